@@ -1,0 +1,129 @@
+"""The contract of a backend.
+
+A backend turns a plane of samples into a payload and a payload back into samples. All backends
+write the same bytes for the same plane and parameters, whatever the machine, the thread count or
+the device; the ``reference`` backend is the judge. To that end every quantity that decides a bit
+is an integer, and ties are broken in a stated order (lowest index; leaf, columns, rows).
+
+A backend
+
+- says whether it can run here: ``unavailable()`` gives the reason, or None;
+- never changes its arguments and keeps no state between calls: any number of threads may use it;
+- never prints, and calls ``progress(done, total)`` once a row of fragments; when that returns
+  False it raises ``Cancelled``; what the callback raises passes through;
+- has no view of files or containers: parameters were checked before it is called;
+- raises ``TruncatedStream`` or ``CorruptStream`` for a payload that does not decode, and nothing
+  else, in time and memory bounded by the size of the picture.
+
+A backend asked for by name never falls back to another one.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from mmpcodec.codec.scales import SCALES
+from mmpcodec.errors import Cancelled
+from mmpcodec.params import EncodeParams, Tools
+
+Progress = Callable[[int, int], bool]
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What coding a picture left behind, besides its samples.
+
+    Parameters
+    ----------
+    bits : dict of str to float
+        Ideal code length by syntax element ("flag", "class", "element"), in bits.
+    leaf_scales : (H', W') int8 array
+        Scale number of the leaf at each sample of the padded picture.
+    dictionary_sizes : (25,) int array
+        Elements of each scale at the end; 0 where the partition has no such segments.
+    """
+
+    bits: dict[str, float]
+    leaf_scales: np.ndarray
+    dictionary_sizes: np.ndarray
+
+    def leaves(self) -> list[int]:
+        """Number of leaves of each of the 25 scales."""
+        samples = np.bincount(self.leaf_scales.ravel(), minlength=len(SCALES))
+        return [int(n) // (s.height * s.width) for n, s in zip(samples, SCALES, strict=True)]
+
+    def depths(self) -> list[int]:
+        """Number of leaves at each depth of the segmentation tree, 0 to 8."""
+        histogram = [0] * (SCALES[-1].n + SCALES[-1].m + 1)
+        for count, scale in zip(self.leaves(), SCALES, strict=True):
+            histogram[scale.n + scale.m] += count
+        return histogram
+
+
+@dataclass(frozen=True)
+class Coded:
+    """A coded picture: its payload and the (H, W) uint8 samples that it decodes to."""
+
+    payload: bytes
+    samples: np.ndarray
+    trace: Trace
+
+
+class Backend(ABC):
+    """See the contract at the top of this module."""
+
+    name: str
+
+    @abstractmethod
+    def unavailable(self) -> str | None:
+        """Why this backend cannot run here, or None when it can."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """What it runs on, in a few words, for people."""
+
+    @abstractmethod
+    def encode(
+        self,
+        plane: np.ndarray,
+        params: EncodeParams,
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> Coded:
+        """Encode a plane.
+
+        Parameters
+        ----------
+        plane : (H, W) uint8 array, C order
+        params : EncodeParams
+        threads : int or None
+            Threads to use, at least 1; None lets the backend choose.
+        progress : callable or None
+            Called with the fragments done and their number.
+        """
+
+    @abstractmethod
+    def decode(
+        self,
+        payload: bytes,
+        shape: tuple[int, int],
+        tools: Tools,
+        *,
+        progress: Progress | None = None,
+    ) -> Coded:
+        """Decode a payload into a plane of ``shape`` (H, W)."""
+
+
+def report_progress(progress: Progress | None, done: int, total: int) -> None:
+    """Tell the callback how far the work is.
+
+    Raises
+    ------
+    Cancelled
+        When the callback returns False.
+    """
+    if progress is not None and progress(done, total) is False:
+        raise Cancelled(f"stopped by the caller after {done} of {total} fragments")

@@ -1,0 +1,90 @@
+"""The cpu backend: C++ with threads, SIMD level chosen at run time."""
+
+import os
+
+import numpy as np
+
+from mmpcodec.backends.base import Backend, Coded, Progress, Trace
+from mmpcodec.codec.symbols import SYNTAX
+from mmpcodec.params import EncodeParams, Tools
+
+try:
+    from mmpcodec import _cpu
+except ImportError as error:
+    _cpu = None
+    _REASON: str | None = f"the compiled module does not load ({error})"
+else:
+    _REASON = None
+
+MAX_DEFAULT_THREADS = 4
+"""More threads than this have little to share within one 16x16 fragment."""
+
+
+def default_threads() -> int:
+    """Threads to use when the caller does not say."""
+    return min(len(os.sched_getaffinity(0)), MAX_DEFAULT_THREADS)
+
+
+class CpuBackend(Backend):
+    """Parameters: ``simd`` names a SIMD level of ``levels()`` to use instead of the best one."""
+
+    name = "cpu"
+
+    def __init__(self, simd: str | None = None):
+        self.simd = simd
+
+    @staticmethod
+    def levels() -> list[str]:
+        """SIMD levels that this machine can run, best first."""
+        return _cpu.simd_levels()
+
+    def unavailable(self) -> str | None:
+        return _REASON
+
+    def describe(self) -> str:
+        return f"C++, SIMD level {self.simd or self.levels()[0]}, {default_threads()} threads"
+
+    def encode(
+        self,
+        plane: np.ndarray,
+        params: EncodeParams,
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> Coded:
+        return _coded(
+            *_cpu.encode(
+                plane,
+                _options(params.tools),
+                params.lambda_fixed,
+                params.rate_model == "log2",
+                threads or default_threads(),
+                self.simd or self.levels()[0],
+                progress,
+            )
+        )
+
+    def decode(
+        self,
+        payload: bytes,
+        shape: tuple[int, int],
+        tools: Tools,
+        *,
+        progress: Progress | None = None,
+    ) -> Coded:
+        return _coded(payload, *_cpu.decode(payload, *shape, _options(tools), progress))
+
+
+def _options(tools: Tools) -> tuple:
+    return (
+        int(tools.partition),
+        tools.index_classes,
+        tools.flag_contexts,
+        tools.copy_radius,
+        tools.dictionary_limit,
+    )
+
+
+def _coded(payload, samples, rates, leaf_scales, dictionary_sizes) -> Coded:
+    bits = dict(zip(SYNTAX, (rate / 4096 for rate in rates), strict=True))
+    return Coded(payload, samples, Trace(bits, leaf_scales, np.asarray(dictionary_sizes)))

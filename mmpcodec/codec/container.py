@@ -1,0 +1,229 @@
+"""The container: magic, header, payload. Source: section "Container" of ``docs/format.md``."""
+
+import itertools
+import zlib
+from dataclasses import dataclass
+
+import numpy as np
+
+from mmpcodec.codec.scales import FRAGMENT_SIZE
+from mmpcodec.errors import (
+    BadMagic,
+    CorruptStream,
+    LimitExceeded,
+    TruncatedStream,
+    UnsupportedVersion,
+)
+from mmpcodec.params import (
+    MAX_COPY_RADIUS,
+    MAX_DICTIONARY_LIMIT,
+    MIN_DICTIONARY_LIMIT,
+    DecodeLimits,
+    Partition,
+    Tools,
+)
+
+MAGIC = b"\x89MMP\r\n\x1a\n"
+VERSION = 0
+PROFILE = 0
+PLANES = 1
+BIT_DEPTH = 8
+SECTION = "Container"
+
+
+@dataclass(frozen=True)
+class Field:
+    """A big-endian unsigned integer of the header and its allowed range."""
+
+    name: str
+    size: int
+    low: int
+    high: int
+
+
+FIELDS = (
+    Field("version", 1, VERSION, VERSION),
+    Field("profile", 1, PROFILE, PROFILE),
+    Field("width", 4, 1, (1 << 31) - 1),
+    Field("height", 4, 1, (1 << 31) - 1),
+    Field("planes", 1, PLANES, PLANES),
+    Field("bit depth", 1, BIT_DEPTH, BIT_DEPTH),
+    Field("fragment size", 1, FRAGMENT_SIZE, FRAGMENT_SIZE),
+    Field("partition", 1, 0, len(Partition) - 1),
+    Field("index classes", 1, 0, 1),
+    Field("flag contexts", 1, 0, 1),
+    Field("copy radius", 1, 0, MAX_COPY_RADIUS),
+    Field("dictionary limit", 4, MIN_DICTIONARY_LIMIT, MAX_DICTIONARY_LIMIT),
+    Field("tile size", 4, 0, 0),
+    Field("payload size", 8, 0, (1 << 63) - 1),
+    Field("samples CRC", 4, 0, (1 << 32) - 1),
+    Field("stream CRC", 4, 0, (1 << 32) - 1),
+)
+OFFSETS = dict(
+    zip(
+        (field.name for field in FIELDS),
+        itertools.accumulate((field.size for field in FIELDS), initial=len(MAGIC)),
+        strict=False,
+    )
+)
+HEADER_SIZE = len(MAGIC) + sum(field.size for field in FIELDS)
+
+
+@dataclass(frozen=True)
+class Header:
+    """The fields of a file's header that a caller may ask for.
+
+    Parameters
+    ----------
+    width, height : int
+        In pixels.
+    tools : Tools
+    payload_size : int
+        In bytes.
+    samples_crc : int
+        CRC-32 of the decoded samples.
+    """
+
+    width: int
+    height: int
+    tools: Tools
+    payload_size: int
+    samples_crc: int
+    version: int = VERSION
+    profile: int = PROFILE
+    planes: int = PLANES
+    bit_depth: int = BIT_DEPTH
+    fragment_size: int = FRAGMENT_SIZE
+    tile_size: int = 0
+
+
+def samples_crc(samples: np.ndarray) -> int:
+    """CRC-32 of the samples in rows from the top, as they are shown."""
+    return zlib.crc32(np.ascontiguousarray(samples))
+
+
+def stream_crc(checked: bytes, payload: bytes) -> int:
+    """CRC-32 of the header up to this checksum, followed by the payload."""
+    return zlib.crc32(payload, zlib.crc32(checked))
+
+
+def write(samples: np.ndarray, tools: Tools, payload: bytes) -> bytes:
+    """A whole file.
+
+    Parameters
+    ----------
+    samples : (H, W) uint8 array
+        What the payload decodes to.
+    tools : Tools
+    payload : bytes
+    """
+    height, width = samples.shape
+    values = {
+        "version": VERSION,
+        "profile": PROFILE,
+        "width": width,
+        "height": height,
+        "planes": PLANES,
+        "bit depth": BIT_DEPTH,
+        "fragment size": FRAGMENT_SIZE,
+        "partition": tools.partition,
+        "index classes": tools.index_classes,
+        "flag contexts": tools.flag_contexts,
+        "copy radius": tools.copy_radius,
+        "dictionary limit": tools.dictionary_limit,
+        "tile size": 0,
+        "payload size": len(payload),
+        "samples CRC": samples_crc(samples),
+    }
+    checked = MAGIC + b"".join(
+        int(values[field.name]).to_bytes(field.size, "big") for field in FIELDS[:-1]
+    )
+    return checked + stream_crc(checked, payload).to_bytes(4, "big") + payload
+
+
+def read(data: bytes, limits: DecodeLimits) -> tuple[Header, bytes]:
+    """Header and payload of a file, after every check that needs no decoding.
+
+    Raises
+    ------
+    FormatError
+        The subclass says what is wrong, the message which field, value and range.
+    """
+    if not data or data[: len(MAGIC)] != MAGIC[: len(data)]:
+        raise BadMagic(SECTION, f"magic is {data[: len(MAGIC)].hex(' ')}, not {MAGIC.hex(' ')}", 0)
+    if len(data) < HEADER_SIZE:
+        raise TruncatedStream(
+            SECTION, f"file has {len(data)} bytes, the header {HEADER_SIZE}", len(data)
+        )
+    values = {field.name: _read_field(data, field) for field in FIELDS}
+    header = Header(
+        width=values["width"],
+        height=values["height"],
+        tools=Tools(
+            Partition(values["partition"]),
+            bool(values["index classes"]),
+            bool(values["flag contexts"]),
+            values["copy radius"],
+            values["dictionary limit"],
+        ),
+        payload_size=values["payload size"],
+        samples_crc=values["samples CRC"],
+    )
+    _check_limits(header, limits)
+    payload = data[HEADER_SIZE:]
+    if len(payload) < header.payload_size:
+        raise TruncatedStream(
+            SECTION, f"payload has {len(payload)} of {header.payload_size} bytes", len(data)
+        )
+    if len(payload) > header.payload_size:
+        raise CorruptStream(
+            SECTION,
+            f"{len(payload) - header.payload_size} bytes follow the payload",
+            HEADER_SIZE + header.payload_size,
+        )
+    computed = stream_crc(data[: OFFSETS["stream CRC"]], payload)
+    if computed != values["stream CRC"]:
+        raise CorruptStream(
+            SECTION,
+            f"stream CRC is {values['stream CRC']:08x}, header and payload have {computed:08x}",
+            OFFSETS["stream CRC"],
+        )
+    return header, payload
+
+
+def check_samples(header: Header, samples: np.ndarray) -> None:
+    """Compare decoded samples with the checksum in the header.
+
+    Raises
+    ------
+    CorruptStream
+        When they differ.
+    """
+    computed = samples_crc(samples)
+    if computed != header.samples_crc:
+        raise CorruptStream(
+            SECTION,
+            f"samples CRC is {header.samples_crc:08x}, the picture has {computed:08x}",
+            OFFSETS["samples CRC"],
+        )
+
+
+def _read_field(data: bytes, field: Field) -> int:
+    offset = OFFSETS[field.name]
+    value = int.from_bytes(data[offset : offset + field.size], "big")
+    if not field.low <= value <= field.high:
+        allowed = f"{field.low}" if field.low == field.high else f"{field.low} to {field.high}"
+        error = UnsupportedVersion if field.name in ("version", "profile") else CorruptStream
+        raise error(SECTION, f"{field.name} is {value}, allowed is {allowed}", offset)
+    return value
+
+
+def _check_limits(header: Header, limits: DecodeLimits) -> None:
+    width, height = header.width, header.height
+    if max(width, height) > limits.max_dimension or width * height > limits.max_pixels:
+        raise LimitExceeded(
+            SECTION,
+            f"picture is {width}x{height}, limits are {limits.max_dimension} pixels a side "
+            f"and {limits.max_pixels} in all",
+            OFFSETS["width"],
+        )

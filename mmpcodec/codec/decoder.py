@@ -1,0 +1,119 @@
+"""Decoding: from the bytes of a file to an array, or to a description."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mmpcodec import backends
+from mmpcodec.backends.base import Progress, Trace
+from mmpcodec.codec import container
+from mmpcodec.codec.container import Header
+from mmpcodec.errors import ParameterError
+from mmpcodec.params import DecodeLimits
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What a file says of itself.
+
+    Parameters
+    ----------
+    header : Header
+    file_size : int
+        In bytes.
+    samples : (H, W) uint8 array or None
+    trace : Trace or None
+        Both None when only the header was read.
+    """
+
+    header: Header
+    file_size: int
+    samples: np.ndarray | None = None
+    trace: Trace | None = None
+
+    @property
+    def bits_per_pixel(self) -> float:
+        """Bits of the whole file for each pixel."""
+        return 8 * self.file_size / (self.header.width * self.header.height)
+
+
+def inspect(
+    data: bytes,
+    /,
+    *,
+    decode: bool = False,
+    limits: DecodeLimits | None = None,
+    backend: str = "auto",
+    progress: Progress | None = None,
+) -> Inspection:
+    """Describe a file.
+
+    Parameters
+    ----------
+    data : bytes-like
+        A whole file.
+    decode : bool
+        Decode it too, which gives samples and trace (bits by syntax element, leaf scales,
+        dictionary sizes). Otherwise only header and checksum are read.
+    limits : DecodeLimits or None
+    backend : str
+    progress : callable or None
+        As for ``encode``.
+
+    Raises
+    ------
+    FormatError
+        When the bytes are not a good file.
+    """
+    try:
+        data = bytes(memoryview(data))
+    except TypeError:
+        raise ParameterError(
+            f"data of type {type(data).__name__}: must be bytes or a buffer"
+        ) from None
+    header, payload = container.read(data, limits or DecodeLimits())
+    if not decode:
+        return Inspection(header, len(data))
+    shape = header.height, header.width
+    coded = backends.get(backend).decode(payload, shape, header.tools, progress=progress)
+    container.check_samples(header, coded.samples)
+    return Inspection(header, len(data), coded.samples, coded.trace)
+
+
+def decode(
+    data: bytes,
+    /,
+    *,
+    limits: DecodeLimits | None = None,
+    backend: str = "auto",
+    progress: Progress | None = None,
+) -> np.ndarray:
+    """Decode a file.
+
+    Parameters
+    ----------
+    data : bytes-like
+        A whole file.
+    limits : DecodeLimits or None
+        Largest picture to accept; checked before anything is allocated.
+    backend : {"auto", "cpu", "reference"}
+    progress : callable or None
+        ``progress(done, total) -> bool``; returning False cancels.
+
+    Returns
+    -------
+    (H, W) uint8 array
+
+    Raises
+    ------
+    FormatError
+        When the bytes are not a good file: ``BadMagic``, ``UnsupportedVersion``,
+        ``TruncatedStream``, ``CorruptStream`` or ``LimitExceeded``.
+    BackendUnavailable
+        When the named backend cannot run here.
+    Cancelled
+        When the callback returned False.
+    """
+    found = inspect(data, decode=True, limits=limits, backend=backend, progress=progress)
+    assert found.samples is not None
+    return found.samples

@@ -1,0 +1,192 @@
+"""The segmentation tree of a fragment: the cheapest one, and coding a tree either way.
+
+Source: the dissertation named in ``costmap`` (ArvoreOtima, SegmentaBloco) and section "Tree" of
+``docs/format.md``.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from mmpcodec.codec.costmap import flag_costs
+from mmpcodec.codec.dictionary import Dictionary
+from mmpcodec.codec.models import OUTSIDE, Models, SymbolCoder, flag_context
+from mmpcodec.codec.scales import COLUMNS, FRAGMENT_SIZE, LEAF, ROOT_SCALE, SCALES, Scale
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Segment in row ``k`` and column ``l`` of the fragment's segments of one scale."""
+
+    scale: Scale
+    k: int = 0
+    l: int = 0  # noqa: E741 (the field's name in the literature)
+
+    @property
+    def slices(self) -> tuple[slice, slice]:
+        """Its rows and columns within the fragment."""
+        top, left = self.k * self.scale.height, self.l * self.scale.width
+        return slice(top, top + self.scale.height), slice(left, left + self.scale.width)
+
+    @property
+    def address(self) -> tuple[int, int]:
+        """Its row and column in a cost map."""
+        return self.k + (1 << self.scale.n) - 1, self.l + (1 << self.scale.m) - 1
+
+    def children(self, flag: int) -> tuple["Segment", "Segment"]:
+        """The two halves: left and right, or top and bottom."""
+        scale = self.scale.child(flag)
+        if flag == COLUMNS:
+            return Segment(scale, self.k, 2 * self.l), Segment(scale, self.k, 2 * self.l + 1)
+        return Segment(scale, 2 * self.k, self.l), Segment(scale, 2 * self.k + 1, self.l)
+
+
+ROOT = Segment(ROOT_SCALE)
+
+
+@dataclass(frozen=True)
+class Node:
+    """A segment with its flag, and for a leaf the index of its element."""
+
+    segment: Segment
+    flag: int
+    index: int | None = None
+
+
+class Neighbours:
+    """Leaf scales around a fragment, which choose the contexts of its flags.
+
+    Parameters
+    ----------
+    leaf_scales : (H', W') int8 array
+        Scale number of the leaf at each sample of the padded picture, so far as it is coded.
+    row, column : int
+        First sample of the fragment.
+    """
+
+    def __init__(self, leaf_scales: np.ndarray, row: int, column: int):
+        outside = np.full(FRAGMENT_SIZE, OUTSIDE)
+        columns = slice(column, column + FRAGMENT_SIZE)
+        rows = slice(row, row + FRAGMENT_SIZE)
+        self.above = leaf_scales[row - 1, columns] if row else outside
+        self.left = leaf_scales[rows, column - 1] if column else outside
+
+    def context(self, segment: Segment, models: Models) -> int:
+        """Context of a node's flag."""
+        scale = segment.scale
+        above = self.above[segment.l * scale.width + scale.width // 2]
+        left = self.left[segment.k * scale.height + scale.height // 2]
+        return flag_context(scale, int(above), int(left), models.tools)
+
+
+def optimal_tree(
+    cost: np.ndarray,
+    index: np.ndarray,
+    models: Models,
+    neighbours: Neighbours,
+    lambda_fixed: int,
+) -> list[Node]:
+    """The tree of least total cost; ties go to leaf, then columns, then rows.
+
+    Parameters
+    ----------
+    cost, index : (31, 31) int64 arrays
+        Cost map, see ``costmap.cost_map``.
+    models : Models
+    neighbours : Neighbours
+    lambda_fixed : int
+        lambda in 2**-16 squared error per bit.
+
+    Returns
+    -------
+    list of Node
+        In coding order: depth first, a node before its children.
+    """
+    flag_cost = cache(lambda scale, context: flag_costs(models, lambda_fixed, scale, context))
+    total = np.zeros_like(cost)
+    choice = np.zeros_like(cost)
+    for scale in reversed(SCALES):
+        for k in range(1 << scale.n):
+            for l in range(1 << scale.m):  # noqa: E741
+                segment = Segment(scale, k, l)
+                context = neighbours.context(segment, models)
+                candidates = []
+                for flag, own in flag_cost(scale, context).items():
+                    if flag == LEAF:
+                        below = cost[segment.address]
+                    else:
+                        below = sum(total[child.address] for child in segment.children(flag))
+                    candidates.append((own + int(below), flag))
+                total[segment.address], choice[segment.address] = min(candidates)
+
+    def descend(segment: Segment) -> Iterator[Node]:
+        flag = int(choice[segment.address])
+        if flag == LEAF:
+            yield Node(segment, LEAF, int(index[segment.address]))
+            return
+        yield Node(segment, flag)
+        for child in segment.children(flag):
+            yield from descend(child)
+
+    return list(descend(ROOT))
+
+
+def code_tree(
+    coder: SymbolCoder,
+    models: Models,
+    dictionaries: dict[Scale, Dictionary],
+    neighbours: Neighbours,
+    nodes: list[Node] | None,
+) -> list[Node]:
+    """Code the flags and indices of a fragment's tree, depth first.
+
+    Parameters
+    ----------
+    coder : SymbolCoder
+    models : Models
+    dictionaries : dict of Scale to Dictionary
+    neighbours : Neighbours
+    nodes : list of Node or None
+        The tree to encode; None decodes.
+
+    Returns
+    -------
+    list of Node
+        The coded tree in coding order.
+    """
+    given = iter(nodes or ())
+    coded: list[Node] = []
+
+    def visit(segment: Segment) -> None:
+        node = next(given, None)
+        context = neighbours.context(segment, models)
+        flag = models.code_flag(coder, segment.scale, context, node and node.flag)
+        if flag == LEAF:
+            index = models.code_index(coder, dictionaries[segment.scale], node and node.index)
+            coded.append(Node(segment, LEAF, index))
+            return
+        coded.append(Node(segment, flag))
+        for child in segment.children(flag):
+            visit(child)
+
+    visit(ROOT)
+    return coded
+
+
+def rebuild(nodes: list[Node], dictionaries: dict[Scale, Dictionary]) -> np.ndarray:
+    """The (16, 16) uint8 residual that the elements of a tree's leaves build."""
+    coded = np.zeros((FRAGMENT_SIZE, FRAGMENT_SIZE), np.uint8)
+    for node in nodes:
+        if node.flag == LEAF:
+            coded[node.segment.slices] = dictionaries[node.segment.scale].block(node.index)
+    return coded
+
+
+def mark_leaves(nodes: list[Node], leaf_scales: np.ndarray, row: int, column: int) -> None:
+    """Write the scale number of each leaf over its samples."""
+    area = leaf_scales[row : row + FRAGMENT_SIZE, column : column + FRAGMENT_SIZE]
+    for node in nodes:
+        if node.flag == LEAF:
+            area[node.segment.slices] = node.segment.scale.number

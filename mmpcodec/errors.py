@@ -1,0 +1,69 @@
+"""The errors that mmpcodec raises, as one small tree.
+
+Every message names the field, its value, the allowed range and, for a file, the place.
+``FormatError`` is all that a decoder raises for bytes that are not a good file.
+"""
+
+
+class MmpError(Exception):
+    """Base of all errors raised by mmpcodec."""
+
+
+class ParameterError(MmpError, ValueError):
+    """An argument is outside its allowed range or of a kind that is not supported."""
+
+
+class FormatError(MmpError, ValueError):
+    """The bytes are not a file that this decoder can turn into a picture.
+
+    Parameters
+    ----------
+    section : str
+        Title of the section of ``docs/format.md`` whose rule is broken.
+    problem : str
+        Field, value and allowed range.
+    offset : int or None
+        Byte offset in the file, where one is known.
+    """
+
+    def __init__(self, section: str, problem: str, offset: int | None = None):
+        place = "" if offset is None else f" at byte {offset}"
+        super().__init__(f"{section}{place}: {problem}")
+        self.section = section
+        self.problem = problem
+        self.offset = offset
+
+    def __reduce__(self):
+        return type(self), (self.section, self.problem, self.offset)
+
+
+class BadMagic(FormatError):
+    """The bytes do not begin as an mmp file does."""
+
+
+class UnsupportedVersion(FormatError):
+    """The file was written for a version or profile of the format that is not known here."""
+
+
+class TruncatedStream(FormatError):
+    """The bytes end before the picture does."""
+
+
+class CorruptStream(FormatError):
+    """A field is out of range or a checksum does not match."""
+
+
+class LimitExceeded(FormatError):
+    """The picture is larger than the caller's ``DecodeLimits`` allow."""
+
+
+class PictureError(MmpError):
+    """A picture file cannot be read or written, or holds what the codec does not support."""
+
+
+class BackendUnavailable(MmpError):
+    """A backend that was asked for by name cannot run here; the message says why."""
+
+
+class Cancelled(MmpError):
+    """The progress callback asked to stop."""

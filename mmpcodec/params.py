@@ -1,0 +1,175 @@
+"""Parameters of encoding and decoding, and every check on them.
+
+``Tools`` are normative: they are written into the header and the decoder obeys them.
+``EncodeParams`` adds what only the encoder needs. ``DecodeLimits`` guard a decoder against
+files that ask for more than the caller wants to give.
+"""
+
+import math
+from dataclasses import dataclass, fields, replace
+from enum import IntEnum
+from typing import Any
+
+from mmpcodec.errors import ParameterError
+
+MIN_DICTIONARY_LIMIT = 256
+MAX_DICTIONARY_LIMIT = 65536
+MAX_COPY_RADIUS = 8
+LAMBDA_FRACTION_BITS = 16
+# Beyond this the rate outweighs any distortion of a fragment, and int32 costs would overflow.
+MAX_LAMBDA = 2.0**21
+RATE_MODELS = ("adaptive", "log2")
+
+
+class Partition(IntEnum):
+    """How a segment may be split: see section "Partition" of the format."""
+
+    FLEXIBLE = 0
+    DYADIC = 1
+
+
+def _check_int(name: str, value: Any, low: int, high: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ParameterError(f"{name} = {value!r}: must be an integer from {low} to {high}")
+    if not low <= value <= high:
+        raise ParameterError(f"{name} = {value}: must be from {low} to {high}")
+
+
+def _switch(name: str, value: Any) -> bool:
+    if value not in (False, True):
+        raise ParameterError(f"{name} = {value!r}: must be True or False")
+    return bool(value)
+
+
+def _partition(value: Any) -> Partition:
+    if isinstance(value, str) and value.upper() in Partition.__members__:
+        return Partition[value.upper()]
+    if isinstance(value, int) and value in list(Partition):
+        return Partition(value)
+    names = ", ".join(name.lower() for name in Partition.__members__)
+    raise ParameterError(f"partition = {value!r}: must be one of {names}")
+
+
+@dataclass(frozen=True)
+class Tools:
+    """The normative coding tools of a picture, as its header names them.
+
+    Parameters
+    ----------
+    partition : Partition
+        Which splits a segment may have.
+    index_classes : bool
+        Code an index as class, then element within its class; otherwise there is one class.
+    flag_contexts : bool
+        Choose the flag model by the leaf scales of the fragments above and to the left.
+    copy_radius : int
+        A new element is copied to the scales at most this many halvings away, 0 to 8.
+        8 reaches all 25 scales.
+    dictionary_limit : int
+        Most elements in the dictionary of one scale, 256 to 65536.
+    """
+
+    partition: Partition = Partition.FLEXIBLE
+    index_classes: bool = True
+    flag_contexts: bool = True
+    copy_radius: int = 4
+    dictionary_limit: int = 16384
+
+    def __post_init__(self):
+        object.__setattr__(self, "partition", _partition(self.partition))
+        for name in ("index_classes", "flag_contexts"):
+            object.__setattr__(self, name, _switch(name, getattr(self, name)))
+        _check_int("copy_radius", self.copy_radius, 0, MAX_COPY_RADIUS)
+        _check_int(
+            "dictionary_limit", self.dictionary_limit, MIN_DICTIONARY_LIMIT, MAX_DICTIONARY_LIMIT
+        )
+
+
+PRESETS: dict[str, Tools] = {
+    "default": Tools(),
+    "classic": Tools(index_classes=False, flag_contexts=False, copy_radius=8),
+}
+
+
+@dataclass(frozen=True)
+class EncodeParams:
+    """Everything that decides the bytes of an encoded picture.
+
+    Parameters
+    ----------
+    lam : float
+        Lagrange multiplier in squared error per bit, any finite number from 0 up;
+        0 is lossless. Values above 2**21 act as 2**21.
+    tools : Tools
+        Normative tools, written into the header.
+    rate_model : {"adaptive", "log2"}
+        Rate of an index in the search: from the adaptive counts, or log2 of the dictionary size
+        as on the GPU of the dissertation. The bytes are coded with the counts either way.
+    """
+
+    lam: float = 32.0
+    tools: Tools = PRESETS["default"]
+    rate_model: str = "adaptive"
+
+    def __post_init__(self):
+        if isinstance(self.lam, bool) or not isinstance(self.lam, (int, float)):
+            raise ParameterError(f"lam = {self.lam!r}: must be a number")
+        if not (math.isfinite(self.lam) and self.lam >= 0):
+            raise ParameterError(f"lam = {self.lam!r}: must be finite and not negative")
+        if self.rate_model not in RATE_MODELS:
+            raise ParameterError(
+                f"rate_model = {self.rate_model!r}: must be one of {', '.join(RATE_MODELS)}"
+            )
+
+    @classmethod
+    def from_options(
+        cls,
+        lam: float = 32.0,
+        *,
+        preset: str = "default",
+        rate_model: str = "adaptive",
+        **tools: Any,
+    ) -> "EncodeParams":
+        """Parameters from a preset and single tools that override it.
+
+        Raises
+        ------
+        ParameterError
+            For an unknown preset or tool, or a value outside its range.
+        """
+        if preset not in PRESETS:
+            raise ParameterError(f"preset = {preset!r}: must be one of {', '.join(PRESETS)}")
+        known = {field.name for field in fields(Tools)}
+        unknown = sorted(set(tools) - known)
+        if unknown:
+            raise ParameterError(
+                f"unknown option {unknown[0]!r}: known are preset, rate_model, "
+                + ", ".join(sorted(known))
+            )
+        given = {name: value for name, value in tools.items() if value is not None}
+        return cls(lam, replace(PRESETS[preset], **given), rate_model)
+
+    @property
+    def lambda_fixed(self) -> int:
+        """The multiplier as the search uses it: an integer in 2**-16 squared error per bit."""
+        return math.floor(min(float(self.lam), MAX_LAMBDA) * (1 << LAMBDA_FRACTION_BITS) + 0.5)
+
+
+@dataclass(frozen=True)
+class DecodeLimits:
+    """What a decoder may be asked to allocate; checked before anything is allocated.
+
+    Parameters
+    ----------
+    max_pixels : int
+        Most pixels of a picture.
+    max_dimension : int
+        Most pixels in a row or a column.
+    """
+
+    max_pixels: int = 1 << 28
+    max_dimension: int = 32768
+
+    def __post_init__(self):
+        for field in fields(self):
+            _check_int(field.name, getattr(self, field.name), 1, 1 << 62)
