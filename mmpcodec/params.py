@@ -17,7 +17,7 @@ MAX_DICTIONARY_LIMIT = 65536
 MAX_COPY_RADIUS = 8
 LAMBDA_FRACTION_BITS = 16
 # Beyond this the rate outweighs any distortion of a fragment, and int32 costs would overflow.
-MAX_LAMBDA = 2.0**21
+MAX_LAMBDA = 2.0**20
 RATE_MODELS = ("adaptive", "log2")
 
 
@@ -99,7 +99,7 @@ class EncodeParams:
     ----------
     lam : float
         Lagrange multiplier in squared error per bit, any finite number from 0 up;
-        0 is lossless. Values above 2**21 act as 2**21.
+        0 is lossless. Values above 2**20 act as 2**20.
     tools : Tools
         Normative tools, written into the header.
     rate_model : {"adaptive", "log2"}

@@ -1,0 +1,49 @@
+#include "decoder.h"
+
+namespace mmp {
+
+namespace {
+
+void decode_tree(Picture& picture, RangeDecoder& coder, const Fragment& fragment, int scale, int k,
+                 int l, std::vector<Node>& nodes) {
+    const int flag =
+        picture.models.decode_flag(coder, scale, picture.context(fragment, scale, k, l));
+    nodes.push_back({scale, k, l, flag, kNoIndex});
+    if (flag == kLeaf) {
+        Dictionary& dictionary = *picture.dictionaries[scale];
+        nodes.back().index = picture.models.decode_index(coder, dictionary);
+        dictionary.use(nodes.back().index);
+        return;
+    }
+    for (int half = 0; half < 2; ++half) {
+        const auto [row, column] = child_place(k, l, flag, half);
+        decode_tree(picture, coder, fragment, child_scale(scale, flag), row, column, nodes);
+    }
+}
+
+}  // namespace
+
+std::unique_ptr<Picture> decode(const uint8_t* payload, size_t size, Plane plane,
+                                const Tools& tools, const Progress& progress) {
+    auto picture = std::make_unique<Picture>(plane, tools);
+    RangeDecoder coder(payload, size);
+    std::vector<Node> nodes;
+    const int64_t total = picture->fragments();
+    int64_t done = 0;
+    for (int row = 0; row < picture->padded_height; row += kFragmentSize) {
+        progress(done, total);
+        for (int column = 0; column < picture->padded_width; column += kFragmentSize, ++done) {
+            const Fragment fragment = picture->fragment(row, column);
+            nodes.clear();
+            decode_tree(*picture, coder, fragment, 0, 0, 0, nodes);
+            picture->rebuild(fragment, nodes);
+            for (int scale = 0; scale < kScales; ++scale)
+                if (picture->dictionaries[scale]) picture->learn(scale, nodes, [](uint32_t) {});
+        }
+    }
+    progress(done, total);
+    coder.finish();
+    return picture;
+}
+
+}  // namespace mmp

@@ -1,0 +1,70 @@
+#include "encoder.h"
+
+#include <algorithm>
+#include <array>
+
+#include "fragment_search.h"
+#include "thread_team.h"
+
+namespace mmp {
+
+namespace {
+
+// The residual of a fragment; the last row and column of the picture are repeated beyond it.
+std::array<uint8_t, kFragmentArea> residual_of(const uint8_t* samples, Plane plane,
+                                               const Fragment& fragment) {
+    // The base profile predicts the middle level everywhere.
+    constexpr int prediction = kMidLevel;
+    std::array<uint8_t, kFragmentArea> residual;
+    for (int i = 0; i < kFragmentArea; ++i) {
+        const int row = std::min(fragment.row + i / kFragmentSize, plane.height - 1);
+        const int column = std::min(fragment.column + i % kFragmentSize, plane.width - 1);
+        const int sample = samples[size_t(row) * plane.width + column];
+        residual[i] = static_cast<uint8_t>(std::clamp(sample - prediction + kMidLevel, 0, 255));
+    }
+    return residual;
+}
+
+}  // namespace
+
+std::pair<std::vector<uint8_t>, std::unique_ptr<Picture>> encode(const uint8_t* samples,
+                                                                 Plane plane, const Tools& tools,
+                                                                 const EncoderOptions& options,
+                                                                 const Progress& progress) {
+    auto picture = std::make_unique<Picture>(plane, tools);
+    ThreadTeam team(options.threads);
+    FragmentSearch search(*picture, options, team);
+    RangeEncoder coder;
+    std::vector<Node> nodes;
+    std::vector<int> scales;
+    for (int scale = 0; scale < kScales; ++scale)
+        if (picture->dictionaries[scale]) scales.push_back(scale);
+    const int64_t total = picture->fragments();
+    int64_t done = 0;
+    for (int row = 0; row < picture->padded_height; row += kFragmentSize) {
+        progress(done, total);
+        for (int column = 0; column < picture->padded_width; column += kFragmentSize, ++done) {
+            const Fragment fragment = picture->fragment(row, column);
+            const auto residual = residual_of(samples, plane, fragment);
+            search.find_tree(residual.data(), fragment, nodes);
+            for (const Node& node : nodes) {
+                const int context = picture->context(fragment, node.scale, node.k, node.l);
+                picture->models.encode_flag(coder, node.scale, context, node.flag);
+                if (node.flag != kLeaf) continue;
+                Dictionary& dictionary = *picture->dictionaries[node.scale];
+                picture->models.encode_index(coder, dictionary, node.index);
+                search.used(node.scale, node.index, dictionary.use(node.index));
+            }
+            picture->rebuild(fragment, nodes);
+            team.run(static_cast<uint32_t>(scales.size()), [&](uint32_t task) {
+                const int scale = scales[task];
+                picture->learn(scale, nodes,
+                               [&](uint32_t element) { search.added(scale, element); });
+            });
+        }
+    }
+    progress(done, total);
+    return {coder.finish(), std::move(picture)};
+}
+
+}  // namespace mmp

@@ -1,0 +1,74 @@
+#include "picture.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace mmp {
+
+namespace {
+
+int padded(int length) { return (length + kFragmentSize - 1) / kFragmentSize * kFragmentSize; }
+
+uint8_t clip(int sample) { return static_cast<uint8_t>(std::clamp(sample, 0, 255)); }
+
+}  // namespace
+
+Picture::Picture(Plane plane, const Tools& the_tools)
+    : tools(the_tools),
+      padded_height(padded(plane.height)),
+      padded_width(padded(plane.width)),
+      models(tools),
+      dictionaries(kScales),
+      samples_(size_t(padded_height) * padded_width),
+      leaf_scales_(samples_.size(), kOutside) {
+    for (int scale = 0; scale < kScales; ++scale)
+        if (scale_reachable(scale, tools.partition))
+            dictionaries[scale] = std::make_unique<Dictionary>(scale, tools);
+}
+
+Fragment Picture::fragment(int row, int column) const {
+    Fragment result{row, column, {}, {}};
+    result.above.fill(kOutside);
+    result.left.fill(kOutside);
+    const int8_t* here = &leaf_scales_[size_t(row) * padded_width + column];
+    if (row) std::copy_n(here - padded_width, kFragmentSize, result.above.begin());
+    if (column)
+        for (int i = 0; i < kFragmentSize; ++i) result.left[i] = here[i * padded_width - 1];
+    return result;
+}
+
+void Picture::rebuild(const Fragment& fragment, const std::vector<Node>& nodes) {
+    const size_t origin = size_t(fragment.row) * padded_width + fragment.column;
+    for (const Node& node : nodes) {
+        if (node.flag != kLeaf) continue;
+        const uint8_t* element = dictionaries[node.scale]->element(node.index);
+        const int height = scale_height(node.scale), width = scale_width(node.scale);
+        for (int i = 0; i < height; ++i) {
+            const int row = node.top() + i;
+            std::copy_n(element + i * width, width, &coded_[row * kFragmentSize + node.left()]);
+            std::memset(&leaf_scales_[origin + size_t(row) * padded_width + node.left()],
+                        node.scale, width);
+        }
+    }
+    // The base profile predicts the middle level everywhere.
+    constexpr int prediction = kMidLevel;
+    for (int row = 0; row < kFragmentSize; ++row)
+        for (int column = 0; column < kFragmentSize; ++column)
+            samples_[origin + size_t(row) * padded_width + column] =
+                clip(coded_[row * kFragmentSize + column] + prediction - kMidLevel);
+}
+
+void Picture::copy_samples(Plane plane, uint8_t* out) const {
+    for (int row = 0; row < plane.height; ++row)
+        std::copy_n(&samples_[size_t(row) * padded_width], plane.width,
+                    out + size_t(row) * plane.width);
+}
+
+std::array<int64_t, kScales> Picture::dictionary_sizes() const {
+    std::array<int64_t, kScales> sizes{};
+    for (int scale = 0; scale < kScales; ++scale)
+        if (dictionaries[scale]) sizes[scale] = dictionaries[scale]->size();
+    return sizes;
+}
+
+}  // namespace mmp

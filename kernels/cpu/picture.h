@@ -1,0 +1,99 @@
+// What encoder and decoder both hold while a picture is coded.
+#pragma once
+
+#include <array>
+#include <stddef.h>
+#include <stdint.h>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "dictionary.h"
+#include "models.h"
+#include "../shared/rescale.h"
+#include "tools.h"
+
+namespace mmp {
+
+// Called with the fragments done and their number; throws to stop.
+using Progress = std::function<void(int64_t done, int64_t total)>;
+
+struct Plane {
+    int height, width;
+};
+
+constexpr uint32_t kNoIndex = UINT32_MAX;
+
+// Row and column of a split segment's first or second half among the segments of its scale.
+inline std::pair<int, int> child_place(int k, int l, int flag, int half) {
+    return flag == kColumns ? std::pair{k, 2 * l + half} : std::pair{2 * k + half, l};
+}
+
+struct Node {
+    int scale, k, l;
+    int flag;
+    uint32_t index;  // of a leaf's element
+
+    int top() const { return k * scale_height(scale); }
+    int left() const { return l * scale_width(scale); }
+};
+
+struct Fragment {
+    int row, column;  // of its first sample
+    std::array<int8_t, kFragmentSize> above, left;  // leaf scales around it
+};
+
+class Picture {
+public:
+    Picture(Plane plane, const Tools& tools);
+
+    const Tools tools;
+    const int padded_height, padded_width;
+    Models models;
+    std::vector<std::unique_ptr<Dictionary>> dictionaries;  // by scale, null where unreachable
+
+    // The fragment at these samples with its neighbours.
+    Fragment fragment(int row, int column) const;
+    int64_t fragments() const {
+        return int64_t{padded_height} * padded_width / kFragmentArea;
+    }
+
+    int context(const Fragment& fragment, int scale, int k, int l) const {
+        if (!tools.flag_contexts) return 0;
+        return flag_context(scale, fragment.above[l * scale_width(scale) + scale_width(scale) / 2],
+                            fragment.left[k * scale_height(scale) + scale_height(scale) / 2]);
+    }
+
+    // Build the residual of a coded tree and from it the samples; note the leaves' scales.
+    void rebuild(const Fragment& fragment, const std::vector<Node>& nodes);
+
+    // Teach one scale's dictionary the split segments of the rebuilt fragment. Calls
+    // added(element number) after each insertion.
+    template <class Added>
+    void learn(int scale, const std::vector<Node>& nodes, const Added& added);
+
+    // Samples of the picture without padding, rows from the top.
+    void copy_samples(Plane plane, uint8_t* out) const;
+    const std::vector<int8_t>& leaf_scales() const { return leaf_scales_; }
+    std::array<int64_t, kScales> dictionary_sizes() const;
+
+private:
+    std::vector<uint8_t> samples_;
+    std::vector<int8_t> leaf_scales_;
+    std::array<uint8_t, kFragmentArea> coded_;  // residual of the current fragment
+};
+
+template <class Added>
+void Picture::learn(int scale, const std::vector<Node>& nodes, const Added& added) {
+    Dictionary& dictionary = *dictionaries[scale];
+    uint8_t element[kFragmentArea];
+    for (const Node& node : nodes) {
+        if (node.flag == kLeaf || scale_distance(node.scale, scale) > tools.copy_radius) continue;
+        const uint8_t* block = &coded_[node.top() * kFragmentSize + node.left()];
+        rescale(block, kFragmentSize, node.scale, element, scale);
+        if (dictionary.insert(element, node.scale)) added(dictionary.size() - 1);
+    }
+}
+
+}  // namespace mmp

@@ -1,0 +1,55 @@
+// A few threads that share many small jobs with little waiting.
+#pragma once
+
+#include <atomic>
+#include <stddef.h>
+#include <stdint.h>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+namespace mmp {
+
+class ThreadTeam {
+public:
+    // The calling thread is one of the team.
+    explicit ThreadTeam(int threads);
+    ~ThreadTeam();
+    ThreadTeam(const ThreadTeam&) = delete;
+    ThreadTeam& operator=(const ThreadTeam&) = delete;
+
+    // Calls work(0) to work(tasks - 1), each once, and returns when all have returned.
+    // `tasks` is below 2^16; `work` must not throw.
+    template <class Work>
+    void run(uint32_t tasks, const Work& work) {
+        if (workers_.empty() || tasks < 2) {
+            for (uint32_t task = 0; task < tasks; ++task) work(task);
+            return;
+        }
+        run_job({[](const void* context, uint32_t task) {
+                     (*static_cast<const Work*>(context))(task);
+                 },
+                 &work},
+                tasks);
+    }
+
+private:
+    struct Job {
+        void (*call)(const void* context, uint32_t task);
+        const void* context;
+    };
+
+    void run_job(Job job, uint32_t tasks);
+    void work_on_job();
+    void serve();
+
+    // Number of the job (32 bits), its tasks (16), tasks handed out (16). A task is handed out by
+    // raising the last part, so a thread that comes late finds nothing left and does no harm.
+    std::atomic<uint64_t> state_{0};
+    std::atomic<uint32_t> unfinished_{0};
+    std::atomic<bool> stopping_{false};
+    Job job_{};
+    std::vector<std::thread> workers_;
+};
+
+}  // namespace mmp

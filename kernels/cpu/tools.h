@@ -1,0 +1,17 @@
+// The normative coding tools, as the header of a file names them.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace mmp {
+
+struct Tools {
+    int partition = 0;
+    bool index_classes = true;
+    bool flag_contexts = true;
+    int copy_radius = 4;
+    uint32_t dictionary_limit = 16384;
+};
+
+}  // namespace mmp

@@ -1,0 +1,8 @@
+// Marks functions that host and device compilers both build.
+#pragma once
+
+#ifdef __CUDACC__
+#define MMP_HD __host__ __device__ inline
+#else
+#define MMP_HD inline
+#endif
