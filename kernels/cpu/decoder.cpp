@@ -37,8 +37,7 @@ std::unique_ptr<Picture> decode(const uint8_t* payload, size_t size, Plane plane
             nodes.clear();
             decode_tree(*picture, coder, fragment, 0, 0, 0, nodes);
             picture->rebuild(fragment, nodes);
-            for (int scale = 0; scale < kScales; ++scale)
-                if (picture->dictionaries[scale]) picture->learn(scale, nodes, [](uint32_t) {});
+            for (int m = 0; m < kLevels; ++m) picture->learn(m, nodes, [](int, uint32_t) {});
         }
     }
     progress(done, total);

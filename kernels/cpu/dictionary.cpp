@@ -23,22 +23,29 @@ Dictionary::Dictionary(int scale, const Tools& tools)
     }
 }
 
-uint64_t Dictionary::hash(const uint8_t* samples) const {
+uint32_t Dictionary::hash(const uint8_t* samples) const {
     constexpr uint64_t multiplier = 0x9E3779B97F4A7C15;
     uint64_t state = 0;
-    for (int i = 0; i < area_; i += 8) {
-        uint64_t word = 0;
-        std::memcpy(&word, samples + i, static_cast<size_t>(std::min(8, area_ - i)));
+    if (area_ < 8) {
+        std::memcpy(&state, samples, static_cast<size_t>(area_));
+        state *= multiplier;
+    }
+    for (int i = 0; i + 8 <= area_; i += 8) {
+        uint64_t word;
+        std::memcpy(&word, samples + i, 8);
         state = (state ^ word) * multiplier;
         state ^= state >> 32;
     }
-    return state;
+    return static_cast<uint32_t>(state >> 32 ^ state);
 }
 
 bool Dictionary::insert(const uint8_t* samples, int origin) {
-    size_t slot = hash(samples) & (table_.size() - 1);
-    for (; table_[slot]; slot = (slot + 1) & (table_.size() - 1))
-        if (!std::memcmp(element(table_[slot] - 1), samples, area_)) return false;
+    const uint32_t key = hash(samples);
+    size_t slot = key & (table_.size() - 1);
+    for (; table_[slot].number; slot = (slot + 1) & (table_.size() - 1))
+        if (table_[slot].hash == key &&
+            !std::memcmp(element(table_[slot].number - 1), samples, area_))
+            return false;
     if (size() == limit_) return false;
 
     int c = 0;
@@ -53,17 +60,18 @@ bool Dictionary::insert(const uint8_t* samples, int origin) {
     count_.push_back(0);
     class_size_[c] += 1;
     add_count(index, 1);
-    table_[slot] = index + 1;
+    table_[slot] = {key, index + 1};
     if (2 * size() > table_.size()) grow_table();
     return true;
 }
 
 void Dictionary::grow_table() {
-    std::vector<uint32_t> table(2 * table_.size());
-    for (uint32_t index = 0; index < size(); ++index) {
-        size_t slot = hash(element(index)) & (table.size() - 1);
-        while (table[slot]) slot = (slot + 1) & (table.size() - 1);
-        table[slot] = index + 1;
+    std::vector<Slot> table(2 * table_.size());
+    for (const Slot& old : table_) {
+        if (!old.number) continue;
+        size_t slot = old.hash & (table.size() - 1);
+        while (table[slot].number) slot = (slot + 1) & (table.size() - 1);
+        table[slot] = old;
     }
     table_.swap(table);
 }

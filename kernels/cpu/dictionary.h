@@ -1,9 +1,10 @@
 // The dictionary of one scale. Source: sections "Dictionary" and "Index" of docs/format.md.
 #pragma once
 
-#include <array>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -46,7 +47,13 @@ public:
 private:
     static constexpr uint32_t kBlock = 128;
 
-    uint64_t hash(const uint8_t* samples) const;
+    // Open addressing by the hash of the samples.
+    struct Slot {
+        uint32_t hash;
+        uint32_t number;  // of the element, plus 1; 0 where the slot is free
+    };
+
+    uint32_t hash(const uint8_t* samples) const;
     void grow_table();
     void add_count(uint32_t index, int64_t amount);
     void halve(int c);
@@ -57,7 +64,7 @@ private:
     std::vector<uint8_t> samples_;
     std::vector<uint8_t> class_;
     std::vector<uint32_t> count_;
-    std::vector<uint32_t> table_;  // open addressing; element number + 1, or 0
+    std::vector<Slot> table_;
     std::vector<uint32_t> block_total_;  // by class, then by block of elements
     std::array<uint32_t, kClasses> class_size_{}, class_total_{}, largest_count_{};
 };

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
+#include "brute_force.h"
 #include "fragment_search.h"
 #include "thread_team.h"
 
@@ -33,12 +35,12 @@ std::pair<std::vector<uint8_t>, std::unique_ptr<Picture>> encode(const uint8_t* 
                                                                  const Progress& progress) {
     auto picture = std::make_unique<Picture>(plane, tools);
     ThreadTeam team(options.threads);
-    FragmentSearch search(*picture, options, team);
+    Costs costs(*picture, options.rates);
+    BruteForce brute_force(*picture, costs);
+    std::optional<FragmentSearch> search;
+    if (options.kernel) search.emplace(*picture, costs, *options.kernel, team);
     RangeEncoder coder;
     std::vector<Node> nodes;
-    std::vector<int> scales;
-    for (int scale = 0; scale < kScales; ++scale)
-        if (picture->dictionaries[scale]) scales.push_back(scale);
     const int64_t total = picture->fragments();
     int64_t done = 0;
     for (int row = 0; row < picture->padded_height; row += kFragmentSize) {
@@ -46,20 +48,25 @@ std::pair<std::vector<uint8_t>, std::unique_ptr<Picture>> encode(const uint8_t* 
         for (int column = 0; column < picture->padded_width; column += kFragmentSize, ++done) {
             const Fragment fragment = picture->fragment(row, column);
             const auto residual = residual_of(samples, plane, fragment);
-            search.find_tree(residual.data(), fragment, nodes);
+            costs.refresh();
+            if (search)
+                search->find_tree(residual.data(), fragment, nodes);
+            else
+                brute_force.find_tree(residual.data(), fragment, nodes);
             for (const Node& node : nodes) {
                 const int context = picture->context(fragment, node.scale, node.k, node.l);
                 picture->models.encode_flag(coder, node.scale, context, node.flag);
                 if (node.flag != kLeaf) continue;
                 Dictionary& dictionary = *picture->dictionaries[node.scale];
                 picture->models.encode_index(coder, dictionary, node.index);
-                search.used(node.scale, node.index, dictionary.use(node.index));
+                const bool all_changed = dictionary.use(node.index);
+                if (search) search->used(node.scale, node.index, all_changed);
             }
             picture->rebuild(fragment, nodes);
-            team.run(static_cast<uint32_t>(scales.size()), [&](uint32_t task) {
-                const int scale = scales[task];
-                picture->learn(scale, nodes,
-                               [&](uint32_t element) { search.added(scale, element); });
+            team.run(kLevels, [&](uint32_t m) {
+                picture->learn(static_cast<int>(m), nodes, [&](int scale, uint32_t element) {
+                    if (search) search->added(scale, element);
+                });
             });
         }
     }

@@ -1,21 +1,21 @@
 #pragma once
 
-#include <stddef.h>
 #include <stdint.h>
+
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include "costs.h"
 #include "picture.h"
 #include "search_index.h"
 
 namespace mmp {
 
 struct EncoderOptions {
-    int64_t lambda_fixed = 0;  // in 2^-16 squared error per bit
-    bool log2_rates = false;   // rate of an index: log2 of the dictionary's size
+    RateOptions rates;
     int threads = 1;
-    const SearchKernel* kernel = nullptr;
+    const SearchKernel* kernel = nullptr;  // null: brute force, the yardstick of the benchmarks
 };
 
 // Encodes a plane of samples, rows from the top. Gives the payload and the coded picture.

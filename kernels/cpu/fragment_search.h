@@ -2,16 +2,16 @@
 //
 // Segments are searched from the whole fragment down. A segment is searched only while some tree
 // through it can still win: its budget is what its parent would pay without the split, less the
-// flag and the least that the other half can cost. docs/decisions/0004-exact-pruning.md proves
+// flag and the least that the other half can cost. docs/decisions/0004-exact-pruning.md shows
 // that this leaves the tree of the full cost map unchanged.
 #pragma once
 
-#include <array>
-#include <stddef.h>
 #include <stdint.h>
+
+#include <array>
 #include <vector>
 
-#include "encoder.h"
+#include "costs.h"
 #include "picture.h"
 #include "search_index.h"
 #include "thread_team.h"
@@ -20,9 +20,10 @@ namespace mmp {
 
 class FragmentSearch {
 public:
-    FragmentSearch(Picture& picture, const EncoderOptions& options, ThreadTeam& team);
+    FragmentSearch(const Picture& picture, const Costs& costs, const SearchKernel& kernel,
+                   ThreadTeam& team);
 
-    // Element numbers `first` and up are new in this scale's dictionary.
+    // This element is new in the scale's dictionary.
     void added(int scale, uint32_t element);
 
     // The element was used; `all_changed` as Dictionary::use returned it.
@@ -33,7 +34,7 @@ public:
 
 private:
     struct Segment {
-        int64_t budget;  // only a tree that costs less matters
+        int64_t budget;  // only a tree that costs less matters; -1 while not needed
         int64_t cost;    // of the best tree found, or kNoCost
         uint32_t index;
         uint8_t flag;
@@ -45,28 +46,18 @@ private:
 
     static constexpr int64_t kNoCost = INT64_MAX / 8;
 
-    int32_t own_cost(int scale, uint32_t element) const;
-    void refresh_costs(int scale);
-    void refresh_bounds();
+    void require(int scale, int k, int l, int64_t budget);
     void search_leaf(const uint8_t* residual, const Fragment& fragment, Place place);
     void plan_splits(const Fragment& fragment, Place place);
-    void require(int scale, int k, int l, int64_t budget);
     void choose(const Fragment& fragment, Place place);
-    void collect(Place place, std::vector<Node>& nodes) const;
+    void collect(Place place, std::vector<Node>& nodes);
     Segment& at(int scale, int k, int l) { return segments_[segment_address(scale, k, l)]; }
-    const Segment& at(int scale, int k, int l) const {
-        return segments_[segment_address(scale, k, l)];
-    }
 
-    Picture& picture_;
-    const EncoderOptions options_;
+    const Picture& picture_;
+    const Costs& costs_;
+    const SearchKernel& kernel_;
     ThreadTeam& team_;
-    const RateTable& rates_ = RateTable::get();
-    std::vector<int> scales_;  // the reachable ones
     std::vector<SearchIndex> indexes_;  // by scale
-    std::array<ClassCosts, kScales> class_costs_;
-    std::array<std::array<std::array<int64_t, kFlags>, kScales>, kFlagContexts> flag_cost_;
-    std::array<int64_t, kScales> least_tree_;  // no tree of a segment of this scale costs less
     std::array<Segment, kSegments> segments_;
     std::array<std::vector<Place>, 2 * kFragmentLog2 + 1> needed_;  // by depth
 };

@@ -2,9 +2,9 @@
 // Source: sections "Models", "Flags" and "Index" of docs/format.md.
 #pragma once
 
-#include <array>
-#include <stddef.h>
 #include <stdint.h>
+
+#include <array>
 #include <vector>
 
 #include "../shared/rate.h"

@@ -70,7 +70,8 @@ nb::object encode_plane(const Samples& samples, const ToolsTuple& tools, int64_t
                         bool log2_rates, int threads, const std::string& simd,
                         const nb::object& progress) {
     const Plane plane{static_cast<int>(samples.shape(0)), static_cast<int>(samples.shape(1))};
-    const EncoderOptions options{lambda_fixed, log2_rates, threads, &kernel_named(simd)};
+    const SearchKernel* kernel = simd == "brute-force" ? nullptr : &kernel_named(simd);
+    const EncoderOptions options{{lambda_fixed, log2_rates}, threads, kernel};
     const Progress report = progress_from(progress);
     const auto [payload, picture] = [&] {
         nb::gil_scoped_release released;
@@ -101,8 +102,12 @@ std::vector<std::string> simd_levels() {
 }
 
 nb::object rescale_block(const Samples& block, int from, int to) {
-    uint8_t out[kFragmentArea];
-    rescale(block.data(), static_cast<int>(block.shape(1)), from, out, to);
+    uint8_t padded[kFragmentArea], wide[kFragmentArea], out[kFragmentArea];
+    for (int row = 0; row < scale_height(from); ++row)
+        std::copy_n(block.data() + row * scale_width(from), scale_width(from),
+                    padded + row * kFragmentSize);
+    narrow_or_widen(padded, scale_height(from), scale_m(from), wide, scale_m(to));
+    shorten_or_lengthen(wide, scale_m(to), scale_n(from), out, scale_n(to));
     return array_of(out, scale_height(to), scale_width(to));
 }
 

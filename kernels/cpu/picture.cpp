@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
+
+#include "../shared/rescale.h"
 
 namespace mmp {
 
@@ -11,7 +14,42 @@ int padded(int length) { return (length + kFragmentSize - 1) / kFragmentSize * k
 
 uint8_t clip(int sample) { return static_cast<uint8_t>(std::clamp(sample, 0, 255)); }
 
+using RowPass = void (*)(const uint8_t* block, int rows, uint8_t* out);
+using ColumnPass = void (*)(const uint8_t* wide, uint8_t* out);
+
+// Known sizes let the compiler unroll and vectorise the passes.
+template <int From, int To>
+void row_pass(const uint8_t* block, int rows, uint8_t* out) {
+    resize_rows(block, kFragmentSize, rows, kFragmentLog2 - From, out, kFragmentLog2 - To);
+}
+
+template <int M, int From, int To>
+void column_pass(const uint8_t* wide, uint8_t* out) {
+    resize_columns(wide, kFragmentSize >> M, kFragmentLog2 - From, out, kFragmentLog2 - To);
+}
+
+template <size_t... I>
+constexpr std::array<RowPass, sizeof...(I)> row_passes(std::index_sequence<I...>) {
+    return {row_pass<I / kLevels, I % kLevels>...};
+}
+
+template <size_t... I>
+constexpr std::array<ColumnPass, sizeof...(I)> column_passes(std::index_sequence<I...>) {
+    return {column_pass<I / kScales, I / kLevels % kLevels, I % kLevels>...};
+}
+
+constexpr auto kRowPasses = row_passes(std::make_index_sequence<kScales>());
+constexpr auto kColumnPasses = column_passes(std::make_index_sequence<kLevels * kScales>());
+
 }  // namespace
+
+void narrow_or_widen(const uint8_t* block, int rows, int from_m, uint8_t* out, int to_m) {
+    kRowPasses[from_m * kLevels + to_m](block, rows, out);
+}
+
+void shorten_or_lengthen(const uint8_t* wide, int m, int from_n, uint8_t* out, int to_n) {
+    kColumnPasses[m * kScales + from_n * kLevels + to_n](wide, out);
+}
 
 Picture::Picture(Plane plane, const Tools& the_tools)
     : tools(the_tools),

@@ -1,9 +1,9 @@
 // What encoder and decoder both hold while a picture is coded.
 #pragma once
 
-#include <array>
-#include <stddef.h>
 #include <stdint.h>
+
+#include <array>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -11,7 +11,6 @@
 
 #include "dictionary.h"
 #include "models.h"
-#include "../shared/rescale.h"
 #include "tools.h"
 
 namespace mmp {
@@ -44,6 +43,10 @@ struct Fragment {
     std::array<int8_t, kFragmentSize> above, left;  // leaf scales around it
 };
 
+// The scale transform's two passes, compiled for each pair of sizes.
+void narrow_or_widen(const uint8_t* block, int rows, int from_m, uint8_t* out, int to_m);
+void shorten_or_lengthen(const uint8_t* wide, int m, int from_n, uint8_t* out, int to_n);
+
 class Picture {
 public:
     Picture(Plane plane, const Tools& tools);
@@ -68,10 +71,10 @@ public:
     // Build the residual of a coded tree and from it the samples; note the leaves' scales.
     void rebuild(const Fragment& fragment, const std::vector<Node>& nodes);
 
-    // Teach one scale's dictionary the split segments of the rebuilt fragment. Calls
-    // added(element number) after each insertion.
+    // Teach the dictionaries of the scales with this m (of one width) the split segments of the
+    // rebuilt fragment. Calls added(scale, element number) after each insertion.
     template <class Added>
-    void learn(int scale, const std::vector<Node>& nodes, const Added& added);
+    void learn(int m, const std::vector<Node>& nodes, const Added& added);
 
     // Samples of the picture without padding, rows from the top.
     void copy_samples(Plane plane, uint8_t* out) const;
@@ -85,14 +88,23 @@ private:
 };
 
 template <class Added>
-void Picture::learn(int scale, const std::vector<Node>& nodes, const Added& added) {
-    Dictionary& dictionary = *dictionaries[scale];
-    uint8_t element[kFragmentArea];
+void Picture::learn(int m, const std::vector<Node>& nodes, const Added& added) {
+    uint8_t wide[kFragmentArea], element[kFragmentArea];
     for (const Node& node : nodes) {
-        if (node.flag == kLeaf || scale_distance(node.scale, scale) > tools.copy_radius) continue;
+        if (node.flag == kLeaf) continue;
         const uint8_t* block = &coded_[node.top() * kFragmentSize + node.left()];
-        rescale(block, kFragmentSize, node.scale, element, scale);
-        if (dictionary.insert(element, node.scale)) added(dictionary.size() - 1);
+        const int node_n = scale_n(node.scale);
+        narrow_or_widen(block, scale_height(node.scale), scale_m(node.scale), wide, m);
+        for (int n = 0; n < kLevels; ++n) {
+            const int scale = scale_number(n, m);
+            Dictionary* dictionary = dictionaries[scale].get();
+            // All 256 single samples are known from the start.
+            if (!dictionary || scale == kPixelScale ||
+                scale_distance(node.scale, scale) > tools.copy_radius)
+                continue;
+            shorten_or_lengthen(wide, m, node_n, element, n);
+            if (dictionary->insert(element, node.scale)) added(scale, dictionary->size() - 1);
+        }
     }
 }
 

@@ -2,10 +2,11 @@
 // filed by their mean, so that a segment is compared only with elements near its own mean.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <new>
 #include <vector>

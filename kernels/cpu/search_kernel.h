@@ -2,6 +2,8 @@
 // Included once by each search_*.cpp, which is compiled for its own level.
 #pragma once
 
+#include <stdint.h>
+
 #include "search_index.h"
 
 namespace {

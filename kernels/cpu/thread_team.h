@@ -1,9 +1,9 @@
 // A few threads that share many small jobs with little waiting.
 #pragma once
 
-#include <atomic>
-#include <stddef.h>
 #include <stdint.h>
+
+#include <atomic>
 #include <thread>
 #include <type_traits>
 #include <vector>

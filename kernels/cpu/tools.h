@@ -1,7 +1,6 @@
 // The normative coding tools, as the header of a file names them.
 #pragma once
 
-#include <stddef.h>
 #include <stdint.h>
 
 namespace mmp {
