@@ -39,7 +39,7 @@ class ReferenceBackend(Backend):
     ) -> Coded:
         state = PictureState(plane.shape, params.tools)
         writer = SymbolWriter()
-        for fragment, neighbours in zip(state.fragments_of(plane), state.walk(progress)):
+        for neighbours, fragment in zip(state.walk(progress), state.fragments_of(plane), strict=True):
             prediction = predict()
             target = residual(fragment, prediction)
             costs = {

@@ -1,0 +1,85 @@
+"""Every backend writes the reference's bytes and reads them back."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import CONTENT, LAMBDAS, encode_params, pictures
+
+from mmpcodec import EncodeParams
+from mmpcodec.backends.cpu import CpuBackend
+from mmpcodec.backends.reference import ReferenceBackend
+
+REFERENCE = ReferenceBackend()
+CANDIDATES = [(level, threads) for level in CpuBackend.levels() for threads in (1, 2, 5)]
+
+
+def assert_same(expected, found, name):
+    first = next(
+        (i for i, (a, b) in enumerate(zip(expected.payload, found.payload)) if a != b), None
+    )
+    assert first is None, f"{name}: payloads differ from byte {first} on"
+    assert found.payload == expected.payload, name
+    assert np.array_equal(found.samples, expected.samples), name
+    assert found.trace.bits == expected.trace.bits, name
+    assert np.array_equal(found.trace.leaf_scales, expected.trace.leaf_scales), name
+    assert np.array_equal(found.trace.dictionary_sizes, expected.trace.dictionary_sizes), name
+
+
+def check(picture, params):
+    expected = REFERENCE.encode(picture, params)
+    for level, threads in CANDIDATES:
+        found = CpuBackend(level).encode(picture, params, threads=threads)
+        assert_same(expected, found, f"encode, {level}, {threads} threads")
+    for backend in (REFERENCE, CpuBackend()):
+        decoded = backend.decode(expected.payload, picture.shape, params.tools)
+        assert_same(expected, decoded, f"decode, {backend.name}")
+
+
+@pytest.mark.parametrize("lam", LAMBDAS)
+@pytest.mark.parametrize("rate_model", ["adaptive", "log2"])
+@pytest.mark.parametrize("partition", ["flexible", "dyadic"])
+@pytest.mark.parametrize("preset", ["default", "classic"])
+def test_grid(preset, partition, rate_model, lam):
+    params = EncodeParams.from_options(
+        lam, preset=preset, partition=partition, rate_model=rate_model
+    )
+    rng = np.random.default_rng(int(lam))
+    for (height, width), content in zip(
+        [(1, 1), (1, 40), (17, 33), (17, 33)], CONTENT.values(), strict=True
+    ):
+        check(content(rng, height, width), params)
+
+
+@pytest.mark.parametrize("content", CONTENT)
+@pytest.mark.parametrize(("height", "width"), [(64, 64), (100, 75)])
+def test_larger_pictures(content, height, width):
+    picture = CONTENT[content](np.random.default_rng(1), height, width)
+    check(picture, EncodeParams.from_options(32))
+
+
+@pytest.mark.parametrize("limit", [256, 300, 65536])
+def test_dictionary_limits(limit):
+    picture = CONTENT["natural"](np.random.default_rng(2), 48, 48)
+    check(picture, EncodeParams.from_options(8, dictionary_limit=limit))
+
+
+@given(pictures(), encode_params(), st.sampled_from(CANDIDATES))
+def test_any_picture_and_parameters(picture, params, candidate):
+    level, threads = candidate
+    expected = REFERENCE.encode(picture, params)
+    found = CpuBackend(level).encode(picture, params, threads=threads)
+    assert_same(expected, found, f"encode, {level}, {threads} threads")
+    decoded = CpuBackend().decode(expected.payload, picture.shape, params.tools)
+    assert_same(expected, decoded, "decode, cpu")
+
+
+@pytest.mark.parametrize("level", CpuBackend.levels())
+def test_pruned_search_is_the_brute_force_search(level):
+    """On a picture too large for the reference; the brute force is plain C++."""
+    rng = np.random.default_rng(4)
+    picture = np.hstack([CONTENT["text"](rng, 96, 80), CONTENT["natural"](rng, 96, 80)])
+    for lam in (2, 40):
+        params = EncodeParams.from_options(lam)
+        expected = CpuBackend("brute-force").encode(picture, params)
+        assert_same(expected, CpuBackend(level).encode(picture, params, threads=2), level)

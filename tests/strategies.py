@@ -1,0 +1,78 @@
+"""What the property tests draw from: pictures, parameters, symbol streams."""
+
+import numpy as np
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from mmpcodec import EncodeParams, Partition, Tools
+
+LAMBDAS = (0, 1, 8, 32, 128, 512)
+
+
+def text_like(rng: np.random.Generator, height: int, width: int) -> np.ndarray:
+    """Dark strokes on light paper, with repeats as letters have them."""
+    glyphs = rng.integers(0, 2, (4, 7, 5), dtype=np.uint8)
+    picture = np.full((height, width), 235, np.uint8)
+    for top in range(1, height - 7, 9):
+        for left in range(1, width - 5, 6):
+            glyph = glyphs[rng.integers(len(glyphs))]
+            picture[top : top + 7, left : left + 5] -= 200 * glyph
+    return picture
+
+
+def natural(rng: np.random.Generator, height: int, width: int) -> np.ndarray:
+    """A shaded surface with an edge and a little noise."""
+    y, x = np.mgrid[:height, :width]
+    surface = 110 + 60 * np.sin(x / 17 + rng.random()) + 40 * np.cos(y / 23) + 30 * (x > y)
+    return np.clip(surface + rng.normal(0, 2, (height, width)), 0, 255).astype(np.uint8)
+
+
+def noise(rng: np.random.Generator, height: int, width: int) -> np.ndarray:
+    return rng.integers(0, 256, (height, width), dtype=np.uint8)
+
+
+def flat(rng: np.random.Generator, height: int, width: int) -> np.ndarray:
+    return np.full((height, width), rng.integers(256), np.uint8)
+
+
+CONTENT = {"text": text_like, "natural": natural, "noise": noise, "flat": flat}
+
+
+@st.composite
+def pictures(draw, max_side: int = 40) -> np.ndarray:
+    """8-bit gray pictures of every kind of content, and arbitrary small ones."""
+    height, width = draw(st.integers(1, max_side)), draw(st.integers(1, max_side))
+    kind = draw(st.sampled_from([*CONTENT, "any"]))
+    if kind == "any":
+        return draw(arrays(np.uint8, (height, width)))
+    return CONTENT[kind](np.random.default_rng(draw(st.integers(0, 2**32 - 1))), height, width)
+
+
+def tools() -> st.SearchStrategy[Tools]:
+    return st.builds(
+        Tools,
+        partition=st.sampled_from(Partition),
+        index_classes=st.booleans(),
+        flag_contexts=st.booleans(),
+        copy_radius=st.integers(0, 8),
+        dictionary_limit=st.sampled_from([256, 257, 300, 1024, 16384, 65536]),
+    )
+
+
+def encode_params() -> st.SearchStrategy[EncodeParams]:
+    lam = st.one_of(
+        st.sampled_from(LAMBDAS), st.floats(0, 1e9, allow_nan=False, allow_infinity=False)
+    )
+    return st.builds(EncodeParams, lam, tools(), st.sampled_from(["adaptive", "log2"]))
+
+
+@st.composite
+def symbol_streams(draw, max_length: int = 300) -> list[tuple[int, int, int]]:
+    """Intervals (cumulative, frequency, total) as a model can ask for."""
+    stream = []
+    for _ in range(draw(st.integers(0, max_length))):
+        total = draw(st.one_of(st.integers(1, 8), st.integers(1, (1 << 18) - 1)))
+        cumulative = draw(st.integers(0, total - 1))
+        frequency = draw(st.integers(1, total - cumulative))
+        stream.append((cumulative, frequency, total))
+    return stream

@@ -1,0 +1,155 @@
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+from strategies import natural, text_like
+
+import mmpcodec
+from mmpcodec import BackendUnavailable, Cancelled, EncodeParams, ParameterError, backends
+from mmpcodec.backends import base
+
+PICTURE = natural(np.random.default_rng(0), 60, 70)
+
+
+@pytest.mark.parametrize(
+    ("array", "says"),
+    [
+        (np.zeros((4, 4), np.uint16), "type uint16"),
+        (np.zeros((4, 4, 3), np.uint8), r"shape \(4, 4, 3\)"),
+        (np.zeros((0, 4), np.uint8), r"shape \(0, 4\)"),
+        (np.zeros((4, 4), bool), "type bool"),
+        ([[0.5]], "type float64"),
+    ],
+)
+def test_unsupported_pictures_are_refused(array, says):
+    with pytest.raises(ParameterError, match=f"{says}.*8-bit gray"):
+        mmpcodec.encode(array)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"lam": -1}, "lam = -1: must be finite and not negative"),
+        ({"lam": float("nan")}, "lam = nan"),
+        ({"lam": "32"}, "must be a number"),
+        ({"preset": "best"}, "preset = 'best': must be one of default, classic"),
+        ({"partition": "free"}, "partition = 'free': must be one of flexible, dyadic"),
+        ({"dictionary_limit": 255}, "dictionary_limit = 255: must be from 256 to 65536"),
+        ({"dictionary_limit": 300.0}, "must be an integer"),
+        ({"copy_radius": 9}, "copy_radius = 9: must be from 0 to 8"),
+        ({"rate_model": "exact"}, "rate_model = 'exact'"),
+        ({"index_classes": 2}, "index_classes = 2: must be True or False"),
+        ({"colour": 1}, "unknown option 'colour'"),
+        ({"threads": 0}, "threads = 0"),
+        ({"backend": "gpu"}, "backend = 'gpu': must be one of auto"),
+    ],
+)
+def test_wrong_parameters_are_named(options, says):
+    with pytest.raises(ParameterError, match=says):
+        mmpcodec.encode(PICTURE, **options)
+
+
+def test_any_lambda_works():
+    sizes = [len(mmpcodec.encode(PICTURE, lam=lam)) for lam in (0, 1e-9, 0.5, 60, 2.0**20, 1e300)]
+    assert sizes == sorted(sizes, reverse=True)
+    assert mmpcodec.encode(PICTURE, lam=1e300) == mmpcodec.encode(PICTURE, lam=2.0**20)
+
+
+def test_array_likes_and_strides():
+    expected = mmpcodec.encode(np.ascontiguousarray(PICTURE[::2, ::-3]))
+    assert mmpcodec.encode(PICTURE[::2, ::-3]) == expected
+    read_only = PICTURE[::2, ::-3].copy()
+    read_only.flags.writeable = False
+    assert mmpcodec.encode(read_only) == expected
+
+
+@pytest.mark.parametrize("wrap", [bytes, bytearray, memoryview, np.frombuffer])
+def test_decode_takes_any_buffer(wrap):
+    data = mmpcodec.encode(PICTURE)
+    wrapped = np.frombuffer(data, np.uint8) if wrap is np.frombuffer else wrap(data)
+    assert mmpcodec.decode(wrapped).shape == PICTURE.shape
+
+
+def test_decode_refuses_what_is_not_bytes():
+    with pytest.raises(ParameterError, match="data of type str"):
+        mmpcodec.decode("file.mmp")
+
+
+@pytest.mark.parametrize("backend", backends.NAMES)
+def test_progress_counts_fragments_and_cancels(backend):
+    calls = []
+    data = mmpcodec.encode(
+        PICTURE, backend=backend, progress=lambda *args: calls.append(args) or True
+    )
+    assert calls == [(0, 20), (5, 20), (10, 20), (15, 20), (20, 20)]
+    with pytest.raises(Cancelled, match="after 5 of 20"):
+        mmpcodec.encode(PICTURE, backend=backend, progress=lambda done, total: done < 5)
+    with pytest.raises(Cancelled):
+        mmpcodec.decode(data, backend=backend, progress=lambda done, total: False)
+    with pytest.raises(ZeroDivisionError):
+        mmpcodec.encode(PICTURE, backend=backend, progress=lambda done, total: done // 0)
+
+
+def test_inspect_explains_the_bits():
+    data = mmpcodec.encode(PICTURE, lam=20)
+    found = mmpcodec.inspect(data, decode=True)
+    assert found.samples is not None
+    assert found.trace is not None
+    assert found.bits_per_pixel == 8 * len(data) / PICTURE.size
+    assert sum(found.trace.bits.values()) == pytest.approx(8 * found.header.payload_size, abs=12)
+    assert sum(n * s.height * s.width for n, s in zip(found.trace.leaves(), base.SCALES)) == 64 * 80
+    assert sum(found.trace.depths()) == sum(found.trace.leaves())
+    assert found.trace.dictionary_sizes.min() >= 256
+    assert found.trace.leaf_scales.shape == (64, 80)
+    assert mmpcodec.inspect(data).samples is None
+
+
+def test_many_threads_at_once_get_the_same_bytes():
+    pictures = [text_like(np.random.default_rng(i), 50, 40) for i in range(6)]
+    expected = [mmpcodec.encode(p, threads=1) for p in pictures]
+    results = [None] * len(pictures)
+
+    def work(i):
+        results[i] = mmpcodec.encode(pictures[i], threads=2)
+
+    workers = [threading.Thread(target=work, args=(i,)) for i in range(len(pictures))]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert results == expected
+
+
+def test_the_library_is_silent(capfd):
+    mmpcodec.decode(mmpcodec.encode(PICTURE, lam=3))
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_named_backend_never_falls_back(monkeypatch):
+    from mmpcodec.backends import cpu
+
+    monkeypatch.setattr(cpu, "_REASON", "no module today")
+    with pytest.raises(BackendUnavailable, match="cpu: no module today"):
+        mmpcodec.encode(PICTURE[:8, :8], backend="cpu")
+    encoding = mmpcodec.encode_picture(PICTURE[:8, :8], EncodeParams())
+    assert encoding.backend == "reference"
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="needs CPU affinity")
+def test_keyboard_interrupt_stops_native_code():
+    program = """
+import _thread, threading, numpy, mmpcodec
+picture = numpy.random.default_rng(0).integers(0, 256, (2048, 2048), dtype=numpy.uint8)
+threading.Timer(0.5, _thread.interrupt_main).start()
+try:
+    mmpcodec.encode(picture, lam=1)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60
+    )
+    assert done.stdout == "interrupted\n", done.stderr
