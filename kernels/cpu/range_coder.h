@@ -33,17 +33,11 @@ public:
     // The fewest bytes that name a number within the last interval.
     const std::vector<uint8_t>& finish() {
         const uint64_t last = low_ + range_ - 1;
-        int kept = 0;
-        uint64_t value = 0;
-        for (; kept <= kStateBytes; ++kept) {
-            const uint64_t unit = uint64_t{1} << (kTopBits - 8 * kept);
-            value = last / unit * unit;
-            if (value >= low_) break;
-        }
-        low_ = value;
+        const bool none_needed = low_ == 0 || last >= kTop;
+        const uint64_t unit = none_needed ? kTop : kBottom;
+        low_ = last / unit * unit;
         if (low_ >= kTop) carry();
-        for (int i = 0; i < kept; ++i)
-            payload_.push_back(static_cast<uint8_t>(low_ >> (kTopBits - 8 * (i + 1))));
+        if (!none_needed) payload_.push_back(static_cast<uint8_t>(low_ >> (kTopBits - 8)));
         return payload_;
     }
 

@@ -41,10 +41,8 @@ class RangeEncoder:
 
     def finish(self) -> bytes:
         """The payload: the fewest bytes that name a number within the last interval."""
-        last = self.low + self.range - 1
-        for kept in range(STATE_BYTES + 1):
-            unit = 1 << (TOP_BITS - 8 * kept)
-            value = last // unit * unit
+        for kept, unit in enumerate((TOP, BOTTOM)):
+            value = (self.low + self.range - 1) // unit * unit
             if value >= self.low:
                 break
         self.low = value

@@ -1,0 +1,28 @@
+"""Coverage-guided fuzzing of the decoder: python tests/fuzz/fuzz_decode.py [atheris options]
+
+A crash, a hang, a leak or any exception but FormatError is a finding. Keep its input as
+findings/<cause>.mmp.
+"""
+
+import sys
+
+import atheris
+
+with atheris.instrument_imports():
+    from mutate import repaired
+
+    import mmpcodec
+
+LIMITS = mmpcodec.DecodeLimits(max_pixels=1 << 14, max_dimension=1 << 12)
+
+
+def decode(data: bytes) -> None:
+    for candidate in (data, repaired(data)):
+        try:
+            mmpcodec.decode(candidate, limits=LIMITS)
+        except mmpcodec.FormatError:
+            pass
+
+
+atheris.Setup(sys.argv, decode)
+atheris.Fuzz()

@@ -1,0 +1,112 @@
+"""Damaged files: always a picture or a FormatError, soon and in little memory.
+
+The files under ``findings`` are named after the cause that each one stands for.
+"""
+
+import resource
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mutate import repaired, with_size
+from strategies import natural, text_like, tools
+
+import mmpcodec
+from mmpcodec import DecodeLimits, FormatError, backends
+from mmpcodec.codec.container import HEADER_SIZE
+
+FINDINGS = sorted((Path(__file__).parent / "findings").glob("*.mmp"))
+SMALL = DecodeLimits(max_pixels=1 << 14, max_dimension=1 << 12)
+
+
+def outcome(data, limits=SMALL, backend="auto"):
+    """The decoded samples, or the type of the error."""
+    try:
+        return mmpcodec.decode(data, limits=limits, backend=backend)
+    except FormatError as error:
+        return type(error)
+
+
+@pytest.fixture(scope="module", params=["default", "classic", "dyadic"])
+def data(request):
+    picture = text_like(np.random.default_rng(0), 33, 50)
+    options = {"partition": "dyadic"} if request.param == "dyadic" else {"preset": request.param}
+    return mmpcodec.encode(picture, lam=20, **options)
+
+
+def test_there_are_findings():
+    assert len(FINDINGS) >= 4
+
+
+@pytest.mark.parametrize("path", FINDINGS, ids=lambda p: p.stem)
+@pytest.mark.parametrize("backend", backends.NAMES)
+def test_findings_are_refused(path, backend):
+    result = outcome(path.read_bytes(), backend=backend)
+    assert isinstance(result, type), "a picture came out"
+
+
+def test_payload_flips_past_the_checksum(data):
+    """Both backends agree on what each damaged payload means."""
+    for place in range(HEADER_SIZE, len(data), 3):
+        changed = bytearray(data)
+        changed[place] ^= 0x41
+        assert isinstance(outcome(repaired(bytes(changed))), type)
+
+
+def test_payload_cut_past_the_checksum(data):
+    for length in range(HEADER_SIZE, len(data)):
+        assert isinstance(outcome(repaired(data[:length])), type)
+
+
+@given(st.binary(max_size=200), st.integers(1, 60), st.integers(1, 60), tools())
+def test_random_payloads_decode_alike_everywhere(payload, height, width, tools):
+    results = []
+    for name in backends.NAMES:
+        try:
+            coded = backends.get(name).decode(payload, (height, width), tools)
+            results.append(coded.samples.tobytes())
+        except FormatError as error:
+            results.append(str(error))
+    assert results[0] == results[1]
+
+
+@given(st.binary(max_size=400))
+def test_random_bytes_after_the_magic(tail):
+    assert isinstance(outcome(b"\x89MMP\r\n\x1a\n" + tail), type)
+
+
+@given(st.data())
+def test_random_headers_past_the_checksum(draw):
+    good = mmpcodec.encode(natural(np.random.default_rng(1), 20, 20), lam=10)
+    changed = bytearray(good)
+    for _ in range(draw.draw(st.integers(1, 4))):
+        changed[draw.draw(st.integers(8, HEADER_SIZE - 1))] = draw.draw(st.integers(0, 255))
+    result = outcome(repaired(bytes(changed)))
+    assert isinstance(result, type) or result.size <= SMALL.max_pixels
+
+
+@pytest.mark.parametrize(("height", "width"), [(1, 1 << 28), (1 << 14, 1 << 14), (1 << 28, 1)])
+def test_absurd_sizes_within_the_limits_end_soon(data, height, width):
+    """A small file that claims 2**28 pixels is refused at the size of its payload."""
+    start = time.perf_counter()
+    result = outcome(with_size(data, height, width), DecodeLimits(1 << 28, 1 << 28))
+    assert isinstance(result, type)
+    assert time.perf_counter() - start < 20
+
+
+def test_memory_does_not_grow_with_damaged_files(data):
+    def peak():
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    changed = bytearray(data)
+    changed[HEADER_SIZE + 9] ^= 0xFF
+    changed = repaired(bytes(changed))
+    for _ in range(20):
+        outcome(changed)
+    before = peak()
+    for _ in range(200):
+        outcome(changed)
+    assert peak() - before < 8192  # KiB
