@@ -6,8 +6,8 @@ from time import perf_counter
 from skimage.metrics import peak_signal_noise_ratio
 
 import mmpcodec
+from mmpcodec import pictures
 from mmpcodec.analysis.overlay import side_by_side
-from mmpcodec.pictures import read_picture, write_picture
 
 ROOT = Path(__file__).parents[1]
 PICTURE = ROOT / "images" / "camera.pgm"
@@ -16,7 +16,7 @@ LAM = 32
 
 
 def main() -> None:
-    picture = read_picture(PICTURE)
+    picture = pictures.read(PICTURE)
     OUT.mkdir(exist_ok=True)
     stream = OUT / "camera.mmp"
 
@@ -30,9 +30,9 @@ def main() -> None:
     decode_seconds = perf_counter() - start
 
     panels = side_by_side(picture, decoded, encoding.trace.leaf_scales)
-    pictures = {"decoded.pgm": decoded, "decoded.png": decoded, "side-by-side.png": panels}
-    for name, samples in pictures.items():
-        write_picture(OUT / name, samples)
+    results = {"decoded.pgm": decoded, "decoded.png": decoded, "side-by-side.png": panels}
+    for name, samples in results.items():
+        pictures.write(samples, OUT / name)
 
     psnr = peak_signal_noise_ratio(picture, decoded, data_range=255)
     print(f"\n{PICTURE.relative_to(ROOT)} at lambda {LAM}")
@@ -46,7 +46,7 @@ def main() -> None:
     ):
         print(f"  {name:<14} {value:>10}")
     print("Written:")
-    for path in (stream, *(OUT / name for name in pictures)):
+    for path in (stream, *(OUT / name for name in results)):
         print(f"  {path.relative_to(ROOT)}")
 
 
