@@ -39,13 +39,12 @@ class ReferenceBackend(Backend):
     ) -> Coded:
         state = PictureState(plane.shape, params.tools)
         writer = SymbolWriter()
-        for fragment, neighbours in zip(state.fragments_of(plane), state.walk(progress)):
+        pairs = zip(state.fragments_of(plane), state.walk(progress), strict=True)
+        for fragment, neighbours in pairs:
             prediction = predict()
             target = residual(fragment, prediction)
             costs = {
-                scale: index_costs(
-                    state.models, dictionary, params.lambda_fixed, params.rate_model
-                )
+                scale: index_costs(state.models, dictionary, params.lambda_fixed, params.rate_model)
                 for scale, dictionary in state.dictionaries.items()
             }
             cost, index = cost_map(target, state.dictionaries, costs)
@@ -93,9 +92,9 @@ class PictureState:
 
     def fragments_of(self, plane: np.ndarray):
         """The padded plane's fragments in coding order."""
-        padded = pad(plane)
+        padded = pad(plane).astype(np.int32)
         for row, column in fragment_origins(*padded.shape):
-            yield padded[row : row + FRAGMENT_SIZE, column : column + FRAGMENT_SIZE].astype(np.int32)
+            yield padded[row : row + FRAGMENT_SIZE, column : column + FRAGMENT_SIZE]
 
     def walk(self, progress: Progress | None):
         """Go through the fragments, yielding the neighbours of each."""
