@@ -1,12 +1,15 @@
-"""Coverage-guided fuzzing of the decoder: python tests/fuzz/fuzz_decode.py [atheris options]
+"""Coverage-guided fuzzing of the decoder: python scripts/fuzz.py [atheris options]
 
 A crash, a hang, a leak or any exception but FormatError is a finding. Keep its input as
-findings/<cause>.mmp.
+tests/fuzz/findings/<cause>.mmp.
 """
 
 import sys
+from pathlib import Path
 
 import atheris
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 with atheris.instrument_imports():
     from mutate import repaired

@@ -1,11 +1,15 @@
-"""Settings that all tests share."""
+"""What all tests share: import path, hypothesis profiles, and which tests can run here."""
 
 import os
 import sys
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 
+from mmpcodec import backends
+
+# strategies.py and mutate.py serve several folders of tests.
 sys.path.insert(0, str(Path(__file__).parent))
 
 settings.register_profile(
@@ -13,3 +17,11 @@ settings.register_profile(
 )
 settings.register_profile("long", max_examples=1000, parent=settings.get_profile("ci"))
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a test that needs a CUDA device where there is none, and say why."""
+    if item.get_closest_marker("gpu"):
+        reason = backends.status().get("cuda", "this version has no cuda backend")
+        if reason is not None:
+            pytest.skip(reason)

@@ -9,7 +9,7 @@ from mmpcodec.codec.symbols import SYNTAX
 from mmpcodec.params import EncodeParams, Tools
 
 try:
-    from mmpcodec import _cpu
+    import mmpcodec._cpu as _cpu
 except ImportError as error:
     _cpu = None
     _REASON: str | None = f"the compiled module does not load ({error})"

@@ -39,13 +39,12 @@ class ReferenceBackend(Backend):
     ) -> Coded:
         state = PictureState(plane.shape, params.tools)
         writer = SymbolWriter()
-        for neighbours, fragment in zip(state.walk(progress), state.fragments_of(plane), strict=True):
+        fragments = zip(state.walk(progress), state.fragments_of(plane), strict=True)
+        for neighbours, fragment in fragments:
             prediction = predict()
             target = residual(fragment, prediction)
             costs = {
-                scale: index_costs(
-                    state.models, dictionary, params.lambda_fixed, params.rate_model
-                )
+                scale: index_costs(state.models, dictionary, params.lambda_fixed, params.rate_model)
                 for scale, dictionary in state.dictionaries.items()
             }
             cost, index = cost_map(target, state.dictionaries, costs)
@@ -93,9 +92,9 @@ class PictureState:
 
     def fragments_of(self, plane: np.ndarray):
         """The padded plane's fragments in coding order."""
-        padded = pad(plane)
+        padded = pad(plane).astype(np.int32)
         for row, column in fragment_origins(*padded.shape):
-            yield padded[row : row + FRAGMENT_SIZE, column : column + FRAGMENT_SIZE].astype(np.int32)
+            yield padded[row : row + FRAGMENT_SIZE, column : column + FRAGMENT_SIZE]
 
     def walk(self, progress: Progress | None):
         """Go through the fragments, yielding the neighbours of each."""

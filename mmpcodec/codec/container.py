@@ -99,7 +99,7 @@ class Header:
 
 def samples_crc(samples: np.ndarray) -> int:
     """CRC-32 of the samples in rows from the top, as they are shown."""
-    return zlib.crc32(np.ascontiguousarray(samples))
+    return zlib.crc32(np.ascontiguousarray(samples).data)
 
 
 def stream_crc(checked: bytes, payload: bytes) -> int:

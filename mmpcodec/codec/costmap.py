@@ -30,9 +30,8 @@ def flag_costs(models: Models, lambda_fixed: int, scale: Scale, context: int) ->
     """Cost of each flag that a node of this scale may have, by flag."""
     frequencies = models.flag_frequencies(scale, context)
     rates = LOG2[frequencies.sum()] - LOG2[frequencies]
-    return {
-        int(flag): int(lagrangian(rates[flag], lambda_fixed)) for flag in np.flatnonzero(frequencies)
-    }
+    costs = lagrangian(rates, lambda_fixed)
+    return {int(flag): int(costs[flag]) for flag in np.flatnonzero(frequencies)}
 
 
 def index_costs(

@@ -125,6 +125,4 @@ def encode(
     True
     """
     params = EncodeParams.from_options(lam, **options)
-    return encode_picture(
-        array, params, backend=backend, threads=threads, progress=progress
-    ).data
+    return encode_picture(array, params, backend=backend, threads=threads, progress=progress).data

@@ -29,7 +29,8 @@ class SymbolWriter:
         self.coder = RangeEncoder()
         self.tally = Tally()
 
-    def code(self, syntax: str, frequencies: np.ndarray, symbol: int) -> int:
+    def code(self, syntax: str, frequencies: np.ndarray, symbol: int | None) -> int:
+        assert symbol is not None
         frequency, total = int(frequencies[symbol]), int(frequencies.sum())
         self.coder.encode(int(frequencies[:symbol].sum()), frequency, total)
         self.tally.add(syntax, frequency, total)

@@ -162,9 +162,10 @@ def code_tree(
     def visit(segment: Segment) -> None:
         node = next(given, None)
         context = neighbours.context(segment, models)
-        flag = models.code_flag(coder, segment.scale, context, node and node.flag)
+        flag = models.code_flag(coder, segment.scale, context, node.flag if node else None)
         if flag == LEAF:
-            index = models.code_index(coder, dictionaries[segment.scale], node and node.index)
+            dictionary = dictionaries[segment.scale]
+            index = models.code_index(coder, dictionary, node.index if node else None)
             coded.append(Node(segment, LEAF, index))
             return
         coded.append(Node(segment, flag))
@@ -179,7 +180,7 @@ def rebuild(nodes: list[Node], dictionaries: dict[Scale, Dictionary]) -> np.ndar
     """The (16, 16) uint8 residual that the elements of a tree's leaves build."""
     coded = np.zeros((FRAGMENT_SIZE, FRAGMENT_SIZE), np.uint8)
     for node in nodes:
-        if node.flag == LEAF:
+        if node.index is not None:
             coded[node.segment.slices] = dictionaries[node.segment.scale].block(node.index)
     return coded
 

@@ -1,0 +1,99 @@
+# One word a task; `make` alone lists them. All that it installs is in .venv, all that it builds in
+# build, and `make clean` removes both.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+# What is installed. A file that goes away changes only the list, so the list is a source as well.
+SOURCES := $(sort $(shell find mmpcodec kernels -type f -not -name '*.pyc')) CMakeLists.txt pyproject.toml
+SOURCE_LIST := $(VENV)/sources
+
+PACKAGE := $(VENV)/package-installed
+TEST := $(VENV)/test-installed
+LINT := $(VENV)/lint-installed
+FUZZ := $(VENV)/fuzz-installed
+BENCH := $(VENV)/bench-installed
+
+# The tasks share one environment and pytest starts its own workers, so -j must not mix them.
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## List the tasks
+	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' Makefile | while IFS='|' read -r task text; do \
+		printf '  make %-10s %s\n' "$$task" "$$text"; done
+
+.PHONY: demo
+demo: $(PACKAGE) ## Encode and decode a picture; the results are in demo/
+	$(BIN)/python scripts/demo.py
+
+.PHONY: test
+test: $(TEST) ## Run the tests and the examples in the docstrings
+	$(BIN)/pytest -n auto -m "not slow"
+
+.PHONY: test-long
+test-long: $(TEST) ## Run the tests that take minutes
+	$(BIN)/pytest -m slow
+
+.PHONY: test-gpu
+test-gpu: $(TEST) ## Run the tests that need a CUDA device, or say why not
+	$(BIN)/pytest -m gpu
+
+.PHONY: lint
+lint: $(LINT) ## Check style, types, spelling and layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/codespell
+	$(BIN)/python scripts/check_layers.py
+
+.PHONY: format
+format: $(LINT) ## Bring the Python files into their common format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+.PHONY: sanitize
+sanitize: $(TEST) ## Test the C++ code under the address and undefined-behaviour sanitizers
+	scripts/sanitize.sh $(BIN)/python
+
+.PHONY: fuzz
+fuzz: $(FUZZ) ## Feed the decoder broken files for a minute
+	$(BIN)/python scripts/fuzz.py -max_total_time=60 -timeout=20 tests/fuzz/findings
+
+.PHONY: bench
+bench: $(BENCH) ## Measure speed and compression on this machine
+	$(BIN)/python scripts/bench_codec.py images/camera.pgm images/page.pgm
+
+.PHONY: clean
+clean: ## Remove all that these tasks made
+	rm -rf $(VENV) build demo dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find mmpcodec scripts tests -name __pycache__ -prune -exec rm -rf {} +
+
+# The stamps below are made last, so an interrupted step is done again.
+
+$(VENV)/created:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "mmpcodec needs Python 3.11 or newer, and $(PYTHON) is not: $$($(PYTHON) --version 2>&1)." >&2; \
+		echo "Name another one, for example: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
+	$(PYTHON) -m venv --clear $(VENV)
+	@touch $@
+
+.PHONY: FORCE
+ifneq ($(SOURCES),$(shell cat $(SOURCE_LIST) 2>/dev/null))
+$(SOURCE_LIST): FORCE
+endif
+$(SOURCE_LIST): | $(VENV)/created
+	@echo $(SOURCES) >$@
+
+$(PACKAGE): $(SOURCE_LIST) $(SOURCES)
+	@echo "Building mmpcodec and installing it into $(VENV): this takes a minute or two."
+	$(PIP) install .
+	@touch $@
+
+# The package is there already: naming its extra installs only what the extra asks for.
+$(TEST) $(LINT) $(FUZZ) $(BENCH): $(VENV)/%-installed: pyproject.toml | $(PACKAGE)
+	$(PIP) install 'mmpcodec[$*]'
+	@touch $@

@@ -1,0 +1,57 @@
+"""Every backend decodes each vector to its samples and encodes its picture to its stream."""
+
+import hashlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import mmpcodec
+from mmpcodec import EncodeParams, Tools, backends
+
+SCRIPT = Path(__file__).parents[2] / "scripts" / "vectors.py"
+VECTORS = sorted((Path(__file__).parent / "v0").iterdir())
+BACKENDS = [
+    pytest.param(name, marks=pytest.mark.gpu if name == "cuda" else ())
+    for name in sorted({*backends.NAMES, "cuda"})
+]
+
+all_vectors = pytest.mark.parametrize("vector", VECTORS, ids=[path.name for path in VECTORS])
+
+
+@pytest.fixture(params=BACKENDS)
+def backend(request) -> str:
+    reason = backends.status()[request.param]
+    if reason is not None:
+        pytest.skip(reason)
+    return request.param
+
+
+@all_vectors
+def test_decodes_to_the_samples(vector, backend):
+    samples = mmpcodec.decode((vector / "stream.mmp").read_bytes(), backend=backend)
+    digest = hashlib.sha256(samples.tobytes()).hexdigest()
+    assert digest == (vector / "decoded.sha256").read_text().strip()
+
+
+@all_vectors
+def test_encodes_to_the_stream(vector, backend):
+    with Image.open(vector / "image.pgm") as file:
+        picture = np.asarray(file)
+    given = json.loads((vector / "params.json").read_text())
+    params = EncodeParams(given["lam"], Tools(**given["tools"]), given["rate_model"])
+    encoding = mmpcodec.encode_picture(picture, params, backend=backend)
+    assert encoding.data == (vector / "stream.mmp").read_bytes()
+
+
+def test_script_keeps_existing_vectors(tmp_path):
+    """No vector is missing, and one that is there is not written again."""
+    for vector in VECTORS:
+        (tmp_path / vector.name).mkdir()
+    subprocess.run([sys.executable, SCRIPT, tmp_path], check=True)
+    assert list(tmp_path.glob("*/*")) == []
+    assert sorted(path.name for path in tmp_path.iterdir()) == [path.name for path in VECTORS]
