@@ -162,7 +162,7 @@ class DecodeLimits:
     Parameters
     ----------
     max_pixels : int
-        Most pixels of a picture.
+        Most pixels of a picture, counted in whole 16x16 fragments.
     max_dimension : int
         Most pixels in a row or a column.
     """

@@ -61,7 +61,7 @@ nb::tuple describe(const Picture& picture, Plane plane) {
     for (const int64_t rate : picture.models.tally.rate) rates.append(rate);
     for (const int64_t size : picture.dictionary_sizes()) sizes.append(size);
     return nb::make_tuple(array_of(samples.data(), plane.height, plane.width), rates,
-                          array_of(picture.leaf_scales().data(), picture.padded_height,
+                          array_of(picture.leaf_scales(), picture.padded_height,
                                    picture.padded_width),
                           sizes);
 }

@@ -57,8 +57,8 @@ Picture::Picture(Plane plane, const Tools& the_tools)
       padded_width(padded(plane.width)),
       models(tools),
       dictionaries(kScales),
-      samples_(size_t(padded_height) * padded_width),
-      leaf_scales_(samples_.size(), kOutside) {
+      samples_(std::make_unique_for_overwrite<uint8_t[]>(place(padded_height, 0))),
+      leaf_scales_(std::make_unique_for_overwrite<int8_t[]>(place(padded_height, 0))) {
     for (int scale = 0; scale < kScales; ++scale)
         if (scale_reachable(scale, tools.partition))
             dictionaries[scale] = std::make_unique<Dictionary>(scale, tools);
@@ -68,7 +68,7 @@ Fragment Picture::fragment(int row, int column) const {
     Fragment result{row, column, {}, {}};
     result.above.fill(kOutside);
     result.left.fill(kOutside);
-    const int8_t* here = &leaf_scales_[size_t(row) * padded_width + column];
+    const int8_t* here = &leaf_scales_[place(row, column)];
     if (row) std::copy_n(here - padded_width, kFragmentSize, result.above.begin());
     if (column)
         for (int i = 0; i < kFragmentSize; ++i) result.left[i] = here[i * padded_width - 1];
@@ -76,7 +76,6 @@ Fragment Picture::fragment(int row, int column) const {
 }
 
 void Picture::rebuild(const Fragment& fragment, const std::vector<Node>& nodes) {
-    const size_t origin = size_t(fragment.row) * padded_width + fragment.column;
     for (const Node& node : nodes) {
         if (node.flag != kLeaf) continue;
         const uint8_t* element = dictionaries[node.scale]->element(node.index);
@@ -84,7 +83,7 @@ void Picture::rebuild(const Fragment& fragment, const std::vector<Node>& nodes) 
         for (int i = 0; i < height; ++i) {
             const int row = node.top() + i;
             std::copy_n(element + i * width, width, &coded_[row * kFragmentSize + node.left()]);
-            std::memset(&leaf_scales_[origin + size_t(row) * padded_width + node.left()],
+            std::memset(&leaf_scales_[place(fragment.row + row, fragment.column + node.left())],
                         node.scale, width);
         }
     }
@@ -92,13 +91,13 @@ void Picture::rebuild(const Fragment& fragment, const std::vector<Node>& nodes) 
     constexpr int prediction = kMidLevel;
     for (int row = 0; row < kFragmentSize; ++row)
         for (int column = 0; column < kFragmentSize; ++column)
-            samples_[origin + size_t(row) * padded_width + column] =
+            samples_[place(fragment.row + row, fragment.column + column)] =
                 clip(coded_[row * kFragmentSize + column] + prediction - kMidLevel);
 }
 
 void Picture::copy_samples(Plane plane, uint8_t* out) const {
     for (int row = 0; row < plane.height; ++row)
-        std::copy_n(&samples_[size_t(row) * padded_width], plane.width,
+        std::copy_n(&samples_[place(row, 0)], plane.width,
                     out + size_t(row) * plane.width);
 }
 

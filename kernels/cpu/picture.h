@@ -1,6 +1,7 @@
 // What encoder and decoder both hold while a picture is coded.
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include <array>
@@ -78,12 +79,15 @@ public:
 
     // Samples of the picture without padding, rows from the top.
     void copy_samples(Plane plane, uint8_t* out) const;
-    const std::vector<int8_t>& leaf_scales() const { return leaf_scales_; }
+    const int8_t* leaf_scales() const { return leaf_scales_.get(); }
     std::array<int64_t, kScales> dictionary_sizes() const;
 
 private:
-    std::vector<uint8_t> samples_;
-    std::vector<int8_t> leaf_scales_;
+    size_t place(int row, int column) const { return size_t(row) * padded_width + column; }
+
+    // Padded, and not touched before they are coded: a file can claim more than it holds.
+    std::unique_ptr<uint8_t[]> samples_;
+    std::unique_ptr<int8_t[]> leaf_scales_;
     std::array<uint8_t, kFragmentArea> coded_;  // residual of the current fragment
 };
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mmpcodec.codec.fragments import fragment_count
 from mmpcodec.codec.scales import FRAGMENT_SIZE
 from mmpcodec.errors import (
     BadMagic,
@@ -28,6 +29,7 @@ VERSION = 0
 PROFILE = 0
 PLANES = 1
 BIT_DEPTH = 8
+MAX_DIMENSION = 1 << 24
 SECTION = "Container"
 
 
@@ -44,8 +46,8 @@ class Field:
 FIELDS = (
     Field("version", 1, VERSION, VERSION),
     Field("profile", 1, PROFILE, PROFILE),
-    Field("width", 4, 1, (1 << 31) - 1),
-    Field("height", 4, 1, (1 << 31) - 1),
+    Field("width", 4, 1, MAX_DIMENSION),
+    Field("height", 4, 1, MAX_DIMENSION),
     Field("planes", 1, PLANES, PLANES),
     Field("bit depth", 1, BIT_DEPTH, BIT_DEPTH),
     Field("fragment size", 1, FRAGMENT_SIZE, FRAGMENT_SIZE),
@@ -220,10 +222,11 @@ def _read_field(data: bytes, field: Field) -> int:
 
 def _check_limits(header: Header, limits: DecodeLimits) -> None:
     width, height = header.width, header.height
-    if max(width, height) > limits.max_dimension or width * height > limits.max_pixels:
+    padded = FRAGMENT_SIZE**2 * fragment_count(width) * fragment_count(height)
+    if max(width, height) > limits.max_dimension or padded > limits.max_pixels:
         raise LimitExceeded(
             SECTION,
-            f"picture is {width}x{height}, limits are {limits.max_dimension} pixels a side "
-            f"and {limits.max_pixels} in all",
+            f"picture is {width}x{height}, {padded} pixels in whole fragments; limits are "
+            f"{limits.max_dimension} a side and {limits.max_pixels} in all",
             OFFSETS["width"],
         )

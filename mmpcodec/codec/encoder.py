@@ -51,6 +51,10 @@ def check_picture(array: Any) -> np.ndarray:
             f"picture of shape {array.shape} and type {array.dtype}: "
             "supported are (height, width) arrays of uint8 (8-bit gray) with at least one pixel"
         )
+    if max(array.shape) > container.MAX_DIMENSION:
+        raise ParameterError(
+            f"picture of shape {array.shape}: at most {container.MAX_DIMENSION} pixels a side"
+        )
     return np.ascontiguousarray(array)
 
 

@@ -41,14 +41,15 @@ class RangeEncoder:
 
     def finish(self) -> bytes:
         """The payload: the fewest bytes that name a number within the last interval."""
-        for kept, unit in enumerate((TOP, BOTTOM)):
-            value = (self.low + self.range - 1) // unit * unit
-            if value >= self.low:
-                break
-        self.low = value
+        last = self.low + self.range - 1
+        none_needed = self.low == 0 or last >= TOP
+        unit = TOP if none_needed else BOTTOM
+        self.low = last // unit * unit
         if self.low >= TOP:
             self._carry()
-        return bytes(self.payload + self.low.to_bytes(STATE_BYTES, "big")[:kept])
+        if not none_needed:
+            self.payload.append(self.low // BOTTOM)
+        return bytes(self.payload)
 
     def _carry(self) -> None:
         self.low -= TOP

@@ -16,7 +16,12 @@ CANDIDATES = [(level, threads) for level in CpuBackend.levels() for threads in (
 
 def assert_same(expected, found, name):
     first = next(
-        (i for i, (a, b) in enumerate(zip(expected.payload, found.payload)) if a != b), None
+        (
+            i
+            for i, (a, b) in enumerate(zip(expected.payload, found.payload, strict=False))
+            if a != b
+        ),
+        None,
     )
     assert first is None, f"{name}: payloads differ from byte {first} on"
     assert found.payload == expected.payload, name

@@ -15,7 +15,7 @@ from mutate import repaired, with_size
 from strategies import natural, text_like, tools
 
 import mmpcodec
-from mmpcodec import DecodeLimits, FormatError, backends
+from mmpcodec import DecodeLimits, FormatError, TruncatedStream, backends
 from mmpcodec.codec.container import HEADER_SIZE
 
 FINDINGS = sorted((Path(__file__).parent / "findings").glob("*.mmp"))
@@ -88,13 +88,13 @@ def test_random_headers_past_the_checksum(draw):
     assert isinstance(result, type) or result.size <= SMALL.max_pixels
 
 
-@pytest.mark.parametrize(("height", "width"), [(1, 1 << 28), (1 << 14, 1 << 14), (1 << 28, 1)])
+@pytest.mark.parametrize(("height", "width"), [(1, 1 << 24), (1 << 14, 1 << 14), (1 << 24, 1)])
 def test_absurd_sizes_within_the_limits_end_soon(data, height, width):
     """A small file that claims 2**28 pixels is refused at the size of its payload."""
     start = time.perf_counter()
     result = outcome(with_size(data, height, width), DecodeLimits(1 << 28, 1 << 28))
-    assert isinstance(result, type)
-    assert time.perf_counter() - start < 20
+    assert result is TruncatedStream
+    assert time.perf_counter() - start < 5
 
 
 def test_memory_does_not_grow_with_damaged_files(data):
