@@ -17,6 +17,7 @@ import sys
 import time
 from collections.abc import Callable
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from skimage.metrics import peak_signal_noise_ratio
 import mmpcodec
 from mmpcodec import EncodeParams
 from mmpcodec.backends.cpu import CpuBackend
+from mmpcodec.codec import container
 
 
 def median_seconds(work: Callable[[], Any], runs: int = 7) -> tuple[float, Any]:
@@ -58,14 +60,12 @@ def bench_mmp(picture: np.ndarray, lam: float, preset: str, brute_force: bool) -
         for threads in (1, 2):
             backend = CpuBackend(level)
 
-            def encode(backend=backend, threads=threads):
-                return backend.encode(picture, params, threads=threads)
-
-            seconds, coded = median_seconds(encode)
-            decode, _ = median_seconds(
-                lambda: CpuBackend().decode(coded.payload, picture.shape, params.tools)
+            seconds, coded = median_seconds(
+                partial(backend.encode, picture, params, threads=threads)
             )
-            size = len(mmpcodec.codec.container.write(coded.samples, params.tools, coded.payload))
+            data = container.write(coded.samples, params.tools, coded.payload)
+            decode, _ = median_seconds(partial(mmpcodec.decode, data))
+            size = len(data)
             name = f"mmp {preset}, {level}, {threads} thread{'s'[: threads - 1]}"
             print(row(name, seconds, decode, size, picture, coded.samples))
     if brute_force:

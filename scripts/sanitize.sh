@@ -15,6 +15,6 @@ mkdir -p "$build/site"
 export LD_PRELOAD="$(g++ -print-file-name=libasan.so):$(g++ -print-file-name=libubsan.so)"
 # Python itself keeps memory until exit, so leaks are not looked for.
 export ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
-PYTHONPATH="$build/site" "$python" -m pytest -q -p no:cacheprovider --timeout=1200 \
+PYTHONPATH="$build/site" "$python" -P -m pytest -q -p no:cacheprovider --timeout=1200 \
     tests/agreement tests/fuzz tests/property tests/unit/test_container.py \
     -k "not reference and not larger_pictures" "${@:2}"
