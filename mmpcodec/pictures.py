@@ -123,6 +123,19 @@ def format_of(path: str | os.PathLike[str]) -> str:
     return format
 
 
+def check_format(name: str) -> str:
+    """The name of a format, if it is one of ``FORMATS``.
+
+    Raises
+    ------
+    ParameterError
+        When it is not.
+    """
+    if name not in FORMATS:
+        raise ParameterError(f"format = {name!r}: must be one of {', '.join(FORMATS)}")
+    return name
+
+
 def to_bytes(samples: np.ndarray, format: str) -> bytes:
     """A whole picture file.
 
@@ -137,8 +150,7 @@ def to_bytes(samples: np.ndarray, format: str) -> bytes:
     ParameterError
         For another format, or samples that the format cannot hold.
     """
-    if format not in FORMATS:
-        raise ParameterError(f"format = {format!r}: must be one of {', '.join(FORMATS)}")
+    check_format(format)
     samples = np.ascontiguousarray(samples)
     gray = samples.ndim == 2
     colour = samples.ndim == 3 and samples.shape[2] == 3 and format != "pgm"
