@@ -5,22 +5,26 @@
 >>> picture = mmpcodec.decode(data)               # doctest: +SKIP
 """
 
-from mmpcodec.codec.decoder import Inspection, decode, inspect
-from mmpcodec.codec.encoder import Encoding, encode, encode_picture
-from mmpcodec.errors import (
-    BackendUnavailable,
-    BadMagic,
-    Cancelled,
-    CorruptStream,
-    FormatError,
-    LimitExceeded,
-    MmpError,
-    ParameterError,
-    PictureError,
-    TruncatedStream,
-    UnsupportedVersion,
-)
-from mmpcodec.params import PRESETS, DecodeLimits, EncodeParams, Partition, Tools
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mmpcodec.codec.decoder import Inspection, decode, inspect
+    from mmpcodec.codec.encoder import Encoding, encode, encode_picture
+    from mmpcodec.errors import (
+        BackendUnavailable,
+        BadMagic,
+        Cancelled,
+        CorruptStream,
+        FormatError,
+        LimitExceeded,
+        MmpError,
+        ParameterError,
+        PictureError,
+        TruncatedStream,
+        UnsupportedVersion,
+    )
+    from mmpcodec.params import PRESETS, DecodeLimits, EncodeParams, Partition, Tools
 
 __version__ = "0.1.0"
 
@@ -49,3 +53,36 @@ __all__ = [
     "encode_picture",
     "inspect",
 ]
+
+# Names load when first used (PEP 562), so that `mmp --help` waits for neither NumPy nor the codec.
+_HOMES = {
+    "mmpcodec.codec.decoder": ("Inspection", "decode", "inspect"),
+    "mmpcodec.codec.encoder": ("Encoding", "encode", "encode_picture"),
+    "mmpcodec.errors": (
+        "BackendUnavailable",
+        "BadMagic",
+        "Cancelled",
+        "CorruptStream",
+        "FormatError",
+        "LimitExceeded",
+        "MmpError",
+        "ParameterError",
+        "PictureError",
+        "TruncatedStream",
+        "UnsupportedVersion",
+    ),
+    "mmpcodec.params": ("PRESETS", "DecodeLimits", "EncodeParams", "Partition", "Tools"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(_HOME_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

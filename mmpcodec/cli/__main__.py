@@ -1,0 +1,5 @@
+"""``python -m mmpcodec.cli`` is ``mmp``."""
+
+from mmpcodec.cli import main
+
+main()

@@ -1,0 +1,39 @@
+"""Arguments and options that several commands share."""
+
+from typing import Annotated
+
+import typer
+
+from mmpcodec.params import DecodeLimits
+
+DEFAULT_LIMITS = DecodeLimits()
+
+Inputs = Annotated[list[str], typer.Argument(metavar="IN", help="Files; - is standard input.")]
+Output = Annotated[
+    str | None,
+    typer.Option(
+        "--output", "-o", metavar="OUT", help="Output of a single input; - is standard output."
+    ),
+]
+Folder = Annotated[
+    str | None, typer.Option("--output-dir", "-O", metavar="DIR", help="Folder for all outputs.")
+]
+Force = Annotated[bool, typer.Option("--force", "-f", help="Overwrite existing files.")]
+BackendName = Annotated[
+    str,
+    typer.Option(
+        "--backend",
+        metavar="auto|reference|cpu",
+        help="Where to run; the bytes are the same. A named one never falls back to another.",
+    ),
+]
+Jobs = Annotated[int, typer.Option("--jobs", "-j", min=1, metavar="N", help="Files at a time.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object a line.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
+SizeLimit = Annotated[
+    int, typer.Option("--size-limit", min=1, metavar="PIXELS", help="Largest picture to decode.")
+]
+DimensionLimit = Annotated[
+    int,
+    typer.Option("--dimension-limit", min=1, metavar="PIXELS", help="Longest side to decode."),
+]

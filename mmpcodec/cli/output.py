@@ -1,0 +1,129 @@
+"""Writing outputs so that nothing is lost: a file is there whole or not at all.
+
+A file is written under another name in the folder of its target and renamed. Pipes and devices
+are written directly.
+"""
+
+import contextlib
+import os
+import shutil
+import sys
+
+from mmpcodec.cli.exits import FileError
+from mmpcodec.errors import ParameterError
+
+STANDARD = "-"
+"""Name of standard input and output."""
+
+TO_TERMINAL = "is a terminal, and binary data would garble it; redirect it or use -o FILE"
+
+
+def read(source: str) -> bytes:
+    """All bytes of a file or of standard input.
+
+    Raises
+    ------
+    FileError
+        When it cannot be read.
+    """
+    try:
+        if source == STANDARD:
+            return sys.stdin.buffer.read()
+        with open(source, "rb") as stream:
+            return stream.read()
+    except OSError as error:
+        raise FileError.from_os(shown(source, "stdin"), error) from error
+
+
+def shown(name: str, standard: str) -> str:
+    """A file's name in messages, where ``standard`` stands for ``-``."""
+    return standard if name == STANDARD else name
+
+
+def shown_pair(source: str, target: str) -> str:
+    """Input and output in messages."""
+    return f"{shown(source, 'stdin')} -> {shown(target, 'stdout')}"
+
+
+def check(target: str, *, force: bool) -> None:
+    """Find out before the work whether an output can be written.
+
+    Raises
+    ------
+    ParameterError
+        When it is a terminal.
+    FileError
+        When it exists and ``force`` is not given, or its folder does not take it.
+    """
+    if target == STANDARD:
+        if sys.stdout.isatty():
+            raise ParameterError(f"stdout: {TO_TERMINAL}")
+        return
+    folder = os.path.dirname(target) or os.curdir
+    if os.path.isdir(target):
+        raise FileError(f"{target}: is a folder; -O takes folders")
+    if os.path.isfile(target) and not force:
+        raise FileError(f"{target}: exists; -f overwrites it")
+    if not os.path.isdir(folder):
+        raise FileError(f"{folder}: is {'not a' if os.path.exists(folder) else 'no such'} folder")
+    if not _is_device(target) and not os.access(folder, os.W_OK):
+        raise FileError(f"{folder}: is not writable")
+
+
+def write(target: str, data: bytes, *, force: bool) -> None:
+    """Write a whole output.
+
+    Parameters
+    ----------
+    target : str
+        A path, or ``-`` for standard output.
+    data : bytes
+    force : bool
+        Whether a file that exists may be overwritten.
+
+    Raises
+    ------
+    FileError
+        When it cannot be written; then no file is left behind.
+    BrokenPipeError
+        When nobody reads it.
+    """
+    try:
+        if target == STANDARD:
+            sys.stdout.buffer.write(data)
+            sys.stdout.buffer.flush()
+        elif _is_device(target):
+            _write_directly(target, data)
+        else:
+            _write_and_rename(target, data, force)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise FileError.from_os(shown(target, "stdout"), error) from error
+
+
+def _is_device(target: str) -> bool:
+    return os.path.exists(target) and not os.path.isfile(target)
+
+
+def _write_directly(target: str, data: bytes) -> None:
+    with open(target, "wb") as stream:
+        if stream.isatty():
+            raise FileError(f"{target}: {TO_TERMINAL}")
+        stream.write(data)
+
+
+def _write_and_rename(target: str, data: bytes, force: bool) -> None:
+    final = os.path.realpath(target)  # a link stays a link
+    temporary = os.path.join(os.path.dirname(final), f".mmp-{os.urandom(8).hex()}.part")
+    try:
+        with open(temporary, "xb") as stream:
+            stream.write(data)
+        if os.path.exists(final):
+            if not force:
+                raise FileError(f"{target}: exists since a moment ago; -f overwrites it")
+            shutil.copymode(final, temporary)
+        os.replace(temporary, final)
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)

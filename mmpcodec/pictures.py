@@ -1,0 +1,199 @@
+"""Picture files: the only place that reads or writes them.
+
+Reads 8-bit gray PGM, PNG, TIFF and BMP; writes PGM, PNG, TIFF and NPY. Everything that is wrong
+with a file is a ``PictureError`` that names it. Leaves ``.mmp`` files to ``codec``.
+"""
+
+import io
+import os
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+from PIL import BmpImagePlugin, Image, PngImagePlugin, PpmImagePlugin, TiffImagePlugin
+
+from mmpcodec.errors import ParameterError, PictureError
+from mmpcodec.params import DecodeLimits
+
+# Called directly, because Image.open has a pixel limit of its own, and that is global.
+_READERS = (
+    ((b"P1", b"P2", b"P3", b"P4", b"P5", b"P6", b"Pf"), PpmImagePlugin.PpmImageFile),
+    ((b"\x89PNG\r\n\x1a\n",), PngImagePlugin.PngImageFile),
+    ((b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"), TiffImagePlugin.TiffImageFile),
+    ((b"BM",), BmpImagePlugin.BmpImageFile),
+)
+_SUPPORTED = "supported are 8-bit gray PGM, PNG, TIFF and BMP"
+_HOLDS = {
+    "1": "1-bit pixels",
+    "P": "palette colours",
+    "LA": "gray with alpha",
+    "RGB": "RGB colours",
+    "RGBA": "RGB colours with alpha",
+    "I": "gray of more than 8 bits",
+    "F": "floating-point gray",
+}
+_PILLOW_NAMES = {"pgm": "PPM", "png": "PNG", "tif": "TIFF"}
+
+FORMATS = (*_PILLOW_NAMES, "npy")
+"""Formats that can be written, by the extension of their files."""
+
+
+def read(path: str | os.PathLike[str], *, limits: DecodeLimits | None = None) -> np.ndarray:
+    """Samples of a picture file; see ``from_bytes``."""
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise PictureError(f"{os.fspath(path)}: {error.strerror}") from error
+    return from_bytes(data, os.fspath(path), limits=limits)
+
+
+def from_bytes(
+    data: bytes, name: str = "picture", *, limits: DecodeLimits | None = None
+) -> np.ndarray:
+    """Samples of a picture file that was read already.
+
+    Parameters
+    ----------
+    data : bytes
+        A whole PGM, PNG, TIFF or BMP file.
+    name : str
+        What to call it in messages.
+    limits : DecodeLimits or None
+        Largest picture to accept; checked before its samples are allocated. Pillow's own limit,
+        ``PIL.Image.MAX_IMAGE_PIXELS``, holds for TIFF besides.
+
+    Returns
+    -------
+    (H, W) uint8 array
+
+    Raises
+    ------
+    PictureError
+        When it is empty, damaged, too large, or anything but one picture of 8-bit gray.
+    """
+    if not data:
+        raise PictureError(f"{name}: is empty")
+    readers = [reader for magics, reader in _READERS if data.startswith(magics)]
+    if not readers:
+        raise PictureError(f"{name}: is not a picture file that is known here; {_SUPPORTED}")
+    try:
+        with readers[0](io.BytesIO(data)) as image:
+            _check(image, name, limits or DecodeLimits())
+            return np.array(image)
+    except PictureError:
+        raise
+    except Exception as error:  # Pillow's readers raise many kinds for a damaged file
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise PictureError(f"{name}: is damaged or truncated: {reason}") from error
+
+
+def _check(image: Image.Image, name: str, limits: DecodeLimits) -> None:
+    frames = getattr(image, "n_frames", 1)
+    if frames > 1:
+        raise PictureError(f"{name}: holds {frames} pictures; supported is one a file")
+    if image.mode != "L":
+        mode = "I" if image.mode.startswith("I;") else image.mode
+        raise PictureError(f"{name}: holds {_HOLDS.get(mode, f'mode {mode}')}; {_SUPPORTED}")
+    if "transparency" in image.info:
+        raise PictureError(f"{name}: holds gray with a transparent level; {_SUPPORTED}")
+    width, height = image.size
+    if width < 1 or height < 1:
+        raise PictureError(f"{name}: is {width}x{height}, a picture without pixels")
+    if max(width, height) > limits.max_dimension or width * height > limits.max_pixels:
+        raise PictureError(
+            f"{name}: is {width}x{height}, limits are {limits.max_dimension} pixels a side "
+            f"and {limits.max_pixels} in all"
+        )
+
+
+def format_of(path: str | os.PathLike[str]) -> str:
+    """The format that a file's extension names, one of ``FORMATS``.
+
+    Raises
+    ------
+    ParameterError
+        When it names none of them.
+    """
+    extension = Path(path).suffix.lower()
+    format = "tif" if extension == ".tiff" else extension.removeprefix(".")
+    if format not in FORMATS:
+        raise ParameterError(
+            f"{os.fspath(path)}: extension {extension!r} must be one of .{', .'.join(FORMATS)}"
+        )
+    return format
+
+
+def check_format(name: str) -> str:
+    """The name of a format, if it is one of ``FORMATS``.
+
+    Raises
+    ------
+    ParameterError
+        When it is not.
+    """
+    if name not in FORMATS:
+        raise ParameterError(f"format = {name!r}: must be one of {', '.join(FORMATS)}")
+    return name
+
+
+def to_bytes(samples: np.ndarray, format: str) -> bytes:
+    """A whole picture file.
+
+    Parameters
+    ----------
+    samples : (H, W) or (H, W, 3) uint8 array
+        Gray or, except for PGM, RGB.
+    format : {"pgm", "png", "tif", "npy"}
+
+    Raises
+    ------
+    ParameterError
+        For another format, or samples that the format cannot hold.
+    """
+    check_format(format)
+    samples = np.ascontiguousarray(samples)
+    gray = samples.ndim == 2
+    colour = samples.ndim == 3 and samples.shape[2] == 3 and format != "pgm"
+    if samples.dtype != np.uint8 or samples.size == 0 or not (gray or colour):
+        raise ParameterError(
+            f"picture of shape {samples.shape} and type {samples.dtype} for {format}: must be "
+            "(height, width) of uint8, or (height, width, 3) except for pgm, and not empty"
+        )
+    stream = io.BytesIO()  # np.save needs more than a pipe can do
+    if format == "npy":
+        np.save(stream, samples, allow_pickle=False)
+    else:
+        Image.fromarray(samples).save(stream, format=_PILLOW_NAMES[format])
+    return stream.getvalue()
+
+
+def write(
+    samples: np.ndarray,
+    target: str | os.PathLike[str] | BinaryIO,
+    format: str | None = None,
+) -> None:
+    """Write a picture file.
+
+    Parameters
+    ----------
+    samples : (H, W) or (H, W, 3) uint8 array
+    target : path or binary stream
+        A stream need not be seekable.
+    format : {"pgm", "png", "tif", "npy"} or None
+        None takes it from the extension of a path; a stream needs it.
+
+    Raises
+    ------
+    ParameterError
+        As ``to_bytes`` does.
+    PictureError
+        When the file cannot be written.
+    """
+    if not isinstance(target, (str, os.PathLike)):
+        target.write(to_bytes(samples, str(format)))
+        return
+    data = to_bytes(samples, format or format_of(target))
+    try:
+        Path(target).write_bytes(data)
+    except OSError as error:
+        raise PictureError(f"{os.fspath(target)}: {error.strerror}") from error

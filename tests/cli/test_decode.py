@@ -1,0 +1,139 @@
+"""``mmp decode``."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mmpcodec import pictures
+
+KEYS = {
+    "input",
+    "output",
+    "width",
+    "height",
+    "input_bytes",
+    "output_bytes",
+    "format",
+    "seconds",
+    "backend",
+}
+
+
+def test_default_is_png_beside_the_input(mmp, encoded, samples):
+    result = mmp("decode", encoded)
+    assert result.exit_code == 0
+    assert re.fullmatch(
+        rf"a\.mmp -> a\.png: 20x16, {Path(encoded).stat().st_size} -> "
+        rf"{Path('a.png').stat().st_size} bytes, \d+\.\d\d s, backend (cpu|reference)\n",
+        result.stdout,
+    )
+    assert Path("a.png").read_bytes()[:4] == b"\x89PNG"
+    np.testing.assert_array_equal(pictures.read("a.png"), samples)
+
+
+@pytest.mark.parametrize("name", ["b.pgm", "b.png", "b.tif", "b.tiff"])
+def test_format_follows_the_name(mmp, encoded, samples, name):
+    assert mmp("decode", encoded, "-o", name).exit_code == 0
+    assert Path(name).read_bytes() == pictures.to_bytes(samples, pictures.format_of(name))
+
+
+@pytest.mark.parametrize("format", pictures.FORMATS)
+def test_format_chooses_the_suffix(mmp, encoded, samples, format, files):
+    assert mmp("decode", encoded, "--format", format).exit_code == 0
+    assert files() == ["a.mmp", f"a.{format}"]
+    assert Path(f"a.{format}").read_bytes() == pictures.to_bytes(samples, format)
+
+
+def test_format_wins_over_the_name(mmp, encoded, samples):
+    assert mmp("decode", encoded, "-o", "raw.bin", "--format", "pgm").exit_code == 0
+    np.testing.assert_array_equal(pictures.read("raw.bin"), samples)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--format", "jpg"], "format = 'jpg': must be one of pgm, png, tif, npy"),
+        (["-o", "b.jpg"], "b.jpg: extension '.jpg' must be one of .pgm, .png, .tif, .npy"),
+        (["-o", "b"], "b: extension '' must be one of .pgm, .png, .tif, .npy"),
+    ],
+)
+def test_other_formats_are_wrong_use(mmp, encoded, arguments, message, files):
+    result = mmp("decode", encoded, *arguments)
+    assert (result.exit_code, result.stderr) == (2, f"mmp: {message}\n")
+    assert files() == ["a.mmp"]
+
+
+def test_json(mmp, encoded):
+    facts = json.loads(mmp("decode", encoded, "--json").stdout)
+    assert set(facts) == KEYS
+    assert facts["input"] == "a.mmp"
+    assert facts["output"] == "a.png"
+    assert facts["format"] == "png"
+    assert (facts["width"], facts["height"]) == (20, 16)
+    assert facts["output_bytes"] == Path("a.png").stat().st_size
+
+
+def test_quiet(mmp, encoded):
+    result = mmp("decode", encoded, "--quiet")
+    assert (result.exit_code, result.output) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "limits"),
+    [
+        (["--size-limit", 319], "32768 pixels a side and 319 in all"),
+        (["--dimension-limit", 19], "19 pixels a side and 268435456 in all"),
+    ],
+)
+def test_limits(mmp, encoded, arguments, limits, files):
+    result = mmp("decode", encoded, *arguments)
+    assert result.exit_code == 1
+    assert f"mmp: a.mmp: Container at byte 10: picture is 20x16, limits are {limits}\n" == (
+        result.stderr
+    )
+    assert files() == ["a.mmp"]
+
+
+def test_limits_that_are_just_enough(mmp, encoded):
+    assert mmp("decode", encoded, "--size-limit", 320, "--dimension-limit", 20).exit_code == 0
+
+
+def test_limit_of_nothing_is_wrong_use(mmp, encoded):
+    result = mmp("decode", encoded, "--size-limit", 0)
+    assert result.exit_code == 2
+    assert "--size-limit" in result.stderr
+
+
+def damage(data, place):
+    return data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :]
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda data: b"", "Container at byte 0: magic is "),
+        (lambda data: b"\x89PNG\r\n\x1a\n", "Container at byte 0: magic is "),
+        (lambda data: data[:20], "Container at byte 20: file has 20 bytes"),
+        (lambda data: data[:-1], "Container at byte "),
+        (lambda data: data + b"x", "Container at byte "),
+        (lambda data: damage(data, 8), "Container at byte 8: version is 1, allowed is 0"),
+        (lambda data: damage(data, len(data) - 3), "Container at byte 45: stream CRC is "),
+    ],
+)
+def test_bad_files_give_one_line(mmp, encoded, change, reason, files):
+    data = change(Path(encoded).read_bytes())
+    Path(encoded).write_bytes(data)
+    result = mmp("decode", encoded)
+    assert result.exit_code == 1
+    assert result.stderr.startswith(f"mmp: a.mmp: {reason}")
+    assert result.stderr.count("\n") == 1
+    assert files() == ["a.mmp"]
+
+
+def test_unknown_backend_is_wrong_use(mmp, encoded):
+    result = mmp("decode", encoded, "--backend", "abacus")
+    assert result.exit_code == 2
+    assert "backend = 'abacus'" in result.stderr

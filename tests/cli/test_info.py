@@ -1,0 +1,157 @@
+"""``mmp info``."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mmpcodec
+from mmpcodec import pictures
+from mmpcodec.analysis.overlay import draw_tree
+from mmpcodec.codec.container import HEADER_SIZE
+
+
+def test_json_is_what_inspect_found(mmp, encoded):
+    facts = json.loads(mmp("info", encoded, "--json").stdout)
+    data = Path(encoded).read_bytes()
+    found = mmpcodec.inspect(data, decode=True)
+    assert set(facts) == {
+        "input",
+        "file_bytes",
+        "bits_per_pixel",
+        "header_bytes",
+        "header_share",
+        "header",
+        "bits",
+        "dictionary_sizes",
+        "leaves",
+        "depths",
+    }
+    assert facts["file_bytes"] == len(data)
+    assert facts["bits_per_pixel"] == pytest.approx(8 * len(data) / 320)
+    assert facts["header_bytes"] == HEADER_SIZE
+    assert facts["header_share"] == pytest.approx(HEADER_SIZE / len(data))
+    assert facts["bits"] == found.trace.bits
+    sizes = np.asarray(facts["dictionary_sizes"])
+    np.testing.assert_array_equal(sizes, found.trace.dictionary_sizes.reshape(5, 5))
+    assert np.ravel(facts["leaves"]).tolist() == found.trace.leaves()
+    assert facts["depths"] == found.trace.depths()
+    assert facts["header"] == {
+        "width": 20,
+        "height": 16,
+        "tools": {
+            "partition": "flexible",
+            "index_classes": True,
+            "flag_contexts": True,
+            "copy_radius": 4,
+            "dictionary_limit": 16384,
+        },
+        "payload_size": len(data) - HEADER_SIZE,
+        "samples_crc": found.header.samples_crc,
+        "version": 0,
+        "profile": 0,
+        "planes": 1,
+        "bit_depth": 8,
+        "fragment_size": 16,
+        "tile_size": 0,
+    }
+
+
+def test_text(mmp, samples):
+    data = mmpcodec.encode(np.full((8, 16), 128, np.uint8), 32, preset="classic")
+    Path("flat.mmp").write_bytes(data)
+    found = mmpcodec.inspect(data, decode=True)
+    bits = {syntax: f"{count:.0f}" for syntax, count in found.trace.bits.items()}
+    result = mmp("info", "flat.mmp")
+    assert result.exit_code == 0
+    lines = result.stdout.splitlines()
+    assert lines[:8] == [
+        "flat.mmp:",
+        "  picture  16x8, 1 plane of 8 bits",
+        "  format   version 0, profile 0, fragments of 16x16",
+        "  tools    partition flexible, index classes off, flag contexts off, copy radius 8, "
+        "dictionary limit 16384",
+        f"  file     {len(data)} bytes, {8 * len(data) / 128:.3f} bits per pixel",
+        f"  header   {HEADER_SIZE} bytes, {HEADER_SIZE / len(data):.1%} of the file",
+        f"  payload  {len(data) - HEADER_SIZE} bytes",
+        f"  samples  CRC {found.header.samples_crc:08x}",
+    ]
+    assert [line.split()[:2] for line in lines[10:13]] == [[*item] for item in bits.items()]
+    tables = [line.split() for line in lines]
+    sides = ["16", "8", "4", "2", "1"]
+    start = lines.index("  elements in the dictionaries, by height (rows) and width")
+    assert tables[start + 1] == sides
+    assert tables[start + 2 : start + 7] == [[side] + 5 * ["256"] for side in sides]
+    start = lines.index("  leaves, by height (rows) and width")
+    assert tables[start + 2] == ["16", "1", "0", "0", "0", "0"]
+    start = lines.index("  leaves by depth in the segmentation tree")
+    assert tables[start + 1 :] == [["0", "1"], *([str(d), "0"] for d in range(1, 9))]
+
+
+def test_header_only_reads_what_does_not_decode(mmp, encoded):
+    facts = json.loads(mmp("info", encoded, "--json", "--header-only").stdout)
+    assert set(facts) == {
+        "input",
+        "file_bytes",
+        "bits_per_pixel",
+        "header_bytes",
+        "header_share",
+        "header",
+    }
+    assert len(mmp("info", encoded, "--header-only").stdout.splitlines()) == 8
+
+
+def test_several_files_and_a_bad_one(mmp, encoded):
+    Path("bad.mmp").write_bytes(b"bad")
+    result = mmp("info", encoded, "bad.mmp", encoded, "--json", "--header-only")
+    assert result.exit_code == 3
+    assert [json.loads(line)["input"] for line in result.stdout.splitlines()] == 2 * [encoded]
+    assert result.stderr.splitlines()[0].startswith("mmp: bad.mmp: Container at byte 0: magic")
+    assert result.stderr.splitlines()[1] == "mmp: 1 of 3 inputs failed"
+
+
+def test_map(mmp, encoded, samples):
+    result = mmp("info", encoded, "--map", "tree.png")
+    assert result.exit_code == 0
+    assert result.stdout.endswith("\n  segmentation tree drawn in tree.png\n")
+    trace = mmpcodec.inspect(Path(encoded).read_bytes(), decode=True).trace
+    drawn = draw_tree(samples, trace.leaf_scales)
+    assert Path("tree.png").read_bytes() == pictures.to_bytes(drawn, "png")
+
+
+def test_map_to_stdout_moves_the_text(mmp, encoded):
+    result = mmp("info", encoded, "--map", "-")
+    assert result.stdout_bytes.startswith(b"\x89PNG")
+    assert result.stderr.startswith("a.mmp:\n")
+
+
+def test_map_is_not_overwritten_without_force(mmp, encoded):
+    Path("tree.png").write_text("mine")
+    result = mmp("info", encoded, "--map", "tree.png")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == "mmp: tree.png: exists; -f overwrites it\n"
+    assert Path("tree.png").read_text() == "mine"
+    assert mmp("info", encoded, "--map", "tree.png", "-f").exit_code == 0
+    assert Path("tree.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--map", "t.png", "--header-only"], "--map: needs a single input, and not --header-only"),
+        (["--map", "t.png", "b.mmp"], "--map: needs a single input, and not --header-only"),
+        (["--map", "t.jpg"], "--map: t.jpg must end in .png, or be -"),
+        (["--map", "a.mmp/../a.mmp"], "--map: a.mmp/../a.mmp must end in .png, or be -"),
+    ],
+)
+def test_wrong_use_of_map(mmp, encoded, arguments, message, files):
+    result = mmp("info", encoded, *arguments)
+    assert (result.exit_code, result.stderr) == (2, f"mmp: {message}\n")
+    assert files() == ["a.mmp"]
+
+
+def test_limits(mmp, encoded):
+    result = mmp("info", encoded, "--size-limit", 10)
+    assert result.exit_code == 1
+    assert "limits are 32768 pixels a side and 10 in all" in result.stderr

@@ -1,0 +1,60 @@
+"""Ctrl-C and SIGTERM: the program says so in one line, and leaves nothing half-written."""
+
+import signal
+import time
+
+import numpy as np
+import pytest
+
+from mmpcodec import pictures
+
+
+@pytest.fixture
+def large():
+    """Names of two pictures that take the reference backend many seconds."""
+    noise = np.random.default_rng(3).integers(0, 256, (2, 160, 160)).astype(np.uint8)
+    for name, samples in zip(("a.png", "b.png"), noise, strict=True):
+        pictures.write(samples, name)
+    return ["a.png", "b.png"]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize(
+    ("number", "code", "word"),
+    [(signal.SIGINT, 130, b"interrupted"), (signal.SIGTERM, 143, b"terminated")],
+)
+def test_signal_while_encoding(process, large, files, jobs, number, code, word):
+    child = process("encode", *large, "-v", "--backend", "reference", "-l", 1, "-j", jobs)
+    assert child.stderr.readline().startswith(b"mmp: backend reference")
+    assert child.stderr.readline().startswith(b"mmp: lambda 1,")
+    time.sleep(0.3)
+    child.send_signal(number)
+    out, errors = child.communicate(timeout=60)
+    assert (child.returncode, out, errors) == (code, b"", b"mmp: " + word + b"\n")
+    assert files() == large
+
+
+def test_interrupt_while_waiting_for_input(process, files):
+    child = process("encode", "-", "-o", "a.mmp", "-v")
+    child.stderr.readline()
+    child.stderr.readline()
+    time.sleep(0.2)
+    child.send_signal(signal.SIGINT)
+    assert child.wait(60) == 130
+    assert child.stderr.read() == b"mmp: interrupted\n"
+    assert files() == []
+
+
+def test_interrupt_keeps_what_is_finished_and_what_was_there(process, large, samples, files):
+    pictures.write(samples, "first.png")
+    with open("b.mmp", "wb") as stream:
+        stream.write(b"old")
+    child = process("encode", "first.png", "b.png", "-f", "--backend", "reference", "-l", 1)
+    assert child.stdout.readline().startswith(b"first.png -> first.mmp: ")
+    time.sleep(0.2)
+    child.send_signal(signal.SIGINT)
+    child.communicate(timeout=60)
+    assert child.returncode == 130
+    assert files() == ["a.png", "b.mmp", "b.png", "first.mmp", "first.png"]
+    with open("b.mmp", "rb") as stream:
+        assert stream.read() == b"old"

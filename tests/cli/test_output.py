@@ -1,0 +1,207 @@
+"""Outputs: nothing is overwritten unasked, nothing is left half-written."""
+
+import errno
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+import mmpcodec
+from mmpcodec import pictures
+from mmpcodec.cli import output
+from mmpcodec.cli.exits import FileError
+
+
+def test_refuses_to_overwrite_before_the_work(mmp, picture, monkeypatch, files):
+    Path("a.mmp").write_bytes(b"mine")
+    with monkeypatch.context() as patch:
+        patch.setattr(mmpcodec, "encode_picture", None)  # any work would fail
+        result = mmp("encode", picture)
+    assert (result.exit_code, result.stderr) == (1, "mmp: a.mmp: exists; -f overwrites it\n")
+    assert Path("a.mmp").read_bytes() == b"mine"
+    assert mmp("encode", picture, "-f").exit_code == 0
+    assert Path("a.mmp").read_bytes()[:4] == b"\x89MMP"
+    assert files() == ["a.mmp", "a.png"]
+
+
+def test_one_that_exists_stops_all(mmp, picture, samples, files):
+    pictures.write(samples, "b.png")
+    Path("b.mmp").write_bytes(b"mine")
+    assert mmp("encode", "a.png", "b.png").exit_code == 1
+    assert files() == ["a.png", "b.mmp", "b.png"]
+
+
+def test_a_file_that_appears_meanwhile_is_kept(folder, files):
+    Path("a.mmp").write_bytes(b"mine")
+    with pytest.raises(FileError, match=r"^a\.mmp: exists since a moment ago; -f overwrites it$"):
+        output.write("a.mmp", b"new", force=False)
+    assert Path("a.mmp").read_bytes() == b"mine"
+    assert files() == ["a.mmp"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["a.png", "-o", "a.png"], "a.png: is an input, and would be overwritten"),
+        (
+            ["a.png", "-o", "./sub/../a.png"],
+            "./sub/../a.png: is an input, and would be overwritten",
+        ),
+        (["a.png", "b.png", "-o", "c.mmp"], "-o c.mmp: is one output for 2 inputs; use -O DIR"),
+        (["a.png", "-o", "c.mmp", "-O", "sub"], "-o and -O: give only one of them"),
+        (["a.png", "a.pgm"], "a.png and a.pgm: both would write a.mmp"),
+        (["a.png", "a.png"], "a.png and a.png: both would write a.mmp"),
+        (["a.png", "x/a.png", "-O", "sub"], "a.png and x/a.png: both would write sub/a.mmp"),
+        (["a.png", "a.mmp"], "a.mmp: is an input, and would be overwritten"),
+        (["-", "-O", "sub"], "stdin has no name to use with -O; use -o OUT"),
+        (["-", "-"], "stdin and stdin: both would write -"),
+    ],
+)
+def test_contradictions_are_wrong_use(mmp, picture, arguments, message, files):
+    Path("sub").mkdir()
+    result = mmp("encode", *arguments, "-f")
+    assert (result.exit_code, result.stderr) == (2, f"mmp: {message}\n")
+    assert files() == ["a.png", "sub"]
+    assert os.listdir("sub") == []
+
+
+def test_output_over_a_link_to_the_input_is_refused(mmp, picture):
+    os.symlink("a.png", "link.mmp")
+    result = mmp("encode", "a.png", "-o", "link.mmp", "-f")
+    assert (result.exit_code, result.stderr) == (
+        2,
+        "mmp: link.mmp: is an input, and would be overwritten\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-o", "no/a.mmp"], "no: is no such folder"),
+        (["-O", "no"], "no: is no such folder"),
+        (["-o", "a.png/a.mmp"], "a.png: is not a folder"),
+        (["-O", "a.png"], "a.png: is not a folder"),
+        (["-o", "sub"], "sub: is a folder; -O takes folders"),
+    ],
+)
+def test_bad_folders_are_found_before_the_work(mmp, picture, monkeypatch, arguments, message):
+    Path("sub").mkdir()
+    monkeypatch.setattr(mmpcodec, "encode_picture", None)
+    result = mmp("encode", picture, *arguments, "-f")
+    assert (result.exit_code, result.stderr) == (1, f"mmp: {message}\n")
+
+
+def test_unwritable_folder(mmp, picture, monkeypatch):
+    Path("sub").mkdir()
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)
+    Path("sub/a.mmp").touch()
+    for arguments in (["-o", "sub/b.mmp"], ["-O", "sub", "-f"]):
+        result = mmp("encode", picture, *arguments)
+        assert (result.exit_code, result.stderr) == (1, "mmp: sub: is not writable\n")
+
+
+def test_folder_that_refuses_at_the_end(mmp, picture, monkeypatch, files):
+    def refuse(source, target):
+        raise PermissionError(errno.EACCES, "Permission denied", target)
+
+    monkeypatch.setattr(os, "replace", refuse)
+    result = mmp("encode", picture)
+    assert (result.exit_code, result.stderr) == (1, "mmp: a.mmp: Permission denied\n")
+    assert files() == ["a.png"]
+
+
+def test_name_that_is_too_long(mmp, picture, files):
+    name = "n" * 300 + ".mmp"
+    result = mmp("encode", picture, "-o", name)
+    assert (result.exit_code, result.stderr) == (1, f"mmp: {name}: File name too long\n")
+    assert files() == ["a.png"]
+
+
+def test_long_names_that_fit(mmp, picture, files):
+    name = "n" * 251 + ".mmp"
+    assert mmp("encode", picture, "-o", name).exit_code == 0
+    assert files() == ["a.png", name]
+
+
+def test_full_disk(mmp, picture, monkeypatch, files):
+    class FullDisk:
+        def __enter__(self):
+            Path(self.name).write_bytes(b"half")
+            return self
+
+        def __exit__(self, *exception):
+            return None
+
+        def write(self, data):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    def open_on_full_disk(name, mode):
+        if mode == "rb":
+            return open(name, mode)
+        disk = FullDisk()
+        disk.name = name
+        return disk
+
+    monkeypatch.setattr(output, "open", open_on_full_disk, raising=False)
+    result = mmp("encode", picture)
+    assert (result.exit_code, result.stderr) == (1, "mmp: a.mmp: No space left on device\n")
+    assert files() == ["a.png"]
+
+
+def test_the_system_stops_a_write_half_way(run, picture, files):
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (50, 50)); "
+    code, out, errors = run("encode", picture, before=limit)
+    assert (code, out, errors) == (1, b"", "mmp: a.mmp: File too large\n")
+    assert files() == ["a.png"]
+
+
+@pytest.mark.parametrize("trouble", [KeyboardInterrupt, SystemExit])
+def test_interrupted_between_writing_and_renaming(folder, monkeypatch, trouble, files):
+    def interrupt(source, target):
+        assert Path(source).read_bytes() == b"new"
+        raise trouble
+
+    monkeypatch.setattr(os, "replace", interrupt)
+    with pytest.raises(trouble):
+        output.write("a.mmp", b"new", force=False)
+    assert files() == []
+
+
+def test_permissions_are_those_of_any_new_file(mmp, picture):
+    old = os.umask(0o027)
+    try:
+        mmp("encode", picture)
+    finally:
+        os.umask(old)
+    assert stat.S_IMODE(os.stat("a.mmp").st_mode) == 0o640
+
+
+def test_permissions_of_an_overwritten_file_stay(mmp, picture):
+    Path("a.mmp").touch()
+    os.chmod("a.mmp", 0o604)
+    assert mmp("encode", picture, "-f").exit_code == 0
+    assert stat.S_IMODE(os.stat("a.mmp").st_mode) == 0o604
+
+
+def test_a_link_stays_a_link(mmp, picture, files):
+    Path("sub").mkdir()
+    Path("sub/real.mmp").write_bytes(b"old")
+    os.symlink("sub/real.mmp", "link.mmp")
+    assert mmp("encode", picture, "-o", "link.mmp", "-f").exit_code == 0
+    assert os.path.islink("link.mmp")
+    assert Path("sub/real.mmp").read_bytes()[:4] == b"\x89MMP"
+    assert os.listdir("sub") == ["real.mmp"]
+    assert files() == ["a.png", "link.mmp", "sub"]
+
+
+def test_a_device_stays_a_device(mmp, encoded):
+    result = mmp("decode", encoded, "-o", "/dev/null", "--format", "pgm")
+    assert result.exit_code == 0
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+def test_a_full_device(mmp, picture):
+    result = mmp("encode", picture, "-o", "/dev/full")
+    assert (result.exit_code, result.stderr) == (1, "mmp: /dev/full: No space left on device\n")

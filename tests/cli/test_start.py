@@ -1,0 +1,70 @@
+"""The program starts at once: it imports what a command needs when the command runs."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import mmpcodec
+
+BARE = """
+import typer
+app = typer.Typer()
+@app.command()
+def hello(name: str) -> None:
+    "Say hello."
+app()
+"""
+MMP = "from mmpcodec.cli import main; main()"
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(mmpcodec.__file__).parents[1])}
+
+
+def seconds(program):
+    started = time.perf_counter()
+    command = [sys.executable, "-c", program, "--help"]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=ENVIRONMENT)
+    return time.perf_counter() - started
+
+
+def test_help_starts_as_a_bare_typer_program_does():
+    bare, ours = zip(*((seconds(BARE), seconds(MMP)) for _ in range(8)), strict=True)
+    assert min(ours) <= 1.5 * min(bare)
+
+
+def loaded_by(statement):
+    program = f"import sys; {statement}; print(*sys.modules)"
+    command = [sys.executable, "-c", program]
+    return set(subprocess.check_output(command, env=ENVIRONMENT, text=True).split())
+
+
+def test_command_line_imports_typer_only():
+    modules = loaded_by("import mmpcodec.cli") - loaded_by("import typer")
+    for name in ("numpy", "PIL", "rich", "mmpcodec.codec", "mmpcodec.backends"):
+        assert name not in modules
+
+
+def test_package_imports_nothing_until_it_is_used():
+    assert "numpy" not in loaded_by("import mmpcodec; mmpcodec.__version__; dir(mmpcodec)")
+    assert "mmpcodec.codec.encoder" in loaded_by("import mmpcodec; mmpcodec.encode")
+
+
+def test_public_names():
+    for name in mmpcodec.__all__:
+        assert getattr(mmpcodec, name) is not None
+        assert name in dir(mmpcodec)
+    assert {*mmpcodec._HOME_OF, "__version__"} == set(mmpcodec.__all__)
+    with pytest.raises(AttributeError, match="module 'mmpcodec' has no attribute 'encod'"):
+        _ = mmpcodec.encod
+
+
+def test_commands(mmp):
+    for arguments in ([], ["--help"], ["-h"]):
+        result = mmp(*arguments)
+        assert result.exit_code == (0 if arguments else 2)
+        for command in ("encode", "decode", "info"):
+            assert command in result.output
+    assert mmp("--version").stdout == f"mmp {mmpcodec.__version__}\n"
+    assert mmp("encodee").exit_code == 2
