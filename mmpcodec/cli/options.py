@@ -31,7 +31,13 @@ Jobs = Annotated[int, typer.Option("--jobs", "-j", min=1, metavar="N", help="Fil
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object a line.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
 SizeLimit = Annotated[
-    int, typer.Option("--size-limit", min=1, metavar="PIXELS", help="Largest picture to decode.")
+    int,
+    typer.Option(
+        "--size-limit",
+        min=1,
+        metavar="PIXELS",
+        help="Largest picture to decode, counted in whole 16x16 fragments.",
+    ),
 ]
 DimensionLimit = Annotated[
     int,

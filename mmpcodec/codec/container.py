@@ -151,7 +151,9 @@ def read(data: bytes, limits: DecodeLimits) -> tuple[Header, bytes]:
     FormatError
         The subclass says what is wrong, the message which field, value and range.
     """
-    if not data or data[: len(MAGIC)] != MAGIC[: len(data)]:
+    if not data:
+        raise TruncatedStream(SECTION, "file is empty", 0)
+    if data[: len(MAGIC)] != MAGIC[: len(data)]:
         raise BadMagic(SECTION, f"magic is {data[: len(MAGIC)].hex(' ')}, not {MAGIC.hex(' ')}", 0)
     if len(data) < HEADER_SIZE:
         raise TruncatedStream(

@@ -154,4 +154,4 @@ def test_wrong_use_of_map(mmp, encoded, arguments, message, files):
 def test_limits(mmp, encoded):
     result = mmp("info", encoded, "--size-limit", 10)
     assert result.exit_code == 1
-    assert "limits are 32768 pixels a side and 10 in all" in result.stderr
+    assert "limits are 32768 a side and 10 in all" in result.stderr
