@@ -14,7 +14,6 @@ PACKAGE := $(VENV)/package-installed
 TEST := $(VENV)/test-installed
 LINT := $(VENV)/lint-installed
 FUZZ := $(VENV)/fuzz-installed
-BENCH := $(VENV)/bench-installed
 
 # The tasks share one environment and pytest starts its own workers, so -j must not mix them.
 .NOTPARALLEL:
@@ -64,7 +63,7 @@ fuzz: $(FUZZ) ## Feed the decoder broken files for a minute
 	$(BIN)/python scripts/fuzz.py -max_total_time=60 -timeout=20 tests/fuzz/findings
 
 .PHONY: bench
-bench: $(BENCH) ## Measure speed and compression on this machine
+bench: $(PACKAGE) ## Measure speed and compression on this machine
 	$(BIN)/python scripts/bench_codec.py images/camera.pgm images/page.pgm
 
 .PHONY: clean
@@ -94,6 +93,6 @@ $(PACKAGE): $(SOURCE_LIST) $(SOURCES)
 	@touch $@
 
 # The package is there already: naming its extra installs only what the extra asks for.
-$(TEST) $(LINT) $(FUZZ) $(BENCH): $(VENV)/%-installed: pyproject.toml | $(PACKAGE)
+$(TEST) $(LINT) $(FUZZ): $(VENV)/%-installed: pyproject.toml | $(PACKAGE)
 	$(PIP) install 'mmpcodec[$*]'
 	@touch $@
