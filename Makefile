@@ -60,7 +60,8 @@ sanitize: $(TEST) ## Test the C++ code under the address and undefined-behaviour
 
 .PHONY: fuzz
 fuzz: $(FUZZ) ## Feed the decoder broken files for a minute
-	$(BIN)/python scripts/fuzz.py -max_total_time=60 -timeout=20 tests/fuzz/findings
+	@mkdir -p build/fuzz
+	$(BIN)/python scripts/fuzz.py -max_total_time=60 -timeout=20 build/fuzz tests/fuzz/findings
 
 .PHONY: bench
 bench: $(PACKAGE) ## Measure speed and compression on this machine
