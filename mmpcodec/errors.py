@@ -67,3 +67,7 @@ class BackendUnavailable(MmpError):
 
 class Cancelled(MmpError):
     """The progress callback asked to stop."""
+
+
+class KernelError(MmpError):
+    """A kernel does not compile or does not fit the device."""

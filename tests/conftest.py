@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, settings
 from mmpcodec import backends
 
 # strategies.py and mutate.py serve several folders of tests.
-sys.path.insert(0, str(Path(__file__).parent))
+for folder in (Path(__file__).parent, Path(__file__).parent / "agreement"):
+    sys.path.insert(0, str(folder))
 
 settings.register_profile(
     "ci", max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow]
@@ -22,6 +23,6 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip a test that needs a CUDA device where there is none, and say why."""
     if item.get_closest_marker("gpu"):
-        reason = backends.status().get("cuda", "this version has no cuda backend")
+        reason = backends.status()["cuda"]
         if reason is not None:
             pytest.skip(reason)

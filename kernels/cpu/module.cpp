@@ -143,6 +143,24 @@ public:
     void encode(uint32_t cumulative, uint32_t frequency, uint32_t total) {
         coder_.encode(cumulative, frequency, total);
     }
+    // Symbols as the cuda backend packs them: cumulative, frequency and total in 18 bits each, then
+    // the syntax element. Adds to `tally()`.
+    void encode_symbols(const nb::ndarray<const uint64_t, nb::ndim<1>, nb::c_contig>& symbols) {
+        nb::gil_scoped_release released;
+        constexpr uint32_t mask = (1 << 18) - 1;
+        for (size_t i = 0; i < symbols.shape(0); ++i) {
+            const uint64_t symbol = symbols.data()[i];
+            const auto frequency = static_cast<uint32_t>(symbol >> 18 & mask);
+            const auto total = static_cast<uint32_t>(symbol >> 36 & mask);
+            coder_.encode(static_cast<uint32_t>(symbol & mask), frequency, total);
+            tally_.add(static_cast<Syntax>(symbol >> 54 & 3), frequency, total);
+        }
+    }
+    nb::list tally() const {
+        nb::list rates;
+        for (const int64_t rate : tally_.rate) rates.append(rate);
+        return rates;
+    }
     nb::bytes finish() {
         const auto& payload = coder_.finish();
         return nb::bytes(payload.data(), payload.size());
@@ -150,6 +168,7 @@ public:
 
 private:
     RangeEncoder coder_;
+    Tally tally_;
 };
 
 template <class Error>
@@ -189,5 +208,7 @@ NB_MODULE(_cpu, module) {
     nb::class_<RangeEncoderObject>(module, "RangeEncoder")
         .def(nb::init<>())
         .def("encode", &RangeEncoderObject::encode, "cumulative"_a, "frequency"_a, "total"_a)
+        .def("encode_symbols", &RangeEncoderObject::encode_symbols, "symbols"_a)
+        .def("tally", &RangeEncoderObject::tally)
         .def("finish", &RangeEncoderObject::finish);
 }

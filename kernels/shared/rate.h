@@ -1,7 +1,7 @@
 // Rates in 2^-12 bit and Lagrangian costs in 1/16 squared error, all integers.
 #pragma once
 
-#include <stdint.h>
+#include "integers.h"
 
 #include "host_device.h"
 

@@ -3,7 +3,7 @@
 // It is separable, rows first, so that one row pass can serve the scales of equal width.
 #pragma once
 
-#include <stdint.h>
+#include "integers.h"
 
 #include "scales.h"
 

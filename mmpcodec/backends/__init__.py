@@ -22,13 +22,26 @@ def _reference() -> Backend:
     return ReferenceBackend()
 
 
-_FACTORIES: dict[str, Callable[[], Backend]] = {"cpu": _cpu, "reference": _reference}
+def _cuda() -> Backend:
+    from mmpcodec.backends.cuda import CudaBackend
+
+    return CudaBackend()
+
+
+_FACTORIES: dict[str, Callable[[], Backend]] = {
+    "cpu": _cpu,
+    "cuda": _cuda,
+    "reference": _reference,
+}
 NAMES = tuple(_FACTORIES)
-"""Names of all backends, in the order in which "auto" tries them."""
+"""Names of all backends."""
+
+HOST = ("cpu", "reference")
+"""Backends that also decode, in the order in which "auto" tries them."""
 
 
 def get(name: str = "auto") -> Backend:
-    """The backend of this name; "auto" takes the first of ``NAMES`` that can run.
+    """The backend of this name; "auto" takes the first of ``HOST`` that can run.
 
     Raises
     ------
@@ -40,7 +53,7 @@ def get(name: str = "auto") -> Backend:
     if name != "auto" and name not in _FACTORIES:
         raise ParameterError(f"backend = {name!r}: must be one of auto, {', '.join(NAMES)}")
     reasons = []
-    for candidate in NAMES if name == "auto" else (name,):
+    for candidate in HOST if name == "auto" else (name,):
         backend = _FACTORIES[candidate]()
         reason = backend.unavailable()
         if reason is None:

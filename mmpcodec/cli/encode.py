@@ -164,7 +164,7 @@ def check_decodes(encoding: "Encoding", progress: batch.Progress) -> None:
     import mmpcodec
 
     try:
-        decoded = mmpcodec.decode(encoding.data, backend=encoding.backend, progress=progress)
+        decoded = mmpcodec.decode(encoding.data, progress=progress)
     except mmpcodec.FormatError as error:
         raise MmpError(f"verification failed, nothing was written: {error}") from error
     wrong = np.argwhere(decoded != encoding.samples)

@@ -117,7 +117,7 @@ def test_verbose_prints_backend_tools_and_bits(mmp, picture):
         (["--preset", "fast"], "preset = 'fast': must be one of default, classic"),
         (["--partition", "quad"], "partition = 'quad': must be one of flexible, dyadic"),
         (["--rate-model", "x"], "rate_model = 'x': must be one of adaptive, log2"),
-        (["--backend", "tpu"], "backend = 'tpu': must be one of auto, cpu, reference"),
+        (["--backend", "tpu"], "backend = 'tpu': must be one of auto, cpu, cuda, reference"),
     ],
 )
 def test_wrong_values_are_wrong_use(mmp, picture, arguments, message, files):

@@ -1,0 +1,125 @@
+// The whole search loop: pictures stay on the device from samples to symbols.
+#include "code.cuh"
+#include "learn.cuh"
+#include "rebuild.cuh"
+#include "search.cuh"
+#include "state.cuh"
+#include "tree.cuh"
+
+namespace mmp {
+
+struct Memory {
+    SearchMemory search;
+    TreeMemory tree;
+    LearnMemory learn;
+};
+
+// Waits for all blocks of a picture; what they wrote before is seen after.
+__device__ void picture_barrier(State& state, int blocks) {
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        __threadfence();
+        const uint32_t ticket = atomicAdd(&state.arrived, 1u);
+        const uint32_t target = (ticket / blocks + 1) * blocks;
+        volatile uint32_t* arrived = &state.arrived;
+        while (static_cast<int32_t>(*arrived - target) < 0) {
+        }
+        __threadfence();
+    }
+    __syncthreads();
+}
+
+// The residual of a fragment; the last row and column of the picture are repeated beyond it.
+__device__ void load_residual(const State& state, int row, int column, uint8_t* residual) {
+    for (int i = threadIdx.x; i < kFragmentArea; i += blockDim.x) {
+        const int y = min(row + i / kFragmentSize, state.height - 1);
+        const int x = min(column + i % kFragmentSize, state.width - 1);
+        residual[i] = state.picture[int64_t{y} * state.width + x];
+    }
+    __syncthreads();
+}
+
+// Adds up the cycles that each phase takes, when compiled to.
+struct PhaseClock {
+#ifdef MMP_PROFILE
+    int64_t last = clock64();
+    __device__ void stop(State& state, Phase phase) {
+        if (blockIdx.x || threadIdx.x) return;
+        const int64_t now = clock64();
+        state.phase_cycles[phase] += now - last;
+        last = now;
+    }
+#else
+    __device__ void stop(State&, Phase) {}
+#endif
+};
+
+}  // namespace mmp
+
+using namespace mmp;
+
+// Encodes fragments `first` to `last` - 1 of each picture and writes their symbols to one of the
+// two slots of `capacity` symbols. Grid: (blocks a picture, pictures), all resident at once.
+extern "C" __global__ void __launch_bounds__(1024)
+    encode_fragments(State* states, int first, int last, int slot, int capacity) {
+    extern __shared__ __align__(16) uint8_t shared[];
+    Memory& memory = *reinterpret_cast<Memory*>(shared);
+    __shared__ uint8_t residual[kFragmentArea];
+    State& state = states[blockIdx.y];
+    const int block = blockIdx.x, blocks = gridDim.x;
+    const int across = state.padded_width / kFragmentSize;
+    last = min(last, across * (state.padded_height / kFragmentSize));
+    uint64_t* symbols = state.symbols + int64_t{slot} * capacity;
+    // With company, the first block prepares the tree while the others search.
+    const int searchers = blocks > 4 ? blocks - 1 : blocks;
+    const int searcher = block - (blocks - searchers);
+    start_search(state, memory.search);
+    start_tree(state, memory.tree);
+    for (int i = threadIdx.x; i < kFlagContexts * kScales * kFlags; i += blockDim.x)
+        (&memory.tree.flag_frequency[0][0][0])[i] = (&state.flag_frequency[0][0][0])[i];
+    __syncthreads();
+    PhaseClock clock;
+    for (int fragment = first; fragment < last; ++fragment) {
+        const int row = fragment / across * kFragmentSize;
+        const int column = fragment % across * kFragmentSize;
+        load_residual(state, row, column, residual);
+        lay_out_segments(state, residual, memory.search);
+        clock.stop(state, kLoad);
+        if (block == 0)
+            prepare_tree(state, row, column, memory.search.segments, memory.tree);
+        if (searcher >= 0) search_fragment(state, memory.search, searcher, searchers);
+        clock.stop(state, kSearch);
+        picture_barrier(state, blocks);
+        clock.stop(state, kSearchWait);
+        if (block == 0) {
+            choose_tree(state, memory.tree);
+            clock.stop(state, kTree);
+            rebuild_fragment(state, memory.tree, row, column);
+            clock.stop(state, kRebuild);
+            code_nodes(state, memory.tree.chosen, memory.tree.nodes[0] & 0xFFFF,
+                       memory.tree.flag_frequency, symbols);
+            symbols += memory.tree.nodes[0] >> kSymbolShift;
+            clock.stop(state, kCode);
+        }
+        picture_barrier(state, blocks);
+        clock.stop(state, kCodeWait);
+        for (int scale = block; scale < kScales; scale += blocks)
+            if (scale_reachable(scale, state.partition)) learn_scale(state, scale, memory.learn);
+        clock.stop(state, kLearn);
+        picture_barrier(state, blocks);
+        clock.stop(state, kLearnWait);
+    }
+    if (block == 0)
+        for (int i = threadIdx.x; i < kFlagContexts * kScales * kFlags; i += blockDim.x)
+            (&state.flag_frequency[0][0][0])[i] = (&memory.tree.flag_frequency[0][0][0])[i];
+    if (block == 0 && threadIdx.x == 0)
+        state.symbol_count[slot] =
+            static_cast<uint32_t>(symbols - (state.symbols + int64_t{slot} * capacity));
+}
+
+extern "C" __global__ void layout_sizes(uint32_t* sizes) {
+    sizes[0] = sizeof(Scale);
+    sizes[1] = sizeof(Node);
+    sizes[2] = sizeof(State);
+    sizes[3] = sizeof(Memory);
+}

@@ -1,0 +1,69 @@
+"""The device's structures, laid out twice: in CUDA and for NumPy."""
+
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+from mmpcodec.backends import kernels
+from mmpcodec.backends.device_state import (
+    ALIGNMENT,
+    NODE_DTYPE,
+    SCALE_DTYPE,
+    STATE_DTYPE,
+    make_state,
+    plan_dictionaries,
+)
+from mmpcodec.codec.scales import SCALES
+from mmpcodec.params import EncodeParams, Partition
+
+STRUCTURES = {"Scale": SCALE_DTYPE, "Node": NODE_DTYPE, "State": STATE_DTYPE}
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
+def test_layout_is_that_of_the_compiler(tmp_path):
+    lines = []
+    for name, dtype in STRUCTURES.items():
+        lines.append(f'printf("{name} %zu\\n", sizeof(mmp::{name}));')
+        for field in dtype.names:
+            lines.append(f'printf("{name}.{field} %zu\\n", offsetof(mmp::{name}, {field}));')
+    program = tmp_path / "layout.cpp"
+    program.write_text(
+        f'#include <cstddef>\n#include <cstdio>\n#include "{kernels.FOLDER}/cuda/state.cuh"\n'
+        "int main() {\n" + "\n".join(lines) + "\n}\n"
+    )
+    subprocess.run(["g++", "-std=c++17", "-o", tmp_path / "layout", program], check=True)
+    printed = subprocess.run([tmp_path / "layout"], capture_output=True, text=True, check=True)
+    compiled = dict(line.split() for line in printed.stdout.splitlines())
+    for name, dtype in STRUCTURES.items():
+        assert int(compiled[name]) == dtype.itemsize
+        for field in dtype.names:
+            assert int(compiled[f"{name}.{field}"]) == dtype.fields[field][1], f"{name}.{field}"
+
+
+@pytest.mark.parametrize("limit", [256, 257, 16384, 65536])
+@pytest.mark.parametrize("partition", Partition)
+def test_plan_leaves_room_and_does_not_overlap(partition, limit):
+    plan = plan_dictionaries(partition, limit)
+    needed = {"table": 16 * limit, "block_total": 4 * 51 * limit // 128, "cost": 4 * limit}
+    needed |= {"element_class": limit, "count": 4 * limit}
+    ends = sorted([*plan.offsets.values(), plan.size])
+    for (scale, name), offset in plan.offsets.items():
+        assert offset % ALIGNMENT == 0
+        room = ends[ends.index(offset) + 1] - offset
+        assert room >= needed.get(name, scale.height * scale.width * limit)
+        assert (name in ("table", "block_total")) == (offset < plan.cleared)
+    assert plan.table_mask + 1 >= 2 * limit
+
+
+def test_state_points_to_what_the_partition_reaches():
+    params = EncodeParams.from_options(2, partition="dyadic")
+    plan = plan_dictionaries(params.tools.partition, params.tools.dictionary_limit)
+    state = make_state(params, (17, 40), plan, 1 << 40)
+    reached = {scale.number for scale, _ in plan.offsets}
+    for scale in SCALES:
+        assert (state["scales"]["samples"][scale.number] != 0) == (scale.number in reached)
+    assert (state["padded_height"], state["padded_width"]) == (32, 48)
+    assert state["lambda_fixed"] == 2 << 16
+    assert np.count_nonzero(state["key"]) == 0
