@@ -8,29 +8,24 @@
 
 namespace mmp {
 
-__device__ inline int32_t count_cost(const State& state, uint32_t count) {
-    if (state.log2_rates) return 0;
-    return static_cast<int32_t>(lagrangian(__ldg(state.rates + count), state.lambda_fixed));
+__device__ inline int32_t count_cost(const Picture& picture, uint32_t count) {
+    if (picture.log2_rates) return 0;
+    return static_cast<int32_t>(lagrangian(__ldg(picture.rates + count), picture.lambda_fixed));
 }
 
-// Sets the count of an element to `count` and keeps all sums; one lane alone.
-__device__ inline void set_count(const State& state, Scale& dictionary, uint32_t element,
-                                 uint32_t count) {
-    const uint32_t old = dictionary.count[element];
-    const int c = dictionary.element_class[element];
-    dictionary.count[element] = count;
-    dictionary.cost[element] += count_cost(state, old) - count_cost(state, count);
-    dictionary.class_total[c] += count - old;
-    dictionary.block_total[c * state.count_blocks + element / kCountBlock] += count - old;
-}
-
-// Halves the counts of a class, rounding up.
-__device__ inline void halve_class(const State& state, Scale& dictionary, int c) {
+// Halves the counts of a class, rounding up, and keeps all sums.
+__device__ inline void halve_class(const Picture& picture, const Dictionary& dictionary,
+                                   Scale& scale, int c) {
     // One lane: this happens once in tens of thousands of symbols.
     if (threadIdx.x % 32 == 0)
-        for (uint32_t i = 0; i < dictionary.size; ++i)
-            if (dictionary.element_class[i] == c)
-                set_count(state, dictionary, i, (dictionary.count[i] + 1) / 2);
+        for (uint32_t i = 0; i < scale.size; ++i) {
+            if (dictionary.element_class[i] != c) continue;
+            const uint32_t old = dictionary.count[i], half = (old + 1) / 2;
+            dictionary.count[i] = half;
+            dictionary.cost[i] += count_cost(picture, old) - count_cost(picture, half);
+            scale.class_total[c] -= old - half;
+            dictionary.block_total[c * picture.count_blocks + i / kCountBlock] -= old - half;
+        }
     __syncwarp();
 }
 
@@ -54,31 +49,31 @@ __device__ inline void code_flag(FlagFrequencies& frequencies, const Node& node,
 
 // Codes a leaf's index, class then element, and counts its use: the element moves to its used
 // class and its count grows. Loads go in two rounds, for each costs the way to the L2 cache.
-__device__ inline void code_index(const State& state, Scale& dictionary, uint32_t element,
-                                  uint64_t* symbols) {
+__device__ inline void code_index(const Picture& picture, const Dictionary& dictionary, Scale& scale,
+                                  uint32_t element, uint64_t* symbols) {
     const int lane = threadIdx.x % 32, other = lane + 32;
     const bool has_other = other < kClasses;
     const uint32_t block = element / kCountBlock;
     const int c = dictionary.element_class[element];
     const uint32_t count = dictionary.count[element];
     const int32_t cost = dictionary.cost[element];
-    const uint32_t frequency[2] = {dictionary.class_frequency[lane],
-                                   has_other ? dictionary.class_frequency[other] : 0};
-    const uint32_t size[2] = {dictionary.class_size[lane],
-                              has_other ? dictionary.class_size[other] : 0};
+    const uint32_t frequency[2] = {scale.class_frequency[lane],
+                                   has_other ? scale.class_frequency[other] : 0};
+    const uint32_t size[2] = {scale.class_size[lane],
+                              has_other ? scale.class_size[other] : 0};
     const uint32_t in_block = block * kCountBlock + 4 * lane;
     const uchar4 classes = *reinterpret_cast<const uchar4*>(dictionary.element_class + in_block);
     const uint4 counts = *reinterpret_cast<const uint4*>(dictionary.count + in_block);
 
-    const bool moves = state.index_classes && c < kScales;
+    const bool moves = picture.index_classes && c < kScales;
     const int target = moves ? c + kScales : c;
-    const uint32_t increment = state.index_classes ? 2 : 1;
-    uint32_t* old_block = dictionary.block_total + c * state.count_blocks;
-    uint32_t* new_block = dictionary.block_total + target * state.count_blocks;
+    const uint32_t increment = picture.index_classes ? 2 : 1;
+    uint32_t* old_block = dictionary.block_total + c * picture.count_blocks;
+    uint32_t* new_block = dictionary.block_total + target * picture.count_blocks;
     const uint32_t old_block_total = old_block[block], new_block_total = new_block[block];
-    const uint32_t old_total = dictionary.class_total[c];
-    const uint32_t new_total = dictionary.class_total[target];
-    const int32_t lighter = count_cost(state, count) - count_cost(state, count + increment);
+    const uint32_t old_total = scale.class_total[c];
+    const uint32_t new_total = scale.class_total[target];
+    const int32_t lighter = count_cost(picture, count) - count_cost(picture, count + increment);
     uint32_t sum = 0;
     for (uint32_t b = lane; b < block; b += 32) sum += old_block[b];
     sum += in_block + 0 < element && classes.x == c ? counts.x : 0;
@@ -88,7 +83,7 @@ __device__ inline void code_index(const State& state, Scale& dictionary, uint32_
     const uint32_t cumulative = warp_sum(sum);
 
     uint32_t class_total = 0, class_cumulative = 0;
-    if (state.index_classes) {
+    if (picture.index_classes) {
         const uint32_t shown[2] = {size[0] ? frequency[0] : 0, size[1] ? frequency[1] : 0};
         class_total = warp_sum(shown[0] + shown[1]);
         class_cumulative = warp_sum((lane < c ? shown[0] : 0) + (other < c ? shown[1] : 0));
@@ -98,20 +93,20 @@ __device__ inline void code_index(const State& state, Scale& dictionary, uint32_
     const uint32_t old_size = __shfl_sync(kAllLanes, c < 32 ? size[0] : size[1], c % 32);
     const uint32_t new_size = __shfl_sync(kAllLanes, target < 32 ? size[0] : size[1], target % 32);
     if (lane == 0) {
-        if (state.index_classes) {
+        if (picture.index_classes) {
             *symbols++ = pack_symbol(class_cumulative, class_frequency, class_total, kClassSyntax);
-            dictionary.class_frequency[c] = class_frequency + 1;
+            scale.class_frequency[c] = class_frequency + 1;
         }
         *symbols = pack_symbol(cumulative, count, old_total, kElementSyntax);
         if (moves) {
             dictionary.element_class[element] = static_cast<uint8_t>(target);
-            dictionary.class_size[c] = old_size - 1;
-            dictionary.class_size[target] = new_size + 1;
-            dictionary.class_total[c] = old_total - count;
+            scale.class_size[c] = old_size - 1;
+            scale.class_size[target] = new_size + 1;
+            scale.class_total[c] = old_total - count;
             old_block[block] = old_block_total - count;
         }
         const uint32_t arriving = increment + (moves ? count : 0);
-        dictionary.class_total[target] = new_total + arriving;
+        scale.class_total[target] = new_total + arriving;
         new_block[block] = new_block_total + arriving;
         dictionary.count[element] = count + increment;
         dictionary.cost[element] = cost + lighter;
@@ -119,19 +114,19 @@ __device__ inline void code_index(const State& state, Scale& dictionary, uint32_
     __syncwarp();
     if (class_total + 1 > kMaxTotal) {
         for (int i = lane; i < kClasses; i += 32)
-            dictionary.class_frequency[i] = (dictionary.class_frequency[i] + 1) / 2;
+            scale.class_frequency[i] = (scale.class_frequency[i] + 1) / 2;
         __syncwarp();
     }
     if (new_total + increment + (moves ? count : 0) > kMaxTotal)
-        halve_class(state, dictionary, target);
+        halve_class(picture, dictionary, scale, target);
 }
 
 // Codes the nodes of a fragment into `out`. At least 25 warps take part.
-__device__ inline void code_nodes(State& state, const Node* nodes, uint32_t node_count,
-                                  FlagFrequencies& frequencies, uint64_t* out) {
+__device__ inline void code_nodes(const Picture& picture, State& state, const Node* nodes,
+                                  uint32_t node_count, FlagFrequencies& frequencies,
+                                  uint64_t* out) {
     const int scale = threadIdx.x / 32, lane = threadIdx.x % 32;
-    if (scale < kScales && scale_reachable(scale, state.partition)) {
-        Scale& dictionary = state.scales[scale];
+    if (scale < kScales && scale_reachable(scale, picture.partition)) {
         for (uint32_t first = 0; first < node_count; first += 32) {
             const uint32_t mine = first + lane;
             const bool here = mine < node_count && nodes[mine].scale == scale;
@@ -139,9 +134,9 @@ __device__ inline void code_nodes(State& state, const Node* nodes, uint32_t node
                 const Node node = nodes[first + __ffs(lanes) - 1];
                 uint64_t* symbols = out + node.symbol;
                 code_flag(frequencies, node, symbols);
-                if (node.flag != kLeaf) continue;
-                symbols += scale != kPixelScale;
-                code_index(state, dictionary, node.index, symbols);
+                if (node.flag == kLeaf)
+                    code_index(picture, picture.dictionaries[scale], state.scales[scale],
+                               node.index, symbols + (scale != kPixelScale));
             }
         }
     }

@@ -9,6 +9,8 @@
 namespace mmp {
 
 struct Memory {
+    Picture picture;
+    alignas(16) uint8_t residual[kFragmentArea];
     SearchMemory search;
     TreeMemory tree;
     LearnMemory learn;
@@ -29,14 +31,20 @@ __device__ void picture_barrier(State& state, int blocks) {
     __syncthreads();
 }
 
-// The residual of a fragment; the last row and column of the picture are repeated beyond it.
-__device__ void load_residual(const State& state, int row, int column, uint8_t* residual) {
+// Brings a fragment and lays out its segments; the last row and column of the picture are repeated
+// beyond it. Nothing here depends on what other blocks do.
+__device__ void load_fragment(int fragment, Memory& memory) {
+    const Picture& picture = memory.picture;
+    const int across = picture.padded_width / kFragmentSize;
+    const int row = fragment / across * kFragmentSize, column = fragment % across * kFragmentSize;
+    __syncthreads();
     for (int i = threadIdx.x; i < kFragmentArea; i += blockDim.x) {
-        const int y = min(row + i / kFragmentSize, state.height - 1);
-        const int x = min(column + i % kFragmentSize, state.width - 1);
-        residual[i] = state.picture[int64_t{y} * state.width + x];
+        const int y = min(row + i / kFragmentSize, picture.height - 1);
+        const int x = min(column + i % kFragmentSize, picture.width - 1);
+        memory.residual[i] = picture.source[int64_t{y} * picture.width + x];
     }
     __syncthreads();
+    lay_out_segments(memory.residual, memory.search);
 }
 
 // Adds up the cycles that each phase takes, when compiled to.
@@ -64,47 +72,55 @@ extern "C" __global__ void __launch_bounds__(1024)
     encode_fragments(State* states, int first, int last, int slot, int capacity) {
     extern __shared__ __align__(16) uint8_t shared[];
     Memory& memory = *reinterpret_cast<Memory*>(shared);
-    __shared__ uint8_t residual[kFragmentArea];
     State& state = states[blockIdx.y];
+    for (int i = threadIdx.x; i < sizeof(Picture) / 8; i += blockDim.x)
+        reinterpret_cast<uint64_t*>(&memory.picture)[i] =
+            reinterpret_cast<const uint64_t*>(&state.picture)[i];
+    start_search(memory.search);
+    const Picture& picture = memory.picture;
+    start_tree(picture, memory.tree);
+    for (int i = threadIdx.x; i < kFlagContexts * kScales * kFlags; i += blockDim.x)
+        (&memory.tree.flag_frequency[0][0][0])[i] = (&state.flag_frequency[0][0][0])[i];
+
     const int block = blockIdx.x, blocks = gridDim.x;
-    const int across = state.padded_width / kFragmentSize;
-    last = min(last, across * (state.padded_height / kFragmentSize));
-    uint64_t* symbols = state.symbols + int64_t{slot} * capacity;
+    const int across = picture.padded_width / kFragmentSize;
+    last = min(last, across * (picture.padded_height / kFragmentSize));
     // With company, the first block prepares the tree while the others search.
     const int searchers = blocks > 4 ? blocks - 1 : blocks;
     const int searcher = block - (blocks - searchers);
-    start_search(state, memory.search);
-    start_tree(state, memory.tree);
-    for (int i = threadIdx.x; i < kFlagContexts * kScales * kFlags; i += blockDim.x)
-        (&memory.tree.flag_frequency[0][0][0])[i] = (&state.flag_frequency[0][0][0])[i];
-    __syncthreads();
+    uint64_t* symbols = picture.symbols + int64_t{slot} * capacity;
+    if (first < last) load_fragment(first, memory);
     PhaseClock clock;
     for (int fragment = first; fragment < last; ++fragment) {
         const int row = fragment / across * kFragmentSize;
         const int column = fragment % across * kFragmentSize;
-        load_residual(state, row, column, residual);
-        lay_out_segments(state, residual, memory.search);
+        plan_search(state, memory.search);
         clock.stop(state, kLoad);
         if (block == 0)
-            prepare_tree(state, row, column, memory.search.segments, memory.tree);
-        if (searcher >= 0) search_fragment(state, memory.search, searcher, searchers);
+            prepare_tree(picture, row, column, memory.search.segments, memory.tree);
+        if (searcher >= 0)
+            search_fragment(picture, memory.search, searcher, searchers, state.key);
         clock.stop(state, kSearch);
         picture_barrier(state, blocks);
         clock.stop(state, kSearchWait);
         if (block == 0) {
-            choose_tree(state, memory.tree);
+            choose_tree(picture, state, memory.tree);
             clock.stop(state, kTree);
-            rebuild_fragment(state, memory.tree, row, column);
+            rebuild_fragment(picture, memory.tree, row, column, state.coded);
             clock.stop(state, kRebuild);
-            code_nodes(state, memory.tree.chosen, memory.tree.nodes[0] & 0xFFFF,
+            code_nodes(picture, state, memory.tree.chosen, memory.tree.nodes[0] & 0xFFFF,
                        memory.tree.flag_frequency, symbols);
             symbols += memory.tree.nodes[0] >> kSymbolShift;
             clock.stop(state, kCode);
+        } else if (fragment + 1 < last) {
+            load_fragment(fragment + 1, memory);
         }
         picture_barrier(state, blocks);
         clock.stop(state, kCodeWait);
         for (int scale = block; scale < kScales; scale += blocks)
-            if (scale_reachable(scale, state.partition)) learn_scale(state, scale, memory.learn);
+            if (scale_reachable(scale, picture.partition))
+                learn_scale(picture, state, scale, memory.learn);
+        if (block == 0 && fragment + 1 < last) load_fragment(fragment + 1, memory);
         clock.stop(state, kLearn);
         picture_barrier(state, blocks);
         clock.stop(state, kLearnWait);
@@ -113,8 +129,8 @@ extern "C" __global__ void __launch_bounds__(1024)
         for (int i = threadIdx.x; i < kFlagContexts * kScales * kFlags; i += blockDim.x)
             (&state.flag_frequency[0][0][0])[i] = (&memory.tree.flag_frequency[0][0][0])[i];
     if (block == 0 && threadIdx.x == 0)
-        state.symbol_count[slot] =
-            static_cast<uint32_t>(symbols - (state.symbols + int64_t{slot} * capacity));
+        picture.symbol_count[slot] =
+            static_cast<uint32_t>(symbols - (picture.symbols + int64_t{slot} * capacity));
 }
 
 extern "C" __global__ void layout_sizes(uint32_t* sizes) {

@@ -71,7 +71,7 @@ __device__ inline uint32_t warp_hash(const uint8_t* samples, int area) {
     return mix(warp_sum(sum));
 }
 
-__device__ inline bool warp_equal(const Scale& dictionary, int scale, uint32_t element,
+__device__ inline bool warp_equal(const Dictionary& dictionary, int scale, uint32_t element,
                                   const uint8_t* samples) {
     bool equal = true;
     for (int i = threadIdx.x % 32; i < scale_area(scale); i += 32)
@@ -79,9 +79,9 @@ __device__ inline bool warp_equal(const Scale& dictionary, int scale, uint32_t e
     return __all_sync(kAllLanes, equal);
 }
 
-__device__ inline bool warp_known(const State& state, const Scale& dictionary, int scale,
+__device__ inline bool warp_known(const Picture& picture, const Dictionary& dictionary, int scale,
                                   const uint8_t* samples, uint32_t hash) {
-    for (uint32_t slot = hash & state.table_mask;; slot = (slot + 1) & state.table_mask) {
+    for (uint32_t slot = hash & picture.table_mask;; slot = (slot + 1) & picture.table_mask) {
         const uint64_t entry = __ldcg(reinterpret_cast<const unsigned long long*>(&dictionary.table[slot]));
         if (!entry) return false;
         if (entry >> 32 == hash &&
@@ -91,9 +91,10 @@ __device__ inline bool warp_known(const State& state, const Scale& dictionary, i
 }
 
 // Writes an element whose number is settled. The caller counts it.
-__device__ inline void warp_insert(const State& state, Scale& dictionary, int scale,
+__device__ inline void warp_insert(const Picture& picture, Scale& learnt, int scale,
                                    uint32_t element, const uint8_t* samples, int origin,
                                    uint32_t hash) {
+    const Dictionary& dictionary = picture.dictionaries[scale];
     const int lane = threadIdx.x % 32, area = scale_area(scale);
     uint32_t norm = 0;
     bool zero = true;
@@ -105,33 +106,32 @@ __device__ inline void warp_insert(const State& state, Scale& dictionary, int sc
     norm = warp_sum(norm);
     zero = __all_sync(kAllLanes, zero);
     if (lane) return;
-    const int c = !state.index_classes ? 0 : zero ? kZeroClass : origin;
+    const int c = !picture.index_classes ? 0 : zero ? kZeroClass : origin;
     dictionary.cost[element] =
-        static_cast<int32_t>(norm << kCostFractionBits) - count_cost(state, 1);
+        static_cast<int32_t>(norm << kCostFractionBits) - count_cost(picture, 1);
     dictionary.element_class[element] = static_cast<uint8_t>(c);
     dictionary.count[element] = 1;
-    atomicAdd(&dictionary.class_size[c], 1u);
-    atomicAdd(&dictionary.class_total[c], 1u);
-    atomicAdd(&dictionary.block_total[c * state.count_blocks + element / kCountBlock], 1u);
+    atomicAdd(&learnt.class_size[c], 1u);
+    atomicAdd(&learnt.class_total[c], 1u);
+    atomicAdd(&dictionary.block_total[c * picture.count_blocks + element / kCountBlock], 1u);
     const unsigned long long entry = uint64_t{hash} << 32 | (element + 1);
     auto* table = reinterpret_cast<unsigned long long*>(dictionary.table);
-    for (uint32_t slot = hash & state.table_mask; atomicCAS(&table[slot], 0ull, entry);
-         slot = (slot + 1) & state.table_mask) {
+    for (uint32_t slot = hash & picture.table_mask; atomicCAS(&table[slot], 0ull, entry);
+         slot = (slot + 1) & picture.table_mask) {
     }
 }
 
 // Inserts the candidates of this batch that are new, in order, into a dictionary of `size`
 // elements; gives its new size. `here` says whether this warp has a candidate; its samples and
 // origin lie in memory.
-__device__ inline uint32_t insert_batch(State& state, int scale, uint32_t size,
-                                        LearnMemory& memory, bool here) {
+__device__ inline uint32_t insert_batch(const Picture& picture, Scale& learnt, int scale,
+                                        uint32_t size, LearnMemory& memory, bool here) {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, area = scale_area(scale);
-    Scale& dictionary = state.scales[scale];
     const uint8_t* samples = memory.element[warp];
     bool fresh = false;
     if (here) {
         const uint32_t hash = warp_hash(samples, area);
-        fresh = !warp_known(state, dictionary, scale, samples, hash);
+        fresh = !warp_known(picture, picture.dictionaries[scale], scale, samples, hash);
         if (lane == 0) memory.hash[warp] = hash;
     }
     if (lane == 0) memory.fresh[warp] = fresh;
@@ -147,44 +147,45 @@ __device__ inline uint32_t insert_batch(State& state, int scale, uint32_t size,
     __syncthreads();
     const uint32_t taken = __ballot_sync(kAllLanes, lane < blockDim.x / 32 && memory.taken[lane]);
     const uint32_t number = size + __popc(taken & ((1u << warp) - 1));
-    if (taken >> warp & 1 && number < state.dictionary_limit)
-        warp_insert(state, dictionary, scale, number, samples, memory.origin[warp],
+    if (taken >> warp & 1 && number < picture.dictionary_limit)
+        warp_insert(picture, learnt, scale, number, samples, memory.origin[warp],
                     memory.hash[warp]);
     __syncthreads();
-    return min(size + __popc(taken), state.dictionary_limit);
+    return min(size + __popc(taken), picture.dictionary_limit);
 }
 
 // Costs of the classes for the next search. One warp.
-__device__ inline void refresh_class_costs(const State& state, Scale& dictionary, uint32_t size) {
+__device__ inline void refresh_class_costs(const Picture& picture, Scale& learnt, uint32_t size) {
     const int lane = threadIdx.x % 32;
-    if (state.log2_rates) {
-        const int64_t cost = lagrangian(state.rates[size], state.lambda_fixed);
+    if (picture.log2_rates) {
+        const int64_t cost = lagrangian(picture.rates[size], picture.lambda_fixed);
         for (int c = lane; c < kClassSlots; c += 32)
-            dictionary.class_cost[c] = static_cast<int32_t>(cost);
+            learnt.class_cost[c] = static_cast<int32_t>(cost);
         return;
     }
     uint32_t frequency[2], class_total[2], total = 0;
     for (int half = 0; half < 2; ++half) {
         const int c = lane + 32 * half;
-        const bool occupied = c < kClasses && dictionary.class_size[c] > 0;
-        frequency[half] = occupied ? dictionary.class_frequency[c] : 0;
-        class_total[half] = occupied ? dictionary.class_total[c] : 0;
+        const bool occupied = c < kClasses && learnt.class_size[c] > 0;
+        frequency[half] = occupied ? learnt.class_frequency[c] : 0;
+        class_total[half] = occupied ? learnt.class_total[c] : 0;
         total += frequency[half];
     }
     total = warp_sum(total);
     for (int half = 0; half < 2; ++half) {
         if (!frequency[half]) continue;
-        const int64_t rate = int64_t{__ldg(state.rates + total)} -
-                             __ldg(state.rates + frequency[half]) +
-                             __ldg(state.rates + class_total[half]);
-        dictionary.class_cost[lane + 32 * half] =
-            static_cast<int32_t>(lagrangian(rate, state.lambda_fixed));
+        const int64_t rate = int64_t{__ldg(picture.rates + total)} -
+                             __ldg(picture.rates + frequency[half]) +
+                             __ldg(picture.rates + class_total[half]);
+        learnt.class_cost[lane + 32 * half] =
+            static_cast<int32_t>(lagrangian(rate, picture.lambda_fixed));
     }
 }
 
-// The split segments within reach of a scale, from `seen` on: the one at place `wanted` among them
-// goes to `found`. Gives how many there are; one warp, all lanes alike.
-__device__ inline uint32_t find_split(const State& state, int scale, uint32_t wanted, Node& found) {
+// Counts the split segments within reach of a scale; the one at place `wanted` among them goes to
+// `found`. One warp, all lanes alike.
+__device__ inline uint32_t find_split(const State& state, int radius, int scale, uint32_t wanted,
+                                      Node& found) {
     const int lane = threadIdx.x % 32;
     uint32_t splits = 0;
     // All 256 single samples are known from the start.
@@ -192,31 +193,35 @@ __device__ inline uint32_t find_split(const State& state, int scale, uint32_t wa
     for (uint32_t first = 0; first < nodes; first += 32) {
         const Node node = state.nodes[first + lane < kMaxNodes ? first + lane : 0];
         const bool taken = first + lane < nodes && node.flag != kLeaf &&
-                           scale_distance(node.scale, scale) <= state.copy_radius;
-        uint32_t lanes = __ballot_sync(kAllLanes, taken);
-        const uint32_t here = __popc(lanes);
-        if (wanted >= splits && wanted < splits + here) {
-            const int lane_wanted = __fns(lanes, 0, static_cast<int>(wanted - splits) + 1);
-            found = state.nodes[first + lane_wanted];
+                           scale_distance(node.scale, scale) <= radius;
+        const uint32_t lanes = __ballot_sync(kAllLanes, taken);
+        const uint32_t before = splits + __popc(lanes & ((1u << lane) - 1));
+        const uint32_t owner = __ballot_sync(kAllLanes, taken && before == wanted);
+        if (owner) {
+            const int from = __ffs(owner) - 1;
+            found.scale = static_cast<uint8_t>(__shfl_sync(kAllLanes, int{node.scale}, from));
+            found.k = static_cast<uint8_t>(__shfl_sync(kAllLanes, int{node.k}, from));
+            found.l = static_cast<uint8_t>(__shfl_sync(kAllLanes, int{node.l}, from));
         }
-        splits += here;
+        splits += __popc(lanes);
     }
     return splits;
 }
 
 // Teaches one scale the split segments of the fragment just coded.
-__device__ inline void learn_scale(State& state, int scale, LearnMemory& memory) {
+__device__ inline void learn_scale(const Picture& picture, State& state, int scale,
+                                   LearnMemory& memory) {
     const int warp = threadIdx.x / 32, warps = blockDim.x / 32, lane = threadIdx.x % 32;
-    Scale& dictionary = state.scales[scale];
+    Scale& learnt = state.scales[scale];
     for (int i = threadIdx.x; i < kFragmentArea / 4; i += blockDim.x)
         reinterpret_cast<uint32_t*>(memory.coded)[i] =
             reinterpret_cast<const uint32_t*>(state.coded)[i];
-    uint32_t size = dictionary.size;
-    Node node;
-    const uint32_t splits = find_split(state, scale, warp, node);
+    uint32_t size = learnt.size;
+    Node node{};
+    const uint32_t splits = find_split(state, picture.copy_radius, scale, warp, node);
     __syncthreads();
     for (uint32_t first = 0; first < splits; first += warps) {
-        if (first) find_split(state, scale, first + warp, node);
+        if (first) find_split(state, picture.copy_radius, scale, first + warp, node);
         const bool here = first + warp < splits;
         if (here) {
             const uint8_t* block =
@@ -225,31 +230,31 @@ __device__ inline void learn_scale(State& state, int scale, LearnMemory& memory)
             warp_rescale(block, node.scale, scale, memory.wide[warp], memory.element[warp]);
             if (lane == 0) memory.origin[warp] = node.scale;
         }
-        size = insert_batch(state, scale, size, memory, here);
+        size = insert_batch(picture, learnt, scale, size, memory, here);
     }
-    if (threadIdx.x == 0) dictionary.size = size;
-    if (warp == 0) refresh_class_costs(state, dictionary, size);
+    if (threadIdx.x == 0) learnt.size = size;
+    if (warp == 0) refresh_class_costs(picture, learnt, size);
     __syncthreads();
 }
 
 // The dictionary at the start of a picture: every grey level.
-__device__ inline void start_scale(State& state, int scale, LearnMemory& memory) {
+__device__ inline void start_scale(const Picture& picture, Scale& learnt, int scale,
+                                   LearnMemory& memory) {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = blockDim.x / 32;
-    Scale& dictionary = state.scales[scale];
-    for (int c = threadIdx.x; c < kClasses; c += blockDim.x) dictionary.class_frequency[c] = 1;
+    for (int c = threadIdx.x; c < kClasses; c += blockDim.x) learnt.class_frequency[c] = 1;
     for (int level = warp; level < kGreyLevels; level += warps) {
         for (int i = lane; i < scale_area(scale); i += 32)
             memory.element[warp][i] = static_cast<uint8_t>(level);
         __syncwarp();
         const uint32_t hash = warp_hash(memory.element[warp], scale_area(scale));
-        warp_insert(state, dictionary, scale, level, memory.element[warp], kPixelScale, hash);
+        warp_insert(picture, learnt, scale, level, memory.element[warp], kPixelScale, hash);
         __syncwarp();
     }
     __threadfence();
     __syncthreads();
-    if (threadIdx.x == 0) dictionary.size = kGreyLevels;
+    if (threadIdx.x == 0) learnt.size = kGreyLevels;
     __syncthreads();
-    if (warp == 0) refresh_class_costs(state, dictionary, kGreyLevels);
+    if (warp == 0) refresh_class_costs(picture, learnt, kGreyLevels);
 }
 
 }  // namespace mmp

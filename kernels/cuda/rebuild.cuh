@@ -7,8 +7,8 @@
 namespace mmp {
 
 // The first 256 threads of the block rebuild a sample each.
-__device__ inline void rebuild_fragment(State& state, const TreeMemory& memory, int row,
-                                        int column) {
+__device__ inline void rebuild_fragment(const Picture& picture, const TreeMemory& memory, int row,
+                                        int column, uint8_t* coded_out) {
     if (threadIdx.x >= kFragmentArea) return;
     const int y = threadIdx.x / kFragmentSize, x = threadIdx.x % kFragmentSize;
     Segment s{0, 0, 0};
@@ -23,12 +23,12 @@ __device__ inline void rebuild_fragment(State& state, const TreeMemory& memory, 
     const uint32_t index = memory.chosen[memory.place[address] & 0xFFFF].index;
     const int height = scale_height(s.scale), width = scale_width(s.scale);
     const int sample = y % height * width + x % width;
-    const uint8_t coded = state.scales[s.scale].samples[element_sample(s.scale, index, sample)];
-    state.coded[threadIdx.x] = coded;
-    const int64_t place = int64_t{row + y} * state.padded_width + column + x;
+    const uint8_t coded = picture.dictionaries[s.scale].samples[element_sample(s.scale, index, sample)];
+    coded_out[threadIdx.x] = coded;
+    const int64_t place = int64_t{row + y} * picture.padded_width + column + x;
     // The base profile predicts the middle level everywhere, so residual and sample are equal.
-    state.samples[place] = coded;
-    state.leaf_scales[place] = static_cast<int8_t>(s.scale);
+    picture.samples[place] = coded;
+    picture.leaf_scales[place] = static_cast<int8_t>(s.scale);
 }
 
 }  // namespace mmp

@@ -12,9 +12,10 @@ extern "C" __global__ void __launch_bounds__(1024) start_pictures(State* states)
     if (threadIdx.x < kFlagContexts * kFlags) {
         const int flag = threadIdx.x % kFlags;
         state.flag_frequency[threadIdx.x / kFlags][scale][flag] =
-            flag_allowed(scale, flag, state.partition);
+            flag_allowed(scale, flag, state.picture.partition);
     }
     if (scale == 0)
         for (int i = threadIdx.x; i < kSegments; i += blockDim.x) state.key[i] = kNoKey;
-    if (scale_reachable(scale, state.partition)) start_scale(state, scale, memory);
+    if (scale_reachable(scale, state.picture.partition))
+        start_scale(state.picture, state.scales[scale], scale, memory);
 }

@@ -17,16 +17,34 @@ constexpr int kMaxNodes = 511;
 constexpr uint64_t kNoKey = ~uint64_t{0};
 constexpr int64_t kNoCost = int64_t{1} << 60;
 
-// The dictionary of one scale. Samples lie in chunks of 16 bytes, see element_chunk.
-struct Scale {
+// Where the dictionary of one scale lies. Samples lie in chunks of 16 bytes, see element_chunk.
+struct Dictionary {
     uint8_t* samples;
     int32_t* cost;          // of each element: norm less its count's part, in 1/16 squared error
     uint8_t* element_class;
     uint32_t* count;
     uint32_t* block_total;  // counts by class, then by block of elements
     uint64_t* table;        // open addressing: hash << 32 | element + 1, 0 where free
+};
+
+// What stays the same while a picture is encoded. Each block keeps a copy at hand.
+struct Picture {
+    Dictionary dictionaries[kScales];
+    const uint8_t* source;
+    uint8_t* samples;        // decoded, padded
+    int8_t* leaf_scales;     // padded
+    const int32_t* rates;    // log2 in 2^-12 bit
+    uint64_t* symbols;       // two slots in host memory, see pack_symbol
+    uint32_t* symbol_count;  // of each slot
+    int64_t lambda_fixed;
+    int32_t height, width, padded_height, padded_width;
+    int32_t partition, index_classes, flag_contexts, copy_radius;
+    uint32_t dictionary_limit, table_mask, count_blocks, log2_rates;
+};
+
+// What one scale has learnt.
+struct Scale {
     uint32_t size;
-    uint32_t unused;
     uint32_t class_frequency[kClasses];
     uint32_t class_total[kClasses];
     uint32_t class_size[kClasses];
@@ -44,24 +62,15 @@ enum Phase { kLoad, kSearch, kSearchWait, kTree, kRebuild, kCode, kCodeWait, kLe
 constexpr int kPhases = 9;
 
 struct State {
+    Picture picture;
     Scale scales[kScales];
-    const uint8_t* picture;
-    uint8_t* samples;      // decoded, padded
-    int8_t* leaf_scales;   // padded
-    const int32_t* rates;  // log2 in 2^-12 bit
-    uint64_t* symbols;       // two slots in host memory, see pack_symbol
-    uint32_t* symbol_count;  // of each slot
-    int64_t lambda_fixed;
-    int32_t height, width, padded_height, padded_width;
-    int32_t partition, index_classes, flag_contexts, copy_radius;
-    uint32_t dictionary_limit, table_mask, count_blocks, log2_rates;
+    uint32_t flag_frequency[kFlagContexts][kScales][kFlags];
     uint32_t arrived;  // counter of the barrier
     uint32_t node_count;
-    uint64_t phase_cycles[kPhases];  // of the picture's first block, if compiled with MMP_PROFILE
-    uint32_t flag_frequency[kFlagContexts][kScales][kFlags];
-    uint8_t coded[kFragmentArea];  // residual that the chosen leaves build
-    uint64_t key[kSegments];       // cost map: smallest cost and its element
     Node nodes[kMaxNodes];         // of the current fragment, in coding order
+    uint8_t coded[kFragmentArea];  // residual that they build
+    uint64_t key[kSegments];       // cost map: smallest cost and its element
+    uint64_t phase_cycles[kPhases];  // of the picture's first block, if compiled with MMP_PROFILE
 };
 
 enum Syntax { kFlagSyntax, kClassSyntax, kElementSyntax };

@@ -30,7 +30,7 @@ struct TreeMemory {
     TreeThread threads[kTreeThreads];
 };
 
-__device__ inline void start_tree(const State& state, TreeMemory& memory) {
+__device__ inline void start_tree(const Picture& picture, TreeMemory& memory) {
     TreeThread mine;
     int place = threadIdx.x;
     for (int depth = 0; depth <= 2 * kFragmentLog2; ++depth)
@@ -41,7 +41,7 @@ __device__ inline void start_tree(const State& state, TreeMemory& memory) {
                 mine.depth = depth;
                 mine.segment = {scale, place / columns, place % columns};
                 mine.address = segment_address(scale, mine.segment.k, mine.segment.l);
-                mine.reachable = scale_reachable(scale, state.partition);
+                mine.reachable = scale_reachable(scale, picture.partition);
             }
             place -= segments;
         }
@@ -52,12 +52,12 @@ constexpr uint32_t kNotChosen = 0xFFFFFFFFu;
 constexpr int kSymbolShift = 16;
 
 // Symbols that a node sends. With classes there is always more than one class to tell apart.
-__device__ inline uint32_t symbols_of(const State& state, int scale, int flag) {
-    return (scale != kPixelScale) + (flag == kLeaf ? 1 + (state.index_classes != 0) : 0);
+__device__ inline uint32_t symbols_of(const Picture& picture, int scale, int flag) {
+    return (scale != kPixelScale) + (flag == kLeaf ? 1 + (picture.index_classes != 0) : 0);
 }
 
-__device__ inline int node_context(const State& state, const TreeMemory& memory, Segment s) {
-    if (!state.flag_contexts) return 0;
+__device__ inline int node_context(const Picture& picture, const TreeMemory& memory, Segment s) {
+    if (!picture.flag_contexts) return 0;
     const int above = memory.above[s.l * scale_width(s.scale) + scale_width(s.scale) / 2];
     const int left = memory.left[s.k * scale_height(s.scale) + scale_height(s.scale) / 2];
     return flag_context(s.scale, above, left);
@@ -65,7 +65,7 @@ __device__ inline int node_context(const State& state, const TreeMemory& memory,
 
 // What does not depend on the search: costs of flags, contexts, norms. `segments` as the search
 // has laid them out.
-__device__ inline void prepare_tree(const State& state, int row, int column,
+__device__ inline void prepare_tree(const Picture& picture, int row, int column,
                                     const uint8_t* segments, TreeMemory& memory) {
     TreeThread& mine = memory.threads[threadIdx.x];
     for (int i = threadIdx.x; i < kFlagContexts * kScales * kFlags; i += blockDim.x) {
@@ -73,19 +73,19 @@ __device__ inline void prepare_tree(const State& state, int row, int column,
         const uint32_t* frequency = memory.flag_frequency[context][scale];
         const uint32_t total = frequency[0] + frequency[1] + frequency[2];
         const int64_t rate =
-            frequency[flag] ? __ldg(state.rates + total) - __ldg(state.rates + frequency[flag]) : 0;
-        memory.flag_cost[context][scale][flag] = lagrangian(rate, state.lambda_fixed);
+            frequency[flag] ? __ldg(picture.rates + total) - __ldg(picture.rates + frequency[flag]) : 0;
+        memory.flag_cost[context][scale][flag] = lagrangian(rate, picture.lambda_fixed);
     }
     if (threadIdx.x < kFragmentSize) {
         const int i = threadIdx.x;
-        const int8_t* here = state.leaf_scales + int64_t{row} * state.padded_width + column;
-        memory.above[i] = row ? here[i - state.padded_width] : kOutside;
-        memory.left[i] = column ? here[int64_t{i} * state.padded_width - 1] : kOutside;
+        const int8_t* here = picture.leaf_scales + int64_t{row} * picture.padded_width + column;
+        memory.above[i] = row ? here[i - picture.padded_width] : kOutside;
+        memory.left[i] = column ? here[int64_t{i} * picture.padded_width - 1] : kOutside;
     }
     __syncthreads();
     if (!mine.reachable) return;
     const Segment s = mine.segment;
-    mine.context = node_context(state, memory, s);
+    mine.context = node_context(picture, memory, s);
     const int area = scale_area(s.scale);
     const uint8_t* samples =
         segments + s.scale * kFragmentArea + (s.k * (1 << scale_m(s.scale)) + s.l) * area;
@@ -102,7 +102,7 @@ __device__ inline void prepare_tree(const State& state, int row, int column,
 
 // Chooses the tree from the keys of the search and writes its nodes to the state; clears the keys
 // for the next fragment. All threads of one block of at least 961 take part.
-__device__ inline void choose_tree(State& state, TreeMemory& memory) {
+__device__ inline void choose_tree(const Picture& picture, State& state, TreeMemory& memory) {
     const TreeThread mine = memory.threads[threadIdx.x];
     const Segment s = mine.segment;
     const int address = mine.address;
@@ -117,7 +117,7 @@ __device__ inline void choose_tree(State& state, TreeMemory& memory) {
         if (mine.reachable) {
             const int32_t own = static_cast<int32_t>(static_cast<uint32_t>(key >> 32) ^ 0x80000000u);
             cost = int64_t{own} + mine.norm + memory.flag_cost[mine.context][s.scale][kLeaf];
-            memory.nodes[address] = 1 | symbols_of(state, s.scale, kLeaf) << kSymbolShift;
+            memory.nodes[address] = 1 | symbols_of(picture, s.scale, kLeaf) << kSymbolShift;
         }
         memory.cost[address] = cost;
     }
@@ -126,7 +126,7 @@ __device__ inline void choose_tree(State& state, TreeMemory& memory) {
         if (mine.depth != level || !mine.reachable) continue;
         int chosen = kLeaf;
         for (const int flag : {kColumns, kRows}) {
-            if (!flag_allowed(s.scale, flag, state.partition)) continue;
+            if (!flag_allowed(s.scale, flag, picture.partition)) continue;
             const int64_t split = memory.flag_cost[mine.context][s.scale][flag] +
                                   memory.cost[child_address(s.scale, s.k, s.l, flag, 0)] +
                                   memory.cost[child_address(s.scale, s.k, s.l, flag, 1)];
@@ -137,7 +137,7 @@ __device__ inline void choose_tree(State& state, TreeMemory& memory) {
         if (chosen == kLeaf) continue;
         memory.cost[address] = cost;
         memory.flag[address] = static_cast<uint8_t>(chosen);
-        memory.nodes[address] = 1 + (symbols_of(state, s.scale, chosen) << kSymbolShift) +
+        memory.nodes[address] = 1 + (symbols_of(picture, s.scale, chosen) << kSymbolShift) +
                                 memory.nodes[child_address(s.scale, s.k, s.l, chosen, 0)] +
                                 memory.nodes[child_address(s.scale, s.k, s.l, chosen, 1)];
     }
@@ -159,7 +159,7 @@ __device__ inline void choose_tree(State& state, TreeMemory& memory) {
         state.nodes[place & 0xFFFF] = node;
         if (flag == kLeaf) continue;
         const int first = child_address(s.scale, s.k, s.l, flag, 0);
-        memory.place[first] = place + 1 + (symbols_of(state, s.scale, flag) << kSymbolShift);
+        memory.place[first] = place + 1 + (symbols_of(picture, s.scale, flag) << kSymbolShift);
         memory.place[child_address(s.scale, s.k, s.l, flag, 1)] =
             memory.place[first] + memory.nodes[first];
     }

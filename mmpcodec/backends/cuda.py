@@ -172,12 +172,12 @@ class _Batch:
             self.samples.append(cupy.empty(padded_shape(shape), np.uint8))
             self.leaf_scales.append(cupy.empty(padded_shape(shape), np.int8))
             states[i] = make_state(self.params, shape, self.plan, dictionaries.data.ptr)
-            states[i]["picture"] = self.pictures[i].data.ptr
-            states[i]["samples"] = self.samples[i].data.ptr
-            states[i]["leaf_scales"] = self.leaf_scales[i].data.ptr
-            states[i]["rates"] = _rate_table(self.device.id).data.ptr
-            states[i]["symbols"] = self.symbols[i].ctypes.data
-            states[i]["symbol_count"] = self.symbol_counts[i].ctypes.data
+            states[i]["picture"]["source"] = self.pictures[i].data.ptr
+            states[i]["picture"]["samples"] = self.samples[i].data.ptr
+            states[i]["picture"]["leaf_scales"] = self.leaf_scales[i].data.ptr
+            states[i]["picture"]["rates"] = _rate_table(self.device.id).data.ptr
+            states[i]["picture"]["symbols"] = self.symbols[i].ctypes.data
+            states[i]["picture"]["symbol_count"] = self.symbol_counts[i].ctypes.data
         self.states = cupy.asarray(states.view(np.uint8))
 
     def encode(self, progress: Progress | None) -> list[Coded]:

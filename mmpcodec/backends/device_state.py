@@ -33,7 +33,7 @@ PHASES = (
 )
 ALIGNMENT = 256
 
-SCALE_DTYPE = np.dtype(
+DICTIONARY_DTYPE = np.dtype(
     [
         ("samples", "u8"),
         ("cost", "u8"),
@@ -41,8 +41,37 @@ SCALE_DTYPE = np.dtype(
         ("count", "u8"),
         ("block_total", "u8"),
         ("table", "u8"),
+    ],
+    align=True,
+)
+PICTURE_DTYPE = np.dtype(
+    [
+        ("dictionaries", DICTIONARY_DTYPE, len(SCALES)),
+        ("source", "u8"),
+        ("samples", "u8"),
+        ("leaf_scales", "u8"),
+        ("rates", "u8"),
+        ("symbols", "u8"),
+        ("symbol_count", "u8"),
+        ("lambda_fixed", "i8"),
+        ("height", "i4"),
+        ("width", "i4"),
+        ("padded_height", "i4"),
+        ("padded_width", "i4"),
+        ("partition", "i4"),
+        ("index_classes", "i4"),
+        ("flag_contexts", "i4"),
+        ("copy_radius", "i4"),
+        ("dictionary_limit", "u4"),
+        ("table_mask", "u4"),
+        ("count_blocks", "u4"),
+        ("log2_rates", "u4"),
+    ],
+    align=True,
+)
+SCALE_DTYPE = np.dtype(
+    [
         ("size", "u4"),
-        ("unused", "u4"),
         ("class_frequency", "u4", CLASS_COUNT),
         ("class_total", "u4", CLASS_COUNT),
         ("class_size", "u4", CLASS_COUNT),
@@ -65,33 +94,15 @@ NODE_DTYPE = np.dtype(
 )
 STATE_DTYPE = np.dtype(
     [
+        ("picture", PICTURE_DTYPE),
         ("scales", SCALE_DTYPE, len(SCALES)),
-        ("picture", "u8"),
-        ("samples", "u8"),
-        ("leaf_scales", "u8"),
-        ("rates", "u8"),
-        ("symbols", "u8"),
-        ("symbol_count", "u8"),
-        ("lambda_fixed", "i8"),
-        ("height", "i4"),
-        ("width", "i4"),
-        ("padded_height", "i4"),
-        ("padded_width", "i4"),
-        ("partition", "i4"),
-        ("index_classes", "i4"),
-        ("flag_contexts", "i4"),
-        ("copy_radius", "i4"),
-        ("dictionary_limit", "u4"),
-        ("table_mask", "u4"),
-        ("count_blocks", "u4"),
-        ("log2_rates", "u4"),
+        ("flag_frequency", "u4", (FLAG_CONTEXTS, len(SCALES), 3)),
         ("arrived", "u4"),
         ("node_count", "u4"),
-        ("phase_cycles", "u8", len(PHASES)),
-        ("flag_frequency", "u4", (FLAG_CONTEXTS, len(SCALES), 3)),
+        ("nodes", NODE_DTYPE, MAX_NODES),
         ("coded", "u1", FRAGMENT_SIZE**2),
         ("key", "u8", SEGMENTS),
-        ("nodes", NODE_DTYPE, MAX_NODES),
+        ("phase_cycles", "u8", len(PHASES)),
     ],
     align=True,
 )
@@ -166,20 +177,21 @@ def make_state(
     () array of STATE_DTYPE
     """
     state = np.zeros((), STATE_DTYPE)
+    picture = state["picture"]
     for (scale, name), offset in plan.offsets.items():
-        state["scales"][name][scale.number] = dictionaries + offset
+        picture["dictionaries"][name][scale.number] = dictionaries + offset
     tools = params.tools
-    state["lambda_fixed"] = params.lambda_fixed
-    state["height"], state["width"] = shape
-    state["padded_height"], state["padded_width"] = padded_shape(shape)
-    state["partition"] = tools.partition
-    state["index_classes"] = tools.index_classes
-    state["flag_contexts"] = tools.flag_contexts
-    state["copy_radius"] = tools.copy_radius
-    state["dictionary_limit"] = tools.dictionary_limit
-    state["log2_rates"] = params.rate_model == "log2"
-    state["table_mask"] = plan.table_mask
-    state["count_blocks"] = plan.count_blocks
+    picture["lambda_fixed"] = params.lambda_fixed
+    picture["height"], picture["width"] = shape
+    picture["padded_height"], picture["padded_width"] = padded_shape(shape)
+    picture["partition"] = tools.partition
+    picture["index_classes"] = tools.index_classes
+    picture["flag_contexts"] = tools.flag_contexts
+    picture["copy_radius"] = tools.copy_radius
+    picture["dictionary_limit"] = tools.dictionary_limit
+    picture["log2_rates"] = params.rate_model == "log2"
+    picture["table_mask"] = plan.table_mask
+    picture["count_blocks"] = plan.count_blocks
     return state
 
 

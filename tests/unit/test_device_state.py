@@ -9,7 +9,9 @@ import pytest
 from mmpcodec.backends import kernels
 from mmpcodec.backends.device_state import (
     ALIGNMENT,
+    DICTIONARY_DTYPE,
     NODE_DTYPE,
+    PICTURE_DTYPE,
     SCALE_DTYPE,
     STATE_DTYPE,
     make_state,
@@ -18,7 +20,13 @@ from mmpcodec.backends.device_state import (
 from mmpcodec.codec.scales import SCALES
 from mmpcodec.params import EncodeParams, Partition
 
-STRUCTURES = {"Scale": SCALE_DTYPE, "Node": NODE_DTYPE, "State": STATE_DTYPE}
+STRUCTURES = {
+    "Dictionary": DICTIONARY_DTYPE,
+    "Picture": PICTURE_DTYPE,
+    "Scale": SCALE_DTYPE,
+    "Node": NODE_DTYPE,
+    "State": STATE_DTYPE,
+}
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
@@ -62,8 +70,10 @@ def test_state_points_to_what_the_partition_reaches():
     plan = plan_dictionaries(params.tools.partition, params.tools.dictionary_limit)
     state = make_state(params, (17, 40), plan, 1 << 40)
     reached = {scale.number for scale, _ in plan.offsets}
+    picture = state["picture"]
+    dictionaries = picture["dictionaries"]
     for scale in SCALES:
-        assert (state["scales"]["samples"][scale.number] != 0) == (scale.number in reached)
-    assert (state["padded_height"], state["padded_width"]) == (32, 48)
-    assert state["lambda_fixed"] == 2 << 16
+        assert (dictionaries["samples"][scale.number] != 0) == (scale.number in reached)
+    assert (picture["padded_height"], picture["padded_width"]) == (32, 48)
+    assert picture["lambda_fixed"] == 2 << 16
     assert np.count_nonzero(state["key"]) == 0
