@@ -28,19 +28,12 @@ std::unique_ptr<Picture> decode(const uint8_t* payload, size_t size, Plane plane
     auto picture = std::make_unique<Picture>(plane, tools);
     RangeDecoder coder(payload, size);
     std::vector<Node> nodes;
-    const int64_t total = picture->fragments();
-    int64_t done = 0;
-    for (int row = 0; row < picture->padded_height; row += kFragmentSize) {
-        progress(done, total);
-        for (int column = 0; column < picture->padded_width; column += kFragmentSize, ++done) {
-            const Fragment fragment = picture->fragment(row, column);
-            nodes.clear();
-            decode_tree(*picture, coder, fragment, 0, 0, 0, nodes);
-            picture->rebuild(fragment, nodes);
-            for (int m = 0; m < kLevels; ++m) picture->learn(m, nodes, [](int, uint32_t) {});
-        }
-    }
-    progress(done, total);
+    picture->for_each_fragment(progress, [&](const Fragment& fragment) {
+        nodes.clear();
+        decode_tree(*picture, coder, fragment, 0, 0, 0, nodes);
+        picture->rebuild(fragment, nodes);
+        for (int m = 0; m < kLevels; ++m) picture->learn(m, nodes, [](int, uint32_t) {});
+    });
     coder.finish();
     return picture;
 }

@@ -41,36 +41,29 @@ std::pair<std::vector<uint8_t>, std::unique_ptr<Picture>> encode(const uint8_t* 
     if (options.kernel) search.emplace(*picture, costs, *options.kernel, team);
     RangeEncoder coder;
     std::vector<Node> nodes;
-    const int64_t total = picture->fragments();
-    int64_t done = 0;
-    for (int row = 0; row < picture->padded_height; row += kFragmentSize) {
-        progress(done, total);
-        for (int column = 0; column < picture->padded_width; column += kFragmentSize, ++done) {
-            const Fragment fragment = picture->fragment(row, column);
-            const auto residual = residual_of(samples, plane, fragment);
-            costs.refresh();
-            if (search)
-                search->find_tree(residual.data(), fragment, nodes);
-            else
-                brute_force.find_tree(residual.data(), fragment, nodes);
-            for (const Node& node : nodes) {
-                const int context = picture->context(fragment, node.scale, node.k, node.l);
-                picture->models.encode_flag(coder, node.scale, context, node.flag);
-                if (node.flag != kLeaf) continue;
-                Dictionary& dictionary = *picture->dictionaries[node.scale];
-                picture->models.encode_index(coder, dictionary, node.index);
-                const bool all_changed = dictionary.use(node.index);
-                if (search) search->used(node.scale, node.index, all_changed);
-            }
-            picture->rebuild(fragment, nodes);
-            team.run(kLevels, [&](uint32_t m) {
-                picture->learn(static_cast<int>(m), nodes, [&](int scale, uint32_t element) {
-                    if (search) search->added(scale, element);
-                });
-            });
+    picture->for_each_fragment(progress, [&](const Fragment& fragment) {
+        const auto residual = residual_of(samples, plane, fragment);
+        costs.refresh();
+        if (search)
+            search->find_tree(residual.data(), fragment, nodes);
+        else
+            brute_force.find_tree(residual.data(), fragment, nodes);
+        for (const Node& node : nodes) {
+            const int context = picture->context(fragment, node.scale, node.k, node.l);
+            picture->models.encode_flag(coder, node.scale, context, node.flag);
+            if (node.flag != kLeaf) continue;
+            Dictionary& dictionary = *picture->dictionaries[node.scale];
+            picture->models.encode_index(coder, dictionary, node.index);
+            const bool all_changed = dictionary.use(node.index);
+            if (search) search->used(node.scale, node.index, all_changed);
         }
-    }
-    progress(done, total);
+        picture->rebuild(fragment, nodes);
+        team.run(kLevels, [&](uint32_t m) {
+            picture->learn(static_cast<int>(m), nodes, [&](int scale, uint32_t element) {
+                if (search) search->added(scale, element);
+            });
+        });
+    });
     return {coder.finish(), std::move(picture)};
 }
 

@@ -57,11 +57,9 @@ public:
     Models models;
     std::vector<std::unique_ptr<Dictionary>> dictionaries;  // by scale, null where unreachable
 
-    // The fragment at these samples with its neighbours.
-    Fragment fragment(int row, int column) const;
-    int64_t fragments() const {
-        return int64_t{padded_height} * padded_width / kFragmentArea;
-    }
+    // Calls work(fragment) for each fragment in coding order, and progress once a row.
+    template <class Work>
+    void for_each_fragment(const Progress& progress, const Work& work);
 
     int context(const Fragment& fragment, int scale, int k, int l) const {
         if (!tools.flag_contexts) return 0;
@@ -83,6 +81,8 @@ public:
     std::array<int64_t, kScales> dictionary_sizes() const;
 
 private:
+    // The fragment at these samples with its neighbours.
+    Fragment fragment(int row, int column) const;
     size_t place(int row, int column) const { return size_t(row) * padded_width + column; }
 
     // Padded, and not touched before they are coded: a file can claim more than it holds.
@@ -90,6 +90,18 @@ private:
     std::unique_ptr<int8_t[]> leaf_scales_;
     std::array<uint8_t, kFragmentArea> coded_;  // residual of the current fragment
 };
+
+template <class Work>
+void Picture::for_each_fragment(const Progress& progress, const Work& work) {
+    const int64_t total = int64_t{padded_height} * padded_width / kFragmentArea;
+    int64_t done = 0;
+    for (int row = 0; row < padded_height; row += kFragmentSize) {
+        progress(done, total);
+        for (int column = 0; column < padded_width; column += kFragmentSize, ++done)
+            work(fragment(row, column));
+    }
+    progress(done, total);
+}
 
 template <class Added>
 void Picture::learn(int m, const std::vector<Node>& nodes, const Added& added) {
