@@ -52,7 +52,7 @@ struct PhaseClock {
 #ifdef MMP_PROFILE
     int64_t last = clock64();
     __device__ void stop(State& state, Phase phase) {
-        if (blockIdx.x || threadIdx.x) return;
+        if (blockIdx.x != MMP_PROFILE || threadIdx.x) return;
         const int64_t now = clock64();
         state.phase_cycles[phase] += now - last;
         last = now;

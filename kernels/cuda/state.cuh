@@ -70,7 +70,7 @@ struct State {
     Node nodes[kMaxNodes];         // of the current fragment, in coding order
     uint8_t coded[kFragmentArea];  // residual that they build
     uint64_t key[kSegments];       // cost map: smallest cost and its element
-    uint64_t phase_cycles[kPhases];  // of the picture's first block, if compiled with MMP_PROFILE
+    uint64_t phase_cycles[kPhases];  // of block MMP_PROFILE of the picture, if that is defined
 };
 
 enum Syntax { kFlagSyntax, kClassSyntax, kElementSyntax };
