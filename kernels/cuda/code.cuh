@@ -1,6 +1,8 @@
 // From the chosen tree to symbols: the models give each its interval and count it.
 //
 // Models of different scales do not meet, so one warp codes all nodes of a scale, in coding order.
+// Other blocks may insert elements meanwhile: they add to the totals of blocks of elements, and leave
+// those of classes until coding has ended.
 #pragma once
 
 #include "state.cuh"
@@ -24,7 +26,8 @@ __device__ inline void halve_class(const Picture& picture, const Dictionary& dic
             dictionary.count[i] = half;
             dictionary.cost[i] += count_cost(picture, old) - count_cost(picture, half);
             scale.class_total[c] -= old - half;
-            dictionary.block_total[c * picture.count_blocks + i / kCountBlock] -= old - half;
+            atomicSub(&dictionary.block_total[c * picture.count_blocks + i / kCountBlock],
+                      old - half);
         }
     __syncwarp();
 }
@@ -70,7 +73,6 @@ __device__ inline void code_index(const Picture& picture, const Dictionary& dict
     const uint32_t increment = picture.index_classes ? 2 : 1;
     uint32_t* old_block = dictionary.block_total + c * picture.count_blocks;
     uint32_t* new_block = dictionary.block_total + target * picture.count_blocks;
-    const uint32_t old_block_total = old_block[block], new_block_total = new_block[block];
     const uint32_t old_total = scale.class_total[c];
     const uint32_t new_total = scale.class_total[target];
     const int32_t lighter = count_cost(picture, count) - count_cost(picture, count + increment);
@@ -103,11 +105,11 @@ __device__ inline void code_index(const Picture& picture, const Dictionary& dict
             scale.class_size[c] = old_size - 1;
             scale.class_size[target] = new_size + 1;
             scale.class_total[c] = old_total - count;
-            old_block[block] = old_block_total - count;
+            atomicSub(&old_block[block], count);
         }
         const uint32_t arriving = increment + (moves ? count : 0);
         scale.class_total[target] = new_total + arriving;
-        new_block[block] = new_block_total + arriving;
+        atomicAdd(&new_block[block], arriving);
         dictionary.count[element] = count + increment;
         dictionary.cost[element] = cost + lighter;
     }

@@ -16,15 +16,20 @@ struct Memory {
     LearnMemory learn;
 };
 
-// Waits for all blocks of a picture; what they wrote before is seen after.
-__device__ void picture_barrier(State& state, int blocks) {
+// Blocks of a picture wait for each other by counters that only grow. What a block wrote before it
+// raised a counter is seen by those that waited for it.
+__device__ void raise(uint32_t& counter) {
     __syncthreads();
     if (threadIdx.x == 0) {
         __threadfence();
-        const uint32_t ticket = atomicAdd(&state.arrived, 1u);
-        const uint32_t target = (ticket / blocks + 1) * blocks;
-        volatile uint32_t* arrived = &state.arrived;
-        while (static_cast<int32_t>(*arrived - target) < 0) {
+        atomicAdd(&counter, 1u);
+    }
+}
+
+__device__ void wait_until(const uint32_t& counter, uint32_t least) {
+    if (threadIdx.x == 0) {
+        const volatile uint32_t* value = &counter;
+        while (static_cast<int32_t>(*value - least) < 0) {
         }
         __threadfence();
     }
@@ -85,45 +90,59 @@ extern "C" __global__ void __launch_bounds__(1024)
     const int block = blockIdx.x, blocks = gridDim.x;
     const int across = picture.padded_width / kFragmentSize;
     last = min(last, across * (picture.padded_height / kFragmentSize));
-    // With company, the first block prepares the tree while the others search.
-    const int searchers = blocks > 4 ? blocks - 1 : blocks;
-    const int searcher = block - (blocks - searchers);
+    // With company, the first block prepares, chooses and codes the tree, while the others search
+    // and learn.
+    const bool leads = block == 0, alone = blocks <= 4;
+    const int workers = alone ? blocks : blocks - 1, worker = alone ? block : block - 1;
+    const bool works = worker >= 0;
+    const uint32_t learners = min(workers, kScales);
     uint64_t* symbols = picture.symbols + int64_t{slot} * capacity;
     if (first < last) load_fragment(first, memory);
     PhaseClock clock;
     for (int fragment = first; fragment < last; ++fragment) {
+        const uint32_t done = fragment, now = fragment + 1;
         const int row = fragment / across * kFragmentSize;
         const int column = fragment % across * kFragmentSize;
-        plan_search(state, memory.search);
-        clock.stop(state, kLoad);
-        if (block == 0)
+        wait_until(state.learnt, done * learners);
+        clock.stop(state, kLearnWait);
+        if (works) plan_search(state, memory.search);
+        clock.stop(state, kPlan);
+        if (leads) {
+            __syncthreads();
             prepare_tree(picture, row, column, memory.search.segments, memory.tree);
-        if (searcher >= 0)
-            search_fragment(picture, memory.search, searcher, searchers, state.key);
+        }
+        if (works) {
+            search_fragment(picture, memory.search, worker, workers, state.key);
+            raise(state.searched);
+        }
         clock.stop(state, kSearch);
-        picture_barrier(state, blocks);
-        clock.stop(state, kSearchWait);
-        if (block == 0) {
+        if (leads) {
+            wait_until(state.searched, now * workers);
+            clock.stop(state, kSearchWait);
             choose_tree(picture, state, memory.tree);
-            clock.stop(state, kTree);
             rebuild_fragment(picture, memory.tree, row, column, state.coded);
-            clock.stop(state, kRebuild);
+            raise(state.chosen);
+            clock.stop(state, kTree);
             code_nodes(picture, state, memory.tree.chosen, memory.tree.nodes[0] & 0xFFFF,
                        memory.tree.flag_frequency, symbols);
             symbols += memory.tree.nodes[0] >> kSymbolShift;
+            raise(state.counted);
             clock.stop(state, kCode);
-        } else if (fragment + 1 < last) {
-            load_fragment(fragment + 1, memory);
         }
-        picture_barrier(state, blocks);
-        clock.stop(state, kCodeWait);
-        for (int scale = block; scale < kScales; scale += blocks)
-            if (scale_reachable(scale, picture.partition))
-                learn_scale(picture, state, scale, memory.learn);
-        if (block == 0 && fragment + 1 < last) load_fragment(fragment + 1, memory);
+        if (fragment + 1 < last) load_fragment(fragment + 1, memory);
+        if (worker < 0 || worker >= learners) continue;
+        wait_until(state.chosen, now);
+        clock.stop(state, kTreeWait);
+        for (int scale = worker; scale < kScales; scale += learners) {
+            uint32_t size = kGreyLevels;
+            const bool reachable = scale_reachable(scale, picture.partition);
+            if (reachable) size = learn_scale(picture, state, scale, memory.learn);
+            wait_until(state.counted, now);
+            if (reachable && threadIdx.x < 32)
+                finish_scale(picture, state.scales[scale], size, memory.learn.arrived);
+        }
+        raise(state.learnt);
         clock.stop(state, kLearn);
-        picture_barrier(state, blocks);
-        clock.stop(state, kLearnWait);
     }
     if (block == 0)
         for (int i = threadIdx.x; i < kFlagContexts * kScales * kFlags; i += blockDim.x)

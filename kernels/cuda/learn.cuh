@@ -18,6 +18,7 @@ struct LearnMemory {
     uint8_t origin[32];
     uint8_t fresh[32];  // not known before this batch
     uint8_t taken[32];  // nor equal to an earlier one of it
+    uint32_t arrived[kClasses];  // inserted elements by class
 };
 
 // The scale transform by one warp, each lane some of the samples.
@@ -90,10 +91,10 @@ __device__ inline bool warp_known(const Picture& picture, const Dictionary& dict
     }
 }
 
-// Writes an element whose number is settled. The caller counts it.
-__device__ inline void warp_insert(const Picture& picture, Scale& learnt, int scale,
-                                   uint32_t element, const uint8_t* samples, int origin,
-                                   uint32_t hash) {
+// Writes an element whose number is settled, and counts it in `arrived` by its class.
+__device__ inline void warp_insert(const Picture& picture, int scale, uint32_t element,
+                                   const uint8_t* samples, int origin, uint32_t hash,
+                                   uint32_t* arrived) {
     const Dictionary& dictionary = picture.dictionaries[scale];
     const int lane = threadIdx.x % 32, area = scale_area(scale);
     uint32_t norm = 0;
@@ -111,8 +112,7 @@ __device__ inline void warp_insert(const Picture& picture, Scale& learnt, int sc
         static_cast<int32_t>(norm << kCostFractionBits) - count_cost(picture, 1);
     dictionary.element_class[element] = static_cast<uint8_t>(c);
     dictionary.count[element] = 1;
-    atomicAdd(&learnt.class_size[c], 1u);
-    atomicAdd(&learnt.class_total[c], 1u);
+    atomicAdd(&arrived[c], 1u);
     atomicAdd(&dictionary.block_total[c * picture.count_blocks + element / kCountBlock], 1u);
     const unsigned long long entry = uint64_t{hash} << 32 | (element + 1);
     auto* table = reinterpret_cast<unsigned long long*>(dictionary.table);
@@ -124,8 +124,8 @@ __device__ inline void warp_insert(const Picture& picture, Scale& learnt, int sc
 // Inserts the candidates of this batch that are new, in order, into a dictionary of `size`
 // elements; gives its new size. `here` says whether this warp has a candidate; its samples and
 // origin lie in memory.
-__device__ inline uint32_t insert_batch(const Picture& picture, Scale& learnt, int scale,
-                                        uint32_t size, LearnMemory& memory, bool here) {
+__device__ inline uint32_t insert_batch(const Picture& picture, int scale, uint32_t size,
+                                        LearnMemory& memory, bool here) {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, area = scale_area(scale);
     const uint8_t* samples = memory.element[warp];
     bool fresh = false;
@@ -148,30 +148,38 @@ __device__ inline uint32_t insert_batch(const Picture& picture, Scale& learnt, i
     const uint32_t taken = __ballot_sync(kAllLanes, lane < blockDim.x / 32 && memory.taken[lane]);
     const uint32_t number = size + __popc(taken & ((1u << warp) - 1));
     if (taken >> warp & 1 && number < picture.dictionary_limit)
-        warp_insert(picture, learnt, scale, number, samples, memory.origin[warp],
-                    memory.hash[warp]);
+        warp_insert(picture, scale, number, samples, memory.origin[warp], memory.hash[warp],
+                    memory.arrived);
     __syncthreads();
     return min(size + __popc(taken), picture.dictionary_limit);
 }
 
-// Costs of the classes for the next search. One warp.
-__device__ inline void refresh_class_costs(const Picture& picture, Scale& learnt, uint32_t size) {
+// Counts the new elements and gives the costs of the classes for the next search. One warp.
+__device__ inline void finish_scale(const Picture& picture, Scale& learnt, uint32_t size,
+                                    const uint32_t* arrived) {
     const int lane = threadIdx.x % 32;
+    uint32_t frequency[2], class_total[2], total = 0;
+    for (int half = 0; half < 2; ++half) {
+        const int c = lane + 32 * half;
+        frequency[half] = class_total[half] = 0;
+        if (c >= kClasses) continue;
+        const uint32_t class_size = learnt.class_size[c] + arrived[c];
+        class_total[half] = learnt.class_total[c] + arrived[c];
+        frequency[half] = class_size ? learnt.class_frequency[c] : 0;
+        if (arrived[c]) {
+            learnt.class_size[c] = class_size;
+            learnt.class_total[c] = class_total[half];
+        }
+        total += frequency[half];
+    }
+    total = warp_sum(total);
+    if (lane == 0) learnt.size = size;
     if (picture.log2_rates) {
         const int64_t cost = lagrangian(picture.rates[size], picture.lambda_fixed);
         for (int c = lane; c < kClassSlots; c += 32)
             learnt.class_cost[c] = static_cast<int32_t>(cost);
         return;
     }
-    uint32_t frequency[2], class_total[2], total = 0;
-    for (int half = 0; half < 2; ++half) {
-        const int c = lane + 32 * half;
-        const bool occupied = c < kClasses && learnt.class_size[c] > 0;
-        frequency[half] = occupied ? learnt.class_frequency[c] : 0;
-        class_total[half] = occupied ? learnt.class_total[c] : 0;
-        total += frequency[half];
-    }
-    total = warp_sum(total);
     for (int half = 0; half < 2; ++half) {
         if (!frequency[half]) continue;
         const int64_t rate = int64_t{__ldg(picture.rates + total)} -
@@ -208,15 +216,17 @@ __device__ inline uint32_t find_split(const State& state, int radius, int scale,
     return splits;
 }
 
-// Teaches one scale the split segments of the fragment just coded.
-__device__ inline void learn_scale(const Picture& picture, State& state, int scale,
-                                   LearnMemory& memory) {
+// Inserts in one scale the split segments of the fragment just chosen; gives the new size. What
+// coding reads stays untouched: finish_scale counts the elements when coding has ended.
+__device__ inline uint32_t learn_scale(const Picture& picture, const State& state, int scale,
+                                       LearnMemory& memory) {
     const int warp = threadIdx.x / 32, warps = blockDim.x / 32, lane = threadIdx.x % 32;
-    Scale& learnt = state.scales[scale];
+    __syncthreads();
     for (int i = threadIdx.x; i < kFragmentArea / 4; i += blockDim.x)
         reinterpret_cast<uint32_t*>(memory.coded)[i] =
             reinterpret_cast<const uint32_t*>(state.coded)[i];
-    uint32_t size = learnt.size;
+    if (threadIdx.x < kClasses) memory.arrived[threadIdx.x] = 0;
+    uint32_t size = state.scales[scale].size;
     Node node{};
     const uint32_t splits = find_split(state, picture.copy_radius, scale, warp, node);
     __syncthreads();
@@ -230,31 +240,31 @@ __device__ inline void learn_scale(const Picture& picture, State& state, int sca
             warp_rescale(block, node.scale, scale, memory.wide[warp], memory.element[warp]);
             if (lane == 0) memory.origin[warp] = node.scale;
         }
-        size = insert_batch(picture, learnt, scale, size, memory, here);
+        size = insert_batch(picture, scale, size, memory, here);
     }
-    if (threadIdx.x == 0) learnt.size = size;
-    if (warp == 0) refresh_class_costs(picture, learnt, size);
-    __syncthreads();
+    return size;
 }
 
 // The dictionary at the start of a picture: every grey level.
 __device__ inline void start_scale(const Picture& picture, Scale& learnt, int scale,
                                    LearnMemory& memory) {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = blockDim.x / 32;
-    for (int c = threadIdx.x; c < kClasses; c += blockDim.x) learnt.class_frequency[c] = 1;
+    for (int c = threadIdx.x; c < kClasses; c += blockDim.x) {
+        learnt.class_frequency[c] = 1;
+        memory.arrived[c] = 0;
+    }
+    __syncthreads();
     for (int level = warp; level < kGreyLevels; level += warps) {
         for (int i = lane; i < scale_area(scale); i += 32)
             memory.element[warp][i] = static_cast<uint8_t>(level);
         __syncwarp();
         const uint32_t hash = warp_hash(memory.element[warp], scale_area(scale));
-        warp_insert(picture, learnt, scale, level, memory.element[warp], kPixelScale, hash);
+        warp_insert(picture, scale, level, memory.element[warp], kPixelScale, hash,
+                    memory.arrived);
         __syncwarp();
     }
-    __threadfence();
     __syncthreads();
-    if (threadIdx.x == 0) learnt.size = kGreyLevels;
-    __syncthreads();
-    if (warp == 0) refresh_class_costs(picture, learnt, kGreyLevels);
+    if (warp == 0) finish_scale(picture, learnt, kGreyLevels, memory.arrived);
 }
 
 }  // namespace mmp

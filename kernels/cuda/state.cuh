@@ -58,15 +58,19 @@ struct Node {
     uint8_t unused;
 };
 
-enum Phase { kLoad, kSearch, kSearchWait, kTree, kRebuild, kCode, kCodeWait, kLearn, kLearnWait };
-constexpr int kPhases = 9;
+enum Phase { kPlan, kSearch, kSearchWait, kTree, kCode, kTreeWait, kLearn, kLearnWait };
+constexpr int kPhases = 8;
 
 struct State {
     Picture picture;
     Scale scales[kScales];
     uint32_t flag_frequency[kFlagContexts][kScales][kFlags];
-    uint32_t arrived;  // counter of the barrier
+    uint32_t searched;  // blocks that have searched, over all fragments
+    uint32_t learnt;    // blocks that have learnt, over all fragments
+    uint32_t chosen;    // fragments whose tree is there to learn from
+    uint32_t counted;   // fragments whose symbols the models have counted
     uint32_t node_count;
+    uint32_t unused;
     Node nodes[kMaxNodes];         // of the current fragment, in coding order
     uint8_t coded[kFragmentArea];  // residual that they build
     uint64_t key[kSegments];       // cost map: smallest cost and its element

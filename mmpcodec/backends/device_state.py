@@ -21,13 +21,12 @@ MAX_SYMBOLS = 3 * FRAGMENT_SIZE**2 - 1
 
 SEGMENTS = 961
 PHASES = (
-    "load",
+    "plan",
     "search",
     "wait for search",
     "tree",
-    "rebuild",
     "code",
-    "wait for code",
+    "wait for tree",
     "learn",
     "wait for learn",
 )
@@ -97,8 +96,12 @@ STATE_DTYPE = np.dtype(
         ("picture", PICTURE_DTYPE),
         ("scales", SCALE_DTYPE, len(SCALES)),
         ("flag_frequency", "u4", (FLAG_CONTEXTS, len(SCALES), 3)),
-        ("arrived", "u4"),
+        ("searched", "u4"),
+        ("learnt", "u4"),
+        ("chosen", "u4"),
+        ("counted", "u4"),
         ("node_count", "u4"),
+        ("unused", "u4"),
         ("nodes", NODE_DTYPE, MAX_NODES),
         ("coded", "u1", FRAGMENT_SIZE**2),
         ("key", "u8", SEGMENTS),
