@@ -100,7 +100,7 @@ class CudaBackend(Backend):
         LimitExceeded
             When the device has too little free memory.
         """
-        run = _Batch(planes, params, ("MMP_PROFILE",) if self.profile else ())
+        run = _Batch(planes, params, ("MMP_PROFILE=0",) if self.profile else ())
         coded = run.encode(progress)
         if self.profile:
             self.phase_cycles = run.phase_cycles()
