@@ -1,6 +1,5 @@
 import math
 
-import constriction
 import numpy as np
 import pytest
 from hypothesis import given
@@ -77,6 +76,7 @@ def test_state_stays_within_its_invariants():
 
 @pytest.mark.parametrize("alphabet", [2, 3, 53, 1000])
 def test_adaptive_length_against_ideal_and_constriction(alphabet):
+    constriction = pytest.importorskip("constriction")
     rng = np.random.default_rng(alphabet)
     symbols = rng.choice(alphabet, 3000, p=rng.dirichlet(np.full(alphabet, 0.3)))
     frequency = np.ones(alphabet, np.int64)
