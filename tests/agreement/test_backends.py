@@ -9,6 +9,7 @@ from strategies import CONTENT, LAMBDAS, encode_params, pictures
 from mmpcodec import EncodeParams
 from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.backends.reference import ReferenceBackend
+from mmpcodec.codec.dictionary import MAX_TOTAL
 
 REFERENCE = ReferenceBackend()
 CANDIDATES = [(level, threads) for level in CpuBackend.levels() for threads in (1, 2, 5)]
@@ -88,3 +89,25 @@ def test_pruned_search_is_the_brute_force_search(level):
         params = EncodeParams.from_options(lam)
         expected = CpuBackend("brute-force").encode(picture, params)
         assert_same(expected, CpuBackend(level).encode(picture, params, threads=2), level)
+
+
+def test_counts_are_halved_alike():
+    """One class of single samples is used more than 2**16 times, so its counts are halved."""
+    picture = CONTENT["noise"](np.random.default_rng(0), 256, 272)
+    params = EncodeParams.from_options(0, partition="dyadic", dictionary_limit=256)
+    coded = CpuBackend().encode(picture, params, threads=2)
+    assert 2 * coded.trace.leaves()[-1] > MAX_TOTAL
+    for backend in (REFERENCE, CpuBackend()):
+        decoded = backend.decode(coded.payload, picture.shape, params.tools)
+        assert_same(coded, decoded, f"decode, {backend.name}")
+        assert np.array_equal(decoded.samples, picture)
+
+
+def test_frequencies_of_flags_and_classes_are_halved_alike():
+    """A flat picture of more than 2**17 fragments: one flag and one class each."""
+    picture = CONTENT["flat"](np.random.default_rng(0), 1, 16 * (MAX_TOTAL + 500))
+    params = EncodeParams.from_options(32)
+    coded = CpuBackend().encode(picture, params)
+    assert coded.trace.leaves()[0] > MAX_TOTAL
+    decoded = REFERENCE.decode(coded.payload, picture.shape, params.tools)
+    assert_same(coded, decoded, "decode, reference")
