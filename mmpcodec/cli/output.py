@@ -28,6 +28,8 @@ def read(source: str) -> bytes:
     """
     try:
         if source == STANDARD:
+            if sys.stdin is None:
+                raise FileError("stdin: is closed")
             return sys.stdin.buffer.read()
         with open(source, "rb") as stream:
             return stream.read()
@@ -56,6 +58,8 @@ def check(target: str, *, force: bool) -> None:
         When it exists and ``force`` is not given, or its folder does not take it.
     """
     if target == STANDARD:
+        if sys.stdout is None:
+            raise FileError("stdout: is closed")
         if sys.stdout.isatty():
             raise ParameterError(f"stdout: {TO_TERMINAL}")
         return

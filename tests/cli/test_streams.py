@@ -152,3 +152,14 @@ def test_python_m_is_the_program(picture):
         env={**os.environ, "PYTHONPATH": str(Path(mmpcodec.__file__).parents[1])},
     )
     assert finished.stdout.decode() == f"mmp {mmpcodec.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("redirection", "says"),
+    [("- -o out.mmp <&-", "mmp: stdin: is closed\n"), ("{} -o - >&-", "mmp: stdout: is closed\n")],
+)
+def test_closed_streams_are_named(picture, redirection, says, files):
+    program = f"{sys.executable} -P -m mmpcodec.cli encode {redirection.format(picture)}"
+    done = subprocess.run(["bash", "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (1, says)
+    assert files() == [picture]
