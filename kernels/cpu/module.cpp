@@ -171,6 +171,23 @@ private:
     Tally tally_;
 };
 
+class RangeDecoderObject {
+public:
+    explicit RangeDecoderObject(const nb::bytes& payload)
+        : payload_(payload.c_str(), payload.size()),
+          coder_(reinterpret_cast<const uint8_t*>(payload_.data()), payload_.size()) {}
+
+    uint32_t target(uint32_t total) { return coder_.target(total); }
+    void consume(uint32_t cumulative, uint32_t frequency) {
+        coder_.consume(cumulative, frequency);
+    }
+    void finish() const { coder_.finish(); }
+
+private:
+    const std::string payload_;
+    RangeDecoder coder_;
+};
+
 template <class Error>
 void translate(const char* name) {
     nb::register_exception_translator(
@@ -211,4 +228,9 @@ NB_MODULE(_cpu, module) {
         .def("encode_symbols", &RangeEncoderObject::encode_symbols, "symbols"_a)
         .def("tally", &RangeEncoderObject::tally)
         .def("finish", &RangeEncoderObject::finish);
+    nb::class_<RangeDecoderObject>(module, "RangeDecoder")
+        .def(nb::init<const nb::bytes&>(), "payload"_a)
+        .def("target", &RangeDecoderObject::target, "total"_a)
+        .def("consume", &RangeDecoderObject::consume, "cumulative"_a, "frequency"_a)
+        .def("finish", &RangeDecoderObject::finish);
 }

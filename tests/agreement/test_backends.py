@@ -103,6 +103,15 @@ def test_counts_are_halved_alike():
         assert np.array_equal(decoded.samples, picture)
 
 
+@pytest.mark.parametrize("level", CpuBackend.levels())
+def test_search_sees_halved_counts(level):
+    picture = CONTENT["noise"](np.random.default_rng(0), 256, 272)
+    params = EncodeParams.from_options(2, partition="dyadic", dictionary_limit=256)
+    expected = CpuBackend("brute-force").encode(picture, params)
+    assert 2 * expected.trace.leaves()[-1] > MAX_TOTAL
+    assert_same(expected, CpuBackend(level).encode(picture, params), level)
+
+
 def test_frequencies_of_flags_and_classes_are_halved_alike():
     """A flat picture of more than 2**17 fragments: one flag and one class each."""
     picture = CONTENT["flat"](np.random.default_rng(0), 1, 16 * (MAX_TOTAL + 500))

@@ -11,8 +11,9 @@ from mmpcodec.backends.cpu import CpuBackend, _cpu
 from mmpcodec.codec.costmap import cost_map, map_region
 from mmpcodec.codec.dictionary import Dictionary
 from mmpcodec.codec.models import LOG2
-from mmpcodec.codec.rangecoder import RangeEncoder
+from mmpcodec.codec.rangecoder import RangeDecoder, RangeEncoder
 from mmpcodec.codec.scales import SCALES, rescale
+from mmpcodec.errors import TruncatedStream
 from mmpcodec.params import Tools
 
 LEVELS = CpuBackend.levels()
@@ -89,3 +90,29 @@ def test_range_encoder():
         ours.encode(cumulative, frequency, total)
         native.encode(cumulative, frequency, total)
     same("payload", list(ours.finish()), list(native.finish()))
+
+
+def decode_to_the_end(ours, native, rng, targets, last):
+    """Random symbols until the reference is out of bytes; ``last`` holds what it choked on."""
+    while True:
+        total = int(rng.integers(1, 1 << int(rng.integers(1, 18))))
+        target = ours.target(total)
+        targets.append((target, native.target(total)))
+        last[:] = target, min(1 + total // 3, total - target)
+        ours.consume(*last)
+        native.consume(*last)
+
+
+@pytest.mark.parametrize("payload", [b"\xff" * 60, bytes(60), None], ids=["ff", "00", "any"])
+def test_range_decoder(payload):
+    """Also on bytes that no encoder writes: there the offset can pass the range."""
+    rng = np.random.default_rng(12)
+    payload = rng.bytes(60) if payload is None else payload
+    ours, native = RangeDecoder(payload), _cpu.RangeDecoder(payload)
+    targets, last = [], []
+    with pytest.raises(TruncatedStream) as expected:
+        decode_to_the_end(ours, native, rng, targets, last)
+    same("target", *zip(*targets, strict=True))
+    with pytest.raises(TruncatedStream) as found:
+        native.consume(*last)
+    assert str(found.value) == str(expected.value)

@@ -2,6 +2,7 @@ import os
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -122,6 +123,19 @@ def test_many_threads_at_once_get_the_same_bytes():
     for worker in workers:
         worker.join()
     assert results == expected
+
+
+def test_nothing_leaks():
+    picture = np.full((1024, 1024), 90, np.uint8)
+
+    def resident():
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    for count in (5, 60):
+        before = resident()
+        for _ in range(count):
+            mmpcodec.decode(mmpcodec.encode(picture, threads=2))
+    assert resident() - before < 10 * picture.nbytes
 
 
 def test_the_library_is_silent(capfd):
