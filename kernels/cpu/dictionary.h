@@ -1,52 +1,26 @@
-// The dictionary of one scale. Source: sections "Dictionary" and "Index" of docs/format.md.
+// The dictionary of one scale. Source: section "Dictionary" of docs/format.md.
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include <array>
-#include <utility>
 #include <vector>
 
-#include "../shared/scales.h"
-#include "tools.h"
+#include "element_counts.h"
 
 namespace mmp {
 
-constexpr int kClasses = 2 * kScales + 1;
-constexpr int kZeroClass = kClasses - 1;
-
-class Dictionary {
+class Dictionary : public ElementCounts {
 public:
     Dictionary(int scale, const Tools& tools);
 
-    uint32_t size() const { return static_cast<uint32_t>(count_.size()); }
-    int scale() const { return scale_; }
     int area() const { return area_; }
     const uint8_t* element(uint32_t index) const { return &samples_[size_t{index} * area_]; }
-    uint32_t count(uint32_t index) const { return count_[index]; }
-    uint8_t element_class(uint32_t index) const { return class_[index]; }
-
-    bool occupied(int c) const { return class_size_[c] > 0; }
-    uint32_t class_total(int c) const { return class_total_[c]; }
-    // No element of the class has a larger count.
-    uint32_t largest_count(int c) const { return largest_count_[c]; }
 
     // Adds an element unless an equal one exists or the dictionary is full.
     bool insert(const uint8_t* samples, int origin);
 
-    // Counts a use. Returns true when the counts of the whole class changed.
-    bool use(uint32_t index);
-
-    // Sum of the counts of the class's elements before this one.
-    uint32_t cumulative(int c, uint32_t index) const;
-
-    // The class's element whose interval contains the target, and the start of that interval.
-    std::pair<uint32_t, uint32_t> find(int c, uint32_t target) const;
-
 private:
-    static constexpr uint32_t kBlock = 128;
-
     // Open addressing by the hash of the samples.
     struct Slot {
         uint32_t hash;
@@ -55,18 +29,12 @@ private:
 
     uint32_t hash(const uint8_t* samples) const;
     void grow_table();
-    void add_count(uint32_t index, int64_t amount);
-    void halve(int c);
 
-    int scale_, area_;
-    uint32_t limit_, increment_, blocks_;
+    int area_;
+    uint32_t limit_;
     bool classes_;
     std::vector<uint8_t> samples_;
-    std::vector<uint8_t> class_;
-    std::vector<uint32_t> count_;
     std::vector<Slot> table_;
-    std::vector<uint32_t> block_total_;  // by class, then by block of elements
-    std::array<uint32_t, kClasses> class_size_{}, class_total_{}, largest_count_{};
 };
 
 }  // namespace mmp

@@ -70,7 +70,7 @@ int Models::decode_flag(RangeDecoder& coder, int scale, int context) {
     return flag;
 }
 
-void Models::encode_index(RangeEncoder& coder, const Dictionary& dictionary, uint32_t index) {
+void Models::encode_index(RangeEncoder& coder, const ElementCounts& dictionary, uint32_t index) {
     const int scale = dictionary.scale(), chosen = dictionary.element_class(index);
     if (classes_) {
         uint32_t cumulative = 0, total = 0;
@@ -88,7 +88,7 @@ void Models::encode_index(RangeEncoder& coder, const Dictionary& dictionary, uin
     tally.add(kElementSyntax, frequency, total);
 }
 
-uint32_t Models::decode_index(RangeDecoder& coder, const Dictionary& dictionary) {
+uint32_t Models::decode_index(RangeDecoder& coder, const ElementCounts& dictionary) {
     const int scale = dictionary.scale();
     int chosen = 0;
     if (classes_) {

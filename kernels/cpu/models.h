@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "../shared/rate.h"
-#include "dictionary.h"
+#include "element_counts.h"
 #include "range_coder.h"
 
 namespace mmp {
@@ -52,8 +52,8 @@ public:
     int decode_flag(RangeDecoder& coder, int scale, int context);
 
     // Encode or decode an index. Counting the use is left to the caller.
-    void encode_index(RangeEncoder& coder, const Dictionary& dictionary, uint32_t index);
-    uint32_t decode_index(RangeDecoder& coder, const Dictionary& dictionary);
+    void encode_index(RangeEncoder& coder, const ElementCounts& dictionary, uint32_t index);
+    uint32_t decode_index(RangeDecoder& coder, const ElementCounts& dictionary);
 
     Tally tally;
 

@@ -12,6 +12,7 @@
 #include "decoder.h"
 #include "encoder.h"
 #include "errors.h"
+#include "tree_coder.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -143,22 +144,32 @@ public:
     void encode(uint32_t cumulative, uint32_t frequency, uint32_t total) {
         coder_.encode(cumulative, frequency, total);
     }
-    // Symbols as the cuda backend packs them: cumulative, frequency and total in 18 bits each, then
-    // the syntax element. Adds to `tally()`.
-    void encode_symbols(const nb::ndarray<const uint64_t, nb::ndim<1>, nb::c_contig>& symbols) {
+    nb::bytes finish() {
+        const auto& payload = coder_.finish();
+        return nb::bytes(payload.data(), payload.size());
+    }
+
+private:
+    RangeEncoder coder_;
+};
+
+template <class T, int Dimensions>
+using Table = nb::ndarray<const T, nb::ndim<Dimensions>, nb::c_contig, nb::device::cpu>;
+
+class TreeCoderObject {
+public:
+    explicit TreeCoderObject(const ToolsTuple& tools) : coder_(tools_from(tools)) {}
+
+    // Shapes: (F,), (N,), (F, 25), (25, dictionary limit); see ChosenTrees.
+    void code(const Table<uint32_t, 1>& node_counts, const Table<uint32_t, 1>& nodes,
+              const Table<uint32_t, 2>& sizes, const Table<uint8_t, 2>& first_class) {
         nb::gil_scoped_release released;
-        constexpr uint32_t mask = (1 << 18) - 1;
-        for (size_t i = 0; i < symbols.shape(0); ++i) {
-            const uint64_t symbol = symbols.data()[i];
-            const auto frequency = static_cast<uint32_t>(symbol >> 18 & mask);
-            const auto total = static_cast<uint32_t>(symbol >> 36 & mask);
-            coder_.encode(static_cast<uint32_t>(symbol & mask), frequency, total);
-            tally_.add(static_cast<Syntax>(symbol >> 54 & 3), frequency, total);
-        }
+        coder_.code({node_counts.shape(0), node_counts.data(), nodes.data(), sizes.data(),
+                     first_class.data()});
     }
     nb::list tally() const {
         nb::list rates;
-        for (const int64_t rate : tally_.rate) rates.append(rate);
+        for (const int64_t rate : coder_.tally().rate) rates.append(rate);
         return rates;
     }
     nb::bytes finish() {
@@ -167,8 +178,7 @@ public:
     }
 
 private:
-    RangeEncoder coder_;
-    Tally tally_;
+    TreeCoder coder_;
 };
 
 class RangeDecoderObject {
@@ -225,9 +235,13 @@ NB_MODULE(_cpu, module) {
     nb::class_<RangeEncoderObject>(module, "RangeEncoder")
         .def(nb::init<>())
         .def("encode", &RangeEncoderObject::encode, "cumulative"_a, "frequency"_a, "total"_a)
-        .def("encode_symbols", &RangeEncoderObject::encode_symbols, "symbols"_a)
-        .def("tally", &RangeEncoderObject::tally)
         .def("finish", &RangeEncoderObject::finish);
+    nb::class_<TreeCoderObject>(module, "TreeCoder")
+        .def(nb::init<const ToolsTuple&>(), "tools"_a)
+        .def("code", &TreeCoderObject::code, "node_counts"_a, "nodes"_a, "sizes"_a,
+             "first_class"_a)
+        .def("tally", &TreeCoderObject::tally)
+        .def("finish", &TreeCoderObject::finish);
     nb::class_<RangeDecoderObject>(module, "RangeDecoder")
         .def(nb::init<const nb::bytes&>(), "payload"_a)
         .def("target", &RangeDecoderObject::target, "total"_a)

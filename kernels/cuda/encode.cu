@@ -1,5 +1,4 @@
-// The whole search loop: pictures stay on the device from samples to symbols.
-#include "code.cuh"
+// The whole search loop: pictures stay on the device from samples to trees.
 #include "learn.cuh"
 #include "rebuild.cuh"
 #include "search.cuh"
@@ -16,40 +15,69 @@ struct Memory {
     LearnMemory learn;
 };
 
-// Blocks of a picture wait for each other by counters that only grow. What a block wrote before it
-// raised a counter is seen by those that waited for it.
-__device__ void raise(uint32_t& counter) {
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        __threadfence();
-        atomicAdd(&counter, 1u);
-    }
+// The sample of a fragment that this thread brings; the last row and column of the picture are
+// repeated beyond it.
+__device__ uint8_t fetch_sample(const Picture& picture, int fragment) {
+    const int across = picture.padded_width / kFragmentSize;
+    const int row = fragment / across * kFragmentSize, column = fragment % across * kFragmentSize;
+    if (threadIdx.x >= kFragmentArea) return 0;
+    const int y = min(row + static_cast<int>(threadIdx.x) / kFragmentSize, picture.height - 1);
+    const int x = min(column + static_cast<int>(threadIdx.x) % kFragmentSize, picture.width - 1);
+    return picture.source[int64_t{y} * picture.width + x];
 }
 
-__device__ void wait_until(const uint32_t& counter, uint32_t least) {
+// Lays out the segments of a fragment for the search, and measures them for the tree.
+__device__ void lay_out_fragment(int fragment, uint8_t sample, Memory& memory) {
+    __syncthreads();
+    if (threadIdx.x < kFragmentArea) memory.residual[threadIdx.x] = sample;
+    __syncthreads();
+    lay_out_segments(memory.residual, memory.search);
+    __syncthreads();
+    measure_segments(memory.search.segments, memory.tree.norm[fragment % 2]);
+}
+
+// Waits until all scales have learnt so many fragments, and plans the search of the next. What a
+// block wrote before it published is seen by those that waited for it.
+__device__ void wait_for_learning(const State& state, uint32_t fragments, Memory& memory) {
+    if (threadIdx.x < 32) {
+        const int scale = threadIdx.x;
+        uint32_t size = 0;
+        if (scale < kScales && scale_reachable(scale, memory.picture.partition)) {
+            const volatile uint64_t* learnt = &state.learnt[scale];
+            uint64_t seen;
+            do seen = *learnt;
+            while (seen >> 32 < fragments);
+            size = static_cast<uint32_t>(seen);
+        }
+        __threadfence();
+        __syncwarp();
+        plan_search(memory.search, size, blockIdx.x, gridDim.x);
+    }
+    __syncthreads();
+}
+
+__device__ void publish_learnt(State& state, int scale, uint32_t fragments, uint32_t size) {
+    __syncthreads();
+    if (threadIdx.x > 0) return;
+    __threadfence();
+    *const_cast<volatile uint64_t*>(&state.learnt[scale]) = uint64_t{fragments} << 32 | size;
+}
+
+__device__ void raise_searched(State& state) {
+    __syncthreads();
+    if (threadIdx.x > 0) return;
+    __threadfence();
+    atomicAdd(&state.searched, 1u);
+}
+
+__device__ void wait_for_search(const State& state, uint32_t blocks) {
     if (threadIdx.x == 0) {
-        const volatile uint32_t* value = &counter;
-        while (static_cast<int32_t>(*value - least) < 0) {
+        const volatile uint32_t* searched = &state.searched;
+        while (static_cast<int32_t>(*searched - blocks) < 0) {
         }
         __threadfence();
     }
     __syncthreads();
-}
-
-// Brings a fragment and lays out its segments; the last row and column of the picture are repeated
-// beyond it. Nothing here depends on what other blocks do.
-__device__ void load_fragment(int fragment, Memory& memory) {
-    const Picture& picture = memory.picture;
-    const int across = picture.padded_width / kFragmentSize;
-    const int row = fragment / across * kFragmentSize, column = fragment % across * kFragmentSize;
-    __syncthreads();
-    for (int i = threadIdx.x; i < kFragmentArea; i += blockDim.x) {
-        const int y = min(row + i / kFragmentSize, picture.height - 1);
-        const int x = min(column + i % kFragmentSize, picture.width - 1);
-        memory.residual[i] = picture.source[int64_t{y} * picture.width + x];
-    }
-    __syncthreads();
-    lay_out_segments(memory.residual, memory.search);
 }
 
 // Adds up the cycles that each phase takes, when compiled to.
@@ -71,90 +99,106 @@ struct PhaseClock {
 
 using namespace mmp;
 
-// Encodes fragments `first` to `last` - 1 of each picture and writes their symbols to one of the
-// two slots of `capacity` symbols. Grid: (blocks a picture, pictures), all resident at once.
-extern "C" __global__ void __launch_bounds__(1024)
-    encode_fragments(State* states, int first, int last, int slot, int capacity) {
+// Encodes fragments `first` to `last` - 1 of each picture and writes their trees to one of the two
+// slots. Grid: (blocks a picture, pictures), all resident at once.
+//
+// All blocks search. The first ones then each choose the same tree for themselves, and learn: each
+// serves one scale, or several where there are fewer blocks than scales.
+extern "C" __global__ void __launch_bounds__(kThreads)
+    encode_fragments(State* states, int first, int last, int slot) {
     extern __shared__ __align__(16) uint8_t shared[];
     Memory& memory = *reinterpret_cast<Memory*>(shared);
     State& state = states[blockIdx.y];
-    for (int i = threadIdx.x; i < sizeof(Picture) / 8; i += blockDim.x)
+    for (int i = threadIdx.x; i < sizeof(Picture) / 8; i += kThreads)
         reinterpret_cast<uint64_t*>(&memory.picture)[i] =
             reinterpret_cast<const uint64_t*>(&state.picture)[i];
-    start_search(memory.search);
+    __syncthreads();
     const Picture& picture = memory.picture;
-    start_tree(picture, memory.tree);
-    for (int i = threadIdx.x; i < kFlagContexts * kScales * kFlags; i += blockDim.x)
-        (&memory.tree.flag_frequency[0][0][0])[i] = (&state.flag_frequency[0][0][0])[i];
+    start_search(memory.search);
+    start_tree(picture, state.flag_frequency, memory.tree);
 
     const int block = blockIdx.x, blocks = gridDim.x;
+    const int learners = min(blocks, kScales);
+    const bool learns = block < learners, writes = block == kPixelScale % learners;
+    for (int scale = block; learns && scale < kScales; scale += learners)
+        for (int i = threadIdx.x; i < sizeof(Scale) / 4; i += kThreads)
+            reinterpret_cast<uint32_t*>(&memory.learn.models[scale])[i] =
+                reinterpret_cast<const uint32_t*>(&state.scales[scale])[i];
+
     const int across = picture.padded_width / kFragmentSize;
     last = min(last, across * (picture.padded_height / kFragmentSize));
-    // With company, the first block prepares, chooses and codes the tree, while the others search
-    // and learn.
-    const bool leads = block == 0, alone = blocks <= 4;
-    const int workers = alone ? blocks : blocks - 1, worker = alone ? block : block - 1;
-    const bool works = worker >= 0;
-    const uint32_t learners = min(workers, kScales);
-    uint64_t* symbols = picture.symbols + int64_t{slot} * capacity;
-    if (first < last) load_fragment(first, memory);
+    uint32_t* nodes = picture.nodes + int64_t{slot} * picture.chunk * kMaxNodes;
+    uint32_t* node_counts = picture.node_counts + slot * picture.chunk;
+    uint32_t* sizes = picture.sizes + slot * picture.chunk * kScales;
+    if (first < last) lay_out_fragment(first, fetch_sample(picture, first), memory);
     PhaseClock clock;
     for (int fragment = first; fragment < last; ++fragment) {
-        const uint32_t done = fragment, now = fragment + 1;
         const int row = fragment / across * kFragmentSize;
         const int column = fragment % across * kFragmentSize;
-        wait_until(state.learnt, done * learners);
+        const int y = threadIdx.x / kFragmentSize, x = threadIdx.x % kFragmentSize;
+        uint64_t* keys = state.key[fragment % 2];
+        wait_for_learning(state, fragment, memory);
         clock.stop(state, kLearnWait);
-        if (works) plan_search(state, memory.search);
-        clock.stop(state, kPlan);
-        if (leads) {
-            __syncthreads();
-            prepare_tree(picture, row, column, memory.search.segments, memory.tree);
-        }
-        if (works) {
-            search_fragment(picture, memory.search, worker, workers, state.key);
-            raise(state.searched);
-        }
+        search_fragment(picture, state, memory.search, keys);
+        raise_searched(state);
         clock.stop(state, kSearch);
-        if (leads) {
-            wait_until(state.searched, now * workers);
-            clock.stop(state, kSearchWait);
-            choose_tree(picture, state, memory.tree);
-            rebuild_fragment(picture, memory.tree, row, column, state.coded);
-            raise(state.chosen);
-            clock.stop(state, kTree);
-            code_nodes(picture, state, memory.tree.chosen, memory.tree.nodes[0] & 0xFFFF,
-                       memory.tree.flag_frequency, symbols);
-            symbols += memory.tree.nodes[0] >> kSymbolShift;
-            raise(state.counted);
-            clock.stop(state, kCode);
+        const uint8_t next = fragment + 1 < last ? fetch_sample(picture, fragment + 1) : 0;
+        if (learns) prepare_tree(picture, row, column, memory.tree);
+        lay_out_fragment(fragment + 1, next, memory);
+        if (!learns) continue;
+        clock.stop(state, kPrepare);
+
+        wait_for_search(state, (fragment + 1) * blocks);
+        clock.stop(state, kSearchWait);
+        choose_flags(keys, fragment % 2, memory.tree);
+        if (threadIdx.x < kFragmentArea) {
+            const Leaf leaf = walk_tree(memory.tree, y, x);
+            const uint8_t coded = rebuild_sample(picture, leaf, y, x);
+            memory.learn.coded[threadIdx.x] = coded;
+            if (writes) write_sample(picture, leaf, row + y, column + x, coded);
         }
-        if (fragment + 1 < last) load_fragment(fragment + 1, memory);
-        if (worker < 0 || worker >= learners) continue;
-        wait_until(state.chosen, now);
-        clock.stop(state, kTreeWait);
-        for (int scale = worker; scale < kScales; scale += learners) {
-            uint32_t size = kGreyLevels;
-            const bool reachable = scale_reachable(scale, picture.partition);
-            if (reachable) size = learn_scale(picture, state, scale, memory.learn);
-            wait_until(state.counted, now);
-            if (reachable && threadIdx.x < 32)
-                finish_scale(picture, state.scales[scale], size, memory.learn.arrived);
+        __syncthreads();
+        const uint32_t node_count = memory.tree.nodes[0];
+        if (threadIdx.x == 0) memory.tree.node_count = node_count;
+        clock.stop(state, kTree);
+        if (writes) {
+            // The next fragment uses the other keys.
+            for (int i = threadIdx.x; i < kSegments; i += kThreads)
+                state.key[(fragment + 1) % 2][i] = kNoKey;
+            for (int i = threadIdx.x; i < node_count; i += kThreads) {
+                const Node& node = memory.tree.chosen[i];
+                nodes[i] = pack_node(node.scale, node.flag, node.context, node.index);
+            }
+            nodes += node_count;
+            if (threadIdx.x < kScales)
+                sizes[(fragment - first) * kScales + threadIdx.x] =
+                    memory.search.size[threadIdx.x];
+            if (threadIdx.x == 0) node_counts[fragment - first] = node_count;
         }
-        raise(state.learnt);
+        for (int scale = block; scale < kScales; scale += learners) {
+            if (!scale_reachable(scale, picture.partition)) continue;
+            const uint32_t size =
+                learn_scale(picture, scale, memory.search.size[scale], memory.tree.chosen,
+                            node_count, memory.learn, state.class_cost[scale]);
+            publish_learnt(state, scale, fragment + 1, size);
+        }
         clock.stop(state, kLearn);
     }
-    if (block == 0)
-        for (int i = threadIdx.x; i < kFlagContexts * kScales * kFlags; i += blockDim.x)
-            (&state.flag_frequency[0][0][0])[i] = (&memory.tree.flag_frequency[0][0][0])[i];
-    if (block == 0 && threadIdx.x == 0)
-        picture.symbol_count[slot] =
-            static_cast<uint32_t>(symbols - (picture.symbols + int64_t{slot} * capacity));
+    if (!learns) return;
+    __syncthreads();
+    count_flags(memory.tree);
+    __syncthreads();
+    if (writes)
+        for (int i = threadIdx.x; i < kFlagContexts * kScales * kFlags; i += kThreads)
+            (&state.flag_frequency[0][0][0])[i] = memory.tree.flag_frequency[i / kFlags][i % kFlags];
+    for (int scale = block; scale < kScales; scale += learners)
+        for (int i = threadIdx.x; i < sizeof(Scale) / 4; i += kThreads)
+            reinterpret_cast<uint32_t*>(&state.scales[scale])[i] =
+                reinterpret_cast<const uint32_t*>(&memory.learn.models[scale])[i];
 }
 
 extern "C" __global__ void layout_sizes(uint32_t* sizes) {
     sizes[0] = sizeof(Scale);
-    sizes[1] = sizeof(Node);
-    sizes[2] = sizeof(State);
-    sizes[3] = sizeof(Memory);
+    sizes[1] = sizeof(State);
+    sizes[2] = sizeof(Memory);
 }

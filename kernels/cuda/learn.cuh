@@ -1,24 +1,28 @@
 // Learning: split segments brought to a scale, duplicates left out, the rest inserted in order.
 //
 // One block serves a scale. Its warps take one split segment each; equal candidates are found
-// among themselves first, then in a hash table of the whole dictionary.
+// among themselves first, then in a hash table of the whole dictionary. The last warp keeps the
+// models meanwhile.
 #pragma once
 
-#include "code.cuh"
+#include "count.cuh"
 #include "state.cuh"
 #include "warp.cuh"
 
 namespace mmp {
 
+constexpr int kModelWarp = kWarps - 1;
+constexpr int kLearnWarps = kWarps - 1;
+
 struct LearnMemory {
     alignas(16) uint8_t coded[kFragmentArea];
-    alignas(16) uint8_t wide[32][kFragmentArea];
-    alignas(16) uint8_t element[32][kFragmentArea];
-    uint32_t hash[32];
-    uint8_t origin[32];
-    uint8_t fresh[32];  // not known before this batch
-    uint8_t taken[32];  // nor equal to an earlier one of it
-    uint32_t arrived[kClasses];  // inserted elements by class
+    alignas(16) uint8_t wide[kWarps][kFragmentArea];
+    alignas(16) uint8_t element[kWarps][kFragmentArea];
+    uint32_t hash[kWarps];
+    uint8_t element_class[kWarps];
+    uint8_t fresh[kWarps];  // not known before this batch
+    uint8_t taken[kWarps];  // nor equal to an earlier one of it
+    Scale models[kScales];  // of the scales that this block serves
 };
 
 // The scale transform by one warp, each lane some of the samples.
@@ -74,197 +78,205 @@ __device__ inline uint32_t warp_hash(const uint8_t* samples, int area) {
 
 __device__ inline bool warp_equal(const Dictionary& dictionary, int scale, uint32_t element,
                                   const uint8_t* samples) {
+    const int lane = threadIdx.x % 32, area = scale_area(scale);
     bool equal = true;
-    for (int i = threadIdx.x % 32; i < scale_area(scale); i += 32)
-        equal &= __ldcg(dictionary.samples + element_sample(scale, element, i)) == samples[i];
+    if (area < 4) {
+        const auto* bytes = reinterpret_cast<const uint8_t*>(dictionary.samples);
+        if (lane < area) equal = bytes[element_sample(scale, element, lane)] == samples[lane];
+    } else {
+        const auto* words = reinterpret_cast<const uint32_t*>(samples);
+        for (int i = lane; i < area / 4; i += 32)
+            equal &= dictionary.samples[element_word(scale, element, i)] == words[i];
+    }
     return __all_sync(kAllLanes, equal);
 }
 
+// Whether the dictionary has an element with these samples. Looks at 32 places of the table at once.
 __device__ inline bool warp_known(const Picture& picture, const Dictionary& dictionary, int scale,
                                   const uint8_t* samples, uint32_t hash) {
-    for (uint32_t slot = hash & picture.table_mask;; slot = (slot + 1) & picture.table_mask) {
-        const uint64_t entry = __ldcg(reinterpret_cast<const unsigned long long*>(&dictionary.table[slot]));
-        if (!entry) return false;
-        if (entry >> 32 == hash &&
-            warp_equal(dictionary, scale, static_cast<uint32_t>(entry) - 1, samples))
-            return true;
+    for (uint32_t start = hash;; start += 32) {
+        // Insertion goes past the L1 cache.
+        const uint64_t entry = __ldcg(reinterpret_cast<const unsigned long long*>(
+            &dictionary.table[(start + threadIdx.x % 32) & picture.table_mask]));
+        const uint32_t free = __ballot_sync(kAllLanes, entry == 0);
+        uint32_t alike = __ballot_sync(kAllLanes, entry && entry >> 32 == hash);
+        if (free) alike &= (free & -free) - 1;
+        for (; alike; alike &= alike - 1) {
+            const uint32_t number =
+                __shfl_sync(kAllLanes, static_cast<uint32_t>(entry), __ffs(alike) - 1);
+            if (warp_equal(dictionary, scale, number - 1, samples)) return true;
+        }
+        if (free) return false;
     }
 }
 
-// Writes an element whose number is settled, and counts it in `arrived` by its class.
+// The class that an element starts in. All lanes of a warp.
+__device__ inline int first_class(const Picture& picture, const uint8_t* samples, int area,
+                                  int origin) {
+    bool zero = true;
+    for (int i = threadIdx.x % 32; i < area; i += 32) zero &= samples[i] == kMidLevel;
+    zero = __all_sync(kAllLanes, zero);
+    return !picture.index_classes ? 0 : zero ? kZeroClass : origin;
+}
+
+// Writes an element whose number is settled. One warp.
 __device__ inline void warp_insert(const Picture& picture, int scale, uint32_t element,
-                                   const uint8_t* samples, int origin, uint32_t hash,
-                                   uint32_t* arrived) {
+                                   const uint8_t* samples, int element_class, uint32_t hash) {
     const Dictionary& dictionary = picture.dictionaries[scale];
     const int lane = threadIdx.x % 32, area = scale_area(scale);
+    if (lane == 0) {
+        dictionary.element_class[element] = static_cast<uint8_t>(element_class);
+        dictionary.count[element] = 1;
+        picture.first_class[scale * picture.dictionary_limit + element] =
+            static_cast<uint8_t>(element_class);
+        const unsigned long long entry = uint64_t{hash} << 32 | (element + 1);
+        auto* table = reinterpret_cast<unsigned long long*>(dictionary.table);
+        for (uint32_t slot = hash & picture.table_mask; atomicCAS(&table[slot], 0ull, entry);
+             slot = (slot + 1) & picture.table_mask) {
+        }
+    }
     uint32_t norm = 0;
-    bool zero = true;
-    for (int i = lane; i < area; i += 32) {
-        dictionary.samples[element_sample(scale, element, i)] = samples[i];
-        norm += samples[i] * samples[i];
-        zero &= samples[i] == kMidLevel;
+    if (area < 4) {
+        auto* bytes = reinterpret_cast<uint8_t*>(dictionary.samples);
+        if (lane < area) {
+            bytes[element_sample(scale, element, lane)] = samples[lane];
+            norm = samples[lane] * samples[lane];
+        }
+    } else {
+        const auto* words = reinterpret_cast<const uint32_t*>(samples);
+        for (int i = lane; i < area / 4; i += 32) {
+            dictionary.samples[element_word(scale, element, i)] = words[i];
+            norm = __dp4a(words[i], words[i], norm);
+        }
     }
     norm = warp_sum(norm);
-    zero = __all_sync(kAllLanes, zero);
-    if (lane) return;
-    const int c = !picture.index_classes ? 0 : zero ? kZeroClass : origin;
-    dictionary.cost[element] =
-        static_cast<int32_t>(norm << kCostFractionBits) - count_cost(picture, 1);
-    dictionary.element_class[element] = static_cast<uint8_t>(c);
-    dictionary.count[element] = 1;
-    atomicAdd(&arrived[c], 1u);
-    atomicAdd(&dictionary.block_total[c * picture.count_blocks + element / kCountBlock], 1u);
-    const unsigned long long entry = uint64_t{hash} << 32 | (element + 1);
-    auto* table = reinterpret_cast<unsigned long long*>(dictionary.table);
-    for (uint32_t slot = hash & picture.table_mask; atomicCAS(&table[slot], 0ull, entry);
-         slot = (slot + 1) & picture.table_mask) {
-    }
+    if (lane == 0)
+        dictionary.cost[element] =
+            static_cast<int32_t>(norm << kCostFractionBits) - count_cost(picture, 1);
 }
 
 // Inserts the candidates of this batch that are new, in order, into a dictionary of `size`
 // elements; gives its new size. `here` says whether this warp has a candidate; its samples and
-// origin lie in memory.
+// class lie in memory.
 __device__ inline uint32_t insert_batch(const Picture& picture, int scale, uint32_t size,
                                         LearnMemory& memory, bool here) {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, area = scale_area(scale);
     const uint8_t* samples = memory.element[warp];
     bool fresh = false;
+    uint32_t hash = 0;
     if (here) {
-        const uint32_t hash = warp_hash(samples, area);
+        hash = warp_hash(samples, area);
         fresh = !warp_known(picture, picture.dictionaries[scale], scale, samples, hash);
-        if (lane == 0) memory.hash[warp] = hash;
     }
-    if (lane == 0) memory.fresh[warp] = fresh;
+    if (lane == 0) {
+        memory.hash[warp] = hash;
+        memory.fresh[warp] = fresh;
+    }
     __syncthreads();
     bool repeated = false;
-    for (int other = 0; fresh && other < warp && !repeated; ++other) {
-        if (memory.hash[other] != memory.hash[warp] || !memory.fresh[other]) continue;
+    uint32_t alike = __ballot_sync(
+        kAllLanes, fresh && lane < warp && memory.fresh[lane] && memory.hash[lane] == hash);
+    for (; alike && !repeated; alike &= alike - 1) {
         bool equal = true;
-        for (int i = lane; i < area; i += 32) equal &= memory.element[other][i] == samples[i];
+        for (int i = lane; i < area; i += 32)
+            equal &= memory.element[__ffs(alike) - 1][i] == samples[i];
         repeated = __all_sync(kAllLanes, equal);
     }
     if (lane == 0) memory.taken[warp] = fresh && !repeated;
     __syncthreads();
-    const uint32_t taken = __ballot_sync(kAllLanes, lane < blockDim.x / 32 && memory.taken[lane]);
-    const uint32_t number = size + __popc(taken & ((1u << warp) - 1));
-    if (taken >> warp & 1 && number < picture.dictionary_limit)
-        warp_insert(picture, scale, number, samples, memory.origin[warp], memory.hash[warp],
-                    memory.arrived);
-    __syncthreads();
-    return min(size + __popc(taken), picture.dictionary_limit);
-}
-
-// Counts the new elements and gives the costs of the classes for the next search. One warp.
-__device__ inline void finish_scale(const Picture& picture, Scale& learnt, uint32_t size,
-                                    const uint32_t* arrived) {
-    const int lane = threadIdx.x % 32;
-    uint32_t frequency[2], class_total[2], total = 0;
-    for (int half = 0; half < 2; ++half) {
-        const int c = lane + 32 * half;
-        frequency[half] = class_total[half] = 0;
-        if (c >= kClasses) continue;
-        const uint32_t class_size = learnt.class_size[c] + arrived[c];
-        class_total[half] = learnt.class_total[c] + arrived[c];
-        frequency[half] = class_size ? learnt.class_frequency[c] : 0;
-        if (arrived[c]) {
-            learnt.class_size[c] = class_size;
-            learnt.class_total[c] = class_total[half];
+    const uint32_t taken = __ballot_sync(kAllLanes, memory.taken[lane]);
+    const uint32_t grown = min(size + __popc(taken), picture.dictionary_limit);
+    if (warp == kModelWarp) {
+        const bool added = taken >> lane & 1 && size + __popc(taken & ((1u << lane) - 1)) < grown;
+        if (added) {
+            atomicAdd(&memory.models[scale].class_size[memory.element_class[lane]], 1u);
+            atomicAdd(&memory.models[scale].class_total[memory.element_class[lane]], 1u);
         }
-        total += frequency[half];
+        __syncwarp();
+    } else if (taken >> warp & 1) {
+        const uint32_t number = size + __popc(taken & ((1u << warp) - 1));
+        if (number < grown)
+            warp_insert(picture, scale, number, samples, memory.element_class[warp], hash);
     }
-    total = warp_sum(total);
-    if (lane == 0) learnt.size = size;
-    if (picture.log2_rates) {
-        const int64_t cost = lagrangian(picture.rates[size], picture.lambda_fixed);
-        for (int c = lane; c < kClassSlots; c += 32)
-            learnt.class_cost[c] = static_cast<int32_t>(cost);
-        return;
-    }
-    for (int half = 0; half < 2; ++half) {
-        if (!frequency[half]) continue;
-        const int64_t rate = int64_t{__ldg(picture.rates + total)} -
-                             __ldg(picture.rates + frequency[half]) +
-                             __ldg(picture.rates + class_total[half]);
-        learnt.class_cost[lane + 32 * half] =
-            static_cast<int32_t>(lagrangian(rate, picture.lambda_fixed));
-    }
+    return grown;
 }
 
 // Counts the split segments within reach of a scale; the one at place `wanted` among them goes to
 // `found`. One warp, all lanes alike.
-__device__ inline uint32_t find_split(const State& state, int radius, int scale, uint32_t wanted,
-                                      Node& found) {
+__device__ inline uint32_t find_split(const Node* nodes, uint32_t node_count, int radius, int scale,
+                                      uint32_t wanted, Node& found) {
     const int lane = threadIdx.x % 32;
     uint32_t splits = 0;
     // All 256 single samples are known from the start.
-    const uint32_t nodes = scale == kPixelScale ? 0 : state.node_count;
-    for (uint32_t first = 0; first < nodes; first += 32) {
-        const Node node = state.nodes[first + lane < kMaxNodes ? first + lane : 0];
-        const bool taken = first + lane < nodes && node.flag != kLeaf &&
+    if (scale == kPixelScale) return 0;
+    for (uint32_t first = 0; first < node_count; first += 32) {
+        const Node node = nodes[min(first + lane, kMaxNodes - 1)];
+        const bool taken = first + lane < node_count && node.flag != kLeaf &&
                            scale_distance(node.scale, scale) <= radius;
         const uint32_t lanes = __ballot_sync(kAllLanes, taken);
         const uint32_t before = splits + __popc(lanes & ((1u << lane) - 1));
         const uint32_t owner = __ballot_sync(kAllLanes, taken && before == wanted);
-        if (owner) {
-            const int from = __ffs(owner) - 1;
-            found.scale = static_cast<uint8_t>(__shfl_sync(kAllLanes, int{node.scale}, from));
-            found.k = static_cast<uint8_t>(__shfl_sync(kAllLanes, int{node.k}, from));
-            found.l = static_cast<uint8_t>(__shfl_sync(kAllLanes, int{node.l}, from));
-        }
+        if (owner) found = nodes[first + __ffs(owner) - 1];
         splits += __popc(lanes);
     }
     return splits;
 }
 
-// Inserts in one scale the split segments of the fragment just chosen; gives the new size. What
-// coding reads stays untouched: finish_scale counts the elements when coding has ended.
-__device__ inline uint32_t learn_scale(const Picture& picture, const State& state, int scale,
-                                       LearnMemory& memory) {
-    const int warp = threadIdx.x / 32, warps = blockDim.x / 32, lane = threadIdx.x % 32;
-    __syncthreads();
-    for (int i = threadIdx.x; i < kFragmentArea / 4; i += blockDim.x)
-        reinterpret_cast<uint32_t*>(memory.coded)[i] =
-            reinterpret_cast<const uint32_t*>(state.coded)[i];
-    if (threadIdx.x < kClasses) memory.arrived[threadIdx.x] = 0;
-    uint32_t size = state.scales[scale].size;
+// Teaches one scale of `size` elements the fragment just chosen, whose residual lies in memory;
+// gives the new size. All threads of the block.
+__device__ inline uint32_t learn_scale(const Picture& picture, int scale, uint32_t size,
+                                       const Node* nodes, uint32_t node_count,
+                                       LearnMemory& memory, int32_t* class_cost) {
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    Scale& models = memory.models[scale];
     Node node{};
-    const uint32_t splits = find_split(state, picture.copy_radius, scale, warp, node);
-    __syncthreads();
-    for (uint32_t first = 0; first < splits; first += warps) {
-        if (first) find_split(state, picture.copy_radius, scale, first + warp, node);
-        const bool here = first + warp < splits;
+    const uint32_t splits = find_split(nodes, node_count, picture.copy_radius, scale, warp, node);
+    if (warp == kModelWarp) count_leaves(picture, models, scale, size, nodes, node_count);
+    for (uint32_t first = 0; first < splits && size < picture.dictionary_limit;
+         first += kLearnWarps) {
+        if (first) {
+            __syncthreads();
+            find_split(nodes, node_count, picture.copy_radius, scale, first + warp, node);
+        }
+        const bool here = warp < kLearnWarps && first + warp < splits;
         if (here) {
             const uint8_t* block =
                 memory.coded + node.k * scale_height(node.scale) * kFragmentSize +
                 node.l * scale_width(node.scale);
             warp_rescale(block, node.scale, scale, memory.wide[warp], memory.element[warp]);
-            if (lane == 0) memory.origin[warp] = node.scale;
+            const int c = first_class(picture, memory.element[warp], scale_area(scale), node.scale);
+            if (lane == 0) memory.element_class[warp] = static_cast<uint8_t>(c);
         }
         size = insert_batch(picture, scale, size, memory, here);
     }
+    if (warp == kModelWarp) price_classes(picture, models, size, class_cost);
     return size;
 }
 
-// The dictionary at the start of a picture: every grey level.
-__device__ inline void start_scale(const Picture& picture, Scale& learnt, int scale,
-                                   LearnMemory& memory) {
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = blockDim.x / 32;
-    for (int c = threadIdx.x; c < kClasses; c += blockDim.x) {
-        learnt.class_frequency[c] = 1;
-        memory.arrived[c] = 0;
+// The dictionary at the start of a picture: every grey level. All threads of the block.
+__device__ inline void start_scale(const Picture& picture, int scale, LearnMemory& memory,
+                                   int32_t* class_cost) {
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, area = scale_area(scale);
+    Scale& models = memory.models[scale];
+    for (int c = threadIdx.x; c < kClasses; c += kThreads) {
+        models.class_frequency[c] = 1;
+        models.class_size[c] = models.class_total[c] = 0;
     }
     __syncthreads();
-    for (int level = warp; level < kGreyLevels; level += warps) {
-        for (int i = lane; i < scale_area(scale); i += 32)
-            memory.element[warp][i] = static_cast<uint8_t>(level);
+    uint8_t* element = memory.element[warp];
+    for (int level = warp; level < kGreyLevels; level += kWarps) {
+        for (int i = lane; i < area; i += 32) element[i] = static_cast<uint8_t>(level);
         __syncwarp();
-        const uint32_t hash = warp_hash(memory.element[warp], scale_area(scale));
-        warp_insert(picture, scale, level, memory.element[warp], kPixelScale, hash,
-                    memory.arrived);
+        const int c = first_class(picture, element, area, kPixelScale);
+        warp_insert(picture, scale, level, element, c, warp_hash(element, area));
+        if (lane == 0) {
+            atomicAdd(&models.class_size[c], 1u);
+            atomicAdd(&models.class_total[c], 1u);
+        }
         __syncwarp();
     }
     __syncthreads();
-    if (warp == 0) finish_scale(picture, learnt, kGreyLevels, memory.arrived);
+    if (warp == 0) price_classes(picture, models, kGreyLevels, class_cost);
 }
 
 }  // namespace mmp

@@ -2,8 +2,8 @@
 //
 // J = D + lambda R with D = |x|^2 - 2 x.d + |d|^2. The elements carry |d|^2 and their rate, |x|^2
 // is the same for all elements and is added with the tree, so what is left is an integer dot
-// product. A warp takes 16 or 32 elements of one scale; its lanes hold the segments, and where
-// there are fewer than 32 segments several elements at a time.
+// product. Elements of 16 samples and more go to the matrix units, 16 at a time; for smaller ones
+// each lane holds its segments and meets one element after the other.
 #pragma once
 
 #include "state.cuh"
@@ -11,30 +11,32 @@
 
 namespace mmp {
 
-constexpr int kMaxWarps = 32;
-
-// Above any cost that an element can have.
+// Above any cost that an element can have, even less the largest product.
 constexpr int32_t kNoElementCost = 0x7FFFFFFF;
+
+constexpr int kDotShift = kCostFractionBits + 1;
 
 struct SearchMemory {
     alignas(16) uint8_t segments[kScales * kFragmentArea];  // of each scale, one after the other
     alignas(16) uint8_t source[kScales * kFragmentArea];    // where in the fragment each comes from
-    alignas(16) int32_t cost[kMaxWarps][32];
-    alignas(16) uint64_t key[kMaxWarps][32];  // of each warp's last segments
-    int run[kMaxWarps];                       // which segments those are
-    int32_t class_cost[kScales][kClassSlots];
-    uint32_t size[kScales];
-    int units_before[kScales + 1];
+    alignas(16) uint32_t samples[kWarps][64];               // of each warp's elements
+    alignas(16) int32_t cost[kWarps][32];                   // and their costs
+    uint64_t key[kWarps][kFragmentArea + 1];  // of each warp's last segments
+    int scale[kWarps];                        // which segments those are
+    uint32_t size[32];  // of the dictionaries
+    uint32_t units_before[32];
+    uint32_t first_unit, last_unit;  // of this block
 };
 
-__device__ inline int unit_elements(int scale) { return area_log2(scale) <= 4 ? 16 : 32; }
-__device__ inline int segment_groups(int scale) {
-    return area_log2(scale) < 3 ? 8 >> area_log2(scale) : 1;
+// A unit of work: so many elements against all segments of their scale.
+__device__ constexpr int unit_log2(int scale) {
+    const int log2 = area_log2(scale);
+    return log2 < 2 ? 2 + log2 : log2 == 2 || log2 > 6 ? 4 : 5;
 }
 
 // Once a launch: divisions are slow. All threads of the block take part.
 __device__ inline void start_search(SearchMemory& memory) {
-    for (int i = threadIdx.x; i < kScales * kFragmentArea; i += blockDim.x) {
+    for (int i = threadIdx.x; i < kScales * kFragmentArea; i += kThreads) {
         const int scale = i / kFragmentArea, place = i % kFragmentArea;
         const int area = scale_area(scale), width = scale_width(scale);
         const int segment = place / area, sample = place % area;
@@ -48,44 +50,28 @@ __device__ inline void start_search(SearchMemory& memory) {
 
 // Lays out the segments of all scales.
 __device__ inline void lay_out_segments(const uint8_t* residual, SearchMemory& memory) {
-    for (int i = threadIdx.x; i < kScales * kFragmentArea / 4; i += blockDim.x) {
+    for (int i = threadIdx.x; i < kScales * kFragmentArea / 4; i += kThreads) {
         const uchar4 from = reinterpret_cast<const uchar4*>(memory.source)[i];
         reinterpret_cast<uchar4*>(memory.segments)[i] =
             make_uchar4(residual[from.x], residual[from.y], residual[from.z], residual[from.w]);
     }
 }
 
-// Takes over sizes and costs of classes, and counts the units of work.
-__device__ inline void plan_search(const State& state, SearchMemory& memory) {
-    for (int i = threadIdx.x; i < kScales * kClassSlots; i += blockDim.x)
-        memory.class_cost[i / kClassSlots][i % kClassSlots] =
-            state.scales[i / kClassSlots].class_cost[i % kClassSlots];
-    if (threadIdx.x < 32) {
-        const int scale = threadIdx.x;
-        uint32_t units = 0;
-        if (scale < kScales) {
-            const int tile = unit_elements(scale);
-            const uint32_t size = state.scales[scale].size;
-            memory.size[scale] = size;
-            units = (size + tile - 1) / tile * segment_groups(scale);
-        }
-        const uint32_t before = warp_sum_before(units);
-        if (scale <= kScales) memory.units_before[scale] = static_cast<int>(before);
-    }
-    __syncthreads();
-}
-
-__device__ inline uint32_t dot16(uint4 x, uint4 d, uint32_t sum) {
-    sum = __dp4a(x.x, d.x, sum);
-    sum = __dp4a(x.y, d.y, sum);
-    sum = __dp4a(x.z, d.z, sum);
-    return __dp4a(x.w, d.w, sum);
+// Counts the units of work and gives block `block` of `blocks` its share; lane `scale` of one warp
+// brings the size of each dictionary.
+__device__ inline void plan_search(SearchMemory& memory, uint32_t size, int block, int blocks) {
+    const int lane = threadIdx.x % 32;
+    const int log2 = lane < kScales ? unit_log2(lane) : 0;
+    const uint32_t before = warp_sum_before((size + (1 << log2) - 1) >> log2);
+    const uint32_t units = __shfl_sync(kAllLanes, before, kScales);
+    memory.size[lane] = size;
+    memory.units_before[lane] = before;
+    if (lane < 2) (&memory.first_unit)[lane] = (block + lane) * units / blocks;
 }
 
 struct Best {
-    int32_t cost = INT32_MAX_;
+    int32_t cost = 0x7FFFFFFF;
     uint32_t element = 0;
-    static constexpr int32_t INT32_MAX_ = 0x7FFFFFFF;
 
     __device__ void take(int32_t other, uint32_t index) {
         if (other < cost) {
@@ -93,191 +79,304 @@ struct Best {
             element = index;
         }
     }
+    // Costs are signed; the flipped bit keeps their order in an unsigned key.
+    __device__ uint64_t key() const {
+        return uint64_t{static_cast<uint32_t>(cost) ^ 0x80000000u} << 32 | element;
+    }
 };
 
-// Elements of fewer than 16 samples: 16 bytes hold several, and each lane has one segment.
+// The costs of a scale's classes, two to a lane.
+struct ClassCosts {
+    int32_t low, high;
+
+    __device__ ClassCosts(const int32_t* class_cost)
+        : low(class_cost[threadIdx.x % 32]), high(class_cost[threadIdx.x % 32 + 32]) {}
+
+    // All lanes ask at once.
+    __device__ int32_t operator[](int c) const {
+        const int32_t first = __shfl_sync(kAllLanes, low, c % 32);
+        const int32_t second = __shfl_sync(kAllLanes, high, c % 32);
+        return c < 32 ? first : second;
+    }
+};
+
+// What a lane knows of one element before its samples are compared.
+struct OwnCost {
+    int32_t cost = kNoElementCost;
+    int element_class = -1;
+
+    __device__ OwnCost() {}
+    __device__ OwnCost(const Dictionary& dictionary, uint32_t element, uint32_t size) {
+        if (element >= size) return;
+        cost = dictionary.cost[element];
+        element_class = dictionary.element_class[element];
+    }
+    __device__ int32_t with(const ClassCosts& classes) const {
+        const int32_t class_cost = classes[element_class & 63];
+        return element_class < 0 ? cost : cost + class_cost;
+    }
+};
+
+struct Units {
+    uint32_t first, last;
+};
+
+// Elements of fewer than 16 samples; each lane holds one segment in 32.
 template <int Area>
-__device__ void search_small(const uint8_t* dictionary, const uint8_t* segments, int group,
-                             uint32_t first, const int32_t* cost, Best& best) {
-    constexpr int kWords = Area < 4 ? 1 : Area / 4;
+__device__ void search_small(const Dictionary& dictionary, uint32_t size, const ClassCosts& classes,
+                             const uint8_t* segments, Units units, uint32_t* samples,
+                             int32_t* costs, uint64_t* key) {
+    constexpr int kHeld = kFragmentArea / Area / 32, kWords = Area < 4 ? 1 : Area / 4;
+    constexpr int kElements = Area < 4 ? 4 * Area : Area == 4 ? 16 : 32;
+    constexpr int kUnitWords = kElements * Area / 4;
     const int lane = threadIdx.x % 32;
-    const uint8_t* segment = segments + (group * 32 + lane) * Area;
-    uint32_t x[kWords];
-    if constexpr (Area == 1) x[0] = segment[0];
-    if constexpr (Area == 2) x[0] = *reinterpret_cast<const uint16_t*>(segment);
-    if constexpr (Area >= 4)
-        for (int w = 0; w < kWords; ++w) x[w] = reinterpret_cast<const uint32_t*>(segment)[w];
-    // Some vectors of 16 bytes are asked for before the first is used. No element is left out, for
-    // a condition would make each wait for the one before: past the last lie others, or reserved
-    // space, and their costs are too large to win.
-    constexpr int kVectors = Area < 4 ? Area : 4;
-    constexpr int kElements = 16 * kVectors / Area;
-    const uint4* vectors = reinterpret_cast<const uint4*>(dictionary + uint64_t{first} * Area);
-#pragma unroll 1
-    for (int start = 0; start < 16; start += kElements, vectors += kVectors) {
-        uint4 samples[kVectors];
+    uint32_t x[kHeld][kWords];
+    Best best[kHeld];
 #pragma unroll
-        for (int i = 0; i < kVectors; ++i) samples[i] = vectors[i];
+    for (int held = 0; held < kHeld; ++held) {
+        const uint8_t* segment = segments + (held * 32 + lane) * Area;
+        if constexpr (Area == 1) x[held][0] = segment[0];
+        if constexpr (Area == 2) x[held][0] = *reinterpret_cast<const uint16_t*>(segment);
+        if constexpr (Area >= 4)
+            for (int w = 0; w < kWords; ++w)
+                x[held][w] = reinterpret_cast<const uint32_t*>(segment)[w];
+    }
+    // A unit is on its way while the one before is compared.
+    OwnCost own;
+    uint32_t fetched[2] = {0, 0};
+    const auto fetch = [&](uint32_t unit) {
+        const uint32_t element = unit * kElements + lane;
+        own = OwnCost(dictionary, element, lane < kElements ? size : 0);
+        const uint32_t* words = dictionary.samples + uint64_t{unit} * kUnitWords;
+        if (lane < kUnitWords) fetched[0] = words[lane];
+        if (kUnitWords > 32) fetched[1] = words[lane + 32];
+    };
+    fetch(units.first);
+    for (uint32_t unit = units.first; unit < units.last; ++unit) {
+        const int32_t cost = own.with(classes);
         __syncwarp();
+        costs[lane] = cost;
+        samples[lane] = fetched[0];
+        if (kUnitWords > 32) samples[lane + 32] = fetched[1];
+        __syncwarp();
+        if (unit + 1 < units.last) fetch(unit + 1);
+#pragma unroll 2
+        for (int four = 0; four < kElements; four += 4) {
+            const int4 own_costs = *reinterpret_cast<const int4*>(costs + four);
+            uint32_t d[Area];
+            if constexpr (Area < 4) {
+                for (int w = 0; w < Area; ++w) d[w] = samples[four / 4 * Area + w];
+            } else {
+                for (int w = 0; w < Area; w += 4) {
+                    const uint4 v = *reinterpret_cast<const uint4*>(samples + four / 4 * Area + w);
+                    d[w] = v.x, d[w + 1] = v.y, d[w + 2] = v.z, d[w + 3] = v.w;
+                }
+            }
 #pragma unroll
-        for (int i = 0; i < kElements; i += 4) {
-            const int4 costs = *reinterpret_cast<const int4*>(cost + start + i);
+            for (int e = 0; e < 4; ++e) {
+                const int32_t own_cost = e == 0   ? own_costs.x
+                                         : e == 1 ? own_costs.y
+                                         : e == 2 ? own_costs.z
+                                                  : own_costs.w;
+                const uint32_t element = unit * kElements + four + e;
 #pragma unroll
-            for (int j = 0; j < 4; ++j) {
-                const auto word = [&](int w) {
-                    const uint4& v = samples[w / 4];
-                    return w % 4 == 0 ? v.x : w % 4 == 1 ? v.y : w % 4 == 2 ? v.z : v.w;
-                };
-                const int e = i + j;
-                uint32_t dot;
-                if constexpr (Area == 1) dot = x[0] * (word(e / 4) >> 8 * (e % 4) & 0xFF);
-                if constexpr (Area == 2)
-                    dot = __dp4a(x[0], word(e / 2) >> 16 * (e % 2) & 0xFFFF, 0u);
-                if constexpr (Area == 4) dot = __dp4a(x[0], word(e), 0u);
-                if constexpr (Area == 8)
-                    dot = __dp4a(x[1], word(2 * e + 1), __dp4a(x[0], word(2 * e), 0u));
-                const int32_t own = j == 0 ? costs.x : j == 1 ? costs.y : j == 2 ? costs.z : costs.w;
-                best.take(own - static_cast<int32_t>(dot << (kCostFractionBits + 1)),
-                          first + start + e);
+                for (int held = 0; held < kHeld; ++held) {
+                    uint32_t dot = 0;
+                    if constexpr (Area == 1) dot = x[held][0] * (d[0] >> 8 * e & 0xFF);
+                    if constexpr (Area == 2)
+                        dot = __dp4a(x[held][0], d[e / 2] >> 16 * (e % 2) & 0xFFFF, 0u);
+                    if constexpr (Area >= 4)
+                        for (int w = 0; w < kWords; ++w)
+                            dot = __dp4a(x[held][w], d[e * kWords + w], dot);
+                    best[held].take(own_cost - static_cast<int32_t>(dot << kDotShift), element);
+                }
             }
         }
     }
+#pragma unroll
+    for (int held = 0; held < kHeld; ++held) key[held * 32 + lane] = best[held].key();
 }
 
-// Elements of 16 samples and more: Tile elements side by side, 32 / Tile segments each.
+// A product of 16 elements with 8 segments over 16 or 32 samples, added to `sum`. The first two
+// sums are of element lane / 4 with segments lane % 4 * 2 and the next, the others of the element
+// 8 further on.
+__device__ inline void multiply(uint32_t a0, uint32_t a1, uint32_t b, int32_t (&sum)[4]) {
+    asm("mma.sync.aligned.m16n8k16.row.col.s32.u8.u8.s32 {%0,%1,%2,%3}, {%4,%5}, {%6}, "
+        "{%0,%1,%2,%3};"
+        : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])
+        : "r"(a0), "r"(a1), "r"(b));
+}
+
+__device__ inline void multiply(uint4 a, uint32_t b0, uint32_t b1, int32_t (&sum)[4]) {
+    asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+        "{%0,%1,%2,%3};"
+        : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])
+        : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b0), "r"(b1));
+}
+
+// Takes in a product of 16 elements, of which this lane knows the costs of two.
+__device__ inline void take_product(const int32_t (&sum)[4], const int32_t (&cost)[2],
+                                    uint32_t element, Best (&best)[2]) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+        best[i % 2].take(cost[i / 2] - (sum[i] << kDotShift), element + i / 2 * 8);
+}
+
+// The best of the lanes that hold the same segments.
+__device__ inline void write_keys(const Best (&best)[2], int first, int segments, uint64_t* key) {
+    const int lane = threadIdx.x % 32;
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+        uint64_t mine = best[i].key();
+        for (int step = 4; step < 32; step *= 2) {
+            const uint64_t other = __shfl_xor_sync(kAllLanes, mine, step);
+            mine = other < mine ? other : mine;
+        }
+        const int segment = first + 2 * lane + i;
+        if (lane < 4 && segment < segments) key[segment] = mine;
+    }
+}
+
+// Elements of 16 samples against their 16 segments.
+__device__ inline void search_16(const Dictionary& dictionary, uint32_t size,
+                                 const ClassCosts& classes, const uint8_t* segments, Units units,
+                                 uint64_t* key) {
+    const int lane = threadIdx.x % 32, row = lane / 4;
+    const uint32_t* words = reinterpret_cast<const uint32_t*>(segments);
+    const uint32_t b[2] = {words[lane], words[lane + 32]};
+    // Not one array of two dimensions: nvcc 13.0 and NVRTC leave its second row zero.
+    Best left[2], right[2];
+    for (uint32_t unit = units.first; unit < units.last; ++unit) {
+        const uint4 a = reinterpret_cast<const uint4*>(dictionary.samples)[uint64_t{unit} * 32 + lane];
+        const OwnCost own(dictionary, unit * 32 + lane, size);
+        const int32_t mine = own.with(classes);
+#pragma unroll
+        for (int tile = 0; tile < 2; ++tile) {
+            const int32_t cost[2] = {__shfl_sync(kAllLanes, mine, tile * 16 + row),
+                                     __shfl_sync(kAllLanes, mine, tile * 16 + row + 8)};
+#pragma unroll
+            for (int group = 0; group < 2; ++group) {
+                int32_t sum[4] = {0, 0, 0, 0};
+                multiply(tile ? a.z : a.x, tile ? a.w : a.y, b[group], sum);
+                take_product(sum, cost, unit * 32 + tile * 16 + row, group ? right : left);
+            }
+        }
+    }
+    write_keys(left, 0, 16, key);
+    write_keys(right, 8, 16, key);
+}
+
+// Elements of 32 samples and more against 8 segments or fewer.
 template <int Area>
-__device__ void search_large(const uint8_t* dictionary, const uint8_t* segments, uint32_t first,
-                             const int32_t* cost, Best& best) {
-    constexpr int kChunks = Area / 16, kSegmentsHere = kFragmentArea / Area;
-    constexpr int kTile = 32 / kSegmentsHere, kSteps = (Area == 16 ? 16 : 32) / kTile;
-    const int lane = threadIdx.x % 32, mine = lane / kSegmentsHere;
-    const uint4* segment = reinterpret_cast<const uint4*>(segments + lane % kSegmentsHere * Area);
-    const uint4* element =
-        reinterpret_cast<const uint4*>(dictionary) + uint64_t{first} * kChunks + mine;
-    __syncwarp();
-#pragma unroll 4
-    for (int step = 0; step < kSteps; ++step, element += kTile * kChunks) {
-        uint32_t dot = 0;
-#pragma unroll 8
-        for (int chunk = 0; chunk < kChunks; ++chunk)
-            dot = dot16(segment[chunk], element[chunk * kTile], dot);
-        const int i = step * kTile + mine;
-        best.take(cost[i] - static_cast<int32_t>(dot << (kCostFractionBits + 1)), first + i);
+__device__ void search_large(const Dictionary& dictionary, uint32_t size, const ClassCosts& classes,
+                             const uint8_t* segments, Units units, uint64_t* key) {
+    constexpr int kSegmentsHere = kFragmentArea / Area, kPieces = Area / 32;
+    constexpr int kTiles = Area > 64 ? 1 : 2;
+    const int lane = threadIdx.x % 32, row = lane / 4;
+    const uint32_t* words =
+        reinterpret_cast<const uint32_t*>(segments) + row * (Area / 4) + lane % 4;
+    Best best[2];
+    for (uint32_t unit = units.first; unit < units.last; ++unit) {
+        const uint32_t first = unit * kTiles * 16;
+        const uint4* tiles =
+            reinterpret_cast<const uint4*>(dictionary.samples) + uint64_t{first} * (Area / 16) + lane;
+        uint4 a[kTiles][kPieces];
+#pragma unroll
+        for (int tile = 0; tile < kTiles; ++tile)
+#pragma unroll
+            for (int piece = 0; piece < kPieces; ++piece)
+                a[tile][piece] = tiles[(tile * kPieces + piece) * 32];
+        const OwnCost own(dictionary, first + lane, lane < kTiles * 16 ? size : 0);
+        const int32_t mine = own.with(classes);
+#pragma unroll
+        for (int tile = 0; tile < kTiles; ++tile) {
+            const int32_t cost[2] = {__shfl_sync(kAllLanes, mine, tile * 16 + row),
+                                     __shfl_sync(kAllLanes, mine, tile * 16 + row + 8)};
+            int32_t sum[4] = {0, 0, 0, 0};
+#pragma unroll
+            for (int piece = 0; piece < kPieces; ++piece) {
+                const bool held = row < kSegmentsHere;
+                multiply(a[tile][piece], held ? words[piece * 8] : 0,
+                         held ? words[piece * 8 + 4] : 0, sum);
+            }
+            take_product(sum, cost, first + tile * 16 + row, best);
+        }
+    }
+    write_keys(best, 0, kSegmentsHere, key);
+}
+
+// One warp's units of a scale; the keys of its segments go to `key`.
+__device__ inline void search_units(const Picture& picture, const State& state,
+                                    SearchMemory& memory, int scale, Units units, uint64_t* key) {
+    const int warp = threadIdx.x / 32;
+    const Dictionary& dictionary = picture.dictionaries[scale];
+    const uint32_t size = memory.size[scale];
+    const uint8_t* segments = memory.segments + scale * kFragmentArea;
+    const ClassCosts classes(state.class_cost[scale]);
+    const auto small = [&](auto search) {
+        search(dictionary, size, classes, segments, units, memory.samples[warp], memory.cost[warp],
+               key);
+    };
+    const auto large = [&](auto search) {
+        search(dictionary, size, classes, segments, units, key);
+    };
+    switch (area_log2(scale)) {
+        case 0: return small(search_small<1>);
+        case 1: return small(search_small<2>);
+        case 2: return small(search_small<4>);
+        case 3: return small(search_small<8>);
+        case 4: return large(search_16);
+        case 5: return large(search_large<32>);
+        case 6: return large(search_large<64>);
+        case 7: return large(search_large<128>);
+        default: return large(search_large<256>);
     }
 }
 
-// The best of all lanes that hold the same segment, as a key: cost, then element.
-__device__ inline uint64_t best_key(const Best& best, int scale) {
-    const int segments = kFragmentArea / scale_area(scale);
-    // Costs are signed; the flipped bit keeps their order in an unsigned key.
-    uint64_t mine = uint64_t{static_cast<uint32_t>(best.cost) ^ 0x80000000u} << 32 | best.element;
-    for (int step = 16; step >= segments; step /= 2) {
-        const uint64_t other = __shfl_xor_sync(kAllLanes, mine, step);
-        mine = other < mine ? other : mine;
-    }
-    return mine;
-}
-
-// Segments that the lanes of a warp hold, as one number.
-__device__ inline int run_of(int scale, int group) { return scale * 8 + group; }
-
-// Lowers the keys of a run's segments.
-__device__ inline void publish(uint64_t mine, int run, uint64_t* key) {
-    const int lane = threadIdx.x % 32, scale = run / 8, group = run % 8;
-    if (lane >= kFragmentArea / scale_area(scale)) return;
-    const int segment = group * 32 + lane, m = scale_m(scale);
+__device__ inline void lower_key(uint64_t* keys, int scale, int segment, uint64_t mine) {
+    const int m = scale_m(scale);
     const int address = segment_address(scale, segment >> m, segment & ((1 << m) - 1));
-    atomicMin(reinterpret_cast<unsigned long long*>(&key[address]),
+    atomicMin(reinterpret_cast<unsigned long long*>(&keys[address]),
               static_cast<unsigned long long>(mine));
 }
 
-__device__ inline void search_unit(const uint8_t* dictionary, const SearchMemory& memory,
-                                   int scale, int group, uint32_t first,
-                                   const int32_t* cost, Best& best) {
-    const uint8_t* segments = memory.segments + scale * kFragmentArea;
-    switch (area_log2(scale)) {
-        case 0: return search_small<1>(dictionary, segments, group, first, cost, best);
-        case 1: return search_small<2>(dictionary, segments, group, first, cost, best);
-        case 2: return search_small<4>(dictionary, segments, group, first, cost, best);
-        case 3: return search_small<8>(dictionary, segments, group, first, cost, best);
-        case 4: return search_large<16>(dictionary, segments, first, cost, best);
-        case 5: return search_large<32>(dictionary, segments, first, cost, best);
-        case 6: return search_large<64>(dictionary, segments, first, cost, best);
-        case 7: return search_large<128>(dictionary, segments, first, cost, best);
-        default: return search_large<256>(dictionary, segments, first, cost, best);
-    }
-}
-
-// A warp's place in the search: one unit of work.
-struct Unit {
-    int scale, group;
-    uint32_t first;
-    int elements;
-};
-
-__device__ inline Unit unit_at(const SearchMemory& memory, int number, int scale) {
-    while (number >= memory.units_before[scale + 1]) ++scale;
-    const uint32_t size = memory.size[scale];
-    const int tile = unit_elements(scale), tiles = (size + tile - 1) / tile;
-    const int place = number - memory.units_before[scale];
-    const int group = segment_groups(scale) > 1 ? place / tiles : 0;
-    const uint32_t first = static_cast<uint32_t>(place - group * tiles) * tile;
-    return {scale, group, first, min(tile, static_cast<int>(size - first))};
-}
-
-// This block's part of the search of a fragment that is laid out and planned; block `block` of
-// `blocks`.
-__device__ inline void search_fragment(const Picture& picture, SearchMemory& memory, int block,
-                                       int blocks, uint64_t* key) {
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
-    const uint32_t units = memory.units_before[kScales];
-    const uint32_t worker = block * warps + warp, workers = blocks * warps;
-    int number = static_cast<int>(uint64_t{worker} * units / workers);
-    const int last = static_cast<int>(uint64_t{worker + 1} * units / workers);
-    int run = -1;
-    Best best;
-    // The costs of a unit are fetched while the one before is compared.
-    Unit unit{0, 0, 0, 0};
-    int32_t own_cost = 0;
-    int element_class = 0;
-    const auto fetch = [&] {
-        if (lane >= unit.elements) return;
-        const Dictionary& dictionary = picture.dictionaries[unit.scale];
-        own_cost = dictionary.cost[unit.first + lane];
-        element_class = dictionary.element_class[unit.first + lane];
-    };
-    if (number < last) {
-        unit = unit_at(memory, number, 0);
-        fetch();
-    }
-    for (; number < last; ++number) {
-        const Unit now = unit;
-        const int32_t cost = lane < now.elements
-                                 ? own_cost + memory.class_cost[now.scale][element_class]
-                                 : kNoElementCost;
-        if (number + 1 < last) {
-            unit = unit_at(memory, number + 1, now.scale);
-            fetch();
-        }
-        if (run_of(now.scale, now.group) != run) {
-            if (run >= 0) publish(best_key(best, run / 8), run, key);
-            best = Best();
-            run = run_of(now.scale, now.group);
-        }
+// This block's part of the search of a fragment that is laid out and planned. Lowers the keys of
+// the segments.
+__device__ inline void search_fragment(const Picture& picture, const State& state,
+                                       SearchMemory& memory, uint64_t* keys) {
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const uint32_t before = memory.units_before[lane];
+    const uint32_t units = memory.last_unit - memory.first_unit;
+    uint32_t number = memory.first_unit + warp * units / kWarps;
+    const uint32_t last = memory.first_unit + (warp + 1) * units / kWarps;
+    int scale = -1;
+    while (number < last) {
+        if (scale >= 0)
+            for (int segment = lane; segment < kFragmentArea >> area_log2(scale); segment += 32)
+                lower_key(keys, scale, segment, memory.key[warp][segment]);
         __syncwarp();
-        memory.cost[warp][lane] = cost;
-        search_unit(picture.dictionaries[now.scale].samples, memory, now.scale, now.group,
-                    now.first, memory.cost[warp], best);
+        // The last scale that starts no later has a unit here.
+        scale = 31 - __clz(__ballot_sync(kAllLanes, lane < kScales && before <= number));
+        const uint32_t start = __shfl_sync(kAllLanes, before, scale);
+        const uint32_t end = min(last, __shfl_sync(kAllLanes, before, scale + 1));
+        search_units(picture, state, memory, scale, {number - start, end - start},
+                     memory.key[warp]);
+        __syncwarp();
+        number = end;
     }
-    // Neighbouring warps mostly end with the same segments; one of them publishes for all.
-    memory.key[warp][lane] = run >= 0 ? best_key(best, run / 8) : kNoKey;
-    if (lane == 0) memory.run[warp] = run;
+    if (lane == 0) memory.scale[warp] = scale;
     __syncthreads();
-    if (run < 0 || (warp > 0 && memory.run[warp - 1] == run)) return;
-    uint64_t mine = memory.key[warp][lane];
-    for (int other = warp + 1; other < warps && memory.run[other] == run; ++other)
-        mine = memory.key[other][lane] < mine ? memory.key[other][lane] : mine;
-    publish(mine, run, key);
+    // Neighbouring warps mostly end with the same scale: the block lowers each key once.
+    const int its_scale = memory.scale[lane];
+    for (uint32_t warps = __ballot_sync(kAllLanes, its_scale >= 0); warps;) {
+        const int shared = __shfl_sync(kAllLanes, its_scale, __ffs(warps) - 1);
+        const bool has = its_scale == shared;
+        for (int segment = warp; segment < kFragmentArea >> area_log2(shared); segment += kWarps) {
+            const uint64_t mine = warp_min(has ? memory.key[lane][segment] : kNoKey);
+            if (lane == 0) lower_key(keys, shared, segment, mine);
+        }
+        warps &= ~__ballot_sync(kAllLanes, has);
+    }
 }
 
 }  // namespace mmp

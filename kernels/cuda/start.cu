@@ -5,17 +5,20 @@
 using namespace mmp;
 
 // Fills the dictionaries and models of each picture. Grid: (25, pictures).
-extern "C" __global__ void __launch_bounds__(1024) start_pictures(State* states) {
+extern "C" __global__ void __launch_bounds__(kThreads) start_pictures(State* states) {
     __shared__ LearnMemory memory;
     State& state = states[blockIdx.y];
     const int scale = blockIdx.x;
+    const bool reachable = scale_reachable(scale, state.picture.partition);
     if (threadIdx.x < kFlagContexts * kFlags) {
         const int flag = threadIdx.x % kFlags;
         state.flag_frequency[threadIdx.x / kFlags][scale][flag] =
             flag_allowed(scale, flag, state.picture.partition);
     }
+    if (threadIdx.x == 0) state.learnt[scale] = reachable ? kGreyLevels : 0;
     if (scale == 0)
-        for (int i = threadIdx.x; i < kSegments; i += blockDim.x) state.key[i] = kNoKey;
-    if (scale_reachable(scale, state.picture.partition))
-        start_scale(state.picture, state.scales[scale], scale, memory);
+        for (int i = threadIdx.x; i < 2 * kSegments; i += kThreads) state.key[0][i] = kNoKey;
+    if (!reachable) return;
+    start_scale(state.picture, scale, memory, state.class_cost[scale]);
+    if (threadIdx.x == 0) state.scales[scale] = memory.models[scale];
 }

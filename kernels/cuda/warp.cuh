@@ -20,4 +20,11 @@ __device__ inline uint32_t warp_sum_before(uint32_t value) {
     return sum - value;
 }
 
+__device__ inline uint64_t warp_min(uint64_t value) {
+    const uint32_t high = static_cast<uint32_t>(value >> 32);
+    const uint32_t smallest = __reduce_min_sync(kAllLanes, high);
+    const uint32_t low = high == smallest ? static_cast<uint32_t>(value) : kAllLanes;
+    return uint64_t{smallest} << 32 | __reduce_min_sync(kAllLanes, low);
+}
+
 }  // namespace mmp

@@ -55,7 +55,7 @@ class CpuBackend(Backend):
         return _coded(
             *_cpu.encode(
                 plane,
-                _options(params.tools),
+                native_tools(params.tools),
                 params.lambda_fixed,
                 params.rate_model == "log2",
                 threads or default_threads(),
@@ -72,10 +72,11 @@ class CpuBackend(Backend):
         *,
         progress: Progress | None = None,
     ) -> Coded:
-        return _coded(payload, *_cpu.decode(payload, *shape, _options(tools), progress))
+        return _coded(payload, *_cpu.decode(payload, *shape, native_tools(tools), progress))
 
 
-def _options(tools: Tools) -> tuple:
+def native_tools(tools: Tools) -> tuple[int, bool, bool, int, int]:
+    """The tools as the compiled module takes them."""
     return (
         int(tools.partition),
         tools.index_classes,

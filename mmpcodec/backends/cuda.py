@@ -1,20 +1,24 @@
 """The cuda backend: the whole search loop on the device, entropy coding on the host."""
 
-from collections.abc import Sequence
-from functools import cache
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, partial
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
 from mmpcodec.backends import kernels
 from mmpcodec.backends.base import Backend, Coded, Progress, Trace, report_progress
+from mmpcodec.backends.cpu import native_tools
 from mmpcodec.backends.device_state import (
-    MAX_SYMBOLS,
     PHASES,
     STATE_DTYPE,
     make_state,
     padded_shape,
     plan_dictionaries,
+    trees_dtype,
 )
 from mmpcodec.codec.models import LOG2
 from mmpcodec.codec.scales import FRAGMENT_SIZE, SCALES
@@ -23,8 +27,8 @@ from mmpcodec.errors import BackendUnavailable, LimitExceeded
 from mmpcodec.params import EncodeParams, Tools
 
 THREADS = 1024
-CHUNK = 256
-"""Fragments of one launch; while it runs the host codes the symbols of the one before."""
+CHUNK = 128
+"""Fragments of one launch; while it runs the host codes the trees of the one before."""
 
 
 @cache
@@ -48,18 +52,34 @@ def _rate_table(device: int):
         return cupy.asarray(LOG2.astype(np.int32))
 
 
+@cache
+def _search_loop(device: int, defines: tuple[str, ...]) -> tuple[Any, int]:
+    """The kernel, and the bytes of shared memory that it takes."""
+    import cupy
+
+    module = kernels.load("encode", device, defines, cooperative=True)
+    with cupy.cuda.Device(device):
+        sizes = cupy.zeros(3, np.uint32)
+        module.get_function("layout_sizes")((1,), (1,), (sizes,))
+        shared_bytes = int(sizes[2])
+        kernel = module.get_function("encode_fragments")
+        kernel.max_dynamic_shared_size_bytes = shared_bytes
+    return kernel, shared_bytes
+
+
 class CudaBackend(Backend):
-    """The current device and stream of CuPy are used.
+    """The current device and stream of CuPy are used, and planes may lie on that device.
 
     Parameters
     ----------
-    profile : bool
-        Measure the phases of the search loop; ``phase_cycles`` then holds those of the last call.
+    profile : int or None
+        Measure the phases of the search loop in this block; ``phase_cycles`` then holds those of
+        the first picture of the last call.
     """
 
     name = "cuda"
 
-    def __init__(self, profile: bool = False):
+    def __init__(self, profile: int | None = None):
         self.profile = profile
         self.phase_cycles: dict[str, int] = {}
 
@@ -73,6 +93,10 @@ class CudaBackend(Backend):
         name = cupy.cuda.runtime.getDeviceProperties(device.id)["name"].decode()
         return f"{name}, CuPy {cupy.__version__}"
 
+    def warm(self) -> None:
+        """Compile the kernels for the current device, or find them in the cache."""
+        self.encode(np.zeros((1, 1), np.uint8), EncodeParams())
+
     def encode(
         self,
         plane: np.ndarray,
@@ -81,10 +105,15 @@ class CudaBackend(Backend):
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Coded:
-        return self.encode_batch([plane], params, progress=progress)[0]
+        return self.encode_batch([plane], params, threads=threads, progress=progress)[0]
 
     def encode_batch(
-        self, planes: Sequence, params: EncodeParams, *, progress: Progress | None = None
+        self,
+        planes: Sequence,
+        params: EncodeParams,
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
     ) -> list[Coded]:
         """Encode several planes at once, each as if alone.
 
@@ -92,19 +121,31 @@ class CudaBackend(Backend):
         ----------
         planes : sequence of (H, W) uint8 NumPy or CuPy arrays
         params : EncodeParams
+        threads : int or None
+            Host threads for entropy coding; None takes what the machine has.
         progress : callable or None
             Called with the fragments done and their number, over all planes.
 
         Raises
         ------
         LimitExceeded
-            When the device has too little free memory.
+            When a picture needs more device memory than is free.
+        KernelError
+            When a kernel does not compile.
         """
-        run = _Batch(planes, params, ("MMP_PROFILE=0",) if self.profile else ())
-        coded = run.encode(progress)
-        if self.profile:
-            self.phase_cycles = run.phase_cycles()
-        return coded
+        defines = () if self.profile is None else (f"MMP_PROFILE={self.profile}",)
+        coded: list[Coded | None] = [None] * len(planes)
+        total, done = sum(_fragments(plane.shape) for plane in planes), 0
+        with ThreadPoolExecutor(threads or len(os.sched_getaffinity(0))) as pool:
+            for group in _groups([plane.shape for plane in planes], params):
+                run = _Group([planes[i] for i in group], params, defines, pool)
+                for finished in run.encode():
+                    report_progress(progress, done + finished, total)
+                done += finished
+                for i, result in zip(group, run.results(), strict=True):
+                    coded[i] = result
+                self.phase_cycles = run.phase_cycles()
+        return [result for result in coded if result is not None]
 
     def decode(
         self,
@@ -117,115 +158,167 @@ class CudaBackend(Backend):
         raise BackendUnavailable("backend cuda cannot run here: it only encodes; cpu decodes")
 
 
-class _Batch:
-    """One call of encode_batch: memory, launches, and the host's part."""
+def _fragments(shape: tuple[int, int]) -> int:
+    height, width = padded_shape(shape)
+    return height * width // FRAGMENT_SIZE**2
 
-    def __init__(self, planes: Sequence, params: EncodeParams, defines: tuple[str, ...]):
-        import cupy
 
-        self.cupy = cupy
-        self.params = params
-        self.shapes = [plane.shape for plane in planes]
-        self.fragments = [
-            height * width // FRAGMENT_SIZE**2 for height, width in map(padded_shape, self.shapes)
-        ]
-        self.plan = plan_dictionaries(params.tools.partition, params.tools.dictionary_limit)
-        self.device = cupy.cuda.Device()
-        self._check_memory()
-        self.start = kernels.load("start", self.device.id).get_function("start_pictures")
-        module = kernels.load("encode", self.device.id, defines, cooperative=True)
-        self.step = module.get_function("encode_fragments")
-        sizes = cupy.zeros(4, np.uint32)
-        module.get_function("layout_sizes")((1,), (1,), (sizes,))
-        self.shared_bytes = int(sizes[3])
-        self.step.max_dynamic_shared_size_bytes = self.shared_bytes
-        self.pictures = [cupy.ascontiguousarray(cupy.asarray(plane)) for plane in planes]
-        self._allocate()
+def device_bytes(shape: tuple[int, int], params: EncodeParams) -> int:
+    """Device memory that a picture takes while it is encoded."""
+    plan = plan_dictionaries(params.tools.partition, params.tools.dictionary_limit)
+    height, width = padded_shape(shape)
+    return plan.size + STATE_DTYPE.itemsize + 3 * height * width
 
-    def _check_memory(self) -> None:
-        needed = sum(
-            self.plan.size + 3 * height * width for height, width in map(padded_shape, self.shapes)
-        )
-        free = self.device.mem_info[0] + self.cupy.get_default_memory_pool().free_bytes()
-        if needed > free:
+
+def _free_bytes() -> int:
+    """What the device and CuPy's memory pool, with its limit, still have to give."""
+    import cupy
+
+    pool = cupy.get_default_memory_pool()
+    free = cupy.cuda.Device().mem_info[0] + pool.free_bytes()
+    limit = pool.get_limit()
+    return min(free, limit - pool.used_bytes()) if limit else free
+
+
+def _groups(shapes: Sequence[tuple[int, int]], params: EncodeParams) -> Iterator[list[int]]:
+    """Which pictures run at once: as many as have a multiprocessor each and fit into memory.
+
+    Pictures of like size go together, for a group takes as long as its largest.
+    """
+    import cupy
+
+    multiprocessors = cupy.cuda.Device().attributes["MultiProcessorCount"]
+    waiting = sorted(range(len(shapes)), key=lambda i: _fragments(shapes[i]))
+    while waiting:
+        free, group = _free_bytes(), []
+        while waiting and len(group) < multiprocessors:
+            needed = device_bytes(shapes[waiting[-1]], params)
+            if needed > free:
+                break
+            free -= needed
+            group.append(waiting.pop())
+        if not group:
+            height, width = shapes[waiting[-1]]
             raise LimitExceeded(
                 "Device memory",
-                f"{len(self.shapes)} pictures need {needed} bytes "
-                f"({self.plan.size} each for dictionaries), {free} are free",
+                f"a picture of {width}x{height} needs {needed} bytes, {free} are free",
             )
+        yield group
 
-    def _allocate(self) -> None:
-        cupy = self.cupy
-        self.capacity = CHUNK * MAX_SYMBOLS
-        count = len(self.pictures)
-        pinned = cupy.cuda.alloc_pinned_memory(16 * self.capacity * count + 8 * count)
-        words = np.frombuffer(pinned, np.uint64, 2 * self.capacity * count)
-        self.symbols = words.reshape(count, 2, self.capacity)
-        counts = np.frombuffer(pinned, np.uint32, 2 * count, offset=16 * self.capacity * count)
-        self.symbol_counts = counts.reshape(count, 2)
-        self.samples, self.leaf_scales, self.dictionaries = [], [], []
-        states = np.zeros(count, STATE_DTYPE)
-        for i, shape in enumerate(self.shapes):
-            dictionaries = cupy.empty(self.plan.size, np.uint8)
-            dictionaries[: self.plan.cleared] = 0
-            self.dictionaries.append(dictionaries)
-            self.samples.append(cupy.empty(padded_shape(shape), np.uint8))
-            self.leaf_scales.append(cupy.empty(padded_shape(shape), np.int8))
-            states[i] = make_state(self.params, shape, self.plan, dictionaries.data.ptr)
-            states[i]["picture"]["source"] = self.pictures[i].data.ptr
-            states[i]["picture"]["samples"] = self.samples[i].data.ptr
-            states[i]["picture"]["leaf_scales"] = self.leaf_scales[i].data.ptr
-            states[i]["picture"]["rates"] = _rate_table(self.device.id).data.ptr
-            states[i]["picture"]["symbols"] = self.symbols[i].ctypes.data
-            states[i]["picture"]["symbol_count"] = self.symbol_counts[i].ctypes.data
-        self.states = cupy.asarray(states.view(np.uint8))
 
-    def encode(self, progress: Progress | None) -> list[Coded]:
+class _Group:
+    """Pictures that are encoded at once: their memory, launches, and the host's part."""
+
+    def __init__(
+        self,
+        planes: Sequence,
+        params: EncodeParams,
+        defines: tuple[str, ...],
+        pool: ThreadPoolExecutor,
+    ):
+        import cupy
+
         from mmpcodec import _cpu
 
-        cupy = self.cupy
-        count = len(self.pictures)
-        blocks = max(1, self.device.attributes["MultiProcessorCount"] // count)
-        stream = cupy.cuda.get_current_stream()
-        self.start((len(SCALES), count), (THREADS,), (self.states,))
-        coders = [_cpu.RangeEncoder() for _ in self.pictures]
-        total = sum(self.fragments)
-        launched: list[tuple[int, Any]] = []
-        for first in range(0, max(self.fragments) + CHUNK, CHUNK):
-            if first < max(self.fragments):
-                slot = first // CHUNK % 2
-                arguments = (
-                    self.states,
-                    np.int32(first),
-                    np.int32(first + CHUNK),
-                    np.int32(slot),
-                    np.int32(self.capacity),
-                )
-                self.step((blocks, count), (THREADS,), arguments, shared_mem=self.shared_bytes)
-                launched.append((first, stream.record()))
-            if len(launched) == 2 or first + CHUNK >= max(self.fragments):
-                while launched and (len(launched) == 2 or first >= max(self.fragments)):
-                    done, event = launched.pop(0)
-                    event.synchronize()
-                    self._code(coders, done // CHUNK % 2)
-                    finished = sum(min(done, fragments) for fragments in self.fragments)
-                    report_progress(progress, finished, total)
-        report_progress(progress, total, total)
-        return [self._coded(i, coder) for i, coder in enumerate(coders)]
+        self.params = params
+        self.pool = pool
+        self.shapes = [plane.shape for plane in planes]
+        self.fragments = [_fragments(shape) for shape in self.shapes]
+        self.device = cupy.cuda.Device()
+        self.stream = cupy.cuda.get_current_stream()
+        self.start = kernels.load("start", self.device.id).get_function("start_pictures")
+        self.step, self.shared_bytes = _search_loop(self.device.id, defines)
+        self.coders = [_cpu.TreeCoder(native_tools(params.tools)) for _ in planes]
+        self.planes = [cupy.ascontiguousarray(cupy.asarray(plane)) for plane in planes]
+        self._allocate()
+
+    def _allocate(self) -> None:
+        import cupy
+
+        count, tools = len(self.planes), self.params.tools
+        trees = trees_dtype(CHUNK, tools.dictionary_limit)
+        self.pinned = cupy.cuda.alloc_pinned_memory(count * trees.itemsize)
+        self.trees = np.frombuffer(self.pinned, trees, count)
+        plan = plan_dictionaries(tools.partition, tools.dictionary_limit)
+        self.dictionaries = cupy.empty((count, plan.size), np.uint8)
+        self.dictionaries[:, : plan.cleared] = 0
+        ends = list(accumulate(fragments * FRAGMENT_SIZE**2 for fragments in self.fragments))
+        self.starts = [0, *ends]
+        self.samples = cupy.empty(ends[-1], np.uint8)
+        self.leaf_scales = cupy.empty(ends[-1], np.int8)
+        states = np.zeros(count, STATE_DTYPE)
+        for i, shape in enumerate(self.shapes):
+            dictionaries = self.dictionaries.data.ptr + i * plan.size
+            states[i] = make_state(self.params, shape, plan, dictionaries)
+            picture = states[i]["picture"]
+            picture["source"] = self.planes[i].data.ptr
+            picture["samples"] = self.samples.data.ptr + self.starts[i]
+            picture["leaf_scales"] = self.leaf_scales.data.ptr + self.starts[i]
+            picture["rates"] = _rate_table(self.device.id).data.ptr
+            picture["chunk"] = CHUNK
+            for name in trees.names or ():
+                picture[name] = self.trees[name][i].ctypes.data
+        self.states = cupy.asarray(states.view(np.uint8))
+
+    def encode(self) -> Iterator[int]:
+        """Encode all; gives the number of fragments done from time to time."""
+        try:
+            self.start((len(SCALES), len(self.planes)), (THREADS,), (self.states,))
+            running = self._launch(0)
+            for first in range(CHUNK, max(self.fragments) + CHUNK, CHUNK):
+                done, running = running, self._launch(first)
+                done.synchronize()
+                # Threads share the pictures; coding leaves the interpreter's lock.
+                list(self.pool.map(partial(self._code, first - CHUNK), range(len(self.planes))))
+                yield sum(min(first, fragments) for fragments in self.fragments)
+        finally:
+            # The host memory that the device writes to may be given away after this.
+            self.stream.synchronize()
+
+    def _launch(self, first: int) -> Any:
+        """Start the search of the next fragments; gives the event of its end."""
+        count = len(self.planes)
+        if first < max(self.fragments):
+            blocks = self.device.attributes["MultiProcessorCount"] // count
+            arguments = self.states, np.int32(first), np.int32(first + CHUNK), _slot(first)
+            self.step((blocks, count), (THREADS,), arguments, shared_mem=self.shared_bytes)
+        return self.stream.record()
+
+    def _code(self, first: int, i: int) -> None:
+        """Code the trees of a picture that one launch chose."""
+        count = min(self.fragments[i] - first, CHUNK)
+        if count > 0:
+            slot, trees = _slot(first), self.trees[i]
+            self.coders[i].code(
+                trees["node_counts"][slot, :count],
+                trees["nodes"][slot],
+                trees["sizes"][slot, :count],
+                trees["first_class"],
+            )
+
+    def results(self) -> Iterator[Coded]:
+        """The pictures in order."""
+        sizes = (self._states()["learnt"] & 0xFFFFFFFF).astype(int)
+        samples, leaf_scales = self.samples.get(), self.leaf_scales.get()
+        for i, (height, width) in enumerate(self.shapes):
+            place = slice(self.starts[i], self.starts[i + 1])
+            shape = padded_shape((height, width))
+            rates = self.coders[i].tally()
+            bits = {syntax: rate / 4096 for syntax, rate in zip(SYNTAX, rates, strict=True)}
+            yield Coded(
+                self.coders[i].finish(),
+                samples[place].reshape(shape)[:height, :width].copy(),
+                Trace(bits, leaf_scales[place].reshape(shape), sizes[i]),
+            )
+
+    def _states(self) -> np.ndarray:
+        return self.states.get().view(STATE_DTYPE)
 
     def phase_cycles(self) -> dict[str, int]:
-        """Cycles of each phase, in the first block of the first picture."""
-        cycles = self.states.get().view(STATE_DTYPE)["phase_cycles"][0]
+        """Cycles of each phase, in the profiled block of the first picture."""
+        cycles = self._states()["phase_cycles"][0]
         return dict(zip(PHASES, cycles.tolist(), strict=True))
 
-    def _code(self, coders: list, slot: int) -> None:
-        for i, coder in enumerate(coders):
-            coder.encode_symbols(self.symbols[i, slot, : self.symbol_counts[i, slot]])
 
-    def _coded(self, i: int, coder) -> Coded:
-        height, width = self.shapes[i]
-        state = self.states.reshape(len(self.pictures), -1)[i].get().view(STATE_DTYPE)
-        sizes = state["scales"]["size"][0].astype(int)
-        bits = {syntax: rate / 4096 for syntax, rate in zip(SYNTAX, coder.tally(), strict=True)}
-        samples = self.samples[i].get()[:height, :width].copy()
-        return Coded(coder.finish(), samples, Trace(bits, self.leaf_scales[i].get(), sizes))
+def _slot(first: int) -> np.int32:
+    return np.int32(first // CHUNK % 2)

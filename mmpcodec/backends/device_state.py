@@ -14,22 +14,10 @@ from mmpcodec.codec.scales import FRAGMENT_SIZE, SCALES, Scale, reachable_scales
 from mmpcodec.params import EncodeParams, Partition
 
 CLASS_SLOTS = 64
-COUNT_BLOCK = 128
 MAX_NODES = 2 * FRAGMENT_SIZE**2 - 1
-MAX_SYMBOLS = 3 * FRAGMENT_SIZE**2 - 1
-"""Most symbols of a fragment: 256 single samples send class and element, 255 splits a flag."""
 
 SEGMENTS = 961
-PHASES = (
-    "plan",
-    "search",
-    "wait for search",
-    "tree",
-    "code",
-    "wait for tree",
-    "learn",
-    "wait for learn",
-)
+PHASES = ("wait for learning", "search", "prepare tree", "wait for search", "tree", "learn")
 ALIGNMENT = 256
 
 DICTIONARY_DTYPE = np.dtype(
@@ -38,7 +26,6 @@ DICTIONARY_DTYPE = np.dtype(
         ("cost", "u8"),
         ("element_class", "u8"),
         ("count", "u8"),
-        ("block_total", "u8"),
         ("table", "u8"),
     ],
     align=True,
@@ -50,8 +37,10 @@ PICTURE_DTYPE = np.dtype(
         ("samples", "u8"),
         ("leaf_scales", "u8"),
         ("rates", "u8"),
-        ("symbols", "u8"),
-        ("symbol_count", "u8"),
+        ("nodes", "u8"),
+        ("node_counts", "u8"),
+        ("sizes", "u8"),
+        ("first_class", "u8"),
         ("lambda_fixed", "i8"),
         ("height", "i4"),
         ("width", "i4"),
@@ -63,52 +52,54 @@ PICTURE_DTYPE = np.dtype(
         ("copy_radius", "i4"),
         ("dictionary_limit", "u4"),
         ("table_mask", "u4"),
-        ("count_blocks", "u4"),
+        ("chunk", "u4"),
         ("log2_rates", "u4"),
     ],
     align=True,
 )
 SCALE_DTYPE = np.dtype(
     [
-        ("size", "u4"),
         ("class_frequency", "u4", CLASS_COUNT),
         ("class_total", "u4", CLASS_COUNT),
         ("class_size", "u4", CLASS_COUNT),
-        ("class_cost", "i4", CLASS_SLOTS),
-    ],
-    align=True,
-)
-NODE_DTYPE = np.dtype(
-    [
-        ("index", "u4"),
-        ("symbol", "u2"),
-        ("scale", "u1"),
-        ("k", "u1"),
-        ("l", "u1"),
-        ("flag", "u1"),
-        ("context", "u1"),
-        ("unused", "u1"),
     ],
     align=True,
 )
 STATE_DTYPE = np.dtype(
     [
         ("picture", PICTURE_DTYPE),
+        ("learnt", "u8", len(SCALES)),
+        ("key", "u8", (2, SEGMENTS)),
+        ("searched", "u4"),
+        ("unused", "u4"),
+        ("class_cost", "i4", (len(SCALES), CLASS_SLOTS)),
         ("scales", SCALE_DTYPE, len(SCALES)),
         ("flag_frequency", "u4", (FLAG_CONTEXTS, len(SCALES), 3)),
-        ("searched", "u4"),
-        ("learnt", "u4"),
-        ("chosen", "u4"),
-        ("counted", "u4"),
-        ("node_count", "u4"),
-        ("unused", "u4"),
-        ("nodes", NODE_DTYPE, MAX_NODES),
-        ("coded", "u1", FRAGMENT_SIZE**2),
-        ("key", "u8", SEGMENTS),
         ("phase_cycles", "u8", len(PHASES)),
     ],
     align=True,
 )
+
+
+def trees_dtype(chunk: int, limit: int) -> np.dtype:
+    """What the device writes of one picture into host memory: see ``ChosenTrees`` of the cpu.
+
+    Parameters
+    ----------
+    chunk : int
+        Fragments of one launch; there are two slots, so that one can be read meanwhile.
+    limit : int
+        The dictionary limit.
+    """
+    return np.dtype(
+        [
+            ("nodes", "u4", (2, chunk * MAX_NODES)),
+            ("node_counts", "u4", (2, chunk)),
+            ("sizes", "u4", (2, chunk, len(SCALES))),
+            ("first_class", "u1", (len(SCALES), limit)),
+        ],
+        align=True,
+    )
 
 
 @dataclass(frozen=True)
@@ -123,7 +114,7 @@ class DictionaryPlan:
         The first so many bytes must be zero at the start.
     size : int
         Bytes in all.
-    table_mask, count_blocks : int
+    table_mask : int
         As in the state.
     """
 
@@ -131,13 +122,11 @@ class DictionaryPlan:
     cleared: int
     size: int
     table_mask: int
-    count_blocks: int
 
 
 def plan_dictionaries(partition: Partition, limit: int) -> DictionaryPlan:
     """Lay out the dictionaries of all scales that the partition reaches."""
     table = 1 << (2 * limit - 1).bit_length()
-    blocks = -(-limit // COUNT_BLOCK)
     offsets: dict[tuple[Scale, str], int] = {}
     place = 0
 
@@ -149,22 +138,20 @@ def plan_dictionaries(partition: Partition, limit: int) -> DictionaryPlan:
     scales = reachable_scales(partition)
     for scale in scales:
         reserve(scale, "table", 8 * table)
-        reserve(scale, "block_total", 4 * CLASS_COUNT * blocks)
     cleared = place
     for scale in scales:
-        # Chunks of 32 elements lie side by side, so the last ones are reserved whole.
+        # Up to 32 elements lie interleaved, so the last ones are reserved whole.
         reserve(scale, "samples", scale.height * scale.width * (-(-limit // 32) * 32))
         reserve(scale, "cost", 4 * limit)
-        # These are read in whole blocks.
-        reserve(scale, "element_class", blocks * COUNT_BLOCK)
-        reserve(scale, "count", 4 * blocks * COUNT_BLOCK)
-    return DictionaryPlan(offsets, cleared, place, table - 1, blocks)
+        reserve(scale, "element_class", limit)
+        reserve(scale, "count", 4 * limit)
+    return DictionaryPlan(offsets, cleared, place, table - 1)
 
 
 def make_state(
     params: EncodeParams, shape: tuple[int, int], plan: DictionaryPlan, dictionaries: int
 ) -> np.ndarray:
-    """A state whose pictures and symbols are still to be pointed to.
+    """A state whose pictures and trees are still to be pointed to.
 
     Parameters
     ----------
@@ -194,7 +181,6 @@ def make_state(
     picture["dictionary_limit"] = tools.dictionary_limit
     picture["log2_rates"] = params.rate_model == "log2"
     picture["table_mask"] = plan.table_mask
-    picture["count_blocks"] = plan.count_blocks
     return state
 
 

@@ -10,7 +10,6 @@ from mmpcodec.backends import kernels
 from mmpcodec.backends.device_state import (
     ALIGNMENT,
     DICTIONARY_DTYPE,
-    NODE_DTYPE,
     PICTURE_DTYPE,
     SCALE_DTYPE,
     STATE_DTYPE,
@@ -24,7 +23,6 @@ STRUCTURES = {
     "Dictionary": DICTIONARY_DTYPE,
     "Picture": PICTURE_DTYPE,
     "Scale": SCALE_DTYPE,
-    "Node": NODE_DTYPE,
     "State": STATE_DTYPE,
 }
 
@@ -54,14 +52,13 @@ def test_layout_is_that_of_the_compiler(tmp_path):
 @pytest.mark.parametrize("partition", Partition)
 def test_plan_leaves_room_and_does_not_overlap(partition, limit):
     plan = plan_dictionaries(partition, limit)
-    needed = {"table": 16 * limit, "block_total": 4 * 51 * limit // 128, "cost": 4 * limit}
-    needed |= {"element_class": limit, "count": 4 * limit}
+    needed = {"table": 16 * limit, "cost": 4 * limit, "element_class": limit, "count": 4 * limit}
     ends = sorted([*plan.offsets.values(), plan.size])
     for (scale, name), offset in plan.offsets.items():
         assert offset % ALIGNMENT == 0
         room = ends[ends.index(offset) + 1] - offset
         assert room >= needed.get(name, scale.height * scale.width * limit)
-        assert (name in ("table", "block_total")) == (offset < plan.cleared)
+        assert (name == "table") == (offset < plan.cleared)
     assert plan.table_mask + 1 >= 2 * limit
 
 
