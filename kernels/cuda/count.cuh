@@ -7,20 +7,22 @@
 namespace mmp {
 
 // The part of an element's cost that its count decides.
-__device__ inline int32_t count_cost(const Picture& picture, uint32_t count) {
+__device__ inline int32_t count_cost(const Picture& picture, const Rates& rates,
+                                     uint32_t count) {
     if (picture.log2_rates) return 0;
-    return static_cast<int32_t>(lagrangian(__ldg(picture.rates + count), picture.lambda_fixed));
+    return static_cast<int32_t>(lagrangian(rates(count), picture.lambda_fixed));
 }
 
 // Halves the counts of a class, rounding up. One warp.
-__device__ inline void halve_class(const Picture& picture, const Dictionary& dictionary,
-                                   Scale& models, int c, uint32_t size) {
+__device__ inline void halve_class(const Picture& picture, const Rates& rates,
+                                   const Dictionary& dictionary, Scale& models, int c,
+                                   uint32_t size) {
     uint32_t less = 0;
     for (uint32_t i = threadIdx.x % 32; i < size; i += 32) {
         if (dictionary.element_class[i] != c) continue;
         const uint32_t old = dictionary.count[i], half = (old + 1) / 2;
         dictionary.count[i] = half;
-        dictionary.cost[i] += count_cost(picture, old) - count_cost(picture, half);
+        dictionary.cost[i] += count_cost(picture, rates, old) - count_cost(picture, rates, half);
         less += old - half;
     }
     less = warp_sum(less);
@@ -45,8 +47,9 @@ __device__ inline void count_class(Scale& models, int c) {
 
 // Counts the leaves of a scale in coding order: an element moves to its used class and its count
 // grows. One warp; `size` elements are there.
-__device__ inline void count_leaves(const Picture& picture, Scale& models, int scale, uint32_t size,
-                                    const Node* nodes, uint32_t node_count) {
+__device__ inline void count_leaves(const Picture& picture, const Rates& rates, Scale& models,
+                                    int scale, uint32_t size, const Node* nodes,
+                                    uint32_t node_count) {
     const Dictionary& dictionary = picture.dictionaries[scale];
     const int lane = threadIdx.x % 32;
     const uint32_t increment = picture.index_classes ? 2 : 1;
@@ -70,7 +73,7 @@ __device__ inline void count_leaves(const Picture& picture, Scale& models, int s
             dictionary.element_class[node.index] = static_cast<uint8_t>(c);
             dictionary.count[node.index] = count;
             dictionary.cost[node.index] =
-                cost + count_cost(picture, old_count) - count_cost(picture, count);
+                cost + count_cost(picture, rates, old_count) - count_cost(picture, rates, count);
         };
         load();
         for (; leaves; leaves &= leaves - 1) {
@@ -98,7 +101,7 @@ __device__ inline void count_leaves(const Picture& picture, Scale& models, int s
             if (models.class_total[to] > kMaxTotal) {
                 store();
                 __syncwarp();
-                halve_class(picture, dictionary, models, to, size);
+                halve_class(picture, rates, dictionary, models, to, size);
                 load();
             }
         }
@@ -108,11 +111,11 @@ __device__ inline void count_leaves(const Picture& picture, Scale& models, int s
 }
 
 // The costs of the classes of `size` elements, for the next search. One warp.
-__device__ inline void price_classes(const Picture& picture, const Scale& models, uint32_t size,
-                                     int32_t* class_cost) {
+__device__ inline void price_classes(const Picture& picture, const Rates& rates,
+                                     const Scale& models, uint32_t size, int32_t* class_cost) {
     const int lane = threadIdx.x % 32;
     if (picture.log2_rates) {
-        const int64_t cost = lagrangian(__ldg(picture.rates + size), picture.lambda_fixed);
+        const int64_t cost = lagrangian(rates(size), picture.lambda_fixed);
         for (int c = lane; c < kClassSlots; c += 32) class_cost[c] = static_cast<int32_t>(cost);
         return;
     }
@@ -124,11 +127,10 @@ __device__ inline void price_classes(const Picture& picture, const Scale& models
         class_total[half] = occupied ? models.class_total[c] : 0;
     }
     const uint32_t total = warp_sum(frequency[0] + frequency[1]);
-    const int64_t total_rate = __ldg(picture.rates + total);
+    const int64_t total_rate = rates(total);
     for (int half = 0; half < 2; ++half) {
         if (!frequency[half]) continue;
-        const int64_t rate = total_rate - __ldg(picture.rates + frequency[half]) +
-                             __ldg(picture.rates + class_total[half]);
+        const int64_t rate = total_rate - rates(frequency[half]) + rates(class_total[half]);
         class_cost[lane + 32 * half] = static_cast<int32_t>(lagrangian(rate, picture.lambda_fixed));
     }
 }

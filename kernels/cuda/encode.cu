@@ -9,6 +9,7 @@ namespace mmp {
 
 struct Memory {
     Picture picture;
+    Rates rates;
     alignas(16) uint8_t residual[kFragmentArea];
     SearchMemory search;
     TreeMemory tree;
@@ -24,16 +25,6 @@ __device__ uint8_t fetch_sample(const Picture& picture, int fragment) {
     const int y = min(row + static_cast<int>(threadIdx.x) / kFragmentSize, picture.height - 1);
     const int x = min(column + static_cast<int>(threadIdx.x) % kFragmentSize, picture.width - 1);
     return picture.source[int64_t{y} * picture.width + x];
-}
-
-// Lays out the segments of a fragment for the search, and measures them for the tree.
-__device__ void lay_out_fragment(int fragment, uint8_t sample, Memory& memory) {
-    __syncthreads();
-    if (threadIdx.x < kFragmentArea) memory.residual[threadIdx.x] = sample;
-    __syncthreads();
-    lay_out_segments(memory.residual, memory.search);
-    __syncthreads();
-    measure_segments(memory.search.segments, memory.tree.norm[fragment % 2]);
 }
 
 // Waits until all scales have learnt so many fragments, and plans the search of the next. What a
@@ -114,6 +105,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             reinterpret_cast<const uint64_t*>(&state.picture)[i];
     __syncthreads();
     const Picture& picture = memory.picture;
+    memory.rates.start(picture);
     start_search(memory.search);
     start_tree(picture, state.flag_frequency, memory.tree);
 
@@ -130,27 +122,43 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     uint32_t* nodes = picture.nodes + int64_t{slot} * picture.chunk * kMaxNodes;
     uint32_t* node_counts = picture.node_counts + slot * picture.chunk;
     uint32_t* sizes = picture.sizes + slot * picture.chunk * kScales;
-    if (first < last) lay_out_fragment(first, fetch_sample(picture, first), memory);
+    if (threadIdx.x < kFragmentArea) memory.residual[threadIdx.x] = fetch_sample(picture, first);
+    __syncthreads();
+    lay_out_segments(memory.residual, memory.search);
+    __syncthreads();
+    measure_segments(memory.search.segments, memory.tree);
     PhaseClock clock;
     for (int fragment = first; fragment < last; ++fragment) {
         const int row = fragment / across * kFragmentSize;
         const int column = fragment % across * kFragmentSize;
         const int y = threadIdx.x / kFragmentSize, x = threadIdx.x % kFragmentSize;
         uint64_t* keys = state.key[fragment % 2];
+        // On its way while others are waited for, like the neighbours during the search.
+        const uint8_t sample = fetch_sample(picture, min(fragment + 1, last - 1));
         wait_for_learning(state, fragment, memory);
         clock.stop(state, kLearnWait);
+        const int8_t neighbour = fetch_neighbour(picture, row, column);
         search_fragment(picture, state, memory.search, keys);
         raise_searched(state);
         clock.stop(state, kSearch);
-        const uint8_t next = fragment + 1 < last ? fetch_sample(picture, fragment + 1) : 0;
-        if (learns) prepare_tree(picture, row, column, memory.tree);
-        lay_out_fragment(fragment + 1, next, memory);
-        if (!learns) continue;
+        // While others still search: what the tree needs besides, and the next fragment's segments.
+        count_flags(memory.tree);
+        __syncthreads();
+        if (threadIdx.x < kFlagModels) price_flags(picture, memory.rates, memory.tree, threadIdx.x);
+        if (threadIdx.x < kFragmentArea) memory.residual[threadIdx.x] = sample;
+        keep_neighbour(neighbour, memory.tree);
+        __syncthreads();
+        price_segments(picture, memory.tree);
+        lay_out_segments(memory.residual, memory.search);
+        __syncthreads();
+        measure_segments(memory.search.segments, memory.tree);
         clock.stop(state, kPrepare);
+        if (!learns) continue;
 
         wait_for_search(state, (fragment + 1) * blocks);
         clock.stop(state, kSearchWait);
-        choose_flags(keys, fragment % 2, memory.tree);
+        choose_flags(keys, memory.tree);
+        clock.stop(state, kTree);
         if (threadIdx.x < kFragmentArea) {
             const Leaf leaf = walk_tree(memory.tree, y, x);
             const uint8_t coded = rebuild_sample(picture, leaf, y, x);
@@ -160,7 +168,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         __syncthreads();
         const uint32_t node_count = memory.tree.nodes[0];
         if (threadIdx.x == 0) memory.tree.node_count = node_count;
-        clock.stop(state, kTree);
+        clock.stop(state, kRebuild);
         if (writes) {
             // The next fragment uses the other keys.
             for (int i = threadIdx.x; i < kSegments; i += kThreads)
@@ -179,10 +187,11 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             if (!scale_reachable(scale, picture.partition)) continue;
             const uint32_t size =
                 learn_scale(picture, scale, memory.search.size[scale], memory.tree.chosen,
-                            node_count, memory.learn, state.class_cost[scale]);
+                            node_count, memory.rates, memory.learn, state.class_cost[scale]);
+            clock.stop(state, kLearn);
             publish_learnt(state, scale, fragment + 1, size);
         }
-        clock.stop(state, kLearn);
+        clock.stop(state, kPublish);
     }
     if (!learns) return;
     __syncthreads();

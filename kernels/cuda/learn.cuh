@@ -14,6 +14,17 @@ namespace mmp {
 constexpr int kModelWarp = kWarps - 1;
 constexpr int kLearnWarps = kWarps - 1;
 
+template <int Value>
+struct Constant {
+    static constexpr int value = Value;
+};
+
+// A line of samples, and a place in what it is resized to.
+struct LinePlace {
+    const uint8_t* first;
+    int place;
+};
+
 struct LearnMemory {
     alignas(16) uint8_t coded[kFragmentArea];
     alignas(16) uint8_t wide[kWarps][kFragmentArea];
@@ -25,34 +36,54 @@ struct LearnMemory {
     Scale models[kScales];  // of the scales that this block serves
 };
 
-// The scale transform by one warp, each lane some of the samples.
+// One pass of the scale transform by one warp: lines of 1 << from_log2 samples, `step` apart, to
+// 1 << to_log2 samples. line(i) gives the line and place of output i.
+template <class Line>
+__device__ inline void warp_resize(const Line& line, int step, int from_log2, int to_log2, int count,
+                                   uint8_t* out) {
+    const int lane = threadIdx.x % 32;
+    const auto shrink = [&](auto ratio_log2) {
+#pragma unroll 2
+        for (int i = lane; i < count; i += 32) {
+            const auto [first, place] = line(i);
+            out[i] = mean_of(first + (place << ratio_log2.value) * step, step, ratio_log2.value);
+        }
+    };
+    // Means of a known number of samples are read all at once.
+    switch (from_log2 - to_log2) {
+        case 0: shrink(Constant<0>()); break;
+        case 1: shrink(Constant<1>()); break;
+        case 2: shrink(Constant<2>()); break;
+        case 3: shrink(Constant<3>()); break;
+        case 4: shrink(Constant<4>()); break;
+        default:
+#pragma unroll 2
+            for (int i = lane; i < count; i += 32) {
+                const auto [first, place] = line(i);
+                const GrowPosition p = grow_position(place, 1 << from_log2, to_log2);
+                out[i] = between(first[p.left * step], first[p.right * step], p.weight, to_log2);
+            }
+    }
+    __syncwarp();
+}
+
+// The scale transform of a block whose rows are kFragmentSize apart. One warp.
 __device__ inline void warp_rescale(const uint8_t* block, int from, int to, uint8_t* wide,
                                     uint8_t* out) {
-    const int lane = threadIdx.x % 32;
     const int h0 = kFragmentLog2 - scale_n(from), w0 = kFragmentLog2 - scale_m(from);
     const int h1 = kFragmentLog2 - scale_n(to), w1 = kFragmentLog2 - scale_m(to);
-    for (int i = lane; i < 1 << (h0 + w1); i += 32) {
-        const uint8_t* row = block + (i >> w1) * kFragmentSize;
-        const int column = i & ((1 << w1) - 1);
-        if (w1 <= w0) {
-            wide[i] = mean_of(row + (column << (w0 - w1)), 1, w0 - w1);
-        } else {
-            const GrowPosition p = grow_position(column, 1 << w0, w1);
-            wide[i] = between(row[p.left], row[p.right], p.weight, w1);
-        }
-    }
-    __syncwarp();
-    for (int i = lane; i < 1 << (h1 + w1); i += 32) {
-        const int row = i >> w1;
-        const uint8_t* column = wide + (i & ((1 << w1) - 1));
-        if (h1 <= h0) {
-            out[i] = mean_of(column + (row << (h0 - h1 + w1)), 1 << w1, h0 - h1);
-        } else {
-            const GrowPosition p = grow_position(row, 1 << h0, h1);
-            out[i] = between(column[p.left << w1], column[p.right << w1], p.weight, h1);
-        }
-    }
-    __syncwarp();
+    const auto row = [&](int i) {
+        return LinePlace{block + (i >> w1) * kFragmentSize, i & ((1 << w1) - 1)};
+    };
+    if (h0 == h1) return warp_resize(row, 1, w0, w1, 1 << (h1 + w1), out);
+    // Where the width stays, the first pass would only copy.
+    const int stride = w0 == w1 ? kFragmentSize : 1 << w1;
+    const uint8_t* narrowed = w0 == w1 ? block : wide;
+    const auto column = [&](int i) {
+        return LinePlace{narrowed + (i & ((1 << w1) - 1)), i >> w1};
+    };
+    if (w0 != w1) warp_resize(row, 1, w0, w1, 1 << (h0 + w1), wide);
+    warp_resize(column, stride, h0, h1, 1 << (h1 + w1), out);
 }
 
 __device__ inline uint32_t mix(uint32_t x) {
@@ -150,9 +181,8 @@ __device__ inline void warp_insert(const Picture& picture, int scale, uint32_t e
         }
     }
     norm = warp_sum(norm);
-    if (lane == 0)
-        dictionary.cost[element] =
-            static_cast<int32_t>(norm << kCostFractionBits) - count_cost(picture, 1);
+    // A count of 1 takes nothing from the cost.
+    if (lane == 0) dictionary.cost[element] = static_cast<int32_t>(norm << kCostFractionBits);
 }
 
 // Inserts the candidates of this batch that are new, in order, into a dictionary of `size`
@@ -226,12 +256,13 @@ __device__ inline uint32_t find_split(const Node* nodes, uint32_t node_count, in
 // gives the new size. All threads of the block.
 __device__ inline uint32_t learn_scale(const Picture& picture, int scale, uint32_t size,
                                        const Node* nodes, uint32_t node_count,
-                                       LearnMemory& memory, int32_t* class_cost) {
+                                       const Rates& rates, LearnMemory& memory,
+                                       int32_t* class_cost) {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     Scale& models = memory.models[scale];
     Node node{};
     const uint32_t splits = find_split(nodes, node_count, picture.copy_radius, scale, warp, node);
-    if (warp == kModelWarp) count_leaves(picture, models, scale, size, nodes, node_count);
+    if (warp == kModelWarp) count_leaves(picture, rates, models, scale, size, nodes, node_count);
     for (uint32_t first = 0; first < splits && size < picture.dictionary_limit;
          first += kLearnWarps) {
         if (first) {
@@ -249,13 +280,13 @@ __device__ inline uint32_t learn_scale(const Picture& picture, int scale, uint32
         }
         size = insert_batch(picture, scale, size, memory, here);
     }
-    if (warp == kModelWarp) price_classes(picture, models, size, class_cost);
+    if (warp == kModelWarp) price_classes(picture, rates, models, size, class_cost);
     return size;
 }
 
 // The dictionary at the start of a picture: every grey level. All threads of the block.
-__device__ inline void start_scale(const Picture& picture, int scale, LearnMemory& memory,
-                                   int32_t* class_cost) {
+__device__ inline void start_scale(const Picture& picture, int scale, const Rates& rates,
+                                   LearnMemory& memory, int32_t* class_cost) {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, area = scale_area(scale);
     Scale& models = memory.models[scale];
     for (int c = threadIdx.x; c < kClasses; c += kThreads) {
@@ -276,7 +307,7 @@ __device__ inline void start_scale(const Picture& picture, int scale, LearnMemor
         __syncwarp();
     }
     __syncthreads();
-    if (warp == 0) price_classes(picture, models, kGreyLevels, class_cost);
+    if (warp == 0) price_classes(picture, rates, models, kGreyLevels, class_cost);
 }
 
 }  // namespace mmp

@@ -23,6 +23,7 @@ struct SearchMemory {
     alignas(16) int32_t cost[kWarps][32];                   // and their costs
     uint64_t key[kWarps][kFragmentArea + 1];  // of each warp's last segments
     int scale[kWarps];                        // which segments those are
+    int start[32];                            // of each scale in the cost map
     uint32_t size[32];  // of the dictionaries
     uint32_t units_before[32];
     uint32_t first_unit, last_unit;  // of this block
@@ -45,6 +46,7 @@ __device__ inline void start_search(SearchMemory& memory) {
         const int column = segment % columns * width + sample % width;
         memory.source[i] = static_cast<uint8_t>(row * kFragmentSize + column);
     }
+    if (threadIdx.x < kScales) memory.start[threadIdx.x] = scale_start(threadIdx.x);
     __syncthreads();
 }
 
@@ -333,10 +335,8 @@ __device__ inline void search_units(const Picture& picture, const State& state,
     }
 }
 
-__device__ inline void lower_key(uint64_t* keys, int scale, int segment, uint64_t mine) {
-    const int m = scale_m(scale);
-    const int address = segment_address(scale, segment >> m, segment & ((1 << m) - 1));
-    atomicMin(reinterpret_cast<unsigned long long*>(&keys[address]),
+__device__ inline void lower_key(uint64_t* keys, int place, uint64_t mine) {
+    atomicMin(reinterpret_cast<unsigned long long*>(&keys[place]),
               static_cast<unsigned long long>(mine));
 }
 
@@ -353,7 +353,7 @@ __device__ inline void search_fragment(const Picture& picture, const State& stat
     while (number < last) {
         if (scale >= 0)
             for (int segment = lane; segment < kFragmentArea >> area_log2(scale); segment += 32)
-                lower_key(keys, scale, segment, memory.key[warp][segment]);
+                lower_key(keys, memory.start[scale] + segment, memory.key[warp][segment]);
         __syncwarp();
         // The last scale that starts no later has a unit here.
         scale = 31 - __clz(__ballot_sync(kAllLanes, lane < kScales && before <= number));
@@ -371,9 +371,11 @@ __device__ inline void search_fragment(const Picture& picture, const State& stat
     for (uint32_t warps = __ballot_sync(kAllLanes, its_scale >= 0); warps;) {
         const int shared = __shfl_sync(kAllLanes, its_scale, __ffs(warps) - 1);
         const bool has = its_scale == shared;
-        for (int segment = warp; segment < kFragmentArea >> area_log2(shared); segment += kWarps) {
+        const int segments = kFragmentArea >> area_log2(shared);
+#pragma unroll 4
+        for (int segment = warp; segment < segments; segment += kWarps) {
             const uint64_t mine = warp_min(has ? memory.key[lane][segment] : kNoKey);
-            if (lane == 0) lower_key(keys, shared, segment, mine);
+            if (lane == 0) lower_key(keys, memory.start[shared] + segment, mine);
         }
         warps &= ~__ballot_sync(kAllLanes, has);
     }

@@ -7,6 +7,7 @@ using namespace mmp;
 // Fills the dictionaries and models of each picture. Grid: (25, pictures).
 extern "C" __global__ void __launch_bounds__(kThreads) start_pictures(State* states) {
     __shared__ LearnMemory memory;
+    __shared__ Rates rates;
     State& state = states[blockIdx.y];
     const int scale = blockIdx.x;
     const bool reachable = scale_reachable(scale, state.picture.partition);
@@ -19,6 +20,7 @@ extern "C" __global__ void __launch_bounds__(kThreads) start_pictures(State* sta
     if (scale == 0)
         for (int i = threadIdx.x; i < 2 * kSegments; i += kThreads) state.key[0][i] = kNoKey;
     if (!reachable) return;
-    start_scale(state.picture, scale, memory, state.class_cost[scale]);
+    rates.start(state.picture);
+    start_scale(state.picture, scale, rates, memory, state.class_cost[scale]);
     if (threadIdx.x == 0) state.scales[scale] = memory.models[scale];
 }

@@ -32,9 +32,9 @@ struct Dictionary {
 struct Picture {
     Dictionary dictionaries[kScales];
     const uint8_t* source;
-    uint8_t* samples;      // decoded, padded
-    int8_t* leaf_scales;   // padded
-    const int32_t* rates;  // log2 in 2^-12 bit
+    uint8_t* samples;     // decoded, padded
+    int8_t* leaf_scales;  // padded
+    const int32_t* rates;  // log2_rate of every total that a model can have
     // In host memory, two slots of `chunk` fragments each:
     uint32_t* nodes;        // of all fragments in coding order, see pack_node
     uint32_t* node_counts;  // of each fragment
@@ -60,8 +60,26 @@ struct Node {
 
 using FlagFrequencies = uint32_t[kFlagContexts][kScales][kFlags];
 
-enum Phase { kLearnWait, kSearch, kPrepare, kSearchWait, kTree, kLearn };
-constexpr int kPhases = 6;
+// Rates at hand: those of small numbers lie in the block's memory.
+struct Rates {
+    static constexpr uint32_t kNear = 4096;
+    const int32_t* all;
+    int32_t near[kNear];
+
+#ifdef __CUDACC__
+    __device__ int32_t operator()(uint32_t value) const {
+        return value < kNear ? near[value] : __ldg(all + value);
+    }
+    // All threads of the block take part.
+    __device__ void start(const Picture& picture) {
+        all = picture.rates;
+        for (uint32_t i = threadIdx.x; i < kNear; i += kThreads) near[i] = __ldg(all + i);
+    }
+#endif
+};
+
+enum Phase { kLearnWait, kSearch, kPrepare, kSearchWait, kTree, kRebuild, kLearn, kPublish };
+constexpr int kPhases = 8;
 
 struct State {
     Picture picture;
@@ -96,10 +114,20 @@ MMP_HD constexpr uint64_t element_sample(int scale, uint32_t element, int sample
     return element_word(scale, element, sample / 4) * 4 + sample % 4;
 }
 
-MMP_HD int child_address(int scale, int k, int l, int flag, int half) {
-    const int child = child_scale(scale, flag);
-    return flag == kColumns ? segment_address(child, k, 2 * l + half)
-                            : segment_address(child, 2 * k + half, l);
+// Segments of the cost map go by depth of the tree, then by scale, then in row order. Where a scale
+// starts.
+MMP_HD constexpr int scale_start(int scale) {
+    const int depth = scale_n(scale) + scale_m(scale);
+    int start = 0;
+    for (int other = 0; other < kScales; ++other) {
+        const int its_depth = scale_n(other) + scale_m(other);
+        if (its_depth < depth || (its_depth == depth && other < scale)) start += 1 << its_depth;
+    }
+    return start;
+}
+
+MMP_HD constexpr int segment_place(int scale, int k, int l) {
+    return scale_start(scale) + (k << scale_m(scale)) + l;
 }
 
 }  // namespace mmp

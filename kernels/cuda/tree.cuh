@@ -8,32 +8,33 @@ namespace mmp {
 
 constexpr int kDepths = 2 * kFragmentLog2 + 1;
 
-// Segments go by depth; the first of each depth, and their number.
+// Where the segments of each depth start in the cost map. For compile time only.
 __device__ constexpr int kDepthStart[kDepths + 1] = {0, 1, 5, 17, 49, 129, 257, 449, 705, kSegments};
 constexpr int kWidestDepth = 256;
 
 constexpr uint16_t kNowhere = 0xFFFF;
-
-// A segment and its halves, by their places in the cost map.
-struct TreeSegment {
-    uint16_t address, child[2][2];  // by columns and rows; kNowhere if that split is not allowed
-    uint8_t scale, unused;
-};
-
 constexpr int kFlagModels = kFlagContexts * kScales;
 
+struct TreeSegment {
+    uint16_t columns[2], rows[2];  // places of its halves; kNowhere if that split is not allowed
+    uint16_t samples;              // where the search has laid it out
+    uint8_t scale, above, left;    // neighbours that choose its context
+    uint8_t unused;
+};
+
 struct TreeMemory {
-    TreeSegment segments[kSegments];
-    int32_t norm[2][kSegments];  // squared norms, which the keys leave out; even and odd fragments
     // By place in the cost map:
+    TreeSegment segments[kSegments];
     int64_t cost[kSegments];
+    int32_t flag_cost[kFlags][kSegments];  // that of a leaf with its squared norm
+    int32_t norm[kSegments];
     uint16_t index[kSegments];
     uint16_t nodes[kSegments];  // of the best subtree
     uint8_t flag[kSegments];
     uint8_t context[kSegments];
     // By context and scale:
     uint32_t flag_frequency[kFlagModels][kFlags];
-    int32_t flag_cost[kFlagModels][kFlags];
+    int32_t model_cost[kFlagModels][kFlags];
     uint8_t near_limit[kFlagModels];  // may be halved while the flags of a fragment are counted
     int8_t above[kFragmentSize], left[kFragmentSize];  // leaf scales around the fragment
     uint32_t node_count;
@@ -42,27 +43,35 @@ struct TreeMemory {
 
 __device__ inline TreeSegment tree_segment(int scale, int k, int l, int partition) {
     TreeSegment segment{};
+    const int height = scale_height(scale), width = scale_width(scale);
     segment.scale = static_cast<uint8_t>(scale);
-    segment.address = static_cast<uint16_t>(segment_address(scale, k, l));
-    for (const int flag : {kColumns, kRows})
-        for (int half = 0; half < 2; ++half)
-            segment.child[flag - 1][half] =
-                flag_allowed(scale, flag, partition)
-                    ? static_cast<uint16_t>(child_address(scale, k, l, flag, half))
-                    : kNowhere;
+    segment.samples = static_cast<uint16_t>(scale * kFragmentArea +
+                                            ((k << scale_m(scale)) + l) * scale_area(scale));
+    segment.above = static_cast<uint8_t>(l * width + width / 2);
+    segment.left = static_cast<uint8_t>(k * height + height / 2);
+    for (int half = 0; half < 2; ++half) {
+        segment.columns[half] = segment.rows[half] = kNowhere;
+        if (flag_allowed(scale, kColumns, partition))
+            segment.columns[half] = static_cast<uint16_t>(
+                segment_place(child_scale(scale, kColumns), k, 2 * l + half));
+        if (flag_allowed(scale, kRows, partition))
+            segment.rows[half] = static_cast<uint16_t>(
+                segment_place(child_scale(scale, kRows), 2 * k + half, l));
+    }
     return segment;
 }
 
 // Prices the flags of one model.
-__device__ inline void price_flags(const Picture& picture, TreeMemory& memory, int model) {
+__device__ inline void price_flags(const Picture& picture, const Rates& rates, TreeMemory& memory,
+                                   int model) {
     const uint32_t* frequency = memory.flag_frequency[model];
     const uint32_t total = frequency[0] + frequency[1] + frequency[2];
     memory.near_limit[model] = total + kMaxNodes > kMaxTotal;
-    const int64_t total_rate = __ldg(picture.rates + total);
+    const int64_t total_rate = rates(total);
     for (int flag = 0; flag < kFlags; ++flag)
         if (frequency[flag])
-            memory.flag_cost[model][flag] = static_cast<int32_t>(lagrangian(
-                total_rate - __ldg(picture.rates + frequency[flag]), picture.lambda_fixed));
+            memory.model_cost[model][flag] = static_cast<int32_t>(
+                lagrangian(total_rate - rates(frequency[flag]), picture.lambda_fixed));
 }
 
 // Once a launch.
@@ -70,18 +79,15 @@ __device__ inline void start_tree(const Picture& picture, const FlagFrequencies&
                                   TreeMemory& memory) {
     for (int i = threadIdx.x; i < kFlagModels * kFlags; i += kThreads)
         memory.flag_frequency[i / kFlags][i % kFlags] = (&frequencies[0][0][0])[i];
-    for (int i = threadIdx.x; i < kSegments; i += kThreads) {
-        int depth = 0;
-        while (i >= kDepthStart[depth + 1]) ++depth;
-        // Of one depth all scales have as many segments.
-        const int place = i - kDepthStart[depth], segments = 1 << depth;
-        const int n = max(0, depth - kFragmentLog2) + place / segments, m = depth - n;
-        const int k = place % segments >> m, l = place % segments & ((1 << m) - 1);
-        memory.segments[i] = tree_segment(scale_number(n, m), k, l, picture.partition);
+    for (int scale = threadIdx.x / 32; scale < kScales; scale += kWarps) {
+        const int m = scale_m(scale), segments = 1 << (scale_n(scale) + m);
+        for (int i = threadIdx.x % 32; i < segments; i += 32) {
+            const int k = i >> m, l = i & ((1 << m) - 1);
+            memory.segments[segment_place(scale, k, l)] =
+                tree_segment(scale, k, l, picture.partition);
+        }
     }
     if (threadIdx.x == 0) memory.node_count = 0;
-    __syncthreads();
-    for (int i = threadIdx.x; i < kFlagModels; i += kThreads) price_flags(picture, memory, i);
     __syncthreads();
 }
 
@@ -108,16 +114,12 @@ __device__ inline void count_flags(TreeMemory& memory) {
 }
 
 // Norms of the segments, as the search has laid them out.
-__device__ inline void measure_segments(const uint8_t* segments, int32_t (&norms)[kSegments]) {
+__device__ inline void measure_segments(const uint8_t* segments, TreeMemory& memory) {
     const int i = threadIdx.x;
     if (i >= kSegments) return;
-    int depth = 0;
-    while (i >= kDepthStart[depth + 1]) ++depth;
-    const int place = i - kDepthStart[depth];
-    const int n = max(0, depth - kFragmentLog2) + (place >> depth), m = depth - n;
-    const int area = kFragmentArea >> depth;
-    const uint8_t* samples = segments + scale_number(n, m) * kFragmentArea +
-                             (place & ((1 << depth) - 1)) * area;
+    const TreeSegment& s = memory.segments[i];
+    const int area = scale_area(s.scale);
+    const uint8_t* samples = segments + s.samples;
     uint32_t norm = 0;
     if (area < 4)
         for (int j = 0; j < area; ++j) norm += samples[j] * samples[j];
@@ -127,34 +129,38 @@ __device__ inline void measure_segments(const uint8_t* segments, int32_t (&norms
             const uint32_t word = reinterpret_cast<const uint32_t*>(samples)[j];
             norm = __dp4a(word, word, norm);
         }
-    norms[i] = static_cast<int32_t>(norm << kCostFractionBits);
+    memory.norm[i] = static_cast<int32_t>(norm << kCostFractionBits);
 }
 
-__device__ inline int node_context(const TreeMemory& memory, const TreeSegment& s) {
-    const int height = scale_height(s.scale), width = scale_width(s.scale);
-    const int k = s.address / kMapSize + 1 - kFragmentSize / height;
-    const int l = s.address % kMapSize + 1 - kFragmentSize / width;
-    return flag_context(s.scale, memory.above[l * width + width / 2],
-                        memory.left[k * height + height / 2]);
+// The leaf scale beside the fragment that a thread of the last warp brings.
+__device__ inline int8_t fetch_neighbour(const Picture& picture, int row, int column) {
+    const int lane = threadIdx.x % 32, i = lane % kFragmentSize;
+    if (threadIdx.x / 32 != kWarps - 1) return kOutside;
+    const int8_t* here = picture.leaf_scales + int64_t{row} * picture.padded_width + column;
+    if (lane < kFragmentSize) return row ? here[i - picture.padded_width] : kOutside;
+    return column ? here[int64_t{i} * picture.padded_width - 1] : kOutside;
 }
 
-// What does not depend on the search: costs of flags, and contexts.
-__device__ inline void prepare_tree(const Picture& picture, int row, int column,
-                                    TreeMemory& memory) {
+__device__ inline void keep_neighbour(int8_t leaf_scale, TreeMemory& memory) {
+    const int lane = threadIdx.x % 32;
+    if (threadIdx.x / 32 != kWarps - 1) return;
+    (lane < kFragmentSize ? memory.above : memory.left)[lane % kFragmentSize] = leaf_scale;
+}
+
+// Contexts of the segments' flags and what each flag costs there, from neighbours, models and
+// norms.
+__device__ inline void price_segments(const Picture& picture, TreeMemory& memory) {
     const int i = threadIdx.x;
-    if (i < kFragmentSize) {
-        const int8_t* here = picture.leaf_scales + int64_t{row} * picture.padded_width + column;
-        memory.above[i] = row ? here[i - picture.padded_width] : kOutside;
-        memory.left[i] = column ? here[int64_t{i} * picture.padded_width - 1] : kOutside;
-    }
-    count_flags(memory);
-    __syncthreads();
-    if (i < kFlagModels) price_flags(picture, memory, i);
-    if (i < kSegments) {
-        const TreeSegment& s = memory.segments[i];
-        memory.context[s.address] =
-            picture.flag_contexts ? static_cast<uint8_t>(node_context(memory, s)) : 0;
-    }
+    if (i >= kSegments) return;
+    const TreeSegment& s = memory.segments[i];
+    const int context =
+        picture.flag_contexts ? flag_context(s.scale, memory.above[s.above], memory.left[s.left])
+                              : 0;
+    const int32_t* cost = memory.model_cost[context * kScales + s.scale];
+    memory.context[i] = static_cast<uint8_t>(context);
+    memory.flag_cost[kLeaf][i] = cost[kLeaf] + memory.norm[i];
+    memory.flag_cost[kColumns][i] = cost[kColumns];
+    memory.flag_cost[kRows][i] = cost[kRows];
 }
 
 // Waits for the threads that look after the segments of one depth.
@@ -164,55 +170,60 @@ __device__ inline void sync_depth() {
 
 // Chooses the flag of every segment from the keys of the search, leaves first. All threads take
 // part; what is chosen is there for the first 256.
-__device__ inline void choose_flags(const uint64_t* keys, int parity, TreeMemory& memory) {
+__device__ inline void choose_flags(const uint64_t* keys, TreeMemory& memory) {
     const int thread = threadIdx.x;
     if (thread < kSegments) {
-        const TreeSegment& s = memory.segments[thread];
-        const uint64_t key = __ldcg(reinterpret_cast<const unsigned long long*>(&keys[s.address]));
+        const uint64_t key = __ldcg(reinterpret_cast<const unsigned long long*>(&keys[thread]));
         const int32_t own = static_cast<int32_t>(static_cast<uint32_t>(key >> 32) ^ 0x80000000u);
-        const int model = memory.context[s.address] * kScales + s.scale;
-        memory.cost[s.address] =
-            int64_t{own} + memory.norm[parity][thread] + memory.flag_cost[model][kLeaf];
-        memory.index[s.address] = static_cast<uint16_t>(key);
-        memory.nodes[s.address] = 1;
-        memory.flag[s.address] = kLeaf;
+        memory.cost[thread] = int64_t{own} + memory.flag_cost[kLeaf][thread];
+        memory.index[thread] = static_cast<uint16_t>(key);
+        memory.nodes[thread] = 1;
+        memory.flag[thread] = kLeaf;
     }
     __syncthreads();
     if (thread >= kWidestDepth) return;
+    // Read ahead: what does not depend on deeper segments.
+    struct Prepared {
+        bool here;
+        TreeSegment s;
+        int64_t cost;
+        int32_t columns_cost, rows_cost;
+    };
+    const auto prepare = [&](int depth) {
+        const int i = kDepthStart[depth] + thread;
+        Prepared p{i < kDepthStart[depth + 1], {}, 0, 0, 0};
+        if (p.here)
+            p = {true, memory.segments[i], memory.cost[i], memory.flag_cost[kColumns][i],
+                 memory.flag_cost[kRows][i]};
+        return p;
+    };
+    Prepared next = prepare(kDepths - 2);
 #pragma unroll
     for (int depth = kDepths - 2; depth >= 0; --depth) {
-        const int i = kDepthStart[depth] + thread;
-        const bool here = i < kDepthStart[depth + 1];
-        // Read before the wait: all that does not depend on deeper segments.
-        TreeSegment s{};
-        int64_t cost = 0;
-        int32_t flag_cost[2] = {0, 0};
-        if (here) {
-            s = memory.segments[i];
-            cost = memory.cost[s.address];
-            const int model = memory.context[s.address] * kScales + s.scale;
-            flag_cost[0] = memory.flag_cost[model][kColumns];
-            flag_cost[1] = memory.flag_cost[model][kRows];
-        }
+        const Prepared now = next;
+        if (depth > 0) next = prepare(depth - 1);
         sync_depth();
-        if (!here) continue;
+        if (!now.here) continue;
+        const TreeSegment& s = now.s;
+        int64_t cost = now.cost;
         int chosen = kLeaf;
-#pragma unroll
-        for (const int flag : {kColumns, kRows}) {
-            const uint16_t* child = s.child[flag - 1];
-            if (child[0] == kNowhere) continue;
-            const int64_t split =
-                flag_cost[flag - 1] + memory.cost[child[0]] + memory.cost[child[1]];
-            if (split >= cost) continue;
+        const auto consider = [&](const uint16_t (&half)[2], int32_t flag_cost, int flag) {
+            if (half[0] == kNowhere) return;
+            const int64_t split = flag_cost + memory.cost[half[0]] + memory.cost[half[1]];
+            if (split >= cost) return;
             cost = split;
             chosen = flag;
-        }
+        };
+        consider(s.columns, now.columns_cost, kColumns);
+        consider(s.rows, now.rows_cost, kRows);
         if (chosen == kLeaf) continue;
-        const uint16_t* child = s.child[chosen - 1];
-        memory.cost[s.address] = cost;
-        memory.flag[s.address] = static_cast<uint8_t>(chosen);
-        memory.nodes[s.address] =
-            static_cast<uint16_t>(1 + memory.nodes[child[0]] + memory.nodes[child[1]]);
+        const int i = kDepthStart[depth] + thread;
+        const bool columns = chosen == kColumns;
+        memory.cost[i] = cost;
+        memory.flag[i] = static_cast<uint8_t>(chosen);
+        memory.nodes[i] =
+            static_cast<uint16_t>(1 + memory.nodes[columns ? s.columns[0] : s.rows[0]] +
+                                  memory.nodes[columns ? s.columns[1] : s.rows[1]]);
     }
     sync_depth();
 }
@@ -225,32 +236,28 @@ struct Leaf {
 
 // Goes from the root to the leaf of sample (y, x); the first sample of a node writes it down.
 __device__ inline Leaf walk_tree(TreeMemory& memory, int y, int x) {
-    int n = 0, m = 0;
+    int n = 0, m = 0, i = 0;
     for (uint32_t place = 0;; ++place) {
         const int height_log2 = kFragmentLog2 - n, width_log2 = kFragmentLog2 - m;
-        const int k = y >> height_log2, l = x >> width_log2;
-        const int address = (k + (1 << n) - 1) * kMapSize + l + (1 << m) - 1;
-        const int flag = memory.flag[address];
-        const uint16_t index = memory.index[address];
+        const int k = y >> height_log2, l = x >> width_log2, flag = memory.flag[i];
+        const uint16_t index = memory.index[i];
         if (y == k << height_log2 && x == l << width_log2)
             memory.chosen[place] = {index,
                                     static_cast<uint8_t>(scale_number(n, m)),
                                     static_cast<uint8_t>(k),
                                     static_cast<uint8_t>(l),
                                     static_cast<uint8_t>(flag),
-                                    memory.context[address],
+                                    memory.context[i],
                                     0};
         if (flag == kLeaf) return {scale_number(n, m), index};
+        const bool columns = flag == kColumns;
+        const auto& half = columns ? memory.segments[i].columns : memory.segments[i].rows;
+        const bool second = columns ? x >> (width_log2 - 1) & 1 : y >> (height_log2 - 1) & 1;
         // The second half comes after all nodes of the first.
-        if (flag == kColumns) {
-            ++m;
-            if (x >> (width_log2 - 1) & 1)
-                place += memory.nodes[(k + (1 << n) - 1) * kMapSize + 2 * l + (1 << m) - 1];
-        } else {
-            ++n;
-            if (y >> (height_log2 - 1) & 1)
-                place += memory.nodes[(2 * k + (1 << n) - 1) * kMapSize + l + (1 << m) - 1];
-        }
+        if (second) place += memory.nodes[half[0]];
+        i = half[second];
+        n += !columns;
+        m += columns;
     }
 }
 

@@ -16,8 +16,11 @@ constexpr int kLog2Entries = 2 * kMaxTotal;
 // log2 of a positive integer below 2^31, rounded to 2^-12 bit: repeated squaring in 1.31 fixed
 // point, so that every machine gets the same integers.
 MMP_HD int32_t log2_rate(uint32_t value) {
-    uint32_t result = 0;
-    while (value >> (result + 1)) ++result;
+#ifdef __CUDA_ARCH__
+    uint32_t result = 31 - __clz(value);
+#else
+    uint32_t result = 31 - __builtin_clz(value);
+#endif
     uint64_t mantissa = static_cast<uint64_t>(value) << (31 - result);
     for (int bit = 0; bit <= kRateFractionBits; ++bit) {
         mantissa = (mantissa * mantissa) >> 31;

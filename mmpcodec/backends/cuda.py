@@ -53,6 +53,13 @@ def _rate_table(device: int):
 
 
 @cache
+def _multiprocessors(device: int) -> int:
+    import cupy
+
+    return cupy.cuda.Device(device).attributes["MultiProcessorCount"]
+
+
+@cache
 def _search_loop(device: int, defines: tuple[str, ...]) -> tuple[Any, int]:
     """The kernel, and the bytes of shared memory that it takes."""
     import cupy
@@ -144,7 +151,8 @@ class CudaBackend(Backend):
                 done += finished
                 for i, result in zip(group, run.results(), strict=True):
                     coded[i] = result
-                self.phase_cycles = run.phase_cycles()
+                if self.profile is not None:
+                    self.phase_cycles = run.phase_cycles()
         return [result for result in coded if result is not None]
 
     def decode(
@@ -187,7 +195,7 @@ def _groups(shapes: Sequence[tuple[int, int]], params: EncodeParams) -> Iterator
     """
     import cupy
 
-    multiprocessors = cupy.cuda.Device().attributes["MultiProcessorCount"]
+    multiprocessors = _multiprocessors(cupy.cuda.Device().id)
     waiting = sorted(range(len(shapes)), key=lambda i: _fragments(shapes[i]))
     while waiting:
         free, group = _free_bytes(), []
@@ -221,7 +229,8 @@ class _Group:
         from mmpcodec import _cpu
 
         self.params = params
-        self.pool = pool
+        # Threads share the pictures; coding leaves the interpreter's lock.
+        self.map = map if len(planes) == 1 else pool.map
         self.shapes = [plane.shape for plane in planes]
         self.fragments = [_fragments(shape) for shape in self.shapes]
         self.device = cupy.cuda.Device()
@@ -268,8 +277,7 @@ class _Group:
             for first in range(CHUNK, max(self.fragments) + CHUNK, CHUNK):
                 done, running = running, self._launch(first)
                 done.synchronize()
-                # Threads share the pictures; coding leaves the interpreter's lock.
-                list(self.pool.map(partial(self._code, first - CHUNK), range(len(self.planes))))
+                list(self.map(partial(self._code, first - CHUNK), range(len(self.planes))))
                 yield sum(min(first, fragments) for fragments in self.fragments)
         finally:
             # The host memory that the device writes to may be given away after this.
@@ -279,7 +287,7 @@ class _Group:
         """Start the search of the next fragments; gives the event of its end."""
         count = len(self.planes)
         if first < max(self.fragments):
-            blocks = self.device.attributes["MultiProcessorCount"] // count
+            blocks = _multiprocessors(self.device.id) // count
             arguments = self.states, np.int32(first), np.int32(first + CHUNK), _slot(first)
             self.step((blocks, count), (THREADS,), arguments, shared_mem=self.shared_bytes)
         return self.stream.record()

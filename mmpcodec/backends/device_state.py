@@ -17,7 +17,16 @@ CLASS_SLOTS = 64
 MAX_NODES = 2 * FRAGMENT_SIZE**2 - 1
 
 SEGMENTS = 961
-PHASES = ("wait for learning", "search", "prepare tree", "wait for search", "tree", "learn")
+PHASES = (
+    "wait for learning",
+    "search",
+    "prepare",
+    "wait for search",
+    "choose tree",
+    "rebuild",
+    "learn",
+    "publish",
+)
 ALIGNMENT = 256
 
 DICTIONARY_DTYPE = np.dtype(
