@@ -13,11 +13,13 @@ __device__ inline int32_t count_cost(const Picture& picture, const Rates& rates,
     return static_cast<int32_t>(lagrangian(rates(count), picture.lambda_fixed));
 }
 
-// Halves the counts of a class, rounding up. One warp.
-__device__ inline void halve_class(const Picture& picture, const Rates& rates,
+// Halves the counts of a class, rounding up. One warp. This happens once in tens of thousands of
+// symbols, and stays out of the way of the instruction cache.
+static __device__ __noinline__ void halve_class(const Picture& picture, const Rates& rates,
                                    const Dictionary& dictionary, Scale& models, int c,
                                    uint32_t size) {
     uint32_t less = 0;
+#pragma unroll 1
     for (uint32_t i = threadIdx.x % 32; i < size; i += 32) {
         if (dictionary.element_class[i] != c) continue;
         const uint32_t old = dictionary.count[i], half = (old + 1) / 2;
@@ -53,6 +55,7 @@ __device__ inline void count_leaves(const Picture& picture, const Rates& rates, 
     const Dictionary& dictionary = picture.dictionaries[scale];
     const int lane = threadIdx.x % 32;
     const uint32_t increment = picture.index_classes ? 2 : 1;
+#pragma unroll 1
     for (uint32_t first = 0; first < node_count; first += 32) {
         const Node node = nodes[min(first + lane, kMaxNodes - 1)];
         const bool mine = first + lane < node_count && node.scale == scale && node.flag == kLeaf;
@@ -76,6 +79,7 @@ __device__ inline void count_leaves(const Picture& picture, const Rates& rates, 
                 cost + count_cost(picture, rates, old_count) - count_cost(picture, rates, count);
         };
         load();
+#pragma unroll 1
         for (; leaves; leaves &= leaves - 1) {
             const int leaf = __ffs(leaves) - 1;
             const int element = __shfl_sync(kAllLanes, int{node.index}, leaf);

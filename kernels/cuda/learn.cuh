@@ -43,7 +43,7 @@ __device__ inline void warp_resize(const Line& line, int step, int from_log2, in
                                    uint8_t* out) {
     const int lane = threadIdx.x % 32;
     const auto shrink = [&](auto ratio_log2) {
-#pragma unroll 2
+#pragma unroll 1
         for (int i = lane; i < count; i += 32) {
             const auto [first, place] = line(i);
             out[i] = mean_of(first + (place << ratio_log2.value) * step, step, ratio_log2.value);
@@ -57,7 +57,7 @@ __device__ inline void warp_resize(const Line& line, int step, int from_log2, in
         case 3: shrink(Constant<3>()); break;
         case 4: shrink(Constant<4>()); break;
         default:
-#pragma unroll 2
+#pragma unroll 1
             for (int i = lane; i < count; i += 32) {
                 const auto [first, place] = line(i);
                 const GrowPosition p = grow_position(place, 1 << from_log2, to_log2);
@@ -100,6 +100,7 @@ __device__ inline uint32_t warp_hash(const uint8_t* samples, int area) {
     if (area < 4) {
         if (threadIdx.x % 32 < area) sum = mix(samples[threadIdx.x % 32] + (threadIdx.x % 32 << 8));
     } else {
+#pragma unroll 1
         for (int i = threadIdx.x % 32; i < area / 4; i += 32)
             sum += mix(reinterpret_cast<const uint32_t*>(samples)[i] +
                        0x9E3779B9u * static_cast<uint32_t>(i + 1));
@@ -116,6 +117,7 @@ __device__ inline bool warp_equal(const Dictionary& dictionary, int scale, uint3
         if (lane < area) equal = bytes[element_sample(scale, element, lane)] == samples[lane];
     } else {
         const auto* words = reinterpret_cast<const uint32_t*>(samples);
+#pragma unroll 1
         for (int i = lane; i < area / 4; i += 32)
             equal &= dictionary.samples[element_word(scale, element, i)] == words[i];
     }
@@ -125,6 +127,7 @@ __device__ inline bool warp_equal(const Dictionary& dictionary, int scale, uint3
 // Whether the dictionary has an element with these samples. Looks at 32 places of the table at once.
 __device__ inline bool warp_known(const Picture& picture, const Dictionary& dictionary, int scale,
                                   const uint8_t* samples, uint32_t hash) {
+#pragma unroll 1
     for (uint32_t start = hash;; start += 32) {
         // Insertion goes past the L1 cache.
         const uint64_t entry = __ldcg(reinterpret_cast<const unsigned long long*>(
@@ -132,6 +135,7 @@ __device__ inline bool warp_known(const Picture& picture, const Dictionary& dict
         const uint32_t free = __ballot_sync(kAllLanes, entry == 0);
         uint32_t alike = __ballot_sync(kAllLanes, entry && entry >> 32 == hash);
         if (free) alike &= (free & -free) - 1;
+#pragma unroll 1
         for (; alike; alike &= alike - 1) {
             const uint32_t number =
                 __shfl_sync(kAllLanes, static_cast<uint32_t>(entry), __ffs(alike) - 1);
@@ -145,6 +149,7 @@ __device__ inline bool warp_known(const Picture& picture, const Dictionary& dict
 __device__ inline int first_class(const Picture& picture, const uint8_t* samples, int area,
                                   int origin) {
     bool zero = true;
+#pragma unroll 1
     for (int i = threadIdx.x % 32; i < area; i += 32) zero &= samples[i] == kMidLevel;
     zero = __all_sync(kAllLanes, zero);
     return !picture.index_classes ? 0 : zero ? kZeroClass : origin;
@@ -162,6 +167,7 @@ __device__ inline void warp_insert(const Picture& picture, int scale, uint32_t e
             static_cast<uint8_t>(element_class);
         const unsigned long long entry = uint64_t{hash} << 32 | (element + 1);
         auto* table = reinterpret_cast<unsigned long long*>(dictionary.table);
+#pragma unroll 1
         for (uint32_t slot = hash & picture.table_mask; atomicCAS(&table[slot], 0ull, entry);
              slot = (slot + 1) & picture.table_mask) {
         }
@@ -175,6 +181,7 @@ __device__ inline void warp_insert(const Picture& picture, int scale, uint32_t e
         }
     } else {
         const auto* words = reinterpret_cast<const uint32_t*>(samples);
+#pragma unroll 1
         for (int i = lane; i < area / 4; i += 32) {
             dictionary.samples[element_word(scale, element, i)] = words[i];
             norm = __dp4a(words[i], words[i], norm);
@@ -206,8 +213,10 @@ __device__ inline uint32_t insert_batch(const Picture& picture, int scale, uint3
     bool repeated = false;
     uint32_t alike = __ballot_sync(
         kAllLanes, fresh && lane < warp && memory.fresh[lane] && memory.hash[lane] == hash);
+#pragma unroll 1
     for (; alike && !repeated; alike &= alike - 1) {
         bool equal = true;
+#pragma unroll 1
         for (int i = lane; i < area; i += 32)
             equal &= memory.element[__ffs(alike) - 1][i] == samples[i];
         repeated = __all_sync(kAllLanes, equal);
@@ -239,6 +248,7 @@ __device__ inline uint32_t find_split(const Node* nodes, uint32_t node_count, in
     uint32_t splits = 0;
     // All 256 single samples are known from the start.
     if (scale == kPixelScale) return 0;
+#pragma unroll 1
     for (uint32_t first = 0; first < node_count; first += 32) {
         const Node node = nodes[min(first + lane, kMaxNodes - 1)];
         const bool taken = first + lane < node_count && node.flag != kLeaf &&
@@ -263,6 +273,7 @@ __device__ inline uint32_t learn_scale(const Picture& picture, int scale, uint32
     Node node{};
     const uint32_t splits = find_split(nodes, node_count, picture.copy_radius, scale, warp, node);
     if (warp == kModelWarp) count_leaves(picture, rates, models, scale, size, nodes, node_count);
+#pragma unroll 1
     for (uint32_t first = 0; first < splits && size < picture.dictionary_limit;
          first += kLearnWarps) {
         if (first) {

@@ -37,6 +37,7 @@ __device__ constexpr int unit_log2(int scale) {
 
 // Once a launch: divisions are slow. All threads of the block take part.
 __device__ inline void start_search(SearchMemory& memory) {
+#pragma unroll 1
     for (int i = threadIdx.x; i < kScales * kFragmentArea; i += kThreads) {
         const int scale = i / kFragmentArea, place = i % kFragmentArea;
         const int area = scale_area(scale), width = scale_width(scale);
@@ -52,6 +53,7 @@ __device__ inline void start_search(SearchMemory& memory) {
 
 // Lays out the segments of all scales.
 __device__ inline void lay_out_segments(const uint8_t* residual, SearchMemory& memory) {
+#pragma unroll 1
     for (int i = threadIdx.x; i < kScales * kFragmentArea / 4; i += kThreads) {
         const uchar4 from = reinterpret_cast<const uchar4*>(memory.source)[i];
         reinterpret_cast<uchar4*>(memory.segments)[i] =
@@ -154,6 +156,7 @@ __device__ void search_small(const Dictionary& dictionary, uint32_t size, const 
         if (kUnitWords > 32) fetched[1] = words[lane + 32];
     };
     fetch(units.first);
+#pragma unroll 1
     for (uint32_t unit = units.first; unit < units.last; ++unit) {
         const int32_t cost = own.with(classes);
         __syncwarp();
@@ -162,7 +165,7 @@ __device__ void search_small(const Dictionary& dictionary, uint32_t size, const 
         if (kUnitWords > 32) samples[lane + 32] = fetched[1];
         __syncwarp();
         if (unit + 1 < units.last) fetch(unit + 1);
-#pragma unroll 2
+#pragma unroll 1
         for (int four = 0; four < kElements; four += 4) {
             const int4 own_costs = *reinterpret_cast<const int4*>(costs + four);
             uint32_t d[Area];
@@ -248,6 +251,7 @@ __device__ inline void search_16(const Dictionary& dictionary, uint32_t size,
     const uint32_t b[2] = {words[lane], words[lane + 32]};
     // Not one array of two dimensions: nvcc 13.0 and NVRTC leave its second row zero.
     Best left[2], right[2];
+#pragma unroll 1
     for (uint32_t unit = units.first; unit < units.last; ++unit) {
         const uint4 a = reinterpret_cast<const uint4*>(dictionary.samples)[uint64_t{unit} * 32 + lane];
         const OwnCost own(dictionary, unit * 32 + lane, size);
@@ -278,6 +282,7 @@ __device__ void search_large(const Dictionary& dictionary, uint32_t size, const 
     const uint32_t* words =
         reinterpret_cast<const uint32_t*>(segments) + row * (Area / 4) + lane % 4;
     Best best[2];
+#pragma unroll 1
     for (uint32_t unit = units.first; unit < units.last; ++unit) {
         const uint32_t first = unit * kTiles * 16;
         const uint4* tiles =
@@ -350,8 +355,10 @@ __device__ inline void search_fragment(const Picture& picture, const State& stat
     uint32_t number = memory.first_unit + warp * units / kWarps;
     const uint32_t last = memory.first_unit + (warp + 1) * units / kWarps;
     int scale = -1;
+#pragma unroll 1
     while (number < last) {
         if (scale >= 0)
+#pragma unroll 1
             for (int segment = lane; segment < kFragmentArea >> area_log2(scale); segment += 32)
                 lower_key(keys, memory.start[scale] + segment, memory.key[warp][segment]);
         __syncwarp();
@@ -368,11 +375,12 @@ __device__ inline void search_fragment(const Picture& picture, const State& stat
     __syncthreads();
     // Neighbouring warps mostly end with the same scale: the block lowers each key once.
     const int its_scale = memory.scale[lane];
+#pragma unroll 1
     for (uint32_t warps = __ballot_sync(kAllLanes, its_scale >= 0); warps;) {
         const int shared = __shfl_sync(kAllLanes, its_scale, __ffs(warps) - 1);
         const bool has = its_scale == shared;
         const int segments = kFragmentArea >> area_log2(shared);
-#pragma unroll 4
+#pragma unroll 2
         for (int segment = warp; segment < segments; segment += kWarps) {
             const uint64_t mine = warp_min(has ? memory.key[lane][segment] : kNoKey);
             if (lane == 0) lower_key(keys, memory.start[shared] + segment, mine);

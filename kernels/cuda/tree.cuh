@@ -8,8 +8,8 @@ namespace mmp {
 
 constexpr int kDepths = 2 * kFragmentLog2 + 1;
 
-// Where the segments of each depth start in the cost map. For compile time only.
-__device__ constexpr int kDepthStart[kDepths + 1] = {0, 1, 5, 17, 49, 129, 257, 449, 705, kSegments};
+// Where the segments of each depth start in the cost map.
+__constant__ const int kDepthStart[kDepths + 1] = {0, 1, 5, 17, 49, 129, 257, 449, 705, kSegments};
 constexpr int kWidestDepth = 256;
 
 constexpr uint16_t kNowhere = 0xFFFF;
@@ -79,8 +79,10 @@ __device__ inline void start_tree(const Picture& picture, const FlagFrequencies&
                                   TreeMemory& memory) {
     for (int i = threadIdx.x; i < kFlagModels * kFlags; i += kThreads)
         memory.flag_frequency[i / kFlags][i % kFlags] = (&frequencies[0][0][0])[i];
+#pragma unroll 1
     for (int scale = threadIdx.x / 32; scale < kScales; scale += kWarps) {
         const int m = scale_m(scale), segments = 1 << (scale_n(scale) + m);
+#pragma unroll 1
         for (int i = threadIdx.x % 32; i < segments; i += 32) {
             const int k = i >> m, l = i & ((1 << m) - 1);
             memory.segments[segment_place(scale, k, l)] =
@@ -94,6 +96,7 @@ __device__ inline void start_tree(const Picture& picture, const FlagFrequencies&
 // Counts the flags of the tree that was chosen last.
 __device__ inline void count_flags(TreeMemory& memory) {
     const int count = memory.node_count;
+#pragma unroll 1
     for (int i = threadIdx.x; i < count; i += kThreads) {
         const Node& node = memory.chosen[i];
         const int model = node.context * kScales + node.scale;
@@ -104,6 +107,7 @@ __device__ inline void count_flags(TreeMemory& memory) {
     const int model = threadIdx.x;
     if (model >= kFlagModels || !memory.near_limit[model]) return;
     uint32_t* frequency = memory.flag_frequency[model];
+#pragma unroll 1
     for (int i = 0; i < count; ++i) {
         const Node& node = memory.chosen[i];
         if (node.context * kScales + node.scale != model) continue;
@@ -122,6 +126,7 @@ __device__ inline void measure_segments(const uint8_t* segments, TreeMemory& mem
     const uint8_t* samples = segments + s.samples;
     uint32_t norm = 0;
     if (area < 4)
+#pragma unroll 1
         for (int j = 0; j < area; ++j) norm += samples[j] * samples[j];
     else
 #pragma unroll 8
@@ -198,7 +203,7 @@ __device__ inline void choose_flags(const uint64_t* keys, TreeMemory& memory) {
         return p;
     };
     Prepared next = prepare(kDepths - 2);
-#pragma unroll
+#pragma unroll 1
     for (int depth = kDepths - 2; depth >= 0; --depth) {
         const Prepared now = next;
         if (depth > 0) next = prepare(depth - 1);
@@ -237,6 +242,7 @@ struct Leaf {
 // Goes from the root to the leaf of sample (y, x); the first sample of a node writes it down.
 __device__ inline Leaf walk_tree(TreeMemory& memory, int y, int x) {
     int n = 0, m = 0, i = 0;
+#pragma unroll 1
     for (uint32_t place = 0;; ++place) {
         const int height_log2 = kFragmentLog2 - n, width_log2 = kFragmentLog2 - m;
         const int k = y >> height_log2, l = x >> width_log2, flag = memory.flag[i];
