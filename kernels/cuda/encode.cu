@@ -90,6 +90,8 @@ struct PhaseClock {
 
 using namespace mmp;
 
+extern "C" __device__ uint32_t encode_shared_bytes = sizeof(Memory);
+
 // Encodes fragments `first` to `last` - 1 of each picture and writes their trees to one of the two
 // slots. Grid: (blocks a picture, pictures), all resident at once.
 //
@@ -204,10 +206,4 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         for (int i = threadIdx.x; i < sizeof(Scale) / 4; i += kThreads)
             reinterpret_cast<uint32_t*>(&state.scales[scale])[i] =
                 reinterpret_cast<const uint32_t*>(&memory.learn.models[scale])[i];
-}
-
-extern "C" __global__ void layout_sizes(uint32_t* sizes) {
-    sizes[0] = sizeof(Scale);
-    sizes[1] = sizeof(State);
-    sizes[2] = sizeof(Memory);
 }

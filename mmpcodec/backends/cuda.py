@@ -26,7 +26,6 @@ from mmpcodec.codec.symbols import SYNTAX
 from mmpcodec.errors import BackendUnavailable, LimitExceeded
 from mmpcodec.params import EncodeParams, Tools
 
-THREADS = 1024
 CHUNK = 128
 """Fragments of one launch; while it runs the host codes the trees of the one before."""
 
@@ -45,7 +44,8 @@ def _unavailable() -> str | None:
 
 
 @cache
-def _rate_table(device: int):
+def rate_table(device: int):
+    """The rates of every total that a model can have, on a device."""
     import cupy
 
     with cupy.cuda.Device(device):
@@ -57,21 +57,6 @@ def _multiprocessors(device: int) -> int:
     import cupy
 
     return cupy.cuda.Device(device).attributes["MultiProcessorCount"]
-
-
-@cache
-def _search_loop(device: int, defines: tuple[str, ...]) -> tuple[Any, int]:
-    """The kernel, and the bytes of shared memory that it takes."""
-    import cupy
-
-    module = kernels.load("encode", device, defines, cooperative=True)
-    with cupy.cuda.Device(device):
-        sizes = cupy.zeros(3, np.uint32)
-        module.get_function("layout_sizes")((1,), (1,), (sizes,))
-        shared_bytes = int(sizes[2])
-        kernel = module.get_function("encode_fragments")
-        kernel.max_dynamic_shared_size_bytes = shared_bytes
-    return kernel, shared_bytes
 
 
 class CudaBackend(Backend):
@@ -198,7 +183,8 @@ def _groups(shapes: Sequence[tuple[int, int]], params: EncodeParams) -> Iterator
     multiprocessors = _multiprocessors(cupy.cuda.Device().id)
     waiting = sorted(range(len(shapes)), key=lambda i: _fragments(shapes[i]))
     while waiting:
-        free, group = _free_bytes(), []
+        free = _free_bytes()
+        group: list[int] = []
         while waiting and len(group) < multiprocessors:
             needed = device_bytes(shapes[waiting[-1]], params)
             if needed > free:
@@ -235,8 +221,10 @@ class _Group:
         self.fragments = [_fragments(shape) for shape in self.shapes]
         self.device = cupy.cuda.Device()
         self.stream = cupy.cuda.get_current_stream()
-        self.start = kernels.load("start", self.device.id).get_function("start_pictures")
-        self.step, self.shared_bytes = _search_loop(self.device.id, defines)
+        self.start = kernels.function("start", "start_pictures", self.device.id)
+        self.step = kernels.function(
+            "encode", "encode_fragments", self.device.id, defines, cooperative=True
+        )
         self.coders = [_cpu.TreeCoder(native_tools(params.tools)) for _ in planes]
         self.planes = [cupy.ascontiguousarray(cupy.asarray(plane)) for plane in planes]
         self._allocate()
@@ -263,7 +251,7 @@ class _Group:
             picture["source"] = self.planes[i].data.ptr
             picture["samples"] = self.samples.data.ptr + self.starts[i]
             picture["leaf_scales"] = self.leaf_scales.data.ptr + self.starts[i]
-            picture["rates"] = _rate_table(self.device.id).data.ptr
+            picture["rates"] = rate_table(self.device.id).data.ptr
             picture["chunk"] = CHUNK
             for name in trees.names or ():
                 picture[name] = self.trees[name][i].ctypes.data
@@ -272,7 +260,7 @@ class _Group:
     def encode(self) -> Iterator[int]:
         """Encode all; gives the number of fragments done from time to time."""
         try:
-            self.start((len(SCALES), len(self.planes)), (THREADS,), (self.states,))
+            self.start((len(SCALES), len(self.planes)), (self.states,))
             running = self._launch(0)
             for first in range(CHUNK, max(self.fragments) + CHUNK, CHUNK):
                 done, running = running, self._launch(first)
@@ -289,7 +277,7 @@ class _Group:
         if first < max(self.fragments):
             blocks = _multiprocessors(self.device.id) // count
             arguments = self.states, np.int32(first), np.int32(first + CHUNK), _slot(first)
-            self.step((blocks, count), (THREADS,), arguments, shared_mem=self.shared_bytes)
+            self.step((blocks, count), arguments)
         return self.stream.record()
 
     def _code(self, first: int, i: int) -> None:

@@ -74,6 +74,18 @@ SCALE_DTYPE = np.dtype(
     ],
     align=True,
 )
+NODE_DTYPE = np.dtype(
+    [
+        ("index", "u2"),
+        ("scale", "u1"),
+        ("k", "u1"),
+        ("l", "u1"),
+        ("flag", "u1"),
+        ("context", "u1"),
+        ("unused", "u1"),
+    ],
+    align=True,
+)
 STATE_DTYPE = np.dtype(
     [
         ("picture", PICTURE_DTYPE),
@@ -88,6 +100,38 @@ STATE_DTYPE = np.dtype(
     ],
     align=True,
 )
+
+
+def scale_places() -> dict[Scale, slice]:
+    """Where the segments of each scale lie in the device's cost map: by depth, then by scale."""
+    places, start = {}, 0
+    for scale in sorted(SCALES, key=lambda scale: (scale.n + scale.m, scale.number)):
+        end = start + (1 << (scale.n + scale.m))
+        places[scale] = slice(start, end)
+        start = end
+    return places
+
+
+def element_bytes(scale: Scale, count: int) -> np.ndarray:
+    """Byte offsets of the samples of the first elements, as ``element_word`` of the device.
+
+    Returns
+    -------
+    (count, height * width) int64 array
+    """
+    area = scale.height * scale.width
+    element, sample = np.arange(count)[:, None], np.arange(area)[None, :]
+    if area < 16:
+        return element * area + sample
+    word = sample // 4
+    if area == 16:
+        row = element % 32
+        words = element // 32 * 128 + (row % 8 * 4 + word) * 4 + row // 8
+    else:
+        row = element % 16
+        piece = element // 16 * 4 * area + word // 8 * 128
+        words = piece + (row % 8 * 4 + word % 4) * 4 + word % 8 // 4 * 2 + row // 8
+    return words * 4 + sample % 4
 
 
 def trees_dtype(chunk: int, limit: int) -> np.dtype:

@@ -1,9 +1,12 @@
 """Loading CUDA kernels: each ``.cu`` file compiles by itself, once a device, cached on disk."""
 
 import hashlib
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from mmpcodec.errors import KernelError
 
@@ -46,3 +49,33 @@ def load(name: str, device: int, defines: tuple[str, ...] = (), cooperative: boo
         except cupy.cuda.compiler.CompileException as error:
             raise KernelError(f"{path.name} does not compile: {error}") from error
     return module
+
+
+@cache
+def function(
+    name: str,
+    entry: str,
+    device: int,
+    defines: tuple[str, ...] = (),
+    *,
+    threads: int = 1024,
+    cooperative: bool = False,
+) -> Callable[[tuple[int, ...], tuple], None]:
+    """A kernel that is ready to be launched on the current stream as ``kernel(grid, arguments)``.
+
+    A file whose kernel takes dynamic shared memory holds its size as ``<name>_shared_bytes``.
+    """
+    import cupy
+
+    module = load(name, device, defines, cooperative)
+    kernel, shared_bytes = module.get_function(entry), 0
+    if f"{name}_shared_bytes" in (FOLDER / "cuda" / f"{name}.cu").read_text():
+        with cupy.cuda.Device(device):
+            size = module.get_global(f"{name}_shared_bytes")
+            shared_bytes = int(cupy.ndarray(1, np.uint32, size)[0])
+            kernel.max_dynamic_shared_size_bytes = shared_bytes
+
+    def launch(grid: tuple[int, ...], arguments: tuple) -> None:
+        kernel(grid, (threads,), arguments, shared_mem=shared_bytes)
+
+    return launch
