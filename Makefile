@@ -6,6 +6,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
+comma := ,
+
 # What is installed. A file that goes away changes only the list, so the list is a source as well.
 SOURCES := $(sort $(shell find mmpcodec kernels -type f -not -name '*.pyc')) CMakeLists.txt pyproject.toml
 SOURCE_LIST := $(VENV)/sources
@@ -93,7 +95,9 @@ $(PACKAGE): $(SOURCE_LIST) $(SOURCES)
 	$(PIP) install .
 	@touch $@
 
-# The package is there already: naming its extra installs only what the extra asks for.
+# The package is there already: naming its extra installs only what the extra asks for. The tests
+# compile the CUDA kernels, with NVRTC where there is no nvcc.
+$(TEST): WITH := $(if $(shell command -v nvcc),,$(comma)nvrtc)
 $(TEST) $(LINT) $(FUZZ): $(VENV)/%-installed: pyproject.toml | $(PACKAGE)
-	$(PIP) install 'mmpcodec[$*]'
+	$(PIP) install 'mmpcodec[$*$(WITH)]'
 	@touch $@

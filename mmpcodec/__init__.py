@@ -10,13 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mmpcodec.codec.decoder import Inspection, decode, inspect
-    from mmpcodec.codec.encoder import Encoding, encode, encode_picture
+    from mmpcodec.codec.encoder import (
+        Encoding,
+        encode,
+        encode_batch,
+        encode_picture,
+        encode_pictures,
+    )
     from mmpcodec.errors import (
         BackendUnavailable,
         BadMagic,
         Cancelled,
         CorruptStream,
         FormatError,
+        KernelError,
         LimitExceeded,
         MmpError,
         ParameterError,
@@ -39,6 +46,7 @@ __all__ = [
     "Encoding",
     "FormatError",
     "Inspection",
+    "KernelError",
     "LimitExceeded",
     "MmpError",
     "ParameterError",
@@ -50,20 +58,29 @@ __all__ = [
     "__version__",
     "decode",
     "encode",
+    "encode_batch",
     "encode_picture",
+    "encode_pictures",
     "inspect",
 ]
 
 # Names load when first used (PEP 562), so that `mmp --help` waits for neither NumPy nor the codec.
 _HOMES = {
     "mmpcodec.codec.decoder": ("Inspection", "decode", "inspect"),
-    "mmpcodec.codec.encoder": ("Encoding", "encode", "encode_picture"),
+    "mmpcodec.codec.encoder": (
+        "Encoding",
+        "encode",
+        "encode_batch",
+        "encode_picture",
+        "encode_pictures",
+    ),
     "mmpcodec.errors": (
         "BackendUnavailable",
         "BadMagic",
         "Cancelled",
         "CorruptStream",
         "FormatError",
+        "KernelError",
         "LimitExceeded",
         "MmpError",
         "ParameterError",

@@ -54,7 +54,7 @@ class CorruptStream(FormatError):
 
 
 class LimitExceeded(FormatError):
-    """The picture is larger than the caller's ``DecodeLimits`` allow."""
+    """The picture is larger than the caller's ``DecodeLimits`` or a device's memory allow."""
 
 
 class PictureError(MmpError):

@@ -11,6 +11,7 @@ import os
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from typing import Any
 
 from mmpcodec import EncodeParams, pictures
 from mmpcodec.backends.cpu import CpuBackend
@@ -36,8 +37,8 @@ def main() -> None:
     loaded = [pictures.read(path) for path in args.pictures]
     differ = compared = 0
     with ProcessPoolExecutor(args.jobs) as pool:
-        for lam, *values in itertools.product(LAMBDAS, *OPTIONS.values()):
-            options = dict(zip(OPTIONS, values, strict=True))
+        for lam, values in itertools.product(LAMBDAS, itertools.product(*OPTIONS.values())):
+            options: dict[str, Any] = dict(zip(OPTIONS, values, strict=True))
             params = EncodeParams.from_options(lam, **options)
             expected = pool.map(cpu_payload, loaded, itertools.repeat(params))
             found = CudaBackend().encode_batch(loaded, params)

@@ -14,11 +14,6 @@ namespace mmp {
 constexpr int kModelWarp = kWarps - 1;
 constexpr int kLearnWarps = kWarps - 1;
 
-template <int Value>
-struct Constant {
-    static constexpr int value = Value;
-};
-
 // A line of samples, and a place in what it is resized to.
 struct LinePlace {
     const uint8_t* first;
@@ -36,31 +31,31 @@ struct LearnMemory {
     Scale models[kScales];  // of the scales that this block serves
 };
 
+// Means of 1 << RatioLog2 samples; a known number is read all at once.
+template <int RatioLog2, class Line>
+__device__ inline void warp_shrink(const Line& line, int step, int count, uint8_t* out) {
+    for (int i = threadIdx.x % 32; i < count; i += 32) {
+        const LinePlace p = line(i);
+        out[i] = mean_of(p.first + (p.place << RatioLog2) * step, step, RatioLog2);
+    }
+}
+
 // One pass of the scale transform by one warp: lines of 1 << from_log2 samples, `step` apart, to
 // 1 << to_log2 samples. line(i) gives the line and place of output i.
 template <class Line>
 __device__ inline void warp_resize(const Line& line, int step, int from_log2, int to_log2, int count,
                                    uint8_t* out) {
-    const int lane = threadIdx.x % 32;
-    const auto shrink = [&](auto ratio_log2) {
-#pragma unroll 1
-        for (int i = lane; i < count; i += 32) {
-            const auto [first, place] = line(i);
-            out[i] = mean_of(first + (place << ratio_log2.value) * step, step, ratio_log2.value);
-        }
-    };
-    // Means of a known number of samples are read all at once.
     switch (from_log2 - to_log2) {
-        case 0: shrink(Constant<0>()); break;
-        case 1: shrink(Constant<1>()); break;
-        case 2: shrink(Constant<2>()); break;
-        case 3: shrink(Constant<3>()); break;
-        case 4: shrink(Constant<4>()); break;
+        case 0: warp_shrink<0>(line, step, count, out); break;
+        case 1: warp_shrink<1>(line, step, count, out); break;
+        case 2: warp_shrink<2>(line, step, count, out); break;
+        case 3: warp_shrink<3>(line, step, count, out); break;
+        case 4: warp_shrink<4>(line, step, count, out); break;
         default:
-#pragma unroll 1
-            for (int i = lane; i < count; i += 32) {
-                const auto [first, place] = line(i);
-                const GrowPosition p = grow_position(place, 1 << from_log2, to_log2);
+            for (int i = threadIdx.x % 32; i < count; i += 32) {
+                const LinePlace line_place = line(i);
+                const uint8_t* first = line_place.first;
+                const GrowPosition p = grow_position(line_place.place, 1 << from_log2, to_log2);
                 out[i] = between(first[p.left * step], first[p.right * step], p.weight, to_log2);
             }
     }

@@ -320,23 +320,18 @@ __device__ inline void search_units(const Picture& picture, const State& state,
     const uint32_t size = memory.size[scale];
     const uint8_t* segments = memory.segments + scale * kFragmentArea;
     const ClassCosts classes(state.class_cost[scale]);
-    const auto small = [&](auto search) {
-        search(dictionary, size, classes, segments, units, memory.samples[warp], memory.cost[warp],
-               key);
-    };
-    const auto large = [&](auto search) {
-        search(dictionary, size, classes, segments, units, key);
-    };
+    uint32_t* samples = memory.samples[warp];
+    int32_t* costs = memory.cost[warp];
     switch (area_log2(scale)) {
-        case 0: return small(search_small<1>);
-        case 1: return small(search_small<2>);
-        case 2: return small(search_small<4>);
-        case 3: return small(search_small<8>);
-        case 4: return large(search_16);
-        case 5: return large(search_large<32>);
-        case 6: return large(search_large<64>);
-        case 7: return large(search_large<128>);
-        default: return large(search_large<256>);
+        case 0: return search_small<1>(dictionary, size, classes, segments, units, samples, costs, key);
+        case 1: return search_small<2>(dictionary, size, classes, segments, units, samples, costs, key);
+        case 2: return search_small<4>(dictionary, size, classes, segments, units, samples, costs, key);
+        case 3: return search_small<8>(dictionary, size, classes, segments, units, samples, costs, key);
+        case 4: return search_16(dictionary, size, classes, segments, units, key);
+        case 5: return search_large<32>(dictionary, size, classes, segments, units, key);
+        case 6: return search_large<64>(dictionary, size, classes, segments, units, key);
+        case 7: return search_large<128>(dictionary, size, classes, segments, units, key);
+        default: return search_large<256>(dictionary, size, classes, segments, units, key);
     }
 }
 

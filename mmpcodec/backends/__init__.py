@@ -4,6 +4,8 @@ Each does the same work on other hardware; see ``base`` for the contract. They l
 shared with the GPU to ``kernels/shared``, and files and headers to ``codec``.
 """
 
+import importlib.util
+import sys
 from collections.abc import Callable
 
 from mmpcodec.backends.base import Backend
@@ -39,9 +41,23 @@ NAMES = tuple(_FACTORIES)
 HOST = ("cpu", "reference")
 """Backends that also decode, in the order in which "auto" tries them."""
 
+CPU_SECONDS = 150e-6
+CUDA_SECONDS = 20e-6
+"""What a fragment takes, see docs/benchmarks.md."""
+CUDA_START_SECONDS = {"first": 1.5, "again": 3e-3}
+"""What a call takes besides: the first of a process loads CuPy and the kernels."""
 
-def get(name: str = "auto") -> Backend:
-    """The backend of this name; "auto" takes the first of ``HOST`` that can run.
+
+def get(name: str = "auto", fragments: int = 0) -> Backend:
+    """The backend of this name.
+
+    Parameters
+    ----------
+    name : str
+        "auto" takes cuda where that is there and faster, and else the first of ``HOST`` that can
+        run.
+    fragments : int
+        16x16 fragments to encode, by which "auto" decides.
 
     Raises
     ------
@@ -52,14 +68,24 @@ def get(name: str = "auto") -> Backend:
     """
     if name != "auto" and name not in _FACTORIES:
         raise ParameterError(f"backend = {name!r}: must be one of auto, {', '.join(NAMES)}")
+    candidates: tuple[str, ...] = HOST if name == "auto" else (name,)
+    if name == "auto" and _pays_on_a_device(fragments):
+        candidates = ("cuda", *HOST)
     reasons = []
-    for candidate in HOST if name == "auto" else (name,):
+    for candidate in candidates:
         backend = _FACTORIES[candidate]()
         reason = backend.unavailable()
         if reason is None:
             return backend
         reasons.append(f"{candidate}: {reason}")
     raise BackendUnavailable(f"backend {name} cannot run here: {'; '.join(reasons)}")
+
+
+def _pays_on_a_device(fragments: int) -> bool:
+    """Whether a device would be done sooner; does not load CuPy to find out."""
+    start = CUDA_START_SECONDS["again" if "cupy" in sys.modules else "first"]
+    gain = fragments * (CPU_SECONDS - CUDA_SECONDS)
+    return gain > start and importlib.util.find_spec("cupy") is not None
 
 
 def status() -> dict[str, str | None]:

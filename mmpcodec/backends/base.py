@@ -19,11 +19,12 @@ A backend asked for by name never falls back to another one.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from mmpcodec.codec.fragments import fragment_count
 from mmpcodec.codec.scales import SCALES
 from mmpcodec.errors import Cancelled
 from mmpcodec.params import EncodeParams, Tools
@@ -104,6 +105,27 @@ class Backend(ABC):
         progress : callable or None
             Called with the fragments done and their number.
         """
+
+    def encode_batch(
+        self,
+        planes: Sequence,
+        params: EncodeParams,
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> list[Coded]:
+        """Encode several planes, each as if alone; progress counts the fragments of all."""
+        fragments = [fragment_count(h) * fragment_count(w) for h, w in (p.shape for p in planes)]
+        total, before = sum(fragments), 0
+        coded = []
+        for plane, own in zip(planes, fragments, strict=True):
+
+            def advance(done: int, _: int, before: int = before) -> bool:
+                return progress is None or progress(before + done, total)
+
+            coded.append(self.encode(plane, params, threads=threads, progress=advance))
+            before += own
+        return coded
 
     @abstractmethod
     def decode(

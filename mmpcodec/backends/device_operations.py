@@ -99,20 +99,19 @@ class DeviceOperations:
             count = len(dictionary)
             origins = dictionary.element_class % len(SCALES)
             self.insert(scale, dictionary.samples[256:], origins[256:])
-            own = (dictionary.samples.astype(np.int64) ** 2).sum(axis=1)
-            own = own << COST_FRACTION_BITS
+            costs = (dictionary.samples.astype(np.int64) ** 2).sum(axis=1) << COST_FRACTION_BITS
             if self.params.rate_model == "adaptive":
-                own -= lagrangian(LOG2[dictionary.count], self.params.lambda_fixed)
-            self._array(scale, "cost", count, np.int32).set(own.astype(np.int32))
+                costs -= lagrangian(LOG2[dictionary.count], self.params.lambda_fixed)
+            self._array(scale, "cost", count, np.int32).set(costs.astype(np.int32))
             self._array(scale, "count", count, np.uint32).set(dictionary.count.astype(np.uint32))
             self._array(scale, "element_class", count, np.uint8).set(dictionary.element_class)
         state = self._read_state()
         for scale, dictionary in dictionaries.items():
-            classes, count = dictionary.element_class, dictionary.count
+            classes, uses = dictionary.element_class, dictionary.count
             learnt = state["scales"][scale.number]
             slots = len(learnt["class_size"])
             learnt["class_size"] = np.bincount(classes, minlength=slots)
-            learnt["class_total"] = np.bincount(classes, weights=count, minlength=slots)
+            learnt["class_total"] = np.bincount(classes, weights=uses, minlength=slots)
             learnt["class_frequency"] = models.class_frequency[scale.number]
             for context in range(FLAG_CONTEXTS):
                 flags = models.flag_frequencies(scale, context)

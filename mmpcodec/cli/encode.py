@@ -1,13 +1,13 @@
 """``mmp encode``: pictures to mmp files."""
 
 import math
-import time
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mmpcodec.cli import batch, options, output
+from mmpcodec.cli.encodings import Encodings, InGroups, OneByOne, work_of
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.plan import Job, plan
 from mmpcodec.cli.printing import Printer, tools_text
@@ -107,20 +107,18 @@ def encode(
     )
     files = plan(inputs, ".mmp", out=out, folder=folder, force=force)
 
-    import mmpcodec
-    from mmpcodec import backends, pictures
+    from mmpcodec import backends
 
-    chosen = backends.get(backend)
+    chosen = backends.get(backend, work_of(files) if backend == "auto" else 0)
     threads = threads or (1 if jobs > 1 else None)
+    at_once = jobs
+    source: Encodings = OneByOne(params, chosen.name, threads)
+    if chosen.name == "cuda" and len(files) > 1:
+        source, at_once = InGroups(params, chosen.name, threads, files), 1
 
     def work(job: Job, progress: batch.Progress) -> Encoded:
-        data = output.read(job.source)
-        samples = pictures.from_bytes(data, job.name)
-        started = time.perf_counter()
-        encoding = mmpcodec.encode_picture(
-            samples, params, backend=chosen.name, threads=threads, progress=progress
-        )
-        seconds = time.perf_counter() - started
+        found = source.of(job, progress)
+        encoding, samples = found.encoding, found.samples
         if verify:
             check_decodes(encoding, progress)
         assert job.target is not None
@@ -131,12 +129,12 @@ def encode(
             output=job.target,
             width=width,
             height=height,
-            input_bytes=len(data),
+            input_bytes=found.input_bytes,
             output_bytes=len(encoding.data),
             bits_per_pixel=8 * len(encoding.data) / samples.size,
             psnr=psnr(samples, encoding.samples),
             lam=params.lam,
-            seconds=seconds,
+            seconds=found.seconds,
             backend=encoding.backend,
             verified=verify,
             bits=encoding.trace.bits,
@@ -148,7 +146,7 @@ def encode(
     if verbose:
         printer.note(f"backend {chosen.name}: {chosen.describe()}")
         printer.note(f"lambda {params.lam:g}, {tools_text(params.tools)}")
-    return batch.run(files, work, printer, at_once=jobs)
+    return batch.run(files, work, printer, at_once=at_once)
 
 
 def check_decodes(encoding: "Encoding", progress: batch.Progress) -> None:

@@ -23,7 +23,7 @@ BackendName = Annotated[
     str,
     typer.Option(
         "--backend",
-        metavar="auto|reference|cpu",
+        metavar="auto|cpu|cuda|reference",
         help="Where to run; the bytes are the same. A named one never falls back to another.",
     ),
 ]

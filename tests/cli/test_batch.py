@@ -90,13 +90,13 @@ def test_jobs_write_the_same_bytes(mmp, samples):
 def test_threads_of_a_picture(mmp, batch, monkeypatch, arguments, threads):
     """Many pictures at a time take one thread each; otherwise the backend chooses."""
     seen = []
-    encode = mmpcodec.encode_picture
+    encode = mmpcodec.encode_pictures
 
     def spy(*given, **options):
         seen.append(options["threads"] or 3)
         return encode(*given, **options)
 
-    monkeypatch.setattr(mmpcodec, "encode_picture", spy)
+    monkeypatch.setattr(mmpcodec, "encode_pictures", spy)
     assert mmp("encode", "a.png", *arguments).exit_code == 0
     assert mmp("encode", "c.pgm", "--threads", 2, *arguments).exit_code == 0
     assert seen == [threads, 2]
@@ -106,6 +106,6 @@ def test_a_bug_is_not_hidden(mmp, batch, monkeypatch):
     def broken(*arguments, **options):
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr(mmpcodec, "encode_picture", broken)
+    monkeypatch.setattr(mmpcodec, "encode_pictures", broken)
     with pytest.raises(ZeroDivisionError, match="a bug"):
         mmp("encode", "a.png", "c.pgm", "-j", 2)

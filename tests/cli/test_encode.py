@@ -223,7 +223,7 @@ def test_not_enough_memory(mmp, picture, monkeypatch):
     def fail(*arguments, **options):
         raise MemoryError
 
-    monkeypatch.setattr(mmpcodec, "encode_picture", fail)
+    monkeypatch.setattr(mmpcodec, "encode_pictures", fail)
     result = mmp("encode", picture)
     assert (result.exit_code, result.stderr) == (1, "mmp: a.png: not enough memory\n")
 

@@ -16,7 +16,7 @@ from mmpcodec.cli.exits import FileError
 def test_refuses_to_overwrite_before_the_work(mmp, picture, monkeypatch, files):
     Path("a.mmp").write_bytes(b"mine")
     with monkeypatch.context() as patch:
-        patch.setattr(mmpcodec, "encode_picture", None)  # any work would fail
+        patch.setattr(mmpcodec, "encode_pictures", None)  # any work would fail
         result = mmp("encode", picture)
     assert (result.exit_code, result.stderr) == (1, "mmp: a.mmp: exists; -f overwrites it\n")
     assert Path("a.mmp").read_bytes() == b"mine"
@@ -87,7 +87,7 @@ def test_output_over_a_link_to_the_input_is_refused(mmp, picture):
 )
 def test_bad_folders_are_found_before_the_work(mmp, picture, monkeypatch, arguments, message):
     Path("sub").mkdir()
-    monkeypatch.setattr(mmpcodec, "encode_picture", None)
+    monkeypatch.setattr(mmpcodec, "encode_pictures", None)
     result = mmp("encode", picture, *arguments, "-f")
     assert (result.exit_code, result.stderr) == (1, f"mmp: {message}\n")
 

@@ -1,13 +1,15 @@
-import shutil
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
+from shutil import which
 
 import pytest
 
 from mmpcodec.backends import kernels
 
 ROOT = Path(__file__).parents[2]
+SCRIPT = ROOT / "scripts" / "check_kernels.py"
 
 
 def test_every_kernel_is_installed():
@@ -21,9 +23,39 @@ def test_every_kernel_is_installed():
     assert {"encode.cu", "start.cu"} <= {path.name for path in kernels.sources()}
 
 
-@pytest.mark.skipif(shutil.which("nvcc") is None, reason="needs nvcc")
-def test_every_kernel_compiles():
-    script = ROOT / "scripts" / "check_kernels.py"
-    done = subprocess.run([sys.executable, script], capture_output=True, text=True)
+def compilers():
+    """Those that are there: nvcc, and NVRTC from the package index."""
+    if which("nvcc"):
+        yield "nvcc"
+    try:
+        metadata.distribution("nvidia-cuda-nvrtc-cu12")
+    except metadata.PackageNotFoundError:
+        return
+    yield "nvrtc"
+
+
+@pytest.mark.parametrize("compiler", ["nvcc", "nvrtc"])
+def test_every_kernel_compiles(compiler):
+    if compiler not in set(compilers()):
+        pytest.skip(f"{compiler} is not there; `make test` sees that one of them is")
+    command = [sys.executable, SCRIPT, "--compiler", compiler]
+    done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
     assert done.stdout.count(": ok") == 2 * len(kernels.sources())
+
+
+def test_a_kernel_that_does_not_compile_is_told(tmp_path):
+    found = next(compilers(), None)
+    if found is None:
+        pytest.skip("no CUDA compiler; `make test` sees that one is there")
+    (tmp_path / "scripts").mkdir()
+    (tmp_path / "kernels" / "cuda").mkdir(parents=True)
+    script = tmp_path / "scripts" / SCRIPT.name
+    script.write_bytes(SCRIPT.read_bytes())
+    (tmp_path / "kernels" / "cuda" / "bad.cu").write_text("__global__ void f() { nothing(); }")
+    command = [sys.executable, script, "--compiler", found, "--arch", "sm_90"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "bad.cu sm_90" in done.stdout
+    assert "FAILED" in done.stdout
+    assert "nothing" in done.stdout

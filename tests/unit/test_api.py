@@ -169,3 +169,21 @@ except KeyboardInterrupt:
         [sys.executable, "-P", "-c", program], capture_output=True, text=True, timeout=60
     )
     assert done.stdout == "interrupted\n", done.stderr
+
+
+def test_batch_gives_the_files_of_one_by_one():
+    planes = [PICTURE, PICTURE[:20, :30], np.zeros((1, 1), np.uint8)]
+    expected = [mmpcodec.encode(plane, 20, preset="classic") for plane in planes]
+    assert mmpcodec.encode_batch(planes, 20, preset="classic") == expected
+    assert mmpcodec.encode_batch([]) == []
+    with pytest.raises(ParameterError, match="type float64"):
+        mmpcodec.encode_batch([PICTURE, np.zeros((2, 2))])
+
+
+def test_picture_on_a_device_is_not_copied_behind_the_callers_back():
+    class OnDevice:
+        __cuda_array_interface__ = ()
+        dtype, ndim, shape, size = np.dtype(np.uint8), 2, (4, 4), 16
+
+    with pytest.raises(ParameterError, match=r"lies on a CUDA device.*cupy\.asnumpy"):
+        mmpcodec.encode(OnDevice(), backend="cpu")

@@ -1,0 +1,61 @@
+"""Which backend is taken."""
+
+import sys
+
+import numpy as np
+import pytest
+
+from mmpcodec import BackendUnavailable, EncodeParams, ParameterError, backends
+from mmpcodec.backends.cpu import CpuBackend
+
+
+class Device(CpuBackend):
+    """A device that can run."""
+
+    name = "cuda"
+
+
+@pytest.fixture
+def device(monkeypatch):
+    monkeypatch.setitem(backends._FACTORIES, "cuda", Device)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: object())
+    monkeypatch.delitem(sys.modules, "cupy", raising=False)
+
+
+@pytest.mark.parametrize(
+    ("fragments", "loaded", "expected"),
+    [(1, False, "cpu"), (1024, False, "cpu"), (50_000, False, "cuda"), (1024, True, "cuda")],
+)
+def test_auto_takes_the_device_where_it_is_faster(device, monkeypatch, fragments, loaded, expected):
+    if loaded:
+        monkeypatch.setitem(sys.modules, "cupy", object())
+    assert backends.get("auto", fragments).name == expected
+
+
+def test_auto_does_not_look_for_a_device_for_little_work(monkeypatch):
+    monkeypatch.setitem(backends._FACTORIES, "cuda", lambda: pytest.fail("was asked"))
+    assert backends.get("auto", 100).name == "cpu"
+
+
+def test_named_backend_is_never_replaced(monkeypatch):
+    class Missing(Device):
+        def unavailable(self):
+            return "no CUDA device"
+
+    monkeypatch.setitem(backends._FACTORIES, "cuda", Missing)
+    with pytest.raises(BackendUnavailable, match="cuda: no CUDA device"):
+        backends.get("cuda", 1 << 30)
+    with pytest.raises(ParameterError, match="must be one of auto, cpu, cuda, reference"):
+        backends.get("gpu")
+
+
+def test_batch_of_any_backend_is_one_by_one():
+    planes = [np.full((20, 16 * i), 40 * i, np.uint8) for i in (1, 2, 3)]
+    calls = []
+    coded = CpuBackend().encode_batch(
+        planes, EncodeParams(), progress=lambda done, total: calls.append((done, total))
+    )
+    alone = [CpuBackend().encode(plane, EncodeParams()).payload for plane in planes]
+    assert [each.payload for each in coded] == alone
+    assert calls == sorted(calls)
+    assert calls[-1] == (12, 12)
