@@ -17,6 +17,7 @@ from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -113,11 +114,10 @@ def bench_phases(picture: np.ndarray, lam: float) -> None:
         code(group, first, i)
         coding.append(time.perf_counter() - start)
 
-    cuda._Group._code = timed  # type: ignore[method-assign]
-    total = median_seconds(partial(CudaBackend().encode, picture, params))
-    coding.clear()
-    coded = CudaBackend().encode(picture, params)
-    cuda._Group._code = code  # type: ignore[method-assign]
+    with mock.patch.object(cuda._Group, "_code", timed):
+        total = median_seconds(partial(CudaBackend().encode, picture, params))
+        coding.clear()
+        coded = CudaBackend().encode(picture, params)
     clock = kernel_seconds(picture, params) / sum(cycles.values())
     print(f"\nOne picture takes {1000 * total:.1f} ms; the first block's time:\n")
     print("| phase | µs a fragment | % of the picture |\n|---|---|---|")
@@ -156,9 +156,8 @@ def kernel_seconds(picture: np.ndarray, params: EncodeParams) -> float:
         spent.append((start, end))
         return end
 
-    cuda._Group._launch = timed  # type: ignore[method-assign]
-    CudaBackend(profile=0).encode(picture, params)
-    cuda._Group._launch = launch  # type: ignore[method-assign]
+    with mock.patch.object(cuda._Group, "_launch", timed):
+        CudaBackend(profile=0).encode(picture, params)
     return sum(cupy.cuda.get_elapsed_time(start, end) for start, end in spent) / 1000
 
 
