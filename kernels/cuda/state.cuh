@@ -72,8 +72,8 @@ struct Rates {
     }
     // All threads of the block take part.
     __device__ void start(const Picture& picture) {
-        all = picture.rates;
-        for (uint32_t i = threadIdx.x; i < kNear; i += kThreads) near[i] = __ldg(all + i);
+        if (threadIdx.x == 0) all = picture.rates;
+        for (uint32_t i = threadIdx.x; i < kNear; i += kThreads) near[i] = __ldg(picture.rates + i);
     }
 #endif
 };

@@ -10,7 +10,8 @@ constexpr int kDepths = 2 * kFragmentLog2 + 1;
 
 // Where the segments of each depth start in the cost map.
 __constant__ const int kDepthStart[kDepths + 1] = {0, 1, 5, 17, 49, 129, 257, 449, 705, kSegments};
-constexpr int kWidestDepth = 256;
+
+constexpr int kShallow = 4;  // depths up to this are left to one warp
 
 constexpr uint16_t kNowhere = 0xFFFF;
 constexpr int kFlagModels = kFlagContexts * kScales;
@@ -168,13 +169,38 @@ __device__ inline void price_segments(const Picture& picture, TreeMemory& memory
     memory.flag_cost[kRows][i] = cost[kRows];
 }
 
-// Waits for the threads that look after the segments of one depth.
-__device__ inline void sync_depth() {
-    asm volatile("bar.sync 1, %0;" ::"n"(kWidestDepth) : "memory");
+// What is read of a segment ahead: it does not depend on deeper ones.
+struct PreparedSegment {
+    bool here;
+    TreeSegment s;
+    int64_t cost;  // of a leaf
+    int32_t columns_cost, rows_cost;
+};
+
+// Chooses the flag of segment i, whose halves have chosen.
+__device__ inline void choose_flag(int i, const PreparedSegment& segment, TreeMemory& memory) {
+    const TreeSegment& s = segment.s;
+    int64_t cost = segment.cost;
+    int chosen = kLeaf;
+    const auto consider = [&](const uint16_t (&half)[2], int32_t flag_cost, int flag) {
+        if (half[0] == kNowhere) return;
+        const int64_t split = flag_cost + memory.cost[half[0]] + memory.cost[half[1]];
+        if (split >= cost) return;
+        cost = split;
+        chosen = flag;
+    };
+    consider(s.columns, segment.columns_cost, kColumns);
+    consider(s.rows, segment.rows_cost, kRows);
+    if (chosen == kLeaf) return;
+    const bool columns = chosen == kColumns;
+    memory.cost[i] = cost;
+    memory.flag[i] = static_cast<uint8_t>(chosen);
+    memory.nodes[i] = static_cast<uint16_t>(1 + memory.nodes[columns ? s.columns[0] : s.rows[0]] +
+                                            memory.nodes[columns ? s.columns[1] : s.rows[1]]);
 }
 
 // Chooses the flag of every segment from the keys of the search, leaves first. All threads take
-// part; what is chosen is there for the first 256.
+// part.
 __device__ inline void choose_flags(const uint64_t* keys, TreeMemory& memory) {
     const int thread = threadIdx.x;
     if (thread < kSegments) {
@@ -186,51 +212,33 @@ __device__ inline void choose_flags(const uint64_t* keys, TreeMemory& memory) {
         memory.flag[thread] = kLeaf;
     }
     __syncthreads();
-    if (thread >= kWidestDepth) return;
-    // Read ahead: what does not depend on deeper segments.
-    struct Prepared {
-        bool here;
-        TreeSegment s;
-        int64_t cost;
-        int32_t columns_cost, rows_cost;
-    };
-    const auto prepare = [&](int depth) {
-        const int i = kDepthStart[depth] + thread;
-        Prepared p{i < kDepthStart[depth + 1], {}, 0, 0, 0};
+    const auto prepare = [&](int i, int depth) {
+        PreparedSegment p{i < kDepthStart[depth + 1], {}, 0, 0, 0};
         if (p.here)
             p = {true, memory.segments[i], memory.cost[i], memory.flag_cost[kColumns][i],
                  memory.flag_cost[kRows][i]};
         return p;
     };
-    Prepared next = prepare(kDepths - 2);
+    PreparedSegment next = prepare(kDepthStart[kDepths - 2] + thread, kDepths - 2);
 #pragma unroll 1
-    for (int depth = kDepths - 2; depth >= 0; --depth) {
-        const Prepared now = next;
-        if (depth > 0) next = prepare(depth - 1);
-        sync_depth();
-        if (!now.here) continue;
-        const TreeSegment& s = now.s;
-        int64_t cost = now.cost;
-        int chosen = kLeaf;
-        const auto consider = [&](const uint16_t (&half)[2], int32_t flag_cost, int flag) {
-            if (half[0] == kNowhere) return;
-            const int64_t split = flag_cost + memory.cost[half[0]] + memory.cost[half[1]];
-            if (split >= cost) return;
-            cost = split;
-            chosen = flag;
-        };
-        consider(s.columns, now.columns_cost, kColumns);
-        consider(s.rows, now.rows_cost, kRows);
-        if (chosen == kLeaf) continue;
-        const int i = kDepthStart[depth] + thread;
-        const bool columns = chosen == kColumns;
-        memory.cost[i] = cost;
-        memory.flag[i] = static_cast<uint8_t>(chosen);
-        memory.nodes[i] =
-            static_cast<uint16_t>(1 + memory.nodes[columns ? s.columns[0] : s.rows[0]] +
-                                  memory.nodes[columns ? s.columns[1] : s.rows[1]]);
+    for (int depth = kDepths - 2; depth > kShallow; --depth) {
+        const PreparedSegment now = next;
+        next = prepare(kDepthStart[depth - 1] + thread, depth - 1);
+        __syncthreads();
+        if (now.here) choose_flag(kDepthStart[depth] + thread, now, memory);
     }
-    sync_depth();
+    __syncthreads();
+    // Few segments are left: one warp is done sooner than all can wait for each other.
+    if (thread < 32) {
+#pragma unroll 1
+        for (int depth = kShallow; depth >= 0; --depth) {
+#pragma unroll 1
+            for (int i = kDepthStart[depth] + thread; i < kDepthStart[depth + 1]; i += 32)
+                choose_flag(i, prepare(i, depth), memory);
+            __syncwarp();
+        }
+    }
+    __syncthreads();
 }
 
 // The leaf that a sample lies in.

@@ -56,7 +56,8 @@ def test_batch_is_one_by_one():
 
 
 def test_many_pictures_run_in_groups():
-    planes = [pictures.read(IMAGES[0])[i : i + 30, :40].copy() for i in range(300)]
+    whole = next(picture for picture in map(pictures.read, IMAGES) if picture.shape[0] > 330)
+    planes = [whole[i : i + 30, :40].copy() for i in range(300)]
     expected = [CpuBackend().encode(plane, EncodeParams(30)).payload for plane in planes]
     calls = []
     coded = CudaBackend().encode_batch(
