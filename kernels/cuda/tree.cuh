@@ -11,8 +11,6 @@ constexpr int kDepths = 2 * kFragmentLog2 + 1;
 // Where the segments of each depth start in the cost map.
 __constant__ const int kDepthStart[kDepths + 1] = {0, 1, 5, 17, 49, 129, 257, 449, 705, kSegments};
 
-constexpr int kShallow = 4;  // depths up to this are left to one warp
-
 constexpr uint16_t kNowhere = 0xFFFF;
 constexpr int kFlagModels = kFlagContexts * kScales;
 
@@ -212,31 +210,21 @@ __device__ inline void choose_flags(const uint64_t* keys, TreeMemory& memory) {
         memory.flag[thread] = kLeaf;
     }
     __syncthreads();
-    const auto prepare = [&](int i, int depth) {
+    const auto prepare = [&](int depth) {
+        const int i = kDepthStart[depth] + thread;
         PreparedSegment p{i < kDepthStart[depth + 1], {}, 0, 0, 0};
         if (p.here)
             p = {true, memory.segments[i], memory.cost[i], memory.flag_cost[kColumns][i],
                  memory.flag_cost[kRows][i]};
         return p;
     };
-    PreparedSegment next = prepare(kDepthStart[kDepths - 2] + thread, kDepths - 2);
+    PreparedSegment next = prepare(kDepths - 2);
 #pragma unroll 1
-    for (int depth = kDepths - 2; depth > kShallow; --depth) {
+    for (int depth = kDepths - 2; depth >= 0; --depth) {
         const PreparedSegment now = next;
-        next = prepare(kDepthStart[depth - 1] + thread, depth - 1);
+        if (depth > 0) next = prepare(depth - 1);
         __syncthreads();
         if (now.here) choose_flag(kDepthStart[depth] + thread, now, memory);
-    }
-    __syncthreads();
-    // Few segments are left: one warp is done sooner than all can wait for each other.
-    if (thread < 32) {
-#pragma unroll 1
-        for (int depth = kShallow; depth >= 0; --depth) {
-#pragma unroll 1
-            for (int i = kDepthStart[depth] + thread; i < kDepthStart[depth + 1]; i += 32)
-                choose_flag(i, prepare(i, depth), memory);
-            __syncwarp();
-        }
     }
     __syncthreads();
 }
