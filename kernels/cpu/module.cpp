@@ -12,6 +12,7 @@
 #include "decoder.h"
 #include "encoder.h"
 #include "errors.h"
+#include "modules.h"
 #include "tree_coder.h"
 
 namespace nb = nanobind;
@@ -247,4 +248,5 @@ NB_MODULE(_cpu, module) {
         .def("target", &RangeDecoderObject::target, "total"_a)
         .def("consume", &RangeDecoderObject::consume, "cumulative"_a, "frequency"_a)
         .def("finish", &RangeDecoderObject::finish);
+    register_max_sum(module);
 }

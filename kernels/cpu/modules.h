@@ -1,0 +1,10 @@
+// The parts of the Python module mmpcodec._cpu, each in a file of its own.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace mmp {
+
+void register_max_sum(nanobind::module_& module);
+
+}  // namespace mmp

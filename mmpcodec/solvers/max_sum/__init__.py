@@ -1,0 +1,60 @@
+"""Maximum sums: the interval, rectangle or box of an array whose values add up to the most.
+
+Values may be negative; where none is, the whole array is the answer. Intervals, rectangles and
+boxes are half open: ``start`` is the first value, ``stop`` the first behind the last.
+
+*Sums.* Integers are added exactly, in 64 bits; an array whose magnitudes add up to 2**63 or more is
+refused. Floating-point numbers are first rounded to a common grid, the finest multiple of a power
+of two on which all sums stay below 2**62, and then added exactly; so the answer depends on neither
+the order of additions nor the backend. NaN and infinities are refused.
+
+*Which of several.* Of equal sums the one that starts first is taken, then the one that stops first:
+by (start, stop), by (top, left, bottom, right), by (front, top, left, back, bottom, right).
+
+*Empty answers.* An answer holds at least one value. With ``allow_empty`` it is empty, with sum 0 at
+the array's start, where no value is positive.
+
+Sources: J. Bentley, "Programming pearls", 1984; A. C. de Lima, "Soluções para os problemas da soma
+máxima e do k-ésimo menor elemento de uma sequência usando o modelo BSP/CGM", UFMS 2015; W. L. Ruzzo
+and M. Tompa, "A linear time algorithm for finding all maximal scoring subsequences", ISMB 1999.
+"""
+
+from mmpcodec.solvers.max_sum.answers import (
+    Box,
+    Interval,
+    IntervalCensus,
+    Rectangle,
+    RectangleCensus,
+)
+from mmpcodec.solvers.max_sum.boxes import max_box
+from mmpcodec.solvers.max_sum.intervals import (
+    disjoint_intervals,
+    interval_census,
+    max_interval,
+    maximal_intervals,
+    sums_through,
+)
+from mmpcodec.solvers.max_sum.rectangles import (
+    column_range_rectangle,
+    disjoint_rectangles,
+    max_rectangle,
+    rectangle_census,
+)
+
+__all__ = [
+    "Box",
+    "Interval",
+    "IntervalCensus",
+    "Rectangle",
+    "RectangleCensus",
+    "column_range_rectangle",
+    "disjoint_intervals",
+    "disjoint_rectangles",
+    "interval_census",
+    "max_box",
+    "max_interval",
+    "max_rectangle",
+    "maximal_intervals",
+    "rectangle_census",
+    "sums_through",
+]

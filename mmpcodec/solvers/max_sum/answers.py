@@ -1,0 +1,112 @@
+"""What the solvers answer with. ``sum`` is an int for integer values, else a float."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Values ``start`` to ``stop`` - 1 of a sequence."""
+
+    start: int
+    stop: int
+    sum: int | float
+
+    @property
+    def length(self) -> int:
+        """Number of values."""
+        return self.stop - self.start
+
+
+@dataclass(frozen=True)
+class IntervalCensus:
+    """All intervals of the largest sum.
+
+    Parameters
+    ----------
+    sum : int or float
+        The largest sum of an interval of at least one value.
+    count : int
+        Intervals that have it, overlapping ones included.
+    disjoint : int
+        The most of them that do not overlap.
+    longest, shortest : Interval
+        Of equal lengths the first.
+    """
+
+    sum: int | float
+    count: int
+    disjoint: int
+    longest: Interval
+    shortest: Interval
+
+
+@dataclass(frozen=True)
+class Rectangle:
+    """Rows ``top`` to ``bottom`` - 1 and columns ``left`` to ``right`` - 1 of a matrix."""
+
+    top: int
+    left: int
+    bottom: int
+    right: int
+    sum: int | float
+
+    @property
+    def height(self) -> int:
+        """Number of rows."""
+        return self.bottom - self.top
+
+    @property
+    def width(self) -> int:
+        """Number of columns."""
+        return self.right - self.left
+
+    @property
+    def area(self) -> int:
+        """Number of values."""
+        return self.height * self.width
+
+    @property
+    def density(self) -> float:
+        """Mean of the values."""
+        return self.sum / self.area
+
+
+@dataclass(frozen=True)
+class RectangleCensus:
+    """All rectangles of the largest sum.
+
+    Parameters
+    ----------
+    sum : int or float
+        The largest sum of a rectangle of at least one value.
+    count : int
+        Rectangles that have it, overlapping ones included.
+    largest, smallest : Rectangle
+        By area; of equal areas the first.
+    densest : Rectangle
+        Of the largest mean; of equal means the first.
+    """
+
+    sum: int | float
+    count: int
+    largest: Rectangle
+    smallest: Rectangle
+    densest: Rectangle
+
+
+@dataclass(frozen=True)
+class Box:
+    """Planes ``front`` to ``back`` - 1, and of each the rows and columns of a rectangle."""
+
+    front: int
+    top: int
+    left: int
+    back: int
+    bottom: int
+    right: int
+    sum: int | float
+
+    @property
+    def volume(self) -> int:
+        """Number of values."""
+        return (self.back - self.front) * (self.bottom - self.top) * (self.right - self.left)

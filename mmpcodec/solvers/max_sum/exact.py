@@ -1,0 +1,87 @@
+"""Values as integers that can be added without error, and back."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mmpcodec.errors import ParameterError
+
+MAX_SUM = (1 << 63) - 1
+GRID_SUM_BITS = 62
+
+
+@dataclass(frozen=True)
+class Exact:
+    """An array of integers and what one of them stands for.
+
+    Parameters
+    ----------
+    values : int64 array in C order
+        The sum of their magnitudes is below 2**63.
+    exponent : int or None
+        A value v stands for v * 2**exponent; None for integers that stand for themselves.
+    """
+
+    values: np.ndarray
+    exponent: int | None
+
+    def number(self, value: int) -> int | float:
+        """What a sum of the values stands for."""
+        return int(value) if self.exponent is None else math.ldexp(int(value), self.exponent)
+
+
+def exact(array: Any, rank: int) -> Exact:
+    """Check an array and bring it to integers; see the package's rule on sums.
+
+    Parameters
+    ----------
+    array : array of integers, floating-point numbers or bool
+    rank : int
+        Dimensions that it must have.
+
+    Raises
+    ------
+    ParameterError
+        For another rank or type, an empty array, NaN, infinities, and integers whose magnitudes
+        add up to 2**63 or more.
+    """
+    array = np.asarray(array)
+    if array.ndim != rank:
+        raise ParameterError(f"values of shape {array.shape}: must have {rank} dimensions")
+    if array.size == 0:
+        raise ParameterError(f"values of shape {array.shape}: must not be empty")
+    if array.dtype.kind in "iub":
+        return Exact(_checked_integers(array), None)
+    if array.dtype in (np.float32, np.float64):
+        return _on_grid(array.astype(np.float64))
+    raise ParameterError(
+        f"values of type {array.dtype}: must be integers, bool, float32 or float64"
+    )
+
+
+def _checked_integers(array: np.ndarray) -> np.ndarray:
+    largest = max(int(array.max()), -int(array.min()))
+    # The bound is exact only where it must be: few arrays come near it.
+    if largest * array.size > MAX_SUM:
+        total = sum(map(abs, array.ravel().tolist()))
+        if total > MAX_SUM:
+            raise ParameterError(
+                f"values whose magnitudes add up to {total}: must be at most {MAX_SUM}"
+            )
+    return np.ascontiguousarray(array, np.int64)
+
+
+def _on_grid(array: np.ndarray) -> Exact:
+    if not np.isfinite(array).all():
+        place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise ParameterError(f"value {array[place]} at {place}: must be finite")
+    largest = float(np.abs(array).max())
+    if largest == 0:
+        return Exact(np.zeros(array.shape, np.int64), 0)
+    # |v| < 2**high, and rounding adds at most one step to each of the values.
+    high = math.frexp(largest)[1]
+    bits = GRID_SUM_BITS - (array.size - 1).bit_length()
+    exponent = high - bits
+    return Exact(np.rint(np.ldexp(array, -exponent)).astype(np.int64), exponent)

@@ -1,0 +1,54 @@
+"""Which backend does the work."""
+
+from importlib import import_module
+from typing import Any
+
+from mmpcodec.errors import ParameterError
+
+NAMES = ("cpu", "reference")
+
+
+def get(backend: str) -> Any:
+    """The module with the operations of a backend; "auto" is cpu.
+
+    Raises
+    ------
+    ParameterError
+        When there is no such backend.
+    """
+    if backend not in ("auto", *NAMES):
+        raise ParameterError(f"backend = {backend!r}: must be one of auto, {', '.join(NAMES)}")
+    name = "cpu" if backend == "auto" else backend
+    return import_module(f"mmpcodec.solvers.max_sum.{name}")
+
+
+def limits(name: str, least: Any, most: Any, size: int) -> tuple[int, int]:
+    """Lengths that an answer may have along one dimension of ``size`` values.
+
+    Raises
+    ------
+    ParameterError
+        When no length is left.
+    """
+    for end, value in (("min", least), ("max", most)):
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
+            raise ParameterError(f"{end}_{name} = {value!r}: must be an integer")
+    if not 1 <= least <= size:
+        raise ParameterError(f"min_{name} = {least}: must be from 1 to {size}, the array's {name}")
+    most = size if most is None else min(most, size)
+    if most < least:
+        raise ParameterError(f"max_{name} = {most}: must be at least min_{name} = {least}")
+    return least, most
+
+
+def count(k: Any) -> int:
+    """A number of answers.
+
+    Raises
+    ------
+    ParameterError
+        When it is no integer from 1 up.
+    """
+    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
+        raise ParameterError(f"k = {k!r}: must be an integer from 1 up")
+    return k

@@ -1,0 +1,267 @@
+"""Maximum sums of a matrix. See the package for sums, ties and empty answers."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mmpcodec.errors import ParameterError
+from mmpcodec.solvers.max_sum import operations
+from mmpcodec.solvers.max_sum.answers import Rectangle, RectangleCensus
+from mmpcodec.solvers.max_sum.exact import Exact, exact
+from mmpcodec.solvers.max_sum.reference import Limits
+
+
+def max_rectangle(
+    values: Any,
+    *,
+    min_height: int = 1,
+    max_height: int | None = None,
+    min_width: int = 1,
+    max_width: int | None = None,
+    allow_empty: bool = False,
+    backend: str = "auto",
+) -> Rectangle:
+    """The rectangle of the largest sum.
+
+    Takes time in proportion to the cube of the sides: the shorter side squared times the longer.
+
+    Parameters
+    ----------
+    values : (H, W) array of integers or floating-point numbers
+    min_height, max_height, min_width, max_width : int or None
+        Sides that it may have.
+    allow_empty : bool
+        Answer with an empty rectangle where no sum is positive.
+    backend : {"auto", "cpu", "reference"}
+
+    Raises
+    ------
+    ParameterError
+        See ``exact`` and ``operations.limits``.
+
+    Examples
+    --------
+    >>> from mmpcodec.solvers.max_sum import max_rectangle
+    >>> max_rectangle([[1, -9, 2], [-3, 4, 5], [1, 6, -2]])
+    Rectangle(top=1, left=1, bottom=3, right=3, sum=13)
+    """
+    given = exact(values, 2)
+    height, width = given.values.shape
+    heights = operations.limits("height", min_height, max_height, height)
+    widths = operations.limits("width", min_width, max_width, width)
+    found = best_rectangle(given.values, heights, widths, backend)
+    if allow_empty and found[0] <= 0:
+        return Rectangle(0, 0, 0, 0, given.number(0))
+    return _rectangle(given, found)
+
+
+def best_rectangle(
+    values: np.ndarray, heights: Limits, widths: Limits, backend: str
+) -> tuple[int, int, int, int, int]:
+    """Sum, top, left, bottom and right for checked int64 values."""
+    operation = operations.get(backend).max_rectangle
+    # Ranges of the shorter side are tried one by one, the longer side is scanned.
+    if len(values) <= values.shape[1]:
+        total, top, bottom, left, right = operation(values, heights, widths, False)
+    else:
+        turned = np.ascontiguousarray(values.T)
+        total, left, right, top, bottom = operation(turned, widths, heights, True)
+    return total, top, left, bottom, right
+
+
+def rectangle_census(values: Any, *, backend: str = "auto") -> RectangleCensus:
+    """How many rectangles have the largest sum, and the largest, smallest and densest of them.
+
+    All of them count, also those that differ only by a strip of sum zero.
+
+    Parameters
+    ----------
+    values : (H, W) array of integers or floating-point numbers
+    backend : {"auto", "cpu", "reference"}
+
+    Raises
+    ------
+    ParameterError
+        See ``exact``.
+    """
+    given = exact(values, 2)
+    operation = operations.get(backend)
+    turned = given.values.shape[0] > given.values.shape[1]
+    matrix = np.ascontiguousarray(given.values.T) if turned else given.values
+    maxima = operation.strip_maxima(matrix)
+    most, count = maxima.max(), 0
+    ends: list[Rectangle] = []
+    for first, last in _ranges(np.flatnonzero(maxima == most), len(matrix)):
+        strip = matrix[first:last].sum(axis=0)
+        _, intervals, _, longest, shortest = operation.interval_census(strip)
+        count += intervals
+        for _, start, stop in (longest, shortest):
+            found = (start, first, stop, last) if turned else (first, start, last, stop)
+            ends.append(_rectangle(given, (most, *found)))
+
+    def first_of(rectangle: Rectangle) -> tuple[int, int, int, int]:
+        return rectangle.top, rectangle.left, rectangle.bottom, rectangle.right
+
+    largest = min(ends, key=lambda r: (-r.area, first_of(r)))
+    smallest = min(ends, key=lambda r: (r.area, first_of(r)))
+    # A sum shared by few values has the larger mean, but not where it is negative.
+    densest = smallest if most > 0 else largest if most < 0 else min(ends, key=first_of)
+    return RectangleCensus(given.number(most), int(count), largest, smallest, densest)
+
+
+def column_range_rectangle(values: Any, k: int, *, backend: str = "auto") -> Rectangle:
+    """The k-th best rectangle where each range of columns enters with its best one.
+
+    Of n columns there are n (n + 1) / 2 ranges; equal sums go by (left, right). Of a range's best
+    rectangles the first is taken.
+
+    Parameters
+    ----------
+    values : (H, W) array of integers or floating-point numbers
+    k : int
+        1 is the best.
+    backend : {"auto", "cpu", "reference"}
+
+    Raises
+    ------
+    ParameterError
+        Also when k is larger than the number of ranges.
+    """
+    given = exact(values, 2)
+    operation = operations.get(backend)
+    turned = np.ascontiguousarray(given.values.T)
+    maxima = operation.strip_maxima(turned)
+    if operations.count(k) > len(maxima):
+        raise ParameterError(f"k = {k}: only {len(maxima)} ranges of columns exist")
+    # Of those above or at the k-th sum the order of equal ones matters.
+    bound = np.partition(maxima, len(maxima) - k)[len(maxima) - k]
+    above = int((maxima > bound).sum())
+    chosen = np.flatnonzero(maxima == bound)[k - 1 - above]
+    left, right = next(_ranges(np.array([chosen]), len(turned)))
+    strip = turned[left:right].sum(axis=0)
+    total, top, bottom = operation.max_interval(strip, (1, len(strip)))
+    return Rectangle(int(top), left, int(bottom), right, given.number(total))
+
+
+def disjoint_rectangles(
+    values: Any,
+    k: int,
+    *,
+    min_height: int = 1,
+    max_height: int | None = None,
+    min_width: int = 1,
+    max_width: int | None = None,
+    allow_empty: bool = False,
+    backend: str = "auto",
+) -> list[Rectangle]:
+    """The k best rectangles that do not overlap, best first, each the best of what is left.
+
+    Parameters
+    ----------
+    values : (H, W) array of integers or floating-point numbers
+    k : int
+    min_height, max_height, min_width, max_width : int or None
+        Sides that each may have.
+    allow_empty : bool
+        Stop where no positive sum is left, with fewer than k.
+    backend : {"auto", "cpu", "reference"}
+
+    Raises
+    ------
+    ParameterError
+        Also when fewer than k exist and ``allow_empty`` is not given.
+    """
+    given = exact(values, 2)
+    height, width = given.values.shape
+    heights = operations.limits("height", min_height, max_height, height)
+    widths = operations.limits("width", min_width, max_width, width)
+    search = _Search(given.values, heights, widths, backend)
+    # A rectangle that avoids those found lies in one of these windows.
+    whole = 0, 0, height, width
+    windows = {whole: search.best(whole)}
+    found: list[Rectangle] = []
+    for _ in range(operations.count(k)):
+        if not windows:
+            if allow_empty:
+                break
+            raise ParameterError(f"k = {k}: only {len(found)} disjoint rectangles exist")
+        total, *places = min(windows.values())
+        if allow_empty and total >= 0:
+            break
+        top, left, bottom, right = places
+        found.append(Rectangle(top, left, bottom, right, given.number(-total)))
+        windows = _without(windows, (top, left, bottom, right), search)
+    return found
+
+
+Places = tuple[int, int, int, int]
+"""Top, left, bottom and right."""
+
+Found = tuple[int, int, int, int, int]
+"""The sum with its sign changed, then top, left, bottom and right: the least comes first."""
+
+
+@dataclass(frozen=True)
+class _Search:
+    """The search for the best rectangle in parts of a matrix."""
+
+    values: np.ndarray
+    heights: Limits
+    widths: Limits
+    backend: str
+
+    def fits(self, window: Places) -> bool:
+        """Whether a part is large enough for a rectangle."""
+        top, left, bottom, right = window
+        return bottom - top >= self.heights[0] and right - left >= self.widths[0]
+
+    def best(self, window: Places) -> Found:
+        """The best rectangle of a part."""
+        top, left, bottom, right = window
+        inside = np.ascontiguousarray(self.values[top:bottom, left:right])
+        heights = self.heights[0], min(self.heights[1], bottom - top)
+        widths = self.widths[0], min(self.widths[1], right - left)
+        total, *best = best_rectangle(inside, heights, widths, self.backend)
+        return -total, best[0] + top, best[1] + left, best[2] + top, best[3] + left
+
+
+def _without(windows: dict[Places, Found], taken: Places, search: _Search) -> dict[Places, Found]:
+    """Windows that together hold every rectangle of the given ones that does not touch one."""
+    kept = {window: best for window, best in windows.items() if not _overlap(window, taken)}
+    parts: set[Places] = set()
+    for top, left, bottom, right in windows.keys() - kept.keys():
+        parts |= {
+            (top, left, taken[0], right),
+            (taken[2], left, bottom, right),
+            (top, left, bottom, taken[1]),
+            (top, taken[3], bottom, right),
+        }
+    parts = {part for part in parts if search.fits(part)}
+    for part in parts:
+        if not any(part != other and _inside(part, other) for other in parts | kept.keys()):
+            kept[part] = search.best(part)
+    return kept
+
+
+def _overlap(a: Places, b: Places) -> bool:
+    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
+
+
+def _inside(a: Places, b: Places) -> bool:
+    return b[0] <= a[0] and b[1] <= a[1] and a[2] <= b[2] and a[3] <= b[3]
+
+
+def _ranges(numbers: np.ndarray, size: int) -> Iterator[tuple[int, int]]:
+    """Half-open ranges by their number in the order of ``strip_maxima``."""
+    firsts = np.arange(size)
+    starts = firsts * size - firsts * (firsts - 1) // 2
+    for number in numbers.tolist():
+        first = int(np.searchsorted(starts, number, side="right")) - 1
+        yield first, first + number - int(starts[first]) + 1
+
+
+def _rectangle(given: Exact, found: tuple[int, int, int, int, int]) -> Rectangle:
+    total, top, left, bottom, right = map(int, found)
+    return Rectangle(top, left, bottom, right, given.number(total))

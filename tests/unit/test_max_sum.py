@@ -1,0 +1,295 @@
+"""Maximum sums: the source's golden vectors, brute force, and what is refused."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
+
+from mmpcodec import ParameterError
+from mmpcodec.solvers.max_sum import (
+    Interval,
+    Rectangle,
+    column_range_rectangle,
+    disjoint_intervals,
+    disjoint_rectangles,
+    interval_census,
+    max_box,
+    max_interval,
+    max_rectangle,
+    maximal_intervals,
+    rectangle_census,
+    sums_through,
+)
+
+BACKENDS = ["cpu", "reference"]
+both = pytest.mark.parametrize("backend", BACKENDS)
+
+TABLE_3_2 = [3, 5, 10, -5, -30, 5, 7, 2, -3, 10, -7, 5]
+TABLE_3_3 = [3, 2, -7, 11, 10, -6, 4, 9, -6, 1, -2, -3, 4, -3, 0, 2]
+TABLE_3_5 = [1, 1, -5, 20, 20, -5, 1, 1] * 4
+FIGURE_3_5 = [5, 10, -20, 15, -20, 8, 4, 1, 2, -1]
+FIGURE_4_1 = """
+-20 4 0 -15 -2 2 -22 2 / 4 -2 -1 3 2 1 -18 10 / -15 6 3 -5 -1 3 -20 4 / -1 -1 3 -1 4 1 -17 -20 /
+3 -3 2 0 3 -3 -2 -20 / -2 1 -2 1 -1 3 -1 1 / 2 -14 0 1 0 -3 -20 -18 / -11 1 -2 -1 1 -17 14 2
+"""
+FIGURE_4_5 = """
+2 -1 12 -9 12 8 6 1 / 5 -4 -12 10 -1 1 2 -9 / 3 -8 -9 11 -10 -2 -8 -7 / -7 9 -11 9 -2 10 -2 9 /
+0 -8 8 -1 -1 5 3 -6 / 6 -5 -9 7 -2 11 4 8 / 2 6 7 -8 2 -3 -6 -8 / 4 5 -1 -8 1 -7 10 6
+"""
+
+
+def matrix(text):
+    return np.array([[int(v) for v in row.split()] for row in text.split("/")])
+
+
+@both
+def test_interval_golden_vectors(backend):
+    assert max_interval(TABLE_3_2, backend=backend) == Interval(5, 10, 21)
+    assert max_interval([*TABLE_3_2, 40], backend=backend) == Interval(5, 13, 59)
+    assert max_interval(TABLE_3_3, backend=backend) == Interval(3, 8, 28)
+    assert max_interval(TABLE_3_5, backend=backend) == Interval(3, 29, 142)
+    assert sums_through(TABLE_3_3, backend=backend).tolist() == [
+        *[26] * 3, *[28] * 5, 23, 23, 22, 22, 22, 21, 21, 21,
+    ]  # fmt: skip
+    assert sums_through(FIGURE_3_5, backend=backend).tolist() == [
+        15, 15, 10, 15, 10, 15, 15, 15, 15, 14,
+    ]  # fmt: skip
+    census = interval_census(FIGURE_3_5, backend=backend)
+    assert (census.sum, census.count, census.disjoint) == (15, 3, 3)
+    assert (census.longest, census.shortest) == (Interval(5, 9, 15), Interval(3, 4, 15))
+
+
+@both
+def test_interval_census_at_its_edges(backend):
+    """Pieces of sum zero, and maxima that are not positive."""
+    for values, expected in {
+        (5, -5, 5): (5, 3, 2, 3, 1),
+        (0, 5): (5, 2, 1, 2, 1),
+        (-1, -1): (-1, 2, 2, 1, 1),
+        (0, 0, -1, 0): (0, 4, 3, 2, 1),
+        (7,): (7, 1, 1, 1, 1),
+    }.items():
+        c = interval_census(values, backend=backend)
+        assert (c.sum, c.count, c.disjoint, c.longest.length, c.shortest.length) == expected
+
+
+@both
+def test_rectangle_golden_vectors(backend):
+    assert max_rectangle(matrix(FIGURE_4_5), backend=backend) == Rectangle(0, 3, 6, 7, 61)
+    strip = matrix(FIGURE_4_5)[:, 2:6].sum(axis=1)
+    assert strip.tolist() == [23, -2, -10, 6, 11, 7, -2, -15]
+    assert max_interval(strip, backend=backend) == Interval(0, 6, 35)
+    census = rectangle_census(matrix(FIGURE_4_1), backend=backend)
+    assert (census.sum, census.count) == (16, 3)
+    assert census.largest == Rectangle(1, 1, 6, 6, 16)
+    assert census.smallest == Rectangle(7, 6, 8, 8, 16)
+    assert (census.largest.area, census.smallest.area, census.densest.density) == (25, 2, 8)
+    best = [column_range_rectangle(matrix(FIGURE_4_1), k, backend=backend) for k in range(1, 37)]
+    assert [r.sum for r in best[:4]] == [16, 16, 16, 15]
+    assert len({(r.left, r.right) for r in best}) == 36
+    assert sorted((r.sum for r in best), reverse=True) == [r.sum for r in best]
+
+
+small = st.integers(-4, 4)
+sequences = arrays(np.int64, st.integers(1, 14), elements=small)
+matrices = arrays(np.int64, array_shapes(min_dims=2, max_dims=2, max_side=6), elements=small)
+volumes = arrays(np.int64, array_shapes(min_dims=3, max_dims=3, max_side=4), elements=small)
+
+
+def all_intervals(values, lengths=(1, 99)):
+    for start, stop in itertools.combinations(range(len(values) + 1), 2):
+        if lengths[0] <= stop - start <= lengths[1]:
+            yield Interval(start, stop, int(values[start:stop].sum()))
+
+
+def all_rectangles(values, heights=(1, 99), widths=(1, 99)):
+    rows, columns = (itertools.combinations(range(n + 1), 2) for n in values.shape)
+    for (top, bottom), (left, right) in itertools.product(list(rows), list(columns)):
+        if heights[0] <= bottom - top <= heights[1] and widths[0] <= right - left <= widths[1]:
+            total = int(values[top:bottom, left:right].sum())
+            yield Rectangle(top, left, bottom, right, total)
+
+
+def first_rectangle(rectangles):
+    return min(rectangles, key=lambda r: (-r.sum, r.top, r.left, r.bottom, r.right))
+
+
+@both
+@given(values=sequences, least=st.integers(1, 4), more=st.integers(0, 9))
+def test_intervals_are_those_of_brute_force(backend, values, least, more):
+    least = min(least, len(values))
+    everything = list(all_intervals(values))
+    allowed = all_intervals(values, (least, least + more))
+    expected = min(allowed, key=lambda i: (-i.sum, i.start, i.stop))
+    found = max_interval(values, min_length=least, max_length=least + more, backend=backend)
+    assert found == expected
+    through = [max(i.sum for i in everything if i.start <= n < i.stop) for n in range(len(values))]
+    assert sums_through(values, backend=backend).tolist() == through
+    most = max(i.sum for i in everything)
+    best = [i for i in everything if i.sum == most]
+    census = interval_census(values, backend=backend)
+    assert census.count == len(best)
+    assert census.longest == max(best, key=lambda i: (i.length, -i.start))
+    assert census.shortest == min(best, key=lambda i: (i.length, i.start))
+    if not most > 0:
+        assert max_interval(values, allow_empty=True, backend=backend) == Interval(0, 0, 0)
+
+
+@given(values=sequences)
+def test_census_and_maximal_intervals_agree(values):
+    assert interval_census(values, backend="cpu") == interval_census(values, backend="reference")
+    expected = maximal_intervals(values, backend="reference")
+    assert maximal_intervals(values, backend="cpu") == expected
+    positive = max_interval(values, allow_empty=True)
+    assert max((i.sum for i in expected), default=0) == positive.sum
+    for before, after in itertools.pairwise(expected):
+        assert before.stop <= after.start
+
+
+@both
+@given(values=matrices, limits=st.tuples(*[st.integers(1, 3)] * 2, *[st.integers(0, 5)] * 2))
+def test_rectangles_are_those_of_brute_force(backend, values, limits):
+    heights = min(limits[0], values.shape[0]), limits[0] + limits[2]
+    widths = min(limits[1], values.shape[1]), limits[1] + limits[3]
+    expected = first_rectangle(all_rectangles(values, heights, widths))
+    found = max_rectangle(
+        values,
+        min_height=heights[0],
+        max_height=heights[1],
+        min_width=widths[0],
+        max_width=widths[1],
+        backend=backend,
+    )
+    assert found == expected
+    everything = list(all_rectangles(values))
+    assert max_rectangle(values, backend=backend) == first_rectangle(everything)
+    most = max(r.sum for r in everything)
+    best = [r for r in everything if r.sum == most]
+    census = rectangle_census(values, backend=backend)
+    assert census.count == len(best)
+    assert census.largest.area == max(r.area for r in best)
+    assert census.smallest.area == min(r.area for r in best)
+    assert census.densest.density == pytest.approx(max(r.density for r in best))
+    for rectangle in (census.largest, census.smallest, census.densest):
+        assert rectangle in best
+
+
+@given(values=matrices, k=st.integers(1, 4))
+def test_disjoint_rectangles_are_greedy(values, k):
+    free = list(all_rectangles(values))
+    expected = []
+    while free and len(expected) < k:
+        best = first_rectangle(free)
+        expected.append(best)
+        free = [
+            r
+            for r in free
+            if r.bottom <= best.top
+            or best.bottom <= r.top
+            or r.right <= best.left
+            or best.right <= r.left
+        ]
+    if len(expected) == k:
+        assert disjoint_rectangles(values, k) == expected
+    else:
+        with pytest.raises(ParameterError, match=f"k = {k}: only {len(expected)} disjoint"):
+            disjoint_rectangles(values, k)
+    positive = [r for r in expected if r.sum > 0]
+    assert disjoint_rectangles(values, k, allow_empty=True) == positive
+
+
+@both
+@given(values=sequences, k=st.integers(1, 5))
+def test_disjoint_intervals_are_greedy(backend, values, k):
+    free = list(all_intervals(values))
+    expected = []
+    while free and len(expected) < k:
+        best = min(free, key=lambda i: (-i.sum, i.start, i.stop))
+        expected.append(best)
+        free = [i for i in free if i.stop <= best.start or best.stop <= i.start]
+    positive = [i for i in expected if i.sum > 0]
+    assert disjoint_intervals(values, k, allow_empty=True, backend=backend) == positive
+    if len(expected) == k:
+        assert disjoint_intervals(values, k, backend=backend) == expected
+    else:
+        with pytest.raises(ParameterError, match=f"only {len(expected)} disjoint intervals"):
+            disjoint_intervals(values, k, backend=backend)
+
+
+@both
+@given(values=volumes)
+def test_boxes_are_those_of_brute_force(backend, values):
+    ranges = [list(itertools.combinations(range(n + 1), 2)) for n in values.shape]
+    expected = min(
+        (-int(values[f:g, t:b, left:r].sum()), f, t, left, g, b, r)
+        for (f, g), (t, b), (left, r) in itertools.product(*ranges)
+    )
+    box = max_box(values, backend=backend)
+    found = -box.sum, box.front, box.top, box.left, box.back, box.bottom, box.right
+    assert found == expected
+    assert (max_box(-abs(values), allow_empty=True, backend=backend).volume) == 0
+
+
+@pytest.mark.parametrize("shape", [(1, 300), (300, 1), (130, 67), (67, 130)])
+@pytest.mark.parametrize("size", [1, 3, 1 << 40])
+def test_larger_matrices_agree(shape, size):
+    values = np.random.default_rng(size).integers(-size, size + 1, shape)
+    assert max_rectangle(values) == max_rectangle(values, backend="reference")
+
+
+@pytest.mark.parametrize("dtype", ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "?"])
+def test_integer_types_do_not_overflow(dtype):
+    values = np.full((40, 50), np.iinfo(dtype).max if dtype != "?" else True, dtype)
+    if dtype == "i8":
+        values = np.full((40, 50), (1 << 63) // 2000, dtype)
+    found = max_rectangle(values)
+    assert found == Rectangle(0, 0, 40, 50, 2000 * int(values[0, 0]))
+    assert isinstance(found.sum, int)
+
+
+def test_sums_of_floats_depend_on_no_order():
+    rng = np.random.default_rng(3)
+    values = rng.normal(size=(60, 40)) * 10.0 ** rng.integers(-9, 9, (60, 40))
+    found = max_rectangle(values)
+    assert found == max_rectangle(values, backend="reference")
+    turned = max_rectangle(values[::-1, ::-1])
+    assert turned.sum == found.sum
+    inside = values[found.top : found.bottom, found.left : found.right]
+    assert found.sum == pytest.approx(inside.sum(), rel=1e-12)
+    assert max_interval(np.float32([0.5, 0.25])) == Interval(0, 2, 0.75)
+    assert max_interval([0.0, -0.0]).sum == 0
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: max_interval([[1]]), r"shape \(1, 1\): must have 1 dimensions"),
+        (lambda: max_interval([]), r"shape \(0,\): must not be empty"),
+        (lambda: max_rectangle([1, 2]), "must have 2 dimensions"),
+        (lambda: max_box(np.zeros((2, 0, 1))), "must not be empty"),
+        (lambda: max_interval([1.0, np.nan]), r"value nan at \(1,\): must be finite"),
+        (lambda: max_interval([np.inf]), "value inf"),
+        (lambda: max_interval([1j]), "type complex128: must be integers"),
+        (lambda: max_interval([1 << 62, 1 << 62]), f"add up to {1 << 63}: must be at most"),
+        (lambda: max_interval([1], backend="gpu"), "backend = 'gpu': must be one of auto, cpu"),
+        (lambda: max_interval([1, 2], min_length=3), "min_length = 3: must be from 1 to 2"),
+        (lambda: max_interval([1], min_length=1.0), "min_length = 1.0: must be an integer"),
+        (
+            lambda: max_rectangle([[1, 2]], min_width=2, max_width=1),
+            "max_width = 1: must be at least min_width = 2",
+        ),
+        (lambda: disjoint_intervals([1], 0), "k = 0: must be an integer from 1 up"),
+        (lambda: column_range_rectangle([[1, 2]], 4), "only 3 ranges of columns exist"),
+    ],
+)
+def test_bad_input_is_named(call, says):
+    with pytest.raises(ParameterError, match=says):
+        call()
+
+
+def test_sums_up_to_the_limit_are_exact():
+    values = np.array([[(1 << 62) - 1, 1 << 62], [0, 0]])
+    assert max_rectangle(values).sum == (1 << 63) - 1
