@@ -4,8 +4,10 @@ Reads 8-bit gray PGM, PNG, TIFF and BMP; writes PGM, PNG, TIFF and NPY. Everythi
 with a file is a ``PictureError`` that names it. Leaves ``.mmp`` files to ``codec``.
 """
 
+import contextlib
 import io
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -71,6 +73,25 @@ def from_bytes(
     PictureError
         When it is empty, damaged, too large, or anything but one picture of 8-bit gray.
     """
+    with opened(data, name, limits=limits) as image:
+        if image.mode != "L":
+            mode = "I" if image.mode.startswith("I;") else image.mode
+            raise PictureError(f"{name}: holds {_HOLDS.get(mode, f'mode {mode}')}; {_SUPPORTED}")
+        if "transparency" in image.info:
+            raise PictureError(f"{name}: holds gray with a transparent level; {_SUPPORTED}")
+        return np.array(image)
+
+
+@contextlib.contextmanager
+def opened(data: bytes, name: str, *, limits: DecodeLimits | None = None) -> Iterator[Image.Image]:
+    """Pillow's view of a picture file of any mode, for as long as the context lasts.
+
+    Raises
+    ------
+    PictureError
+        When it is empty, damaged (also when that shows within the context), too large, or holds
+        more than one picture.
+    """
     if not data:
         raise PictureError(f"{name}: is empty")
     readers = [reader for magics, reader in _READERS if data.startswith(magics)]
@@ -79,7 +100,7 @@ def from_bytes(
     try:
         with readers[0](io.BytesIO(data)) as image:
             _check(image, name, limits or DecodeLimits())
-            return np.array(image)
+            yield image
     except PictureError:
         raise
     except Exception as error:  # Pillow's readers raise many kinds for a damaged file
@@ -91,12 +112,18 @@ def _check(image: Image.Image, name: str, limits: DecodeLimits) -> None:
     frames = getattr(image, "n_frames", 1)
     if frames > 1:
         raise PictureError(f"{name}: holds {frames} pictures; supported is one a file")
-    if image.mode != "L":
-        mode = "I" if image.mode.startswith("I;") else image.mode
-        raise PictureError(f"{name}: holds {_HOLDS.get(mode, f'mode {mode}')}; {_SUPPORTED}")
-    if "transparency" in image.info:
-        raise PictureError(f"{name}: holds gray with a transparent level; {_SUPPORTED}")
-    width, height = image.size
+    check_size(image.size, name, limits)
+
+
+def check_size(size: tuple[int, int], name: str, limits: DecodeLimits) -> None:
+    """Check width and height before samples are allocated.
+
+    Raises
+    ------
+    PictureError
+        When there are no pixels or more than the limits allow.
+    """
+    width, height = size
     if width < 1 or height < 1:
         raise PictureError(f"{name}: is {width}x{height}, a picture without pixels")
     if max(width, height) > limits.max_dimension or width * height > limits.max_pixels:

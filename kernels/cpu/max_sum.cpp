@@ -34,63 +34,63 @@ bool better(const Strip& a, const Strip& b, bool transposed) {
     return key_of(a, transposed) < key_of(b, transposed);
 }
 
-// Running sums of the rows, so that a strip is the difference of two of them; row r of the sums
-// lies at r of each column.
-template <class T>
-class RunningSums {
-public:
-    RunningSums(const int64_t* values, int64_t rows, int64_t columns)
-        : stride_((rows + 1 + kPadding) / kPadding * kPadding + kPadding),
-          sums_(static_cast<size_t>(stride_ * columns)) {
-        constexpr int64_t kTile = 16;
-        std::array<T, kTile> sum;
-        for (int64_t first = 0; first < columns; first += kTile) {
-            const int64_t width = std::min(kTile, columns - first);
-            sum.fill(0);
-            for (int64_t row = 0; row < rows; ++row)
-                for (int64_t i = 0; i < width; ++i) {
-                    sum[i] = static_cast<T>(sum[i] + values[row * columns + first + i]);
-                    sums_[(first + i) * stride_ + row + 1] = sum[i];
-                }
-        }
-    }
-
-    const T* data() const { return sums_.data(); }
-    int64_t stride() const { return stride_; }
-
-    void strip(int64_t first, int64_t last, std::vector<int64_t>& out) const {
-        for (size_t column = 0; column < out.size(); ++column) {
-            const T* sums = &sums_[column * stride_];
-            out[column] = int64_t{sums[last]} - sums[first];
-        }
-    }
-
-private:
-    static constexpr int64_t kPadding = 16;  // what a vector reads beyond the last row
-    int64_t stride_;
-    std::vector<T> sums_;
-};
-
 typedef int32_t Lanes32 __attribute__((vector_size(64)));
 typedef int64_t Lanes64 __attribute__((vector_size(64)));
 
-// Best sums of the strips from each of kTops rows to each row of a vector.
+template <class T>
+constexpr int kLanesOf = 64 / sizeof(T);
+
+// Running sums of the rows, so that a strip is the difference of two of them. They lie in panels of
+// as many rows as a vector has lanes, column after column, so that both are read from end to end.
+template <class T>
+class RunningSums {
+public:
+    static constexpr int64_t kPanel = kLanesOf<T>;
+
+    RunningSums(const int64_t* values, int64_t rows, int64_t columns)
+        : columns_(columns), sums_((rows / kPanel + 1) * kPanel * columns) {
+        std::vector<T> sum(columns);
+        for (int64_t row = 0; row < rows; ++row) {
+            T* out = &sums_[(row + 1) / kPanel * kPanel * columns + (row + 1) % kPanel];
+            for (int64_t column = 0; column < columns; ++column) {
+                sum[column] = static_cast<T>(sum[column] + values[row * columns + column]);
+                out[column * kPanel] = sum[column];
+            }
+        }
+    }
+
+    // The sums down to a row in the first column; the next column's lie kPanel further.
+    const T* down_to(int64_t row) const {
+        return &sums_[row / kPanel * kPanel * columns_ + row % kPanel];
+    }
+
+    void strip(int64_t first, int64_t last, std::vector<int64_t>& out) const {
+        const T *above = down_to(first), *below = down_to(last);
+        for (int64_t column = 0; column < columns_; ++column)
+            out[column] = int64_t{below[column * kPanel]} - above[column * kPanel];
+    }
+
+private:
+    int64_t columns_;
+    std::vector<T> sums_;
+};
+
+// Best sums of the strips from each of kTops rows to each row of a panel.
 template <class T, class Lanes>
-inline __attribute__((always_inline)) void best_of_strips(const T* sums, int64_t stride,
-                                                          int64_t columns, const int64_t* tops,
-                                                          int64_t bottom, T* out) {
-    constexpr int kLanes = sizeof(Lanes) / sizeof(T);
+inline __attribute__((always_inline)) void best_of_strips(const T* const* tops, const T* bottoms,
+                                                          int64_t columns, T* out) {
+    constexpr int kLanes = kLanesOf<T>;
     Lanes current[kTops], best[kTops];
     for (int i = 0; i < kTops; ++i)
         for (int lane = 0; lane < kLanes; ++lane) {
             current[i][lane] = 0;
             best[i][lane] = std::numeric_limits<T>::min();
         }
-    for (int64_t column = 0; column < columns; ++column, sums += stride) {
-        Lanes bottoms;
-        __builtin_memcpy(&bottoms, sums + bottom, sizeof bottoms);
+    for (int64_t column = 0; column < columns; ++column) {
+        Lanes sums;
+        __builtin_memcpy(&sums, bottoms + column * kLanes, sizeof sums);
         for (int i = 0; i < kTops; ++i) {
-            const Lanes strip = bottoms - sums[tops[i]];
+            const Lanes strip = sums - tops[i][column * kLanes];
             current[i] = (current[i] > 0 ? current[i] : Lanes{}) + strip;
             best[i] = best[i] > current[i] ? best[i] : current[i];
         }
@@ -98,39 +98,119 @@ inline __attribute__((always_inline)) void best_of_strips(const T* sums, int64_t
     __builtin_memcpy(out, best, sizeof best);
 }
 
-MMP_SIMD_CLONES void best_of_strips32(const int32_t* sums, int64_t stride, int64_t columns,
-                                      const int64_t* tops, int64_t bottom, int32_t* out) {
-    best_of_strips<int32_t, Lanes32>(sums, stride, columns, tops, bottom, out);
+// The same for one top, and intervals of limited lengths. The least running sum of a window of starts
+// is that of two pieces: the rest of the block of starts in which the window begins, and the block
+// in which it ends so far. `block` holds as many vectors as there are starts in a window.
+// Source: M. van Herk, "A fast algorithm for local minimum and maximum filters", 1992.
+template <class T, class Lanes>
+inline __attribute__((always_inline)) void best_of_limited(const T* top, const T* bottoms,
+                                                           int64_t columns, Lengths widths,
+                                                           Lanes* block, T* out) {
+    constexpr int kLanes = kLanesOf<T>;
+    const auto smaller = [](const Lanes& a, const Lanes& b) { return a < b ? a : b; };
+    const int64_t window = std::min(widths.most, columns) - widths.least + 1;
+    Lanes best, sum{}, start_sum{}, so_far{};
+    for (int lane = 0; lane < kLanes; ++lane) best[lane] = std::numeric_limits<T>::min();
+    const auto strip = [&](int64_t column) {
+        Lanes sums;
+        __builtin_memcpy(&sums, bottoms + column * kLanes, sizeof sums);
+        return sums - top[column * kLanes];
+    };
+    int64_t place = 0;  // of the start within its block
+    for (int64_t stop = 1; stop <= columns; ++stop) {
+        sum += strip(stop - 1);
+        const int64_t start = stop - widths.least;
+        if (start < 0) continue;
+        if (start > 0) start_sum += strip(start - 1);
+        so_far = place == 0 ? start_sum : smaller(so_far, start_sum);
+        block[place] = start_sum;
+        // Behind this place the block before is still there, as least sums up to its end.
+        const bool reaches_back = start >= window && place + 1 < window;
+        const Lanes least = reaches_back ? smaller(so_far, block[place + 1]) : so_far;
+        const Lanes gain = sum - least;
+        best = best > gain ? best : gain;
+        if (++place < window) continue;
+        for (int64_t i = window - 2; i >= 0; --i) block[i] = smaller(block[i], block[i + 1]);
+        place = 0;
+    }
+    __builtin_memcpy(out, &best, sizeof best);
 }
 
-MMP_SIMD_CLONES void best_of_strips64(const int64_t* sums, int64_t stride, int64_t columns,
-                                      const int64_t* tops, int64_t bottom, int64_t* out) {
-    best_of_strips<int64_t, Lanes64>(sums, stride, columns, tops, bottom, out);
+MMP_SIMD_CLONES void best_of_strips32(const int32_t* const* tops, const int32_t* bottoms,
+                                      int64_t columns, int32_t* out) {
+    best_of_strips<int32_t, Lanes32>(tops, bottoms, columns, out);
 }
 
+MMP_SIMD_CLONES void best_of_strips64(const int64_t* const* tops, const int64_t* bottoms,
+                                      int64_t columns, int64_t* out) {
+    best_of_strips<int64_t, Lanes64>(tops, bottoms, columns, out);
+}
+
+MMP_SIMD_CLONES void best_of_limited32(const int32_t* top, const int32_t* bottoms, int64_t columns,
+                                       Lengths widths, void* block, int32_t* out) {
+    best_of_limited<int32_t, Lanes32>(top, bottoms, columns, widths, static_cast<Lanes32*>(block),
+                                      out);
+}
+
+MMP_SIMD_CLONES void best_of_limited64(const int64_t* top, const int64_t* bottoms, int64_t columns,
+                                       Lengths widths, void* block, int64_t* out) {
+    best_of_limited<int64_t, Lanes64>(top, bottoms, columns, widths, static_cast<Lanes64*>(block),
+                                      out);
+}
+
+// Best sums of the strips from each of kTops rows to each row of a panel, with intervals of some
+// lengths.
 template <class T>
-constexpr int kLanesOf = 64 / sizeof(T);
+class StripSearch {
+public:
+    StripSearch(const RunningSums<T>& sums, int64_t columns, Lengths widths)
+        : sums_(sums), columns_(columns), widths_(widths) {
+        limited_ = widths.least > 1 || widths.most < columns;
+        if (limited_) block_.resize(std::min(widths.most, columns) - widths.least + 1);
+    }
 
-template <class T>
-void best_of(const RunningSums<T>& sums, int64_t columns, const int64_t* tops, int64_t bottom,
-             T* out) {
-    if constexpr (sizeof(T) == 4)
-        best_of_strips32(sums.data(), sums.stride(), columns, tops, bottom, out);
-    else
-        best_of_strips64(sums.data(), sums.stride(), columns, tops, bottom, out);
-}
+    // `bottom` is the first row of a panel.
+    void best(const int64_t* tops, int64_t bottom, T* out) {
+        const T* bottoms = sums_.down_to(bottom);
+        const T* above[kTops];
+        for (int i = 0; i < kTops; ++i) above[i] = sums_.down_to(tops[i]);
+        if (!limited_) {
+            if constexpr (sizeof(T) == 4)
+                best_of_strips32(above, bottoms, columns_, out);
+            else
+                best_of_strips64(above, bottoms, columns_, out);
+            return;
+        }
+        for (int i = 0; i < kTops; ++i, out += kLanesOf<T>)
+            if constexpr (sizeof(T) == 4)
+                best_of_limited32(above[i], bottoms, columns_, widths_, block_.data(), out);
+            else
+                best_of_limited64(above[i], bottoms, columns_, widths_, block_.data(), out);
+    }
+
+private:
+    struct alignas(64) Vector {
+        char bytes[64];
+    };
+    const RunningSums<T>& sums_;
+    int64_t columns_;
+    Lengths widths_;
+    bool limited_;
+    std::vector<Vector> block_;
+};
 
 // Calls visit(first, last, best sum) for all strips of some tops whose height is within `heights`.
 template <class T, class Visit>
-void visit_strips(const RunningSums<T>& sums, int64_t rows, int64_t columns, int64_t first_top,
-                  Lengths heights, const Visit& visit) {
-    constexpr int kLanes = kLanesOf<T>;
+void visit_strips(StripSearch<T>& search, int64_t rows, int64_t first_top, Lengths heights,
+                  const Visit& visit) {
+    constexpr int64_t kLanes = kLanesOf<T>;
     std::array<int64_t, kTops> tops;
     for (int i = 0; i < kTops; ++i) tops[i] = std::min(first_top + i, rows - 1);
     const int64_t end = std::min(rows, first_top + kTops - 1 + heights.most);
     T best[kTops][kLanes];
-    for (int64_t bottom = first_top + heights.least; bottom <= end; bottom += kLanes) {
-        best_of(sums, columns, tops.data(), bottom, best[0]);
+    for (int64_t bottom = (first_top + heights.least) / kLanes * kLanes; bottom <= end;
+         bottom += kLanes) {
+        search.best(tops.data(), bottom, best[0]);
         for (int i = 0; i < kTops && first_top + i < rows; ++i)
             for (int64_t lane = 0; lane < kLanes; ++lane) {
                 const int64_t first = first_top + i, last = bottom + lane;
@@ -145,7 +225,6 @@ template <class T>
 Strip max_rectangle_of(const int64_t* values, int64_t rows, int64_t columns, Lengths heights,
                        Lengths widths, bool transposed, ThreadTeam& team) {
     const RunningSums<T> sums(values, rows, columns);
-    const bool any_width = widths.least <= 1 && widths.most >= columns;
     std::mutex mutex;
     Strip answer{kLowest, 0, 0, 0, 0};
     std::atomic<int64_t> known{kLowest};
@@ -161,27 +240,18 @@ Strip max_rectangle_of(const int64_t* values, int64_t rows, int64_t columns, Len
             const Strip other{found.sum, first, last, found.start, found.stop};
             if (best.sum == kLowest || better(other, best, transposed)) best = other;
         };
-        for (int64_t block = task * each; block < std::min(tasks, (task + 1) * each); ++block) {
-            const int64_t top = block * kTops;
-            if (any_width) {
-                visit_strips(sums, rows, columns, top, heights,
-                             [&](int64_t first, int64_t last, int64_t sum) {
-                                 if (sum < known.load(std::memory_order_relaxed)) return;
-                                 if (sum < best.sum) return;
-                                 // No later strip comes first among equals.
-                                 const bool later = transposed
-                                                        ? best.start == 0 && first > best.first
-                                                        : first > best.first;
-                                 if (sum == best.sum && best.last && later) return;
-                                 look_at(first, last);
-                             });
-            } else {
-                for (int64_t first = top; first < std::min(rows, top + kTops); ++first)
-                    for (int64_t last = first + heights.least;
-                         last <= std::min(rows, first + heights.most); ++last)
-                        look_at(first, last);
-            }
-        }
+        StripSearch<T> search(sums, columns, widths);
+        for (int64_t block = task * each; block < std::min(tasks, (task + 1) * each); ++block)
+            visit_strips(search, rows, block * kTops, heights,
+                         [&](int64_t first, int64_t last, int64_t sum) {
+                             if (sum < known.load(std::memory_order_relaxed)) return;
+                             if (sum < best.sum) return;
+                             // No later strip comes first among equals.
+                             const bool later = transposed ? best.start == 0 && first > best.first
+                                                           : first > best.first;
+                             if (sum == best.sum && best.last && later) return;
+                             look_at(first, last);
+                         });
         if (!best.last) return;
         const std::lock_guard lock(mutex);
         if (!answer.last || better(best, answer, transposed)) answer = best;
@@ -320,8 +390,9 @@ void strip_maxima(const int64_t* values, int64_t rows, int64_t columns, int64_t*
     const RunningSums<int64_t> sums(values, rows, columns);
     const int64_t tasks = (rows + kTops - 1) / kTops, each = (tasks + 32767) / 32768;
     team.run(static_cast<uint32_t>((tasks + each - 1) / each), [&](uint32_t task) {
+        StripSearch<int64_t> search(sums, columns, {1, columns});
         for (int64_t block = task * each; block < std::min(tasks, (task + 1) * each); ++block)
-            visit_strips(sums, rows, columns, block * kTops, {1, rows},
+            visit_strips(search, rows, block * kTops, {1, rows},
                          [&](int64_t first, int64_t last, int64_t sum) {
                              out[first * rows - first * (first - 1) / 2 + last - 1 - first] = sum;
                          });

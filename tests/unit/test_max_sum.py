@@ -238,6 +238,11 @@ def test_boxes_are_those_of_brute_force(backend, values):
 def test_larger_matrices_agree(shape, size):
     values = np.random.default_rng(size).integers(-size, size + 1, shape)
     assert max_rectangle(values) == max_rectangle(values, backend="reference")
+    if min(shape) > 1:
+        for least, most in ((1, 7), (5, 5), (9, 40), (60, 66)):
+            limits = {"min_width": least, "max_width": most, "min_height": 2, "max_height": 50}
+            expected = max_rectangle(values, **limits, backend="reference")
+            assert max_rectangle(values, **limits) == expected
 
 
 @pytest.mark.parametrize("dtype", ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "?"])

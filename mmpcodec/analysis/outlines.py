@@ -1,0 +1,118 @@
+"""Drawings of regions: numbered outlines on a picture, and many pictures on one sheet."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from PIL import Image, ImageDraw, ImageFont
+
+from mmpcodec.analysis.regions import Region
+from mmpcodec.levels import Levels
+
+COLOURS = (
+    (230, 60, 50),
+    (40, 150, 240),
+    (245, 170, 30),
+    (60, 190, 90),
+    (190, 90, 220),
+    (0, 190, 190),
+)
+LINES_A_PICTURE = 250
+"""An outline is so many times thinner than the picture's shorter side, but at least two pixels."""
+
+CELL = 320
+CAPTION_SIZE = 16
+MARGIN = 10
+
+
+def as_rgb(picture: Levels, white: int | None = None) -> np.ndarray:
+    """The picture as (H, W, 3) uint8; levels from 0 to white become 0 to 255."""
+    white = picture.white if white is None else white
+    samples = picture.samples
+    if white != 255:
+        shown = np.minimum(samples, white).astype(np.int64)
+        samples = ((255 * shown + white // 2) // white).astype(np.uint8)
+    return samples if samples.ndim == 3 else samples[..., None].repeat(3, axis=2)
+
+
+def draw_regions(
+    picture: Levels, regions: Sequence[Region], *, white: int | None = None
+) -> np.ndarray:
+    """The picture with each region outlined and numbered.
+
+    Outlines and numbers lie outside the regions where there is room, so that what is inside stays
+    as it is.
+
+    Parameters
+    ----------
+    picture : Levels
+    regions : sequence of Region
+    white : int or None
+        Level that is drawn white.
+
+    Returns
+    -------
+    (H, W, 3) uint8 array
+    """
+    rgb = as_rgb(picture, white)
+    image = Image.fromarray(np.ascontiguousarray(rgb))
+    draw = ImageDraw.Draw(image)
+    line = max(2, min(image.size) // LINES_A_PICTURE)
+    font = ImageFont.load_default(max(12, 7 * line))
+    for region in reversed(regions):
+        colour = COLOURS[(region.rank - 1) % len(COLOURS)]
+        box = (
+            max(0, region.left - line),
+            max(0, region.top - line),
+            min(image.width - 1, region.right + line),
+            min(image.height - 1, region.bottom + line),
+        )
+        draw.rectangle(box, outline=colour, width=line)
+        _number(draw, str(region.rank), box[0], box[1], font, colour)
+    return np.asarray(image)
+
+
+def _number(
+    draw: ImageDraw.ImageDraw,
+    text: str,
+    left: int,
+    top: int,
+    font: Any,
+    colour: tuple[int, int, int],
+) -> None:
+    """A number on a patch of its region's colour, above the outline where there is room."""
+    _, above, right, below = draw.textbbox((0, 0), text, font=font)
+    width, height = math.ceil(right) + 4, math.ceil(below - above) + 5
+    top = top - height if top >= height else top
+    draw.rectangle((left, top, left + width, top + height - 1), fill=colour)
+    draw.text((left + 2, top + 2 - above), text, fill="white", font=font)
+
+
+def contact_sheet(pictures: Sequence[tuple[str, np.ndarray]]) -> np.ndarray:
+    """Pictures in rows with their names below.
+
+    Parameters
+    ----------
+    pictures : sequence of (str, (H, W, 3) uint8 array)
+
+    Returns
+    -------
+    (rows, columns, 3) uint8 array
+    """
+    across = min(4, len(pictures))
+    down = -(-len(pictures) // across)
+    cell = CELL + MARGIN, CELL + CAPTION_SIZE + 2 * MARGIN
+    page = Image.new("RGB", (across * cell[0] + MARGIN, down * cell[1] + MARGIN), "white")
+    draw = ImageDraw.Draw(page)
+    font = ImageFont.load_default(CAPTION_SIZE)
+    for number, (name, pixels) in enumerate(pictures):
+        image = Image.fromarray(np.ascontiguousarray(pixels))
+        image.thumbnail((CELL, CELL), Image.Resampling.LANCZOS)
+        x = MARGIN + number % across * cell[0]
+        y = MARGIN + number // across * cell[1]
+        page.paste(image, (x + (CELL - image.width) // 2, y + (CELL - image.height) // 2))
+        while font.getlength(name) > CELL and len(name) > 4:
+            name = name[: len(name) // 2 - 2] + "..." + name[len(name) // 2 + 2 :]
+        draw.text((x, y + CELL + 2), name, fill="black", font=font)
+    return np.asarray(page)

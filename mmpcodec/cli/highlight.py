@@ -1,0 +1,303 @@
+"""``mmp highlight``: bright regions of x-rays and other pictures."""
+
+import csv
+import io
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mmpcodec.cli import batch, options, output
+from mmpcodec.cli.exits import ExitCode, FileError
+from mmpcodec.cli.plan import Job, check
+from mmpcodec.cli.printing import Printer
+from mmpcodec.errors import ParameterError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from mmpcodec.analysis.regions import Region, Regions
+
+SUFFIX = ".regions.png"
+COLUMNS = (
+    "input", "rank", "left", "top", "right", "bottom", "width", "height", "area", "sum", "mean",
+    "offset",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Highlighted:
+    """What was found in one picture, and where it was drawn."""
+
+    input: str
+    output: str
+    width: int
+    height: int
+    white: int
+    highest: int
+    found: "Regions"
+    seconds: float
+    backend: str
+    drawn: "np.ndarray"
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row a region; right and bottom are its last column and row."""
+        return [
+            {"input": self.input, **described(region), "offset": self.found.offset}
+            for region in self.found.regions
+        ]
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "input": self.input,
+            "output": self.output,
+            "width": self.width,
+            "height": self.height,
+            "white": self.white,
+            "highest": self.highest,
+            "offset": self.found.offset,
+            "scale": self.found.scale,
+            "regions": [described(region) for region in self.found.regions],
+            "seconds": self.seconds,
+            "backend": self.backend,
+        }
+
+    def text(self, verbose: bool) -> str:
+        regions = self.found.regions
+        count = f"{len(regions)} region{'' if len(regions) == 1 else 's'}"
+        lines = [
+            f"{output.shown_pair(self.input, self.output)}: {self.width}x{self.height}, {count} "
+            f"beyond level {self.found.offset:g} of {self.white}, {self.seconds:.2f} s"
+        ]
+        if not regions and 2 * self.highest < self.white:
+            lines.append(f"  the highest level is {self.highest}; --white says what white is")
+        lines += [
+            f"  {r.rank}: {r.width}x{r.height} at column {r.left}, row {r.top}; "
+            f"mean {r.mean:.1f}, sum {r.sum:.0f}"
+            for r in regions
+        ]
+        return "\n".join(lines)
+
+
+def described(region: "Region") -> dict[str, Any]:
+    """A region for machines."""
+    names = ("rank", "left", "top", "right", "bottom", "width", "height", "area", "sum", "mean")
+    return {name: getattr(region, name) for name in names}
+
+
+Side = Annotated[
+    str | None, typer.Option(metavar="N|N%", help="Side of a region, in pixels or per cent.")
+]
+
+
+def highlight(
+    inputs: Annotated[
+        list[str], typer.Argument(metavar="IN", help="Files and folders; - is standard input.")
+    ],
+    out: options.Output = None,
+    folder: options.Folder = None,
+    offset: Annotated[
+        str,
+        typer.Option(
+            metavar="X|mean|median|otsu|pNN",
+            help="Level to rise above: part of white up to 1, a level, or from the picture.",
+        ),
+    ] = "0.5",
+    white: Annotated[
+        int | None, typer.Option(metavar="LEVEL", help="Level of white: 4095 for 12 bits in 16.")
+    ] = None,
+    dark: Annotated[bool, typer.Option("--dark", help="Look for the darkest regions.")] = False,
+    regions: Annotated[
+        int, typer.Option("--regions", "-k", min=1, metavar="K", help="Regions, at most.")
+    ] = 1,
+    min_width: Side = None,
+    max_width: Side = None,
+    min_height: Side = None,
+    max_height: Side = None,
+    mask: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Picture that is black where nothing counts."),
+    ] = None,
+    exclude_border: Annotated[
+        str, typer.Option(metavar="N|N%", help="Leave out so much at each side.")
+    ] = "0",
+    table: Annotated[
+        str | None, typer.Option("--csv", metavar="FILE", help="Write all regions as a table.")
+    ] = None,
+    sheet: Annotated[
+        str | None, typer.Option(metavar="PNG", help="Draw all pictures on one sheet.")
+    ] = None,
+    backend: Annotated[
+        str, typer.Option("--backend", metavar="auto|cpu|reference", help="Where to run.")
+    ] = "auto",
+    jobs: options.Jobs = 1,
+    force: options.Force = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> ExitCode:
+    """Find and draw the brightest rectangles of pictures.
+
+    Reads gray and colour PNG, TIFF, PGM, PPM and BMP of 8 to 16 bits, mmp files, and DICOM with
+    mmpcodec[dicom]. The drawing is IN with the suffix .regions.png, unless -o or -O says otherwise.
+    It shows bright mass; it makes no diagnosis.
+    """
+    files = drawings(inputs, out, folder)
+    extras = [Job(output.STANDARD, name) for name in (table, sheet) if name is not None]
+    check([*files, *extras], force=force)
+    sides = {
+        "min_width": min_width,
+        "max_width": max_width,
+        "min_height": min_height,
+        "max_height": max_height,
+    }
+    for name, side in {**sides, "exclude_border": exclude_border}.items():
+        pixels(name, side, 1)
+
+    from mmpcodec import levels, pictures
+    from mmpcodec.analysis import outlines
+    from mmpcodec.analysis.regions import Limits, find_regions
+    from mmpcodec.solvers.max_sum import operations
+
+    operations.get(backend)
+    kept = None
+    if mask is not None:
+        kept = levels.from_bytes(output.read(mask), mask).samples
+        kept = kept if kept.ndim == 2 else kept.max(axis=2)
+    done: list[Highlighted] = []
+
+    def work(job: Job, progress: batch.Progress) -> Highlighted:
+        picture = levels.from_bytes(output.read(job.source), job.name)
+        height, width = picture.samples.shape[:2]
+        limits = Limits(
+            pixels("min_width", min_width, width) or 1,
+            pixels("max_width", max_width, width),
+            pixels("min_height", min_height, height) or 1,
+            pixels("max_height", max_height, height),
+        )
+        border = pixels("exclude_border", exclude_border, min(height, width)) or 0
+        started = time.perf_counter()
+        found = find_regions(
+            picture,
+            offset=offset,
+            white=white,
+            dark=dark,
+            k=regions,
+            limits=limits,
+            mask=kept,
+            border=border,
+            backend=backend,
+        )
+        seconds = time.perf_counter() - started
+        drawn = outlines.draw_regions(picture, found.regions, white=white)
+        assert job.target is not None
+        output.write(job.target, pictures.to_bytes(drawn, "png"), force=force)
+        level = picture.white if white is None else white
+        used = "cpu" if backend == "auto" else backend
+        result = Highlighted(
+            job.source,
+            job.target,
+            width,
+            height,
+            level,
+            int(picture.samples.max()),
+            found,
+            seconds,
+            used,
+            drawn,
+        )
+        done.append(result)
+        return result
+
+    to_stderr = any(job.target == output.STANDARD for job in [*files, *extras])
+    printer = Printer(as_json, quiet, False, to_stderr)
+    code = batch.run(files, work, printer, at_once=jobs)
+    done.sort(key=lambda result: [job.source for job in files].index(result.input))
+    if table is not None:
+        output.write(table, as_csv(done).encode(), force=force)
+    if sheet is not None and done:
+        shown = [(os.path.basename(result.input), result.drawn) for result in done]
+        output.write(sheet, pictures.to_bytes(outlines.contact_sheet(shown), "png"), force=force)
+    if len(files) > 1:
+        total = sum(len(result.found.regions) for result in done)
+        printer.note(f"{len(done)} pictures, {total} regions")
+    return code
+
+
+def drawings(inputs: Sequence[str], out: str | None, folder: str | None) -> list[Job]:
+    """The pictures, those of folders included, and where each is drawn.
+
+    Raises
+    ------
+    ParameterError
+        When names contradict each other.
+    FileError
+        When a folder holds no picture.
+    """
+    sources = [name for given in inputs for name in pictures_in(given)]
+    if out is not None and folder is not None:
+        raise ParameterError("-o and -O: give only one of them")
+    if out is not None and len(sources) > 1:
+        raise ParameterError(f"-o {out}: is one output for {len(sources)} inputs; use -O DIR")
+    if out is not None:
+        return [Job(sources[0], out)]
+    return [Job(source, drawing_of(source, folder)) for source in sources]
+
+
+def drawing_of(source: str, folder: str | None) -> str:
+    """Where a picture is drawn that has no output of its own."""
+    if source != output.STANDARD:
+        place = source if folder is None else os.path.join(folder, os.path.basename(source))
+        return place + SUFFIX
+    if folder is not None:
+        raise ParameterError("stdin has no name to use with -O; use -o OUT")
+    return output.STANDARD
+
+
+def pictures_in(given: str) -> list[str]:
+    """The name itself, or the pictures in a folder and those below, sorted; not our drawings."""
+    from mmpcodec.levels import SUFFIXES
+
+    if given == output.STANDARD or not os.path.isdir(given):
+        return [given]
+    found = [
+        os.path.join(place, name)
+        for place, _, names in os.walk(given)
+        for name in names
+        if name.lower().endswith(SUFFIXES) and not name.endswith(SUFFIX)
+    ]
+    if not found:
+        raise FileError(f"{given}: holds no picture")
+    return sorted(found)
+
+
+def pixels(name: str, side: str | None, whole: int) -> int | None:
+    """A length in pixels, given so or in per cent of ``whole``.
+
+    Raises
+    ------
+    ParameterError
+        When it is neither.
+    """
+    if side is None:
+        return None
+    number = side.removesuffix("%")
+    try:
+        value = float(number) if side.endswith("%") else int(number)
+    except ValueError:
+        value = -1
+    if value < 0 or (side.endswith("%") and value > 100):
+        raise ParameterError(f"{name} = {side!r}: must be pixels (40) or per cent (12.5%)")
+    return round(value * whole / 100) if side.endswith("%") else int(value)
+
+
+def as_csv(done: Sequence[Highlighted]) -> str:
+    """All regions as a table with a head line."""
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for result in done:
+        writer.writerows(result.rows())
+    return stream.getvalue()

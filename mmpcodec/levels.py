@@ -1,0 +1,126 @@
+"""Pictures of 8 to 16 bits, gray or colour, with the level of white: what the picture tools read.
+
+Reads PGM, PPM, PNG, TIFF, BMP, mmp files, and DICOM where pydicom is installed. Leaves 8-bit gray
+pictures for the codec to ``pictures``.
+"""
+
+import io
+from dataclasses import dataclass
+
+import numpy as np
+
+from mmpcodec import pictures
+from mmpcodec.errors import MmpError, PictureError
+from mmpcodec.params import DecodeLimits
+
+SUFFIXES = (".png", ".pgm", ".ppm", ".tif", ".tiff", ".bmp", ".mmp", ".dcm", ".dicom")
+"""What files in a folder are called that are taken for pictures."""
+
+MMP_MAGIC = b"\x89MMP"
+_GRAY_OF = {"L": "L", "LA": "L", "1": "L"}
+_COLOUR_OF = {"RGB": "RGB", "RGBA": "RGB", "P": "RGB"}
+
+
+@dataclass(frozen=True)
+class Levels:
+    """A picture's samples.
+
+    Parameters
+    ----------
+    samples : (H, W) or (H, W, 3) array of uint8 or uint16
+        Gray, or red, green and blue. Bright is large.
+    white : int
+        Level of white: 255, 65535, or what the file says.
+    """
+
+    samples: np.ndarray
+    white: int
+
+
+def from_bytes(data: bytes, name: str = "picture", *, limits: DecodeLimits | None = None) -> Levels:
+    """The picture in a file that was read already.
+
+    Transparency is left out. Pillow gives 16-bit colours as 8-bit ones.
+
+    Parameters
+    ----------
+    data : bytes
+    name : str
+        What to call it in messages.
+    limits : DecodeLimits or None
+        Largest picture to accept.
+
+    Raises
+    ------
+    PictureError
+        When it is empty, damaged, too large, or of a kind that is not supported.
+    """
+    limits = limits or DecodeLimits()
+    if data.startswith(MMP_MAGIC):
+        return _from_mmp(data, name, limits)
+    if data[128:132] == b"DICM":
+        return _from_dicom(data, name, limits)
+    with pictures.opened(data, name, limits=limits) as image:
+        mode = image.mode
+        if mode in _GRAY_OF:
+            return Levels(np.array(image.convert("L")), 255)
+        if mode in _COLOUR_OF:
+            return Levels(np.array(image.convert("RGB")), 255)
+        if mode == "I" or mode.startswith("I;16"):
+            return _deep(np.array(image), name)
+    raise PictureError(
+        f"{name}: holds samples of mode {mode}; supported are gray of 1 to 16 bits, palette and RGB"
+    )
+
+
+def _deep(samples: np.ndarray, name: str) -> Levels:
+    lowest, highest = int(samples.min()), int(samples.max())
+    if lowest < 0 or highest > 65535:
+        raise PictureError(f"{name}: holds levels {lowest} to {highest}; supported are 0 to 65535")
+    return Levels(samples.astype(np.uint16), 65535)
+
+
+def _from_mmp(data: bytes, name: str, limits: DecodeLimits) -> Levels:
+    import mmpcodec
+
+    try:
+        return Levels(mmpcodec.decode(data, limits=limits), 255)
+    except MmpError as error:
+        raise PictureError(f"{name}: {error}") from error
+
+
+def _from_dicom(data: bytes, name: str, limits: DecodeLimits) -> Levels:
+    try:
+        import pydicom
+    except ImportError as error:
+        raise PictureError(
+            f"{name}: is a DICOM file; install mmpcodec[dicom] to read it"
+        ) from error
+    try:
+        file = pydicom.dcmread(io.BytesIO(data))
+        pictures.check_size((int(file.Columns), int(file.Rows)), name, limits)
+        frames = int(file.get("NumberOfFrames", 1) or 1)
+        if frames > 1:
+            raise PictureError(f"{name}: holds {frames} pictures; supported is one a file")
+        samples = file.pixel_array
+        bits, kind = int(file.BitsStored), str(file.PhotometricInterpretation)
+        signed = bool(file.PixelRepresentation)
+    except PictureError:
+        raise
+    except Exception as error:  # pydicom raises many kinds for a damaged file
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise PictureError(f"{name}: is damaged or not supported: {reason}") from error
+    white = (1 << bits) - 1
+    if kind.startswith("MONOCHROME") and samples.ndim == 2 and bits <= 16:
+        # Signed levels are shifted, so that the darkest possible is 0.
+        levels = samples.astype(np.int64) + ((1 << (bits - 1)) if signed else 0)
+        levels = np.clip(levels, 0, white)
+        return Levels(
+            (white - levels if kind == "MONOCHROME1" else levels).astype(np.uint16), white
+        )
+    if kind == "RGB" and samples.ndim == 3 and bits == 8:
+        return Levels(samples.astype(np.uint8), 255)
+    raise PictureError(
+        f"{name}: is DICOM of {kind} with {bits} bits; supported are monochrome up to 16 bits "
+        "and RGB of 8 bits"
+    )

@@ -1,0 +1,114 @@
+"""Reading pictures of 8 to 16 bits."""
+
+import io
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import mmpcodec
+from mmpcodec import DecodeLimits, PictureError, levels
+
+GRAY = np.arange(48, dtype=np.uint8).reshape(6, 8) * 5
+DEEP = GRAY.astype(np.uint16) * 200
+COLOUR = np.stack([GRAY, 255 - GRAY, GRAY // 2], 2)
+
+
+def file_of(samples, format, mode=None):
+    stream = io.BytesIO()
+    image = Image.fromarray(samples)
+    (image.convert(mode) if mode else image).save(stream, format)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("data", "samples", "white"),
+    [
+        (file_of(GRAY, "PNG"), GRAY, 255),
+        (file_of(GRAY, "PPM"), GRAY, 255),
+        (file_of(GRAY, "BMP"), GRAY, 255),
+        (file_of(GRAY, "PNG", "LA"), GRAY, 255),
+        (file_of(COLOUR, "PNG"), COLOUR, 255),
+        (file_of(COLOUR, "PNG", "RGBA"), COLOUR, 255),
+        (file_of(COLOUR, "TIFF"), COLOUR, 255),
+        (file_of(DEEP, "PNG"), DEEP, 65535),
+        (file_of(DEEP, "TIFF"), DEEP, 65535),
+        (b"P5 2 1 65535\n\x01\x02\xff\x00", np.array([[0x102, 0xFF00]]), 65535),
+        (mmpcodec.encode(GRAY, 0), GRAY, 255),
+    ],
+)
+def test_reads(data, samples, white):
+    found = levels.from_bytes(data)
+    np.testing.assert_array_equal(found.samples, samples)
+    assert found.white == white
+    assert found.samples.dtype == (np.uint8 if white == 255 else np.uint16)
+
+
+def dicom(samples, bits, kind="MONOCHROME2", **more):
+    from pydicom.dataset import FileDataset, FileMetaDataset
+    from pydicom.uid import ExplicitVRLittleEndian, generate_uid
+
+    meta = FileMetaDataset()
+    meta.TransferSyntaxUID = ExplicitVRLittleEndian
+    meta.MediaStorageSOPClassUID = "1.2.840.10008.5.1.4.1.1.7"
+    meta.MediaStorageSOPInstanceUID = generate_uid()
+    file = FileDataset(None, {}, file_meta=meta, preamble=b"\0" * 128)
+    file.Rows, file.Columns = samples.shape[:2]
+    file.SamplesPerPixel = 3 if samples.ndim == 3 else 1
+    file.PhotometricInterpretation = kind
+    file.BitsAllocated = 8 * samples.dtype.itemsize
+    file.BitsStored, file.HighBit = bits, bits - 1
+    file.PixelRepresentation = int(samples.dtype.kind == "i")
+    if samples.ndim == 3:
+        file.PlanarConfiguration = 0
+    for name, value in more.items():
+        setattr(file, name, value)
+    file.PixelData = samples.tobytes()
+    stream = io.BytesIO()
+    file.save_as(stream, enforce_file_format=True)
+    return stream.getvalue()
+
+
+def test_reads_dicom_with_its_white():
+    deep = (DEEP // 16).astype(np.uint16)
+    plain = levels.from_bytes(dicom(deep, 12))
+    np.testing.assert_array_equal(plain.samples, deep)
+    assert plain.white == 4095
+    inverted = levels.from_bytes(dicom(deep, 12, "MONOCHROME1"))
+    np.testing.assert_array_equal(inverted.samples, 4095 - deep)
+    signed = levels.from_bytes(dicom(deep.astype(np.int16) - 2048, 12))
+    np.testing.assert_array_equal(signed.samples, deep)
+    colour = levels.from_bytes(dicom(COLOUR, 8, "RGB"))
+    np.testing.assert_array_equal(colour.samples, COLOUR)
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b"", "x: is empty"),
+        (b"hello", "x: is not a picture file"),
+        (file_of(GRAY, "PNG")[:45], "x: is damaged or truncated"),
+        (file_of(np.float32(GRAY), "TIFF"), "x: holds samples of mode F"),
+        (mmpcodec.encode(GRAY, 0)[:30], "x: "),
+        (bytes(128) + b"DICM" + bytes(9), "x: is damaged or not supported"),
+        (dicom(GRAY, 8, "PALETTE COLOR"), "x: is DICOM of PALETTE COLOR with 8 bits"),
+        (dicom(GRAY, 8, NumberOfFrames=2), "x: holds 2 pictures"),
+    ],
+)
+def test_refuses(data, says):
+    with pytest.raises(PictureError, match=says):
+        levels.from_bytes(data, "x")
+
+
+@pytest.mark.parametrize("data", [file_of(GRAY, "PNG"), dicom(GRAY, 8), mmpcodec.encode(GRAY)])
+def test_limits_hold(data):
+    with pytest.raises(PictureError, match=r"x: .*limit"):
+        levels.from_bytes(data, "x", limits=DecodeLimits(max_pixels=16))
+
+
+def test_dicom_without_pydicom_says_what_to_install(monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "pydicom", None)
+    with pytest.raises(PictureError, match=r"x: is a DICOM file; install mmpcodec\[dicom\]"):
+        levels.from_bytes(bytes(128) + b"DICM", "x")
