@@ -140,12 +140,16 @@ def highlight(
 ) -> ExitCode:
     """Find and draw the brightest rectangles of pictures.
 
-    Reads gray and colour PNG, TIFF, PGM, PPM and BMP of 8 to 16 bits, mmp files, and DICOM with
-    mmpcodec[dicom]. The drawing is IN with the suffix .regions.png, unless -o or -O says otherwise.
+    Reads gray and colour PNG, TIFF, PGM, PPM and BMP of 8 to 16 bits, mmp files, and DICOM with the
+    extra "dicom". The drawing is IN with the suffix .regions.png, unless -o or -O says otherwise.
     It shows bright mass; it makes no diagnosis.
     """
     files = drawings(inputs, out, folder)
-    extras = [Job(output.STANDARD, name) for name in (table, sheet) if name is not None]
+    given = {"--csv": table, "--sheet": sheet}
+    extras = [Job(option, name) for option, name in given.items() if name is not None]
+    for name in (out, sheet):
+        if name not in (None, output.STANDARD) and not str(name).lower().endswith(".png"):
+            raise ParameterError(f"{name}: must end in .png")
     check([*files, *extras], force=force)
     sides = {
         "min_width": min_width,
