@@ -5,9 +5,11 @@ pictures for the codec to ``pictures``.
 """
 
 import io
+import re
 from dataclasses import dataclass
 
 import numpy as np
+from PIL import Image
 
 from mmpcodec import pictures
 from mmpcodec.errors import MmpError, PictureError
@@ -17,6 +19,12 @@ SUFFIXES = (".png", ".pgm", ".ppm", ".tif", ".tiff", ".bmp", ".mmp", ".dcm", ".d
 """What files in a folder are called that are taken for pictures."""
 
 MMP_MAGIC = b"\x89MMP"
+_SUPPORTED = "supported are PGM, PPM, PNG, TIFF, BMP, mmp and DICOM"
+
+# TIFF tags and their values.
+PHOTOMETRIC, WHITE_IS_ZERO = 262, 0
+SAMPLE_FORMAT, UNSIGNED, FLOATING = 339, 1, 3
+
 _GRAY_OF = {"L": "L", "LA": "L", "1": "L"}
 _COLOUR_OF = {"RGB": "RGB", "RGBA": "RGB", "P": "RGB"}
 
@@ -60,8 +68,11 @@ def from_bytes(data: bytes, name: str = "picture", *, limits: DecodeLimits | Non
         return _from_mmp(data, name, limits)
     if data[128:132] == b"DICM":
         return _from_dicom(data, name, limits)
-    with pictures.opened(data, name, limits=limits) as image:
+    with pictures.opened(data, name, limits=limits, supported=_SUPPORTED) as image:
         mode = image.mode
+        _check_tiff(image, name)
+        if mode in ("L", "I", "I;16") and image.format == "PPM":
+            return _from_pgm(np.array(image), data)
         if mode in _GRAY_OF:
             return Levels(np.array(image.convert("L")), 255)
         if mode in _COLOUR_OF:
@@ -71,6 +82,24 @@ def from_bytes(data: bytes, name: str = "picture", *, limits: DecodeLimits | Non
     raise PictureError(
         f"{name}: holds samples of mode {mode}; supported are gray of 1 to 16 bits, palette and RGB"
     )
+
+
+def _check_tiff(image: Image.Image, name: str) -> None:
+    """Pillow reads these as if they were something else."""
+    tags = getattr(image, "tag_v2", {})
+    if set(np.atleast_1d(tags.get(SAMPLE_FORMAT, UNSIGNED)).tolist()) - {UNSIGNED, FLOATING}:
+        raise PictureError(f"{name}: holds signed samples; supported are unsigned ones")
+    if image.mode.startswith("I;16") and tags.get(PHOTOMETRIC) == WHITE_IS_ZERO:
+        raise PictureError(f"{name}: holds gray of 16 bits whose 0 is white; supported is black")
+
+
+def _from_pgm(samples: np.ndarray, data: bytes) -> Levels:
+    """Levels as the file has them: Pillow stretches them to 255 or 65535."""
+    words = re.sub(rb"#[^\n]*", b"", data[:4096]).split()
+    white = int(words[3]) if data[1:2] in b"25" else 255
+    stretched = 65535 if white > 255 else 255
+    levels = (samples.astype(np.int64) * white + stretched // 2) // stretched
+    return Levels(levels.astype(np.uint8 if white <= 255 else np.uint16), white)
 
 
 def _deep(samples: np.ndarray, name: str) -> Levels:

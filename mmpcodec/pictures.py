@@ -83,7 +83,9 @@ def from_bytes(
 
 
 @contextlib.contextmanager
-def opened(data: bytes, name: str, *, limits: DecodeLimits | None = None) -> Iterator[Image.Image]:
+def opened(
+    data: bytes, name: str, *, limits: DecodeLimits | None = None, supported: str = _SUPPORTED
+) -> Iterator[Image.Image]:
     """Pillow's view of a picture file of any mode, for as long as the context lasts.
 
     Raises
@@ -96,7 +98,7 @@ def opened(data: bytes, name: str, *, limits: DecodeLimits | None = None) -> Ite
         raise PictureError(f"{name}: is empty")
     readers = [reader for magics, reader in _READERS if data.startswith(magics)]
     if not readers:
-        raise PictureError(f"{name}: is not a picture file that is known here; {_SUPPORTED}")
+        raise PictureError(f"{name}: is not a picture file that is known here; {supported}")
     try:
         with readers[0](io.BytesIO(data)) as image:
             _check(image, name, limits or DecodeLimits())

@@ -30,7 +30,7 @@ def as_rgb(picture: Levels, white: int | None = None) -> np.ndarray:
     """The picture as (H, W, 3) uint8; levels from 0 to white become 0 to 255."""
     white = picture.white if white is None else white
     samples = picture.samples
-    if white != 255:
+    if white != 255 or samples.dtype != np.uint8:
         shown = np.minimum(samples, white).astype(np.int64)
         samples = ((255 * shown + white // 2) // white).astype(np.uint8)
     return samples if samples.ndim == 3 else samples[..., None].repeat(3, axis=2)
@@ -89,6 +89,13 @@ def _number(
     draw.text((left + 2, top + 2 - above), text, fill="white", font=font)
 
 
+def thumbnail(pixels: np.ndarray) -> np.ndarray:
+    """A picture as small as a cell of the sheet."""
+    image = Image.fromarray(np.ascontiguousarray(pixels))
+    image.thumbnail((CELL, CELL), Image.Resampling.LANCZOS)
+    return np.asarray(image)
+
+
 def contact_sheet(pictures: Sequence[tuple[str, np.ndarray]]) -> np.ndarray:
     """Pictures in rows with their names below.
 
@@ -107,8 +114,7 @@ def contact_sheet(pictures: Sequence[tuple[str, np.ndarray]]) -> np.ndarray:
     draw = ImageDraw.Draw(page)
     font = ImageFont.load_default(CAPTION_SIZE)
     for number, (name, pixels) in enumerate(pictures):
-        image = Image.fromarray(np.ascontiguousarray(pixels))
-        image.thumbnail((CELL, CELL), Image.Resampling.LANCZOS)
+        image = Image.fromarray(thumbnail(pixels))
         x = MARGIN + number % across * cell[0]
         y = MARGIN + number // across * cell[1]
         page.paste(image, (x + (CELL - image.width) // 2, y + (CELL - image.height) // 2))

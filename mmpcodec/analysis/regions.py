@@ -15,7 +15,7 @@ import numpy as np
 
 from mmpcodec.errors import ParameterError
 from mmpcodec.levels import Levels
-from mmpcodec.solvers.max_sum import disjoint_rectangles
+from mmpcodec.solvers.max_sum import Rectangle, disjoint_rectangles
 
 RED, GREEN, BLUE = 30, 59, 11
 """Parts of the luminance, in hundredths."""
@@ -35,7 +35,7 @@ class Region:
         Of the luminance less the offset (of the offset less the luminance for dark regions), in
         levels of the picture.
     mean : float
-        Mean luminance, in levels.
+        Mean luminance of its pixels that count, in levels.
     """
 
     rank: int
@@ -249,8 +249,15 @@ def find_regions(
             r.width,
             r.height,
             r.sum / scale,
-            float(values[r.top : r.bottom, r.left : r.right].mean() / unit),
+            _mean(values, counts, r) / unit,
         )
         for rank, r in enumerate(found, start=1)
     )
     return Regions(regions, rounded / scale, scale)
+
+
+def _mean(values: np.ndarray, counts: np.ndarray, place: Rectangle) -> float:
+    """Mean of a rectangle's values that count; of all where none does."""
+    inside = slice(place.top, place.bottom), slice(place.left, place.right)
+    kept = values[inside][counts[inside]]
+    return float(kept.mean() if kept.size else values[inside].mean())

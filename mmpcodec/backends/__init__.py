@@ -77,7 +77,7 @@ def get(name: str = "auto", fragments: int = 0) -> Backend:
         reason = backend.unavailable()
         if reason is None:
             return backend
-        reasons.append(f"{candidate}: {reason}")
+        reasons.append(reason if candidate == name else f"{candidate}: {reason}")
     raise BackendUnavailable(f"backend {name} cannot run here: {'; '.join(reasons)}")
 
 

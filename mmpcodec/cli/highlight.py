@@ -41,7 +41,7 @@ class Highlighted:
     found: "Regions"
     seconds: float
     backend: str
-    drawn: "np.ndarray"
+    small: "np.ndarray | None"
 
     def rows(self) -> list[dict[str, Any]]:
         """One row a region; right and bottom are its last column and row."""
@@ -140,9 +140,9 @@ def highlight(
 ) -> ExitCode:
     """Find and draw the brightest rectangles of pictures.
 
-    Reads gray and colour PNG, TIFF, PGM, PPM and BMP of 8 to 16 bits, mmp files, and DICOM with the
-    extra "dicom". The drawing is IN with the suffix .regions.png, unless -o or -O says otherwise.
-    It shows bright mass; it makes no diagnosis.
+    Reads PNG, TIFF, PGM, PPM and BMP, gray up to 16 bits and colours of 8, mmp files, and DICOM
+    with the extra "dicom". The drawing is IN with the suffix .regions.png, unless -o or -O says
+    otherwise. It shows bright mass; it makes no diagnosis.
     """
     files = drawings(inputs, out, folder)
     given = {"--csv": table, "--sheet": sheet}
@@ -150,7 +150,8 @@ def highlight(
     for name in (out, sheet):
         if name not in (None, output.STANDARD) and not str(name).lower().endswith(".png"):
             raise ParameterError(f"{name}: must end in .png")
-    check([*files, *extras], force=force)
+    masks = [] if mask is None else [Job(mask)]
+    check([*files, *masks, *extras], force=force)
     sides = {
         "min_width": min_width,
         "max_width": max_width,
@@ -166,6 +167,7 @@ def highlight(
     from mmpcodec.solvers.max_sum import operations
 
     operations.get(backend)
+    check_offset(offset)
     kept = None
     if mask is not None:
         kept = levels.from_bytes(output.read(mask), mask).samples
@@ -196,6 +198,7 @@ def highlight(
         )
         seconds = time.perf_counter() - started
         drawn = outlines.draw_regions(picture, found.regions, white=white)
+        small = outlines.thumbnail(drawn) if sheet is not None else None
         assert job.target is not None
         output.write(job.target, pictures.to_bytes(drawn, "png"), force=force)
         level = picture.white if white is None else white
@@ -210,7 +213,7 @@ def highlight(
             found,
             seconds,
             used,
-            drawn,
+            small,
         )
         done.append(result)
         return result
@@ -219,14 +222,18 @@ def highlight(
     printer = Printer(as_json, quiet, False, to_stderr)
     code = batch.run(files, work, printer, at_once=jobs)
     done.sort(key=lambda result: [job.source for job in files].index(result.input))
-    if table is not None:
-        output.write(table, as_csv(done).encode(), force=force)
+    if table is not None and done:
+        output.write(table, as_csv(done).encode(errors="surrogateescape"), force=force)
     if sheet is not None and done:
-        shown = [(os.path.basename(result.input), result.drawn) for result in done]
+        shown = [
+            (os.path.basename(result.input), result.small)
+            for result in done
+            if result.small is not None
+        ]
         output.write(sheet, pictures.to_bytes(outlines.contact_sheet(shown), "png"), force=force)
     if len(files) > 1:
         total = sum(len(result.found.regions) for result in done)
-        printer.note(f"{len(done)} pictures, {total} regions")
+        printer.note(f"pictures: {len(done)}, regions: {total}")
     return code
 
 
@@ -277,6 +284,21 @@ def pictures_in(given: str) -> list[str]:
     return sorted(found)
 
 
+def check_offset(offset: str) -> None:
+    """Find out before the work whether an offset can mean a level at all.
+
+    Raises
+    ------
+    ParameterError
+        When it is none of the words, a percentile, or a level of a deep picture.
+    """
+    import numpy as np
+
+    from mmpcodec.analysis.regions import offset_level
+
+    offset_level(offset, np.zeros(1, np.int64), 1, 65535)
+
+
 def pixels(name: str, side: str | None, whole: int) -> int | None:
     """A length in pixels, given so or in per cent of ``whole``.
 
@@ -292,7 +314,7 @@ def pixels(name: str, side: str | None, whole: int) -> int | None:
         value = float(number) if side.endswith("%") else int(number)
     except ValueError:
         value = -1
-    if value < 0 or (side.endswith("%") and value > 100):
+    if not value >= 0 or (side.endswith("%") and value > 100):
         raise ParameterError(f"{name} = {side!r}: must be pixels (40) or per cent (12.5%)")
     return round(value * whole / 100) if side.endswith("%") else int(value)
 

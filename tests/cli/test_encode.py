@@ -153,7 +153,7 @@ def test_named_backend_that_is_absent(mmp, picture, monkeypatch, files):
     monkeypatch.setitem(backends._FACTORIES, "cpu", AbsentBackend)
     result = mmp("encode", picture, "--backend", "cpu")
     assert result.exit_code == 4
-    assert result.stderr == "mmp: backend cpu cannot run here: cpu: not on this machine\n"
+    assert result.stderr == "mmp: backend cpu cannot run here: not on this machine\n"
     assert files() == ["a.png"]
     result = mmp("encode", picture, "--backend", "auto")
     assert (result.exit_code, result.stdout[-18:]) == (0, "backend reference\n")

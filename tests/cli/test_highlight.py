@@ -98,7 +98,7 @@ def test_folders_many_files_and_one_that_is_bad(mmp, scan, files):
     assert result.exit_code == 3
     assert "in/c.pgm: is damaged" in result.stderr
     assert "1 of 3 inputs failed" in result.stderr
-    assert "2 pictures, 2 regions" in result.stderr
+    assert "pictures: 2, regions: 2" in result.stderr
     assert sorted(path.name for path in Path("out").iterdir()) == [
         "a.png.regions.png",
         "b.mmp.regions.png",
@@ -129,9 +129,11 @@ def test_pipe(mmp, scan):
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["scan.png", "--offset", "much"], 1, "scan.png: offset = 'much': must be a part of"),
+        (["scan.png", "--offset", "much"], 2, "offset = 'much': must be a part of"),
         (["scan.png", "--min-width", "wide"], 2, "min_width = 'wide': must be pixels (40) or per"),
         (["scan.png", "--min-width", "101%"], 2, "min_width = '101%'"),
+        (["scan.png", "--min-width", "nan%"], 2, "min_width = 'nan%'"),
+        (["scan.png", "--offset", "300"], 1, "scan.png: offset = '300'"),
         (["scan.png", "--min-width", "65"], 1, "scan.png: min_width = 65: must be from 1 to 64"),
         (["scan.png", "--exclude-border", "24"], 1, "scan.png: border = 24: nothing is left"),
         (["scan.png", "--backend", "gpu"], 2, "backend = 'gpu': must be one of auto, cpu"),
@@ -159,3 +161,26 @@ def test_nothing_is_overwritten_unasked(mmp, scan):
     assert Path("scan.png.regions.png").read_bytes() == b"mine"
     Path("r.csv").write_text("mine")
     assert mmp("highlight", "scan.png", "-f", "--csv", "r.csv").exit_code == 0
+
+
+def test_the_mask_is_an_input(mmp, scan):
+    pictures.write(scan, "mask.png")
+    for arguments in (["-o", "mask.png"], ["--csv", "mask.png"]):
+        result = mmp("highlight", "scan.png", "--mask", "mask.png", *arguments, "-f")
+        assert result.exit_code == 2
+        assert "mask.png: is an input, and would be overwritten" in result.stderr
+    np.testing.assert_array_equal(pixels_of("mask.png"), scan)
+
+
+def test_a_table_stays_where_all_failed(mmp):
+    Path("bad.png").write_bytes(b"nothing")
+    Path("t.csv").write_text("mine")
+    assert mmp("highlight", "bad.png", "--csv", "t.csv", "-f").exit_code == 1
+    assert Path("t.csv").read_text() == "mine"
+
+
+def test_names_may_be_any_bytes(mmp, scan):
+    Path("scan.png").rename("\udcff.png")
+    result = mmp("highlight", "\udcff.png", "--csv", "t.csv", "--quiet")
+    assert result.exit_code == 0
+    assert b"\xff.png,1,5,10" in Path("t.csv").read_bytes()

@@ -43,7 +43,7 @@ def test_named_backend_is_never_replaced(monkeypatch):
             return "no CUDA device"
 
     monkeypatch.setitem(backends._FACTORIES, "cuda", Missing)
-    with pytest.raises(BackendUnavailable, match="cuda: no CUDA device"):
+    with pytest.raises(BackendUnavailable, match="backend cuda cannot run here: no CUDA device"):
         backends.get("cuda", 1 << 30)
     with pytest.raises(ParameterError, match="must be one of auto, cpu, cuda, reference"):
         backends.get("gpu")

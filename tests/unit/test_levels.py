@@ -21,6 +21,16 @@ def file_of(samples, format, mode=None):
     return stream.getvalue()
 
 
+def tiff(samples, tag, value):
+    """A TIFF file with another value in a tag."""
+    stream = io.BytesIO()
+    Image.fromarray(samples).save(stream, "TIFF", tiffinfo={339: 1})
+    data = bytearray(stream.getvalue())
+    entry = data.index(tag.to_bytes(2, "little") + b"\x03\x00\x01\x00\x00\x00")
+    data[entry + 8 : entry + 10] = value.to_bytes(2, "little")
+    return bytes(data)
+
+
 @pytest.mark.parametrize(
     ("data", "samples", "white"),
     [
@@ -34,6 +44,8 @@ def file_of(samples, format, mode=None):
         (file_of(DEEP, "PNG"), DEEP, 65535),
         (file_of(DEEP, "TIFF"), DEEP, 65535),
         (b"P5 2 1 65535\n\x01\x02\xff\x00", np.array([[0x102, 0xFF00]]), 65535),
+        (b"P5 # c\n2 1 4095\n\x01\x02\x0f\xff", np.array([[0x102, 4095]]), 4095),
+        (b"P5 3 1 100\n\x00\x32\x64", np.array([[0, 50, 100]]), 100),
         (mmpcodec.encode(GRAY, 0), GRAY, 255),
     ],
 )
@@ -41,7 +53,7 @@ def test_reads(data, samples, white):
     found = levels.from_bytes(data)
     np.testing.assert_array_equal(found.samples, samples)
     assert found.white == white
-    assert found.samples.dtype == (np.uint8 if white == 255 else np.uint16)
+    assert found.samples.dtype == (np.uint8 if white <= 255 else np.uint16)
 
 
 def dicom(samples, bits, kind="MONOCHROME2", **more):
@@ -86,7 +98,9 @@ def test_reads_dicom_with_its_white():
     ("data", "says"),
     [
         (b"", "x: is empty"),
-        (b"hello", "x: is not a picture file"),
+        (b"hello", "x: is not a picture file that is known here; supported are PGM, PPM"),
+        (tiff(GRAY.astype(np.uint16), 262, 0), "x: holds gray of 16 bits whose 0 is white"),
+        (tiff(GRAY, 339, 2), "x: holds signed samples"),
         (file_of(GRAY, "PNG")[:45], "x: is damaged or truncated"),
         (file_of(np.float32(GRAY), "TIFF"), "x: holds samples of mode F"),
         (mmpcodec.encode(GRAY, 0)[:30], "x: "),

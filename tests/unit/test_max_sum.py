@@ -277,6 +277,12 @@ def test_sums_of_floats_depend_on_no_order():
         (lambda: max_box(np.zeros((2, 0, 1))), "must not be empty"),
         (lambda: max_interval([1.0, np.nan]), r"value nan at \(1,\): must be finite"),
         (lambda: max_interval([np.inf]), "value inf"),
+        (lambda: max_rectangle([[1, 2], [3]]), "values: "),
+        (
+            lambda: max_interval([1.5e308] * 3),
+            r"3 values up to 1.5e\+308: their sums must be below",
+        ),
+        (lambda: column_range_rectangle(np.zeros((1, 16385)), 1), "16385 columns: at most 16384"),
         (lambda: max_interval([1j]), "type complex128: must be integers"),
         (lambda: max_interval([1 << 62, 1 << 62]), f"add up to {1 << 63}: must be at most"),
         (lambda: max_interval([1], backend="gpu"), "backend = 'gpu': must be one of auto, cpu"),
@@ -298,3 +304,17 @@ def test_bad_input_is_named(call, says):
 def test_sums_up_to_the_limit_are_exact():
     values = np.array([[(1 << 62) - 1, 1 << 62], [0, 0]])
     assert max_rectangle(values).sum == (1 << 63) - 1
+
+
+def test_many_maximal_intervals():
+    values = np.empty(4000, int)
+    values[::2], values[1::2] = np.arange(2000, 0, -1), -10000
+    found = maximal_intervals(values)
+    assert len(found) == 2000
+    assert maximal_intervals(values, backend="reference") == found
+
+
+def test_numpy_numbers_and_none_are_taken():
+    assert max_interval([1, 2], min_length=np.int64(2)).length == 2
+    assert max_rectangle([[1, -2]], min_height=None, min_width=None).area == 1
+    assert max_interval(np.array([1, 2], ">f8")).sum == 3

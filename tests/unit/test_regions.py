@@ -144,6 +144,22 @@ def test_deep_pictures_are_drawn_to_their_white():
     assert outlines.as_rgb(picture, 4095)[0, :, 0].tolist() == [0, 128, 255, 255]
 
 
+def test_deep_samples_with_the_white_of_8_bits_are_drawn():
+    picture = Levels(np.array([[0, 100, 255, 900]], np.uint16), 255)
+    drawn = outlines.as_rgb(picture)
+    assert drawn.dtype == np.uint8
+    assert drawn[0, :, 0].tolist() == [0, 100, 255, 255]
+
+
+def test_the_mean_leaves_masked_pixels_out():
+    samples = gray(20, 20, 200)
+    samples[:, 5] = 255
+    mask = np.ones(samples.shape)
+    mask[:, 5] = 0
+    region = find_regions(Levels(samples, 255), mask=mask, offset=100).regions[0]
+    assert (region.area, region.mean, region.sum) == (400, 200, 380 * 100 - 20 * 100)
+
+
 def test_contact_sheet_holds_all():
     sheets = [
         outlines.contact_sheet([("n" * 80, np.zeros((9, 400, 3), np.uint8))] * n) for n in (1, 5)

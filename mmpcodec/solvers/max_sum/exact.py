@@ -10,6 +10,7 @@ from mmpcodec.errors import ParameterError
 
 MAX_SUM = (1 << 63) - 1
 GRID_SUM_BITS = 62
+MAX_EXPONENT = 1023
 
 
 @dataclass(frozen=True)
@@ -44,17 +45,20 @@ def exact(array: Any, rank: int) -> Exact:
     Raises
     ------
     ParameterError
-        For another rank or type, an empty array, NaN, infinities, and integers whose magnitudes
-        add up to 2**63 or more.
+        For another rank or type, an empty array, NaN, infinities, integers whose magnitudes add
+        up to 2**63 or more, and floating-point numbers whose sums may reach 2**1023.
     """
-    array = np.asarray(array)
+    try:
+        array = np.asarray(array)
+    except ValueError as error:
+        raise ParameterError(f"values: {error}") from error
     if array.ndim != rank:
         raise ParameterError(f"values of shape {array.shape}: must have {rank} dimensions")
     if array.size == 0:
         raise ParameterError(f"values of shape {array.shape}: must not be empty")
     if array.dtype.kind in "iub":
         return Exact(_checked_integers(array), None)
-    if array.dtype in (np.float32, np.float64):
+    if array.dtype.kind == "f" and array.dtype.itemsize in (4, 8):
         return _on_grid(array.astype(np.float64))
     raise ParameterError(
         f"values of type {array.dtype}: must be integers, bool, float32 or float64"
@@ -82,6 +86,10 @@ def _on_grid(array: np.ndarray) -> Exact:
         return Exact(np.zeros(array.shape, np.int64), 0)
     # |v| < 2**high, and rounding adds at most one step to each of the values.
     high = math.frexp(largest)[1]
+    if high + (array.size - 1).bit_length() > MAX_EXPONENT:
+        raise ParameterError(
+            f"{array.size} values up to {largest}: their sums must be below 2**{MAX_EXPONENT}"
+        )
     bits = GRID_SUM_BITS - (array.size - 1).bit_length()
     exponent = high - bits
     return Exact(np.rint(np.ldexp(array, -exponent)).astype(np.int64), exponent)

@@ -1,5 +1,6 @@
 """Which backend does the work."""
 
+import operator
 from importlib import import_module
 from typing import Any
 
@@ -30,9 +31,8 @@ def limits(name: str, least: Any, most: Any, size: int) -> tuple[int, int]:
     ParameterError
         When no length is left.
     """
-    for end, value in (("min", least), ("max", most)):
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
-            raise ParameterError(f"{end}_{name} = {value!r}: must be an integer")
+    least = 1 if least is None else _integer(f"min_{name}", least)
+    most = None if most is None else _integer(f"max_{name}", most)
     if not 1 <= least <= size:
         raise ParameterError(f"min_{name} = {least}: must be from 1 to {size}, the array's {name}")
     most = size if most is None else min(most, size)
@@ -49,6 +49,15 @@ def count(k: Any) -> int:
     ParameterError
         When it is no integer from 1 up.
     """
-    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
+    if _integer("k", k) < 1:
         raise ParameterError(f"k = {k!r}: must be an integer from 1 up")
-    return k
+    return int(k)
+
+
+def _integer(name: str, value: Any) -> int:
+    try:
+        if not isinstance(value, bool):
+            return operator.index(value)
+    except TypeError:
+        pass
+    raise ParameterError(f"{name} = {value!r}: must be an integer")

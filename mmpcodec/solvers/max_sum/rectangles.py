@@ -12,6 +12,9 @@ from mmpcodec.solvers.max_sum.answers import Rectangle, RectangleCensus
 from mmpcodec.solvers.max_sum.exact import Exact, exact
 from mmpcodec.solvers.max_sum.reference import Limits
 
+MAX_COLUMNS = 16384
+"""Whose ranges can be told apart: their sums take 1 GiB."""
+
 
 def max_rectangle(
     values: Any,
@@ -127,10 +130,15 @@ def column_range_rectangle(values: Any, k: int, *, backend: str = "auto") -> Rec
     Raises
     ------
     ParameterError
-        Also when k is larger than the number of ranges.
+        Also when k is larger than the number of ranges, or the matrix has more than 16384 columns.
     """
     given = exact(values, 2)
     operation = operations.get(backend)
+    columns = given.values.shape[1]
+    if columns > MAX_COLUMNS:
+        raise ParameterError(
+            f"values of {columns} columns: at most {MAX_COLUMNS}, for each range of them is kept"
+        )
     turned = np.ascontiguousarray(given.values.T)
     maxima = operation.strip_maxima(turned)
     if operations.count(k) > len(maxima):

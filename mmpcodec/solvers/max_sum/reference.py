@@ -58,25 +58,23 @@ def maximal_intervals(values: np.ndarray) -> list[tuple[int, int, int]]:
     of what lies left and right of it; intervals without a positive sum are none.
     """
     found: list[tuple[int, int, int]] = []
-
-    def split(start: int, stop: int) -> None:
+    waiting = [(0, len(values))]
+    while waiting:
+        start, stop = waiting.pop()
         if start == stop:
-            return
+            continue
         sums = np.concatenate([[0], np.cumsum(values[start:stop])])
         lowest = np.minimum.accumulate(sums[:-1])
         gains = sums[1:] - lowest
         most = int(gains.max())
         if most <= 0:
-            return
+            continue
         end = int(gains.argmax()) + 1
         # Sums that begin or end with nothing are not maximal: the last start and the first end.
         begin = int(np.flatnonzero(sums[:end] == sums[:end].min())[-1])
-        split(start, start + begin)
         found.append((most, start + begin, start + end))
-        split(start + end, stop)
-
-    split(0, len(values))
-    return found
+        waiting += [(start, start + begin), (start + end, stop)]
+    return sorted(found, key=lambda interval: interval[1])
 
 
 def max_rectangle(
