@@ -76,7 +76,12 @@ def encode_pictures(
     progress: Progress | None = None,
 ) -> list[Encoding]:
     """As ``encode_batch``, with parameters in one object, and with all that encoding found out."""
-    planes = [check_picture(array) for array in arrays]
+    planes = []
+    for number, array in enumerate(arrays):
+        try:
+            planes.append(check_picture(array))
+        except ParameterError as error:
+            raise ParameterError(f"number {number}: {error}" if number else str(error)) from error
     if threads is not None and (isinstance(threads, bool) or not 1 <= threads <= 1024):
         raise ParameterError(f"threads = {threads!r}: must be from 1 to 1024, or None")
     if not planes:

@@ -176,7 +176,9 @@ def test_batch_gives_the_files_of_one_by_one():
     expected = [mmpcodec.encode(plane, 20, preset="classic") for plane in planes]
     assert mmpcodec.encode_batch(planes, 20, preset="classic") == expected
     assert mmpcodec.encode_batch([]) == []
-    with pytest.raises(ParameterError, match="type float64"):
+    with pytest.raises(
+        ParameterError, match=r"number 1: picture of shape \(2, 2\) and type float64"
+    ):
         mmpcodec.encode_batch([PICTURE, np.zeros((2, 2))])
 
 
