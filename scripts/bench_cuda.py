@@ -25,7 +25,7 @@ from mmpcodec import EncodeParams, pictures
 from mmpcodec.backends import cuda
 from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.backends.cuda import CudaBackend
-from mmpcodec.codec.fragments import fragment_count
+from mmpcodec.codec.fragments import fragments_in
 from mmpcodec.codec.scales import SCALES
 
 BATCHES = (1, 2, 4, 8, 16, 64, 128)
@@ -45,10 +45,6 @@ def median_seconds(work: Callable[[], Any], runs: int = 9) -> float:
     return statistics.median(times)
 
 
-def fragments_of(picture: np.ndarray) -> int:
-    return fragment_count(picture.shape[0]) * fragment_count(picture.shape[1])
-
-
 def brute_force_seconds(picture: np.ndarray, params: EncodeParams) -> float:
     start = time.perf_counter()
     CpuBackend(simd="brute-force").encode(picture, params, threads=1)
@@ -66,7 +62,7 @@ def bench_pictures(loaded: dict[str, np.ndarray], lambdas: tuple[float, ...]) ->
                 seconds = median_seconds(partial(CudaBackend().encode, picture, params))
                 payload = CudaBackend().encode(picture, params).payload
                 same = payload == CpuBackend().encode(picture, params).payload
-                each = 1e6 * seconds / fragments_of(picture)
+                each = 1e6 * seconds / fragments_in(picture.shape)
                 print(
                     f"| {name} | {width}x{height} | {preset} | {lam:g} | {1000 * seconds:.1f} "
                     f"| {each:.1f} | {'yes' if same else 'NO'} |"
@@ -101,7 +97,7 @@ def bench_processor(picture: np.ndarray, lambdas: tuple[float, ...], yardstick: 
 
 def bench_phases(picture: np.ndarray, lam: float) -> None:
     """Where the time of a fragment goes, on the device and beside it."""
-    params, count = EncodeParams(lam), fragments_of(picture)
+    params, count = EncodeParams(lam), fragments_in(picture.shape)
     backend = CudaBackend(profile=0)
     backend.encode(picture, params)
     backend.encode(picture, params)
@@ -198,7 +194,7 @@ def bench_large(loaded: dict[str, np.ndarray], lam: float) -> None:
     same = CudaBackend().encode(picture, params).payload == expected.payload
     print(
         f"\n{picture.size / 1e6:.1f} megapixels: GPU {gpu:.2f} s, "
-        f"{1e6 * gpu / fragments_of(picture):.1f} µs a fragment; cpu {cpu:.2f} s; "
+        f"{1e6 * gpu / fragments_in(picture.shape):.1f} µs a fragment; cpu {cpu:.2f} s; "
         f"{'same bytes' if same else 'OTHER BYTES'}"
     )
 
@@ -210,7 +206,7 @@ def bench_launches(picture: np.ndarray, lam: float) -> None:
     params = EncodeParams(lam)
     print("\n| launches | ms |\n|---|---|")
     usual = cuda.CHUNK
-    for chunk in (1, 16, usual, fragments_of(picture)):
+    for chunk in (1, 16, usual, fragments_in(picture.shape)):
         cuda.CHUNK = chunk
         seconds = median_seconds(partial(CudaBackend().encode, picture, params))
         print(f"| one for {chunk} fragments | {1000 * seconds:.1f} |")
@@ -221,7 +217,7 @@ def bench_launches(picture: np.ndarray, lam: float) -> None:
     for each in (2, 4):
         with stream:
             stream.begin_capture()
-            for _ in range(each * fragments_of(picture)):
+            for _ in range(each * fragments_in(picture.shape)):
                 empty((132,), (1024,), ())
             graph = stream.end_capture()
 

@@ -1,8 +1,8 @@
 #include "max_sum.h"
 
 #include <algorithm>
-#include <atomic>
 #include <array>
+#include <atomic>
 #include <cstdlib>
 #include <deque>
 #include <limits>
@@ -21,9 +21,9 @@ namespace mmp {
 namespace {
 
 constexpr int64_t kLowest = std::numeric_limits<int64_t>::min();
-constexpr int kTops = 4;  // strips that share a top or a bottom are read together
+constexpr int kTops = 4;  // that meet a panel of bottoms together
 
-// The answer of a strip whose rows are given, from its running sums.
+// What equal sums are told apart by.
 auto key_of(const Strip& s, bool transposed) {
     return transposed ? std::tuple{s.start, s.first, s.stop, s.last}
                       : std::tuple{s.first, s.start, s.last, s.stop};
@@ -221,6 +221,17 @@ void visit_strips(StripSearch<T>& search, int64_t rows, int64_t first_top, Lengt
     }
 }
 
+// Shares the tops among the team: calls work(first, last) for ranges of them, in steps of kTops.
+template <class Work>
+void share_tops(int64_t rows, ThreadTeam& team, const Work& work) {
+    // The team takes fewer than 2^16 tasks.
+    constexpr int64_t kTasks = 32768;
+    const int64_t blocks = (rows + kTops - 1) / kTops;
+    const int64_t each = (blocks + kTasks - 1) / kTasks * kTops;
+    team.run(static_cast<uint32_t>((rows + each - 1) / each),
+             [&](uint32_t task) { work(task * each, std::min(rows, (task + 1) * each)); });
+}
+
 template <class T>
 Strip max_rectangle_of(const int64_t* values, int64_t rows, int64_t columns, Lengths heights,
                        Lengths widths, bool transposed, ThreadTeam& team) {
@@ -228,10 +239,7 @@ Strip max_rectangle_of(const int64_t* values, int64_t rows, int64_t columns, Len
     std::mutex mutex;
     Strip answer{kLowest, 0, 0, 0, 0};
     std::atomic<int64_t> known{kLowest};
-    const int64_t tasks = (rows + kTops - 1) / kTops;
-    // The team takes fewer than 2^16 tasks.
-    const int64_t each = (tasks + 32767) / 32768;
-    team.run(static_cast<uint32_t>((tasks + each - 1) / each), [&](uint32_t task) {
+    share_tops(rows, team, [&](int64_t first_top, int64_t last_top) {
         std::vector<int64_t> strip(columns);
         Strip best{kLowest, 0, 0, 0, 0};
         const auto look_at = [&](int64_t first, int64_t last) {
@@ -241,8 +249,8 @@ Strip max_rectangle_of(const int64_t* values, int64_t rows, int64_t columns, Len
             if (best.sum == kLowest || better(other, best, transposed)) best = other;
         };
         StripSearch<T> search(sums, columns, widths);
-        for (int64_t block = task * each; block < std::min(tasks, (task + 1) * each); ++block)
-            visit_strips(search, rows, block * kTops, heights,
+        for (int64_t top = first_top; top < last_top; top += kTops)
+            visit_strips(search, rows, top, heights,
                          [&](int64_t first, int64_t last, int64_t sum) {
                              if (sum < known.load(std::memory_order_relaxed)) return;
                              if (sum < best.sum) return;
@@ -388,11 +396,10 @@ Strip max_rectangle(const int64_t* values, int64_t rows, int64_t columns, Length
 void strip_maxima(const int64_t* values, int64_t rows, int64_t columns, int64_t* out,
                   ThreadTeam& team) {
     const RunningSums<int64_t> sums(values, rows, columns);
-    const int64_t tasks = (rows + kTops - 1) / kTops, each = (tasks + 32767) / 32768;
-    team.run(static_cast<uint32_t>((tasks + each - 1) / each), [&](uint32_t task) {
+    share_tops(rows, team, [&](int64_t first_top, int64_t last_top) {
         StripSearch<int64_t> search(sums, columns, {1, columns});
-        for (int64_t block = task * each; block < std::min(tasks, (task + 1) * each); ++block)
-            visit_strips(search, rows, block * kTops, {1, rows},
+        for (int64_t top = first_top; top < last_top; top += kTops)
+            visit_strips(search, rows, top, {1, rows},
                          [&](int64_t first, int64_t last, int64_t sum) {
                              out[first * rows - first * (first - 1) / 2 + last - 1 - first] = sum;
                          });

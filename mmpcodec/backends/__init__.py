@@ -81,11 +81,16 @@ def get(name: str = "auto", fragments: int = 0) -> Backend:
     raise BackendUnavailable(f"backend {name} cannot run here: {'; '.join(reasons)}")
 
 
+def may_use_device() -> bool:
+    """Whether "auto" can come to cuda at all: CuPy is there. Does not load it."""
+    return importlib.util.find_spec("cupy") is not None
+
+
 def _pays_on_a_device(fragments: int) -> bool:
-    """Whether a device would be done sooner; does not load CuPy to find out."""
+    """Whether a device would be done sooner."""
     start = CUDA_START_SECONDS["again" if "cupy" in sys.modules else "first"]
     gain = fragments * (CPU_SECONDS - CUDA_SECONDS)
-    return gain > start and importlib.util.find_spec("cupy") is not None
+    return gain > start and may_use_device()
 
 
 def status() -> dict[str, str | None]:

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mmpcodec.codec.fragments import fragment_count
+from mmpcodec.codec.fragments import fragments_in
 from mmpcodec.codec.scales import SCALES
 from mmpcodec.errors import Cancelled
 from mmpcodec.params import EncodeParams, Tools
@@ -115,7 +115,7 @@ class Backend(ABC):
         progress: Progress | None = None,
     ) -> list[Coded]:
         """Encode several planes, each as if alone; progress counts the fragments of all."""
-        fragments = [fragment_count(h) * fragment_count(w) for h, w in (p.shape for p in planes)]
+        fragments = [fragments_in(plane.shape) for plane in planes]
         total, before = sum(fragments), 0
         coded = []
         for plane, own in zip(planes, fragments, strict=True):

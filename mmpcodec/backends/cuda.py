@@ -16,10 +16,10 @@ from mmpcodec.backends.device_state import (
     PHASES,
     STATE_DTYPE,
     make_state,
-    padded_shape,
     plan_dictionaries,
     trees_dtype,
 )
+from mmpcodec.codec.fragments import fragments_in, padded_shape
 from mmpcodec.codec.models import LOG2
 from mmpcodec.codec.scales import FRAGMENT_SIZE, SCALES
 from mmpcodec.codec.symbols import SYNTAX
@@ -127,7 +127,7 @@ class CudaBackend(Backend):
         """
         defines = () if self.profile is None else (f"MMP_PROFILE={self.profile}",)
         coded: list[Coded | None] = [None] * len(planes)
-        total, done = sum(_fragments(plane.shape) for plane in planes), 0
+        total, done = sum(fragments_in(plane.shape) for plane in planes), 0
         with ThreadPoolExecutor(threads or len(os.sched_getaffinity(0))) as pool:
             for group in _groups([plane.shape for plane in planes], params):
                 run = _Group([planes[i] for i in group], params, defines, pool)
@@ -149,11 +149,6 @@ class CudaBackend(Backend):
         progress: Progress | None = None,
     ) -> Coded:
         raise BackendUnavailable("backend cuda cannot run here: it only encodes; cpu decodes")
-
-
-def _fragments(shape: tuple[int, int]) -> int:
-    height, width = padded_shape(shape)
-    return height * width // FRAGMENT_SIZE**2
 
 
 def device_bytes(shape: tuple[int, int], params: EncodeParams) -> int:
@@ -181,7 +176,7 @@ def _groups(shapes: Sequence[tuple[int, int]], params: EncodeParams) -> Iterator
     import cupy
 
     multiprocessors = _multiprocessors(cupy.cuda.Device().id)
-    waiting = sorted(range(len(shapes)), key=lambda i: _fragments(shapes[i]))
+    waiting = sorted(range(len(shapes)), key=lambda i: fragments_in(shapes[i]))
     while waiting:
         free = _free_bytes()
         group: list[int] = []
@@ -218,7 +213,7 @@ class _Group:
         # Threads share the pictures; coding leaves the interpreter's lock.
         self.map = map if len(planes) == 1 else pool.map
         self.shapes = [plane.shape for plane in planes]
-        self.fragments = [_fragments(shape) for shape in self.shapes]
+        self.fragments = [fragments_in(shape) for shape in self.shapes]
         self.device = cupy.cuda.Device()
         self.stream = cupy.cuda.get_current_stream()
         self.start = kernels.function("start", "start_pictures", self.device.id)

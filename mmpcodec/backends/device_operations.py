@@ -16,7 +16,6 @@ from mmpcodec.backends.device_state import (
     STATE_DTYPE,
     element_bytes,
     make_state,
-    padded_shape,
     plan_dictionaries,
     scale_places,
 )
@@ -26,8 +25,10 @@ from mmpcodec.codec.costmap import (
     NO_COST,
     lagrangian,
     map_region,
+    segments_of,
 )
 from mmpcodec.codec.dictionary import Dictionary
+from mmpcodec.codec.fragments import padded_shape
 from mmpcodec.codec.models import FLAG_CONTEXTS, LOG2, Models
 from mmpcodec.codec.scales import FRAGMENT_SIZE, SCALES, Scale, reachable_scales
 from mmpcodec.codec.tree import Node, Segment
@@ -312,10 +313,8 @@ def _size(state: np.ndarray, scale: Scale) -> int:
 
 def _norms(residual: np.ndarray, scale: Scale) -> np.ndarray:
     """Squared norms of a scale's segments by row and column, in 1/16 squared error."""
-    blocks = residual.astype(np.int64).reshape(
-        1 << scale.n, scale.height, 1 << scale.m, scale.width
-    )
-    return (blocks**2).sum(axis=(1, 3)) << COST_FRACTION_BITS
+    norms = (segments_of(residual, scale).astype(np.int64) ** 2).sum(axis=1)
+    return norms.reshape(1 << scale.n, 1 << scale.m) << COST_FRACTION_BITS
 
 
 def _reference_node(node: np.ndarray) -> Node:

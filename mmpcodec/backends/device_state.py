@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mmpcodec.codec.dictionary import CLASS_COUNT
+from mmpcodec.codec.fragments import padded_shape
 from mmpcodec.codec.models import FLAG_CONTEXTS
 from mmpcodec.codec.scales import FRAGMENT_SIZE, SCALES, Scale, reachable_scales
 from mmpcodec.params import EncodeParams, Partition
@@ -235,9 +236,3 @@ def make_state(
     picture["log2_rates"] = params.rate_model == "log2"
     picture["table_mask"] = plan.table_mask
     return state
-
-
-def padded_shape(shape: tuple[int, int]) -> tuple[int, int]:
-    """Height and width in whole fragments."""
-    height, width = (-(-length // FRAGMENT_SIZE) * FRAGMENT_SIZE for length in shape)
-    return height, width

@@ -6,9 +6,9 @@ from mmpcodec.backends.base import Backend, Coded, Progress, Trace, report_progr
 from mmpcodec.codec.costmap import cost_map, index_costs
 from mmpcodec.codec.dictionary import learn, make_dictionaries
 from mmpcodec.codec.fragments import (
-    fragment_count,
     fragment_origins,
     pad,
+    padded_shape,
     predict,
     reconstruct,
     residual,
@@ -85,7 +85,7 @@ class PictureState:
         self.tools = tools
         self.models = Models(tools)
         self.dictionaries = make_dictionaries(tools)
-        padded = tuple(FRAGMENT_SIZE * fragment_count(length) for length in shape)
+        padded = padded_shape(shape)
         self.samples = np.zeros(padded, np.uint8)
         self.leaf_scales = np.full(padded, OUTSIDE, np.int8)
         self.row = self.column = 0

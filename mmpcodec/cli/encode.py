@@ -109,7 +109,9 @@ def encode(
 
     from mmpcodec import backends
 
-    chosen = backends.get(backend, work_of(files) if backend == "auto" else 0)
+    # The pictures are looked at ahead only where that can matter.
+    weighs = backend == "auto" and backends.may_use_device()
+    chosen = backends.get(backend, work_of(files) if weighs else 0)
     threads = threads or (1 if jobs > 1 else None)
     at_once = jobs
     source: Encodings = OneByOne(params, chosen.name, threads)

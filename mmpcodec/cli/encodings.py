@@ -144,7 +144,7 @@ def work_of(jobs: Sequence[Job]) -> int:
     """Fragments of all pictures, so far as their files say without being decoded."""
     from PIL import Image
 
-    from mmpcodec.codec.fragments import fragment_count
+    from mmpcodec.codec.fragments import fragments_in
 
     total = 0
     for job in jobs:
@@ -155,5 +155,5 @@ def work_of(jobs: Sequence[Job]) -> int:
                 width, height = picture.size
         except (OSError, ValueError, Image.DecompressionBombError):
             continue  # reading it will tell
-        total += fragment_count(height) * fragment_count(width)
+        total += fragments_in((height, width))
     return total

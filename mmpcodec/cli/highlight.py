@@ -12,7 +12,7 @@ import typer
 
 from mmpcodec.cli import batch, options, output
 from mmpcodec.cli.exits import ExitCode, FileError
-from mmpcodec.cli.plan import Job, check
+from mmpcodec.cli.plan import Job, assign, check
 from mmpcodec.cli.printing import Printer
 from mmpcodec.errors import ParameterError
 
@@ -144,9 +144,10 @@ def highlight(
     with the extra "dicom". The drawing is IN with the suffix .regions.png, unless -o or -O says
     otherwise. It shows bright mass; it makes no diagnosis.
     """
-    files = drawings(inputs, out, folder)
-    given = {"--csv": table, "--sheet": sheet}
-    extras = [Job(option, name) for option, name in given.items() if name is not None]
+    sources = [name for given in inputs for name in pictures_in(given)]
+    files = assign(sources, SUFFIX, out=out, folder=folder, keep_extension=True)
+    named = {"--csv": table, "--sheet": sheet}
+    extras = [Job(option, name) for option, name in named.items() if name is not None]
     for name in (out, sheet):
         if name not in (None, output.STANDARD) and not str(name).lower().endswith(".png"):
             raise ParameterError(f"{name}: must end in .png")
@@ -221,7 +222,8 @@ def highlight(
     to_stderr = any(job.target == output.STANDARD for job in [*files, *extras])
     printer = Printer(as_json, quiet, False, to_stderr)
     code = batch.run(files, work, printer, at_once=jobs)
-    done.sort(key=lambda result: [job.source for job in files].index(result.input))
+    places = {source: place for place, source in enumerate(sources)}
+    done.sort(key=lambda result: places[result.input])
     if table is not None and done:
         output.write(table, as_csv(done).encode(errors="surrogateescape"), force=force)
     if sheet is not None and done:
@@ -237,38 +239,14 @@ def highlight(
     return code
 
 
-def drawings(inputs: Sequence[str], out: str | None, folder: str | None) -> list[Job]:
-    """The pictures, those of folders included, and where each is drawn.
+def pictures_in(given: str) -> list[str]:
+    """The name itself, or the pictures in a folder and those below, sorted; not our drawings.
 
     Raises
     ------
-    ParameterError
-        When names contradict each other.
     FileError
         When a folder holds no picture.
     """
-    sources = [name for given in inputs for name in pictures_in(given)]
-    if out is not None and folder is not None:
-        raise ParameterError("-o and -O: give only one of them")
-    if out is not None and len(sources) > 1:
-        raise ParameterError(f"-o {out}: is one output for {len(sources)} inputs; use -O DIR")
-    if out is not None:
-        return [Job(sources[0], out)]
-    return [Job(source, drawing_of(source, folder)) for source in sources]
-
-
-def drawing_of(source: str, folder: str | None) -> str:
-    """Where a picture is drawn that has no output of its own."""
-    if source != output.STANDARD:
-        place = source if folder is None else os.path.join(folder, os.path.basename(source))
-        return place + SUFFIX
-    if folder is not None:
-        raise ParameterError("stdin has no name to use with -O; use -o OUT")
-    return output.STANDARD
-
-
-def pictures_in(given: str) -> list[str]:
-    """The name itself, or the pictures in a folder and those below, sorted; not our drawings."""
     from mmpcodec.levels import SUFFIXES
 
     if given == output.STANDARD or not os.path.isdir(given):

@@ -43,13 +43,40 @@ def plan(
     FileError
         When an output cannot be written.
     """
+    jobs = assign(sources, suffix, out=out, folder=folder)
+    check(jobs, force=force)
+    return jobs
+
+
+def assign(
+    sources: Sequence[str],
+    suffix: str,
+    *,
+    out: str | None,
+    folder: str | None,
+    keep_extension: bool = False,
+) -> list[Job]:
+    """The jobs of a command, their outputs not yet checked.
+
+    Parameters
+    ----------
+    sources, suffix, out, folder
+        As of ``plan``.
+    keep_extension : bool
+        The suffix comes behind the input's extension, not in its place.
+
+    Raises
+    ------
+    ParameterError
+        When names contradict each other.
+    """
     if out is not None and folder is not None:
         raise ParameterError("-o and -O: give only one of them")
     if out is not None and len(sources) > 1:
         raise ParameterError(f"-o {out}: is one output for {len(sources)} inputs; use -O DIR")
-    jobs = [Job(source, out or _target(source, suffix, folder)) for source in sources]
-    check(jobs, force=force)
-    return jobs
+    return [
+        Job(source, out or _target(source, suffix, folder, keep_extension)) for source in sources
+    ]
 
 
 def check(jobs: Sequence[Job], *, force: bool) -> None:
@@ -70,12 +97,12 @@ def check(jobs: Sequence[Job], *, force: bool) -> None:
         output.check(job.target, force=force)
 
 
-def _target(source: str, suffix: str, folder: str | None) -> str:
+def _target(source: str, suffix: str, folder: str | None, keep_extension: bool) -> str:
     if source == output.STANDARD:
         if folder is not None:
             raise ParameterError("stdin has no name to use with -O; use -o OUT")
         return output.STANDARD
-    stem = os.path.splitext(source)[0]
+    stem = source if keep_extension else os.path.splitext(source)[0]
     return (stem if folder is None else os.path.join(folder, os.path.basename(stem))) + suffix
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mmpcodec.codec.fragments import fragment_count
+from mmpcodec.codec.fragments import fragments_in
 from mmpcodec.codec.scales import FRAGMENT_SIZE
 from mmpcodec.errors import (
     BadMagic,
@@ -224,7 +224,7 @@ def _read_field(data: bytes, field: Field) -> int:
 
 def _check_limits(header: Header, limits: DecodeLimits) -> None:
     width, height = header.width, header.height
-    padded = FRAGMENT_SIZE**2 * fragment_count(width) * fragment_count(height)
+    padded = FRAGMENT_SIZE**2 * fragments_in((height, width))
     if max(width, height) > limits.max_dimension or padded > limits.max_pixels:
         raise LimitExceeded(
             SECTION,

@@ -9,7 +9,7 @@ import numpy as np
 from mmpcodec import backends
 from mmpcodec.backends.base import Progress, Trace
 from mmpcodec.codec import container
-from mmpcodec.codec.fragments import fragment_count
+from mmpcodec.codec.fragments import fragments_in
 from mmpcodec.errors import ParameterError
 from mmpcodec.params import EncodeParams
 
@@ -93,7 +93,7 @@ def encode_pictures(
                 "copy it with cupy.asnumpy"
             )
         backend = "cuda"
-    fragments = sum(fragment_count(h) * fragment_count(w) for h, w in (p.shape for p in planes))
+    fragments = sum(fragments_in(plane.shape) for plane in planes)
     chosen = backends.get(backend, fragments)
     coded = chosen.encode_batch(planes, params, threads=threads, progress=progress)
     return [

@@ -18,6 +18,18 @@ def fragment_count(length: int) -> int:
     return -(-length // FRAGMENT_SIZE)
 
 
+def fragments_in(shape: tuple[int, int]) -> int:
+    """Fragments of a plane of this height and width."""
+    height, width = shape
+    return fragment_count(height) * fragment_count(width)
+
+
+def padded_shape(shape: tuple[int, int]) -> tuple[int, int]:
+    """Height and width in samples of whole fragments."""
+    height, width = shape
+    return FRAGMENT_SIZE * fragment_count(height), FRAGMENT_SIZE * fragment_count(width)
+
+
 def pad(plane: np.ndarray) -> np.ndarray:
     """The plane with its last row and column repeated up to whole fragments.
 
