@@ -184,3 +184,12 @@ def test_names_may_be_any_bytes(mmp, scan):
     result = mmp("highlight", "\udcff.png", "--csv", "t.csv", "--quiet")
     assert result.exit_code == 0
     assert b"\xff.png,1,5,10" in Path("t.csv").read_bytes()
+
+
+def test_drawings_in_a_folder_are_not_its_pictures(mmp, scan):
+    Path("in").mkdir()
+    pictures.write(scan, "in/a.png")
+    for _ in range(2):
+        result = mmp("highlight", "in", "-f", "--json")
+        assert [json.loads(line)["input"] for line in result.stdout.splitlines()] == ["in/a.png"]
+    assert sorted(path.name for path in Path("in").iterdir()) == ["a.png", "a.png.regions.png"]

@@ -37,6 +37,13 @@ def test_auto_does_not_look_for_a_device_for_little_work(monkeypatch):
     assert backends.get("auto", 100).name == "cpu"
 
 
+def test_auto_asks_for_no_device_where_cupy_is_absent(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setitem(backends._FACTORIES, "cuda", lambda: pytest.fail("was asked"))
+    assert not backends.may_use_device()
+    assert backends.get("auto", 1 << 30).name == "cpu"
+
+
 def test_named_backend_is_never_replaced(monkeypatch):
     class Missing(Device):
         def unavailable(self):

@@ -91,6 +91,7 @@ def test_rectangle_golden_vectors(backend):
     assert [r.sum for r in best[:4]] == [16, 16, 16, 15]
     assert len({(r.left, r.right) for r in best}) == 36
     assert sorted((r.sum for r in best), reverse=True) == [r.sum for r in best]
+    assert sorted(best, key=lambda r: (-r.sum, r.left, r.right)) == best
 
 
 small = st.integers(-4, 4)
