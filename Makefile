@@ -41,7 +41,7 @@ test-long: $(TEST) ## Run the tests that take minutes
 
 .PHONY: test-gpu
 test-gpu: $(TEST) ## Run the tests that need a CUDA device, or say why not
-	$(BIN)/pytest -m gpu
+	$(BIN)/pytest -m gpu -n 0
 
 .PHONY: lint
 lint: $(LINT) ## Check style, types, spelling and layers

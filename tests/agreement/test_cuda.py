@@ -1,5 +1,6 @@
 """The cuda backend writes the bytes of the cpu backend."""
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -116,4 +117,5 @@ def test_a_thousand_encodes_leak_nothing():
                 (cupy.get_default_memory_pool().total_bytes(), cupy.cuda.Device().mem_info[0])
             )
     assert used[-1][0] == used[0][0]
-    assert used[-1][1] >= used[0][1] - (4 << 20)  # others may use the device
+    if "PYTEST_XDIST_WORKER" not in os.environ:  # workers take memory of the same device
+        assert used[-1][1] == used[0][1]
