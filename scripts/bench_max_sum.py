@@ -1,6 +1,6 @@
-"""Measure the maximum-sum solvers on the processor, beside what else can be installed.
+"""Measure the maximum-sum solvers on the processor, beside what else can be installed, or on a GPU.
 
-    python scripts/bench_max_sum.py
+    python scripts/bench_max_sum.py [--cuda]
 
 Peers: numba's plain loop over row pairs, numba with the loop over bottoms inside (it becomes SIMD),
 and pyscan-stats; with `mmpcodec[bench]`. Prints Markdown tables.
@@ -155,8 +155,60 @@ def bench_boxes() -> None:
         print(f"| {side}x{side}x{side} | {median_ms(partial(max_box, values), 1):.0f} |")
 
 
+def bench_device() -> None:
+    """The cuda backend: values on the device, and from host memory."""
+    import cupy
+
+    from mmpcodec.backends.cuda import CudaBackend
+
+    print(f"{date.today()}, {CudaBackend().describe()}\n")
+    print("| int32 matrix | on the device ms | from host memory ms | cell steps/s | as cpu |")
+    print("|---|---|---|---|---|")
+    for side in (128, 256, 512, 1024, 2048, 4096):
+        values = noise(side, side).astype(np.int32)
+        there = cupy.asarray(values)
+        own = median_ms(partial(max_rectangle, there), 9)
+        host = median_ms(partial(max_rectangle, values, backend="cuda"))
+        same = max_rectangle(there) == max_rectangle(values, backend="cpu")
+        rate = side**3 / 2 / (own / 1000)
+        same_text = "yes" if same else "NO"
+        print(f"| {side}x{side} | {own:.2f} | {host:.2f} | {rate:.1e} | {same_text} |")
+    there = cupy.asarray(noise(1024, 1024))
+    limits: dict[str, Any] = {"max_height": 400, "max_width": 400}
+    print("\n| 1024x1024, on the device | ms |\n|---|---|")
+    print(f"| sums beyond 32 bits | {median_ms(partial(max_rectangle, there << 33)):.2f} |")
+    print(f"| sides of at most 400 | {median_ms(partial(max_rectangle, there, **limits)):.1f} |")
+    print(f"| three disjoint | {median_ms(partial(disjoint_rectangles, there, 3)):.1f} |")
+    print(f"| census | {median_ms(partial(rectangle_census, there)):.1f} |")
+    print("\n| values | type | interval ms | GB/s | from host memory ms |\n|---|---|---|---|---|")
+    for power, dtype in ((16, "i4"), (20, "i4"), (24, "i4"), (28, "i4"), (28, "i2"), (28, "i1")):
+        values = np.random.default_rng(power).integers(-100, 101, 1 << power, dtype)
+        there = cupy.asarray(values)
+        own = median_ms(partial(max_interval, there), 9)
+        host = median_ms(partial(max_interval, values, backend="cuda"), 3)
+        assert max_interval(there) == max_interval(values, backend="cpu")
+        rate = values.nbytes / own / 1e6
+        print(f"| 2^{power} | {values.dtype} | {own:.3f} | {rate:.0f} | {host:.1f} |")
+    there = cupy.random.randint(-100, 101, 1 << 24, np.int32)
+    print("\n| 2^24 values, on the device | ms |\n|---|---|")
+    print(f"| sums through each value | {median_ms(partial(sums_through, there)):.2f} |")
+    print(f"| census | {median_ms(partial(interval_census, there)):.2f} |")
+    print(f"| all maximal intervals | {median_ms(partial(maximal_intervals, there), 3):.0f} |")
+    print("\n| volume | on the device ms | cell steps/s |\n|---|---|---|")
+    for side in (32, 64, 128, 256):
+        values = noise(side, side, side).astype(np.int16)
+        there = cupy.asarray(values)
+        own = median_ms(partial(max_box, there))
+        assert side > 64 or max_box(there) == max_box(values, backend="cpu")
+        print(f"| {side}x{side}x{side} | {own:.2f} | {side**5 / 4 / (own / 1000):.1e} |")
+
+
 def main() -> None:
-    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--cuda", action="store_true", help="measure the device")
+    if parser.parse_args().cuda:
+        bench_device()
+        return
     threads = len(os.sched_getaffinity(0))
     print(f"{date.today()}, {platform.machine()}, {threads} processors\n")
     bench_rectangles()

@@ -185,7 +185,7 @@ def find_regions(
         offset.
     border : int
         So many rows and columns at each side are left out altogether.
-    backend : {"auto", "cpu", "reference"}
+    backend : {"auto", "cpu", "cuda", "reference"}
 
     Returns
     -------

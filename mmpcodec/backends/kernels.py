@@ -60,22 +60,29 @@ def function(
     *,
     threads: int = 1024,
     cooperative: bool = False,
+    shared_bytes: int | None = None,
 ) -> Callable[[tuple[int, ...], tuple], None]:
     """A kernel that is ready to be launched on the current stream as ``kernel(grid, arguments)``.
 
-    A file whose kernel takes dynamic shared memory holds its size as ``<name>_shared_bytes``.
+    A file whose kernel takes dynamic shared memory holds its size as ``<name>_shared_bytes``, or
+    the caller says it.
     """
     import cupy
 
     module = load(name, device, defines, cooperative)
-    kernel, shared_bytes = module.get_function(entry), 0
-    if f"{name}_shared_bytes" in (FOLDER / "cuda" / f"{name}.cu").read_text():
+    kernel = module.get_function(entry)
+    if shared_bytes is not None:
+        # The limit is the device function's, which callers with other sizes share.
+        limit = max(kernel.max_dynamic_shared_size_bytes, shared_bytes)
+        kernel.max_dynamic_shared_size_bytes = limit
+    elif f"{name}_shared_bytes" in (FOLDER / "cuda" / f"{name}.cu").read_text():
         with cupy.cuda.Device(device):
             size = module.get_global(f"{name}_shared_bytes")
             shared_bytes = int(cupy.ndarray(1, np.uint32, size)[0])
             kernel.max_dynamic_shared_size_bytes = shared_bytes
+    dynamic = shared_bytes or 0
 
     def launch(grid: tuple[int, ...], arguments: tuple) -> None:
-        kernel(grid, (threads,), arguments, shared_mem=shared_bytes)
+        kernel(grid, (threads,), arguments, shared_mem=dynamic)
 
     return launch

@@ -130,9 +130,7 @@ def highlight(
     sheet: Annotated[
         str | None, typer.Option(metavar="PNG", help="Draw all pictures on one sheet.")
     ] = None,
-    backend: Annotated[
-        str, typer.Option("--backend", metavar="auto|cpu|reference", help="Where to run.")
-    ] = "auto",
+    backend: options.BackendName = "auto",
     jobs: options.Jobs = 1,
     force: options.Force = False,
     as_json: options.Json = False,

@@ -24,7 +24,7 @@ BackendName = Annotated[
     typer.Option(
         "--backend",
         metavar="auto|cpu|cuda|reference",
-        help="Where to run; the bytes are the same. A named one never falls back to another.",
+        help="Where to run; the result is the same. A named one never falls back to another.",
     ),
 ]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", min=1, metavar="N", help="Files at a time.")]

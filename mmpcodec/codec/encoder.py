@@ -10,6 +10,7 @@ from mmpcodec import backends
 from mmpcodec.backends.base import Progress, Trace
 from mmpcodec.codec import container
 from mmpcodec.codec.fragments import fragments_in
+from mmpcodec.devices import on_device
 from mmpcodec.errors import ParameterError
 from mmpcodec.params import EncodeParams
 
@@ -60,11 +61,6 @@ def check_picture(array: Any) -> Any:
             f"picture of shape {array.shape}: at most {container.MAX_DIMENSION} pixels a side"
         )
     return array if on_device(array) else np.ascontiguousarray(array)
-
-
-def on_device(array: Any) -> bool:
-    """Whether the array lies on a CUDA device, as CuPy's do."""
-    return hasattr(array, "__cuda_array_interface__")
 
 
 def encode_pictures(

@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 import mmpcodec
-from mmpcodec import pictures
+from mmpcodec import backends, pictures
 
 
 @pytest.fixture
@@ -85,6 +85,23 @@ def test_backends_agree(mmp, scan):
         for backend in ("cpu", "reference", "auto")
     ]
     assert results[0] == results[1] == results[2]
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("options", [[], ["--max-width", "20", "--dark"], ["--offset", "otsu"]])
+def test_the_device_finds_the_same(mmp, scan, options):
+    results = [
+        regions_of(mmp("highlight", "scan.png", "--json", "-k", 3, "-f", *options, "--backend", b))
+        for b in ("cpu", "cuda")
+    ]
+    assert results[0] == results[1]
+
+
+@pytest.mark.skipif(backends.status()["cuda"] is None, reason="there is a device")
+def test_without_a_device(mmp, scan):
+    result = mmp("highlight", "scan.png", "--backend", "cuda")
+    assert result.exit_code == 4
+    assert "backend cuda cannot run here: " in result.stderr
 
 
 def test_folders_many_files_and_one_that_is_bad(mmp, scan, files):

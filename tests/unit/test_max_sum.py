@@ -24,8 +24,8 @@ from mmpcodec.solvers.max_sum import (
     sums_through,
 )
 
-BACKENDS = ["cpu", "reference"]
-both = pytest.mark.parametrize("backend", BACKENDS)
+BACKENDS = ["cpu", "reference", pytest.param("cuda", marks=pytest.mark.gpu)]
+every_backend = pytest.mark.parametrize("backend", BACKENDS)
 
 TABLE_3_2 = [3, 5, 10, -5, -30, 5, 7, 2, -3, 10, -7, 5]
 TABLE_3_3 = [3, 2, -7, 11, 10, -6, 4, 9, -6, 1, -2, -3, 4, -3, 0, 2]
@@ -45,7 +45,7 @@ def matrix(text):
     return np.array([[int(v) for v in row.split()] for row in text.split("/")])
 
 
-@both
+@every_backend
 def test_interval_golden_vectors(backend):
     assert max_interval(TABLE_3_2, backend=backend) == Interval(5, 10, 21)
     assert max_interval([*TABLE_3_2, 40], backend=backend) == Interval(5, 13, 59)
@@ -62,7 +62,7 @@ def test_interval_golden_vectors(backend):
     assert (census.longest, census.shortest) == (Interval(5, 9, 15), Interval(3, 4, 15))
 
 
-@both
+@every_backend
 def test_interval_census_at_its_edges(backend):
     """Pieces of sum zero, and maxima that are not positive."""
     for values, expected in {
@@ -76,7 +76,7 @@ def test_interval_census_at_its_edges(backend):
         assert (c.sum, c.count, c.disjoint, c.longest.length, c.shortest.length) == expected
 
 
-@both
+@every_backend
 def test_rectangle_golden_vectors(backend):
     assert max_rectangle(matrix(FIGURE_4_5), backend=backend) == Rectangle(0, 3, 6, 7, 61)
     strip = matrix(FIGURE_4_5)[:, 2:6].sum(axis=1)
@@ -118,7 +118,7 @@ def first_rectangle(rectangles):
     return min(rectangles, key=lambda r: (-r.sum, r.top, r.left, r.bottom, r.right))
 
 
-@both
+@every_backend
 @given(values=sequences, least=st.integers(1, 4), more=st.integers(0, 9))
 def test_intervals_are_those_of_brute_force(backend, values, least, more):
     least = min(least, len(values))
@@ -150,7 +150,7 @@ def test_census_and_maximal_intervals_agree(values):
         assert before.stop <= after.start
 
 
-@both
+@every_backend
 @given(values=matrices, limits=st.tuples(*[st.integers(1, 3)] * 2, *[st.integers(0, 5)] * 2))
 def test_rectangles_are_those_of_brute_force(backend, values, limits):
     heights = min(limits[0], values.shape[0]), limits[0] + limits[2]
@@ -202,7 +202,7 @@ def test_disjoint_rectangles_are_greedy(values, k):
     assert disjoint_rectangles(values, k, allow_empty=True) == positive
 
 
-@both
+@every_backend
 @given(values=sequences, k=st.integers(1, 5))
 def test_disjoint_intervals_are_greedy(backend, values, k):
     free = list(all_intervals(values))
@@ -220,7 +220,7 @@ def test_disjoint_intervals_are_greedy(backend, values, k):
             disjoint_intervals(values, k, backend=backend)
 
 
-@both
+@every_backend
 @given(values=volumes)
 def test_boxes_are_those_of_brute_force(backend, values):
     ranges = [list(itertools.combinations(range(n + 1), 2)) for n in values.shape]
@@ -286,7 +286,10 @@ def test_sums_of_floats_depend_on_no_order():
         (lambda: column_range_rectangle(np.zeros((1, 16385)), 1), "16385 columns: at most 16384"),
         (lambda: max_interval([1j]), "type complex128: must be integers"),
         (lambda: max_interval([1 << 62, 1 << 62]), f"add up to {1 << 63}: must be at most"),
-        (lambda: max_interval([1], backend="gpu"), "backend = 'gpu': must be one of auto, cpu"),
+        (
+            lambda: max_interval([1], backend="gpu"),
+            "backend = 'gpu': must be one of auto, cpu, cuda",
+        ),
         (lambda: max_interval([1, 2], min_length=3), "min_length = 3: must be from 1 to 2"),
         (lambda: max_interval([1], min_length=1.0), "min_length = 1.0: must be an integer"),
         (

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-import numpy as np
-
+from mmpcodec.solvers.max_sum import operations
 from mmpcodec.solvers.max_sum.answers import Box
 from mmpcodec.solvers.max_sum.exact import exact
 from mmpcodec.solvers.max_sum.rectangles import best_rectangle
+from mmpcodec.solvers.max_sum.slabs import max_box as max_slab_box
 
 
 def max_box(values: Any, *, allow_empty: bool = False, backend: str = "auto") -> Box:
@@ -20,32 +20,23 @@ def max_box(values: Any, *, allow_empty: bool = False, backend: str = "auto") ->
     values : (D, H, W) array of integers or floating-point numbers
     allow_empty : bool
         Answer with an empty box where no sum is positive.
-    backend : {"auto", "cpu", "reference"}
+    backend : {"auto", "cpu", "cuda", "reference"}
 
     Raises
     ------
     ParameterError
         See ``exact``.
     """
-    given = exact(values, 3)
-    axis = int(np.argmin(given.values.shape))
-    volume = np.ascontiguousarray(np.moveaxis(given.values, axis, 0))
-    depth, height, width = volume.shape
-    best: tuple[int, ...] | None = None
-    for first in range(depth):
-        slab = np.zeros((height, width), np.int64)
-        for last in range(first + 1, depth + 1):
-            slab += volume[last - 1]
-            total, *found = best_rectangle(slab, (1, height), (1, width), backend)
-            starts = list(found[:2])
-            stops = list(found[2:])
-            starts.insert(axis, first)
-            stops.insert(axis, last)
-            key = (-total, *starts, *stops)
-            if best is None or key < best:
-                best = key
-    assert best is not None
-    if allow_empty and best[0] >= 0:
+    given = exact(values, 3, backend)
+    operation = operations.get(backend, given.values)
+    if operation.__name__.endswith(".cuda"):
+        total, *places = operation.max_box(given.values)
+    else:
+        total, *places = max_slab_box(
+            given.values,
+            lambda slab: best_rectangle(slab, (1, len(slab)), (1, slab.shape[1]), operation),
+        )
+    if allow_empty and total <= 0:
         return Box(0, 0, 0, 0, 0, 0, given.number(0))
-    front, top, left, back, bottom, right = map(int, best[1:])
-    return Box(front, top, left, back, bottom, right, given.number(-best[0]))
+    front, top, left, back, bottom, right = map(int, places)
+    return Box(front, top, left, back, bottom, right, given.number(total))

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from mmpcodec.devices import module_of, on_device
 from mmpcodec.errors import ParameterError
 
 MAX_SUM = (1 << 63) - 1
@@ -19,8 +20,8 @@ class Exact:
 
     Parameters
     ----------
-    values : int64 array in C order
-        The sum of their magnitudes is below 2**63.
+    values : integer array in C order
+        The sum of their magnitudes is below 2**63. int64, but on a device any integer type.
     exponent : int or None
         A value v stands for v * 2**exponent; None for integers that stand for themselves.
     """
@@ -33,14 +34,17 @@ class Exact:
         return int(value) if self.exponent is None else math.ldexp(int(value), self.exponent)
 
 
-def exact(array: Any, rank: int) -> Exact:
+def exact(array: Any, rank: int, backend: str = "auto") -> Exact:
     """Check an array and bring it to integers; see the package's rule on sums.
 
     Parameters
     ----------
     array : array of integers, floating-point numbers or bool
+        A CuPy array stays on its device; only the backend cuda takes it.
     rank : int
         Dimensions that it must have.
+    backend : str
+        The one that will work on it.
 
     Raises
     ------
@@ -48,16 +52,22 @@ def exact(array: Any, rank: int) -> Exact:
         For another rank or type, an empty array, NaN, infinities, integers whose magnitudes add
         up to 2**63 or more, and floating-point numbers whose sums may reach 2**1023.
     """
-    try:
-        array = np.asarray(array)
-    except ValueError as error:
-        raise ParameterError(f"values: {error}") from error
+    if not on_device(array):
+        try:
+            array = np.asarray(array)
+        except ValueError as error:
+            raise ParameterError(f"values: {error}") from error
+    elif backend not in ("auto", "cuda"):
+        raise ParameterError(
+            f"backend = {backend!r}: the values lie on a CUDA device, which only cuda reads; copy "
+            "them with cupy.asnumpy"
+        )
     if array.ndim != rank:
         raise ParameterError(f"values of shape {array.shape}: must have {rank} dimensions")
     if array.size == 0:
         raise ParameterError(f"values of shape {array.shape}: must not be empty")
     if array.dtype.kind in "iub":
-        return Exact(_checked_integers(array), None)
+        return Exact(_checked_integers(array, backend == "cuda" or on_device(array)), None)
     if array.dtype.kind == "f" and array.dtype.itemsize in (4, 8):
         return _on_grid(array.astype(np.float64))
     raise ParameterError(
@@ -65,25 +75,35 @@ def exact(array: Any, rank: int) -> Exact:
     )
 
 
-def _checked_integers(array: np.ndarray) -> np.ndarray:
-    largest = max(int(array.max()), -int(array.min()))
-    # The bound is exact only where it must be: few arrays come near it.
+def _checked_integers(array: Any, any_type: bool) -> Any:
+    # The type's bound spares a look at the values, theirs a look at the sum.
+    largest = 1 if array.dtype == bool else np.iinfo(array.dtype).max + 1
+    if largest * array.size > MAX_SUM:
+        largest = max(int(array.max()), -int(array.min()))
     if largest * array.size > MAX_SUM:
         total = sum(map(abs, array.ravel().tolist()))
         if total > MAX_SUM:
             raise ParameterError(
                 f"values whose magnitudes add up to {total}: must be at most {MAX_SUM}"
             )
-    return np.ascontiguousarray(array, np.int64)
+    if any_type and array.dtype.kind != "b" and array.dtype != np.uint64:
+        return _contiguous(array)
+    return _contiguous(array.astype(np.int64, copy=False))
 
 
-def _on_grid(array: np.ndarray) -> Exact:
-    if not np.isfinite(array).all():
-        place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        raise ParameterError(f"value {array[place]} at {place}: must be finite")
-    largest = float(np.abs(array).max())
+def _contiguous(array: Any) -> Any:
+    """In C order, where it lies."""
+    return array if array.flags.c_contiguous else array.copy(order="C")
+
+
+def _on_grid(array: Any) -> Exact:
+    xp = module_of(array)
+    if not bool(xp.isfinite(array).all()):
+        place = tuple(int(i) for i in xp.argwhere(~xp.isfinite(array))[0])
+        raise ParameterError(f"value {float(array[place])} at {place}: must be finite")
+    largest = float(abs(array).max())
     if largest == 0:
-        return Exact(np.zeros(array.shape, np.int64), 0)
+        return Exact(xp.zeros(array.shape, np.int64), 0)
     # |v| < 2**high, and rounding adds at most one step to each of the values.
     high = math.frexp(largest)[1]
     if high + (array.size - 1).bit_length() > MAX_EXPONENT:
@@ -92,4 +112,4 @@ def _on_grid(array: np.ndarray) -> Exact:
         )
     bits = GRID_SUM_BITS - (array.size - 1).bit_length()
     exponent = high - bits
-    return Exact(np.rint(np.ldexp(array, -exponent)).astype(np.int64), exponent)
+    return Exact(xp.rint(xp.ldexp(array, -exponent)).astype(np.int64), exponent)

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from mmpcodec.devices import module_of, on_device
 from mmpcodec.errors import ParameterError
 from mmpcodec.solvers.max_sum import operations
 from mmpcodec.solvers.max_sum.answers import Interval, IntervalCensus
@@ -27,7 +28,7 @@ def max_interval(
         Lengths that it may have.
     allow_empty : bool
         Answer with an empty interval where no sum is positive.
-    backend : {"auto", "cpu", "reference"}
+    backend : {"auto", "cpu", "cuda", "reference"}
 
     Raises
     ------
@@ -40,9 +41,9 @@ def max_interval(
     >>> max_interval([3, 2, -7, 11, 10, -6, 4, 9, -6])
     Interval(start=3, stop=8, sum=28)
     """
-    given = exact(values, 1)
+    given = exact(values, 1, backend)
     lengths = operations.limits("length", min_length, max_length, len(given.values))
-    found = operations.get(backend).max_interval(given.values, lengths)
+    found = operations.get(backend, given.values).max_interval(given.values, lengths)
     if allow_empty and found[0] <= 0:
         return Interval(0, 0, given.number(0))
     return _interval(given, found)
@@ -58,15 +59,17 @@ def interval_census(values: Any, *, backend: str = "auto") -> IntervalCensus:
     Parameters
     ----------
     values : (N,) array of integers or floating-point numbers
-    backend : {"auto", "cpu", "reference"}
+    backend : {"auto", "cpu", "cuda", "reference"}
 
     Raises
     ------
     ParameterError
         See ``exact``.
     """
-    given = exact(values, 1)
-    most, count, disjoint, longest, shortest = operations.get(backend).interval_census(given.values)
+    given = exact(values, 1, backend)
+    most, count, disjoint, longest, shortest = operations.get(
+        backend, given.values
+    ).interval_census(given.values)
     return IntervalCensus(
         given.number(most),
         count,
@@ -76,26 +79,31 @@ def interval_census(values: Any, *, backend: str = "auto") -> IntervalCensus:
     )
 
 
-def sums_through(values: Any, *, backend: str = "auto") -> np.ndarray:
+def sums_through(values: Any, *, backend: str = "auto") -> Any:
     """The largest sum of an interval that contains each value: the vector M of the thesis.
 
     Parameters
     ----------
     values : (N,) array of integers or floating-point numbers
-    backend : {"auto", "cpu", "reference"}
+    backend : {"auto", "cpu", "cuda", "reference"}
 
     Returns
     -------
     (N,) int64 array, or float64 for floating-point values
+        Where the values lie, in host memory or on the device.
 
     Raises
     ------
     ParameterError
         See ``exact``.
     """
-    given = exact(values, 1)
-    sums = operations.get(backend).sums_through(given.values)
-    return sums if given.exponent is None else np.ldexp(sums.astype(np.float64), given.exponent)
+    given = exact(values, 1, backend)
+    sums = operations.get(backend, given.values).sums_through(given.values)
+    if on_device(sums) and not on_device(values):
+        sums = sums.get()
+    if given.exponent is None:
+        return sums
+    return module_of(sums).ldexp(sums.astype(np.float64), given.exponent)
 
 
 def maximal_intervals(values: Any, *, backend: str = "auto") -> list[Interval]:
@@ -107,15 +115,15 @@ def maximal_intervals(values: Any, *, backend: str = "auto") -> list[Interval]:
     Parameters
     ----------
     values : (N,) array of integers or floating-point numbers
-    backend : {"auto", "cpu", "reference"}
+    backend : {"auto", "cpu", "cuda", "reference"}
 
     Raises
     ------
     ParameterError
         See ``exact``.
     """
-    given = exact(values, 1)
-    found = operations.get(backend).maximal_intervals(given.values)
+    given = exact(values, 1, backend)
+    found = operations.get(backend, given.values).maximal_intervals(given.values)
     return [_interval(given, each) for each in found]
 
 
@@ -130,14 +138,15 @@ def disjoint_intervals(
     k : int
     allow_empty : bool
         Stop where no positive sum is left, with fewer than k.
-    backend : {"auto", "cpu", "reference"}
+    backend : {"auto", "cpu", "cuda", "reference"}
 
     Raises
     ------
     ParameterError
         Also when fewer than k exist and ``allow_empty`` is not given.
     """
-    given, operation = exact(values, 1), operations.get(backend).max_interval
+    given = exact(values, 1, backend)
+    operation = operations.get(backend, given.values).max_interval
 
     def best(start: int, stop: int) -> tuple[int, int, int]:
         total, first, last = operation(given.values[start:stop], (1, stop - start))

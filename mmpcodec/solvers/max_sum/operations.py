@@ -4,22 +4,37 @@ import operator
 from importlib import import_module
 from typing import Any
 
-from mmpcodec.errors import ParameterError
+from mmpcodec import backends
+from mmpcodec.devices import on_device
+from mmpcodec.errors import BackendUnavailable, ParameterError
 
-NAMES = ("cpu", "reference")
+NAMES = ("cpu", "cuda", "reference")
 
 
-def get(backend: str) -> Any:
-    """The module with the operations of a backend; "auto" is cpu.
+def get(backend: str, values: Any = None) -> Any:
+    """The module with the operations of a backend.
+
+    Parameters
+    ----------
+    backend : {"auto", "cpu", "cuda", "reference"}
+        "auto" is cuda for values that lie on a device, and else cpu.
+    values : array
+        What it will work on.
 
     Raises
     ------
     ParameterError
         When there is no such backend.
+    BackendUnavailable
+        When it cannot run here.
     """
     if backend not in ("auto", *NAMES):
         raise ParameterError(f"backend = {backend!r}: must be one of auto, {', '.join(NAMES)}")
-    name = "cpu" if backend == "auto" else backend
+    name = backend if backend != "auto" else "cuda" if on_device(values) else "cpu"
+    if name == "cuda":
+        reason = backends.status()["cuda"]
+        if reason is not None:
+            raise BackendUnavailable(f"backend cuda cannot run here: {reason}")
     return import_module(f"mmpcodec.solvers.max_sum.{name}")
 
 

@@ -37,7 +37,7 @@ def max_rectangle(
         Sides that it may have.
     allow_empty : bool
         Answer with an empty rectangle where no sum is positive.
-    backend : {"auto", "cpu", "reference"}
+    backend : {"auto", "cpu", "cuda", "reference"}
 
     Raises
     ------
@@ -50,27 +50,28 @@ def max_rectangle(
     >>> max_rectangle([[1, -9, 2], [-3, 4, 5], [1, 6, -2]])
     Rectangle(top=1, left=1, bottom=3, right=3, sum=13)
     """
-    given = exact(values, 2)
+    given = exact(values, 2, backend)
     height, width = given.values.shape
     heights = operations.limits("height", min_height, max_height, height)
     widths = operations.limits("width", min_width, max_width, width)
-    found = best_rectangle(given.values, heights, widths, backend)
+    operation = operations.get(backend, given.values)
+    found = best_rectangle(given.values, heights, widths, operation)
     if allow_empty and found[0] <= 0:
         return Rectangle(0, 0, 0, 0, given.number(0))
     return _rectangle(given, found)
 
 
 def best_rectangle(
-    values: np.ndarray, heights: Limits, widths: Limits, backend: str
+    values: np.ndarray, heights: Limits, widths: Limits, operation: Any
 ) -> tuple[int, int, int, int, int]:
-    """Sum, top, left, bottom and right for checked int64 values."""
-    operation = operations.get(backend).max_rectangle
+    """Sum, top, left, bottom and right for checked values, by a backend's operations."""
     # Ranges of the shorter side are tried one by one, the longer side is scanned.
     if len(values) <= values.shape[1]:
-        total, top, bottom, left, right = operation(values, heights, widths, False)
+        found = operation.max_rectangle(values, heights, widths, False)
+        total, top, bottom, left, right = found
     else:
-        turned = np.ascontiguousarray(values.T)
-        total, left, right, top, bottom = operation(turned, widths, heights, True)
+        found = operation.max_rectangle(values.T.copy(), widths, heights, True)
+        total, left, right, top, bottom = found
     return total, top, left, bottom, right
 
 
@@ -82,22 +83,22 @@ def rectangle_census(values: Any, *, backend: str = "auto") -> RectangleCensus:
     Parameters
     ----------
     values : (H, W) array of integers or floating-point numbers
-    backend : {"auto", "cpu", "reference"}
+    backend : {"auto", "cpu", "cuda", "reference"}
 
     Raises
     ------
     ParameterError
         See ``exact``.
     """
-    given = exact(values, 2)
-    operation = operations.get(backend)
+    given = exact(values, 2, backend)
+    operation = operations.get(backend, given.values)
     turned = given.values.shape[0] > given.values.shape[1]
-    matrix = np.ascontiguousarray(given.values.T) if turned else given.values
+    matrix = given.values.T.copy() if turned else given.values
     maxima = operation.strip_maxima(matrix)
     most, count = maxima.max(), 0
     ends: list[Rectangle] = []
     for first, last in _ranges(np.flatnonzero(maxima == most), len(matrix)):
-        strip = matrix[first:last].sum(axis=0)
+        strip = matrix[first:last].sum(axis=0, dtype=np.int64)
         _, intervals, _, longest, shortest = operation.interval_census(strip)
         count += intervals
         for _, start, stop in (longest, shortest):
@@ -125,21 +126,21 @@ def column_range_rectangle(values: Any, k: int, *, backend: str = "auto") -> Rec
     values : (H, W) array of integers or floating-point numbers
     k : int
         1 is the best.
-    backend : {"auto", "cpu", "reference"}
+    backend : {"auto", "cpu", "cuda", "reference"}
 
     Raises
     ------
     ParameterError
         Also when k is larger than the number of ranges, or the matrix has more than 16384 columns.
     """
-    given = exact(values, 2)
-    operation = operations.get(backend)
+    given = exact(values, 2, backend)
+    operation = operations.get(backend, given.values)
     columns = given.values.shape[1]
     if columns > MAX_COLUMNS:
         raise ParameterError(
             f"values of {columns} columns: at most {MAX_COLUMNS}, for each range of them is kept"
         )
-    turned = np.ascontiguousarray(given.values.T)
+    turned = given.values.T.copy()
     maxima = operation.strip_maxima(turned)
     if operations.count(k) > len(maxima):
         raise ParameterError(f"k = {k}: only {len(maxima)} ranges of columns exist")
@@ -148,7 +149,7 @@ def column_range_rectangle(values: Any, k: int, *, backend: str = "auto") -> Rec
     above = int((maxima > bound).sum())
     chosen = np.flatnonzero(maxima == bound)[k - 1 - above]
     left, right = next(_ranges(np.array([chosen]), len(turned)))
-    strip = turned[left:right].sum(axis=0)
+    strip = turned[left:right].sum(axis=0, dtype=np.int64)
     total, top, bottom = operation.max_interval(strip, (1, len(strip)))
     return Rectangle(int(top), left, int(bottom), right, given.number(total))
 
@@ -174,18 +175,19 @@ def disjoint_rectangles(
         Sides that each may have.
     allow_empty : bool
         Stop where no positive sum is left, with fewer than k.
-    backend : {"auto", "cpu", "reference"}
+    backend : {"auto", "cpu", "cuda", "reference"}
 
     Raises
     ------
     ParameterError
         Also when fewer than k exist and ``allow_empty`` is not given.
     """
-    given = exact(values, 2)
+    given = exact(values, 2, backend)
     height, width = given.values.shape
     heights = operations.limits("height", min_height, max_height, height)
     widths = operations.limits("width", min_width, max_width, width)
-    search = _Search(given.values, heights, widths, backend)
+    operation = operations.get(backend, given.values)
+    search = _Search(given.values, heights, widths, operation)
     # A rectangle that avoids those found lies in one of these windows.
     whole = 0, 0, height, width
     windows = {whole: search.best(whole)}
@@ -218,7 +220,7 @@ class _Search:
     values: np.ndarray
     heights: Limits
     widths: Limits
-    backend: str
+    operation: Any
 
     def fits(self, window: Places) -> bool:
         """Whether a part is large enough for a rectangle."""
@@ -228,10 +230,10 @@ class _Search:
     def best(self, window: Places) -> Found:
         """The best rectangle of a part."""
         top, left, bottom, right = window
-        inside = np.ascontiguousarray(self.values[top:bottom, left:right])
+        inside = self.values[top:bottom, left:right].copy()
         heights = self.heights[0], min(self.heights[1], bottom - top)
         widths = self.widths[0], min(self.widths[1], right - left)
-        total, *best = best_rectangle(inside, heights, widths, self.backend)
+        total, *best = best_rectangle(inside, heights, widths, self.operation)
         return -total, best[0] + top, best[1] + left, best[2] + top, best[3] + left
 
 

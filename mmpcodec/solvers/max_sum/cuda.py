@@ -1,0 +1,331 @@
+"""The operations on a CUDA device; see ``interval.cu``, ``rectangle.cu``, ``limited.cu`` and
+``running.cu``. Values may lie on the device already. What little is left goes to the host."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mmpcodec import _cpu
+from mmpcodec.backends import kernels
+from mmpcodec.errors import LimitExceeded
+from mmpcodec.solvers.max_sum.reference import Limits
+
+PIECE = 8
+"""int64 numbers of a piece: sum, least, most and best with their places."""
+BEST, START, STOP = range(5, PIECE)
+
+LOWEST = 4
+"""int64 numbers of a running minimum: value, count, first and last."""
+
+THREADS = 256
+LINE = 128
+BLOCKS_A_PROCESSOR = 4
+LIMITED_BLOCKS = 4096
+RUNNING_TILE = 2048
+ROWS_TILE = 64
+COLUMNS_TILE = 32
+C_TYPES = {
+    "int8": "signed char",
+    "uint8": "unsigned char",
+    "int16": "short",
+    "uint16": "unsigned short",
+    "int32": "int",
+    "uint32": "unsigned int",
+    "int64": "long long",
+}
+
+
+def _record(*names: str) -> np.dtype:
+    """A structure of 32-bit integers, as kernels take it by value."""
+    return np.dtype([(name, np.int32) for name in names])
+
+
+SHAPE = _record("planes", "rows", "columns", "padded_columns", "pitch", "min_rows", "max_rows")
+LIMITS = _record("rows", "columns", "min_rows", "max_rows", "min_columns", "max_columns")
+PLACE_NAMES = "front", "top", "left", "back", "bottom", "right"
+PLACES = _record(*PLACE_NAMES)
+FOUND = 3
+"""int64 numbers of what is found: magnitudes added up, the best sum, the number of places."""
+
+
+def max_interval(values: Any, lengths: Limits) -> tuple[int, int, int]:
+    """As the reference."""
+    import cupy
+
+    values = _aligned(values)
+    if lengths[0] > 1 or lengths[1] < len(values):
+        return _limited_interval(values, lengths)
+    defines = (f"MMP_VALUE={C_TYPES[values.dtype.name]}",)
+    blocks = BLOCKS_A_PROCESSOR * cupy.cuda.Device().attributes["MultiProcessorCount"]
+    line = LINE // values.itemsize
+    stretch = -(-len(values) // (blocks * THREADS * line)) * line
+    blocks = -(-len(values) // (THREADS * stretch))
+    pieces = cupy.empty((blocks, PIECE), np.int64)
+    answer = cupy.empty(PIECE, np.int64)
+    arguments = values, np.int64(len(values)), np.int32(stretch), pieces
+    _kernel("interval", "pieces_of_blocks", defines)((blocks,), arguments)
+    _kernel("interval", "join_pieces", defines)((1,), (pieces, np.int32(blocks), answer))
+    piece = answer.get()
+    return int(piece[BEST]), int(piece[START]), int(piece[STOP])
+
+
+def _limited_interval(values: Any, lengths: Limits) -> tuple[int, int, int]:
+    import cupy
+
+    least, most = lengths[0], min(lengths[1], len(values))
+    sums = _running_sums(values)
+    window, width = most - least + 1, 1
+    # Before the first sum lie some that never win, so that every window is whole.
+    lows = cupy.concatenate([cupy.full(window - 1, np.iinfo(np.int64).max), sums])
+    while width < window:
+        step = min(width, window - width)
+        lows = cupy.minimum(lows[:-step], lows[step:])
+        width += step
+    gains = sums[least:] - lows[: len(sums) - least]
+    # The first stop has the first start: starts of least sums never go back.
+    at = int(gains.argmax())
+    stop = at + least
+    first = max(0, stop - most)
+    start = first + int((sums[first : stop - least + 1] == lows[at]).argmax())
+    return int(gains[at]), start, stop
+
+
+def interval_census(values: Any) -> tuple:
+    """As the reference."""
+    import cupy
+
+    sums = _running_sums(cupy.asarray(values))
+    lowest, count, first, last = _running_lowest(sums[:-1], 4)
+    gains = sums[1:] - lowest
+    most = int(gains.max())
+    ends = cupy.flatnonzero(gains == most)
+    starts, lasts = first[ends], last[ends]
+    stops = ends + 1
+    longest = int((stops - starts).argmax())
+    shortest = int((stops - lasts).argmin())
+    return (
+        most,
+        int(count[ends].sum()),
+        _most_disjoint(lasts.get(), stops.get()),
+        (most, int(starts[longest]), int(stops[longest])),
+        (most, int(lasts[shortest]), int(stops[shortest])),
+    )
+
+
+def _most_disjoint(starts: np.ndarray, stops: np.ndarray) -> int:
+    """The most intervals that do not overlap, of those by rising stops and with rising starts."""
+    found, place = 0, 0
+    while place < len(starts):
+        found += 1
+        place = int(np.searchsorted(starts, stops[place]))
+    return found
+
+
+def sums_through(values: Any) -> Any:
+    """As the reference, on the device."""
+    import cupy
+
+    values = cupy.asarray(values)
+    sums = _running_sums(values)
+    ending = sums[1:] - _running_lowest(sums[:-1], 1)[0]
+    after = -_running_lowest(cupy.ascontiguousarray(-sums[:0:-1]), 1)[0][::-1]
+    starting = after - sums[:-1]
+    return ending + starting - values
+
+
+def maximal_intervals(values: Any) -> list[tuple[int, int, int]]:
+    """As the reference: runs of one sign are joined on the device, the rest is the host's."""
+    import cupy
+
+    values = cupy.asarray(values)
+    positive = values > 0
+    turns = cupy.flatnonzero(positive[1:] != positive[:-1]) + 1
+    bounds = cupy.concatenate([cupy.zeros(1, turns.dtype), turns, cupy.full(1, len(values))])
+    sums = _running_sums(values)[bounds]
+    places = bounds.get()
+    found = _cpu.maximal_intervals(cupy.diff(sums).get())
+    return [(total, int(places[start]), int(places[stop])) for total, start, stop in found]
+
+
+def max_rectangle(
+    values: Any, heights: Limits, widths: Limits, transposed: bool
+) -> tuple[int, int, int, int, int]:
+    """As the reference."""
+
+    values = _aligned(values)
+    if widths[0] > 1 or widths[1] < values.shape[1]:
+        return _limited_rectangle(values, heights, widths, transposed)
+    names = ("left", "top", "right", "bottom") if transposed else ("top", "left", "bottom", "right")
+    total, found = _Strips(values[None], heights).best(("front", *names, "back"))
+    top, bottom, left, right = (int(found[name]) for name in ("top", "bottom", "left", "right"))
+    return total, top, bottom, left, right
+
+
+def strip_maxima(values: Any) -> np.ndarray:
+    """As the reference."""
+
+    values = _aligned(values)
+    return _Strips(values[None], (1, len(values))).maxima()
+
+
+def max_box(values: Any) -> tuple[int, ...]:
+    """As ``slabs.max_box``."""
+    import cupy
+
+    values = cupy.asarray(values)
+    # Ranges of the two shorter sides are tried one by one, the longest is scanned.
+    axes = sorted(range(3), key=lambda axis: values.shape[axis])
+    volume = cupy.ascontiguousarray(values.transpose(axes))
+    starts, stops = PLACE_NAMES[:3], PLACE_NAMES[3:]
+    order = [names[axes.index(axis)] for names in (starts, stops) for axis in range(3)]
+    total, found = _Strips(volume, (1, volume.shape[1])).best(order)
+    return (total, *(int(found[name]) for name in order))
+
+
+class _Strips:
+    """Ranges of planes and rows of a volume, and the best interval of columns in each."""
+
+    def __init__(self, volume: Any, heights: Limits):
+        import cupy
+
+        self.cupy = cupy
+        planes, self.rows, columns = volume.shape
+        tiles = self.rows // ROWS_TILE + 1
+        groups = -(-columns // COLUMNS_TILE)
+        sizes = planes, self.rows, columns, groups * COLUMNS_TILE, tiles * ROWS_TILE, *heights
+        self.shape = np.array(sizes, SHAPE)[()]
+        self.blocks = tiles * (tiles + 1) // 2 * (planes * (planes + 1) // 2)
+        self.found = cupy.asarray(np.array([0, np.iinfo(np.int64).min, 0]))
+        self.defines: tuple[str, ...] = (f"MMP_VALUE={C_TYPES[volume.dtype.name]}",)
+        grid = groups, tiles, planes
+        tile_sums = cupy.empty((planes, tiles, columns), np.int64)
+        arguments = volume, self.shape, tile_sums, self.found
+        self._kernel("sum_tiles")(grid, arguments)
+        # The kernels add in 32 bits where no sum can need more.
+        wide = int(self.found[0]) > np.iinfo(np.int32).max
+        self.sum_type = np.dtype(np.int64 if wide else np.int32)
+        self.defines += (f"MMP_SUM={C_TYPES[self.sum_type.name]}",)
+        places = groups * COLUMNS_TILE * tiles * ROWS_TILE
+        needed = (planes * places + self.blocks) * self.sum_type.itemsize
+        needed += self.blocks * PLACES.itemsize
+        free = cupy.cuda.Device().mem_info[0] + cupy.get_default_memory_pool().free_bytes()
+        if needed > free:
+            raise LimitExceeded("Device memory", f"sums need {needed} bytes, {free} are free")
+        self.sums = cupy.empty(planes * places, self.sum_type)
+        self._kernel("sum_rows")(grid, (volume, self.shape, tile_sums, self.sums))
+        if planes > 1:
+            self._kernel("sum_planes")((-(-places // THREADS),), (self.shape, self.sums))
+
+    def _kernel(self, entry: str) -> Any:
+        return _kernel("rectangle", entry, self.defines)
+
+    def _best_of_tiles(self, strips: Any) -> Any:
+        """The best sum of each block: ranges of planes by pairs of tiles of rows."""
+        best = self.cupy.empty(self.blocks, self.sum_type)
+        arguments = self.sums, self.shape, best, self.found, strips
+        self._kernel("best_of_tiles")((self.blocks,), arguments)
+        return best
+
+    def best(self, order: Sequence[str]) -> tuple[int, np.void]:
+        """The best sum and, of the strips and intervals that have it, the first by ``order``."""
+        best = self._best_of_tiles(np.uintp(0))
+        places = self.cupy.empty((self.blocks, len(PLACE_NAMES)), np.int32)
+        numbers = np.array(tuple(PLACE_NAMES.index(name) for name in order), PLACES)[()]
+        arguments = self.sums, self.shape, best, self.found, numbers, places
+        self._kernel("place_in_tiles")((self.blocks,), arguments)
+        _, most, count = self.found.get().tolist()
+        tied = places[:count].get().view(PLACES)[:, 0]
+        return most, np.sort(tied, order=list(order))[0]
+
+    def maxima(self) -> np.ndarray:
+        """The best sum of each range of rows."""
+        strips = self.cupy.empty(self.rows * (self.rows + 1) // 2, np.int64)
+        self._best_of_tiles(strips)
+        return strips.get()
+
+
+def _limited_rectangle(
+    values: Any, heights: Limits, widths: Limits, transposed: bool
+) -> tuple[int, int, int, int, int]:
+    import cupy
+
+    rows, columns = values.shape
+    corners = cupy.zeros((rows + 1, columns + 1), np.int64)
+    corners[1:, 1:] = values.astype(np.int64).cumsum(axis=0).cumsum(axis=1)
+    firsts, lasts = np.triu_indices(rows)
+    tall = (lasts - firsts + 1 >= heights[0]) & (lasts - firsts + 1 <= heights[1])
+    pairs = np.stack([firsts[tall], lasts[tall] + 1], 1).astype(np.int32)
+    strips = cupy.asarray(pairs)
+    limits = np.array((rows, columns, *heights, *widths), LIMITS)[()]
+
+    window = min(widths[1], columns) - widths[0] + 1
+    needed = 3 * (columns + 1) + 2 * (window - 1)
+    in_shared = 8 * needed <= cupy.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"] - 1024
+    kernel = _kernel("limited", "best_of_limited", shared_bytes=8 * needed if in_shared else 0)
+    blocks = min(len(strips), LIMITED_BLOCKS)
+    scratch = np.uintp(0) if in_shared else cupy.empty(blocks * needed, np.int64)
+
+    def search(some: Any, places: Any) -> Any:
+        best = cupy.empty(len(some), np.int64)
+        arguments = corners, limits, some, np.int32(len(some)), best, places, scratch
+        kernel((min(len(some), blocks),), (*arguments, np.int32(needed)))
+        return best
+
+    best = search(strips, np.uintp(0))
+    most = best.max()
+    tied = cupy.ascontiguousarray(strips[best == most])
+    places = cupy.empty(len(tied), np.uint64)
+    search(tied, places)
+    candidates = []
+    for (first, last), place in zip(tied.get().tolist(), places.get().tolist(), strict=True):
+        start, stop = place >> 32, place & 0xFFFFFFFF
+        key = (start, first, stop, last) if transposed else (first, start, last, stop)
+        candidates.append((key, first, last, start, stop))
+    _, first, last, start, stop = min(candidates)
+    return int(most), first, last, start, stop
+
+
+def _aligned(values: Any) -> Any:
+    """On the device, in C order, at a multiple of 16 bytes."""
+    import cupy
+
+    values = cupy.ascontiguousarray(cupy.asarray(values))
+    return values if values.data.ptr % 16 == 0 else values.copy()
+
+
+def _running_sums(values: Any) -> Any:
+    """0 and the sums of all beginnings, as int64."""
+    import cupy
+
+    sums = cupy.zeros(len(values) + 1, np.int64)
+    cupy.cumsum(values, dtype=np.int64, out=sums[1:])
+    return sums
+
+
+def _running_lowest(sums: Any, wanted: int) -> list[Any]:
+    """Least of the sums up to each place; how many are that small; the first and last of them.
+
+    ``wanted`` says how many of these four.
+    """
+    import cupy
+
+    count = np.int64(len(sums))
+    tiles = -(-len(sums) // RUNNING_TILE)
+    lowest = cupy.empty((tiles, LOWEST), np.int64)
+    found = [cupy.empty(len(sums), np.int64) for _ in range(wanted)]
+    outputs = [*found, *[np.uintp(0)] * (LOWEST - wanted)]
+    _kernel("running", "lowest_of_tiles")((tiles,), (sums, count, lowest))
+    _kernel("running", "lowest_before_tiles")((1,), (lowest, np.int64(tiles)))
+    _kernel("running", "running_lowest")((tiles,), (sums, count, lowest, *outputs))
+    return found
+
+
+def _kernel(
+    name: str, entry: str, defines: tuple[str, ...] = (), shared_bytes: int | None = None
+) -> Any:
+    import cupy
+
+    return kernels.function(
+        name, entry, cupy.cuda.Device().id, defines, threads=THREADS, shared_bytes=shared_bytes
+    )
