@@ -23,6 +23,7 @@ from mmpcodec.codec.fragments import fragments_in, padded_shape
 from mmpcodec.codec.models import LOG2
 from mmpcodec.codec.scales import FRAGMENT_SIZE, SCALES
 from mmpcodec.codec.symbols import SYNTAX
+from mmpcodec.devices import attribute
 from mmpcodec.errors import BackendUnavailable, LimitExceeded
 from mmpcodec.params import EncodeParams, Tools
 
@@ -50,13 +51,6 @@ def rate_table(device: int):
 
     with cupy.cuda.Device(device):
         return cupy.asarray(LOG2.astype(np.int32))
-
-
-@cache
-def _multiprocessors(device: int) -> int:
-    import cupy
-
-    return cupy.cuda.Device(device).attributes["MultiProcessorCount"]
 
 
 class CudaBackend(Backend):
@@ -175,7 +169,7 @@ def _groups(shapes: Sequence[tuple[int, int]], params: EncodeParams) -> Iterator
     """
     import cupy
 
-    multiprocessors = _multiprocessors(cupy.cuda.Device().id)
+    multiprocessors = attribute("MultiProcessorCount", cupy.cuda.Device().id)
     waiting = sorted(range(len(shapes)), key=lambda i: fragments_in(shapes[i]))
     while waiting:
         free = _free_bytes()
@@ -270,7 +264,7 @@ class _Group:
         """Start the search of the next fragments; gives the event of its end."""
         count = len(self.planes)
         if first < max(self.fragments):
-            blocks = _multiprocessors(self.device.id) // count
+            blocks = attribute("MultiProcessorCount", self.device.id) // count
             arguments = self.states, np.int32(first), np.int32(first + CHUNK), _slot(first)
             self.step((blocks, count), arguments)
         return self.stream.record()

@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from mmpcodec.solvers.exact import exact
 from mmpcodec.solvers.max_sum import operations
 from mmpcodec.solvers.max_sum.answers import Box
-from mmpcodec.solvers.max_sum.exact import exact
 from mmpcodec.solvers.max_sum.rectangles import best_rectangle
 from mmpcodec.solvers.max_sum.slabs import max_box as max_slab_box
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from mmpcodec import _cpu
 from mmpcodec.backends import kernels
+from mmpcodec.devices import attribute
 from mmpcodec.errors import LimitExceeded
 from mmpcodec.solvers.max_sum.reference import Limits
 
@@ -57,7 +58,7 @@ def max_interval(values: Any, lengths: Limits) -> tuple[int, int, int]:
     if lengths[0] > 1 or lengths[1] < len(values):
         return _limited_interval(values, lengths)
     defines = (f"MMP_VALUE={C_TYPES[values.dtype.name]}",)
-    blocks = BLOCKS_A_PROCESSOR * cupy.cuda.Device().attributes["MultiProcessorCount"]
+    blocks = BLOCKS_A_PROCESSOR * attribute("MultiProcessorCount", cupy.cuda.Device().id)
     line = LINE // values.itemsize
     stretch = -(-len(values) // (blocks * THREADS * line)) * line
     blocks = -(-len(values) // (THREADS * stretch))
@@ -261,7 +262,9 @@ def _limited_rectangle(
 
     window = min(widths[1], columns) - widths[0] + 1
     needed = 3 * (columns + 1) + 2 * (window - 1)
-    in_shared = 8 * needed <= cupy.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"] - 1024
+    in_shared = (
+        8 * needed <= attribute("MaxSharedMemoryPerBlockOptin", cupy.cuda.Device().id) - 1024
+    )
     kernel = _kernel("limited", "best_of_limited", shared_bytes=8 * needed if in_shared else 0)
     blocks = min(len(strips), LIMITED_BLOCKS)
     scratch = np.uintp(0) if in_shared else cupy.empty(blocks * needed, np.int64)

@@ -6,9 +6,9 @@ import numpy as np
 
 from mmpcodec.devices import module_of, on_device
 from mmpcodec.errors import ParameterError
+from mmpcodec.solvers.exact import Exact, exact
 from mmpcodec.solvers.max_sum import operations
 from mmpcodec.solvers.max_sum.answers import Interval, IntervalCensus
-from mmpcodec.solvers.max_sum.exact import Exact, exact
 
 
 def max_interval(

@@ -1,41 +1,15 @@
-"""Which backend does the work."""
+"""Arguments that the solvers of maximum sums share, and who does the work."""
 
 import operator
-from importlib import import_module
 from typing import Any
 
-from mmpcodec import backends
-from mmpcodec.devices import on_device
-from mmpcodec.errors import BackendUnavailable, ParameterError
-
-NAMES = ("cpu", "cuda", "reference")
+from mmpcodec.errors import ParameterError
+from mmpcodec.solvers import backends
 
 
 def get(backend: str, values: Any = None) -> Any:
-    """The module with the operations of a backend.
-
-    Parameters
-    ----------
-    backend : {"auto", "cpu", "cuda", "reference"}
-        "auto" is cuda for values that lie on a device, and else cpu.
-    values : array
-        What it will work on.
-
-    Raises
-    ------
-    ParameterError
-        When there is no such backend.
-    BackendUnavailable
-        When it cannot run here.
-    """
-    if backend not in ("auto", *NAMES):
-        raise ParameterError(f"backend = {backend!r}: must be one of auto, {', '.join(NAMES)}")
-    name = backend if backend != "auto" else "cuda" if on_device(values) else "cpu"
-    if name == "cuda":
-        reason = backends.status()["cuda"]
-        if reason is not None:
-            raise BackendUnavailable(f"backend cuda cannot run here: {reason}")
-    return import_module(f"mmpcodec.solvers.max_sum.{name}")
+    """The module with the operations of a backend; see ``backends.operations``."""
+    return backends.operations(__package__, backend, values)
 
 
 def limits(name: str, least: Any, most: Any, size: int) -> tuple[int, int]:

@@ -40,7 +40,7 @@ def exact(array: Any, rank: int, backend: str = "auto") -> Exact:
     Parameters
     ----------
     array : array of integers, floating-point numbers or bool
-        A CuPy array stays on its device; only the backend cuda takes it.
+        A CuPy array stays on its device.
     rank : int
         Dimensions that it must have.
     backend : str
@@ -57,11 +57,6 @@ def exact(array: Any, rank: int, backend: str = "auto") -> Exact:
             array = np.asarray(array)
         except ValueError as error:
             raise ParameterError(f"values: {error}") from error
-    elif backend not in ("auto", "cuda"):
-        raise ParameterError(
-            f"backend = {backend!r}: the values lie on a CUDA device, which only cuda reads; copy "
-            "them with cupy.asnumpy"
-        )
     if array.ndim != rank:
         raise ParameterError(f"values of shape {array.shape}: must have {rank} dimensions")
     if array.size == 0:
