@@ -249,4 +249,5 @@ NB_MODULE(_cpu, module) {
         .def("consume", &RangeDecoderObject::consume, "cumulative"_a, "frequency"_a)
         .def("finish", &RangeDecoderObject::finish);
     register_max_sum(module);
+    register_selection(module);
 }

@@ -16,6 +16,7 @@ import numpy as np
 from mmpcodec.errors import ParameterError
 from mmpcodec.levels import Levels
 from mmpcodec.solvers.max_sum import Rectangle, disjoint_rectangles
+from mmpcodec.solvers.selection import median, quantile
 
 RED, GREEN, BLUE = 30, 59, 11
 """Parts of the luminance, in hundredths."""
@@ -132,7 +133,7 @@ def offset_level(offset: str | float, values: np.ndarray, unit: int, white: int)
     if offset == "mean":
         return float(values.mean()) / unit
     if offset == "median":
-        return float(np.median(values)) / unit
+        return float(median(values)) / unit
     if offset == "otsu":
         from skimage.filters import threshold_otsu
 
@@ -146,7 +147,7 @@ def offset_level(offset: str | float, values: np.ndarray, unit: int, white: int)
     except ValueError:
         number = -1.0
     if text.startswith("p") and 0 <= number <= 100:
-        return float(np.percentile(values, number)) / unit
+        return float(quantile(values, number / 100)) / unit
     if not text.startswith("p") and 0 <= number <= white:
         return number * white if number <= 1 else number
     raise ParameterError(

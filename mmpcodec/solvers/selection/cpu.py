@@ -1,0 +1,38 @@
+"""The operations in C++, on all processors; see ``kernels/cpu/selection.h``."""
+
+import os
+
+import numpy as np
+
+from mmpcodec import _cpu
+
+
+def select(values: np.ndarray, ranks: list[int]) -> tuple[np.ndarray, int]:
+    """As the reference."""
+    keys = np.empty(len(ranks), np.uint64)
+    nans = _cpu.select(_plain(values), ranks, keys, _threads())
+    return keys, nans
+
+
+def select_rows(rows: np.ndarray, ranks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """As the reference."""
+    keys = np.empty(ranks.shape, np.uint64)
+    nans = np.zeros(len(rows), np.int64)
+    _cpu.select_rows(_plain(rows), np.ascontiguousarray(ranks, np.int64), keys, nans, _threads())
+    return keys, nans
+
+
+def digit_counts(values: np.ndarray, prefix: int, shift: int, bits: int) -> np.ndarray:
+    """As the reference."""
+    counts = np.empty(1 << bits, np.int64)
+    _cpu.digit_counts(_plain(values), prefix, shift, bits, counts, _threads())
+    return counts
+
+
+def _plain(values: np.ndarray) -> np.ndarray:
+    """A plain view that DLPack knows: no bool, no memory map, no field of another array."""
+    return np.asarray(values.view(np.uint8) if values.dtype == bool else values)
+
+
+def _threads() -> int:
+    return len(os.sched_getaffinity(0))

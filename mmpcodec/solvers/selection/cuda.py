@@ -1,0 +1,281 @@
+"""The operations on a CUDA device; see ``selection.cu``. Values may lie on the device already.
+
+Many values are read once: a sample gives brackets around the ranks. Should a bracket miss its rank,
+all digits are counted, in three passes for 32 bits.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mmpcodec.backends import kernels
+from mmpcodec.devices import attribute, on_device
+from mmpcodec.solvers.selection.keys import key_type, to_keys
+from mmpcodec.solvers.selection.shards import DIGIT_BITS, Search
+
+KEYS = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long"}
+KINDS = {"b": 0, "u": 0, "i": 1, "f": 2}
+QUERY = np.dtype(
+    [("key", np.uint64), ("rank", np.int64), ("state", np.int64), ("bracket", np.int64)]
+)
+ENDS = 2
+"""int64 numbers of a bracket: the queries of its ends."""
+TALLY = 4
+"""int64 numbers of what a block saw of a bracket."""
+MISSED = 2
+
+NULL = np.uintp(0)
+NOT_IN_PARTS = NULL, np.int32(0), np.int64(0)
+
+THREADS = 256
+BLOCKS_A_PROCESSOR = 4
+DIRECT = 1 << 21
+"""Values up to which all digits are counted at once."""
+MAX_SAMPLE = 1 << 17
+FEW_BLOCKS = 128
+"""That count digits of what brackets hold."""
+SHARE = 1 << 14
+"""Values of a block that counts digits, at least."""
+ROOM = 4
+"""Times the expected number of keys of a bracket that a block can keep."""
+MANY = 64
+"""Ranks from which on all values are sorted."""
+AT_ONCE = (1, 2, 4)
+"""Brackets of one pass over the values."""
+LONG_ROW = 1 << 18
+PART = 1 << 28
+"""Bytes that are brought to the device at once of an array that does not fit."""
+
+
+def select(values: Any, ranks: list[int]) -> tuple[np.ndarray, int]:
+    """As the reference; the keys come to the host."""
+    import cupy
+
+    if not on_device(values) and values.nbytes > _free_bytes() // 2:
+        return _select_in_parts(values, ranks)
+    search = _Selection(cupy.asarray(values))
+    if len(ranks) > MANY:
+        return search.by_sorting(ranks)
+    found = np.zeros(len(ranks), QUERY)
+    found["rank"] = ranks
+    if len(values) > DIRECT:
+        found, nans = search.by_brackets(found)
+        if not (found["state"] == MISSED).any():
+            return found["key"], nans
+        found["key"], found["rank"], found["state"] = 0, ranks, 0
+    found, nans = search.by_digits(found)
+    return found["key"], nans
+
+
+def select_rows(rows: Any, ranks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """As the reference; the keys come to the host."""
+    import cupy
+
+    count, length = rows.shape
+    if length > LONG_ROW:
+        each = [_select_row(row, wanted) for row, wanted in zip(rows, ranks, strict=True)]
+        return np.stack([keys for keys, _ in each]), np.array([nans for _, nans in each])
+    search = _Selection(cupy.asarray(rows))
+    keys = cupy.empty(ranks.shape, np.uint64)
+    nans = cupy.empty(count, np.int64)
+    arguments = search.values, np.int64(length), cupy.asarray(ranks), np.int32(ranks.shape[1])
+    search.kernel("select_rows")((count,), (*arguments, keys, nans))
+    return keys.get(), nans.get()
+
+
+def _select_row(row: Any, ranks: np.ndarray) -> tuple[np.ndarray, int]:
+    different = np.unique(ranks)
+    keys, nans = select(row, different.tolist())
+    return keys[np.searchsorted(different, ranks)], nans
+
+
+def digit_counts(values: Any, prefix: int, shift: int, bits: int) -> np.ndarray:
+    """As the reference; the counts come to the host."""
+    import cupy
+
+    search = _Selection(cupy.asarray(values))
+    counts = cupy.zeros(1 << bits, np.uint64)
+    digit = np.uint64(prefix), np.int32(shift), np.int32(bits)
+    arguments = search.values, np.int64(len(values)), *digit, counts
+    search.kernel("digit_counts")((search.blocks,), arguments)
+    return counts.get().astype(np.int64)
+
+
+class _Selection:
+    """The selection from values on the device."""
+
+    def __init__(self, values: Any):
+        import cupy
+
+        self.cupy = cupy
+        self.values = values
+        self.itemsize = values.dtype.itemsize
+        self.bits = 8 * self.itemsize
+        self.kind = KINDS[values.dtype.kind]
+        processors = attribute("MultiProcessorCount", cupy.cuda.Device().id)
+        self.blocks = BLOCKS_A_PROCESSOR * processors
+
+    def kernel(self, entry: str, kind: int | None = None, brackets: int = 1) -> Any:
+        defines = (
+            f"MMP_KEY={KEYS[self.itemsize]}",
+            f"MMP_KIND={self.kind if kind is None else kind}",
+            f"MMP_BRACKETS={brackets}",
+        )
+        return kernels.function(
+            "selection", entry, self.cupy.cuda.Device().id, defines, threads=THREADS
+        )
+
+    def by_sorting(self, ranks: list[int]) -> tuple[np.ndarray, int]:
+        """All values sorted."""
+        keys = self.cupy.sort(to_keys(self.values))
+        is_nan = self.values.dtype.kind == "f" and keys == np.iinfo(keys.dtype).max
+        return keys[self.cupy.asarray(ranks)].get().astype(np.uint64), int(np.sum(is_nan))
+
+    def by_digits(self, queries: np.ndarray) -> tuple[np.ndarray, int]:
+        """Digit after digit, each counted in all values."""
+        board = _Board(queries)
+        source = self.values, np.int64(self.values.size), *NOT_IN_PARTS
+        self._find_digits(board.queries, source, self.kind, board.nans)
+        return board.read()
+
+    def by_brackets(self, queries: np.ndarray) -> tuple[np.ndarray, int]:
+        """By a bracket around each rank, and digits of the keys in it."""
+        cupy, count = self.cupy, self.values.size
+        places = _brackets(queries["rank"], count)
+        queries["bracket"] = np.searchsorted(
+            [high for _, high in places], _place(queries["rank"], count)
+        )
+        board = _Board(queries, *_open_ends(places, _sample_size(count)))
+        self._find_bounds(board.bounds)
+        width = max(high - low for low, high in places) / _sample_size(count)
+        capacity = int(ROOM * width * count / self.blocks) + 64
+        inside = cupy.empty((len(places), self.blocks, capacity), key_type(self.values.dtype))
+        tallies = cupy.empty((len(places), self.blocks, TALLY), np.int64)
+        for first in range(0, len(places), AT_ONCE[-1]):
+            some = slice(first, first + AT_ONCE[-1])
+            number = len(places[some])
+            kernel = self.kernel("split", None, min(n for n in AT_ONCE if n >= number))
+            which = board.bounds, board.ends[some], np.int32(number), np.int64(capacity)
+            kept = inside[some], tallies[some], board.nans
+            kernel((self.blocks,), (self.values, np.int64(count), *which, *kept))
+        parts = np.int32(self.blocks), np.int64(capacity)
+        arguments = tallies, *parts, board.bounds, board.ends, board.queries
+        self.kernel("enter_brackets")((len(queries),), arguments)
+        self._find_digits(board.queries, (inside, np.int64(0), tallies, *parts), 0)
+        found, nans = board.read()
+        # Each pass over the values has counted them.
+        return found, nans // -(-len(places) // AT_ONCE[-1])
+
+    def _find_bounds(self, bounds: Any) -> None:
+        """Keys of some places of a sample."""
+        size = _sample_size(self.values.size)
+        sample = self.cupy.empty(size, key_type(self.values.dtype))
+        arguments = self.values, np.int64(self.values.size), np.int32(size), sample
+        self.kernel("take_sample")((-(-size // THREADS),), arguments)
+        if len(bounds):
+            self._find_digits(bounds, (sample, np.int64(size), *NOT_IN_PARTS), 0)
+
+    def _find_digits(self, queries: Any, source: tuple, kind: int, nans: Any = NULL) -> None:
+        """All digits of the queries; NaN are counted with the first."""
+        number = len(queries)
+        counts = self.cupy.zeros((number, 1 << DIGIT_BITS), np.uint64)
+        arrived = self.cupy.zeros(number, np.uint32)
+        most = self.blocks if source[2] is NULL else FEW_BLOCKS
+        blocks = max(1, min(most, source[0].size // SHARE))
+        shift = self.bits
+        while shift:
+            bits = min(DIGIT_BITS, shift)
+            shift -= bits
+            digit = np.int32(shift), np.int32(bits)
+            arguments = *source, queries, *digit, counts, arrived, nans
+            self.kernel("find_digit", kind)((blocks, number), arguments)
+            nans = NULL
+
+
+class _Board:
+    """What host and device tell each other: queries, the bounds and ends of brackets, and NaN."""
+
+    def __init__(
+        self, queries: np.ndarray, bounds: Sequence[int] = (), ends: Sequence[Sequence[int]] = ()
+    ):
+        import cupy
+
+        places = np.zeros(len(bounds), QUERY)
+        places["rank"] = bounds
+        parts = queries, places, np.array(ends, np.int64).reshape(-1, ENDS), np.zeros(1, np.int64)
+        flat = [part.view(np.int64).ravel() for part in parts]
+        self.all = cupy.asarray(np.concatenate(flat))
+        edges = np.cumsum([len(part) for part in flat])
+        fields = len(QUERY.names or ())
+        self.queries = self.all[: edges[0]].reshape(-1, fields)
+        self.bounds = self.all[edges[0] : edges[1]].reshape(-1, fields)
+        self.ends = self.all[edges[1] : edges[2]].reshape(-1, ENDS)
+        self.nans = self.all[edges[2] :]
+
+    def read(self) -> tuple[np.ndarray, int]:
+        """The queries as they are now, and the number of NaN."""
+        values = self.all.get()
+        return values[: self.queries.size].view(QUERY), int(values[-1])
+
+
+def _sample_size(count: int) -> int:
+    return min(MAX_SAMPLE, count // 64)
+
+
+def _place(rank: Any, count: int) -> Any:
+    """Of a rank in the sample."""
+    return (np.asarray(rank) * (_sample_size(count) / count)).astype(np.int64)
+
+
+def _brackets(ranks: np.ndarray, count: int) -> list[tuple[int, int]]:
+    """Places in the sample around ranks: four standard deviations; those that meet are joined."""
+    margin = 2 * int(np.sqrt(_sample_size(count))) + 1
+    found: list[tuple[int, int]] = []
+    for place in _place(ranks, count).tolist():
+        if found and place - margin <= found[-1][1]:
+            found[-1] = found[-1][0], place + margin
+        else:
+            found.append((place - margin, place + margin))
+    return found
+
+
+def _open_ends(places: list[tuple[int, int]], size: int) -> tuple[list[int], list[tuple[int, int]]]:
+    """Places that lie in the sample, and of each bracket their numbers, or -1 where it is open."""
+    ends: list[int] = []
+
+    def number(place: int) -> int:
+        if not 0 <= place < size:
+            return -1
+        ends.append(place)
+        return len(ends) - 1
+
+    return ends, [(number(low), number(high)) for low, high in places]
+
+
+def _free_bytes() -> int:
+    import cupy
+
+    return cupy.cuda.Device().mem_info[0] + cupy.get_default_memory_pool().free_bytes()
+
+
+def _select_in_parts(values: np.ndarray, ranks: list[int]) -> tuple[np.ndarray, int]:
+    """Digit after digit, with a part of the values on the device at a time."""
+    import cupy
+
+    searches = [Search(values.dtype, rank + 1, len(values)) for rank in ranks]
+    size = max(1, PART // values.dtype.itemsize)
+    nans = 0
+    first = True
+    while not all(search.done for search in searches):
+        counts = [np.zeros(1 << search.bits, np.int64) for search in searches]
+        for start in range(0, len(values), size):
+            part = cupy.asarray(values[start : start + size])
+            if first and values.dtype.kind == "f":
+                nans += int(cupy.isnan(part).sum())
+            for count, search in zip(counts, searches, strict=True):
+                count += digit_counts(part, search.prefix, search.shift, search.bits)
+        for count, search in zip(counts, searches, strict=True):
+            search.take(count)
+        first = False
+    return np.array([search.prefix for search in searches], np.uint64), nans

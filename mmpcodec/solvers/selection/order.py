@@ -1,0 +1,283 @@
+"""Order statistics. See the package for order, NaN, axes and where arrays lie."""
+
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mmpcodec.devices import module_of, on_device
+from mmpcodec.errors import ParameterError
+from mmpcodec.solvers import backends
+from mmpcodec.solvers.selection.keys import check_type, from_keys
+
+NAN_RULES = ("propagate", "omit", "raise")
+CONVENTIONS = ("mean", "lower", "upper")
+METHODS = ("linear", "lower", "higher", "nearest", "midpoint")
+
+Ranks = Callable[[np.ndarray], np.ndarray]
+"""From the number of values of each line, (R,), to the wanted ranks, (R, M), from 0."""
+
+
+def kth_smallest(
+    values: Any,
+    k: int | Sequence[int],
+    *,
+    axis: int | None = None,
+    nan: str = "propagate",
+    backend: str = "auto",
+) -> Any:
+    """The k-th smallest value; several at once share the work.
+
+    Parameters
+    ----------
+    values : array of bool, integers or floating-point numbers
+    k : int or sequence of int
+        1 is the smallest. Equal values count each.
+    axis : int or None
+    nan : {"propagate", "omit", "raise"}
+    backend : {"auto", "cpu", "cuda", "reference"}
+
+    Returns
+    -------
+    number or array, of the values' type
+
+    Raises
+    ------
+    ParameterError
+        When there is no such value, or an argument is not one of those above.
+
+    Examples
+    --------
+    >>> from mmpcodec.solvers.selection import kth_smallest
+    >>> int(kth_smallest([5, 1, 4, 1], 3))
+    4
+    """
+    lines = _lines(values, axis, nan, backend)
+    ks = [_integer("k", one) for one in np.atleast_1d(np.asarray(k)).tolist()]
+
+    def ranks(counts: np.ndarray) -> np.ndarray:
+        least = int(counts.min())
+        for one in ks:
+            if not 1 <= one <= least:
+                raise ParameterError(f"k = {one}: must be from 1 to {least}, the number of values")
+        return np.broadcast_to(np.array(ks, np.int64) - 1, (len(counts), len(ks)))
+
+    found = lines.select(ranks)
+    return lines.shaped(found, several=bool(np.ndim(k)))
+
+
+def median(
+    values: Any,
+    *,
+    convention: str = "mean",
+    axis: int | None = None,
+    nan: str = "propagate",
+    backend: str = "auto",
+) -> Any:
+    """The median.
+
+    Parameters
+    ----------
+    values : array of bool, integers or floating-point numbers
+    convention : {"mean", "lower", "upper"}
+        Which of the two middle values of an even number of them, or half their sum: in float64 for
+        integers, else rounded to the values' type.
+    axis : int or None
+    nan : {"propagate", "omit", "raise"}
+        With "omit" the median of nothing is NaN.
+    backend : {"auto", "cpu", "cuda", "reference"}
+
+    Returns
+    -------
+    number or array
+
+    Raises
+    ------
+    ParameterError
+        See ``kth_smallest``.
+
+    Examples
+    --------
+    >>> from mmpcodec.solvers.selection import median
+    >>> float(median([5, 1, 4, 1])), int(median([5, 1, 4, 1], convention="lower"))
+    (2.5, 1)
+    """
+    if convention not in CONVENTIONS:
+        raise ParameterError(
+            f"convention = {convention!r}: must be one of {', '.join(CONVENTIONS)}"
+        )
+    lines = _lines(values, axis, nan, backend)
+    both = {"lower": [1], "upper": [0], "mean": [1, 0]}[convention]
+
+    def ranks(counts: np.ndarray) -> np.ndarray:
+        return np.maximum(counts[:, None] - np.array(both), 0) // 2
+
+    found = lines.select(ranks)
+    if convention == "mean":
+        found = _between(found[:, :1], found[:, 1:], 0.5)
+    return lines.shaped(found, several=False)
+
+
+def quantile(
+    values: Any,
+    q: float | Sequence[float],
+    *,
+    method: str = "linear",
+    axis: int | None = None,
+    nan: str = "propagate",
+    backend: str = "auto",
+) -> Any:
+    """Quantiles: of N values the q-th lies at rank q * (N - 1), counted from 0.
+
+    Parameters
+    ----------
+    values : array of bool, integers or floating-point numbers
+    q : float or sequence of float
+        From 0 to 1.
+    method : {"linear", "lower", "higher", "nearest", "midpoint"}
+        Between two ranks: in proportion, one of the two values, or half their sum; "nearest" takes
+        the even rank of two equally near ones.
+    axis : int or None
+    nan : {"propagate", "omit", "raise"}
+    backend : {"auto", "cpu", "cuda", "reference"}
+
+    Returns
+    -------
+    number or array
+        "linear" and "midpoint" give float64 for integers, the others a value's type.
+
+    Raises
+    ------
+    ParameterError
+        See ``kth_smallest``.
+    """
+    if method not in METHODS:
+        raise ParameterError(f"method = {method!r}: must be one of {', '.join(METHODS)}")
+    wanted = np.atleast_1d(np.asarray(q, np.float64))
+    if wanted.ndim != 1 or not wanted.size or not ((wanted >= 0) & (wanted <= 1)).all():
+        raise ParameterError(f"q = {q!r}: must be numbers from 0 to 1")
+    lines = _lines(values, axis, nan, backend)
+    places = wanted * np.maximum(lines.counts[:, None] - 1, 0)
+    lower, upper = np.floor(places).astype(np.int64), np.ceil(places).astype(np.int64)
+    single = {"lower": lower, "higher": upper, "nearest": np.rint(places).astype(np.int64)}
+    if method in single:
+        found = lines.select(lambda counts: single[method])
+    else:
+        found = lines.select(lambda counts: np.concatenate([lower, upper], axis=1))
+        part = np.where(lower < upper, 0.5, 0.0) if method == "midpoint" else places - lower
+        found = _between(found[:, : wanted.size], found[:, wanted.size :], part)
+    return lines.shaped(found, several=bool(np.ndim(q)))
+
+
+def _between(low: Any, high: Any, part: Any) -> Any:
+    """low + (high - low) * part, in float64, rounded to the type of floating-point values."""
+    xp = module_of(low)
+    result = low.dtype if low.dtype.kind == "f" else np.dtype(np.float64)
+    part = xp.asarray(part)
+    low, high = low.astype(np.float64), high.astype(np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = xp.where(part == 0.5, (low + high) / 2, low + (high - low) * part)
+        # The sum or difference of two large numbers may not be finite where its part is.
+        apart = low * (1 - part) + high * part
+    found = xp.where(xp.isfinite(found) | ~xp.isfinite(low) | ~xp.isfinite(high), found, apart)
+    found = xp.where((low == high) | (part == 0), low, found)
+    with np.errstate(over="ignore"):
+        return found.astype(result)
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """The lines of an array along an axis, and what is asked of them.
+
+    Parameters
+    ----------
+    rows : (R, N) array in C order
+    shape : tuple of int
+        Of the answer for one k.
+    counts : (R,) int64 array
+        Values of each line that count.
+    nan : str
+    operations : module
+    keep : bool
+        Whether answers stay on the device.
+    """
+
+    rows: Any
+    shape: tuple[int, ...]
+    counts: np.ndarray
+    nan: str
+    operations: Any
+    keep: bool
+
+    def select(self, ranks_of: Ranks) -> Any:
+        """(R, M) values at the ranks, NaN where the rule says so."""
+        ranks = ranks_of(self.counts)
+        if len(self.rows) == 1:
+            different = np.unique(ranks)
+            keys, nans = self.operations.select(self.rows[0], different.tolist())
+            keys, nans = keys[np.searchsorted(different, ranks)], np.array([nans])
+        else:
+            order = np.argsort(ranks, axis=1, kind="stable")
+            keys, nans = self.operations.select_rows(
+                self.rows, np.take_along_axis(ranks, order, axis=1)
+            )
+            keys = np.take_along_axis(keys, np.argsort(order, axis=1), axis=1)
+        found = from_keys(keys, self.rows.dtype)
+        if self.rows.dtype.kind == "f" and self.nan != "omit" and nans.any():
+            if self.nan == "raise":
+                raise ParameterError(
+                    f"values: {int(nans.sum())} are NaN, which nan='raise' forbids"
+                )
+            found[nans > 0] = np.nan
+        return found
+
+    def shaped(self, found: Any, several: bool) -> Any:
+        """(R, M) answers in the caller's shape, where the caller wants them."""
+        if self.keep:
+            found = module_of(self.rows).asarray(found)
+        found = found.T.reshape(-1, *self.shape)
+        if several:
+            return found
+        return found[0] if self.shape else found[0][()]
+
+
+def _lines(values: Any, axis: int | None, nan: str, backend: str) -> _Lines:
+    if nan not in NAN_RULES:
+        raise ParameterError(f"nan = {nan!r}: must be one of {', '.join(NAN_RULES)}")
+    if not on_device(values):
+        try:
+            values = np.asanyarray(values)
+        except ValueError as error:
+            raise ParameterError(f"values: {error}") from error
+    check_type(values)
+    if values.size == 0:
+        raise ParameterError(f"values of shape {values.shape}: must not be empty")
+    operations = backends.operations(__package__, backend, values)
+    if axis is None:
+        rows, shape = values.reshape(1, -1), ()
+    else:
+        place = _integer("axis", axis)
+        if not -values.ndim <= place < values.ndim:
+            raise ParameterError(f"axis = {axis}: values of shape {values.shape} have no such axis")
+        xp = module_of(values)
+        lines = xp.moveaxis(values, place, -1)
+        shape = lines.shape[:-1]
+        rows = lines.reshape(-1, lines.shape[-1])
+    if not rows.flags.c_contiguous:
+        rows = rows.copy(order="C")
+    counts = np.full(len(rows), rows.shape[1], np.int64)
+    if nan == "omit" and rows.dtype.kind == "f":
+        missing = module_of(rows).isnan(rows).sum(axis=1)
+        counts -= missing.get() if on_device(missing) else missing
+    return _Lines(rows, shape, counts, nan, operations, on_device(values) and axis is not None)
+
+
+def _integer(name: str, value: Any) -> int:
+    try:
+        if not isinstance(value, bool):
+            return operator.index(value)
+    except TypeError:
+        pass
+    raise ParameterError(f"{name} = {value!r}: must be an integer")

@@ -1,0 +1,158 @@
+"""Selection from an array that lies in several places, without bringing it together.
+
+Each round every place counts one digit of its keys; the sum of the counts says which digit the
+answer has. So places send 2048 numbers a round, and for 32-bit values there are three rounds.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mmpcodec.errors import ParameterError
+from mmpcodec.solvers import backends
+from mmpcodec.solvers.selection.keys import check_type, from_keys
+
+DIGIT_BITS = 11
+
+
+class Search:
+    """The search for the k-th smallest value of all shards; NaN come last.
+
+    Parameters
+    ----------
+    dtype : data type
+        Of the values, the same in all shards.
+    k : int
+        1 is the smallest.
+    count : int
+        Values of all shards together.
+
+    Raises
+    ------
+    ParameterError
+        When there is no such value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mmpcodec.solvers.selection import Search, digit_counts
+    >>> shards = [np.array([5, 1]), np.array([4]), np.array([1, 9, 7])]
+    >>> search = Search(shards[0].dtype, 3, 6)
+    >>> while not search.done:
+    ...     search.take(sum(digit_counts(shard, search) for shard in shards))
+    >>> int(search.value)
+    4
+    """
+
+    def __init__(self, dtype: Any, k: int, count: int):
+        if not 1 <= k <= count:
+            raise ParameterError(f"k = {k}: must be from 1 to {count}, the number of values")
+        self.dtype = np.dtype(dtype)
+        check_type(np.empty(0, self.dtype))
+        self.rank = k - 1
+        self.prefix = 0
+        self.shift = 8 * self.dtype.itemsize
+        self._next_digit()
+
+    def _next_digit(self) -> None:
+        self.bits = min(DIGIT_BITS, self.shift)
+        self.shift -= self.bits
+
+    @property
+    def done(self) -> bool:
+        """Whether the value is known."""
+        return self.bits == 0
+
+    def take(self, counts: np.ndarray) -> None:
+        """Take what all shards have counted, added up.
+
+        Parameters
+        ----------
+        counts : (2**bits,) array of int64
+            Sum of ``digit_counts`` of all shards.
+
+        Raises
+        ------
+        ParameterError
+            When they are not counts of this round.
+        """
+        if self.done or np.shape(counts) != (1 << self.bits,):
+            wanted = 0 if self.done else 1 << self.bits
+            raise ParameterError(f"counts of shape {np.shape(counts)}: must be {wanted} numbers")
+        sums = np.cumsum(counts)
+        digit = int(np.searchsorted(sums, self.rank, side="right"))
+        if digit == len(sums):
+            raise ParameterError(
+                f"counts: {int(sums[-1])} values are fewer than the search was told of"
+            )
+        self.rank -= int(sums[digit - 1]) if digit else 0
+        self.prefix |= digit << self.shift
+        self._next_digit()
+
+    @property
+    def value(self) -> Any:
+        """The k-th smallest value.
+
+        Raises
+        ------
+        ParameterError
+            Before the search is done.
+        """
+        if not self.done:
+            raise ParameterError(f"value: {self.shift + self.bits} bits of it are still unknown")
+        return from_keys(np.array([self.prefix], np.uint64), self.dtype)[0]
+
+
+def digit_counts(values: Any, search: Search, *, backend: str = "auto") -> np.ndarray:
+    """What one shard adds to a round of a search.
+
+    Parameters
+    ----------
+    values : array
+        The shard, of any shape, also empty.
+    search : Search
+    backend : {"auto", "cpu", "cuda", "reference"}
+
+    Returns
+    -------
+    (2**bits,) int64 array
+
+    Raises
+    ------
+    ParameterError
+        When the shard is of another type than the search.
+    """
+    if values.dtype != search.dtype:
+        raise ParameterError(f"values of type {values.dtype}: the search is for {search.dtype}")
+    operations = backends.operations(__package__, backend, values)
+    flat = values.reshape(-1)
+    if flat.size == 0:
+        return np.zeros(1 << search.bits, np.int64)
+    flat = flat if flat.flags.c_contiguous else flat.copy()
+    return operations.digit_counts(flat, search.prefix, search.shift, search.bits)
+
+
+def kth_of_shards(shards: Sequence[Any], k: int, *, backend: str = "auto") -> Any:
+    """The k-th smallest value of arrays taken together; NaN come last.
+
+    Parameters
+    ----------
+    shards : sequence of arrays
+        Of one type and any shapes; read several times.
+    k : int
+        1 is the smallest.
+    backend : {"auto", "cpu", "cuda", "reference"}
+
+    Raises
+    ------
+    ParameterError
+        When there are no shards, their types differ, or there is no such value.
+    """
+    if not shards:
+        raise ParameterError("shards: must not be empty")
+    search = Search(shards[0].dtype, k, sum(shard.size for shard in shards))
+    while not search.done:
+        counts = [digit_counts(shard, search, backend=backend) for shard in shards]
+        search.take(np.sum(counts, axis=0))
+    return search.value

@@ -1,0 +1,67 @@
+"""Weighted medians."""
+
+from typing import Any
+
+import numpy as np
+
+from mmpcodec.devices import module_of, on_device
+from mmpcodec.errors import ParameterError
+from mmpcodec.solvers import backends
+from mmpcodec.solvers.exact import exact
+from mmpcodec.solvers.selection.keys import check_type, to_keys
+
+
+def weighted_median(values: Any, weights: Any, *, backend: str = "auto") -> Any:
+    """The smallest value with which at least half of all weight is reached.
+
+    With equal weights it is the lower median. Weights are added exactly, floating-point ones on a
+    common grid as for maximum sums. The values are sorted, on the backend's side.
+
+    Parameters
+    ----------
+    values : (N,) array of bool, integers or floating-point numbers
+    weights : (N,) array of integers or floating-point numbers
+        None is negative, one is positive.
+    backend : {"auto", "cpu", "cuda", "reference"}
+
+    Returns
+    -------
+    number, of the values' type
+
+    Raises
+    ------
+    ParameterError
+        For NaN, negative weights, no positive weight, or arrays of different lengths.
+
+    Examples
+    --------
+    >>> from mmpcodec.solvers.selection import weighted_median
+    >>> int(weighted_median([1, 2, 3, 4], [1, 1, 1, 4]))
+    4
+    """
+    if not on_device(values):
+        values = np.asarray(values)
+    check_type(values)
+    backends.operations(__package__, backend, values)
+    if values.ndim != 1 or np.shape(weights) != values.shape:
+        raise ParameterError(
+            f"values of shape {values.shape}, weights of shape {np.shape(weights)}: must be two "
+            "sequences of one length"
+        )
+    if backend == "cuda" and not on_device(values):
+        import cupy
+
+        values, weights = cupy.asarray(values), cupy.asarray(weights)
+    xp = module_of(values)
+    heavy = exact(weights, 1).values.astype(np.int64)
+    if int(heavy.min()) < 0:
+        raise ParameterError(f"weights: {weights[int(heavy.argmin())]} is negative")
+    if values.dtype.kind == "f" and bool(xp.isnan(values).any()):
+        raise ParameterError("values: must not be NaN")
+    order = xp.argsort(to_keys(values), kind="stable")
+    sums = xp.cumsum(xp.asarray(heavy)[order])
+    total = int(sums[-1])
+    if total == 0:
+        raise ParameterError("weights: one must be positive")
+    found = values[order[int(xp.searchsorted(sums, xp.asarray(-(-total // 2))))]]
+    return found.get()[()] if on_device(found) else found
