@@ -1,10 +1,11 @@
-"""Pictures of 8 to 16 bits, gray or colour, with the level of white: what the picture tools read.
+"""Pictures of 8 to 16 bits, gray or colour, with the level of white, for the picture tools.
 
-Reads PGM, PPM, PNG, TIFF, BMP, mmp files, and DICOM where pydicom is installed. Leaves 8-bit gray
-pictures for the codec to ``pictures``.
+Reads PGM, PPM, PNG, TIFF, BMP, mmp files, and DICOM where pydicom is installed; writes PNG, TIFF,
+PGM and PPM. Leaves 8-bit gray pictures for the codec to ``pictures``.
 """
 
 import io
+import os
 import re
 from dataclasses import dataclass
 
@@ -12,11 +13,16 @@ import numpy as np
 from PIL import Image
 
 from mmpcodec import pictures
-from mmpcodec.errors import MmpError, PictureError
+from mmpcodec.errors import MmpError, ParameterError, PictureError
 from mmpcodec.params import DecodeLimits
 
 SUFFIXES = (".png", ".pgm", ".ppm", ".tif", ".tiff", ".bmp", ".mmp", ".dcm", ".dicom")
 """What files in a folder are called that are taken for pictures."""
+
+_PILLOW_NAMES = {"png": "PNG", "tif": "TIFF", "ppm": "PPM"}
+
+FORMATS = ("png", "tif", "pgm", "ppm")
+"""Formats that can be written, by the extension of their files."""
 
 MMP_MAGIC = b"\x89MMP"
 _SUPPORTED = "supported are PGM, PPM, PNG, TIFF, BMP, mmp and DICOM"
@@ -39,10 +45,13 @@ class Levels:
         Gray, or red, green and blue. Bright is large.
     white : int
         Level of white: 255, 65535, or what the file says.
+    narrowed : bool
+        Whether the file's colours have more bits, which were left out.
     """
 
     samples: np.ndarray
     white: int
+    narrowed: bool = False
 
 
 def from_bytes(data: bytes, name: str = "picture", *, limits: DecodeLimits | None = None) -> Levels:
@@ -76,7 +85,8 @@ def from_bytes(data: bytes, name: str = "picture", *, limits: DecodeLimits | Non
         if mode in _GRAY_OF:
             return Levels(np.array(image.convert("L")), 255)
         if mode in _COLOUR_OF:
-            return Levels(np.array(image.convert("RGB")), 255)
+            narrowed = _is_narrowed(image)
+            return Levels(np.array(image.convert("RGB")), 255, narrowed)
         if mode == "I" or mode.startswith("I;16"):
             return _deep(np.array(image), name)
     raise PictureError(
@@ -91,6 +101,15 @@ def _check_tiff(image: Image.Image, name: str) -> None:
         raise PictureError(f"{name}: holds signed samples; supported are unsigned ones")
     if image.mode.startswith("I;16") and tags.get(PHOTOMETRIC) == WHITE_IS_ZERO:
         raise PictureError(f"{name}: holds gray of 16 bits whose 0 is white; supported is black")
+
+
+def _is_narrowed(image: Image.Image) -> bool:
+    """Whether Pillow is about to give colours of more than 8 bits as 8-bit ones."""
+    for codec, _, _, arguments in getattr(image, "tile", ()):
+        raw_mode, *more = arguments if isinstance(arguments, tuple) else (arguments,)
+        if ";16" in str(raw_mode) or (codec.startswith("ppm") and more[-1] > 255):
+            return True
+    return False
 
 
 def _from_pgm(samples: np.ndarray, data: bytes) -> Levels:
@@ -153,3 +172,47 @@ def _from_dicom(data: bytes, name: str, limits: DecodeLimits) -> Levels:
         f"{name}: is DICOM of {kind} with {bits} bits; supported are monochrome up to 16 bits "
         "and RGB of 8 bits"
     )
+
+
+def format_of(path: str | os.PathLike[str]) -> str:
+    """The format that a file's extension names, one of ``FORMATS``.
+
+    Raises
+    ------
+    ParameterError
+        When it names none of them.
+    """
+    return pictures.format_of(path, FORMATS)
+
+
+def to_bytes(picture: Levels, format: str) -> bytes:
+    """A whole picture file. Its levels stay as they are; only PGM says which one is white.
+
+    Parameters
+    ----------
+    picture : Levels
+    format : {"png", "tif", "pgm", "ppm"}
+        PGM for gray only, PPM for colours of 8 bits only.
+
+    Raises
+    ------
+    ParameterError
+        For another format, or samples that the format cannot hold.
+    """
+    deep = picture.white > 255
+    samples = picture.samples.astype(np.uint16 if deep else np.uint8)
+    kinds = {"png": (1, 3), "tif": (1, 3), "pgm": (1,), "ppm": (3,)}
+    channels = samples[0, 0].size
+    if channels not in kinds.get(format, ()) or (deep and channels == 3):
+        kind = f"{'colours' if channels == 3 else 'gray'} of {16 if deep else 8} bits"
+        raise ParameterError(
+            f"format = {format!r} for {kind}: must be png or tif, pgm for gray, ppm for colours of "
+            "8 bits"
+        )
+    if format == "pgm":
+        height, width = samples.shape
+        head = f"P5\n{width} {height}\n{picture.white}\n".encode()
+        return head + samples.astype(samples.dtype.newbyteorder(">")).tobytes()
+    stream = io.BytesIO()
+    Image.fromarray(samples).save(stream, _PILLOW_NAMES[format])
+    return stream.getvalue()

@@ -15,6 +15,7 @@ from mmpcodec.errors import ParameterError
 MIN_DICTIONARY_LIMIT = 256
 MAX_DICTIONARY_LIMIT = 65536
 MAX_COPY_RADIUS = 8
+MAX_MEDIAN_RADIUS = 127
 LAMBDA_FRACTION_BITS = 16
 # Beyond this the rate outweighs any distortion of a fragment, and int32 costs would overflow.
 MAX_LAMBDA = 2.0**20
@@ -33,6 +34,17 @@ def _check_int(name: str, value: Any, low: int, high: int) -> None:
         raise ParameterError(f"{name} = {value!r}: must be an integer from {low} to {high}")
     if not low <= value <= high:
         raise ParameterError(f"{name} = {value}: must be from {low} to {high}")
+
+
+def check_median_radius(radius: int) -> None:
+    """Check the radius of a median filter of pictures.
+
+    Raises
+    ------
+    ParameterError
+        When it is no integer from 1 to 127.
+    """
+    _check_int("radius", radius, 1, MAX_MEDIAN_RADIUS)
 
 
 def _switch(name: str, value: Any) -> bool:

@@ -7,7 +7,7 @@ with a file is a ``PictureError`` that names it. Leaves ``.mmp`` files to ``code
 import contextlib
 import io
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -135,8 +135,8 @@ def check_size(size: tuple[int, int], name: str, limits: DecodeLimits) -> None:
         )
 
 
-def format_of(path: str | os.PathLike[str]) -> str:
-    """The format that a file's extension names, one of ``FORMATS``.
+def format_of(path: str | os.PathLike[str], formats: Sequence[str] = FORMATS) -> str:
+    """The format that a file's extension names, one of ``formats``.
 
     Raises
     ------
@@ -145,9 +145,9 @@ def format_of(path: str | os.PathLike[str]) -> str:
     """
     extension = Path(path).suffix.lower()
     format = "tif" if extension == ".tiff" else extension.removeprefix(".")
-    if format not in FORMATS:
+    if format not in formats:
         raise ParameterError(
-            f"{os.fspath(path)}: extension {extension!r} must be one of .{', .'.join(FORMATS)}"
+            f"{os.fspath(path)}: extension {extension!r} must be one of .{', .'.join(formats)}"
         )
     return format
 

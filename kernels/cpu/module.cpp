@@ -250,4 +250,5 @@ NB_MODULE(_cpu, module) {
         .def("finish", &RangeDecoderObject::finish);
     register_max_sum(module);
     register_selection(module);
+    register_rank_filter(module);
 }

@@ -95,4 +95,9 @@ def _pays_on_a_device(fragments: int) -> bool:
 
 def status() -> dict[str, str | None]:
     """For each backend the reason why it cannot run here, or None."""
-    return {name: make().unavailable() for name, make in _FACTORIES.items()}
+    return {name: unavailable(name) for name in _FACTORIES}
+
+
+def unavailable(name: str) -> str | None:
+    """The reason why a backend cannot run here, or None."""
+    return _FACTORIES[name]().unavailable()

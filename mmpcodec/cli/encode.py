@@ -12,7 +12,7 @@ from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.plan import Job, plan
 from mmpcodec.cli.printing import Printer, tools_text
 from mmpcodec.errors import MmpError
-from mmpcodec.params import EncodeParams
+from mmpcodec.params import EncodeParams, check_median_radius
 
 if TYPE_CHECKING:
     import numpy as np
@@ -78,6 +78,7 @@ def encode(
     rate_model: Annotated[
         str, typer.Option(metavar="adaptive|log2", help="Rate of an index in the search.")
     ] = "adaptive",
+    denoise: options.Denoise = None,
     backend: options.BackendName = "auto",
     threads: Annotated[
         int | None,
@@ -96,8 +97,11 @@ def encode(
 ) -> ExitCode:
     """Encode 8-bit gray PGM, PNG, TIFF or BMP pictures.
 
-    The output is IN with the suffix .mmp, unless -o or -O says otherwise.
+    The output is IN with the suffix .mmp, unless -o or -O says otherwise. With --denoise PSNR is
+    that against the filtered picture.
     """
+    if denoise is not None:
+        check_median_radius(denoise)
     params = EncodeParams.from_options(
         lam,
         preset=preset,
@@ -114,9 +118,9 @@ def encode(
     chosen = backends.get(backend, work_of(files) if weighs else 0)
     threads = threads or (1 if jobs > 1 else None)
     at_once = jobs
-    source: Encodings = OneByOne(params, chosen.name, threads)
+    source: Encodings = OneByOne(params, chosen.name, threads, denoise)
     if chosen.name == "cuda" and len(files) > 1:
-        source, at_once = InGroups(params, chosen.name, threads, files), 1
+        source, at_once = InGroups(params, chosen.name, threads, files, denoise), 1
 
     def work(job: Job, progress: batch.Progress) -> Encoded:
         found = source.of(job, progress)

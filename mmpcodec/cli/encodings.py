@@ -29,11 +29,17 @@ class Picture:
     input_bytes: int
 
     @classmethod
-    def of(cls, job: Job) -> "Picture":
+    def of(cls, job: Job, denoise: int | None) -> "Picture":
+        """Read a picture; ``denoise`` is the radius of a median filter, or None."""
         from mmpcodec import pictures
 
         data = output.read(job.source)
-        return cls(pictures.from_bytes(data, job.name), len(data))
+        samples = pictures.from_bytes(data, job.name)
+        if denoise is not None:
+            from mmpcodec.analysis import median
+
+            samples = median.denoise(samples, denoise)
+        return cls(samples, len(data))
 
 
 @dataclass(frozen=True)
@@ -55,13 +61,16 @@ class Encodings(Protocol):
 class OneByOne:
     """Encodes each picture when it is asked for."""
 
-    def __init__(self, params: EncodeParams, backend: str, threads: int | None):
+    def __init__(
+        self, params: EncodeParams, backend: str, threads: int | None, denoise: int | None = None
+    ):
         self.params = params
         self.backend = backend
         self.threads = threads
+        self.denoise = denoise
 
     def of(self, job: Job, progress: Progress) -> Found:
-        return self.encode([Picture.of(job)], progress)[0]
+        return self.encode([Picture.of(job, self.denoise)], progress)[0]
 
     def encode(self, pictures: Sequence[Picture], progress: Progress) -> list[Found]:
         """Encode pictures at once; each gets an equal share of the time."""
@@ -92,12 +101,19 @@ class InGroups(OneByOne):
     threads : int or None
     jobs : sequence of Job
         All jobs, in the order in which they will be asked for.
+    denoise : int or None
+        Radius of the median filter that comes first.
     """
 
     def __init__(
-        self, params: EncodeParams, backend: str, threads: int | None, jobs: Sequence[Job]
+        self,
+        params: EncodeParams,
+        backend: str,
+        threads: int | None,
+        jobs: Sequence[Job],
+        denoise: int | None = None,
     ):
-        super().__init__(params, backend, threads)
+        super().__init__(params, backend, threads, denoise)
         groups = [tuple(jobs[i : i + GROUP]) for i in range(0, len(jobs), GROUP)]
         self._group_of = {id(job): group for group in groups for job in group}
         self._found: dict[int, Found | MmpError] = {}
@@ -114,7 +130,7 @@ class InGroups(OneByOne):
         read: dict[int, Picture] = {}
         for job in group:
             try:
-                read[id(job)] = Picture.of(job)
+                read[id(job)] = Picture.of(job, self.denoise)
             except MmpError as error:
                 self._found[id(job)] = error
         if not read:

@@ -15,6 +15,7 @@ from mmpcodec.cli.exits import ExitCode, FileError
 from mmpcodec.cli.plan import Job, assign, check
 from mmpcodec.cli.printing import Printer
 from mmpcodec.errors import ParameterError
+from mmpcodec.params import check_median_radius
 
 if TYPE_CHECKING:
     import numpy as np
@@ -130,6 +131,7 @@ def highlight(
     sheet: Annotated[
         str | None, typer.Option(metavar="PNG", help="Draw all pictures on one sheet.")
     ] = None,
+    denoise: options.Denoise = None,
     backend: options.BackendName = "auto",
     jobs: options.Jobs = 1,
     force: options.Force = False,
@@ -142,6 +144,8 @@ def highlight(
     with the extra "dicom". The drawing is IN with the suffix .regions.png, unless -o or -O says
     otherwise. It shows bright mass; it makes no diagnosis.
     """
+    if denoise is not None:
+        check_median_radius(denoise)
     sources = [name for given in inputs for name in pictures_in(given)]
     files = assign(sources, SUFFIX, out=out, folder=folder, keep_extension=True)
     named = {"--csv": table, "--sheet": sheet}
@@ -161,7 +165,7 @@ def highlight(
         pixels(name, side, 1)
 
     from mmpcodec import levels, pictures
-    from mmpcodec.analysis import outlines
+    from mmpcodec.analysis import median, outlines
     from mmpcodec.analysis.regions import Limits, find_regions
     from mmpcodec.solvers.max_sum import operations
 
@@ -184,8 +188,12 @@ def highlight(
         )
         border = pixels("exclude_border", exclude_border, min(height, width)) or 0
         started = time.perf_counter()
+        searched = picture
+        if denoise is not None:
+            samples = median.denoise(picture.samples, denoise, backend=backend)
+            searched = levels.Levels(samples, picture.white)
         found = find_regions(
-            picture,
+            searched,
             offset=offset,
             white=white,
             dark=dark,

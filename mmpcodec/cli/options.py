@@ -43,3 +43,18 @@ DimensionLimit = Annotated[
     int,
     typer.Option("--dimension-limit", min=1, metavar="PIXELS", help="Longest side to decode."),
 ]
+Radius = Annotated[
+    int,
+    typer.Option(
+        "--radius",
+        "-r",
+        metavar="RADIUS",
+        help="The square around a sample has 2 RADIUS + 1 rows and columns; 1 to 127.",
+    ),
+]
+Denoise = Annotated[
+    int | None,
+    typer.Option(
+        "--denoise", metavar="RADIUS", help="Take out specks first, as `mmp median` does."
+    ),
+]

@@ -38,7 +38,7 @@ def operations(solver: str, backend: str, values: Any = None) -> Any:
             "them with cupy.asnumpy"
         )
     if name == "cuda":
-        reason = backends.status()["cuda"]
+        reason = backends.unavailable("cuda")
         if reason is not None:
             raise BackendUnavailable(f"backend cuda cannot run here: {reason}")
     return import_module(f"{solver}.{name}")

@@ -1,13 +1,15 @@
 """Reading pictures of 8 to 16 bits."""
 
 import io
+import struct
+import zlib
 
 import numpy as np
 import pytest
 from PIL import Image
 
 import mmpcodec
-from mmpcodec import DecodeLimits, PictureError, levels
+from mmpcodec import DecodeLimits, ParameterError, PictureError, levels
 
 GRAY = np.arange(48, dtype=np.uint8).reshape(6, 8) * 5
 DEEP = GRAY.astype(np.uint16) * 200
@@ -126,3 +128,55 @@ def test_dicom_without_pydicom_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "pydicom", None)
     with pytest.raises(PictureError, match=r"x: is a DICOM file; install mmpcodec\[dicom\]"):
         levels.from_bytes(bytes(128) + b"DICM", "x")
+
+
+def png_of_deep_colours(colour_type, channels):
+    """Pillow does not write them."""
+
+    def chunk(kind, data):
+        return (
+            struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        )
+
+    head = struct.pack(">IIBBBBB", 2, 1, 16, colour_type, 0, 0, 0)
+    body = zlib.compress(bytes(1 + 4 * channels))
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", body) + chunk(b"IEND", b"")
+
+
+@pytest.mark.parametrize(
+    ("data", "narrowed"),
+    [
+        (png_of_deep_colours(2, 3), True),
+        (png_of_deep_colours(6, 4), True),
+        (b"P6 2 1 1023\n" + bytes(12), True),
+        (b"P6 2 1 100\n" + bytes(6), False),
+        (b"P3 1 1 1023\n1 2 3\n", True),
+        (file_of(COLOUR, "PNG"), False),
+        (file_of(COLOUR, "BMP"), False),
+        (file_of(COLOUR, "PNG", "P"), False),
+        (file_of(DEEP, "PNG"), False),
+    ],
+)
+def test_says_where_bits_of_colours_are_left_out(data, narrowed):
+    assert levels.from_bytes(data).narrowed == narrowed
+
+
+@pytest.mark.parametrize("samples", [GRAY, DEEP, COLOUR])
+@pytest.mark.parametrize("format", levels.FORMATS)
+def test_writes_what_it_reads(samples, format):
+    written = levels.Levels(samples, 65535 if samples is DEEP else 255)
+    if format == ("ppm" if samples.ndim == 2 else "pgm"):
+        with pytest.raises(ParameterError, match=f"format = '{format}' for "):
+            levels.to_bytes(written, format)
+        return
+    found = levels.from_bytes(levels.to_bytes(written, format))
+    np.testing.assert_array_equal(found.samples, samples)
+    assert (found.samples.dtype, found.white) == (samples.dtype, written.white)
+    with pytest.raises(ParameterError, match="format = 'jpg' for"):
+        levels.to_bytes(written, "jpg")
+
+
+def test_gray_of_8_bits_from_wider_samples_is_written_as_such():
+    """DICOM files give them."""
+    data = levels.to_bytes(levels.Levels(GRAY.astype(np.uint16), 255), "png")
+    np.testing.assert_array_equal(levels.from_bytes(data).samples, GRAY)

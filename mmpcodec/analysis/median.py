@@ -1,0 +1,48 @@
+"""Median filtering of pictures: takes out specks and keeps edges."""
+
+from typing import Any
+
+import numpy as np
+
+from mmpcodec.errors import ParameterError
+from mmpcodec.params import check_median_radius
+from mmpcodec.solvers.rank_filter import median_filter
+from mmpcodec.solvers.rank_filter.arguments import integer
+
+
+def denoise(samples: Any, radius: int, *, backend: str = "auto") -> np.ndarray:
+    """Each sample becomes the median of the square around it, the picture mirrored at its border.
+
+    Parameters
+    ----------
+    samples : (H, W) or (H, W, 3) array of uint8 or uint16
+        Colours are filtered one by one.
+    radius : int
+        1 to 127: the square has 2 radius + 1 rows and columns.
+    backend : {"auto", "cpu", "cuda", "reference"}
+
+    Returns
+    -------
+    array of the same shape and type
+
+    Raises
+    ------
+    ParameterError
+        For another shape, type or radius.
+    BackendUnavailable
+        When a backend asked for by name cannot run here.
+    """
+    radius = integer("radius", radius)
+    check_median_radius(radius)
+    samples = np.asarray(samples)
+    colours = samples.ndim == 3 and samples.shape[2] == 3
+    if samples.dtype.name not in ("uint8", "uint16") or not (samples.ndim == 2 or colours):
+        raise ParameterError(
+            f"samples of shape {samples.shape} and type {samples.dtype}: must be (height, width) "
+            "or (height, width, 3) of uint8 or uint16"
+        )
+    size = 2 * radius + 1
+    if not colours:
+        return median_filter(samples, size, backend=backend)
+    channels = np.moveaxis(samples, 2, 0)
+    return np.stack([median_filter(channel, size, backend=backend) for channel in channels], 2)

@@ -1,0 +1,114 @@
+"""What the filters take, checked."""
+
+import math
+import operator
+from typing import Any
+
+import numpy as np
+
+from mmpcodec.devices import module_of, on_device
+from mmpcodec.errors import ParameterError
+
+MAX_SIDE = 255
+TYPES = ("uint8", "uint16", "float32")
+
+
+def integer(name: str, value: Any) -> int:
+    """An integer of any type.
+
+    Raises
+    ------
+    ParameterError
+        When it is none.
+    """
+    try:
+        if not isinstance(value, bool):
+            return operator.index(value)
+    except TypeError:
+        pass
+    raise ParameterError(f"{name} = {value!r}: must be an integer")
+
+
+def window_of(size: Any) -> tuple[int, int]:
+    """Height and width of a window.
+
+    Raises
+    ------
+    ParameterError
+        When they are not odd, from 1 to 255, and not both 1.
+    """
+    sides = size if isinstance(size, (tuple, list, np.ndarray)) else (size, size)
+    if len(sides) != 2:
+        raise ParameterError(f"size = {size!r}: must be one side, or height and width")
+    height, width = (integer("size", side) for side in sides)
+    for side in (height, width):
+        if not 1 <= side <= MAX_SIDE or side % 2 == 0:
+            raise ParameterError(f"size = {size!r}: sides must be odd numbers from 1 to {MAX_SIDE}")
+    if height == width == 1:
+        raise ParameterError(f"size = {size!r}: a window of one pixel; one side must be 3 or more")
+    return height, width
+
+
+def picture_of(picture: Any) -> Any:
+    """A picture as an array of a type that the filters take.
+
+    Raises
+    ------
+    ParameterError
+        For other dimensions or types, or no pixels.
+    """
+    if not on_device(picture):
+        try:
+            picture = np.asarray(picture)
+        except ValueError as error:
+            raise ParameterError(f"picture: {error}") from error
+    if picture.ndim != 2:
+        raise ParameterError(f"picture of shape {picture.shape}: must have 2 dimensions")
+    if picture.size == 0:
+        raise ParameterError(f"picture of shape {picture.shape}: must not be empty")
+    if picture.dtype.name not in TYPES:
+        raise ParameterError(f"picture of type {picture.dtype}: must be one of {', '.join(TYPES)}")
+    return picture.astype(picture.dtype.name, copy=False)  # in the machine's byte order
+
+
+def mask_for(mask: Any, picture: Any) -> Any:
+    """Where pixels count, as (H, W) bool; None where all do.
+
+    Raises
+    ------
+    ParameterError
+        When the mask is not of the picture's shape.
+    """
+    if mask is None:
+        return None
+    mask = module_of(picture).asarray(mask)
+    if mask.shape != picture.shape:
+        raise ParameterError(
+            f"mask of shape {mask.shape}: must be {picture.shape}, the picture's shape"
+        )
+    return mask != 0
+
+
+def value_beyond(cval: Any, dtype: np.dtype) -> Any:
+    """The value beyond the border in the picture's type.
+
+    Raises
+    ------
+    ParameterError
+        When the type does not hold it, or it is NaN.
+    """
+    try:
+        value = float(cval)
+    except (TypeError, ValueError):
+        value = math.nan
+    if dtype.kind == "f":
+        most = float(np.finfo(dtype).max)
+        allowed = f"a number from {-most:g} to {most:g}, or infinite"
+        fits = abs(value) <= most or math.isinf(value)
+    else:
+        most = np.iinfo(dtype).max
+        allowed = f"an integer from 0 to {most}"
+        fits = 0 <= value <= most and value.is_integer()
+    if not fits:
+        raise ParameterError(f"cval = {cval!r}: must be {allowed} for {dtype}")
+    return dtype.type(value)

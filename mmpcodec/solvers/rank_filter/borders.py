@@ -1,0 +1,63 @@
+"""What windows see beyond the border of a picture."""
+
+from typing import Any
+
+import numpy as np
+
+from mmpcodec.devices import module_of
+from mmpcodec.errors import ParameterError
+
+MODES = ("reflect", "mirror", "nearest", "wrap", "constant")
+"""SciPy's names."""
+
+
+def check_mode(mode: str) -> None:
+    """Check the name of a rule.
+
+    Raises
+    ------
+    ParameterError
+        When there is none of this name.
+    """
+    if mode not in MODES:
+        raise ParameterError(f"mode = {mode!r}: must be one of {', '.join(MODES)}")
+
+
+def places(mode: str, length: int, side: int) -> np.ndarray:
+    """Where the lines under windows are taken from.
+
+    Parameters
+    ----------
+    mode : str
+        One of ``MODES``.
+    length : int
+        Rows or columns of the picture.
+    side : int
+        Height or width of the window.
+
+    Returns
+    -------
+    (length + side - 1,) int32 array
+        From half a window before the first line on: 0 to length - 1, and ``length`` for a line of
+        constant values.
+    """
+    lines = np.arange(-(side // 2), length + side // 2)
+    if mode == "constant":
+        lines = np.where((lines >= 0) & (lines < length), lines, length)
+    elif mode == "nearest":
+        lines = np.clip(lines, 0, length - 1)
+    elif mode == "wrap":
+        lines %= length
+    elif mode == "reflect":
+        lines %= 2 * length
+        lines = np.minimum(lines, 2 * length - 1 - lines)
+    else:
+        period = max(1, 2 * length - 2)
+        lines %= period
+        lines = np.minimum(lines, period - lines)
+    return lines.astype(np.int32)
+
+
+def with_constant(plane: Any, value: Any) -> Any:
+    """A plane with one more row and column of a value, which ``places`` points to."""
+    return module_of(plane).pad(plane, ((0, 1), (0, 1)), constant_values=value)

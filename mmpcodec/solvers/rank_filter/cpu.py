@@ -1,0 +1,35 @@
+"""The operations in C++, on all processors; see ``kernels/cpu/rank_filter.h``."""
+
+import os
+
+import numpy as np
+
+from mmpcodec import _cpu
+from mmpcodec.solvers.rank_filter.reference import Border, Window
+
+
+def ranked(samples: np.ndarray, border: Border, window: Window, rank: int) -> np.ndarray:
+    """As the reference."""
+    out = np.empty(_shape(border, window), samples.dtype)
+    ranks = np.full(window[0] * window[1] + 1, rank, np.int32)
+    _cpu.rank_filter(samples, None, border, window, ranks, out, None, _threads())
+    return out
+
+
+def ranked_of_valid(
+    samples: np.ndarray, valid: np.ndarray, border: Border, window: Window, ranks: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """As the reference."""
+    out = np.empty(_shape(border, window), samples.dtype)
+    found = np.empty(out.shape, bool)
+    counts = valid.view(np.uint8)
+    _cpu.rank_filter(samples, counts, border, window, ranks, out, found.view(np.uint8), _threads())
+    return out, found
+
+
+def _shape(border: Border, window: Window) -> tuple[int, ...]:
+    return tuple(len(lines) - side + 1 for lines, side in zip(border, window, strict=True))
+
+
+def _threads() -> int:
+    return len(os.sched_getaffinity(0))

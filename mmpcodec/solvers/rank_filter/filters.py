@@ -1,0 +1,164 @@
+"""Median, rank and percentile of windows. See the package for ranks, borders and masks."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from mmpcodec.devices import module_of
+from mmpcodec.errors import ParameterError
+from mmpcodec.solvers import backends
+from mmpcodec.solvers.rank_filter.arguments import (
+    integer,
+    mask_for,
+    picture_of,
+    value_beyond,
+    window_of,
+)
+from mmpcodec.solvers.rank_filter.borders import check_mode, places, with_constant
+from mmpcodec.solvers.rank_filter.keys import floats_of, keys_of
+
+Size = int | tuple[int, int]
+
+
+def median_filter(
+    picture: Any,
+    size: Size,
+    *,
+    mode: str = "reflect",
+    cval: float = 0,
+    mask: Any = None,
+    backend: str = "auto",
+) -> Any:
+    """The median of the window around each pixel.
+
+    Parameters
+    ----------
+    picture : (H, W) array of uint8, uint16 or float32
+    size : int or (int, int)
+        Height and width of the window, odd, 1 to 255 but not both 1. One number is both.
+    mode : {"reflect", "mirror", "nearest", "wrap", "constant"}
+        What lies beyond the border.
+    cval : number
+        Value beyond the border for "constant"; one that the picture's type holds, not NaN.
+    mask : (H, W) array or None
+        Nonzero where a pixel counts. NaN never does.
+    backend : {"auto", "cpu", "cuda", "reference"}
+
+    Returns
+    -------
+    (H, W) array of the picture's type
+
+    Raises
+    ------
+    ParameterError
+        For anything else; the message names field, value and what is allowed.
+    BackendUnavailable
+        When a backend asked for by name cannot run here.
+    """
+    counts = _counts(size)
+    return _filtered(picture, size, (counts - 1) // 2, mode, cval, mask, backend)
+
+
+def rank_filter(
+    picture: Any,
+    rank: int,
+    size: Size,
+    *,
+    mode: str = "reflect",
+    cval: float = 0,
+    mask: Any = None,
+    backend: str = "auto",
+) -> Any:
+    """The value of a rank in the window around each pixel.
+
+    Parameters
+    ----------
+    rank : int
+        0 is the least; -1 the greatest, -2 the one before. At most the window's pixels less 1.
+    picture, size, mode, cval, mask, backend
+        As of ``median_filter``, which also says what is returned and raised.
+    """
+    counts = _counts(size)
+    area = len(counts) - 1
+    rank = integer("rank", rank)
+    if not -area <= rank < area:
+        raise ParameterError(f"rank = {rank}: must be from {-area} to {area - 1} for {area} pixels")
+    ranks = np.minimum(rank, counts - 1) if rank >= 0 else counts + rank
+    return _filtered(picture, size, ranks, mode, cval, mask, backend)
+
+
+def percentile_filter(
+    picture: Any,
+    percentile: float,
+    size: Size,
+    *,
+    mode: str = "reflect",
+    cval: float = 0,
+    mask: Any = None,
+    backend: str = "auto",
+) -> Any:
+    """The percentile of the window around each pixel.
+
+    Parameters
+    ----------
+    percentile : float
+        0 to 100: the least to the greatest.
+    picture, size, mode, cval, mask, backend
+        As of ``median_filter``, which also says what is returned and raised.
+    """
+    counts = _counts(size)
+    try:
+        part = float(percentile)
+    except (TypeError, ValueError):
+        part = math.nan
+    if not 0 <= part <= 100:
+        raise ParameterError(f"percentile = {percentile!r}: must be a number from 0 to 100")
+    ranks = np.minimum(counts * part / 100, counts - 1)
+    return _filtered(picture, size, ranks, mode, cval, mask, backend)
+
+
+def _counts(size: Size) -> np.ndarray:
+    """The numbers of pixels that may count in a window: 0 to its area."""
+    height, width = window_of(size)
+    return np.arange(height * width + 1)
+
+
+def _filtered(
+    picture: Any,
+    size: Size,
+    ranks: np.ndarray,
+    mode: str,
+    cval: float,
+    mask: Any,
+    backend: str,
+) -> Any:
+    """The value of rank ``ranks[n]`` where n pixels of a window count."""
+    window = window_of(size)
+    ranks = np.maximum(ranks, 0).astype(np.int32)
+    check_mode(mode)
+    picture = picture_of(picture)
+    beyond = value_beyond(cval, picture.dtype)
+    xp = module_of(picture)
+    valid = mask_for(mask, picture)
+    is_float = picture.dtype.kind == "f"
+    if is_float and xp.isnan(picture.min()):
+        numbers = ~xp.isnan(picture)
+        valid = numbers if valid is None else valid & numbers
+    operation = backends.operations(__package__, backend, picture)
+    rows, columns = (
+        places(mode, length, side) for length, side in zip(picture.shape, window, strict=True)
+    )
+    samples = picture
+    if mode == "constant":
+        samples = with_constant(picture, beyond)
+        valid = None if valid is None else with_constant(valid, True)
+    samples = xp.ascontiguousarray(samples)
+    if is_float:
+        samples = keys_of(samples)
+    if valid is None:
+        filtered = operation.ranked(samples, (rows, columns), window, int(ranks[-1]))
+        return floats_of(filtered) if is_float else filtered
+    valid = xp.ascontiguousarray(valid)
+    filtered, found = operation.ranked_of_valid(samples, valid, (rows, columns), window, ranks)
+    return xp.where(found, floats_of(filtered) if is_float else filtered, picture)

@@ -1,0 +1,251 @@
+"""Rank filters: SciPy's results, brute force where pixels do not count, and what is refused."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
+from scipy import ndimage
+
+from mmpcodec import ParameterError, _cpu
+from mmpcodec.backends import status
+from mmpcodec.errors import BackendUnavailable
+from mmpcodec.solvers.rank_filter import (
+    cpu,
+    median_filter,
+    percentile_filter,
+    rank_filter,
+    reference,
+)
+from mmpcodec.solvers.rank_filter.borders import MODES, places
+
+BACKENDS = ["cpu", "reference", pytest.param("cuda", marks=pytest.mark.gpu)]
+every_backend = pytest.mark.parametrize("backend", BACKENDS)
+every_type = pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32])
+
+
+def noise(shape, dtype, seed=0):
+    """All values of integers, and floats of both signs and many magnitudes, some of them equal."""
+    rng = np.random.default_rng(seed)
+    if dtype == np.float32:
+        numbers = rng.normal(size=shape) * 10.0 ** rng.integers(-30, 30, shape)
+        return np.where(rng.random(shape) < 0.2, np.float32(1.5), numbers.astype(dtype))
+    return rng.integers(0, np.iinfo(dtype).max + 1, shape, dtype)
+
+
+@every_backend
+@every_type
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("shape", [(1, 1), (1, 9), (7, 1), (2, 3), (40, 75)])
+def test_results_are_those_of_scipy(backend, dtype, mode, shape):
+    picture = noise(shape, dtype)
+    for size in (3, 5, 7, 9, (1, 3), (5, 1), (3, 13)):
+        border = {"mode": mode, "cval": 7}
+        area = np.prod(size) if isinstance(size, tuple) else size * size
+        for own, judge, first in (
+            (median_filter, ndimage.median_filter, ()),
+            (rank_filter, ndimage.rank_filter, (-2,)),
+            (rank_filter, ndimage.rank_filter, (int(area) - 1,)),
+            (percentile_filter, ndimage.percentile_filter, (30,)),
+            (percentile_filter, ndimage.percentile_filter, (100,)),
+        ):
+            found = own(picture, *first, size, **border, backend=backend)
+            assert found.dtype == dtype
+            np.testing.assert_array_equal(found, judge(picture, *first, size=size, **border))
+
+
+@every_type
+@pytest.mark.parametrize("size", [3, 7, 15, (9, 255), (255, 5)])
+def test_large_pictures_and_windows_agree(dtype, size):
+    """Several tiles; windows beyond the picture; whole vectors and their rest."""
+    picture = noise((150, 211) if size != 7 else (65, 600), dtype)
+    if isinstance(size, tuple):
+        picture = picture[:90, :70]
+    expected = median_filter(picture, size, backend="reference")
+    np.testing.assert_array_equal(median_filter(picture, size), expected)
+
+
+@every_type
+def test_the_largest_window(dtype):
+    picture = noise((300, 280), dtype)
+    found = median_filter(picture, 255, mode="wrap")
+    for row, column in ((0, 0), (299, 279), (100, 270), (255, 3)):
+        lines = [
+            np.arange(at - 127, at + 128) % side
+            for at, side in zip((row, column), picture.shape, strict=True)
+        ]
+        assert found[row, column] == np.median(picture[np.ix_(*lines)])
+
+
+@every_type
+def test_pictures_of_few_levels(dtype):
+    """Equal values are many, and of the 256 bins most are empty or full of one value."""
+    rng = np.random.default_rng(4)
+    for picture in (np.zeros((90, 80)), rng.integers(0, 2, (90, 80)), np.indices((90, 80))[1] // 9):
+        levels = (picture * 100).astype(dtype)
+        for size in (9, 31):
+            expected = ndimage.percentile_filter(levels, 40, size)
+            np.testing.assert_array_equal(percentile_filter(levels, 40, size), expected)
+
+
+def brute_force(picture, counts, window, rank_of):
+    """By the definition, with a reflecting border."""
+    above, left = (side // 2 for side in window)
+    padding = ((above, above), (left, left))
+    samples, valid = (np.pad(plane, padding, "symmetric") for plane in (picture, counts))
+    out = picture.copy()
+    for row, column in np.ndindex(picture.shape):
+        place = slice(row, row + window[0]), slice(column, column + window[1])
+        values = np.sort(samples[place][valid[place]])
+        if len(values):
+            out[row, column] = values[rank_of(len(values))]
+    return out
+
+
+sides = st.integers(0, 3).map(lambda half: 2 * half + 1)
+windows = st.tuples(sides, sides).filter(lambda sides: sides != (1, 1))
+
+
+@every_backend
+@given(data=st.data(), window=windows)
+def test_pixels_that_do_not_count(backend, data, window):
+    dtype = data.draw(st.sampled_from([np.uint8, np.uint16, np.float32]))
+    shape = data.draw(array_shapes(min_dims=2, max_dims=2, max_side=9))
+    values = st.sampled_from([0, 1, 2, 200, 255]) | st.integers(0, 255)
+    if dtype == np.float32:
+        values = st.sampled_from([np.nan, 1, -1, np.inf, -np.inf]) | st.floats(width=32)
+        values = values.map(lambda value: value or 0.0)
+    picture = data.draw(arrays(dtype, shape, elements=values))
+    mask = data.draw(arrays(np.int8, shape, elements=st.integers(0, 1)) | st.none())
+    counts = ~np.isnan(picture) & (True if mask is None else mask != 0)
+    area = window[0] * window[1]
+    rank = data.draw(st.integers(-area, area - 1))
+    percentile = data.draw(st.floats(0, 100))
+    for own, first, rank_of in (
+        (median_filter, (), lambda n: (n - 1) // 2),
+        (rank_filter, (rank,), lambda n: min(rank, n - 1) if rank >= 0 else max(rank, -n)),
+        (percentile_filter, (percentile,), lambda n: min(int(n * percentile / 100), n - 1)),
+    ):
+        found = own(picture, *first, window, mask=mask, backend=backend)
+        np.testing.assert_array_equal(found, brute_force(picture, counts, window, rank_of))
+
+
+@every_type
+@pytest.mark.parametrize("part", [0.01, 0.5, 0.99])
+def test_masks_over_several_tiles_agree(dtype, part):
+    rng = np.random.default_rng(5)
+    picture = noise((140, 150), dtype)
+    mask = rng.random(picture.shape) < part
+    mask[:60, :70] = False
+    for size, mode in ((3, "reflect"), (17, "constant"), ((5, 41), "wrap")):
+        expected = median_filter(picture, size, mask=mask, mode=mode, backend="reference")
+        found = median_filter(picture, size, mask=mask, mode=mode)
+        np.testing.assert_array_equal(found, expected)
+    assert (median_filter(picture, 3, mask=mask)[:59, :69] == picture[:59, :69]).all()
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32])
+def test_operations_agree_where_windows_are_empty(dtype):
+    """What a window without pixels gives is stated, though the filters do not show it."""
+    samples = noise((30, 40), dtype)
+    valid = np.zeros(samples.shape, bool)
+    valid[::9, ::11] = True
+    border = places("nearest", 30, 5), places("nearest", 40, 3)
+    ranks = (np.arange(16) // 2).astype(np.int32)
+    operations = [reference.ranked_of_valid, cpu.ranked_of_valid]
+    judged, found = (work(samples, valid, border, (5, 3), ranks) for work in operations)
+    assert 0 < judged[1].sum() < samples.size
+    assert not judged[0][~judged[1]].any()
+    for expected, plane in zip(judged, found, strict=True):
+        np.testing.assert_array_equal(plane, expected)
+
+
+def test_what_counts_beyond_the_border():
+    """A constant border counts, whatever the mask; copies of pixels count as the pixels do."""
+    picture = np.full((1, 2), 9, np.uint8)
+    nothing = np.zeros((1, 2))
+    beyond = median_filter(picture, 3, mask=nothing, mode="constant", cval=4)
+    assert beyond.tolist() == [[4, 4]]
+    left = rank_filter(np.uint8([[1, 2, 3]]), 0, (1, 3), mask=[[0, 1, 1]], mode="nearest")
+    assert left.tolist() == [[2, 2, 2]]
+
+
+@every_backend
+def test_nan_and_signed_zeros(backend):
+    nan = np.float32([[np.nan, np.nan, np.nan, 5]])
+    found = median_filter(nan, (1, 3), backend=backend)
+    np.testing.assert_array_equal(found, np.float32([[np.nan, np.nan, 5, 5]]))
+    zeros = np.float32([[0.0, -0.0, 0.0]])
+    lowest = rank_filter(zeros, 0, (1, 3), backend=backend)
+    assert np.signbit(lowest).all()
+    assert not np.signbit(rank_filter(zeros, -1, (1, 3), backend=backend)).any()
+    assert (rank_filter(zeros, 0, (1, 3), mode="constant", cval=-np.inf)[0, 0]) == -np.inf
+
+
+def test_results_do_not_depend_on_threads():
+    picture = noise((200, 300), np.uint16)
+    for side in (5, 9):
+        border = tuple(places("nearest", length, side) for length in picture.shape)
+        ranks = np.full(side * side + 1, side * side // 2, np.int32)
+        expected = median_filter(picture, side, mode="nearest")
+        for threads in (1, 2, 3, 40):
+            out = np.zeros_like(picture)
+            _cpu.rank_filter(picture, None, border, (side, side), ranks, out, None, threads)
+            np.testing.assert_array_equal(out, expected)
+
+
+def test_other_layouts_of_memory():
+    picture = noise((30, 40), np.uint16)
+    expected = median_filter(picture, 5)
+    for other in (np.asfortranarray(picture), picture.astype(">u2"), picture.tolist()):
+        if isinstance(other, list):
+            other = np.array(other, np.uint16)
+        np.testing.assert_array_equal(median_filter(other, 5), expected)
+    twice = np.repeat(picture, 2, axis=1)[:, ::2]
+    np.testing.assert_array_equal(median_filter(twice, 5, mask=twice >= 0), expected)
+    picture.flags.writeable = False
+    np.testing.assert_array_equal(median_filter(picture, 5), expected)
+
+
+PICTURE = np.zeros((4, 5), np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: median_filter(np.zeros((2, 2, 2)), 3), r"shape \(2, 2, 2\): must have 2 dim"),
+        (lambda: median_filter(np.zeros((0, 4), np.uint8), 3), r"shape \(0, 4\): must not be emp"),
+        (lambda: median_filter([[1, 2], [3]], 3), "picture: "),
+        (lambda: median_filter([[1, 2]], 3), "type int64: must be one of uint8, uint16, float32"),
+        (lambda: median_filter(PICTURE, 4), "size = 4: sides must be odd numbers from 1 to 255"),
+        (lambda: median_filter(PICTURE, 257), "size = 257: sides must be odd"),
+        (lambda: median_filter(PICTURE, (3, -1)), r"size = \(3, -1\): sides must be odd"),
+        (lambda: median_filter(PICTURE, 1), "size = 1: a window of one pixel"),
+        (lambda: median_filter(PICTURE, (3, 3, 3)), "must be one side, or height and width"),
+        (lambda: median_filter(PICTURE, 3.0), "size = 3.0: must be an integer"),
+        (lambda: median_filter(PICTURE, 3, mode="edge"), "mode = 'edge': must be one of reflect"),
+        (lambda: median_filter(PICTURE, 3, cval=256), "cval = 256: must be an integer from 0 to"),
+        (lambda: median_filter(PICTURE, 3, cval=1.5), "cval = 1.5: must be an integer"),
+        (lambda: median_filter(PICTURE, 3, cval=np.nan), "cval = nan: must be an integer"),
+        (lambda: median_filter(np.float32(PICTURE), 3, cval=np.nan), "cval = nan: must be a numb"),
+        (lambda: median_filter(np.float32(PICTURE), 3, cval=1e39), "cval = 1e.39: must be a numb"),
+        (lambda: median_filter(PICTURE, 3, cval="x"), "cval = 'x': must be an integer from 0"),
+        (lambda: median_filter(PICTURE, 3, mask=[[1]]), r"mask of shape \(1, 1\): must be \(4, 5"),
+        (lambda: median_filter(PICTURE, 3, backend="gpu"), "backend = 'gpu': must be one of auto"),
+        (lambda: rank_filter(PICTURE, 9, 3), "rank = 9: must be from -9 to 8 for 9 pixels"),
+        (lambda: rank_filter(PICTURE, -10, 3), "rank = -10: must be from -9 to 8"),
+        (lambda: rank_filter(PICTURE, 1.0, 3), "rank = 1.0: must be an integer"),
+        (lambda: percentile_filter(PICTURE, 101, 3), "percentile = 101: must be a number from 0"),
+        (lambda: percentile_filter(PICTURE, np.nan, 3), "percentile = nan: must be a number"),
+        (lambda: percentile_filter(PICTURE, None, 3), "percentile = None: must be a number"),
+    ],
+)
+def test_bad_input_is_named(call, says):
+    with pytest.raises(ParameterError, match=says):
+        call()
+
+
+@pytest.mark.skipif(status()["cuda"] is None, reason="there is a device")
+def test_without_a_device():
+    with pytest.raises(BackendUnavailable, match="backend cuda cannot run here: "):
+        median_filter(PICTURE, 3, backend="cuda")
