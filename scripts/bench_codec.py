@@ -10,35 +10,22 @@ import argparse
 import io
 import os
 import platform
-import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from PIL import Image
 from skimage.metrics import peak_signal_noise_ratio
+from timing import median_seconds
 
 import mmpcodec
 from mmpcodec import EncodeParams
 from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.codec import container
-
-
-def median_seconds(work: Callable[[], Any], runs: int = 7) -> tuple[float, Any]:
-    """Median wall time of several runs after a warm-up, and the last result."""
-    result = work()
-    times = []
-    for _ in range(runs):
-        start = time.perf_counter()
-        result = work()
-        times.append(time.perf_counter() - start)
-    return statistics.median(times), result
 
 
 def psnr(picture: np.ndarray, decoded: np.ndarray) -> float:
@@ -58,12 +45,11 @@ def bench_mmp(picture: np.ndarray, lam: float, preset: str, brute_force: bool) -
     for level in levels[: levels.index("generic")] or levels:
         for threads in (1, 2):
             backend = CpuBackend(level)
-
-            seconds, coded = median_seconds(
-                partial(backend.encode, picture, params, threads=threads)
-            )
+            encode = partial(backend.encode, picture, params, threads=threads)
+            coded = encode()
             data = container.write(coded.samples, params.tools, coded.payload)
-            decode, _ = median_seconds(partial(mmpcodec.decode, data))
+            seconds = median_seconds(encode)
+            decode = median_seconds(partial(mmpcodec.decode, data))
             size = len(data)
             name = f"mmp {preset}, {level}, {threads} thread{'s'[: threads - 1]}"
             print(row(name, seconds, decode, size, picture, coded.samples))
@@ -85,11 +71,13 @@ def bench_peer(picture: np.ndarray, name: str, ladder: list[dict], target: int) 
         return buffer.getvalue()
 
     nearest = min(ladder, key=lambda options: abs(len(save(options)) - target))
-    encode, data = median_seconds(lambda: save(nearest), runs=3)
-    decode, decoded = median_seconds(
-        lambda: np.asarray(Image.open(io.BytesIO(data)).convert("L")), runs=3
-    )
-    print(row(name, encode, decode, len(data), picture, decoded))
+    data = save(nearest)
+
+    def opened() -> np.ndarray:
+        return np.asarray(Image.open(io.BytesIO(data)).convert("L"))
+
+    encode, decode = median_seconds(lambda: save(nearest), 3), median_seconds(opened, 3)
+    print(row(name, encode, decode, len(data), picture, opened()))
 
 
 def peak_memory(path: Path, lam: float) -> float:

@@ -7,11 +7,9 @@ twice lambda. Needs a CUDA device. Prints Markdown tables.
 """
 
 import argparse
-import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from datetime import date
 from functools import partial
@@ -20,6 +18,7 @@ from typing import Any
 from unittest import mock
 
 import numpy as np
+from timing import median_seconds
 
 from mmpcodec import EncodeParams, pictures
 from mmpcodec.backends import cuda
@@ -32,17 +31,6 @@ BATCHES = (1, 2, 4, 8, 16, 64, 128)
 LARGE = (3072, 4096)
 L2_BYTES_A_SECOND = 5.5e12
 INT8_OPERATIONS_A_SECOND = 1.98e15
-
-
-def median_seconds(work: Callable[[], Any], runs: int = 9) -> float:
-    """Median wall time of several runs after a warm-up."""
-    work()
-    times = []
-    for _ in range(runs):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return statistics.median(times)
 
 
 def brute_force_seconds(picture: np.ndarray, params: EncodeParams) -> float:

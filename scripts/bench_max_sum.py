@@ -9,14 +9,13 @@ and pyscan-stats; with `mmpcodec[bench]`. Prints Markdown tables.
 import argparse
 import os
 import platform
-import statistics
-import time
 from collections.abc import Callable
 from datetime import date
 from functools import partial
 from typing import Any
 
 import numpy as np
+from timing import median_ms
 
 from mmpcodec.solvers.max_sum import (
     disjoint_rectangles,
@@ -28,17 +27,6 @@ from mmpcodec.solvers.max_sum import (
     rectangle_census,
     sums_through,
 )
-
-
-def median_ms(work: Callable[[], Any], runs: int = 5) -> float:
-    """Median wall time of several runs after a warm-up."""
-    work()
-    times = []
-    for _ in range(runs):
-        start = time.perf_counter()
-        work()
-        times.append(1000 * (time.perf_counter() - start))
-    return statistics.median(times)
 
 
 def noise(*shape: int) -> np.ndarray:

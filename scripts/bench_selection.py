@@ -8,27 +8,14 @@ Prints Markdown tables.
 import argparse
 import os
 import platform
-import statistics
-import time
-from collections.abc import Callable
 from datetime import date
 from functools import partial
 from typing import Any
 
 import numpy as np
+from timing import median_ms
 
 from mmpcodec.solvers.selection import kth_smallest, median, quantile
-
-
-def median_ms(work: Callable[[], Any], runs: int = 7) -> float:
-    """Median wall time of several runs after a warm-up."""
-    work()
-    times = []
-    for _ in range(runs):
-        start = time.perf_counter()
-        work()
-        times.append(1000 * (time.perf_counter() - start))
-    return statistics.median(times)
 
 
 def noise(count: int, dtype: str) -> np.ndarray:

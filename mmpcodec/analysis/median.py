@@ -6,8 +6,8 @@ import numpy as np
 
 from mmpcodec.errors import ParameterError
 from mmpcodec.params import check_median_radius
+from mmpcodec.solvers.arguments import integer
 from mmpcodec.solvers.rank_filter import median_filter
-from mmpcodec.solvers.rank_filter.arguments import integer
 
 
 def denoise(samples: Any, radius: int, *, backend: str = "auto") -> np.ndarray:

@@ -1,10 +1,10 @@
 """Arguments that the solvers of maximum sums share, and who does the work."""
 
-import operator
 from typing import Any
 
 from mmpcodec.errors import ParameterError
 from mmpcodec.solvers import backends
+from mmpcodec.solvers.arguments import integer
 
 
 def get(backend: str, values: Any = None) -> Any:
@@ -20,8 +20,8 @@ def limits(name: str, least: Any, most: Any, size: int) -> tuple[int, int]:
     ParameterError
         When no length is left.
     """
-    least = 1 if least is None else _integer(f"min_{name}", least)
-    most = None if most is None else _integer(f"max_{name}", most)
+    least = 1 if least is None else integer(f"min_{name}", least)
+    most = None if most is None else integer(f"max_{name}", most)
     if not 1 <= least <= size:
         raise ParameterError(f"min_{name} = {least}: must be from 1 to {size}, the array's {name}")
     most = size if most is None else min(most, size)
@@ -38,15 +38,6 @@ def count(k: Any) -> int:
     ParameterError
         When it is no integer from 1 up.
     """
-    if _integer("k", k) < 1:
+    if integer("k", k) < 1:
         raise ParameterError(f"k = {k!r}: must be an integer from 1 up")
     return int(k)
-
-
-def _integer(name: str, value: Any) -> int:
-    try:
-        if not isinstance(value, bool):
-            return operator.index(value)
-    except TypeError:
-        pass
-    raise ParameterError(f"{name} = {value!r}: must be an integer")

@@ -1,32 +1,16 @@
 """What the filters take, checked."""
 
 import math
-import operator
 from typing import Any
 
 import numpy as np
 
 from mmpcodec.devices import module_of, on_device
 from mmpcodec.errors import ParameterError
+from mmpcodec.solvers.arguments import integer
 
 MAX_SIDE = 255
 TYPES = ("uint8", "uint16", "float32")
-
-
-def integer(name: str, value: Any) -> int:
-    """An integer of any type.
-
-    Raises
-    ------
-    ParameterError
-        When it is none.
-    """
-    try:
-        if not isinstance(value, bool):
-            return operator.index(value)
-    except TypeError:
-        pass
-    raise ParameterError(f"{name} = {value!r}: must be an integer")
 
 
 def window_of(size: Any) -> tuple[int, int]:

@@ -8,8 +8,8 @@ import numpy as np
 from mmpcodec.devices import module_of
 from mmpcodec.errors import ParameterError
 from mmpcodec.solvers import backends
+from mmpcodec.solvers.arguments import integer
 from mmpcodec.solvers.rank_filter.arguments import (
-    integer,
     mask_for,
     picture_of,
     value_beyond,

@@ -1,6 +1,5 @@
 """Order statistics. See the package for order, NaN, axes and where arrays lie."""
 
-import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +9,7 @@ import numpy as np
 from mmpcodec.devices import module_of, on_device
 from mmpcodec.errors import ParameterError
 from mmpcodec.solvers import backends
+from mmpcodec.solvers.arguments import integer
 from mmpcodec.solvers.selection.keys import check_type, from_keys
 
 NAN_RULES = ("propagate", "omit", "raise")
@@ -55,7 +55,7 @@ def kth_smallest(
     4
     """
     lines = _lines(values, axis, nan, backend)
-    ks = [_integer("k", one) for one in np.atleast_1d(np.asarray(k)).tolist()]
+    ks = [integer("k", one) for one in np.atleast_1d(np.asarray(k)).tolist()]
 
     def ranks(counts: np.ndarray) -> np.ndarray:
         least = int(counts.min())
@@ -258,7 +258,7 @@ def _lines(values: Any, axis: int | None, nan: str, backend: str) -> _Lines:
     if axis is None:
         rows, shape = values.reshape(1, -1), ()
     else:
-        place = _integer("axis", axis)
+        place = integer("axis", axis)
         if not -values.ndim <= place < values.ndim:
             raise ParameterError(f"axis = {axis}: values of shape {values.shape} have no such axis")
         xp = module_of(values)
@@ -272,12 +272,3 @@ def _lines(values: Any, axis: int | None, nan: str, backend: str) -> _Lines:
         missing = module_of(rows).isnan(rows).sum(axis=1)
         counts -= missing.get() if on_device(missing) else missing
     return _Lines(rows, shape, counts, nan, operations, on_device(values) and axis is not None)
-
-
-def _integer(name: str, value: Any) -> int:
-    try:
-        if not isinstance(value, bool):
-            return operator.index(value)
-    except TypeError:
-        pass
-    raise ParameterError(f"{name} = {value!r}: must be an integer")
