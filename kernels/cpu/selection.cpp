@@ -35,28 +35,29 @@ void with_type(const Values& values, const Work& work) {
     }
 }
 
-// Calls work(task, first, last) for shares of the values.
+// Calls work(first, last) for shares of the values.
 template <class Work>
-int share(int64_t count, ThreadTeam& team, const Work& work) {
+void share(int64_t count, ThreadTeam& team, const Work& work) {
     const int tasks = static_cast<int>(std::clamp<int64_t>(count / kShare, 1, 256));
     team.run(tasks, [&](uint32_t task) {
-        work(task, count * task / tasks, count * (task + 1) / tasks);
+        work(count * task / tasks, count * (task + 1) / tasks);
     });
-    return tasks;
 }
 
-// The keys of some ranks, where all keys may be moved about.
-template <class K>
-void select_moving(std::vector<K>& keys, const int64_t* ranks, int64_t each, uint64_t* out) {
-    auto first = keys.begin();
-    for (int64_t i = 0; i < each; ++i) {
-        const auto wanted = keys.begin() + ranks[i];
-        if (wanted >= first) {
-            std::nth_element(first, wanted, keys.end());
-            first = wanted + 1;
-        }
-        out[i] = *wanted;
-    }
+// The keys of some ascending ranks, counted from `first`, where all keys may be moved about: the rank
+// in the middle splits keys and ranks.
+template <class Keys>
+void select_moving(Keys first, Keys last, int64_t before, const int64_t* ranks, int64_t each,
+                   uint64_t* out) {
+    if (each == 0) return;
+    const int64_t rank = ranks[each / 2];
+    const Keys wanted = first + (rank - before);
+    std::nth_element(first, wanted, last);
+    const int64_t low = std::lower_bound(ranks, ranks + each, rank) - ranks;
+    const int64_t high = std::upper_bound(ranks, ranks + each, rank) - ranks;
+    std::fill(out + low, out + high, *wanted);
+    select_moving(first, wanted, before, ranks, low, out);
+    select_moving(wanted + 1, last, rank + 1, ranks + high, each - high, out + high);
 }
 
 template <class K, Kind kind>
@@ -79,7 +80,7 @@ std::vector<int64_t> count_all(const K* values, int64_t count, ThreadTeam& team)
     constexpr int64_t kMost = int64_t{1} << 31;  // that a 32-bit count is trusted with
     std::vector<int64_t> counts(kKeys);
     std::mutex mutex;
-    const int64_t each = std::clamp<int64_t>((count + 3) / 4, kShare, kMost);
+    const int64_t each = std::clamp<int64_t>((count + 15) / 16, kShare, kMost);
     team.run(static_cast<uint32_t>((count + each - 1) / each), [&](uint32_t task) {
         std::vector<uint32_t> tables(kTables * kKeys);
         const K* part = values + task * each;
@@ -189,7 +190,7 @@ template <class K, Kind kind>
 int64_t select_moving_all(const K* values, int64_t count, const std::vector<int64_t>& ranks,
                           uint64_t* out) {
     std::vector<K> keys = keys_of<K, kind>(values, count);
-    select_moving(keys, ranks.data(), ranks.size(), out);
+    select_moving(keys.begin(), keys.end(), 0, ranks.data(), ranks.size(), out);
     return kind == Kind::kFloat ? std::count(keys.begin(), keys.end(), kNan<K>) : 0;
 }
 
@@ -202,7 +203,7 @@ int64_t select_by_brackets(const K* values, int64_t count, const std::vector<int
         return select_moving_all<K, kind>(values, count, ranks, out);
     std::mutex mutex;
     int64_t nans = 0;
-    share(count, team, [&](uint32_t, int64_t first, int64_t last) {
+    share(count, team, [&](int64_t first, int64_t last) {
         std::vector<Bracket<K>> mine;
         for (const Bracket<K>& bracket : brackets) mine.push_back({bracket.low, bracket.high});
         int64_t own_nans = 0;
@@ -218,12 +219,11 @@ int64_t select_by_brackets(const K* values, int64_t count, const std::vector<int
         nans += own_nans;
         for (size_t b = 0; b < mine.size(); ++b) brackets[b].add(mine[b]);
     });
-    // The brackets' keys are right where there is no NaN, whose signs they do not know; and searching
-    // them ends only where they hold fewer keys than there were.
+    // Searching the brackets ends only where they hold fewer keys than there were.
     const bool shrunk = std::all_of(brackets.begin(), brackets.end(), [&](const Bracket<K>& bracket) {
         return 2 * bracket.found <= count;
     });
-    if (nans == 0 && shrunk && search_brackets(brackets, ranks, out)) return 0;
+    if (shrunk && search_brackets(brackets, ranks, out)) return nans;
     return select_moving_all<K, kind>(values, count, ranks, out);
 }
 
@@ -237,7 +237,7 @@ void select_keys(std::vector<K>& keys, const std::vector<int64_t>& ranks, uint64
             return;
         }
     }
-    select_moving(keys, ranks.data(), ranks.size(), out);
+    select_moving(keys.begin(), keys.end(), 0, ranks.data(), ranks.size(), out);
 }
 
 template <class K, Kind kind>
@@ -292,7 +292,7 @@ void digit_counts(const Values& values, uint64_t prefix, int shift, int bits, in
         using K = decltype(key);
         const K* data = static_cast<const K*>(values.data);
         const uint64_t digit = (uint64_t{1} << bits) - 1, start = prefix >> shift >> bits;
-        share(values.count, team, [&](uint32_t, int64_t first, int64_t last) {
+        share(values.count, team, [&](int64_t first, int64_t last) {
             std::vector<int64_t> own(digit + 1);
             for (int64_t i = first; i < last; ++i) {
                 const uint64_t from = uint64_t{key_of<K, decltype(kind)::value>(data[i])} >> shift;

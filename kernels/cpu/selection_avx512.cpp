@@ -23,6 +23,9 @@ struct Lanes<uint32_t> {
     static __mmask16 less(__m512i a, __m512i b) { return _mm512_cmplt_epu32_mask(a, b); }
     static __mmask16 equal(__m512i a, __m512i b) { return _mm512_cmpeq_epi32_mask(a, b); }
     static __m512i pack(__mmask16 some, __m512i a) { return _mm512_maskz_compress_epi32(some, a); }
+    static __m512i choose(__mmask16 some, __m512i a, __m512i b) {
+        return _mm512_mask_mov_epi32(b, some, a);
+    }
 };
 
 template <>
@@ -37,6 +40,9 @@ struct Lanes<uint64_t> {
     static __mmask16 equal(__m512i a, __m512i b) { return _mm512_cmpeq_epi64_mask(a, b); }
     static __m512i pack(__mmask16 some, __m512i a) {
         return _mm512_maskz_compress_epi64(static_cast<__mmask8>(some), a);
+    }
+    static __m512i choose(__mmask16 some, __m512i a, __m512i b) {
+        return _mm512_mask_mov_epi64(b, static_cast<__mmask8>(some), a);
     }
 };
 
@@ -57,8 +63,10 @@ int64_t split(const K* values, int64_t count, Bracket<K>& bracket) {
         const __mmask16 exist = static_cast<__mmask16>((1u << left) - 1);
         __m512i key = L::load(exist, values + i);
         if constexpr (kind == Kind::kFloat) {
-            nans += ones(exist & L::less(infinity, _mm512_andnot_si512(top, key)));
+            const __mmask16 nan = L::less(infinity, _mm512_andnot_si512(top, key));
+            nans += ones(exist & nan);
             key = _mm512_xor_si512(key, _mm512_or_si512(top, L::sign(key)));
+            key = L::choose(nan, L::all(kNan<K>), key);
         }
         if constexpr (kind == Kind::kSigned) key = _mm512_xor_si512(key, top);
         below += ones(exist & L::less(key, low));

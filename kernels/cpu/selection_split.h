@@ -64,8 +64,7 @@ struct Bracket {
     std::vector<K> inside;
 };
 
-// Splits the values at the bracket, which has room for them, and returns the number of NaN; where
-// there is one, the counts and keys may be wrong.
+// Splits the values at the bracket, which has room for them, and returns the number of NaN.
 template <class K, Kind kind>
 int64_t split(const K* values, int64_t count, Bracket<K>& bracket);
 

@@ -1,5 +1,8 @@
 #include "thread_team.h"
 
+#include <system_error>
+#include <utility>
+
 namespace mmp {
 
 namespace {
@@ -21,7 +24,13 @@ constexpr int kTasksShift = 16, kJobShift = 32;
 }  // namespace
 
 ThreadTeam::ThreadTeam(int threads) {
-    for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { serve(); });
+    for (int i = 1; i < threads; ++i) {
+        try {
+            workers_.emplace_back([this] { serve(); });
+        } catch (const std::system_error&) {
+            break;  // the system gives no more threads
+        }
+    }
 }
 
 ThreadTeam::~ThreadTeam() {
@@ -40,6 +49,16 @@ void ThreadTeam::run_job(Job job, uint32_t tasks) {
     work_on_job();
     for (int spin = 0; unfinished_.load(std::memory_order_acquire); ++spin)
         spin < kSpins ? pause() : std::this_thread::yield();
+    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+}
+
+void ThreadTeam::call_task(uint32_t task) {
+    try {
+        job_.call(job_.context, task);
+    } catch (...) {
+        const std::lock_guard lock(failure_mutex_);
+        if (!failure_) failure_ = std::current_exception();
+    }
 }
 
 void ThreadTeam::work_on_job() {
@@ -47,7 +66,7 @@ void ThreadTeam::work_on_job() {
     while ((state & kTaskMask) < (state >> kTasksShift & kTaskMask)) {
         if (!state_.compare_exchange_weak(state, state + 1, std::memory_order_acq_rel)) continue;
         const uint32_t task = state & kTaskMask;
-        job_.call(job_.context, task);
+        call_task(task);
         unfinished_.fetch_sub(1, std::memory_order_release);
         state = state_.load(std::memory_order_acquire);
     }

@@ -4,6 +4,8 @@
 #include <stdint.h>
 
 #include <atomic>
+#include <exception>
+#include <mutex>
 #include <thread>
 #include <type_traits>
 #include <vector>
@@ -18,8 +20,8 @@ public:
     ThreadTeam(const ThreadTeam&) = delete;
     ThreadTeam& operator=(const ThreadTeam&) = delete;
 
-    // Calls work(0) to work(tasks - 1), each once, and returns when all have returned.
-    // `tasks` is below 2^16; `work` must not throw.
+    // Calls work(0) to work(tasks - 1), each once, and returns when all have returned. `tasks` is
+    // below 2^16. What a task throws is thrown again then; of several the first.
     template <class Work>
     void run(uint32_t tasks, const Work& work) {
         if (workers_.empty() || tasks < 2) {
@@ -41,6 +43,7 @@ private:
 
     void run_job(Job job, uint32_t tasks);
     void work_on_job();
+    void call_task(uint32_t task);
     void serve();
 
     // Number of the job (32 bits), its tasks (16), tasks handed out (16). A task is handed out by
@@ -49,6 +52,8 @@ private:
     std::atomic<uint32_t> unfinished_{0};
     std::atomic<bool> stopping_{false};
     Job job_{};
+    std::mutex failure_mutex_;
+    std::exception_ptr failure_;
     std::vector<std::thread> workers_;
 };
 
