@@ -5,10 +5,30 @@ from typing import Any
 
 import numpy as np
 
+from mmpcodec.errors import ParameterError
+
 
 def on_device(array: Any) -> bool:
     """Whether the array lies on a CUDA device, as CuPy's do."""
     return hasattr(array, "__cuda_array_interface__")
+
+
+def as_array(name: str, values: Any) -> Any:
+    """An array where it lies, or what NumPy makes of a sequence.
+
+    Raises
+    ------
+    ParameterError
+        When it makes nothing of it, or the array is masked; ``name`` is what errors call it.
+    """
+    if on_device(values):
+        return values
+    if isinstance(values, np.ma.MaskedArray):
+        raise ParameterError(f"{name}: masked arrays are not taken; pass what is not masked")
+    try:
+        return np.asarray(values)
+    except ValueError as error:
+        raise ParameterError(f"{name}: {error}") from error
 
 
 def module_of(array: Any) -> Any:

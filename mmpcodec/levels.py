@@ -8,6 +8,7 @@ import io
 import os
 import re
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -28,7 +29,9 @@ MMP_MAGIC = b"\x89MMP"
 _SUPPORTED = "supported are PGM, PPM, PNG, TIFF, BMP, mmp and DICOM"
 
 # TIFF tags and their values.
+BITS_PER_SAMPLE = 258
 PHOTOMETRIC, WHITE_IS_ZERO = 262, 0
+PLANAR_CONFIGURATION, SEPARATE = 284, 2
 SAMPLE_FORMAT, UNSIGNED, FLOATING = 339, 1, 3
 
 _GRAY_OF = {"L": "L", "LA": "L", "1": "L"}
@@ -97,14 +100,26 @@ def from_bytes(data: bytes, name: str = "picture", *, limits: DecodeLimits | Non
 def _check_tiff(image: Image.Image, name: str) -> None:
     """Pillow reads these as if they were something else."""
     tags = getattr(image, "tag_v2", {})
+    if tags.get(PLANAR_CONFIGURATION) == SEPARATE and _bits(tags) > 8:
+        raise PictureError(
+            f"{name}: holds {_bits(tags)} bits, plane after plane; supported are 8 bits, "
+            "or samples side by side"
+        )
     if set(np.atleast_1d(tags.get(SAMPLE_FORMAT, UNSIGNED)).tolist()) - {UNSIGNED, FLOATING}:
         raise PictureError(f"{name}: holds signed samples; supported are unsigned ones")
     if image.mode.startswith("I;16") and tags.get(PHOTOMETRIC) == WHITE_IS_ZERO:
         raise PictureError(f"{name}: holds gray of 16 bits whose 0 is white; supported is black")
 
 
+def _bits(tags: Any) -> int:
+    """Most bits of a sample, as a TIFF file says."""
+    return int(np.max(tags.get(BITS_PER_SAMPLE, 1)))
+
+
 def _is_narrowed(image: Image.Image) -> bool:
     """Whether Pillow is about to give colours of more than 8 bits as 8-bit ones."""
+    if _bits(getattr(image, "tag_v2", {})) > 8:
+        return True
     for codec, _, _, arguments in getattr(image, "tile", ()):
         raw_mode, *more = arguments if isinstance(arguments, tuple) else (arguments,)
         if ";16" in str(raw_mode) or (codec.startswith("ppm") and more[-1] > 255):

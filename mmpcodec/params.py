@@ -36,15 +36,15 @@ def _check_int(name: str, value: Any, low: int, high: int) -> None:
         raise ParameterError(f"{name} = {value}: must be from {low} to {high}")
 
 
-def check_median_radius(radius: int) -> None:
-    """Check the radius of a median filter of pictures.
+def check_median_radius(radius: int, name: str = "radius") -> None:
+    """Check the radius of a median filter of pictures; ``name`` is what errors call it.
 
     Raises
     ------
     ParameterError
         When it is no integer from 1 to 127.
     """
-    _check_int("radius", radius, 1, MAX_MEDIAN_RADIUS)
+    _check_int(name, radius, 1, MAX_MEDIAN_RADIUS)
 
 
 def _switch(name: str, value: Any) -> bool:

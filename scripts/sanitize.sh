@@ -17,5 +17,5 @@ export LD_PRELOAD="$(g++ -print-file-name=libasan.so):$(g++ -print-file-name=lib
 export ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 PYTHONPATH="$build/site" "$python" -P -m pytest -q -p no:cacheprovider --timeout=1200 \
     tests/agreement tests/fuzz tests/property tests/unit/test_container.py \
-    tests/unit/test_rank_filter.py \
+    tests/unit/test_rank_filter.py tests/unit/test_selection.py \
     -k "not reference and not larger_pictures" "${@:2}"

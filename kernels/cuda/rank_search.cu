@@ -66,12 +66,12 @@ using namespace mmp;
 
 // out[y][x]: the value of rank ranks[n] among the n that count in the window whose upper left corner
 // is (y, x) of samples[border_rows][border_columns]; 0 where none does, which `found` says.
-// Grid: blocks of 32 x 8 threads over the result.
+// Grid: rows by columns of blocks of 8 x 32 threads.
 extern "C" __global__ void __launch_bounds__(256)
     search_ranks(const Value* samples, const unsigned char* valid, const int* border_rows,
                  const int* border_columns, Shape shape, const int* ranks, Value* out,
                  unsigned char* found) {
-    const int x = blockIdx.x * 32 + threadIdx.x % 32, y = blockIdx.y * 8 + threadIdx.x / 32;
+    const int x = blockIdx.y * 32 + threadIdx.x % 32, y = blockIdx.x * 8 + threadIdx.x / 32;
     if (x >= shape.columns || y >= shape.rows) return;
     const int height = kSmall ? MMP_HEIGHT : shape.height;
     const int width = kSmall ? MMP_WIDTH : shape.width;

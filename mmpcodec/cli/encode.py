@@ -101,7 +101,7 @@ def encode(
     that against the filtered picture.
     """
     if denoise is not None:
-        check_median_radius(denoise)
+        check_median_radius(denoise, "denoise")
     params = EncodeParams.from_options(
         lam,
         preset=preset,

@@ -29,8 +29,8 @@ class Picture:
     input_bytes: int
 
     @classmethod
-    def of(cls, job: Job, denoise: int | None) -> "Picture":
-        """Read a picture; ``denoise`` is the radius of a median filter, or None."""
+    def of(cls, job: Job, denoise: int | None, backend: str) -> "Picture":
+        """Read a picture; ``denoise`` is the radius of a median filter there, or None."""
         from mmpcodec import pictures
 
         data = output.read(job.source)
@@ -38,7 +38,7 @@ class Picture:
         if denoise is not None:
             from mmpcodec.analysis import median
 
-            samples = median.denoise(samples, denoise)
+            samples = median.denoise(samples, denoise, backend=backend)
         return cls(samples, len(data))
 
 
@@ -70,7 +70,7 @@ class OneByOne:
         self.denoise = denoise
 
     def of(self, job: Job, progress: Progress) -> Found:
-        return self.encode([Picture.of(job, self.denoise)], progress)[0]
+        return self.encode([Picture.of(job, self.denoise, self.backend)], progress)[0]
 
     def encode(self, pictures: Sequence[Picture], progress: Progress) -> list[Found]:
         """Encode pictures at once; each gets an equal share of the time."""
@@ -130,7 +130,7 @@ class InGroups(OneByOne):
         read: dict[int, Picture] = {}
         for job in group:
             try:
-                read[id(job)] = Picture.of(job, self.denoise)
+                read[id(job)] = Picture.of(job, self.denoise, self.backend)
             except MmpError as error:
                 self._found[id(job)] = error
         if not read:

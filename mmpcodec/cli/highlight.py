@@ -145,7 +145,7 @@ def highlight(
     otherwise. It shows bright mass; it makes no diagnosis.
     """
     if denoise is not None:
-        check_median_radius(denoise)
+        check_median_radius(denoise, "denoise")
     sources = [name for given in inputs for name in pictures_in(given)]
     files = assign(sources, SUFFIX, out=out, folder=folder, keep_extension=True)
     named = {"--csv": table, "--sheet": sheet}
@@ -216,7 +216,7 @@ def highlight(
             width,
             height,
             level,
-            int(picture.samples.max()),
+            int(searched.samples.max()),
             found,
             seconds,
             used,

@@ -53,8 +53,8 @@ def median(
 
     That takes out specks and keeps edges. Reads PNG, TIFF, PGM, PPM and BMP, gray up to 16 bits and
     colours of 8, mmp files, and DICOM with the extra "dicom". Writes PNG, TIFF, PGM or PPM: IN with
-    the suffix .median.png, unless -o or -O says otherwise. Levels stay as they are; of white levels
-    other than 255 and 65535 only PGM files tell.
+    the suffix .median.png, unless -o or -O says otherwise. Levels stay as they are, but
+    for PPM files of other white levels than 255; transparency is left out.
     """
     check_median_radius(radius)
 
@@ -72,8 +72,8 @@ def median(
         picture = levels.from_bytes(output.read(job.source), job.name)
         if picture.narrowed:
             raise PictureError(
-                f"{job.name}: holds colours of 16 bits, which are read at 8; supported are gray of "
-                "1 to 16 bits and colours of 8"
+                f"{job.name}: holds colours or transparency with 16 bits, which are read at 8; "
+                "supported are gray of 1 to 16 bits and colours of 8"
             )
         started = time.perf_counter()
         samples = denoise(picture.samples, radius, backend=backend)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.devices import module_of, on_device
+from mmpcodec.devices import as_array, module_of, on_device
 from mmpcodec.errors import ParameterError
 
 MAX_SUM = (1 << 63) - 1
@@ -34,7 +34,7 @@ class Exact:
         return int(value) if self.exponent is None else math.ldexp(int(value), self.exponent)
 
 
-def exact(array: Any, rank: int, backend: str = "auto") -> Exact:
+def exact(array: Any, rank: int, backend: str = "auto", name: str = "values") -> Exact:
     """Check an array and bring it to integers; see the package's rule on sums.
 
     Parameters
@@ -45,6 +45,8 @@ def exact(array: Any, rank: int, backend: str = "auto") -> Exact:
         Dimensions that it must have.
     backend : str
         The one that will work on it.
+    name : str
+        What errors call it.
 
     Raises
     ------
@@ -52,21 +54,17 @@ def exact(array: Any, rank: int, backend: str = "auto") -> Exact:
         For another rank or type, an empty array, NaN, infinities, integers whose magnitudes add
         up to 2**63 or more, and floating-point numbers whose sums may reach 2**1023.
     """
-    if not on_device(array):
-        try:
-            array = np.asarray(array)
-        except ValueError as error:
-            raise ParameterError(f"values: {error}") from error
+    array = as_array(name, array)
     if array.ndim != rank:
-        raise ParameterError(f"values of shape {array.shape}: must have {rank} dimensions")
+        raise ParameterError(f"{name} of shape {array.shape}: must have {rank} dimensions")
     if array.size == 0:
-        raise ParameterError(f"values of shape {array.shape}: must not be empty")
+        raise ParameterError(f"{name} of shape {array.shape}: must not be empty")
     if array.dtype.kind in "iub":
         return Exact(_checked_integers(array, backend == "cuda" or on_device(array)), None)
     if array.dtype.kind == "f" and array.dtype.itemsize in (4, 8):
         return _on_grid(array.astype(np.float64))
     raise ParameterError(
-        f"values of type {array.dtype}: must be integers, bool, float32 or float64"
+        f"{name} of type {array.dtype}: must be integers, bool, float32 or float64"
     )
 
 

@@ -180,3 +180,12 @@ def test_gray_of_8_bits_from_wider_samples_is_written_as_such():
     """DICOM files give them."""
     data = levels.to_bytes(levels.Levels(GRAY.astype(np.uint16), 255), "png")
     np.testing.assert_array_equal(levels.from_bytes(data).samples, GRAY)
+
+
+def test_deep_colours_plane_after_plane_are_refused():
+    tifffile = pytest.importorskip("tifffile")  # comes with scikit-image
+    file = io.BytesIO()
+    planes = np.zeros((3, 6, 7), np.uint16)
+    tifffile.imwrite(file, planes, photometric="rgb", planarconfig="separate")
+    with pytest.raises(PictureError, match="x: holds 16 bits, plane after plane; supported are 8"):
+        levels.from_bytes(file.getvalue(), "x")

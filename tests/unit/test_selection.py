@@ -1,5 +1,7 @@
 """Selection: NumPy's sort as the judge, on every backend, and what is refused."""
 
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -177,6 +179,27 @@ def test_memory_mapped_values(tmp_path):
     same_bits(median(with_nan, nan="omit"), np.median(values[:-1]))
 
 
+def test_many_ranks_cost_no_more_than_sorting():
+    values = np.random.default_rng(1).random(200_000)
+    q = np.linspace(0, 1, 5000)
+    started = time.perf_counter()
+    found = quantile(values, q)
+    seconds = time.perf_counter() - started
+    np.testing.assert_allclose(found, np.quantile(values, q), rtol=1e-15)
+    assert seconds < 2  # one search a rank took ten
+
+
+def test_misplaced_and_transposed_values():
+    odd = np.frombuffer(b"x" + np.arange(5000, dtype="i4").tobytes(), "i4", offset=1)
+    assert kth_smallest(odd, 4000) == 3999
+    assert median(np.arange(60_000).reshape(200, 300).T, convention="lower") == 29_999
+
+
+def test_between_a_number_and_an_infinity():
+    assert quantile([-np.inf, 5.0], [0, 0.25, 0.5, 0.75, 1]).tolist() == [-np.inf] * 4 + [5]
+    assert quantile([5.0, np.inf], [0, 0.25, 1]).tolist() == [5, np.inf, np.inf]
+
+
 @given(
     values=arrays("f4", st.integers(1, 90)),
     bounds=st.tuples(*[st.integers(0, (1 << 32) - 1)] * 2),
@@ -251,7 +274,12 @@ def test_a_search_says_what_is_wrong():
         (lambda: kth_smallest([1, 2], [1, 3]), "k = 3: must be from 1 to 2"),
         (lambda: kth_smallest([1, 2], 1.5), "k = 1.5: must be an integer"),
         (lambda: kth_smallest([1, 2], True), "k = True: must be an integer"),
+        (lambda: kth_smallest([1, 2], [1, True]), "k = True: must be an integer"),
+        (lambda: kth_smallest([1, 2], []), "k: must not be empty"),
         (lambda: kth_smallest([], 1), "must not be empty"),
+        (lambda: kth_smallest(np.ma.array([1, 2], mask=[1, 0]), 1), "masked arrays are not taken"),
+        (lambda: Search("i4", 1.5, 3), "k = 1.5: must be an integer"),
+        (lambda: kth_of_shards([[1, 2], [[3], [4, 5]]], 1), "shards: "),
         (lambda: kth_smallest([1, np.nan], 2, nan="omit"), "k = 2: must be from 1 to 1"),
         (lambda: kth_smallest([1j], 1), "type complex128: must be bool, integers or float16"),
         (lambda: kth_smallest(np.zeros(2, ">i4"), 1), "in the machine's byte order"),
@@ -264,9 +292,12 @@ def test_a_search_says_what_is_wrong():
         (lambda: median(np.zeros((0, 3)), axis=0), "must not be empty"),
         (lambda: quantile([1], 1.5), "q = 1.5: must be numbers from 0 to 1"),
         (lambda: quantile([1], [np.nan]), "must be numbers from 0 to 1"),
+        (lambda: quantile([1], "a"), "q = 'a': must be numbers from 0 to 1"),
         (lambda: quantile([1], 0.5, method="x"), "method = 'x': must be one of linear"),
         (lambda: weighted_median([1, 2], [1]), "must be two sequences of one length"),
         (lambda: weighted_median([1, 2], [1, -1]), "weights: -1 is negative"),
+        (lambda: weighted_median([1, 2], [1, -1e-19]), "weights: -1e-19 is negative"),
+        (lambda: weighted_median([1, 2], np.ones(2, "f2")), "weights of type float16"),
         (lambda: weighted_median([1, np.nan], [1, 1]), "values: must not be NaN"),
         (lambda: weighted_median([1], [np.nan]), "must be finite"),
     ],

@@ -6,7 +6,8 @@ minimum the first, the maximum the last. Results are exact, and the same on ever
 
 *Ranks.* Ranks count from 0, the least value. A percentile p of n values has rank floor(n p / 100),
 computed in float64, and at most n - 1. Without a mask and NaN the results are those of
-``scipy.ndimage.median_filter``, ``rank_filter`` and ``percentile_filter``.
+``scipy.ndimage.median_filter``, ``rank_filter`` and ``percentile_filter``, but for "reflect" with
+windows many times wider than the picture, which follow NumPy's ``pad``.
 
 *Borders.* What a window sees outside of the picture, in SciPy's terms: "reflect" (d c b a | a b c d
 | d c b a), "mirror" (d c b | a b c d | c b a), "nearest" (a a a | a b c d | d d d), "wrap"

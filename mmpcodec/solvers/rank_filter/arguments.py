@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.devices import module_of, on_device
+from mmpcodec.devices import as_array, module_of
 from mmpcodec.errors import ParameterError
 from mmpcodec.solvers.arguments import integer
 
@@ -21,7 +21,7 @@ def window_of(size: Any) -> tuple[int, int]:
     ParameterError
         When they are not odd, from 1 to 255, and not both 1.
     """
-    sides = size if isinstance(size, (tuple, list, np.ndarray)) else (size, size)
+    sides = size if np.ndim(size) else (size, size)
     if len(sides) != 2:
         raise ParameterError(f"size = {size!r}: must be one side, or height and width")
     height, width = (integer("size", side) for side in sides)
@@ -41,11 +41,7 @@ def picture_of(picture: Any) -> Any:
     ParameterError
         For other dimensions or types, or no pixels.
     """
-    if not on_device(picture):
-        try:
-            picture = np.asarray(picture)
-        except ValueError as error:
-            raise ParameterError(f"picture: {error}") from error
+    picture = as_array("picture", picture)
     if picture.ndim != 2:
         raise ParameterError(f"picture of shape {picture.shape}: must have 2 dimensions")
     if picture.size == 0:
@@ -65,7 +61,7 @@ def mask_for(mask: Any, picture: Any) -> Any:
     """
     if mask is None:
         return None
-    mask = module_of(picture).asarray(mask)
+    mask = module_of(picture).asarray(as_array("mask", mask))
     if mask.shape != picture.shape:
         raise ParameterError(
             f"mask of shape {mask.shape}: must be {picture.shape}, the picture's shape"
@@ -83,7 +79,7 @@ def value_beyond(cval: Any, dtype: np.dtype) -> Any:
     """
     try:
         value = float(cval)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         value = math.nan
     if dtype.kind == "f":
         most = float(np.finfo(dtype).max)

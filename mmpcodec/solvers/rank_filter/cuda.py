@@ -107,6 +107,6 @@ def _search(
     found = NO_ARRAY if valid is None else cupy.empty((rows, columns), bool)
     *places, ranks_there = _upload(*border, ranks)
     arguments = samples, NO_ARRAY if valid is None else valid, *places, shape
-    grid = -(-columns // 32), -(-rows // 8)
+    grid = -(-rows // 8), -(-columns // 32)
     kernel(grid, (*arguments, ranks_there, out, found))
     return out, found

@@ -110,7 +110,7 @@ def percentile_filter(
     counts = _counts(size)
     try:
         part = float(percentile)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         part = math.nan
     if not 0 <= part <= 100:
         raise ParameterError(f"percentile = {percentile!r}: must be a number from 0 to 100")

@@ -30,8 +30,8 @@ def digit_counts(values: np.ndarray, prefix: int, shift: int, bits: int) -> np.n
 
 
 def _plain(values: np.ndarray) -> np.ndarray:
-    """A plain view that DLPack knows: no bool, no memory map, no field of another array."""
-    return np.asarray(values.view(np.uint8) if values.dtype == bool else values)
+    """As C++ reads it: bool as bytes, values where their type may lie."""
+    return np.require(values.view(np.uint8) if values.dtype == bool else values, None, "CA")
 
 
 def _threads() -> int:

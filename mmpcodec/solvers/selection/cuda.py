@@ -52,7 +52,7 @@ def select(values: Any, ranks: list[int]) -> tuple[np.ndarray, int]:
     """As the reference; the keys come to the host."""
     import cupy
 
-    if not on_device(values) and values.nbytes > _free_bytes() // 2:
+    if _too_large(values):
         return _select_in_parts(values, ranks)
     search = _Selection(cupy.asarray(values))
     if len(ranks) > MANY:
@@ -73,6 +73,11 @@ def select_rows(rows: Any, ranks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     import cupy
 
     count, length = rows.shape
+    if _too_large(rows) and count > 1:
+        middle = count // 2
+        halves = (slice(0, middle), slice(middle, count))
+        found = [select_rows(rows[half], ranks[half]) for half in halves]
+        return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))
     if length > LONG_ROW:
         each = [_select_row(row, wanted) for row, wanted in zip(rows, ranks, strict=True)]
         return np.stack([keys for keys, _ in each]), np.array([nans for _, nans in each])
@@ -94,6 +99,10 @@ def digit_counts(values: Any, prefix: int, shift: int, bits: int) -> np.ndarray:
     """As the reference; the counts come to the host."""
     import cupy
 
+    if _too_large(values):
+        middle = len(values) // 2
+        halves = values[:middle], values[middle:]
+        return sum(digit_counts(half, prefix, shift, bits) for half in halves)
     search = _Selection(cupy.asarray(values))
     counts = cupy.zeros(1 << bits, np.uint64)
     digit = np.uint64(prefix), np.int32(shift), np.int32(bits)
@@ -251,6 +260,11 @@ def _open_ends(places: list[tuple[int, int]], size: int) -> tuple[list[int], lis
         return len(ends) - 1
 
     return ends, [(number(low), number(high)) for low, high in places]
+
+
+def _too_large(values: Any) -> bool:
+    """Whether values in host memory must come to the device in parts."""
+    return not on_device(values) and values.nbytes > _free_bytes() // 2
 
 
 def _free_bytes() -> int:

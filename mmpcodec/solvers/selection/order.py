@@ -1,12 +1,12 @@
 """Order statistics. See the package for order, NaN, axes and where arrays lie."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from mmpcodec.devices import module_of, on_device
+from mmpcodec.devices import as_array, module_of, on_device
 from mmpcodec.errors import ParameterError
 from mmpcodec.solvers import backends
 from mmpcodec.solvers.arguments import integer
@@ -55,7 +55,9 @@ def kth_smallest(
     4
     """
     lines = _lines(values, axis, nan, backend)
-    ks = [integer("k", one) for one in np.atleast_1d(np.asarray(k)).tolist()]
+    ks = [integer("k", one) for one in (k if isinstance(k, Iterable) else [k])]
+    if not ks:
+        raise ParameterError("k: must not be empty")
 
     def ranks(counts: np.ndarray) -> np.ndarray:
         least = int(counts.min())
@@ -65,7 +67,7 @@ def kth_smallest(
         return np.broadcast_to(np.array(ks, np.int64) - 1, (len(counts), len(ks)))
 
     found = lines.select(ranks)
-    return lines.shaped(found, several=bool(np.ndim(k)))
+    return lines.shaped(found, several=isinstance(k, Iterable))
 
 
 def median(
@@ -155,7 +157,10 @@ def quantile(
     """
     if method not in METHODS:
         raise ParameterError(f"method = {method!r}: must be one of {', '.join(METHODS)}")
-    wanted = np.atleast_1d(np.asarray(q, np.float64))
+    try:
+        wanted = np.atleast_1d(np.asarray(q, np.float64))
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"q = {q!r}: must be numbers from 0 to 1") from error
     if wanted.ndim != 1 or not wanted.size or not ((wanted >= 0) & (wanted <= 1)).all():
         raise ParameterError(f"q = {q!r}: must be numbers from 0 to 1")
     lines = _lines(values, axis, nan, backend)
@@ -183,6 +188,10 @@ def _between(low: Any, high: Any, part: Any) -> Any:
         apart = low * (1 - part) + high * part
     found = xp.where(xp.isfinite(found) | ~xp.isfinite(low) | ~xp.isfinite(high), found, apart)
     found = xp.where((low == high) | (part == 0), low, found)
+    # Between a number and an infinity lies the infinity.
+    inside = (part > 0) & (part < 1)
+    found = xp.where(inside & xp.isinf(low) & xp.isfinite(high), low, found)
+    found = xp.where(inside & xp.isinf(high) & xp.isfinite(low), high, found)
     with np.errstate(over="ignore"):
         return found.astype(result)
 
@@ -246,17 +255,14 @@ class _Lines:
 def _lines(values: Any, axis: int | None, nan: str, backend: str) -> _Lines:
     if nan not in NAN_RULES:
         raise ParameterError(f"nan = {nan!r}: must be one of {', '.join(NAN_RULES)}")
-    if not on_device(values):
-        try:
-            values = np.asanyarray(values)
-        except ValueError as error:
-            raise ParameterError(f"values: {error}") from error
+    values = as_array("values", values)
     check_type(values)
     if values.size == 0:
         raise ParameterError(f"values of shape {values.shape}: must not be empty")
     operations = backends.operations(__package__, backend, values)
     if axis is None:
-        rows, shape = values.reshape(1, -1), ()
+        # The order of the values does not matter, so those of a transposed array need no copy.
+        rows, shape = (values.T if values.flags.f_contiguous else values).reshape(1, -1), ()
     else:
         place = integer("axis", axis)
         if not -values.ndim <= place < values.ndim:

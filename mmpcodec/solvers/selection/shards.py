@@ -4,13 +4,15 @@ Each round every place counts one digit of its keys; the sum of the counts says 
 answer has. So places send 2048 numbers a round, and for 32-bit values there are three rounds.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
+from mmpcodec.devices import as_array
 from mmpcodec.errors import ParameterError
 from mmpcodec.solvers import backends
+from mmpcodec.solvers.arguments import integer
 from mmpcodec.solvers.selection.keys import check_type, from_keys
 
 DIGIT_BITS = 11
@@ -46,6 +48,7 @@ class Search:
     """
 
     def __init__(self, dtype: Any, k: int, count: int):
+        k = integer("k", k)
         if not 1 <= k <= count:
             raise ParameterError(f"k = {k}: must be from 1 to {count}, the number of values")
         self.dtype = np.dtype(dtype)
@@ -123,6 +126,9 @@ def digit_counts(values: Any, search: Search, *, backend: str = "auto") -> np.nd
     ParameterError
         When the shard is of another type than the search.
     """
+    values = as_array("values", values)
+    if search.done:
+        raise ParameterError("search: is done")
     if values.dtype != search.dtype:
         raise ParameterError(f"values of type {values.dtype}: the search is for {search.dtype}")
     operations = backends.operations(__package__, backend, values)
@@ -133,12 +139,12 @@ def digit_counts(values: Any, search: Search, *, backend: str = "auto") -> np.nd
     return operations.digit_counts(flat, search.prefix, search.shift, search.bits)
 
 
-def kth_of_shards(shards: Sequence[Any], k: int, *, backend: str = "auto") -> Any:
+def kth_of_shards(shards: Iterable[Any], k: int, *, backend: str = "auto") -> Any:
     """The k-th smallest value of arrays taken together; NaN come last.
 
     Parameters
     ----------
-    shards : sequence of arrays
+    shards : arrays
         Of one type and any shapes; read several times.
     k : int
         1 is the smallest.
@@ -149,6 +155,7 @@ def kth_of_shards(shards: Sequence[Any], k: int, *, backend: str = "auto") -> An
     ParameterError
         When there are no shards, their types differ, or there is no such value.
     """
+    shards = [as_array("shards", shard) for shard in shards]
     if not shards:
         raise ParameterError("shards: must not be empty")
     search = Search(shards[0].dtype, k, sum(shard.size for shard in shards))

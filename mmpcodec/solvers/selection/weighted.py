@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.devices import module_of, on_device
+from mmpcodec.devices import as_array, module_of, on_device
 from mmpcodec.errors import ParameterError
 from mmpcodec.solvers import backends
 from mmpcodec.solvers.exact import exact
@@ -14,8 +14,8 @@ from mmpcodec.solvers.selection.keys import check_type, to_keys
 def weighted_median(values: Any, weights: Any, *, backend: str = "auto") -> Any:
     """The smallest value with which at least half of all weight is reached.
 
-    With equal weights it is the lower median. Weights are added exactly, floating-point ones on a
-    common grid as for maximum sums. The values are sorted, on the backend's side.
+    With equal weights it is the lower median. Floating-point weights are rounded to a common grid
+    as for maximum sums, and then added exactly. The values are sorted, on the backend's side.
 
     Parameters
     ----------
@@ -39,13 +39,12 @@ def weighted_median(values: Any, weights: Any, *, backend: str = "auto") -> Any:
     >>> int(weighted_median([1, 2, 3, 4], [1, 1, 1, 4]))
     4
     """
-    if not on_device(values):
-        values = np.asarray(values)
+    values, weights = as_array("values", values), as_array("weights", weights)
     check_type(values)
     backends.operations(__package__, backend, values)
-    if values.ndim != 1 or np.shape(weights) != values.shape:
+    if values.ndim != 1 or weights.shape != values.shape:
         raise ParameterError(
-            f"values of shape {values.shape}, weights of shape {np.shape(weights)}: must be two "
+            f"values of shape {values.shape}, weights of shape {weights.shape}: must be two "
             "sequences of one length"
         )
     if backend == "cuda" and not on_device(values):
@@ -53,9 +52,9 @@ def weighted_median(values: Any, weights: Any, *, backend: str = "auto") -> Any:
 
         values, weights = cupy.asarray(values), cupy.asarray(weights)
     xp = module_of(values)
-    heavy = exact(weights, 1).values.astype(np.int64)
-    if int(heavy.min()) < 0:
-        raise ParameterError(f"weights: {weights[int(heavy.argmin())]} is negative")
+    heavy = exact(weights, 1, backend, "weights").values.astype(np.int64)
+    if bool((weights < 0).any()):
+        raise ParameterError(f"weights: {weights.min()} is negative")
     if values.dtype.kind == "f" and bool(xp.isnan(values).any()):
         raise ParameterError("values: must not be NaN")
     order = xp.argsort(to_keys(values), kind="stable")
