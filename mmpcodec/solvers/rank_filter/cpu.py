@@ -10,7 +10,7 @@ from mmpcodec.solvers.rank_filter.reference import Border, Window
 
 def ranked(samples: np.ndarray, border: Border, window: Window, rank: int) -> np.ndarray:
     """As the reference."""
-    samples = np.require(samples, None, "CA")  # C++ reads values where their type may lie
+    samples = np.require(samples, None, ["C", "A"])  # C++ reads values where their type may lie
     out = np.empty(_shape(border, window), samples.dtype)
     ranks = np.full(window[0] * window[1] + 1, rank, np.int32)
     _cpu.rank_filter(samples, None, border, window, ranks, out, None, _threads())
@@ -23,7 +23,7 @@ def ranked_of_valid(
     """As the reference."""
     out = np.empty(_shape(border, window), samples.dtype)
     found = np.empty(out.shape, bool)
-    samples = np.require(samples, None, "CA")
+    samples = np.require(samples, None, ["C", "A"])
     counts = valid.view(np.uint8)
     _cpu.rank_filter(samples, counts, border, window, ranks, out, found.view(np.uint8), _threads())
     return out, found

@@ -31,7 +31,7 @@ def digit_counts(values: np.ndarray, prefix: int, shift: int, bits: int) -> np.n
 
 def _plain(values: np.ndarray) -> np.ndarray:
     """As C++ reads it: bool as bytes, values where their type may lie."""
-    return np.require(values.view(np.uint8) if values.dtype == bool else values, None, "CA")
+    return np.require(values.view(np.uint8) if values.dtype == bool else values, None, ["C", "A"])
 
 
 def _threads() -> int:

@@ -75,9 +75,9 @@ def select_rows(rows: Any, ranks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     count, length = rows.shape
     if _too_large(rows) and count > 1:
         middle = count // 2
-        halves = (slice(0, middle), slice(middle, count))
-        found = [select_rows(rows[half], ranks[half]) for half in halves]
-        return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))
+        keys, nans = select_rows(rows[:middle], ranks[:middle])
+        more_keys, more_nans = select_rows(rows[middle:], ranks[middle:])
+        return np.concatenate([keys, more_keys]), np.concatenate([nans, more_nans])
     if length > LONG_ROW:
         each = [_select_row(row, wanted) for row, wanted in zip(rows, ranks, strict=True)]
         return np.stack([keys for keys, _ in each]), np.array([nans for _, nans in each])
@@ -101,8 +101,9 @@ def digit_counts(values: Any, prefix: int, shift: int, bits: int) -> np.ndarray:
 
     if _too_large(values):
         middle = len(values) // 2
-        halves = values[:middle], values[middle:]
-        return sum(digit_counts(half, prefix, shift, bits) for half in halves)
+        first, last = values[:middle], values[middle:]
+        counts = digit_counts(first, prefix, shift, bits)
+        return counts + digit_counts(last, prefix, shift, bits)
     search = _Selection(cupy.asarray(values))
     counts = cupy.zeros(1 << bits, np.uint64)
     digit = np.uint64(prefix), np.int32(shift), np.int32(bits)
