@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 import mmpcodec
-from mmpcodec.cli import decode, doctor, encode, highlight, info
+from mmpcodec.cli import compare, decode, doctor, encode, highlight, info
 from mmpcodec.cli.exits import CommandGroup, discard_unwritten, terminate
 
 app = typer.Typer(
@@ -26,7 +26,14 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (encode.encode, decode.decode, info.info, highlight.highlight, doctor.doctor):
+for command in (
+    encode.encode,
+    decode.decode,
+    info.info,
+    compare.compare,
+    highlight.highlight,
+    doctor.doctor,
+):
     app.command()(command)
 
 
