@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 import mmpcodec
-from mmpcodec.cli import compare, decode, doctor, encode, highlight, info
+from mmpcodec.cli import compare, decode, doctor, encode, highlight, info, sweep
 from mmpcodec.cli.exits import CommandGroup, discard_unwritten, terminate
 
 app = typer.Typer(
@@ -31,6 +31,7 @@ for command in (
     decode.decode,
     info.info,
     compare.compare,
+    sweep.sweep,
     highlight.highlight,
     doctor.doctor,
 ):
