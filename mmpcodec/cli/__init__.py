@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 import mmpcodec
-from mmpcodec.cli import compare, decode, doctor, encode, highlight, info, sweep
+from mmpcodec.cli import compare, decode, doctor, encode, highlight, info, report, sweep
 from mmpcodec.cli.exits import CommandGroup, discard_unwritten, terminate
 
 app = typer.Typer(
@@ -32,6 +32,7 @@ for command in (
     info.info,
     compare.compare,
     sweep.sweep,
+    report.report,
     highlight.highlight,
     doctor.doctor,
 ):
