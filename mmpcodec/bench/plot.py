@@ -23,6 +23,7 @@ COLOURS = (
 """One a codec, in order; the first eight stay apart for colour-blind readers."""
 
 _MARKERS = "osD^vP*X<>"
+_OUR_LINES = ("-", "--", ":", "-.")  # ours may lie on one another
 _INCHES = (8.0, 5.5)
 _DPI = 110
 
@@ -74,6 +75,7 @@ def draw_curves(
             marker=_MARKERS[number % len(_MARKERS)],
             markersize=5 if curve.ours else 4,
             linewidth=2.4 if curve.ours else 1.2,
+            linestyle=_OUR_LINES[number % len(_OUR_LINES)] if curve.ours else "-",
             label=curve.codec,
             zorder=3 if curve.ours else 2,
         )

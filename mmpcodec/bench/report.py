@@ -103,6 +103,7 @@ def write_page(
         raise MissingExtra("report: needs jinja2; install mmpcodec[bench]") from error
     page = resources.files(mmpcodec).joinpath("bench", "page")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    environment.policies["json.dumps_kwargs"] = {"sort_keys": False}
     template = environment.from_string(page.joinpath("report.html").read_text())
     codecs = codecs_in(pictures)
     chunks = template.generate(

@@ -73,5 +73,6 @@ def report(
     except OSError as error:
         raise FileError.from_os(error.filename or target, error) from error
     if not quiet:
-        print(f"{page}: {len(pictures)} pictures, anchor {against}, {size / 1e6:.1f} MB")
+        plural = "" if len(pictures) == 1 else "s"
+        print(f"{page}: {len(pictures)} picture{plural}, anchor {against}, {size / 1e6:.1f} MB")
     return ExitCode.DONE

@@ -129,8 +129,9 @@ function makeChart(place, legend, data) {
       class: "cursor"});
     const bpp = scale.bpp(x);
     drawLegend(bpp);
-    add(scale.overlay, "text", {x: Math.min(Math.max(x, 60), scale.width - 60),
-      y: scale.height - scale.bottom - 6, "text-anchor": "middle"}, `${bpp.toFixed(3)} bpp`);
+    const right = x < scale.width / 2;
+    add(scale.overlay, "text", {x: right ? x + 5 : x - 5, y: scale.height - scale.bottom - 6,
+      "text-anchor": right ? "start" : "end"}, `${bpp.toFixed(3)} bpp`);
     const {curve, p} = best, lines = [
       curve.codec,
       `${curve.knob} ${p.point}: ${p.bytes} bytes, ${p.bpp.toFixed(3)} bpp`,

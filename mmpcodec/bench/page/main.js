@@ -49,6 +49,7 @@
   at("picture").append(...data.pictures.map(
     picture => new Option(`${picture.name}, ${picture.width}x${picture.height}`)));
   at("metric").append(...Object.entries(data.metrics).map(([name, title]) => new Option(title, name)));
+  at("metric").value = data.metric;
   at("picture").onchange = choosePicture;
   at("metric").onchange = () => chart(data.pictures[at("picture").selectedIndex], at("metric").value);
   choosePicture();

@@ -98,7 +98,7 @@ function makeViewer(data) {
       drawSide(sides.a, 0, place);
       drawSide(sides.b, place, canvas.width);
       context.fillStyle = "#fff";
-      context.fillRect(place - 1, 0, 2, canvas.height);
+      if (0 < place && place < canvas.width) context.fillRect(place - 1, 0, 2, canvas.height);
     }
     at("caption-a").style.opacity = flipping && showsB ? 0.35 : 1;
     at("caption-b").style.opacity = flipping && !showsB ? 0.35 : 1;
