@@ -101,10 +101,7 @@ def test_curves_are_read_off(opened):
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     values = page.locator("#legend b").all_inner_texts()
     assert any(value.endswith(" dB") for value in values)
-    tip = (
-        page.locator("#chart .box-text").all_inner_texts()
-        or page.locator("#chart .box-text").all_text_contents()
-    )
+    tip = page.locator("#chart .box-text").all_text_contents()
     assert tip[0] in ("jpeg", "mmp:preset=default")
     assert "bytes" in tip[1]
     page.locator("#legend button", has_text="jpeg").click()
