@@ -6,6 +6,7 @@ points, separated by ``/``, in place of its own ladder. Leaves other people's co
 
 import functools
 import hashlib
+import math
 import os
 import platform
 from collections.abc import Callable, Mapping, Sequence
@@ -89,7 +90,15 @@ def spelled(name: str, options: Mapping[str, Any]) -> str:
     return f"{name}:{rest}" if rest else name
 
 
-def points(text: str, given: str, separator: str = "/", *, zero: bool = True) -> tuple[float, ...]:
+def points(
+    text: str,
+    given: str,
+    separator: str = "/",
+    *,
+    low: float = 0.0,
+    high: float = math.inf,
+    whole: bool = False,
+) -> tuple[float, ...]:
     """Operating points from a list, sorted, each once.
 
     Parameters
@@ -98,24 +107,27 @@ def points(text: str, given: str, separator: str = "/", *, zero: bool = True) ->
         What they belong to, for messages.
     given : str
     separator : str
-    zero : bool
-        Whether 0 is allowed.
+    low, high : float
+        Smallest and largest that is allowed.
+    whole : bool
+        Whether they must be integers.
 
     Raises
     ------
     ParameterError
-        When one is not a finite number of at least 0, or there is none.
+        When one is not such a number, or there is none.
     """
     values = []
     for part in given.split(separator):
         try:
             value = float(part)
         except ValueError:
-            value = -1.0
-        if not (0 <= value < float("inf")) or (value == 0 and not zero):
-            least = "0 or more" if zero else "above 0"
+            value = math.nan
+        if not (low <= value <= high and math.isfinite(value)) or (whole and value % 1):
+            kind = "an integer" if whole else "a finite number"
+            upper = "" if math.isinf(high) else f" to {high:g}"
             raise ParameterError(
-                f"{text} = {given!r}: {part.strip()!r} must be a finite number, {least}"
+                f"{text} = {given!r}: {part.strip()!r} must be {kind} from {low:g}{upper}"
             )
         values.append(value)
     return tuple(sorted(set(values)))

@@ -17,6 +17,7 @@ import tomllib
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
+from string import Formatter
 from typing import Any
 
 import numpy as np
@@ -61,13 +62,10 @@ def _command(where: str, codec: str, table: Any) -> Codec:
     if not isinstance(table, dict) or set(table) - set(_KNOWN):
         raise ParameterError(f"{where}: must be a table of {', '.join(_KNOWN)}")
     for key, fields in _FIELDS.items():
-        template = table.get(key)
-        missing = [f for f in sorted(fields) if f"{{{f}}}" not in str(template)]
-        if not isinstance(template, str) or missing:
+        if _fields_of(table.get(key)) != fields:
+            names = ", ".join(f"{{{field}}}" for field in sorted(fields))
             raise ParameterError(
-                f"{where}: {key} = {template!r}: must be a command line with {{{missing[0]}}}"
-                if missing
-                else f"{where}: {key} = {template!r}: must be a command line"
+                f"{where}: {key} = {table.get(key)!r}: must be a command line with {names}"
             )
     ladder = table.get("points")
     if not isinstance(ladder, list) or not ladder:
@@ -87,6 +85,16 @@ def _command(where: str, codec: str, table: Any) -> Codec:
         decode=partial(_decode, table["decode"], suffixes),
         backend="program",
     )
+
+
+def _fields_of(template: Any) -> set[str]:
+    """Names in braces; none where it is no template at all."""
+    if not isinstance(template, str):
+        return set()
+    try:
+        return {name for _, name, _, _ in Formatter().parse(template) if name is not None}
+    except ValueError:
+        return set()
 
 
 def _encode(template: str, suffixes: Mapping[str, str], samples: np.ndarray, point: float) -> bytes:

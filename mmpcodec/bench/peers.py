@@ -47,12 +47,22 @@ def peers(text: str) -> list[Codec]:
     return [_MAKERS[name](options)]
 
 
+_RANGES: dict[str, dict[str, Any]] = {
+    "quality": {"low": 1, "high": 100, "whole": True},
+    "qp": {"low": 1, "high": 51, "whole": True},
+    "ratio": {"low": 1, "high": 10000},
+    "distance": {"low": 0.05, "high": 25},
+}
+"""What each knob may be set to."""
+
+
 def _ladder(
     name: str, options: Mapping[str, str], knob: str, default: Ladder
 ) -> tuple[Ladder, dict[str, str]]:
     """Operating points of a codec, and its other options."""
     rest = dict(options)
-    ladder = points(f"{name} {knob}", rest.pop(knob), zero=False) if knob in rest else default
+    given = rest.pop(knob, None)
+    ladder = default if given is None else points(f"{name} {knob}", given, **_RANGES[knob])
     return ladder, rest
 
 

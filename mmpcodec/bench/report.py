@@ -22,7 +22,7 @@ from mmpcodec.bench.curves import (
     mean_delta,
 )
 from mmpcodec.bench.results import Results, Row, key_of, written_whole
-from mmpcodec.bench.tables import of_picture
+from mmpcodec.bench.tables import common, deltas, mean_title
 from mmpcodec.errors import MissingExtra
 
 PAGE = "report.html"
@@ -179,17 +179,18 @@ def _deltas(
     pictures: Sequence[PictureCurves], anchor: str, metric: str
 ) -> Iterator[dict[str, Any]]:
     """Deltas of each codec: their mean, then picture by picture."""
-    for codec in codecs_in(pictures):
-        if codec == anchor:
-            continue
-        found = [of_picture(picture, anchor, codec, metric) for picture in pictures]
+    found = deltas(pictures, anchor, metric)
+    places = common(found)
+    for codec, each in found.items():
         bugs = [
             sum("error" in row for row in curve.rows) if (curve := p.curve(codec)) else 0
             for p in pictures
         ]
-        yield {"picture": "mean", "codec": codec, "bugs": sum(bugs), **asdict(mean_delta(found))}
-        for picture, each, count in zip(pictures, found, bugs, strict=True):
-            yield {"picture": picture.name, "codec": codec, "bugs": count, **asdict(each)}
+        mean = mean_delta([each[place] for place in places])
+        title = mean_title(places, pictures)
+        yield {"picture": title, "mean": True, "codec": codec, "bugs": sum(bugs), **asdict(mean)}
+        for picture, one, count in zip(pictures, each, bugs, strict=True):
+            yield {"picture": picture.name, "codec": codec, "bugs": count, **asdict(one)}
 
 
 def chosen_views(picture: PictureCurves, results: Results, views: int) -> list[list[Row]]:

@@ -1,6 +1,6 @@
 """Tables of results in Markdown."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from mmpcodec.bench.curves import (
     METRICS,
@@ -19,9 +19,8 @@ def markdown(pictures: Sequence[PictureCurves], anchor: str, metric: str = "psnr
         "positive BD-quality are better than the anchor.",
         *delta_tables(pictures, anchor, metric),
         *(
-            f"{picture.name}, {picture.width}x{picture.height}\n\n{table}"
+            f"{picture.name}, {picture.width}x{picture.height}\n\n{at_our_rates(picture, metric)}"
             for picture in pictures
-            for table in at_our_rates(picture, metric)
         ),
         failures(pictures),
         settings(pictures),
@@ -31,30 +30,55 @@ def markdown(pictures: Sequence[PictureCurves], anchor: str, metric: str = "psnr
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A Markdown table."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    lines = [f"| {' | '.join(line)} |" for line in (head, *rows)]
+    return "\n".join([lines[0], "|---" * len(head) + "|", *lines[1:]])
 
 
 def delta_tables(pictures: Sequence[PictureCurves], anchor: str, metric: str) -> Iterator[str]:
     """BD-rate and BD-quality of each codec on each picture, and their means."""
-    codecs = [codec for codec in codecs_in(pictures) if codec != anchor]
-    found = {codec: [of_picture(p, anchor, codec, metric) for p in pictures] for codec in codecs}
+    found = deltas(pictures, anchor, metric)
+    places = common(found)
     unit = "dB" if metric == "psnr" else "x 1000"
     for title, text in (
         ("BD-rate %", rate_text),
         (f"BD-{METRICS[metric].partition(',')[0]} {unit}", lambda d: quality_text(d, metric)),
     ):
-        yield table(
-            [title, *codecs],
-            [
-                [picture.name, *(text(found[codec][place]) for codec in codecs)]
-                for place, picture in enumerate(pictures)
-            ]
-            + [["mean", *(text(mean_delta(found[codec])) for codec in codecs)]],
-        )
+        rows = [
+            [picture.name, *(text(each[place]) for each in found.values())]
+            for place, picture in enumerate(pictures)
+        ]
+        means = [mean_delta([each[place] for place in places]) for each in found.values()]
+        rows.append([mean_title(places, pictures), *map(text, means)])
+        yield table([title, *found], rows)
 
 
-def of_picture(picture: PictureCurves, anchor: str, codec: str, metric: str) -> Delta:
+def deltas(pictures: Sequence[PictureCurves], anchor: str, metric: str) -> dict[str, list[Delta]]:
+    """For each codec but the anchor its deltas, one a picture."""
+    return {
+        codec: [_of_picture(picture, anchor, codec, metric) for picture in pictures]
+        for codec in codecs_in(pictures)
+        if codec != anchor
+    }
+
+
+def common(found: Mapping[str, Sequence[Delta]]) -> list[int]:
+    """Places of the pictures to take means over, so that they can be compared.
+
+    These are the pictures on which every codec has a number, codecs without any left aside; all
+    pictures where there is no such picture.
+    """
+    count = max((len(each) for each in found.values()), default=0)
+    compared = [each for each in found.values() if any(d.rate is not None for d in each)]
+    shared = [place for place in range(count) if all(e[place].rate is not None for e in compared)]
+    return shared or list(range(count))
+
+
+def mean_title(places: Sequence[int], pictures: Sequence[PictureCurves]) -> str:
+    """What a mean is over."""
+    return "mean" if len(places) == len(pictures) else f"mean of {len(places)} that all have"
+
+
+def _of_picture(picture: PictureCurves, anchor: str, codec: str, metric: str) -> Delta:
     """Deltas of a codec on a picture."""
     curve = picture.curve(codec)
     if curve is None:
@@ -81,21 +105,19 @@ def _text(number: str | None, problem: str) -> str:
     return f"{number} ({problem})" if problem.startswith("without") else number
 
 
-def at_our_rates(picture: PictureCurves, metric: str) -> Iterator[str]:
-    """Quality of all codecs at the rates of each of our curves, or those of the first curve."""
-    leading = [curve for curve in picture.curves if curve.ours] or list(picture.curves[:1])
+def at_our_rates(picture: PictureCurves, metric: str) -> str:
+    """Quality of all codecs at the rates of the first curve, which is ours where there is one."""
+    first, *others = picture.curves
     digits = 2 if metric == "psnr" else 4
-    for ours in leading:
-        others = [curve for curve in picture.curves if curve not in leading]
-        rows = []
-        for row in ours.good:
-            values = [row[metric], *(curve.at(row["bpp"], metric) for curve in others)]
-            texts = ["" if value is None else f"{value:.{digits}f}" for value in values]
-            times = [f"{row[f'{step}_seconds']:.3f}" for step in ("encode", "decode")]
-            rows.append([f"{row['point']:g}", str(row["bytes"]), f"{row['bpp']:.4f}", *texts])
-            rows[-1] += times
-        head = [ours.rows[0]["knob"], "bytes", "bpp", ours.codec]
-        yield table([*head, *(curve.codec for curve in others), "encode s", "decode s"], rows)
+    rows = []
+    for row in first.good:
+        values = [row[metric], *(curve.at(row["bpp"], metric) for curve in others)]
+        rows.append(
+            [f"{row['point']:g}", str(row["bytes"]), f"{row['bpp']:.4f}"]
+            + ["" if value is None else f"{value:.{digits}f}" for value in values]
+        )
+    names = [curve.codec for curve in picture.curves]
+    return table([first.rows[0]["knob"], "bytes", "bpp", *names], rows)
 
 
 def failures(pictures: Sequence[PictureCurves]) -> str:

@@ -77,7 +77,7 @@ def test_colour_is_turned_to_gray_where_asked(mmp, picture, samples):
     ("arguments", "code", "message"),
     [
         (["--peers", "gif"], 2, "peer 'gif': must be one of jpeg"),
-        (["-l", "8,x"], 2, "lambda = '8,x': 'x' must be a finite number, 0 or more"),
+        (["-l", "8,x"], 2, "lambda = '8,x': 'x' must be a finite number from 0"),
         (["--codec", "jpeg"], 2, "--codec jpeg: must begin with mmp"),
         (["--codec", "mmp:preset=best"], 2, "preset = 'best': must be one of"),
         (["--codec", "mmp", "--codec", "mmp:preset=default"], 2, "is named twice"),

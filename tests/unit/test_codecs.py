@@ -39,7 +39,7 @@ def test_bad_strings(text):
 
 @pytest.mark.parametrize("given", ["", "8,", "x", "-1", "nan", "inf"])
 def test_bad_points(given):
-    with pytest.raises(ParameterError, match=r"lambda = .* must be a finite number, 0 or more"):
+    with pytest.raises(ParameterError, match=r"lambda = .* must be a finite number from 0$"):
         points("lambda", given, ",")
 
 
@@ -111,7 +111,9 @@ def test_avif_is_two_codecs():
         ("gif", "peer 'gif': must be one of jpeg, jpeg2000, webp, avif, jxl, hevc"),
         ("jpeg:speed=1", "jpeg: unknown option 'speed'; known are quality"),
         ("avif:tune=vmaf", "tune = 'vmaf': must be one of psnr, default, ssim, iq"),
-        ("jpeg:quality=0", "jpeg quality = '0': '0' must be a finite number, above 0"),
+        ("jpeg:quality=0", "jpeg quality = '0': '0' must be an integer from 1 to 100"),
+        ("webp:quality=20.5", "webp quality = '20.5': '20.5' must be an integer from 1 to 100"),
+        ("jpeg2000:ratio=0.5", "'0.5' must be a finite number from 1 to 10000"),
     ],
 )
 def test_bad_peers(text, message):
@@ -174,7 +176,9 @@ GOOD = template("cp {input} {coded} {point}")
         ("", "peers.toml: holds no table"),
         ("x = 1", r"peers.toml: \[x\]: must be a table of encode, decode"),
         (GOOD + "speed = 1", r"\[copy\]: must be a table of encode, decode, points"),
-        (GOOD.replace("{point}", ""), r"encode = .* must be a command line with \{point\}"),
+        (GOOD.replace("{point}", ""), r"encode = .* with \{coded\}, \{input\}, \{point\}$"),
+        (GOOD.replace("{point}", "{point} {x}"), r"encode = .* must be a command line with"),
+        (GOOD.replace("{point}", "{point} {"), r"encode = .* must be a command line with"),
         ("[a]\nencode = 1\ndecode = 2\npoints = []", r"\[a\]: encode = 1: must be a command"),
         (GOOD.replace("[2, 1.5]", "[]"), r"points = \[\]: must be a list of numbers"),
         (GOOD.replace("[2, 1.5]", "['x']"), r"'x' must be a finite number"),

@@ -160,15 +160,24 @@ def test_grouping(pictures):
 
 def test_markdown(pictures):
     text = tables.markdown(pictures, "jpeg")
+    assert "|---|---|---|\n" in text
     assert "| BD-rate % | mmp:preset=default | avif:tune=psnr |" in text
     assert "| a.pgm | -20.0 | not measured |" in text
     assert "| b.pgm | not measured | no overlap |" in text
-    assert "| mean | -20.0 (without 1 of 2) | without 2 of 2 |" in text
-    assert "| quality | bytes | bpp | mmp:preset=default | jpeg | encode s | decode s |" in text
-    assert "| 0.16 | 160 | 0.1600 | 33.03 | 32.07 | 0.500 | 0.250 |" in text
+    assert "| mean of 1 that all have | -20.0 | without 1 of 1 |" in text
+    assert "| quality | bytes | bpp | mmp:preset=default | jpeg |" in text
+    assert "| 0.16 | 160 | 0.1600 | 33.03 | 32.07 |" in text
     assert "| a.pgm | jpeg | 3 | OSError: a\\|b |" in text
     assert "| jpeg | best | x 1 | cpu | m |" in text
     assert "fewer than 4 points" in tables.markdown(pictures, "jpeg", "ms_ssim")
+
+
+def test_means_are_over_the_same_pictures():
+    good, bad = delta(line(), line(saving=0.8)), delta(None, line())
+    assert tables.common({"x": [good, good, bad], "y": [bad, good, good]}) == [1]
+    assert tables.common({"x": [good, bad], "never": [bad, bad]}) == [0]
+    assert tables.common({"x": [good, bad], "y": [bad, good]}) == [0, 1]
+    assert tables.common({}) == []
 
 
 def test_drawings(pictures, tmp_path):

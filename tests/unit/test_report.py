@@ -68,7 +68,7 @@ def test_page_holds_everything(swept, results):
     original = results.original(swept[0].sha256).read_bytes()
     assert base64.b64decode(found[f"image-{picture['id']}"]) == original
     mean, each, *_ = data["deltas"]
-    assert mean["picture"] == "mean"
+    assert (mean["picture"], mean["mean"]) == ("mean", True)
     assert mean["rate"] == each["rate"]
     assert [d["problem"] for d in data["deltas"][2:]] == ["without 1 of 1", "fewer than 4 points"]
     assert [d["bugs"] for d in data["deltas"]] == [0, 0, 1, 1]

@@ -35,7 +35,7 @@ function makeTable(table, columns) {
     top.append(head);
     for (const row of sorted) {
       const line = document.createElement("tr");
-      if (row.picture === "mean") line.className = "mean";
+      if (row.mean) line.className = "mean";
       line.append(...columns.map(column => cell(row, column)));
       body.append(line);
     }
