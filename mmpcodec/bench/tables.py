@@ -112,10 +112,10 @@ def at_our_rates(picture: PictureCurves, metric: str) -> str:
     rows = []
     for row in first.good:
         values = [row[metric], *(curve.at(row["bpp"], metric) for curve in others)]
-        rows.append(
-            [f"{row['point']:g}", str(row["bytes"]), f"{row['bpp']:.4f}"]
-            + ["" if value is None else f"{value:.{digits}f}" for value in values]
-        )
+        texts = ["" if value is None else f"{value:.{digits}f}" for value in values]
+        if row["max_error"] == 0:
+            texts[0] = "lossless"
+        rows.append([f"{row['point']:g}", str(row["bytes"]), f"{row['bpp']:.4f}", *texts])
     names = [curve.codec for curve in picture.curves]
     return table([first.rows[0]["knob"], "bytes", "bpp", *names], rows)
 
