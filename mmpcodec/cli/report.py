@@ -52,7 +52,10 @@ def report(
     if metric not in METRICS:
         raise ParameterError(f"metric = {metric!r}: must be one of {', '.join(METRICS)}")
     found = Results(results)
-    pictures = grouped(found.rows())
+    try:
+        pictures = grouped(found.rows())
+    except OSError as error:
+        raise FileError.from_os(str(found.path), error) from error
     against = anchor_in(pictures, anchor)
     if markdown:
         print(tables.markdown(pictures, against, metric), end="")

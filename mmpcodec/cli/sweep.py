@@ -1,6 +1,7 @@
 """``mmp sweep``: our codec and others on pictures, at their operating points."""
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -110,7 +111,7 @@ def sweep(
             with bars.follow(picture.name) as advance:
                 advance(0, total)
                 rows = measurements(picture, chosen, results, repeat=repeat, retry=retry)
-                for number, row in enumerate(rows, start=1):
+                for number, row in enumerate(named(rows, out), start=1):
                     printer.show(Measured(row))
                     measured += 1
                     failed += "error" in row
@@ -123,6 +124,14 @@ def sweep(
     if unread == len(inputs) or (measured and failed == measured):
         return ExitCode.FAILED
     return ExitCode.PARTLY_FAILED if failed or unread else ExitCode.DONE
+
+
+def named(rows: Iterator[dict[str, Any]], out: str) -> Iterator[dict[str, Any]]:
+    """The same rows; what the system says against writing them names its file."""
+    try:
+        yield from rows
+    except OSError as error:
+        raise FileError.from_os(error.filename or out, error) from error
 
 
 def codecs_of(

@@ -101,3 +101,14 @@ def test_absent_backend(mmp, picture, monkeypatch):
     result = mmp("sweep", picture, "--out", "out", "--codec", "mmp:backend=cuda")
     assert result.exit_code == 4
     assert "no device" in result.stderr
+
+
+def test_a_full_disk_is_named(mmp, picture, monkeypatch):
+    def full(path, samples):
+        raise OSError(28, "No space left on device", str(path))
+
+    monkeypatch.setattr("mmpcodec.bench.sweep.save_png", full)
+    result = mmp("sweep", picture, "--out", "out", *QUICK)
+    assert result.exit_code == 1
+    assert "out/pictures/" in result.stderr
+    assert ".png: No space left on device" in result.stderr
