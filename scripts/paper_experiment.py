@@ -5,18 +5,17 @@
 PICTURE is 512x512 and gray; the dissertation took Lena. Measures lambda 10, 16, 24, 32, 64 and 128
 into DIR as `mmp sweep` does, so a stopped run goes on. Draws the curves over one another as its
 figure 6.24 does, into DIR/paper.png and .svg, and prints Markdown tables with its times beside
-ours. Where there is no CUDA device, that column is empty and the reason is said.
+ours. Where there is no CUDA device, its rows are missing and the reason is said.
 """
 
 import argparse
 import sys
 from collections.abc import Sequence
-from datetime import date
 from pathlib import Path
 
 from mmpcodec import backends, pictures
 from mmpcodec.bench import plot
-from mmpcodec.bench.codecs import Codec, machine, ours
+from mmpcodec.bench.codecs import Codec, ours
 from mmpcodec.bench.curves import Curve, delta, grouped
 from mmpcodec.bench.results import Results, Row, sha256_of
 from mmpcodec.bench.sweep import Picture, sweep, warm_up
@@ -108,6 +107,13 @@ def time_table(curves: Curves) -> str:
     return table(["encoding, s", *(f"lambda {lam}" for lam in lambdas)], rows)
 
 
+def sources(curves: Curves) -> str:
+    """When and where the results were measured, also those of an earlier run."""
+    rows = [row for curve in curves.values() for row in curve.rows]
+    facts = {f"{row['time'][:10]}; {row['machine']}; medians of {row['runs']} runs" for row in rows}
+    return "; ".join(sorted(facts))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("picture", type=Path)
@@ -125,8 +131,8 @@ def main() -> None:
     figure = plot.draw_curves(title, overlaid, [curve.codec for curve in overlaid])
     plot.save(figure, arguments.out / "paper")
 
-    print(f"{picture.name}, {width}x{height}, preset classic; {date.today()}; {machine()};")
-    print(f"times are medians of {arguments.repeat} runs.\n\n{rate_table(curves)}\n")
+    print(f"{picture.name}, {width}x{height}, preset classic; {sources(curves)}.")
+    print(f"\n{rate_table(curves)}\n")
     change = delta(curves["cpu", "adaptive"], curves["cpu", "log2"])
     print(f"log2 against adaptive: BD-rate {change.rate:+.2f} %, BD-PSNR {change.quality:+.3f} dB.")
     sizes = {

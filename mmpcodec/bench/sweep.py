@@ -129,6 +129,7 @@ def _outcome(
         **asdict(measure(samples, decoded)),
         "encode_seconds": encode_seconds,
         "decode_seconds": decode_seconds,
+        "runs": repeat,
         "encode_megapixels_per_second": megapixels / encode_seconds,
         "decode_megapixels_per_second": megapixels / decode_seconds,
     }

@@ -28,6 +28,7 @@ def test_tables_and_figure(tmp_path):
     assert {row["point"] for row in measured} == {10, 16, 24, 32, 64, 128}
     assert len(measured) % 12 == 0
     assert "| dissertation, i7 860 and GTX 580 | 118.46 | 80.35 | 58.82 |" in done.stdout
+    assert "medians of 1 runs" in done.stdout
     assert "| mmp, cpu, 1 thread, log2 | " in done.stdout
     assert "All backends write files of the same sizes." in done.stdout
     assert "log2 against adaptive: BD-rate " in done.stdout

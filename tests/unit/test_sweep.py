@@ -145,7 +145,8 @@ def test_interruption_is_not_a_failure(picture, results, coarse):
 
 
 def test_times_are_medians(picture, results, coarse):
-    list(sweep(picture, [replace(coarse, ladder=(2.0,))], results, repeat=3))
+    (row,) = sweep(picture, [replace(coarse, ladder=(2.0,))], results, repeat=3)
+    assert row["runs"] == 3
     assert coarse.calls == [2, 2, 2]
 
 
