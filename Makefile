@@ -16,6 +16,8 @@ PACKAGE := $(VENV)/package-installed
 TEST := $(VENV)/test-installed
 LINT := $(VENV)/lint-installed
 FUZZ := $(VENV)/fuzz-installed
+BROWSER := $(VENV)/browser-installed
+BENCH := $(VENV)/bench-installed
 
 # The tasks share one environment and pytest starts its own workers, so -j must not mix them.
 .NOTPARALLEL:
@@ -43,6 +45,10 @@ test-long: $(TEST) ## Run the tests that take minutes
 test-gpu: $(TEST) ## Run the tests that need a CUDA device, or say why not
 	$(BIN)/pytest -m gpu -n 0
 
+.PHONY: test-browser
+test-browser: $(TEST) $(BROWSER) ## Click through a report in Chromium, or say why not
+	$(BIN)/pytest -m browser -n 0
+
 .PHONY: lint
 lint: $(LINT) ## Check style, types, spelling and layers
 	$(BIN)/ruff check .
@@ -68,6 +74,12 @@ fuzz: $(FUZZ) ## Feed the decoder broken files for a minute
 .PHONY: bench
 bench: $(PACKAGE) ## Measure speed and compression on this machine
 	$(BIN)/python scripts/bench_codec.py images/camera.pgm images/page.pgm
+
+PICTURE ?= images/camera.pgm
+
+.PHONY: paper
+paper: $(BENCH) ## Repeat the dissertation's experiment on PICTURE; the results are in build/paper
+	$(BIN)/python scripts/paper_experiment.py $(PICTURE) --out build/paper
 
 .PHONY: clean
 clean: ## Remove all that these tasks made
@@ -98,6 +110,6 @@ $(PACKAGE): $(SOURCE_LIST) $(SOURCES)
 # The package is there already: naming its extra installs only what the extra asks for. The tests
 # compile the CUDA kernels, with NVRTC where there is no nvcc.
 $(TEST): WITH := $(if $(shell command -v nvcc),,$(comma)nvrtc)
-$(TEST) $(LINT) $(FUZZ): $(VENV)/%-installed: pyproject.toml | $(PACKAGE)
+$(TEST) $(LINT) $(FUZZ) $(BROWSER) $(BENCH): $(VENV)/%-installed: pyproject.toml | $(PACKAGE)
 	$(PIP) install 'mmpcodec[$*$(WITH)]'
 	@touch $@

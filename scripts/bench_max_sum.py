@@ -3,7 +3,7 @@
     python scripts/bench_max_sum.py [--cuda]
 
 Peers: numba's plain loop over row pairs, numba with the loop over bottoms inside (it becomes SIMD),
-and pyscan-stats; with `mmpcodec[bench]`. Prints Markdown tables.
+and pyscan-stats; with `mmpcodec[peers]`. Prints Markdown tables.
 """
 
 import argparse

@@ -2,7 +2,7 @@
 
     python scripts/bench_median.py [--side N] [--types uint8 ...]
 
-Peers come with `mmpcodec[bench]`; one that is missing or does not take the type is left out, and a
+Peers come with `mmpcodec[peers]`; one that is missing or does not take the type is left out, and a
 slow one is not asked for larger windows. Prints Markdown tables, times in ms.
 """
 

@@ -14,7 +14,17 @@ from typing import Annotated
 import typer
 
 import mmpcodec
-from mmpcodec.cli import decode, doctor, encode, highlight, info, median
+from mmpcodec.cli import (
+    compare,
+    decode,
+    doctor,
+    encode,
+    highlight,
+    info,
+    median,
+    report,
+    sweep,
+)
 from mmpcodec.cli.exits import CommandGroup, discard_unwritten, terminate
 
 app = typer.Typer(
@@ -30,6 +40,9 @@ for command in (
     encode.encode,
     decode.decode,
     info.info,
+    compare.compare,
+    sweep.sweep,
+    report.report,
     highlight.highlight,
     median.median,
     doctor.doctor,

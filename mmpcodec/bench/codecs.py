@@ -1,0 +1,233 @@
+"""Codecs in one shape, made from strings such as ``mmp:preset=classic,lambda=16/32``.
+
+A string is a name and options. The option that is named like the codec's knob gives the operating
+points, separated by ``/``, in place of its own ladder. Leaves other people's codecs to ``peers``.
+"""
+
+import functools
+import hashlib
+import math
+import os
+import platform
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import mmpcodec
+from mmpcodec import backends
+from mmpcodec.errors import ParameterError
+from mmpcodec.params import PRESETS, EncodeParams
+
+OURS = "mmp"
+LAMBDAS = (8.0, 16.0, 32.0, 64.0, 128.0, 256.0)
+
+_SWITCH = {"on": True, "true": True, "off": False, "false": False}
+
+
+@dataclass(frozen=True)
+class Codec:
+    """A codec with all settings but its operating point: what makes one curve.
+
+    Parameters
+    ----------
+    name : str
+        The codec string without operating points, the same for the same settings.
+    knob : str
+        What the operating points are, such as "lambda" or "quality".
+    ladder : tuple of float
+        Operating points to measure.
+    settings : str
+        The settings, said to a reader of the results.
+    versions : mapping of str to str
+        Of everything that decides the bytes: other versions make other results.
+    encode : callable
+        ``encode(samples, point)`` gives the bytes of a whole file of an (H, W) uint8 array.
+    decode : callable
+        ``decode(data)`` gives the samples back.
+    backend : str
+        What it runs on.
+    leaf_scales : callable or None
+        ``leaf_scales(data)`` gives the segmentation tree, where the codec has one.
+    """
+
+    name: str
+    knob: str
+    ladder: tuple[float, ...]
+    settings: str
+    versions: Mapping[str, str]
+    encode: Callable[[np.ndarray, float], bytes]
+    decode: Callable[[bytes], np.ndarray]
+    backend: str = "cpu"
+    leaf_scales: Callable[[bytes], np.ndarray] | None = field(default=None, compare=False)
+
+
+def parse(text: str) -> tuple[str, dict[str, str]]:
+    """Name and options of a codec string.
+
+    Raises
+    ------
+    ParameterError
+        When an option has no value, or is given twice.
+    """
+    name, _, rest = text.strip().partition(":")
+    options: dict[str, str] = {}
+    for part in filter(None, rest.split(",")):
+        key, equals, value = (piece.strip() for piece in part.partition("="))
+        if not (key and equals and value):
+            raise ParameterError(f"codec {text!r}: option {part!r} must be name=value")
+        if key in options:
+            raise ParameterError(f"codec {text!r}: option {key} is given twice")
+        options[key] = value
+    return name, options
+
+
+def spelled(name: str, options: Mapping[str, Any]) -> str:
+    """The codec string of a name and options, which are sorted."""
+    rest = ",".join(f"{key}={options[key]}" for key in sorted(options))
+    return f"{name}:{rest}" if rest else name
+
+
+def points(
+    text: str,
+    given: str,
+    separator: str = "/",
+    *,
+    low: float = 0.0,
+    high: float = math.inf,
+    whole: bool = False,
+) -> tuple[float, ...]:
+    """Operating points from a list, sorted, each once.
+
+    Parameters
+    ----------
+    text : str
+        What they belong to, for messages.
+    given : str
+    separator : str
+    low, high : float
+        Smallest and largest that is allowed.
+    whole : bool
+        Whether they must be integers.
+
+    Raises
+    ------
+    ParameterError
+        When one is not such a number, or there is none.
+    """
+    values = []
+    for part in given.split(separator):
+        try:
+            value = float(part)
+        except ValueError:
+            value = math.nan
+        if not (low <= value <= high and math.isfinite(value)) or (whole and value % 1):
+            kind = "an integer" if whole else "a finite number"
+            upper = "" if math.isinf(high) else f" to {high:g}"
+            raise ParameterError(
+                f"{text} = {given!r}: {part.strip()!r} must be {kind} from {low:g}{upper}"
+            )
+        values.append(value)
+    return tuple(sorted(set(values)))
+
+
+def presets() -> tuple[str, ...]:
+    """A codec string for each preset of our codec."""
+    return tuple(f"{OURS}:preset={preset}" for preset in PRESETS)
+
+
+def ours(options: Mapping[str, str], lambdas: Sequence[float] = LAMBDAS) -> Codec:
+    """Our codec.
+
+    Parameters
+    ----------
+    options : mapping of str to str
+        Those of ``mmpcodec.encode``, and ``backend``, ``threads`` and ``lambda``.
+    lambdas : sequence of float
+        Operating points where ``options`` names none.
+
+    Raises
+    ------
+    ParameterError
+        For an unknown option, or a value outside its range.
+    BackendUnavailable
+        When the named backend cannot run here.
+    """
+    rest = dict(options)
+    ladder = tuple(lambdas)
+    if "lambda" in rest:
+        ladder = points("lambda", rest.pop("lambda"))
+    name = spelled(OURS, {"preset": "default", **rest})
+    backend_name = rest.pop("backend", "auto")
+    threads = rest.pop("threads", None)
+    values = {key: _value(value) for key, value in rest.items()}
+    params = [EncodeParams.from_options(point, **values) for point in ladder]
+    backend = backends.get(backend_name)
+    if threads is not None and not (threads.isdigit() and 1 <= int(threads) <= 1024):
+        raise ParameterError(f"threads = {threads!r}: must be from 1 to 1024")
+    decoder = backend.name if backend.name in backends.HOST else "auto"
+
+    def encode(samples: np.ndarray, point: float) -> bytes:
+        return mmpcodec.encode(
+            samples,
+            point,
+            backend=backend.name,
+            threads=None if threads is None else int(threads),
+            **values,
+        )
+
+    def leaf_scales(data: bytes) -> np.ndarray:
+        trace = mmpcodec.inspect(data, decode=True, backend=decoder).trace
+        assert trace is not None
+        return trace.leaf_scales
+
+    rate_model = params[0].rate_model
+    threads_text = "" if threads is None else f", threads asked for: {threads}"
+    return Codec(
+        name=name,
+        knob="lambda",
+        ladder=ladder,
+        settings=f"rate model {rate_model}{threads_text}",
+        versions={"mmpcodec": mmpcodec.__version__, "codec": codec_fingerprint()},
+        encode=encode,
+        decode=lambda data: mmpcodec.decode(data, backend=decoder),
+        backend=f"{backend.name} ({backend.describe()})",
+        leaf_scales=leaf_scales,
+    )
+
+
+def _value(text: str) -> Any:
+    """An option's value: a switch, an integer, or a word."""
+    if text in _SWITCH:
+        return _SWITCH[text]
+    return int(text) if text.lstrip("-").isdigit() else text
+
+
+@functools.cache
+def codec_fingerprint() -> str:
+    """Twelve hexadecimal digits of the sources that decide the bytes of our files.
+
+    The version of a package stays the same while it is worked on; this does not.
+    """
+    package = Path(mmpcodec.__file__).parent
+    sources = [*package.glob("codec/*.py"), *package.glob("kernels/shared/*.h")]
+    sources.append(package / "params.py")
+    digest = hashlib.sha256()
+    for source in sorted(sources):
+        digest.update(source.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+@functools.cache
+def machine() -> str:
+    """Processor and number of its cores that this process may use."""
+    model = platform.processor() or platform.machine()
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    cores = len(os.sched_getaffinity(0))
+    return f"{models[0] if models else model}, {cores} core{'' if cores == 1 else 's'}"

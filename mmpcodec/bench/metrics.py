@@ -1,0 +1,150 @@
+"""How far a decoded picture is from its original: PSNR, SSIM, MS-SSIM and the largest error.
+
+All take the level of white, never guessing it from the type of the array.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+SSIM_SIDE = 11
+"""Rows and columns of SSIM's window: a Gaussian of sigma 1.5, cut at 5 samples."""
+
+MS_SSIM_WEIGHTS = (0.0448, 0.2856, 0.3001, 0.2363, 0.1333)
+"""Exponents of the five scales, finest first."""
+
+MS_SSIM_SIDE = SSIM_SIDE << (len(MS_SSIM_WEIGHTS) - 1)
+"""Smallest side of a picture whose coarsest scale still holds a window: 176."""
+
+_SIGMA = 1.5
+_K1, _K2 = 0.01, 0.03
+
+
+@dataclass(frozen=True)
+class Quality:
+    """What the metrics say of a decoded picture.
+
+    Parameters
+    ----------
+    psnr : float or None
+        In dB; None where the pictures are equal.
+    ssim, ms_ssim : float or None
+        Up to 1; None where the picture is too small, below 11 and below 176 samples a side.
+    max_error : int
+        Largest absolute difference of two samples.
+    """
+
+    psnr: float | None
+    ssim: float | None
+    ms_ssim: float | None
+    max_error: int
+
+
+def measure(original: np.ndarray, decoded: np.ndarray, *, white: int = 255) -> Quality:
+    """All metrics of two pictures.
+
+    Parameters
+    ----------
+    original, decoded : (H, W) or (H, W, 3) integer arrays
+        Of the same shape. Colour counts as three pictures: their mean squared errors, SSIM and
+        MS-SSIM are averaged.
+    white : int
+        Level of white, the data range of the metrics.
+    """
+    if original.shape != decoded.shape:
+        raise ValueError(f"shapes differ: {original.shape} and {decoded.shape}")
+    return Quality(
+        psnr(original, decoded, white=white),
+        ssim(original, decoded, white=white),
+        ms_ssim(original, decoded, white=white),
+        max_error(original, decoded),
+    )
+
+
+def max_error(original: np.ndarray, decoded: np.ndarray) -> int:
+    """Largest absolute difference of two samples."""
+    return int(np.abs(original.astype(np.int64) - decoded).max())
+
+
+def psnr(original: np.ndarray, decoded: np.ndarray, *, white: int) -> float | None:
+    """Peak signal-to-noise ratio in dB; None where the pictures are equal."""
+    from skimage.metrics import peak_signal_noise_ratio
+
+    if np.array_equal(original, decoded):
+        return None
+    return float(peak_signal_noise_ratio(original, decoded, data_range=white))
+
+
+def ssim(original: np.ndarray, decoded: np.ndarray, *, white: int) -> float | None:
+    """Mean structural similarity as its authors compute it; None below 11 samples a side.
+
+    Source: Wang, Bovik, Sheikh, Simoncelli, "Image quality assessment: from error visibility to
+    structural similarity", IEEE Transactions on Image Processing 13, 2004; scikit-image with the
+    settings that its documentation names for it.
+    """
+    from skimage.metrics import structural_similarity
+
+    if min(original.shape[:2]) < SSIM_SIDE:
+        return None
+    return float(
+        structural_similarity(
+            original,
+            decoded,
+            data_range=white,
+            gaussian_weights=True,
+            sigma=_SIGMA,
+            use_sample_covariance=False,
+            channel_axis=2 if original.ndim == 3 else None,
+        )
+    )
+
+
+def ms_ssim(original: np.ndarray, decoded: np.ndarray, *, white: int) -> float | None:
+    """Multi-scale structural similarity; None below 176 samples a side.
+
+    Contrast and structure are compared at five scales, each half as large as the one before by
+    means of 2x2 samples, and luminance at the last. A negative mean counts as 0. An odd last row
+    or column is left out when a scale is halved.
+
+    Source: Wang, Simoncelli, Bovik, "Multiscale structural similarity for image quality
+    assessment", Asilomar Conference on Signals, Systems and Computers, 2003.
+    """
+    if min(original.shape[:2]) < MS_SSIM_SIDE:
+        return None
+    if original.ndim == 3:
+        channels = range(original.shape[2])
+        values = [ms_ssim(original[..., c], decoded[..., c], white=white) for c in channels]
+        return float(np.mean([value for value in values if value is not None]))
+    x, y = original.astype(np.float64), decoded.astype(np.float64)
+    product = 1.0
+    for scale, weight in enumerate(MS_SSIM_WEIGHTS, start=1):
+        luminance, contrast_structure = _similarities(x, y, white)
+        last = scale == len(MS_SSIM_WEIGHTS)
+        mean = float((luminance * contrast_structure if last else contrast_structure).mean())
+        product *= math.pow(max(mean, 0.0), weight)
+        x, y = _halved(x), _halved(y)
+    return product
+
+
+def _similarities(x: np.ndarray, y: np.ndarray, white: int) -> tuple[np.ndarray, np.ndarray]:
+    """Luminance term and product of contrast and structure terms where the window fits in."""
+    from scipy.ndimage import gaussian_filter
+
+    def smooth(values: np.ndarray) -> np.ndarray:
+        radius = SSIM_SIDE // 2
+        return gaussian_filter(values, _SIGMA, radius=radius)[radius:-radius, radius:-radius]
+
+    c1, c2 = (_K1 * white) ** 2, (_K2 * white) ** 2
+    mean_x, mean_y = smooth(x), smooth(y)
+    variances = smooth(x * x) - mean_x**2 + smooth(y * y) - mean_y**2
+    covariance = smooth(x * y) - mean_x * mean_y
+    luminance = (2 * mean_x * mean_y + c1) / (mean_x**2 + mean_y**2 + c1)
+    return luminance, (2 * covariance + c2) / (variances + c2)
+
+
+def _halved(x: np.ndarray) -> np.ndarray:
+    """Means of 2x2 samples."""
+    rows, columns = x.shape[0] // 2 * 2, x.shape[1] // 2 * 2
+    x = x[:rows, :columns]
+    return (x[::2, ::2] + x[1::2, ::2] + x[::2, 1::2] + x[1::2, 1::2]) / 4

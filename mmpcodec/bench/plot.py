@@ -1,0 +1,106 @@
+"""Drawings of rate-distortion curves, as PNG and SVG."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from mmpcodec.bench.curves import METRICS, Curve
+from mmpcodec.bench.results import written_whole
+from mmpcodec.errors import MissingExtra
+
+COLOURS = (
+    "#d55e00",
+    "#0072b2",
+    "#009e73",
+    "#cc79a7",
+    "#e69f00",
+    "#56b4e9",
+    "#7a5195",
+    "#6b6b6b",
+    "#a3a500",
+    "#8c564b",
+)
+"""One a codec, in order; the first eight stay apart for colour-blind readers."""
+
+_MARKERS = "osD^vP*X<>"
+_OUR_LINES = ("-", "--", ":", "-.")  # ours may lie on one another
+_INCHES = (8.0, 5.5)
+_DPI = 110
+
+
+def colour_of(number: int) -> str:
+    """Colour of a codec by its place among all."""
+    return COLOURS[number % len(COLOURS)]
+
+
+def draw_curves(
+    title: str, curves: Sequence[Curve], codecs: Sequence[str], metric: str = "psnr"
+) -> Any:
+    """Quality against rate of one picture.
+
+    Parameters
+    ----------
+    title : str
+    curves : sequence of Curve
+    codecs : sequence of str
+        All codec strings of a report, so that one has the same colour in each drawing.
+    metric : str
+        One of ``METRICS``.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    MissingExtra
+        When matplotlib is missing.
+    """
+    try:
+        from matplotlib.figure import Figure
+        from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+    except ImportError as error:
+        raise MissingExtra("curves: need matplotlib; install mmpcodec[bench]") from error
+    figure = Figure(_INCHES, dpi=_DPI, layout="constrained")
+    axes = figure.add_subplot()
+    lowest, highest = [], []
+    for curve in curves:
+        points = [(row["bpp"], row[metric]) for row in curve.good if row[metric] is not None]
+        if not points:
+            continue
+        number = codecs.index(curve.codec)
+        axes.plot(
+            *zip(*points, strict=True),
+            color=colour_of(number),
+            marker=_MARKERS[number % len(_MARKERS)],
+            markersize=5 if curve.ours else 4,
+            linewidth=2.4 if curve.ours else 1.2,
+            linestyle=_OUR_LINES[number % len(_OUR_LINES)] if curve.ours else "-",
+            label=curve.codec,
+            zorder=3 if curve.ours else 2,
+        )
+        lowest.append(points[0][0])
+        highest.append(points[-1][0])
+    axes.set_xscale("log", base=2)
+    if lowest:
+        axes.set_xlim(min(lowest) / 1.1, max(highest) * 1.1)
+    axes.xaxis.set_major_locator(FixedLocator([2.0**k for k in range(-8, 6)]))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, place: f"{value:g}"))
+    axes.set_xlabel("bits per pixel, whole file")
+    axes.set_ylabel(METRICS[metric])
+    axes.set_title(title)
+    axes.grid(alpha=0.3)
+    if lowest:
+        axes.legend(fontsize=9)
+    return figure
+
+
+def save(figure: Any, stem: Path) -> None:
+    """Write a drawing beside ``stem`` as .png and .svg, the same bytes each time."""
+    import matplotlib
+
+    with matplotlib.rc_context({"svg.hashsalt": "mmpcodec", "svg.fonttype": "none"}):
+        for format, metadata in (("png", None), ("svg", {"Date": None})):
+            with written_whole(stem.with_name(f"{stem.name}.{format}")) as stream:
+                figure.savefig(stream, format=format, metadata=metadata)

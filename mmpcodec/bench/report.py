@@ -1,0 +1,247 @@
+"""The report: curves as files, and one HTML page that needs neither server nor network.
+
+Pictures go into the page one after the other, so memory does not grow with their number.
+"""
+
+import base64
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import mmpcodec
+from mmpcodec.bench import plot
+from mmpcodec.bench.curves import (
+    METRICS,
+    Curve,
+    PictureCurves,
+    codecs_in,
+    mean_delta,
+)
+from mmpcodec.bench.results import Results, Row, key_of, written_whole
+from mmpcodec.bench.tables import common, deltas, mean_title
+from mmpcodec.errors import MissingExtra
+
+PAGE = "report.html"
+SCRIPTS = ("chart.js", "viewer.js", "tables.js", "main.js")
+VIEWS = 2
+
+_POINT = (
+    "point",
+    "bytes",
+    "bpp",
+    *METRICS,
+    "max_error",
+    "encode_seconds",
+    "decode_seconds",
+    "encode_megapixels_per_second",
+    "decode_megapixels_per_second",
+    "backend",
+    "error",
+)
+
+
+def file_stems(pictures: Sequence[PictureCurves]) -> dict[str, str]:
+    """For each picture the stem of the files with its curves; names that are shared get a digit."""
+    stems: dict[str, str] = {}
+    for picture in pictures:
+        plain = "curves-" + "".join(c if c.isalnum() or c in "-_" else "-" for c in picture.name)
+        stem, number = plain, 2
+        while stem in stems.values():
+            stem, number = f"{plain}-{number}", number + 1
+        stems[picture.sha256] = stem
+    return stems
+
+
+def write_curves(
+    pictures: Sequence[PictureCurves], folder: Path, metric: str = "psnr"
+) -> Iterator[str]:
+    """Draw the curves of each picture; gives the name that each pair of files shares."""
+    codecs = codecs_in(pictures)
+    for picture in pictures:
+        stem = file_stems(pictures)[picture.sha256]
+        title = f"{picture.name}, {picture.width}x{picture.height}"
+        plot.save(plot.draw_curves(title, picture.curves, codecs, metric), folder / stem)
+        yield stem
+
+
+def write_page(
+    pictures: Sequence[PictureCurves],
+    results: Results,
+    target: Path,
+    anchor: str,
+    metric: str = "psnr",
+    *,
+    views: int = VIEWS,
+) -> None:
+    """Write the HTML page.
+
+    Parameters
+    ----------
+    pictures : sequence of PictureCurves
+    results : Results
+        Where the decoded pictures are.
+    target : Path
+    anchor : str
+        Codec string that others are compared with.
+    metric : str
+        One of ``METRICS``, of the deltas.
+    views : int
+        Rates at which the pictures themselves are in the page; 0 leaves them out.
+
+    Raises
+    ------
+    MissingExtra
+        When jinja2 or bjontegaard is missing.
+    """
+    try:
+        from jinja2 import Environment, StrictUndefined
+    except ImportError as error:
+        raise MissingExtra("report: needs jinja2; install mmpcodec[bench]") from error
+    page = resources.files(mmpcodec).joinpath("bench", "page")
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    environment.policies["json.dumps_kwargs"] = {"sort_keys": False}
+    template = environment.from_string(page.joinpath("report.html").read_text())
+    codecs = codecs_in(pictures)
+    chunks = template.generate(
+        version=mmpcodec.__version__,
+        anchor=anchor,
+        metric=METRICS[metric].partition(",")[0],
+        style=page.joinpath("report.css").read_text(),
+        scripts=[page.joinpath(name).read_text() for name in SCRIPTS],
+        settings=_settings(pictures),
+        pictures=pictures,
+        data={
+            "anchor": anchor,
+            "metric": metric,
+            "metrics": METRICS,
+            "codecs": [
+                {"codec": codec, "colour": plot.colour_of(number)}
+                for number, codec in enumerate(codecs)
+            ],
+            "pictures": [_facts(picture, results, views) for picture in pictures],
+            "deltas": list(_deltas(pictures, anchor, metric)),
+        },
+        images=_images(pictures, results, views),
+    )
+    with written_whole(target) as stream:
+        for chunk in chunks:
+            stream.write(chunk.encode())
+
+
+def _settings(pictures: Sequence[PictureCurves]) -> list[dict[str, str]]:
+    """Settings, versions, backends and machines of each codec, each way once."""
+    found = {}
+    for picture in pictures:
+        for curve in picture.curves:
+            for row in curve.rows:
+                way = {name: row[name] for name in ("codec", "settings", "backend", "machine")}
+                way["versions"] = ", ".join(f"{name} {v}" for name, v in row["versions"].items())
+                found[tuple(way.values())] = way
+    return list(found.values())
+
+
+def _facts(picture: PictureCurves, results: Results, views: int) -> dict[str, Any]:
+    """What the page knows of a picture, without its samples."""
+    return {
+        "id": picture.sha256[:16],
+        "name": picture.name,
+        "width": picture.width,
+        "height": picture.height,
+        "curves": [
+            {
+                "codec": curve.codec,
+                "ours": curve.ours,
+                "knob": curve.rows[0]["knob"],
+                "points": [{name: row.get(name) for name in _POINT} for row in curve.rows],
+            }
+            for curve in picture.curves
+        ],
+        "views": [
+            [
+                {
+                    "codec": row["codec"],
+                    "point": row["point"],
+                    "key": key_of(row),
+                    "tree": results.tree(key_of(row)).is_file(),
+                }
+                for row in view
+            ]
+            for view in chosen_views(picture, results, views)
+        ],
+    }
+
+
+def _deltas(
+    pictures: Sequence[PictureCurves], anchor: str, metric: str
+) -> Iterator[dict[str, Any]]:
+    """Deltas of each codec: their mean, then picture by picture."""
+    found = deltas(pictures, anchor, metric)
+    places = common(found)
+    for codec, each in found.items():
+        bugs = [
+            sum("error" in row for row in curve.rows) if (curve := p.curve(codec)) else 0
+            for p in pictures
+        ]
+        mean = mean_delta([each[place] for place in places])
+        title = mean_title(places, pictures)
+        yield {"picture": title, "mean": True, "codec": codec, "bugs": sum(bugs), **asdict(mean)}
+        for picture, one, count in zip(pictures, each, bugs, strict=True):
+            yield {"picture": picture.name, "codec": codec, "bugs": count, **asdict(one)}
+
+
+def chosen_views(picture: PictureCurves, results: Results, views: int) -> list[list[Row]]:
+    """Results to look at side by side: at several rates, of nearly equal bytes at each.
+
+    The points of our first curve are cut into as many parts by rate as views are asked for. In
+    each part the point is taken whose bytes the other codecs meet best: the one with the smallest
+    largest ratio to the nearest point of any other.
+
+    Returns
+    -------
+    list of lists of dict
+        A view each, from the lowest rate; in it one row a codec.
+    """
+
+    def shown(curve: Curve) -> list[Row]:
+        return [row for row in curve.good if results.decoded(key_of(row)).is_file()]
+
+    curves = [rows for rows in map(shown, picture.curves) if rows]
+    if not curves or not views:
+        return []
+    leading, others = curves[0], curves[1:]
+
+    def nearest(row: Row) -> list[Row]:
+        return [min(rows, key=lambda other: _mismatch(row, other)) for rows in others]
+
+    def worst(row: Row) -> float:
+        return max((_mismatch(row, other) for other in nearest(row)), default=0.0)
+
+    parts = min(views, len(leading))
+    bounds = [round(part * len(leading) / parts) for part in range(parts + 1)]
+    best = [min(leading[low:high], key=worst) for low, high in itertools.pairwise(bounds)]
+    return [[row, *nearest(row)] for row in best]
+
+
+def _mismatch(a: Row, b: Row) -> float:
+    """Logarithm of the ratio of two files' bytes."""
+    return abs(math.log(a["bytes"] / b["bytes"]))
+
+
+def _images(
+    pictures: Sequence[PictureCurves], results: Results, views: int
+) -> Iterator[dict[str, str]]:
+    """Every picture file of the page, read when it is its turn."""
+    for picture in pictures:
+        paths: dict[str, Path] = {}
+        for view in chosen_views(picture, results, views):
+            paths[picture.sha256[:16]] = results.original(picture.sha256)
+            for key in map(key_of, view):
+                paths[key] = results.decoded(key)
+                if results.tree(key).is_file():
+                    paths[f"{key}-tree"] = results.tree(key)
+        for name, path in paths.items():
+            yield {"name": name, "data": base64.b64encode(path.read_bytes()).decode()}

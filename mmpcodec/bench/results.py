@@ -1,0 +1,164 @@
+"""A folder of results: one JSON line each, and the pictures behind them.
+
+::
+
+    results.jsonl            one line a result; the last one of an operating point counts
+    claims                   locks of what is being measured; always empty
+    pictures/SHA.png         originals
+    decoded/KEY.png          what a codec made of one
+    decoded/KEY.tree.png     where leaves of the segmentation tree begin: 1 row, 2 column, 3 both
+
+Several processes may write to one folder. A line is one write to a file opened for appending; a
+torn last line, which a killed process or a full disk may leave, is ignored and measured again.
+"""
+
+import contextlib
+import fcntl
+import hashlib
+import io
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from PIL import Image
+
+from mmpcodec import pictures
+from mmpcodec.errors import MmpError
+
+Row = dict[str, Any]
+
+FILE = "results.jsonl"
+_CLAIMS = 1 << 40  # bytes of the file of claims that may be locked; none is ever written
+_NEEDED = {"picture", "name", "width", "height", "codec", "knob", "point", "versions"}
+
+
+def key_of(row: Row) -> str:
+    """Sixteen hexadecimal digits that name a result: of picture, codec, point and versions."""
+    parts = [row["picture"], row["codec"], float(row["point"]), row["versions"]]
+    text = json.dumps(parts, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def sha256_of(samples: np.ndarray) -> str:
+    """SHA-256 of a picture as binary PGM, so that its format as a file does not matter."""
+    return hashlib.sha256(pictures.to_bytes(samples, "pgm")).hexdigest()
+
+
+class Results:
+    """The results in a folder.
+
+    Parameters
+    ----------
+    folder : path
+    create : bool
+        Make it if there is none.
+
+    Raises
+    ------
+    MmpError
+        When it holds no results and ``create`` is False.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], *, create: bool = False):
+        self.folder = Path(folder)
+        self.path = self.folder / FILE
+        self.done: dict[str, bool] = {}
+        self._read_to = 0
+        if create:
+            for name in ("pictures", "decoded"):
+                (self.folder / name).mkdir(parents=True, exist_ok=True)
+            self.path.touch()
+        elif not self.path.is_file():
+            raise MmpError(f"{self.folder}: holds no results of a sweep (no {FILE})")
+
+    def refresh(self) -> None:
+        """Learn what is in the folder since the last time: keys, and whether they failed."""
+        self.done.update((key_of(row), "error" in row) for row in self._new_rows())
+
+    def rows(self) -> list[Row]:
+        """All results; of those of the same picture, codec and point only the last.
+
+        Raises
+        ------
+        MmpError
+            When there is none.
+        """
+        self._read_to = 0
+        last = {(row["picture"], row["codec"], row["point"]): row for row in self._new_rows()}
+        if not last:
+            raise MmpError(f"{self.path}: holds no results")
+        return list(last.values())
+
+    def _new_rows(self) -> Iterator[Row]:
+        """Rows in whole lines behind what was read before."""
+        with open(self.path, "rb") as stream:
+            stream.seek(self._read_to)
+            for line in stream:
+                if not line.endswith(b"\n"):
+                    return  # still being written, or torn
+                self._read_to += len(line)
+                with contextlib.suppress(ValueError):
+                    row = json.loads(line)
+                    if isinstance(row, dict) and row.keys() >= _NEEDED:
+                        yield row
+
+    def append(self, row: Row) -> None:
+        """Add a result, whatever other processes do."""
+        line = json.dumps(row, allow_nan=False).encode() + b"\n"
+        with open(self.path, "a+b", buffering=0) as stream:
+            fcntl.lockf(stream, fcntl.LOCK_EX)
+            size = stream.seek(0, os.SEEK_END)
+            if size:
+                stream.seek(size - 1)
+                line = line if stream.read(1) == b"\n" else b"\n" + line
+            if stream.write(line) != len(line):
+                raise OSError(f"{self.path}: the disk took only a part of a line")
+
+    @contextlib.contextmanager
+    def claim(self, key: str) -> Iterator[bool]:
+        """Keep other processes from the same work; gives False when one of them is at it.
+
+        The lock is the system's and goes with the process, however that ends.
+        """
+        with open(self.folder / "claims", "ab") as stream:
+            try:
+                fcntl.lockf(stream, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, int(key, 16) % _CLAIMS)
+            except (BlockingIOError, PermissionError):
+                yield False
+            else:
+                yield True
+
+    def original(self, sha256: str) -> Path:
+        """Where the original of a picture is."""
+        return self.folder / "pictures" / f"{sha256}.png"
+
+    def decoded(self, key: str) -> Path:
+        """Where the decoded picture of a result is."""
+        return self.folder / "decoded" / f"{key}.png"
+
+    def tree(self, key: str) -> Path:
+        """Where the segmentation tree of a result is, if it has one."""
+        return self.folder / "decoded" / f"{key}.tree.png"
+
+
+@contextlib.contextmanager
+def written_whole(path: Path) -> Iterator[BinaryIO]:
+    """A stream whose contents become a file when the context ends without an error."""
+    temporary = path.with_name(f".mmp-{os.urandom(8).hex()}.part")
+    try:
+        with open(temporary, "xb") as stream:
+            yield stream
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def save_png(path: Path, samples: np.ndarray) -> None:
+    """Write a gray picture, whole or not at all."""
+    stream = io.BytesIO()
+    Image.fromarray(samples).save(stream, "PNG")
+    with written_whole(path) as target:
+        target.write(stream.getvalue())

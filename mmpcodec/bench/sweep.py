@@ -1,0 +1,145 @@
+"""The sweep: every picture by every codec at every operating point, each measured once.
+
+Times are wall seconds from array to bytes and back, after a warm-up of the codec on a small
+picture. They are honest where nothing else runs; several processes on one machine share its cores.
+"""
+
+import contextlib
+import statistics
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from mmpcodec.analysis.overlay import leaf_edges
+from mmpcodec.bench.codecs import Codec, machine
+from mmpcodec.bench.metrics import measure
+from mmpcodec.bench.results import Results, Row, key_of, save_png, sha256_of
+
+WARM_UP_SIDE = 64
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture to measure.
+
+    Parameters
+    ----------
+    name : str
+        What people call it.
+    samples : (H, W) uint8 array
+    """
+
+    name: str
+    samples: np.ndarray
+
+
+def warm_up(codec: Codec) -> None:
+    """Let a codec load what it loads once; what goes wrong here shows again in the sweep."""
+    samples = np.add.outer(np.arange(WARM_UP_SIDE), np.arange(WARM_UP_SIDE)).astype(np.uint8)
+    with contextlib.suppress(Exception):
+        codec.decode(codec.encode(samples, codec.ladder[-1]))
+
+
+def sweep(
+    picture: Picture,
+    codecs: Sequence[Codec],
+    results: Results,
+    *,
+    repeat: int = 1,
+    retry: bool = False,
+) -> Iterator[Row]:
+    """Measure what is not yet in the results, and add it to them.
+
+    Parameters
+    ----------
+    picture : Picture
+    codecs : sequence of Codec
+    results : Results
+    repeat : int
+        Runs of which times are medians.
+    retry : bool
+        Measure again what failed before.
+
+    Yields
+    ------
+    dict
+        Each new row. What another process is measuring is left to it.
+    """
+    sha256 = sha256_of(picture.samples)
+    if not results.original(sha256).exists():
+        save_png(results.original(sha256), picture.samples)
+    for codec in codecs:
+        for point in codec.ladder:
+            row = _identity(picture, sha256, codec, point)
+            key = key_of(row)
+            with results.claim(key) as claimed:
+                results.refresh()
+                if not claimed or (key in results.done and not (retry and results.done[key])):
+                    continue
+                row |= _outcome(picture.samples, codec, point, repeat, results, key)
+                results.append(row)
+            yield row
+
+
+def _identity(picture: Picture, sha256: str, codec: Codec, point: float) -> Row:
+    height, width = picture.samples.shape
+    return {
+        "picture": sha256,
+        "name": picture.name,
+        "width": width,
+        "height": height,
+        "codec": codec.name,
+        "knob": codec.knob,
+        "point": point,
+        "settings": codec.settings,
+        "versions": dict(codec.versions),
+        "backend": codec.backend,
+        "machine": machine(),
+        "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    }
+
+
+def _outcome(
+    samples: np.ndarray, codec: Codec, point: float, repeat: int, results: Results, key: str
+) -> Row:
+    """What came of it: measurements, or the error, which stops nothing else."""
+    leaf_scales = None
+    try:
+        encode_seconds, data = _timed(lambda: codec.encode(samples, point), repeat)
+        decode_seconds, decoded = _timed(lambda: codec.decode(data), repeat)
+        if decoded.shape != samples.shape or decoded.dtype != np.uint8:
+            raise ValueError(f"decodes to {decoded.shape} of {decoded.dtype}, not {samples.shape}")
+        if codec.leaf_scales is not None:
+            leaf_scales = codec.leaf_scales(data)
+    except Exception as error:  # any codec may fail in any way
+        reason = " ".join(str(error).split())
+        return {"error": f"{type(error).__name__}: {reason}" if reason else type(error).__name__}
+    save_png(results.decoded(key), decoded)
+    if leaf_scales is not None:
+        height, width = samples.shape
+        top, left = leaf_edges(leaf_scales[:height, :width])
+        save_png(results.tree(key), (top + 2 * left).astype(np.uint8))
+    megapixels = samples.size / 1e6
+    return {
+        "bytes": len(data),
+        "bpp": 8 * len(data) / samples.size,
+        **asdict(measure(samples, decoded)),
+        "encode_seconds": encode_seconds,
+        "decode_seconds": decode_seconds,
+        "runs": repeat,
+        "encode_megapixels_per_second": megapixels / encode_seconds,
+        "decode_megapixels_per_second": megapixels / decode_seconds,
+    }
+
+
+def _timed(work: Callable[[], Any], repeat: int) -> tuple[float, Any]:
+    """Median wall seconds, and the last result."""
+    seconds = []
+    for _ in range(repeat):
+        started = time.perf_counter()
+        result = work()
+        seconds.append(time.perf_counter() - started)
+    return statistics.median(seconds), result

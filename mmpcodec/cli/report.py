@@ -1,0 +1,81 @@
+"""``mmp report``: what a sweep measured, as curves, tables and a page."""
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mmpcodec.cli import options, output
+from mmpcodec.cli.exits import ExitCode, FileError
+from mmpcodec.cli.printing import Printer
+from mmpcodec.errors import ParameterError
+
+
+def report(
+    results: Annotated[str, typer.Argument(metavar="DIR", help="Folder that `mmp sweep` filled.")],
+    folder: Annotated[
+        str | None,
+        typer.Option(
+            "--output-dir", "-O", metavar="OUT", help="Folder to write to; by default DIR."
+        ),
+    ] = None,
+    anchor: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CODEC", help="What to compare with; by default the first that is not ours."
+        ),
+    ] = None,
+    metric: Annotated[
+        str, typer.Option(metavar="psnr|ssim|ms_ssim", help="Metric of drawings and deltas.")
+    ] = "psnr",
+    views: Annotated[
+        int,
+        typer.Option(min=0, metavar="N", help="Rates to show pictures at; 0 shows none."),
+    ] = 2,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print tables, and write nothing.")
+    ] = False,
+    force: options.Force = False,
+    quiet: options.Quiet = False,
+) -> ExitCode:
+    """Draw curves and tables of a sweep, and one HTML page to look at pictures.
+
+    Writes report.html, which needs no network, and for each picture its curves as PNG and SVG.
+    Needs the extra "bench".
+    """
+    from mmpcodec.bench import report as pages
+    from mmpcodec.bench import tables
+    from mmpcodec.bench.curves import METRICS, anchor_in, grouped
+    from mmpcodec.bench.results import Results
+
+    if metric not in METRICS:
+        raise ParameterError(f"metric = {metric!r}: must be one of {', '.join(METRICS)}")
+    found = Results(results)
+    try:
+        pictures = grouped(found.rows())
+    except OSError as error:
+        raise FileError.from_os(str(found.path), error) from error
+    against = anchor_in(pictures, anchor)
+    if markdown:
+        print(tables.markdown(pictures, against, metric), end="")
+        return ExitCode.DONE
+    target = folder or results
+    names = [
+        f"{stem}.{kind}" for stem in pages.file_stems(pictures).values() for kind in ("png", "svg")
+    ]
+    for name in [pages.PAGE, *names]:
+        output.check(os.path.join(target, name), force=force)
+    printer = Printer(quiet=quiet)
+    try:
+        for stem in pages.write_curves(pictures, Path(target), metric):
+            printer.note(f"{os.path.join(target, stem)}.png and .svg")
+        page = Path(target, pages.PAGE)
+        pages.write_page(pictures, found, page, against, metric, views=views)
+        size = page.stat().st_size
+    except OSError as error:
+        raise FileError.from_os(error.filename or target, error) from error
+    if not quiet:
+        plural = "" if len(pictures) == 1 else "s"
+        print(f"{page}: {len(pictures)} picture{plural}, anchor {against}, {size / 1e6:.1f} MB")
+    return ExitCode.DONE

@@ -1,0 +1,214 @@
+"""Curves from rows, Bjontegaard deltas against known ones, tables and drawings."""
+
+import sys
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from mmpcodec.bench import plot, tables
+from mmpcodec.bench.curves import (
+    Curve,
+    anchor_in,
+    codecs_in,
+    delta,
+    grouped,
+    mean_delta,
+)
+from mmpcodec.errors import MissingExtra, ParameterError
+
+RATES = (0.1, 0.2, 0.4, 0.8, 1.6)
+
+
+def row(codec, bpp, psnr, *, picture="a" * 64, **more):
+    return {
+        "picture": picture,
+        "name": f"{picture[0]}.pgm",
+        "width": 100,
+        "height": 80,
+        "codec": codec,
+        "knob": "quality",
+        "point": bpp,
+        "settings": "best",
+        "versions": {"x": "1"},
+        "backend": "cpu",
+        "machine": "m",
+        "bytes": round(bpp * 1000),
+        "bpp": bpp,
+        "psnr": psnr,
+        "ssim": None if psnr is None else psnr / 50,
+        "ms_ssim": None,
+        "max_error": 9,
+        "encode_seconds": 0.5,
+        "decode_seconds": 0.25,
+        **more,
+    }
+
+
+def failed(codec, point, error):
+    kept = ("picture", "name", "width", "height", "codec", "knob", "settings", "versions")
+    full = row(codec, point, 1)
+    return {k: full[k] for k in (*kept, "backend", "machine")} | {"point": point, "error": error}
+
+
+def line(codec="jpeg", *, saving=1.0, gain=0.0, rates=RATES):
+    """A curve of 3 dB an octave, at ``saving`` times the rate and ``gain`` dB better."""
+    return Curve(
+        codec,
+        tuple(row(codec, bpp * saving, 40 + 3 * np.log2(bpp) + gain) for bpp in rates),
+    )
+
+
+def test_a_fifth_less_rate():
+    found = delta(line(), line("mmp", saving=0.8))
+    assert found.rate == pytest.approx(-20)
+    assert found.rate_pchip == pytest.approx(-20)
+    assert found.quality == pytest.approx(-3 * np.log2(0.8))
+    assert (found.overlap, found.problem) == (1, "")
+
+
+def test_a_decibel_more():
+    found = delta(line(), line("mmp", gain=1))
+    assert found.quality == pytest.approx(1)
+    assert found.quality_pchip == pytest.approx(1)
+    assert found.rate == pytest.approx(100 * (2 ** (-1 / 3) - 1))
+
+
+def test_deltas_are_those_of_bjontegaard():
+    bjontegaard = pytest.importorskip("bjontegaard")
+    anchor = ([9487.76, 4593.60, 2486.44, 1358.24], [40.037, 38.615, 36.845, 34.851])
+    test = ([9787.80, 4469.00, 2451.52, 1356.24], [40.121, 38.651, 36.970, 34.987])
+    curves = [
+        Curve("x", tuple(row("x", r, q) for r, q in sorted(zip(*pair, strict=True))))
+        for pair in (anchor, test)
+    ]
+    found = delta(*curves)
+    for value, function, method in (
+        (found.rate, bjontegaard.bd_rate, "akima"),
+        (found.rate_pchip, bjontegaard.bd_rate, "pchip"),
+        (found.quality, bjontegaard.bd_psnr, "akima"),
+        (found.quality_pchip, bjontegaard.bd_psnr, "pchip"),
+    ):
+        assert value == pytest.approx(function(*anchor, *test, method=method))
+
+
+def test_dominated_and_missing_points_are_left_out():
+    rows = (
+        row("x", 0.1, 30),
+        row("x", 0.2, 29),
+        row("x", 0.3, 33),
+        row("x", 0.3, 34),
+        row("x", 0.4, None),
+        failed("x", 9, "E"),
+    )
+    rates, qualities = Curve("x", rows).frontier()
+    assert rates.tolist() == [0.1, 0.3]
+    assert qualities.tolist() == [30, 33]
+    assert [len(values) for values in Curve("x", rows[5:]).frontier()] == [0, 0]
+
+
+def test_reasons_for_no_number():
+    assert delta(None, line()).problem == "no anchor"
+    assert delta(line(), line(rates=RATES[:3])).problem == "fewer than 4 points"
+    assert delta(line(rates=RATES[:3]), line()).problem == "anchor has fewer than 4 points"
+    far = delta(line(), line(gain=100))
+    assert (far.rate, far.quality, far.problem) == (None, None, "no overlap")
+    dear = delta(line(), line(saving=100))
+    assert dear.rate == pytest.approx(9900)
+    assert (dear.quality, dear.problem) == (None, "no overlap of rates")
+    assert 0 < delta(line(), line(gain=8)).overlap < 0.5
+
+
+def test_means_say_what_is_missing():
+    good, none = delta(line(), line(saving=0.8)), delta(None, line())
+    mean = mean_delta([good, none, delta(line(), line(saving=0.6))])
+    assert mean.rate == pytest.approx(-30)
+    assert mean.problem == "without 1 of 3"
+    assert tables.rate_text(mean) == "-30.0 (without 1 of 3)"
+    assert mean_delta([none]).rate is None
+
+
+def test_interpolation_between_points():
+    assert line().at(0.3) == pytest.approx(40 + 3 * np.log2(0.3))
+    assert line().at(0.05) is None
+    assert line().at(2) is None
+
+
+@pytest.fixture
+def pictures():
+    other = "b" * 64
+    rows = [
+        *line("jpeg").rows,
+        *line("mmp:preset=default", saving=0.8).rows,
+        failed("jpeg", 3, "OSError: a|b"),
+        *(r | {"picture": other, "name": "b.pgm"} for r in line("jpeg").rows),
+        *(r | {"picture": other, "name": "b.pgm"} for r in line("avif:tune=psnr", gain=50).rows),
+    ]
+    return grouped(rows)
+
+
+def test_grouping(pictures):
+    assert [picture.name for picture in pictures] == ["a.pgm", "b.pgm"]
+    assert [curve.codec for curve in pictures[0].curves] == ["mmp:preset=default", "jpeg"]
+    assert "error" in pictures[0].curves[1].rows[-1]
+    assert codecs_in(pictures) == ["mmp:preset=default", "jpeg", "avif:tune=psnr"]
+    assert anchor_in(pictures, None) == "jpeg"
+    assert anchor_in(pictures, "avif:tune=psnr") == "avif:tune=psnr"
+    with pytest.raises(ParameterError, match="anchor 'webp': must be one of mmp:preset=default, "):
+        anchor_in(pictures, "webp")
+
+
+def test_markdown(pictures):
+    text = tables.markdown(pictures, "jpeg")
+    assert "|---|---|---|\n" in text
+    assert "| BD-rate % | mmp:preset=default | avif:tune=psnr |" in text
+    assert "| a.pgm | -20.0 | not measured |" in text
+    assert "| b.pgm | not measured | no overlap |" in text
+    assert "| mean of 1 that all have | -20.0 | without 1 of 1 |" in text
+    assert "| quality | bytes | bpp | mmp:preset=default | jpeg |" in text
+    assert "| 0.16 | 160 | 0.1600 | 33.03 | 32.07 |" in text
+    assert "| a.pgm | jpeg | 3 | OSError: a\\|b |" in text
+    assert "| jpeg | best | x 1 | cpu | m |" in text
+    assert "fewer than 4 points" in tables.markdown(pictures, "jpeg", "ms_ssim")
+
+
+def test_means_are_over_the_same_pictures():
+    good, bad = delta(line(), line(saving=0.8)), delta(None, line())
+    assert tables.common({"x": [good, good, bad], "y": [bad, good, good]}) == [1]
+    assert tables.common({"x": [good, bad], "never": [bad, bad]}) == [0]
+    assert tables.common({"x": [good, bad], "y": [bad, good]}) == [0, 1]
+    assert tables.common({}) == []
+
+
+def test_drawings(pictures, tmp_path):
+    codecs = codecs_in(pictures)
+    for name in ("first", "second"):
+        figure = plot.draw_curves("a.pgm", pictures[0].curves, codecs)
+        plot.save(figure, tmp_path / f"{name}.x")
+    svg = (tmp_path / "first.x.svg").read_text()
+    assert "mmp:preset=default" in svg
+    assert "PSNR, dB" in svg
+    assert svg == (tmp_path / "second.x.svg").read_text()
+    with Image.open(tmp_path / "first.x.png") as image:
+        assert image.size == (880, 605)
+        colours = {colour for _, colour in image.convert("RGB").getcolors(1 << 20)}
+    assert {(0xD5, 0x5E, 0), (0, 0x72, 0xB2)} <= colours
+
+
+def test_drawing_without_values(pictures, tmp_path):
+    figure = plot.draw_curves("a.pgm", pictures[0].curves, codecs_in(pictures), "ms_ssim")
+    plot.save(figure, tmp_path / "empty")
+    assert (tmp_path / "empty.png").stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    ("module", "call"),
+    [
+        ("bjontegaard", lambda: delta(line(), line())),
+        ("matplotlib.figure", lambda: plot.draw_curves("x", [line()], ["jpeg"])),
+    ],
+)
+def test_missing_package_names_the_extra(module, call, monkeypatch):
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(MissingExtra, match=r"install mmpcodec\[bench\]"):
+        call()
