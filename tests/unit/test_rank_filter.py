@@ -1,5 +1,8 @@
 """Rank filters: SciPy's results, brute force where pixels do not count, and what is refused."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -249,3 +252,30 @@ def test_bad_input_is_named(call, says):
 def test_without_a_device():
     with pytest.raises(BackendUnavailable, match="backend cuda cannot run here: "):
         median_filter(PICTURE, 3, backend="cuda")
+
+
+SHORT_OF_MEMORY = """
+import resource, sys
+import numpy as np
+from mmpcodec.solvers.rank_filter import median_filter
+picture = np.random.default_rng(0).integers(0, 65536, (2048, 2048), np.uint16)
+median_filter(picture[:40, :40], 15)
+pages = int(open("/proc/self/statm").read().split()[0])
+limit = pages * resource.getpagesize() + (int(sys.argv[1]) << 20)
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+try:
+    median_filter(picture, 255)
+except MemoryError:
+    print("MemoryError")
+"""
+
+
+def test_too_little_memory_is_an_error_of_the_call():
+    """Also where a worker thread finds out; the process goes on."""
+    said = []
+    for mebibytes in (5, 9, 12):
+        command = [sys.executable, "-P", "-c", SHORT_OF_MEMORY, str(mebibytes)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+        said.append(done.stdout.strip())
+    assert "MemoryError" in said

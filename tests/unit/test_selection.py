@@ -180,13 +180,13 @@ def test_memory_mapped_values(tmp_path):
 
 
 def test_many_ranks_cost_no_more_than_sorting():
-    values = np.random.default_rng(1).random(200_000)
-    q = np.linspace(0, 1, 5000)
+    values = np.random.default_rng(1).random(1_000_000)
+    q = np.linspace(0, 1, 20_000)
     started = time.perf_counter()
     found = quantile(values, q)
     seconds = time.perf_counter() - started
     np.testing.assert_allclose(found, np.quantile(values, q), rtol=1e-15)
-    assert seconds < 2  # one search a rank took ten
+    assert seconds < 2  # one search a rank takes 13 s, on the machine where this takes 0.1
 
 
 def test_misplaced_and_transposed_values():
