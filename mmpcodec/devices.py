@@ -1,11 +1,17 @@
-"""Arrays in host memory and on CUDA devices."""
+"""Processors, CUDA devices, and arrays in the memory of either."""
 
+import os
 from functools import cache
 from typing import Any
 
 import numpy as np
 
 from mmpcodec.errors import ParameterError
+
+
+def processors() -> int:
+    """Processors that this process may use."""
+    return len(os.sched_getaffinity(0))
 
 
 def on_device(array: Any) -> bool:

@@ -9,12 +9,7 @@
 #include <mutex>
 #include <tuple>
 
-// One binary runs anywhere: the loader takes the best of these.
-#ifdef MMP_X86
-#define MMP_SIMD_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define MMP_SIMD_CLONES
-#endif
+#include "simd.h"
 
 namespace mmp {
 
@@ -136,23 +131,23 @@ inline __attribute__((always_inline)) void best_of_limited(const T* top, const T
     __builtin_memcpy(out, &best, sizeof best);
 }
 
-MMP_SIMD_CLONES void best_of_strips32(const int32_t* const* tops, const int32_t* bottoms,
+MMP_SIMD_LEVELS void best_of_strips32(const int32_t* const* tops, const int32_t* bottoms,
                                       int64_t columns, int32_t* out) {
     best_of_strips<int32_t, Lanes32>(tops, bottoms, columns, out);
 }
 
-MMP_SIMD_CLONES void best_of_strips64(const int64_t* const* tops, const int64_t* bottoms,
+MMP_SIMD_LEVELS void best_of_strips64(const int64_t* const* tops, const int64_t* bottoms,
                                       int64_t columns, int64_t* out) {
     best_of_strips<int64_t, Lanes64>(tops, bottoms, columns, out);
 }
 
-MMP_SIMD_CLONES void best_of_limited32(const int32_t* top, const int32_t* bottoms, int64_t columns,
+MMP_SIMD_LEVELS void best_of_limited32(const int32_t* top, const int32_t* bottoms, int64_t columns,
                                        Lengths widths, void* block, int32_t* out) {
     best_of_limited<int32_t, Lanes32>(top, bottoms, columns, widths, static_cast<Lanes32*>(block),
                                       out);
 }
 
-MMP_SIMD_CLONES void best_of_limited64(const int64_t* top, const int64_t* bottoms, int64_t columns,
+MMP_SIMD_LEVELS void best_of_limited64(const int64_t* top, const int64_t* bottoms, int64_t columns,
                                        Lengths widths, void* block, int64_t* out) {
     best_of_limited<int64_t, Lanes64>(top, bottoms, columns, widths, static_cast<Lanes64*>(block),
                                       out);

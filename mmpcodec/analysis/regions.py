@@ -110,7 +110,9 @@ def luminance(samples: np.ndarray) -> tuple[np.ndarray, int]:
     return RED * red + GREEN * green + BLUE * blue, 100
 
 
-def offset_level(offset: str | float, values: np.ndarray, unit: int, white: int) -> float:
+def offset_level(
+    offset: str | float, values: np.ndarray, unit: int, white: int, backend: str = "auto"
+) -> float:
     """The level that an offset means.
 
     Parameters
@@ -124,6 +126,7 @@ def offset_level(offset: str | float, values: np.ndarray, unit: int, white: int)
     unit : int
         Integers of one level.
     white : int
+    backend : {"auto", "cpu", "cuda", "reference"}
 
     Raises
     ------
@@ -133,7 +136,7 @@ def offset_level(offset: str | float, values: np.ndarray, unit: int, white: int)
     if offset == "mean":
         return float(values.mean()) / unit
     if offset == "median":
-        return float(median(values)) / unit
+        return float(median(values, backend=backend)) / unit
     if offset == "otsu":
         from skimage.filters import threshold_otsu
 
@@ -147,7 +150,7 @@ def offset_level(offset: str | float, values: np.ndarray, unit: int, white: int)
     except ValueError:
         number = -1.0
     if text.startswith("p") and 0 <= number <= 100:
-        return float(quantile(values, number / 100)) / unit
+        return float(quantile(values, number / 100, backend=backend)) / unit
     if not text.startswith("p") and 0 <= number <= white:
         return number * white if number <= 1 else number
     raise ParameterError(
@@ -226,7 +229,7 @@ def find_regions(
         if not counts.any():
             raise ParameterError("mask: leaves no pixel")
     scale = 2 * unit
-    level = offset_level(offset, values[counts], unit, white)
+    level = offset_level(offset, values[counts], unit, white, backend)
     rounded = round(scale * level)
     sign = -1 if dark else 1
     weights = sign * (2 * values - rounded)

@@ -1,11 +1,10 @@
 """The cpu backend: C++ with threads, SIMD level chosen at run time."""
 
-import os
-
 import numpy as np
 
 from mmpcodec.backends.base import Backend, Coded, Progress, Trace
 from mmpcodec.codec.symbols import SYNTAX
+from mmpcodec.devices import processors
 from mmpcodec.params import EncodeParams, Tools
 
 try:
@@ -22,7 +21,7 @@ MAX_DEFAULT_THREADS = 4
 
 def default_threads() -> int:
     """Threads to use when the caller does not say."""
-    return min(len(os.sched_getaffinity(0)), MAX_DEFAULT_THREADS)
+    return min(processors(), MAX_DEFAULT_THREADS)
 
 
 class CpuBackend(Backend):

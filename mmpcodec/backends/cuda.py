@@ -1,6 +1,5 @@
 """The cuda backend: the whole search loop on the device, entropy coding on the host."""
 
-import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
@@ -23,7 +22,7 @@ from mmpcodec.codec.fragments import fragments_in, padded_shape
 from mmpcodec.codec.models import LOG2
 from mmpcodec.codec.scales import FRAGMENT_SIZE, SCALES
 from mmpcodec.codec.symbols import SYNTAX
-from mmpcodec.devices import attribute
+from mmpcodec.devices import attribute, processors
 from mmpcodec.errors import BackendUnavailable, LimitExceeded
 from mmpcodec.params import EncodeParams, Tools
 
@@ -122,7 +121,7 @@ class CudaBackend(Backend):
         defines = () if self.profile is None else (f"MMP_PROFILE={self.profile}",)
         coded: list[Coded | None] = [None] * len(planes)
         total, done = sum(fragments_in(plane.shape) for plane in planes), 0
-        with ThreadPoolExecutor(threads or len(os.sched_getaffinity(0))) as pool:
+        with ThreadPoolExecutor(threads or processors()) as pool:
             for group in _groups([plane.shape for plane in planes], params):
                 run = _Group([planes[i] for i in group], params, defines, pool)
                 for finished in run.encode():

@@ -7,7 +7,6 @@ points, separated by ``/``, in place of its own ladder. Leaves other people's co
 import functools
 import hashlib
 import math
-import os
 import platform
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ import numpy as np
 
 import mmpcodec
 from mmpcodec import backends
+from mmpcodec.devices import processors
 from mmpcodec.errors import ParameterError
 from mmpcodec.params import PRESETS, EncodeParams
 
@@ -229,5 +229,5 @@ def machine() -> str:
     except OSError:
         lines = []
     models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    cores = len(os.sched_getaffinity(0))
+    cores = processors()
     return f"{models[0] if models else model}, {cores} core{'' if cores == 1 else 's'}"

@@ -45,6 +45,7 @@ def machine() -> dict[str, Any]:
 
     import mmpcodec
     from mmpcodec import backends
+    from mmpcodec.devices import processors
 
     found = {}
     for name, reason in backends.status().items():
@@ -57,7 +58,7 @@ def machine() -> dict[str, Any]:
         "python": platform.python_version(),
         "numpy": numpy.__version__,
         "system": f"{platform.system()} {platform.machine()}",
-        "processors": len(os.sched_getaffinity(0)),
+        "processors": processors(),
         "backends": found,
         "device": device() if found["cuda"]["available"] else None,
     }

@@ -1,7 +1,5 @@
 """The operations in C++, on all processors; see ``kernels/cpu/max_sum.h``."""
 
-import os
-
 import numpy as np
 
 from mmpcodec._cpu import (
@@ -12,6 +10,7 @@ from mmpcodec._cpu import (
 )
 from mmpcodec._cpu import max_rectangle as _max_rectangle
 from mmpcodec._cpu import strip_maxima as _strip_maxima
+from mmpcodec.devices import processors
 from mmpcodec.solvers.max_sum.reference import Limits
 
 __all__ = [
@@ -28,13 +27,9 @@ def max_rectangle(
     values: np.ndarray, heights: Limits, widths: Limits, transposed: bool
 ) -> tuple[int, int, int, int, int]:
     """As the reference."""
-    return _max_rectangle(values, heights, widths, transposed, _threads())
+    return _max_rectangle(values, heights, widths, transposed, processors())
 
 
 def strip_maxima(values: np.ndarray) -> np.ndarray:
     """As the reference."""
-    return _strip_maxima(values, _threads())
-
-
-def _threads() -> int:
-    return len(os.sched_getaffinity(0))
+    return _strip_maxima(values, processors())

@@ -46,8 +46,6 @@ SHAPE = _record("planes", "rows", "columns", "padded_columns", "pitch", "min_row
 LIMITS = _record("rows", "columns", "min_rows", "max_rows", "min_columns", "max_columns")
 PLACE_NAMES = "front", "top", "left", "back", "bottom", "right"
 PLACES = _record(*PLACE_NAMES)
-FOUND = 3
-"""int64 numbers of what is found: magnitudes added up, the best sum, the number of places."""
 
 
 def max_interval(values: Any, lengths: Limits) -> tuple[int, int, int]:

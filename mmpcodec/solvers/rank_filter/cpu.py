@@ -1,10 +1,9 @@
 """The operations in C++, on all processors; see ``kernels/cpu/rank_filter.h``."""
 
-import os
-
 import numpy as np
 
 from mmpcodec import _cpu
+from mmpcodec.devices import processors
 from mmpcodec.solvers.rank_filter.reference import Border, Window
 
 
@@ -13,7 +12,7 @@ def ranked(samples: np.ndarray, border: Border, window: Window, rank: int) -> np
     samples = np.require(samples, None, ["C", "A"])  # C++ reads values where their type may lie
     out = np.empty(_shape(border, window), samples.dtype)
     ranks = np.full(window[0] * window[1] + 1, rank, np.int32)
-    _cpu.rank_filter(samples, None, border, window, ranks, out, None, _threads())
+    _cpu.rank_filter(samples, None, border, window, ranks, out, None, processors())
     return out
 
 
@@ -25,13 +24,11 @@ def ranked_of_valid(
     found = np.empty(out.shape, bool)
     samples = np.require(samples, None, ["C", "A"])
     counts = valid.view(np.uint8)
-    _cpu.rank_filter(samples, counts, border, window, ranks, out, found.view(np.uint8), _threads())
+    _cpu.rank_filter(
+        samples, counts, border, window, ranks, out, found.view(np.uint8), processors()
+    )
     return out, found
 
 
 def _shape(border: Border, window: Window) -> tuple[int, ...]:
     return tuple(len(lines) - side + 1 for lines, side in zip(border, window, strict=True))
-
-
-def _threads() -> int:
-    return len(os.sched_getaffinity(0))

@@ -1,16 +1,15 @@
 """The operations in C++, on all processors; see ``kernels/cpu/selection.h``."""
 
-import os
-
 import numpy as np
 
 from mmpcodec import _cpu
+from mmpcodec.devices import processors
 
 
 def select(values: np.ndarray, ranks: list[int]) -> tuple[np.ndarray, int]:
     """As the reference."""
     keys = np.empty(len(ranks), np.uint64)
-    nans = _cpu.select(_plain(values), ranks, keys, _threads())
+    nans = _cpu.select(_plain(values), ranks, keys, processors())
     return keys, nans
 
 
@@ -18,21 +17,17 @@ def select_rows(rows: np.ndarray, ranks: np.ndarray) -> tuple[np.ndarray, np.nda
     """As the reference."""
     keys = np.empty(ranks.shape, np.uint64)
     nans = np.zeros(len(rows), np.int64)
-    _cpu.select_rows(_plain(rows), np.ascontiguousarray(ranks, np.int64), keys, nans, _threads())
+    _cpu.select_rows(_plain(rows), np.ascontiguousarray(ranks, np.int64), keys, nans, processors())
     return keys, nans
 
 
 def digit_counts(values: np.ndarray, prefix: int, shift: int, bits: int) -> np.ndarray:
     """As the reference."""
     counts = np.empty(1 << bits, np.int64)
-    _cpu.digit_counts(_plain(values), prefix, shift, bits, counts, _threads())
+    _cpu.digit_counts(_plain(values), prefix, shift, bits, counts, processors())
     return counts
 
 
 def _plain(values: np.ndarray) -> np.ndarray:
     """As C++ reads it: bool as bytes, values where their type may lie."""
     return np.require(values.view(np.uint8) if values.dtype == bool else values, None, ["C", "A"])
-
-
-def _threads() -> int:
-    return len(os.sched_getaffinity(0))
