@@ -46,6 +46,16 @@ def module_of(array: Any) -> Any:
     return cupy
 
 
+def free_bytes() -> int:
+    """What the current device and CuPy's memory pool, with its limit, still have to give."""
+    import cupy
+
+    pool = cupy.get_default_memory_pool()
+    free = cupy.cuda.Device().mem_info[0] + pool.free_bytes()
+    limit = pool.get_limit()
+    return min(free, limit - pool.used_bytes()) if limit else free
+
+
 @cache
 def attribute(name: str, device: int) -> int:
     """An attribute of a device by CuPy's name; kept, for asking takes a tenth of a millisecond."""

@@ -5,6 +5,7 @@
 // Compiled for the type of the samples (-DMMP_VALUE), sides of the window (-DMMP_HEIGHT, -DMMP_WIDTH;
 // 0 where they come as arguments) and whether some samples do not count (-DMMP_MASKED).
 #include "../shared/integers.h"
+#include "rank.cuh"
 
 #ifndef MMP_VALUE
 #define MMP_VALUE unsigned short
@@ -26,12 +27,6 @@ using Value = MMP_VALUE;
 constexpr int kBits = 8 * sizeof(Value);
 constexpr bool kSmall = MMP_HEIGHT > 0;
 constexpr int kNetwork = 25;  // values of which the median is found without counting
-
-struct Shape {
-    int rows, columns;  // of the result
-    int pitch;          // of the samples
-    int height, width;  // of the window
-};
 
 __device__ inline void order(uint32_t& a, uint32_t& b) {
     const uint32_t lower = a < b ? a : b;

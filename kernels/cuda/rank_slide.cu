@@ -5,6 +5,7 @@
 // lies in its registers, 8 bins a lane; a column comes, a column goes.
 // Source: S. Perreault and P. Hebert, "Median filtering in constant time", 2007; groups and warps are
 // not in the source.
+#include "rank.cuh"
 #include "warp.cuh"
 
 namespace mmp {
@@ -13,12 +14,6 @@ constexpr int kThreads = 1024;
 constexpr int kWarps = kThreads / 32;
 constexpr int kBins = 256;
 constexpr int kGroup = 16;
-
-struct Shape {
-    int rows, columns;  // of the result
-    int pitch;          // of the samples
-    int height, width;  // of the window
-};
 
 // Bins 8 * lane to 8 * lane + 7, two in each number: of the four bytes of a word of a column's
 // histogram the first and third in one, the others in the next.

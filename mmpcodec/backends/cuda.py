@@ -22,7 +22,7 @@ from mmpcodec.codec.fragments import fragments_in, padded_shape
 from mmpcodec.codec.models import LOG2
 from mmpcodec.codec.scales import FRAGMENT_SIZE, SCALES
 from mmpcodec.codec.symbols import SYNTAX
-from mmpcodec.devices import attribute, processors
+from mmpcodec.devices import attribute, free_bytes, processors
 from mmpcodec.errors import BackendUnavailable, LimitExceeded
 from mmpcodec.params import EncodeParams, Tools
 
@@ -151,16 +151,6 @@ def device_bytes(shape: tuple[int, int], params: EncodeParams) -> int:
     return plan.size + STATE_DTYPE.itemsize + 3 * height * width
 
 
-def _free_bytes() -> int:
-    """What the device and CuPy's memory pool, with its limit, still have to give."""
-    import cupy
-
-    pool = cupy.get_default_memory_pool()
-    free = cupy.cuda.Device().mem_info[0] + pool.free_bytes()
-    limit = pool.get_limit()
-    return min(free, limit - pool.used_bytes()) if limit else free
-
-
 def _groups(shapes: Sequence[tuple[int, int]], params: EncodeParams) -> Iterator[list[int]]:
     """Which pictures run at once: as many as have a multiprocessor each and fit into memory.
 
@@ -171,7 +161,7 @@ def _groups(shapes: Sequence[tuple[int, int]], params: EncodeParams) -> Iterator
     multiprocessors = attribute("MultiProcessorCount", cupy.cuda.Device().id)
     waiting = sorted(range(len(shapes)), key=lambda i: fragments_in(shapes[i]))
     while waiting:
-        free = _free_bytes()
+        free = free_bytes()
         group: list[int] = []
         while waiting and len(group) < multiprocessors:
             needed = device_bytes(shapes[waiting[-1]], params)

@@ -82,7 +82,7 @@ def test_values_stay_where_they_are():
 def test_an_array_that_does_not_fit_comes_in_parts(monkeypatch):
     values = np.random.default_rng(3).normal(size=1_000_000).astype("f4")
     monkeypatch.setattr(cuda, "PART", 1_000_000)
-    monkeypatch.setattr(cuda, "_free_bytes", lambda: 10)
+    monkeypatch.setattr(cuda, "free_bytes", lambda: 10)
     q = [0.1, 0.5, 0.9]
     np.testing.assert_array_equal(quantile(values, q, backend="cuda"), quantile(values, q))
     values[-1] = np.nan

@@ -8,7 +8,7 @@ import numpy as np
 
 from mmpcodec import _cpu
 from mmpcodec.backends import kernels
-from mmpcodec.devices import attribute
+from mmpcodec.devices import attribute, free_bytes
 from mmpcodec.errors import LimitExceeded
 from mmpcodec.solvers.max_sum.reference import Limits
 
@@ -208,7 +208,7 @@ class _Strips:
         places = groups * COLUMNS_TILE * tiles * ROWS_TILE
         needed = (planes * places + self.blocks) * self.sum_type.itemsize
         needed += self.blocks * PLACES.itemsize
-        free = cupy.cuda.Device().mem_info[0] + cupy.get_default_memory_pool().free_bytes()
+        free = free_bytes()
         if needed > free:
             raise LimitExceeded("Device memory", f"sums need {needed} bytes, {free} are free")
         self.sums = cupy.empty(planes * places, self.sum_type)

@@ -16,7 +16,7 @@ from mmpcodec.solvers.rank_filter.arguments import (
     window_of,
 )
 from mmpcodec.solvers.rank_filter.borders import check_mode, places, with_constant
-from mmpcodec.solvers.rank_filter.keys import floats_of, keys_of
+from mmpcodec.solvers.selection.keys import from_keys, to_keys
 
 Size = int | tuple[int, int]
 
@@ -155,10 +155,10 @@ def _filtered(
         valid = None if valid is None else with_constant(valid, True)
     samples = xp.ascontiguousarray(samples)
     if is_float:
-        samples = keys_of(samples)
+        samples = to_keys(samples)
     if valid is None:
         filtered = operation.ranked(samples, (rows, columns), window, int(ranks[-1]))
-        return floats_of(filtered) if is_float else filtered
+        return from_keys(filtered, picture.dtype) if is_float else filtered
     valid = xp.ascontiguousarray(valid)
     filtered, found = operation.ranked_of_valid(samples, valid, (rows, columns), window, ranks)
-    return xp.where(found, floats_of(filtered) if is_float else filtered, picture)
+    return xp.where(found, from_keys(filtered, picture.dtype) if is_float else filtered, picture)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mmpcodec.backends import kernels
-from mmpcodec.devices import attribute, on_device
+from mmpcodec.devices import attribute, free_bytes, on_device
 from mmpcodec.solvers.selection.keys import key_type, to_keys
 from mmpcodec.solvers.selection.shards import DIGIT_BITS, Search
 
@@ -265,13 +265,7 @@ def _open_ends(places: list[tuple[int, int]], size: int) -> tuple[list[int], lis
 
 def _too_large(values: Any) -> bool:
     """Whether values in host memory must come to the device in parts."""
-    return not on_device(values) and values.nbytes > _free_bytes() // 2
-
-
-def _free_bytes() -> int:
-    import cupy
-
-    return cupy.cuda.Device().mem_info[0] + cupy.get_default_memory_pool().free_bytes()
+    return not on_device(values) and values.nbytes > free_bytes() // 2
 
 
 def _select_in_parts(values: np.ndarray, ranks: list[int]) -> tuple[np.ndarray, int]:

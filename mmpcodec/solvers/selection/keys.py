@@ -1,4 +1,8 @@
-"""Numbers as unsigned integers in the same order."""
+"""Numbers as unsigned integers in the same order.
+
+Of signed integers the sign bit is turned round. So is that of positive floating-point numbers, and
+all bits of negative ones; -0.0 comes just before 0.0.
+"""
 
 from typing import Any
 
@@ -43,28 +47,39 @@ def to_keys(values: Any) -> Any:
     -------
     array of unsigned integers of the same size
     """
-    xp, dtype = module_of(values), values.dtype
-    unsigned = key_type(dtype)
+    unsigned = key_type(values.dtype)
     bits = values.view(unsigned)
-    if dtype.kind not in "if":
+    if values.dtype.kind not in "if":
         return bits.copy()
-    top = unsigned.type(1 << (8 * dtype.itemsize - 1))
-    if dtype.kind == "i":
+    top = _top(unsigned)
+    if values.dtype.kind == "i":
         return bits ^ top
-    negative = (bits & top) != 0
-    keys = xp.where(negative, ~bits, bits | top)
-    keys[xp.isnan(values)] = np.iinfo(unsigned).max
+    keys = _sign_bits(bits)
+    keys |= top
+    keys ^= bits
+    keys[module_of(values).isnan(values)] = np.iinfo(unsigned).max
     return keys
 
 
 def from_keys(keys: Any, dtype: Any) -> Any:
     """The values that have these keys."""
-    xp, dtype = module_of(keys), np.dtype(dtype)
+    dtype = np.dtype(dtype)
     unsigned = key_type(dtype)
     bits = keys.astype(unsigned)
-    top = unsigned.type(1 << (8 * dtype.itemsize - 1))
+    top = _top(unsigned)
     if dtype.kind == "i":
-        bits = bits ^ top
+        bits ^= top
     if dtype.kind == "f":
-        bits = xp.where((bits & top) != 0, bits ^ top, ~bits)
+        bits ^= ~_sign_bits(bits) | top
     return bits.view(dtype)
+
+
+def _top(unsigned: np.dtype) -> Any:
+    """The bit of the sign."""
+    return unsigned.type(1 << (8 * unsigned.itemsize - 1))
+
+
+def _sign_bits(bits: Any) -> Any:
+    """All bits where the topmost is set, none elsewhere."""
+    signed = bits.view(f"i{bits.dtype.itemsize}")
+    return (signed >> (8 * bits.dtype.itemsize - 1)).view(bits.dtype)
