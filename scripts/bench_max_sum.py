@@ -155,7 +155,7 @@ def bench_device() -> None:
     for side in (128, 256, 512, 1024, 2048, 4096):
         values = noise(side, side).astype(np.int32)
         there = cupy.asarray(values)
-        own = median_ms(partial(max_rectangle, there), 9)
+        own = median_ms(partial(max_rectangle, there), 21)
         host = median_ms(partial(max_rectangle, values, backend="cuda"))
         same = max_rectangle(there) == max_rectangle(values, backend="cpu")
         rate = side**3 / 2 / (own / 1000)
@@ -172,7 +172,7 @@ def bench_device() -> None:
     for power, dtype in ((16, "i4"), (20, "i4"), (24, "i4"), (28, "i4"), (28, "i2"), (28, "i1")):
         values = np.random.default_rng(power).integers(-100, 101, 1 << power, dtype)
         there = cupy.asarray(values)
-        own = median_ms(partial(max_interval, there), 9)
+        own = median_ms(partial(max_interval, there), 21)
         host = median_ms(partial(max_interval, values, backend="cuda"), 3)
         assert max_interval(there) == max_interval(values, backend="cpu")
         rate = values.nbytes / own / 1e6

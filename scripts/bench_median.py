@@ -1,6 +1,6 @@
-"""Measure the median filter on the processor, beside OpenCV, SciPy, SimpleITK and scikit-image.
+"""Measure the median filter beside OpenCV, SciPy, SimpleITK and scikit-image, or on a GPU.
 
-    python scripts/bench_median.py [--side N] [--types uint8 ...]
+    python scripts/bench_median.py [--cuda] [--side N] [--types uint8 ...]
 
 Peers come with `mmpcodec[peers]`; one that is missing or does not take the type is left out, and a
 slow one is not asked for larger windows. Prints Markdown tables, times in ms.
@@ -29,13 +29,13 @@ Filter = Callable[[np.ndarray, int], Any]
 
 
 def measured_ms(work: Callable[[], Any]) -> float:
-    """Median wall time of a second of runs, at least five, after a warm-up; or of one long run."""
+    """Median wall time of a second of runs, at least five, or one long run; after a warm-up."""
     times: list[float] = []
     while len(times) < 6 or sum(times) < 1000:
         start = time.perf_counter()
         work()
         times.append(1000 * (time.perf_counter() - start))
-        if times[-1] > 1000:
+        if len(times) > 1 and times[-1] > 1000:
             return times[-1]
     return statistics.median(times[1:])
 
@@ -152,6 +152,9 @@ def main() -> None:
     parser.add_argument("--types", nargs="+", default=["uint8", "uint16", "float32"])
     options = parser.parse_args()
     side = options.side
+    if options.cuda:
+        bench_device(side)
+        return
     cores = len(os.sched_getaffinity(0))
     print(f"{date.today()}, {platform.machine()}, {cores} cores; {side}x{side}, noise; ms")
     pictures = {name: pictures_of(side)[name] for name in options.types}

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mmpcodec.solvers.rank_filter import median_filter, percentile_filter, rank_filter
+from mmpcodec.solvers.rank_filter import cuda, median_filter, percentile_filter, rank_filter
 from mmpcodec.solvers.rank_filter.borders import MODES
 
 pytestmark = pytest.mark.gpu
@@ -35,6 +35,29 @@ def test_windows(shape, size):
     same(median_filter, np.full(shape, 255, np.uint8), size)
 
 
+@pytest.mark.parametrize("dtype", ["u2", "f4"])
+@pytest.mark.parametrize("size", [13, 31, 255, (1, 255), (255, 1), (3, 41)])
+@pytest.mark.parametrize("shape", [(70, 90), (1, 400), (333, 1000), (2500, 130)])
+def test_windows_of_larger_types(shape, size, dtype):
+    picture = noise(shape, dtype)
+    same(median_filter, picture, size)
+    same(rank_filter, picture, 0, size)
+    same(rank_filter, picture, -1, size)
+    same(percentile_filter, np.round(picture / picture.max() * 3).astype(dtype), 30, size)
+    same(median_filter, np.full(shape, 255, dtype), size)
+    mask = np.random.default_rng(0).random(shape) < 0.2
+    mask[: shape[0] // 2, : shape[1] // 2] = False
+    same(percentile_filter, picture, 70, size, mask=mask)
+
+
+def test_regions_come_in_parts(monkeypatch):
+    picture = noise((900, 400), "u2")
+    expected = median_filter(picture, 25)
+    monkeypatch.setattr(cuda, "AT_ONCE", 1)
+    monkeypatch.setattr(cuda, "HIGHEST", 100)
+    np.testing.assert_array_equal(median_filter(picture, 25, backend="cuda"), expected)
+
+
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("dtype", ["u1", "u2", "f4"])
 @pytest.mark.parametrize("size", [3, (7, 11), 21])
@@ -52,9 +75,9 @@ def test_types_and_borders(dtype, mode, size):
 def test_pictures_stay_where_they_are():
     import cupy
 
-    picture = noise((100, 120), "u1")
-    there = cupy.asarray(picture)
-    for size in (3, 21):
+    for dtype, size in (("u1", 3), ("u1", 21), ("u2", 3), ("u2", 11), ("u2", 21)):
+        picture = noise((100, 120), dtype)
+        there = cupy.asarray(picture)
         found = median_filter(there[:, 1:], size)
         assert isinstance(found, cupy.ndarray)
         np.testing.assert_array_equal(found.get(), median_filter(picture[:, 1:], size))

@@ -1,7 +1,8 @@
-"""The operations on a CUDA device; see ``rank_slide.cu`` and ``rank_search.cu``.
+"""The operations on a CUDA device; see ``rank_slide.cu``, ``rank_places.cu``, ``rank_search.cu``.
 
-8-bit samples slide histograms, in a time that does not depend on the window. Others, masks and
-small windows are searched, in a time that grows with the window's area.
+Histograms slide over 8-bit samples, in a time that does not depend on the window. Larger types are
+first put in order, region by region, which gives 8-bit bins to slide over; then the few samples of
+the bin that was found are looked through. Small windows are searched at once.
 """
 
 from typing import Any
@@ -16,21 +17,24 @@ SHAPE = np.dtype([(name, np.int32) for name in ("rows", "columns", "pitch", "hei
 C_TYPES = {"uint8": "unsigned char", "uint16": "unsigned short", "uint32": "unsigned int"}
 SMALL_AREA = 49
 """Windows up to this are searched in registers."""
+SEARCH_AREA = 121
+"""Windows up to this are searched where samples would have to be put in order."""
 GROUP = 16
 GROUP_BYTES = GROUP * 256 + 512
 """Shared memory for the histograms of a group of columns."""
+BINS = 256
+HIGHEST = 1024
+"""Rows of a region that is put in order, so that positions and places fit into 16 bits."""
+AT_ONCE = 1 << 25
+"""Samples of regions that are put in order at once."""
 NO_ARRAY = np.uintp(0)
 
 
 def ranked(samples: Any, border: Border, window: Window, rank: int) -> Any:
     """As the reference."""
-    there = _on_device(samples)
-    if there.dtype == np.uint8 and window[0] * window[1] > SMALL_AREA:
-        out = _slide(there, border, window, rank)
-    else:
-        ranks = np.zeros(window[0] * window[1] + 1, np.int32)
-        ranks[-1] = rank
-        out, _ = _search(there, None, border, window, ranks)
+    ranks = np.zeros(window[0] * window[1] + 1, np.int32)
+    ranks[-1] = rank
+    out, _ = _filtered(_on_device(samples), None, border, window, ranks)
     return out if on_device(samples) else out.get()
 
 
@@ -38,8 +42,18 @@ def ranked_of_valid(
     samples: Any, valid: Any, border: Border, window: Window, ranks: np.ndarray
 ) -> tuple[Any, Any]:
     """As the reference."""
-    out, found = _search(_on_device(samples), _on_device(valid), border, window, ranks)
+    out, found = _filtered(_on_device(samples), _on_device(valid), border, window, ranks)
     return (out, found) if on_device(samples) else (out.get(), found.get())
+
+
+def _filtered(
+    samples: Any, valid: Any, border: Border, window: Window, ranks: np.ndarray
+) -> tuple[Any, Any]:
+    area = window[0] * window[1]
+    if area <= SMALL_AREA or (samples.dtype != np.uint8 and area <= SEARCH_AREA):
+        return _search(samples, valid, border, window, ranks)
+    slide = _Slide(samples, valid, border, window, ranks)
+    return slide.values() if samples.dtype == np.uint8 else slide.values_in_order()
 
 
 def _on_device(array: Any) -> Any:
@@ -62,28 +76,114 @@ def _shape(samples: Any, border: Border, window: Window) -> Any:
     return np.array((rows, columns, samples.shape[1], *window), SHAPE)[()]
 
 
-def _slide(samples: Any, border: Border, window: Window, rank: int) -> Any:
-    import cupy
+class _Slide:
+    """A picture in strips and bands, over which histograms slide."""
 
-    device = cupy.cuda.Device().id
-    shape = _shape(samples, border, window)
-    most = attribute("MaxSharedMemoryPerBlockOptin", device)
-    widest = most // GROUP_BYTES * GROUP - window[1] + 1
-    rows, columns = int(shape["rows"]), int(shape["columns"])
-    strips = -(-columns // widest)
-    strip = -(-columns // strips)
-    # As many blocks as multiprocessors, unless bands get so low that most rows are read to begin.
-    bands = max(1, min(attribute("MultiProcessorCount", device) // strips, rows // window[0]))
-    band = -(-rows // bands)
-    groups = -(-(strip + window[1] - 1) // GROUP)
-    kernel = kernels.function(
-        "rank_slide", "slide_ranks", device, threads=1024, shared_bytes=groups * GROUP_BYTES
-    )
-    out = cupy.empty((rows, columns), np.uint8)
-    places = _upload(*border)
-    sizes = np.int32(strip), np.int32(band), np.int32(rank)
-    kernel((strips, -(-rows // band)), (samples, *places, shape, *sizes, out))
-    return out
+    def __init__(self, samples: Any, valid: Any, border: Border, window: Window, ranks: np.ndarray):
+        import cupy
+
+        self.cupy = cupy
+        self.samples, self.valid = samples, valid
+        self.device = cupy.cuda.Device().id
+        self.shape = _shape(samples, border, window)
+        self.size = int(self.shape["rows"]), int(self.shape["columns"])
+        self.window = window
+        most = attribute("MaxSharedMemoryPerBlockOptin", self.device)
+        widest = most // GROUP_BYTES * GROUP - window[1] + 1
+        self.strips = -(-self.size[1] // widest)
+        self.strip = -(-self.size[1] // self.strips)
+        # As many blocks as multiprocessors, unless bands get so low that most rows only begin them.
+        processors = attribute("MultiProcessorCount", self.device)
+        bands = max(1, min(processors // self.strips, self.size[0] // window[0]))
+        if samples.dtype != np.uint8:
+            bands = max(bands, -(-self.size[0] // HIGHEST))
+        self.band = -(-self.size[0] // bands)
+        self.bands = -(-self.size[0] // self.band)
+        self.border = _upload(*border)
+        self.rank = np.int32(ranks[-1])
+        self.ranks = NO_ARRAY if valid is None else cupy.asarray(ranks)
+
+    def values(self) -> tuple[Any, Any]:
+        """The values of 8-bit samples, and which windows have one."""
+        out = self.cupy.empty(self.size, np.uint8)
+        found = None if self.valid is None else self.cupy.empty(self.size, bool)
+        self._slide(self.samples, 0, self.bands, out, found)
+        return out, found
+
+    def values_in_order(self) -> tuple[Any, Any]:
+        """The same of larger samples."""
+        cupy = self.cupy
+        bins = cupy.empty(self.size, np.uint8)
+        places = cupy.empty(self.size, np.uint16)
+        out = cupy.empty(self.size, self.samples.dtype)
+        found = None if self.valid is None else cupy.empty(self.size, bool)
+        height, width = self.band + self.window[0] - 1, self.strip + self.window[1] - 1
+        step = max(1, AT_ONCE // (height * width * self.strips))
+        define = (f"MMP_VALUE={C_TYPES[self.samples.dtype.name]}",)
+        kernel = kernels.function(
+            "rank_places", "values_at_places", self.device, define, threads=256
+        )
+        for first in range(0, self.bands, step):
+            bands = min(step, self.bands - first)
+            codes, values, positions, counts = self._order(first, bands, height, width)
+            self._slide(codes, first, bands, bins, places)
+            regions = values, positions, counts, np.int64(height * width), bins, places
+            sizes = (np.int32(size) for size in (self.strip, self.band, first, bands))
+            blocks = 32 * attribute("MultiProcessorCount", self.device)
+            results = out, NO_ARRAY if found is None else found
+            kernel((blocks,), (*regions, self.shape, *sizes, *results))
+        return out, found
+
+    def _order(self, first: int, bands: int, height: int, width: int) -> tuple[Any, Any, Any, Any]:
+        """Bins of the samples of regions, -1 of those that do not count; all samples of each
+        region in order, their positions, and how many count."""
+        cupy = self.cupy
+        tops = np.arange(first, first + bands) * self.band
+        lefts = np.arange(self.strips) * self.strip
+        rows, in_rows = self._lines(self.border[0], tops, height)
+        columns, in_columns = self._lines(self.border[1], lefts, width)
+        places = rows[:, None, :, None], columns[None, :, None, :]
+        samples = self.samples[places].reshape(bands * self.strips, -1)
+        counted = in_rows[:, None, :, None] & in_columns[None, :, None, :]
+        if self.valid is not None:
+            counted = counted & self.valid[places]
+        counted = counted.reshape(samples.shape)
+        bits = 8 * samples.dtype.itemsize
+        keys = samples.astype(np.uint64) | (~counted).astype(np.uint64) << np.uint64(bits)
+        keys |= cupy.arange(len(samples), dtype=np.uint64)[:, None] << np.uint64(bits + 1)
+        order = cupy.argsort(keys.ravel(), kind="stable").reshape(samples.shape)
+        counts = counted.sum(axis=1)
+        nth = cupy.arange(samples.shape[1])
+        sizes = cupy.maximum(1, -(-counts // BINS))
+        bins = cupy.where(nth < counts[:, None], nth // sizes[:, None], -1)
+        codes = cupy.empty(samples.size, np.int16)
+        codes[order.ravel()] = bins.ravel().astype(np.int16)
+        inside = order % samples.shape[1]
+        positions = ((inside // width) << 16 | inside % width).astype(np.uint32)
+        return codes, samples.ravel()[order], positions, counts
+
+    def _lines(self, border: Any, starts: np.ndarray, size: int) -> tuple[Any, Any]:
+        """The lines of regions, and which of them there are."""
+        cupy = self.cupy
+        lines = cupy.asarray(starts)[:, None] + cupy.arange(size)
+        exist = lines < len(border)
+        return border[cupy.minimum(lines, len(border) - 1)], exist
+
+    def _slide(self, samples: Any, first: int, bands: int, out: Any, places: Any) -> None:
+        groups = -(-(self.strip + self.window[1] - 1) // GROUP)
+        kernel = kernels.function(
+            "rank_slide",
+            "slide_ranks",
+            self.device,
+            (f"MMP_ORDERED={int(samples.dtype == np.int16)}",),
+            threads=1024,
+            shared_bytes=groups * GROUP_BYTES,
+        )
+        valid = NO_ARRAY if self.valid is None else self.valid
+        sizes = np.int32(self.strip), np.int32(self.band), np.int32(first), self.rank
+        results = out, NO_ARRAY if places is None else places
+        arguments = samples, valid, *self.border, self.shape, *sizes, self.ranks, *results
+        kernel((self.strips, bands), arguments)
 
 
 def _search(
