@@ -8,7 +8,7 @@ from mmpcodec.solvers.selection import cuda, kth_smallest, median, quantile
 
 pytestmark = pytest.mark.gpu
 
-COUNT = 5_000_011
+COUNT = 10_000_019
 KINDS = {
     "random": lambda rng: rng.integers(-(1 << 62), 1 << 62, COUNT),
     "normal": lambda rng: rng.normal(size=COUNT) * 1e9,

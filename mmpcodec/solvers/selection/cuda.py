@@ -19,30 +19,25 @@ KINDS = {"b": 0, "u": 0, "i": 1, "f": 2}
 QUERY = np.dtype(
     [("key", np.uint64), ("rank", np.int64), ("state", np.int64), ("bracket", np.int64)]
 )
-ENDS = 2
-"""int64 numbers of a bracket: the queries of its ends."""
 TALLY = 4
 """int64 numbers of what a block saw of a bracket."""
 MISSED = 2
 
-NULL = np.uintp(0)
-NOT_IN_PARTS = NULL, np.int32(0), np.int64(0)
-
 THREADS = 256
 BLOCKS_A_PROCESSOR = 4
-DIRECT = 1 << 21
+DIRECT = 1 << 23
 """Values up to which all digits are counted at once."""
 MAX_SAMPLE = 1 << 17
 FEW_BLOCKS = 128
-"""That count digits of what brackets hold."""
-SHARE = 1 << 14
+"""That count digits of what a bracket holds."""
+SHARE = 1 << 13
 """Values of a block that counts digits, at least."""
 ROOM = 4
 """Times the expected number of keys of a bracket that a block can keep."""
 MANY = 64
 """Ranks from which on all values are sorted."""
 AT_ONCE = (1, 2, 4)
-"""Brackets of one pass over the values."""
+"""Brackets of one pass over the values that the kernel is compiled for."""
 LONG_ROW = 1 << 18
 PART = 1 << 28
 """Bytes that are brought to the device at once of an array that does not fit."""
@@ -57,14 +52,11 @@ def select(values: Any, ranks: list[int]) -> tuple[np.ndarray, int]:
     search = _Selection(cupy.asarray(values))
     if len(ranks) > MANY:
         return search.by_sorting(ranks)
-    found = np.zeros(len(ranks), QUERY)
-    found["rank"] = ranks
     if len(values) > DIRECT:
-        found, nans = search.by_brackets(found)
+        found, nans = search.by_brackets(ranks)
         if not (found["state"] == MISSED).any():
             return found["key"], nans
-        found["key"], found["rank"], found["state"] = 0, ranks, 0
-    found, nans = search.by_digits(found)
+    found, nans = search.by_digits(ranks)
     return found["key"], nans
 
 
@@ -126,14 +118,16 @@ class _Selection:
         processors = attribute("MultiProcessorCount", cupy.cuda.Device().id)
         self.blocks = BLOCKS_A_PROCESSOR * processors
 
-    def kernel(self, entry: str, kind: int | None = None, brackets: int = 1) -> Any:
+    def kernel(self, entry: str, brackets: int = 1) -> Any:
         defines = (
             f"MMP_KEY={KEYS[self.itemsize]}",
-            f"MMP_KIND={self.kind if kind is None else kind}",
+            f"MMP_KIND={self.kind}",
             f"MMP_BRACKETS={brackets}",
         )
+        device = self.cupy.cuda.Device().id
+        is_whole = entry == "find_keys"
         return kernels.function(
-            "selection", entry, self.cupy.cuda.Device().id, defines, threads=THREADS
+            "selection", entry, device, defines, threads=THREADS, cooperative=is_whole
         )
 
     def by_sorting(self, ranks: list[int]) -> tuple[np.ndarray, int]:
@@ -142,91 +136,82 @@ class _Selection:
         is_nan = self.values.dtype.kind == "f" and keys == np.iinfo(keys.dtype).max
         return keys[self.cupy.asarray(ranks)].get().astype(np.uint64), int(np.sum(is_nan))
 
-    def by_digits(self, queries: np.ndarray) -> tuple[np.ndarray, int]:
+    def by_digits(self, ranks: list[int]) -> tuple[np.ndarray, int]:
         """Digit after digit, each counted in all values."""
-        board = _Board(queries)
-        source = self.values, np.int64(self.values.size), *NOT_IN_PARTS
-        self._find_digits(board.queries, source, self.kind, board.nans)
-        return board.read()
+        count = self.values.size
+        blocks = max(1, min(self.blocks, count // SHARE))
+        return self._find(_queries(ranks), [], 0, blocks, blocks)
 
-    def by_brackets(self, queries: np.ndarray) -> tuple[np.ndarray, int]:
+    def by_brackets(self, ranks: list[int]) -> tuple[np.ndarray, int]:
         """By a bracket around each rank, and digits of the keys in it."""
-        cupy, count = self.cupy, self.values.size
+        queries, count = _queries(ranks), self.values.size
         places = _brackets(queries["rank"], count)
         queries["bracket"] = np.searchsorted(
             [high for _, high in places], _place(queries["rank"], count)
         )
-        board = _Board(queries, *_open_ends(places, _sample_size(count)))
-        self._find_bounds(board.bounds)
-        width = max(high - low for low, high in places) / _sample_size(count)
-        capacity = int(ROOM * width * count / self.blocks) + 64
-        inside = cupy.empty((len(places), self.blocks, capacity), key_type(self.values.dtype))
-        tallies = cupy.empty((len(places), self.blocks, TALLY), np.int64)
-        for first in range(0, len(places), AT_ONCE[-1]):
-            some = slice(first, first + AT_ONCE[-1])
-            number = len(places[some])
-            kernel = self.kernel("split", None, min(n for n in AT_ONCE if n >= number))
-            which = board.bounds, board.ends[some], np.int32(number), np.int64(capacity)
-            kept = inside[some], tallies[some], board.nans
-            kernel((self.blocks,), (self.values, np.int64(count), *which, *kept))
-        parts = np.int32(self.blocks), np.int64(capacity)
-        arguments = tallies, *parts, board.bounds, board.ends, board.queries
-        self.kernel("enter_brackets")((len(queries),), arguments)
-        self._find_digits(board.queries, (inside, np.int64(0), tallies, *parts), 0)
-        found, nans = board.read()
-        # Each pass over the values has counted them.
-        return found, nans // -(-len(places) // AT_ONCE[-1])
+        return self._find(queries, places, _sample_size(count), self.blocks, FEW_BLOCKS)
 
-    def _find_bounds(self, bounds: Any) -> None:
-        """Keys of some places of a sample."""
-        size = _sample_size(self.values.size)
-        sample = self.cupy.empty(size, key_type(self.values.dtype))
-        arguments = self.values, np.int64(self.values.size), np.int32(size), sample
-        self.kernel("take_sample")((-(-size // THREADS),), arguments)
-        if len(bounds):
-            self._find_digits(bounds, (sample, np.int64(size), *NOT_IN_PARTS), 0)
-
-    def _find_digits(self, queries: Any, source: tuple, kind: int, nans: Any = NULL) -> None:
-        """All digits of the queries; NaN are counted with the first."""
-        number = len(queries)
-        counts = self.cupy.zeros((number, 1 << DIGIT_BITS), np.uint64)
-        arrived = self.cupy.zeros(number, np.uint32)
-        most = self.blocks if source[2] is NULL else FEW_BLOCKS
-        blocks = max(1, min(most, source[0].size // SHARE))
-        shift = self.bits
-        while shift:
-            bits = min(DIGIT_BITS, shift)
-            shift -= bits
-            digit = np.int32(shift), np.int32(bits)
-            arguments = *source, queries, *digit, counts, arrived, nans
-            self.kernel("find_digit", kind)((blocks, number), arguments)
-            nans = NULL
+    def _find(
+        self,
+        queries: np.ndarray,
+        places: list[tuple[int, int]],
+        size: int,
+        blocks: int,
+        blocks_a_query: int,
+    ) -> tuple[np.ndarray, int]:
+        """What is known of the queries in the end, and the number of NaN."""
+        cupy, count = self.cupy, self.values.size
+        widest = max((high - low for low, high in places), default=0)
+        capacity = int(ROOM * widest / size * count / blocks) + 64 if places else 0
+        board = _Board(queries, *_open_ends(places, size))
+        most = max(len(queries), len(board.bounds))
+        keys = key_type(self.values.dtype)
+        at_once = min(n for n in AT_ONCE if n >= min(len(places), AT_ONCE[-1]))
+        searched = board.queries, np.int32(len(queries)), np.int32(blocks_a_query)
+        sample_blocks = np.int32(-(-size // SHARE))
+        bounds = board.bounds, np.int32(len(board.bounds)), sample_blocks
+        sample = cupy.empty(size, keys), np.int32(size)
+        brackets = board.ends, np.int32(len(places))
+        inside = cupy.empty(len(places) * blocks * capacity, keys), np.int64(capacity)
+        tallies = cupy.empty(len(places) * blocks * TALLY, np.int64)
+        counts = cupy.empty((most, 1 << DIGIT_BITS), np.uint64), cupy.empty(most, np.uint32)
+        arguments = (
+            *(self.values, np.int64(count), *searched, *bounds, *sample, *brackets, *inside),
+            *(tallies, *counts, board.waiting, board.nans),
+        )
+        self.kernel("find_keys", at_once)((blocks,), arguments)
+        return board.read()
 
 
 class _Board:
-    """What host and device tell each other: queries, the bounds and ends of brackets, and NaN."""
+    """What host and device tell each other: queries, the bounds and ends of brackets, how many
+    blocks wait, and NaN."""
 
     def __init__(
         self, queries: np.ndarray, bounds: Sequence[int] = (), ends: Sequence[Sequence[int]] = ()
     ):
         import cupy
 
-        places = np.zeros(len(bounds), QUERY)
-        places["rank"] = bounds
-        parts = queries, places, np.array(ends, np.int64).reshape(-1, ENDS), np.zeros(1, np.int64)
+        parts = queries, _queries(bounds), np.array(ends, np.int64), np.zeros(2, np.int64)
         flat = [part.view(np.int64).ravel() for part in parts]
         self.all = cupy.asarray(np.concatenate(flat))
-        edges = np.cumsum([len(part) for part in flat])
-        fields = len(QUERY.names or ())
-        self.queries = self.all[: edges[0]].reshape(-1, fields)
-        self.bounds = self.all[edges[0] : edges[1]].reshape(-1, fields)
-        self.ends = self.all[edges[1] : edges[2]].reshape(-1, ENDS)
-        self.nans = self.all[edges[2] :]
+        edges = np.cumsum([len(part) for part in flat]).tolist()
+        self.queries = self.all[: edges[0]]
+        self.bounds = self.all[edges[0] : edges[1]].reshape(-1, len(QUERY.names or ()))
+        self.ends = self.all[edges[1] : edges[2]]
+        self.waiting = self.all[edges[2] :]
+        self.nans = self.all[edges[2] + 1 :]
 
     def read(self) -> tuple[np.ndarray, int]:
         """The queries as they are now, and the number of NaN."""
         values = self.all.get()
         return values[: self.queries.size].view(QUERY), int(values[-1])
+
+
+def _queries(ranks: Sequence[int]) -> np.ndarray:
+    queries = np.zeros(len(ranks), QUERY)
+    queries["rank"] = ranks
+    return queries
 
 
 def _sample_size(count: int) -> int:
