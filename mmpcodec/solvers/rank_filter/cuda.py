@@ -17,8 +17,8 @@ SHAPE = np.dtype([(name, np.int32) for name in ("rows", "columns", "pitch", "hei
 C_TYPES = {"uint8": "unsigned char", "uint16": "unsigned short", "uint32": "unsigned int"}
 SMALL_AREA = 49
 """Windows up to this are searched in registers."""
-SEARCH_AREA = 121
-"""Windows up to this are searched where samples would have to be put in order."""
+SEARCH_AREA = {1: SMALL_AREA, 2: 121, 4: SMALL_AREA}
+"""Windows up to this are searched, by the bytes of a sample."""
 GROUP = 16
 GROUP_BYTES = GROUP * 256 + 512
 """Shared memory for the histograms of a group of columns."""
@@ -49,8 +49,7 @@ def ranked_of_valid(
 def _filtered(
     samples: Any, valid: Any, border: Border, window: Window, ranks: np.ndarray
 ) -> tuple[Any, Any]:
-    area = window[0] * window[1]
-    if area <= SMALL_AREA or (samples.dtype != np.uint8 and area <= SEARCH_AREA):
+    if window[0] * window[1] <= SEARCH_AREA[samples.dtype.itemsize]:
         return _search(samples, valid, border, window, ranks)
     slide = _Slide(samples, valid, border, window, ranks)
     return slide.values() if samples.dtype == np.uint8 else slide.values_in_order()
