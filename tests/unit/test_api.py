@@ -156,7 +156,8 @@ def test_a_named_backend_never_falls_back(monkeypatch):
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="needs CPU affinity")
 def test_keyboard_interrupt_stops_native_code():
     program = """
-import _thread, threading, numpy, mmpcodec
+import _thread, signal, threading, numpy, mmpcodec
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in jobs of a shell's background
 picture = numpy.random.default_rng(0).integers(0, 256, (2048, 2048), dtype=numpy.uint8)
 threading.Timer(0.5, _thread.interrupt_main).start()
 try:
