@@ -251,4 +251,5 @@ NB_MODULE(_cpu, module) {
     register_max_sum(module);
     register_selection(module);
     register_rank_filter(module);
+    register_subset_sum(module);
 }

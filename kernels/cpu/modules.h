@@ -8,5 +8,6 @@ namespace mmp {
 void register_max_sum(nanobind::module_& module);
 void register_selection(nanobind::module_& module);
 void register_rank_filter(nanobind::module_& module);
+void register_subset_sum(nanobind::module_& module);
 
 }  // namespace mmp

@@ -1,0 +1,76 @@
+"""Which method is taken: the cheapest of those that fit into the memory."""
+
+from dataclasses import dataclass
+
+from mmpcodec.errors import LimitExceeded, ParameterError
+
+NAMES = ("dense", "balanced", "meet")
+
+DENSE_STEP = 1 / 512
+DENSE_PLACE = 1.0
+BALANCED_STEP = 4.0
+MEET_STEP = 40.0
+MAX_MEET_ITEMS = 62
+"""Nanoseconds of one processor for a step of each method, as rounded as the predictions are."""
+
+
+@dataclass(frozen=True)
+class Need:
+    """What a method is predicted to need.
+
+    Parameters
+    ----------
+    nanoseconds : float
+        Of one processor.
+    bytes : int
+        At most.
+    """
+
+    nanoseconds: float
+    bytes: int
+
+
+def needs(count: int, limit: int, heaviest: int, items: bool) -> dict[str, Need]:
+    """What each method needs for ``count`` items and sums up to ``limit``."""
+    place = 0 if not items else 2 if count < 1 << 16 else 4
+    found = {
+        "dense": Need(
+            count * limit * DENSE_STEP + limit * DENSE_PLACE * items, limit // 8 + place * limit
+        ),
+        "balanced": Need(
+            count * heaviest * BALANCED_STEP, 32 * heaviest + 8 * count * heaviest * items
+        ),
+    }
+    if count <= MAX_MEET_ITEMS:
+        sums = min(1 << (count + 1) // 2, limit + 1)
+        found["meet"] = Need(sums * MEET_STEP, 48 * sums)
+    return found
+
+
+def choose(method: str, found: dict[str, Need], memory: int) -> str:
+    """The method that is named, or for "auto" the cheapest that fits into the memory.
+
+    Raises
+    ------
+    ParameterError
+        When there is no such method, or it does not take so many items.
+    LimitExceeded
+        When what it needs is more than the memory.
+    """
+    if method not in found and method != "auto":
+        if method in NAMES:
+            raise ParameterError(f"method = {method!r}: takes at most {MAX_MEET_ITEMS} items")
+        raise ParameterError(f"method = {method!r}: must be one of auto, {', '.join(NAMES)}")
+    fitting = {
+        name: need
+        for name, need in found.items()
+        if need.bytes <= memory and method in ("auto", name)
+    }
+    if not fitting:
+        asked = ", ".join(
+            f"{name} {need.bytes}" for name, need in found.items() if method in ("auto", name)
+        )
+        raise LimitExceeded(
+            "Memory of subset_sum", f"needs {asked} bytes: must be at most memory = {memory}"
+        )
+    return min(fitting, key=lambda name: fitting[name].nanoseconds)

@@ -1,0 +1,154 @@
+"""The largest sum not above a capacity, with its items. See the package for methods and ties."""
+
+import time
+from typing import Any
+
+import numpy as np
+
+from mmpcodec.errors import LimitExceeded, ParameterError
+from mmpcodec.solvers import backends
+from mmpcodec.solvers.subset_sum import methods, quick
+from mmpcodec.solvers.subset_sum.answers import SubsetSum
+from mmpcodec.solvers.subset_sum.arguments import integer, weights_of
+from mmpcodec.solvers.subset_sum.reduction import Reduced, lighter_side, reduce
+
+MEMORY = 1 << 32
+CORE_SHARE = 8
+
+
+def subset_sum(
+    weights: Any,
+    capacity: int,
+    *,
+    items: bool = True,
+    method: str = "auto",
+    memory: int = MEMORY,
+    backend: str = "auto",
+) -> SubsetSum:
+    """The largest sum of items that is not above a capacity.
+
+    Parameters
+    ----------
+    weights : (N,) array or sequence of integers
+        From 0 up; all together below 2**63.
+    capacity : int
+        From 0 up, of any size.
+    items : bool
+        Without the items ``dense`` and ``balanced`` need much less memory.
+    method : {"auto", "dense", "balanced", "meet"}
+        ``meet`` takes at most 62 items.
+    memory : int
+        Bytes that a method may need. It has a part in the choice of the method, so that this does
+        not depend on the machine.
+    backend : {"auto", "cpu", "cuda", "reference"}
+
+    Returns
+    -------
+    SubsetSum
+
+    Raises
+    ------
+    ParameterError
+        When an argument is not one of those above.
+    LimitExceeded
+        When no method, or not the one that was asked for, fits into the memory.
+
+    Examples
+    --------
+    >>> from mmpcodec.solvers.subset_sum import subset_sum
+    >>> found = subset_sum([3, 5, 8, 10], 12)
+    >>> found.sum, found.items.tolist()
+    (11, [0, 2])
+    """
+    start = time.perf_counter()
+    values = weights_of(weights)
+    capacity = integer("capacity", capacity, 0)
+    memory = integer("memory", memory, 0)
+    if method not in ("auto", *methods.NAMES):
+        methods.choose(method, {}, memory)
+    operations = backends.operations(__package__, backend)
+    reduced = reduce(values, capacity)
+    if reduced.fits:
+        name, taken = "all", np.ones(len(reduced.indices), bool)
+        found = reduced.total
+    else:
+        try:
+            name, found, some = _solve(operations, reduced, items, method, memory)
+        except MemoryError as error:
+            raise LimitExceeded(
+                "Memory of subset_sum", f"the machine has less than memory = {memory} bytes"
+            ) from error
+        taken = some if some is not None else np.zeros(0, bool)
+    best = found * reduced.divisor
+    return SubsetSum(
+        sum=best,
+        items=reduced.indices[taken] if items else None,
+        exact=best == capacity,
+        proven=True,
+        method=name,
+        seconds=time.perf_counter() - start,
+    )
+
+
+def reachable(weights: Any, target: int, *, backend: str = "auto", **options: Any) -> bool:
+    """Whether some items add up to a target.
+
+    Parameters
+    ----------
+    weights, backend
+        See ``subset_sum``.
+    target : int
+    **options
+        ``method`` and ``memory`` of ``subset_sum``.
+
+    Raises
+    ------
+    ParameterError, LimitExceeded
+        See ``subset_sum``.
+
+    Examples
+    --------
+    >>> from mmpcodec.solvers.subset_sum import reachable
+    >>> reachable([3, 5, 8, 10], 12), reachable([3, 5, 8, 10], 13)
+    (False, True)
+    """
+    if "items" in options:
+        raise ParameterError("items: must not be given, a decision has none")
+    return subset_sum(weights, target, items=False, backend=backend, **options).exact
+
+
+def _solve(
+    operations: Any, reduced: Reduced, items: bool, method: str, memory: int
+) -> tuple[str, int, np.ndarray | None]:
+    """Name of the method, sum, and which of the items are taken, where asked for."""
+    weights, capacity = reduced.weights, reduced.capacity
+    taken = quick.greedy(weights, capacity)
+    found = int(weights[taken].sum())
+    if method == "auto" and found == capacity:
+        return "greedy", found, taken
+    side = lighter_side(reduced, found)
+    count, heaviest = len(weights), int(weights.max())
+    found_needs = methods.needs(count, side.limit, heaviest, items)
+    name = methods.choose(method, found_needs, memory)
+    if method == "auto":
+        few = weights[quick.core_items(weights)]
+        most = min(int(few.sum()), capacity)
+        core = methods.needs(len(few), most, heaviest, True)["dense"]
+        cheap = core.nanoseconds * CORE_SHARE <= found_needs[name].nanoseconds
+        if cheap and core.bytes <= memory:
+            hit = quick.core(operations, weights, capacity)
+            if hit is not None:
+                return "core", capacity, hit
+    if name == "balanced":
+        best, chosen = operations.balanced(weights, capacity, items)
+    elif name == "meet":
+        best, chosen = operations.meet(weights, side.target, side.limit)
+    else:
+        best, chosen = operations.dense(weights, side.target, side.limit, side.floor, items)
+    leaves_out = side.leaves_out and name != "balanced"
+    best = reduced.total - best if leaves_out else best
+    if not items:
+        return name, best, None
+    mask = np.zeros(count, bool)
+    mask[chosen] = True
+    return name, best, ~mask if leaves_out else mask

@@ -1,0 +1,61 @@
+"""All sums that items have."""
+
+from typing import Any
+
+import numpy as np
+
+from mmpcodec.errors import LimitExceeded
+from mmpcodec.solvers import backends
+from mmpcodec.solvers.subset_sum.arguments import integer, weights_of
+from mmpcodec.solvers.subset_sum.reduction import reduce
+from mmpcodec.solvers.subset_sum.solve import MEMORY
+
+
+def all_sums(
+    weights: Any, capacity: int | None = None, *, memory: int = MEMORY, backend: str = "auto"
+) -> np.ndarray:
+    """Which numbers are sums of items.
+
+    Parameters
+    ----------
+    weights : (N,) array or sequence of integers
+        From 0 up; all together below 2**63.
+    capacity : int or None
+        The largest number that is asked for; None for the sum of all items, C.
+    memory : int
+        Bytes that may be needed.
+    backend : {"auto", "cpu", "cuda", "reference"}
+
+    Returns
+    -------
+    (C + 1,) bool array
+
+    Raises
+    ------
+    ParameterError
+        When an argument is not one of those above.
+    LimitExceeded
+        When this needs more memory.
+
+    Examples
+    --------
+    >>> from mmpcodec.solvers.subset_sum import all_sums
+    >>> all_sums([2, 3]).astype(int).tolist()
+    [1, 0, 1, 1, 0, 1]
+    """
+    values = weights_of(weights)
+    capacity = int(values.sum()) if capacity is None else integer("capacity", capacity, 0)
+    memory = integer("memory", memory, 0)
+    operations = backends.operations(__package__, backend)
+    reduced = reduce(values, capacity)
+    limit = min(reduced.total, reduced.capacity)
+    needed = capacity + 1 + limit + 1 + limit // 8
+    if needed > memory:
+        raise LimitExceeded(
+            "Memory of all_sums", f"needs {needed} bytes: must be at most memory = {memory}"
+        )
+    words = operations.sums(reduced.weights, limit)
+    found = np.unpackbits(words.view(np.uint8), bitorder="little", count=limit + 1)
+    answer = np.zeros(capacity + 1, bool)
+    answer[: limit * reduced.divisor + 1 : reduced.divisor] = found
+    return answer

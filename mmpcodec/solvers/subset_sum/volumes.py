@@ -1,0 +1,56 @@
+"""Several volumes that are filled one after the other."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mmpcodec.solvers.subset_sum.answers import SubsetSum
+from mmpcodec.solvers.subset_sum.arguments import integer, weights_of
+from mmpcodec.solvers.subset_sum.solve import subset_sum
+
+
+def fill_volumes(weights: Any, volumes: Sequence[int], **options: Any) -> list[SubsetSum]:
+    """Fill each volume as far as possible with items that the volumes before it left.
+
+    Each volume for itself is filled best; several together may have better fillings. A volume that
+    is covered without a gap has ``exact``.
+
+    Parameters
+    ----------
+    weights : (N,) array or sequence of integers
+        From 0 up; all together below 2**63.
+    volumes : sequence of int
+        From 0 up.
+    **options
+        ``method``, ``memory`` and ``backend`` of ``subset_sum``.
+
+    Returns
+    -------
+    list of SubsetSum
+        One for each volume; the items are indices into ``weights``.
+
+    Raises
+    ------
+    ParameterError, LimitExceeded
+        See ``subset_sum``; before any volume is filled where an argument is wrong.
+
+    Examples
+    --------
+    >>> from mmpcodec.solvers.subset_sum import fill_volumes
+    >>> [found.items.tolist() for found in fill_volumes([3, 5, 8, 10], [13, 12])]
+    [[0, 3], [2]]
+    """
+    values = weights_of(weights)
+    rooms = [integer(f"volumes[{i}]", one, 0) for i, one in enumerate(volumes)]
+    left = np.arange(len(values))
+    answers = []
+    for room in rooms:
+        found = subset_sum(values[left], room, **options)
+        assert found.items is not None
+        taken = left[found.items]
+        answers.append(
+            SubsetSum(found.sum, taken, found.exact, found.proven, found.method, found.seconds)
+        )
+        left = np.delete(left, found.items)
+    return answers
