@@ -33,7 +33,9 @@ Subset meet_subset(const std::vector<int64_t>& weights, int64_t target, int64_t 
                    ThreadTeam& team);
 
 // Pisinger's balanced search for the largest sum up to `capacity`, where each item fits, but not all
-// together: 32 bytes for each number up to the heaviest weight and, with items, 8 times their number.
-Subset balanced_subset(const std::vector<int64_t>& weights, int64_t capacity, bool items);
+// together: 32 bytes for each number up to the heaviest weight and, with items, 8 for each change of a
+// set. Where these are more than `most`, the sum is -1.
+Subset balanced_subset(const std::vector<int64_t>& weights, int64_t capacity, bool items,
+                       int64_t most);
 
 }  // namespace mmp

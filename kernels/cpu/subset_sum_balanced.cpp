@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <deque>
 
 #include "subset_sum.h"
 
@@ -13,7 +14,8 @@ struct Change {
 
 }  // namespace
 
-Subset balanced_subset(const std::vector<int64_t>& weights, int64_t capacity, bool items) {
+Subset balanced_subset(const std::vector<int64_t>& weights, int64_t capacity, bool items,
+                       int64_t most) {
     const int64_t heaviest = *std::max_element(weights.begin(), weights.end());
     const int64_t least = capacity - heaviest + 1;
     int64_t sum = 0;
@@ -23,13 +25,14 @@ Subset balanced_subset(const std::vector<int64_t>& weights, int64_t capacity, bo
     // By sum - least; see the reference for `whole`. The sets are numbers of changes.
     std::vector<int32_t> whole(2 * heaviest, 0), before;
     std::vector<uint32_t> sets(items ? 2 * heaviest : 0), sets_before;
-    std::vector<Change> changes{{0, 0}};
+    std::deque<Change> changes{{0, 0}};
+    const size_t room = static_cast<size_t>(std::clamp<int64_t>(most, 0, UINT32_MAX)) + 1;
     const int64_t middle = capacity - least;
     std::fill_n(whole.begin(), middle + 1, -1);
     whole[sum - least] = front;
     const auto change = [&](int64_t to, int32_t kept, uint32_t from, uint32_t item) {
         whole[to] = kept;
-        if (!items) return;
+        if (!items || changes.size() > room) return;
         sets[to] = changes.size();
         changes.push_back({from, item});
     };
@@ -45,6 +48,7 @@ Subset balanced_subset(const std::vector<int64_t>& weights, int64_t capacity, bo
                 const int64_t rest = one - weights[gone];
                 if (gone > whole[rest]) change(rest, gone, items ? sets[one] : 0, gone);
             }
+        if (changes.size() > room) return {-1, {}};
     }
     int64_t best = middle;
     while (whole[best] < 0) --best;

@@ -51,8 +51,8 @@ nb::tuple meet(const Array& array, int64_t target, int64_t limit, int threads) {
     });
 }
 
-nb::tuple balanced(const Array& array, int64_t capacity, bool items) {
-    return answered([&] { return balanced_subset(copied(array), capacity, items); });
+nb::tuple balanced(const Array& array, int64_t capacity, bool items, int64_t most) {
+    return answered([&] { return balanced_subset(copied(array), capacity, items, most); });
 }
 
 }  // namespace
@@ -62,7 +62,8 @@ void register_subset_sum(nb::module_& module) {
                "threads"_a);
     module.def("subset_sums", sums, "weights"_a, "limit"_a, "words"_a, "threads"_a);
     module.def("meet_subset", meet, "weights"_a, "target"_a, "limit"_a, "threads"_a);
-    module.def("balanced_subset", balanced, "weights"_a, "capacity"_a, "items"_a);
+    module.def("balanced_subset", balanced, "weights"_a, "capacity"_a, "items"_a,
+               "most"_a);
 }
 
 }  // namespace mmp

@@ -13,7 +13,7 @@ namespace {
 typedef uint64_t Words8 __attribute__((vector_size(64)));
 typedef int8_t Flags8 __attribute__((vector_size(8)));
 
-constexpr int kFew = 12;
+constexpr int kFew = 2;
 
 // Calls fresh(word, bits) for the words that gain bits.
 template <class Fresh>
@@ -38,10 +38,19 @@ MMP_INLINE void add(uint64_t* bits, int64_t first, int64_t last, int64_t weight,
 // makers[bit] = item for the bits gained; without branches where they are many.
 template <class Item>
 MMP_INLINE void note(Item* makers, Item item, uint64_t gained) {
-    if (__builtin_popcountll(gained) > kFew) {
-        for (int bit = 0; bit < 64; ++bit) makers[bit] = gained >> bit & 1 ? item : makers[bit];
-    } else {
+    typedef Item Lanes __attribute__((vector_size(16 * sizeof(Item))));
+    if (__builtin_popcountll(gained) <= kFew) {
         for (; gained; gained &= gained - 1) makers[__builtin_ctzll(gained)] = item;
+        return;
+    }
+    constexpr Lanes kBits = {1 << 0, 1 << 1, 1 << 2,  1 << 3,  1 << 4,  1 << 5,  1 << 6,  1 << 7,
+                             1 << 8, 1 << 9, 1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 15};
+    const Lanes items = Lanes{} + item;
+    for (int first = 0; first < 64; first += 16) {
+        Lanes lanes;
+        memcpy(&lanes, makers + first, sizeof lanes);
+        lanes = (kBits & static_cast<Item>(gained >> first & 0xFFFF)) != 0 ? items : lanes;
+        memcpy(makers + first, &lanes, sizeof lanes);
     }
 }
 

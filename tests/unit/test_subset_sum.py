@@ -348,6 +348,38 @@ def test_what_does_not_fit_into_memory():
         fill_volumes([1, 2], [1, -4])
 
 
+@every_backend
+def test_balanced_out_of_memory(backend):
+    weights, capacity = hard(60, 500, 7)
+    named = {"method": "balanced", "memory": 20000, "backend": backend}
+    with pytest.raises(LimitExceeded, match=r"needs balanced .* memory = 20000"):
+        subset_sum(weights, capacity, **named)
+    found = subset_sum(weights, capacity, backend=backend)
+    assert subset_sum(weights, capacity, **named, items=False).sum == found.sum
+
+
+def test_balanced_keeps_equally_many_sets():
+    weights, capacity = hard(60, 500, 7)
+    enough = {}
+    for backend in BACKENDS:
+        balanced = operations(backend).balanced
+        sums = [balanced(weights, capacity, True, most)[0] for most in range(0, 1200, 10)]
+        enough[backend] = sums.index(max(sums))
+        assert set(sums) == {-1, max(sums)}
+        assert sums == sorted(sums)
+    assert len(set(enough.values())) == 1
+
+
+def test_auto_goes_on_where_balanced_runs_out_of_memory(monkeypatch):
+    weights, capacity = hard(2000, 300, 1)
+    expected = subset_sum(weights, capacity)
+    assert expected.method == "balanced"
+    monkeypatch.setattr(operations("cpu"), "balanced", lambda *_: (-1, None))
+    found = subset_sum(weights, capacity)
+    check(found, weights, capacity)
+    assert (found.sum, found.method) == (expected.sum, "dense")
+
+
 def test_the_cheapest_method_that_fits():
     few = needs(40, 2**50, 2**45, True)
     assert choose("auto", few, 2**32) == "meet"

@@ -16,7 +16,7 @@ miss, it takes the one with the least predicted cost of those that fit into the 
 - ``meet``: all sums of both halves of the items; 2**(n/2) steps.
 
 A method that is named runs, after the reductions; and an answer says which method gave it. All are
-exact.
+exact. Where ``balanced`` runs out of memory, ``auto`` goes on with the next one.
 
 *Which of several sets.* The greedy ones are as ``quick.py`` says, those of ``balanced`` as its
 reference says. Of several sets with the sum, ``dense`` and ``meet`` find the one whose largest

@@ -28,9 +28,11 @@ def meet(weights: np.ndarray, target: int, limit: int) -> tuple[int, np.ndarray]
     return best, np.array(chosen, np.int64)
 
 
-def balanced(weights: np.ndarray, capacity: int, items: bool) -> tuple[int, np.ndarray | None]:
+def balanced(
+    weights: np.ndarray, capacity: int, items: bool, most: int
+) -> tuple[int, np.ndarray | None]:
     """As the reference."""
-    best, chosen = _cpu.balanced_subset(weights, capacity, items)
+    best, chosen = _cpu.balanced_subset(weights, capacity, items, most)
     return best, np.array(chosen, np.int64) if items else None
 
 

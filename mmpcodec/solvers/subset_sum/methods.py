@@ -7,11 +7,14 @@ from mmpcodec.errors import LimitExceeded, ParameterError
 NAMES = ("dense", "balanced", "meet")
 
 DENSE_STEP = 1 / 512
-DENSE_PLACE = 1.0
-BALANCED_STEP = 4.0
+DENSE_PLACE = 2.0
+BALANCED_STEP = 0.6
 MEET_STEP = 40.0
+"""Nanoseconds of one processor for a step of each method, and for a sum whose item is noted."""
+
 MAX_MEET_ITEMS = 62
-"""Nanoseconds of one processor for a step of each method, as rounded as the predictions are."""
+CHANGE_BYTES = 8
+"""What ``balanced`` stores for each change of a set: how many there are is seen on the way."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +26,7 @@ class Need:
     nanoseconds : float
         Of one processor.
     bytes : int
-        At most.
+        At most; of ``balanced`` without the changes of sets.
     """
 
     nanoseconds: float
@@ -37,9 +40,7 @@ def needs(count: int, limit: int, heaviest: int, items: bool) -> dict[str, Need]
         "dense": Need(
             count * limit * DENSE_STEP + limit * DENSE_PLACE * items, limit // 8 + place * limit
         ),
-        "balanced": Need(
-            count * heaviest * BALANCED_STEP, 32 * heaviest + 8 * count * heaviest * items
-        ),
+        "balanced": Need(count * heaviest * BALANCED_STEP, 32 * heaviest),
     }
     if count <= MAX_MEET_ITEMS:
         sums = min(1 << (count + 1) // 2, limit + 1)

@@ -76,7 +76,9 @@ def _first_masks(weights: np.ndarray, limit: int) -> dict[int, int]:
     return masks
 
 
-def balanced(weights: np.ndarray, capacity: int, items: bool) -> tuple[int, np.ndarray | None]:
+def balanced(
+    weights: np.ndarray, capacity: int, items: bool, most: int
+) -> tuple[int, np.ndarray | None]:
     """The largest sum not above the capacity, from sets that are balanced around it.
 
     Pisinger's algorithm. It begins with the items before the first that does not fit. A set with a
@@ -85,30 +87,37 @@ def balanced(weights: np.ndarray, capacity: int, items: bool) -> tuple[int, np.n
     items only: ``whole[sum]`` items at the front are all there. Of equal ones the set found first
     stays; the loops below say in which order.
 
-    All items fit alone, but not together.
+    All items fit alone, but not together. With ``items`` the sum is -1 where sets were kept more
+    than ``most`` times, looked at after each item: a backend stores something for each.
     """
     front = int(np.searchsorted(np.cumsum(weights), capacity, side="right"))
     heaviest = int(weights.max())
+    near = range(capacity - heaviest + 1, capacity + 1)
     # -1 where no set has the sum; above the capacity 0 says as much, as no item is left to go.
-    whole = dict.fromkeys(range(capacity - heaviest + 1, capacity + 1), -1)
+    whole = dict.fromkeys(near, -1)
     whole |= dict.fromkeys(range(capacity + 1, capacity + heaviest + 1), 0)
     sets: dict[int, frozenset[int]] = {}
     first = int(weights[:front].sum())
     whole[first], sets[first] = front, frozenset(range(front))
+    kept = 0
     for item in range(front, len(weights)):
         if whole[capacity] >= 0:
             break
         weight = int(weights[item])
         before, sets_before = dict(whole), dict(sets)
-        for one in range(capacity - heaviest + 1, capacity + 1):
+        for one in near:
             if before[one] > whole[one + weight]:
                 whole[one + weight] = before[one]
                 sets[one + weight] = sets_before[one] | {item}
+                kept += 1
         for one in range(capacity + weight, capacity, -1):
             for gone in range(whole[one] - 1, before[one] - 1, -1):
                 rest = one - int(weights[gone])
                 if gone > whole[rest]:
                     whole[rest] = gone
                     sets[rest] = sets[one] - {gone}
-    best = max(one for one in range(capacity - heaviest + 1, capacity + 1) if whole[one] >= 0)
+                    kept += 1
+        if items and kept > most:
+            return -1, None
+    best = max(one for one in near if whole[one] >= 0)
     return best, np.array(sorted(sets[best]), np.int64) if items else None

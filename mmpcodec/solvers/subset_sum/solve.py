@@ -13,7 +13,7 @@ from mmpcodec.solvers.subset_sum.arguments import integer, weights_of
 from mmpcodec.solvers.subset_sum.reduction import Reduced, lighter_side, reduce
 
 MEMORY = 1 << 32
-CORE_SHARE = 8
+CORE_SHARE = 4
 
 
 def subset_sum(
@@ -140,10 +140,15 @@ def _solve(
             if hit is not None:
                 return "core", capacity, hit
     if name == "balanced":
-        best, chosen = operations.balanced(weights, capacity, items)
-    elif name == "meet":
+        most = (memory - found_needs[name].bytes) // methods.CHANGE_BYTES
+        best, chosen = operations.balanced(weights, capacity, items, most)
+        if best < 0:
+            # How much it needs is seen on the way only.
+            found_needs[name] = methods.Need(found_needs[name].nanoseconds, memory + 1)
+            name = methods.choose(method, found_needs, memory)
+    if name == "meet":
         best, chosen = operations.meet(weights, side.target, side.limit)
-    else:
+    elif name == "dense":
         best, chosen = operations.dense(weights, side.target, side.limit, side.floor, items)
     leaves_out = side.leaves_out and name != "balanced"
     best = reduced.total - best if leaves_out else best
