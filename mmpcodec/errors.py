@@ -54,7 +54,7 @@ class CorruptStream(FormatError):
 
 
 class LimitExceeded(FormatError):
-    """The picture is larger than the caller's ``DecodeLimits`` or a device's memory allow."""
+    """A picture, or what a solver needs, is larger than the caller's limits or memory allow."""
 
 
 class PictureError(MmpError):

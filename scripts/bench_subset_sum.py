@@ -2,7 +2,7 @@
 
     python scripts/bench_subset_sum.py [--cp-sat]
 
-Prints Markdown tables. Seconds are of one run each; the cost of starting Python is not in them.
+Prints Markdown tables: seconds of a run, the least of three where they are short.
 """
 
 import argparse
@@ -11,13 +11,16 @@ import platform
 import time
 from collections.abc import Callable
 from datetime import date
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from mmpcodec.solvers.subset_sum import all_sums, subset_sum
 
 Instance = tuple[np.ndarray, int]
-CP_SAT_SECONDS = 30.0
+CP_SAT_SECONDS = 10.0
+SHORT_SECONDS = 0.5
 BIG_INTEGER_STEPS = 3e11
 
 
@@ -101,11 +104,19 @@ def cp_sat(weights: np.ndarray, capacity: int) -> int | None:
     return round(solver.objective_value) if proven else None
 
 
+def least_seconds(work: Callable[[], Any]) -> tuple[float, Any]:
+    """Wall time, and the answer."""
+    times: list[float] = []
+    while not times or (len(times) < 3 and times[0] < SHORT_SECONDS):
+        start = time.perf_counter()
+        found = work()
+        times.append(time.perf_counter() - start)
+    return min(times), found
+
+
 def timed(work: Callable[[np.ndarray, int], int | None], instance: Instance, best: int) -> str:
     """Seconds of a peer, checked."""
-    start = time.perf_counter()
-    found = work(*instance)
-    seconds = time.perf_counter() - start
+    seconds, found = least_seconds(lambda: work(*instance))
     assert found is None or found == best
     return f"{seconds:.4f}" if found is not None else f"> {CP_SAT_SECONDS:.0f}"
 
@@ -117,17 +128,16 @@ def bench_classes(with_cp_sat: bool) -> None:
     print("|---|---|---|---|---|---|---|---|---|")
     for name, make, counts in CLASSES:
         for count in counts:
-            weights, capacity = instance = make(count)
-            subset_sum(weights, capacity)
-            found = subset_sum(weights, capacity)
-            cells = [f"{capacity - found.sum}", found.method, f"{found.seconds:.4f}"]
+            instance = make(count)
+            capacity = instance[1]
+            seconds, found = least_seconds(partial(subset_sum, *instance))
+            cells = [f"{capacity - found.sum}", found.method, f"{seconds:.4f}"]
             for items in (True, False):
                 if name == "Todd":
                     cells.append("")
                     continue
-                dense = subset_sum(weights, capacity, method="dense", items=items, memory=1 << 34)
-                assert dense.sum == found.sum
-                cells.append(f"{dense.seconds:.4f}")
+                dense = partial(subset_sum, method="dense", items=items, memory=1 << 34)
+                cells.append(timed(lambda *one, dense=dense: dense(*one).sum, instance, found.sum))
             small = count * capacity < BIG_INTEGER_STEPS
             cells.append(timed(big_integer, instance, found.sum) if small else "")
             cells.append(timed(cp_sat, instance, found.sum) if with_cp_sat else "")
@@ -139,9 +149,7 @@ def bench_all_sums() -> None:
     for count, heaviest in ((1000, 1000), (10000, 1000), (100, 10**6)):
         weights, _ = disturbed(count, heaviest)
         total = int(weights.sum())
-        start = time.perf_counter()
-        found = all_sums(weights)
-        seconds = time.perf_counter() - start
+        seconds, found = least_seconds(partial(all_sums, weights))
         assert found[total]
         peer = timed(big_integer, (weights, total), total)
         print(f"| {count} items to {heaviest} | {total} | {seconds:.4f} | {peer} |", flush=True)

@@ -49,7 +49,8 @@ MMP_INLINE void note(Item* makers, Item item, uint64_t gained) {
     for (int first = 0; first < 64; first += 16) {
         Lanes lanes;
         memcpy(&lanes, makers + first, sizeof lanes);
-        lanes = (kBits & static_cast<Item>(gained >> first & 0xFFFF)) != 0 ? items : lanes;
+        const Item part = static_cast<Item>(gained >> first);
+        lanes = (kBits & part) != 0 ? items : lanes;
         memcpy(makers + first, &lanes, sizeof lanes);
     }
 }

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmpcodec.errors import LimitExceeded, ParameterError
+from mmpcodec.errors import BackendUnavailable, LimitExceeded, ParameterError
 from mmpcodec.solvers import backends
 from mmpcodec.solvers.subset_sum import all_sums, fill_volumes, reachable, subset_sum
 from mmpcodec.solvers.subset_sum.methods import choose, needs
@@ -334,6 +334,15 @@ def test_types_of_weights():
 def test_bad_arguments(weights, capacity, options, message):
     with pytest.raises(ParameterError, match=message):
         subset_sum(weights, capacity, **options)
+
+
+def test_options_of_decisions_and_volumes():
+    with pytest.raises(ParameterError, match="items: must not be given"):
+        reachable([1], 1, items=True)
+    with pytest.raises(ParameterError, match="items: must not be given"):
+        fill_volumes([1], [1], items=False)
+    with pytest.raises(BackendUnavailable, match="subset sum has no kernels"):
+        subset_sum([1], 1, backend="cuda")
 
 
 def test_what_does_not_fit_into_memory():

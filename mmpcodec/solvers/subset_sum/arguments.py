@@ -5,11 +5,19 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.errors import ParameterError
+from mmpcodec.errors import BackendUnavailable, ParameterError
+from mmpcodec.solvers import backends
 
 MAX_TOTAL = (1 << 63) - 1
 SAFE = 2.0**62
 """A floating-point sum up to this is that of integers whose exact sum is below 2**63."""
+
+
+def operations(backend: str) -> Any:
+    """The module with the operations of a backend; see ``backends.operations``."""
+    if backend == "cuda":
+        raise BackendUnavailable("backend cuda cannot run here: subset sum has no kernels for it")
+    return backends.operations(__package__, backend)
 
 
 def weights_of(weights: Any) -> np.ndarray:

@@ -34,7 +34,7 @@ def greedy(weights: np.ndarray, capacity: int) -> np.ndarray:
     return taken
 
 
-def core(operations: Any, weights: np.ndarray, capacity: int) -> np.ndarray | None:
+def core(work: Any, weights: np.ndarray, capacity: int) -> np.ndarray | None:
     """Greedy for all items but a few, and those solved densely for what is left.
 
     The few are every (N / 64)-th in ascending order, so they have weights of all sizes and, most
@@ -42,8 +42,8 @@ def core(operations: Any, weights: np.ndarray, capacity: int) -> np.ndarray | No
 
     Parameters
     ----------
-    operations : module
-        Of a backend.
+    work : module
+        The operations of a backend.
     weights : (N,) int64 array
     capacity : int
 
@@ -61,7 +61,7 @@ def core(operations: Any, weights: np.ndarray, capacity: int) -> np.ndarray | No
     left = capacity - int(weights[taken].sum())
     if left > int(weights[few].sum()):
         return None
-    found, items = operations.dense(weights[few], left, left, 0, True)
+    found, items = work.dense(weights[few], left, left, 0, True)
     taken[few[items]] = True
     return taken if found == left else None
 

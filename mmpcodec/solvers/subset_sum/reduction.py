@@ -1,6 +1,5 @@
 """What is left of a problem when all that can be said at once has been said."""
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,7 +41,7 @@ def reduce(weights: np.ndarray, capacity: int) -> Reduced:
     """Leave out what weighs nothing or does not fit, and divide by the greatest common divisor."""
     indices = np.flatnonzero((weights > 0) & (weights <= capacity))
     kept = weights[indices]
-    divisor = math.gcd(*kept.tolist()) if kept.size else 1
+    divisor = int(np.gcd.reduce(kept)) if kept.size else 1
     return Reduced(indices, kept // divisor, capacity // divisor, divisor)
 
 

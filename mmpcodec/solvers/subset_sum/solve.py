@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 
 from mmpcodec.errors import LimitExceeded, ParameterError
-from mmpcodec.solvers import backends
 from mmpcodec.solvers.subset_sum import methods, quick
 from mmpcodec.solvers.subset_sum.answers import SubsetSum
-from mmpcodec.solvers.subset_sum.arguments import integer, weights_of
+from mmpcodec.solvers.subset_sum.arguments import MAX_TOTAL, integer, operations, weights_of
 from mmpcodec.solvers.subset_sum.reduction import Reduced, lighter_side, reduce
 
 MEMORY = 1 << 32
@@ -40,7 +39,7 @@ def subset_sum(
     memory : int
         Bytes that a method may need. It has a part in the choice of the method, so that this does
         not depend on the machine.
-    backend : {"auto", "cpu", "cuda", "reference"}
+    backend : {"auto", "cpu", "reference"}
 
     Returns
     -------
@@ -50,6 +49,8 @@ def subset_sum(
     ------
     ParameterError
         When an argument is not one of those above.
+    BackendUnavailable
+        When the backend cannot run here.
     LimitExceeded
         When no method, or not the one that was asked for, fits into the memory.
 
@@ -63,17 +64,17 @@ def subset_sum(
     start = time.perf_counter()
     values = weights_of(weights)
     capacity = integer("capacity", capacity, 0)
-    memory = integer("memory", memory, 0)
+    memory = integer("memory", memory, 0, MAX_TOTAL)
     if method not in ("auto", *methods.NAMES):
         methods.choose(method, {}, memory)
-    operations = backends.operations(__package__, backend)
+    work = operations(backend)
     reduced = reduce(values, capacity)
     if reduced.fits:
         name, taken = "all", np.ones(len(reduced.indices), bool)
         found = reduced.total
     else:
         try:
-            name, found, some = _solve(operations, reduced, items, method, memory)
+            name, found, some = _solve(work, reduced, items, method, memory)
         except MemoryError as error:
             raise LimitExceeded(
                 "Memory of subset_sum", f"the machine has less than memory = {memory} bytes"
@@ -118,7 +119,7 @@ def reachable(weights: Any, target: int, *, backend: str = "auto", **options: An
 
 
 def _solve(
-    operations: Any, reduced: Reduced, items: bool, method: str, memory: int
+    work: Any, reduced: Reduced, items: bool, method: str, memory: int
 ) -> tuple[str, int, np.ndarray | None]:
     """Name of the method, sum, and which of the items are taken, where asked for."""
     weights, capacity = reduced.weights, reduced.capacity
@@ -136,20 +137,20 @@ def _solve(
         core = methods.needs(len(few), most, heaviest, True)["dense"]
         cheap = core.nanoseconds * CORE_SHARE <= found_needs[name].nanoseconds
         if cheap and core.bytes <= memory:
-            hit = quick.core(operations, weights, capacity)
+            hit = quick.core(work, weights, capacity)
             if hit is not None:
                 return "core", capacity, hit
     if name == "balanced":
         most = (memory - found_needs[name].bytes) // methods.CHANGE_BYTES
-        best, chosen = operations.balanced(weights, capacity, items, most)
+        best, chosen = work.balanced(weights, capacity, items, most)
         if best < 0:
             # How much it needs is seen on the way only.
             found_needs[name] = methods.Need(found_needs[name].nanoseconds, memory + 1)
             name = methods.choose(method, found_needs, memory)
     if name == "meet":
-        best, chosen = operations.meet(weights, side.target, side.limit)
+        best, chosen = work.meet(weights, side.target, side.limit)
     elif name == "dense":
-        best, chosen = operations.dense(weights, side.target, side.limit, side.floor, items)
+        best, chosen = work.dense(weights, side.target, side.limit, side.floor, items)
     leaves_out = side.leaves_out and name != "balanced"
     best = reduced.total - best if leaves_out else best
     if not items:

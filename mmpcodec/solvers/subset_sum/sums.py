@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 from mmpcodec.errors import LimitExceeded
-from mmpcodec.solvers import backends
-from mmpcodec.solvers.subset_sum.arguments import integer, weights_of
+from mmpcodec.solvers.subset_sum.arguments import MAX_TOTAL, integer, operations, weights_of
 from mmpcodec.solvers.subset_sum.reduction import reduce
 from mmpcodec.solvers.subset_sum.solve import MEMORY
 
@@ -24,7 +23,7 @@ def all_sums(
         The largest number that is asked for; None for the sum of all items, C.
     memory : int
         Bytes that may be needed.
-    backend : {"auto", "cpu", "cuda", "reference"}
+    backend : {"auto", "cpu", "reference"}
 
     Returns
     -------
@@ -34,6 +33,8 @@ def all_sums(
     ------
     ParameterError
         When an argument is not one of those above.
+    BackendUnavailable
+        When the backend cannot run here.
     LimitExceeded
         When this needs more memory.
 
@@ -45,8 +46,8 @@ def all_sums(
     """
     values = weights_of(weights)
     capacity = int(values.sum()) if capacity is None else integer("capacity", capacity, 0)
-    memory = integer("memory", memory, 0)
-    operations = backends.operations(__package__, backend)
+    memory = integer("memory", memory, 0, MAX_TOTAL)
+    work = operations(backend)
     reduced = reduce(values, capacity)
     limit = min(reduced.total, reduced.capacity)
     needed = capacity + 1 + limit + 1 + limit // 8
@@ -54,7 +55,7 @@ def all_sums(
         raise LimitExceeded(
             "Memory of all_sums", f"needs {needed} bytes: must be at most memory = {memory}"
         )
-    words = operations.sums(reduced.weights, limit)
+    words = work.sums(reduced.weights, limit)
     found = np.unpackbits(words.view(np.uint8), bitorder="little", count=limit + 1)
     answer = np.zeros(capacity + 1, bool)
     answer[: limit * reduced.divisor + 1 : reduced.divisor] = found

@@ -1,10 +1,12 @@
 """Several volumes that are filled one after the other."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from mmpcodec.errors import ParameterError
 from mmpcodec.solvers.subset_sum.answers import SubsetSum
 from mmpcodec.solvers.subset_sum.arguments import integer, weights_of
 from mmpcodec.solvers.subset_sum.solve import subset_sum
@@ -42,15 +44,14 @@ def fill_volumes(weights: Any, volumes: Sequence[int], **options: Any) -> list[S
     [[0, 3], [2]]
     """
     values = weights_of(weights)
+    if "items" in options:
+        raise ParameterError("items: must not be given, volumes are filled with items")
     rooms = [integer(f"volumes[{i}]", one, 0) for i, one in enumerate(volumes)]
     left = np.arange(len(values))
     answers = []
     for room in rooms:
         found = subset_sum(values[left], room, **options)
         assert found.items is not None
-        taken = left[found.items]
-        answers.append(
-            SubsetSum(found.sum, taken, found.exact, found.proven, found.method, found.seconds)
-        )
+        answers.append(replace(found, items=left[found.items]))
         left = np.delete(left, found.items)
     return answers
