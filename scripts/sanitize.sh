@@ -18,4 +18,5 @@ export ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrac
 PYTHONPATH="$build/site" "$python" -P -m pytest -q -p no:cacheprovider --timeout=1200 \
     tests/agreement tests/fuzz tests/property tests/unit/test_container.py \
     tests/unit/test_rank_filter.py tests/unit/test_selection.py \
+    tests/unit/test_subset_sum.py \
     -k "not reference and not larger_pictures" "${@:2}"

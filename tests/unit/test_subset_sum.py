@@ -380,7 +380,7 @@ def test_balanced_keeps_equally_many_sets():
 
 
 def test_auto_goes_on_where_balanced_runs_out_of_memory(monkeypatch):
-    weights, capacity = hard(2000, 300, 1)
+    weights, capacity = hard(6000, 300, 1)
     expected = subset_sum(weights, capacity)
     assert expected.method == "balanced"
     monkeypatch.setattr(operations("cpu"), "balanced", lambda *_: (-1, None))

@@ -8,7 +8,7 @@ NAMES = ("dense", "balanced", "meet")
 
 DENSE_STEP = 1 / 512
 DENSE_PLACE = 2.0
-BALANCED_STEP = 0.6
+BALANCED_STEP = 1.0
 MEET_STEP = 40.0
 """Nanoseconds of one processor for a step of each method, and for a sum whose item is noted."""
 
