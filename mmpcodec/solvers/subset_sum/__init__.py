@@ -23,6 +23,10 @@ reference says. Of several sets with the sum, ``dense`` and ``meet`` find the on
 index is least, then the second largest, and so on; where they look for what to leave out, this
 holds for the items left out. Answers are the same on all backends.
 
+*Backends.* ``auto`` takes cuda for ``dense``, ``meet`` and all sums where a device is there, has
+the memory and is predicted to be quicker, and else cpu; an answer says which it was. ``balanced``
+always runs on a processor, since each of its steps needs the one before.
+
 Sources: R. Bellman, "Dynamic programming", 1957; E. Horowitz and S. Sahni, "Computing partitions
 with applications to the knapsack problem", Journal of the ACM 1974; D. Pisinger, "Linear time
 algorithms for knapsack problems with bounded weights", Journal of Algorithms 1999; H. Kellerer,

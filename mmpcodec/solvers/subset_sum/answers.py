@@ -20,6 +20,8 @@ class SubsetSum:
         Whether no larger sum exists; every method so far proves its answer.
     method : {"all", "greedy", "core", "dense", "balanced", "meet"}
         Which one gave the answer; "all" where all items that fit alone fit together.
+    backend : {"cpu", "cuda", "reference"}
+        Which one ran it.
     seconds : float
         Wall time.
     """
@@ -29,4 +31,5 @@ class SubsetSum:
     exact: bool
     proven: bool
     method: str
+    backend: str
     seconds: float

@@ -1,23 +1,29 @@
 """Checks of what the solver is given."""
 
-import operator
 from typing import Any
 
 import numpy as np
 
-from mmpcodec.errors import BackendUnavailable, ParameterError
-from mmpcodec.solvers import backends
+from mmpcodec.devices import on_device
+from mmpcodec.errors import ParameterError
+from mmpcodec.solvers import arguments, backends
 
 MAX_TOTAL = (1 << 63) - 1
 SAFE = 2.0**62
 """A floating-point sum up to this is that of integers whose exact sum is below 2**63."""
 
 
-def operations(backend: str) -> Any:
-    """The module with the operations of a backend; see ``backends.operations``."""
-    if backend == "cuda":
-        raise BackendUnavailable("backend cuda cannot run here: subset sum has no kernels for it")
-    return backends.operations(__package__, backend)
+def backend_of(backend: str, weights: Any) -> str:
+    """The backend that is named, or cuda for weights that lie on a device.
+
+    Raises
+    ------
+    ParameterError, BackendUnavailable
+        See ``backends.operations``.
+    """
+    if backend != "auto" or on_device(weights):
+        backends.operations(__package__, backend, weights)
+    return "cuda" if on_device(weights) else backend
 
 
 def weights_of(weights: Any) -> np.ndarray:
@@ -28,6 +34,8 @@ def weights_of(weights: Any) -> np.ndarray:
     ParameterError
         When they are no sequence of integers from 0 up that add up to less than 2**63.
     """
+    if on_device(weights):
+        weights = weights.get()
     # As objects, so that NumPy turns no integers into floating-point numbers.
     array = weights if isinstance(weights, np.ndarray) else np.asarray(weights, object)
     if array.ndim != 1:
@@ -57,11 +65,8 @@ def integer(name: str, value: Any, least: int, most: int | None = None) -> int:
     ParameterError
         When it is not.
     """
-    try:
-        number = None if isinstance(value, bool | np.bool_) else operator.index(value)
-    except TypeError:
-        number = None
-    if number is None or number < least or (most is not None and number > most):
+    number = arguments.integer(name, value)
+    if number < least or (most is not None and number > most):
         upper = "up" if most is None else f"to {most}"
         raise ParameterError(f"{name} = {value!r}: must be an integer from {least} {upper}")
     return number

@@ -1,30 +1,29 @@
 """The operations in C++, on all processors; see ``kernels/cpu/subset_sum.h``."""
 
-import os
-
 import numpy as np
 
 from mmpcodec import _cpu
+from mmpcodec.devices import processors
 
 
 def dense(
     weights: np.ndarray, target: int, limit: int, floor: int, items: bool
 ) -> tuple[int, np.ndarray | None]:
     """As the reference."""
-    best, chosen = _cpu.dense_subset(weights, target, limit, floor, items, _threads())
+    best, chosen = _cpu.dense_subset(weights, target, limit, floor, items, processors())
     return best, np.array(chosen, np.int64) if items else None
 
 
 def sums(weights: np.ndarray, limit: int) -> np.ndarray:
     """As the reference."""
     words = np.empty(limit // 64 + 1, np.uint64)
-    _cpu.subset_sums(weights, limit, words, _threads())
+    _cpu.subset_sums(weights, limit, words, processors())
     return words
 
 
 def meet(weights: np.ndarray, target: int, limit: int) -> tuple[int, np.ndarray]:
     """As the reference."""
-    best, chosen = _cpu.meet_subset(weights, target, limit, _threads())
+    best, chosen = _cpu.meet_subset(weights, target, limit, processors())
     return best, np.array(chosen, np.int64)
 
 
@@ -34,7 +33,3 @@ def balanced(
     """As the reference."""
     best, chosen = _cpu.balanced_subset(weights, capacity, items, most)
     return best, np.array(chosen, np.int64) if items else None
-
-
-def _threads() -> int:
-    return len(os.sched_getaffinity(0))

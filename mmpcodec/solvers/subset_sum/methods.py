@@ -13,6 +13,11 @@ MEET_STEP = 40.0
 """Nanoseconds of one processor for a step of each method, and for a sum whose item is noted."""
 
 MAX_MEET_ITEMS = 62
+ROWS = 2
+"""Rows of bits that ``dense`` has on a device. On a processor it has one, but the choice of the
+method is the same everywhere."""
+MEET_BYTES = 48
+"""What ``meet`` needs for each sum of half the items."""
 CHANGE_BYTES = 8
 """What ``balanced`` stores for each change of a set: how many there are is seen on the way."""
 
@@ -33,18 +38,24 @@ class Need:
     bytes: int
 
 
+def maker_bytes(count: int) -> int:
+    """Bytes of the number of one of so many items, as ``dense`` notes it for each sum."""
+    return 2 if count < 1 << 16 else 4
+
+
 def needs(count: int, limit: int, heaviest: int, items: bool) -> dict[str, Need]:
     """What each method needs for ``count`` items and sums up to ``limit``."""
-    place = 0 if not items else 2 if count < 1 << 16 else 4
+    place = maker_bytes(count) * items
     found = {
         "dense": Need(
-            count * limit * DENSE_STEP + limit * DENSE_PLACE * items, limit // 8 + place * limit
+            count * limit * DENSE_STEP + limit * DENSE_PLACE * items,
+            ROWS * limit // 8 + place * limit,
         ),
         "balanced": Need(count * heaviest * BALANCED_STEP, 32 * heaviest),
     }
     if count <= MAX_MEET_ITEMS:
         sums = min(1 << (count + 1) // 2, limit + 1)
-        found["meet"] = Need(sums * MEET_STEP, 48 * sums)
+        found["meet"] = Need(sums * MEET_STEP, MEET_BYTES * sums)
     return found
 
 

@@ -6,9 +6,11 @@ from typing import Any
 import numpy as np
 
 from mmpcodec.errors import LimitExceeded, ParameterError
+from mmpcodec.solvers.backends import operations
 from mmpcodec.solvers.subset_sum import methods, quick
 from mmpcodec.solvers.subset_sum.answers import SubsetSum
-from mmpcodec.solvers.subset_sum.arguments import MAX_TOTAL, integer, operations, weights_of
+from mmpcodec.solvers.subset_sum.arguments import MAX_TOTAL, backend_of, integer, weights_of
+from mmpcodec.solvers.subset_sum.placement import run
 from mmpcodec.solvers.subset_sum.reduction import Reduced, lighter_side, reduce
 
 MEMORY = 1 << 32
@@ -39,7 +41,8 @@ def subset_sum(
     memory : int
         Bytes that a method may need. It has a part in the choice of the method, so that this does
         not depend on the machine.
-    backend : {"auto", "cpu", "reference"}
+    backend : {"auto", "cpu", "cuda", "reference"}
+        "auto" is cuda for weights that lie on a device and where a device is quicker, else cpu.
 
     Returns
     -------
@@ -52,7 +55,8 @@ def subset_sum(
     BackendUnavailable
         When the backend cannot run here.
     LimitExceeded
-        When no method, or not the one that was asked for, fits into the memory.
+        When no method, or not the one that was asked for, fits into the memory, or a device that
+        was asked for has too little.
 
     Examples
     --------
@@ -62,19 +66,20 @@ def subset_sum(
     (11, [0, 2])
     """
     start = time.perf_counter()
+    backend = backend_of(backend, weights)
     values = weights_of(weights)
     capacity = integer("capacity", capacity, 0)
     memory = integer("memory", memory, 0, MAX_TOTAL)
     if method not in ("auto", *methods.NAMES):
         methods.choose(method, {}, memory)
-    work = operations(backend)
     reduced = reduce(values, capacity)
+    where = "cpu" if backend == "auto" else backend
     if reduced.fits:
         name, taken = "all", np.ones(len(reduced.indices), bool)
         found = reduced.total
     else:
         try:
-            name, found, some = _solve(work, reduced, items, method, memory)
+            name, where, found, some = _solve(backend, reduced, items, method, memory)
         except MemoryError as error:
             raise LimitExceeded(
                 "Memory of subset_sum", f"the machine has less than memory = {memory} bytes"
@@ -87,6 +92,7 @@ def subset_sum(
         exact=best == capacity,
         proven=True,
         method=name,
+        backend=where,
         seconds=time.perf_counter() - start,
     )
 
@@ -119,14 +125,16 @@ def reachable(weights: Any, target: int, *, backend: str = "auto", **options: An
 
 
 def _solve(
-    work: Any, reduced: Reduced, items: bool, method: str, memory: int
-) -> tuple[str, int, np.ndarray | None]:
-    """Name of the method, sum, and which of the items are taken, where asked for."""
+    backend: str, reduced: Reduced, items: bool, method: str, memory: int
+) -> tuple[str, str, int, np.ndarray | None]:
+    """Names of method and backend, sum, and which of the items are taken, where asked for."""
+    # What is quick has too little work for a device.
+    where = "cpu" if backend == "auto" else backend
     weights, capacity = reduced.weights, reduced.capacity
     taken = quick.greedy(weights, capacity)
     found = int(weights[taken].sum())
     if method == "auto" and found == capacity:
-        return "greedy", found, taken
+        return "greedy", where, found, taken
     side = lighter_side(reduced, found)
     count, heaviest = len(weights), int(weights.max())
     found_needs = methods.needs(count, side.limit, heaviest, items)
@@ -137,24 +145,26 @@ def _solve(
         core = methods.needs(len(few), most, heaviest, True)["dense"]
         cheap = core.nanoseconds * CORE_SHARE <= found_needs[name].nanoseconds
         if cheap and core.bytes <= memory:
-            hit = quick.core(work, weights, capacity)
+            hit = quick.core(operations(__package__, where), weights, capacity)
             if hit is not None:
-                return "core", capacity, hit
+                return "core", where, capacity, hit
     if name == "balanced":
         most = (memory - found_needs[name].bytes) // methods.CHANGE_BYTES
-        best, chosen = work.balanced(weights, capacity, items, most)
+        # Each step needs the one before it, so a device has nothing to do at once.
+        where = "cpu" if where == "cuda" else where
+        best, chosen = operations(__package__, where).balanced(weights, capacity, items, most)
         if best < 0:
             # How much it needs is seen on the way only.
             found_needs[name] = methods.Need(found_needs[name].nanoseconds, memory + 1)
             name = methods.choose(method, found_needs, memory)
-    if name == "meet":
-        best, chosen = work.meet(weights, side.target, side.limit)
-    elif name == "dense":
-        best, chosen = work.dense(weights, side.target, side.limit, side.floor, items)
+    if name != "balanced":
+        arguments: tuple = weights, side.target, side.limit
+        arguments += (side.floor, items) if name == "dense" else ()
+        (best, chosen), where = run(backend, found_needs[name].nanoseconds, name, *arguments)
     leaves_out = side.leaves_out and name != "balanced"
     best = reduced.total - best if leaves_out else best
     if not items:
-        return name, best, None
+        return name, where, best, None
     mask = np.zeros(count, bool)
     mask[chosen] = True
-    return name, best, ~mask if leaves_out else mask
+    return name, where, best, ~mask if leaves_out else mask

@@ -5,7 +5,9 @@ from typing import Any
 import numpy as np
 
 from mmpcodec.errors import LimitExceeded
-from mmpcodec.solvers.subset_sum.arguments import MAX_TOTAL, integer, operations, weights_of
+from mmpcodec.solvers.subset_sum.arguments import MAX_TOTAL, backend_of, integer, weights_of
+from mmpcodec.solvers.subset_sum.methods import needs
+from mmpcodec.solvers.subset_sum.placement import run
 from mmpcodec.solvers.subset_sum.reduction import reduce
 from mmpcodec.solvers.subset_sum.solve import MEMORY
 
@@ -23,7 +25,8 @@ def all_sums(
         The largest number that is asked for; None for the sum of all items, C.
     memory : int
         Bytes that may be needed.
-    backend : {"auto", "cpu", "reference"}
+    backend : {"auto", "cpu", "cuda", "reference"}
+        See ``subset_sum``.
 
     Returns
     -------
@@ -36,7 +39,7 @@ def all_sums(
     BackendUnavailable
         When the backend cannot run here.
     LimitExceeded
-        When this needs more memory.
+        When this needs more memory, or a device that was asked for has too little.
 
     Examples
     --------
@@ -44,10 +47,10 @@ def all_sums(
     >>> all_sums([2, 3]).astype(int).tolist()
     [1, 0, 1, 1, 0, 1]
     """
+    backend = backend_of(backend, weights)
     values = weights_of(weights)
     capacity = int(values.sum()) if capacity is None else integer("capacity", capacity, 0)
     memory = integer("memory", memory, 0, MAX_TOTAL)
-    work = operations(backend)
     reduced = reduce(values, capacity)
     limit = min(reduced.total, reduced.capacity)
     needed = capacity + 1 + limit + 1 + limit // 8
@@ -55,7 +58,8 @@ def all_sums(
         raise LimitExceeded(
             "Memory of all_sums", f"needs {needed} bytes: must be at most memory = {memory}"
         )
-    words = work.sums(reduced.weights, limit)
+    dense = needs(len(reduced.weights), limit, limit, False)["dense"]
+    words, _ = run(backend, dense.nanoseconds, "sums", reduced.weights, limit)
     found = np.unpackbits(words.view(np.uint8), bitorder="little", count=limit + 1)
     answer = np.zeros(capacity + 1, bool)
     answer[: limit * reduced.divisor + 1 : reduced.divisor] = found

@@ -8,7 +8,7 @@ import numpy as np
 
 from mmpcodec.errors import ParameterError
 from mmpcodec.solvers.subset_sum.answers import SubsetSum
-from mmpcodec.solvers.subset_sum.arguments import integer, weights_of
+from mmpcodec.solvers.subset_sum.arguments import backend_of, integer, weights_of
 from mmpcodec.solvers.subset_sum.solve import subset_sum
 
 
@@ -43,6 +43,7 @@ def fill_volumes(weights: Any, volumes: Sequence[int], **options: Any) -> list[S
     >>> [found.items.tolist() for found in fill_volumes([3, 5, 8, 10], [13, 12])]
     [[0, 3], [2]]
     """
+    backend = backend_of(options.pop("backend", "auto"), weights)
     values = weights_of(weights)
     if "items" in options:
         raise ParameterError("items: must not be given, volumes are filled with items")
@@ -50,7 +51,7 @@ def fill_volumes(weights: Any, volumes: Sequence[int], **options: Any) -> list[S
     left = np.arange(len(values))
     answers = []
     for room in rooms:
-        found = subset_sum(values[left], room, **options)
+        found = subset_sum(values[left], room, backend=backend, **options)
         assert found.items is not None
         answers.append(replace(found, items=left[found.items]))
         left = np.delete(left, found.items)

@@ -1,0 +1,208 @@
+"""The operations on a CUDA device; see ``subset_sum_dense.cu`` and ``subset_sum_meet.cu``. Weights
+and answers lie in host memory.
+
+There is no ``balanced``: each of its steps needs the one before, so it runs on a processor.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from mmpcodec.backends import kernels
+from mmpcodec.devices import attribute, free_bytes
+from mmpcodec.errors import LimitExceeded
+from mmpcodec.solvers.subset_sum.methods import MEET_BYTES, maker_bytes
+from mmpcodec.solvers.subset_sum.passes import MOST_ITEMS, PASS, THREADS, plan_passes, span_of
+
+NULL = np.uintp(0)
+NONE = (1 << 64) - 1
+"""Says that there is no sum, in what kernels have found."""
+FOUND = np.dtype([(name, np.uint64) for name in ("above", "below", "passes", "count", "arrived")])
+FOUND_WORDS = FOUND.itemsize // 8
+MAKERS = {2: "unsigned short", 4: "unsigned int"}
+MOST_EACH = 16
+"""Words of a thread in a tile, for which its registers suffice."""
+SHARED_BESIDES = 8 * MOST_ITEMS + 2 * PASS.itemsize + 1024
+"""Bytes of shared memory that are no part of a tile, and what the system keeps."""
+
+MEET_THREADS = 256
+BLOCKS_A_PROCESSOR = 8
+
+
+def dense(
+    weights: np.ndarray, target: int, limit: int, floor: int, items: bool
+) -> tuple[int, np.ndarray | None]:
+    """As the reference.
+
+    Raises
+    ------
+    LimitExceeded
+        When the device has too little memory for two rows of bits and the items of all sums.
+    """
+    row = Row(weights, limit, floor, items)
+    row.add_items(target)
+    return row.wanted(target)
+
+
+def sums(weights: np.ndarray, limit: int) -> np.ndarray:
+    """As the reference; raises as ``dense``."""
+    row = Row(weights, limit, 0, False)
+    row.add_items(-1)
+    return row.words_of_all_passes()
+
+
+class Row:
+    """The bits of all sums up to a limit, on the device.
+
+    Parameters
+    ----------
+    weights, limit, floor, items
+        See the reference.
+
+    Raises
+    ------
+    LimitExceeded
+        See ``dense``.
+    """
+
+    def __init__(self, weights: np.ndarray, limit: int, floor: int, items: bool):
+        import cupy
+
+        self.device = cupy.cuda.Device().id
+        self.blocks = attribute("MultiProcessorCount", self.device)
+        self.limit, self.floor = limit, floor
+        self.size = limit // 64 + 1
+        self.kept = np.flatnonzero(weights <= limit)
+        self.maker_bytes = maker_bytes(len(self.kept))
+        needed = 16 * self.size + 64 * self.size * self.maker_bytes * items
+        free = free_bytes()
+        if needed > free:
+            raise LimitExceeded(
+                "Device memory", f"sums up to {limit} need {needed} bytes, {free} are free"
+            )
+        shared = attribute("MaxSharedMemoryPerBlockOptin", self.device) - SHARED_BESIDES
+        self.each = min(MOST_EACH, shared // (8 * THREADS))
+        self.span = span_of(limit, self.blocks, self.each)
+        light = weights[self.kept]
+        self.plan = plan_passes(light, limit, floor, self.span)
+        self._send(light, items)
+        self.rows = cupy.zeros((2, self.size), np.uint64)
+        self.rows[0, 0] = 1
+        self.makers = cupy.empty(64 * self.size, f"u{self.maker_bytes}") if items else NULL
+
+    def _send(self, weights: np.ndarray, items: bool) -> None:
+        """What the device is told, and room for what it answers, in one copy."""
+        import cupy
+
+        found = np.zeros(1, FOUND)
+        found["above"] = found["below"] = NONE
+        room = np.zeros(len(weights) if items else 0, np.int64)
+        parts = found, room, self.plan, weights
+        flat = [part.view(np.int64).ravel() for part in parts]
+        board = cupy.asarray(np.concatenate(flat))
+        edges = np.cumsum([len(part) for part in flat])
+        self.answer = board[: edges[1]]
+        self.items = board[edges[0] : edges[1]]
+        self.passes = board[edges[1] : edges[2]]
+        self.weights = board[edges[2] :]
+
+    def _kernel(self, entry: str, threads: int = THREADS, shared_bytes: int | None = 0) -> Any:
+        defines = (f"MMP_MAKER={MAKERS[self.maker_bytes]}", f"MMP_EACH={self.each}")
+        options: dict[str, Any] = {"threads": threads, "shared_bytes": shared_bytes}
+        # One kernel has to be, so that all are compiled at once.
+        options["cooperative"] = True
+        return kernels.function("subset_sum_dense", entry, self.device, defines, **options)
+
+    def add_items(self, target: int) -> None:
+        """Add all items, or until the target is a sum; -1 for none."""
+        plan = self.passes, np.int64(len(self.plan)), self.weights
+        sums = self.rows, np.int64(self.size), self.makers
+        ends = np.int64(target), np.int32(self.span), self.answer
+        kernel = self._kernel("add_items", shared_bytes=None)
+        kernel((self.blocks,), (*sums, *plan, *ends))
+
+    def wanted(self, target: int) -> tuple[int, np.ndarray | None]:
+        """The sum wanted and, where they were noted, its items."""
+        ends = np.int64(target), np.int64(self.limit), np.int64(self.floor)
+        arguments = self.rows, np.int64(self.size), *ends, self.answer
+        self._kernel("find_wanted")((self.blocks,), arguments)
+        if self.makers is not NULL:
+            trace = self._kernel("trace_items", 1)
+            trace((1,), (self.makers, self.weights, self.items, self.answer))
+        answer = self.answer.get()
+        found = answer[:FOUND_WORDS].view(FOUND)[0]
+        best = _wanted(found)
+        if self.makers is NULL:
+            return best, None
+        items = answer[FOUND_WORDS : FOUND_WORDS + int(found["count"])]
+        return best, self.kept[items[::-1]]
+
+    def words_of_all_passes(self) -> np.ndarray:
+        """The row after the last pass, in host memory, with zeros behind the limit."""
+        words = self.rows[len(self.plan) % 2].get()
+        words[-1] &= np.uint64((2 << self.limit % 64) - 1)
+        return words
+
+
+def meet(weights: np.ndarray, target: int, limit: int) -> tuple[int, np.ndarray]:
+    """As the reference.
+
+    Raises
+    ------
+    LimitExceeded
+        When the device has too little memory for the sums of both halves.
+    """
+    import cupy
+
+    most = min(1 << (len(weights) + 1) // 2, limit + 1)
+    needed, free = MEET_BYTES * most, free_bytes()
+    if needed > free:
+        raise LimitExceeded(
+            "Device memory", f"{most} sums of half the items need {needed} bytes, {free} are free"
+        )
+    half = len(weights) // 2
+    low, high = (_sums_of(part, limit) for part in (weights[:half], weights[half:]))
+    found = cupy.full(3, NONE, np.uint64)
+    low_count, high_count = np.int64(len(low[0])), np.int64(len(high[0]))
+    ends = np.int64(target), np.int64(limit)
+    _launch("find_sums", high_count, (low[0], low_count, high[0], high_count, *ends, found))
+    lists = *low, low_count, *high, high_count
+    _launch("find_set", high_count, (*lists, np.int32(half), found))
+    above, below, mask = found.get().tolist()
+    best = above if above != NONE else NONE - below
+    return best, np.array([i for i in range(len(weights)) if mask >> i & 1], np.int64)
+
+
+def _sums_of(weights: np.ndarray, limit: int) -> tuple[Any, Any]:
+    """Sums, ascending, and the bits of the first set with each."""
+    import cupy
+
+    sums, masks = cupy.zeros(1, np.int64), cupy.zeros(1, np.uint32)
+    for item, weight in enumerate(weights.tolist()):
+        count = len(sums)
+        fresh = cupy.empty(count, np.int32)
+        given = np.int64(count), np.int64(weight)
+        _launch("mark_new", count, (sums, *given, np.int64(limit), fresh))
+        ranks = cupy.cumsum(fresh, dtype=np.int32)
+        size = count + int(ranks[-1])
+        merged = cupy.empty(size, np.int64), cupy.empty(size, np.uint32)
+        arguments = sums, masks, *given, np.uint32(1 << item), ranks, *merged
+        _launch("merge_new", count, arguments)
+        sums, masks = merged
+    return sums, masks
+
+
+def _launch(entry: str, count: Any, arguments: tuple) -> None:
+    """A kernel of ``subset_sum_meet.cu`` over so many sums."""
+    import cupy
+
+    device = cupy.cuda.Device().id
+    most = BLOCKS_A_PROCESSOR * attribute("MultiProcessorCount", device)
+    blocks = min(-(-int(count) // MEET_THREADS), most)
+    kernel = kernels.function("subset_sum_meet", entry, device, threads=MEET_THREADS)
+    kernel((blocks,), arguments)
+
+
+def _wanted(found: np.void) -> int:
+    above, below = int(found["above"]), int(found["below"])
+    return above if above != NONE else NONE - below

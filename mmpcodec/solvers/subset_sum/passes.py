@@ -1,0 +1,77 @@
+"""What a device does in one pass over the bits of all sums; see ``subset_sum_dense.cu``."""
+
+import numpy as np
+
+THREADS = 1024
+MOST_ITEMS = 256
+"""Of a pass."""
+LEAST_ITEMS = 3
+"""From which on tiles in shared memory take less time than two items at once, word by word."""
+HALO_SHARE = 4
+"""A tile's halo is at most one part in so many of the tile and its halo."""
+
+PASS = np.dtype(
+    [(name, np.int64) for name in ("first", "count", "low", "high", "halo", "one", "other")]
+)
+"""Of items first to first + count - 1, over words low to high - 1. By tiles where it has a halo,
+else of two items with these weights, or of one and 0."""
+
+
+def span_of(limit: int, blocks: int, each: int) -> int:
+    """Words of a tile and its halo: so many that all blocks have work.
+
+    Parameters
+    ----------
+    limit : int
+        The largest sum.
+    blocks : int
+        That run at once.
+    each : int
+        The most words of a thread.
+    """
+    share = THREADS - THREADS // HALO_SHARE
+    return THREADS * min(-(-(limit // 64 + 1) // (blocks * share)), each)
+
+
+def plan_passes(weights: np.ndarray, limit: int, floor: int, span: int) -> np.ndarray:
+    """The passes that add items in their order.
+
+    Parameters
+    ----------
+    weights : (N,) int64 array
+        From 1 to ``limit``.
+    limit : int
+        The largest sum.
+    floor : int
+        Sums that later items cannot bring there are of no use.
+    span : int
+        See ``span_of``.
+
+    Returns
+    -------
+    (P,) array of PASS
+    """
+    if not len(weights):
+        return np.zeros(0, PASS)
+    numbers = np.arange(len(weights))
+    # An item needs the words below a tile that its weight reaches down to, and one for the shift.
+    reach = np.concatenate([[0], np.cumsum(weights // 64 + 1)])
+    ends = np.searchsorted(reach, reach[:-1] + span // HALO_SHARE, side="right") - 1
+    ends = np.minimum(ends, numbers + MOST_ITEMS)
+    tiled = ends - numbers >= LEAST_ITEMS
+    ends = np.where(tiled, ends, np.minimum(numbers + 2, len(weights)))
+    nexts, firsts = ends.tolist(), [0]
+    while nexts[firsts[-1]] < len(weights):
+        firsts.append(nexts[firsts[-1]])
+    first = np.array(firsts)
+    last = ends[first] - 1
+    before = np.cumsum(weights)
+    after = before[-1] - before
+    passes = np.zeros(len(first), PASS)
+    passes["first"], passes["count"] = first, last + 1 - first
+    passes["low"] = np.maximum(floor - after[first], 0) // 64
+    passes["high"] = np.minimum(before[last], limit) // 64 + 1
+    passes["halo"] = np.where(tiled[first], reach[last + 1] - reach[first], 0)
+    passes["one"] = weights[first]
+    passes["other"] = np.where(last > first, weights[last], 0)
+    return passes
