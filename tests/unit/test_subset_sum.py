@@ -242,6 +242,65 @@ def avis(count):
     return weights, (count - 1) // 2 * count * (count + 1) + count * (count - 1) // 2
 
 
+def random_1():
+    """100 draws from 10^5 to 10^7 of the C library's rand() that was seeded with 1."""
+    state = [1]
+    while len(state) < 31:
+        state.append(16807 * state[-1] % (2**31 - 1))
+    state += state[:3]
+    while len(state) < 344 + 100:
+        state.append((state[-31] + state[-3]) % 2**32)
+    return [draw // 2 % (10**7 - 10**5 + 1) + 10**5 for draw in state[344:]]
+
+
+@every_backend
+def test_the_random_volumes_of_the_literature(backend):
+    weights = random_1()
+    found = subset_sum(weights, 10**9, backend=backend)
+    assert (found.sum, found.method) == (530621875, "all")
+    check(found, weights, 10**9)
+
+
+def generated(name, count):
+    """Classes of Martello and Toth, Pisinger, Todd and Avis, and of the thesis."""
+    rng = np.random.default_rng(count)
+    low, high = rng.integers(1, 1001, count), rng.integers(1, 10**6 + 1, count)
+    return {
+        "P3": lambda: (low.tolist(), count * 1000 // 4),
+        "P6": lambda: (high.tolist(), count * 10**6 // 4),
+        "even-odd": lambda: ((2 * low).tolist(), count * 1000 // 4 | 1),
+        "half": lambda: ((10 * low).tolist(), int(low.sum()) // 2 * 10 + 5),
+        "disturbed": lambda: ((10 * low + (np.arange(count) == 1)).tolist(), 2500 * count + 5),
+        "Todd": lambda: todd(count),
+        "Avis": lambda: avis(count),
+    }[name]()
+
+
+@pytest.mark.parametrize("count", [9, 14, 20])
+@pytest.mark.parametrize("name", ["P3", "P6", "even-odd", "half", "disturbed", "Todd", "Avis"])
+def test_as_another_solver(name, count):
+    """CP-SAT of OR-Tools as the judge."""
+    cp_model = pytest.importorskip(
+        "ortools.sat.python.cp_model", reason="OR-Tools is not there; install mmpcodec[peers]"
+    )
+    weights, capacity = generated(name, count)
+    model = cp_model.CpModel()
+    taken = [model.new_bool_var("") for _ in weights]
+    total = sum(one * weight for one, weight in zip(taken, weights, strict=True))
+    model.add(total <= capacity)
+    model.maximize(total)
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = 1
+    assert solver.solve(model) == cp_model.OPTIMAL
+    best = round(solver.objective_value)
+    for method in METHODS:
+        if method == "dense" and name == "Todd":
+            continue
+        found = subset_sum(weights, capacity, method=method)
+        check(found, weights, capacity)
+        assert found.sum == best
+
+
 @every_backend
 def test_todd_by_meeting(backend):
     weights, capacity = todd(17)
