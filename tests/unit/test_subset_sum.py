@@ -201,6 +201,7 @@ def test_volumes(backend, weights, data):
     assert len(answers) == len(volumes)
     for volume, found in zip(volumes, answers, strict=True):
         check(found, weights, volume)
+        assert found.backend == backend
         assert set(found.items.tolist()) <= left
         rest = [weights[i] for i in sorted(left)]
         assert found.sum == max(total for total, _ in sets_in_order(rest) if total <= volume)
@@ -431,6 +432,10 @@ class Device:
             raise LimitExceeded("Device memory", "full")
         return operations("cpu").dense(*arguments)
 
+    def sums(self, *arguments):
+        self.calls += 1
+        return operations("cpu").sums(*arguments)
+
 
 @pytest.fixture
 def device(monkeypatch):
@@ -449,13 +454,15 @@ def test_auto_takes_a_device_that_is_quicker(device, monkeypatch):
     weights, capacity = hard(300, 4000, 1)
     assert subset_sum(weights, capacity).backend == "cuda"
     assert device.calls == 1
+    all_sums(weights)
+    assert device.calls == 2
     monkeypatch.setattr(placement, "DEVICE_SECONDS", 1.0)
     assert subset_sum(weights, capacity).backend == "cpu"
     assert subset_sum(weights, capacity, backend="reference").backend == "reference"
     monkeypatch.setattr("mmpcodec.backends.unavailable", lambda name: "gone")
     monkeypatch.setattr(placement, "DEVICE_SECONDS", 0)
     assert subset_sum(weights, capacity).backend == "cpu"
-    assert device.calls == 1
+    assert device.calls == 2
 
 
 def test_a_device_that_is_full(device):
@@ -524,6 +531,23 @@ def test_passes_of_a_device(weights, data):
     assert (found[0], [int(i) for i in found[1]]) == (best, items.tolist())
 
 
+@pytest.mark.parametrize(("count", "heaviest"), [(12, 30_000), (60, 3000), (300, 300)])
+def test_passes_that_leave_out_what_cannot_reach_the_floor(count, heaviest):
+    weights, capacity = hard(count, heaviest, 4)
+    best, items = operations("reference").dense(weights, capacity, capacity, 0, True)
+    plan = plan_passes(weights, capacity, best, THREADS)
+    assert len(plan) > 1
+    assert plan["low"][-1] > 0
+    found = by_passes(weights, capacity, capacity, best, THREADS)
+    assert (found[0], [int(i) for i in found[1]]) == (best, items.tolist())
+
+
+def test_three_items_are_worth_a_tile():
+    for each, count in ((80 * 64, 3), (85 * 64, 2)):
+        plan = plan_passes(np.full(3, each), 10**6, 0, THREADS)
+        assert plan["count"][0] == count
+
+
 def test_a_long_row_has_long_tiles():
     assert [span_of(10**power, 132, 16) // THREADS for power in (6, 7, 8, 9)] == [1, 2, 16, 16]
 
@@ -570,6 +594,12 @@ def test_auto_goes_on_where_balanced_runs_out_of_memory(monkeypatch):
     found = subset_sum(weights, capacity)
     check(found, weights, capacity)
     assert (found.sum, found.method) == (expected.sum, "dense")
+
+
+def test_what_dense_needs():
+    assert needs(1000, 10**6, 10**5, False)["dense"].bytes == 250_000
+    assert needs((1 << 16) - 1, 10**6, 10**5, True)["dense"].bytes == 2_250_000
+    assert needs(1 << 16, 10**6, 10**5, True)["dense"].bytes == 4_250_000
 
 
 def test_the_cheapest_method_that_fits():
