@@ -13,7 +13,8 @@ miss, it takes the one with the least predicted cost of those that fit into the 
 
 - ``dense``: a bitset of all sums; n * c steps, 512 at a time;
 - ``balanced``: sums near the capacity only; n * max(weights) steps;
-- ``meet``: all sums of both halves of the items; 2**(n/2) steps.
+- ``meet``: all sums of both halves of the items; 2**(n/2) steps, where a search of all sets takes
+  2**n.
 
 A method that is named runs, after the reductions; and an answer says which method gave it. All are
 exact. Where ``balanced`` runs out of memory, ``auto`` goes on with the next one.

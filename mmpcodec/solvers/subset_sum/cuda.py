@@ -162,7 +162,7 @@ def meet(weights: np.ndarray, target: int, limit: int) -> tuple[int, np.ndarray]
         )
     half = len(weights) // 2
     low, high = (_sums_of(part, limit) for part in (weights[:half], weights[half:]))
-    found = cupy.full(3, NONE, np.uint64)
+    found = cupy.asarray(np.full(3, NONE, np.uint64))
     low_count, high_count = np.int64(len(low[0])), np.int64(len(high[0]))
     ends = np.int64(target), np.int64(limit)
     _launch("find_sums", high_count, (low[0], low_count, high[0], high_count, *ends, found))
