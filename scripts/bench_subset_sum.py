@@ -1,6 +1,6 @@
-"""Measure subset sum on classes of instances, beside a Python big integer and CP-SAT.
+"""Measure subset sum on classes of instances, beside a Python big integer and OR-Tools.
 
-    python scripts/bench_subset_sum.py [--cp-sat | --cuda]
+    python scripts/bench_subset_sum.py [--or-tools | --cuda]
 
 Prints Markdown tables: times of a run, the least of three where they are short. With --cuda, those
 of a device beside those of the processor and of the thesis's K3-32 (table 6.8; GTX 560).
@@ -26,7 +26,9 @@ CP_SAT_SECONDS = 10.0
 SHORT_SECONDS = 0.5
 BIG_INTEGER_STEPS = 3e11
 FEW_STEPS = 3e10
-"""What a peer is given to do beside a device."""
+"""What a big integer is given to do beside a device."""
+KNAPSACK_STEPS = 2e9
+"""What OR-Tools' knapsack solver is given to do."""
 CPU_SECONDS = 1.0
 """That cpu is predicted to need at most, to be measured beside a device."""
 ROOMY = 1 << 36
@@ -121,6 +123,16 @@ def cp_sat(weights: np.ndarray, capacity: int) -> int | None:
     return round(solver.objective_value) if proven else None
 
 
+def or_tools_knapsack(weights: np.ndarray, capacity: int) -> int:
+    """The largest sum, by the knapsack solver that divides the items and tabulates the sums."""
+    from ortools.algorithms.python import knapsack_solver
+
+    kind = knapsack_solver.SolverType.KNAPSACK_DIVIDE_AND_CONQUER_SOLVER
+    solver = knapsack_solver.KnapsackSolver(kind, "")
+    solver.init(weights.tolist(), [weights.tolist()], [capacity])
+    return solver.solve()
+
+
 def least_seconds(work: Callable[[], Any]) -> tuple[float, Any]:
     """Wall time, and the answer."""
     times: list[float] = []
@@ -159,6 +171,20 @@ def bench_classes(with_cp_sat: bool) -> None:
             cells.append(timed(big_integer, instance, found.sum) if small else "")
             cells.append(timed(cp_sat, instance, found.sum) if with_cp_sat else "")
             print(f"| {name} | {count} | {' | '.join(cells)} |", flush=True)
+
+
+def bench_or_tools() -> None:
+    print("\n| class | items | c - sum | s | dense s | OR-Tools knapsack s |\n" + "|---" * 6 + "|")
+    for name, make, counts in CLASSES:
+        for count in counts:
+            instance = make(count)
+            if count * instance[1] > KNAPSACK_STEPS:
+                continue
+            seconds, found = least_seconds(partial(subset_sum, *instance))
+            dense, _ = least_seconds(partial(subset_sum, *instance, method="dense"))
+            peer = timed(or_tools_knapsack, instance, found.sum)
+            cells = f"{instance[1] - found.sum} | {seconds:.4f} | {dense:.4f} | {peer}"
+            print(f"| {name} | {count} | {cells} |", flush=True)
 
 
 def bench_all_sums() -> None:
@@ -342,14 +368,16 @@ def bench_device() -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--cp-sat", action="store_true", help="measure CP-SAT of OR-Tools as well")
+    parser.add_argument("--or-tools", action="store_true", help="measure OR-Tools as well")
     parser.add_argument("--cuda", action="store_true", help="measure a device beside cpu")
     arguments = parser.parse_args()
     if arguments.cuda:
         bench_device()
         return
     print(f"{date.today()}, {platform.machine()}, {processors()} processors\n")
-    bench_classes(arguments.cp_sat)
+    bench_classes(arguments.or_tools)
+    if arguments.or_tools:
+        bench_or_tools()
     bench_all_sums()
 
 
