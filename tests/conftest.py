@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, settings
 
 from mmpcodec import backends
 
-# strategies.py and mutate.py serve several folders of tests.
+# strategies.py, instances.py and mutate.py serve several folders of tests.
 for folder in (Path(__file__).parent, Path(__file__).parent / "agreement"):
     sys.path.insert(0, str(folder))
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from instances import hard
 
 from mmpcodec.errors import LimitExceeded, ParameterError
 from mmpcodec.solvers import backends
@@ -82,13 +83,6 @@ def test_items_of_all_sizes_in_turn():
     assert (plan["halo"] == 0).any()
     same_set(weights, limit, limit)
     same_set(7 * weights, 7 * limit + 3, 7 * limit + 6)
-
-
-def hard(count, heaviest, seed):
-    """Multiples of 10 but for two items; with these no sum has the last digit 5."""
-    weights = 10 * np.random.default_rng(seed).integers(1, heaviest // 10, count)
-    weights[[count // 3, count // 2]] += 1
-    return weights, int(weights.sum()) // 20 * 10 + 5
 
 
 @pytest.mark.parametrize(

@@ -4,18 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from instances import avis, generated, hard, random_1, todd
 
-from mmpcodec.errors import BackendUnavailable, LimitExceeded, ParameterError
+from mmpcodec.errors import LimitExceeded, ParameterError
 from mmpcodec.solvers import backends
-from mmpcodec.solvers.subset_sum import (
-    all_sums,
-    fill_volumes,
-    placement,
-    reachable,
-    subset_sum,
-)
+from mmpcodec.solvers.subset_sum import all_sums, fill_volumes, reachable, subset_sum
 from mmpcodec.solvers.subset_sum.methods import choose, needs
-from mmpcodec.solvers.subset_sum.passes import HALO_SHARE, THREADS, plan_passes, span_of
 from mmpcodec.solvers.subset_sum.quick import core, greedy
 from mmpcodec.solvers.subset_sum.reduction import lighter_side, reduce
 
@@ -125,13 +119,6 @@ def test_backends_agree(method, weights, data):
     assert found.items.tolist() == expected.items.tolist()
 
 
-def hard(count, heaviest, seed):
-    """Multiples of 10 but for two items; with these no sum has the last digit 5."""
-    weights = 10 * np.random.default_rng(seed).integers(1, heaviest // 10, count)
-    weights[[count // 3, count // 2]] += 1
-    return weights, int(weights.sum()) // 30 * 10 + 5
-
-
 @pytest.mark.parametrize("part", [0.1, 0.3, 0.9])
 @pytest.mark.parametrize(
     ("count", "heaviest"), [(40, 1 << 18), (300, 4000), (2000, 40), (90, 90000)]
@@ -232,49 +219,12 @@ def test_regressions(backend, method, weights, capacity, best):
     assert found.sum == best
 
 
-def todd(count):
-    top = count.bit_length() - 1
-    weights = [2 ** (top + count + 1) + 2 ** (top + j) + 1 for j in range(1, count + 1)]
-    return weights, sum(weights) // 2
-
-
-def avis(count):
-    weights = [count * (count + 1) + j for j in range(1, count + 1)]
-    return weights, (count - 1) // 2 * count * (count + 1) + count * (count - 1) // 2
-
-
-def random_1():
-    """100 draws from 10^5 to 10^7 of the C library's rand() that was seeded with 1."""
-    state = [1]
-    while len(state) < 31:
-        state.append(16807 * state[-1] % (2**31 - 1))
-    state += state[:3]
-    while len(state) < 344 + 100:
-        state.append((state[-31] + state[-3]) % 2**32)
-    return [draw // 2 % (10**7 - 10**5 + 1) + 10**5 for draw in state[344:]]
-
-
 @every_backend
 def test_the_random_volumes_of_the_literature(backend):
     weights = random_1()
     found = subset_sum(weights, 10**9, backend=backend)
     assert (found.sum, found.method) == (530621875, "all")
     check(found, weights, 10**9)
-
-
-def generated(name, count):
-    """Classes of Martello and Toth, Pisinger, Todd and Avis, and of the thesis."""
-    rng = np.random.default_rng(count)
-    low, high = rng.integers(1, 1001, count), rng.integers(1, 10**6 + 1, count)
-    return {
-        "P3": lambda: (low.tolist(), count * 1000 // 4),
-        "P6": lambda: (high.tolist(), count * 10**6 // 4),
-        "even-odd": lambda: ((2 * low).tolist(), count * 1000 // 4 | 1),
-        "half": lambda: ((10 * low).tolist(), int(low.sum()) // 2 * 10 + 5),
-        "disturbed": lambda: ((10 * low + (np.arange(count) == 1)).tolist(), 2500 * count + 5),
-        "Todd": lambda: todd(count),
-        "Avis": lambda: avis(count),
-    }[name]()
 
 
 @pytest.mark.parametrize("count", [9, 14, 20])
@@ -408,148 +358,6 @@ def test_options_of_decisions_and_volumes():
         reachable([1], 1, items=True)
     with pytest.raises(ParameterError, match="items: must not be given"):
         fill_volumes([1], [1], items=False)
-
-
-@pytest.mark.parametrize("solve", [subset_sum, reachable, all_sums])
-def test_cuda_where_it_cannot_run(solve, monkeypatch):
-    monkeypatch.setattr("mmpcodec.backends.unavailable", lambda name: f"{name} is not there")
-    with pytest.raises(BackendUnavailable, match="cannot run here: cuda is not there"):
-        solve([1, 2], 1, backend="cuda")
-    with pytest.raises(BackendUnavailable, match="cannot run here: cuda is not there"):
-        fill_volumes([1, 2], [1], backend="cuda")
-
-
-class Device:
-    """Stands for the operations of cuda; its memory may be full."""
-
-    def __init__(self, full=False):
-        self.calls = 0
-        self.full = full
-
-    def dense(self, *arguments):
-        self.calls += 1
-        if self.full:
-            raise LimitExceeded("Device memory", "full")
-        return operations("cpu").dense(*arguments)
-
-    def sums(self, *arguments):
-        self.calls += 1
-        return operations("cpu").sums(*arguments)
-
-
-@pytest.fixture
-def device(monkeypatch):
-    """All that "auto" sees of a device that is there."""
-    there = Device()
-    real = placement.operations
-    monkeypatch.setattr(placement, "operations", lambda *a: there if a[1] == "cuda" else real(*a))
-    monkeypatch.setattr("mmpcodec.backends.unavailable", lambda name: None)
-    monkeypatch.setattr("mmpcodec.backends.may_use_device", lambda: True)
-    monkeypatch.setattr("mmpcodec.backends.CUDA_START_SECONDS", {"first": 0, "again": 0})
-    monkeypatch.setattr(placement, "DEVICE_SECONDS", 0)
-    return there
-
-
-def test_auto_takes_a_device_that_is_quicker(device, monkeypatch):
-    weights, capacity = hard(300, 4000, 1)
-    assert subset_sum(weights, capacity).backend == "cuda"
-    assert device.calls == 1
-    all_sums(weights)
-    assert device.calls == 2
-    monkeypatch.setattr(placement, "DEVICE_SECONDS", 1.0)
-    assert subset_sum(weights, capacity).backend == "cpu"
-    assert subset_sum(weights, capacity, backend="reference").backend == "reference"
-    monkeypatch.setattr("mmpcodec.backends.unavailable", lambda name: "gone")
-    monkeypatch.setattr(placement, "DEVICE_SECONDS", 0)
-    assert subset_sum(weights, capacity).backend == "cpu"
-    assert device.calls == 2
-
-
-def test_a_device_that_is_full(device):
-    weights, capacity = hard(300, 4000, 1)
-    device.full = True
-    assert subset_sum(weights, capacity).backend == "cpu"
-    with pytest.raises(LimitExceeded, match="Device memory"):
-        subset_sum(weights, capacity, backend="cuda", method="dense")
-    found = subset_sum(weights, capacity, backend="cuda", method="balanced")
-    assert (found.backend, found.method) == ("cpu", "balanced")
-
-
-def by_passes(weights, target, limit, floor, span):
-    """As ``dense`` of the reference, by the passes of a device over two rows."""
-    plan = plan_passes(weights, limit, floor, span)
-    rows = np.zeros((2, (limit // 64 + 1) * 64), bool)
-    rows[0, 0] = True
-    makers = np.full(rows.shape[1], -1)
-    item = 0
-    for number, one in enumerate(plan):
-        low, high = 64 * one["low"], 64 * one["high"]
-        row = rows[number % 2].copy()
-        assert one["first"] == item
-        assert (one["halo"] > 0) == (one["count"] > 2)
-        for weight in weights[item : item + one["count"]].tolist():
-            new = row[: row.size - weight] & ~row[weight:]
-            row[weight:][new] = True
-            new[: max(low - weight, 0)] = new[max(high - weight, 0) :] = False
-            makers[weight:][new] = item
-            item += 1
-        rows[1 - number % 2, low:high] = row[low:high]
-        if one["halo"]:
-            last = item - one["count"]
-            assert one["halo"] == (weights[last:item] // 64 + 1).sum() <= span // HALO_SHARE
-        else:
-            assert [one["one"], one["other"]][: one["count"]] == weights[
-                item - one["count"] : item
-            ].tolist()
-            assert one["count"] == 2 or one["other"] == 0
-    assert item == len(weights)
-    sums = np.flatnonzero(rows[len(plan) % 2, : limit + 1])
-    best = next((one for one in sums if one >= target), sums[sums < target].max(initial=0))
-    items, left = [], best
-    while left:
-        items.append(makers[left])
-        left -= weights[items[-1]]
-    return best, items[::-1]
-
-
-@given(
-    weights=st.one_of(
-        st.lists(st.integers(1, 300), max_size=40), st.lists(st.integers(1, 9000), max_size=20)
-    ),
-    data=st.data(),
-)
-def test_passes_of_a_device(weights, data):
-    limit = data.draw(st.integers(0, sum(weights)))
-    target = data.draw(st.integers(0, limit))
-    weights = np.array([one for one in weights if one <= limit], np.int64)
-    best, items = operations("reference").dense(weights, target, limit, 0, True)
-    floor = data.draw(st.integers(0, best))
-    span = span_of(limit, data.draw(st.sampled_from([1, 132])), 16)
-    assert span % THREADS == 0
-    assert 0 < span <= 16 * THREADS
-    found = by_passes(weights, target, limit, floor, span)
-    assert (found[0], [int(i) for i in found[1]]) == (best, items.tolist())
-
-
-@pytest.mark.parametrize(("count", "heaviest"), [(12, 30_000), (60, 3000), (300, 300)])
-def test_passes_that_leave_out_what_cannot_reach_the_floor(count, heaviest):
-    weights, capacity = hard(count, heaviest, 4)
-    best, items = operations("reference").dense(weights, capacity, capacity, 0, True)
-    plan = plan_passes(weights, capacity, best, THREADS)
-    assert len(plan) > 1
-    assert plan["low"][-1] > 0
-    found = by_passes(weights, capacity, capacity, best, THREADS)
-    assert (found[0], [int(i) for i in found[1]]) == (best, items.tolist())
-
-
-def test_three_items_are_worth_a_tile():
-    for each, count in ((80 * 64, 3), (85 * 64, 2)):
-        plan = plan_passes(np.full(3, each), 10**6, 0, THREADS)
-        assert plan["count"][0] == count
-
-
-def test_a_long_row_has_long_tiles():
-    assert [span_of(10**power, 132, 16) // THREADS for power in (6, 7, 8, 9)] == [1, 2, 16, 16]
 
 
 def test_what_does_not_fit_into_memory():
