@@ -2,7 +2,8 @@
 //
 // A pass adds some items to one of two rows and writes the other. Where items are light, a block
 // brings a tile of the row and what lies below it into shared memory and adds many; else each word is
-// made of four of the row before, which adds two. All blocks wait for each other between passes.
+// made of one of the row before for each set of two or four items. All blocks wait for each other
+// between passes.
 // Compiled for the type of the items' numbers (-DMMP_MAKER) and the words of a thread in a tile
 // (-DMMP_EACH). mmpcodec/solvers/subset_sum/passes.py plans the passes.
 // Sources: R. Bellman, "Dynamic programming", 1957; V. V. Curtis, "Algoritmos para o problema
@@ -26,12 +27,13 @@ using Maker = MMP_MAKER;
 constexpr int kThreads = MMP_THREADS;
 constexpr int kEach = MMP_EACH;
 constexpr int kMostItems = 256;  // of a pass
+constexpr int kFew = 4;
 
 // Items `first` to first + count - 1 go to words `low` to high - 1. With a halo, the words that these
-// items reach down together, it is done by tiles. Else it is two items at most, whose weights are
-// here, 0 for none.
+// items reach down together, it is done by tiles. Else it is few items, whose weights are here, 0 for
+// none.
 struct Pass {
-    int64_t first, count, low, high, halo, weights[2];
+    int64_t first, count, low, high, halo, weights[kFew];
 };
 
 constexpr int kPassWords = sizeof(Pass) / sizeof(int64_t);
@@ -120,19 +122,29 @@ __device__ inline void add_in_tiles(const uint64_t* before, uint64_t* after, Mak
     }
 }
 
-// Two items, word by word.
-__device__ inline void add_two(const uint64_t* before, uint64_t* after, Maker* makers,
+// Few items, word by word; an item of weight 0 changes nothing.
+template <int kItems>
+__device__ inline void add_few(const uint64_t* before, uint64_t* after, Maker* makers,
                                const Pass& pass) {
-    const int64_t one = pass.weights[0], other = pass.weights[1];
     for (int64_t at = pass.low + int64_t{blockIdx.x} * kThreads + threadIdx.x; at < pass.high;
          at += int64_t{gridDim.x} * kThreads) {
-        const uint64_t old = before[at];
-        const uint64_t with_one = old | moved(before, at, one);
-        const uint64_t with_both =
-            with_one | moved(before, at, other) | moved(before, at, one + other);
-        after[at] = with_both;
-        note(makers, at, with_one & ~old, pass.first);
-        note(makers, at, with_both & ~with_one, pass.first + 1);
+        uint64_t word = before[at];
+#pragma unroll
+        for (int item = 0; item < kItems; ++item) {
+            uint64_t with_item = 0;
+            // With each set of the items before it.
+#pragma unroll
+            for (int set = 0; set < 1 << item; ++set) {
+                int64_t weight = pass.weights[item];
+#pragma unroll
+                for (int other = 0; other < item; ++other)
+                    if (set >> other & 1) weight += pass.weights[other];
+                with_item |= moved(before, at, weight);
+            }
+            note(makers, at, with_item & ~word, pass.first + item);
+            word |= with_item;
+        }
+        after[at] = word;
     }
 }
 
@@ -190,8 +202,10 @@ extern "C" __global__ void __launch_bounds__(kThreads)
                 plan[done * kPassWords + thread];
         if (pass.halo)
             add_in_tiles(before, after, makers, pass, weights, span, memory);
+        else if (pass.weights[2])
+            add_few<4>(before, after, makers, pass);
         else
-            add_two(before, after, makers, pass);
+            add_few<2>(before, after, makers, pass);
         __syncthreads();
         wait_for_grid(&found->arrived, static_cast<uint32_t>(done * gridDim.x));
         if (thread == 0 && target >= 0) {

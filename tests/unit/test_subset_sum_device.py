@@ -9,7 +9,14 @@ from instances import hard
 from mmpcodec.errors import BackendUnavailable, LimitExceeded
 from mmpcodec.solvers import backends
 from mmpcodec.solvers.subset_sum import all_sums, fill_volumes, placement, reachable, subset_sum
-from mmpcodec.solvers.subset_sum.passes import HALO_SHARE, THREADS, plan_passes, span_of
+from mmpcodec.solvers.subset_sum.passes import (
+    FEW,
+    HALO_SHARE,
+    SHORT_WORDS,
+    THREADS,
+    plan_passes,
+    span_of,
+)
 
 
 def operations(backend):
@@ -92,7 +99,8 @@ def by_passes(weights, target, limit, floor, span):
         low, high = 64 * one["low"], 64 * one["high"]
         row = rows[number % 2].copy()
         assert one["first"] == item
-        assert (one["halo"] > 0) == (one["count"] > 2)
+        few = FEW if limit < 64 * SHORT_WORDS else FEW // 2
+        assert (one["halo"] > 0) == (one["count"] > few)
         for weight in weights[item : item + one["count"]].tolist():
             new = row[: row.size - weight] & ~row[weight:]
             row[weight:][new] = True
@@ -104,10 +112,8 @@ def by_passes(weights, target, limit, floor, span):
             last = item - one["count"]
             assert one["halo"] == (weights[last:item] // 64 + 1).sum() <= span // HALO_SHARE
         else:
-            assert [one["one"], one["other"]][: one["count"]] == weights[
-                item - one["count"] : item
-            ].tolist()
-            assert one["count"] == 2 or one["other"] == 0
+            these = weights[item - one["count"] : item].tolist()
+            assert one["weights"].tolist() == these + [0] * (FEW - len(these))
     assert item == len(weights)
     sums = np.flatnonzero(rows[len(plan) % 2, : limit + 1])
     best = next((one for one in sums if one >= target), sums[sums < target].max(initial=0))
@@ -148,10 +154,17 @@ def test_passes_that_leave_out_what_cannot_reach_the_floor(count, heaviest):
     assert (found[0], [int(i) for i in found[1]]) == (best, items.tolist())
 
 
-def test_three_items_are_worth_a_tile():
-    for each, count in ((80 * 64, 3), (85 * 64, 2)):
-        plan = plan_passes(np.full(3, each), 10**6, 0, THREADS)
-        assert plan["count"][0] == count
+def test_few_items_are_not_worth_a_tile():
+    """The halo has 256 words."""
+    long = 64 * SHORT_WORDS
+    for limit, reach, count, halo in (
+        (long - 1, 51, 5, 255),
+        (long - 1, 52, 4, 0),
+        (long, 85, 3, 255),
+        (long, 86, 2, 0),
+    ):
+        plan = plan_passes(np.full(9, 64 * reach - 1), limit, 0, THREADS)
+        assert (plan["count"][0], plan["halo"][0]) == (count, halo)
 
 
 def test_a_long_row_has_long_tiles():

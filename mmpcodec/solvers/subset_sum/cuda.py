@@ -12,7 +12,14 @@ from mmpcodec.backends import kernels
 from mmpcodec.devices import attribute, free_bytes
 from mmpcodec.errors import LimitExceeded
 from mmpcodec.solvers.subset_sum.methods import MEET_BYTES, maker_bytes
-from mmpcodec.solvers.subset_sum.passes import MOST_ITEMS, PASS, THREADS, plan_passes, span_of
+from mmpcodec.solvers.subset_sum.passes import (
+    MOST_ITEMS,
+    PASS,
+    THREADS,
+    plan_passes,
+    span_of,
+    tiles_of,
+)
 
 NULL = np.uintp(0)
 NONE = (1 << 64) - 1
@@ -69,7 +76,8 @@ class Row:
         import cupy
 
         self.device = cupy.cuda.Device().id
-        self.blocks = attribute("MultiProcessorCount", self.device)
+        processors = attribute("MultiProcessorCount", self.device)
+        self.blocks = min(processors, tiles_of(limit))
         self.limit, self.floor = limit, floor
         self.size = limit // 64 + 1
         self.kept = np.flatnonzero(weights <= limit)

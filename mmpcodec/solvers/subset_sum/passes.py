@@ -5,16 +5,20 @@ import numpy as np
 THREADS = 1024
 MOST_ITEMS = 256
 """Of a pass."""
-LEAST_ITEMS = 3
-"""From which on tiles in shared memory take less time than two items at once, word by word."""
+FEW = 4
+"""Items that are added word by word where the row is short; else half as many, since each set of
+them is another word to read."""
+SHORT_WORDS = 1 << 17
+"""Of a row, up to which waiting for all blocks takes more time than reading."""
 HALO_SHARE = 4
 """A tile's halo is at most one part in so many of the tile and its halo."""
 
 PASS = np.dtype(
-    [(name, np.int64) for name in ("first", "count", "low", "high", "halo", "one", "other")]
+    [(name, np.int64) for name in ("first", "count", "low", "high", "halo")]
+    + [("weights", np.int64, FEW)]
 )
 """Of items first to first + count - 1, over words low to high - 1. By tiles where it has a halo,
-else of two items with these weights, or of one and 0."""
+else of few items with these weights, and 0 for none."""
 
 
 def span_of(limit: int, blocks: int, each: int) -> int:
@@ -29,8 +33,12 @@ def span_of(limit: int, blocks: int, each: int) -> int:
     each : int
         The most words of a thread.
     """
-    share = THREADS - THREADS // HALO_SHARE
-    return THREADS * min(-(-(limit // 64 + 1) // (blocks * share)), each)
+    return THREADS * min(-(-tiles_of(limit) // blocks), each)
+
+
+def tiles_of(limit: int) -> int:
+    """Tiles of the shortest span that a row has."""
+    return -(-(limit // 64 + 1) // (THREADS - THREADS // HALO_SHARE))
 
 
 def plan_passes(weights: np.ndarray, limit: int, floor: int, span: int) -> np.ndarray:
@@ -58,8 +66,9 @@ def plan_passes(weights: np.ndarray, limit: int, floor: int, span: int) -> np.nd
     reach = np.concatenate([[0], np.cumsum(weights // 64 + 1)])
     ends = np.searchsorted(reach, reach[:-1] + span // HALO_SHARE, side="right") - 1
     ends = np.minimum(ends, numbers + MOST_ITEMS)
-    tiled = ends - numbers >= LEAST_ITEMS
-    ends = np.where(tiled, ends, np.minimum(numbers + 2, len(weights)))
+    few = FEW if limit // 64 < SHORT_WORDS else FEW // 2
+    tiled = ends - numbers > few
+    ends = np.where(tiled, ends, np.minimum(numbers + few, len(weights)))
     nexts, firsts = ends.tolist(), [0]
     while nexts[firsts[-1]] < len(weights):
         firsts.append(nexts[firsts[-1]])
@@ -72,6 +81,8 @@ def plan_passes(weights: np.ndarray, limit: int, floor: int, span: int) -> np.nd
     passes["low"] = np.maximum(floor - after[first], 0) // 64
     passes["high"] = np.minimum(before[last], limit) // 64 + 1
     passes["halo"] = np.where(tiled[first], reach[last + 1] - reach[first], 0)
-    passes["one"] = weights[first]
-    passes["other"] = np.where(last > first, weights[last], 0)
+    for place in range(FEW):
+        item = np.minimum(first + place, last)
+        there = ~tiled[first] & (first + place <= last)
+        passes["weights"][:, place] = np.where(there, weights[item], 0)
     return passes
