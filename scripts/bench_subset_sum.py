@@ -311,7 +311,7 @@ def bench_hard() -> None:
 
 def bench_crossover() -> None:
     """What "auto" should know: whole calls on either backend."""
-    print("\n| whole calls, disturbed | cpu ms | cuda ms | predicted ms of one processor |")
+    print("\n| whole calls, disturbed | cpu ms | cuda ms | predicted cpu ms |")
     print("|---|---|---|---|")
     for count, heaviest in ((100, 10**5), (300, 10**5), (1000, 10**4), (1000, 10**5), (300, 10**6)):
         instance = disturbed(count, heaviest)
@@ -320,7 +320,7 @@ def bench_crossover() -> None:
         for backend in ("cpu", "cuda"):
             text, _ = ms(partial(subset_sum, *instance, backend=backend, **options))
             cells.append(text)
-        predicted = count * instance[1] * DENSE_STEP * 1e-6
+        predicted = count * instance[1] * DENSE_STEP * 1e-6 / processors()
         print(f"| {count} to {heaviest} | {' | '.join(cells)} | {predicted:.2f} |", flush=True)
 
 
