@@ -8,9 +8,6 @@ from mmpcodec.devices import processors
 from mmpcodec.errors import LimitExceeded
 from mmpcodec.solvers.backends import operations
 
-DEVICE_SECONDS = 5e-3
-"""What all processors need at least for a device to be quicker; see docs/benchmarks.md."""
-
 
 def run(backend: str, nanoseconds: float, operation: str, *arguments: Any) -> tuple[Any, str]:
     """The answer of an operation, and the backend that gave it.
@@ -46,6 +43,5 @@ def run(backend: str, nanoseconds: float, operation: str, *arguments: Any) -> tu
 def device_pays(nanoseconds: float) -> bool:
     """Whether a device is there and would be done sooner."""
     start = backends.CUDA_START_SECONDS["again" if "cupy" in sys.modules else "first"]
-    seconds = nanoseconds * 1e-9 / processors()
-    pays = seconds > max(start, DEVICE_SECONDS) and backends.may_use_device()
+    pays = nanoseconds * 1e-9 / processors() > start and backends.may_use_device()
     return pays and backends.unavailable("cuda") is None
