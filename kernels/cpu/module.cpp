@@ -248,6 +248,7 @@ NB_MODULE(_cpu, module) {
         .def("target", &RangeDecoderObject::target, "total"_a)
         .def("consume", &RangeDecoderObject::consume, "cumulative"_a, "frequency"_a)
         .def("finish", &RangeDecoderObject::finish);
+    register_knapsack(module);
     register_max_sum(module);
     register_selection(module);
     register_rank_filter(module);

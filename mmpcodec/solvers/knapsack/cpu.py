@@ -1,0 +1,109 @@
+"""The operations in C++, on all processors; see ``kernels/cpu/knapsack_sweep.h``."""
+
+import os
+
+import numpy as np
+
+from mmpcodec import _cpu
+from mmpcodec.solvers.knapsack.problem import Problem
+
+REDUCES = True
+
+_SMALL_PROFITS = 1 << 29
+
+
+def value_bytes(problem: Problem) -> int:
+    """As the reference: fewer where all sums fit."""
+    return 4 if problem.magnitude < _SMALL_PROFITS else 8
+
+
+def start_row(problem: Problem) -> np.ndarray:
+    """As the reference."""
+    row = np.zeros(problem.states, np.int32 if value_bytes(problem) == 4 else np.int64)
+    if problem.exact_fill:
+        row[1:] = _nothing(row)
+    return row
+
+
+def sweep(
+    problem: Problem, first: int, last: int, row: np.ndarray, keep: bool
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """As the reference."""
+    if first == last:
+        return row, np.zeros(0, np.uint64) if keep else None
+    after = np.empty_like(row)
+    other = np.empty_like(row) if last - first > 1 else after
+    decisions = np.empty(decision_bytes(problem, first, last) // 8 if keep else 0, np.uint64)
+    _cpu.knapsack_sweep(
+        problem.profits,
+        problem.weights,
+        problem.starts,
+        problem.shape,
+        first,
+        last,
+        row,
+        after,
+        other,
+        decisions,
+        _threads(),
+    )
+    return after, decisions if keep else None
+
+
+def trace(
+    problem: Problem, first: int, last: int, decisions: np.ndarray, state: int, choices: np.ndarray
+) -> int:
+    """As the reference."""
+    return _cpu.knapsack_trace(
+        problem.weights, problem.starts, problem.shape, first, last, decisions, state, choices
+    )
+
+
+def value_at(row: np.ndarray, state: int) -> int | None:
+    """As the reference."""
+    return None if row[state] < _nothing(row) // 2 else int(row[state])
+
+
+def host_row(row: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """As the reference."""
+    feasible = row >= _nothing(row) // 2
+    return np.where(feasible, row, 0).astype(np.int64), feasible
+
+
+def solve_many(problems: list[Problem]) -> list[tuple[int | None, np.ndarray]]:
+    """As the reference; all of the same number of capacities and the same ``exact_fill``."""
+    options = np.cumsum([0, *(len(problem.profits) for problem in problems)])
+    firsts = np.cumsum([0, *(problem.stages for problem in problems)])
+    starts = [p.starts[:-1] + first for p, first in zip(problems, options[:-1], strict=True)]
+    feasible = np.zeros(len(problems), bool)
+    values = np.zeros(len(problems), np.int64)
+    choices = np.zeros(firsts[-1], np.int64)
+    _cpu.knapsack_sweep_many(
+        np.concatenate([problem.profits for problem in problems]),
+        np.concatenate([problem.weights for problem in problems]),
+        np.concatenate([*starts, options[-1:]]),
+        firsts,
+        [problem.shape for problem in problems],
+        problems[0].exact_fill,
+        feasible,
+        values,
+        choices,
+        _threads(),
+    )
+    return [
+        (int(value) if some else None, part)
+        for value, some, part in zip(values, feasible, np.split(choices, firsts[1:-1]), strict=True)
+    ]
+
+
+def decision_bytes(problem: Problem, first: int, last: int) -> int:
+    """As the reference: whole words for each bit of a decision."""
+    return int(problem.bits[first:last].sum()) * ((problem.states + 63) // 64) * 8
+
+
+def _nothing(row: np.ndarray) -> int:
+    return -(1 << (8 * row.itemsize - 2))
+
+
+def _threads() -> int:
+    return len(os.sched_getaffinity(0))

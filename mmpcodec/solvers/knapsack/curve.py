@@ -1,0 +1,119 @@
+"""All budgets from one sweep: the value curve, with the items of any point."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mmpcodec.errors import ParameterError
+from mmpcodec.solvers import backends
+from mmpcodec.solvers.knapsack.problem import Problem, of_groups, of_items
+from mmpcodec.solvers.knapsack.table import Table
+
+_HOST_BYTES = 17
+
+
+class Curve:
+    """The best value for every capacity up to the given ones.
+
+    Attributes
+    ----------
+    values : int64 array of shape (C + 1,), or (C1 + 1, C2 + 1), ...
+        0 where no choice is feasible.
+    feasible : bool array of that shape
+    """
+
+    def __init__(self, problem: Problem, table: Table, items: bool):
+        self._problem, self._table, self._items = problem, table, items
+        row, self._pieces = table.fill()
+        values, feasible = table.operation.host_row(row)
+        self.values = values.reshape(problem.shape)
+        self.feasible = feasible.reshape(problem.shape)
+
+    def items(self, capacities: int | Sequence[int]) -> tuple[int, ...]:
+        """What ``knapsack`` would take, or ``multiple_choice`` choose, with these capacities.
+
+        Raises
+        ------
+        ParameterError
+            When they are outside the curve or nothing is feasible there.
+        """
+        point = tuple(np.atleast_1d(capacities).tolist())
+        if len(point) != len(self._problem.shape) or not all(
+            isinstance(c, int) and 0 <= c < size
+            for c, size in zip(point, self._problem.shape, strict=True)
+        ):
+            raise ParameterError(
+                f"capacities = {capacities}: must be from 0 to {self._problem.capacities}"
+            )
+        if not self.feasible[point]:
+            raise ParameterError(f"capacities = {capacities}: no choice is feasible there")
+        choices = self._table.trace(self._pieces, self._problem.state(point))
+        return tuple((np.flatnonzero(choices) if self._items else choices).tolist())
+
+
+def value_curve(
+    profits: Any,
+    weights: Any,
+    capacities: Any,
+    *,
+    exact_fill: bool = False,
+    memory_limit: int | None = None,
+    backend: str = "auto",
+) -> Curve:
+    """The values of a 0-1 knapsack for all capacities up to the given ones.
+
+    Parameters
+    ----------
+    profits : (N,) array of integers
+    weights : (N,) or (N, M) array of integers
+    capacities : int or sequence of M int
+    exact_fill : bool
+    memory_limit : int or None
+        Bytes; by default half of what is free.
+    backend : {"auto", "cpu", "reference"}
+
+    Raises
+    ------
+    ParameterError
+        See ``problem.of_items``.
+    LimitExceeded
+        When the table does not fit.
+
+    Examples
+    --------
+    >>> from mmpcodec.solvers.knapsack import value_curve
+    >>> curve = value_curve([7, 5, 5], [6, 5, 5], 10)
+    >>> curve.values.tolist(), curve.items(9), curve.items(10)
+    ([0, 0, 0, 0, 0, 5, 7, 7, 7, 7, 10], (0,), (1, 2))
+    """
+    problem = of_items(profits, weights, capacities, exact_fill)
+    return _curve(problem, memory_limit, backend, True)
+
+
+def choice_curve(
+    groups: Any,
+    capacities: Any,
+    *,
+    exact_fill: bool = False,
+    memory_limit: int | None = None,
+    backend: str = "auto",
+) -> Curve:
+    """The values of a multiple-choice knapsack for all capacities up to the given ones.
+
+    Parameters and errors are those of ``multiple_choice`` and ``value_curve``.
+
+    Examples
+    --------
+    >>> from mmpcodec.solvers.knapsack import choice_curve
+    >>> ladders = [([-22, -16, -1], [1, 2, 8]), ([-25, -3, 0], [4, 6, 7])]
+    >>> choice_curve(ladders, 15).items(14)
+    (2, 1)
+    """
+    problem = of_groups(groups, capacities, exact_fill)
+    return _curve(problem, memory_limit, backend, False)
+
+
+def _curve(problem: Problem, memory_limit: int | None, backend: str, items: bool) -> Curve:
+    operation = backends.operations(__package__, backend)
+    return Curve(problem, Table(problem, operation, memory_limit, None, _HOST_BYTES), items)

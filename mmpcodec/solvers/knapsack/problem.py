@@ -1,0 +1,195 @@
+"""A knapsack of either kind as stages, each with options of which one is chosen."""
+
+import math
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from mmpcodec.errors import ParameterError
+
+MAX_PROFITS = (1 << 61) - 1
+MAX_CAPACITY = (1 << 62) - 1
+MAX_OPTIONS = 1 << 16
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Stages of options: an item of a 0-1 knapsack is a stage of two, leave it and take it.
+
+    Parameters
+    ----------
+    profits : (T,) int64 array
+    weights : (T, M) int64 array
+        From 0 up. What is heavier than a capacity has the capacity plus one.
+    starts : (G + 1,) int64 array
+        Stage g has the options starts[g] to starts[g + 1] - 1, at least one.
+    capacities : tuple of M int
+    exact_fill : bool
+    """
+
+    profits: np.ndarray
+    weights: np.ndarray
+    starts: np.ndarray
+    capacities: tuple[int, ...]
+    exact_fill: bool
+
+    @property
+    def stages(self) -> int:
+        return len(self.starts) - 1
+
+    @cached_property
+    def options(self) -> np.ndarray:
+        """Number of options of each stage, (G,)."""
+        return np.diff(self.starts)
+
+    @cached_property
+    def stage_of(self) -> np.ndarray:
+        """Stage of each option, (T,)."""
+        return np.repeat(np.arange(self.stages), self.options)
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        """Of the table of states; the last capacity runs fastest."""
+        return tuple(capacity + 1 for capacity in self.capacities)
+
+    @cached_property
+    def states(self) -> int:
+        return math.prod(self.shape)
+
+    @cached_property
+    def bits(self) -> np.ndarray:
+        """Bits of a decision of each stage, (G,)."""
+        return np.array([int(n - 1).bit_length() for n in self.options], np.int64)
+
+    @cached_property
+    def magnitude(self) -> int:
+        """No choice has more profit, or less than its negative."""
+        if not self.stages:
+            return 0
+        return int(np.maximum.reduceat(abs(self.profits), self.starts[:-1]).sum())
+
+    def state(self, point: Sequence[int]) -> int:
+        """Place of some capacities in the table."""
+        flat = 0
+        for coordinate, size in zip(point, self.shape, strict=True):
+            flat = flat * size + coordinate
+        return flat
+
+    def value(self, choices: np.ndarray) -> int:
+        """Sum of the profits of one option of each stage."""
+        return int(self.profits[self.starts[:-1] + choices].sum())
+
+
+def of_items(profits: Any, weights: Any, capacities: Any, exact_fill: bool) -> Problem:
+    """The stages of a 0-1 knapsack, checked.
+
+    Parameters
+    ----------
+    profits : (N,) array of integers
+    weights : (N,) or (N, M) array of integers from 0 up
+        One column a capacity.
+    capacities : int or sequence of M int
+
+    Raises
+    ------
+    ParameterError
+        For other shapes and types, numbers out of range and profits whose sums may overflow.
+    """
+    limits = _capacities(capacities)
+    profits = _integers("profits", profits, 1)
+    columns = _weights("weights", weights, limits, len(profits))
+    _check_sum(sum(map(abs, profits.tolist())))
+    count = len(profits)
+    both = np.zeros(2 * count, np.int64)
+    both[1::2] = profits
+    pairs = np.zeros((2 * count, len(limits)), np.int64)
+    pairs[1::2] = columns
+    return Problem(both, pairs, np.arange(0, 2 * count + 1, 2), limits, exact_fill)
+
+
+def of_groups(groups: Any, capacities: Any, exact_fill: bool) -> Problem:
+    """The stages of a multiple-choice knapsack, checked.
+
+    Parameters
+    ----------
+    groups : sequence of (profits, weights)
+        (K,) and (K,) or (K, M) arrays; K from 1 to 65536 may differ.
+    capacities : int or sequence of M int
+
+    Raises
+    ------
+    ParameterError
+        As for items, and for a group without options.
+    """
+    limits = _capacities(capacities)
+    profits, columns = [np.zeros(0, np.int64)], [np.zeros((0, len(limits)), np.int64)]
+    for index, group in enumerate(groups):
+        if len(group) != 2:
+            raise ParameterError(f"group {index}: must be a pair of profits and weights")
+        profits.append(_integers(f"profits of group {index}", group[0], 1))
+        count = len(profits[-1])
+        if not 1 <= count <= MAX_OPTIONS:
+            raise ParameterError(
+                f"group {index} with {count} options: must have 1 to {MAX_OPTIONS}"
+            )
+        columns.append(_weights(f"weights of group {index}", group[1], limits, count))
+    _check_sum(sum(max(map(abs, part.tolist())) for part in profits[1:]))
+    starts = np.cumsum([len(part) for part in profits], dtype=np.int64)
+    return Problem(np.concatenate(profits), np.concatenate(columns), starts, limits, exact_fill)
+
+
+def _capacities(capacities: Any) -> tuple[int, ...]:
+    given = capacities if isinstance(capacities, Sequence | np.ndarray) else [capacities]
+    if not len(given):
+        raise ParameterError("capacities = (): must be one or more")
+    limits = []
+    for capacity in given:
+        try:
+            limits.append(operator.index(capacity))
+        except TypeError:
+            raise ParameterError(f"capacity = {capacity!r}: must be an integer") from None
+        if not 0 <= limits[-1] <= MAX_CAPACITY:
+            raise ParameterError(f"capacity = {capacity}: must be from 0 to {MAX_CAPACITY}")
+    return tuple(limits)
+
+
+def _integers(name: str, values: Any, rank: int) -> np.ndarray:
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise ParameterError(f"{name}: {error}") from error
+    if array.size == 0 and array.dtype.kind == "f":
+        array = array.astype(np.int64)
+    if array.dtype.kind not in "iu":
+        raise ParameterError(f"{name} of type {array.dtype}: must be integers of at most 64 bits")
+    if array.ndim != rank:
+        raise ParameterError(f"{name} of shape {array.shape}: must have {rank} dimension(s)")
+    if array.size and (int(array.max()) > MAX_CAPACITY or int(array.min()) < -MAX_CAPACITY):
+        raise ParameterError(f"{name}: must be from {-MAX_CAPACITY} to {MAX_CAPACITY}")
+    return np.ascontiguousarray(array, np.int64)
+
+
+def _weights(name: str, values: Any, limits: tuple[int, ...], count: int) -> np.ndarray:
+    rank = np.ndim(values) if len(limits) == 1 and np.ndim(values) == 1 else 2
+    if not count and np.size(values) == 0:
+        return np.zeros((0, len(limits)), np.int64)
+    columns = _integers(name, values, rank).reshape(-1, 1 if rank == 1 else np.shape(values)[1])
+    if columns.shape != (count, len(limits)):
+        raise ParameterError(
+            f"{name} of shape {np.shape(values)}: must be {count} for each of the "
+            f"{len(limits)} capacities"
+        )
+    if columns.size and columns.min() < 0:
+        raise ParameterError(f"{name}: weight {columns.min()}: must be from 0 up")
+    return np.minimum(columns, np.array(limits) + 1)
+
+
+def _check_sum(total: int) -> None:
+    if total > MAX_PROFITS:
+        raise ParameterError(
+            f"profits whose magnitudes add up to {total}: must be at most {MAX_PROFITS}"
+        )

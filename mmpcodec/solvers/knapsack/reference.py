@@ -1,0 +1,104 @@
+"""The readable definition of the operations on a table of states, in NumPy; judge of the others.
+
+A row holds a value for each state: the most profit of the stages so far whose weights add up to at
+most (exactly, with ``exact_fill``) the state's capacities. Rows and decisions belong to the backend
+that made them; only ``value_at`` and ``host_row`` look into them.
+"""
+
+import numpy as np
+
+from mmpcodec.solvers.knapsack.problem import Problem
+
+REDUCES = False
+"""Whether a problem is reduced before it comes here."""
+
+_NOTHING = -(1 << 62)
+
+
+def value_bytes(problem: Problem) -> int:
+    """Of a state in a row."""
+    return 8
+
+
+def start_row(problem: Problem) -> np.ndarray:
+    """The row in front of the first stage."""
+    row = np.zeros(problem.states, np.int64)
+    if problem.exact_fill:
+        row[1:] = _NOTHING
+    return row
+
+
+def sweep(
+    problem: Problem, first: int, last: int, row: np.ndarray, keep: bool
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """The row behind the stages first to last - 1, from that in front of them.
+
+    That one stays as it is. With ``keep`` also their decisions: for each state the lowest option of
+    those that give the most.
+    """
+    decisions = np.zeros((last - first, problem.states), np.uint16) if keep else None
+    for stage in range(first, last):
+        before = row.reshape(problem.shape)
+        after = np.full(problem.shape, _NOTHING, np.int64)
+        chosen = np.zeros(problem.shape, np.uint16)
+        begin = problem.starts[stage]
+        for option in range(problem.options[stage]):
+            weights = problem.weights[begin + option]
+            if (weights > problem.capacities).any():
+                continue
+            here = tuple(slice(w, None) for w in weights)
+            there = tuple(slice(0, s - w) for s, w in zip(problem.shape, weights, strict=True))
+            candidates = before[there] + problem.profits[begin + option]
+            better = after[here] < candidates
+            after[here][better] = candidates[better]
+            chosen[here][better] = option
+        row = after.ravel()
+        if decisions is not None:
+            decisions[stage - first] = chosen.ravel()
+    return row, decisions
+
+
+def trace(
+    problem: Problem, first: int, last: int, decisions: np.ndarray, state: int, choices: np.ndarray
+) -> int:
+    """Write choices[first:last], those that lead to a state; return the state in front of them."""
+    strides = _strides(problem)
+    for stage in reversed(range(first, last)):
+        choices[stage] = decisions[stage - first, state]
+        state -= int(problem.weights[problem.starts[stage] + choices[stage]] @ strides)
+    return state
+
+
+def value_at(row: np.ndarray, state: int) -> int | None:
+    """The value of a state, None where no choice leads there."""
+    return None if row[state] < _NOTHING // 2 else int(row[state])
+
+
+def host_row(row: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """All values as int64, 0 where there is none, and where there is one, both (states,)."""
+    feasible = row >= _NOTHING // 2
+    return np.where(feasible, row, 0), feasible
+
+
+def solve_many(problems: list[Problem]) -> list[tuple[int | None, np.ndarray]]:
+    """Value and choices of small problems, at their capacities, in one go."""
+    answers: list[tuple[int | None, np.ndarray]] = []
+    for problem in problems:
+        choices = np.zeros(problem.stages, np.int64)
+        row, decisions = sweep(problem, 0, problem.stages, start_row(problem), True)
+        assert decisions is not None
+        value = value_at(row, problem.states - 1)
+        if value is not None:
+            trace(problem, 0, problem.stages, decisions, problem.states - 1, choices)
+        answers.append((value, choices))
+    return answers
+
+
+def decision_bytes(problem: Problem, first: int, last: int) -> int:
+    """Memory that the decisions of some stages take."""
+    return 2 * problem.states * (last - first)
+
+
+def _strides(problem: Problem) -> np.ndarray:
+    sizes = [*problem.shape[1:], 1]
+    return np.cumprod(sizes[::-1])[::-1].astype(np.int64)

@@ -1,0 +1,285 @@
+"""Knapsacks of either kind, alone and in batches."""
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mmpcodec.errors import ParameterError
+from mmpcodec.solvers import backends
+from mmpcodec.solvers.knapsack import core
+from mmpcodec.solvers.knapsack.answers import Solution
+from mmpcodec.solvers.knapsack.bounds import greedy, relax
+from mmpcodec.solvers.knapsack.problem import Problem, of_groups, of_items
+from mmpcodec.solvers.knapsack.reduction import Reduced, exclude, reduce, unchanged
+from mmpcodec.solvers.knapsack.table import OutOfTime, Table
+
+_SMALL_TABLE = 1 << 24
+"""Cells of a table that one thread fills in a few hundredths of a second."""
+
+
+def knapsack(
+    profits: Any,
+    weights: Any,
+    capacities: Any,
+    *,
+    exact_fill: bool = False,
+    time_limit: float | None = None,
+    memory_limit: int | None = None,
+    backend: str = "auto",
+) -> Solution:
+    """The items of the largest profit whose weights fit.
+
+    Parameters
+    ----------
+    profits : (N,) array of integers
+    weights : (N,) or (N, M) array of integers from 0 up
+        One column a capacity.
+    capacities : int or sequence of M int
+    exact_fill : bool
+        The weights must add up to the capacities.
+    time_limit : float or None
+        Seconds after which the best choice so far is returned, with its bound; looked at between
+        parts of the work of about a tenth of a second.
+    memory_limit : int or None
+        Bytes for tables; by default half of what is free.
+    backend : {"auto", "cpu", "reference"}
+
+    Returns
+    -------
+    solution : Solution
+
+    Raises
+    ------
+    ParameterError
+        See ``problem.of_items``.
+    LimitExceeded
+        When the problem needs a table that does not fit.
+
+    Examples
+    --------
+    >>> from mmpcodec.solvers.knapsack import knapsack
+    >>> found = knapsack([7, 5, 5], [6, 5, 5], 10)
+    >>> found.value, found.items, found.optimal
+    (10, (1, 2), True)
+    >>> knapsack([11, 11, 3, 4], [[4, 8], [4, 1], [1, 2], [6, 3]], [10, 10]).items
+    (0, 1)
+    """
+    problem = of_items(profits, weights, capacities, exact_fill)
+    return _solve([problem], True, time_limit, memory_limit, backend)[0]
+
+
+def knapsack_batch(
+    instances: Sequence[tuple[Any, Any, Any]],
+    *,
+    exact_fill: bool = False,
+    time_limit: float | None = None,
+    memory_limit: int | None = None,
+    backend: str = "auto",
+) -> list[Solution]:
+    """Many 0-1 knapsacks at once, each with its own items and capacities.
+
+    Parameters
+    ----------
+    instances : sequence of (profits, weights, capacities)
+        As for ``knapsack``, of any mix of sizes and numbers of capacities.
+    time_limit : float or None
+        Seconds for all of them.
+
+    Other parameters and errors are those of ``knapsack``.
+
+    Examples
+    --------
+    >>> from mmpcodec.solvers.knapsack import knapsack_batch
+    >>> [s.value for s in knapsack_batch([([3, 4], [1, 1], 1), ([5], [[2, 2]], [2, 2])])]
+    [4, 5]
+    """
+    problems = [of_items(*instance, exact_fill) for instance in instances]
+    return _solve(problems, True, time_limit, memory_limit, backend)
+
+
+def multiple_choice(
+    groups: Any,
+    capacities: Any,
+    *,
+    exact_fill: bool = False,
+    time_limit: float | None = None,
+    memory_limit: int | None = None,
+    backend: str = "auto",
+) -> Solution:
+    """One option of each group, of the largest profit in all whose weights fit.
+
+    Parameters
+    ----------
+    groups : sequence of (profits, weights)
+        (K,) and (K,) or (K, M) arrays of integers; K may differ from group to group.
+
+    Other parameters, what is returned and errors are those of ``knapsack``; ``items`` are the
+    indices of the options.
+
+    Examples
+    --------
+    >>> from mmpcodec.solvers.knapsack import multiple_choice
+    >>> found = multiple_choice([([-22, -16, -1], [1, 2, 8]), ([-25, -3, 0], [4, 6, 7])], 14)
+    >>> found.value, found.items
+    (-4, (2, 1))
+    """
+    problem = of_groups(groups, capacities, exact_fill)
+    return _solve([problem], False, time_limit, memory_limit, backend)[0]
+
+
+def multiple_choice_batch(
+    instances: Sequence[tuple[Any, Any]],
+    *,
+    exact_fill: bool = False,
+    time_limit: float | None = None,
+    memory_limit: int | None = None,
+    backend: str = "auto",
+) -> list[Solution]:
+    """Many multiple-choice knapsacks at once.
+
+    Parameters
+    ----------
+    instances : sequence of (groups, capacities)
+        As for ``multiple_choice``, of any mix of sizes and numbers of capacities.
+    time_limit : float or None
+        Seconds for all of them.
+
+    Other parameters and errors are those of ``knapsack``.
+    """
+    problems = [of_groups(*instance, exact_fill) for instance in instances]
+    return _solve(problems, False, time_limit, memory_limit, backend)
+
+
+class _Search:
+    """One problem of a batch on its way."""
+
+    def __init__(self, problem: Problem):
+        self.problem = problem
+        self.reduced: Reduced | None = None
+        self.known: int | None = None
+        self.value: int | None = None
+        self.choices: np.ndarray | None = None
+        self.bound: int | None = None
+        self.path: str | None = None
+
+    def settle(self, choices: np.ndarray | None, path: str) -> None:
+        """The best choice of what is left, None where there is none."""
+        self.path = path
+        if choices is not None:
+            assert self.reduced is not None
+            self.choices = self.reduced.choices(choices)
+            self.value = self.bound = self.problem.value(self.choices)
+
+    def run_out(self) -> None:
+        """The best choice that is quickly found, for a search without the time to end."""
+        assert self.reduced is not None
+        self.path = "greedy"
+        rest = self.reduced.problem
+        relaxation = relax(rest)
+        first = np.zeros(rest.stages, np.int64)
+        settled = self.problem.value(self.reduced.choices(first)) - rest.value(first)
+        self.bound = min(settled + relaxation.bound, self.problem.magnitude)
+        choices = greedy(rest, relaxation)
+        if choices is not None:
+            self.choices = self.reduced.choices(choices)
+            self.value = self.problem.value(self.choices)
+
+    def solution(self, items: bool, seconds: float) -> Solution:
+        path = self.path
+        assert path is not None
+        optimal = path != "greedy" or self.value == self.bound is not None
+        chosen = np.zeros(0, np.int64) if self.choices is None else self.choices
+        indices = np.flatnonzero(chosen) if items else chosen
+        return Solution(self.value, tuple(indices.tolist()), optimal, self.bound, path, seconds)
+
+
+def _solve(
+    problems: list[Problem],
+    items: bool,
+    time_limit: float | None,
+    memory: int | None,
+    backend: str,
+) -> list[Solution]:
+    begin = time.perf_counter()
+    if time_limit is not None and not time_limit >= 0:
+        raise ParameterError(f"time_limit = {time_limit}: must be from 0 up")
+    if memory is not None and memory < 0:
+        raise ParameterError(f"memory_limit = {memory}: must be from 0 up")
+    deadline = None if time_limit is None else time.monotonic() + time_limit
+    operation = backends.operations(__package__, backend)
+    searches = [_Search(problem) for problem in problems]
+    for search in searches:
+        if operation.REDUCES:
+            _reduce(search)
+        else:
+            search.reduced = unchanged(search.problem)
+    if operation.REDUCES:
+        _try_cores([s for s in searches if s.path is None], deadline)
+        for search in searches:
+            if search.path is None:
+                _exclude(search)
+    _fill_tables([s for s in searches if s.path is None], operation, memory, deadline)
+    seconds = time.perf_counter() - begin
+    return [search.solution(items, seconds) for search in searches]
+
+
+def _reduce(search: _Search) -> None:
+    search.reduced = reduce(search.problem)
+    if search.reduced is None:
+        search.settle(None, "reduction")
+    elif not search.reduced.problem.stages:
+        filled = not (search.problem.exact_fill and any(search.reduced.problem.capacities))
+        search.settle(np.zeros(0, np.int64) if filled else None, "reduction")
+
+
+def _try_cores(searches: list[_Search], deadline: float | None) -> None:
+    chosen = [s for s in searches if s.reduced is not None and core.applies(s.reduced.problem)]
+    if not chosen:
+        return
+    parts = [s.reduced.problem for s in chosen if s.reduced is not None]
+    for search, answer in zip(chosen, core.solve(parts, deadline), strict=True):
+        search.known = answer.value
+        if answer.choices is not None:
+            search.settle(answer.choices, "core")
+
+
+def _exclude(search: _Search) -> None:
+    assert search.reduced is not None
+    if search.problem.exact_fill or not search.reduced.problem.stages:
+        return
+    fewer, _, _ = exclude(search.reduced.problem, search.known)
+    further = reduce(fewer.problem)
+    assert further is not None
+    search.reduced = search.reduced.then(fewer).then(further)
+    if not search.reduced.problem.stages:
+        search.settle(np.zeros(0, np.int64), "reduction")
+
+
+def _fill_tables(
+    searches: list[_Search], operation: Any, memory: int | None, deadline: float | None
+) -> None:
+    small: dict[int, list[_Search]] = {}
+    for search in searches:
+        assert search.reduced is not None
+        problem = search.reduced.problem
+        table = Table(problem, operation, memory, deadline)
+        if len(searches) > 1 and problem.states * len(problem.profits) <= _SMALL_TABLE:
+            small.setdefault(len(problem.capacities), []).append(search)
+            continue
+        try:
+            value, choices = table.solve()
+        except OutOfTime:
+            search.run_out()
+            continue
+        path = "dense, items by halving" if table.halved else "dense"
+        search.settle(None if value is None else choices, path)
+    for group in small.values():
+        if deadline is not None and time.monotonic() > deadline:
+            for search in group:
+                search.run_out()
+            continue
+        parts = [s.reduced.problem for s in group if s.reduced is not None]
+        for search, (value, choices) in zip(group, operation.solve_many(parts), strict=True):
+            search.settle(None if value is None else choices, "dense")

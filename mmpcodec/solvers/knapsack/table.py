@@ -1,0 +1,144 @@
+"""The dense dynamic programme over all states, in the memory that there is.
+
+Where the decisions of all stages do not fit, the stages are halved: the row in the middle is
+computed without decisions, the second half is traced back, then the first. The choice found is the
+same; D. Hirschberg, "A linear space algorithm for computing maximal common subsequences",
+Communications of the ACM 1975, halves in this way.
+"""
+
+import math
+import os
+import time
+from typing import Any
+
+import numpy as np
+
+from mmpcodec.errors import LimitExceeded
+from mmpcodec.solvers.knapsack.problem import Problem
+
+_CELLS_BETWEEN_LOOKS = 1 << 27
+
+
+class OutOfTime(Exception):
+    """The deadline has passed."""
+
+
+class Table:
+    """Rows and decisions of a problem, and the choices that lead to its states.
+
+    Parameters
+    ----------
+    problem : Problem
+    operation : module
+        Of a backend; see ``reference``.
+    memory : int or None
+        Bytes that may be used, None for half of what is free.
+    deadline : float or None
+        Value of ``time.monotonic``.
+    extra_bytes : int
+        What the caller needs for each state besides.
+
+    Raises
+    ------
+    LimitExceeded
+        When no number of halvings makes it fit; nothing has been allocated then.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        operation: Any,
+        memory: int | None,
+        deadline: float | None,
+        extra_bytes: int = 0,
+    ):
+        self.problem, self.operation, self.deadline = problem, operation, deadline
+        if memory is None:
+            memory = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+        most_halvings = max(problem.stages - 1, 0).bit_length()
+        needs = [self._bytes(halvings, extra_bytes) for halvings in range(most_halvings + 1)]
+        if min(needs) > memory:
+            raise LimitExceeded(
+                "Knapsack memory",
+                f"a table of {problem.states} states needs {min(needs)} bytes; the limit is "
+                f"{memory}",
+            )
+        halvings = next(h for h, needed in enumerate(needs) if needed <= memory)
+        self.part = self._part(halvings)
+        self.halved = halvings > 0
+
+    def _part(self, halvings: int) -> int:
+        """Stages whose decisions are there at a time."""
+        return max(1, -(-self.problem.stages >> halvings))
+
+    def _bytes(self, halvings: int, extra: int) -> int:
+        # One row in front of a part, two that change roles, and one for each half put off.
+        rows = (3 + halvings) * self.operation.value_bytes(self.problem) * self.problem.states
+        widest = int(self.problem.bits.argmax()) if self.problem.stages else 0
+        a_stage = self.operation.decision_bytes(self.problem, widest, widest + 1)
+        return rows + self._part(halvings) * a_stage + extra * self.problem.states
+
+    def solve(self) -> tuple[int | None, np.ndarray]:
+        """Value and choices for the capacities themselves.
+
+        Raises
+        ------
+        OutOfTime
+        """
+        choices = np.zeros(self.problem.stages, np.int64)
+        if not self.problem.stages:
+            row = self.operation.start_row(self.problem)
+            return self.operation.value_at(row, self.problem.states - 1), choices
+        feasible = self._recover(self.problem.states - 1, choices)
+        return (self.problem.value(choices) if feasible else None), choices
+
+    def fill(self) -> tuple[Any, list | None]:
+        """The last row, and the decisions where all fit."""
+        row = self.operation.start_row(self.problem)
+        return self._sweep(0, self.problem.stages, row, not self.halved)
+
+    def trace(self, pieces: list | None, state: int) -> np.ndarray:
+        """The choices that lead to a feasible state, from what ``fill`` gave."""
+        choices = np.zeros(self.problem.stages, np.int64)
+        if pieces is None:
+            self._recover(state, choices)
+        else:
+            self._follow(pieces, state, choices)
+        return choices
+
+    def _recover(self, state: int, choices: np.ndarray) -> bool:
+        # Parts that wait, the last one on top: first stage, stage behind, row in front.
+        waiting = [(0, self.problem.stages, self.operation.start_row(self.problem))]
+        while waiting:
+            first, last, row = waiting.pop()
+            while last - first > self.part:
+                middle = (first + last + 1) // 2
+                waiting.append((first, middle, row))
+                row, _ = self._sweep(first, middle, row, False)
+                first = middle
+            row, pieces = self._sweep(first, last, row, True)
+            if last == self.problem.stages and self.operation.value_at(row, state) is None:
+                return False
+            assert pieces is not None
+            state = self._follow(pieces, state, choices)
+        return True
+
+    def _follow(self, pieces: list, state: int, choices: np.ndarray) -> int:
+        for first, last, decisions in reversed(pieces):
+            state = self.operation.trace(self.problem, first, last, decisions, state, choices)
+        return state
+
+    def _sweep(self, first: int, last: int, row: Any, keep: bool) -> tuple[Any, list | None]:
+        """Some stages with a look at the clock now and then."""
+        pieces = []
+        step = max(last - first, 1)
+        if self.deadline is not None:
+            cells = self.problem.states * max(1, math.ceil(self.problem.options.mean()))
+            step = max(1, min(step, _CELLS_BETWEEN_LOOKS // cells))
+        for begin in range(first, last, step):
+            if self.deadline is not None and time.monotonic() > self.deadline:
+                raise OutOfTime
+            end = min(begin + step, last)
+            row, decisions = self.operation.sweep(self.problem, begin, end, row, keep)
+            pieces.append((begin, end, decisions))
+        return row, pieces if keep else None

@@ -1,0 +1,87 @@
+"""Instances of the 0-1 knapsack in classes that are known to be easy or hard.
+
+D. Pisinger, "Where are the hard knapsack problems?", Computers & Operations Research 2005.
+"""
+
+import numpy as np
+
+Items = tuple[np.ndarray, np.ndarray]
+"""Profits and weights."""
+
+
+def _weights(rng: np.random.Generator, count: int, top: int) -> np.ndarray:
+    return rng.integers(1, top + 1, count)
+
+
+def uncorrelated(rng: np.random.Generator, count: int, top: int) -> Items:
+    return rng.integers(1, top + 1, count), _weights(rng, count, top)
+
+
+def weakly_correlated(rng: np.random.Generator, count: int, top: int) -> Items:
+    weights = _weights(rng, count, top)
+    return np.maximum(1, weights + rng.integers(-top // 10, top // 10 + 1, count)), weights
+
+
+def strongly_correlated(rng: np.random.Generator, count: int, top: int) -> Items:
+    weights = _weights(rng, count, top)
+    return weights + top // 10, weights
+
+
+def inverse_strongly_correlated(rng: np.random.Generator, count: int, top: int) -> Items:
+    profits = _weights(rng, count, top)
+    return profits, profits + top // 10
+
+
+def almost_strongly_correlated(rng: np.random.Generator, count: int, top: int) -> Items:
+    weights = _weights(rng, count, top)
+    near = rng.integers(-top // 500, top // 500 + 1, count)
+    return weights + top // 10 + near, weights
+
+
+def subset_sum(rng: np.random.Generator, count: int, top: int) -> Items:
+    weights = _weights(rng, count, top)
+    return weights, weights
+
+
+def similar_weights(rng: np.random.Generator, count: int, top: int) -> Items:
+    return rng.integers(1, 1001, count), rng.integers(100_000, 100_101, count)
+
+
+def spanner(
+    rng: np.random.Generator, count: int, top: int, kinds: int = 2, most: int = 10
+) -> Items:
+    """Multiples of a few strongly correlated items."""
+    profits, weights = strongly_correlated(rng, kinds, top)
+    of, times = rng.integers(0, kinds, count), rng.integers(1, most + 1, count)
+    return times * -(-2 * profits // most)[of], times * -(-2 * weights // most)[of]
+
+
+def multiple_strongly_correlated(rng: np.random.Generator, count: int, top: int) -> Items:
+    weights = _weights(rng, count, top)
+    return weights + np.where(weights % 6 == 0, 3 * top // 10, 2 * top // 10), weights
+
+
+def profit_ceiling(rng: np.random.Generator, count: int, top: int) -> Items:
+    weights = _weights(rng, count, top)
+    return 3 * -(-weights // 3), weights
+
+
+def circle(rng: np.random.Generator, count: int, top: int) -> Items:
+    """Profits on an arc over the weights, of two thirds of its height."""
+    weights = _weights(rng, count, top)
+    return (2 * np.sqrt(4 * top**2 - (weights - 2 * top) ** 2) / 3).astype(np.int64) + 1, weights
+
+
+CLASSES = {
+    "uncorrelated": uncorrelated,
+    "weakly correlated": weakly_correlated,
+    "strongly correlated": strongly_correlated,
+    "inverse strongly correlated": inverse_strongly_correlated,
+    "almost strongly correlated": almost_strongly_correlated,
+    "subset sum": subset_sum,
+    "similar weights": similar_weights,
+    "spanner(2, 10)": spanner,
+    "multiple strongly correlated": multiple_strongly_correlated,
+    "profit ceiling(3)": profit_ceiling,
+    "circle(2/3)": circle,
+}

@@ -1,0 +1,327 @@
+"""Knapsacks: brute force as the judge of values and items, on every backend and path."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mmpcodec import LimitExceeded, ParameterError
+from mmpcodec.solvers.knapsack import (
+    choice_curve,
+    knapsack,
+    knapsack_batch,
+    multiple_choice,
+    multiple_choice_batch,
+    value_curve,
+)
+
+BACKENDS = ["cpu", "reference"]
+every_backend = pytest.mark.parametrize("backend", BACKENDS)
+
+
+def brute_force(groups, capacities, exact_fill=False):
+    """Value and choices by trying everything, the choice that the package names."""
+    best = None
+    ranges = [range(len(profits)) for profits, _ in groups]
+    # The last group counts most in the order.
+    for backwards in itertools.product(*reversed(ranges)):
+        choice = backwards[::-1]
+        weight = np.zeros(len(capacities), np.int64)
+        for (_, weights), option in zip(groups, choice, strict=True):
+            weight += np.reshape(weights, (-1, len(capacities)))[option]
+        fits = (weight == capacities).all() if exact_fill else (weight <= capacities).all()
+        value = sum(int(p[option]) for (p, _), option in zip(groups, choice, strict=True))
+        if fits and (best is None or value > best[0]):
+            best = value, choice
+    return best
+
+
+def as_groups(profits, weights):
+    return [
+        ([0, p], np.stack([np.zeros_like(w), w])) for p, w in zip(profits, weights, strict=True)
+    ]
+
+
+def check(found, expected, items):
+    assert found.optimal
+    if expected is None:
+        assert (found.value, found.bound, found.items) == (None, None, ())
+        return
+    value, choice = expected
+    chosen = tuple(np.flatnonzero(choice).tolist()) if items else choice
+    assert (found.value, found.bound, found.items) == (value, value, chosen)
+
+
+@st.composite
+def knapsacks(draw, least_profit=-2):
+    budgets = draw(st.integers(1, 3))
+    count = draw(st.integers(0, 8))
+    top = draw(st.sampled_from([3, 12]))
+    numbers = st.integers(0, top)
+    profits = draw(st.lists(st.integers(least_profit, top), min_size=count, max_size=count))
+    weights = [[draw(numbers) for _ in range(budgets)] for _ in range(count)]
+    capacities = [draw(st.integers(0, 2 * top)) for _ in range(budgets)]
+    factor = draw(st.sampled_from([1, 1, 3]))
+    weights = factor * np.array(weights, np.int64).reshape(count, budgets)
+    return np.array(profits, np.int64), weights, factor * np.array(capacities)
+
+
+@st.composite
+def choices(draw):
+    budgets = draw(st.integers(1, 2))
+    groups = []
+    for _ in range(draw(st.integers(0, 4))):
+        options = draw(st.integers(1, 5))
+        profits = [draw(st.integers(-6, 6)) for _ in range(options)]
+        weights = [[draw(st.integers(0, 6)) for _ in range(budgets)] for _ in range(options)]
+        groups.append((profits, np.array(weights)))
+    return groups, [draw(st.integers(0, 16)) for _ in range(budgets)]
+
+
+@every_backend
+@settings(max_examples=150, deadline=None)
+@given(knapsacks(), st.booleans())
+def test_items_are_those_of_brute_force(backend, instance, exact_fill):
+    profits, weights, capacities = instance
+    expected = brute_force(as_groups(profits, weights), capacities, exact_fill)
+    found = knapsack(profits, weights, capacities, exact_fill=exact_fill, backend=backend)
+    check(found, expected, True)
+
+
+@every_backend
+@settings(max_examples=150, deadline=None)
+@given(choices(), st.booleans())
+def test_options_are_those_of_brute_force(backend, instance, exact_fill):
+    groups, capacities = instance
+    expected = brute_force(groups, capacities, exact_fill)
+    found = multiple_choice(groups, capacities, exact_fill=exact_fill, backend=backend)
+    check(found, expected, False)
+
+
+@every_backend
+@settings(max_examples=30, deadline=None)
+@given(knapsacks(), st.booleans())
+def test_curve_holds_the_answer_for_all_capacities(backend, instance, exact_fill):
+    profits, weights, capacities = instance
+    curve = value_curve(profits, weights, capacities, exact_fill=exact_fill, backend=backend)
+    points = list(np.ndindex(curve.values.shape))
+    for point in points[:: max(1, len(points) // 7)]:
+        found = knapsack(profits, weights, point, exact_fill=exact_fill, backend="reference")
+        assert curve.feasible[point] == (found.value is not None)
+        if found.value is not None:
+            assert (curve.values[point], curve.items(point)) == (found.value, found.items)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(knapsacks(), max_size=6), st.booleans())
+def test_batch_is_as_single_ones(instances, exact_fill):
+    for backend in BACKENDS:
+        found = knapsack_batch(instances, exact_fill=exact_fill, backend=backend)
+        for solution, instance in zip(found, instances, strict=True):
+            alone = knapsack(*instance, exact_fill=exact_fill, backend="reference")
+            assert (solution.value, solution.items) == (alone.value, alone.items)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(choices(), max_size=5))
+def test_batch_of_choices_is_as_single_ones(instances):
+    found = multiple_choice_batch(instances)
+    for solution, instance in zip(found, instances, strict=True):
+        alone = multiple_choice(*instance, backend="reference")
+        assert (solution.value, solution.items) == (alone.value, alone.items)
+
+
+KINDS = {
+    "uncorrelated": lambda rng, w: rng.integers(1, 1001, len(w)),
+    "weakly": lambda rng, w: np.maximum(1, w + rng.integers(-100, 101, len(w))),
+    "strongly": lambda rng, w: w + 100,
+    "inverse": lambda rng, w: np.maximum(1, w - 100),
+    "subset sum": lambda rng, w: w,
+    "ceiling": lambda rng, w: 3 * -(-w // 3),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("count", [10, 40, 150])
+def test_classes_agree_with_the_reference(kind, count):
+    rng = np.random.default_rng(count)
+    for part in (4, 2):
+        weights = rng.integers(1, 1001, count)
+        profits = KINDS[kind](rng, weights)
+        capacity = int(weights.sum()) // part
+        found = knapsack(profits, weights, capacity, backend="cpu")
+        judge = knapsack(profits, weights, capacity, backend="reference")
+        assert (found.value, found.items) == (judge.value, judge.items)
+        assert judge.path == "dense"
+
+
+@pytest.mark.parametrize("budgets", [2, 3])
+def test_several_budgets_agree_with_the_reference(budgets):
+    rng = np.random.default_rng(budgets)
+    for _ in range(4):
+        weights = rng.integers(1, 30, (20, budgets))
+        profits = weights.sum(axis=1) // budgets + rng.integers(0, 9, 20)
+        capacities = weights.sum(axis=0) // (3 if budgets == 2 else 8)
+        found = knapsack(profits, weights, capacities, backend="cpu")
+        judge = knapsack(profits, weights, capacities, backend="reference")
+        assert (found.value, found.items) == (judge.value, judge.items)
+
+
+@pytest.mark.parametrize("options", [3, 7, 300])
+def test_large_groups_agree_with_the_reference(options):
+    rng = np.random.default_rng(options)
+    groups = []
+    for _ in range(6):
+        weights = rng.integers(0, 400, options)
+        groups.append((weights // 3 + rng.integers(0, 40, options), weights))
+    for exact_fill in (False, True):
+        found = multiple_choice(groups, 900, exact_fill=exact_fill, backend="cpu")
+        judge = multiple_choice(groups, 900, exact_fill=exact_fill, backend="reference")
+        assert (found.value, found.items) == (judge.value, judge.items)
+
+
+def c_library_numbers(count):
+    """What rand() of the GNU C library gives after srand(1)."""
+    state = [1]
+    for _ in range(30):
+        state.append(16807 * state[-1] % (2**31 - 1))
+    state += state[:3]
+    for i in range(34, 344 + count):
+        state.append((state[i - 31] + state[i - 3]) % 2**32)
+    return np.array(state[344:]) >> 1
+
+
+@every_backend
+def test_published_cases(backend):
+    found = knapsack([3, 5, 8, 10], [3, 5, 8, 10], 12, backend=backend)
+    assert (found.value, found.items) == (11, (0, 2))
+    copies = {1850000: 2, 120000: 12, 30000: 10, 1800: 6, 1250: 4, 400: 2}
+    volumes = np.repeat(list(copies), list(copies.values()))
+    unit = 1 if backend == "cpu" else 50
+    found = knapsack(volumes // unit, volumes // unit, 3690000 // unit, backend=backend)
+    assert found.value * unit == 3606600
+    volumes = c_library_numbers(100) % 9_900_001 + 100_000
+    assert knapsack(volumes, volumes, 10**9).value == 530621875
+    # Adding the profit to the state itself, not to the one in front of the item, gives 2.
+    assert knapsack([1, 1], [[1, 1], [1, 1]], [1, 1], backend=backend).value == 1
+    # Taking an item where leaving it is as good gives the second one.
+    assert knapsack([4, 4], [2, 2], 3, backend=backend).items == (0,)
+    items = [11, 11, 3, 4], [[4, 8], [4, 1], [1, 2], [6, 3]], [10, 10]
+    assert knapsack(*items, backend=backend).items == (0, 1)
+    groups = [
+        ([-13, -17, 0], [[3, 7], [2, 2], [8, 2]]),
+        ([-15, -7, -1], [[3, 5], [2, 7], [4, 1]]),
+    ]
+    found = multiple_choice(groups, [10, 10], backend=backend)
+    assert (found.value, found.items) == (-7, (2, 1))
+
+
+@every_backend
+def test_halving_gives_the_same_items(backend):
+    weights = np.random.default_rng(5).integers(1, 60, 600)
+    target = 1501
+    limit = {"cpu": 90_000, "reference": 300_000}[backend]
+    judge = knapsack(weights, weights, target, exact_fill=True, backend=backend)
+    assert (judge.path, judge.value) == ("dense", target)
+    found = knapsack(weights, weights, target, exact_fill=True, backend=backend, memory_limit=limit)
+    assert (found.path, found.items) == ("dense, items by halving", judge.items)
+    curve = value_curve(weights, weights, target, backend=backend, memory_limit=limit)
+    assert curve.items(1400) == knapsack(weights, weights, 1400, backend=backend).items
+
+
+def test_memory_is_refused_with_numbers():
+    with pytest.raises(LimitExceeded, match=r"table of 1000000000001 states needs \d+ bytes"):
+        value_curve([1], [1], 10**12)
+    with pytest.raises(LimitExceeded, match="the limit is 10"):
+        knapsack([2, 3], [2, 3], 4, exact_fill=True, memory_limit=10, backend="reference")
+
+
+def test_capacity_beyond_memory_is_no_matter_where_lists_do():
+    rng = np.random.default_rng(1)
+    weights = rng.integers(1, 10**12, 60)
+    profits = rng.integers(1, 10**12, 60)
+    found = knapsack(profits, weights, int(weights.sum()) // 2, backend="cpu")
+    assert (found.path, found.optimal) == ("core", True)
+    assert weights[list(found.items)].sum() <= weights.sum() // 2
+
+
+def test_profits_beyond_32_bits():
+    rng = np.random.default_rng(2)
+    weights = rng.integers(1, 40, (25, 2))
+    profits = rng.integers(1 << 50, 1 << 55, 25)
+    found = knapsack(profits, weights, [200, 200], backend="cpu")
+    judge = knapsack(profits, weights, [200, 200], backend="reference")
+    assert (found.value, found.items) == (judge.value, judge.items)
+
+
+@every_backend
+def test_time_limit_gives_a_choice_and_a_bound(backend):
+    rng = np.random.default_rng(3)
+    weights = rng.integers(1, 50, (30, 2))
+    profits = weights.sum(axis=1) + 10
+    best = knapsack(profits, weights, [300, 300], backend=backend)
+    found = knapsack(profits, weights, [300, 300], backend=backend, time_limit=0)
+    assert found.path == "greedy"
+    assert found.value <= best.value <= found.bound
+    assert (weights[list(found.items)].sum(axis=0) <= 300).all()
+    assert profits[list(found.items)].sum() == found.value
+
+
+@every_backend
+def test_edges(backend):
+    assert knapsack([], [], 5, backend=backend).value == 0
+    assert knapsack([], [], 5, exact_fill=True, backend=backend).value is None
+    assert knapsack([5, 6], [1, 2], 0, backend=backend).value == 0
+    assert knapsack([5, 6], [0, 2], 0, backend=backend).items == (0,)
+    assert knapsack([5, 6], [9, 2**62 - 1], 4, backend=backend).items == ()
+    assert multiple_choice([([1], [5])], 4, backend=backend).value is None
+    assert multiple_choice([], [4, 4], backend=backend).value == 0
+    assert knapsack_batch([], backend=backend) == []
+    assert choice_curve([([0, 2], [1, 2])], 2, backend=backend).feasible.tolist() == [
+        False,
+        True,
+        True,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([1.5], [1], 1), "profits of type float64"),
+        (([1], [0.5], 1), "weights of type float64"),
+        (([1], [-1], 1), "weight -1: must be from 0 up"),
+        (([1], [1], -1), "capacity = -1"),
+        (([1], [1], 1.0), "capacity = 1.0: must be an integer"),
+        (([1], [1], 2**62), "capacity = 4611686018427387904"),
+        (([1], [1], []), "must be one or more"),
+        (([1, 2], [1], 1), r"weights of shape \(1,\)"),
+        (([1], [[1, 2]], 1), r"weights of shape \(1, 2\)"),
+        (([2**60, 2**60], [1, 1], 1), "add up to 2305843009213693952"),
+        (([2**70], [1], 1), "of type object"),
+        (([[1]], [1], 1), "must have 1 dimension"),
+        (([1], [True], 1), "weights of type bool"),
+    ],
+)
+def test_bad_input_is_named(arguments, message):
+    with pytest.raises(ParameterError, match=message):
+        knapsack(*arguments)
+
+
+def test_bad_options_are_named():
+    with pytest.raises(ParameterError, match="time_limit = -1"):
+        knapsack([1], [1], 1, time_limit=-1)
+    with pytest.raises(ParameterError, match="memory_limit = -1"):
+        knapsack([1], [1], 1, memory_limit=-1)
+    with pytest.raises(ParameterError, match="group 1 with 0 options"):
+        multiple_choice([([1], [1]), ([], [])], 1)
+    with pytest.raises(ParameterError, match="must be a pair"):
+        multiple_choice([([1], [1], [1])], 1)
+    with pytest.raises(ParameterError, match="backend = 'gpu'"):
+        knapsack([1], [1], 1, backend="gpu")
+    curve = value_curve([1], [1], 1)
+    with pytest.raises(ParameterError, match="capacities = 2"):
+        curve.items(2)
+    with pytest.raises(ParameterError, match="no choice is feasible"):
+        value_curve([1], [2], 1, exact_fill=True).items(1)
