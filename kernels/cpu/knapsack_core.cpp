@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <numeric>
 #include <vector>
 
 namespace mmp {
@@ -51,107 +50,73 @@ class Core {
 public:
     Core(const int64_t* profits, const int64_t* weights, int64_t count, int64_t capacity,
          const CoreLimits& limits)
-        : profits_(profits), weights_(weights), count_(count), capacity_(capacity), limits_(limits) {
+        : count_(count), capacity_(capacity), limits_(limits) {
+        for (int64_t stage = 0; stage < count; ++stage)
+            items_.push_back({profits[stage], weights[stage]});
         sort();
         find_break();
+        price_ = items_[break_];
+        top_ = Wide{break_profit_} * price_.weight +
+               Wide{capacity_ - break_weight_} * price_.profit;
+        find_greedy();
     }
 
     int64_t value() const { return best_; }
 
     // Whether `value` is proven to be the best.
-    bool find_value() {
-        List states{{break_profit_, break_weight_}}, next;
-        int64_t left = break_, right = break_, work = 0;  // the core is left to right - 1
-        for (bool to_right = true; !states.empty(); to_right = !to_right) {
-            while (right < count_ && hopeless(right)) ++right;
-            while (left > 0 && hopeless(left - 1)) --left;
-            if (right == count_ && left == 0) break;
-            if (right == count_) to_right = false;
-            if (left == 0) to_right = true;
-            const Item item = to_right ? items_[right++] : items_[--left];
-            const auto keep = [&](const State& state) { return promising(state, left, right); };
-            const int64_t sign = to_right ? 1 : -1;
-            join(states, sign * item.profit, sign * item.weight, next, keep);
-            states.swap(next);
-            work += static_cast<int64_t>(states.size());
-            if (static_cast<int64_t>(states.size()) > limits_.list || work > limits_.work ||
-                std::chrono::steady_clock::now() > limits_.deadline)
-                return false;
-        }
-        return true;
-    }
+    bool find_value() { return expand(false); }
 
-    // Whether the choice is found.
+    // Whether the choice is found; `value` is proven.
     bool find_choice(uint8_t* take) {
-        // Items on the wrong side of the break item that would cost too much are settled.
-        std::vector<int64_t> open;
-        int64_t room = capacity_, wanted = best_;
-        for (int64_t i = 0; i < count_; ++i) {
-            const Wide gain = gain_of(profits_[i], weights_[i]);
-            take[i] = gain > 0;
-            if (top_ - (gain > 0 ? gain : -gain) >= Wide{best_} * price_weight_) {
-                open.push_back(i);
-            } else if (take[i]) {
-                room -= weights_[i];
-                wanted -= profits_[i];
-            }
+        if (!expand(true)) return false;
+        std::vector<uint8_t> taken(count_);
+        std::fill_n(taken.begin(), break_, uint8_t{1});
+        int64_t room = capacity_, profit = best_;
+        while (!steps_.empty()) {
+            const Step& step = steps_.back();
+            const Item item = items_[step.place];
+            const bool added = step.place >= break_;
+            // Left out where the states in front of the item give as much without it.
+            const int64_t without = added ? 0 : 1;
+            const bool leave = most_profit(step.before, room + without * item.weight) ==
+                               profit + without * item.profit;
+            if (leave && !added) room += item.weight, profit += item.profit;
+            if (!leave && added) room -= item.weight, profit -= item.profit;
+            taken[step.place] = !leave;
+            steps_.pop_back();
         }
-        Wide to_come = 0;
-        for (const int64_t i : open) to_come += std::max<Wide>(0, gain_of(profits_[i], weights_[i]));
-        std::vector<List> lists{{{0, 0}}};
-        int64_t stored = 0;
-        for (const int64_t i : open) {
-            to_come -= std::max<Wide>(0, gain_of(profits_[i], weights_[i]));
-            const Wide needed = Wide{wanted} * price_weight_ - Wide{room} * price_profit_ - to_come;
-            List next;
-            join(lists.back(), profits_[i], weights_[i], next, [&](const State& state) {
-                return state.weight <= room && gain_of(state.profit, state.weight) >= needed;
-            });
-            next.shrink_to_fit();
-            lists.push_back(std::move(next));
-            stored += static_cast<int64_t>(lists.back().size());
-            if (static_cast<int64_t>(lists.back().size()) > limits_.list ||
-                stored > limits_.stored || std::chrono::steady_clock::now() > limits_.deadline)
-                return false;
-        }
-        int64_t profit = lists.back().back().profit;
-        best_ += profit - wanted;
-        for (size_t j = open.size(); j-- > 0;) {
-            const List& before = lists[j];
-            const auto behind =
-                std::upper_bound(before.begin(), before.end(), room,
-                                 [](int64_t w, const State& state) { return w < state.weight; });
-            const bool leave = behind != before.begin() && behind[-1].profit == profit;
-            take[open[j]] = !leave;
-            if (leave) continue;
-            profit -= profits_[open[j]];
-            room -= weights_[open[j]];
-        }
+        int64_t left = break_, right = break_;
+        for (int64_t stage = 0; stage < count_; ++stage)
+            take[stage] = taken[next_place(stage, left, right)];
         return true;
     }
 
 private:
-    // By falling profit per weight.
+    // An item that joined the core, and the states in front of it.
+    struct Step {
+        int64_t place;
+        List before;
+    };
+
+    // By falling profit per weight. Which of equal items is which is told by their stages.
     void sort() {
-        std::vector<int64_t> order(count_);
-        std::iota(order.begin(), order.end(), 0);
-        std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-            const Wide left = Wide{profits_[a]} * weights_[b], right = Wide{profits_[b]} * weights_[a];
-            return left != right ? left > right : a < b;
+        std::sort(items_.begin(), items_.end(), [](const Item& a, const Item& b) {
+            const Wide left = Wide{a.profit} * b.weight, right = Wide{b.profit} * a.weight;
+            return left != right ? left > right : a.weight < b.weight;
         });
-        for (const int64_t i : order) items_.push_back({profits_[i], weights_[i]});
     }
 
     // Takes items while they fit; the first that does not is the break item, whose profit per
-    // weight is the price. Then what fits beside gives a value to begin with.
+    // weight is the price.
     void find_break() {
         while (break_weight_ + items_[break_].weight <= capacity_) {
             break_weight_ += items_[break_].weight;
             break_profit_ += items_[break_++].profit;
         }
-        price_profit_ = items_[break_].profit;
-        price_weight_ = items_[break_].weight;
-        top_ = gain_of(break_profit_, break_weight_) + Wide{capacity_} * price_profit_;
+    }
+
+    // What fits beside the break solution gives a value to begin with.
+    void find_greedy() {
         int64_t room = capacity_ - break_weight_;
         best_ = break_profit_;
         for (int64_t i = break_; i < count_; ++i) {
@@ -161,35 +126,72 @@ private:
         }
     }
 
-    // Profit less price, times the break item's weight.
-    Wide gain_of(int64_t profit, int64_t weight) const {
-        return Wide{profit} * price_weight_ - Wide{weight} * price_profit_;
+    // Place of a stage: the break item, then in turn one in front of it and one behind. The stages
+    // so far lie from `left` to `right` - 1.
+    int64_t next_place(int64_t stage, int64_t& left, int64_t& right) const {
+        const bool behind = stage == 0 || left == 0 || (stage % 2 == 0 && right < count_);
+        return behind ? right++ : --left;
     }
 
-    // Whether nothing better is found with the item on the other side than in the break solution.
-    bool hopeless(int64_t place) const {
-        const Wide gain = gain_of(items_[place].profit, items_[place].weight);
-        return top_ - (gain > 0 ? gain : -gain) < Wide{best_ + 1} * price_weight_;
+    // States of a core that grows by one stage after the other. With `ties` those that may lead to
+    // the value already found are kept, and what is needed to trace it back.
+    bool expand(bool ties) {
+        List states{{break_profit_, break_weight_}};
+        int64_t left = break_, right = break_, work = 0;
+        steps_.clear();
+        for (int64_t stage = 0; stage < count_ && !states.empty(); ++stage) {
+            const int64_t place = next_place(stage, left, right);
+            const int64_t wanted = best_ + !ties;
+            if (hopeless(items_[place], wanted)) continue;
+            const int64_t sign = place < break_ ? -1 : 1;
+            List next;
+            join(states, sign * items_[place].profit, sign * items_[place].weight, next,
+                 [&](const State& state) { return promising(state, left, right, ties); });
+            work += static_cast<int64_t>(next.size());
+            if (ties) steps_.push_back({place, std::move(states)});
+            states = std::move(next);
+            if (static_cast<int64_t>(states.size()) > limits_.list ||
+                work > (ties ? limits_.stored : limits_.work) ||
+                std::chrono::steady_clock::now() > limits_.deadline)
+                return false;
+        }
+        return true;
     }
 
-    // Whether a better value may come from a state, with the next items to add or to remove.
-    bool promising(const State& state, int64_t left, int64_t right) {
+    // Whether less than `wanted` is left with the item on the other side than in the break solution.
+    bool hopeless(const Item& item, int64_t wanted) const {
+        const Wide gain = Wide{item.profit} * price_.weight - Wide{item.weight} * price_.profit;
+        return top_ - (gain > 0 ? gain : -gain) < Wide{wanted} * price_.weight;
+    }
+
+    // Whether enough profit may come from a state, with the next items to add or to remove.
+    bool promising(const State& state, int64_t left, int64_t right, bool ties) {
         if (state.weight <= capacity_) {
             best_ = std::max(best_, state.profit);
+            const int64_t missing = best_ + !ties - state.profit;
+            if (missing <= 0) return true;
             return right < count_ && Wide{capacity_ - state.weight} * items_[right].profit >=
-                                         Wide{best_ + 1 - state.profit} * items_[right].weight;
+                                         Wide{missing} * items_[right].weight;
         }
-        return left > 0 && Wide{state.profit - best_ - 1} * items_[left - 1].weight >=
+        const int64_t spare = state.profit - best_ - !ties;
+        return left > 0 && Wide{spare} * items_[left - 1].weight >=
                                Wide{state.weight - capacity_} * items_[left - 1].profit;
     }
 
-    const int64_t *profits_, *weights_;
+    static int64_t most_profit(const List& states, int64_t room) {
+        const auto behind =
+            std::upper_bound(states.begin(), states.end(), room,
+                             [](int64_t w, const State& state) { return w < state.weight; });
+        return behind == states.begin() ? INT64_MIN : behind[-1].profit;
+    }
+
     const int64_t count_, capacity_;
     const CoreLimits limits_;
     std::vector<Item> items_;
+    std::vector<Step> steps_;
     int64_t break_ = 0, break_profit_ = 0, break_weight_ = 0;
-    int64_t price_profit_ = 0, price_weight_ = 0;
-    Wide top_ = 0;  // the bound, times the break item's weight
+    Item price_{};
+    Wide top_ = 0;  // the bound, times the weight of the break item
     int64_t best_ = 0;
 };
 

@@ -1,9 +1,9 @@
 // Branch and bound for the 0-1 knapsack of one constraint, over lists of states.
 //
-// A list holds the undominated states of some items, by weight; those whose bound is too low are
-// dropped. Over a core that grows around the break item it finds the best value; over all items that
-// are still open then, in their order, the choice that the definitions name. Idea: D. Pisinger, "A
-// minimal algorithm for the 0-1 knapsack problem", Operations Research 1997.
+// A list holds the undominated states of the items of a core around the break item, by weight; items
+// outside are as in the break solution. States whose bound is too low are dropped. A first pass finds
+// the best value, a second one keeps what ties with it and so the choice that the definitions name.
+// Idea: D. Pisinger, "A minimal algorithm for the 0-1 knapsack problem", Operations Research 1997.
 #pragma once
 
 #include <stdint.h>
@@ -14,13 +14,14 @@ namespace mmp {
 
 struct CoreLimits {
     int64_t list;    // states of a list
-    int64_t stored;  // states of all lists of the second part
-    int64_t work;    // states made in the first part
+    int64_t stored;  // states of all lists of the second pass
+    int64_t work;    // states made in the first pass
     std::chrono::steady_clock::time_point deadline;
 };
 
 // Solves an instance of `count` items with positive profits and weights, none above the capacity,
-// which is below the sum of the weights. Returns whether the choice is found; else `value` is that
+// which is below the sum of the weights. They come in the order of stages that the definitions give:
+// the break item, then in turn one in front of it and one behind. Returns whether the choice is found; else `value` is that
 // of some choice, and `take` is not set.
 bool knapsack_core(const int64_t* profits, const int64_t* weights, int64_t count, int64_t capacity,
                    const CoreLimits& limits, int64_t& value, uint8_t* take);

@@ -5,20 +5,27 @@ group), both with one or more budgets. Profits are integers of any sign whose ma
 less than 2**61; weights and capacities are integers from 0 up, capacities below 2**62. With
 ``exact_fill`` the weights must add up to the capacities themselves, not to at most them.
 
-*Which of several.* Of the best choices the one that comes first in the order of the last item or
-group, then of the one before it, and so on: an item is taken only where leaving it out is worse,
-and of two options the one with the lower index. This names one choice, whatever the method: all
-that is done before and beside the dense dynamic programme keeps every best choice, so every
-backend and every path returns the same items. Answers cut short by a time limit are the exception.
+*Which of several.* Decisions stand in an order. Of the best choices the one is taken that comes
+first by the last decision, then by the one before it, and so on: an item is taken only where
+leaving it out is worse, and of two options the one with the lower index. Groups, and items of
+several budgets, of exact fills and of curves, stand as given. Items of one budget stand by their
+distance from the break item: sorted by falling profit per weight, then by rising weight and index,
+the break item is the first that does not fit beside all in front of it. It comes first, then in
+turn the next one in front of it and the next one behind. Items without profit or weight, and those
+above the capacity, have no part in this; they are decided by themselves. So one choice is named,
+whatever the method: all that is done before and beside the dense dynamic programme keeps every best
+choice, and every backend and path returns the same items. Answers cut short by a time limit are the
+exception. The order of one budget is the one in which lists of states stay short; in the order
+given they grow to whole tables on classes where profits and weights are strongly correlated.
 
 *Methods.* The reference fills the whole table. The other backends first remove what no best choice
 holds (options too heavy, dominated, or excluded by a Lagrangian bound strictly below a choice
-already found) and divide weights by their common divisor. One budget is then tried by lists of
-states, first over a core that grows around the break item, which gives the best value, then over
-the items left in their order, which gives the items. Where lists grow too long, and for several
-budgets, a dense table of states follows: two rows of values, and of each stage ceil(log2(options))
-bits a state. Where these bits do not fit in memory, the stages are halved until they do and the
-rows in front of the halves computed again, log2(parts) / 2 sweeps more.
+already found) and divide weights by their common divisor. Items of one budget are then tried by
+lists of states over a core that grows around the break item, twice: for the best value, and for the
+items. Where lists grow too long, for several budgets and for groups, a dense table of states
+follows: two rows of values, and of each stage ceil(log2(options)) bits a state. Where these bits do
+not fit in memory, the stages are halved until they do and the rows in front of the halves computed
+again, about halvings / 2 sweeps more.
 
 *No answer.* Where no choice is feasible, value and bound are None and nothing is chosen.
 

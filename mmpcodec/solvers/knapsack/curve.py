@@ -31,7 +31,9 @@ class Curve:
         self.feasible = feasible.reshape(problem.shape)
 
     def items(self, capacities: int | Sequence[int]) -> tuple[int, ...]:
-        """What ``knapsack`` would take, or ``multiple_choice`` choose, with these capacities.
+        """What to take, or the option of each group, with these capacities.
+
+        Of equally good choices always the one that the package names for the order given.
 
         Raises
         ------
@@ -87,7 +89,7 @@ def value_curve(
     >>> curve.values.tolist(), curve.items(9), curve.items(10)
     ([0, 0, 0, 0, 0, 5, 7, 7, 7, 7, 10], (0,), (1, 2))
     """
-    problem = of_items(profits, weights, capacities, exact_fill)
+    problem = of_items(profits, weights, capacities, exact_fill, around_break=False)
     return _curve(problem, memory_limit, backend, True)
 
 

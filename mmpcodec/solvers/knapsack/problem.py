@@ -5,6 +5,7 @@ import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,8 @@ class Problem:
         Stage g has the options starts[g] to starts[g + 1] - 1, at least one.
     capacities : tuple of M int
     exact_fill : bool
+    items : (G,) int64 array or None
+        Which item each stage is, None where stages stand as given.
     """
 
     profits: np.ndarray
@@ -36,6 +39,7 @@ class Problem:
     starts: np.ndarray
     capacities: tuple[int, ...]
     exact_fill: bool
+    items: np.ndarray | None = None
 
     @property
     def stages(self) -> int:
@@ -84,7 +88,9 @@ class Problem:
         return int(self.profits[self.starts[:-1] + choices].sum())
 
 
-def of_items(profits: Any, weights: Any, capacities: Any, exact_fill: bool) -> Problem:
+def of_items(
+    profits: Any, weights: Any, capacities: Any, exact_fill: bool, around_break: bool = True
+) -> Problem:
     """The stages of a 0-1 knapsack, checked.
 
     Parameters
@@ -93,6 +99,9 @@ def of_items(profits: Any, weights: Any, capacities: Any, exact_fill: bool) -> P
     weights : (N,) or (N, M) array of integers from 0 up
         One column a capacity.
     capacities : int or sequence of M int
+    exact_fill : bool
+    around_break : bool
+        Bring the items of one budget, without exact fill, into the order that the package defines.
 
     Raises
     ------
@@ -104,11 +113,15 @@ def of_items(profits: Any, weights: Any, capacities: Any, exact_fill: bool) -> P
     columns = _weights("weights", weights, limits, len(profits))
     _check_sum(sum(map(abs, profits.tolist())))
     count = len(profits)
+    items = None
+    if around_break and len(limits) == 1 and not exact_fill:
+        items = _around_break(profits, columns[:, 0], limits[0])
+        profits, columns = profits[items], columns[items]
     both = np.zeros(2 * count, np.int64)
     both[1::2] = profits
     pairs = np.zeros((2 * count, len(limits)), np.int64)
     pairs[1::2] = columns
-    return Problem(both, pairs, np.arange(0, 2 * count + 1, 2), limits, exact_fill)
+    return Problem(both, pairs, np.arange(0, 2 * count + 1, 2), limits, exact_fill, items)
 
 
 def of_groups(groups: Any, capacities: Any, exact_fill: bool) -> Problem:
@@ -140,6 +153,27 @@ def of_groups(groups: Any, capacities: Any, exact_fill: bool) -> Problem:
     _check_sum(sum(max(map(abs, part.tolist())) for part in profits[1:]))
     starts = np.cumsum([len(part) for part in profits], dtype=np.int64)
     return Problem(np.concatenate(profits), np.concatenate(columns), starts, limits, exact_fill)
+
+
+def _around_break(profits: np.ndarray, weights: np.ndarray, capacity: int) -> np.ndarray:
+    """The items in order: those that are decided by themselves, then from the break item outwards."""
+    plain = (profits > 0) & (weights > 0) & (weights <= capacity)
+    # Different quotients differ by at least one unit of 2**-shift.
+    shift = 2 * int(weights.max(initial=0)).bit_length()
+    pairs = list(zip(profits.tolist(), weights.tolist(), strict=True))
+    order = sorted(
+        np.flatnonzero(plain).tolist(),
+        key=lambda i: (-((pairs[i][0] << shift) // pairs[i][1]), pairs[i][1], i),
+    )
+    room, middle = capacity, 0
+    while middle < len(order) and pairs[order[middle]][1] <= room:
+        room -= pairs[order[middle]][1]
+        middle += 1
+    before, behind = order[:middle][::-1], order[middle:]
+    outwards = behind[:1]
+    for left, right in zip_longest(before, behind[1:]):
+        outwards += [item for item in (left, right) if item is not None]
+    return np.array(np.flatnonzero(~plain).tolist() + outwards, np.int64)
 
 
 def _capacities(capacities: Any) -> tuple[int, ...]:

@@ -192,6 +192,8 @@ class _Search:
         optimal = path != "greedy" or self.value == self.bound is not None
         chosen = np.zeros(0, np.int64) if self.choices is None else self.choices
         indices = np.flatnonzero(chosen) if items else chosen
+        if items and self.problem.items is not None:
+            indices = np.sort(self.problem.items[indices])
         return Solution(self.value, tuple(indices.tolist()), optimal, self.bound, path, seconds)
 
 
