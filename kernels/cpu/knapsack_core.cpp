@@ -196,18 +196,20 @@ private:
 };
 
 template <class Wide>
-bool solve(const int64_t* profits, const int64_t* weights, int64_t count, int64_t capacity,
-           const CoreLimits& limits, int64_t& value, uint8_t* take) {
+CoreOutcome solve(const int64_t* profits, const int64_t* weights, int64_t count, int64_t capacity,
+                  const CoreLimits& limits, int64_t& value, uint8_t* take) {
     Core<Wide> core(profits, weights, count, capacity, limits);
-    const bool found = core.find_value() && core.find_choice(take);
+    const bool proven = core.find_value();
+    const bool found = proven && core.find_choice(take);
     value = core.value();
-    return found;
+    return found ? CoreOutcome::kChoice : proven ? CoreOutcome::kValue : CoreOutcome::kNothing;
 }
 
 }  // namespace
 
-bool knapsack_core(const int64_t* profits, const int64_t* weights, int64_t count, int64_t capacity,
-                   const CoreLimits& limits, int64_t& value, uint8_t* take) {
+CoreOutcome knapsack_core(const int64_t* profits, const int64_t* weights, int64_t count,
+                          int64_t capacity, const CoreLimits& limits, int64_t& value,
+                          uint8_t* take) {
     uint64_t all_profits = 0, heaviest = 0, most = 0;
     for (int64_t i = 0; i < count; ++i) {
         all_profits += profits[i];

@@ -12,6 +12,8 @@
 
 namespace mmp {
 
+enum class CoreOutcome : uint8_t { kNothing, kValue, kChoice };
+
 struct CoreLimits {
     int64_t list;    // states of a list
     int64_t stored;  // states of all lists of the second pass
@@ -21,9 +23,10 @@ struct CoreLimits {
 
 // Solves an instance of `count` items with positive profits and weights, none above the capacity,
 // which is below the sum of the weights. They come in the order of stages that the definitions give:
-// the break item, then in turn one in front of it and one behind. Returns whether the choice is found; else `value` is that
-// of some choice, and `take` is not set.
-bool knapsack_core(const int64_t* profits, const int64_t* weights, int64_t count, int64_t capacity,
-                   const CoreLimits& limits, int64_t& value, uint8_t* take);
+// the break item, then in turn one in front of it and one behind. `value` is that of some choice, or
+// the best; `take` is set where the choice is found.
+CoreOutcome knapsack_core(const int64_t* profits, const int64_t* weights, int64_t count,
+                          int64_t capacity, const CoreLimits& limits, int64_t& value,
+                          uint8_t* take);
 
 }  // namespace mmp

@@ -45,7 +45,7 @@ int64_t trace(const Numbers& weights, const Numbers& starts, const std::vector<i
 // Instance i has the items offsets[i] to offsets[i + 1] - 1.
 void cores(const Numbers& profits, const Numbers& weights, const Numbers& offsets,
            const Numbers& capacities, int64_t list, int64_t stored, const Numbers& work,
-           double seconds, Array<bool> found, Array<int64_t> values, Array<uint8_t> take,
+           double seconds, Array<uint8_t> outcomes, Array<int64_t> values, Array<uint8_t> take,
            int threads) {
     nb::gil_scoped_release released;
     ThreadTeam team(threads);
@@ -59,10 +59,10 @@ void cores(const Numbers& profits, const Numbers& weights, const Numbers& offset
     team.run(static_cast<uint32_t>(tasks), [&](uint32_t task) {
         for (int64_t i = count * task / tasks; i < count * (task + 1) / tasks; ++i) {
             const int64_t first = offsets.data()[i];
-            found.data()[i] = knapsack_core(
+            outcomes.data()[i] = static_cast<uint8_t>(knapsack_core(
                 profits.data() + first, weights.data() + first, offsets.data()[i + 1] - first,
                 capacities.data()[i], {list, stored, work.data()[i], deadline}, values.data()[i],
-                take.data() + first);
+                take.data() + first));
         }
     });
 }
@@ -113,7 +113,7 @@ void register_knapsack(nb::module_& module) {
     module.def("knapsack_sweep_many", sweep_many, "profits"_a, "weights"_a, "starts"_a, "firsts"_a,
                "shapes"_a, "exact_fill"_a, "feasible"_a, "values"_a, "choices"_a, "threads"_a);
     module.def("knapsack_cores", cores, "profits"_a, "weights"_a, "offsets"_a, "capacities"_a,
-               "list"_a, "stored"_a, "work"_a, "seconds"_a, "found"_a, "values"_a, "take"_a,
+               "list"_a, "stored"_a, "work"_a, "seconds"_a, "outcomes"_a, "values"_a, "take"_a,
                "threads"_a);
 }
 

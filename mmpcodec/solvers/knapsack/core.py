@@ -13,8 +13,8 @@ import numpy as np
 from mmpcodec import _cpu
 from mmpcodec.solvers.knapsack.problem import Problem
 
-_LIST = 1 << 20
-_STORED = 1 << 22
+_STATE_BYTES = 16
+_VALUE, _CHOICE = 1, 2
 _LEAST_WORK = 1 << 22
 _MOST_WORK = 1 << 36
 
@@ -29,29 +29,28 @@ class Answer:
         None where the lists grew too long.
     value : int
         Of the choices, or else of some choice.
+    proven : bool
+        Whether no choice has more.
     """
 
     choices: np.ndarray | None
     value: int
+    proven: bool
 
 
-def applies(problem: Problem) -> bool:
-    """Whether it can solve a reduced problem: items to take or leave, and one budget."""
-    return (
-        len(problem.capacities) == 1
-        and not problem.exact_fill
-        and problem.stages > 0
-        and bool((problem.options == 2).all())
-        and not problem.weights[::2].any()
-        and bool((problem.weights[1::2] > 0).all())
-    )
+def applies(problem: Problem, reduced: Problem) -> bool:
+    """Whether it can solve what is left of a problem: items of one budget around the break item."""
+    return problem.items is not None and reduced.stages > 0
 
 
-def solve(problems: list[Problem], deadline: float | None) -> list[Answer]:
-    """Solve instances to which it applies, each by one thread."""
+def solve(problems: list[Problem], memory: int, deadline: float | None) -> list[Answer]:
+    """Solve instances to which it applies, each by one thread, in so many bytes of memory."""
+    threads = len(os.sched_getaffinity(0))
+    # Lists grow by doubling and are copied once more, so half of the memory has to stay free.
+    stored = memory // (2 * threads * _STATE_BYTES)
     counts = [problem.stages for problem in problems]
     offsets = np.cumsum([0, *counts])
-    found = np.zeros(len(problems), bool)
+    outcomes = np.zeros(len(problems), np.uint8)
     values = np.zeros(len(problems), np.int64)
     take = np.zeros(offsets[-1], np.uint8)
     _cpu.knapsack_cores(
@@ -59,19 +58,23 @@ def solve(problems: list[Problem], deadline: float | None) -> list[Answer]:
         np.concatenate([p.weights[1::2, 0] for p in problems]),
         offsets,
         np.array([p.capacities[0] for p in problems], np.int64),
-        _LIST,
-        _STORED,
+        stored // 4,
+        stored,
         np.array([_work(problem) for problem in problems], np.int64),
         -1.0 if deadline is None else max(0.0, deadline - time.monotonic()),
-        found,
+        outcomes,
         values,
         take,
-        len(os.sched_getaffinity(0)),
+        threads,
     )
     return [
-        Answer(part.astype(np.int64) if done else None, int(value + p.profits[::2].sum()))
-        for p, done, value, part in zip(
-            problems, found, values, np.split(take, offsets[1:-1]), strict=True
+        Answer(
+            part.astype(np.int64) if outcome == _CHOICE else None,
+            int(value + p.profits[::2].sum()),
+            bool(outcome >= _VALUE),
+        )
+        for p, outcome, value, part in zip(
+            problems, outcomes, values, np.split(take, offsets[1:-1]), strict=True
         )
     ]
 

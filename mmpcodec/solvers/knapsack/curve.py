@@ -8,7 +8,7 @@ import numpy as np
 from mmpcodec.errors import ParameterError
 from mmpcodec.solvers import backends
 from mmpcodec.solvers.knapsack.problem import Problem, of_groups, of_items
-from mmpcodec.solvers.knapsack.table import Table
+from mmpcodec.solvers.knapsack.table import Table, usable_memory
 
 _HOST_BYTES = 17
 
@@ -118,4 +118,5 @@ def choice_curve(
 
 def _curve(problem: Problem, memory_limit: int | None, backend: str, items: bool) -> Curve:
     operation = backends.operations(__package__, backend)
-    return Curve(problem, Table(problem, operation, memory_limit, None, _HOST_BYTES), items)
+    memory = usable_memory(memory_limit)
+    return Curve(problem, Table(problem, operation, memory, None, _HOST_BYTES), items)

@@ -156,7 +156,7 @@ def of_groups(groups: Any, capacities: Any, exact_fill: bool) -> Problem:
 
 
 def _around_break(profits: np.ndarray, weights: np.ndarray, capacity: int) -> np.ndarray:
-    """The items in order: those that are decided by themselves, then from the break item outwards."""
+    """Those items that are decided by themselves, then the others from the break item outwards."""
     plain = (profits > 0) & (weights > 0) & (weights <= capacity)
     # Different quotients differ by at least one unit of 2**-shift.
     shift = 2 * int(weights.max(initial=0)).bit_length()

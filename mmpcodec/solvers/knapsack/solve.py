@@ -13,7 +13,7 @@ from mmpcodec.solvers.knapsack.answers import Solution
 from mmpcodec.solvers.knapsack.bounds import greedy, relax
 from mmpcodec.solvers.knapsack.problem import Problem, of_groups, of_items
 from mmpcodec.solvers.knapsack.reduction import Reduced, exclude, reduce, unchanged
-from mmpcodec.solvers.knapsack.table import OutOfTime, Table
+from mmpcodec.solvers.knapsack.table import OutOfTime, Table, usable_memory
 
 _SMALL_TABLE = 1 << 24
 """Cells of a table that one thread fills in a few hundredths of a second."""
@@ -158,7 +158,7 @@ class _Search:
     def __init__(self, problem: Problem):
         self.problem = problem
         self.reduced: Reduced | None = None
-        self.known: int | None = None
+        self.known: int | None = None  # profit of some choice of the reduced problem
         self.value: int | None = None
         self.choices: np.ndarray | None = None
         self.bound: int | None = None
@@ -172,15 +172,21 @@ class _Search:
             self.choices = self.reduced.choices(choices)
             self.value = self.bound = self.problem.value(self.choices)
 
+    def settled(self) -> int:
+        """Profit that the reduction has settled."""
+        assert self.reduced is not None
+        first = np.zeros(self.reduced.problem.stages, np.int64)
+        whole = self.problem.value(self.reduced.choices(first))
+        return whole - self.reduced.problem.value(first)
+
     def run_out(self) -> None:
         """The best choice that is quickly found, for a search without the time to end."""
         assert self.reduced is not None
         self.path = "greedy"
         rest = self.reduced.problem
         relaxation = relax(rest)
-        first = np.zeros(rest.stages, np.int64)
-        settled = self.problem.value(self.reduced.choices(first)) - rest.value(first)
-        self.bound = min(settled + relaxation.bound, self.problem.magnitude)
+        if self.bound is None:
+            self.bound = min(self.settled() + relaxation.bound, self.problem.magnitude)
         choices = greedy(rest, relaxation)
         if choices is not None:
             self.choices = self.reduced.choices(choices)
@@ -201,14 +207,13 @@ def _solve(
     problems: list[Problem],
     items: bool,
     time_limit: float | None,
-    memory: int | None,
+    memory_limit: int | None,
     backend: str,
 ) -> list[Solution]:
     begin = time.perf_counter()
     if time_limit is not None and not time_limit >= 0:
         raise ParameterError(f"time_limit = {time_limit}: must be from 0 up")
-    if memory is not None and memory < 0:
-        raise ParameterError(f"memory_limit = {memory}: must be from 0 up")
+    memory = usable_memory(memory_limit)
     deadline = None if time_limit is None else time.monotonic() + time_limit
     operation = backends.operations(__package__, backend)
     searches = [_Search(problem) for problem in problems]
@@ -218,7 +223,7 @@ def _solve(
         else:
             search.reduced = unchanged(search.problem)
     if operation.REDUCES:
-        _try_cores([s for s in searches if s.path is None], deadline)
+        _try_cores([s for s in searches if s.path is None], memory, deadline)
         for search in searches:
             if search.path is None:
                 _exclude(search)
@@ -236,13 +241,15 @@ def _reduce(search: _Search) -> None:
         search.settle(np.zeros(0, np.int64) if filled else None, "reduction")
 
 
-def _try_cores(searches: list[_Search], deadline: float | None) -> None:
-    chosen = [s for s in searches if s.reduced is not None and core.applies(s.reduced.problem)]
+def _try_cores(searches: list[_Search], memory: int, deadline: float | None) -> None:
+    chosen = [s for s in searches if s.reduced and core.applies(s.problem, s.reduced.problem)]
     if not chosen:
         return
     parts = [s.reduced.problem for s in chosen if s.reduced is not None]
-    for search, answer in zip(chosen, core.solve(parts, deadline), strict=True):
+    for search, answer in zip(chosen, core.solve(parts, memory, deadline), strict=True):
         search.known = answer.value
+        if answer.proven:
+            search.bound = search.settled() + answer.value
         if answer.choices is not None:
             search.settle(answer.choices, "core")
 
@@ -260,7 +267,7 @@ def _exclude(search: _Search) -> None:
 
 
 def _fill_tables(
-    searches: list[_Search], operation: Any, memory: int | None, deadline: float | None
+    searches: list[_Search], operation: Any, memory: int, deadline: float | None
 ) -> None:
     small: dict[int, list[_Search]] = {}
     for search in searches:

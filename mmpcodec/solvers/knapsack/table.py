@@ -13,10 +13,25 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.errors import LimitExceeded
+from mmpcodec.errors import LimitExceeded, ParameterError
 from mmpcodec.solvers.knapsack.problem import Problem
 
 _CELLS_BETWEEN_LOOKS = 1 << 27
+
+
+def usable_memory(limit: int | None) -> int:
+    """Bytes that tables and lists may take: the caller's limit, or half of what is free.
+
+    Raises
+    ------
+    ParameterError
+        When the limit is negative.
+    """
+    if limit is None:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+    if limit < 0:
+        raise ParameterError(f"memory_limit = {limit}: must be from 0 up")
+    return limit
 
 
 class OutOfTime(Exception):
@@ -31,8 +46,8 @@ class Table:
     problem : Problem
     operation : module
         Of a backend; see ``reference``.
-    memory : int or None
-        Bytes that may be used, None for half of what is free.
+    memory : int
+        Bytes that may be used.
     deadline : float or None
         Value of ``time.monotonic``.
     extra_bytes : int
@@ -48,13 +63,11 @@ class Table:
         self,
         problem: Problem,
         operation: Any,
-        memory: int | None,
+        memory: int,
         deadline: float | None,
         extra_bytes: int = 0,
     ):
         self.problem, self.operation, self.deadline = problem, operation, deadline
-        if memory is None:
-            memory = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
         most_halvings = max(problem.stages - 1, 0).bit_length()
         needs = [self._bytes(halvings, extra_bytes) for halvings in range(most_halvings + 1)]
         if min(needs) > memory:
