@@ -151,7 +151,7 @@ private:
             if (ties) steps_.push_back({place, std::move(states)});
             states = std::move(next);
             if (static_cast<int64_t>(states.size()) > limits_.list ||
-                work > (ties ? limits_.stored : limits_.work) ||
+                work > limits_.work || (ties && work > limits_.stored) ||
                 std::chrono::steady_clock::now() > limits_.deadline)
                 return false;
         }

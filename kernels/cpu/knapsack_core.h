@@ -17,7 +17,7 @@ enum class CoreOutcome : uint8_t { kNothing, kValue, kChoice };
 struct CoreLimits {
     int64_t list;    // states of a list
     int64_t stored;  // states of all lists of the second pass
-    int64_t work;    // states made in the first pass
+    int64_t work;    // states made in a pass
     std::chrono::steady_clock::time_point deadline;
 };
 

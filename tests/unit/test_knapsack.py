@@ -271,6 +271,31 @@ def test_capacity_beyond_memory_is_no_matter_where_lists_do():
     assert weights[list(found.items)].sum() <= weights.sum() // 2
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_products_beyond_64_bits(seed):
+    rng = np.random.default_rng(seed)
+    weights = rng.integers(1 << 40, 1 << 55, 12)
+    profits = weights + rng.integers(1, 1 << 42, 12)
+    capacity = int(weights.sum()) // 2
+    order = around_break(profits, weights, capacity)
+    value, choice = brute_force(as_groups(profits[order], weights[order]), [capacity])
+    found = knapsack(profits, weights, capacity)
+    assert (found.path, found.value) == ("core", value)
+    assert found.items == tuple(sorted(np.array(order)[np.flatnonzero(choice)].tolist()))
+
+
+@pytest.mark.parametrize("kind", ["subset sum", "strongly"])
+def test_lists_that_grow_too_long_give_way_to_a_table(kind):
+    rng = np.random.default_rng(8)
+    weights = rng.integers(1, 201, 300)
+    profits = KINDS[kind](rng, weights)
+    capacity = int(weights.sum()) // 2
+    whole = knapsack(profits, weights, capacity)
+    found = knapsack(profits, weights, capacity, memory_limit=2_000_000)
+    assert (found.value, found.items) == (whole.value, whole.items)
+    assert found.path != whole.path or kind == "strongly"
+
+
 def test_profits_beyond_32_bits():
     rng = np.random.default_rng(2)
     weights = rng.integers(1, 40, (25, 2))

@@ -15,6 +15,8 @@ from mmpcodec.solvers.knapsack.problem import Problem
 
 _STATE_BYTES = 16
 _VALUE, _CHOICE = 1, 2
+_WORD_BYTES = 8
+_CELLS_A_STATE = 16  # of a table, filled in the time of a state of a list
 _LEAST_WORK = 1 << 22
 _MOST_WORK = 1 << 36
 
@@ -60,7 +62,7 @@ def solve(problems: list[Problem], memory: int, deadline: float | None) -> list[
         np.array([p.capacities[0] for p in problems], np.int64),
         stored // 4,
         stored,
-        np.array([_work(problem) for problem in problems], np.int64),
+        np.array([_work(problem, memory) for problem in problems], np.int64),
         -1.0 if deadline is None else max(0.0, deadline - time.monotonic()),
         outcomes,
         values,
@@ -79,6 +81,9 @@ def solve(problems: list[Problem], memory: int, deadline: float | None) -> list[
     ]
 
 
-def _work(problem: Problem) -> int:
-    """States after which a dense table is the better way."""
-    return min(max(_LEAST_WORK, problem.states * problem.stages // 4), _MOST_WORK)
+def _work(problem: Problem, memory: int) -> int:
+    """States of a pass after which a dense table, if there is memory for one, is the better way."""
+    cells = problem.states * problem.stages
+    if 4 * _WORD_BYTES * problem.states > memory:
+        return _MOST_WORK
+    return min(max(_LEAST_WORK, cells // _CELLS_A_STATE), _MOST_WORK)
