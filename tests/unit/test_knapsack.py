@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import Bounds, LinearConstraint, milp
 
 from mmpcodec import LimitExceeded, ParameterError
 from mmpcodec.solvers.knapsack import (
@@ -216,6 +217,33 @@ def c_library_numbers(count):
     return np.array(state[344:]) >> 1
 
 
+@pytest.mark.parametrize("budgets", [1, 2])
+def test_values_are_those_of_highs(budgets):
+    rng = np.random.default_rng(budgets)
+    weights = rng.integers(1, 41, (30, 4, budgets))
+    profits = weights.sum(axis=2) + rng.integers(0, 21, (30, 4))
+    capacities = weights.sum(axis=(0, 1)) // 5
+    one_each = np.repeat(np.eye(30), 4, axis=1)
+    columns = weights.reshape(120, budgets).T
+    judge = milp(
+        -profits.ravel(),
+        integrality=np.ones(120),
+        bounds=Bounds(0, 1),
+        constraints=[LinearConstraint(one_each, 1, 1), LinearConstraint(columns, ub=capacities)],
+        options={"mip_rel_gap": 0},
+    )
+    found = multiple_choice(list(zip(profits, weights, strict=True)), capacities)
+    assert found.value == round(-judge.fun)
+    judge = milp(
+        -profits.ravel(),
+        integrality=np.ones(120),
+        bounds=Bounds(0, 1),
+        constraints=[LinearConstraint(columns, ub=capacities)],
+        options={"mip_rel_gap": 0},
+    )
+    assert knapsack(profits.ravel(), columns.T, capacities).value == round(-judge.fun)
+
+
 @every_backend
 def test_published_cases(backend):
     found = knapsack([3, 5, 8, 10], [3, 5, 8, 10], 12, backend=backend)
@@ -359,6 +387,12 @@ def test_bad_input_is_named(arguments, message):
 
 
 def test_bad_options_are_named():
+    with pytest.raises(ParameterError, match="instance 0: must be profits, weights and capacities"):
+        knapsack_batch([([1], [1])])
+    with pytest.raises(ParameterError, match="instance 0: must be groups and capacities"):
+        multiple_choice_batch([3])
+    with pytest.raises(ParameterError, match="groups = 7"):
+        multiple_choice(7, 3)
     with pytest.raises(ParameterError, match="time_limit = -1"):
         knapsack([1], [1], 1, time_limit=-1)
     with pytest.raises(ParameterError, match="memory_limit = -1"):

@@ -140,8 +140,10 @@ def of_groups(groups: Any, capacities: Any, exact_fill: bool) -> Problem:
     """
     limits = _capacities(capacities)
     profits, columns = [np.zeros(0, np.int64)], [np.zeros((0, len(limits)), np.int64)]
+    if not isinstance(groups, Sequence | np.ndarray):
+        raise ParameterError(f"groups = {groups!r}: must be a sequence")
     for index, group in enumerate(groups):
-        if len(group) != 2:
+        if not isinstance(group, Sequence | np.ndarray) or len(group) != 2:
             raise ParameterError(f"group {index}: must be a pair of profits and weights")
         profits.append(_integers(f"profits of group {index}", group[0], 1))
         count = len(profits[-1])

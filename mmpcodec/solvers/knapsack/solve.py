@@ -95,6 +95,7 @@ def knapsack_batch(
     >>> [s.value for s in knapsack_batch([([3, 4], [1, 1], 1), ([5], [[2, 2]], [2, 2])])]
     [4, 5]
     """
+    _check_instances(instances, "profits, weights and capacities", 3)
     problems = [of_items(*instance, exact_fill) for instance in instances]
     return _solve(problems, True, time_limit, memory_limit, backend)
 
@@ -148,8 +149,15 @@ def multiple_choice_batch(
 
     Other parameters and errors are those of ``knapsack``.
     """
+    _check_instances(instances, "groups and capacities", 2)
     problems = [of_groups(*instance, exact_fill) for instance in instances]
     return _solve(problems, False, time_limit, memory_limit, backend)
+
+
+def _check_instances(instances: Sequence, parts: str, count: int) -> None:
+    for index, instance in enumerate(instances):
+        if not isinstance(instance, Sequence) or len(instance) != count:
+            raise ParameterError(f"instance {index}: must be {parts}")
 
 
 class _Search:
