@@ -290,6 +290,15 @@ def test_memory_is_refused_with_numbers():
         knapsack([2, 3], [2, 3], 4, exact_fill=True, memory_limit=10, backend="reference")
 
 
+def test_without_time_a_table_need_not_fit():
+    weights = np.array([3, 5, 7]) * 10**15
+    problem = [2, 4, 6], np.stack([weights, weights[::-1] + 1], axis=1), [10**16, 2 * 10**16]
+    with pytest.raises(LimitExceeded):
+        knapsack(*problem, backend="reference")
+    found = knapsack(*problem, backend="reference", time_limit=0)
+    assert found.value <= found.bound
+
+
 def test_capacity_beyond_memory_is_no_matter_where_lists_do():
     rng = np.random.default_rng(1)
     weights = rng.integers(1, 10**12, 60)

@@ -281,6 +281,10 @@ def _fill_tables(
     for search in searches:
         assert search.reduced is not None
         problem = search.reduced.problem
+        # A table that there is no time for need not fit.
+        if deadline is not None and time.monotonic() > deadline:
+            search.run_out()
+            continue
         table = Table(problem, operation, memory, deadline)
         if len(searches) > 1 and problem.states * len(problem.profits) <= _SMALL_TABLE:
             small.setdefault(len(problem.capacities), []).append(search)
