@@ -4,20 +4,19 @@ It runs on the processor for every backend that reduces: lists of states grow an
 for a device.
 """
 
-import os
 import time
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from mmpcodec import _cpu
+from mmpcodec.devices import processors
 from mmpcodec.solvers.knapsack.problem import Problem
 
 _STATE_BYTES = 16
 _VALUE, _CHOICE = 1, 2
 _WORD_BYTES = 8
-_CELLS_A_STATE = 16  # of a table, filled in the time of a state of a list
-_LEAST_WORK = 1 << 22
 _MOST_WORK = 1 << 36
 
 
@@ -45,9 +44,18 @@ def applies(problem: Problem, reduced: Problem) -> bool:
     return problem.items is not None and reduced.stages > 0
 
 
-def solve(problems: list[Problem], memory: int, deadline: float | None) -> list[Answer]:
-    """Solve instances to which it applies, each by one thread, in so many bytes of memory."""
-    threads = len(os.sched_getaffinity(0))
+def solve(
+    problems: list[Problem],
+    memory: int,
+    operation: Any,
+    table_memory: int,
+    deadline: float | None,
+) -> list[Answer]:
+    """Solve instances to which it applies, each by one thread, in so many bytes of memory.
+
+    Where lists grow too long, a table by ``operation`` in its own memory may follow.
+    """
+    threads = processors()
     # Lists grow by doubling and are copied once more, so half of the memory has to stay free.
     stored = memory // (2 * threads * _STATE_BYTES)
     counts = [problem.stages for problem in problems]
@@ -62,7 +70,7 @@ def solve(problems: list[Problem], memory: int, deadline: float | None) -> list[
         np.array([p.capacities[0] for p in problems], np.int64),
         stored // 4,
         stored,
-        np.array([_work(problem, memory) for problem in problems], np.int64),
+        np.array([_work(problem, operation, table_memory) for problem in problems], np.int64),
         -1.0 if deadline is None else max(0.0, deadline - time.monotonic()),
         outcomes,
         values,
@@ -81,9 +89,9 @@ def solve(problems: list[Problem], memory: int, deadline: float | None) -> list[
     ]
 
 
-def _work(problem: Problem, memory: int) -> int:
+def _work(problem: Problem, operation: Any, memory: int) -> int:
     """States of a pass after which a dense table, if there is memory for one, is the better way."""
     cells = problem.states * problem.stages
     if 4 * _WORD_BYTES * problem.states > memory:
         return _MOST_WORK
-    return min(max(_LEAST_WORK, cells // _CELLS_A_STATE), _MOST_WORK)
+    return min(max(operation.LEAST_STATES, cells // operation.CELLS_A_STATE), _MOST_WORK)

@@ -1,13 +1,18 @@
 """The operations in C++, on all processors; see ``kernels/cpu/knapsack_sweep.h``."""
 
-import os
-
 import numpy as np
 
 from mmpcodec import _cpu
+from mmpcodec.devices import processors
+from mmpcodec.solvers.knapsack import reference
 from mmpcodec.solvers.knapsack.problem import Problem
 
 REDUCES = True
+DIRECT_CELLS = 0
+SMALL_CELLS = 1 << 24
+LEAST_STATES = 1 << 22
+LOOK_CELLS = 1 << 27
+CELLS_A_STATE = 16
 
 _SMALL_PROFITS = 1 << 29
 
@@ -15,6 +20,11 @@ _SMALL_PROFITS = 1 << 29
 def value_bytes(problem: Problem) -> int:
     """As the reference: fewer where all sums fit."""
     return 4 if problem.magnitude < _SMALL_PROFITS else 8
+
+
+def free_bytes() -> int:
+    """As the reference."""
+    return reference.free_bytes()
 
 
 def start_row(problem: Problem) -> np.ndarray:
@@ -45,7 +55,7 @@ def sweep(
         after,
         other,
         decisions,
-        _threads(),
+        processors(),
     )
     return after, decisions if keep else None
 
@@ -70,8 +80,8 @@ def host_row(row: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.where(feasible, row, 0).astype(np.int64), feasible
 
 
-def solve_many(problems: list[Problem]) -> list[tuple[int | None, np.ndarray]]:
-    """As the reference; all of the same number of capacities and the same ``exact_fill``."""
+def solve_many(problems: list[Problem], memory: int) -> list[tuple[int | None, np.ndarray]]:
+    """As the reference."""
     options = np.cumsum([0, *(len(problem.profits) for problem in problems)])
     firsts = np.cumsum([0, *(problem.stages for problem in problems)])
     starts = [p.starts[:-1] + first for p, first in zip(problems, options[:-1], strict=True)]
@@ -88,7 +98,7 @@ def solve_many(problems: list[Problem]) -> list[tuple[int | None, np.ndarray]]:
         feasible,
         values,
         choices,
-        _threads(),
+        processors(),
     )
     return [
         (int(value) if some else None, part)
@@ -103,7 +113,3 @@ def decision_bytes(problem: Problem, first: int, last: int) -> int:
 
 def _nothing(row: np.ndarray) -> int:
     return -(1 << (8 * row.itemsize - 2))
-
-
-def _threads() -> int:
-    return len(os.sched_getaffinity(0))

@@ -73,7 +73,7 @@ def value_curve(
     exact_fill : bool
     memory_limit : int or None
         Bytes; by default half of what is free.
-    backend : {"auto", "cpu", "reference"}
+    backend : {"auto", "cpu", "cuda", "reference"}
 
     Raises
     ------
@@ -118,5 +118,5 @@ def choice_curve(
 
 def _curve(problem: Problem, memory_limit: int | None, backend: str, items: bool) -> Curve:
     operation = backends.operations(__package__, backend)
-    memory = usable_memory(memory_limit)
+    memory = usable_memory(memory_limit, operation)
     return Curve(problem, Table(problem, operation, memory, None, _HOST_BYTES), items)

@@ -64,6 +64,11 @@ class Problem:
     def states(self) -> int:
         return math.prod(self.shape)
 
+    @property
+    def cells(self) -> int:
+        """States times options, the work that a table takes."""
+        return self.states * len(self.profits)
+
     @cached_property
     def bits(self) -> np.ndarray:
         """Bits of a decision of each stage, (G,)."""

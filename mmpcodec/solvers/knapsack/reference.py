@@ -5,12 +5,29 @@ most (exactly, with ``exact_fill``) the state's capacities. Rows and decisions b
 that made them; only ``value_at`` and ``host_row`` look into them.
 """
 
+import os
+
 import numpy as np
 
 from mmpcodec.solvers.knapsack.problem import Problem
 
 REDUCES = False
-"""Whether a problem is reduced before it comes here."""
+"""Whether problems are reduced before they come here."""
+
+DIRECT_CELLS = 0
+"""Cells of a table (states times options) that are filled sooner than a problem is reduced."""
+
+SMALL_CELLS = 1 << 24
+"""Cells of a table that waits for others, to be filled with them."""
+
+LEAST_STATES = 1 << 22
+"""States of lists that are made before a table is thought of."""
+
+LOOK_CELLS = 1 << 27
+"""Cells of tables that are filled in about a tenth of a second, between looks at the clock."""
+
+CELLS_A_STATE = 16
+"""Cells of a table that are filled in the time of a state of a list."""
 
 _NOTHING = -(1 << 62)
 
@@ -18,6 +35,11 @@ _NOTHING = -(1 << 62)
 def value_bytes(problem: Problem) -> int:
     """Of a state in a row."""
     return 8
+
+
+def free_bytes() -> int:
+    """Memory for rows and decisions that is free."""
+    return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def start_row(problem: Problem) -> np.ndarray:
@@ -80,8 +102,12 @@ def host_row(row: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.where(feasible, row, 0), feasible
 
 
-def solve_many(problems: list[Problem]) -> list[tuple[int | None, np.ndarray]]:
-    """Value and choices of small problems, at their capacities, in one go."""
+def solve_many(problems: list[Problem], memory: int) -> list[tuple[int | None, np.ndarray]]:
+    """Value and choices of small problems, at their capacities, in one go.
+
+    All have the same number of capacities and the same ``exact_fill``, and a table of each by
+    itself fits in ``memory`` bytes.
+    """
     answers: list[tuple[int | None, np.ndarray]] = []
     for problem in problems:
         choices = np.zeros(problem.stages, np.int64)

@@ -8,15 +8,12 @@ import numpy as np
 
 from mmpcodec.errors import ParameterError
 from mmpcodec.solvers import backends
-from mmpcodec.solvers.knapsack import core
+from mmpcodec.solvers.knapsack import core, reference
 from mmpcodec.solvers.knapsack.answers import Solution
 from mmpcodec.solvers.knapsack.bounds import greedy, relax
 from mmpcodec.solvers.knapsack.problem import Problem, of_groups, of_items
 from mmpcodec.solvers.knapsack.reduction import Reduced, exclude, reduce, unchanged
-from mmpcodec.solvers.knapsack.table import OutOfTime, Table, usable_memory
-
-_SMALL_TABLE = 1 << 24
-"""Cells of a table that one thread fills in a few hundredths of a second."""
+from mmpcodec.solvers.knapsack.table import OutOfTime, Table, table_bytes, usable_memory
 
 
 def knapsack(
@@ -44,7 +41,7 @@ def knapsack(
         parts of the work of about a tenth of a second.
     memory_limit : int or None
         Bytes for tables; by default half of what is free.
-    backend : {"auto", "cpu", "reference"}
+    backend : {"auto", "cpu", "cuda", "reference"}
 
     Returns
     -------
@@ -172,6 +169,12 @@ class _Search:
         self.bound: int | None = None
         self.path: str | None = None
 
+    @property
+    def rest(self) -> Problem:
+        """What the reduction leaves of the problem."""
+        assert self.reduced is not None
+        return self.reduced.problem
+
     def settle(self, choices: np.ndarray | None, path: str) -> None:
         """The best choice of what is left, None where there is none."""
         self.path = path
@@ -183,15 +186,14 @@ class _Search:
     def settled(self) -> int:
         """Profit that the reduction has settled."""
         assert self.reduced is not None
-        first = np.zeros(self.reduced.problem.stages, np.int64)
-        whole = self.problem.value(self.reduced.choices(first))
-        return whole - self.reduced.problem.value(first)
+        first = np.zeros(self.rest.stages, np.int64)
+        return self.problem.value(self.reduced.choices(first)) - self.rest.value(first)
 
     def run_out(self) -> None:
         """The best choice that is quickly found, for a search without the time to end."""
         assert self.reduced is not None
         self.path = "greedy"
-        rest = self.reduced.problem
+        rest = self.rest
         relaxation = relax(rest)
         if self.bound is None:
             self.bound = min(self.settled() + relaxation.bound, self.problem.magnitude)
@@ -221,40 +223,55 @@ def _solve(
     begin = time.perf_counter()
     if time_limit is not None and not time_limit >= 0:
         raise ParameterError(f"time_limit = {time_limit}: must be from 0 up")
-    memory = usable_memory(memory_limit)
     deadline = None if time_limit is None else time.monotonic() + time_limit
     operation = backends.operations(__package__, backend)
+    memory = usable_memory(memory_limit, operation)
     searches = [_Search(problem) for problem in problems]
     for search in searches:
-        if operation.REDUCES:
+        if operation.REDUCES and not _is_direct(search.problem, operation, memory):
             _reduce(search)
         else:
             search.reduced = unchanged(search.problem)
     if operation.REDUCES:
-        _try_cores([s for s in searches if s.path is None], memory, deadline)
+        _try_cores(searches, usable_memory(memory_limit, reference), operation, memory, deadline)
         for search in searches:
-            if search.path is None:
+            if search.path is None and not _is_direct(search.rest, operation, memory):
                 _exclude(search)
     _fill_tables([s for s in searches if s.path is None], operation, memory, deadline)
     seconds = time.perf_counter() - begin
     return [search.solution(items, seconds) for search in searches]
 
 
+def _is_direct(problem: Problem, operation: Any, memory: int) -> bool:
+    """Whether a table is filled sooner than anything is done to make it smaller."""
+    return (
+        problem.items is None
+        and problem.cells <= operation.DIRECT_CELLS
+        and table_bytes(problem, operation) <= memory
+    )
+
+
 def _reduce(search: _Search) -> None:
     search.reduced = reduce(search.problem)
     if search.reduced is None:
         search.settle(None, "reduction")
-    elif not search.reduced.problem.stages:
-        filled = not (search.problem.exact_fill and any(search.reduced.problem.capacities))
+    elif not search.rest.stages:
+        filled = not (search.problem.exact_fill and any(search.rest.capacities))
         search.settle(np.zeros(0, np.int64) if filled else None, "reduction")
 
 
-def _try_cores(searches: list[_Search], memory: int, deadline: float | None) -> None:
-    chosen = [s for s in searches if s.reduced and core.applies(s.problem, s.reduced.problem)]
+def _try_cores(
+    searches: list[_Search],
+    memory: int,
+    operation: Any,
+    table_memory: int,
+    deadline: float | None,
+) -> None:
+    chosen = [s for s in searches if s.path is None and core.applies(s.problem, s.rest)]
     if not chosen:
         return
-    parts = [s.reduced.problem for s in chosen if s.reduced is not None]
-    for search, answer in zip(chosen, core.solve(parts, memory, deadline), strict=True):
+    answers = core.solve([s.rest for s in chosen], memory, operation, table_memory, deadline)
+    for search, answer in zip(chosen, answers, strict=True):
         search.known = answer.value
         if answer.proven:
             search.bound = search.settled() + answer.value
@@ -264,13 +281,13 @@ def _try_cores(searches: list[_Search], memory: int, deadline: float | None) -> 
 
 def _exclude(search: _Search) -> None:
     assert search.reduced is not None
-    if search.problem.exact_fill or not search.reduced.problem.stages:
+    if search.problem.exact_fill or not search.rest.stages:
         return
-    fewer, _, _ = exclude(search.reduced.problem, search.known)
+    fewer, _, _ = exclude(search.rest, search.known)
     further = reduce(fewer.problem)
     assert further is not None
     search.reduced = search.reduced.then(fewer).then(further)
-    if not search.reduced.problem.stages:
+    if not search.rest.stages:
         search.settle(np.zeros(0, np.int64), "reduction")
 
 
@@ -279,14 +296,13 @@ def _fill_tables(
 ) -> None:
     small: dict[int, list[_Search]] = {}
     for search in searches:
-        assert search.reduced is not None
-        problem = search.reduced.problem
+        problem = search.rest
         # A table that there is no time for need not fit.
         if deadline is not None and time.monotonic() > deadline:
             search.run_out()
             continue
         table = Table(problem, operation, memory, deadline)
-        if len(searches) > 1 and problem.states * len(problem.profits) <= _SMALL_TABLE:
+        if len(searches) > 1 and not table.halved and problem.cells <= operation.SMALL_CELLS:
             small.setdefault(len(problem.capacities), []).append(search)
             continue
         try:
@@ -297,10 +313,25 @@ def _fill_tables(
         path = "dense, items by halving" if table.halved else "dense"
         search.settle(None if value is None else choices, path)
     for group in small.values():
-        if deadline is not None and time.monotonic() > deadline:
-            for search in group:
-                search.run_out()
-            continue
-        parts = [s.reduced.problem for s in group if s.reduced is not None]
-        for search, (value, choices) in zip(group, operation.solve_many(parts), strict=True):
-            search.settle(None if value is None else choices, "dense")
+        for some in _shares(group, operation.LOOK_CELLS) if deadline is not None else [group]:
+            if deadline is not None and time.monotonic() > deadline:
+                for search in some:
+                    search.run_out()
+                continue
+            answers = operation.solve_many([search.rest for search in some], memory)
+            for search, (value, choices) in zip(some, answers, strict=True):
+                search.settle(None if value is None else choices, "dense")
+
+
+def _shares(searches: list[_Search], most: int) -> list[list[_Search]]:
+    """Neighbours whose tables have so many cells in all, or one by itself."""
+    shares: list[list[_Search]] = []
+    left = 0
+    for search in searches:
+        cells = search.rest.cells
+        if not shares or cells > left:
+            shares.append([])
+            left = most
+        shares[-1].append(search)
+        left -= cells
+    return shares

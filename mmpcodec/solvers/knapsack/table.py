@@ -7,7 +7,6 @@ Communications of the ACM 1975, halves in this way.
 """
 
 import math
-import os
 import time
 from typing import Any
 
@@ -16,11 +15,9 @@ import numpy as np
 from mmpcodec.errors import LimitExceeded, ParameterError
 from mmpcodec.solvers.knapsack.problem import Problem
 
-_CELLS_BETWEEN_LOOKS = 1 << 27
 
-
-def usable_memory(limit: int | None) -> int:
-    """Bytes that tables and lists may take: the caller's limit, or half of what is free.
+def usable_memory(limit: int | None, operation: Any) -> int:
+    """Bytes that may be used where a backend works: the caller's limit, or half of what is free.
 
     Raises
     ------
@@ -28,10 +25,24 @@ def usable_memory(limit: int | None) -> int:
         When the limit is negative.
     """
     if limit is None:
-        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+        return operation.free_bytes() // 2
     if limit < 0:
         raise ParameterError(f"memory_limit = {limit}: must be from 0 up")
     return limit
+
+
+def table_bytes(problem: Problem, operation: Any, halvings: int = 0, extra: int = 0) -> int:
+    """Memory of a table whose stages are halved so often; ``extra`` for each state besides."""
+    # One row in front of a part, two that change roles, and one for each half put off.
+    rows = (3 + halvings) * operation.value_bytes(problem) * problem.states
+    widest = int(problem.bits.argmax()) if problem.stages else 0
+    a_stage = operation.decision_bytes(problem, widest, widest + 1)
+    return rows + _part(problem, halvings) * a_stage + extra * problem.states
+
+
+def _part(problem: Problem, halvings: int) -> int:
+    """Stages whose decisions are there at a time."""
+    return max(1, -(-problem.stages >> halvings))
 
 
 class OutOfTime(Exception):
@@ -68,28 +79,18 @@ class Table:
         extra_bytes: int = 0,
     ):
         self.problem, self.operation, self.deadline = problem, operation, deadline
-        most_halvings = max(problem.stages - 1, 0).bit_length()
-        needs = [self._bytes(halvings, extra_bytes) for halvings in range(most_halvings + 1)]
-        if min(needs) > memory:
-            raise LimitExceeded(
-                "Knapsack memory",
-                f"a table of {problem.states} states needs {min(needs)} bytes; the limit is "
-                f"{memory}",
-            )
-        halvings = next(h for h, needed in enumerate(needs) if needed <= memory)
-        self.part = self._part(halvings)
+        halvings, needs = 0, [table_bytes(problem, operation, 0, extra_bytes)]
+        while needs[-1] > memory:
+            if _part(problem, halvings) == 1:
+                raise LimitExceeded(
+                    "Knapsack memory",
+                    f"a table of {problem.states} states needs {min(needs)} bytes; the limit is "
+                    f"{memory}",
+                )
+            halvings += 1
+            needs.append(table_bytes(problem, operation, halvings, extra_bytes))
+        self.part = _part(problem, halvings)
         self.halved = halvings > 0
-
-    def _part(self, halvings: int) -> int:
-        """Stages whose decisions are there at a time."""
-        return max(1, -(-self.problem.stages >> halvings))
-
-    def _bytes(self, halvings: int, extra: int) -> int:
-        # One row in front of a part, two that change roles, and one for each half put off.
-        rows = (3 + halvings) * self.operation.value_bytes(self.problem) * self.problem.states
-        widest = int(self.problem.bits.argmax()) if self.problem.stages else 0
-        a_stage = self.operation.decision_bytes(self.problem, widest, widest + 1)
-        return rows + self._part(halvings) * a_stage + extra * self.problem.states
 
     def solve(self) -> tuple[int | None, np.ndarray]:
         """Value and choices for the capacities themselves.
@@ -146,8 +147,8 @@ class Table:
         pieces = []
         step = max(last - first, 1)
         if self.deadline is not None:
-            cells = self.problem.states * max(1, math.ceil(self.problem.options.mean()))
-            step = max(1, min(step, _CELLS_BETWEEN_LOOKS // cells))
+            cells = math.ceil(self.problem.cells / max(self.problem.stages, 1))
+            step = max(1, min(step, self.operation.LOOK_CELLS // cells))
         for begin in range(first, last, step):
             if self.deadline is not None and time.monotonic() > self.deadline:
                 raise OutOfTime
