@@ -43,7 +43,9 @@ def sweep(
         return row, np.zeros(0, np.uint64) if keep else None
     after = np.empty_like(row)
     other = np.empty_like(row) if last - first > 1 else after
-    decisions = np.empty(decision_bytes(problem, first, last) // 8 if keep else 0, np.uint64)
+    decisions = np.empty(
+        int(problem.bits[first:last].sum()) * plane_bytes(problem) // 8 * keep, np.uint64
+    )
     _cpu.knapsack_sweep(
         problem.profits,
         problem.weights,
@@ -106,9 +108,9 @@ def solve_many(problems: list[Problem], memory: int) -> list[tuple[int | None, n
     ]
 
 
-def decision_bytes(problem: Problem, first: int, last: int) -> int:
-    """As the reference: whole words for each bit of a decision."""
-    return int(problem.bits[first:last].sum()) * ((problem.states + 63) // 64) * 8
+def plane_bytes(problem: Problem) -> int:
+    """As the reference: whole words."""
+    return -(-problem.states // 64) * 8
 
 
 def _nothing(row: np.ndarray) -> int:

@@ -267,7 +267,7 @@ def solve_many(problems: list[Problem], memory: int) -> list[tuple[int | None, n
     some: list[int] = []
     room = 0
     for place in sorted(range(len(problems)), key=kinds.__getitem__, reverse=True):
-        needed = decision_bytes(problems[place], 0, problems[place].stages)
+        needed = int(problems[place].bits.sum()) * plane_bytes(problems[place])
         itemsize, states = kinds[some[0] if some else place]
         similar = kinds[place][0] == itemsize and kinds[place][1] * SIMILAR >= states
         if some and (needed > room or not similar):
@@ -298,9 +298,9 @@ def _solve_similar(problems: list[Problem], some: list[int], answers: list) -> N
         answers[place] = (None if value < nothing else value), part
 
 
-def decision_bytes(problem: Problem, first: int, last: int) -> int:
-    """As the reference: whole words for each bit of a decision."""
-    return int(problem.bits[first:last].sum()) * -(-problem.states // WARP) * 4
+def plane_bytes(problem: Problem) -> int:
+    """As the reference: whole words."""
+    return -(-problem.states // WARP) * 4
 
 
 def _value_type(problem: Problem) -> np.dtype:

@@ -72,7 +72,7 @@ class Problem:
     @cached_property
     def bits(self) -> np.ndarray:
         """Bits of a decision of each stage, (G,)."""
-        return np.array([int(n - 1).bit_length() for n in self.options], np.int64)
+        return np.frexp(self.options - 1.0)[1].astype(np.int64)
 
     @cached_property
     def magnitude(self) -> int:

@@ -47,13 +47,6 @@ class Reduced:
         return Reduced(further.problem, settled, self.open[further.open], names)
 
 
-def unchanged(problem: Problem) -> Reduced:
-    """The reduction that does nothing."""
-    nothing = np.zeros(problem.stages, np.int64)
-    names = np.arange(len(problem.profits)) - problem.starts[:-1][problem.stage_of]
-    return Reduced(problem, nothing, np.arange(problem.stages), names)
-
-
 def reduce(problem: Problem) -> Reduced | None:
     """Remove options by themselves; None where no choice is feasible.
 

@@ -120,9 +120,9 @@ def solve_many(problems: list[Problem], memory: int) -> list[tuple[int | None, n
     return answers
 
 
-def decision_bytes(problem: Problem, first: int, last: int) -> int:
-    """Memory that the decisions of some stages take."""
-    return 2 * problem.states * (last - first)
+def plane_bytes(problem: Problem) -> int:
+    """Memory that a bit of the decisions of a stage takes, at most."""
+    return 2 * problem.states
 
 
 def _strides(problem: Problem) -> np.ndarray:

@@ -12,7 +12,7 @@ from mmpcodec.solvers.knapsack import core, reference
 from mmpcodec.solvers.knapsack.answers import Solution
 from mmpcodec.solvers.knapsack.bounds import greedy, relax
 from mmpcodec.solvers.knapsack.problem import Problem, of_groups, of_items
-from mmpcodec.solvers.knapsack.reduction import Reduced, exclude, reduce, unchanged
+from mmpcodec.solvers.knapsack.reduction import Reduced, exclude, reduce
 from mmpcodec.solvers.knapsack.table import OutOfTime, Table, table_bytes, usable_memory
 
 
@@ -162,7 +162,8 @@ class _Search:
 
     def __init__(self, problem: Problem):
         self.problem = problem
-        self.reduced: Reduced | None = None
+        self.reduced: Reduced | None = None  # None where nothing is removed
+        self.direct = False
         self.known: int | None = None  # profit of some choice of the reduced problem
         self.value: int | None = None
         self.choices: np.ndarray | None = None
@@ -172,26 +173,36 @@ class _Search:
     @property
     def rest(self) -> Problem:
         """What the reduction leaves of the problem."""
-        assert self.reduced is not None
-        return self.reduced.problem
+        return self.problem if self.reduced is None else self.reduced.problem
+
+    def is_direct(self, operation: Any, memory: int) -> bool:
+        """Whether a table is filled sooner than anything is done to make it smaller."""
+        # Items of one budget are tried by lists of states first.
+        self.direct = (
+            self.rest.items is None
+            and self.rest.cells <= operation.DIRECT_CELLS
+            and table_bytes(self.rest, operation) <= memory
+        )
+        return self.direct
+
+    def whole(self, choices: np.ndarray) -> np.ndarray:
+        """Choices of the problem from those of what is left."""
+        return choices if self.reduced is None else self.reduced.choices(choices)
 
     def settle(self, choices: np.ndarray | None, path: str) -> None:
         """The best choice of what is left, None where there is none."""
         self.path = path
         if choices is not None:
-            assert self.reduced is not None
-            self.choices = self.reduced.choices(choices)
+            self.choices = self.whole(choices)
             self.value = self.bound = self.problem.value(self.choices)
 
     def settled(self) -> int:
         """Profit that the reduction has settled."""
-        assert self.reduced is not None
         first = np.zeros(self.rest.stages, np.int64)
-        return self.problem.value(self.reduced.choices(first)) - self.rest.value(first)
+        return self.problem.value(self.whole(first)) - self.rest.value(first)
 
     def run_out(self) -> None:
         """The best choice that is quickly found, for a search without the time to end."""
-        assert self.reduced is not None
         self.path = "greedy"
         rest = self.rest
         relaxation = relax(rest)
@@ -199,7 +210,7 @@ class _Search:
             self.bound = min(self.settled() + relaxation.bound, self.problem.magnitude)
         choices = greedy(rest, relaxation)
         if choices is not None:
-            self.choices = self.reduced.choices(choices)
+            self.choices = self.whole(choices)
             self.value = self.problem.value(self.choices)
 
     def solution(self, items: bool, seconds: float) -> Solution:
@@ -227,28 +238,17 @@ def _solve(
     operation = backends.operations(__package__, backend)
     memory = usable_memory(memory_limit, operation)
     searches = [_Search(problem) for problem in problems]
-    for search in searches:
-        if operation.REDUCES and not _is_direct(search.problem, operation, memory):
-            _reduce(search)
-        else:
-            search.reduced = unchanged(search.problem)
     if operation.REDUCES:
-        _try_cores(searches, usable_memory(memory_limit, reference), operation, memory, deadline)
-        for search in searches:
-            if search.path is None and not _is_direct(search.rest, operation, memory):
+        large = [s for s in searches if not s.is_direct(operation, memory)]
+        for search in large:
+            _reduce(search)
+        _try_cores(large, usable_memory(memory_limit, reference), operation, memory, deadline)
+        for search in large:
+            if search.path is None and not search.is_direct(operation, memory):
                 _exclude(search)
     _fill_tables([s for s in searches if s.path is None], operation, memory, deadline)
     seconds = time.perf_counter() - begin
     return [search.solution(items, seconds) for search in searches]
-
-
-def _is_direct(problem: Problem, operation: Any, memory: int) -> bool:
-    """Whether a table is filled sooner than anything is done to make it smaller."""
-    return (
-        problem.items is None
-        and problem.cells <= operation.DIRECT_CELLS
-        and table_bytes(problem, operation) <= memory
-    )
 
 
 def _reduce(search: _Search) -> None:
@@ -280,9 +280,9 @@ def _try_cores(
 
 
 def _exclude(search: _Search) -> None:
-    assert search.reduced is not None
     if search.problem.exact_fill or not search.rest.stages:
         return
+    assert search.reduced is not None
     fewer, _, _ = exclude(search.rest, search.known)
     further = reduce(fewer.problem)
     assert further is not None
@@ -294,17 +294,18 @@ def _exclude(search: _Search) -> None:
 def _fill_tables(
     searches: list[_Search], operation: Any, memory: int, deadline: float | None
 ) -> None:
-    small: dict[int, list[_Search]] = {}
+    together: dict[int, list[_Search]] = {}
     for search in searches:
         problem = search.rest
         # A table that there is no time for need not fit.
         if deadline is not None and time.monotonic() > deadline:
             search.run_out()
             continue
-        table = Table(problem, operation, memory, deadline)
-        if len(searches) > 1 and not table.halved and problem.cells <= operation.SMALL_CELLS:
-            small.setdefault(len(problem.capacities), []).append(search)
+        small = len(searches) > 1 and problem.cells <= operation.SMALL_CELLS
+        if small and (search.direct or table_bytes(problem, operation) <= memory):
+            together.setdefault(len(problem.capacities), []).append(search)
             continue
+        table = Table(problem, operation, memory, deadline)
         try:
             value, choices = table.solve()
         except OutOfTime:
@@ -312,7 +313,7 @@ def _fill_tables(
             continue
         path = "dense, items by halving" if table.halved else "dense"
         search.settle(None if value is None else choices, path)
-    for group in small.values():
+    for group in together.values():
         for some in _shares(group, operation.LOOK_CELLS) if deadline is not None else [group]:
             if deadline is not None and time.monotonic() > deadline:
                 for search in some:

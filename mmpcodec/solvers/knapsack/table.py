@@ -35,8 +35,7 @@ def table_bytes(problem: Problem, operation: Any, halvings: int = 0, extra: int 
     """Memory of a table whose stages are halved so often; ``extra`` for each state besides."""
     # One row in front of a part, two that change roles, and one for each half put off.
     rows = (3 + halvings) * operation.value_bytes(problem) * problem.states
-    widest = int(problem.bits.argmax()) if problem.stages else 0
-    a_stage = operation.decision_bytes(problem, widest, widest + 1)
+    a_stage = int(problem.bits.max(initial=0)) * operation.plane_bytes(problem)
     return rows + _part(problem, halvings) * a_stage + extra * problem.states
 
 
