@@ -23,11 +23,12 @@ using Index = MMP_INDEX;
 
 constexpr int kBudgets = MMP_BUDGETS;
 
-// Magnitudes of all profits of a choice add up to less than this.
+// All values, and all profits of what fits, have smaller magnitudes.
 constexpr Value kMagnitude = Value{1} << (8 * sizeof(Value) - 3);
 // What stands for "no choice leads here"; everything below half of it does.
 constexpr Value kNothing = -2 * kMagnitude;
-// What stands for an option that does not fit: also with all profits added it is nothing.
+// What stands for an option that does not fit: with the profits of two stages it is below 0, and with
+// those of all stages it is nothing where values below 0 occur.
 constexpr Value kUnfit = -3 * kMagnitude;
 
 // What does not fit has a weight that no state holds, and neither shift nor profit.

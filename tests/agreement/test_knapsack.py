@@ -135,6 +135,23 @@ def test_options_that_never_fit_and_those_that_tie(backend):
 
 
 @every_backend
+@pytest.mark.parametrize("budgets", [1, 2])
+def test_values_that_just_fit_in_32_bits(backend, budgets):
+    rng = np.random.default_rng(budgets)
+    weights = rng.integers(0, 500, (30, budgets)) + 100
+    profits = weights[:, 0] * 890_000 + rng.integers(0, 1000, 30)
+    groups = [([0, p, p // 2], [0 * w, w, w // 2]) for p, w in zip(profits, weights, strict=True)]
+    for problem in (
+        of_items(profits, weights, [600] * budgets, False, False),
+        of_groups(groups, [600] * budgets, False),
+    ):
+        assert problem.peak < 1 << 29 < problem.magnitude
+        assert problem.peak > 500_000_000
+        assert operations(backend).value_bytes(problem) == 4
+        assert_same_tables(problem, backend, rng)
+
+
+@every_backend
 @every_budget
 @every_fill
 @pytest.mark.parametrize("memory", [0, 1 << 40])

@@ -50,7 +50,9 @@ def relax(problem: Problem) -> Relaxation:
     problem : Problem
         With a stage.
     """
-    shift = min(max(_SUM_BITS - problem.magnitude.bit_length(), 0), _MAX_SHIFT)
+    # The prices of all capacities together may be as large as the profits.
+    bits = problem.magnitude.bit_length() + len(problem.capacities)
+    shift = min(max(_SUM_BITS - bits, 0), _MAX_SHIFT)
     heads = problem.starts[:-1]
     scaled = problem.profits << shift
     multipliers = np.zeros(len(problem.capacities), np.int64)

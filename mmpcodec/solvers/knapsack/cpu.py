@@ -5,7 +5,7 @@ import numpy as np
 from mmpcodec import _cpu
 from mmpcodec.devices import processors
 from mmpcodec.solvers.knapsack import reference
-from mmpcodec.solvers.knapsack.problem import Problem
+from mmpcodec.solvers.knapsack.problem import SMALL_PROFITS, Problem
 
 REDUCES = True
 DIRECT_CELLS = 0
@@ -14,12 +14,10 @@ LEAST_STATES = 1 << 22
 LOOK_CELLS = 1 << 27
 CELLS_A_STATE = 16
 
-_SMALL_PROFITS = 1 << 29
-
 
 def value_bytes(problem: Problem) -> int:
     """As the reference: fewer where all sums fit."""
-    return 4 if problem.magnitude < _SMALL_PROFITS else 8
+    return 4 if problem.peak < SMALL_PROFITS else 8
 
 
 def free_bytes() -> int:

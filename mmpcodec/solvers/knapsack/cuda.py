@@ -11,7 +11,7 @@ import numpy as np
 
 from mmpcodec.backends import kernels
 from mmpcodec.devices import attribute
-from mmpcodec.solvers.knapsack.problem import Problem
+from mmpcodec.solvers.knapsack.problem import SMALL_PROFITS, Problem
 
 REDUCES = True
 DIRECT_CELLS = 1 << 31
@@ -47,7 +47,7 @@ STAGE = np.dtype([("plane", np.int64), ("option", np.int32), ("options", np.int3
 
 def value_bytes(problem: Problem) -> int:
     """As the reference: fewer where all sums fit."""
-    return 4 if problem.magnitude < 1 << 29 else 8
+    return 4 if problem.peak < SMALL_PROFITS else 8
 
 
 def free_bytes() -> int:

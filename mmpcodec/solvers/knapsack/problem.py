@@ -15,6 +15,8 @@ from mmpcodec.errors import ParameterError
 MAX_PROFITS = (1 << 61) - 1
 MAX_CAPACITY = (1 << 62) - 1
 MAX_OPTIONS = 1 << 16
+SMALL_PROFITS = 1 << 29
+"""Sums below this are added up in 32 bits."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,20 @@ class Problem:
         if not self.stages:
             return 0
         return int(np.maximum.reduceat(abs(self.profits), self.starts[:-1]).sum())
+
+    @cached_property
+    def peak(self) -> int:
+        """No value of a state is beyond this, in magnitude."""
+        from mmpcodec.solvers.knapsack.bounds import relax
+
+        lightest = np.zeros(0, np.int64)
+        if self.stages:
+            lightest = np.minimum.reduceat(self.weights.sum(axis=1), self.starts[:-1])
+        # Where each stage has an option for nothing, more capacity or stages never give less.
+        grows = not self.exact_fill and not lightest.any() and self.profits.min(initial=0) >= 0
+        if self.magnitude < SMALL_PROFITS or not grows:
+            return self.magnitude
+        return min(self.magnitude, relax(self).bound)
 
     def state(self, point: Sequence[int]) -> int:
         """Place of some capacities in the table."""
