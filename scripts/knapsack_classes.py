@@ -1,7 +1,12 @@
 """Instances of the 0-1 knapsack in classes that are known to be easy or hard.
 
-D. Pisinger, "Where are the hard knapsack problems?", Computers & Operations Research 2005.
+D. Pisinger, "Where are the hard knapsack problems?", Computers & Operations Research 2005;
+J. Jooken, P. Leyman and P. De Causmaecker, "A new class of hard problem instances for the 0-1
+knapsack problem", European Journal of Operational Research 2022.
 """
+
+import itertools
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -70,6 +75,42 @@ def circle(rng: np.random.Generator, count: int, top: int) -> Items:
     """Profits on an arc over the weights, of two thirds of its height."""
     weights = _weights(rng, count, top)
     return (2 * np.sqrt(4 * top**2 - (weights - 2 * top) ** 2) / 3).astype(np.int64) + 1, weights
+
+
+def noisy_groups(
+    rng: np.random.Generator,
+    count: int,
+    capacity: int,
+    groups: int,
+    share: float,
+    offset: float,
+    noise: int,
+) -> Items:
+    """Groups near a half, a quarter, ... of the capacity, and last a share of small items."""
+    small = int(count * share)
+    each = (count - small) // (groups - 1)
+    levels = [int((0.5**i + offset) * capacity) for i in range(1, groups)]
+    base = np.concatenate([np.repeat(levels, each), np.zeros(count - each * (groups - 1), int)])
+    profits, weights = base + rng.integers(1, noise + 1, (2, count))
+    return profits, weights
+
+
+NOISY_COUNTS = (400, 600, 800, 1000, 1200)
+NOISY_GROUPS = (2, 6, 10, 14)
+NOISY_SHARES = (0.1, 0.2, 0.3)
+NOISY_OFFSETS = (0, 1e-5, 1e-4, 1e-3, 1e-2, 0.1)
+NOISY_NOISES = (100, 200, 300)
+
+
+def all_noisy_groups(capacity: int) -> Iterator[tuple[str, Items]]:
+    """Name and items of each of the 1080 settings of the paper, drawn anew."""
+    settings = itertools.product(
+        NOISY_COUNTS, NOISY_GROUPS, NOISY_SHARES, NOISY_OFFSETS, NOISY_NOISES
+    )
+    for seed, (count, groups, share, offset, noise) in enumerate(settings):
+        rng = np.random.default_rng(seed)
+        name = f"n {count}, g {groups}, f {share}, eps {offset}, s {noise}"
+        yield name, noisy_groups(rng, count, capacity, groups, share, offset, noise)
 
 
 CLASSES = {

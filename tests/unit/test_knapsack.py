@@ -2,6 +2,7 @@
 
 import itertools
 from fractions import Fraction
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -9,13 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from mmpcodec import LimitExceeded, ParameterError
+from mmpcodec import LimitExceeded, ParameterError, backends
 from mmpcodec.solvers.knapsack import (
     choice_curve,
     knapsack,
     knapsack_batch,
     multiple_choice,
     multiple_choice_batch,
+    table,
     value_curve,
 )
 
@@ -242,6 +244,51 @@ def test_values_are_those_of_highs(budgets):
         options={"mip_rel_gap": 0},
     )
     assert knapsack(profits.ravel(), columns.T, capacities).value == round(-judge.fun)
+
+
+@pytest.mark.parametrize("budgets", [1, 2])
+def test_values_are_those_of_or_tools(budgets):
+    pytest.importorskip("ortools", reason="OR-Tools is not installed")
+    from ortools.algorithms.python import knapsack_solver
+
+    rng = np.random.default_rng(budgets)
+    kinds = knapsack_solver.SolverType
+    for count in (12, 30):
+        weights = rng.integers(1, 300, (count, budgets))
+        profits = weights.sum(axis=1) + rng.integers(1, 40, count)
+        capacities = (weights.sum(axis=0) // 3).tolist()
+        kind = (
+            kinds.KNAPSACK_DYNAMIC_PROGRAMMING_SOLVER
+            if budgets == 1
+            else kinds.KNAPSACK_MULTIDIMENSION_BRANCH_AND_BOUND_SOLVER
+        )
+        judge = knapsack_solver.KnapsackSolver(kind, "")
+        judge.init(profits.tolist(), weights.T.tolist(), capacities)
+        assert knapsack(profits, weights, capacities).value == judge.solve()
+
+
+def test_auto_starts_a_device_for_large_tables_only(monkeypatch):
+    asked = []
+
+    def operations(package, backend):
+        asked.append(backend)
+        return import_module(f"{package}.cpu")
+
+    monkeypatch.setattr(table, "operations", operations)
+    monkeypatch.setattr(backends, "unavailable", lambda name: None)
+    rng = np.random.default_rng(0)
+    arguments = rng.integers(1, 90, 20), rng.integers(1, 9, (20, 2)), [30, 20]
+    small = knapsack(*arguments)
+    value_curve(*arguments)
+    assert asked == ["auto", "auto"]
+    monkeypatch.setattr(table, "AUTO_CELLS", 1)
+    assert knapsack(*arguments).items == small.items
+    value_curve(*arguments)
+    knapsack(*arguments, backend="cpu")
+    assert asked[2:] == ["cuda", "cuda", "cpu"]
+    monkeypatch.setattr(backends, "unavailable", lambda name: "there is none")
+    knapsack(*arguments)
+    assert asked[-1] == "auto"
 
 
 @every_backend

@@ -18,14 +18,16 @@ choice, and every backend and path returns the same items. Answers cut short by 
 exception. The order of one budget is the one in which lists of states stay short; in the order
 given they grow to whole tables on classes where profits and weights are strongly correlated.
 
-*Methods.* The reference fills the whole table. The other backends first remove what no best choice
-holds (options too heavy, dominated, or excluded by a Lagrangian bound strictly below a choice
-already found) and divide weights by their common divisor. Items of one budget are then tried by
-lists of states over a core that grows around the break item, twice: for the best value, and for the
-items. Where lists grow too long, for several budgets and for groups, a dense table of states
-follows: two rows of values, and of each stage ceil(log2(options)) bits a state. Where these bits do
-not fit in memory, the stages are halved until they do and the rows in front of the halves computed
-again, about halvings / 2 sweeps more.
+*Methods.* The reference fills the whole table, and so does a CUDA device where that takes less time
+than anything else. The other backends first remove what no best choice holds (options too heavy,
+dominated, or excluded by a Lagrangian bound strictly below a choice already found) and divide
+weights by their common divisor. Items of one budget are then tried by lists of states over a core
+that grows around the break item, on the processor and twice: for the best value, and for the items.
+Where lists grow too long, for several budgets and for groups, a dense table of states follows: two
+rows of values, and of each stage ceil(log2(options)) bits a state. Where these bits do not fit in
+memory, the stages are halved until they do and the rows in front of the halves computed again,
+about halvings / 2 sweeps more. The backend "auto" fills large tables on a CUDA device where there
+is one.
 
 *No answer.* Where no choice is feasible, value and bound are None and nothing is chosen.
 

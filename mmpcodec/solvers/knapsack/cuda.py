@@ -18,7 +18,7 @@ DIRECT_CELLS = 1 << 31
 SMALL_CELLS = 1 << 31
 LEAST_STATES = 1 << 17
 LOOK_CELLS = 1 << 34
-CELLS_A_STATE = 1 << 11
+CELLS_A_STATE = 1 << 14
 
 NULL = np.uintp(0)
 THREADS = 1024
@@ -234,6 +234,8 @@ def sweep(
         even = cupy.empty_like(row)
         odd = cupy.empty_like(row) if stages.passes > 1 else even
         stages.sweep(row, (even, odd), words, None)
+        # Who looks at the clock between sweeps must not run ahead of them.
+        cupy.cuda.get_current_stream().synchronize()
         after = even if stages.passes % 2 else odd
     return after, Decisions(stages, words) if keep else None
 

@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 
 from mmpcodec.errors import ParameterError
-from mmpcodec.solvers import backends
 from mmpcodec.solvers.knapsack.problem import Problem, of_groups, of_items
-from mmpcodec.solvers.knapsack.table import Table, usable_memory
+from mmpcodec.solvers.knapsack.table import Table, table_operations, usable_memory
 
 _HOST_BYTES = 17
 
@@ -117,6 +116,6 @@ def choice_curve(
 
 
 def _curve(problem: Problem, memory_limit: int | None, backend: str, items: bool) -> Curve:
-    operation = backends.operations(__package__, backend)
+    operation = table_operations(backend, problem.cells)
     memory = usable_memory(memory_limit, operation)
     return Curve(problem, Table(problem, operation, memory, None, _HOST_BYTES), items)

@@ -13,7 +13,13 @@ from mmpcodec.solvers.knapsack.answers import Solution
 from mmpcodec.solvers.knapsack.bounds import greedy, relax
 from mmpcodec.solvers.knapsack.problem import Problem, of_groups, of_items
 from mmpcodec.solvers.knapsack.reduction import Reduced, exclude, reduce
-from mmpcodec.solvers.knapsack.table import OutOfTime, Table, table_bytes, usable_memory
+from mmpcodec.solvers.knapsack.table import (
+    OutOfTime,
+    Table,
+    table_bytes,
+    table_operations,
+    usable_memory,
+)
 
 
 def knapsack(
@@ -246,7 +252,9 @@ def _solve(
         for search in large:
             if search.path is None and not search.is_direct(operation, memory):
                 _exclude(search)
-    _fill_tables([s for s in searches if s.path is None], operation, memory, deadline)
+    left = [search for search in searches if search.path is None]
+    operation = table_operations(backend, sum(search.rest.cells for search in left))
+    _fill_tables(left, operation, usable_memory(memory_limit, operation), deadline)
     seconds = time.perf_counter() - begin
     return [search.solution(items, seconds) for search in searches]
 

@@ -12,8 +12,20 @@ from typing import Any
 
 import numpy as np
 
+from mmpcodec import backends
 from mmpcodec.errors import LimitExceeded, ParameterError
+from mmpcodec.solvers.backends import operations
 from mmpcodec.solvers.knapsack.problem import Problem
+
+AUTO_CELLS = 1 << 32
+"""Cells of tables that the processor fills in a second or more, in which a device is started."""
+
+
+def table_operations(backend: str, cells: int) -> Any:
+    """The operations of a backend that fill tables of so many cells."""
+    if backend == "auto" and cells >= AUTO_CELLS and backends.unavailable("cuda") is None:
+        backend = "cuda"
+    return operations(__package__, backend)
 
 
 def usable_memory(limit: int | None, operation: Any) -> int:
