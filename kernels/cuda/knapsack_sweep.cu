@@ -13,8 +13,9 @@ constexpr int kWarps = kThreads / 32;
 constexpr int kEach = 4;          // words of states of a warp at a time
 constexpr int kCounterStep = 32;  // counters of teams lie in different lines of the cache
 
-struct Team {
-    int warp, warps;
+// A block's part of a row: groups of kEach words.
+struct Part {
+    int64_t first, last;
 };
 
 // All blocks of a team have come here, and see what the others have written.
@@ -33,23 +34,23 @@ __device__ inline void wait_for_team(uint32_t* arrived, uint32_t blocks, uint32_
 }
 
 // The row in front of the first stage.
-__device__ inline void fill_start(const Table& table, bool exact_fill, const Team& team, Value* row) {
-    const int64_t step = int64_t{32} * team.warps;
-    for (int64_t state = 32 * team.warp + threadIdx.x % 32; state < table.states; state += step)
+__device__ inline void fill_start(const Table& table, bool exact_fill, const Part& part, Value* row) {
+    const int64_t last = min(part.last * kEach * 32, table.states);
+    for (int64_t state = part.first * kEach * 32 + threadIdx.x; state < last; state += kThreads)
         row[state] = exact_fill && state ? kNothing : 0;
 }
 
 // Two stages of an item each, to leave or to take, as one.
-__device__ inline void sweep_two(const Table& table, const Option* options, const Team& team,
+__device__ inline void sweep_two(const Table& table, const Option* options, const Part& part,
                                  const Value* before, Value* after, uint32_t* first,
                                  uint32_t* second) {
-    const int lane = threadIdx.x % 32;
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const Option take[2] = {options[1], options[3]};
     const Value leave[2] = {options[0].profit, options[2].profit};
     Index both[kBudgets];
 #pragma unroll
     for (int i = 0; i < kBudgets; ++i) both[i] = take[0].weights[i] + take[1].weights[i];
-    for (int64_t group = team.warp; group * kEach < table.words; group += team.warps) {
+    for (int64_t group = part.first + warp; group < part.last; group += kWarps) {
         // Values in front with none of the items, the first, the second, and both.
         Value none[kEach], one[kEach], two[kEach], all[kEach];
 #pragma unroll
@@ -91,11 +92,12 @@ __device__ inline void sweep_two(const Table& table, const Option* options, cons
 
 // One stage of any options.
 __device__ inline void sweep_one(const Table& table, const Option* options, int count,
-                                 const Team& team, const Value* before, Value* after,
+                                 const Part& part, const Value* before, Value* after,
                                  uint32_t* decisions) {
-    const int lane = threadIdx.x % 32;
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int bits = 32 - __clz(count - 1);
-    for (int64_t word = team.warp; word < table.words; word += team.warps) {
+    const int64_t last = min(part.last * kEach, table.words);
+    for (int64_t word = part.first * kEach + warp; word < last; word += kWarps) {
         const int64_t place = word * 32 + lane;
         const bool there = place < table.states;
         const Index state = static_cast<Index>(there ? place : 0);
@@ -105,8 +107,9 @@ __device__ inline void sweep_one(const Table& table, const Option* options, int 
         int choice = 0;
 #pragma unroll 4
         for (int i = 0; i < count; ++i) {
-            if (!holds(capacities, options[i].weights)) continue;
-            const Value candidate = before[state - options[i].shift] + options[i].profit;
+            Value candidate = kUnfit;
+            if (holds(capacities, options[i].weights)) candidate = before[state - options[i].shift];
+            candidate += options[i].profit;
             if (best < candidate) {
                 best = candidate;
                 choice = i;
@@ -136,7 +139,6 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
                  uint32_t* decisions, Value* values, uint32_t* counters) {
     const int number = blockIdx.x / team_blocks, teams = gridDim.x / team_blocks;
     const int member = blockIdx.x % team_blocks;
-    const Team team{member * kWarps + static_cast<int>(threadIdx.x / 32), team_blocks * kWarps};
     uint32_t* const arrived = counters + number * kCounterStep;
     uint32_t expected = 0;
     Value* out = even + number * stride;
@@ -148,9 +150,11 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     };
     for (int problem = number; problem < count; problem += teams) {
         const Table table = tables[problem];
+        const int64_t groups = (table.words + kEach - 1) / kEach;
+        const Part part{groups * member / team_blocks, groups * (member + 1) / team_blocks};
         const Value* in = before;
         if (!in) {
-            fill_start(table, exact_fill, team, out);
+            fill_start(table, exact_fill, part, out);
             wait_for_team(arrived, team_blocks, expected);
             in = out;
             swap_rows();
@@ -161,10 +165,10 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
             uint32_t* planes = nullptr;
             if (decisions) planes = decisions + table.decisions + stage.plane * table.words;
             if (behind - first == 2)
-                sweep_two(table, options + stage.option, team, in, out, planes,
+                sweep_two(table, options + stage.option, part, in, out, planes,
                           planes ? planes + table.words : nullptr);
             else
-                sweep_one(table, options + stage.option, stage.options, team, in, out, planes);
+                sweep_one(table, options + stage.option, stage.options, part, in, out, planes);
             wait_for_team(arrived, team_blocks, expected);
             in = out;
             swap_rows();

@@ -29,6 +29,8 @@ CACHE_SHARE = 2
 """Rows of all teams take at most one part in so many of the cache."""
 EACH = 4
 """States of a thread at a time where items go two by two."""
+LEAST_SHARE = 256
+"""States for which a block joins a team, where stages have many options."""
 MAX_INDEX = 1 << 31
 """States from which on their numbers take 64 bits."""
 ROWS = 3
@@ -147,7 +149,7 @@ class Stages:
         self.count = len(problems)
         self.total = len(counts)
         self.longest = int(states.max())
-        share = THREADS * (EACH if items.all() else 1)
+        share = EACH * THREADS if items.all() else LEAST_SHARE
         self.teams, self.blocks = _teams(self.count, self.longest, self.value_type.itemsize, share)
         self.passes = len(passes) - 1
         self.decision_words = int(sizes.sum())

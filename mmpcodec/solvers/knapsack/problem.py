@@ -88,14 +88,12 @@ class Problem:
         """No value of a state is beyond this, in magnitude."""
         from mmpcodec.solvers.knapsack.bounds import relax
 
-        lightest = np.zeros(0, np.int64)
-        if self.stages:
-            lightest = np.minimum.reduceat(self.weights.sum(axis=1), self.starts[:-1])
-        # Where each stage has an option for nothing, more capacity or stages never give less.
-        grows = not self.exact_fill and not lightest.any() and self.profits.min(initial=0) >= 0
-        if self.magnitude < SMALL_PROFITS or not grows:
+        if self.magnitude < SMALL_PROFITS or self.exact_fill or self.profits.min() < 0:
             return self.magnitude
-        return min(self.magnitude, relax(self).bound)
+        lightest = np.minimum.reduceat(self.weights.max(axis=1), self.starts[:-1])
+        # Where each stage has an option that weighs nothing, more capacity never gives less, nor
+        # do more stages.
+        return self.magnitude if lightest.any() else min(self.magnitude, relax(self).bound)
 
     def state(self, point: Sequence[int]) -> int:
         """Place of some capacities in the table."""
