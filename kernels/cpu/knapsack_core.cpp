@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <type_traits>
 #include <vector>
 
 namespace mmp {
@@ -18,25 +19,43 @@ struct State {
     int64_t profit, weight;
 };
 
+// A state that knows which of the items that joined the core changed it.
+struct TrackedState : State {
+    uint64_t changes = 0;  // bit by bit; the last one is for all items beyond the others
+};
+
+constexpr int64_t kTracked = 63;
+
+void change(State& state, const Item& item, int64_t) {
+    state.profit += item.profit;
+    state.weight += item.weight;
+}
+
+void change(TrackedState& state, const Item& item, int64_t number) {
+    change(static_cast<State&>(state), item, number);
+    state.changes |= uint64_t{1} << std::min(number, kTracked);
+}
+
 using List = std::vector<State>;
 
 // Joins the states with the same states changed by an item, both in order of weight, and leaves out
-// those that are dominated or that `keep` refuses.
-template <class Keep>
-void join(const List& states, int64_t profit, int64_t weight, List& out, const Keep& keep) {
+// those that are dominated or that `keep` refuses. `number` is that of the item.
+template <class S, class Keep>
+void join(const std::vector<S>& states, const Item& item, int64_t number, std::vector<S>& out,
+          const Keep& keep) {
     out.clear();
     const size_t count = states.size();
     size_t plain = 0, changed = 0;
     int64_t most = INT64_MIN;
     while (plain < count || changed < count) {
-        State next;
+        S next;
         const int64_t plain_weight = plain < count ? states[plain].weight : INT64_MAX;
         const int64_t changed_weight =
-            changed < count ? states[changed].weight + weight : INT64_MAX;
+            changed < count ? states[changed].weight + item.weight : INT64_MAX;
         if (plain_weight <= changed_weight)
             next = states[plain++];
         else
-            next = {states[changed].profit + profit, states[changed].weight + weight}, ++changed;
+            change(next = states[changed++], item, number);
         if (next.profit <= most || !keep(next)) continue;
         most = next.profit;
         if (!out.empty() && out.back().weight == next.weight) out.pop_back();
@@ -63,14 +82,22 @@ public:
 
     int64_t value() const { return best_; }
 
-    // Whether `value` is proven to be the best.
-    bool find_value() { return expand(false); }
+    // Whether `value` is proven to be the best. `take` gets the best choice that is known.
+    bool find_value(uint8_t* take) {
+        const bool proven = expand<TrackedState>();
+        if (best_changes_) {
+            best_taken_ = break_solution();
+            for (size_t i = 0; i < joined_.size() && i < kTracked; ++i)
+                best_taken_[joined_[i]] ^= best_changes_ >> i & 1;
+        }
+        write(best_taken_, take);
+        return proven;
+    }
 
     // Whether the choice is found; `value` is proven.
     bool find_choice(uint8_t* take) {
-        if (!expand(true)) return false;
-        std::vector<uint8_t> taken(count_);
-        std::fill_n(taken.begin(), break_, uint8_t{1});
+        if (!expand<State>()) return false;
+        std::vector<uint8_t> taken = break_solution();
         int64_t room = capacity_, profit = best_;
         while (!steps_.empty()) {
             const Step& step = steps_.back();
@@ -85,9 +112,7 @@ public:
             taken[step.place] = !leave;
             steps_.pop_back();
         }
-        int64_t left = break_, right = break_;
-        for (int64_t stage = 0; stage < count_; ++stage)
-            take[stage] = taken[next_place(stage, left, right)];
+        write(taken, take);
         return true;
     }
 
@@ -119,11 +144,27 @@ private:
     void find_greedy() {
         int64_t room = capacity_ - break_weight_;
         best_ = break_profit_;
+        best_taken_ = break_solution();
         for (int64_t i = break_; i < count_; ++i) {
             if (items_[i].weight > room) continue;
             room -= items_[i].weight;
             best_ += items_[i].profit;
+            best_taken_[i] = 1;
         }
+    }
+
+    // What is taken at each place.
+    std::vector<uint8_t> break_solution() const {
+        std::vector<uint8_t> taken(count_);
+        std::fill_n(taken.begin(), break_, uint8_t{1});
+        return taken;
+    }
+
+    // From places to stages.
+    void write(const std::vector<uint8_t>& taken, uint8_t* take) const {
+        int64_t left = break_, right = break_;
+        for (int64_t stage = 0; stage < count_; ++stage)
+            take[stage] = taken[next_place(stage, left, right)];
     }
 
     // Place of a stage: the break item, then in turn one in front of it and one behind. The stages
@@ -133,22 +174,30 @@ private:
         return behind ? right++ : --left;
     }
 
-    // States of a core that grows by one stage after the other. With `ties` those that may lead to
+    // States of a core that grows by one stage after the other. Without tracks those that may lead to
     // the value already found are kept, and what is needed to trace it back.
-    bool expand(bool ties) {
-        List states{{break_profit_, break_weight_}};
+    template <class S>
+    bool expand() {
+        constexpr bool ties = std::is_same_v<S, State>;
+        std::vector<S> states(1);
+        states[0].profit = break_profit_;
+        states[0].weight = break_weight_;
         int64_t left = break_, right = break_, work = 0;
-        steps_.clear();
+        joined_.clear();
         for (int64_t stage = 0; stage < count_ && !states.empty(); ++stage) {
             const int64_t place = next_place(stage, left, right);
             const int64_t wanted = best_ + !ties;
             if (hopeless(items_[place], wanted)) continue;
             const int64_t sign = place < break_ ? -1 : 1;
-            List next;
-            join(states, sign * items_[place].profit, sign * items_[place].weight, next,
-                 [&](const State& state) { return promising(state, left, right, ties); });
+            const Item item{sign * items_[place].profit, sign * items_[place].weight};
+            std::vector<S> next;
+            join(states, item, static_cast<int64_t>(joined_.size()), next, [&](const S& state) {
+                note(state);
+                return promising(state, left, right, ties);
+            });
+            joined_.push_back(place);
             work += static_cast<int64_t>(next.size());
-            if (ties) steps_.push_back({place, std::move(states)});
+            if constexpr (ties) steps_.push_back({place, std::move(states)});
             states = std::move(next);
             if (static_cast<int64_t>(states.size()) > limits_.list ||
                 work > limits_.work || (ties && work > limits_.stored) ||
@@ -156,6 +205,14 @@ private:
                 return false;
         }
         return true;
+    }
+
+    void note(const State&) {}
+
+    // Keeps the changes of the best state that are known.
+    void note(const TrackedState& state) {
+        if (state.weight <= capacity_ && state.profit > best_ && !(state.changes >> kTracked))
+            best_changes_ = state.changes;
     }
 
     // Whether less than `wanted` is left with the item on the other side than in the break solution.
@@ -189,6 +246,9 @@ private:
     const CoreLimits limits_;
     std::vector<Item> items_;
     std::vector<Step> steps_;
+    std::vector<int64_t> joined_;      // places of the items of the core
+    std::vector<uint8_t> best_taken_;  // of a good choice
+    uint64_t best_changes_ = 0;
     int64_t break_ = 0, break_profit_ = 0, break_weight_ = 0;
     Item price_{};
     Wide top_ = 0;  // the bound, times the weight of the break item
@@ -199,7 +259,7 @@ template <class Wide>
 CoreOutcome solve(const int64_t* profits, const int64_t* weights, int64_t count, int64_t capacity,
                   const CoreLimits& limits, int64_t& value, uint8_t* take) {
     Core<Wide> core(profits, weights, count, capacity, limits);
-    const bool proven = core.find_value();
+    const bool proven = core.find_value(take);
     const bool found = proven && core.find_choice(take);
     value = core.value();
     return found ? CoreOutcome::kChoice : proven ? CoreOutcome::kValue : CoreOutcome::kNothing;

@@ -24,7 +24,7 @@ struct CoreLimits {
 // Solves an instance of `count` items with positive profits and weights, none above the capacity,
 // which is below the sum of the weights. They come in the order of stages that the definitions give:
 // the break item, then in turn one in front of it and one behind. `value` is that of some choice, or
-// the best; `take` is set where the choice is found.
+// the best; `take` is the choice where that is found, and else a good one, worth `value` or less.
 CoreOutcome knapsack_core(const int64_t* profits, const int64_t* weights, int64_t count,
                           int64_t capacity, const CoreLimits& limits, int64_t& value,
                           uint8_t* take);

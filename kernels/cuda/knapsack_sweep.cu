@@ -56,7 +56,7 @@ __device__ inline void sweep_two(const Table& table, const Option* options, cons
 #pragma unroll
         for (int i = 0; i < kEach; ++i) {
             const int64_t place = (group * kEach + i) * 32 + lane;
-            none[i] = one[i] = two[i] = all[i] = kUnfit;
+            none[i] = one[i] = two[i] = all[i] = kNothing;
             if (place >= table.states) continue;
             const Index state = static_cast<Index>(place);
             Index capacities[kBudgets];
@@ -107,7 +107,7 @@ __device__ inline void sweep_one(const Table& table, const Option* options, int 
         int choice = 0;
 #pragma unroll 4
         for (int i = 0; i < count; ++i) {
-            Value candidate = kUnfit;
+            Value candidate = kNothing;
             if (holds(capacities, options[i].weights)) candidate = before[state - options[i].shift];
             candidate += options[i].profit;
             if (best < candidate) {

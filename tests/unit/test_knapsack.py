@@ -13,6 +13,8 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from mmpcodec import LimitExceeded, ParameterError, backends
 from mmpcodec.solvers.knapsack import (
     choice_curve,
+    core,
+    cpu,
     knapsack,
     knapsack_batch,
     multiple_choice,
@@ -20,6 +22,8 @@ from mmpcodec.solvers.knapsack import (
     table,
     value_curve,
 )
+from mmpcodec.solvers.knapsack.bounds import greedy, relax
+from mmpcodec.solvers.knapsack.problem import of_items
 
 BACKENDS = ["cpu", "reference"]
 every_backend = pytest.mark.parametrize("backend", BACKENDS)
@@ -400,6 +404,24 @@ def test_time_limit_gives_a_choice_and_a_bound(backend):
     assert found.value <= best.value <= found.bound
     assert (weights[list(found.items)].sum(axis=0) <= 300).all()
     assert profits[list(found.items)].sum() == found.value
+
+
+def test_lists_that_grow_too_long_leave_a_good_choice():
+    rng = np.random.default_rng(4)
+    improved = 0
+    for count in (20, 60, 400):
+        weights = rng.integers(1, 10**6, count)
+        profits, capacity = weights + 10**5, int(weights.sum()) // 2
+        problem = of_items(profits, weights, capacity, False)
+        relaxation = relax(problem)
+        simple = problem.value(greedy(problem, relaxation))
+        for memory in (1000, 30_000, 1_000_000):
+            answer = core.solve([problem], memory, cpu, 1 << 40, None)[0]
+            weight = int(problem.weights[problem.starts[:-1] + answer.choices].sum())
+            assert weight <= capacity
+            assert problem.value(answer.choices) == answer.value <= relaxation.bound
+            improved += answer.value > simple
+    assert improved > 3
 
 
 @every_backend

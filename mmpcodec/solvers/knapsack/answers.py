@@ -19,7 +19,8 @@ class Solution:
     bound : int or None
         No choice has more profit; the value where that is optimal.
     path : str
-        What found it: "reduction", "core", "dense", "dense, items by halving" or "greedy".
+        What found it: "reduction", "core", "dense", "dense, items by halving", or "greedy" for the
+        best that was known when time ran out.
     seconds : float
         Time taken; in a batch that of the whole batch.
     """

@@ -26,15 +26,18 @@ class Answer:
 
     Parameters
     ----------
-    choices : (G,) int64 array or None
-        None where the lists grew too long.
+    choices : (G,) int64 array
+        A good choice.
+    found : bool
+        Whether it is the one that the package names. If not, the lists grew too long.
     value : int
-        Of the choices, or else of some choice.
+        Of the choices, or of better ones that exist.
     proven : bool
         Whether no choice has more.
     """
 
-    choices: np.ndarray | None
+    choices: np.ndarray
+    found: bool
     value: int
     proven: bool
 
@@ -79,7 +82,8 @@ def solve(
     )
     return [
         Answer(
-            part.astype(np.int64) if outcome == _CHOICE else None,
+            part.astype(np.int64),
+            bool(outcome == _CHOICE),
             int(value + p.profits[::2].sum()),
             bool(outcome >= _VALUE),
         )

@@ -170,6 +170,7 @@ class _Search:
         self.problem = problem
         self.reduced: Reduced | None = None  # None where nothing is removed
         self.direct = False
+        self.good: np.ndarray | None = None  # a choice from the lists
         self.known: int | None = None  # profit of some choice of the reduced problem
         self.value: int | None = None
         self.choices: np.ndarray | None = None
@@ -215,8 +216,10 @@ class _Search:
         if self.bound is None:
             self.bound = min(self.settled() + relaxation.bound, self.problem.magnitude)
         choices = greedy(rest, relaxation)
-        if choices is not None:
-            self.choices = self.whole(choices)
+        some = [self.good, None if choices is None else self.whole(choices)]
+        known = [choices for choices in some if choices is not None]
+        if known:
+            self.choices = max(known, key=self.problem.value)
             self.value = self.problem.value(self.choices)
 
     def solution(self, items: bool, seconds: float) -> Solution:
@@ -283,8 +286,10 @@ def _try_cores(
         search.known = answer.value
         if answer.proven:
             search.bound = search.settled() + answer.value
-        if answer.choices is not None:
+        if answer.found:
             search.settle(answer.choices, "core")
+        else:
+            search.good = search.whole(answer.choices)
 
 
 def _exclude(search: _Search) -> None:
