@@ -14,7 +14,7 @@ from mmpcodec.devices import attribute
 from mmpcodec.solvers.knapsack.problem import SMALL_PROFITS, Problem
 
 REDUCES = True
-DIRECT_CELLS = 1 << 31
+DIRECT_CELLS = 1 << 33
 SMALL_CELLS = 1 << 31
 LEAST_STATES = 1 << 17
 LOOK_CELLS = 1 << 34
