@@ -251,6 +251,15 @@ def test_runs_are_equal(backend):
 
 
 @pytest.mark.gpu
+@every_budget
+def test_64_bits_for_states(monkeypatch, budgets):
+    monkeypatch.setattr("mmpcodec.solvers.knapsack.cuda.MAX_INDEX", 1)
+    rng = np.random.default_rng(budgets)
+    for kind in ("items", "groups", "wide groups"):
+        assert_same_tables(random_problem(rng, kind, budgets, False), "cuda", rng)
+
+
+@pytest.mark.gpu
 def test_states_beyond_32_bits():
     operation = operations("cuda")
     capacity = (1 << 31) + 70
