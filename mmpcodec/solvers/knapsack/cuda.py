@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mmpcodec import devices
 from mmpcodec.backends import kernels
 from mmpcodec.devices import attribute
 from mmpcodec.solvers.knapsack.problem import SMALL_PROFITS, Problem
@@ -54,9 +55,7 @@ def value_bytes(problem: Problem) -> int:
 
 def free_bytes() -> int:
     """As the reference: on the device."""
-    import cupy
-
-    return cupy.cuda.Device().mem_info[0] + cupy.get_default_memory_pool().free_bytes()
+    return devices.free_bytes()
 
 
 def start_row(problem: Problem) -> Any:
