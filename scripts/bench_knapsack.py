@@ -328,7 +328,7 @@ def bench_device(judges: bool) -> None:
     cupy.get_default_memory_pool().free_all_blocks()
     for count, top, limit in ((1000, 1000, 1), (10_000, 1000, 1), (1000, 10**6, 3)):
         bench_classes(count, top, limit, False, "cuda")
-    bench_classes(10_000, 10**6, 1, False, "cuda", ("uncorrelated", "weakly correlated"))
+    bench_classes(10_000, 10**6, 3, False, "cuda")
 
 
 def main() -> None:

@@ -1,7 +1,6 @@
 """A knapsack of either kind as stages, each with options of which one is chosen."""
 
 import math
-import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mmpcodec.errors import ParameterError
+from mmpcodec.solvers.arguments import integer
 
 MAX_PROFITS = (1 << 61) - 1
 MAX_CAPACITY = (1 << 62) - 1
@@ -203,10 +203,7 @@ def _capacities(capacities: Any) -> tuple[int, ...]:
         raise ParameterError("capacities = (): must be one or more")
     limits = []
     for capacity in given:
-        try:
-            limits.append(operator.index(capacity))
-        except TypeError:
-            raise ParameterError(f"capacity = {capacity!r}: must be an integer") from None
+        limits.append(integer("capacity", capacity))
         if not 0 <= limits[-1] <= MAX_CAPACITY:
             raise ParameterError(f"capacity = {capacity}: must be from 0 to {MAX_CAPACITY}")
     return tuple(limits)
