@@ -80,7 +80,8 @@ std::vector<int64_t> count_all(const K* values, int64_t count, ThreadTeam& team)
     constexpr int64_t kMost = int64_t{1} << 31;  // that a 32-bit count is trusted with
     std::vector<int64_t> counts(kKeys);
     std::mutex mutex;
-    const int64_t each = std::clamp<int64_t>((count + 15) / 16, kShare, kMost);
+    // A task reads several times as many values as it has counts to clear and to add.
+    const int64_t each = std::clamp<int64_t>((count + 15) / 16, std::max(kShare, 8 * kKeys), kMost);
     team.run(static_cast<uint32_t>((count + each - 1) / each), [&](uint32_t task) {
         std::vector<uint32_t> tables(kTables * kKeys);
         const K* part = values + task * each;

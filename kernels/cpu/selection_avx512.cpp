@@ -54,14 +54,15 @@ template <class K, Kind kind>
 int64_t split(const K* values, int64_t count, Bracket<K>& bracket) {
     using L = Lanes<K>;
     constexpr int kLanes = 64 / sizeof(K);
+    constexpr int kFew = 2;
     const __m512i low = L::all(bracket.low), high = L::all(bracket.high);
     const __m512i width = L::all(static_cast<K>(bracket.high - bracket.low));
     const __m512i top = L::all(kTop<K>), infinity = L::all(kInfinity<K>);
-    int64_t below = 0, nans = 0;
-    for (int64_t i = 0; i < count; i += kLanes) {
-        const int64_t left = std::min<int64_t>(kLanes, count - i);
-        const __mmask16 exist = static_cast<__mmask16>((1u << left) - 1);
-        __m512i key = L::load(exist, values + i);
+    // In variables of their own, for what is stored might lie where the bracket does.
+    K* const inside = bracket.inside.data();
+    int64_t below = 0, nans = 0, found = bracket.found, at_low = 0, at_high = 0;
+    const auto look = [&](const K* from, __mmask16 exist) {
+        __m512i key = L::load(exist, from);
         if constexpr (kind == Kind::kFloat) {
             const __mmask16 nan = L::less(infinity, _mm512_andnot_si512(top, key));
             nans += ones(exist & nan);
@@ -70,18 +71,26 @@ int64_t split(const K* values, int64_t count, Bracket<K>& bracket) {
         }
         if constexpr (kind == Kind::kSigned) key = _mm512_xor_si512(key, top);
         below += ones(exist & L::less(key, low));
-        const __mmask16 within =
-            exist & static_cast<__mmask16>(~L::less(width, L::minus(key, low)));
-        if (!within) continue;
-        const __mmask16 first = within & L::equal(key, low);
-        const __mmask16 last = within & L::equal(key, high) & static_cast<__mmask16>(~first);
-        const __mmask16 between = within & static_cast<__mmask16>(~(first | last));
-        bracket.at_low += ones(first);
-        bracket.at_high += ones(last);
-        _mm512_storeu_si512(bracket.inside.data() + bracket.found, L::pack(between, key));
-        bracket.found += ones(between);
-    }
+        __mmask16 within = exist & static_cast<__mmask16>(~L::less(width, L::minus(key, low)));
+        // Many may be those at the ends; they are counted, so that what is kept gets fewer.
+        if (ones(within) > kFew) {
+            const __mmask16 first = within & L::equal(key, low);
+            const __mmask16 last = within & L::equal(key, high) & static_cast<__mmask16>(~first);
+            at_low += ones(first);
+            at_high += ones(last);
+            within &= static_cast<__mmask16>(~(first | last));
+        }
+        _mm512_storeu_si512(inside + found, L::pack(within, key));
+        found += ones(within);
+    };
+    int64_t i = 0;
+    constexpr __mmask16 kAll = static_cast<__mmask16>((1u << kLanes) - 1);
+    for (; i + kLanes <= count; i += kLanes) look(values + i, kAll);
+    if (i < count) look(values + i, static_cast<__mmask16>((1u << (count - i)) - 1));
     bracket.below += below;
+    bracket.at_low += at_low;
+    bracket.at_high += at_high;
+    bracket.found = found;
     return nans;
 }
 

@@ -37,7 +37,8 @@ inline K key_of(K bits) {
     return is_nan(bits) ? kNan<K> : static_cast<K>(bits ^ (sign | kTop<K>));
 }
 
-// Keys strictly between two bounds are kept, others only counted. The first `found` of `inside` are.
+// Keys strictly between two bounds are kept, and may be some of those at the bounds; all others are
+// only counted. Kept are the first `found` of `inside`.
 template <class K>
 struct Bracket {
     static constexpr int64_t kVector = 64 / sizeof(K);
@@ -68,7 +69,7 @@ struct Bracket {
 template <class K, Kind kind>
 int64_t split(const K* values, int64_t count, Bracket<K>& bracket);
 
-// The same without special instructions.
+// The same without special instructions; keeps none at the bounds.
 template <class K, Kind kind>
 int64_t split_plain(const K* values, int64_t count, Bracket<K>& bracket);
 
