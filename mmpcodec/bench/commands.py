@@ -127,8 +127,10 @@ def _run(template: str, **values: Any) -> None:
     except subprocess.TimeoutExpired as error:
         raise MmpError(f"{line[0]}: took more than {SECONDS} s") from error
     if done.returncode:
-        said = (done.stderr or done.stdout).decode(errors="replace").strip().splitlines()
-        last = f": {said[-1]}" if said else ""
+        said = (done.stderr or done.stdout).decode(errors="replace").splitlines()
+        # The last line that says something: some programs draw boxes around their words.
+        words = [line.strip(" │|") for line in said if any(map(str.isalnum, line))]
+        last = f": {words[-1]}" if words else ""
         raise MmpError(f"{line[0]}: exit code {done.returncode}{last}")
 
 

@@ -157,6 +157,7 @@ def test_programs_by_template(picture):
         ("no-such-program {input} {coded} {point}", "no-such-program: No such file"),
         ("false {input} {coded} {point}", "false: exit code 1"),
         ("true {input} {coded} {point}", "the program did not write coded.bin"),
+        ("sh -c 'echo │ gone │; echo +---+; exit 1' {input} {coded} {point}", "code 1: gone$"),
         ("cat missing {input} {coded} {point}", "cat: exit code 1: cat: "),
     ],
 )
