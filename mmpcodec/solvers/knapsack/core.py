@@ -19,6 +19,9 @@ _VALUE, _CHOICE = 1, 2
 _WORD_BYTES = 8
 _MOST_WORK = 1 << 36
 
+SHORT_STATES = 1 << 18
+"""States of lists that are always made, whatever the memory: large problems go other ways then."""
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -47,6 +50,11 @@ def applies(problem: Problem, reduced: Problem) -> bool:
     return problem.items is not None and reduced.stages > 0
 
 
+def solve_short(problems: list[Problem], deadline: float | None) -> list[Answer]:
+    """Solve instances to which it applies, where short lists do; each by one thread."""
+    return _solve(problems, SHORT_STATES, [SHORT_STATES] * len(problems), deadline)
+
+
 def solve(
     problems: list[Problem],
     memory: int,
@@ -58,9 +66,16 @@ def solve(
 
     Where lists grow too long, a table by ``operation`` in its own memory may follow.
     """
-    threads = processors()
     # Lists grow by doubling and are copied once more, so half of the memory has to stay free.
-    stored = memory // (2 * threads * _STATE_BYTES)
+    stored = memory // (2 * processors() * _STATE_BYTES)
+    work = [_work(problem, operation, table_memory) for problem in problems]
+    return _solve(problems, stored, work, deadline)
+
+
+def _solve(
+    problems: list[Problem], stored: int, work: list[int], deadline: float | None
+) -> list[Answer]:
+    threads = processors()
     counts = [problem.stages for problem in problems]
     offsets = np.cumsum([0, *counts])
     outcomes = np.zeros(len(problems), np.uint8)
@@ -73,7 +88,7 @@ def solve(
         np.array([p.capacities[0] for p in problems], np.int64),
         stored // 4,
         stored,
-        np.array([_work(problem, operation, table_memory) for problem in problems], np.int64),
+        np.array(work, np.int64),
         -1.0 if deadline is None else max(0.0, deadline - time.monotonic()),
         outcomes,
         values,

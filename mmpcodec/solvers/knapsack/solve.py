@@ -8,7 +8,7 @@ import numpy as np
 
 from mmpcodec.errors import ParameterError
 from mmpcodec.solvers import backends
-from mmpcodec.solvers.knapsack import core, reference
+from mmpcodec.solvers.knapsack import core, counting, reference
 from mmpcodec.solvers.knapsack.answers import Solution
 from mmpcodec.solvers.knapsack.bounds import greedy, relax
 from mmpcodec.solvers.knapsack.problem import Problem, of_groups, of_items
@@ -196,6 +196,13 @@ class _Search:
         """Choices of the problem from those of what is left."""
         return choices if self.reduced is None else self.reduced.choices(choices)
 
+    def know(self, choices: np.ndarray, value: int) -> None:
+        """A choice of what is left, and the profit of it or of a better one."""
+        whole = self.whole(choices)
+        if self.good is None or self.problem.value(whole) > self.problem.value(self.good):
+            self.good = whole
+        self.known = value if self.known is None else max(value, self.known)
+
     def settle(self, choices: np.ndarray | None, path: str) -> None:
         """The best choice of what is left, None where there is none."""
         self.path = path
@@ -213,8 +220,8 @@ class _Search:
         self.path = "greedy"
         rest = self.rest
         relaxation = relax(rest)
-        if self.bound is None:
-            self.bound = min(self.settled() + relaxation.bound, self.problem.magnitude)
+        bounds = [self.settled() + relaxation.bound, self.problem.magnitude, self.bound]
+        self.bound = min(bound for bound in bounds if bound is not None)
         choices = greedy(rest, relaxation)
         some = [self.good, None if choices is None else self.whole(choices)]
         known = [choices for choices in some if choices is not None]
@@ -251,6 +258,7 @@ def _solve(
         large = [s for s in searches if not s.is_direct(operation, memory)]
         for search in large:
             _reduce(search)
+        _try_large(large, deadline)
         _try_cores(large, usable_memory(memory_limit, reference), operation, memory, deadline)
         for search in large:
             if search.path is None and not search.is_direct(operation, memory):
@@ -283,13 +291,44 @@ def _try_cores(
         return
     answers = core.solve([s.rest for s in chosen], memory, operation, table_memory, deadline)
     for search, answer in zip(chosen, answers, strict=True):
-        search.known = answer.value
-        if answer.proven:
-            search.bound = search.settled() + answer.value
-        if answer.found:
-            search.settle(answer.choices, "core")
+        _take_in(search, answer)
+
+
+def _take_in(search: _Search, answer: core.Answer) -> None:
+    """What the lists found."""
+    if answer.found:
+        search.settle(answer.choices, "core")
+        return
+    search.know(answer.choices, answer.value)
+    if answer.proven:
+        search.bound = search.settled() + answer.value
+
+
+def _try_large(searches: list[_Search], deadline: float | None) -> None:
+    """Problems too large for a table, by short lists or where a choice meets its bound.
+
+    What is tried, and so which choice is found, depends on nothing but the problem.
+    """
+    chosen = [
+        s
+        for s in searches
+        if s.path is None and core.applies(s.problem, s.rest) and counting.applies(s.rest)
+    ]
+    if not chosen:
+        return
+    answers = core.solve_short([s.rest for s in chosen], deadline)
+    for search, answer in zip(chosen, answers, strict=True):
+        _take_in(search, answer)
+        if search.path is not None:
+            continue
+        found = counting.bracket(counting.of_problem(search.rest), deadline)
+        if found.value == found.bound:
+            search.settle(found.taken.astype(np.int64), "bound")
         else:
-            search.good = search.whole(answer.choices)
+            left = int(search.rest.profits[::2].sum())
+            search.know(found.taken.astype(np.int64), left + found.value)
+            bound = search.settled() + left + found.bound
+            search.bound = bound if search.bound is None else min(bound, search.bound)
 
 
 def _exclude(search: _Search) -> None:
