@@ -345,6 +345,7 @@ def main() -> None:
     threads = len(os.sched_getaffinity(0))
     print(f"{date.today()}, {platform.machine()}, {threads} processors, NumPy {np.__version__}")
     bench_classes(options.count, options.range, options.limit, options.judges)
+    bench_classes(10_000, 10**6, options.limit, options.judges)
     bench_two_budgets(options.limit, options.judges)
     bench_choices(options.limit, options.judges)
     bench_batches()

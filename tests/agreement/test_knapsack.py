@@ -241,6 +241,20 @@ def test_items_by_halving(backend):
 
 
 @every_backend
+def test_choices_that_meet_their_bound(monkeypatch, backend):
+    monkeypatch.setattr("mmpcodec.solvers.knapsack.counting.LARGE_CELLS", 0)
+    monkeypatch.setattr("mmpcodec.solvers.knapsack.core.SHORT_STATES", 4)
+    rng = np.random.default_rng(11)
+    for count in (20, 90, 400):
+        profits, weights = pisinger(rng, count)
+        arguments = profits, weights, int(weights.sum()) // 2
+        judge = knapsack.knapsack(*arguments, backend="cpu")
+        found = knapsack.knapsack(*arguments, backend=backend)
+        assert (found.path, found.items) == ("bound", judge.items)
+        assert found.value == knapsack.knapsack(*arguments, backend="reference").value
+
+
+@every_backend
 def test_runs_are_equal(backend):
     rng = np.random.default_rng(10)
     weights = rng.integers(1, 90, (30, 2))
