@@ -1,6 +1,6 @@
-"""Knapsacks too large for a table: bounds are never too low, and choices that meet them are best."""
+"""Knapsacks too large for a table: bounds are never too low, choices that meet them are best."""
 
-import importlib.util
+import runpy
 from pathlib import Path
 
 import numpy as np
@@ -14,12 +14,7 @@ from mmpcodec.solvers.knapsack.counting import Items, between, bracket, exchange
 SCRIPT = Path(__file__).parents[2] / "scripts" / "knapsack_classes.py"
 if not SCRIPT.is_file():
     pytest.skip("the scripts are not here", allow_module_level=True)
-_SPEC = importlib.util.spec_from_file_location("knapsack_classes", SCRIPT)
-assert _SPEC is not None and _SPEC.loader is not None
-knapsack_classes = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(knapsack_classes)
-CLASSES = knapsack_classes.CLASSES
-
+CLASSES = runpy.run_path(str(SCRIPT))["CLASSES"]
 UNPROVEN = {"circle(2/3)"}
 LONG_LISTS = {"spanner(2, 10)"}
 

@@ -14,10 +14,11 @@ the break item is the first that does not fit beside all in front of it. It come
 turn the next one in front of it and the next one behind. Items without profit or weight, and those
 above the capacity, have no part in this; they are decided by themselves. So one choice is named,
 whatever the method: all that is done before and beside the dense dynamic programme keeps every best
-choice, and every backend and path returns the same items. There are two exceptions: answers cut short by a
-time limit, and those of the path "bound", where the choice is one of the best, the same on each
-backend that reduces, but not always the first one. The order of one budget is the one in which lists of states stay short; in the order
-given they grow to whole tables on classes where profits and weights are strongly correlated.
+choice, and every backend and path returns the same items. There are two exceptions: answers cut
+short by a time limit, and those of the path "bound", where the choice is one of the best, the same
+on each backend that reduces, but not always the first one. The order of one budget is the one in
+which lists of states stay short; in the order given they grow to whole tables on classes where
+profits and weights are strongly correlated.
 
 *Methods.* The reference fills the whole table, and so does a CUDA device where that takes less time
 than anything else. The other backends first remove what no best choice holds (options too heavy,
@@ -27,18 +28,19 @@ that grows around the break item, on the processor and twice: for the best value
 Where a table would have more than 2**33 cells, states times options, short lists are followed by
 choices and bounds that often meet, by the number of items that fit (see ``counting.py``), and only
 then by long lists. Where those grow too long, for several budgets and for groups, a dense table of
-states follows: two rows of values, and of each stage ceil(log2(options)) bits a state. Where these bits do not fit in
-memory, the stages are halved until they do and the rows in front of the halves computed again,
-about halvings / 2 sweeps more. The backend "auto" fills large tables on a CUDA device where there
-is one.
+states follows: two rows of values, and of each stage ceil(log2(options)) bits a state. Where these
+bits do not fit in memory, the stages are halved until they do and the rows in front of the halves
+computed again, about halvings / 2 sweeps more. The backend "auto" fills large tables on a CUDA
+device where there is one.
 
 *No answer.* Where no choice is feasible, value and bound are None and nothing is chosen.
 
 Sources: R. Bellman, "Dynamic programming", 1957; D. Pisinger, "A minimal algorithm for the 0-1
 knapsack problem", Operations Research 1997; S. Martello, D. Pisinger and P. Toth, "Dynamic
 programming and strong bounds for the 0-1 knapsack problem", Management Science 1999; H. Kellerer,
-U. Pferschy and D. Pisinger, "Knapsack problems", 2004; D. Lemos, H. Longo and W. Martins, "Programação dinâmica paralela em GPU para os
-problemas da mochila uni e bi-dimensional", ERIGO 2023.
+U. Pferschy and D. Pisinger, "Knapsack problems", 2004; D. Lemos, H. Longo and W. Martins,
+"Programação dinâmica paralela em GPU para os problemas da mochila uni e bi-dimensional", ERIGO
+2023.
 """
 
 from mmpcodec.solvers.knapsack.answers import Solution
