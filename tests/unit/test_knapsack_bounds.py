@@ -60,6 +60,22 @@ def test_bounds_by_number_are_not_below_the_best(items):
 
 
 @settings(max_examples=300, deadline=None)
+@given(instances())
+def test_bounds_of_both_parts_and_their_losses(items):
+    chosen, values, counts = brute_force(items)
+    search = counting._Search(items, None)
+    search.improve(np.zeros(len(items.profits), bool))
+    most = search.most()
+    assert most == counts.max()
+    parts = [(search.of_number(most), counts == most)]
+    parts.append((search.below(most), (counts < most) & (values > search.value)))
+    for relaxed, some in parts:
+        for choice, value in zip(chosen[some], values[some].tolist(), strict=True):
+            lost = sum(relaxed.losses[choice != relaxed.taken].tolist())
+            assert value << relaxed.shift <= relaxed.total - lost
+
+
+@settings(max_examples=300, deadline=None)
 @given(instances(), st.data())
 def test_losses_are_not_above_what_a_choice_loses(items, data):
     chosen, values, counts = brute_force(items)
@@ -85,7 +101,7 @@ def test_exchanges_make_choices_fit_and_add_profit(items):
                 assert items.value(taken) <= items.value(after) <= values.max()
 
 
-@pytest.mark.parametrize("widths", [(), (1,), (2, 64), (1 << 14,)])
+@pytest.mark.parametrize("widths", [(0,), (1, 2), (2, 64), (1, 1 << 14), (1 << 14,)])
 @settings(max_examples=200, deadline=None)
 @given(instances())
 def test_brackets_hold_the_best(widths, items):
@@ -95,7 +111,7 @@ def test_brackets_hold_the_best(widths, items):
     _, values, _ = brute_force(items)
     assert items.value(found.taken) == found.value <= values.max() <= found.bound
     assert items.room(found.taken) >= 0
-    if widths == (1 << 14,):
+    if widths[-1] == 1 << 14:
         assert found.value == found.bound
 
 

@@ -246,14 +246,26 @@ class _Search:
         if not self.done:
             self.relax()
         if rests and not self.done:
-            self.force(self.taken)
-            self.force(between(items, self.relax())[0])
-        for width in _WIDTHS:
-            if not self.done:
-                relaxed = self.relax()
-                if not self.done:
-                    self.expand(relaxed, width)
+            for start in (self.taken, *between(items, self.relax())):
+                self.force(start)
+        if not self.done and self.expand(self.relax(), _WIDTHS[0]):
+            self.limit(self.value)
+        if not self.done:
+            self.split()
         return Bracket(self.taken, self.value, self.bound)
+
+    def split(self) -> None:
+        """Choices of as many items as fit, and those of fewer, each with its own bound."""
+        most = self.most()
+        parts = [self.of_number(most), self.below(most)]
+        for width in _WIDTHS[1:]:
+            left = []
+            for relaxed in parts:
+                self.improve_between(relaxed)
+                if not self.expand(relaxed, width):
+                    left.append(relaxed)
+            parts = left
+        self.limit(max([relaxed.total >> relaxed.shift for relaxed in parts], default=self.value))
 
     def offer(self, taken: np.ndarray) -> None:
         """A choice, to be kept if it fits and is better."""
@@ -272,21 +284,60 @@ class _Search:
         for taken in between(self.items, relaxed):
             self.improve(taken)
 
+    def most(self) -> int:
+        """How many items fit."""
+        lightest = np.cumsum(np.sort(self.items.weights))
+        return int(np.searchsorted(lightest, self.items.capacity, side="right"))
+
+    def least(self) -> int:
+        """How many items what is better than the value has at least."""
+        greatest = np.cumsum(np.sort(self.items.profits)[::-1])
+        return int(np.searchsorted(greatest, self.value, side="right")) + 1
+
     def relax(self) -> Priced:
         """The better of the two bounds by the number of items."""
-        weights, profits = np.sort(self.items.weights), np.sort(self.items.profits)[::-1]
-        most = int(np.searchsorted(np.cumsum(weights), self.items.capacity, side="right"))
+        most = self.most()
         upper = priced(self.items, most, False)
         self.limit(upper.total >> upper.shift)
         self.improve_between(upper)
-        least = int(np.searchsorted(np.cumsum(profits), self.value, side="right")) + 1
+        least = self.least()
         if least > most:
             self.limit(self.value)
             return upper
         lower = priced(self.items, least, True)
         self.limit(lower.total >> lower.shift)
         self.improve_between(lower)
-        return min(upper, lower, key=lambda relaxed: relaxed.total)
+        return min(upper, lower, key=_total)
+
+    def of_number(self, most: int) -> Priced:
+        """The bound of choices of as many items as fit.
+
+        They hold the items too light, and none too heavy, to be exchanged in the room that the
+        lightest items leave.
+        """
+        items, ranked = self.items, np.sort(self.items.weights)
+        room = items.capacity - int(ranked[:most].sum())
+        kept = items.weights < ranked[most] - room
+        losses = np.full(len(kept), -_NEVER)
+        count = most - int(np.count_nonzero(kept))
+        if not count:
+            return Priced(items.value(kept), 0, losses, kept, kept)
+        open_ = np.flatnonzero(~kept & (items.weights <= ranked[most - 1] + room))
+        part = Items(items.profits[open_], items.weights[open_], items.room(kept))
+        relaxed = min((priced(part, count, side) for side in (False, True)), key=_total)
+        losses[open_] = relaxed.losses
+        taken, heavier = kept.copy(), kept.copy()
+        taken[open_], heavier[open_] = relaxed.taken, relaxed.heavier
+        total = relaxed.total + (items.value(kept) << relaxed.shift)
+        return Priced(total, relaxed.shift, losses, taken, heavier)
+
+    def below(self, count: int) -> Priced:
+        """The better bound of choices of fewer items."""
+        least = min(self.least(), self.most())
+        sides = [priced(self.items, least, True)]
+        if count > 1:
+            sides.append(priced(self.items, count - 1, False))
+        return min(sides, key=_total)
 
     def limit_by_slope(self) -> bool:
         """The bound by the rests; whether they take few values."""
@@ -317,7 +368,7 @@ class _Search:
         return True
 
     def force(self, start: np.ndarray) -> None:
-        """Exchange two items of a choice so that they leave some room, then the best ones."""
+        """Exchange two items of a choice for a part of its room, then those that add most."""
         items = self.items
         inside, outside = np.flatnonzero(start), np.flatnonzero(~start)
         outside = outside[np.argsort(items.weights[outside], kind="stable")]
@@ -326,22 +377,26 @@ class _Search:
             if self.done:
                 return
             leaves = inside[number * len(inside) // _FORCED]
-            fitting = np.searchsorted(
-                items.weights[outside], items.weights[leaves] + room, side="right"
-            )
-            if fitting:
+            weight = items.weights[leaves] + room * (1 + number % 7) // 8
+            place = int(np.searchsorted(items.weights[outside], weight, side="right")) - 1
+            if place >= 0:
                 taken = start.copy()
-                taken[[leaves, outside[fitting // 2]]] ^= True
+                taken[[leaves, outside[place]]] ^= True
                 self.improve(taken)
 
-    def expand(self, relaxed: Priced, width: int) -> None:
-        """Lists of at most ``width`` states, by rising loss; proves the value if none is cut."""
+    def expand(self, relaxed: Priced, width: int) -> bool:
+        """Lists of at most ``width`` states, by rising loss.
+
+        If none is cut, no choice that the bound holds for is better than the value. Of states alike
+        the one of most items stays: of the best choices of least weight the one of most items is
+        found, so none of them is lost between two bounds for different numbers.
+        """
         items = self.items
         self.offer(relaxed.taken)
         whole, work = True, 0
         weights = np.array([items.capacity - items.room(relaxed.taken)])
         profits = np.array([items.value(relaxed.taken)])
-        losses = np.zeros(1, np.int64)
+        losses, counts = np.zeros(1, np.int64), np.zeros(1, np.int64)
         steps: list[tuple[int, np.ndarray]] = []
         for item in np.argsort(relaxed.losses, kind="stable").tolist():
             loss = int(relaxed.losses[item])
@@ -354,9 +409,16 @@ class _Search:
             sign = -1 if relaxed.taken[item] else 1
             joined = np.concatenate([weights, weights + sign * items.weights[item]])
             order = np.argsort(joined, kind="stable")
-            gained = np.concatenate([profits, profits + sign * items.profits[item]])[order]
-            lost = np.concatenate([losses, losses + loss])[order]
             joined = joined[order]
+            gained = np.concatenate([profits, profits + sign * items.profits[item]])[order]
+            numbers = np.concatenate([counts, counts + sign])[order]
+            same = joined[1:] == joined[:-1]
+            swaps = np.flatnonzero(
+                same & (gained[1:] == gained[:-1]) & (numbers[1:] > numbers[:-1])
+            )
+            for values in (order, numbers):
+                values[swaps], values[swaps + 1] = values[swaps + 1], values[swaps]
+            lost = np.concatenate([losses, losses + loss])[order]
             best = int(np.searchsorted(joined, items.capacity, side="right"))
             best = int(gained[:best].argmax()) if best else -1
             if best >= 0 and gained[best] > self.value:
@@ -364,15 +426,21 @@ class _Search:
                 slack = relaxed.total - (self.value + self.step << relaxed.shift)
             kept = lost <= slack
             kept[1:] &= gained[1:] > np.maximum.accumulate(gained)[:-1]
+            kept[:-1] &= ~same | (gained[1:] <= gained[:-1])
             places = np.flatnonzero(kept)
             if len(places) > width:
                 whole = False
                 places = np.sort(places[np.argsort(lost[places], kind="stable")[:width]])
             steps.append((item, order[places]))
-            weights, profits, losses = joined[places], gained[places], lost[places]
+            weights, profits = joined[places], gained[places]
+            losses, counts = lost[places], numbers[places]
             work += max(len(places), _LEAST_STATES)
-        if whole:
-            self.limit(self.value)
+        return whole
+
+
+def _total(relaxed: Priced) -> int:
+    """Of bounds for the same profits, whose units may differ, an order."""
+    return relaxed.total << _MAX_SHIFT - relaxed.shift
 
 
 def _trace(taken: np.ndarray, steps: list[tuple[int, np.ndarray]], place: int) -> np.ndarray:
