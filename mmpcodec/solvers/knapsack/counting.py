@@ -4,8 +4,10 @@ What fits holds at most as many items as the lightest ones that fit together, an
 than a choice already known at least as many as it takes of the most profitable ones. With a price
 for a unit of weight and one for an item, the bound of ``bounds.py`` knows either number. What loses
 against the prices more than the gap between bound and best choice is in no better one, so lists of
-states by rising loss stay short where profits are not a function of the weights. Where they are,
-profits are ``slope`` times the weights and a rest; then no choice has more than the slope times the
+states by rising loss stay short where profits are not a function of the weights. Where a bound for
+all numbers of items is too high, choices of as many items as fit are bounded apart from those of
+fewer; the room that the lightest leave settles most of the former. Where profits do follow weights,
+they are ``slope`` times the weights and a rest; then no choice has more than the slope times the
 capacity and the most that the rests can give, and exchanges of one item for another find choices
 that fill the capacity to the last unit. All profits are multiples of their common divisor, and so
 are values.
@@ -31,11 +33,16 @@ MAX_WEIGHTS = 1 << 60
 _SUM_BITS = 60
 _MAX_SHIFT = 40
 _WIDTHS = (1 << 10, 1 << 14, 1 << 18)
+"""States of a list, first of all choices, then of those of as many items as fit and of the rest."""
 _STATES = 1 << 23
+"""States of all lists of a pass; a join counts as ``_LEAST_STATES`` at least."""
 _LEAST_STATES = 1 << 8
-_FORCED = 256
 _EXCHANGES = 16
+"""Exchanges of single items in a row."""
+_FORCED = 256
+"""Exchanges that are tried before others."""
 _RESTS = 8
+"""Values that the rests over a slope may have, so that their own knapsack is simple."""
 _NEVER = -(1 << 62)
 
 
