@@ -65,6 +65,10 @@ class BackendUnavailable(MmpError):
     """A backend that was asked for by name cannot run here; the message says why."""
 
 
+class Infeasible(MmpError):
+    """Nothing keeps the limits that were asked for; the message says what would."""
+
+
 class MissingExtra(MmpError):
     """What was asked for needs a package that is not installed; the message names the extra."""
 

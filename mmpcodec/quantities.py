@@ -1,0 +1,165 @@
+"""Numbers as people write them: sizes with units, and decimal numbers for names in a table."""
+
+import csv
+import io
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from math import gcd
+
+from mmpcodec.errors import ParameterError
+
+UNITS = {
+    "": 1,
+    "b": 1,
+    **{f"{prefix}b": 1000**power for power, prefix in enumerate("kmgt", start=1)},
+    **{f"{prefix}ib": 1024**power for power, prefix in enumerate("kmgt", start=1)},
+}
+"""Bytes of each unit, in small letters."""
+
+MAX_BYTES = 1 << 62
+DECIMALS = 6
+ONE = 10**DECIMALS
+"""What a table's 1 is as an integer."""
+
+_SIZE = re.compile(r"(\d{1,30}(?:\.\d{1,30})?|\.\d{1,30})\s*([A-Za-z]*)", re.ASCII)
+_NUMBER = re.compile(r"(\d{1,12})(?:\.(\d+))?", re.ASCII)
+
+
+def parse_bytes(name: str, text: str) -> int:
+    """Bytes from a number with a unit, rounded down to whole ones.
+
+    Parameters
+    ----------
+    name : str
+        What errors call it.
+    text : str
+        Plain bytes, or a number, also a fraction, of B, kB, MB, GB, TB (powers of 1000) or KiB,
+        MiB, GiB, TiB (powers of 1024), in small or capital letters.
+
+    Raises
+    ------
+    ParameterError
+        When it is none of these, or not from 1 to 2**62 bytes.
+
+    Examples
+    --------
+    >>> from mmpcodec.quantities import parse_bytes
+    >>> parse_bytes("total", "4.7GB"), parse_bytes("total", "1.5 MiB"), parse_bytes("total", "90")
+    (4700000000, 1572864, 90)
+    """
+    found = _SIZE.fullmatch(text.strip())
+    unit = UNITS.get(found[2].lower()) if found else None
+    if found is None or unit is None:
+        raise ParameterError(
+            f"{name} = {text!r}: must be bytes, or a number with kB, MB, GB, TB (powers of 1000) "
+            "or KiB, MiB, GiB, TiB (powers of 1024)"
+        )
+    numerator, denominator = Decimal(found[1]).as_integer_ratio()
+    size = numerator * unit // denominator
+    if not 1 <= size <= MAX_BYTES:
+        raise ParameterError(f"{name} = {text!r}: must be from 1 to {MAX_BYTES} bytes")
+    return size
+
+
+@dataclass(frozen=True)
+class Table:
+    """Numbers for names.
+
+    Parameters
+    ----------
+    file : str
+        What errors call it.
+    column : str
+        What the numbers are.
+    numbers : dict of str to int
+        In millionths, so that they are exact.
+    lines : dict of str to int
+        Where each name stands, from 1.
+    """
+
+    file: str
+    column: str
+    numbers: dict[str, int]
+    lines: dict[str, int]
+
+    def of(self, paths: Sequence[str]) -> list[int]:
+        """The number of each path, which the table has as it is or by its last part.
+
+        Raises
+        ------
+        ParameterError
+            When one has no number, or a last part stands for several paths.
+        """
+        keys = [path if path in self.numbers else os.path.basename(path) for path in paths]
+        first: dict[str, str] = {}
+        for path, key in zip(paths, keys, strict=True):
+            if key not in self.numbers:
+                raise ParameterError(f"{self.file}: has no {self.column} for {path!r}")
+            if first.setdefault(key, path) != path:
+                raise ParameterError(
+                    f"{self.file}:{self.lines[key]}: {key!r} may be {first[key]!r} or {path!r}; "
+                    "write the whole path"
+                )
+        return [self.numbers[key] for key in keys]
+
+    def unused(self, paths: Sequence[str]) -> list[str]:
+        """Names that are none of the paths."""
+        known = {*paths, *map(os.path.basename, paths)}
+        return [name for name in self.numbers if name not in known]
+
+
+def read_table(data: bytes, file: str, column: str) -> Table:
+    """Read a table of names and numbers.
+
+    Parameters
+    ----------
+    data : bytes
+        CSV of two fields a line, a name and a number from 0 up with at most six decimals; the first
+        line may be the head "name" and ``column``.
+    file : str
+        What errors call it.
+    column : str
+
+    Raises
+    ------
+    ParameterError
+        With file and line, when it is no such table or a name stands there twice.
+    """
+    text = data.decode("utf-8-sig", errors="surrogateescape")
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    table = Table(file, column, {}, {})
+    try:
+        for row in reader:
+            where = f"{file}:{reader.line_num}"
+            if not row or (reader.line_num == 1 and row == ["name", column]):
+                continue
+            if len(row) != 2:
+                raise ParameterError(f"{where}: {len(row)} fields: must be name,{column}")
+            name, number = row
+            if name in table.numbers:
+                raise ParameterError(f"{where}: {name!r} is also in line {table.lines[name]}")
+            table.numbers[name] = _millionths(f"{where}: {column}", number.strip())
+            table.lines[name] = reader.line_num
+    except csv.Error as error:
+        raise ParameterError(f"{file}:{reader.line_num}: {error}") from error
+    return table
+
+
+def _millionths(name: str, text: str) -> int:
+    found = _NUMBER.fullmatch(text)
+    decimals = (found[2] or "").rstrip("0") if found else ""
+    if found is None or len(decimals) > DECIMALS:
+        raise ParameterError(
+            f"{name} = {text!r}: must be a number from 0 up, below 10**12, with at most "
+            f"{DECIMALS} decimals"
+        )
+    return int(found[1]) * ONE + int(decimals.ljust(DECIMALS, "0"))
+
+
+def in_lowest_terms(numbers: Sequence[int]) -> list[int]:
+    """The smallest integers from 0 up of the same proportions."""
+    divisor = gcd(*numbers) or 1
+    return [number // divisor for number in numbers]
