@@ -219,6 +219,7 @@ def exact(
     """
     _check(ladders, total, objective)
     kept = list(ladders) if objective == "total" else _below_worst(ladders, total)
+    kept = [replace(ladder, points=_efficient(ladder)) for ladder in kept]
     highest = [max(point.distortion for point in ladder.points) for ladder in kept]
     groups = [
         (
@@ -229,7 +230,7 @@ def exact(
     ]
     solution = _solve(groups, total, time_limit, backend)
     none_saved = sum(ladder.weight * high for ladder, high in zip(kept, highest, strict=True))
-    best = greedy_fill(kept, total)
+    best = plan_of(ladders, greedy_fill(kept, total).points)
     if solution.value is not None:
         choices = zip(kept, solution.items, strict=True)
         solved = plan_of(ladders, [ladder.points[choice] for ladder, choice in choices])
@@ -293,6 +294,15 @@ def _up_to(ladders: Sequence[Ladder], error: Fraction) -> list[Ladder] | None:
 def _error(ladder: Ladder, point: Point) -> Fraction:
     """Weighted mean squared error."""
     return Fraction(ladder.weight * point.distortion, ladder.pixels)
+
+
+def _efficient(ladder: Ladder) -> tuple[Point, ...]:
+    """The points than which no smaller or equal file is as good."""
+    kept: list[Point] = []
+    for point in sorted(ladder.points, key=lambda point: (point.bytes, point.distortion)):
+        if not kept or point.distortion < kept[-1].distortion:
+            kept.append(point)
+    return tuple(kept)
 
 
 def _next_better(ladder: Ladder, point: Point) -> Point | None:

@@ -15,6 +15,7 @@ import typer
 
 import mmpcodec
 from mmpcodec.cli import (
+    budget,
     compare,
     decode,
     doctor,
@@ -45,6 +46,7 @@ for command in (
     report.report,
     highlight.highlight,
     median.median,
+    budget.budget,
     doctor.doctor,
 ):
     app.command()(command)

@@ -66,18 +66,10 @@ def encode(
             "--lambda", "-l", help="Squared error worth one bit: larger is smaller; 0 is lossless."
         ),
     ] = 32.0,
-    preset: Annotated[
-        str, typer.Option(metavar="default|classic", help="Set of coding tools.")
-    ] = "default",
-    partition: Annotated[
-        str | None, typer.Option(metavar="flexible|dyadic", help="Splits of a segment.")
-    ] = None,
-    dictionary_limit: Annotated[
-        int | None, typer.Option(metavar="N", help="Most elements of a scale, 256 to 65536.")
-    ] = None,
-    rate_model: Annotated[
-        str, typer.Option(metavar="adaptive|log2", help="Rate of an index in the search.")
-    ] = "adaptive",
+    preset: options.Preset = "default",
+    partition: options.Partition = None,
+    dictionary_limit: options.DictionaryLimit = None,
+    rate_model: options.RateModel = "adaptive",
     denoise: options.Denoise = None,
     backend: options.BackendName = "auto",
     threads: Annotated[

@@ -58,3 +58,13 @@ Denoise = Annotated[
         "--denoise", metavar="RADIUS", help="Take out specks first, as `mmp median` does."
     ),
 ]
+Preset = Annotated[str, typer.Option(metavar="default|classic", help="Set of coding tools.")]
+Partition = Annotated[
+    str | None, typer.Option(metavar="flexible|dyadic", help="Splits of a segment.")
+]
+DictionaryLimit = Annotated[
+    int | None, typer.Option(metavar="N", help="Most elements of a scale, 256 to 65536.")
+]
+RateModel = Annotated[
+    str, typer.Option(metavar="adaptive|log2", help="Rate of an index in the search.")
+]

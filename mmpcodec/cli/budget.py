@@ -1,0 +1,371 @@
+"""``mmp budget``: a set of pictures as mmp files that together stay within so many bytes."""
+
+import functools
+import math
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mmpcodec.cli import options, output
+from mmpcodec.cli.encodings import work_of
+from mmpcodec.cli.exits import ExitCode, FileError, show_error
+from mmpcodec.cli.plan import Job, assign, check
+from mmpcodec.cli.printing import Printer
+from mmpcodec.cli.progress import ProgressBars
+from mmpcodec.errors import MmpError, ParameterError
+from mmpcodec.params import EncodeParams
+from mmpcodec.quantities import ONE, in_lowest_terms, parse_bytes, read_table
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from mmpcodec.budget import Comparison, Ladder, Picture, Plan
+
+NO_CACHE = "none"
+
+
+@dataclass(frozen=True)
+class Budgeted:
+    """What was chosen for a budget, and what else there was."""
+
+    total: int
+    jobs: Sequence[Job]
+    ladders: "Sequence[Ladder]"
+    weights: Sequence[float]
+    found: "Comparison"
+    backend: str
+    dry_run: bool
+    plot: str | None
+
+    def as_dict(self) -> dict[str, Any]:
+        found, exact = self.found, self.found.exact
+        lost = None if found.one_lambda is None else finite(found.loss(found.one_lambda))
+        return {
+            "total": self.total,
+            "bytes": exact.bytes,
+            "left": self.total - exact.bytes,
+            "objective": found.objective,
+            "dry_run": self.dry_run,
+            "backend": self.backend,
+            "solver_seconds": found.seconds,
+            "plans": {name: self.described(plan) for name, plan in self.plans().items()},
+            "one_lambda": {
+                "best": found.one_lambda_is_best,
+                "enough": found.one_lambda_is_enough,
+                "loss_db": lost,
+            },
+            "pictures": [
+                {
+                    "input": job.source,
+                    "output": job.target,
+                    "lambda": point.lam,
+                    "bytes": point.bytes,
+                    "distortion": point.distortion,
+                    "psnr": finite(psnr),
+                    "weight": weight,
+                }
+                for job, point, psnr, weight in self.chosen()
+            ],
+            "plot": self.plot,
+        }
+
+    def plans(self) -> "dict[str, Plan | None]":
+        return {
+            "lambda": self.found.one_lambda,
+            "greedy": self.found.greedy,
+            "exact": self.found.exact,
+        }
+
+    def described(self, plan: "Plan | None") -> dict[str, Any] | None:
+        if plan is None:
+            return None
+        return {
+            "lambda": plan.lam,
+            "bytes": plan.bytes,
+            "left": self.total - plan.bytes,
+            "distortion": plan.distortion,
+            "psnr": finite(plan.psnr),
+            "worst_psnr": finite(plan.worst_psnr),
+            "proven": plan.proven,
+        }
+
+    def chosen(self) -> Iterator[tuple[Job, Any, float, float]]:
+        """Job, point, PSNR and weight of each picture."""
+        from mmpcodec.budget.ladder import psnr_of
+
+        points = self.found.exact.points
+        for job, ladder, point, weight in zip(
+            self.jobs, self.ladders, points, self.weights, strict=True
+        ):
+            yield job, point, psnr_of(point.distortion, ladder.pixels), weight
+
+    def text(self, verbose: bool) -> str:
+        lines = ["plan                bytes         left     PSNR    worst         distortion"]
+        for name, plan in self.plans().items():
+            if plan is None:
+                lines.append("one lambda     none fits")
+                continue
+            title = {"lambda": f"lambda {plan.lam or 0:g}", "greedy": "greedy fill"}.get(name, name)
+            lines.append(
+                f"{title:<12} {plan.bytes:>12} {self.total - plan.bytes:>12} {plan.psnr:>8.2f} "
+                f"{plan.worst_psnr:>8.2f} {plan.distortion:>18}"
+            )
+        lines += [self.verdict(), self.proof()]
+        for job, point, psnr, _ in self.chosen():
+            assert job.target is not None
+            quality = "lossless" if math.isinf(psnr) else f"PSNR {psnr:.2f} dB"
+            lines.append(
+                f"{output.shown_pair(job.source, job.target)}: lambda {point.lam:g}, "
+                f"{point.bytes} bytes, {quality}"
+            )
+        used = self.found.exact.bytes
+        done = "would be written" if self.dry_run else "written"
+        lines.append(f"{used} of {self.total} bytes {done}, {self.total - used} left")
+        return "\n".join(lines)
+
+    def verdict(self) -> str:
+        """Whether one lambda for all would do."""
+        plan = self.found.one_lambda
+        if plan is None:
+            return "No lambda of the ladder fits for all pictures."
+        if self.found.one_lambda_is_best:
+            return f"One lambda is enough: with {plan.lam:g} for all nothing is lost."
+        loss = self.found.loss(plan)
+        if self.found.one_lambda_is_enough:
+            return f"One lambda is enough: {plan.lam:g} for all loses {loss:.4f} dB."
+        return f"One lambda for all loses {loss:.2f} dB."
+
+    def proof(self) -> str:
+        """What is known of the exact plan."""
+        exact, seconds = self.found.exact, self.found.seconds
+        if exact.proven:
+            return f"Nothing better fits: proven in {seconds:.2f} s."
+        reason = f"Not proven in {seconds:.2f} s"
+        if math.isinf(exact.bound_psnr):
+            return f"{reason}."
+        return f"{reason}: at most {exact.bound_psnr - exact.psnr:.4f} dB more may fit."
+
+
+def finite(number: float) -> float | None:
+    """For JSON, which knows no infinities."""
+    return number if math.isfinite(number) else None
+
+
+def budget(
+    inputs: options.Inputs,
+    total: Annotated[
+        str,
+        typer.Option(
+            metavar="SIZE", help="Bytes of all files together, at most: 20MB, 1.5MiB, 90000."
+        ),
+    ],
+    out: options.Output = None,
+    folder: options.Folder = None,
+    lambdas: Annotated[
+        str | None,
+        typer.Option(
+            "--lambdas",
+            "-l",
+            metavar="L,L,...",
+            help="The ladder; by default 16 from 4 to 1024.",
+        ),
+    ] = None,
+    objective: Annotated[
+        str,
+        typer.Option(
+            metavar="total|worst",
+            help="Make the sum of squared errors small, or the largest mean squared error.",
+        ),
+    ] = "total",
+    weights: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CSV", help="Lines name,weight: how much each picture's error counts."
+        ),
+    ] = None,
+    min_psnr: Annotated[
+        float | None, typer.Option(metavar="DB", help="No picture may be worse.")
+    ] = None,
+    plot: Annotated[
+        str | None,
+        typer.Option(metavar="PNG", help='Draw the curve of all budgets; needs the extra "bench".'),
+    ] = None,
+    seconds: Annotated[
+        float,
+        typer.Option(
+            min=0, metavar="S", help="Time for the search after encoding; then the best so far."
+        ),
+    ] = 60.0,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", "-n", help="Write nothing but the cache.")
+    ] = False,
+    cache: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DIR|none",
+            help="Where encoded pictures are kept, so that a stopped run goes on; by default "
+            "mmpcodec/ladders in the user's cache.",
+        ),
+    ] = None,
+    preset: options.Preset = "default",
+    partition: options.Partition = None,
+    dictionary_limit: options.DictionaryLimit = None,
+    rate_model: options.RateModel = "adaptive",
+    backend: options.BackendName = "auto",
+    threads: Annotated[
+        int | None, typer.Option(min=1, max=1024, metavar="N", help="Threads a picture.")
+    ] = None,
+    force: options.Force = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> ExitCode:
+    """Encode pictures so that all files together fit into a budget, as well as can be.
+
+    Each picture is encoded at a ladder of lambdas; then the best choice of one each is searched,
+    exactly and in bytes of whole files, and shown beside one lambda for all, and that with single
+    pictures stepped up greedily. The exact one is written.
+    """
+    room = parse_bytes("total", total)
+    params = EncodeParams.from_options(
+        preset=preset,
+        rate_model=rate_model,
+        partition=partition,
+        dictionary_limit=dictionary_limit,
+    )
+    files = assign(inputs, ".mmp", out=out, folder=folder)
+    drawing = [] if plot is None else [Job("--plot", plot)]
+    given = [] if weights is None else [Job(weights)]
+    if not dry_run:
+        check([*files, *given, *drawing], force=force)
+
+    from mmpcodec import backends
+    from mmpcodec import budget as library
+    from mmpcodec.bench.codecs import points
+    from mmpcodec.budget.plot import figure_class
+
+    if objective not in library.OBJECTIVES:
+        raise ParameterError(
+            f"objective = {objective!r}: must be one of {', '.join(library.OBJECTIVES)}"
+        )
+    ladder = library.LAMBDAS if lambdas is None else points("lambda", lambdas, ",")
+    if min_psnr is not None and not math.isfinite(min_psnr):
+        raise ParameterError(f"min_psnr = {min_psnr}: must be finite")
+    millionths = [ONE] * len(files)
+    if weights is not None:
+        table = read_table(output.read(weights), output.shown(weights, "stdin"), "weight")
+        millionths = table.of([job.source for job in files])
+        if not any(millionths):
+            raise ParameterError(f"{weights}: no weight is above 0")
+    if plot is not None:
+        figure_class()
+    weighs = backend == "auto" and backends.may_use_device()
+    chosen = backends.get(backend, work_of(files) * len(ladder) if weighs else 0)
+    pictures = [library.Picture(job.name, reader(job)) for job in files]
+    if not readable(pictures):
+        show_error("nothing was written: the budget is for all pictures")
+        return ExitCode.FAILED
+
+    to_stderr = any(job.target == output.STANDARD for job in [*files, *drawing])
+    printer = Printer(as_json, quiet, False, to_stderr)
+    with ExitStack() as stack:
+        place = cache or default_cache()
+        if cache == NO_CACHE:
+            place = stack.enter_context(tempfile.TemporaryDirectory(prefix="mmp-budget-"))
+        kept = library.PointCache(place)
+        try:
+            ladders = measured(pictures, ladder, kept, params, chosen.name, threads, printer)
+        except OSError as error:
+            raise FileError.from_os(error.filename or place, error) from error
+        if min_psnr is not None:
+            ladders = [each.at_least(min_psnr) for each in ladders]
+        weighted = zip(ladders, in_lowest_terms(millionths), strict=True)
+        ladders = [replace(each, weight=weight) for each, weight in weighted]
+        found = library.compare(
+            ladders, room, objective=objective, time_limit=seconds, backend=backend
+        )
+        if plot is not None and not dry_run:
+            curve = library.budget_curve(ladders, objective=objective, backend=backend)
+            image = library.draw_budget(ladders, curve, found, room)
+            output.write(plot, image, force=force)
+        if not dry_run:
+            for job, each, point in zip(files, ladders, found.exact.points, strict=True):
+                assert job.target is not None
+                data = library.encoded(each, point, kept, params)
+                output.write(job.target, data, force=force)
+    printer.show(
+        Budgeted(
+            room,
+            files,
+            ladders,
+            [number / ONE for number in millionths],
+            found,
+            chosen.name,
+            dry_run,
+            None if dry_run else plot,
+        )
+    )
+    return ExitCode.DONE
+
+
+def default_cache() -> str:
+    """Where points are kept: in the user's cache, as the XDG base directories have it."""
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return os.path.join(home, "mmpcodec", "ladders")
+
+
+def reader(job: Job) -> Any:
+    """Reads the picture of a job; standard input, which can be read only once, is kept."""
+
+    def read() -> "np.ndarray":
+        from mmpcodec import pictures
+
+        return pictures.from_bytes(output.read(job.source), job.name)
+
+    return functools.cache(read) if job.source == output.STANDARD else read
+
+
+def readable(pictures: "Sequence[Picture]") -> bool:
+    """Whether all pictures can be read; says which ones cannot."""
+    failed = 0
+    for picture in pictures:
+        try:
+            picture.read()
+        except MmpError as error:
+            show_error(error)
+            failed += 1
+    return not failed
+
+
+def measured(
+    pictures: "Sequence[Picture]",
+    lambdas: Sequence[float],
+    cache: Any,
+    params: EncodeParams,
+    backend: str,
+    threads: int | None,
+    printer: Printer,
+) -> "list[Ladder]":
+    """The ladders, with a bar on standard error."""
+    from mmpcodec.budget import measure
+
+    title = f"{len(pictures)} pictures at {len(lambdas)} lambdas"
+    with ProgressBars(printer.shows_progress) as bars, bars.follow(title) as advance:
+
+        def progress(done: int, total: int) -> bool:
+            advance(done, total)
+            return True
+
+        return measure(
+            pictures,
+            lambdas,
+            cache,
+            params,
+            backend=backend,
+            threads=threads,
+            progress=progress,
+        )
