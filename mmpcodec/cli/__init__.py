@@ -23,6 +23,7 @@ from mmpcodec.cli import (
     highlight,
     info,
     median,
+    pack,
     report,
     sweep,
 )
@@ -47,6 +48,7 @@ for command in (
     highlight.highlight,
     median.median,
     budget.budget,
+    pack.pack,
     doctor.doctor,
 ):
     app.command()(command)
