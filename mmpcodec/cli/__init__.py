@@ -25,6 +25,7 @@ from mmpcodec.cli import (
     median,
     pack,
     report,
+    solve,
     sweep,
 )
 from mmpcodec.cli.exits import CommandGroup, discard_unwritten, terminate
@@ -52,6 +53,7 @@ for command in (
     doctor.doctor,
 ):
     app.command()(command)
+app.add_typer(solve.app)
 
 
 def _show_version(wanted: bool) -> None:

@@ -60,6 +60,11 @@ def discard_unwritten() -> None:
 class CommandGroup(TyperGroup):
     """The commands; each returns its exit code or raises what is turned into one here."""
 
+    def list_commands(self, ctx: Any) -> list[str]:
+        """In the order of the help: typer has groups of commands last, where doctor stands."""
+        names = super().list_commands(ctx)
+        return sorted(names, key="doctor".__eq__)
+
     def invoke(self, ctx: Any) -> None:
         raise typer.Exit(self._run(ctx))
 
