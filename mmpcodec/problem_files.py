@@ -120,7 +120,8 @@ def read_knapsack(data: bytes, file: str, format: str) -> KnapsackProblem:
     _check_rest(fields, file, "", "groups, capacity, exact_fill")
     if not isinstance(given, list) or not all(isinstance(group, dict) for group in given):
         raise ParameterError(f"{file}: groups: must be a list of objects")
-    group_names = _names([group.pop("name", None) for group in given], file, "groups[{}].name")
+    named = [group.pop("name", None) for group in given]
+    group_names = _names(named, file, "groups[{}].name") if any(named) else None
     groups = [_choices(group, file, f"groups[{index}].") for index, group in enumerate(given)]
     return KnapsackProblem(None, groups, group_names, capacities, exact_fill)
 
@@ -325,12 +326,9 @@ def _load_object(data: bytes, file: str) -> dict[str, Any]:
 
 def _load_npy(data: bytes, file: str) -> np.ndarray:
     try:
-        array = np.load(io.BytesIO(data), allow_pickle=False)
-    except (ValueError, EOFError, MemoryError, OSError) as error:
+        return np.lib.format.read_array(io.BytesIO(data), allow_pickle=False)
+    except (ValueError, EOFError, MemoryError) as error:
         raise ParameterError(f"{file}: is no NPY file of numbers: {error}") from error
-    if not isinstance(array, np.ndarray):
-        raise ParameterError(f"{file}: is no NPY file of one array")
-    return array
 
 
 def _integers(array: np.ndarray, file: str, rank: int) -> np.ndarray:
@@ -397,10 +395,8 @@ def _names_field(fields: dict[str, Any], file: str, prefix: str) -> list[str] | 
     return _names(_list(fields, file, prefix, "names"), file, f"{prefix}names[{{}}]")
 
 
-def _names(given: Sequence[Any], file: str, place: str) -> list[str] | None:
-    """Names, all there or none, each once."""
-    if all(name is None for name in given):
-        return None
+def _names(given: Sequence[Any], file: str, place: str) -> list[str]:
+    """Names, each once."""
     first: dict[str, str] = {}
     for index, name in enumerate(given):
         where = place.format(index)
