@@ -1,12 +1,9 @@
 """Numbers as people write them: sizes with units, and decimal numbers for names in a table."""
 
-import csv
-import io
 import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from math import gcd
 
 from mmpcodec.errors import ParameterError
@@ -24,8 +21,8 @@ DECIMALS = 6
 ONE = 10**DECIMALS
 """What a table's 1 is as an integer."""
 
-_SIZE = re.compile(r"(\d{1,30}(?:\.\d{1,30})?|\.\d{1,30})\s*([A-Za-z]*)", re.ASCII)
-_NUMBER = re.compile(r"(\d{1,12})(?:\.(\d+))?", re.ASCII)
+_SIZE = r"(?=\.?\d)(\d{0,30})(?:\.(\d{1,30}))?\s*([A-Za-z]*)"
+_NUMBER = r"(\d{1,12})(?:\.(\d+))?"
 
 
 def parse_bytes(name: str, text: str) -> int:
@@ -50,15 +47,15 @@ def parse_bytes(name: str, text: str) -> int:
     >>> parse_bytes("total", "4.7GB"), parse_bytes("total", "1.5 MiB"), parse_bytes("total", "90")
     (4700000000, 1572864, 90)
     """
-    found = _SIZE.fullmatch(text.strip())
-    unit = UNITS.get(found[2].lower()) if found else None
+    found = re.fullmatch(_SIZE, text.strip(), re.ASCII)
+    unit = UNITS.get(found[3].lower()) if found else None
     if found is None or unit is None:
         raise ParameterError(
             f"{name} = {text!r}: must be bytes, or a number with kB, MB, GB, TB (powers of 1000) "
             "or KiB, MiB, GiB, TiB (powers of 1024)"
         )
-    numerator, denominator = Decimal(found[1]).as_integer_ratio()
-    size = numerator * unit // denominator
+    decimals = found[2] or ""
+    size = int(found[1] + decimals) * unit // 10 ** len(decimals)
     if not 1 <= size <= MAX_BYTES:
         raise ParameterError(f"{name} = {text!r}: must be from 1 to {MAX_BYTES} bytes")
     return size
@@ -128,6 +125,9 @@ def read_table(data: bytes, file: str, column: str) -> Table:
     ParameterError
         With file and line, when it is no such table or a name stands there twice.
     """
+    import csv
+    import io
+
     text = data.decode("utf-8-sig", errors="surrogateescape")
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     table = Table(file, column, {}, {})
@@ -149,7 +149,7 @@ def read_table(data: bytes, file: str, column: str) -> Table:
 
 
 def _millionths(name: str, text: str) -> int:
-    found = _NUMBER.fullmatch(text)
+    found = re.fullmatch(_NUMBER, text, re.ASCII)
     decimals = (found[2] or "").rstrip("0") if found else ""
     if found is None or len(decimals) > DECIMALS:
         raise ParameterError(

@@ -1,0 +1,204 @@
+"""The solvers on the command line, beginning with what docs/solve.md says."""
+
+import io
+import json
+import re
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mmpcodec import backends
+
+PAGE = Path(__file__).parents[2] / "docs" / "solve.md"
+FILE = re.compile(r"^`([\w.]+)`:\n\n```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+RUN = re.compile(r"^\$ mmp (.*)\n(.*)$", re.MULTILINE)
+
+
+def timeless(value):
+    """An answer without the times in it."""
+    if isinstance(value, dict):
+        return {key: timeless(one) for key, one in value.items() if key != "seconds"}
+    return [timeless(one) for one in value] if isinstance(value, list) else value
+
+
+def test_examples_of_the_page(mmp, folder):
+    page = PAGE.read_text()
+    for name, kind, text in FILE.findall(page):
+        if kind == "python":
+            exec(text)
+            assert Path(name).exists()
+        else:
+            Path(name).write_text(text)
+    runs = RUN.findall(page)
+    assert len(runs) == 9
+    for command, answer in runs:
+        result = mmp(*shlex.split(command))
+        assert result.exit_code == 0, result.stderr
+        assert timeless(json.loads(result.stdout)) == timeless(json.loads(answer))
+
+
+def solved(mmp, *arguments, problem):
+    result = mmp("solve", *arguments, input=json.dumps(problem))
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+@pytest.mark.parametrize("backend", ["auto", "cpu", "reference"])
+def test_backends_agree(mmp, backend):
+    items = {"profits": [7, 5, 5], "weights": [6, 5, 5], "capacity": 10}
+    found = solved(mmp, "knapsack", "-", "--backend", backend, problem=items)
+    assert (found["value"], found["items"]) == (10, [1, 2])
+    found = solved(
+        mmp, "subset-sum", "-", "-c", 9, "--backend", backend, problem={"weights": [4, 6]}
+    )
+    assert found["volumes"][0]["items"] == [1]
+    found = solved(mmp, "max-sum", "-", "--backend", backend, problem=[-1, 2, 3, -9, 4])
+    assert found["found"] == [{"start": 1, "stop": 3, "sum": 5}]
+    found = solved(mmp, "select", "-", "-k", 2, "--backend", backend, problem=[9, 7, 8])
+    assert found["ranks"] == [{"k": 2, "value": 8}]
+
+
+@pytest.mark.skipif(backends.status()["cuda"] is None, reason="a CUDA device is there")
+@pytest.mark.parametrize("problem", ["knapsack", "subset-sum", "max-sum", "select"])
+def test_absent_backend(mmp, problem):
+    result = mmp("solve", problem, "-", "--backend", "cuda", input="[1]")
+    assert result.exit_code == 4
+    assert result.stderr.startswith("mmp: backend cuda cannot run here: ")
+
+
+def test_no_answer(mmp):
+    problem = {"groups": [{"profits": [1], "weights": [9]}], "capacity": 8}
+    found = solved(mmp, "knapsack", "-", problem=problem)
+    assert (found["value"], found["items"], found["weights"]) == (None, [], None)
+    assert found["optimal"]
+    found = solved(
+        mmp,
+        "knapsack",
+        "-",
+        "--exact-fill",
+        problem={"profits": [1], "weights": [3], "capacity": 4},
+    )
+    assert found["value"] is None
+
+
+@pytest.mark.parametrize(
+    ("problem", "value"),
+    [
+        ({"profits": [], "weights": [], "capacity": 5}, 0),
+        ({"profits": [4], "weights": [2], "capacity": 0}, 0),
+        ({"profits": [4, 3], "weights": [7, 8], "capacity": 6}, 0),
+        ({"profits": [4], "weights": [0], "capacity": 0}, 4),
+        ({"profits": [], "weights": [], "capacity": [5, 6]}, 0),
+        ({"groups": [], "capacity": 5}, 0),
+    ],
+)
+def test_edges_of_knapsacks(mmp, problem, value):
+    assert solved(mmp, "knapsack", "-", problem=problem)["value"] == value
+
+
+def test_edges_of_subset_sums(mmp):
+    problem = {"weights": [], "capacity": 5}
+    assert solved(mmp, "subset-sum", "-", problem=problem)["volumes"][0]["sum"] == 0
+    problem = {"weights": [6, 7], "capacity": [0, 5]}
+    found = solved(mmp, "subset-sum", "-", problem=problem)["volumes"]
+    assert [(one["sum"], one["items"]) for one in found] == [(0, []), (0, [])]
+
+
+def test_no_time(mmp):
+    count = 300
+    problem = {
+        "profits": [[100 + k % 97] for k in range(count)],
+        "weights": [100 + k % 89 for k in range(count)],
+        "capacity": 5000,
+    }
+    problem["profits"] = [one[0] for one in problem["profits"]]
+    found = solved(mmp, "knapsack", "-", "--seconds", 0, problem=problem)
+    assert found["weights"][0] <= 5000
+    assert found["value"] <= found["bound"]
+    assert found["optimal"] == (found["value"] == found["bound"])
+
+
+def test_boxes_and_empty_answers(mmp):
+    found = solved(mmp, "max-sum", "-", problem=[[[-1, 2], [3, -4]]])
+    assert found["found"] == [
+        {"front": 0, "top": 1, "left": 0, "back": 1, "bottom": 2, "right": 1, "sum": 3}
+    ]
+    found = solved(mmp, "max-sum", "-", "--allow-empty", problem=[-1, -2])
+    assert found["found"] == [{"start": 0, "stop": 0, "sum": 0}]
+
+
+def test_infinities_are_words(mmp):
+    result = mmp("solve", "select", "-", "-k", "1", "-k", "3", input="[Infinity, 1, -Infinity]")
+    assert [one["value"] for one in json.loads(result.stdout)["ranks"]] == ["-inf", "inf"]
+
+
+def test_other_formats_on_standard_input(mmp):
+    stream = io.BytesIO()
+    np.save(stream, np.array([3, 5, 8]))
+    result = mmp("solve", "subset-sum", "-", "--format", "npy", "-c", 12, input=stream.getvalue())
+    assert json.loads(result.stdout)["volumes"][0]["sum"] == 11
+
+
+def test_answer_in_a_file(mmp, files):
+    Path("p.json").write_text("[1, 2]")
+    assert mmp("solve", "select", "p.json", "-o", "a.json").stdout == ""
+    assert json.loads(Path("a.json").read_text())["median"] == 1.5
+    result = mmp("solve", "select", "p.json", "-o", "a.json")
+    assert (result.exit_code, result.stderr) == (1, "mmp: a.json: exists; -f overwrites it\n")
+    result = mmp("solve", "select", "p.json", "-o", "p.json", "-f")
+    assert (result.exit_code, result.stderr) == (
+        2,
+        "mmp: p.json: is an input, and would be overwritten\n",
+    )
+    assert mmp("solve", "select", "p.json", "-o", "a.json", "-f").exit_code == 0
+    assert files() == ["a.json", "p.json"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text", "says"),
+    [
+        (["knapsack"], '{"profits": [1], "weights": [1]}', "stdin: capacity: is missing; give -c"),
+        (["knapsack", "-c", 1], '{"profits": [1], "weights": [-1]}', "stdin: weights[0] = -1"),
+        (["knapsack", "-c", 1], '{"profits": [1', "stdin:1: column 15: Expecting"),
+        (["knapsack", "-c", 1, "-c", 1], '{"profits": [1], "weights": [1]}', "stdin: weights of"),
+        (["knapsack", "-c", 1 << 62], '{"profits": [1], "weights": [1]}', "stdin: capacity = 46"),
+        (["knapsack"], '{"groups": [{"profits": [], "weights": []}], "capacity": 1}',
+         "stdin: group 0 with 0 options"),
+        (["subset-sum", "-c", 1], '{"weights": [9223372036854775808]}', "stdin: weights[0] = 9"),
+        (["subset-sum", "-c", 1, "--method", "fast"], '{"weights": [1]}', "stdin: method = 'fast'"),
+        (["max-sum"], "[1, NaN]", "stdin: value nan at (1,): must be finite"),
+        (["max-sum"], "[]", "stdin: values of shape (0,): must not be empty"),
+        (["max-sum"], "[[[[1]]]]", "-: shape (1, 1, 1, 1): must have 1 to 3 dimensions"),
+        (["max-sum", "-k", 2], "[[[1]]]", "-: shape (1, 1, 1): must have 1 or 2 dimensions"),
+        (["select"], "[1, NaN]", "stdin: values[1] = NaN: must be a number"),
+        (["select", "-k", 3], "[1, 2]", "stdin: k = 3: must be from 1 to 2"),
+        (["select", "-q", 1.5], "[1, 2]", "stdin: q = [1.5]: must be numbers from 0 to 1"),
+        (["select", "--nan", "hide"], "[1]", "nan = 'hide': must be one of raise, omit"),
+        (["select", "--format", "xml"], "[1]", "format = 'xml': must be one of json, csv, npy"),
+        (["select", "--backend", "gpu"], "[1]", "backend = 'gpu': must be one of"),
+    ],
+)  # fmt: skip
+def test_wrong_problems(mmp, arguments, text, says):
+    result = mmp("solve", arguments[0], "-", *arguments[1:], input=text)
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"mmp: {says}")
+    assert result.stderr.count("\n") == 1
+    assert result.stdout == ""
+
+
+def test_tables_beyond_memory_are_refused(mmp):
+    problem = {"profits": [7, 8], "weights": [10**13 + 1, 10**13], "capacity": 2 * 10**13}
+    result = mmp("solve", "knapsack", "-", "--backend", "reference", input=json.dumps(problem))
+    assert result.exit_code == 1
+    assert "a table of 20000000000001 states needs" in result.stderr
+
+
+def test_files_that_cannot_be_read(mmp):
+    result = mmp("solve", "select", "none.json")
+    assert (result.exit_code, result.stderr) == (1, "mmp: none.json: No such file or directory\n")
+    Path("a.txt").write_text("[1]")
+    result = mmp("solve", "select", "a.txt")
+    assert result.exit_code == 2
+    assert "a.txt: extension 'txt' must be one of json, csv, npy" in result.stderr
