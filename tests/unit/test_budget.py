@@ -166,6 +166,21 @@ def test_one_lambda_and_greedy_steps_miss_what_is_exact():
     assert found.exact.worst_psnr == pytest.approx(10 * math.log10(255**2 * 100 / 3))
 
 
+def test_greedy_steps_to_the_worst_picture():
+    fine = Ladder("fine", 100, (Point(8, 4, 1), Point(16, 1, 10)))
+    poor = Ladder("poor", 100, (Point(8, 4, 30), Point(16, 1, 32)))
+    steps = {
+        objective: [point.lam for point in greedy_fill([fine, poor], 5, objective=objective).points]
+        for objective in ("total", "worst")
+    }
+    assert steps == {"total": [8, 16], "worst": [16, 8]}
+
+
+def test_of_equal_quality_the_smaller_file():
+    equal = Ladder("e", 100, (Point(8, 5, 3), Point(16, 4, 3), Point(32, 6, 3)))
+    assert exact([equal, A], 30)[0].points[0].bytes == 4
+
+
 def test_one_lambda_is_enough_within_a_hundredth():
     near = Ladder("n", 100, (Point(8, 8, 10_000), Point(16, 7, 10_020), Point(32, 3, 20_000)))
     other = Ladder("o", 100, (Point(8, 9, 10_000), Point(16, 6, 10_000), Point(32, 4, 30_000)))
