@@ -52,7 +52,7 @@ class PointCache:
         except FileNotFoundError:
             return None
         digest, rest = entry[:_DIGEST], entry[_DIGEST:]
-        if len(rest) <= _DISTORTION or digest != self._digest(picture, key, rest):
+        if digest != self._digest(picture, key, rest):
             return None
         return int.from_bytes(rest[:_DISTORTION]), rest[_DISTORTION:]
 

@@ -3,15 +3,22 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from mmpcodec.backends.base import Progress
 from mmpcodec.bench.results import sha256_of
 from mmpcodec.budget.cache import PointCache, key_of
-from mmpcodec.codec.encoder import encode_pictures
+from mmpcodec.codec.encoder import Encoding, encode_pictures
 from mmpcodec.codec.fragments import fragments_in
-from mmpcodec.errors import Cancelled, Infeasible, PictureError
+from mmpcodec.errors import (
+    Cancelled,
+    Infeasible,
+    LimitExceeded,
+    ParameterError,
+    PictureError,
+)
 from mmpcodec.params import EncodeParams
 
 LAMBDAS = (4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0, 96.0, 128.0, 192.0, 256.0, 384.0,
@@ -140,12 +147,16 @@ def measure(
 
     Raises
     ------
+    ParameterError
+        When there is no lambda, or one is out of range.
     PictureError
         When a picture cannot be read, or is no longer the one that it was.
     MmpError, OSError
         What encoding and the cache raise.
     """
     params = params or EncodeParams()
+    if not lambdas:
+        raise ParameterError("lambdas: must be one or more")
     at = {float(lam): replace(params, lam=float(lam)) for lam in sorted(lambdas)}
     seen = []
     for picture in pictures:
@@ -173,13 +184,8 @@ def measure(
                 return progress is None or progress(before + done, total)
 
             names = sorted(missing)
-            encodings = encode_pictures(
-                [samples_of[sha256] for sha256 in names],
-                one,
-                backend=backend,
-                threads=threads,
-                progress=advance,
-            )
+            arrays = [samples_of[sha256] for sha256 in names]
+            encodings = _encodings(arrays, one, backend=backend, threads=threads, progress=advance)
             for sha256, encoding in zip(names, encodings, strict=True):
                 distortion = squared_error(samples_of[sha256], encoding.samples)
                 cache.put(sha256, key_of(one), distortion, encoding.data)
@@ -221,6 +227,18 @@ def squared_error(samples: np.ndarray, decoded: np.ndarray) -> int:
     """Sum of squared differences of uint8 arrays of one shape."""
     difference = samples.astype(np.int64) - decoded
     return int((difference * difference).sum())
+
+
+def _encodings(arrays: list[np.ndarray], params: EncodeParams, **options: Any) -> list[Encoding]:
+    """Encode pictures at once, or half of them at a time where a device has too little memory."""
+    try:
+        return encode_pictures(arrays, params, **options)
+    except LimitExceeded:
+        if len(arrays) < 2:
+            raise
+    middle = len(arrays) // 2
+    halves = arrays[:middle], arrays[middle:]
+    return [one for half in halves for one in _encodings(half, params, **options)]
 
 
 def _same(seen: _Seen) -> np.ndarray:

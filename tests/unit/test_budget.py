@@ -145,7 +145,11 @@ def test_curve_of_coarser_bytes_is_below_the_exact_one():
         for i in range(5)
     ]  # fmt: skip
     fine, coarse = budget_curve(ladders), budget_curve(ladders, max_cells=2000)
-    assert coarse.unit > 1
+    ranges = [
+        max(p.bytes for p in one.points) - min(p.bytes for p in one.points) for one in ladders
+    ]
+    states = {unit: 1 + sum(-(-room // unit) for room in ranges) for unit in (1, 2, 4, 8, 16, 32)}
+    assert coarse.unit == min(unit for unit, count in states.items() if 20 * count <= 2000) > 1
     assert coarse.bytes[0] == fine.bytes[0]
     assert coarse.psnr[-1] == fine.psnr[-1]
     for size, psnr in zip(coarse.bytes, coarse.psnr, strict=True):
@@ -232,6 +236,8 @@ def test_wrong_arguments():
         pair = [replace(A, weight=weights[0]), replace(B, weight=weights[1])]
         with pytest.raises(ParameterError, match="weights: must be from 0 up, and one above 0"):
             one_lambda(pair, 100)
+    with pytest.raises(ParameterError, match="lambdas: must be one or more"):
+        measure([], [], PointCache("none"))
     with pytest.raises(Infeasible, match=r"total = 4 bytes: .* need 5 bytes together"):
         greedy_fill([A, B], 4)
 
@@ -299,6 +305,28 @@ def test_what_is_in_the_cache_is_not_encoded_again(pictures, tmp_path, monkeypat
     classic = mmpcodec.EncodeParams.from_options(preset="classic")
     measure(pictures, [8], cache, classic)
     assert calls[6:] == [8, 8]
+
+
+def test_a_device_gets_many_pictures_at_once_and_fewer_where_memory_is_short(
+    pictures, tmp_path, monkeypatch
+):
+    from mmpcodec.budget import ladder
+
+    calls = []
+    real = ladder.encode_pictures
+
+    def on_a_device(arrays, params, *, backend, **more):
+        assert backend == "cuda"
+        calls.append(len(arrays))
+        if params.lam == 64 and len(arrays) > 1:
+            raise LimitExceeded("Memory of the device", "too little")
+        return real(arrays, params, **more)
+
+    monkeypatch.setattr(ladder, "encode_pictures", on_a_device)
+    many = measure(pictures, [8, 64], PointCache(tmp_path / "many"), backend="cuda")
+    assert calls == [2, 2, 1, 1]
+    monkeypatch.setattr(ladder, "encode_pictures", real)
+    assert many == measure(pictures, [8, 64], PointCache(tmp_path / "one"))
 
 
 def test_other_sources_of_the_codec_make_other_points(pictures, tmp_path, monkeypatch):
