@@ -13,6 +13,8 @@ from mmpcodec.solvers.knapsack import choice_curve
 
 MAX_CELLS = 1 << 31
 """Work of a curve, in states times points; about a second for two processors."""
+MAX_STATES = 1 << 25
+"""More take gigabytes."""
 
 
 @dataclass(frozen=True)
@@ -75,9 +77,10 @@ def _total(ladders: Sequence[Ladder], max_cells: int, backend: str) -> BudgetCur
         np.array([ladder.weight * (point.distortion - least) for point in ladder.points], np.int64)
         for ladder, least in zip(ladders, best, strict=True)
     ]
-    options = sum(map(len, steps))
+    most = min(max_cells // sum(map(len, steps)), MAX_STATES)
+    largest = max(int(step.max()) for step in steps)
     unit = 1
-    while (sum(int((-(-step // unit)).max()) for step in steps) + 1) * options > max_cells:
+    while unit < largest and sum(int((-(-step // unit)).max()) for step in steps) >= most:
         unit *= 2
     steps = [-(-step // unit) for step in steps]
     # The smallest of the best files is all that helps.

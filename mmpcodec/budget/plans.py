@@ -2,14 +2,14 @@
 
 Distortions are weighted sums of squared errors. With the objective "total" their sum is to be
 small; with "worst" the largest weighted mean squared error of a picture, and of what is equal
-there, the sum. Whoever looks for the worst picture of a plan finds it by comparing fractions, so
-all of this is exact.
+there, the sum. Mean squared errors are compared as fractions, so nothing is rounded.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from heapq import heapify, heappop, heappush
 
 from mmpcodec.budget.ladder import Ladder, Point, psnr_of
 from mmpcodec.errors import Infeasible, LimitExceeded, ParameterError
@@ -179,28 +179,25 @@ def greedy_fill(ladders: Sequence[Ladder], total: int, *, objective: str = "tota
     start = one_lambda(ladders, total)
     points = list(start.points) if start else [_smallest(ladder) for ladder in ladders]
     room = total - sum(point.bytes for point in points)
-    while True:
-        if objective == "worst":
-            errors = [_error(*pair) for pair in zip(ladders, points, strict=True)]
-            candidates = [errors.index(max(errors))]
-        else:
-            candidates = list(range(len(ladders)))
-        best = None
-        for index in candidates:
-            ladder, point = ladders[index], points[index]
-            step = _next_better(ladder, point)
-            if step is None or step.bytes - point.bytes > room or not ladder.weight:
-                continue
-            gain = ladder.weight * (point.distortion - step.distortion)
-            cost = step.bytes - point.bytes
-            worth = Fraction(gain, cost) if cost > 0 else math.inf
-            if best is None or worth > best[0]:
-                best = worth, index, step
-        if best is None:
-            return plan_of(ladders, points)
-        _, index, step = best
-        room -= step.bytes - points[index].bytes
+    rank = _worth if objective == "total" else _error
+    steps = [
+        (-rank(ladder, point), index)
+        for index, (ladder, point) in enumerate(zip(ladders, points, strict=True))
+    ]
+    heapify(steps)
+    while steps:
+        _, index = heappop(steps)
+        ladder, point = ladders[index], points[index]
+        step = _next_better(ladder, point)
+        if step is None or not ladder.weight or step.bytes - point.bytes > room:
+            # Room only shrinks once no file becomes smaller, and such steps come first.
+            if objective == "worst":
+                break
+            continue
+        room -= step.bytes - point.bytes
         points[index] = step
+        heappush(steps, (-rank(ladder, step), index))
+    return plan_of(ladders, points)
 
 
 def exact(
@@ -219,7 +216,8 @@ def exact(
     """
     _check(ladders, total, objective)
     kept = list(ladders) if objective == "total" else _below_worst(ladders, total)
-    kept = [replace(ladder, points=_efficient(ladder)) for ladder in kept]
+    # Of points that are equally good the solver takes the first.
+    kept = [replace(each, points=tuple(sorted(each.points, key=_size))) for each in kept]
     highest = [max(point.distortion for point in ladder.points) for ladder in kept]
     groups = [
         (
@@ -296,22 +294,28 @@ def _error(ladder: Ladder, point: Point) -> Fraction:
     return Fraction(ladder.weight * point.distortion, ladder.pixels)
 
 
-def _efficient(ladder: Ladder) -> tuple[Point, ...]:
-    """The points than which no smaller or equal file is as good."""
-    kept: list[Point] = []
-    for point in sorted(ladder.points, key=lambda point: (point.bytes, point.distortion)):
-        if not kept or point.distortion < kept[-1].distortion:
-            kept.append(point)
-    return tuple(kept)
+def _worth(ladder: Ladder, point: Point) -> Fraction | float:
+    """Distortion that the next step saves for a byte; infinite where it costs none."""
+    step = _next_better(ladder, point)
+    if step is None:
+        return 0.0
+    cost = step.bytes - point.bytes
+    gain = ladder.weight * (point.distortion - step.distortion)
+    return Fraction(gain, cost) if cost > 0 else math.inf
 
 
 def _next_better(ladder: Ladder, point: Point) -> Point | None:
     better = [other for other in ladder.points if other.distortion < point.distortion]
-    return min(better, key=lambda other: (other.bytes, other.distortion), default=None)
+    return min(better, key=_size, default=None)
 
 
 def _smallest(ladder: Ladder) -> Point:
-    return min(ladder.points, key=lambda point: (point.bytes, point.distortion))
+    return min(ladder.points, key=_size)
+
+
+def _size(point: Point) -> tuple[int, int]:
+    """By which smaller files come first, and better ones of a size."""
+    return point.bytes, point.distortion
 
 
 def _samples(ladders: Sequence[Ladder]) -> int:

@@ -70,7 +70,9 @@ def test_commands(mmp):
     for arguments in ([], ["--help"], ["-h"]):
         result = mmp(*arguments)
         assert result.exit_code == (0 if arguments else 2)
-        for command in ("encode", "decode", "info"):
-            assert command in result.output
+        names = ("encode", "decode", "info", "median", "budget", "pack", "solve", "doctor")
+        places = [result.output.find(f" {name} ") for name in names]
+        assert places[0] > 0
+        assert places == sorted(places)
     assert mmp("--version").stdout == f"mmp {mmpcodec.__version__}\n"
     assert mmp("encodee").exit_code == 2

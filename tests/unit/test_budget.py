@@ -116,6 +116,42 @@ def test_worst_picture_is_as_good_as_can_be_and_then_the_sum(ladders, total):
         assert found.greedy.worst <= found.one_lambda.worst
 
 
+def plain_greedy(ladders, points, room, objective):
+    """One step after the other, each looked for among all."""
+    points = list(points)
+    while True:
+        errors = [worst([lad], [point]) for lad, point in zip(ladders, points, strict=True)]
+        best = None
+        for index in range(len(ladders)) if objective == "total" else [errors.index(max(errors))]:
+            ladder, point = ladders[index], points[index]
+            better = [other for other in ladder.points if other.distortion < point.distortion]
+            if not better or not ladder.weight:
+                continue
+            step = min(better, key=lambda other: (other.bytes, other.distortion))
+            cost = step.bytes - point.bytes
+            gain = ladder.weight * (point.distortion - step.distortion)
+            worth = Fraction(gain, cost) if cost > 0 else math.inf
+            if cost <= room and (best is None or worth > best[0]):
+                best = worth, cost, index, step
+        if best is None:
+            return points
+        _, cost, index, points[index] = best
+        room -= cost
+
+
+@pytest.mark.parametrize("objective", ["total", "worst"])
+@given(ladders=ladder_sets(), total=st.integers(1, 120))
+def test_greedy_steps_are_those_of_the_plain_statement(objective, ladders, total):
+    if least_bytes(ladders) > total:
+        return
+    start = one_lambda(ladders, total)
+    smallest = [min(lad.points, key=lambda p: (p.bytes, p.distortion)) for lad in ladders]
+    points = list(start.points) if start else smallest
+    room = total - sum(point.bytes for point in points)
+    found = greedy_fill(ladders, total, objective=objective)
+    assert list(found.points) == plain_greedy(ladders, points, room, objective)
+
+
 @pytest.mark.parametrize("objective", ["total", "worst"])
 @given(ladders=ladder_sets())
 @settings(max_examples=15)
