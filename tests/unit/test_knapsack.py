@@ -23,7 +23,7 @@ from mmpcodec.solvers.knapsack import (
     value_curve,
 )
 from mmpcodec.solvers.knapsack.bounds import greedy, relax
-from mmpcodec.solvers.knapsack.problem import of_items
+from mmpcodec.solvers.knapsack.problem import of_groups, of_items
 
 BACKENDS = ["cpu", "reference"]
 every_backend = pytest.mark.parametrize("backend", BACKENDS)
@@ -486,3 +486,22 @@ def test_bad_options_are_named():
         curve.items(2)
     with pytest.raises(ParameterError, match="no choice is feasible"):
         value_curve([1], [2], 1, exact_fill=True).items(1)
+
+
+def test_quick_choices_fit_and_come_near_the_bound():
+    rng = np.random.default_rng(11)
+    for capacities in (1, 2):
+        for _ in range(20):
+            groups = []
+            for _ in range(30):
+                weights = np.sort(rng.integers(1, 10_000, (10, capacities)), axis=0)
+                profits = (weights.sum(axis=1) ** 0.7 * rng.uniform(50, 500)).astype(np.int64)
+                groups.append((profits, weights))
+            limits = [int(rng.uniform(0.3, 0.7) * 30 * 10_000) for _ in range(capacities)]
+            problem = of_groups(groups, limits, False)
+            relaxation = relax(problem)
+            choices = greedy(problem, relaxation)
+            chosen = problem.starts[:-1] + choices
+            assert (problem.weights[chosen].sum(axis=0) <= limits).all()
+            if capacities == 1:
+                assert problem.value(choices) >= 0.998 * relaxation.bound

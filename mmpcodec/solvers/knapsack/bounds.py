@@ -83,34 +83,60 @@ def relax(problem: Problem) -> Relaxation:
 def greedy(problem: Problem, relaxation: Relaxation) -> np.ndarray | None:
     """A choice that fits, None where this way finds none; never for an exact fill.
 
-    Each stage begins with its lightest option; then options replace them where that adds profit
-    and fits, those that gain most beyond their price first.
+    Stages begin once with their lightest options, and once with those that gain most beyond their
+    price, of which lighter ones take the place of some, at the least loss, until they fit. Then
+    options replace others where that adds profit and fits, those that gain most beyond their price
+    first. The better choice of both is the answer.
     """
     if problem.exact_fill:
         return None
     units = [max(1, (capacity + 1) >> _SHARE_BITS) for capacity in problem.capacities]
     shares = (problem.weights // np.array(units)).sum(axis=1)
     lightest = np.lexsort([-relaxation.gains, shares, problem.stage_of])
-    chosen = lightest[problem.starts[:-1]]
+    gaining = np.lexsort([shares, -relaxation.gains, problem.stage_of])
+    found = [
+        _filled(problem, relaxation, order[problem.starts[:-1]]) for order in (lightest, gaining)
+    ]
+    choices = [choice for choice in found if choice is not None]
+    return max(choices, key=problem.value, default=None)
+
+
+def _filled(problem: Problem, relaxation: Relaxation, chosen: np.ndarray) -> np.ndarray | None:
+    """A choice that fits, from any options of the stages; None where it cannot be made to fit."""
     left = [
         capacity - sum(problem.weights[chosen, column].tolist())
         for column, capacity in enumerate(problem.capacities)
     ]
-    if min(left) < 0:
-        return None
     current = chosen.tolist()
     profits, weights = problem.profits.tolist(), problem.weights.tolist()
     stages = problem.stage_of.tolist()
+
+    def room_with(option: int) -> list[int]:
+        now = current[stages[option]]
+        return [
+            space + before - after
+            for space, before, after in zip(left, weights[now], weights[option], strict=True)
+        ]
+
+    if min(left) < 0:
+        best = np.maximum.reduceat(relaxation.gains, problem.starts[:-1])
+        losses = best[problem.stage_of] - relaxation.gains
+        for option in np.argsort(losses, kind="stable").tolist():
+            room = room_with(option)
+            pairs = zip(left, room, strict=True)
+            no_worse = all(after >= min(before, 0) for before, after in pairs)
+            if no_worse and sum(room) > sum(left):
+                current[stages[option]], left = option, room
+            if min(left) >= 0:
+                break
+        else:
+            return None
     order = np.argsort(-relaxation.gains, kind="stable").tolist()
     for _ in range(_PASSES):
         for option in order:
-            now = current[stages[option]]
-            if profits[option] <= profits[now]:
+            if profits[option] <= profits[current[stages[option]]]:
                 continue
-            room = [
-                space + before - after
-                for space, before, after in zip(left, weights[now], weights[option], strict=True)
-            ]
+            room = room_with(option)
             if min(room) >= 0:
                 current[stages[option]], left = option, room
     return np.array(current, np.int64) - problem.starts[:-1]
