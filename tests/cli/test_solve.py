@@ -98,6 +98,12 @@ def test_edges_of_knapsacks(mmp, problem, value):
     assert solved(mmp, "knapsack", "-", problem=problem)["value"] == value
 
 
+def test_capacities_of_the_command_line_come_first(mmp):
+    problem = {"weights": [4, 6], "capacity": 10}
+    found = solved(mmp, "subset-sum", "-", "-c", 4, "-c", 7, problem=problem)["volumes"]
+    assert [one["capacity"] for one in found] == [4, 7]
+
+
 def test_edges_of_subset_sums(mmp):
     problem = {"weights": [], "capacity": 5}
     assert solved(mmp, "subset-sum", "-", problem=problem)["volumes"][0]["sum"] == 0
