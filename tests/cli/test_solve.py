@@ -115,12 +115,13 @@ def test_edges_of_subset_sums(mmp):
 def test_no_time(mmp):
     count = 300
     problem = {
-        "profits": [[100 + k % 97] for k in range(count)],
+        "profits": [100 + k % 97 for k in range(count)],
         "weights": [100 + k % 89 for k in range(count)],
         "capacity": 5000,
     }
-    problem["profits"] = [one[0] for one in problem["profits"]]
+    assert solved(mmp, "knapsack", "-", problem=problem)["path"] != "greedy"
     found = solved(mmp, "knapsack", "-", "--seconds", 0, problem=problem)
+    assert found["path"] == "greedy"
     assert found["weights"][0] <= 5000
     assert found["value"] <= found["bound"]
     assert found["optimal"] == (found["value"] == found["bound"])
