@@ -24,7 +24,7 @@ import numpy as np
 
 from mmpcodec.solvers.knapsack.problem import MAX_PROFITS, Problem
 
-LARGE_CELLS = 1 << 33
+LARGE_CELLS = 1 << 37
 """Cells of a table above which it is large: then choice and bound are to meet without it."""
 
 MAX_WEIGHTS = 1 << 60
@@ -34,7 +34,7 @@ _SUM_BITS = 60
 _MAX_SHIFT = 40
 _WIDTHS = (1 << 10, 1 << 14, 1 << 18)
 """States of a list, first of all choices, then of those of as many items as fit and of the rest."""
-_STATES = 1 << 23
+_STATES = 1 << 22
 """States of all lists of a pass; a join counts as ``_LEAST_STATES`` at least."""
 _LEAST_STATES = 1 << 8
 _EXCHANGES = 16
