@@ -2,6 +2,7 @@
 
 import os
 from functools import cache
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -32,9 +33,15 @@ def as_array(name: str, values: Any) -> Any:
     if isinstance(values, np.ma.MaskedArray):
         raise ParameterError(f"{name}: masked arrays are not taken; pass what is not masked")
     try:
-        return np.asarray(values)
+        array = np.asarray(values)
     except ValueError as error:
         raise ParameterError(f"{name}: {error}") from error
+    # NumPy makes floating-point numbers of integers that fit neither int64 nor uint64 together.
+    if array.dtype == np.float64 and not hasattr(values, "dtype"):
+        large = (np.abs(array) >= 2.0**63).any()
+        if large and all(isinstance(one, Integral) for one in np.asarray(values, object).flat):
+            raise ParameterError(f"{name}: integers that no type of 64 bits holds together")
+    return array
 
 
 def module_of(array: Any) -> Any:

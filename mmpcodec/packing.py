@@ -105,7 +105,7 @@ def pack(
     >>> from mmpcodec.packing import pack
     >>> found = pack([5, 4, 4, 3, 2, 2, 11], [10, 9])
     >>> [volume.files for volume in found.volumes], found.left_out, found.too_large
-    ([(1, 2, 4), (0, 5)], (3,), (6,))
+    ([(1, 2, 4), (0, 3)], (5,), (6,))
     """
     if not len(capacities):
         raise ParameterError("volumes: must be one or more")

@@ -505,3 +505,37 @@ def test_quick_choices_fit_and_come_near_the_bound():
             assert (problem.weights[chosen].sum(axis=0) <= limits).all()
             if capacities == 1:
                 assert problem.value(choices) >= 0.998 * relaxation.bound
+
+
+def test_batches_come_from_any_iterable():
+    one, two = ([3, 4], [1, 2], 2), ([5], [1], 1)
+    assert [s.value for s in knapsack_batch(iter([one, two]))] == [4, 5]
+    groups = [([1, 6], [0, 2]), ([2, 3], [1, 1])]
+    assert [s.value for s in multiple_choice_batch(iter([(groups, 3), (groups, 1)]))] == [9, 4]
+    for batch in (knapsack_batch, multiple_choice_batch):
+        with pytest.raises(ParameterError, match="instances = 5: must be a sequence"):
+            batch(5)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"time_limit": "1"}, "time_limit = '1': must be seconds from 0 to 1e"),
+        ({"time_limit": 10**400}, "must be seconds from 0 to 1e"),
+        ({"time_limit": float("nan")}, "time_limit = nan: must be seconds from 0 to 1e"),
+        ({"memory_limit": 1.5e6}, "memory_limit = 1500000.0: must be an integer"),
+        ({"memory_limit": 1 << 70}, "memory_limit = 1180591620717411303424: must be from 0 to"),
+    ],
+)
+def test_limits_that_are_none(options, message):
+    with pytest.raises(ParameterError, match=message):
+        knapsack([1, 2], [1, 1], 1, **options)
+
+
+def test_arrays_without_dimensions_and_with_masks():
+    assert knapsack([1, 2], [1, 1], np.array(1)).items == (1,)
+    masked = np.ma.array([5, 9], mask=[False, True])
+    with pytest.raises(ParameterError, match="profits: masked arrays are not taken"):
+        knapsack(masked, [1, 1], 5)
+    with pytest.raises(ParameterError, match="weights: masked arrays are not taken"):
+        knapsack([5, 9], masked, 5)

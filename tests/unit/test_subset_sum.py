@@ -417,3 +417,8 @@ def test_the_cheapest_method_that_fits():
     assert choose("auto", many, 2**32) == "balanced"
     assert choose("dense", many, 2**32) == "dense"
     assert choose("auto", needs(1000, 10**6, 10**5, True), 2**32) == "dense"
+
+
+def test_masked_weights_are_refused():
+    with pytest.raises(ParameterError, match="weights: masked arrays are not taken"):
+        subset_sum(np.ma.array([3, 5, 8], mask=[False, True, False]), 8)

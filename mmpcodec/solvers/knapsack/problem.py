@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mmpcodec.devices import as_array, on_device
 from mmpcodec.errors import ParameterError
 from mmpcodec.solvers.arguments import integer
 
@@ -198,7 +199,7 @@ def _around_break(profits: np.ndarray, weights: np.ndarray, capacity: int) -> np
 
 
 def _capacities(capacities: Any) -> tuple[int, ...]:
-    given = capacities if isinstance(capacities, Sequence | np.ndarray) else [capacities]
+    given = capacities if np.ndim(capacities) else [capacities]
     if not len(given):
         raise ParameterError("capacities = (): must be one or more")
     limits = []
@@ -210,10 +211,9 @@ def _capacities(capacities: Any) -> tuple[int, ...]:
 
 
 def _integers(name: str, values: Any, rank: int) -> np.ndarray:
-    try:
-        array = np.asarray(values)
-    except ValueError as error:
-        raise ParameterError(f"{name}: {error}") from error
+    array = as_array(name, values)
+    if on_device(array):
+        array = array.get()
     if array.size == 0 and array.dtype.kind == "f":
         array = array.astype(np.int64)
     if array.dtype.kind not in "iu":

@@ -1,7 +1,8 @@
 """Knapsacks of either kind, alone and in batches."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,9 @@ from mmpcodec.solvers.knapsack.table import (
     table_operations,
     usable_memory,
 )
+
+MOST_SECONDS = 1e9
+"""Largest time limit."""
 
 
 def knapsack(
@@ -44,7 +48,8 @@ def knapsack(
         The weights must add up to the capacities.
     time_limit : float or None
         Seconds after which the best choice so far is returned, with its bound; looked at between
-        parts of the work of about a tenth of a second.
+        parts of the search of about a tenth of a second. Reading, sorting and the first bounds are
+        never cut short; with hundreds of thousands of items they take seconds.
     memory_limit : int or None
         Bytes for tables; by default half of what is free.
     backend : {"auto", "cpu", "cuda", "reference"}
@@ -74,7 +79,7 @@ def knapsack(
 
 
 def knapsack_batch(
-    instances: Sequence[tuple[Any, Any, Any]],
+    instances: Iterable[tuple[Any, Any, Any]],
     *,
     exact_fill: bool = False,
     time_limit: float | None = None,
@@ -98,8 +103,8 @@ def knapsack_batch(
     >>> [s.value for s in knapsack_batch([([3, 4], [1, 1], 1), ([5], [[2, 2]], [2, 2])])]
     [4, 5]
     """
-    _check_instances(instances, "profits, weights and capacities", 3)
-    problems = [of_items(*instance, exact_fill) for instance in instances]
+    listed = _checked(instances, "profits, weights and capacities", 3)
+    problems = [of_items(p, w, c, exact_fill) for p, w, c in listed]
     return _solve(problems, True, time_limit, memory_limit, backend)
 
 
@@ -134,7 +139,7 @@ def multiple_choice(
 
 
 def multiple_choice_batch(
-    instances: Sequence[tuple[Any, Any]],
+    instances: Iterable[tuple[Any, Any]],
     *,
     exact_fill: bool = False,
     time_limit: float | None = None,
@@ -152,15 +157,21 @@ def multiple_choice_batch(
 
     Other parameters and errors are those of ``knapsack``.
     """
-    _check_instances(instances, "groups and capacities", 2)
-    problems = [of_groups(*instance, exact_fill) for instance in instances]
+    listed = _checked(instances, "groups and capacities", 2)
+    problems = [of_groups(g, c, exact_fill) for g, c in listed]
     return _solve(problems, False, time_limit, memory_limit, backend)
 
 
-def _check_instances(instances: Sequence, parts: str, count: int) -> None:
-    for index, instance in enumerate(instances):
+def _checked(instances: Iterable, parts: str, count: int) -> list[Any]:
+    """All instances, of so many parts each."""
+    try:
+        listed = list(instances)
+    except TypeError:
+        raise ParameterError(f"instances = {instances!r}: must be a sequence") from None
+    for index, instance in enumerate(listed):
         if not isinstance(instance, Sequence) or len(instance) != count:
             raise ParameterError(f"instance {index}: must be {parts}")
+    return listed
 
 
 class _Search:
@@ -248,8 +259,12 @@ def _solve(
     backend: str,
 ) -> list[Solution]:
     begin = time.perf_counter()
-    if time_limit is not None and not time_limit >= 0:
-        raise ParameterError(f"time_limit = {time_limit}: must be from 0 up")
+    if time_limit is not None and not (
+        isinstance(time_limit, Real) and 0 <= time_limit <= MOST_SECONDS
+    ):
+        raise ParameterError(
+            f"time_limit = {time_limit!r}: must be seconds from 0 to {MOST_SECONDS:g}"
+        )
     deadline = None if time_limit is None else time.monotonic() + time_limit
     operation = backends.operations(__package__, backend)
     memory = usable_memory(memory_limit, operation)

@@ -14,8 +14,12 @@ import numpy as np
 
 from mmpcodec import backends
 from mmpcodec.errors import LimitExceeded, ParameterError
+from mmpcodec.solvers.arguments import integer
 from mmpcodec.solvers.backends import operations
 from mmpcodec.solvers.knapsack.problem import Problem
+
+MOST_MEMORY = (1 << 62) - 1
+"""Largest memory limit, in bytes."""
 
 AUTO_CELLS = 1 << 32
 """Cells of tables that the processor fills in a second or more, in which a device is started."""
@@ -34,12 +38,12 @@ def usable_memory(limit: int | None, operation: Any) -> int:
     Raises
     ------
     ParameterError
-        When the limit is negative.
+        When the limit is no integer, or negative.
     """
     if limit is None:
         return operation.free_bytes() // 2
-    if limit < 0:
-        raise ParameterError(f"memory_limit = {limit}: must be from 0 up")
+    if not 0 <= integer("memory_limit", limit) <= MOST_MEMORY:
+        raise ParameterError(f"memory_limit = {limit}: must be from 0 to {MOST_MEMORY}")
     return limit
 
 
