@@ -5,6 +5,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "interrupts.h"
+
 namespace mmp {
 
 namespace {
@@ -185,6 +187,7 @@ private:
         int64_t left = break_, right = break_, work = 0;
         joined_.clear();
         for (int64_t stage = 0; stage < count_ && !states.empty(); ++stage) {
+            stop_if_interrupted();
             const int64_t place = next_place(stage, left, right);
             const int64_t wanted = best_ + !ties;
             if (hopeless(items_[place], wanted)) continue;

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "interrupts.h"
 #include "simd.h"
 
 namespace mmp {
@@ -152,6 +153,7 @@ void knapsack_sweep(const KnapsackStages& stages, int64_t first, int64_t last, c
     const int64_t blocks = (states + kBlock - 1) / kBlock;
     const int64_t tasks = std::min(blocks, kMaxTasks);
     for (int64_t g = first; g < last; ++g) {
+        stop_if_interrupted();
         // The last stage writes to `after`.
         Value* const out = (last - g) % 2 ? after : other;
         const Value* const in = g == first ? before : (last - g) % 2 ? other : after;

@@ -12,6 +12,7 @@
 #include "decoder.h"
 #include "encoder.h"
 #include "errors.h"
+#include "interrupts.h"
 #include "modules.h"
 #include "tree_coder.h"
 
@@ -220,6 +221,18 @@ void translate(const char* name) {
 }  // namespace
 
 NB_MODULE(_cpu, module) {
+    ask_for_interrupts([] {
+        nb::gil_scoped_acquire gil;
+        return PyErr_CheckSignals() != 0;
+    });
+    nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+        try {
+            std::rethrow_exception(thrown);
+        } catch (const Interrupted&) {
+            // What the handler of the signal raised is set already.
+            if (!PyErr_Occurred()) PyErr_SetNone(PyExc_KeyboardInterrupt);
+        }
+    });
     translate<TruncatedPayload>("TruncatedStream");
     translate<CorruptPayload>("CorruptStream");
     translate<Cancelled>("Cancelled");

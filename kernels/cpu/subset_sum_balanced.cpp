@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <deque>
 
+#include "interrupts.h"
 #include "subset_sum.h"
 
 namespace mmp {
@@ -37,6 +38,7 @@ Subset balanced_subset(const std::vector<int64_t>& weights, int64_t capacity, bo
         changes.push_back({from, item});
     };
     for (uint32_t item = front; item < weights.size() && whole[middle] < 0; ++item) {
+        stop_if_interrupted();
         const int64_t weight = weights[item];
         before = whole;
         sets_before = sets;

@@ -10,6 +10,7 @@
 #include <new>
 #include <type_traits>
 
+#include "interrupts.h"
 #include "subset_sum.h"
 #include "subset_sum_row.h"
 
@@ -90,6 +91,7 @@ public:
         team.run(threads, [&](uint32_t) {
             for (size_t group = next++; group < groups_.size(); group = next++) sweep(group);
         });
+        if (stopped_) throw Interrupted();
     }
 
     int64_t wanted() const {
@@ -127,6 +129,11 @@ private:
         Group& group = groups_[number];
         for (int64_t tile = words_ - kTileWords;; tile -= kTileWords) {
             if (number && !wait(groups_[number - 1], tile)) return;
+            if (interrupted()) {
+                // No item is needed any more, so no thread waits for another.
+                stopped_ = true;
+                last_item_ = -1;
+            }
             int64_t at = tile;
             for (int64_t item = group.first; item < group.last && item <= last_item_; ++item) {
                 at += lag(item);
@@ -169,6 +176,7 @@ private:
     Memory<std::conditional_t<std::is_void_v<Item>, char, Item>> makers_;
     std::vector<int64_t> lows_, highs_;  // words that each item changes
     std::vector<Group> groups_;
+    std::atomic<bool> stopped_{false};
     std::atomic<int64_t> last_item_{kNever};  // the target is reached with it; later ones are idle
 };
 

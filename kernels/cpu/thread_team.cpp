@@ -49,15 +49,19 @@ void ThreadTeam::run_job(Job job, uint32_t tasks) {
     work_on_job();
     for (int spin = 0; unfinished_.load(std::memory_order_acquire); ++spin)
         spin < kSpins ? pause() : std::this_thread::yield();
-    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+    if (!failure_) return;
+    failed_ = false;
+    std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
 void ThreadTeam::call_task(uint32_t task) {
+    if (failed_) return;
     try {
         job_.call(job_.context, task);
     } catch (...) {
         const std::lock_guard lock(failure_mutex_);
         if (!failure_) failure_ = std::current_exception();
+        failed_ = true;
     }
 }
 

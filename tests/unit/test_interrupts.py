@@ -1,0 +1,46 @@
+"""Ctrl-C ends the solvers' long work in C++."""
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+PROGRAM = """
+import _thread, signal, threading
+import numpy as np
+from mmpcodec.solvers.knapsack import knapsack, knapsack_batch
+from mmpcodec.solvers.subset_sum import subset_sum
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in jobs of a shell's background
+rng = np.random.default_rng(0)
+threading.Timer(0.7, _thread.interrupt_main).start()
+try:
+    {call}
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+CALLS = {
+    "table": """knapsack(rng.integers(1, 100, 2000), rng.integers(1, 60, (2000, 2)), [3000, 3000],
+             memory_limit=1 << 33)""",
+    "lists": """w = rng.integers(1, 2 * 10**5, 1000)
+    circle = np.sqrt(16.0e10 - (w - 4.0e5) ** 2) * 2 / 3
+    knapsack(circle.astype(int), w, int(w.sum()) // 2, memory_limit=1 << 33)""",
+    "batch": """some = [(rng.integers(1, 99, 80), rng.integers(1, 50, (80, 2)), [900, 900])] * 4000
+    knapsack_batch(some)""",
+    "bits": """w = 10 * rng.integers(1, 10**6, 4000) + (np.arange(4000) == 0)
+    subset_sum(w, int(w.sum()) // 20 * 10 + 5, method="dense", items=False, memory=1 << 33)""",
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_solvers_stop(name):
+    start = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", PROGRAM.format(call=CALLS[name])],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.stdout == "interrupted\n", done.stderr
+    assert time.monotonic() - start < 20
