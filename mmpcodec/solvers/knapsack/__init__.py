@@ -25,7 +25,7 @@ than anything else. The other backends first remove what no best choice holds (o
 dominated, or excluded by a Lagrangian bound strictly below a choice already found) and divide
 weights by their common divisor. Items of one budget are then tried by lists of states over a core
 that grows around the break item, on the processor and twice: for the best value, and for the items.
-Where a table would have more than 2**37 cells, states times options, short lists are followed by
+Where a table would have more than 2**38 cells, states times options, short lists are followed by
 choices and bounds that often meet, by the number of items that fit (see ``counting.py``), and only
 then by long lists. Where those grow too long, for several budgets and for groups, a dense table of
 states follows: two rows of values, and of each stage ceil(log2(options)) bits a state. Where these

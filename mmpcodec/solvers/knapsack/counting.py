@@ -24,7 +24,7 @@ import numpy as np
 
 from mmpcodec.solvers.knapsack.problem import MAX_PROFITS, Problem
 
-LARGE_CELLS = 1 << 37
+LARGE_CELLS = 1 << 38
 """Cells of a table above which it is large: then choice and bound are to meet without it."""
 
 MAX_WEIGHTS = 1 << 60
