@@ -57,7 +57,9 @@ def to_keys(values: Any) -> Any:
     keys = _sign_bits(bits)
     keys |= top
     keys ^= bits
-    keys[module_of(values).isnan(values)] = np.iinfo(unsigned).max
+    nans = module_of(values).isnan(values)
+    if nans.any():
+        keys[nans] = np.iinfo(unsigned).max
     return keys
 
 
