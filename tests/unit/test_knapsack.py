@@ -539,3 +539,26 @@ def test_arrays_without_dimensions_and_with_masks():
         knapsack(masked, [1, 1], 5)
     with pytest.raises(ParameterError, match="weights: masked arrays are not taken"):
         knapsack([5, 9], masked, 5)
+
+
+@pytest.mark.parametrize("bits", range(28, 36))
+def test_products_around_64_bits(bits):
+    """The lists compare profits by weights, in whole or shifted so that they fit."""
+    rng = np.random.default_rng(bits)
+    subsets = (np.arange(1 << 10)[:, None] >> np.arange(10)) & 1
+    for _ in range(30):
+        weights = rng.integers(1, 1 << bits, 10)
+        profits = weights + rng.integers(0, 1 << (bits // 2), 10)
+        capacity = int(weights.sum()) // 2
+        best = (subsets @ profits)[subsets @ weights <= capacity].max()
+        assert knapsack(profits, weights, capacity).value == best
+
+
+def test_bounds_count_what_the_reduction_settles():
+    rng = np.random.default_rng(3)
+    groups = [(rng.integers(1, 50, 6), rng.integers(1, 30, 6)) for _ in range(12)]
+    groups.append(([1000], [0]))
+    best = multiple_choice(groups, 150)
+    cut = multiple_choice(groups, 150, time_limit=0)
+    assert best.optimal
+    assert cut.value <= best.value <= cut.bound
