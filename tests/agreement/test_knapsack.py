@@ -153,6 +153,22 @@ def test_values_that_just_fit_in_32_bits(backend, budgets):
 
 
 @every_backend
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("magnitude", [(1 << 29) - 1, 1 << 29, 1 << 30])
+def test_states_out_of_reach_beside_the_largest_profits(backend, sign, magnitude):
+    """What stands for no choice gains as much as any choice and must not be taken for one."""
+    profits = sign * (magnitude // 2), sign * (magnitude - magnitude // 2)
+    groups = [([profit - sign, profit], [2, 0]) for profit in profits]
+    curve = knapsack.choice_curve(groups, 5, exact_fill=True, backend=backend)
+    assert curve.feasible.tolist() == [True, False, True, False, True, False]
+    largest = sign * magnitude
+    assert curve.values.tolist() == [largest, 0, largest - sign, 0, largest - 2 * sign, 0]
+    problem = of_groups(groups, 5, True)
+    assert_same_tables(problem, backend, np.random.default_rng(magnitude))
+    assert (operations(backend).value_bytes(problem) == 4) == (magnitude < 1 << 29)
+
+
+@every_backend
 @every_budget
 @every_fill
 @pytest.mark.parametrize("memory", [0, 1 << 40])

@@ -17,7 +17,7 @@ MAX_PROFITS = (1 << 61) - 1
 MAX_CAPACITY = (1 << 62) - 1
 MAX_OPTIONS = 1 << 16
 SMALL_PROFITS = 1 << 29
-"""Sums below this are added up in 32 bits."""
+"""Sums below this are added up in 32 bits: what stands for no choice stays below all of them."""
 
 
 @dataclass(frozen=True)
