@@ -4,6 +4,7 @@
 // a row. A pass takes one stage, or two where both are items to leave or take: four values of the row
 // in front give a value and both decisions. A warp packs the decisions of 32 states by ballot and
 // writes each word once.
+#include "barrier.cuh"
 #include "knapsack.cuh"
 
 namespace mmp {
@@ -12,6 +13,7 @@ constexpr int kThreads = 1024;
 constexpr int kWarps = kThreads / 32;
 constexpr int kEach = 4;          // words of states of a warp at a time
 constexpr int kCounterStep = 32;  // counters of teams lie in different lines of the cache
+constexpr int kSleep = 20;        // nanoseconds between looks at such a counter
 
 // A block's part of a row: groups of kEach words.
 struct Part {
@@ -23,13 +25,7 @@ __device__ inline void wait_for_team(uint32_t* arrived, uint32_t blocks, uint32_
     __syncthreads();
     if (blocks == 1) return;
     expected += blocks;
-    if (threadIdx.x == 0) {
-        __threadfence();
-        atomicAdd(arrived, 1u);
-        const volatile uint32_t* now = arrived;
-        while (static_cast<int32_t>(*now - expected) < 0) __nanosleep(20);
-        __threadfence();
-    }
+    if (threadIdx.x == 0) arrive_and_wait<kSleep>(arrived, expected);
     __syncthreads();
 }
 

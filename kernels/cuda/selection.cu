@@ -8,6 +8,7 @@
 // Compiled for the unsigned type of the values' bits (-DMMP_KEY) and whether these are unsigned 0,
 // signed 1 or floating-point 2 (-DMMP_KIND), and for a number of brackets (-DMMP_BRACKETS).
 // Source: R. Floyd and R. Rivest, "Expected time bounds for selection", 1975.
+#include "barrier.cuh"
 #include "warp.cuh"
 
 #ifndef MMP_KEY
@@ -111,13 +112,7 @@ __device__ inline Key key_of(Key bits) { return is_nan(bits) ? kNan : order_of(b
 // Waits until all blocks are here for the nth time, n from 1.
 __device__ inline void wait_for_all(const Board& board, unsigned int n) {
     __syncthreads();
-    if (threadIdx.x == 0) {
-        __threadfence();
-        atomicAdd(board.waiting, 1u);
-        while (*static_cast<volatile unsigned int*>(board.waiting) < n * gridDim.x) {
-        }
-        __threadfence();
-    }
+    if (threadIdx.x == 0) arrive_and_wait(board.waiting, n * gridDim.x);
     __syncthreads();
 }
 

@@ -8,7 +8,7 @@
 // (-DMMP_EACH). mmpcodec/solvers/subset_sum/passes.py plans the passes.
 // Sources: R. Bellman, "Dynamic programming", 1957; V. V. Curtis, "Algoritmos para o problema
 // Subset-Sum em GPU", ITA 2013.
-#include "../shared/integers.h"
+#include "barrier.cuh"
 
 #ifndef MMP_MAKER
 #define MMP_MAKER unsigned short
@@ -148,19 +148,6 @@ __device__ inline void add_few(const uint64_t* before, uint64_t* after, Maker* m
     }
 }
 
-// Until all blocks have come here so often that they make `all` arrivals; then thread 0 sees what
-// they wrote, and with it the block.
-__device__ inline void wait_for_grid(uint64_t* arrived, uint32_t all) {
-    if (threadIdx.x > 0) return;
-    uint32_t* counter = reinterpret_cast<uint32_t*>(arrived);
-    __threadfence();
-    atomicAdd(counter, 1u);
-    const volatile uint32_t* seen = counter;
-    while (static_cast<int32_t>(*seen - all) < 0) {
-    }
-    __threadfence();
-}
-
 __device__ inline void lower_to(uint64_t* least, uint64_t value) {
     if (value < *const_cast<volatile uint64_t*>(least))
         atomicMin(reinterpret_cast<unsigned long long*>(least),
@@ -207,7 +194,9 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         else
             add_few<2>(before, after, makers, pass);
         __syncthreads();
-        wait_for_grid(&found->arrived, static_cast<uint32_t>(done * gridDim.x));
+        if (thread == 0)
+            arrive_and_wait(reinterpret_cast<uint32_t*>(&found->arrived),
+                            static_cast<uint32_t>(done * gridDim.x));
         if (thread == 0 && target >= 0) {
             // No block writes this row before all have come to the next barrier.
             const uint64_t word = *const_cast<volatile uint64_t*>(after + target / 64);
