@@ -3,9 +3,9 @@
     python scripts/bench_knapsack.py [--count N] [--range R] [--limit SECONDS] [--judges]
     python scripts/bench_knapsack.py --cuda [--judges]
 
-Prints Markdown tables. With --judges HiGHS, through SciPy, solves each instance as well; with
---cuda it solves those of multiple choice, and so does CP-SAT where OR-Tools is installed. A value
-that differs ends the run.
+Prints Markdown tables. With --judges HiGHS, through SciPy, solves each instance as well, with
+--cuda those of multiple choice; these CP-SAT solves too, where OR-Tools is installed, on all
+processors. A value that differs ends the run.
 """
 
 import argparse
@@ -13,7 +13,7 @@ import os
 import platform
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from datetime import date
 from functools import partial
 from importlib.util import find_spec
@@ -80,9 +80,18 @@ def by_cp_sat(
     model.maximize(cp_model.LinearExpr.weighted_sum(takes, profits.tolist()))
     solver = cp_model.CpSolver()
     solver.parameters.max_time_in_seconds = limit
+    solver.parameters.num_workers = len(os.sched_getaffinity(0))
     proven = solver.solve(model) == cp_model.OPTIMAL
     seconds = time.perf_counter() - start
     return (round(solver.objective_value) if proven else None), seconds
+
+
+def judges_of_choices(wanted: bool) -> dict[str, Callable[..., Judged]]:
+    """Who solves multiple choice as well, by name."""
+    judges: dict[str, Callable[..., Judged]] = {"HiGHS": by_highs} if wanted else {}
+    if wanted and find_spec("ortools"):
+        judges["CP-SAT"] = by_cp_sat
+    return judges
 
 
 def compare(name: str, found: Solution, judge: Judged) -> str:
@@ -93,22 +102,23 @@ def compare(name: str, found: Solution, judge: Judged) -> str:
     return f" {seconds:.3f} |" if value is not None else f" not in {seconds:.0f} |"
 
 
-def row(name: str, found: Solution, judge: Judged | None) -> None:
+def row(name: str, found: Solution, judged: Iterable[Judged]) -> None:
     """Print a line."""
-    beside = "" if judge is None else compare(name, found, judge)
+    beside = "".join(compare(name, found, judge) for judge in judged)
     proven = "yes" if found.optimal else f"no, at most {found.bound}"
     print(f"| {name} | {found.path} | {found.value} | {proven} | {found.seconds:.4f} |{beside}")
 
 
-def head(title: str, judges: bool) -> None:
-    print(f"\n| {title} | path | value | proven | s |" + (" HiGHS s |" if judges else ""))
-    print("|---|---|---|---|---|" + ("---|" if judges else ""))
+def head(title: str, judges: Collection[str]) -> None:
+    titles = "".join(f" {name} s |" for name in judges)
+    print(f"\n| {title} | path | value | proven | s |{titles}")
+    print("|---|---|---|---|---|" + "---|" * len(judges))
 
 
 def bench_classes(
     count: int, top: int, limit: float, judges: bool, backend: str = "cpu", names: Any = CLASSES
 ) -> None:
-    head(f"{count} items, coefficients up to {top}, {backend}", judges)
+    head(f"{count} items, coefficients up to {top}, {backend}", ["HiGHS"] * judges)
     for name in names:
         profits, weights = CLASSES[name](np.random.default_rng(count), count, top)
         capacity = int(weights.sum()) // 2
@@ -117,19 +127,19 @@ def bench_classes(
         except LimitExceeded as error:
             print(f"| {name} | | | {error} | |")
             continue
-        row(name, found, by_highs(profits, weights, capacity, None, limit) if judges else None)
+        row(name, found, [by_highs(profits, weights, capacity, None, limit)] if judges else [])
 
 
 def bench_two_budgets(limit: float, judges: bool) -> None:
-    head("two budgets", judges)
+    head("two budgets", ["HiGHS"] * judges)
     for count in (50, 100, 134):
         rng = np.random.default_rng(count)
         weights = rng.integers(1, 101, (count, 2))
         profits = weights.sum(axis=1) + rng.integers(1, 21, count)
         capacities = [int(total) // 2 for total in weights.sum(axis=0)]
         found = knapsack(profits, weights, capacities, time_limit=limit)
-        judge = by_highs(profits, weights, capacities, None, limit) if judges else None
-        row(f"{count} items, {' x '.join(map(str, capacities))}", found, judge)
+        judged = [by_highs(profits, weights, capacities, None, limit)] if judges else []
+        row(f"{count} items, {' x '.join(map(str, capacities))}", found, judged)
     start = time.perf_counter()
     curve = value_curve(*rectangles())
     seconds = time.perf_counter() - start
@@ -162,14 +172,17 @@ CHOICES = ((100, 10, 50_000), (100, 100, 50_000), (1000, 10, 500_000))
 
 
 def bench_choices(limit: float, judges: bool) -> None:
-    head("multiple choice", judges)
+    found_judges = judges_of_choices(judges)
+    head(f"multiple choice, at most {limit:g} s", found_judges)
     for groups, options, capacity in CHOICES:
         instance = choices(groups, options)
         found = multiple_choice(instance, capacity, time_limit=limit)
         profits, weights = np.hstack(instance)
         stages = np.repeat(np.arange(groups), options)
-        judge = by_highs(profits, weights, capacity, stages, limit) if judges else None
-        row(f"{groups} groups of {options}, {capacity}", found, judge)
+        judged = [
+            judge(profits, weights, capacity, stages, limit) for judge in found_judges.values()
+        ]
+        row(f"{groups} groups of {options}, {capacity}", found, judged)
 
 
 def batch(number: int, count: int) -> list[tuple[np.ndarray, np.ndarray, int]]:
@@ -280,9 +293,7 @@ def bench_noisy_groups(capacity: int, step: int, seconds: float) -> None:
 
 
 def bench_device_choices(judges: bool) -> None:
-    found_judges: dict[str, Callable[..., Judged]] = {"HiGHS": by_highs} if judges else {}
-    if judges and find_spec("ortools"):
-        found_judges["CP-SAT"] = by_cp_sat
+    found_judges = judges_of_choices(judges)
     titles = "".join(f" {name} s |" for name in found_judges)
     print(f"\n| multiple choice | path | cuda ms | cpu ms |{titles}")
     print("|---|---|---|---|" + "---|" * len(found_judges))
