@@ -7,16 +7,33 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mmpcodec.errors import KernelError
 
 FOLDER = Path(__file__).parents[1] / "kernels"
 STANDARD = "-std=c++17"
+C_TYPES = {
+    "int8": "signed char",
+    "uint8": "unsigned char",
+    "int16": "short",
+    "uint16": "unsigned short",
+    "int32": "int",
+    "uint32": "unsigned int",
+    "int64": "long long",
+    "uint64": "unsigned long long",
+}
+"""What kernels that are compiled for a type call it."""
 
 
 def sources() -> list[Path]:
     """The kernel files, one operation each."""
     return sorted((FOLDER / "cuda").glob("*.cu"))
+
+
+def c_type(dtype: DTypeLike) -> str:
+    """The name of an integer type in a kernel."""
+    return C_TYPES[np.dtype(dtype).name]
 
 
 @cache

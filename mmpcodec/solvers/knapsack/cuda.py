@@ -39,12 +39,6 @@ ROWS = 3
 SIMILAR = 4
 """Times as many states that one of the problems swept together may have as another."""
 
-C_TYPES = {
-    "int32": "int",
-    "int64": "long long",
-    "uint32": "unsigned int",
-    "uint64": "unsigned long long",
-}
 STAGE = np.dtype([("plane", np.int64), ("option", np.int32), ("options", np.int32)])
 
 
@@ -105,8 +99,8 @@ class Stages:
         self.value_type = np.dtype(np.int64 if value_bytes(problems[0]) == 8 else np.int32)
         self.index_type = np.dtype(np.uint64 if wide else np.uint32)
         self.defines = (
-            f"MMP_VALUE={C_TYPES[self.value_type.name]}",
-            f"MMP_INDEX={C_TYPES[self.index_type.name]}",
+            f"MMP_VALUE={kernels.c_type(self.value_type)}",
+            f"MMP_INDEX={kernels.c_type(self.index_type)}",
             f"MMP_BUDGETS={budgets}",
         )
         counts = np.concatenate([np.diff(head) for head in heads])

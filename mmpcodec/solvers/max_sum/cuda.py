@@ -26,15 +26,6 @@ LIMITED_BLOCKS = 4096
 RUNNING_TILE = 2048
 ROWS_TILE = 64
 COLUMNS_TILE = 32
-C_TYPES = {
-    "int8": "signed char",
-    "uint8": "unsigned char",
-    "int16": "short",
-    "uint16": "unsigned short",
-    "int32": "int",
-    "uint32": "unsigned int",
-    "int64": "long long",
-}
 
 
 def _record(*names: str) -> np.dtype:
@@ -55,7 +46,7 @@ def max_interval(values: Any, lengths: Limits) -> tuple[int, int, int]:
     values = _aligned(values)
     if lengths[0] > 1 or lengths[1] < len(values):
         return _limited_interval(values, lengths)
-    defines = (f"MMP_VALUE={C_TYPES[values.dtype.name]}",)
+    defines = (f"MMP_VALUE={kernels.c_type(values.dtype)}",)
     blocks = BLOCKS_A_PROCESSOR * attribute("MultiProcessorCount", cupy.cuda.Device().id)
     line = LINE // values.itemsize
     stretch = -(-len(values) // (blocks * THREADS * line)) * line
@@ -196,7 +187,7 @@ class _Strips:
         self.shape = np.array(sizes, SHAPE)[()]
         self.blocks = tiles * (tiles + 1) // 2 * (planes * (planes + 1) // 2)
         self.found = cupy.asarray(np.array([0, np.iinfo(np.int64).min, 0]))
-        self.defines: tuple[str, ...] = (f"MMP_VALUE={C_TYPES[volume.dtype.name]}",)
+        self.defines: tuple[str, ...] = (f"MMP_VALUE={kernels.c_type(volume.dtype)}",)
         grid = groups, tiles, planes
         tile_sums = cupy.empty((planes, tiles, columns), np.int64)
         arguments = volume, self.shape, tile_sums, self.found
@@ -204,7 +195,7 @@ class _Strips:
         # The kernels add in 32 bits where no sum can need more.
         wide = int(self.found[0]) > np.iinfo(np.int32).max
         self.sum_type = np.dtype(np.int64 if wide else np.int32)
-        self.defines += (f"MMP_SUM={C_TYPES[self.sum_type.name]}",)
+        self.defines += (f"MMP_SUM={kernels.c_type(self.sum_type)}",)
         places = groups * COLUMNS_TILE * tiles * ROWS_TILE
         needed = (planes * places + self.blocks) * self.sum_type.itemsize
         needed += self.blocks * PLACES.itemsize

@@ -14,7 +14,6 @@ from mmpcodec.devices import attribute, on_device
 from mmpcodec.solvers.rank_filter.reference import Border, Window
 
 SHAPE = np.dtype([(name, np.int32) for name in ("rows", "columns", "pitch", "height", "width")])
-C_TYPES = {"uint8": "unsigned char", "uint16": "unsigned short", "uint32": "unsigned int"}
 SMALL_AREA = 49
 """Windows up to this are searched in registers."""
 SEARCH_AREA = {1: SMALL_AREA, 2: 121, 4: SMALL_AREA}
@@ -118,7 +117,7 @@ class _Slide:
         found = None if self.valid is None else cupy.empty(self.size, bool)
         height, width = self.band + self.window[0] - 1, self.strip + self.window[1] - 1
         step = max(1, AT_ONCE // (height * width * self.strips))
-        define = (f"MMP_VALUE={C_TYPES[self.samples.dtype.name]}",)
+        define = (f"MMP_VALUE={kernels.c_type(self.samples.dtype)}",)
         kernel = kernels.function(
             "rank_places", "values_at_places", self.device, define, threads=256
         )
@@ -193,7 +192,7 @@ def _search(
     shape = _shape(samples, border, window)
     small = window if window[0] * window[1] <= SMALL_AREA else (0, 0)
     defines = (
-        f"MMP_VALUE={C_TYPES[samples.dtype.name]}",
+        f"MMP_VALUE={kernels.c_type(samples.dtype)}",
         f"MMP_HEIGHT={small[0]}",
         f"MMP_WIDTH={small[1]}",
         f"MMP_MASKED={int(valid is not None)}",

@@ -14,7 +14,6 @@ from mmpcodec.devices import attribute, free_bytes, on_device
 from mmpcodec.solvers.selection.keys import key_type, to_keys
 from mmpcodec.solvers.selection.shards import DIGIT_BITS, Search
 
-KEYS = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long"}
 KINDS = {"b": 0, "u": 0, "i": 1, "f": 2}
 QUERY = np.dtype(
     [("key", np.uint64), ("rank", np.int64), ("state", np.int64), ("bracket", np.int64)]
@@ -112,15 +111,14 @@ class _Selection:
 
         self.cupy = cupy
         self.values = values
-        self.itemsize = values.dtype.itemsize
-        self.bits = 8 * self.itemsize
+        self.bits = 8 * values.dtype.itemsize
         self.kind = KINDS[values.dtype.kind]
         processors = attribute("MultiProcessorCount", cupy.cuda.Device().id)
         self.blocks = BLOCKS_A_PROCESSOR * processors
 
     def kernel(self, entry: str, brackets: int = 1) -> Any:
         defines = (
-            f"MMP_KEY={KEYS[self.itemsize]}",
+            f"MMP_KEY={kernels.c_type(key_type(self.values.dtype))}",
             f"MMP_KIND={self.kind}",
             f"MMP_BRACKETS={brackets}",
         )

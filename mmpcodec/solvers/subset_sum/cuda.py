@@ -26,7 +26,6 @@ NONE = (1 << 64) - 1
 """Says that there is no sum, in what kernels have found."""
 FOUND = np.dtype([(name, np.uint64) for name in ("above", "below", "passes", "count", "arrived")])
 FOUND_WORDS = FOUND.itemsize // 8
-MAKERS = {2: "unsigned short", 4: "unsigned int"}
 MOST_EACH = 16
 """Words of a thread in a tile, for which its registers suffice."""
 SHARED_BESIDES = 8 * MOST_ITEMS + 2 * PASS.itemsize + 1024
@@ -115,7 +114,8 @@ class Row:
         self.weights = board[edges[2] :]
 
     def _kernel(self, entry: str, threads: int = THREADS, shared_bytes: int | None = 0) -> Any:
-        defines = (f"MMP_MAKER={MAKERS[self.maker_bytes]}", f"MMP_EACH={self.each}")
+        maker = kernels.c_type(f"u{self.maker_bytes}")
+        defines = (f"MMP_MAKER={maker}", f"MMP_EACH={self.each}")
         options: dict[str, Any] = {"threads": threads, "shared_bytes": shared_bytes}
         # One kernel has to be, so that all are compiled at once.
         options["cooperative"] = True
