@@ -6,13 +6,13 @@ from mmpcodec import _cpu
 from mmpcodec.devices import processors
 from mmpcodec.solvers.knapsack import reference
 from mmpcodec.solvers.knapsack.problem import SMALL_PROFITS, Problem
+from mmpcodec.solvers.knapsack.reference import CELLS_A_STATE as CELLS_A_STATE
+from mmpcodec.solvers.knapsack.reference import DIRECT_CELLS as DIRECT_CELLS
+from mmpcodec.solvers.knapsack.reference import LEAST_STATES as LEAST_STATES
+from mmpcodec.solvers.knapsack.reference import LOOK_CELLS as LOOK_CELLS
+from mmpcodec.solvers.knapsack.reference import SMALL_CELLS as SMALL_CELLS
 
 REDUCES = True
-DIRECT_CELLS = 0
-SMALL_CELLS = 1 << 24
-LEAST_STATES = 1 << 22
-LOOK_CELLS = 1 << 27
-CELLS_A_STATE = 16
 
 
 def value_bytes(problem: Problem) -> int:
