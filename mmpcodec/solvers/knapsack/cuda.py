@@ -12,7 +12,7 @@ import numpy as np
 from mmpcodec import devices
 from mmpcodec.backends import kernels
 from mmpcodec.devices import attribute
-from mmpcodec.solvers.knapsack.problem import SMALL_PROFITS, Problem
+from mmpcodec.solvers.knapsack.problem import SMALL_PROFITS, Problem, decision_bits
 
 REDUCES = True
 DIRECT_CELLS = 1 << 33
@@ -92,7 +92,6 @@ class Stages:
 
         budgets = len(problems[0].capacities)
         ends = [problem.stages if last is None else last for problem in problems]
-        heads = [p.starts[first : end + 1] for p, end in zip(problems, ends, strict=True)]
         states = np.array([problem.states for problem in problems], np.int64)
         shapes = np.array([problem.shape for problem in problems], np.int64)
         wide = int(states.max()) >= MAX_INDEX
@@ -103,12 +102,12 @@ class Stages:
             f"MMP_INDEX={kernels.c_type(self.index_type)}",
             f"MMP_BUDGETS={budgets}",
         )
-        counts = np.concatenate([np.diff(head) for head in heads])
+        counts = np.concatenate([p.options[first:e] for p, e in zip(problems, ends, strict=True)])
         stage_ends = np.cumsum([end - first for end in ends])
         stage_heads = np.concatenate([[0], stage_ends])
-        options = [int(head[-1] - head[0]) for head in heads]
         begins = np.cumsum(counts) - counts
-        used = [slice(int(head[0]), int(head[-1])) for head in heads]
+        used = [slice(p.starts[first], p.starts[e]) for p, e in zip(problems, ends, strict=True)]
+        options = [part.stop - part.start for part in used]
         profits = np.concatenate([p.profits[u] for p, u in zip(problems, used, strict=True)])
         weights = np.concatenate([p.weights[u] for p, u in zip(problems, used, strict=True)])
 
@@ -120,8 +119,7 @@ class Stages:
         packed["shift"] = np.where(fits, shifts, 0)
         packed["profit"] = np.where(fits, profits, 0)
 
-        bits = np.frexp(counts - 1.0)[1].astype(np.int64)
-        planes = np.concatenate([[0], np.cumsum(bits)])
+        planes = np.concatenate([[0], np.cumsum(decision_bits(counts))])
         before = np.repeat(planes[stage_heads[:-1]], np.diff(stage_heads))
         stages = np.zeros(len(counts), STAGE)
         stages["plane"], stages["option"], stages["options"] = planes[:-1] - before, begins, counts
@@ -261,10 +259,15 @@ def solve_many(problems: list[Problem], memory: int) -> list[tuple[int | None, n
     """As the reference."""
     answers: list[Any] = [None] * len(problems)
     kinds = [(value_bytes(problem), problem.states) for problem in problems]
+    # Bits of the decisions of each problem, of all at once.
+    counts = np.concatenate([problem.options for problem in problems])
+    planes = np.concatenate([[0], np.cumsum(decision_bits(counts))])
+    stage_heads = np.cumsum([0, *(problem.stages for problem in problems)])
+    bits = np.diff(planes[stage_heads]).tolist()
     some: list[int] = []
     room = 0
     for place in sorted(range(len(problems)), key=kinds.__getitem__, reverse=True):
-        needed = int(problems[place].bits.sum()) * plane_bytes(problems[place])
+        needed = bits[place] * plane_bytes(problems[place])
         itemsize, states = kinds[some[0] if some else place]
         similar = kinds[place][0] == itemsize and kinds[place][1] * SIMILAR >= states
         if some and (needed > room or not similar):

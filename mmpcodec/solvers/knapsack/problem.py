@@ -51,7 +51,7 @@ class Problem:
     @cached_property
     def options(self) -> np.ndarray:
         """Number of options of each stage, (G,)."""
-        return np.diff(self.starts)
+        return self.starts[1:] - self.starts[:-1]
 
     @cached_property
     def stage_of(self) -> np.ndarray:
@@ -75,14 +75,15 @@ class Problem:
     @cached_property
     def bits(self) -> np.ndarray:
         """Bits of a decision of each stage, (G,)."""
-        return np.frexp(self.options - 1.0)[1].astype(np.int64)
+        return decision_bits(self.options)
 
     @cached_property
     def magnitude(self) -> int:
         """No choice has more profit, or less than its negative."""
         if not self.stages:
             return 0
-        return int(np.maximum.reduceat(abs(self.profits), self.starts[:-1]).sum())
+        # A sum that has not been checked may be beyond 64 bits.
+        return sum(np.maximum.reduceat(abs(self.profits), self.starts[:-1]).tolist())
 
     @cached_property
     def peak(self) -> int:
@@ -108,6 +109,11 @@ class Problem:
         return int(self.profits[self.starts[:-1] + choices].sum())
 
 
+def decision_bits(options: np.ndarray) -> np.ndarray:
+    """Bits that decisions between so many options take."""
+    return np.frexp(options - 1.0)[1].astype(np.int64)
+
+
 def of_items(
     profits: Any, weights: Any, capacities: Any, exact_fill: bool, around_break: bool = True
 ) -> Problem:
@@ -131,7 +137,6 @@ def of_items(
     limits = _capacities(capacities)
     profits = _integers("profits", profits, 1)
     columns = _weights("weights", weights, limits, len(profits))
-    _check_sum(sum(map(abs, profits.tolist())))
     count = len(profits)
     items = None
     if around_break and len(limits) == 1 and not exact_fill:
@@ -141,7 +146,7 @@ def of_items(
     both[1::2] = profits
     pairs = np.zeros((2 * count, len(limits)), np.int64)
     pairs[1::2] = columns
-    return Problem(both, pairs, np.arange(0, 2 * count + 1, 2), limits, exact_fill, items)
+    return _checked(Problem(both, pairs, np.arange(0, 2 * count + 1, 2), limits, exact_fill, items))
 
 
 def of_groups(groups: Any, capacities: Any, exact_fill: bool) -> Problem:
@@ -172,9 +177,10 @@ def of_groups(groups: Any, capacities: Any, exact_fill: bool) -> Problem:
                 f"group {index} with {count} options: must have 1 to {MAX_OPTIONS}"
             )
         columns.append(_weights(f"weights of group {index}", group[1], limits, count))
-    _check_sum(sum(max(map(abs, part.tolist())) for part in profits[1:]))
     starts = np.cumsum([len(part) for part in profits], dtype=np.int64)
-    return Problem(np.concatenate(profits), np.concatenate(columns), starts, limits, exact_fill)
+    return _checked(
+        Problem(np.concatenate(profits), np.concatenate(columns), starts, limits, exact_fill)
+    )
 
 
 def _around_break(profits: np.ndarray, weights: np.ndarray, capacity: int) -> np.ndarray:
@@ -240,8 +246,10 @@ def _weights(name: str, values: Any, limits: tuple[int, ...], count: int) -> np.
     return np.minimum(columns, np.array(limits) + 1)
 
 
-def _check_sum(total: int) -> None:
-    if total > MAX_PROFITS:
+def _checked(problem: Problem) -> Problem:
+    """The problem, whose sums of profits fit."""
+    if problem.magnitude > MAX_PROFITS:
         raise ParameterError(
-            f"profits whose magnitudes add up to {total}: must be at most {MAX_PROFITS}"
+            f"profits whose magnitudes add up to {problem.magnitude}: must be at most {MAX_PROFITS}"
         )
+    return problem
