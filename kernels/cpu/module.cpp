@@ -263,6 +263,7 @@ NB_MODULE(_cpu, module) {
         .def("finish", &RangeDecoderObject::finish);
     register_knapsack(module);
     register_max_sum(module);
+    register_postfilter(module);
     register_selection(module);
     register_rank_filter(module);
     register_subset_sum(module);

@@ -20,11 +20,12 @@ A backend asked for by name never falls back to another one.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from mmpcodec.codec.fragments import fragments_in
+from mmpcodec.codec.postfilter import PostFilter
 from mmpcodec.codec.scales import SCALES
 from mmpcodec.errors import Cancelled
 from mmpcodec.params import EncodeParams, Tools
@@ -39,7 +40,8 @@ class Trace:
     Parameters
     ----------
     bits : dict of str to float
-        Ideal code length by syntax element ("flag", "class", "element"), in bits.
+        Ideal code length by syntax element ("flag", "class", "element"), in bits; of a file also
+        that of the post filter's coefficients ("filter").
     leaf_scales : (H', W') int8 array
         Scale number of the leaf at each sample of the padded picture.
     dictionary_sizes : (25,) int array
@@ -49,6 +51,10 @@ class Trace:
     bits: dict[str, float]
     leaf_scales: np.ndarray
     dictionary_sizes: np.ndarray
+
+    def with_filter(self, bits: int) -> "Trace":
+        """The trace of a file whose post filter takes these bits."""
+        return replace(self, bits={"filter": bits, **self.bits})
 
     def leaves(self) -> list[int]:
         """Number of leaves of each of the 25 scales."""
@@ -76,6 +82,8 @@ class Backend(ABC):
     """See the contract at the top of this module."""
 
     name: str
+    post_filter = PostFilter()
+    """Filters what was coded, on the host; no part of ``encode`` and ``decode``."""
 
     @abstractmethod
     def unavailable(self) -> str | None:

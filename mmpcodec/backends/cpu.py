@@ -3,6 +3,7 @@
 import numpy as np
 
 from mmpcodec.backends.base import Backend, Coded, Progress, Trace
+from mmpcodec.codec.postfilter import CLASSES, TAPS, PostFilter
 from mmpcodec.codec.symbols import SYNTAX
 from mmpcodec.devices import processors
 from mmpcodec.params import EncodeParams, Tools
@@ -24,10 +25,32 @@ def default_threads() -> int:
     return min(processors(), MAX_DEFAULT_THREADS)
 
 
+class NativePostFilter(PostFilter):
+    """The filter in C++, on one thread."""
+
+    def _filtered(self, samples: np.ndarray, table: np.ndarray) -> np.ndarray:
+        shown = np.empty_like(samples)
+        _cpu.post_filter(samples, table, shown)
+        return shown
+
+    def _gram(self, source: np.ndarray, samples: np.ndarray, first: int, last: int) -> np.ndarray:
+        gram = np.zeros((CLASSES, len(TAPS) + 1, len(TAPS) + 1), np.int64)
+        _cpu.add_filter_gram(source, samples, (first, last), gram)
+        return gram
+
+    def _errors(
+        self, source: np.ndarray, samples: np.ndarray, shown: np.ndarray, first: int, last: int
+    ) -> np.ndarray:
+        errors = np.zeros(CLASSES, np.int64)
+        _cpu.add_filter_errors(source, samples, shown, (first, last), errors)
+        return errors
+
+
 class CpuBackend(Backend):
     """Parameters: ``simd`` names a SIMD level of ``levels()`` to use instead of the best one."""
 
     name = "cpu"
+    post_filter = NativePostFilter()
 
     def __init__(self, simd: str | None = None):
         self.simd = simd

@@ -10,7 +10,7 @@ import numpy as np
 
 from mmpcodec.backends import kernels
 from mmpcodec.backends.base import Backend, Coded, Progress, Trace, report_progress
-from mmpcodec.backends.cpu import native_tools
+from mmpcodec.backends.cpu import NativePostFilter, native_tools
 from mmpcodec.backends.device_state import (
     PHASES,
     STATE_DTYPE,
@@ -63,6 +63,7 @@ class CudaBackend(Backend):
     """
 
     name = "cuda"
+    post_filter = NativePostFilter()
 
     def __init__(self, profile: int | None = None):
         self.profile = profile

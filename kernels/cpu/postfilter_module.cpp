@@ -1,0 +1,63 @@
+// The post filter in the Python module mmpcodec._cpu.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/tuple.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "modules.h"
+#include "postfilter.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace mmp {
+
+namespace {
+
+template <class T>
+using Plane = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Table = nb::ndarray<const int16_t, nb::shape<kFilterClasses, kFilterTaps>, nb::c_contig,
+                          nb::device::cpu>;
+using Gram = nb::ndarray<int64_t, nb::shape<kFilterClasses, kGramSize, kGramSize>, nb::c_contig,
+                         nb::device::cpu>;
+using Errors = nb::ndarray<int64_t, nb::shape<kFilterClasses>, nb::c_contig, nb::device::cpu>;
+using Rows = std::tuple<int64_t, int64_t>;
+
+FilterPicture picture_of(const Plane<const uint8_t>& samples) {
+    return {samples.data(), static_cast<int64_t>(samples.shape(0)),
+            static_cast<int64_t>(samples.shape(1))};
+}
+
+void filter(const Plane<const uint8_t>& samples, const Table& table, const Plane<uint8_t>& out) {
+    nb::gil_scoped_release released;
+    post_filter(picture_of(samples), *reinterpret_cast<const FilterTable*>(table.data()),
+                out.data());
+}
+
+void gram(const Plane<const uint8_t>& source, const Plane<const uint8_t>& samples, const Rows& rows,
+          const Gram& out) {
+    nb::gil_scoped_release released;
+    add_filter_gram(source.data(), picture_of(samples), {std::get<0>(rows), std::get<1>(rows)},
+                    *reinterpret_cast<FilterGram*>(out.data()));
+}
+
+void errors(const Plane<const uint8_t>& source, const Plane<const uint8_t>& samples,
+            const Plane<const uint8_t>& shown, const Rows& rows, const Errors& out) {
+    nb::gil_scoped_release released;
+    add_filter_errors(source.data(), picture_of(samples), shown.data(),
+                      {std::get<0>(rows), std::get<1>(rows)},
+                      *reinterpret_cast<FilterErrors*>(out.data()));
+}
+
+}  // namespace
+
+void register_postfilter(nb::module_& module) {
+    module.def("post_filter", &filter, "samples"_a, "table"_a, "out"_a);
+    module.def("add_filter_gram", &gram, "source"_a, "samples"_a, "rows"_a, "gram"_a);
+    module.def("add_filter_errors", &errors, "source"_a, "samples"_a, "shown"_a, "rows"_a,
+               "errors"_a);
+}
+
+}  // namespace mmp

@@ -1,0 +1,67 @@
+"""The post filter and its fit in C++ against the reference."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from strategies import CONTENT, pictures
+
+from mmpcodec.backends.cpu import NativePostFilter
+from mmpcodec.codec.postfilter import CLASSES, LEAST, MOST, TAPS, PostFilter
+
+REFERENCE, NATIVE = PostFilter(), NativePostFilter()
+SHAPES = [(1, 1), (1, 2), (1, 40), (40, 1), (2, 3), (3, 2), (5, 7), (33, 50)]
+
+
+def extremes(rng, height, width):
+    """Black and white at random."""
+    return (255 * rng.integers(0, 2, (height, width))).astype(np.uint8)
+
+
+CONTENTS = {**CONTENT, "extremes": extremes}
+
+
+def coefficients():
+    own = st.lists(st.integers(LEAST, MOST), min_size=len(TAPS), max_size=len(TAPS)).map(tuple)
+    return st.tuples(*[st.just(()) | own] * CLASSES)
+
+
+def check(source, samples, chosen, lambda_fixed):
+    shown = REFERENCE.apply(samples, chosen)
+    assert shown.dtype == np.uint8
+    np.testing.assert_array_equal(NATIVE.apply(samples, chosen), shown)
+    height = len(samples)
+    for first, last in {(0, height), (height // 3, height - height // 4)}:
+        expected = REFERENCE._gram(source, samples, first, last)
+        np.testing.assert_array_equal(NATIVE._gram(source, samples, first, last), expected)
+        expected = REFERENCE._errors(source, samples, shown, first, last)
+        found = NATIVE._errors(source, samples, shown, first, last)
+        np.testing.assert_array_equal(found, expected)
+    fitted = REFERENCE.fit(source, samples, lambda_fixed)
+    assert NATIVE.fit(source, samples, lambda_fixed) == fitted
+
+
+@pytest.mark.parametrize("content", CONTENTS)
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("value", [LEAST, MOST, 7])
+def test_contents_and_shapes(shape, content, value):
+    rng = np.random.default_rng(len(content))
+    samples = CONTENTS[content](rng, *shape)
+    noisy = samples + rng.normal(0, 9, shape)
+    source = np.clip(noisy, 0, 255).astype(np.uint8)
+    check(source, samples, ((value,) * len(TAPS),) * CLASSES, 1)
+
+
+@given(pictures(), coefficients(), st.integers(0, 1 << 36), st.data())
+def test_any_picture_and_coefficients(samples, chosen, lambda_fixed, data):
+    source = data.draw(arrays(np.uint8, samples.shape))
+    check(source, samples, chosen, lambda_fixed)
+
+
+def test_blocks_of_one_class_fill_up():
+    """More samples of each class than are summed at once, at the largest products."""
+    rows, columns = np.mgrid[:90, :80]
+    checks = (255 * ((rows + columns) % 2)).astype(np.uint8)
+    samples = np.vstack([checks, CONTENT["natural"](np.random.default_rng(0), 90, 80)])
+    check(255 - samples, samples, ((3, -2, 5, 0, 1, -64),) * CLASSES, 1)
