@@ -79,6 +79,8 @@ class Tools:
         8 reaches all 25 scales.
     dictionary_limit : int
         Most elements in the dictionary of one scale, 256 to 65536.
+    post_filter : bool
+        Filter the decoded picture where that pays; a file says so only if it does.
     """
 
     partition: Partition = Partition.FLEXIBLE
@@ -86,10 +88,11 @@ class Tools:
     flag_contexts: bool = True
     copy_radius: int = 4
     dictionary_limit: int = 16384
+    post_filter: bool = True
 
     def __post_init__(self):
         object.__setattr__(self, "partition", _partition(self.partition))
-        for name in ("index_classes", "flag_contexts"):
+        for name in ("index_classes", "flag_contexts", "post_filter"):
             object.__setattr__(self, name, _switch(name, getattr(self, name)))
         _check_int("copy_radius", self.copy_radius, 0, MAX_COPY_RADIUS)
         _check_int(
@@ -99,7 +102,7 @@ class Tools:
 
 PRESETS: dict[str, Tools] = {
     "default": Tools(),
-    "classic": Tools(index_classes=False, flag_contexts=False, copy_radius=8),
+    "classic": Tools(index_classes=False, flag_contexts=False, copy_radius=8, post_filter=False),
 }
 
 

@@ -3,13 +3,14 @@
     python scripts/vectors.py [FOLDER]
 
 FOLDER is tests/conformance/v0 unless given. ``tests/conformance/README.md`` says what a vector is.
-Vectors are append-only: a case that exists is left as it is.
+Vectors are append-only: a case that exists is left as it is. Those of files that no decoder may
+accept are made of the others.
 """
 
 import hashlib
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 
@@ -17,9 +18,13 @@ import numpy as np
 from PIL import Image
 
 import mmpcodec
-from mmpcodec import EncodeParams
+from mmpcodec import EncodeParams, FormatError
+from mmpcodec.codec.container import HEADER_SIZE, OFFSETS
 
 ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+from mutate import repaired  # noqa: E402
+
 FOLDER = ROOT / "tests" / "conformance" / "v0"
 
 
@@ -54,6 +59,27 @@ def cases() -> Iterator[tuple[str, np.ndarray, EncodeParams]]:
     yield "camera-log2", camera, params(32, rate_model="log2", copy_radius=1)
     yield "camera-coarse", camera, params(512)
     yield "camera-small-dictionary", camera, params(8, dictionary_limit=300)
+    slopes = (60 + np.abs(np.arange(600) % 160 - 80)).astype(np.uint8)
+    coat = shipped("camera.pgm")[200:296, 60:172]
+    yield "filter-all-classes", coat, params(16)
+    yield "filter-off", coat, params(16, post_filter=False)
+    yield "filter-one-column", slopes[:, None], params(8)
+
+
+def damaged(streams: Callable[[str], bytes]) -> Iterator[tuple[str, bytes]]:
+    """Name and bytes of each file with an error; ``streams`` gives those of a case."""
+
+    def changed(name: str, place: int, value: int) -> bytes:
+        data = bytearray(streams(name))
+        data[place] = value
+        return repaired(bytes(data))
+
+    good = streams("filter-all-classes")
+    yield "bad-filter-class", changed("filter-all-classes", OFFSETS["post filter"], 16)
+    yield "bad-filter-coefficient", changed("filter-all-classes", HEADER_SIZE + 8, 128)
+    yield "bad-filter-cut", repaired(good[: HEADER_SIZE + 23])
+    yield "bad-filter-other-samples", changed("filter-all-classes", HEADER_SIZE + 8, 127)
+    yield "bad-filter-missing", changed("filter-off", OFFSETS["post filter"], 1)
 
 
 def write_vector(folder: Path, picture: np.ndarray, params: EncodeParams) -> None:
@@ -72,15 +98,32 @@ def write_vector(folder: Path, picture: np.ndarray, params: EncodeParams) -> Non
     (folder / "decoded.sha256").write_text(digest + "\n")
 
 
+def write_damaged(folder: Path, data: bytes) -> None:
+    """Write a file with an error, and which one, into a new folder."""
+    try:
+        mmpcodec.decode(data, backend="reference")
+    except FormatError as error:
+        found = {"error": type(error).__name__, "message": str(error)}
+    folder.mkdir(parents=True)
+    (folder / "stream.mmp").write_bytes(data)
+    (folder / "error.json").write_text(json.dumps(found, indent=2) + "\n")
+
+
 def main() -> None:
     root = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
     for name, picture, params in cases():
-        folder = root / name
-        if folder.exists():
-            print(f"kept {name}")
-        else:
+        if folder := _missing(root, name):
             write_vector(folder, picture, params)
-            print(f"made {name}, {(folder / 'stream.mmp').stat().st_size} bytes")
+    for name, data in damaged(lambda name: (root / name / "stream.mmp").read_bytes()):
+        if folder := _missing(root, name):
+            write_damaged(folder, data)
+
+
+def _missing(root: Path, name: str) -> Path | None:
+    """The folder of a case that is to be made."""
+    folder = root / name
+    print(f"{'kept' if folder.exists() else 'made'} {name}")
+    return None if folder.exists() else folder
 
 
 if __name__ == "__main__":

@@ -56,6 +56,7 @@ def tools() -> st.SearchStrategy[Tools]:
         flag_contexts=st.booleans(),
         copy_radius=st.integers(0, 8),
         dictionary_limit=st.sampled_from([256, 257, 300, 1024, 16384, 65536]),
+        post_filter=st.booleans(),
     )
 
 

@@ -2,11 +2,20 @@
 
 import itertools
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from mmpcodec.codec.fragments import fragments_in
+from mmpcodec.codec.postfilter import (
+    CLASSES,
+    LEAST,
+    MOST,
+    OFF,
+    TAPS,
+    Coefficients,
+    coefficient_bits,
+)
 from mmpcodec.codec.scales import FRAGMENT_SIZE
 from mmpcodec.errors import (
     BadMagic,
@@ -31,6 +40,7 @@ PLANES = 1
 BIT_DEPTH = 8
 MAX_DIMENSION = 1 << 24
 SECTION = "Container"
+FILTER_SECTION = "Post filter"
 
 
 @dataclass(frozen=True)
@@ -57,6 +67,7 @@ FIELDS = (
     Field("copy radius", 1, 0, MAX_COPY_RADIUS),
     Field("dictionary limit", 4, MIN_DICTIONARY_LIMIT, MAX_DICTIONARY_LIMIT),
     Field("tile size", 4, 0, 0),
+    Field("post filter", 1, 0, (1 << CLASSES) - 1),
     Field("payload size", 8, 0, (1 << 63) - 1),
     Field("samples CRC", 4, 0, (1 << 32) - 1),
     Field("stream CRC", 4, 0, (1 << 32) - 1),
@@ -84,6 +95,8 @@ class Header:
         In bytes.
     samples_crc : int
         CRC-32 of the decoded samples.
+    coefficients : Coefficients
+        Of the post filter.
     """
 
     width: int
@@ -91,6 +104,7 @@ class Header:
     tools: Tools
     payload_size: int
     samples_crc: int
+    coefficients: Coefficients = OFF
     version: int = VERSION
     profile: int = PROFILE
     planes: int = PLANES
@@ -109,16 +123,22 @@ def stream_crc(checked: bytes, payload: bytes) -> int:
     return zlib.crc32(payload, zlib.crc32(checked))
 
 
-def write(samples: np.ndarray, tools: Tools, payload: bytes) -> bytes:
+def write(
+    samples: np.ndarray, tools: Tools, payload: bytes, coefficients: Coefficients = OFF
+) -> bytes:
     """A whole file.
 
     Parameters
     ----------
     samples : (H, W) uint8 array
-        What the payload decodes to.
+        What a decoder will show.
     tools : Tools
     payload : bytes
+        Of the range coder.
+    coefficients : Coefficients
+        Of the post filter, with which it shows the samples.
     """
+    payload = bytes(value - LEAST for own in coefficients for value in own) + payload
     height, width = samples.shape
     values = {
         "version": VERSION,
@@ -134,6 +154,7 @@ def write(samples: np.ndarray, tools: Tools, payload: bytes) -> bytes:
         "copy radius": tools.copy_radius,
         "dictionary limit": tools.dictionary_limit,
         "tile size": 0,
+        "post filter": sum(bool(own) << number for number, own in enumerate(coefficients)),
         "payload size": len(payload),
         "samples CRC": samples_crc(samples),
     }
@@ -144,7 +165,7 @@ def write(samples: np.ndarray, tools: Tools, payload: bytes) -> bytes:
 
 
 def read(data: bytes, limits: DecodeLimits) -> tuple[Header, bytes]:
-    """Header and payload of a file, after every check that needs no decoding.
+    """Header and range coder's payload of a file, after every check that needs no decoding.
 
     Raises
     ------
@@ -169,6 +190,7 @@ def read(data: bytes, limits: DecodeLimits) -> tuple[Header, bytes]:
             bool(values["flag contexts"]),
             values["copy radius"],
             values["dictionary limit"],
+            values["post filter"] > 0,
         ),
         payload_size=values["payload size"],
         samples_crc=values["samples CRC"],
@@ -192,7 +214,9 @@ def read(data: bytes, limits: DecodeLimits) -> tuple[Header, bytes]:
             f"stream CRC is {values['stream CRC']:08x}, header and payload have {computed:08x}",
             OFFSETS["stream CRC"],
         )
-    return header, payload
+    coefficients = _read_coefficients(payload, values["post filter"])
+    own = coefficient_bits(coefficients) // 8
+    return replace(header, coefficients=coefficients), payload[own:]
 
 
 def check_samples(header: Header, samples: np.ndarray) -> None:
@@ -220,6 +244,31 @@ def _read_field(data: bytes, field: Field) -> int:
         error = UnsupportedVersion if field.name in ("version", "profile") else CorruptStream
         raise error(SECTION, f"{field.name} is {value}, allowed is {allowed}", offset)
     return value
+
+
+def _read_coefficients(payload: bytes, active: int) -> Coefficients:
+    """Those at the start of the payload; ``active`` has a bit for each activity class."""
+    needed, largest = len(TAPS) * active.bit_count(), MOST - LEAST
+    if len(payload) < needed:
+        raise TruncatedStream(
+            FILTER_SECTION,
+            f"payload has {len(payload)} bytes, the coefficients {needed}",
+            HEADER_SIZE + len(payload),
+        )
+    coefficients, offset = [], 0
+    for number in range(CLASSES):
+        own = payload[offset : offset + len(TAPS)] if active >> number & 1 else b""
+        for tap, value in enumerate(own):
+            if value > largest:
+                raise CorruptStream(
+                    FILTER_SECTION,
+                    f"coefficient {tap} of activity class {number} is {value}, "
+                    f"allowed is 0 to {largest}",
+                    HEADER_SIZE + offset + tap,
+                )
+        coefficients.append(tuple(value + LEAST for value in own))
+        offset += len(own)
+    return tuple(coefficients)
 
 
 def _check_limits(header: Header, limits: DecodeLimits) -> None:

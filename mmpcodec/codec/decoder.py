@@ -8,6 +8,7 @@ from mmpcodec import backends
 from mmpcodec.backends.base import Progress, Trace
 from mmpcodec.codec import container
 from mmpcodec.codec.container import Header
+from mmpcodec.codec.postfilter import coefficient_bits
 from mmpcodec.errors import ParameterError
 from mmpcodec.params import DecodeLimits
 
@@ -75,9 +76,13 @@ def inspect(
     if not decode:
         return Inspection(header, len(data))
     shape = header.height, header.width
-    coded = backends.get(backend).decode(payload, shape, header.tools, progress=progress)
-    container.check_samples(header, coded.samples)
-    return Inspection(header, len(data), coded.samples, coded.trace)
+    chosen = backends.get(backend)
+    coded = chosen.decode(payload, shape, header.tools, progress=progress)
+    samples = chosen.post_filter.apply(coded.samples, header.coefficients)
+    container.check_samples(header, samples)
+    return Inspection(
+        header, len(data), samples, coded.trace.with_filter(coefficient_bits(header.coefficients))
+    )
 
 
 def decode(

@@ -1,16 +1,19 @@
 """Encoding: from an array to the bytes of a file."""
 
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from mmpcodec import backends
-from mmpcodec.backends.base import Progress, Trace
+from mmpcodec.backends.base import Backend, Coded, Progress, Trace
 from mmpcodec.codec import container
 from mmpcodec.codec.fragments import fragments_in
-from mmpcodec.devices import on_device
+from mmpcodec.codec.postfilter import OFF, coefficient_bits
+from mmpcodec.devices import on_device, processors
 from mmpcodec.errors import ParameterError
 from mmpcodec.params import EncodeParams
 
@@ -92,15 +95,37 @@ def encode_pictures(
     fragments = sum(fragments_in(plane.shape) for plane in planes)
     chosen = backends.get(backend, fragments)
     coded = chosen.encode_batch(planes, params, threads=threads, progress=progress)
-    return [
-        Encoding(
-            container.write(each.samples, params.tools, each.payload),
-            each.samples,
-            each.trace,
-            chosen.name,
-        )
-        for each in coded
-    ]
+    # What was coded lies on the host already; the pictures are copied on this thread's stream.
+    sources = [plane.get() if on_device(plane) else plane for plane in planes]
+    finished = partial(finish, params=params, backend=chosen)
+    if len(coded) == 1:
+        return [finished(sources[0], coded[0])]
+    with ThreadPoolExecutor(threads or processors()) as pool:
+        return list(pool.map(finished, sources, coded))
+
+
+def finish(source: np.ndarray, coded: Coded, params: EncodeParams, backend: Backend) -> Encoding:
+    """Fit and apply the post filter, and write the file.
+
+    Parameters
+    ----------
+    source : (H, W) uint8 array
+        The picture, on the host.
+    coded : Coded
+        What the backend made of it.
+    params : EncodeParams
+    backend : Backend
+    """
+    coefficients = OFF
+    if params.tools.post_filter:
+        coefficients = backend.post_filter.fit(source, coded.samples, params.lambda_fixed)
+    samples = backend.post_filter.apply(coded.samples, coefficients)
+    return Encoding(
+        container.write(samples, params.tools, coded.payload, coefficients),
+        samples,
+        coded.trace.with_filter(coefficient_bits(coefficients)),
+        backend.name,
+    )
 
 
 def encode_picture(
@@ -185,7 +210,7 @@ def encode(
     **options
         ``preset`` ("default" or "classic"), ``rate_model`` ("adaptive" or "log2"), and the tools
         that override the preset: ``partition`` ("flexible" or "dyadic"), ``index_classes``,
-        ``flag_contexts``, ``copy_radius``, ``dictionary_limit``; see ``Tools``.
+        ``flag_contexts``, ``copy_radius``, ``dictionary_limit``, ``post_filter``; see ``Tools``.
 
     Returns
     -------

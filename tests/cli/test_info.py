@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from strategies import natural
 
 import mmpcodec
 from mmpcodec import pictures
@@ -46,9 +47,11 @@ def test_json_is_what_inspect_found(mmp, encoded):
             "flag_contexts": True,
             "copy_radius": 4,
             "dictionary_limit": 16384,
+            "post_filter": False,
         },
         "payload_size": len(data) - HEADER_SIZE,
         "samples_crc": found.header.samples_crc,
+        "coefficients": [[], [], [], []],
         "version": 0,
         "profile": 0,
         "planes": 1,
@@ -71,13 +74,13 @@ def test_text(mmp, samples):
         "  picture  16x8, 1 plane of 8 bits",
         "  format   version 0, profile 0, fragments of 16x16",
         "  tools    partition flexible, index classes off, flag contexts off, copy radius 8, "
-        "dictionary limit 16384",
+        "dictionary limit 16384, post filter off",
         f"  file     {len(data)} bytes, {8 * len(data) / 128:.3f} bits per pixel",
         f"  header   {HEADER_SIZE} bytes, {HEADER_SIZE / len(data):.1%} of the file",
         f"  payload  {len(data) - HEADER_SIZE} bytes",
         f"  samples  CRC {found.header.samples_crc:08x}",
     ]
-    assert [line.split()[:2] for line in lines[10:13]] == [[*item] for item in bits.items()]
+    assert [line.split()[:2] for line in lines[10:14]] == [[*item] for item in bits.items()]
     tables = [line.split() for line in lines]
     sides = ["16", "8", "4", "2", "1"]
     start = lines.index("  elements in the dictionaries, by height (rows) and width")
@@ -87,6 +90,21 @@ def test_text(mmp, samples):
     assert tables[start + 2] == ["16", "1", "0", "0", "0", "0"]
     start = lines.index("  leaves by depth in the segmentation tree")
     assert tables[start + 1 :] == [["0", "1"], *([str(d), "0"] for d in range(1, 9))]
+
+
+def test_post_filter(mmp):
+    picture = natural(np.random.default_rng(0), 64, 64)
+    data = mmpcodec.encode(picture, 64)
+    Path("filtered.mmp").write_bytes(data)
+    coefficients = mmpcodec.inspect(data).header.coefficients
+    active = sum(map(bool, coefficients))
+    assert active > 0
+    facts = json.loads(mmp("info", "filtered.mmp", "--json").stdout)
+    assert facts["header"]["coefficients"] == [list(own) for own in coefficients]
+    assert facts["bits"]["filter"] == 48 * active
+    lines = mmp("info", "filtered.mmp").stdout.splitlines()
+    assert lines[3].endswith(", post filter on")
+    assert lines[10].split()[:2] == ["filter", str(48 * active)]
 
 
 def test_header_only_reads_what_does_not_decode(mmp, encoded):

@@ -19,7 +19,12 @@ BACKENDS = [
     pytest.param(name, marks=pytest.mark.gpu if name == "cuda" else ()) for name in backends.NAMES
 ]
 
-all_vectors = pytest.mark.parametrize("vector", VECTORS, ids=[path.name for path in VECTORS])
+
+def each(vectors):
+    return pytest.mark.parametrize("vector", vectors, ids=[path.name for path in vectors])
+
+
+all_vectors = each([path for path in VECTORS if not (path / "error.json").exists()])
 
 
 @pytest.fixture(params=BACKENDS)
@@ -48,10 +53,20 @@ def test_encodes_to_the_stream(vector, backend):
     assert encoding.data == (vector / "stream.mmp").read_bytes()
 
 
+@each([path for path in VECTORS if (path / "error.json").exists()])
+@pytest.mark.parametrize("backend", backends.HOST)
+def test_refuses_what_is_damaged(vector, backend):
+    expected = json.loads((vector / "error.json").read_text())
+    with pytest.raises(mmpcodec.FormatError) as caught:
+        mmpcodec.decode((vector / "stream.mmp").read_bytes(), backend=backend)
+    assert expected == {"error": type(caught.value).__name__, "message": str(caught.value)}
+
+
 def test_script_keeps_existing_vectors(tmp_path):
     """No vector is missing, and one that is there is not written again."""
     for vector in VECTORS:
         (tmp_path / vector.name).mkdir()
+        (tmp_path / vector.name / "stream.mmp").write_bytes((vector / "stream.mmp").read_bytes())
     subprocess.run([sys.executable, SCRIPT, tmp_path], check=True)
-    assert list(tmp_path.glob("*/*")) == []
+    assert {path.name for path in tmp_path.glob("*/*")} == {"stream.mmp"}
     assert sorted(path.name for path in tmp_path.iterdir()) == [path.name for path in VECTORS]

@@ -16,7 +16,7 @@ from strategies import natural, text_like, tools
 
 import mmpcodec
 from mmpcodec import DecodeLimits, FormatError, TruncatedStream, backends
-from mmpcodec.codec.container import HEADER_SIZE
+from mmpcodec.codec.container import HEADER_SIZE, OFFSETS
 
 FINDINGS = sorted((Path(__file__).parent / "findings").glob("*.mmp"))
 SMALL = DecodeLimits(max_pixels=1 << 14, max_dimension=1 << 12)
@@ -86,6 +86,21 @@ def test_random_headers_past_the_checksum(draw):
         changed[draw.draw(st.integers(8, HEADER_SIZE - 1))] = draw.draw(st.integers(0, 255))
     result = outcome(repaired(bytes(changed)))
     assert isinstance(result, type) or result.size <= SMALL.max_pixels
+
+
+@given(st.integers(0, 255), st.binary(max_size=30))
+def test_any_coefficients_are_read_alike_everywhere(active, coefficients):
+    good = mmpcodec.encode(natural(np.random.default_rng(1), 20, 20), lam=10, post_filter=False)
+    place = OFFSETS["post filter"]
+    header = good[:place] + bytes([active]) + good[place + 1 : HEADER_SIZE]
+    changed = repaired(header + coefficients + good[HEADER_SIZE:])
+    results = []
+    for name in backends.HOST:
+        try:
+            results.append(mmpcodec.decode(changed, backend=name).tobytes())
+        except FormatError as error:
+            results.append(str(error))
+    assert results[0] == results[1]
 
 
 @pytest.mark.parametrize(("height", "width"), [(1, 1 << 24), (1 << 14, 1 << 14), (1 << 24, 1)])

@@ -47,22 +47,26 @@ def test_header_layout(data):
         "copy radius": 24,
         "dictionary limit": 25,
         "tile size": 29,
-        "payload size": 33,
-        "samples CRC": 41,
-        "stream CRC": 45,
+        "post filter": 33,
+        "payload size": 34,
+        "samples CRC": 42,
+        "stream CRC": 46,
     }
-    assert HEADER_SIZE == 49
+    assert HEADER_SIZE == 50
     assert data[10:18] == (48).to_bytes(4, "big") + (20).to_bytes(4, "big")
     assert data[20:29] == bytes([16, 1, 1, 1, 4]) + (4000).to_bytes(4, "big")
-    assert int.from_bytes(data[33:41], "big") == len(data) - 49
+    assert data[33] == 0
+    assert int.from_bytes(data[34:42], "big") == len(data) - 50
     decoded = mmpcodec.decode(data)
-    assert int.from_bytes(data[41:45], "big") == zlib.crc32(decoded.tobytes())
+    assert int.from_bytes(data[42:46], "big") == zlib.crc32(decoded.tobytes())
 
 
 def test_inspect_reads_the_header(data):
     header = mmpcodec.inspect(data).header
     assert (header.width, header.height, header.planes, header.bit_depth) == (48, 20, 1, 8)
-    assert header.tools == mmpcodec.Tools(partition="dyadic", dictionary_limit=4000)
+    assert header.tools == mmpcodec.Tools(
+        partition="dyadic", dictionary_limit=4000, post_filter=False
+    )
 
 
 @pytest.mark.parametrize(
@@ -83,6 +87,7 @@ def test_inspect_reads_the_header(data):
         ("dictionary limit", 255, 4, CorruptStream, "dictionary limit is 255"),
         ("dictionary limit", 65537, 4, CorruptStream, "allowed is 256 to 65536"),
         ("tile size", 64, 4, CorruptStream, "tile size is 64, allowed is 0"),
+        ("post filter", 16, 1, CorruptStream, "post filter is 16, allowed is 0 to 15"),
         ("payload size", 2**60, 8, TruncatedStream, f"of {2**60} bytes"),
         ("payload size", 1, 8, CorruptStream, "bytes follow the payload"),
     ],
