@@ -25,7 +25,7 @@ from timing import median_seconds
 import mmpcodec
 from mmpcodec import EncodeParams
 from mmpcodec.backends.cpu import CpuBackend
-from mmpcodec.codec import container
+from mmpcodec.codec.encoder import finish
 
 
 def psnr(picture: np.ndarray, decoded: np.ndarray) -> float:
@@ -45,19 +45,24 @@ def bench_mmp(picture: np.ndarray, lam: float, preset: str, brute_force: bool) -
     for level in levels[: levels.index("generic")] or levels:
         for threads in (1, 2):
             backend = CpuBackend(level)
-            encode = partial(backend.encode, picture, params, threads=threads)
-            coded = encode()
-            data = container.write(coded.samples, params.tools, coded.payload)
+
+            def encode(backend=backend, threads=threads):
+                coded = backend.encode(picture, params, threads=threads)
+                return finish(picture, coded, params, backend)
+
+            encoding = encode()
+            data = encoding.data
             seconds = median_seconds(encode)
             decode = median_seconds(partial(mmpcodec.decode, data))
             size = len(data)
             name = f"mmp {preset}, {level}, {threads} thread{'s'[: threads - 1]}"
-            print(row(name, seconds, decode, size, picture, coded.samples))
+            print(row(name, seconds, decode, size, picture, encoding.samples))
     if brute_force:
         start = time.perf_counter()
-        plain = CpuBackend("brute-force").encode(picture, params, threads=1)
+        coded = CpuBackend("brute-force").encode(picture, params, threads=1)
+        plain = finish(picture, coded, params, CpuBackend())
         seconds = time.perf_counter() - start
-        assert plain.payload == coded.payload
+        assert plain.data == data
         print(row(f"mmp {preset}, brute force", seconds, None, size, picture, plain.samples))
 
 
