@@ -23,16 +23,26 @@ using Numbers = Array<const int64_t>;
 
 constexpr int64_t kMaxTasks = 4096;
 
+using Clock = std::chrono::steady_clock;
+
+// In so many seconds; never, where they are negative.
+Clock::time_point deadline_in(double seconds) {
+    if (seconds < 0) return Clock::time_point::max();
+    return Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                              std::chrono::duration<double>(std::min(seconds, 1e9)));
+}
+
 template <class Value>
-void sweep(const Numbers& profits, const Numbers& weights, const Numbers& starts,
+bool sweep(const Numbers& profits, const Numbers& weights, const Numbers& starts,
            const std::vector<int64_t>& shape, int64_t first, int64_t last,
            const Array<const Value>& before, Array<Value> after, Array<Value> other,
-           Array<uint64_t> decisions, int threads) {
+           Array<uint64_t> decisions, double seconds, int threads) {
     nb::gil_scoped_release released;
     ThreadTeam team(threads);
-    knapsack_sweep<Value>({profits.data(), weights.data(), starts.data(), shape}, first, last,
-                          before.data(), after.data(), other.data(),
-                          decisions.size() ? decisions.data() : nullptr, team);
+    return knapsack_sweep<Value>({profits.data(), weights.data(), starts.data(), shape}, first, last,
+                                 before.data(), after.data(), other.data(),
+                                 decisions.size() ? decisions.data() : nullptr,
+                                 deadline_in(seconds), team);
 }
 
 int64_t trace(const Numbers& weights, const Numbers& starts, const std::vector<int64_t>& shape,
@@ -49,11 +59,7 @@ void cores(const Numbers& profits, const Numbers& weights, const Numbers& offset
            int threads) {
     nb::gil_scoped_release released;
     ThreadTeam team(threads);
-    using Clock = std::chrono::steady_clock;
-    const auto deadline =
-        seconds < 0 ? Clock::time_point::max()
-                    : Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                         std::chrono::duration<double>(std::min(seconds, 1e9)));
+    const Clock::time_point deadline = deadline_in(seconds);
     const int64_t count = static_cast<int64_t>(capacities.size());
     const int64_t tasks = std::min(count, kMaxTasks);
     team.run(static_cast<uint32_t>(tasks), [&](uint32_t task) {
@@ -91,7 +97,8 @@ void sweep_many(const Numbers& profits, const Numbers& weights, const Numbers& s
             rows.assign(3 * states, 0);
             if (exact_fill) std::fill_n(rows.begin() + 1, states - 1, kNothing<int64_t>);
             knapsack_sweep<int64_t>(stages, first, last, rows.data(), rows.data() + states,
-                                    rows.data() + 2 * states, decisions.data(), alone);
+                                    rows.data() + 2 * states, decisions.data(),
+                                    Clock::time_point::max(), alone);
             const int64_t value = rows[first == last ? states - 1 : 2 * states - 1];
             feasible.data()[i] = value >= kNothing<int64_t> / 2;
             values.data()[i] = value;
@@ -105,9 +112,11 @@ void sweep_many(const Numbers& profits, const Numbers& weights, const Numbers& s
 
 void register_knapsack(nb::module_& module) {
     module.def("knapsack_sweep", sweep<int32_t>, "profits"_a, "weights"_a, "starts"_a, "shape"_a,
-               "first"_a, "last"_a, "before"_a, "after"_a, "other"_a, "decisions"_a, "threads"_a);
+               "first"_a, "last"_a, "before"_a, "after"_a, "other"_a, "decisions"_a, "seconds"_a,
+               "threads"_a);
     module.def("knapsack_sweep", sweep<int64_t>, "profits"_a, "weights"_a, "starts"_a, "shape"_a,
-               "first"_a, "last"_a, "before"_a, "after"_a, "other"_a, "decisions"_a, "threads"_a);
+               "first"_a, "last"_a, "before"_a, "after"_a, "other"_a, "decisions"_a, "seconds"_a,
+               "threads"_a);
     module.def("knapsack_trace", trace, "weights"_a, "starts"_a, "shape"_a, "first"_a, "last"_a,
                "decisions"_a, "state"_a, "choices"_a);
     module.def("knapsack_sweep_many", sweep_many, "profits"_a, "weights"_a, "starts"_a, "firsts"_a,

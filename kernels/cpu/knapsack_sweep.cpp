@@ -13,6 +13,18 @@ namespace {
 
 constexpr int64_t kBlock = 8192;  // states whose values and choices stay in the cache
 constexpr int64_t kMaxTasks = 4096;
+constexpr int64_t kLookCells = 1 << 22;  // computed between looks at the clock, in milliseconds
+constexpr uint32_t kLookTasks = 64;      // short tasks, of which the first one looks
+
+using Deadline = std::chrono::steady_clock::time_point;
+
+struct OutOfTime {};
+
+void look(Deadline deadline) {
+    stop_if_interrupted();
+    if (deadline != Deadline::max() && std::chrono::steady_clock::now() > deadline)
+        throw OutOfTime();
+}
 
 using Choice = uint16_t;
 
@@ -147,22 +159,30 @@ int64_t KnapsackStages::states() const {
 int decision_bits(int64_t options) { return std::bit_width(static_cast<uint64_t>(options - 1)); }
 
 template <class Value>
-void knapsack_sweep(const KnapsackStages& stages, int64_t first, int64_t last, const Value* before,
-                    Value* after, Value* other, uint64_t* decisions, ThreadTeam& team) {
+bool knapsack_sweep(const KnapsackStages& stages, int64_t first, int64_t last, const Value* before,
+                    Value* after, Value* other, uint64_t* decisions, Deadline deadline,
+                    ThreadTeam& team) try {
     const int64_t states = stages.states(), words = (states + 63) / 64;
     const int64_t blocks = (states + kBlock - 1) / kBlock;
     const int64_t tasks = std::min(blocks, kMaxTasks);
     for (int64_t g = first; g < last; ++g) {
-        stop_if_interrupted();
+        look(deadline);
         // The last stage writes to `after`.
         Value* const out = (last - g) % 2 ? after : other;
         const Value* const in = g == first ? before : (last - g) % 2 ? other : after;
         const Stage<Value> stage(stages, g, in, out);
-        const int bits = decision_bits(stages.starts[g + 1] - stages.starts[g]);
+        const int64_t options = stages.starts[g + 1] - stages.starts[g];
+        const int bits = decision_bits(options);
         team.run(static_cast<uint32_t>(tasks), [&](uint32_t task) {
             alignas(64) Choice choices[kBlock];
+            int64_t cells = task % kLookTasks ? 0 : kLookCells;
             for (int64_t block = blocks * task / tasks; block < blocks * (task + 1) / tasks; ++block) {
                 const int64_t begin = block * kBlock, end = std::min(begin + kBlock, states);
+                if (cells >= kLookCells) {
+                    look(deadline);
+                    cells = 0;
+                }
+                cells += (end - begin) * options;
                 stage.block(begin, end, choices);
                 if (!decisions) continue;
                 std::fill(choices + (end - begin), choices + (end - begin + 63) / 64 * 64, Choice{0});
@@ -173,6 +193,9 @@ void knapsack_sweep(const KnapsackStages& stages, int64_t first, int64_t last, c
         });
         if (decisions) decisions += bits * words;
     }
+    return true;
+} catch (const OutOfTime&) {
+    return false;
 }
 
 int64_t knapsack_trace(const KnapsackStages& stages, int64_t first, int64_t last,
@@ -199,9 +222,9 @@ int64_t knapsack_trace(const KnapsackStages& stages, int64_t first, int64_t last
     return state;
 }
 
-template void knapsack_sweep(const KnapsackStages&, int64_t, int64_t, const int32_t*, int32_t*,
-                             int32_t*, uint64_t*, ThreadTeam&);
-template void knapsack_sweep(const KnapsackStages&, int64_t, int64_t, const int64_t*, int64_t*,
-                             int64_t*, uint64_t*, ThreadTeam&);
+template bool knapsack_sweep(const KnapsackStages&, int64_t, int64_t, const int32_t*, int32_t*,
+                             int32_t*, uint64_t*, Deadline, ThreadTeam&);
+template bool knapsack_sweep(const KnapsackStages&, int64_t, int64_t, const int64_t*, int64_t*,
+                             int64_t*, uint64_t*, Deadline, ThreadTeam&);
 
 }  // namespace mmp

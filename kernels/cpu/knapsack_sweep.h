@@ -3,6 +3,7 @@
 
 #include <stdint.h>
 
+#include <chrono>
 #include <vector>
 
 #include "thread_team.h"
@@ -29,10 +30,12 @@ constexpr Value kNothing = static_cast<Value>(-(Value{1} << (8 * sizeof(Value) -
 
 // Computes the row behind stages first to last - 1 from the row in front of them. `other` is
 // scratch. `decisions`, where not null, gets for each stage decision_bits planes of
-// ceil(states / 64) words; every word is written once, by one thread.
+// ceil(states / 64) words; every word is written once, by one thread. Returns false where the
+// deadline has passed before all was done.
 template <class Value>
-void knapsack_sweep(const KnapsackStages& stages, int64_t first, int64_t last, const Value* before,
-                    Value* after, Value* other, uint64_t* decisions, ThreadTeam& team);
+bool knapsack_sweep(const KnapsackStages& stages, int64_t first, int64_t last, const Value* before,
+                    Value* after, Value* other, uint64_t* decisions,
+                    std::chrono::steady_clock::time_point deadline, ThreadTeam& team);
 
 // Writes choices[first] to choices[last - 1], those that lead to a state by these decisions, and
 // returns the state in front of them.

@@ -1,6 +1,7 @@
 """Knapsacks: brute force as the judge of values and items, on every backend and path."""
 
 import itertools
+import time
 from fractions import Fraction
 from importlib import import_module
 
@@ -23,6 +24,7 @@ from mmpcodec.solvers.knapsack import (
     value_curve,
 )
 from mmpcodec.solvers.knapsack.bounds import greedy, relax
+from mmpcodec.solvers.knapsack.clock import OutOfTime
 from mmpcodec.solvers.knapsack.problem import of_groups, of_items
 
 BACKENDS = ["cpu", "reference"]
@@ -404,6 +406,17 @@ def test_time_limit_gives_a_choice_and_a_bound(backend):
     assert found.value <= best.value <= found.bound
     assert (weights[list(found.items)].sum(axis=0) <= 300).all()
     assert profits[list(found.items)].sum() == found.value
+
+
+@every_backend
+def test_clock_is_looked_at_within_a_stage(backend):
+    operation = import_module(f"mmpcodec.solvers.knapsack.{backend}")
+    problem = of_items([1], [[3, 5]], [1 << 14, 1 << 14], True)
+    with pytest.raises(OutOfTime):
+        operation.start_row(problem, time.monotonic() - 1)
+    row = np.zeros(problem.states, np.int32 if backend == "cpu" else np.int64)
+    with pytest.raises(OutOfTime):
+        operation.sweep(problem, 0, 1, row, False, time.monotonic() + 0.02)
 
 
 def test_lists_that_grow_too_long_leave_a_good_choice():

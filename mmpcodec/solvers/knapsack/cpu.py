@@ -1,10 +1,13 @@
 """The operations in C++, on all processors; see ``kernels/cpu/knapsack_sweep.h``."""
 
+import time
+
 import numpy as np
 
 from mmpcodec import _cpu
 from mmpcodec.devices import processors
 from mmpcodec.solvers.knapsack import reference
+from mmpcodec.solvers.knapsack.clock import OutOfTime
 from mmpcodec.solvers.knapsack.problem import SMALL_PROFITS, Problem
 from mmpcodec.solvers.knapsack.reference import CELLS_A_STATE as CELLS_A_STATE
 from mmpcodec.solvers.knapsack.reference import DIRECT_CELLS as DIRECT_CELLS
@@ -25,16 +28,21 @@ def free_bytes() -> int:
     return reference.free_bytes()
 
 
-def start_row(problem: Problem) -> np.ndarray:
+def start_row(problem: Problem, deadline: float | None = None) -> np.ndarray:
     """As the reference."""
     row = np.zeros(problem.states, np.int32 if value_bytes(problem) == 4 else np.int64)
     if problem.exact_fill:
-        row[1:] = _nothing(row)
+        reference.fill(row[1:], _nothing(row), deadline)
     return row
 
 
 def sweep(
-    problem: Problem, first: int, last: int, row: np.ndarray, keep: bool
+    problem: Problem,
+    first: int,
+    last: int,
+    row: np.ndarray,
+    keep: bool,
+    deadline: float | None = None,
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """As the reference."""
     if first == last:
@@ -44,7 +52,7 @@ def sweep(
     decisions = np.empty(
         int(problem.bits[first:last].sum()) * plane_bytes(problem) // 8 * keep, np.uint64
     )
-    _cpu.knapsack_sweep(
+    done = _cpu.knapsack_sweep(
         problem.profits,
         problem.weights,
         problem.starts,
@@ -55,8 +63,11 @@ def sweep(
         after,
         other,
         decisions,
+        -1.0 if deadline is None else max(0.0, deadline - time.monotonic()),
         processors(),
     )
+    if not done:
+        raise OutOfTime
     return after, decisions if keep else None
 
 

@@ -52,7 +52,7 @@ def free_bytes() -> int:
     return devices.free_bytes()
 
 
-def start_row(problem: Problem) -> Any:
+def start_row(problem: Problem, deadline: float | None = None) -> Any:
     """As the reference."""
     import cupy
 
@@ -215,7 +215,12 @@ class Stages:
 
 
 def sweep(
-    problem: Problem, first: int, last: int, row: Any, keep: bool
+    problem: Problem,
+    first: int,
+    last: int,
+    row: Any,
+    keep: bool,
+    deadline: float | None = None,
 ) -> tuple[Any, Decisions | None]:
     """As the reference."""
     import cupy

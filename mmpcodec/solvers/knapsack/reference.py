@@ -9,6 +9,7 @@ import os
 
 import numpy as np
 
+from mmpcodec.solvers.knapsack.clock import look
 from mmpcodec.solvers.knapsack.problem import Problem
 
 REDUCES = False
@@ -30,6 +31,7 @@ CELLS_A_STATE = 16
 """Cells of a table that are filled in the time of a state of a list."""
 
 _NOTHING = -(1 << 62)
+_PART = 1 << 24
 
 
 def value_bytes(problem: Problem) -> int:
@@ -42,38 +44,71 @@ def free_bytes() -> int:
     return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
-def start_row(problem: Problem) -> np.ndarray:
-    """The row in front of the first stage."""
+def start_row(problem: Problem, deadline: float | None = None) -> np.ndarray:
+    """The row in front of the first stage.
+
+    Raises
+    ------
+    OutOfTime
+        When the deadline passes before it is there.
+    """
     row = np.zeros(problem.states, np.int64)
     if problem.exact_fill:
-        row[1:] = _NOTHING
+        fill(row[1:], _NOTHING, deadline)
     return row
 
 
+def fill(row: np.ndarray, value: int, deadline: float | None) -> None:
+    """Make all of a row one value, with looks at the clock and for interrupts."""
+    for begin in range(0, len(row), _PART):
+        look(deadline)
+        row[begin : begin + _PART] = value
+
+
 def sweep(
-    problem: Problem, first: int, last: int, row: np.ndarray, keep: bool
+    problem: Problem,
+    first: int,
+    last: int,
+    row: np.ndarray,
+    keep: bool,
+    deadline: float | None = None,
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """The row behind the stages first to last - 1, from that in front of them.
 
     That one stays as it is. With ``keep`` also their decisions: for each state the lowest option of
     those that give the most.
+
+    Raises
+    ------
+    OutOfTime
+        When the deadline passes before all is done; a device looks only in front of it.
     """
+    lines = max(1, _PART * problem.shape[0] // problem.states)
     decisions = np.zeros((last - first, problem.states), np.uint16) if keep else None
     for stage in range(first, last):
         before = row.reshape(problem.shape)
-        after = np.full(problem.shape, _NOTHING, np.int64)
+        after = np.empty(problem.shape, np.int64)
         chosen = np.zeros(problem.shape, np.uint16)
         begin = problem.starts[stage]
-        for option in range(problem.options[stage]):
-            weights = problem.weights[begin + option]
-            if (weights > problem.capacities).any():
-                continue
-            here = tuple(slice(w, None) for w in weights)
-            there = tuple(slice(0, s - w) for s, w in zip(problem.shape, weights, strict=True))
-            candidates = before[there] + problem.profits[begin + option]
-            better = after[here] < candidates
-            after[here][better] = candidates[better]
-            chosen[here][better] = option
+        for top in range(0, problem.shape[0], lines):
+            bottom = min(top + lines, problem.shape[0])
+            after[top:bottom] = _NOTHING
+            for option in range(problem.options[stage]):
+                look(deadline)
+                first_weight, *weights = problem.weights[begin + option].tolist()
+                if (problem.weights[begin + option] > problem.capacities).any():
+                    continue
+                start = max(top, first_weight)
+                rest = list(zip(problem.shape[1:], weights, strict=True))
+                here = (slice(start, bottom), *(slice(w, None) for _, w in rest))
+                there = (
+                    slice(start - first_weight, max(bottom - first_weight, 0)),
+                    *(slice(0, size - w) for size, w in rest),
+                )
+                candidates = before[there] + problem.profits[begin + option]
+                better = after[here] < candidates
+                after[here][better] = candidates[better]
+                chosen[here][better] = option
         row = after.ravel()
         if decisions is not None:
             decisions[stage - first] = chosen.ravel()

@@ -12,10 +12,10 @@ from mmpcodec.solvers import backends
 from mmpcodec.solvers.knapsack import core, counting, reference
 from mmpcodec.solvers.knapsack.answers import Solution
 from mmpcodec.solvers.knapsack.bounds import greedy, relax
+from mmpcodec.solvers.knapsack.clock import OutOfTime, is_over
 from mmpcodec.solvers.knapsack.problem import Problem, of_groups, of_items
 from mmpcodec.solvers.knapsack.reduction import Reduced, exclude, reduce
 from mmpcodec.solvers.knapsack.table import (
-    OutOfTime,
     Table,
     table_bytes,
     table_operations,
@@ -365,7 +365,7 @@ def _fill_tables(
     for search in searches:
         problem = search.rest
         # A table that there is no time for need not fit.
-        if deadline is not None and time.monotonic() > deadline:
+        if is_over(deadline):
             search.run_out()
             continue
         small = len(searches) > 1 and problem.cells <= operation.SMALL_CELLS
@@ -382,7 +382,7 @@ def _fill_tables(
         search.settle(None if value is None else choices, path)
     for group in together.values():
         for some in _shares(group, operation.LOOK_CELLS) if deadline is not None else [group]:
-            if deadline is not None and time.monotonic() > deadline:
+            if is_over(deadline):
                 for search in some:
                     search.run_out()
                 continue

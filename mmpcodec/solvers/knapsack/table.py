@@ -7,7 +7,6 @@ Communications of the ACM 1975, halves in this way.
 """
 
 import math
-import time
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from mmpcodec import backends
 from mmpcodec.errors import LimitExceeded, ParameterError
 from mmpcodec.solvers.arguments import integer
 from mmpcodec.solvers.backends import operations
+from mmpcodec.solvers.knapsack.clock import look
 from mmpcodec.solvers.knapsack.problem import Problem
 
 MOST_MEMORY = (1 << 62) - 1
@@ -59,10 +59,6 @@ def table_bytes(problem: Problem, operation: Any, halvings: int = 0, extra: int 
 def _part(problem: Problem, halvings: int) -> int:
     """Stages whose decisions are there at a time."""
     return max(1, -(-problem.stages >> halvings))
-
-
-class OutOfTime(Exception):
-    """The deadline has passed."""
 
 
 class Table:
@@ -117,15 +113,14 @@ class Table:
         """
         choices = np.zeros(self.problem.stages, np.int64)
         if not self.problem.stages:
-            row = self.operation.start_row(self.problem)
+            row = self._start_row()
             return self.operation.value_at(row, self.problem.states - 1), choices
         feasible = self._recover(self.problem.states - 1, choices)
         return (self.problem.value(choices) if feasible else None), choices
 
     def fill(self) -> tuple[Any, list | None]:
         """The last row, and the decisions where all fit."""
-        row = self.operation.start_row(self.problem)
-        return self._sweep(0, self.problem.stages, row, not self.halved)
+        return self._sweep(0, self.problem.stages, self._start_row(), not self.halved)
 
     def trace(self, pieces: list | None, state: int) -> np.ndarray:
         """The choices that lead to a feasible state, from what ``fill`` gave."""
@@ -136,9 +131,12 @@ class Table:
             self._follow(pieces, state, choices)
         return choices
 
+    def _start_row(self) -> Any:
+        return self.operation.start_row(self.problem, self.deadline)
+
     def _recover(self, state: int, choices: np.ndarray) -> bool:
         # Parts that wait, the last one on top: first stage, stage behind, row in front.
-        waiting = [(0, self.problem.stages, self.operation.start_row(self.problem))]
+        waiting = [(0, self.problem.stages, self._start_row())]
         while waiting:
             first, last, row = waiting.pop()
             while last - first > self.part:
@@ -166,9 +164,10 @@ class Table:
             cells = math.ceil(self.problem.cells / max(self.problem.stages, 1))
             step = max(1, min(step, self.operation.LOOK_CELLS // cells))
         for begin in range(first, last, step):
-            if self.deadline is not None and time.monotonic() > self.deadline:
-                raise OutOfTime
+            look(self.deadline)
             end = min(begin + step, last)
-            row, decisions = self.operation.sweep(self.problem, begin, end, row, keep)
+            row, decisions = self.operation.sweep(
+                self.problem, begin, end, row, keep, self.deadline
+            )
             pieces.append((begin, end, decisions))
         return row, pieces if keep else None

@@ -1,0 +1,24 @@
+"""Time limits of the search."""
+
+import time
+
+
+class OutOfTime(Exception):
+    """The deadline has passed."""
+
+
+def is_over(deadline: float | None) -> bool:
+    """Whether a deadline, a value of ``time.monotonic``, has passed."""
+    return deadline is not None and time.monotonic() > deadline
+
+
+def look(deadline: float | None) -> None:
+    """Look at the clock.
+
+    Raises
+    ------
+    OutOfTime
+        When the deadline has passed.
+    """
+    if is_over(deadline):
+        raise OutOfTime
