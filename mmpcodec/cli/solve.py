@@ -59,8 +59,8 @@ def knapsack(
 ) -> ExitCode:
     """Take the items of the most profit that fit, or one option of each group.
 
-    Several capacities are several budgets: each item has a weight for each. Where nothing is
-    feasible the value is null.
+    Several capacities are several budgets: each item has a weight for each. The value is null where
+    nothing is feasible, and where that is not known after --seconds, then with optimal false.
     """
     from mmpcodec import problem_files
     from mmpcodec.solvers import knapsack as solver

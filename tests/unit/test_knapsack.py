@@ -16,6 +16,7 @@ from mmpcodec.solvers.knapsack import (
     choice_curve,
     core,
     cpu,
+    enumeration,
     knapsack,
     knapsack_batch,
     multiple_choice,
@@ -406,6 +407,43 @@ def test_time_limit_gives_a_choice_and_a_bound(backend):
     assert found.value <= best.value <= found.bound
     assert (weights[list(found.items)].sum(axis=0) <= 300).all()
     assert profits[list(found.items)].sum() == found.value
+
+
+@settings(max_examples=300, deadline=None)
+@given(choices(), st.booleans())
+def test_enumeration_is_brute_force(instance, exact_fill):
+    groups, capacities = instance
+    problem = of_groups(groups, capacities, exact_fill)
+    if not problem.stages:
+        return
+    found = enumeration.solve(problem)
+    expected = brute_force(groups, capacities, exact_fill)
+    assert (None if found is None else tuple(found.tolist())) == (expected and expected[1])
+
+
+def test_few_choices_need_no_table():
+    weights = [270_000_000_001, 270_000_000_010, 270_000_000_100, 5, 270_000_001_000]
+    found = knapsack([1, 2, 3, -4, 5], weights, sum(weights[1:4]), exact_fill=True)
+    assert (found.value, found.items, found.path) == (1, (1, 2, 3), "enumeration")
+    both = [[weight, 3 * 10**11 - weight] for weight in weights]
+    sums = [sum(both[i][k] for i in (0, 4)) for k in (0, 1)]
+    assert knapsack([1, 2, 3, -4, 5], both, sums, exact_fill=True).items == (0, 4)
+    heaviest = (1 << 62) - 1
+    many = [heaviest - k for k in range(20)]
+    found = knapsack([1] * 20, many, heaviest - 7, exact_fill=True)
+    assert found.items == (7,)
+    # Without time nothing is tried.
+    found = knapsack([1] * 20, many, heaviest - 7, exact_fill=True, time_limit=0)
+    assert (found.value, found.optimal, found.path) == (None, False, "greedy")
+    groups = [
+        ([-756, -337], [[2, 441, 0], [33, 2, 2]]),
+        ([-667, 168, -39], [[146, 1, 674], [1, 881, 0], [23, 1, 196]]),
+        ([-136, -918], [[2, 306, 489], [530, 145, 916]]),
+        ([-998], [[637, 789, 848]]),
+        ([-874, 296, -741, 382], [[2, 0, 720], [835, 216, 694], [742, 287, 2], [1, 1, 0]]),
+    ]
+    found = multiple_choice(groups, [1497, 1783, 2567], exact_fill=True, memory_limit=0)
+    assert (found.value, found.optimal, found.path) == (None, True, "enumeration")
 
 
 @every_backend

@@ -27,8 +27,9 @@ weights by their common divisor. Items of one budget are then tried by lists of 
 that grows around the break item, on the processor and twice: for the best value, and for the items.
 Where a table would have more than 2**38 cells, states times options, short lists are followed by
 choices and bounds that often meet, by the number of items that fit (see ``counting.py``), and only
-then by long lists. Where those grow too long, for several budgets and for groups, a dense table of
-states follows: two rows of values, and of each stage ceil(log2(options)) bits a state. Where these
+then by long lists. Where those grow too long, for several budgets, exact fills and groups, up to
+2**20 choices are tried one by one if a large table would follow. Else that follows, dense, of all
+states: two rows of values, and of each stage ceil(log2(options)) bits a state. Where these
 bits do not fit in memory, the stages are halved until they do and the rows in front of the halves
 computed again, about halvings / 2 sweeps more. The backend "auto" fills large tables on a CUDA
 device where there is one.

@@ -19,9 +19,10 @@ class Solution:
     bound : int or None
         No choice has more profit; the value where that is optimal.
     path : str
-        What found it: "reduction", "core", "bound" where a choice met its bound, "dense", "dense,
-        items by halving", or "greedy" for the best that was known when time ran out. With "bound"
-        another choice of the same profit may come first in the order of the package.
+        What found it: "reduction", "core", "bound" where a choice met its bound, "enumeration" of
+        all choices, "dense", "dense, items by halving", or "greedy" for the best that was known
+        when time ran out. With "bound" another choice of the same profit may come first in the
+        order of the package.
     seconds : float
         Time taken; in a batch that of the whole batch.
     """

@@ -9,7 +9,7 @@ import numpy as np
 
 from mmpcodec.errors import ParameterError
 from mmpcodec.solvers import backends
-from mmpcodec.solvers.knapsack import core, counting, reference
+from mmpcodec.solvers.knapsack import core, counting, enumeration, reference
 from mmpcodec.solvers.knapsack.answers import Solution
 from mmpcodec.solvers.knapsack.bounds import greedy, relax
 from mmpcodec.solvers.knapsack.clock import OutOfTime, is_over
@@ -278,6 +278,7 @@ def _solve(
         for search in large:
             if search.path is None and not search.is_direct(operation, memory):
                 _exclude(search)
+                _try_few(search, deadline)
     left = [search for search in searches if search.path is None]
     operation = table_operations(backend, sum(search.rest.cells for search in left))
     _fill_tables(left, operation, usable_memory(memory_limit, operation), deadline)
@@ -356,6 +357,12 @@ def _exclude(search: _Search) -> None:
     search.reduced = search.reduced.then(fewer).then(further)
     if not search.rest.stages:
         search.settle(np.zeros(0, np.int64), "reduction")
+
+
+def _try_few(search: _Search, deadline: float | None) -> None:
+    """Few choices are tried one by one."""
+    if search.path is None and not is_over(deadline) and enumeration.applies(search.rest):
+        search.settle(enumeration.solve(search.rest), "enumeration")
 
 
 def _fill_tables(
