@@ -159,6 +159,19 @@ def _millionths(name: str, text: str) -> int:
     return int(found[1]) * ONE + int(decimals.ljust(DECIMALS, "0"))
 
 
+def decimal(millionths: int) -> str:
+    """A number of a table as people write it, exact.
+
+    Examples
+    --------
+    >>> from mmpcodec.quantities import decimal
+    >>> decimal(1_500_000), decimal(3), decimal(2_000_000)
+    ('1.5', '0.000003', '2')
+    """
+    whole, part = divmod(millionths, ONE)
+    return f"{whole}.{part:0{DECIMALS}}".rstrip("0").rstrip(".")
+
+
 def in_lowest_terms(numbers: Sequence[int]) -> list[int]:
     """The smallest integers from 0 up of the same proportions."""
     divisor = gcd(*numbers) or 1

@@ -1,6 +1,7 @@
 """``mmp pack``: what goes on a medium, or on several."""
 
 import os
+import re
 from collections.abc import Sequence
 from typing import Annotated, Any
 
@@ -93,18 +94,21 @@ def pack(
     folders = None if copy_to is None else folders_of(copy_to, len(found.volumes))
     copies = [] if folders is None else media.copies_of(entries, found, folders)
     given = [Job(entry.path) for entry in entries] + ([] if value is None else [Job(value)])
-    media.check_copies(copies, copy_to, force)
+    texts = [media.list_of(entries, one.files) for one in found.volumes] if named else []
+    if copy_to is not None:
+        media.check_lists(named, copies, [copy_to, *(folders or [])])
+        media.check_copies(copies, copy_to, force)
     check([*given, *(Job("--list", name) for name in named)], force=force)
-    for name, one in zip(named, found.volumes, strict=False):
-        lines = "".join(f"{entries[index].path}\n" for index in one.files)
-        output.write(name, lines.encode(errors="surrogateescape"), force=force)
-    for entry, target in copies:
-        media.copy(entry, target, force)
+    media.copy(copies, force)
+    for name, text in zip(named, texts, strict=True):
+        output.write(name, text, force=force)
     printer.show(media.Packed(entries, found, sector, values, folders))
     if table is not None:
-        unused = table.unused([entry.path for entry in entries])
+        unused = table.unused([each for entry in entries for each in (entry.path, entry.name)])
         if unused:
-            printer.note(f"{value}: {len(unused)} of the names are no inputs, as {unused[0]!r}")
+            printer.note(
+                f"{table.file}: {len(unused)} of the names are no inputs, as {unused[0]!r}"
+            )
     return ExitCode.PARTLY_FAILED if endless and found.too_large else ExitCode.DONE
 
 
@@ -125,7 +129,7 @@ def rooms_of(volume: Sequence[str], volumes: str) -> tuple[list[int], bool]:
         raise ParameterError(f"volumes = {volumes!r}: is for media of one size, not {len(rooms)}")
     if volumes == ALL:
         return rooms, True
-    if not (volumes.isascii() and volumes.isdigit() and 1 <= int(volumes) <= MAX_VOLUMES):
+    if not (re.fullmatch(r"\d{1,9}", volumes, re.ASCII) and 1 <= int(volumes) <= MAX_VOLUMES):
         raise ParameterError(f"volumes = {volumes!r}: must be from 1 to {MAX_VOLUMES}, or {ALL}")
     return rooms * int(volumes), False
 

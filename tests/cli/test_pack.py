@@ -2,6 +2,7 @@ import json
 import os
 import shutil
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -176,8 +177,143 @@ def test_copies_that_cannot_be(mmp, some, monkeypatch):
 def test_a_file_that_grew_is_not_copied(some):
     os.mkdir("disc")
     with pytest.raises(FileError, match="b: has no longer 3 bytes"):
-        volumes.copy(volumes.Entry("b", "b", 3), "disc/b", False)
+        volumes.copy([(volumes.Entry("b", "b", 3), "disc/b")], False)
     assert os.listdir("disc") == []
+
+
+def refusing(path):
+    """An ``open`` that may not read a file, whoever asks."""
+
+    def refuse(name, *more):
+        if name == path:
+            raise PermissionError(13, "Permission denied", name)
+        return open(name, *more)
+
+    return refuse
+
+
+def test_nothing_is_copied_where_one_copy_could_not_be(mmp, some, monkeypatch):
+    arguments = ["pack", *some, "--volume", 10, "--volumes", 2, "--sector", 1]
+    arguments += ["--copy-to", "disc", "--list", "l.txt"]
+    os.mkdir("disc")
+
+    def check(says):
+        result = mmp(*arguments)
+        assert (result.exit_code, result.stderr) == (1, f"mmp: {says}\n")
+        assert not list(Path(".").glob("l.*"))
+        assert [path.name for path in Path("disc").rglob("*")] in ([], ["2"])
+
+    with monkeypatch.context() as patch:
+        patch.setattr(volumes, "open", refusing("a"), raising=False)
+        check("a: Permission denied")
+    Path("disc/2").write_text("in the way")
+    check("disc/2: is not a folder")
+    os.unlink("disc/2")
+    os.mkdir("disc/2")
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "access", lambda path, mode: path != "disc/2")
+        check("disc/2: is not writable")
+    # What goes wrong later leaves nothing either.
+    with monkeypatch.context() as patch:
+        patch.setattr(os.path, "getsize", lambda path, real=os.path.getsize: real(path) // 4)
+        result = mmp(*arguments)
+        assert "has no longer" in result.stderr
+    assert [path.name for path in Path("disc").rglob("*")] == ["2"]
+    assert not list(Path(".").glob("l.*"))
+
+
+def test_folders_on_a_volume_that_cannot_be_made(mmp, folder):
+    os.makedirs("in/sub")
+    Path("in/sub/b").write_bytes(b"1")
+    os.mkdir("disc")
+    Path("disc/sub").write_text("in the way")
+    result = mmp("pack", "in", "--volume", 10, "--sector", 1, "--copy-to", "disc", "-f")
+    assert (result.exit_code, result.stderr) == (1, "mmp: disc/sub: is not a folder\n")
+    Path("sub").write_text("a file")
+    result = mmp("pack", "in", "sub", "--volume", 10, "--sector", 1)
+    assert (result.exit_code, result.stderr) == (
+        2,
+        "mmp: sub and in/sub/b: sub would be a file and a folder on a volume\n",
+    )
+
+
+def test_errors_of_copies_name_the_file_that_they_are_about(some, monkeypatch):
+    with pytest.raises(FileError, match=r"^none: No such file or directory$"):
+        volumes.copy([(volumes.Entry("none", "none", 3), "none.copy")], False)
+    Path("file").write_text("in the way")
+    with pytest.raises(FileError, match=r"^file: File exists$"):
+        volumes.copy([(volumes.Entry("b", "b", 4), "file/sub/b")], False)
+    full = OSError(28, "No space left on device", "b", None, "void")
+    monkeypatch.setattr(shutil, "copy2", Mock(side_effect=full))
+    with pytest.raises(FileError, match=r"^b -> void/b: No space left on device$"):
+        volumes.copy([(volumes.Entry("b", "b", 4), "void/b")], False)
+    assert not os.path.exists("void")
+
+
+@pytest.mark.parametrize("name", ["disc", "disc/b", "disc/../disc/b", "disc/sub"])
+def test_lists_and_copies_do_not_write_the_same(mmp, folder, name):
+    os.makedirs("in/sub")
+    Path("in/b").write_bytes(b"1")
+    Path("in/sub/c").write_bytes(b"1")
+    os.mkdir("disc")
+    result = mmp("pack", "in", "--volume", 9, "--sector", 1, "--copy-to", "disc", "--list", name)
+    assert result.exit_code == 2
+    assert result.stderr == f"mmp: --list and --copy-to: both would write {name}\n"
+    assert os.listdir("disc") == []
+
+
+def test_lists_of_names_with_line_breaks(mmp, folder):
+    os.mkdir("disc")
+    Path("a\nb").write_bytes(b"1")
+    result = mmp("pack", "a\nb", "--volume", 9, "--list", "l", "--copy-to", "disc", "--sector", 1)
+    assert result.exit_code == 2
+    assert result.stderr == (
+        "mmp: --list: 'a\\nb' has a line break, and a list has one path a line\n"
+    )
+    assert (os.listdir("disc"), os.path.exists("l")) == ([], False)
+    assert mmp("pack", "a\nb", "--volume", 9, "--copy-to", "disc", "--sector", 1).exit_code == 0
+
+
+def test_links_to_folders(mmp, folder):
+    os.makedirs("in/deep")
+    os.mkdir("other")
+    Path("in/deep/x").write_bytes(b"12")
+    Path("other/y").write_bytes(b"345")
+    os.symlink("../other", "in/link")
+    os.symlink("..", "in/deep/up")
+    os.symlink("../in", "other/back")
+    assert names(pack(mmp, "in", "--volume", 10)) == [["deep/x", "link/y"]]
+    os.chdir("in")
+    assert names(pack(mmp, ".", "--volume", 10)) == [["deep/x", "link/y"]]
+    os.chdir("..")
+    os.symlink("deep", "in/same")
+    result = mmp("pack", "in", "--volume", 10)
+    assert result.exit_code == 2
+    assert "comes twice, also as in/" in result.stderr
+
+
+def test_names_on_the_volume_are_inputs(mmp, folder):
+    os.makedirs("in/sub")
+    Path("in/sub/b.bin").write_bytes(b"1")
+    Path("v.csv").write_text("sub/b.bin,2\n")
+    result = mmp("pack", "in", "--volume", 9, "--sector", 1, "--value", "v.csv")
+    assert (result.exit_code, result.stderr) == (0, "")
+    result = mmp("pack", "in", "--volume", 9, "--value", "-", input="sub/b.bin,2\nc,1\n")
+    assert result.stderr == "mmp: stdin: 1 of the names are no inputs, as 'c'\n"
+
+
+def test_values_whose_sum_is_too_large(mmp, some):
+    Path("v.csv").write_text("".join(f"{name},900000000000.000001\n" for name in some[:2]))
+    assert mmp("pack", "a", "b", "--volume", 9, "--value", "v.csv").exit_code == 0
+    Path("v.csv").write_text("".join(f"{k},999999999999.{k:06}\n" for k in range(1, 4)))
+    for k in range(1, 4):
+        Path(f"{k}").write_bytes(b"1")
+    result = mmp("pack", 1, 2, 3, "--volume", 9, "--value", "v.csv")
+    assert (result.exit_code, result.stderr) == (
+        2,
+        "mmp: v.csv: values add up to 2999999999997.000006: must be at most 2305843009213.693951; "
+        "with fewer decimals they may be larger\n",
+    )
 
 
 def test_folders_keep_their_tree(mmp, folder):
@@ -246,6 +382,7 @@ def test_absent_backend(mmp, some):
         (["a", "--volume", "-1"], 2, "volume = '-1': must be bytes"),
         (["a", "--volume", "9", "--volumes", "0"], 2, "volumes = '0': must be from 1 to 10000, or"),
         (["a", "--volume", "9", "--volumes", "x"], 2, "volumes = 'x': must be from 1 to 10000"),
+        (["a", "--volume", "9", "--volumes", "9" * 5000], 2, "volumes = '9"),
         (
             ["a", "--volume", "9", "--volume", "8", "--volumes", "2"],
             2,
