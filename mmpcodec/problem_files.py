@@ -1,7 +1,8 @@
 """Problems of the solvers in files: JSON, CSV and NPY; ``docs/solve.md`` shows one of each.
 
 Everything that is wrong with a file is a ``ParameterError`` that names the file and the field or
-line. Leaves what a problem may ask for to the solvers.
+line; so is a number beyond what the solvers take. Leaves all else that a problem may ask for to
+them.
 """
 
 import csv
@@ -16,10 +17,15 @@ from typing import Any
 import numpy as np
 
 from mmpcodec.errors import ParameterError
+from mmpcodec.solvers.knapsack.problem import MAX_CAPACITY
+from mmpcodec.solvers.subset_sum.arguments import MAX_TOTAL
 
 FORMATS = ("json", "csv", "npy")
 
 _INTEGER = re.compile(r"[+-]?\d{1,40}", re.ASCII)
+_PROFITS = (-MAX_CAPACITY, MAX_CAPACITY)
+_WEIGHTS = (0, MAX_CAPACITY)
+_SUMMANDS = (0, MAX_TOTAL)
 _MAX_DEPTH = 32
 
 
@@ -103,7 +109,9 @@ def read_knapsack(data: bytes, file: str, format: str) -> KnapsackProblem:
         array = _integers(_load_npy(data, file), file, 2)
         if array.shape[1] < 2:
             raise ParameterError(f"{file}: shape {array.shape}: must be profits, then weights")
-        _check_weights(array[:, 1:], file, 1)
+        _check_range(array, 0, _PROFITS, file)
+        for column in range(1, array.shape[1]):
+            _check_range(array, column, _WEIGHTS, file)
         items = Choices(array[:, 0].tolist(), array[:, 1:].tolist(), None)
         return KnapsackProblem(items, None, None, None, False)
     if format == "csv":
@@ -130,18 +138,20 @@ def read_subset_sum(data: bytes, file: str, format: str) -> SubsetSumProblem:
     """A subset-sum problem; parameters and errors are those of ``read_knapsack``."""
     if format == "npy":
         array = _integers(_load_npy(data, file), file, 1)
-        _check_weights(array[:, None], file, 0)
+        _check_range(array, None, _SUMMANDS, file)
         return SubsetSumProblem(array.tolist(), None, None)
     if format == "csv":
         table = list(_rows_with_head(data, file, ("name", "weight"), ("weight",)))
-        found = [_integer_text(f"{where}: weight", row["weight"][0], 0) for where, row in table]
+        found = [
+            _integer_text(f"{where}: weight", row["weight"][0], _SUMMANDS) for where, row in table
+        ]
         return SubsetSumProblem(found, _column(table, "name"), None)
     fields = _load_object(data, file)
     capacities = _capacities(fields, file)
     names = _names_field(fields, file, "")
     given = _list(fields, file, "", "weights")
     _check_rest(fields, file, "", "weights, names, capacity")
-    weights = [_integer(f"{file}: weights[{i}]", one, 0) for i, one in enumerate(given)]
+    weights = [_integer(f"{file}: weights[{i}]", one, _SUMMANDS) for i, one in enumerate(given)]
     _check_length(names, weights, file, "")
     return SubsetSumProblem(weights, names, capacities)
 
@@ -154,10 +164,11 @@ def read_array(data: bytes, file: str, format: str) -> np.ndarray:
 
     Returns
     -------
-    int64 or float64 array, or what an NPY file holds
+    int64 or float64 array, or what an NPY file holds in the byte order of this machine, float16 as
+    float32
     """
     if format == "npy":
-        return _load_npy(data, file)
+        return _real(_load_npy(data, file), file)
     if format == "csv":
         return _array_of_rows(data, file)
     value = _load_json(data, file)
@@ -173,6 +184,26 @@ def read_array(data: bytes, file: str, format: str) -> np.ndarray:
         level = level[0] if level else None
     flat = list(_numbers(value, f"{file}: values", shape))
     return _array(flat, file).reshape(shape)
+
+
+def check_columns(problem: KnapsackProblem, capacities: int, file: str) -> None:
+    """See to it that there is a weight for each of so many capacities.
+
+    Raises
+    ------
+    ParameterError
+        When there are more or fewer.
+    """
+    names = [f"groups[{index}]: " for index in range(len(problem.groups or []))]
+    if problem.group_names is not None:
+        names = [f"group {name!r}: " for name in problem.group_names]
+    parts = [("", problem.items), *zip(names, problem.groups or [], strict=True)]
+    for where, part in parts:
+        count = len(part.weights[0]) if part is not None and part.weights else capacities
+        if count != capacities:
+            raise ParameterError(
+                f"{file}: {where}weights: {count} each: must be {capacities}, one a capacity"
+            )
 
 
 def check_numbers(values: np.ndarray, file: str) -> None:
@@ -223,9 +254,11 @@ def _array_of_rows(data: bytes, file: str) -> np.ndarray:
 def _knapsack_of_rows(data: bytes, file: str) -> KnapsackProblem:
     columns = ("name", "group", "profit", "weight")
     table = list(_rows_with_head(data, file, columns, ("profit", "weight"), ("weight",)))
-    profits = [_integer_text(f"{where}: profit", row["profit"][0]) for where, row in table]
+    profits = [
+        _integer_text(f"{where}: profit", row["profit"][0], _PROFITS) for where, row in table
+    ]
     weights = [
-        [_integer_text(f"{where}: weight", text, 0) for text in row["weight"]]
+        [_integer_text(f"{where}: weight", text, _WEIGHTS) for text in row["weight"]]
         for where, row in table
     ]
     if not table or "group" not in table[0][1]:
@@ -327,8 +360,18 @@ def _load_object(data: bytes, file: str) -> dict[str, Any]:
 def _load_npy(data: bytes, file: str) -> np.ndarray:
     try:
         return np.lib.format.read_array(io.BytesIO(data), allow_pickle=False)
-    except (ValueError, EOFError, MemoryError) as error:
-        raise ParameterError(f"{file}: is no NPY file of numbers: {error}") from error
+    except Exception as error:  # NumPy reads the header as Python, which fails in many ways
+        reason = str(error).partition("\n")[0] or type(error).__name__
+        raise ParameterError(f"{file}: is no NPY file of numbers: {reason}") from error
+
+
+def _real(array: np.ndarray, file: str) -> np.ndarray:
+    """Integers or floating-point numbers in a type that all solvers take."""
+    if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
+        raise ParameterError(f"{file}: type {array.dtype}: must be numbers of at most 64 bits")
+    if array.dtype.kind == "f" and array.dtype.itemsize == 2:
+        return array.astype(np.float32)
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
 def _integers(array: np.ndarray, file: str, rank: int) -> np.ndarray:
@@ -339,11 +382,15 @@ def _integers(array: np.ndarray, file: str, rank: int) -> np.ndarray:
     return array
 
 
-def _check_weights(weights: np.ndarray, file: str, first: int) -> None:
-    if weights.size and weights.min() < 0:
-        row, column = np.argwhere(weights < 0)[0].tolist()
-        place = f"[{row}]" if weights.shape[1] == 1 and not first else f"[{row}, {column + first}]"
-        raise ParameterError(f"{file}: {place} = {weights[row, column]}: must be from 0 up")
+def _check_range(array: np.ndarray, column: int | None, limits: tuple[int, int], file: str) -> None:
+    """Look at the numbers of a column, or of a sequence."""
+    numbers = array if column is None else array[:, column]
+    low, high = limits
+    if numbers.size and (int(numbers.min()) < low or int(numbers.max()) > high):
+        # NumPy compares integers of all types as what they are.
+        row = int(np.flatnonzero((numbers < low) | (numbers > high))[0])
+        place = f"[{row}]" if column is None else f"[{row}, {column}]"
+        raise ParameterError(f"{file}: {place} = {numbers[row]}: must be from {low} to {high}")
 
 
 def _choices(fields: dict[str, Any], file: str, prefix: str) -> Choices:
@@ -355,13 +402,15 @@ def _choices(fields: dict[str, Any], file: str, prefix: str) -> Choices:
     where = f"{file}: {prefix}"
     if len(profits) != len(weights):
         raise ParameterError(f"{where}weights: {len(weights)}: must be {len(profits)} as profits")
-    whole = [_integer(f"{where}profits[{i}]", one) for i, one in enumerate(profits)]
+    whole = [_integer(f"{where}profits[{i}]", one, _PROFITS) for i, one in enumerate(profits)]
     rows = []
     for i, given in enumerate(weights):
         row = given if isinstance(given, list) else [given]
+        if not row:
+            raise ParameterError(f"{where}weights[{i}] = []: must be one weight or more")
         rows.append(
             [
-                _integer(f"{where}weights[{i}]" + (f"[{j}]" if row is given else ""), one, 0)
+                _integer(f"{where}weights[{i}]" + (f"[{j}]" if row is given else ""), one, _WEIGHTS)
                 for j, one in enumerate(row)
             ]
         )
@@ -376,8 +425,8 @@ def _capacities(fields: dict[str, Any], file: str) -> list[int] | None:
         return None
     given = fields.pop("capacity")
     if isinstance(given, list):
-        return [_integer(f"{file}: capacity[{i}]", one, 0) for i, one in enumerate(given)]
-    return [_integer(f"{file}: capacity", given, 0)]
+        return [_integer(f"{file}: capacity[{i}]", one, (0,)) for i, one in enumerate(given)]
+    return [_integer(f"{file}: capacity", given, (0,))]
 
 
 def _list(fields: dict[str, Any], file: str, prefix: str, name: str) -> list:
@@ -418,19 +467,20 @@ def _check_rest(fields: dict[str, Any], file: str, prefix: str, known: str) -> N
         raise ParameterError(f"{file}: {prefix}{next(iter(fields))}: is not one of {known}")
 
 
-def _integer(where: str, value: Any, least: int | None = None) -> int:
-    kind = "an integer" if least is None else f"an integer from {least} up"
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise ParameterError(f"{where} = {_shown(value)}: must be {kind}")
-    if least is not None and value < least:
-        raise ParameterError(f"{where} = {value}: must be {kind}")
+def _integer(where: str, value: Any, limits: Sequence[int]) -> int:
+    """An integer from the first limit to the second, where there is one."""
+    low, *high = limits
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    if not whole or value < low or any(value > most for most in high):
+        upper = "".join(f" to {most}" for most in high) or " up"
+        raise ParameterError(f"{where} = {_shown(value)}: must be an integer from {low}{upper}")
     return value
 
 
-def _integer_text(where: str, text: str, least: int | None = None) -> int:
+def _integer_text(where: str, text: str, limits: Sequence[int]) -> int:
     if not _INTEGER.fullmatch(text.strip()):
-        raise ParameterError(f"{where} = {text!r}: must be an integer")
-    return _integer(where, int(text), least)
+        raise ParameterError(f"{where} = {text[:40]!r}: must be an integer")
+    return _integer(where, int(text), limits)
 
 
 def _number_text(where: str, text: str) -> int | float:

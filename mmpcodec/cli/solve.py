@@ -67,6 +67,7 @@ def knapsack(
 
     problem = read(problem_files.read_knapsack, file, format, out, force, solver, backend)
     rooms = capacities(capacity, problem.capacities, file)
+    problem_files.check_columns(problem, len(rooms), output.shown(file, "stdin"))
     more: dict[str, Any] = {
         "exact_fill": exact_fill or problem.exact_fill,
         "time_limit": seconds,
@@ -77,19 +78,19 @@ def knapsack(
         items = problem.items
         weights = columns(items.weights, len(rooms))
         found = naming(file, solver.knapsack, items.profits, weights, rooms, **more)
-        chosen = [(items, index) for index in found.items]
+        parts, chosen = [items], [(items, index) for index in found.items]
     else:
         assert problem.groups is not None
         groups = [(each.profits, columns(each.weights, len(rooms))) for each in problem.groups]
         found = naming(file, solver.multiple_choice, groups, rooms, **more)
-        chosen = list(zip(problem.groups, found.items, strict=False))
+        parts, chosen = problem.groups, list(zip(problem.groups, found.items, strict=False))
         answer["groups"] = problem.group_names
     sums = [sum(part.weights[index][k] for part, index in chosen) for k in range(len(rooms))]
-    named = [part.names[index] for part, index in chosen if part.names is not None]
+    names = [part.names[index] if part.names else None for part, index in chosen]
     answer |= {
         "value": found.value,
         "items": list(found.items),
-        "names": named or None,
+        "names": names if any(part.names is not None for part in parts) else None,
         "weights": None if found.value is None else sums,
         "optimal": found.optimal,
         "bound": found.bound,
@@ -170,7 +171,9 @@ def max_sum(
     values = read(problem_files.read_array, file, format, out, force, solver, backend)
     if values.ndim not in (1, 2, 3) or (values.ndim == 3 and count > 1):
         most = "1 or 2 dimensions for several" if count > 1 else "1 to 3 dimensions"
-        raise ParameterError(f"{file}: shape {values.shape}: must have {most}")
+        raise ParameterError(
+            f"{output.shown(file, 'stdin')}: shape {values.shape}: must have {most}"
+        )
     more: dict[str, Any] = {"allow_empty": allow_empty, "backend": backend}
     started = time.perf_counter()
     found: Sequence[Any]

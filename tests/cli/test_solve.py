@@ -101,6 +101,30 @@ def test_edges_of_knapsacks(mmp, problem, value):
     assert solved(mmp, "knapsack", "-", problem=problem)["value"] == value
 
 
+def test_names_stand_beside_what_they_name(mmp):
+    groups = [
+        {"profits": [1, 2], "weights": [1, 1]},
+        {"profits": [1, 2], "weights": [1, 1], "names": ["x", "y"]},
+    ]
+    found = solved(mmp, "knapsack", "-", problem={"groups": groups, "capacity": 9})
+    assert (found["items"], found["names"]) == ([1, 1], [None, "y"])
+    found = solved(mmp, "knapsack", "-", problem={"groups": groups, "capacity": 1})
+    assert (found["value"], found["names"]) == (None, [])
+    found = solved(mmp, "knapsack", "-", problem={"groups": groups[:1], "capacity": 9})
+    assert found["names"] is None
+    named = {"weights": [3], "names": ["x"], "capacity": 2}
+    assert solved(mmp, "subset-sum", "-", problem=named)["volumes"][0]["names"] == []
+    assert solved(mmp, "knapsack", "-", problem={**named, "profits": [1]})["names"] == []
+
+
+@pytest.mark.parametrize("kind", [">i2", ">f8", "<f2", ">f2", "u1", "?"])
+def test_arrays_of_any_type_are_taken_alike(mmp, kind):
+    np.save("a.npy", np.array([0, 1, 1]).astype(kind))
+    found = json.loads(mmp("solve", "max-sum", "a.npy").stdout)["found"]
+    assert [one["sum"] for one in found] == [2]
+    assert json.loads(mmp("solve", "select", "a.npy").stdout)["median"] == 1
+
+
 def test_capacities_of_the_command_line_come_first(mmp):
     problem = {"weights": [4, 6], "capacity": 10}
     found = solved(mmp, "subset-sum", "-", "-c", 4, "-c", 7, problem=problem)["volumes"]
@@ -172,16 +196,22 @@ def test_answer_in_a_file(mmp, files):
         (["knapsack"], '{"profits": [1], "weights": [1]}', "stdin: capacity: is missing; give -c"),
         (["knapsack", "-c", 1], '{"profits": [1], "weights": [-1]}', "stdin: weights[0] = -1"),
         (["knapsack", "-c", 1], '{"profits": [1', "stdin:1: column 15: Expecting"),
-        (["knapsack", "-c", 1, "-c", 1], '{"profits": [1], "weights": [1]}', "stdin: weights of"),
+        (["knapsack", "-c", 1, "-c", 1], '{"profits": [1], "weights": [1]}',
+         "stdin: weights: 1 each: must be 2"),
         (["knapsack", "-c", 1 << 62], '{"profits": [1], "weights": [1]}', "stdin: capacity = 46"),
         (["knapsack"], '{"groups": [{"profits": [], "weights": []}], "capacity": 1}',
          "stdin: group 0 with 0 options"),
+        (["knapsack", "-c", 1], '{"profits": [1], "weights": [[]]}', "stdin: weights[0] = []: mus"),
+        (["knapsack"], '{"groups": [{"name": "a", "profits": [1], "weights": [[1, 2]]}], '
+         '"capacity": 1}', "stdin: group 'a': weights: 2 each: must be 1, one a capacity"),
+        (["knapsack"], '{"groups": [{"profits": [1], "weights": [1]}], "capacity": [1, 2]}',
+         "stdin: groups[0]: weights: 1 each: must be 2, one a capacity"),
         (["subset-sum", "-c", 1], '{"weights": [9223372036854775808]}', "stdin: weights[0] = 9"),
         (["subset-sum", "-c", 1, "--method", "fast"], '{"weights": [1]}', "stdin: method = 'fast'"),
         (["max-sum"], "[1, NaN]", "stdin: value nan at (1,): must be finite"),
         (["max-sum"], "[]", "stdin: values of shape (0,): must not be empty"),
-        (["max-sum"], "[[[[1]]]]", "-: shape (1, 1, 1, 1): must have 1 to 3 dimensions"),
-        (["max-sum", "-k", 2], "[[[1]]]", "-: shape (1, 1, 1): must have 1 or 2 dimensions"),
+        (["max-sum"], "[[[[1]]]]", "stdin: shape (1, 1, 1, 1): must have 1 to 3 dimensions"),
+        (["max-sum", "-k", 2], "[[[1]]]", "stdin: shape (1, 1, 1): must have 1 or 2 dimensions"),
         (["select"], "[1, NaN]", "stdin: values[1] = NaN: must be a number"),
         (["select", "-k", 3], "[1, 2]", "stdin: k = 3: must be from 1 to 2"),
         (["select", "-q", 1.5], "[1, 2]", "stdin: q = [1.5]: must be numbers from 0 to 1"),

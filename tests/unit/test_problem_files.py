@@ -20,6 +20,12 @@ def npy(array):
     return stream.getvalue()
 
 
+def broken_header(text):
+    """An NPY file of version 1 whose header is any text."""
+    header = text.encode() + b"\n"
+    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header
+
+
 def as_json(value):
     return json.dumps(value).encode()
 
@@ -137,14 +143,31 @@ def test_arrays(data, format, array):
         (b"profit,profit,weight\n", "csv", "p.x:1: 'profit,profit,weight': must be a head"),
         (b"profit,weight\n7\n", "csv", "p.x:2: 1 fields: must be 2"),
         (b"profit,weight\n7,6\n7,x\n", "csv", "p.x:3: weight = 'x': must be an integer"),
-        (b"profit,weight\n7,-6\n", "csv", "p.x:2: weight = -6: must be an integer from 0 up"),
+        (b"profit,weight\n7,-6\n", "csv", "p.x:2: weight = -6: must be an integer from 0 to"),
         (b"profit,weight\n7.5,6\n", "csv", "p.x:2: profit = '7.5': must be an integer"),
+        (b"profit,weight\n7,6\n7,99999999999999999999\n", "csv",
+         "p.x:3: weight = 99999999999999999999: must be an integer from 0 to 4611686018427387903"),
+        (b"profit,weight\n-99999999999999999999,6\n", "csv", "p.x:2: profit = -999999999999999999"),
+        (b'{"profits": [7], "weights": [[]]}', "json", r"weights\[0\] = \[\]: must be one wei"),
+        (b'{"profits": [7, 7], "weights": [[], []]}', "json", r"weights\[0\] = \[\]: must be one"),
+        (b'{"groups": [{"profits": [7], "weights": [[]]}]}', "json", r"groups\[0\].weights\[0\] ="),
+        (b'{"profits": [7], "weights": [4611686018427387904]}', "json",
+         r"weights\[0\] = 4611686018427387904: must be an integer from 0 to 4611686018427387903"),
+        (npy(np.array([[1, 2], [1, (1 << 64) - 1]], np.uint64)), "npy",
+         r"\[1, 1\] = 18446744073709551615: must be from 0 to 4611686018427387903"),
+        (npy(np.array([[1, 2], [1 << 62, 1]], np.uint64)), "npy",
+         r"\[1, 0\] = 4611686018427387904: must be from -4611686018427387903 to"),
+        (broken_header("((((1"), "npy", "p.x: is no NPY file of numbers: "),
+        (broken_header("{'descr': '<i8', 'fortran_order': False, 'shape': (" + "9" * 31 + ",)}"),
+         "npy", "p.x: is no NPY file of numbers: "),
+        (broken_header("-" * 5000 + "1"), "npy", "p.x: is no NPY file of numbers: "),
+        (broken_header("{'descr': '<i8',\n 'fort"), "npy", "p.x: is no NPY file of numbers: "),
         (b"name,profit,weight\na,7,6\na,7,6\n", "csv", "p.x:3: name 'a' is also in p.x:2"),
         (b'profit,weight\n"7,6\n', "csv", "p.x:2: unexpected end of data"),
         (npy(np.ones((2, 2))), "npy", "p.x: type float64: must be integers"),
         (npy(np.ones(2, int)), "npy", r"p.x: shape \(2,\): must have 2 dimensions"),
         (npy(np.ones((2, 1), int)), "npy", "must be profits, then weights"),
-        (npy(np.array([[1, 2], [3, -4]])), "npy", r"p.x: \[1, 1\] = -4: must be from 0 up"),
+        (npy(np.array([[1, 2], [3, -4]])), "npy", r"p.x: \[1, 1\] = -4: must be from 0 to 46"),
         (npy(np.ones((2, 2), int))[:-1], "npy", "p.x: is no NPY file of numbers"),
         (b"", "npy", "p.x: is no NPY file of numbers"),
         (b"PK\3\4", "npy", "p.x: is no NPY file"),
@@ -155,16 +178,23 @@ def test_wrong_knapsacks_are_named(data, format, says):
     with pytest.raises(ParameterError, match=says) as error:
         read_knapsack(data, "p.x", format)
     assert str(error.value).startswith("p.x")
+    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(
     ("data", "format", "says"),
     [
-        (b'{"weights": [3, -5]}', "json", r"p.x: weights\[1\] = -5: must be an integer from 0 up"),
+        (b'{"weights": [3, -5]}', "json", r"p.x: weights\[1\] = -5: must be an integer from 0 to"),
         (b'{"weights": [3], "profits": [3]}', "json", "p.x: profits: is not one of weights"),
         (b"weight\n3\n2.5\n", "csv", "p.x:3: weight = '2.5'"),
         (b"weight,weight\n", "csv", "p.x:1: 'weight,weight'"),
-        (npy(np.array([3, -5])), "npy", r"p.x: \[1\] = -5: must be from 0 up"),
+        (npy(np.array([3, -5])), "npy", r"p.x: \[1\] = -5: must be from 0 to 9223372036854775807"),
+        (npy(np.array([3, 1 << 63], np.uint64)), "npy", r"p.x: \[1\] = 9223372036854775808: must"),
+        (
+            b"weight\n3\n9223372036854775808\n",
+            "csv",
+            "p.x:3: weight = 9223372036854775808: must be",
+        ),
     ],
 )
 def test_wrong_subset_sums_are_named(data, format, says):
@@ -185,6 +215,11 @@ def test_wrong_subset_sums_are_named(data, format, says):
         (b"1,2\n3\n", "csv", "p.x:2: 1 fields: must be 2"),
         (b"1,2\n3,x\n", "csv", "p.x:2: field 2 = 'x': must be a number"),
         (b"1,\n", "csv", "p.x:1: field 2 = '': must be a number"),
+        (
+            npy(np.ones(2, np.complex64)),
+            "npy",
+            "p.x: type complex64: must be numbers of at most 64",
+        ),
     ],
 )
 def test_wrong_arrays_are_named(data, format, says):

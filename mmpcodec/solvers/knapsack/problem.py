@@ -235,7 +235,8 @@ def _weights(name: str, values: Any, limits: tuple[int, ...], count: int) -> np.
     rank = np.ndim(values) if len(limits) == 1 and np.ndim(values) == 1 else 2
     if not count and np.size(values) == 0:
         return np.zeros((0, len(limits)), np.int64)
-    columns = _integers(name, values, rank).reshape(-1, 1 if rank == 1 else np.shape(values)[1])
+    columns = _integers(name, values, rank)
+    columns = columns[:, None] if rank == 1 else columns
     if columns.shape != (count, len(limits)):
         raise ParameterError(
             f"{name} of shape {np.shape(values)}: must be {count} for each of the "
