@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from heapq import heapify, heappop, heappush
 
-from mmpcodec.budget.ladder import Ladder, Point, psnr_of
+from mmpcodec.budget.ladder import WHITE, Ladder, Point, psnr_of
 from mmpcodec.errors import Infeasible, LimitExceeded, ParameterError
 from mmpcodec.solvers.knapsack import Solution, multiple_choice
+from mmpcodec.solvers.knapsack.problem import MAX_PROFITS
 
 OBJECTIVES = ("total", "worst")
 ENOUGH_DB = 0.01
@@ -113,6 +114,29 @@ class Comparison:
 def least_bytes(ladders: Sequence[Ladder]) -> int:
     """The smallest total."""
     return sum(min(point.bytes for point in ladder.points) for ladder in ladders)
+
+
+def check_weights(weights: Sequence[int], pixels: Sequence[int]) -> None:
+    """Refuse weights with which squared errors may add up to more than the solver takes.
+
+    Parameters
+    ----------
+    weights : sequence of int
+        Of pictures, from 0 up.
+    pixels : sequence of int
+        Of each.
+
+    Raises
+    ------
+    ParameterError
+    """
+    most = MAX_PROFITS // WHITE**2
+    total = sum(weight * count for weight, count in zip(weights, pixels, strict=True))
+    if total > most:
+        raise ParameterError(
+            f"weights in lowest terms times pixels add up to {total}: must be at most {most}; "
+            "with fewer digits they are less"
+        )
 
 
 def compare(

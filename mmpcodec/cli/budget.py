@@ -134,15 +134,22 @@ def budget(
         table = read_table(output.read(weights), output.shown(weights, "stdin"), "weight")
         millionths = table.of([job.source for job in files])
         if not any(millionths):
-            raise ParameterError(f"{weights}: no weight is above 0")
+            raise ParameterError(f"{table.file}: no weight is above 0")
     if plot is not None:
         figure_class()
     weighs = backend == "auto" and backends.may_use_device()
     chosen = backends.get(backend, work_of(files) * len(ladder) if weighs else 0)
     pictures = [library.Picture(job.name, reader(job)) for job in files]
-    if not readable(pictures):
+    pixels = pixels_of(pictures)
+    if pixels is None:
         show_error("nothing was written: the budget is for all pictures")
         return ExitCode.FAILED
+    shares = in_lowest_terms(millionths)
+    if weights is not None:
+        try:
+            library.check_weights(shares, pixels)
+        except ParameterError as error:
+            raise ParameterError(f"{output.shown(weights, 'stdin')}: {error}") from error
 
     to_stderr = any(job.target == output.STANDARD for job in [*files, *drawing])
     printer = Printer(as_json, quiet, False, to_stderr)
@@ -159,7 +166,7 @@ def budget(
             raise FileError.from_os(error.filename or place, error) from error
         if min_psnr is not None:
             ladders = [each.at_least(min_psnr) for each in ladders]
-        weighted = zip(ladders, in_lowest_terms(millionths), strict=True)
+        weighted = zip(ladders, shares, strict=True)
         ladders = [replace(each, weight=weight) for each, weight in weighted]
         found = library.compare(
             ladders, room, objective=objective, time_limit=seconds, backend=backend
@@ -205,16 +212,15 @@ def reader(job: Job) -> Any:
     return functools.cache(read) if job.source == output.STANDARD else read
 
 
-def readable(pictures: "Sequence[Picture]") -> bool:
-    """Whether all pictures can be read; says which ones cannot."""
-    failed = 0
+def pixels_of(pictures: "Sequence[Picture]") -> list[int] | None:
+    """How many each picture has; None where some cannot be read, and says which ones."""
+    found = []
     for picture in pictures:
         try:
-            picture.read()
+            found.append(picture.read().size)
         except MmpError as error:
             show_error(error)
-            failed += 1
-    return not failed
+    return found if len(found) == len(pictures) else None
 
 
 def measured(

@@ -350,12 +350,18 @@ def test_files_that_exist_stay(mmp, three, cache):
         (["--total", "1MB", "--weights", "none.csv"], "none.csv: No such file or directory"),
         (["--total", "1MB", "--weights", "few.csv"], "few.csv: has no weight for 'slope.png'"),
         (["--total", "1MB", "--weights", "zero.csv"], "zero.csv: no weight is above 0"),
+        (
+            ["--total", "1MB", "--weights", "far.csv"],
+            "far.csv: weights in lowest terms times pixels add up to 1023999999998976003520: "
+            "must be at most 35460869038272; with fewer digits they are less",
+        ),
         (["--total", "1MB", "--weights", "minus.csv"], "minus.csv:1: weight = '-1': must be a n"),
     ],
 )
 def test_wrong_use(mmp, three, cache, arguments, says):
     Path("few.csv").write_text("noise.png,1\n")
     Path("zero.csv").write_text("noise.png,0\nslope.png,0\nmixed.png,0.0\n")
+    Path("far.csv").write_text("noise.png,999999999999\nslope.png,0.000001\nmixed.png,0.000001\n")
     Path("minus.csv").write_text("noise.png,-1\n")
     result = mmp("budget", *three, "-n", *arguments)
     assert result.exit_code == (1 if "none.csv" in arguments else 2)
