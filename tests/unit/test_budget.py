@@ -27,6 +27,7 @@ from mmpcodec.budget import (
     least_bytes,
     measure,
     one_lambda,
+    plot,
 )
 from mmpcodec.budget import plans as plans_module
 from mmpcodec.budget.ladder import psnr_of
@@ -290,6 +291,41 @@ def test_least_psnr_drops_points():
 def test_drawing():
     data = draw_budget([A, B], budget_curve([A, B]), compare([A, B], 14), 14)
     assert data.startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("objective", ["total", "worst"])
+@pytest.mark.parametrize("lossless", [0, 1, 30])
+def test_drawing_has_a_place_for_all_marks(monkeypatch, lossless, objective):
+    figures = []
+
+    class Kept(plot.figure_class()):
+        def __init__(self, *arguments, **more):
+            super().__init__(*arguments, **more)
+            figures.append(self)
+
+    monkeypatch.setattr(plot, "figure_class", lambda: Kept)
+    points = [Point(k + 1, 9000 - 10 * k, 90 * max(k + 1 - lossless, 0)) for k in range(30)]
+    # A point that no budget needs lies behind the end of the curve.
+    ladder = Ladder("a", 1000, (Point(0.5, 20000, 90 * (not lossless)), *points))
+    found = compare([ladder], 9500, objective=objective)
+    draw_budget([ladder], budget_curve([ladder], objective=objective), found, 9500)
+    (axes,) = figures[0].axes
+    curve, dots, *others = axes.lines
+    assert len(dots.get_xdata()) == 31
+    assert curve.get_xdata()[-1] == 20
+    assert curve.get_ydata()[-1] == max(dots.get_ydata())
+    low, high = axes.get_ylim()
+    for line in (curve, dots, *others):
+        assert np.isfinite(line.get_ydata()).all()
+        if line.get_label() != "budget":
+            assert all(low < y < high for y in line.get_ydata())
+    named = [label.get_text() for label in axes.get_yticklabels(which="both")]
+    assert ("lossless" in named) == bool(lossless)
+    labels = [text for text in axes.texts if text.get_visible()]
+    boxes = [label.get_window_extent() for label in labels]
+    assert 1 < len(labels) < 31
+    for k, box in enumerate(boxes):
+        assert not any(box.overlaps(other) for other in boxes[:k])
 
 
 @pytest.fixture
