@@ -6,7 +6,6 @@ its inputs, ``output`` for how files are written, ``exits`` for what it all retu
 """
 
 import io
-import signal
 import sys
 import warnings
 from typing import Annotated
@@ -28,7 +27,7 @@ from mmpcodec.cli import (
     solve,
     sweep,
 )
-from mmpcodec.cli.exits import CommandGroup, discard_unwritten, terminate
+from mmpcodec.cli.exits import CommandGroup, discard_unwritten
 
 app = typer.Typer(
     name="mmp",
@@ -74,7 +73,6 @@ def program(
 
 def main() -> None:
     """Run the program on the arguments of this process."""
-    signal.signal(signal.SIGTERM, terminate)
     if not sys.warnoptions:
         warnings.simplefilter("ignore")  # what matters to the user is an error line
     if isinstance(sys.stdout, io.TextIOWrapper):

@@ -1,5 +1,5 @@
 """``python -m mmpcodec.cli`` is ``mmp``."""
 
-from mmpcodec.cli import main
+from mmpcodec.start import main
 
 main()

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import signal
 import sys
 from enum import IntEnum
 from types import FrameType
@@ -10,6 +11,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from mmpcodec import start
 from mmpcodec.errors import BackendUnavailable, MmpError, ParameterError
 
 
@@ -43,6 +45,14 @@ def terminate(signal_number: int, frame: FrameType | None) -> None:
     raise Terminated
 
 
+def clean_up_on_signals() -> None:
+    """From here on a signal ends the program by an exception; until then it ends at once."""
+    if signal.getsignal(signal.SIGTERM) is start.stop:
+        signal.signal(signal.SIGTERM, terminate)
+    if signal.getsignal(signal.SIGINT) is start.stop:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def show_error(message: object) -> None:
     """Print an error line."""
     print(f"mmp: {message}", file=sys.stderr, flush=True)
@@ -70,6 +80,7 @@ class CommandGroup(TyperGroup):
 
     def _run(self, ctx: Any) -> int:
         try:
+            clean_up_on_signals()
             return super().invoke(ctx) or ExitCode.DONE
         except ParameterError as error:
             show_error(error)

@@ -16,7 +16,7 @@ from mmpcodec.cli import app
 # A shell that starts the tests in the background makes them ignore SIGINT, and so their children.
 START = (
     "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
-    "from mmpcodec.cli import main; main()"
+    "from mmpcodec.start import main; main()"
 )
 
 

@@ -58,3 +58,23 @@ def test_interrupt_keeps_what_is_finished_and_what_was_there(process, large, sam
     assert files() == ["a.png", "b.mmp", "b.png", "first.mmp", "first.png"]
     with open("b.mmp", "rb") as stream:
         assert stream.read() == b"old"
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "word"),
+    [(signal.SIGINT, 130, b"interrupted"), (signal.SIGTERM, 143, b"terminated")],
+)
+@pytest.mark.parametrize("where", ["typer", "mmpcodec.cli.exits", "mmpcodec.cli.sweep"])
+def test_signal_while_the_program_starts(process, where, number, code, word):
+    # The signal comes when a module is looked for.
+    before = (
+        "import os, sys\n"
+        "class Finder:\n"
+        "    @staticmethod\n"
+        "    def find_spec(name, *_):\n"
+        f"        if name == {where!r}: os.kill(os.getpid(), {int(number)})\n"
+        "sys.meta_path.insert(0, Finder)\n"
+    )
+    child = process("doctor", before=before)
+    out, errors = child.communicate(timeout=60)
+    assert (child.returncode, out, errors) == (code, b"", b"mmp: " + word + b"\n")
