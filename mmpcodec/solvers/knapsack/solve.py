@@ -13,7 +13,12 @@ from mmpcodec.solvers.knapsack import core, counting, enumeration, reference
 from mmpcodec.solvers.knapsack.answers import Solution
 from mmpcodec.solvers.knapsack.bounds import greedy, relax
 from mmpcodec.solvers.knapsack.clock import OutOfTime, is_over
-from mmpcodec.solvers.knapsack.problem import Problem, of_groups, of_items
+from mmpcodec.solvers.knapsack.problem import (
+    Problem,
+    of_groups,
+    of_items,
+    of_many_items,
+)
 from mmpcodec.solvers.knapsack.reduction import Reduced, exclude, reduce
 from mmpcodec.solvers.knapsack.table import (
     Table,
@@ -104,8 +109,7 @@ def knapsack_batch(
     [4, 5]
     """
     listed = _checked(instances, "profits, weights and capacities", 3)
-    problems = [of_items(p, w, c, exact_fill) for p, w, c in listed]
-    return _solve(problems, True, time_limit, memory_limit, backend)
+    return _solve(of_many_items(listed, exact_fill), True, time_limit, memory_limit, backend)
 
 
 def multiple_choice(
