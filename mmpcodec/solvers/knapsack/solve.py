@@ -200,10 +200,11 @@ class _Search:
     def is_direct(self, operation: Any, memory: int) -> bool:
         """Whether a table is filled sooner than anything is done to make it smaller."""
         # Items of one budget are tried by lists of states first.
+        rest = self.rest
         self.direct = (
-            self.rest.items is None
-            and self.rest.cells <= operation.DIRECT_CELLS
-            and table_bytes(self.rest, operation) <= memory
+            rest.items is None
+            and rest.cells <= operation.DIRECT_CELLS
+            and table_bytes(rest, operation) <= memory
         )
         return self.direct
 
@@ -218,12 +219,13 @@ class _Search:
             self.good = whole
         self.known = value if self.known is None else max(value, self.known)
 
-    def settle(self, choices: np.ndarray | None, path: str) -> None:
-        """The best choice of what is left, None where there is none."""
+    def settle(self, choices: np.ndarray | None, path: str, value: int | None = None) -> None:
+        """The best choice of what is left, None where there is none, and its profit if known."""
         self.path = path
         if choices is not None:
             self.choices = self.whole(choices)
-            self.value = self.bound = self.problem.value(self.choices)
+            known = value is not None and self.reduced is None
+            self.value = self.bound = value if known else self.problem.value(self.choices)
 
     def settled(self) -> int:
         """Profit that the reduction has settled."""
@@ -249,7 +251,7 @@ class _Search:
         assert path is not None
         optimal = path != "greedy" or self.value == self.bound is not None
         chosen = np.zeros(0, np.int64) if self.choices is None else self.choices
-        indices = np.flatnonzero(chosen) if items else chosen
+        indices = chosen.nonzero()[0] if items else chosen
         if items and self.problem.items is not None:
             indices = np.sort(self.problem.items[indices])
         return Solution(self.value, tuple(indices.tolist()), optimal, self.bound, path, seconds)
@@ -399,7 +401,7 @@ def _fill_tables(
                 continue
             answers = operation.solve_many([search.rest for search in some], memory)
             for search, (value, choices) in zip(some, answers, strict=True):
-                search.settle(None if value is None else choices, "dense")
+                search.settle(None if value is None else choices, "dense", value)
 
 
 def _shares(searches: list[_Search], most: int) -> list[list[_Search]]:
