@@ -1,12 +1,13 @@
-"""Batches of knapsacks: read at once as one by one."""
+"""Batches of knapsacks: read at once as one by one, and cut into shares for a device."""
 
 from dataclasses import fields
+from itertools import chain
 
 import numpy as np
 import pytest
 
 from mmpcodec import ParameterError
-from mmpcodec.solvers.knapsack import knapsack, knapsack_batch
+from mmpcodec.solvers.knapsack import cuda, knapsack, knapsack_batch
 from mmpcodec.solvers.knapsack.problem import Problem, of_items, of_many_items
 
 PROPERTIES = "options", "most_options", "shape", "states", "bits", "magnitude", "peak", "cells"
@@ -100,3 +101,51 @@ def test_the_first_wrong_instance_is_named(instance):
         with pytest.raises(ParameterError) as found:
             knapsack_batch([*batch, instance, *batch, *behind])
         assert str(found.value) == str(alone.value)
+
+
+def shares(monkeypatch, problems, cells, memory=1 << 40, rounds=1, teams=1):
+    monkeypatch.setattr(cuda, "SHARE_CELLS", cells)
+    monkeypatch.setattr(cuda, "ROUNDS", rounds)
+    monkeypatch.setattr(cuda, "_teams", lambda *_: (teams, 1))
+    return list(cuda._shares(problems, memory))
+
+
+def problem_of(count, capacity):
+    return of_items(np.ones(count, int), np.ones((count, 2), int), [capacity, 3], False)
+
+
+def test_shares_of_one_size(monkeypatch):
+    problems = [problem_of(5, 9) for _ in range(12)]
+    cells = problems[0].cells
+    for limit, sizes in (
+        (12 * cells, [12]),
+        (12 * cells - 1, [11, 1]),
+        (4 * cells, [4, 4, 4]),
+        (5 * cells + 1, [5, 5, 2]),
+        (0, [1] * 12),
+    ):
+        found = shares(monkeypatch, problems, limit)
+        assert [len(some) for some in found] == sizes
+        assert list(chain(*found)) == list(range(12))
+    # Each team has so many problems, and memory sets a limit nevertheless.
+    found = shares(monkeypatch, problems, 0, rounds=2, teams=3)
+    assert [len(some) for some in found] == [6, 6]
+    table = 3 * 4 * problems[0].states + 5 * cuda.plane_bytes(problems[0])
+    found = shares(monkeypatch, problems, 0, memory=table, rounds=2, teams=3)
+    assert [len(some) for some in found] == [1] * 12
+
+
+def test_shares_of_mixed_sizes(monkeypatch):
+    rng = np.random.default_rng(3)
+    problems = [
+        problem_of(int(count), int(capacity))
+        for count, capacity in zip(rng.integers(0, 20, 90), rng.integers(0, 400, 90), strict=True)
+    ]
+    for limit in (0, 5000, 1 << 30):
+        found = shares(monkeypatch, problems, limit, rounds=2)
+        assert sorted(chain(*found)) == list(range(90))
+        for some in found:
+            states = [problems[place].states for place in some]
+            assert states == sorted(states, reverse=True)
+            assert states[-1] * cuda.SIMILAR >= states[0]
+            assert len(some) <= 2 or sum(problems[place].cells for place in some) <= limit
