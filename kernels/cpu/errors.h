@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stdexcept>
+#include <string>
 
 namespace mmp {
 
@@ -10,7 +11,11 @@ struct TruncatedPayload : std::runtime_error {
 };
 
 struct CorruptPayload : std::runtime_error {
-    using std::runtime_error::runtime_error;
+    // The section of docs/format.md whose rule is broken.
+    const char* section;
+
+    explicit CorruptPayload(const std::string& problem, const char* section = "Range coder")
+        : std::runtime_error(problem), section(section) {}
 };
 
 struct Cancelled : std::runtime_error {

@@ -13,8 +13,16 @@
 
 namespace mmp {
 
-enum Syntax { kFlagSyntax, kClassSyntax, kElementSyntax };
-constexpr int kSyntaxElements = 3;
+enum Syntax {
+    kFlagSyntax,
+    kClassSyntax,
+    kElementSyntax,
+    kSplitSyntax,
+    kModeSyntax,
+    kKindSyntax,
+    kLevelSyntax
+};
+constexpr int kSyntaxElements = 7;
 
 // log2_rate of every total that a model can have.
 class RateTable {

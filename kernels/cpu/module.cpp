@@ -36,18 +36,6 @@ const SearchKernel& kernel_named(const std::string& name) {
     throw nb::value_error(("SIMD level " + name + " cannot run here").c_str());
 }
 
-// Also looks for signals, so that Ctrl-C works while the GIL is released.
-Progress progress_from(const nb::object& callback) {
-    return [&callback](int64_t done, int64_t total) {
-        nb::gil_scoped_acquire gil;
-        if (PyErr_CheckSignals()) throw nb::python_error();
-        if (callback.is_none()) return;
-        if (callback(done, total).is(nb::handle(Py_False)))
-            throw Cancelled("stopped by the caller after " + std::to_string(done) + " of " +
-                            std::to_string(total) + " fragments");
-    };
-}
-
 template <class T>
 nb::object array_of(const T* data, size_t height, size_t width) {
     T* copy = new T[height * width];
@@ -209,9 +197,14 @@ void translate(const char* name) {
             } catch (const Error& error) {
                 const nb::object type =
                     nb::module_::import_("mmpcodec.errors").attr(static_cast<char*>(payload));
-                const bool format = !std::is_same_v<Error, Cancelled>;
-                const nb::object value =
-                    format ? type("Range coder", error.what()) : type(error.what());
+                const nb::object value = [&] {
+                    if constexpr (std::is_same_v<Error, CorruptPayload>)
+                        return type(error.section, error.what());
+                    else if constexpr (std::is_same_v<Error, TruncatedPayload>)
+                        return type("Range coder", error.what());
+                    else
+                        return type(error.what());
+                }();
                 PyErr_SetObject(type.ptr(), value.ptr());
             }
         },
@@ -219,6 +212,17 @@ void translate(const char* name) {
 }
 
 }  // namespace
+
+mmp::Progress mmp::progress_from(const nb::object& callback) {
+    return [&callback](int64_t done, int64_t total) {
+        nb::gil_scoped_acquire gil;
+        if (PyErr_CheckSignals()) throw nb::python_error();
+        if (callback.is_none()) return;
+        if (callback(done, total).is(nb::handle(Py_False)))
+            throw Cancelled("stopped by the caller after " + std::to_string(done) + " of " +
+                            std::to_string(total) + " fragments");
+    };
+}
 
 NB_MODULE(_cpu, module) {
     ask_for_interrupts([] {
@@ -261,6 +265,7 @@ NB_MODULE(_cpu, module) {
         .def("target", &RangeDecoderObject::target, "total"_a)
         .def("consume", &RangeDecoderObject::consume, "cumulative"_a, "frequency"_a)
         .def("finish", &RangeDecoderObject::finish);
+    register_blocks(module);
     register_knapsack(module);
     register_max_sum(module);
     register_postfilter(module);

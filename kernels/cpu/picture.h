@@ -5,19 +5,16 @@
 #include <stdint.h>
 
 #include <array>
-#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "dictionary.h"
 #include "models.h"
+#include "progress.h"
 #include "tools.h"
 
 namespace mmp {
-
-// Called with the fragments done and their number; throws to stop.
-using Progress = std::function<void(int64_t done, int64_t total)>;
 
 struct Plane {
     int height, width;

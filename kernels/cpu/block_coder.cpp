@@ -1,0 +1,173 @@
+#include "block_coder.h"
+
+#include <algorithm>
+
+namespace mmp {
+
+namespace {
+
+Syntax syntax_of(int model) {
+    if (model < kLikelyModels) return kSplitSyntax;
+    if (model < kKindModels) return kModeSyntax;
+    return model < kTypeModels ? kKindSyntax : kLevelSyntax;
+}
+
+}  // namespace
+
+void BlockPlan::append(const BlockPlan& other) {
+    const auto shift = static_cast<uint32_t>(levels.size());
+    for (BlockNode node : other.nodes) {
+        node.levels += shift;
+        nodes.push_back(node);
+    }
+    levels.insert(levels.end(), other.levels.begin(), other.levels.end());
+}
+
+void predict(const BlockPicture& picture, const BlockPlace& block, int mode, uint8_t* out) {
+    if (mode == kLeastSquares) return picture.predict_least_squares(block, out);
+    const References references = picture.references(block);
+    const References smooth = references.smoothed(block.height() + block.width());
+    predict_block(mode, references, smooth, block.a, block.b, out);
+}
+
+void rebuild(const BlockPlace& block, int type, const int16_t* levels, int32_t step,
+             const uint8_t* prediction, uint8_t* out) {
+    int16_t coefficients[kMaxCoded];
+    const int count = scan_of(block.a, block.b).count;
+    for (int i = 0; i < count; ++i) coefficients[i] = int16_t(dequantised(levels[i], step));
+    transform_inverse(coefficients, block.a, block.b, type, prediction, out);
+}
+
+int BlockWriter::bit(int model, int value) {
+    BitModel& m = models_.bits[model];
+    const uint32_t zero = kBitTotal - m.one, frequency = value ? m.one : zero;
+    coder_.encode(value ? zero : 0, frequency, kBitTotal);
+    tally_.add(syntax_of(model), frequency, kBitTotal);
+    m.count(value);
+    return value;
+}
+
+int BlockWriter::plain(int count, int value) {
+    if (count == 0) return 0;
+    coder_.encode(value, 1, 1u << count);
+    tally_.add(kLevelSyntax, 1, 1u << count);
+    return value;
+}
+
+int BlockWriter::mode(int size, int mode, int left, int above, uint64_t allowed) {
+    uint32_t weights[kModes];
+    const uint32_t total = models_.weigh_modes(size, left, above, allowed, weights);
+    models_.count_mode(size, mode);
+    if (left == above) {
+        if (bit(likely_model(size, 1), mode == left)) return mode;
+    } else if (bit(likely_model(size, 0), mode == left) ||
+               bit(likely_model(size, 2), mode == above)) {
+        return mode;
+    }
+    uint32_t cumulative = 0;
+    for (int m = 0; m < mode; ++m) cumulative += weights[m];
+    coder_.encode(cumulative, weights[mode], total);
+    tally_.add(kModeSyntax, weights[mode], total);
+    return mode;
+}
+
+int BlockReader::bit(int model, int) {
+    BitModel& m = models_.bits[model];
+    const uint32_t zero = kBitTotal - m.one;
+    const int value = coder_.target(kBitTotal) >= zero;
+    const uint32_t frequency = value ? m.one : zero;
+    coder_.consume(value ? zero : 0, frequency);
+    tally_.add(syntax_of(model), frequency, kBitTotal);
+    m.count(value);
+    return value;
+}
+
+int BlockReader::plain(int count, int) {
+    if (count == 0) return 0;
+    const uint32_t value = coder_.target(1u << count);
+    coder_.consume(value, 1);
+    tally_.add(kLevelSyntax, 1, 1u << count);
+    return static_cast<int>(value);
+}
+
+int BlockReader::mode(int size, int, int left, int above, uint64_t allowed) {
+    int mode;
+    if (left == above ? bit(likely_model(size, 1), 0) : bit(likely_model(size, 0), 0)) {
+        mode = left;
+    } else if (left != above && bit(likely_model(size, 2), 0)) {
+        mode = above;
+    } else {
+        uint32_t weights[kModes], cumulative = 0;
+        const uint32_t total = models_.weigh_modes(size, left, above, allowed, weights);
+        const uint32_t target = coder_.target(total);
+        for (mode = 0; cumulative + weights[mode] <= target; ++mode) cumulative += weights[mode];
+        coder_.consume(cumulative, weights[mode]);
+        tally_.add(kModeSyntax, weights[mode], total);
+    }
+    check(allowed >> mode & 1, "Modes", "mode", mode, kLeastSquares - 1);
+    models_.count_mode(size, mode);
+    return mode;
+}
+
+void BlockReader::check(bool good, const char* section, const char* what, int value, int most) {
+    if (!good)
+        throw CorruptPayload(std::string(what) + " is " + std::to_string(value) +
+                                 ", allowed is 0 to " + std::to_string(most),
+                             section);
+}
+
+template <class Coder>
+void BlockCoder<Coder>::visit(const BlockPlace& block) {
+    if (outside(picture_, block)) return;
+    const BlockNode node = Coder::kWrites ? plan_->nodes[next_++] : BlockNode{};
+    const Split forced = forced_split(picture_, block);
+    const Split split = forced ? forced : code_split(block, Split(node.split));
+    if (split == kWhole) return code_block(block, node);
+    visit(half_of(block, split, 0));
+    visit(half_of(block, split, 1));
+}
+
+template <class Coder>
+Split BlockCoder<Coder>::code_split(const BlockPlace& block, Split split) {
+    const bool columns = may_split(block, kSplitColumns), rows = may_split(block, kSplitRows);
+    if (!columns && !rows) return kWhole;
+    const int whether = split_model(block.a, block.b, picture_.split_context(block));
+    if (!coder_.bit(whether, split != kWhole)) return kWhole;
+    if (columns != rows) return columns ? kSplitColumns : kSplitRows;
+    const int how = direction_model(block.a, block.b, picture_.direction_context(block));
+    return coder_.bit(how, split == kSplitRows) ? kSplitRows : kSplitColumns;
+}
+
+template <class Coder>
+void BlockCoder<Coder>::code_block(const BlockPlace& block, BlockNode node) {
+    const int a = block.a, b = block.b;
+    int left, above;
+    picture_.likely_modes(block, left, above);
+    const uint64_t allowed = allowed_modes(tools_, picture_, block);
+    node.mode = uint8_t(coder_.mode(size_of(a, b), node.mode, left, above, allowed));
+    node.kind = uint8_t(coder_.bit(kind_model(a, b, picture_.kind_context(block)), node.kind));
+    int16_t levels[kMaxCoded];
+    if (node.kind == kTransformed) {
+        const int count = scan_of(a, b).count;
+        if constexpr (Coder::kWrites)
+            std::copy_n(&plan_->levels[node.levels], count, levels);
+        else
+            std::fill_n(levels, count, int16_t{0});
+        if (sine_allowed(a, b))
+            node.type = uint8_t(coder_.bit(type_model(a, b, family_of(node.mode)), node.type));
+        code_levels(coder_, a, b, levels);
+    }
+    if constexpr (!Coder::kWrites) {
+        uint8_t prediction[kMaxBlockArea], samples[kMaxBlockArea];
+        predict(picture_, block, node.mode, prediction);
+        if (node.kind == kTransformed)
+            rebuild(block, node.type, levels, tools_.step, prediction, samples);
+        picture_.write(block, node.kind == kTransformed ? samples : prediction);
+    }
+    picture_.mark(block, {uint8_t(a), uint8_t(b), node.mode, node.kind});
+}
+
+template class BlockCoder<BlockWriter>;
+template class BlockCoder<BlockReader>;
+
+}  // namespace mmp

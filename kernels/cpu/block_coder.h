@@ -1,0 +1,132 @@
+// Coding the blocks of a fragment, either way.
+// Source: sections "Blocks", "Modes" and "Levels" of docs/format.md.
+#pragma once
+
+#include <stdint.h>
+
+#include <string>
+#include <vector>
+
+#include "block_models.h"
+#include "block_picture.h"
+#include "coefficients.h"
+#include "range_coder.h"
+
+namespace mmp {
+
+enum Split : uint8_t { kWhole, kSplitColumns, kSplitRows };
+
+struct BlockTools {
+    int fragment_log2 = 6;
+    bool least_squares = true;
+    int32_t step = 16;
+};
+
+// A node of the partition.
+struct BlockNode {
+    uint8_t split = kWhole, mode = 0, kind = 0, type = 0;
+    uint32_t levels = 0;  // where in the plan they begin
+};
+
+// The blocks of a fragment in coding order.
+struct BlockPlan {
+    std::vector<BlockNode> nodes;
+    std::vector<int16_t> levels;
+
+    void clear() { nodes.clear(), levels.clear(); }
+    void append(const BlockPlan& other);
+};
+
+inline bool outside(const BlockPicture& picture, const BlockPlace& block) {
+    return block.row >= picture.height || block.column >= picture.width;
+}
+
+// A block that reaches beyond the picture is split without being asked.
+inline Split forced_split(const BlockPicture& picture, const BlockPlace& block) {
+    if (block.column + block.width() > picture.width) return kSplitColumns;
+    if (block.row + block.height() > picture.height) return kSplitRows;
+    return kWhole;
+}
+
+inline bool may_split(const BlockPlace& block, int split) {
+    return (split == kSplitColumns ? block.b : block.a) > kMinSideLog2;
+}
+
+inline BlockPlace half_of(const BlockPlace& block, int split, int half) {
+    if (split == kSplitColumns)
+        return {block.row, block.column + half * (block.width() >> 1), block.a, block.b - 1};
+    return {block.row + half * (block.height() >> 1), block.column, block.a - 1, block.b};
+}
+
+inline uint64_t allowed_modes(const BlockTools& tools, const BlockPicture& picture,
+                              const BlockPlace& block) {
+    const bool fitted = tools.least_squares && picture.least_squares_allowed(block);
+    return (uint64_t{1} << (kLeastSquares + fitted)) - 1;
+}
+
+void predict(const BlockPicture& picture, const BlockPlace& block, int mode, uint8_t* out);
+
+// The samples of a block from its prediction and its levels.
+void rebuild(const BlockPlace& block, int type, const int16_t* levels, int32_t step,
+             const uint8_t* prediction, uint8_t* out);
+
+class BlockWriter {
+public:
+    static constexpr bool kWrites = true;
+    BlockWriter(RangeEncoder& coder, BlockModels& models, Tally& tally)
+        : coder_(coder), models_(models), tally_(tally) {}
+
+    int bit(int model, int value);
+    int plain(int count, int value);
+    int mode(int size, int mode, int left, int above, uint64_t allowed);
+    void check(bool, const char*, const char*, int, int) {}
+
+private:
+    RangeEncoder& coder_;
+    BlockModels& models_;
+    Tally& tally_;
+};
+
+class BlockReader {
+public:
+    static constexpr bool kWrites = false;
+    BlockReader(RangeDecoder& coder, BlockModels& models, Tally& tally)
+        : coder_(coder), models_(models), tally_(tally) {}
+
+    int bit(int model, int);
+    int plain(int count, int);
+    int mode(int size, int mode, int left, int above, uint64_t allowed);
+    void check(bool good, const char* section, const char* what, int value, int most);
+
+private:
+    RangeDecoder& coder_;
+    BlockModels& models_;
+    Tally& tally_;
+};
+
+template <class Coder>
+class BlockCoder {
+public:
+    BlockCoder(BlockPicture& picture, const BlockTools& tools, Coder coder)
+        : picture_(picture), tools_(tools), coder_(coder) {}
+
+    // Codes the fragment that begins here. A writer follows the plan; a reader needs none.
+    void code(int row, int column, const BlockPlan& plan) {
+        plan_ = &plan;
+        next_ = 0;
+        visit({row, column, tools_.fragment_log2, tools_.fragment_log2});
+    }
+
+private:
+    void visit(const BlockPlace& block);
+    Split code_split(const BlockPlace& block, Split split);
+    void code_block(const BlockPlace& block, BlockNode node);
+
+    BlockPicture& picture_;
+    const BlockTools tools_;
+    Coder coder_;
+    const BlockPlan* plan_ = nullptr;
+    size_t next_ = 0;
+};
+
+}  // namespace mmp

@@ -1,0 +1,81 @@
+// Pictures by predicted blocks, for the Python module.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/tuple.h>
+
+#include <algorithm>
+
+#include "block_codec.h"
+#include "modules.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+using namespace mmp;
+
+using Samples = nb::ndarray<const uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using ToolsTuple = std::tuple<int, bool, int>;
+
+BlockTools tools_from(const ToolsTuple& t) {
+    const int fragment_size = std::get<0>(t);
+    return {31 - __builtin_clz(fragment_size), std::get<1>(t), std::get<2>(t)};
+}
+
+template <class... Sizes>
+nb::object array_of(const uint8_t* data, Sizes... sizes) {
+    const size_t count = (size_t(sizes) * ...);
+    uint8_t* copy = new uint8_t[count];
+    std::copy_n(data, count, copy);
+    nb::capsule owner(copy, [](void* p) noexcept { delete[] static_cast<uint8_t*>(p); });
+    return nb::cast(nb::ndarray<nb::numpy, uint8_t>(copy, {size_t(sizes)...}, owner));
+}
+
+// Samples, rates by syntax element, units.
+nb::tuple describe(const CodedBlocks& coded, Plane plane) {
+    const BlockPicture& picture = coded.picture;
+    std::vector<uint8_t> samples;
+    for (int row = 0; row < plane.height; ++row)
+        samples.insert(samples.end(), picture.at(row, 0), picture.at(row, 0) + plane.width);
+    nb::list rates;
+    for (const int64_t rate : coded.tally.rate) rates.append(rate);
+    const auto* units = reinterpret_cast<const uint8_t*>(&picture.unit(0, 0));
+    return nb::make_tuple(array_of(samples.data(), plane.height, plane.width), rates,
+                          array_of(units, picture.height >> kUnitLog2, picture.width >> kUnitLog2,
+                                   sizeof(Unit)));
+}
+
+nb::object encode(const Samples& samples, const ToolsTuple& tools, int64_t lambda_fixed,
+                  int effort, int threads, const nb::object& progress) {
+    const Plane plane{static_cast<int>(samples.shape(0)), static_cast<int>(samples.shape(1))};
+    const BlockOptions options{lambda_fixed, BlockEffort(effort), threads};
+    const Progress report = progress_from(progress);
+    const auto [payload, coded] = [&] {
+        nb::gil_scoped_release released;
+        return encode_blocks(samples.data(), plane, tools_from(tools), options, report);
+    }();
+    return nb::make_tuple(nb::bytes(payload.data(), payload.size())) + describe(*coded, plane);
+}
+
+nb::tuple decode(const nb::bytes& payload, int height, int width, const ToolsTuple& tools,
+                 const nb::object& progress) {
+    const auto* data = static_cast<const uint8_t*>(payload.data());
+    const size_t size = payload.size();
+    const Plane plane{height, width};
+    const Progress report = progress_from(progress);
+    const auto coded = [&] {
+        nb::gil_scoped_release released;
+        return decode_blocks(data, size, plane, tools_from(tools), report);
+    }();
+    return describe(*coded, plane);
+}
+
+}  // namespace
+
+void mmp::register_blocks(nb::module_& module) {
+    module.def("encode_blocks", &encode, "samples"_a, "tools"_a, "lambda_fixed"_a, "effort"_a,
+               "threads"_a, "progress"_a.none());
+    module.def("decode_blocks", &decode, "payload"_a, "height"_a, "width"_a, "tools"_a,
+               "progress"_a.none());
+}

@@ -1,0 +1,211 @@
+#include "block_picture.h"
+
+#include "../shared/scales.h"
+#include "simd.h"
+
+#include <string.h>
+
+#include <algorithm>
+
+namespace mmp {
+
+namespace {
+
+constexpr int kTaps = 6, kTerms = kTaps + 1;
+
+// Samples to fit, with their neighbours, as differences from the middle level.
+class Fit {
+public:
+    MMP_SIMD_LEVELS void take(const uint8_t* from, int count, const ptrdiff_t* neighbours) {
+        for (int p = 0; p < kTerms; ++p)
+            for (int i = 0; i < count; ++i)
+                values_[p][count_ + i] = int16_t(from[neighbours[p] + i] - kMidLevel);
+        count_ += count;
+    }
+    // Of products of a neighbour with this and the later ones.
+    MMP_SIMD_LEVELS void sums(int32_t (*out)[kTerms]) const {
+        for (int p = 0; p < kTaps; ++p)
+            for (int q = p; q < kTerms; ++q) {
+                int32_t sum = 0;
+                for (int i = 0; i < count_; ++i) sum += values_[p][i] * values_[q][i];
+                out[p][q] = sum;
+            }
+    }
+
+private:
+    static constexpr int kMost = 6 * (kMaxSide + 12) + 6 * kMaxSide;
+    int16_t values_[kTerms][kMost];
+    int count_ = 0;
+};
+
+}  // namespace
+
+BlockPicture::BlockPicture(int height, int width, int first_row, int first_column, int rows,
+                           int columns)
+    : height(height),
+      width(width),
+      first_row_(first_row),
+      first_column_(first_column),
+      rows_(rows),
+      columns_(columns),
+      samples_(size_t(rows) * columns),
+      units_(size_t(rows) * columns >> (2 * kUnitLog2)) {}
+
+void BlockPicture::move_to(int first_row, int first_column, const BlockPicture& other) {
+    first_row_ = first_row, first_column_ = first_column;
+    std::fill_n(&units_[0], rows_ * columns_ >> (2 * kUnitLog2), Unit{});
+    const int from_row = std::max(first_row, other.first_row_);
+    const int to_row = std::min({first_row + rows_, other.first_row_ + other.rows_, height});
+    const int from = std::max(first_column, other.first_column_);
+    const int to = std::min({first_column + columns_, other.first_column_ + other.columns_, width});
+    if (from >= to) return;
+    for (int row = from_row; row < to_row; ++row) {
+        memcpy(at(row, from), other.at(row, from), to - from);
+        if (row % kUnit == 0)
+            std::copy_n(&other.unit(row, from), (to - from) >> kUnitLog2, &unit(row, from));
+    }
+}
+
+References BlockPicture::references(const BlockPlace& block) const {
+    const int length = block.height() + block.width();
+    int above = 0, left = 0;
+    while (above < length && known(block.row - 1, block.column + above)) above += kUnit;
+    while (left < length && known(block.row + left, block.column - 1)) left += kUnit;
+    return references(block, above, left);
+}
+
+References BlockPicture::references(const BlockPlace& block, int above, int left) const {
+    References r;
+    const int length = block.height() + block.width();
+    for (int j = 0; j < above; ++j) r.above[j] = *at(block.row - 1, block.column + j);
+    for (int i = 0; i < left; ++i) r.left[i] = *at(block.row + i, block.column - 1);
+    const int16_t first = above ? r.above[0] : left ? r.left[0] : int16_t{kMidLevel};
+    std::fill(r.above + above, r.above + length, above ? r.above[above - 1] : first);
+    std::fill(r.left + left, r.left + length, left ? r.left[left - 1] : first);
+    r.corner = above && left ? *at(block.row - 1, block.column - 1) : first;
+    return r;
+}
+
+void BlockPicture::predict_least_squares(const BlockPlace& block, uint8_t* out) const {
+    constexpr int kReach = 6;
+    const int y = block.row, x = block.column, h = block.height(), w = block.width();
+    const ptrdiff_t across = stride();
+    const ptrdiff_t neighbours[kTerms] = {-1, -across, -across - 1, -across + 1, -2,
+                                           -2 * across, 0};
+    Fit fit;
+    const auto learn = [&](int row, int first, int last) {
+        if (last > first) fit.take(at(row, first), last - first, neighbours);
+    };
+    // All above and left of the block is decoded; to its right, some.
+    const auto known_to = [&](int row) {
+        int column = x + w;
+        while (column < x + w + kReach + 1 && known(row, column)) column += kUnit;
+        return column;
+    };
+    const int first = std::max(2, x - kReach);
+    for (int row = std::max(2, y - kReach); row < y; ++row)
+        learn(row, first,
+              std::min({width - 1, x + w + kReach, known_to(row), known_to(row - 1) - 1}));
+    for (int row = y; row < y + h; ++row) learn(row, first, row == y ? x : x - 1);
+    int32_t sums[kTaps][kTerms];
+    fit.sums(sums);
+    int64_t m[kTaps][kTaps + 1];
+    for (int p = 0; p < kTaps; ++p)
+        for (int q = 0; q <= kTaps; ++q)
+            m[p][q] = (int64_t{q < p ? sums[q][p] : sums[p][q]} + (p == q ? 60 : 0)) * 256;
+    for (int i = 0; i < kTaps; ++i) {
+        const int64_t pivot = std::max<int64_t>(m[i][i], 256);
+        m[i][i] = pivot;
+        for (int r = i + 1; r < kTaps; ++r) {
+            const int64_t f = m[r][i] * 65536 / pivot;
+            for (int k = i; k <= kTaps; ++k) m[r][k] -= (f * m[i][k]) >> 16;
+        }
+    }
+    int64_t weight[kTaps];
+    for (int i = kTaps - 1; i >= 0; --i) {
+        int64_t t = m[i][kTaps] * 4096;
+        for (int k = i + 1; k < kTaps; ++k) t -= m[i][k] * weight[k];
+        weight[i] = std::clamp<int64_t>(t / m[i][i], -16384, 16384);
+    }
+    // In 1/16 of a sample's unit, with two rows above, two columns left and one right of the block.
+    int32_t values[(kMaxSide + 2) * (kMaxSide + 3)];
+    const int row_length = w + 3;
+    int32_t* v = values + 2 * row_length + 2;
+    const auto decoded = [&](int row, int column) { return (*at(row, column) - 128) * 16; };
+    for (int i = -2; i < 0; ++i) {
+        for (int j = -2; j < w; ++j) v[i * row_length + j] = decoded(y + i, x + j);
+        v[i * row_length + w] = known(y + i, x + w) ? decoded(y + i, x + w) : v[i * row_length + w - 1];
+    }
+    for (int i = 0; i < h; ++i)
+        for (int j = -2; j < 0; ++j) v[i * row_length + j] = decoded(y + i, x + j);
+    const int32_t c[kTaps] = {int32_t(weight[0]), int32_t(weight[1]), int32_t(weight[2]),
+                              int32_t(weight[3]), int32_t(weight[4]), int32_t(weight[5])};
+    for (int i = 0; i < h; ++i) {
+        for (int j = 0; j < w; ++j) {
+            const int32_t* n = v + i * row_length + j;
+            const int32_t sum = c[0] * n[-1] + c[1] * n[-row_length] + c[2] * n[-row_length - 1] +
+                                c[3] * n[-row_length + 1] + c[4] * n[-2] + c[5] * n[-2 * row_length];
+            const int32_t q = std::clamp((sum + 2048) >> 12, -2048, 2047);
+            v[i * row_length + j] = q;
+            out[i * w + j] = uint8_t(std::min(255, ((q + 8) >> 4) + 128));
+        }
+        v[i * row_length + w] = v[i * row_length + w - 1];
+    }
+}
+
+int BlockPicture::split_context(const BlockPlace& block) const {
+    int context = 0;
+    const int level = block.a + block.b;
+    if (block.row > 0) {
+        const Unit& above = unit(block.row - 1, block.column);
+        context += above.a + above.b < level;
+    }
+    if (block.column > 0) {
+        const Unit& left = unit(block.row, block.column - 1);
+        context += left.a + left.b < level;
+    }
+    return context;
+}
+
+int BlockPicture::direction_context(const BlockPlace& block) const {
+    const bool narrower = block.row > 0 && unit(block.row - 1, block.column).b < block.b;
+    const bool lower = block.column > 0 && unit(block.row, block.column - 1).a < block.a;
+    return narrower == lower ? 0 : narrower ? 1 : 2;
+}
+
+int BlockPicture::kind_context(const BlockPlace& block) const {
+    return (block.row > 0 && unit(block.row - 1, block.column).kind) +
+           (block.column > 0 && unit(block.row, block.column - 1).kind);
+}
+
+void BlockPicture::likely_modes(const BlockPlace& block, int& left, int& above) const {
+    const bool up = block.row > 0, beside = block.column > 0;
+    const int upper = up ? unit(block.row - 1, block.column).mode : int(kPlanar);
+    left = beside ? unit(block.row, block.column - 1).mode : upper;
+    above = up ? upper : left;
+}
+
+int BlockPicture::shown_height(const BlockPlace& block) const {
+    return std::min(block.height(), height - block.row);
+}
+
+int BlockPicture::shown_width(const BlockPlace& block) const {
+    return std::min(block.width(), width - block.column);
+}
+
+void BlockPicture::mark(const BlockPlace& block, const Unit& with) {
+    for (int i = 0; i < shown_height(block); i += kUnit)
+        std::fill_n(&unit(block.row + i, block.column), shown_width(block) >> kUnitLog2, with);
+}
+
+void BlockPicture::write(const BlockPlace& block, const uint8_t* samples) {
+    for (int i = 0; i < shown_height(block); ++i)
+        memcpy(at(block.row + i, block.column), samples + i * block.width(), shown_width(block));
+}
+
+void BlockPicture::read(const BlockPlace& block, uint8_t* samples) const {
+    for (int i = 0; i < shown_height(block); ++i)
+        memcpy(samples + i * block.width(), at(block.row + i, block.column), shown_width(block));
+}
+
+}  // namespace mmp

@@ -1,0 +1,104 @@
+// Decoded samples and what is known of the blocks that cover them: of a picture, or of a part of
+// it on which a search tries things.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <memory>
+#include <new>
+
+#include "block_kernels.h"
+
+namespace mmp {
+
+// The block that covers a 4x4 unit; all zero where none is decoded yet.
+struct Unit {
+    uint8_t a = 0, b = 0, mode = 0, kind = 0;
+    bool known() const { return a != 0; }
+};
+
+// Zeros that take no memory before they are touched: a file can claim more than it holds.
+template <class T>
+class Zeroed {
+public:
+    explicit Zeroed(size_t count)
+        : data_(static_cast<T*>(calloc(count ? count : 1, sizeof(T))), &free) {
+        if (!data_) throw std::bad_alloc();
+    }
+    T& operator[](size_t i) { return data_.get()[i]; }
+
+private:
+    std::unique_ptr<T[], decltype(&free)> data_;
+};
+
+struct BlockPlace {
+    int row, column, a, b;
+    int height() const { return 1 << a; }
+    int width() const { return 1 << b; }
+};
+
+class BlockPicture {
+public:
+    // Height and width of the picture are multiples of 4. This holds its rows and columns from
+    // these on, nothing of what lies before; other code speaks of places in the whole picture.
+    BlockPicture(int height, int width) : BlockPicture(height, width, 0, 0, height, width) {}
+    BlockPicture(int height, int width, int first_row, int first_column, int rows, int columns);
+
+    const int height, width;
+
+    uint8_t* at(int row, int column) {
+        return &samples_[size_t(row - first_row_) * columns_ + (column - first_column_)];
+    }
+    const uint8_t* at(int row, int column) const {
+        return const_cast<BlockPicture*>(this)->at(row, column);
+    }
+    ptrdiff_t stride() const { return columns_; }
+    Unit& unit(int row, int column) {
+        return units_[size_t((row - first_row_) >> kUnitLog2) * (columns_ >> kUnitLog2) +
+                      ((column - first_column_) >> kUnitLog2)];
+    }
+    const Unit& unit(int row, int column) const {
+        return const_cast<BlockPicture*>(this)->unit(row, column);
+    }
+    bool holds(int row, int column) const {
+        return row >= first_row_ && column >= first_column_ && row < first_row_ + rows_ &&
+               column < first_column_ + columns_ && row < height && column < width;
+    }
+    bool known(int row, int column) const {
+        return holds(row, column) && unit(row, column).known();
+    }
+
+    // Take over what another one knows of the part that this one can hold, from this place on.
+    void move_to(int first_row, int first_column, const BlockPicture& other);
+
+    // The samples around a block: so many of those above and left of it as are known, the last
+    // repeated.
+    References references(const BlockPlace& block) const;
+    References references(const BlockPlace& block, int above, int left) const;
+    bool least_squares_allowed(const BlockPlace& block) const {
+        return block.row >= 8 && block.column >= 8;
+    }
+    void predict_least_squares(const BlockPlace& block, uint8_t* out) const;
+
+    int split_context(const BlockPlace& block) const;
+    int direction_context(const BlockPlace& block) const;
+    int kind_context(const BlockPlace& block) const;
+    // Modes of the blocks left of and above the first sample.
+    void likely_modes(const BlockPlace& block, int& left, int& above) const;
+
+    // What of a block lies in the picture.
+    int shown_height(const BlockPlace& block) const;
+    int shown_width(const BlockPlace& block) const;
+    void mark(const BlockPlace& block, const Unit& unit);
+    void write(const BlockPlace& block, const uint8_t* samples);
+    void read(const BlockPlace& block, uint8_t* samples) const;
+
+private:
+    int first_row_, first_column_, rows_, columns_;
+    Zeroed<uint8_t> samples_;
+    Zeroed<Unit> units_;
+};
+
+}  // namespace mmp

@@ -1,0 +1,295 @@
+#include "block_search.h"
+
+#include <string.h>
+
+#include <algorithm>
+#include <array>
+
+namespace mmp {
+
+namespace {
+
+// What of the decoded picture a block can depend on lies at most so far above and left of it.
+constexpr int kReach = 8;
+constexpr int kMargin = 2 * kReach;
+constexpr int kUnitsAcross = kMaxSide >> kUnitLog2;
+constexpr size_t kMostFindings = 6;
+
+struct Outcome {
+    int64_t cost = kNever;
+    BlockPlan plan;
+    std::vector<uint8_t> samples;
+    std::vector<Unit> units;
+};
+
+// What a search over a block found, and all that it depended on. Where nothing below `bound` was
+// found, the cost is kNever.
+struct Finding {
+    std::vector<uint8_t> around;
+    int64_t bound;
+    std::shared_ptr<const Outcome> outcome;
+};
+
+}  // namespace
+
+// Tries blocks on a copy of the surroundings of one fragment.
+class BlockBench {
+public:
+    BlockBench(const uint8_t* source, int height, int width, const BlockTools& tools,
+               const BlockEffort& effort, const BlockSurvey& survey)
+        : source_(source),
+          canvas_(height, width, 0, 0, kMargin + kMaxSide, kMargin + 2 * kMaxSide),
+          tools_(tools),
+          effort_(effort),
+          survey_(survey),
+          findings_(kShapes * kUnitsAcross * kUnitsAcross) {}
+
+    void start(const BlockPlace& fragment, const BlockPicture& picture, const BlockModels& models,
+               const BlockCosts& costs) {
+        fragment_ = fragment;
+        models_ = &models;
+        costs_ = &costs;
+        canvas_.move_to(fragment.row - kMargin, fragment.column - kMargin, picture);
+        for (auto& findings : findings_) findings.clear();
+    }
+
+    // The best way that costs less than the bound, or null.
+    std::shared_ptr<const Outcome> search(const BlockPlace& block, int64_t bound);
+    std::shared_ptr<const Outcome> whole(const BlockPlace& block, int64_t bound);
+    std::shared_ptr<const Outcome> split(const BlockPlace& block, int split, int64_t bound);
+    bool worthwhile(const BlockPlace& block, int split) const;
+
+private:
+    void surroundings(const BlockPlace& block, std::vector<uint8_t>& around) const;
+    int64_t split_cost(const BlockPlace& block, int split) const;
+    void show(const BlockPlace& block, const Outcome& outcome);
+    std::shared_ptr<Outcome> gathered(const BlockPlace& block) const;
+
+    const uint8_t* source_;
+    BlockPicture canvas_;
+    const BlockTools tools_;
+    const BlockEffort effort_;
+    const BlockSurvey& survey_;
+    BlockPlace fragment_{};
+    const BlockModels* models_ = nullptr;
+    const BlockCosts* costs_ = nullptr;
+    std::vector<std::vector<Finding>> findings_;  // by shape and place
+};
+
+bool BlockBench::worthwhile(const BlockPlace& block, int split) const {
+    const Split forced = forced_split(canvas_, block);
+    if (forced) return split == forced;
+    if (split != kWhole && !may_split(block, split)) return false;
+    return survey_.worthwhile(block) >> split & 1;
+}
+
+int64_t BlockBench::split_cost(const BlockPlace& block, int split) const {
+    const bool columns = may_split(block, kSplitColumns), rows = may_split(block, kSplitRows);
+    if (forced_split(canvas_, block) || (!columns && !rows)) return 0;
+    const auto& whether =
+        costs_->bit[split_model(block.a, block.b, canvas_.split_context(block))];
+    const auto& how =
+        costs_->bit[direction_model(block.a, block.b, canvas_.direction_context(block))];
+    if (split == kWhole) return whether[0];
+    return whether[1] + (columns && rows ? how[split == kSplitRows] : 0);
+}
+
+// All that the search over a block can see: a byte or more for each 4x4 unit around it.
+void BlockBench::surroundings(const BlockPlace& block, std::vector<uint8_t>& around) const {
+    around.clear();
+    const int length = block.height() + block.width();
+    const auto take = [&](int row, int column, bool beside) {
+        if (!canvas_.known(row, column)) return around.push_back(0);
+        const Unit& unit = canvas_.unit(row, column);
+        const uint8_t* from = canvas_.at(row, column);
+        uint8_t bytes[1 + sizeof(Unit) + kUnit * kUnit] = {1};
+        if (beside) memcpy(bytes + 1, &unit, sizeof unit);
+        for (int i = 0; i < kUnit; ++i)
+            memcpy(bytes + 1 + sizeof unit + i * kUnit, from + i * canvas_.stride(), kUnit);
+        around.insert(around.end(), bytes, bytes + sizeof bytes);
+    };
+    for (int row = block.row - kReach; row < block.row; row += kUnit)
+        for (int j = -kReach; j < std::max(length, block.width() + kReach); j += kUnit)
+            take(row, block.column + j, row == block.row - kUnit && j >= 0 && j < block.width());
+    for (int i = 0; i < length; i += kUnit)
+        for (int j = -kReach; j < 0; j += kUnit)
+            take(block.row + i, block.column + j, j == -kUnit && i < block.height());
+}
+
+void BlockBench::show(const BlockPlace& block, const Outcome& outcome) {
+    canvas_.write(block, outcome.samples.data());
+    const Unit* unit = outcome.units.data();
+    for (int i = 0; i < block.height(); i += kUnit)
+        for (int j = 0; j < block.width(); j += kUnit, ++unit)
+            if (i < canvas_.shown_height(block) && j < canvas_.shown_width(block))
+                canvas_.unit(block.row + i, block.column + j) = *unit;
+}
+
+std::shared_ptr<Outcome> BlockBench::gathered(const BlockPlace& block) const {
+    auto outcome = std::make_shared<Outcome>();
+    outcome->samples.resize(block.height() * block.width());
+    canvas_.read(block, outcome->samples.data());
+    for (int i = 0; i < block.height(); i += kUnit)
+        for (int j = 0; j < block.width(); j += kUnit)
+            outcome->units.push_back(canvas_.holds(block.row + i, block.column + j)
+                                         ? canvas_.unit(block.row + i, block.column + j)
+                                         : Unit{});
+    return outcome;
+}
+
+std::shared_ptr<const Outcome> BlockBench::whole(const BlockPlace& block, int64_t bound) {
+    const int a = block.a, b = block.b, area = block.height() * block.width();
+    const int64_t split_bits = split_cost(block, kWhole);
+    uint8_t source[kMaxBlockArea], predictions[BlockSurvey::kMostModes + 4][kMaxBlockArea];
+    for (int i = 0; i < block.height(); ++i)
+        memcpy(source + i * block.width(),
+               source_ + size_t(block.row + i) * canvas_.width + block.column, block.width());
+    int left, above;
+    canvas_.likely_modes(block, left, above);
+    const uint64_t allowed = allowed_modes(tools_, canvas_, block);
+    int32_t mode_costs[kModes];
+    costs_->of_modes(*models_, size_of(a, b), left, above, allowed, mode_costs);
+    const uint64_t promising = (survey_.modes(block) | uint64_t{1} << left | uint64_t{1} << above |
+                                1 << kAverage | 1 << kPlanar) &
+                               allowed;
+    const References references = canvas_.references(block);
+    const References smooth = references.smoothed(block.height() + block.width());
+    struct Candidate {
+        int32_t estimate;
+        int mode, prediction;
+    } candidates[BlockSurvey::kMostModes + 4];
+    const int32_t root = root_of(costs_->lambda_fixed);
+    int count = 0;
+    for (uint64_t rest = promising; rest; rest &= rest - 1) {
+        const int mode = __builtin_ctzll(rest);
+        if (mode == kLeastSquares)
+            canvas_.predict_least_squares(block, predictions[count]);
+        else
+            predict_block(mode, references, smooth, a, b, predictions[count]);
+        // A bit is worth 0.6 sqrt(lambda) of absolute differences.
+        const int32_t estimate = hadamard_difference(source, predictions[count], a, b) +
+                                 int32_t(int64_t{mode_costs[mode]} * 10 / root);
+        candidates[count] = {estimate, mode, count};
+        ++count;
+    }
+    std::stable_sort(candidates, candidates + count, [](const Candidate& x, const Candidate& y) {
+        return x.estimate < y.estimate;
+    });
+    const int64_t hopeless = int64_t{candidates[0].estimate} * 8 / 5 + root / 32;
+    const auto& kind_costs = costs_->bit[kind_model(a, b, canvas_.kind_context(block))];
+    Trial trial;
+    trial.cost = bound;
+    for (int n = 0; n < std::min(count, effort_.tried); ++n) {
+        const auto [estimate, mode, number] = candidates[n];
+        if (estimate > hopeless) break;
+        const int64_t given = split_bits + mode_costs[mode];
+        trial.try_bare(block, source, predictions[number], mode, given + kind_costs[kBare]);
+        trial.try_residual(block, source, predictions[number], mode,
+                           given + kind_costs[kTransformed], tools_.step, *costs_);
+    }
+    if (trial.cost >= bound) return nullptr;
+    auto outcome = std::make_shared<Outcome>();
+    outcome->cost = trial.cost;
+    outcome->plan.nodes.push_back(trial.node);
+    if (trial.node.kind == kTransformed)
+        outcome->plan.levels.assign(trial.levels, trial.levels + scan_of(a, b).count);
+    outcome->samples.assign(trial.samples, trial.samples + area);
+    outcome->units.assign(area >> (2 * kUnitLog2),
+                          {uint8_t(a), uint8_t(b), trial.node.mode, trial.node.kind});
+    return outcome;
+}
+
+std::shared_ptr<const Outcome> BlockBench::split(const BlockPlace& block, int split,
+                                                 int64_t bound) {
+    int64_t cost = split_cost(block, split);
+    std::shared_ptr<const Outcome> halves[2];
+    for (int half = 0; half < 2; ++half) {
+        const BlockPlace place = half_of(block, split, half);
+        if (outside(canvas_, place) || cost >= bound) continue;
+        halves[half] = search(place, bound - cost);
+        if (!halves[half]) {
+            cost = kNever;
+            break;
+        }
+        show(place, *halves[half]);
+        cost += halves[half]->cost;
+    }
+    std::shared_ptr<Outcome> outcome;
+    if (cost < bound) {
+        outcome = gathered(block);
+        outcome->cost = cost;
+        BlockNode node;
+        node.split = uint8_t(split);
+        outcome->plan.nodes.push_back(node);
+        for (const auto& half : halves)
+            if (half) outcome->plan.append(half->plan);
+    }
+    canvas_.mark(block, Unit{});
+    return outcome;
+}
+
+std::shared_ptr<const Outcome> BlockBench::search(const BlockPlace& block, int64_t bound) {
+    std::vector<uint8_t> around;
+    surroundings(block, around);
+    auto& findings =
+        findings_[(size_t(shape_number(block.a, block.b)) * kUnitsAcross +
+                   ((block.row - fragment_.row) >> kUnitLog2)) *
+                      kUnitsAcross +
+                  ((block.column - fragment_.column) >> kUnitLog2)];
+    auto same = std::find_if(findings.begin(), findings.end(),
+                             [&](const Finding& f) { return f.around == around; });
+    if (same != findings.end()) {
+        if (same->outcome) return same->outcome->cost < bound ? same->outcome : nullptr;
+        if (bound <= same->bound) return nullptr;
+        findings.erase(same);
+    }
+    std::shared_ptr<const Outcome> best;
+    int64_t least = bound;
+    const auto take = [&](std::shared_ptr<const Outcome> outcome) {
+        if (outcome) best = std::move(outcome), least = best->cost;
+    };
+    if (worthwhile(block, kWhole)) take(whole(block, least));
+    for (int way = kSplitColumns; way <= kSplitRows; ++way)
+        if (worthwhile(block, way)) take(split(block, way, least));
+    if (findings.size() == kMostFindings) findings.erase(findings.begin());
+    findings.push_back({std::move(around), bound, best});
+    return best;
+}
+
+BlockSearch::BlockSearch(const uint8_t* source, const BlockPicture& picture,
+                         const BlockTools& tools, const BlockEffort& effort, ThreadTeam& team)
+    : picture_(picture),
+      tools_(tools),
+      team_(team),
+      survey_(source, picture.height, picture.width, tools, effort) {
+    for (int i = 0; i < 2; ++i)
+        benches_.push_back(std::make_unique<BlockBench>(source, picture.height, picture.width,
+                                                        tools, effort, survey_));
+}
+
+BlockSearch::~BlockSearch() = default;
+
+void BlockSearch::find(int row, int column, const BlockModels& models, const BlockCosts& costs,
+                       BlockPlan& plan) {
+    fragment_ = {row, column, tools_.fragment_log2, tools_.fragment_log2};
+    survey_.look(row, column, costs, team_);
+    for (const auto& bench : benches_) bench->start(fragment_, picture_, models, costs);
+    std::shared_ptr<const Outcome> best;
+    if (benches_[0]->worthwhile(fragment_, kWhole)) best = benches_[0]->whole(fragment_, kNever);
+    const int64_t bound = best ? best->cost : kNever;
+    std::shared_ptr<const Outcome> splits[2];
+    team_.run(2, [&](uint32_t way) {
+        if (benches_[way]->worthwhile(fragment_, kSplitColumns + int(way)))
+            splits[way] = benches_[way]->split(fragment_, kSplitColumns + int(way), bound);
+    });
+    for (const auto& split : splits)
+        if (split && (!best || split->cost < best->cost)) best = split;
+    plan = best->plan;
+    samples_ = best->samples;
+}
+
+void BlockSearch::write(BlockPicture& picture) const {
+    picture.write(fragment_, samples_.data());
+}
+
+}  // namespace mmp

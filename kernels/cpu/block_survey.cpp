@@ -1,0 +1,169 @@
+#include "block_survey.h"
+
+#include <algorithm>
+
+namespace mmp {
+
+namespace {
+
+constexpr int kUnitsAcross = kMaxSide >> kUnitLog2;
+constexpr int kModeBits = 5;         // what saying a mode is taken to cost
+constexpr int kCoarseLog2 = 4;       // side of the blocks that the source is coarsened in
+
+}  // namespace
+
+BlockEffort::BlockEffort(int effort) {
+    static constexpr int kSettings[9][4] = {
+        {4, 2, 1, 4}, {4, 2, 2, 8}, {5, 2, 2, 12},
+        {6, 3, 2, 12}, {6, 3, 3, 16}, {8, 4, 3, 20},
+        {8, 4, 4, 25}, {10, 5, 4, 40}, {12, 8, 4, 1000},
+    };
+    const int* setting = kSettings[effort - 1];
+    surveyed = setting[0], tried = setting[1], rough = setting[2], slack = setting[3];
+}
+
+BlockSurvey::BlockSurvey(const uint8_t* source, int height, int width, const BlockTools& tools,
+                         const BlockEffort& effort)
+    : coarse_(height, width),
+      source_(source),
+      tools_(tools),
+      effort_(effort),
+      seen_(kShapes * kUnitsAcross * kUnitsAcross) {
+    for (int row = 0; row < height; row += kUnit)
+        for (int column = 0; column < width; column += kUnit)
+            coarse_.mark({row, column, kUnitLog2, kUnitLog2},
+                         {kUnitLog2, kUnitLog2, kConstant, kBare});
+    for (int row = 0; row < height; ++row)
+        std::copy_n(source + size_t(row) * width, width, coarse_.at(row, 0));
+    coarsen(source);
+}
+
+// Noise in what a block is predicted from makes small blocks look no better than they are.
+void BlockSurvey::coarsen(const uint8_t* source) {
+    constexpr int side = 1 << kCoarseLog2, area = side * side;
+    uint8_t flat[area], out[area];
+    std::fill_n(flat, area, uint8_t{kMidLevel});
+    for (int row = 0; row + side <= coarse_.height; row += side)
+        for (int column = 0; column + side <= coarse_.width; column += side) {
+            const BlockPlace block{row, column, kCoarseLog2, kCoarseLog2};
+            int16_t residual[area], coefficients[area], levels[area];
+            for (int i = 0; i < area; ++i)
+                residual[i] = int16_t(
+                    source[size_t(row + i / side) * coarse_.width + column + i % side] - kMidLevel);
+            transform_forward(residual, kCoarseLog2, kCoarseLog2, kCosine, coefficients);
+            for (int i = 0; i < area; ++i) {
+                const int size = std::abs(coefficients[i]);
+                const int level = (40 * size + 7 * tools_.step) / (20 * tools_.step);
+                levels[i] = int16_t(coefficients[i] < 0 ? -level : level);
+            }
+            rebuild(block, kCosine, levels, tools_.step, flat, out);
+            coarse_.write(block, out);
+        }
+}
+
+size_t BlockSurvey::index(const BlockPlace& block) const {
+    return (size_t(shape_number(block.a, block.b)) * kUnitsAcross +
+            ((block.row - row_) >> kUnitLog2)) *
+               kUnitsAcross +
+           ((block.column - column_) >> kUnitLog2);
+}
+
+int64_t BlockSurvey::split_cost(const BlockPlace& block, int split) const {
+    const int64_t halves =
+        at(half_of(block, split, 0)).least + at(half_of(block, split, 1)).least;
+    // The least of many guesses is too low a guess.
+    return halves + (halves >> 5);
+}
+
+int BlockSurvey::worthwhile(const BlockPlace& block) const {
+    const Seen& seen = at(block);
+    const int64_t most = seen.least + seen.least * effort_.slack / 100;
+    int worth = seen.whole <= most;
+    for (int split = kSplitColumns; split <= kSplitRows; ++split)
+        if (may_split(block, split)) worth |= (split_cost(block, split) <= most) << split;
+    return worth;
+}
+
+// What a coder that goes from the top left would know around a block.
+References BlockSurvey::references(const BlockPlace& block) const {
+    const int side = 1 << tools_.fragment_log2, length = block.height() + block.width();
+    const int right = block.row == row_ ? coarse_.width : block.column + block.width();
+    const int bottom = std::min(
+        block.column == column_ ? row_ + side : block.row + block.height(), coarse_.height);
+    const int above = std::min(right - block.column, length);
+    const int left = std::min(bottom - block.row, length);
+    return coarse_.references(block, block.row ? above : 0, block.column ? left : 0);
+}
+
+void BlockSurvey::look_at(const BlockPlace& block, const BlockCosts& costs) {
+    Seen& seen = at(block);
+    seen = {0, 0, 0};
+    if (outside(coarse_, block)) return;
+    seen.whole = seen.least = kNever;
+    if (forced_split(coarse_, block)) return;
+    const int a = block.a, b = block.b;
+    uint8_t source[kMaxBlockArea], prediction[kMaxBlockArea];
+    for (int i = 0; i < block.height(); ++i)
+        std::copy_n(source_ + size_t(block.row + i) * coarse_.width + block.column, block.width(),
+                    source + i * block.width());
+    const References around = references(block);
+    const References smooth = around.smoothed(block.height() + block.width());
+    const auto predict_as = [&](int mode) {
+        if (mode == kLeastSquares)
+            coarse_.predict_least_squares(block, prediction);
+        else
+            predict_block(mode, around, smooth, a, b, prediction);
+    };
+    const uint64_t allowed = allowed_modes(tools_, coarse_, block);
+    struct Candidate {
+        int64_t cost;
+        int mode;
+    } candidates[kModes];
+    const auto order = [](const Candidate& x, const Candidate& y) { return x.cost < y.cost; };
+    int count = 0;
+    for (int mode = kAverage; mode < kModes; ++mode) {
+        if (!(allowed >> mode & 1)) continue;
+        predict_as(mode);
+        candidates[count++] = {hadamard_difference(source, prediction, a, b), mode};
+    }
+    std::stable_sort(candidates, candidates + count, order);
+    for (int i = 0; i < effort_.rough; ++i) {
+        predict_as(candidates[i].mode);
+        const int64_t cost = kModeBits * costs.plain +
+                             rough_cost(block, source, prediction, tools_.step, costs);
+        seen.whole = std::min(seen.whole, cost);
+    }
+    for (int i = 0; i < effort_.surveyed; ++i) seen.modes |= uint64_t{1} << candidates[i].mode;
+}
+
+void BlockSurvey::look(int row, int column, const BlockCosts& costs, ThreadTeam& team) {
+    row_ = row, column_ = column;
+    const int side = tools_.fragment_log2, sides = side - kMinSideLog2 + 1;
+    const auto shape = [&](uint32_t task, int& a, int& b) {
+        a = side - int(task) / sides, b = side - int(task) % sides;
+    };
+    const auto for_blocks = [&](int a, int b, const auto& work) {
+        for (int r = row; r < row + (1 << side); r += 1 << a)
+            for (int c = column; c < column + (1 << side); c += 1 << b) work({r, c, a, b});
+    };
+    team.run(sides * sides, [&](uint32_t task) {
+        int a, b;
+        shape(task, a, b);
+        for_blocks(a, b, [&](const BlockPlace& block) { look_at(block, costs); });
+    });
+    for (int sum = 2 * kMinSideLog2; sum <= 2 * side; ++sum)
+        for (int a = kMinSideLog2; a <= side; ++a) {
+            const int b = sum - a;
+            if (b < kMinSideLog2 || b > side) continue;
+            for_blocks(a, b, [&](const BlockPlace& block) {
+                Seen& seen = at(block);
+                if (outside(coarse_, block)) return;
+                seen.least = seen.whole;
+                for (int split = kSplitColumns; split <= kSplitRows; ++split)
+                    if (may_split(block, split))
+                        seen.least = std::min(seen.least, split_cost(block, split));
+            });
+        }
+}
+
+}  // namespace mmp

@@ -1,0 +1,61 @@
+// A look at all blocks of a fragment at once, so that the search need try few of them.
+#pragma once
+
+#include <stdint.h>
+
+#include <vector>
+
+#include "block_trial.h"
+#include "thread_team.h"
+
+namespace mmp {
+
+// How hard the encoder searches; from 1 to 9.
+struct BlockEffort {
+    explicit BlockEffort(int effort);
+    int surveyed;      // modes of a block that the survey leaves
+    int tried;         // of them, in full
+    int rough;         // tried by the survey itself
+    int slack;         // per cent by which a partition may look worse than the best
+};
+
+class BlockSurvey {
+public:
+    static constexpr int kMostModes = 12;
+
+    // `source` has the size of the picture.
+    BlockSurvey(const uint8_t* source, int height, int width, const BlockTools& tools,
+                const BlockEffort& effort);
+
+    void look(int row, int column, const BlockCosts& costs, ThreadTeam& team);
+
+    // Promising modes of a block, as bits.
+    uint64_t modes(const BlockPlace& block) const { return at(block).modes; }
+    // Whether a block may be whole (bit 0), or split by columns or rows (bits 1, 2).
+    int worthwhile(const BlockPlace& block) const;
+
+private:
+    struct Seen {
+        uint64_t modes;
+        int64_t whole, least;  // cost as one block, and with the best splits
+    };
+
+    size_t index(const BlockPlace& block) const;
+    Seen& at(const BlockPlace& block) { return seen_[index(block)]; }
+    const Seen& at(const BlockPlace& block) const { return seen_[index(block)]; }
+    int64_t split_cost(const BlockPlace& block, int split) const;
+    void look_at(const BlockPlace& block, const BlockCosts& costs);
+    void coarsen(const uint8_t* source);
+    void mark_known();
+    References references(const BlockPlace& block) const;
+
+    // The source as a coder of this step might leave it: what blocks are predicted from.
+    BlockPicture coarse_;
+    const uint8_t* source_;
+    const BlockTools tools_;
+    const BlockEffort effort_;
+    int row_ = 0, column_ = 0;
+    std::vector<Seen> seen_;
+};
+
+}  // namespace mmp

@@ -1,0 +1,33 @@
+// What coding a block in one way would come to.
+#pragma once
+
+#include <stdint.h>
+
+#include "block_coder.h"
+
+namespace mmp {
+
+constexpr int64_t kNever = INT64_MAX / 4;
+
+// sqrt(lambda) in 1/256: what weighs bits against sums of absolute differences.
+int32_t root_of(int64_t lambda_fixed);
+
+struct Trial {
+    int64_t cost = kNever;
+    BlockNode node;
+    uint8_t samples[kMaxBlockArea];
+    int16_t levels[kMaxCoded];
+
+    // Take the prediction alone, or with a residual, if that costs less. `mode_cost` and
+    // `kind_costs` are what saying so costs.
+    void try_bare(const BlockPlace& block, const uint8_t* source, const uint8_t* prediction,
+                  int mode, int64_t cost);
+    void try_residual(const BlockPlace& block, const uint8_t* source, const uint8_t* prediction,
+                      int mode, int64_t cost, int32_t step, const BlockCosts& costs);
+};
+
+// Least cost of a prediction with or without residual, with cosines and without its rounding.
+int64_t rough_cost(const BlockPlace& block, const uint8_t* source, const uint8_t* prediction,
+                   int32_t step, const BlockCosts& costs);
+
+}  // namespace mmp

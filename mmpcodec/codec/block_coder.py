@@ -1,0 +1,205 @@
+"""Coding the blocks of a picture either way, and rebuilding its samples from them.
+
+Source: sections "Blocks", "Prediction" and "Transform" of ``docs/format.md``.
+"""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from mmpcodec.codec.bitmodels import BitCoder, BlockModels
+from mmpcodec.codec.blocks import (
+    FIRST_ANGLE,
+    LEAST_SQUARES,
+    UNIT_LOG2,
+    Block,
+    BlockNode,
+    BlockPlace,
+    Units,
+    forced_flag,
+    fragment_places,
+    is_outside,
+    padded_shape,
+)
+from mmpcodec.codec.fragments import fragment_count, fragments_in
+from mmpcodec.codec.levels import code_levels
+from mmpcodec.codec.prediction import FIRST_FROM_ABOVE, LEAST_SQUARES_MARGIN, predict
+from mmpcodec.codec.scales import COLUMNS, FRAGMENT_SIZE, LEAF, ROWS
+from mmpcodec.codec.symbols import BLOCK_SYNTAX, SymbolReader
+from mmpcodec.codec.transform import dequantised, inverse
+from mmpcodec.params import Tools
+
+Progress = Callable[[int, int], None]
+"""Called with the 16x16 fragments done and their number; what it raises passes through."""
+
+
+class BlockPicture:
+    """What encoder and decoder both hold while a picture is coded in blocks.
+
+    Parameters
+    ----------
+    shape : (int, int)
+        Height and width of the plane.
+    tools : Tools
+    """
+
+    def __init__(self, shape: tuple[int, int], tools: Tools):
+        self.shape = shape
+        self.tools = tools
+        self.models = BlockModels()
+        self.samples = np.zeros(padded_shape(shape), np.uint8)
+        self.units = Units(self.samples.shape)
+
+    def fragments(self, progress: Progress | None) -> Iterator[BlockPlace]:
+        """Go through the fragments in coding order; progress is told of whole rows."""
+        total, across = fragments_in(self.shape), fragment_count(self.shape[1])
+        for place in fragment_places(self.samples.shape, self.tools.fragment_size):
+            if progress and place.column == 0:
+                progress(place.row // FRAGMENT_SIZE * across, total)
+            yield place
+        if progress:
+            progress(total, total)
+
+    def has_least_squares(self, place: BlockPlace) -> bool:
+        """Whether mode 36 is there for a block."""
+        return self.tools.least_squares and min(place.row, place.column) >= LEAST_SQUARES_MARGIN
+
+    def rebuild(self, place: BlockPlace, block: Block) -> None:
+        """Write a block's samples and note what is known of it."""
+        samples = predict(block.mode, self.samples, self.units, place)
+        if block.levels is not None:
+            coefficients = dequantised(block.levels, self.tools.step)
+            samples = samples + inverse(coefficients, place.height, place.width, block.sine)
+        self.samples[place.slices] = np.clip(samples, 0, 255)
+        self.units.mark(place, block)
+
+    def shown(self) -> np.ndarray:
+        """(H, W) uint8 samples without the padding."""
+        height, width = self.shape
+        return self.samples[:height, :width].copy()
+
+
+def code_blocks(
+    coder: BitCoder, picture: BlockPicture, fragment: BlockPlace, nodes: list[BlockNode] | None
+) -> list[BlockNode]:
+    """Code the blocks of a fragment and rebuild each as soon as it is coded.
+
+    Parameters
+    ----------
+    coder : BitCoder
+    picture : BlockPicture
+        Changed in place.
+    fragment : BlockPlace
+    nodes : list of BlockNode or None
+        The partition to encode, in coding order; None decodes.
+
+    Returns
+    -------
+    list of BlockNode
+        The same in coding order.
+    """
+    given = iter(nodes or ())
+    coded: list[BlockNode] = []
+
+    def visit(place: BlockPlace) -> None:
+        if is_outside(place, picture.samples.shape):
+            return
+        node = next(given, None)
+        flag = code_flag(coder, picture, place, node.flag if node else None)
+        if flag == LEAF:
+            block = code_block(coder, picture, place, node.block if node else None)
+            picture.rebuild(place, block)
+            coded.append(BlockNode(place, flag, block))
+            return
+        coded.append(BlockNode(place, flag))
+        for half in place.halves(flag):
+            visit(half)
+
+    visit(fragment)
+    return coded
+
+
+def code_flag(coder: BitCoder, picture: BlockPicture, place: BlockPlace, flag: int | None) -> int:
+    """Code whether and how a block is split; nothing is sent where there is no choice."""
+    forced = forced_flag(place, picture.samples.shape)
+    if forced is not None:
+        return forced
+    a, b, models, units = place.height_log2, place.width_log2, picture.models, picture.units
+    if a == b == UNIT_LOG2:
+        return LEAF
+    split = None if flag is None else flag != LEAF
+    if not models.split.code(coder, (a, b, units.split_context(place)), split):
+        return LEAF
+    if a == UNIT_LOG2:
+        return COLUMNS
+    if b == UNIT_LOG2:
+        return ROWS
+    by_rows = None if flag is None else flag == ROWS
+    context = a, b, units.direction_context(place)
+    return ROWS if models.direction.code(coder, context, by_rows) else COLUMNS
+
+
+def mode_family(mode: int) -> int:
+    """Modes whose blocks share the model of their transform: 0 to 3."""
+    if mode < FIRST_ANGLE:
+        return 0
+    if mode == LEAST_SQUARES:
+        return 3
+    return 1 if mode < FIRST_ANGLE + FIRST_FROM_ABOVE else 2
+
+
+def code_block(
+    coder: BitCoder, picture: BlockPicture, place: BlockPlace, block: Block | None
+) -> Block:
+    """Code the mode, the kind and the residual of a block that is not split."""
+    models, units = picture.models, picture.units
+    mode = models.mode.code(
+        coder,
+        place.size,
+        units.likely_modes(place),
+        picture.has_least_squares(place),
+        block.mode if block else None,
+    )
+    context = place.size, units.kind_context(place)
+    if not models.kind.code(coder, context, block.kind if block else None):
+        return Block(mode)
+    sine = False
+    if place.may_be_sine:
+        context = place.area_class, mode_family(mode)
+        sine = bool(models.transform.code(coder, context, block.sine if block else None))
+    levels = code_levels(coder, models, place, block.levels if block else None)
+    return Block(mode, levels, sine)
+
+
+def decode_blocks(
+    payload: bytes, shape: tuple[int, int], tools: Tools, progress: Progress | None = None
+) -> tuple[np.ndarray, dict[str, float], np.ndarray]:
+    """Decode a payload.
+
+    Parameters
+    ----------
+    payload : bytes
+    shape : (int, int)
+        Height and width of the picture.
+    tools : Tools
+    progress : Progress or None
+
+    Returns
+    -------
+    samples : (H, W) uint8 array
+    bits : dict of str to float
+        Ideal code length by syntax element.
+    known : (H' / 4, W' / 4, 4) uint8 array
+        What ``Units.known`` says of the padded picture.
+
+    Raises
+    ------
+    TruncatedStream, CorruptStream
+        When the payload is none of a picture of this shape.
+    """
+    picture = BlockPicture(shape, tools)
+    reader = SymbolReader(payload, BLOCK_SYNTAX)
+    for fragment in picture.fragments(progress):
+        code_blocks(reader, picture, fragment, None)
+    reader.finish()
+    return picture.shown(), reader.tally.bits(), picture.units.known

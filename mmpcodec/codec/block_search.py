@@ -1,0 +1,213 @@
+"""The encoder's search for the blocks of a fragment.
+
+The encoder's, not the format's: any partition decodes. All is in integers and ties go to what is
+tried first, so that every backend writes the same bytes.
+"""
+
+from dataclasses import dataclass
+from math import isqrt
+
+import numpy as np
+
+from mmpcodec.codec.block_coder import BlockPicture, Progress, code_blocks
+from mmpcodec.codec.block_costs import BlockCosts
+from mmpcodec.codec.block_survey import EFFORTS, NEVER, BlockSurvey, Effort
+from mmpcodec.codec.block_trial import Trial, hadamard_difference
+from mmpcodec.codec.blocks import (
+    AVERAGE,
+    PLANAR,
+    UNIT,
+    Block,
+    BlockNode,
+    BlockPlace,
+    is_outside,
+    pad,
+)
+from mmpcodec.codec.prediction import predict
+from mmpcodec.codec.scales import COLUMNS, LEAF, ROWS
+from mmpcodec.codec.symbols import BLOCK_SYNTAX, SymbolWriter
+from mmpcodec.params import Tools
+
+REACH = 8
+"""Rows above and columns left of a block that its prediction can depend on."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A way to code a block and what is split off it.
+
+    Parameters
+    ----------
+    cost : int
+    nodes : list of BlockNode
+        In coding order.
+    samples : (h, w) uint8 array
+        What of the block lies in the padded picture, as it decodes.
+    known : (h / 4, w / 4, 4) uint8 array
+        As ``Units.known``.
+    """
+
+    cost: int
+    nodes: list[BlockNode]
+    samples: np.ndarray
+    known: np.ndarray
+
+
+class BlockSearch:
+    """Searches the fragments of one picture.
+
+    Parameters
+    ----------
+    source : (H, W) int64 array
+        The padded picture.
+    picture : BlockPicture
+        Blocks are tried in it, and none is left.
+    effort : Effort
+    """
+
+    def __init__(self, source: np.ndarray, picture: BlockPicture, effort: Effort):
+        self.source = source
+        self.picture = picture
+        self.effort = effort
+        self.survey = BlockSurvey(source, picture, effort)
+
+    def find(self, fragment: BlockPlace, costs: BlockCosts) -> list[BlockNode]:
+        """The nodes of least cost for a fragment, in coding order."""
+        self.survey.look(fragment, costs)
+        self.costs = costs
+        self.found: dict[tuple[BlockPlace, bytes], tuple[int, Outcome | None]] = {}
+        outcome = self._search(fragment, NEVER)
+        assert outcome is not None
+        return outcome.nodes
+
+    def _search(self, place: BlockPlace, bound: int) -> Outcome | None:
+        """The best way that costs less than the bound."""
+        key = place, self._surroundings(place)
+        searched, best = self.found.get(key, (0, None))
+        if best is None and searched < bound:
+            best, least = None, bound
+            for flag in (LEAF, COLUMNS, ROWS):
+                if self.survey.worthwhile(place, flag):
+                    outcome = (
+                        self._whole(place, least)
+                        if flag == LEAF
+                        else self._split(place, flag, least)
+                    )
+                    if outcome:
+                        best, least = outcome, outcome.cost
+            self.found[key] = bound, best
+        return best if best and best.cost < bound else None
+
+    def _surroundings(self, place: BlockPlace) -> bytes:
+        """All that a search over a block can see, so that none is done twice."""
+        row, column, length = place.row, place.column, place.height + place.width
+        top, left = max(row - REACH, 0), max(column - REACH, 0)
+        right = column + max(length, place.width + REACH)
+        units = self.picture.units
+        seen = [
+            self.picture.samples[top:row, left:right],
+            self.picture.samples[row : row + length, left:column],
+        ]
+        decoded = [
+            units.decoded[top // UNIT : row // UNIT, left // UNIT : right // UNIT],
+            units.decoded[row // UNIT : (row + length) // UNIT, left // UNIT : column // UNIT],
+        ]
+        parts = [
+            np.where(known.repeat(UNIT, axis=0).repeat(UNIT, axis=1), samples, 0)
+            for samples, known in zip(seen, decoded, strict=True)
+        ]
+        rows, columns = place.units
+        beside = [
+            units.known[row // UNIT - 1, columns] if row else b"",
+            units.known[rows, column // UNIT - 1] if column else b"",
+        ]
+        return b"".join(bytes(part) for part in (*parts, *decoded, *beside))
+
+    def _whole(self, place: BlockPlace, bound: int) -> Outcome | None:
+        """The best block at a place that is not split."""
+        picture, units, costs = self.picture, self.picture.units, self.costs
+        source = self.source[place.slices]
+        likely = units.likely_modes(place)
+        mode_costs = costs.of_modes(place.size, likely, picture.has_least_squares(place))
+        promising = {*self.survey.seen[place].modes, *likely, AVERAGE, PLANAR} & mode_costs.keys()
+        root = max(isqrt(costs.lambda_fixed), 1)
+        candidates = []
+        for mode in sorted(promising):
+            prediction = predict(mode, picture.samples, units, place)
+            # A bit is worth 0.6 sqrt(lambda) of absolute differences.
+            estimate = hadamard_difference(source - prediction) + mode_costs[mode] * 10 // root
+            candidates.append((estimate, mode, prediction))
+        candidates.sort(key=lambda candidate: candidate[:2])
+        hopeless = candidates[0][0] * 8 // 5 + root // 32
+        bare, transformed = costs.kind[place.size, units.kind_context(place)].tolist()
+        trial = Trial(place, source, bound)
+        for estimate, mode, prediction in candidates[: self.effort.tried]:
+            if estimate > hopeless:
+                break
+            cost = costs.of_flag(units, place, LEAF) + mode_costs[mode]
+            trial.attempt(cost + bare, Block(mode), prediction)
+            trial.attempt_residual(cost + transformed, mode, prediction, picture.tools.step, costs)
+        if trial.block is None or trial.samples is None:
+            return None
+        units.mark(place, trial.block)
+        known = units.known[place.units].copy()
+        units.forget(place)
+        samples = trial.samples.astype(np.uint8)
+        return Outcome(trial.cost, [BlockNode(place, LEAF, trial.block)], samples, known)
+
+    def _split(self, place: BlockPlace, flag: int, bound: int) -> Outcome | None:
+        """The best way to code the halves of a block, each after the other."""
+        picture, units = self.picture, self.picture.units
+        cost = self.costs.of_flag(units, place, flag)
+        nodes = [BlockNode(place, flag)]
+        outcome = None
+        for half in place.halves(flag):
+            if is_outside(half, picture.samples.shape):
+                continue
+            best = self._search(half, bound - cost) if cost < bound else None
+            if best is None:
+                break
+            picture.samples[half.slices] = best.samples
+            units.known[half.units] = best.known
+            cost += best.cost
+            nodes += best.nodes
+        else:
+            if cost < bound:
+                samples = picture.samples[place.slices].copy()
+                outcome = Outcome(cost, nodes, samples, units.known[place.units].copy())
+        units.forget(place)
+        return outcome
+
+
+def encode_blocks(
+    plane: np.ndarray,
+    tools: Tools,
+    lambda_fixed: int,
+    effort: int,
+    progress: Progress | None = None,
+) -> tuple[bytes, np.ndarray, dict[str, float], np.ndarray]:
+    """Encode a plane.
+
+    Parameters
+    ----------
+    plane : (H, W) uint8 array
+    tools : Tools
+    lambda_fixed : int
+        Squared error per bit, in 2**-16.
+    effort : int
+        1 to 9.
+    progress : Progress or None
+
+    Returns
+    -------
+    payload : bytes
+    samples, bits, known
+        As of ``decode_blocks``.
+    """
+    picture = BlockPicture(plane.shape, tools)
+    writer = SymbolWriter(BLOCK_SYNTAX)
+    search = BlockSearch(pad(plane).astype(np.int64), picture, EFFORTS[effort])
+    for fragment in picture.fragments(progress):
+        nodes = search.find(fragment, BlockCosts(picture.models, lambda_fixed))
+        code_blocks(writer, picture, fragment, nodes)
+    return writer.finish(), picture.shown(), writer.tally.bits(), picture.units.known

@@ -1,0 +1,230 @@
+"""A look at all blocks of a fragment at once, so that the search need try few of them.
+
+The encoder's, not the format's. Blocks are predicted from the source as a coder of this step might
+leave it, since what they will be predicted from is not coded yet.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mmpcodec.codec.block_coder import BlockPicture
+from mmpcodec.codec.block_costs import BlockCosts
+from mmpcodec.codec.block_trial import hadamard_difference, rough_cost
+from mmpcodec.codec.blocks import (
+    AVERAGE,
+    LEAST_SQUARES,
+    UNIT_LOG2,
+    Block,
+    BlockPlace,
+    Units,
+    forced_flag,
+    fragment_places,
+    is_outside,
+)
+from mmpcodec.codec.fragments import MID_LEVEL
+from mmpcodec.codec.prediction import References, least_squares, predict_from, surrounding
+from mmpcodec.codec.scales import COLUMNS, LEAF, ROWS
+from mmpcodec.codec.transform import dequantised, forward, inverse
+
+NEVER = (1 << 63) // 4
+"""Cost of what cannot be."""
+MODE_BITS = 5
+"""What saying a mode is taken to cost."""
+COARSE_SIZE = 16
+"""Side of the blocks that the source is coarsened in."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How hard the encoder searches.
+
+    Parameters
+    ----------
+    surveyed : int
+        Modes of a block that the survey leaves.
+    tried : int
+        Of them, those that the search tries in full.
+    rough : int
+        Modes that the survey itself tries.
+    slack : int
+        Per cent by which a partition may look worse than the best one.
+    """
+
+    surveyed: int
+    tried: int
+    rough: int
+    slack: int
+
+
+EFFORTS = {
+    number: Effort(*setting)
+    for number, setting in enumerate(
+        (
+            (4, 2, 1, 4),
+            (4, 2, 2, 8),
+            (5, 2, 2, 12),
+            (6, 3, 2, 12),
+            (6, 3, 3, 16),
+            (8, 4, 3, 20),
+            (8, 4, 4, 25),
+            (10, 5, 4, 40),
+            (12, 8, 4, 1000),
+        ),
+        start=1,
+    )
+}
+
+
+@dataclass
+class Seen:
+    """What the survey says of a block.
+
+    Parameters
+    ----------
+    whole, least : int
+        Cost as one block, and with the best splits.
+    modes : list of int
+        Promising ones.
+    """
+
+    whole: int
+    least: int
+    modes: list[int]
+
+
+class BlockSurvey:
+    """Surveys the fragments of one picture.
+
+    Parameters
+    ----------
+    source : (H, W) int array
+        The padded picture.
+    picture : BlockPicture
+    effort : Effort
+    """
+
+    def __init__(self, source: np.ndarray, picture: BlockPicture, effort: Effort):
+        self.source = source
+        self.picture = picture
+        self.effort = effort
+        self.coarse = coarsened(source, picture.tools.step)
+        self.units = Units(source.shape)
+        self.units.mark(BlockPlace(0, 0, UNIT_LOG2, UNIT_LOG2), Block(0))
+        self.units.known[:] = self.units.known[0, 0]
+        self.seen: dict[BlockPlace, Seen] = {}
+
+    def look(self, fragment: BlockPlace, costs: BlockCosts) -> None:
+        """Survey a fragment."""
+        self.fragment = fragment
+        self.seen = {}
+        self._look_at(fragment, costs)
+
+    def worthwhile(self, place: BlockPlace, flag: int) -> bool:
+        """Whether a block may have this flag."""
+        forced = forced_flag(place, self.source.shape)
+        if forced is not None:
+            return flag == forced
+        if flag not in possible_flags(place):
+            return False
+        seen = self.seen[place]
+        cost = seen.whole if flag == LEAF else self._split_cost(place, flag)
+        return cost <= seen.least + seen.least * self.effort.slack // 100
+
+    def _look_at(self, place: BlockPlace, costs: BlockCosts) -> int:
+        """Survey a block and all that it can be split into; gives the least cost."""
+        if is_outside(place, self.source.shape):
+            return 0
+        if place not in self.seen:
+            whole: int = NEVER
+            modes: list[int] = []
+            if forced_flag(place, self.source.shape) is None:
+                whole, modes = self._look_at_whole(place, costs)
+            least = whole
+            for flag in possible_flags(place)[1:]:
+                for half in place.halves(flag):
+                    self._look_at(half, costs)
+                least = min(least, self._split_cost(place, flag))
+            self.seen[place] = Seen(whole, least, modes)
+        return self.seen[place].least
+
+    def _split_cost(self, place: BlockPlace, flag: int) -> int:
+        halves = sum(
+            self.seen[half].least
+            for half in place.halves(flag)
+            if not is_outside(half, self.source.shape)
+        )
+        # The least of many guesses is too low a guess.
+        return halves + (halves >> 5)
+
+    def _look_at_whole(self, place: BlockPlace, costs: BlockCosts) -> tuple[int, list[int]]:
+        """Cost of a block that is not split, and its promising modes."""
+        source = self.source[place.slices]
+        around = self._references(place)
+        last = LEAST_SQUARES if self.picture.has_least_squares(place) else LEAST_SQUARES - 1
+        found = []
+        for mode in range(AVERAGE, last + 1):
+            if mode == LEAST_SQUARES:
+                prediction = least_squares(self.coarse, self.units, place)
+            else:
+                prediction = predict_from(mode, around, place.height, place.width)
+            difference = source - prediction
+            found.append((hadamard_difference(difference), mode, difference))
+        found.sort(key=lambda candidate: candidate[:2])
+        step = self.picture.tools.step
+        whole = min(
+            MODE_BITS * costs.plain + rough_cost(difference, place, step, costs)
+            for _, _, difference in found[: self.effort.rough]
+        )
+        return whole, [mode for _, mode, _ in found[: self.effort.surveyed]]
+
+    def _references(self, place: BlockPlace) -> References:
+        """The samples that a coder which goes from the top left would know around a block."""
+        row, column, fragment = place.row, place.column, self.fragment
+        height, width = self.source.shape
+        length = place.height + place.width
+        right = width if row == fragment.row else column + place.width
+        first_column = column == fragment.column
+        bottom = fragment.row + fragment.height if first_column else row + place.height
+
+        def line(samples: np.ndarray) -> np.ndarray:
+            return samples[np.minimum(np.arange(length), len(samples) - 1)]
+
+        above = line(self.coarse[row - 1, column:right]) if row else None
+        left = line(self.coarse[row : min(bottom, height), column - 1]) if column else None
+        return surrounding(above, left, int(self.coarse[row - 1, column - 1]), length)
+
+
+def possible_flags(place: BlockPlace) -> tuple[int, ...]:
+    """The flags that a block of this size may have, in the order of the search."""
+    columns = (COLUMNS,) if place.width_log2 > UNIT_LOG2 else ()
+    rows = (ROWS,) if place.height_log2 > UNIT_LOG2 else ()
+    return (LEAF, *columns, *rows)
+
+
+def coarsened(source: np.ndarray, step: int) -> np.ndarray:
+    """The source with its 16x16 blocks quantised.
+
+    Noise in what a block is predicted from makes small blocks look no better than they are.
+
+    Parameters
+    ----------
+    source : (H, W) int array
+        The padded picture.
+    step : int
+
+    Returns
+    -------
+    (H, W) int64 array
+        0 to 255; as the source in blocks that reach beyond the picture.
+    """
+    coarse = source.astype(np.int64)
+    for place in fragment_places(source.shape, COARSE_SIZE):
+        if forced_flag(place, source.shape) is not None:
+            continue
+        coefficients = forward(coarse[place.slices] - MID_LEVEL, False)
+        sizes = (40 * np.abs(coefficients) + 7 * step) // (20 * step)
+        kept = dequantised(np.sign(coefficients) * sizes, step)
+        residual = inverse(kept, COARSE_SIZE, COARSE_SIZE, False)
+        coarse[place.slices] = np.clip(MID_LEVEL + residual, 0, 255)
+    return coarse
