@@ -19,6 +19,12 @@ MAX_MEDIAN_RADIUS = 127
 LAMBDA_FRACTION_BITS = 16
 # Beyond this the rate outweighs any distortion of a fragment, and int32 costs would overflow.
 MAX_LAMBDA = 2.0**20
+STEP_SQUARED = 2788
+"""Square of the step for lambda = 1: (3.3 * 16)**2."""
+FRAGMENT_SIZES = (16, 32, 64)
+MAX_STEP = 65535
+STEP_FRACTION_BITS = 4
+MAX_EFFORT = 9
 RATE_MODELS = ("adaptive", "log2")
 
 
@@ -81,6 +87,16 @@ class Tools:
         Most elements in the dictionary of one scale, 256 to 65536.
     post_filter : bool
         Filter the decoded picture where that pays; a file says so only if it does.
+    prediction : bool
+        Predict blocks from what is decoded around them and code the rest by a transform; the tools
+        of the dictionaries then have no part.
+    fragment_size : int
+        Height and width of a fragment: 16, with prediction also 32 and 64.
+    least_squares : bool
+        Let blocks be predicted by weights that fit the samples around them.
+    step : int
+        Size of a level of the transform in 1/16 of a gray level, 1 to 65535; 0 lets an encoder
+        derive it from lambda. Without prediction 0.
     """
 
     partition: Partition = Partition.FLEXIBLE
@@ -89,21 +105,59 @@ class Tools:
     copy_radius: int = 4
     dictionary_limit: int = 16384
     post_filter: bool = True
+    prediction: bool = False
+    fragment_size: int = 16
+    least_squares: bool = True
+    step: int = 0
 
     def __post_init__(self):
         object.__setattr__(self, "partition", _partition(self.partition))
-        for name in ("index_classes", "flag_contexts", "post_filter"):
-            object.__setattr__(self, name, _switch(name, getattr(self, name)))
+        for field in fields(self):
+            if field.type is bool:
+                value = _switch(field.name, getattr(self, field.name))
+                object.__setattr__(self, field.name, value)
         _check_int("copy_radius", self.copy_radius, 0, MAX_COPY_RADIUS)
         _check_int(
             "dictionary_limit", self.dictionary_limit, MIN_DICTIONARY_LIMIT, MAX_DICTIONARY_LIMIT
         )
+        _check_int("step", self.step, 0, MAX_STEP if self.prediction else 0)
+        sizes = FRAGMENT_SIZES if self.prediction else FRAGMENT_SIZES[:1]
+        if self.fragment_size not in sizes:
+            allowed = " or ".join(map(str, sizes))
+            raise ParameterError(
+                f"fragment_size = {self.fragment_size!r}: must be {allowed}"
+                f" {'with' if self.prediction else 'without'} prediction"
+            )
 
+
+TREE_TOOLS = ("partition", "index_classes", "flag_contexts", "copy_radius", "dictionary_limit")
+"""Tools that have no part where blocks are predicted."""
+BLOCK_TOOLS = ("prediction", "fragment_size", "least_squares", "step")
+"""Tools that have no part otherwise."""
 
 PRESETS: dict[str, Tools] = {
     "default": Tools(),
     "classic": Tools(index_classes=False, flag_contexts=False, copy_radius=8, post_filter=False),
+    "photo": Tools(prediction=True, fragment_size=64),
 }
+AUTO = "auto"
+TRIED = ("photo", "default")
+"""What "auto" tries; those with prediction are first, and left out where nothing may be lost."""
+
+
+def preset_names(preset: str, lam: float) -> tuple[str, ...]:
+    """The presets that a preset's name stands for: "auto" tries all that suit lambda.
+
+    Raises
+    ------
+    ParameterError
+        When there is no such preset.
+    """
+    if preset == AUTO:
+        return TRIED if lam else TRIED[1:]
+    if preset not in PRESETS:
+        raise ParameterError(f"preset = {preset!r}: must be one of {', '.join((*PRESETS, AUTO))}")
+    return (preset,)
 
 
 @dataclass(frozen=True)
@@ -117,6 +171,11 @@ class EncodeParams:
         0 is lossless. Values above 2**20 act as 2**20.
     tools : Tools
         Normative tools, written into the header.
+    effort : int
+        How hard to search for blocks, 1 (quick) to 9; for prediction only. The format and the
+        time to decode are the same.
+    candidates : tuple of Tools
+        Other sets of tools to try: the file is that of least D + lambda R, of equals the first.
     rate_model : {"adaptive", "log2"}
         Rate of an index in the search: from the adaptive counts, or log2 of the dictionary size
         as on the GPU of the dissertation. The bytes are coded with the counts either way.
@@ -125,6 +184,8 @@ class EncodeParams:
     lam: float = 32.0
     tools: Tools = PRESETS["default"]
     rate_model: str = "adaptive"
+    effort: int = 6
+    candidates: tuple[Tools, ...] = ()
 
     def __post_init__(self):
         if isinstance(self.lam, bool) or not isinstance(self.lam, (int, float)):
@@ -135,6 +196,9 @@ class EncodeParams:
             raise ParameterError(
                 f"rate_model = {self.rate_model!r}: must be one of {', '.join(RATE_MODELS)}"
             )
+        _check_int("effort", self.effort, 1, MAX_EFFORT)
+        if self.lam == 0 and any(tools.prediction for tools in (self.tools, *self.candidates)):
+            raise ParameterError("lam = 0: must be above 0 with prediction, which always loses")
 
     @classmethod
     def from_options(
@@ -143,6 +207,7 @@ class EncodeParams:
         *,
         preset: str = "default",
         rate_model: str = "adaptive",
+        effort: int = 6,
         **tools: Any,
     ) -> "EncodeParams":
         """Parameters from a preset and single tools that override it.
@@ -152,17 +217,34 @@ class EncodeParams:
         ParameterError
             For an unknown preset or tool, or a value outside its range.
         """
-        if preset not in PRESETS:
-            raise ParameterError(f"preset = {preset!r}: must be one of {', '.join(PRESETS)}")
+        names = preset_names(preset, lam)
         known = {field.name for field in fields(Tools)}
         unknown = sorted(set(tools) - known)
         if unknown:
             raise ParameterError(
-                f"unknown option {unknown[0]!r}: known are preset, rate_model, "
+                f"unknown option {unknown[0]!r}: known are preset, rate_model, effort, "
                 + ", ".join(sorted(known))
             )
         given = {name: value for name, value in tools.items() if value is not None}
-        return cls(lam, replace(PRESETS[preset], **given), rate_model)
+        first, *others = (replace(PRESETS[name], **given) for name in names)
+        return cls(lam, first, rate_model, effort, tuple(others))
+
+    @property
+    def coded_tools(self) -> Tools:
+        """The tools as a file will name them: a step that was left open comes from lambda.
+
+        3.3 times the root of lambda was measured to be best; the root is that of integers.
+        """
+        if not self.tools.prediction or self.tools.step:
+            return self.tools
+        step = math.isqrt((self.lambda_fixed * STEP_SQUARED) >> LAMBDA_FRACTION_BITS)
+        return replace(self.tools, step=min(max(1, step), MAX_STEP))
+
+    def each_alone(self) -> "list[EncodeParams]":
+        """The same for each set of tools among which the cheapest is to be found."""
+        return [
+            replace(self, tools=tools, candidates=()) for tools in (self.tools, *self.candidates)
+        ]
 
     @property
     def lambda_fixed(self) -> int:

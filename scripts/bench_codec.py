@@ -124,7 +124,7 @@ def bench_growth(picture: np.ndarray, lam: float) -> None:
         encoding = mmpcodec.encode_picture(mosaic, EncodeParams(lam))
         seconds = time.perf_counter() - start
         fragment = 1e6 * seconds / (side // 16) ** 2
-        largest = encoding.trace.dictionary_sizes.max()
+        largest = np.asarray(encoding.trace.dictionary_sizes).max()
         print(f"| {side * side / 2**20:.0f} | {seconds:.2f} | {fragment:.0f} | {largest} |")
 
 

@@ -115,7 +115,7 @@ def bench_phases(picture: np.ndarray, lam: float) -> None:
         f"| entropy coding on the host, beside the search | {1e6 * hidden / count:.2f} "
         f"| ({100 * hidden / total:.1f}) |"
     )
-    sizes = coded.trace.dictionary_sizes
+    sizes = np.asarray(coded.trace.dictionary_sizes)
     areas = np.array([scale.height * scale.width for scale in SCALES])
     average = (sizes + 256) / 2
     bytes_read, operations = float((average * areas).sum()), 512 * float(average.sum())

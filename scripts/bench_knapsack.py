@@ -239,7 +239,7 @@ def parts_ms(instances: list[tuple[np.ndarray, np.ndarray, list[int]]]) -> list[
     values = cupy.empty(stages.count, stages.value_type)
     return [
         device_ms(partial(stages.sweep, None, (rows[0], rows[1]), words, values)),
-        device_ms(lambda: stages.trace(words, values).get()),
+        device_ms(partial(stages.trace, words, values)),
         device_ms(partial(cuda.Stages, problems)),
     ]
 

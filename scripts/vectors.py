@@ -12,6 +12,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -64,6 +65,19 @@ def cases() -> Iterator[tuple[str, np.ndarray, EncodeParams]]:
     yield "filter-all-classes", coat, params(16)
     yield "filter-off", coat, params(16, post_filter=False)
     yield "filter-one-column", slopes[:, None], params(8)
+    photo = partial(params, preset="photo")
+    yield "photo-one-pixel", np.array([[77]], np.uint8), photo(32)
+    yield "photo-one-row", steps[None, :], photo(8)
+    yield "photo-flat", np.full((32, 48), 200, np.uint8), photo(32)
+    yield "photo-odd-size", coat[:67, :85], photo(12, effort=2)
+    yield "photo-effort-9", camera, photo(48, effort=9, fragment_size=32)
+    yield "photo-fragments-16", coat, photo(24, effort=1, fragment_size=16)
+    yield "photo-large-blocks", np.tile(ramp // 2, (5, 10))[:130, :140], photo(900, effort=1)
+    yield "photo-without-least-squares", coat, photo(64, effort=1, least_squares=False)
+    yield "photo-least-step", camera, photo(0.001, effort=1, fragment_size=32, step=1)
+    yield "photo-largest-step", camera, photo(2**20, effort=1, step=65535)
+    yield "photo-noise", noise, photo(4, effort=1)
+    yield "photo-unfiltered", camera, photo(32, post_filter=False)
 
 
 def damaged(streams: Callable[[str], bytes]) -> Iterator[tuple[str, bytes]]:
@@ -80,6 +94,14 @@ def damaged(streams: Callable[[str], bytes]) -> Iterator[tuple[str, bytes]]:
     yield "bad-filter-cut", repaired(good[: HEADER_SIZE + 23])
     yield "bad-filter-other-samples", changed("filter-all-classes", HEADER_SIZE + 8, 127)
     yield "bad-filter-missing", changed("filter-off", OFFSETS["post filter"], 1)
+    yield "bad-fragment-size", changed("camera", OFFSETS["fragment size"], 32)
+    yield "bad-fragment-size-24", changed("photo-noise", OFFSETS["fragment size"], 24)
+    yield "bad-step-missing", changed("camera", OFFSETS["prediction"], 1)
+    yield "bad-step-without-prediction", changed("photo-largest-step", OFFSETS["prediction"], 0)
+    photo = streams("photo-unfiltered")
+    yield "bad-photo-cut", repaired(photo[: HEADER_SIZE + 40])
+    yield "bad-photo-longer", repaired(photo + bytes(8))
+    yield "bad-photo-other-step", changed("photo-unfiltered", OFFSETS["step"] + 1, 1)
 
 
 def write_vector(folder: Path, picture: np.ndarray, params: EncodeParams) -> None:
@@ -88,6 +110,7 @@ def write_vector(folder: Path, picture: np.ndarray, params: EncodeParams) -> Non
     description = {
         "lam": params.lam,
         "rate_model": params.rate_model,
+        "effort": params.effort,
         "tools": asdict(params.tools) | {"partition": params.tools.partition.name.lower()},
     }
     folder.mkdir(parents=True)

@@ -1,6 +1,6 @@
 """Drawings of a coded picture: its segmentation tree, its error, and both beside the original.
 
-All take and give arrays. Leaf scales are those of ``mmpcodec.inspect(data, decode=True)``.
+All take and give arrays. Edges are those of ``mmpcodec.inspect(data, decode=True).trace``.
 """
 
 import math
@@ -8,7 +8,9 @@ import math
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from mmpcodec.codec.scales import FRAGMENT_SIZE, SCALES
+from mmpcodec.codec.scales import FRAGMENT_SIZE
+
+Edges = tuple[np.ndarray, np.ndarray]
 
 LEAF_LINE = (0, 144, 255)
 FRAGMENT_LINE = (255, 48, 0)
@@ -19,41 +21,22 @@ CAPTION_SIZE = 20
 MARGIN = 12
 
 
-def leaf_edges(leaf_scales: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where leaves begin.
-
-    A segment lies at a multiple of its own size, so its scale alone says which samples are in
-    its first row and first column.
-
-    Parameters
-    ----------
-    leaf_scales : (H, W) integer array
-        Scale number of the leaf at each sample, from the first row and column of a picture.
-
-    Returns
-    -------
-    top, left : (H, W) bool arrays
-        Whether a sample is in the first row, and in the first column, of its leaf.
-    """
-    heights = np.array([scale.height for scale in SCALES])
-    widths = np.array([scale.width for scale in SCALES])
-    rows, columns = np.indices(leaf_scales.shape)
-    return rows % heights[leaf_scales] == 0, columns % widths[leaf_scales] == 0
-
-
 def enlarge(samples: np.ndarray, zoom: int) -> np.ndarray:
     """Each sample as a square of ``zoom`` x ``zoom``: (H, W, ...) to (zoom H, zoom W, ...)."""
     return samples.repeat(zoom, axis=0).repeat(zoom, axis=1)
 
 
-def draw_tree(samples: np.ndarray, leaf_scales: np.ndarray, *, zoom: int = 3) -> np.ndarray:
-    """The outlines of the leaves drawn over a picture, those of the fragments in red.
+def draw_tree(
+    samples: np.ndarray, edges: Edges, *, fragment_size: int = FRAGMENT_SIZE, zoom: int = 3
+) -> np.ndarray:
+    """The outlines of leaves or blocks drawn over a picture, those of the fragments in red.
 
     Parameters
     ----------
     samples : (H, W) uint8 array
-    leaf_scales : (H', W') int8 array
-        Scale number of the leaf at each sample of the padded picture; H' >= H, W' >= W.
+    edges : two (H', W') bool arrays
+        First rows and first columns, as ``Trace.edges`` gives them; H' >= H, W' >= W.
+    fragment_size : int
     zoom : int
         The picture is enlarged so many times first: lines are one pixel wide, and with 3 they
         leave four ninths of a picture of single-sample leaves to see.
@@ -64,14 +47,14 @@ def draw_tree(samples: np.ndarray, leaf_scales: np.ndarray, *, zoom: int = 3) ->
         The last row and column close the outlines.
     """
     height, width = samples.shape
-    top, left = leaf_edges(leaf_scales[:height, :width])
+    top, left = (edge[:height, :width] for edge in edges)
     drawn = np.pad(enlarge(samples, zoom), (0, 1), mode="edge")[..., None].repeat(3, axis=2)
     leaves = np.zeros(drawn.shape[:2], bool)
     leaves[:-1:zoom, :-1] = top.repeat(zoom, axis=1)
     leaves[:-1, :-1:zoom] |= left.repeat(zoom, axis=0)
     fragments = np.zeros_like(leaves)
-    fragments[:: zoom * FRAGMENT_SIZE] = fragments[-1] = True
-    fragments[:, :: zoom * FRAGMENT_SIZE] = fragments[:, -1] = True
+    fragments[:: zoom * fragment_size] = fragments[-1] = True
+    fragments[:, :: zoom * fragment_size] = fragments[:, -1] = True
     _blend(drawn, leaves & ~fragments, LEAF_LINE)
     _blend(drawn, fragments, FRAGMENT_LINE)
     return drawn
@@ -100,7 +83,7 @@ def draw_error(
 def side_by_side(
     original: np.ndarray,
     decoded: np.ndarray,
-    leaf_scales: np.ndarray,
+    edges: Edges,
     *,
     zoom: int | None = None,
     gain: float = ERROR_GAIN,
@@ -110,8 +93,8 @@ def side_by_side(
     Parameters
     ----------
     original, decoded : (H, W) uint8 arrays
-    leaf_scales : (H', W') int8 array
-        As for ``draw_tree``.
+    edges : two (H', W') bool arrays
+        As for ``draw_tree``, of a picture that dictionaries coded.
     zoom : int or None
         Enlargement of each panel; None takes at least 2, and enough to read the captions.
     gain : float
@@ -123,12 +106,12 @@ def side_by_side(
         Two rows of two panels.
     """
     zoom = zoom or max(2, -(-PANEL_SIZE // max(original.shape)))
-    leaves = np.logical_and(*leaf_edges(leaf_scales)).sum()
+    leaves = np.logical_and(*edges).sum()
     error = draw_error(original, decoded, gain=gain)
     panels = (
         ("Original", enlarge(original, zoom)),
         ("Decoded", enlarge(decoded, zoom)),
-        (f"Segmentation tree: {leaves} leaves", draw_tree(decoded, leaf_scales, zoom=zoom)),
+        (f"Segmentation tree: {leaves} leaves", draw_tree(decoded, edges, zoom=zoom)),
         (
             f"Error times {gain:g}, gray is none",
             enlarge(error, zoom),

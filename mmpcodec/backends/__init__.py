@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from mmpcodec.backends.base import Backend
 from mmpcodec.errors import BackendUnavailable, ParameterError
+from mmpcodec.params import Tools
 
 
 def _cpu() -> Backend:
@@ -48,7 +49,7 @@ CUDA_START_SECONDS = {"first": 1.5, "again": 3e-3}
 """What a call takes besides: the first of a process loads CuPy and the kernels."""
 
 
-def get(name: str = "auto", fragments: int = 0) -> Backend:
+def get(name: str = "auto", fragments: int = 0, tools: Tools | None = None) -> Backend:
     """The backend of this name.
 
     Parameters
@@ -58,6 +59,8 @@ def get(name: str = "auto", fragments: int = 0) -> Backend:
         run.
     fragments : int
         16x16 fragments to encode, by which "auto" decides.
+    tools : Tools or None
+        That the pictures are to be coded with; None for any.
 
     Raises
     ------
@@ -75,6 +78,8 @@ def get(name: str = "auto", fragments: int = 0) -> Backend:
     for candidate in candidates:
         backend = _FACTORIES[candidate]()
         reason = backend.unavailable()
+        if reason is None and tools is not None:
+            reason = backend.lacks(tools)
         if reason is None:
             return backend
         reasons.append(reason if candidate == name else f"{candidate}: {reason}")

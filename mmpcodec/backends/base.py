@@ -33,6 +33,38 @@ from mmpcodec.params import EncodeParams, Tools
 Progress = Callable[[int, int], bool]
 
 
+UNIT_LOG2 = 2
+
+
+def leaf_edges(leaf_scales: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where leaves begin.
+
+    A segment lies at a multiple of its own size, so its scale alone says which samples are in
+    its first row and first column.
+
+    Parameters
+    ----------
+    leaf_scales : (H, W) integer array
+        Scale number of the leaf at each sample, from the first row and column of a picture.
+
+    Returns
+    -------
+    top, left : (H, W) bool arrays
+        Whether a sample is in the first row, and in the first column, of its leaf.
+    """
+    heights = np.array([scale.height for scale in SCALES])
+    widths = np.array([scale.width for scale in SCALES])
+    rows, columns = np.indices(leaf_scales.shape)
+    return rows % heights[leaf_scales] == 0, columns % widths[leaf_scales] == 0
+
+
+def unit_edges(units: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """As ``leaf_edges``, of the blocks over (H, W, 4) units."""
+    rows, columns = np.indices(units.shape[:2])
+    heights, widths = (1 << (units[..., side] - UNIT_LOG2).astype(int) for side in (0, 1))
+    return rows % heights == 0, columns % widths == 0
+
+
 @dataclass(frozen=True)
 class Trace:
     """What coding a picture left behind, besides its samples.
@@ -42,15 +74,19 @@ class Trace:
     bits : dict of str to float
         Ideal code length by syntax element ("flag", "class", "element"), in bits; of a file also
         that of the post filter's coefficients ("filter").
-    leaf_scales : (H', W') int8 array
-        Scale number of the leaf at each sample of the padded picture.
-    dictionary_sizes : (25,) int array
+    leaf_scales : (H', W') int8 array or None
+        Scale number of the leaf at each sample of the padded picture; None without dictionaries.
+    dictionary_sizes : (25,) int array or None
         Elements of each scale at the end; 0 where the partition has no such segments.
+    units : (H' / 4, W' / 4, 4) uint8 array or None
+        With prediction, of the block over each 4x4 unit: the logarithms of its height and width,
+        its mode and its kind.
     """
 
     bits: dict[str, float]
-    leaf_scales: np.ndarray
-    dictionary_sizes: np.ndarray
+    leaf_scales: np.ndarray | None = None
+    dictionary_sizes: np.ndarray | None = None
+    units: np.ndarray | None = None
 
     def with_filter(self, bits: int) -> "Trace":
         """The trace of a file whose post filter takes these bits."""
@@ -58,8 +94,42 @@ class Trace:
 
     def leaves(self) -> list[int]:
         """Number of leaves of each of the 25 scales."""
+        if self.leaf_scales is None:
+            return [0] * len(SCALES)
         samples = np.bincount(self.leaf_scales.ravel(), minlength=len(SCALES))
         return [int(n) // (s.height * s.width) for n, s in zip(samples, SCALES, strict=True)]
+
+    def blocks(self) -> np.ndarray:
+        """The blocks of a picture with prediction, in raster order of their first units.
+
+        Returns
+        -------
+        (N, 4) uint8 array
+            Logarithms of height and width, mode, kind.
+        """
+        if self.units is None:
+            return np.zeros((0, 4), np.uint8)
+        top, left = unit_edges(self.units)
+        return self.units[top & left]
+
+    def edges(self) -> tuple[np.ndarray, np.ndarray]:
+        """Where leaves or blocks begin.
+
+        Returns
+        -------
+        top, left : (H', W') bool arrays
+            Whether a sample of the padded picture is in the first row, and in the first column,
+            of its leaf or block.
+        """
+        if self.units is None:
+            assert self.leaf_scales is not None
+            return leaf_edges(self.leaf_scales)
+        top, left = unit_edges(self.units)
+        shape = [side << UNIT_LOG2 for side in top.shape]
+        rows, columns = np.zeros((2, *shape), bool)
+        rows[:: 1 << UNIT_LOG2] = top.repeat(1 << UNIT_LOG2, axis=1)
+        columns[:, :: 1 << UNIT_LOG2] = left.repeat(1 << UNIT_LOG2, axis=0)
+        return rows, columns
 
     def depths(self) -> list[int]:
         """Number of leaves at each depth of the segmentation tree, 0 to 8."""
@@ -88,6 +158,10 @@ class Backend(ABC):
     @abstractmethod
     def unavailable(self) -> str | None:
         """Why this backend cannot run here, or None when it can."""
+
+    def lacks(self, tools: Tools) -> str | None:
+        """Why this backend cannot code pictures with these tools, or None when it can."""
+        return None
 
     @abstractmethod
     def describe(self) -> str:

@@ -1,10 +1,12 @@
 """The cpu backend: C++ with threads, SIMD level chosen at run time."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from mmpcodec.backends.base import Backend, Coded, Progress, Trace
 from mmpcodec.codec.postfilter import CLASSES, TAPS, PostFilter
-from mmpcodec.codec.symbols import SYNTAX
+from mmpcodec.codec.symbols import BLOCK_SYNTAX, SYNTAX, TREE_SYNTAX
 from mmpcodec.devices import processors
 from mmpcodec.params import EncodeParams, Tools
 
@@ -74,6 +76,17 @@ class CpuBackend(Backend):
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Coded:
+        if params.tools.prediction:
+            return _coded_blocks(
+                *_cpu.encode_blocks(
+                    plane,
+                    native_block_tools(params.coded_tools),
+                    params.lambda_fixed,
+                    params.effort,
+                    threads or default_threads(),
+                    progress,
+                )
+            )
         return _coded(
             *_cpu.encode(
                 plane,
@@ -94,6 +107,9 @@ class CpuBackend(Backend):
         *,
         progress: Progress | None = None,
     ) -> Coded:
+        if tools.prediction:
+            found = _cpu.decode_blocks(payload, *shape, native_block_tools(tools), progress)
+            return _coded_blocks(payload, *found)
         return _coded(payload, *_cpu.decode(payload, *shape, native_tools(tools), progress))
 
 
@@ -108,6 +124,21 @@ def native_tools(tools: Tools) -> tuple[int, bool, bool, int, int]:
     )
 
 
+def native_block_tools(tools: Tools) -> tuple[int, bool, int]:
+    """The tools of prediction as the compiled module takes them."""
+    return tools.fragment_size, tools.least_squares, tools.step
+
+
 def _coded(payload, samples, rates, leaf_scales, dictionary_sizes) -> Coded:
-    bits = dict(zip(SYNTAX, (rate / 4096 for rate in rates), strict=True))
+    bits = bits_of(rates, TREE_SYNTAX)
     return Coded(payload, samples, Trace(bits, leaf_scales, np.asarray(dictionary_sizes)))
+
+
+def _coded_blocks(payload, samples, rates, units) -> Coded:
+    return Coded(payload, samples, Trace(bits_of(rates, BLOCK_SYNTAX), units=units))
+
+
+def bits_of(rates: Sequence[int], syntax: Sequence[str]) -> dict[str, float]:
+    """Bits of some syntax elements from the rates of all in 2**-12 bit."""
+    found = dict(zip(SYNTAX, rates, strict=True))
+    return {name: found[name] / 4096 for name in syntax}

@@ -10,7 +10,7 @@ import numpy as np
 
 from mmpcodec.backends import kernels
 from mmpcodec.backends.base import Backend, Coded, Progress, Trace, report_progress
-from mmpcodec.backends.cpu import NativePostFilter, native_tools
+from mmpcodec.backends.cpu import NativePostFilter, bits_of, native_tools
 from mmpcodec.backends.device_state import (
     PHASES,
     STATE_DTYPE,
@@ -21,7 +21,7 @@ from mmpcodec.backends.device_state import (
 from mmpcodec.codec.fragments import fragments_in, padded_shape
 from mmpcodec.codec.models import LOG2
 from mmpcodec.codec.scales import FRAGMENT_SIZE, SCALES
-from mmpcodec.codec.symbols import SYNTAX
+from mmpcodec.codec.symbols import TREE_SYNTAX
 from mmpcodec.devices import attribute, free_bytes, processors
 from mmpcodec.errors import BackendUnavailable, LimitExceeded
 from mmpcodec.params import EncodeParams, Tools
@@ -78,6 +78,9 @@ class CudaBackend(Backend):
         device = cupy.cuda.Device()
         name = cupy.cuda.runtime.getDeviceProperties(device.id)["name"].decode()
         return f"{name}, CuPy {cupy.__version__}"
+
+    def lacks(self, tools: Tools) -> str | None:
+        return "it codes no pictures with prediction" if tools.prediction else None
 
     def warm(self) -> None:
         """Compile the kernels for the current device, or find them in the cache."""
@@ -279,7 +282,7 @@ class _Group:
             place = slice(self.starts[i], self.starts[i + 1])
             shape = padded_shape((height, width))
             rates = self.coders[i].tally()
-            bits = {syntax: rate / 4096 for syntax, rate in zip(SYNTAX, rates, strict=True)}
+            bits = bits_of(rates, TREE_SYNTAX)
             yield Coded(
                 self.coders[i].finish(),
                 samples[place].reshape(shape)[:height, :width].copy(),

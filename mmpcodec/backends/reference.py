@@ -1,8 +1,12 @@
 """The reference backend: plain NumPy, one line a step, the definition of the codec."""
 
+from functools import partial
+
 import numpy as np
 
 from mmpcodec.backends.base import Backend, Coded, Progress, Trace, report_progress
+from mmpcodec.codec.block_coder import decode_blocks
+from mmpcodec.codec.block_search import encode_blocks
 from mmpcodec.codec.costmap import cost_map, index_costs
 from mmpcodec.codec.dictionary import learn, make_dictionaries
 from mmpcodec.codec.fragments import (
@@ -37,6 +41,15 @@ class ReferenceBackend(Backend):
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Coded:
+        if params.tools.prediction:
+            payload, *found = encode_blocks(
+                plane,
+                params.coded_tools,
+                params.lambda_fixed,
+                params.effort,
+                partial(report_progress, progress),
+            )
+            return _coded_blocks(payload, *found)
         state = PictureState(plane.shape, params.tools)
         writer = SymbolWriter()
         fragments = zip(state.walk(progress), state.fragments_of(plane), strict=True)
@@ -61,6 +74,9 @@ class ReferenceBackend(Backend):
         *,
         progress: Progress | None = None,
     ) -> Coded:
+        if tools.prediction:
+            found = decode_blocks(payload, shape, tools, partial(report_progress, progress))
+            return _coded_blocks(payload, *found)
         state = PictureState(shape, tools)
         reader = SymbolReader(payload)
         for neighbours in state.walk(progress):
@@ -68,6 +84,10 @@ class ReferenceBackend(Backend):
             state.finish_fragment(nodes, predict())
         reader.finish()
         return state.coded(payload, reader.tally.bits())
+
+
+def _coded_blocks(payload: bytes, samples, bits, units) -> Coded:
+    return Coded(payload, samples, Trace(bits, units=units))
 
 
 class PictureState:

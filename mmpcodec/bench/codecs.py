@@ -24,6 +24,8 @@ from mmpcodec.params import PRESETS, EncodeParams
 OURS = "mmp"
 LAMBDAS = (8.0, 16.0, 32.0, 64.0, 128.0, 256.0)
 
+Edges = Callable[[bytes], tuple[np.ndarray, np.ndarray]]
+
 _SWITCH = {"on": True, "true": True, "off": False, "false": False}
 
 
@@ -49,8 +51,9 @@ class Codec:
         ``decode(data)`` gives the samples back.
     backend : str
         What it runs on.
-    leaf_scales : callable or None
-        ``leaf_scales(data)`` gives the segmentation tree, where the codec has one.
+    edges : callable or None
+        ``edges(data)`` gives the first rows and columns of leaves or blocks, where the codec has
+        them.
     """
 
     name: str
@@ -61,7 +64,9 @@ class Codec:
     encode: Callable[[np.ndarray, float], bytes]
     decode: Callable[[bytes], np.ndarray]
     backend: str = "cpu"
-    leaf_scales: Callable[[bytes], np.ndarray] | None = field(default=None, compare=False)
+    edges: Callable[[bytes], tuple[np.ndarray, np.ndarray]] | None = field(
+        default=None, compare=False
+    )
 
 
 def parse(text: str) -> tuple[str, dict[str, str]]:
@@ -178,10 +183,10 @@ def ours(options: Mapping[str, str], lambdas: Sequence[float] = LAMBDAS) -> Code
             **values,
         )
 
-    def leaf_scales(data: bytes) -> np.ndarray:
+    def edges(data: bytes) -> tuple[np.ndarray, np.ndarray]:
         trace = mmpcodec.inspect(data, decode=True, backend=decoder).trace
         assert trace is not None
-        return trace.leaf_scales
+        return trace.edges()
 
     rate_model = params[0].rate_model
     threads_text = "" if threads is None else f", threads asked for: {threads}"
@@ -194,7 +199,7 @@ def ours(options: Mapping[str, str], lambdas: Sequence[float] = LAMBDAS) -> Code
         encode=encode,
         decode=lambda data: mmpcodec.decode(data, backend=decoder),
         backend=f"{backend.name} ({backend.describe()})",
-        leaf_scales=leaf_scales,
+        edges=edges,
     )
 
 

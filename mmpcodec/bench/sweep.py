@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.analysis.overlay import leaf_edges
 from mmpcodec.bench.codecs import Codec, machine
 from mmpcodec.bench.metrics import measure
 from mmpcodec.bench.results import Results, Row, key_of, save_png, sha256_of
@@ -106,21 +105,21 @@ def _outcome(
     samples: np.ndarray, codec: Codec, point: float, repeat: int, results: Results, key: str
 ) -> Row:
     """What came of it: measurements, or the error, which stops nothing else."""
-    leaf_scales = None
+    edges = None
     try:
         encode_seconds, data = _timed(lambda: codec.encode(samples, point), repeat)
         decode_seconds, decoded = _timed(lambda: codec.decode(data), repeat)
         if decoded.shape != samples.shape or decoded.dtype != np.uint8:
             raise ValueError(f"decodes to {decoded.shape} of {decoded.dtype}, not {samples.shape}")
-        if codec.leaf_scales is not None:
-            leaf_scales = codec.leaf_scales(data)
+        if codec.edges is not None:
+            edges = codec.edges(data)
     except Exception as error:  # any codec may fail in any way
         reason = " ".join(str(error).split())
         return {"error": f"{type(error).__name__}: {reason}" if reason else type(error).__name__}
     save_png(results.decoded(key), decoded)
-    if leaf_scales is not None:
+    if edges is not None:
         height, width = samples.shape
-        top, left = leaf_edges(leaf_scales[:height, :width])
+        top, left = (edge[:height, :width] for edge in edges)
         save_png(results.tree(key), (top + 2 * left).astype(np.uint8))
     megapixels = samples.size / 1e6
     return {

@@ -25,7 +25,8 @@ _DISTORTION = 8
 
 def key_of(params: EncodeParams) -> str:
     """Name of a point: of the parameters, and of the sources of the codec."""
-    parts = [params.lambda_fixed, asdict(params.tools), params.rate_model, codec_fingerprint()]
+    ways = [asdict(each.coded_tools) for each in params.each_alone()]
+    parts = [params.lambda_fixed, ways, params.rate_model, params.effort, codec_fingerprint()]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
 
 

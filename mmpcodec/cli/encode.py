@@ -69,6 +69,7 @@ def encode(
     preset: options.Preset = "default",
     partition: options.Partition = None,
     dictionary_limit: options.DictionaryLimit = None,
+    effort: options.Effort = 6,
     rate_model: options.RateModel = "adaptive",
     denoise: options.Denoise = None,
     backend: options.BackendName = "auto",
@@ -98,6 +99,7 @@ def encode(
         lam,
         preset=preset,
         rate_model=rate_model,
+        effort=effort,
         partition=partition,
         dictionary_limit=dictionary_limit,
     )
@@ -107,7 +109,7 @@ def encode(
 
     # The pictures are looked at ahead only where that can matter.
     weighs = backend == "auto" and backends.may_use_device()
-    chosen = backends.get(backend, work_of(files) if weighs else 0)
+    chosen = backends.get(backend, work_of(files) if weighs else 0, params.tools)
     threads = threads or (1 if jobs > 1 else None)
     at_once = jobs
     source: Encodings = OneByOne(params, chosen.name, threads, denoise)
@@ -136,14 +138,15 @@ def encode(
             backend=encoding.backend,
             verified=verify,
             bits=encoding.trace.bits,
-            leaves=sum(encoding.trace.leaves()),
+            leaves=sum(encoding.trace.leaves()) or len(encoding.trace.blocks()),
         )
 
     to_stderr = any(job.target == output.STANDARD for job in files)
     printer = Printer(as_json, quiet, verbose, to_stderr)
     if verbose:
         printer.note(f"backend {chosen.name}: {chosen.describe()}")
-        printer.note(f"lambda {params.lam:g}, {tools_text(params.tools)}")
+        for each in params.each_alone():
+            printer.note(f"lambda {params.lam:g}, {tools_text(each.coded_tools)}")
     return batch.run(files, work, printer, at_once=at_once)
 
 

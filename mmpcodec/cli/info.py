@@ -15,9 +15,13 @@ from mmpcodec.params import DecodeLimits
 
 if TYPE_CHECKING:
     from mmpcodec import Inspection
+    from mmpcodec.backends.base import Trace
 
 SIDES = (16, 8, 4, 2, 1)
 """Heights and widths of the scales, by number of halvings."""
+
+BLOCK_SIDES = (64, 32, 16, 8, 4)
+"""Heights and widths of blocks."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,9 +55,14 @@ class Described:
         trace = self.found.trace
         if trace is not None:
             facts["bits"] = trace.bits
-            facts["dictionary_sizes"] = _by_scale(trace.dictionary_sizes)
-            facts["leaves"] = _by_scale(trace.leaves())
-            facts["depths"] = trace.depths()
+            if trace.dictionary_sizes is not None:
+                facts["dictionary_sizes"] = _by_scale(trace.dictionary_sizes)
+                facts["leaves"] = _by_scale(trace.leaves())
+                facts["depths"] = trace.depths()
+            if trace.units is not None:
+                facts["blocks"] = _by_size(trace.blocks())
+                facts["residuals"] = _by_size(_with_residual(trace.blocks()))
+                facts["modes"] = _by_mode(trace.blocks())
         if self.map is not None:
             facts["map"] = self.map
         return facts
@@ -70,7 +79,7 @@ class Described:
         )
         yield (
             f"format   version {header.version}, profile {header.profile}, "
-            f"fragments of {header.fragment_size}x{header.fragment_size}"
+            f"fragments of {header.tools.fragment_size}x{header.tools.fragment_size}"
             + (f", tiles of {header.tile_size}" if header.tile_size else "")
         )
         yield f"tools    {tools_text(header.tools)}"
@@ -82,15 +91,33 @@ class Described:
             yield from ("", "bits by syntax element, and their share of the file")
             for syntax, bits in found.trace.bits.items():
                 yield f"{syntax:>9}{bits:12.0f}{bits / (8 * found.file_size):9.1%}"
-            yield from ("", "elements in the dictionaries, by height (rows) and width")
-            yield from _table(_by_scale(found.trace.dictionary_sizes))
-            yield from ("", "leaves, by height (rows) and width")
-            yield from _table(_by_scale(found.trace.leaves()))
-            yield from ("", "leaves by depth in the segmentation tree")
-            for depth, leaves in enumerate(found.trace.depths()):
-                yield f"{depth:9}{leaves:12}"
+            if found.trace.dictionary_sizes is not None:
+                yield from _tree_lines(found.trace)
+            if found.trace.units is not None:
+                yield from _block_lines(found.trace)
         if self.map is not None:
-            yield from ("", f"segmentation tree drawn in {self.map}")
+            yield from ("", f"segmentation drawn in {self.map}")
+
+
+def _tree_lines(trace: "Trace") -> Iterator[str]:
+    yield from ("", "elements in the dictionaries, by height (rows) and width")
+    yield from _table(_by_scale(trace.dictionary_sizes), SIDES)
+    yield from ("", "leaves, by height (rows) and width")
+    yield from _table(_by_scale(trace.leaves()), SIDES)
+    yield from ("", "leaves by depth in the segmentation tree")
+    for depth, leaves in enumerate(trace.depths()):
+        yield f"{depth:9}{leaves:12}"
+
+
+def _block_lines(trace: "Trace") -> Iterator[str]:
+    blocks = trace.blocks()
+    yield from ("", "blocks, by height (rows) and width")
+    yield from _table(_by_size(blocks), BLOCK_SIDES)
+    yield from ("", "blocks with a residual, by height (rows) and width")
+    yield from _table(_by_size(_with_residual(blocks)), BLOCK_SIDES)
+    yield from ("", "blocks by mode")
+    for mode, count in _by_mode(blocks).items():
+        yield f"{mode:>13}{count:12}"
 
 
 def _by_scale(values: Any) -> list[list[int]]:
@@ -99,9 +126,32 @@ def _by_scale(values: Any) -> list[list[int]]:
     return [numbers[row : row + len(SIDES)] for row in range(0, len(numbers), len(SIDES))]
 
 
-def _table(rows: list[list[int]]) -> Iterator[str]:
-    yield " " * 9 + "".join(f"{side:9}" for side in SIDES)
-    for side, row in zip(SIDES, rows, strict=True):
+def _with_residual(blocks: Any) -> Any:
+    return blocks[blocks[:, 3] > 0]
+
+
+def _by_size(blocks: Any) -> list[list[int]]:
+    """Numbers of blocks as rows by height and columns by width, 64 to 4."""
+    counts = [[0] * len(BLOCK_SIDES) for _ in BLOCK_SIDES]
+    for height, width in blocks[:, :2].tolist():
+        counts[BLOCK_SIDES.index(1 << height)][BLOCK_SIDES.index(1 << width)] += 1
+    return counts
+
+
+def _by_mode(blocks: Any) -> dict[str, int]:
+    """Numbers of blocks by the name of the mode."""
+    from mmpcodec.codec.bitmodels import mode_name
+
+    counts: dict[str, int] = {}
+    for mode in sorted(blocks[:, 2].tolist()):
+        name = mode_name(mode)
+        counts[name] = counts.get(name, 0) + 1
+    return counts
+
+
+def _table(rows: list[list[int]], sides: tuple[int, ...]) -> Iterator[str]:
+    yield " " * 9 + "".join(f"{side:9}" for side in sides)
+    for side, row in zip(sides, rows, strict=True):
         yield f"{side:9}" + "".join(f"{value:9}" for value in row)
 
 
@@ -154,5 +204,6 @@ def draw_map(found: "Inspection", target: str, *, force: bool) -> None:
 
     assert found.samples is not None
     assert found.trace is not None
-    drawn = draw_tree(found.samples, found.trace.leaf_scales)
+    size = found.header.tools.fragment_size
+    drawn = draw_tree(found.samples, found.trace.edges(), fragment_size=size)
     output.write(target, pictures.to_bytes(drawn, "png"), force=force)

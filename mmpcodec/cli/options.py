@@ -58,7 +58,17 @@ Denoise = Annotated[
         "--denoise", metavar="RADIUS", help="Take out specks first, as `mmp median` does."
     ),
 ]
-Preset = Annotated[str, typer.Option(metavar="default|classic", help="Set of coding tools.")]
+Preset = Annotated[
+    str,
+    typer.Option(
+        metavar="default|classic|photo|auto",
+        help="Set of coding tools; auto takes what costs least.",
+    ),
+]
+Effort = Annotated[
+    int,
+    typer.Option(metavar="N", help="How hard to search with preset photo: 1 is quick, 9 best."),
+]
 Partition = Annotated[
     str | None, typer.Option(metavar="flexible|dyadic", help="Splits of a segment.")
 ]

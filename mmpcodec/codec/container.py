@@ -25,8 +25,10 @@ from mmpcodec.errors import (
     UnsupportedVersion,
 )
 from mmpcodec.params import (
+    FRAGMENT_SIZES,
     MAX_COPY_RADIUS,
     MAX_DICTIONARY_LIMIT,
+    MAX_STEP,
     MIN_DICTIONARY_LIMIT,
     DecodeLimits,
     Partition,
@@ -60,7 +62,7 @@ FIELDS = (
     Field("height", 4, 1, MAX_DIMENSION),
     Field("planes", 1, PLANES, PLANES),
     Field("bit depth", 1, BIT_DEPTH, BIT_DEPTH),
-    Field("fragment size", 1, FRAGMENT_SIZE, FRAGMENT_SIZE),
+    Field("fragment size", 1, min(FRAGMENT_SIZES), max(FRAGMENT_SIZES)),
     Field("partition", 1, 0, len(Partition) - 1),
     Field("index classes", 1, 0, 1),
     Field("flag contexts", 1, 0, 1),
@@ -68,6 +70,9 @@ FIELDS = (
     Field("dictionary limit", 4, MIN_DICTIONARY_LIMIT, MAX_DICTIONARY_LIMIT),
     Field("tile size", 4, 0, 0),
     Field("post filter", 1, 0, (1 << CLASSES) - 1),
+    Field("prediction", 1, 0, 1),
+    Field("least squares", 1, 0, 1),
+    Field("step", 2, 0, MAX_STEP),
     Field("payload size", 8, 0, (1 << 63) - 1),
     Field("samples CRC", 4, 0, (1 << 32) - 1),
     Field("stream CRC", 4, 0, (1 << 32) - 1),
@@ -109,7 +114,6 @@ class Header:
     profile: int = PROFILE
     planes: int = PLANES
     bit_depth: int = BIT_DEPTH
-    fragment_size: int = FRAGMENT_SIZE
     tile_size: int = 0
 
 
@@ -147,7 +151,7 @@ def write(
         "height": height,
         "planes": PLANES,
         "bit depth": BIT_DEPTH,
-        "fragment size": FRAGMENT_SIZE,
+        "fragment size": tools.fragment_size,
         "partition": tools.partition,
         "index classes": tools.index_classes,
         "flag contexts": tools.flag_contexts,
@@ -155,6 +159,9 @@ def write(
         "dictionary limit": tools.dictionary_limit,
         "tile size": 0,
         "post filter": sum(bool(own) << number for number, own in enumerate(coefficients)),
+        "prediction": tools.prediction,
+        "least squares": tools.least_squares,
+        "step": tools.step,
         "payload size": len(payload),
         "samples CRC": samples_crc(samples),
     }
@@ -181,6 +188,7 @@ def read(data: bytes, limits: DecodeLimits) -> tuple[Header, bytes]:
             SECTION, f"file has {len(data)} bytes, the header {HEADER_SIZE}", len(data)
         )
     values = {field.name: _read_field(data, field) for field in FIELDS}
+    _check_together(values)
     header = Header(
         width=values["width"],
         height=values["height"],
@@ -191,6 +199,10 @@ def read(data: bytes, limits: DecodeLimits) -> tuple[Header, bytes]:
             values["copy radius"],
             values["dictionary limit"],
             values["post filter"] > 0,
+            bool(values["prediction"]),
+            values["fragment size"],
+            bool(values["least squares"]),
+            values["step"],
         ),
         payload_size=values["payload size"],
         samples_crc=values["samples CRC"],
@@ -244,6 +256,21 @@ def _read_field(data: bytes, field: Field) -> int:
         error = UnsupportedVersion if field.name in ("version", "profile") else CorruptStream
         raise error(SECTION, f"{field.name} is {value}, allowed is {allowed}", offset)
     return value
+
+
+def _check_together(values: dict[str, int]) -> None:
+    """Fields whose allowed values depend on another field."""
+    sizes = FRAGMENT_SIZES if values["prediction"] else FRAGMENT_SIZES[:1]
+    steps = range(1, MAX_STEP + 1) if values["prediction"] else range(1)
+    way = "with" if values["prediction"] else "without"
+    for name, allowed in (("fragment size", sizes), ("step", steps)):
+        if values[name] not in allowed:
+            shown = " or ".join(map(str, allowed)) if len(allowed) < 4 else f"1 to {MAX_STEP}"
+            raise CorruptStream(
+                SECTION,
+                f"{name} is {values[name]}, allowed {way} prediction is {shown}",
+                OFFSETS[name],
+            )
 
 
 def _read_coefficients(payload: bytes, active: int) -> Coefficients:

@@ -92,8 +92,30 @@ def encode_pictures(
                 "copy it with cupy.asnumpy"
             )
         backend = "cuda"
+    alone = params.each_alone()
+    ways = [
+        _encode_planes(planes, each, backend, threads, _part(progress, number, len(alone)))
+        for number, each in enumerate(alone)
+    ]
+    if len(ways) == 1:
+        return ways[0]
+    sources = [plane.get() if on_device(plane) else plane for plane in planes]
+    return [
+        min(files, key=partial(_cost, source=source, lam=params.lam))
+        for source, *files in zip(sources, *ways, strict=True)
+    ]
+
+
+def _encode_planes(
+    planes: list[Any],
+    params: EncodeParams,
+    backend: str,
+    threads: int | None,
+    progress: Progress | None,
+) -> list[Encoding]:
+    """Encode pictures that were checked with one set of tools."""
     fragments = sum(fragments_in(plane.shape) for plane in planes)
-    chosen = backends.get(backend, fragments)
+    chosen = backends.get(backend, fragments, params.tools)
     coded = chosen.encode_batch(planes, params, threads=threads, progress=progress)
     # What was coded lies on the host already; the pictures are copied on this thread's stream.
     sources = [plane.get() if on_device(plane) else plane for plane in planes]
@@ -102,6 +124,19 @@ def encode_pictures(
         return [finished(sources[0], coded[0])]
     with ThreadPoolExecutor(threads or processors()) as pool:
         return list(pool.map(finished, sources, coded))
+
+
+def _part(progress: Progress | None, number: int, count: int) -> Progress | None:
+    """Progress of one of several passes over the same pictures."""
+    if progress is None or count == 1:
+        return progress
+    return lambda done, total: progress(number * total + done, count * total)
+
+
+def _cost(encoding: Encoding, source: np.ndarray, lam: float) -> float:
+    """D + lambda R of a whole file."""
+    difference = source.astype(np.int32) - encoding.samples
+    return int((difference * difference).sum(dtype=np.int64)) + lam * 8 * len(encoding.data)
 
 
 def finish(source: np.ndarray, coded: Coded, params: EncodeParams, backend: Backend) -> Encoding:
@@ -121,7 +156,7 @@ def finish(source: np.ndarray, coded: Coded, params: EncodeParams, backend: Back
         coefficients = backend.post_filter.fit(source, coded.samples, params.lambda_fixed)
     samples = backend.post_filter.apply(coded.samples, coefficients)
     return Encoding(
-        container.write(samples, params.tools, coded.payload, coefficients),
+        container.write(samples, params.coded_tools, coded.payload, coefficients),
         samples,
         coded.trace.with_filter(coefficient_bits(coefficients)),
         backend.name,

@@ -5,14 +5,18 @@ import numpy as np
 from mmpcodec.codec.models import LOG2, RATE_FRACTION_BITS
 from mmpcodec.codec.rangecoder import RangeDecoder, RangeEncoder
 
-SYNTAX = ("flag", "class", "element")
+TREE_SYNTAX = ("flag", "class", "element")
+BLOCK_SYNTAX = ("split", "mode", "kind", "level")
+SYNTAX = TREE_SYNTAX + BLOCK_SYNTAX
+BIT_TOTAL_LOG2 = 16
+"""Logarithm of the total that a bit is coded with."""
 
 
 class Tally:
     """Ideal code length of the symbols of each syntax element, in 2**-12 bit."""
 
-    def __init__(self):
-        self.rate = dict.fromkeys(SYNTAX, 0)
+    def __init__(self, syntax: tuple[str, ...] = TREE_SYNTAX):
+        self.rate = dict.fromkeys(syntax, 0)
 
     def add(self, syntax: str, frequency: int, total: int) -> None:
         self.rate[syntax] += int(LOG2[total] - LOG2[frequency])
@@ -23,11 +27,17 @@ class Tally:
 
 
 class SymbolWriter:
-    """Encodes symbols; see ``models.SymbolCoder``."""
+    """Encodes symbols; see ``models.SymbolCoder`` and ``bitmodels.BitCoder``.
 
-    def __init__(self):
+    Parameters
+    ----------
+    syntax : tuple of str
+        Names of the syntax elements.
+    """
+
+    def __init__(self, syntax: tuple[str, ...] = TREE_SYNTAX):
         self.coder = RangeEncoder()
-        self.tally = Tally()
+        self.tally = Tally(syntax)
 
     def code(self, syntax: str, frequencies: np.ndarray, symbol: int | None) -> int:
         assert symbol is not None
@@ -36,21 +46,38 @@ class SymbolWriter:
         self.tally.add(syntax, frequency, total)
         return symbol
 
+    def bit(self, syntax: str, probability: int, bit: int | None) -> int:
+        assert bit is not None
+        total = 1 << BIT_TOTAL_LOG2
+        below = total - probability
+        cumulative, frequency = (below, probability) if bit else (0, below)
+        self.coder.encode(cumulative, frequency, total)
+        self.tally.add(syntax, frequency, total)
+        return int(bit)
+
+    def plain(self, syntax: str, bits: int, number: int | None) -> int:
+        assert number is not None
+        self.coder.encode(number, 1, 1 << bits)
+        self.tally.add(syntax, 1, 1 << bits)
+        return int(number)
+
     def finish(self) -> bytes:
         return self.coder.finish()
 
 
 class SymbolReader:
-    """Decodes symbols; see ``models.SymbolCoder``.
+    """Decodes symbols; see ``models.SymbolCoder`` and ``bitmodels.BitCoder``.
 
     Parameters
     ----------
     payload : bytes
+    syntax : tuple of str
+        Names of the syntax elements.
     """
 
-    def __init__(self, payload: bytes):
+    def __init__(self, payload: bytes, syntax: tuple[str, ...] = TREE_SYNTAX):
         self.coder = RangeDecoder(payload)
-        self.tally = Tally()
+        self.tally = Tally(syntax)
 
     def code(self, syntax: str, frequencies: np.ndarray, symbol: int | None = None) -> int:
         bounds = np.cumsum(frequencies)
@@ -60,6 +87,21 @@ class SymbolReader:
         self.coder.consume(int(bounds[symbol]) - frequency, frequency)
         self.tally.add(syntax, frequency, total)
         return symbol
+
+    def bit(self, syntax: str, probability: int, bit: int | None = None) -> int:
+        total = 1 << BIT_TOTAL_LOG2
+        below = total - probability
+        bit = int(self.coder.target(total) >= below)
+        cumulative, frequency = (below, probability) if bit else (0, below)
+        self.coder.consume(cumulative, frequency)
+        self.tally.add(syntax, frequency, total)
+        return bit
+
+    def plain(self, syntax: str, bits: int, number: int | None = None) -> int:
+        number = self.coder.target(1 << bits)
+        self.coder.consume(number, 1)
+        self.tally.add(syntax, 1, 1 << bits)
+        return number
 
     def finish(self) -> None:
         self.coder.finish()

@@ -4,7 +4,6 @@ A sweep over many stages, or over many problems, is one launch.
 """
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,10 +38,6 @@ ROWS = 3
 """Rows that a table takes at most."""
 SIMILAR = 4
 """Times as many states that one of the problems swept together may have as another."""
-SHARE_CELLS = 1 << 33
-"""Cells of tables that are filled in some 10 milliseconds, a share of a larger batch."""
-ROUNDS = 16
-"""Problems of each team that a share has at least, for teams wait for the last one at its end."""
 
 STAGE = np.dtype([("plane", np.int64), ("option", np.int32), ("options", np.int32)])
 
@@ -196,12 +191,12 @@ class Stages:
         arguments = (self.tables, *numbers, *self.arguments, *lines, *outputs, counters)
         launch((self.teams * self.blocks,), arguments)
 
-    def trace(self, decisions: Any, values: Any, state: int | None = None) -> Any:
-        """Launch a trace; see ``trace_choices``.
+    def trace(self, decisions: Any, values: Any, state: int | None = None) -> np.ndarray:
+        """Launch a trace and wait for it; see ``trace_choices``.
 
         Returns
         -------
-        numbers : int64 array on the device
+        numbers : int64 array
             The choices of all stages, then of each problem the state in front of them.
         """
         import cupy
@@ -216,7 +211,7 @@ class Stages:
         )
         outputs = (NULL if values is None else values), found, found[self.total :]
         launch((self.count,), (self.tables, *self.arguments[1:], decisions, *outputs))
-        return found
+        return found.get()
 
 
 def sweep(
@@ -247,7 +242,7 @@ def trace(
     problem: Problem, first: int, last: int, decisions: Decisions, state: int, choices: np.ndarray
 ) -> int:
     """As the reference."""
-    *found, state = decisions.stages.trace(decisions.words, None, state).get().tolist()
+    *found, state = decisions.stages.trace(decisions.words, None, state).tolist()
     choices[first:last] = found
     return state
 
@@ -266,21 +261,8 @@ def host_row(row: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def solve_many(problems: list[Problem], memory: int) -> list[tuple[int | None, np.ndarray]]:
-    """As the reference. While the device works on a share, the host prepares those behind it."""
-    import cupy
-
-    # They are launched on one stream, so that each may have the memory of the one in front.
-    launched = [_Share(problems, some) for some in _shares(problems, memory)]
-    copying = cupy.cuda.Stream(non_blocking=True)
+    """As the reference."""
     answers: list[Any] = [None] * len(problems)
-    for share in launched:
-        for place, answer in zip(share.places, share.answers(copying), strict=True):
-            answers[place] = answer
-    return answers
-
-
-def _shares(problems: list[Problem], memory: int) -> Iterator[list[int]]:
-    """Places of problems of similar sizes that fit in memory together, large problems first."""
     kinds = [(value_bytes(problem), problem.states) for problem in problems]
     # Bits of the decisions of each problem, of all at once.
     counts = np.concatenate([problem.options for problem in problems])
@@ -288,60 +270,37 @@ def _shares(problems: list[Problem], memory: int) -> Iterator[list[int]]:
     stage_heads = np.cumsum([0, *(problem.stages for problem in problems)])
     bits = np.diff(planes[stage_heads]).tolist()
     some: list[int] = []
-    room = cells = least = 0
+    room = 0
     for place in sorted(range(len(problems)), key=kinds.__getitem__, reverse=True):
-        itemsize, states = kinds[place]
-        needed, work = bits[place] * plane_bytes(problems[place]), problems[place].cells
-        if some:
-            first_itemsize, first_states = kinds[some[0]]
-            similar = itemsize == first_itemsize and states * SIMILAR >= first_states
-            full = cells + work > SHARE_CELLS and len(some) >= least
-            if needed > room or full or not similar:
-                yield some
-                some = []
+        needed = bits[place] * plane_bytes(problems[place])
+        itemsize, states = kinds[some[0] if some else place]
+        similar = kinds[place][0] == itemsize and kinds[place][1] * SIMILAR >= states
+        if some and (needed > room or not similar):
+            _solve_similar(problems, some, answers)
+            some = []
         if not some:
-            room, cells = memory - ROWS * itemsize * states, 0
-            teams, _ = _teams(len(problems), states, itemsize, EACH * THREADS)
-            least = ROUNDS * teams
+            room = memory - ROWS * kinds[place][0] * kinds[place][1]
         room -= needed
-        cells += work
         some.append(place)
     if some:
-        yield some
+        _solve_similar(problems, some, answers)
+    return answers
 
 
-class _Share:
-    """Problems of similar sizes that are swept and traced together, launched and not waited for.
+def _solve_similar(problems: list[Problem], some: list[int], answers: list) -> None:
+    import cupy
 
-    Parameters
-    ----------
-    problems : list of Problem
-    places : list of int
-        Of those that are meant.
-    """
-
-    def __init__(self, problems: list[Problem], places: list[int]):
-        import cupy
-
-        self.places = places
-        stages = Stages([problems[place] for place in places])
-        rows = cupy.empty((2, stages.teams, stages.longest), stages.value_type)
-        words = cupy.empty(stages.decision_words, np.uint32)
-        self.values = cupy.empty(stages.count, stages.value_type)
-        stages.sweep(None, (rows[0], rows[1]), words, self.values)
-        self.choices = stages.trace(words, self.values)
-        self.done = cupy.cuda.get_current_stream().record()
-        self.ends = stages.host_tables["last_stage"].tolist()
-
-    def answers(self, copying: Any) -> Iterator[tuple[int | None, np.ndarray]]:
-        """Value and choices of each problem, by a stream that waits for no later share."""
-        self.done.synchronize()
-        values, choices = self.values.get(copying), self.choices.get(copying)
-        nothing = _nothing(values) // 2
-        first = 0
-        for value, end in zip(values.tolist(), self.ends, strict=True):
-            yield None if value < nothing else value, choices[first:end]
-            first = end
+    stages = Stages([problems[place] for place in some])
+    rows = cupy.empty((2, stages.teams, stages.longest), stages.value_type)
+    words = cupy.empty(stages.decision_words, np.uint32)
+    values = cupy.empty(stages.count, stages.value_type)
+    stages.sweep(None, (rows[0], rows[1]), words, values)
+    choices = stages.trace(words, values)
+    found = values.get()
+    parts = np.split(choices, stages.host_tables["last_stage"])
+    nothing = _nothing(found) // 2
+    for place, value, part in zip(some, found.tolist(), parts[:-1], strict=True):
+        answers[place] = (None if value < nothing else value), part
 
 
 def plane_bytes(problem: Problem) -> int:

@@ -1,7 +1,7 @@
 """A knapsack of either kind as stages, each with options of which one is chosen."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import zip_longest
@@ -52,11 +52,6 @@ class Problem:
     def options(self) -> np.ndarray:
         """Number of options of each stage, (G,)."""
         return self.starts[1:] - self.starts[:-1]
-
-    @cached_property
-    def most_options(self) -> int:
-        """Of any stage, 1 where there is none."""
-        return int(self.options.max(initial=1))
 
     @cached_property
     def stage_of(self) -> np.ndarray:
@@ -113,10 +108,6 @@ class Problem:
         """Sum of the profits of one option of each stage."""
         return int(self.profits[self.starts[:-1] + choices].sum())
 
-    def know(self, **properties: Any) -> None:
-        """Keep cached properties that have been computed for many problems at once."""
-        vars(self).update(properties)
-
 
 def decision_bits(options: np.ndarray) -> np.ndarray:
     """Bits that decisions between so many options take."""
@@ -151,111 +142,11 @@ def of_items(
     if around_break and len(limits) == 1 and not exact_fill:
         items = _around_break(profits, columns[:, 0], limits[0])
         profits, columns = profits[items], columns[items]
-    both, pairs = _leave_or_take(profits, columns)
-    return _checked(Problem(both, pairs, np.arange(0, 2 * count + 1, 2), limits, exact_fill, items))
-
-
-def of_many_items(instances: Sequence[Any], exact_fill: bool) -> list[Problem]:
-    """What ``of_items`` makes of each (profits, weights, capacities), with its errors.
-
-    Plain instances of one number of capacities are checked and copied together, in a fraction of
-    the time. Where one is not plain, all are taken one by one, which names the first wrong one.
-    """
-    together: dict[int, list[int]] = {}
-    problems: list[Any] = [None] * len(instances)
-    try:
-        limits = [_capacities(capacities) for _, _, capacities in instances]
-        for place, some in enumerate(limits):
-            together.setdefault(len(some), []).append(place)
-        for places in together.values():
-            profits = [as_array("profits", instances[place][0]) for place in places]
-            weights = [as_array("weights", instances[place][1]) for place in places]
-            made = _all_at_once(profits, weights, [limits[place] for place in places], exact_fill)
-            for place, problem in zip(places, made, strict=True):
-                problems[place] = problem
-    except (TypeError, ValueError):
-        return [of_items(p, w, c, exact_fill) for p, w, c in instances]
-    return problems
-
-
-class _NotPlain(ValueError):
-    """Some arrays need a look of their own: they may be wrong, or of a rare type."""
-
-
-def _all_at_once(
-    profits: list[Any], weights: list[Any], limits: list[tuple[int, ...]], exact_fill: bool
-) -> Iterator[Problem]:
-    """The problems of items with one number of capacities.
-
-    Raises
-    ------
-    _NotPlain
-    """
-    budgets = len(limits[0])
-    if budgets == 1:
-        weights = [part[:, None] if part.ndim == 1 else part for part in weights]
-    counts = [len(part) if part.ndim else 0 for part in profits]
-    columns = _joined(weights, [(count, budgets) for count in counts])
-    values = _joined(profits, [(count,) for count in counts])
-    largest = max(int(values.max(initial=0)), -int(values.min(initial=0)))
-    heaviest, lightest = columns.max(initial=0), columns.min(initial=0)
-    # So no sum is too large, of one problem or of all.
-    if largest * len(values) > MAX_PROFITS or lightest < 0 or heaviest > MAX_CAPACITY:
-        raise _NotPlain
-    sizes = np.array(limits) + 1
-    columns = np.minimum(columns, np.repeat(sizes, counts, axis=0))
-    ends = np.cumsum(counts)
-    heads = (ends - counts).tolist()
-    orders: list[Any] = [None] * len(counts)
-    if budgets == 1 and not exact_fill:
-        bounds = list(zip(heads, ends.tolist(), limits, strict=True))
-        orders = [_around_break(values[a:b], columns[a:b, 0], limit) for a, b, (limit,) in bounds]
-        order = np.concatenate(orders) + np.repeat(heads, counts)
-        values, columns = values[order], columns[order]
-    both, pairs = _leave_or_take(values, columns)
-    sums = np.append(0, np.cumsum(abs(values)))
-    magnitudes = (sums[ends] - sums[heads]).tolist()
-    starts = np.arange(0, 2 * max(counts) + 1, 2)
-    options = np.full(max(counts), 2)
-    shapes = map(tuple, sizes.tolist())
-    for head, count, limit, order, magnitude, shape in zip(
-        heads, counts, limits, orders, magnitudes, shapes, strict=True
-    ):
-        part = slice(2 * head, 2 * (head + count))
-        problem = Problem(both[part], pairs[part], starts[: count + 1], limit, exact_fill, order)
-        problem.know(
-            magnitude=magnitude,
-            shape=shape,
-            states=math.prod(shape),
-            options=options[:count],
-            most_options=2 if count else 1,
-        )
-        yield problem
-
-
-def _joined(parts: list[Any], shapes: list[tuple[int, ...]]) -> np.ndarray:
-    """All parts as int64.
-
-    Raises
-    ------
-    _NotPlain
-        When they have other shapes or types.
-    """
-    types = {part.dtype for part in parts}
-    if [part.shape for part in parts] != shapes or any(map(on_device, parts)):
-        raise _NotPlain
-    if not all(one.kind in "iu" and np.can_cast(one, np.int64) for one in types):
-        raise _NotPlain
-    return np.concatenate(parts, dtype=np.int64)
-
-
-def _leave_or_take(profits: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Profits and weights of the two options of each item."""
-    both = np.zeros(2 * len(profits), np.int64)
+    both = np.zeros(2 * count, np.int64)
     both[1::2] = profits
-    pairs = np.zeros((2 * len(weights), weights.shape[1]), np.int64)
-    pairs[1::2] = weights
-    return both, pairs
+    pairs = np.zeros((2 * count, len(limits)), np.int64)
+    pairs[1::2] = columns
+    return _checked(Problem(both, pairs, np.arange(0, 2 * count + 1, 2), limits, exact_fill, items))
 
 
 def of_groups(groups: Any, capacities: Any, exact_fill: bool) -> Problem:

@@ -13,12 +13,7 @@ from mmpcodec.solvers.knapsack import core, counting, enumeration, reference
 from mmpcodec.solvers.knapsack.answers import Solution
 from mmpcodec.solvers.knapsack.bounds import greedy, relax
 from mmpcodec.solvers.knapsack.clock import OutOfTime, is_over
-from mmpcodec.solvers.knapsack.problem import (
-    Problem,
-    of_groups,
-    of_items,
-    of_many_items,
-)
+from mmpcodec.solvers.knapsack.problem import Problem, of_groups, of_items
 from mmpcodec.solvers.knapsack.reduction import Reduced, exclude, reduce
 from mmpcodec.solvers.knapsack.table import (
     Table,
@@ -109,7 +104,8 @@ def knapsack_batch(
     [4, 5]
     """
     listed = _checked(instances, "profits, weights and capacities", 3)
-    return _solve(of_many_items(listed, exact_fill), True, time_limit, memory_limit, backend)
+    problems = [of_items(p, w, c, exact_fill) for p, w, c in listed]
+    return _solve(problems, True, time_limit, memory_limit, backend)
 
 
 def multiple_choice(
@@ -200,11 +196,10 @@ class _Search:
     def is_direct(self, operation: Any, memory: int) -> bool:
         """Whether a table is filled sooner than anything is done to make it smaller."""
         # Items of one budget are tried by lists of states first.
-        rest = self.rest
         self.direct = (
-            rest.items is None
-            and rest.cells <= operation.DIRECT_CELLS
-            and table_bytes(rest, operation) <= memory
+            self.rest.items is None
+            and self.rest.cells <= operation.DIRECT_CELLS
+            and table_bytes(self.rest, operation) <= memory
         )
         return self.direct
 
@@ -219,13 +214,12 @@ class _Search:
             self.good = whole
         self.known = value if self.known is None else max(value, self.known)
 
-    def settle(self, choices: np.ndarray | None, path: str, value: int | None = None) -> None:
-        """The best choice of what is left, None where there is none, and its profit if known."""
+    def settle(self, choices: np.ndarray | None, path: str) -> None:
+        """The best choice of what is left, None where there is none."""
         self.path = path
         if choices is not None:
             self.choices = self.whole(choices)
-            known = value is not None and self.reduced is None
-            self.value = self.bound = value if known else self.problem.value(self.choices)
+            self.value = self.bound = self.problem.value(self.choices)
 
     def settled(self) -> int:
         """Profit that the reduction has settled."""
@@ -251,7 +245,7 @@ class _Search:
         assert path is not None
         optimal = path != "greedy" or self.value == self.bound is not None
         chosen = np.zeros(0, np.int64) if self.choices is None else self.choices
-        indices = chosen.nonzero()[0] if items else chosen
+        indices = np.flatnonzero(chosen) if items else chosen
         if items and self.problem.items is not None:
             indices = np.sort(self.problem.items[indices])
         return Solution(self.value, tuple(indices.tolist()), optimal, self.bound, path, seconds)
@@ -401,7 +395,7 @@ def _fill_tables(
                 continue
             answers = operation.solve_many([search.rest for search in some], memory)
             for search, (value, choices) in zip(some, answers, strict=True):
-                search.settle(None if value is None else choices, "dense", value)
+                search.settle(None if value is None else choices, "dense")
 
 
 def _shares(searches: list[_Search], most: int) -> list[list[_Search]]:

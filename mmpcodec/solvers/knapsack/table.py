@@ -51,7 +51,7 @@ def table_bytes(problem: Problem, operation: Any, halvings: int = 0, extra: int 
     """Memory of a table whose stages are halved so often; ``extra`` for each state besides."""
     # One row in front of a part, two that change roles, and one for each half put off.
     rows = (3 + halvings) * operation.value_bytes(problem) * problem.states
-    bits = (problem.most_options - 1).bit_length()
+    bits = (int(problem.options.max(initial=1)) - 1).bit_length()
     a_stage = bits * operation.plane_bytes(problem)
     return rows + _part(problem, halvings) * a_stage + extra * problem.states
 
