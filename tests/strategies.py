@@ -1,10 +1,14 @@
 """What the property tests draw from: pictures, parameters, symbol streams."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from mmpcodec import EncodeParams, Partition, Tools
+from mmpcodec.params import FRAGMENT_SIZES, MAX_STEP
 
 LAMBDAS = (0, 1, 8, 32, 128, 512)
 
@@ -60,11 +64,33 @@ def tools() -> st.SearchStrategy[Tools]:
     )
 
 
+def block_tools() -> st.SearchStrategy[Tools]:
+    return st.builds(
+        Tools,
+        post_filter=st.booleans(),
+        prediction=st.just(True),
+        fragment_size=st.sampled_from(FRAGMENT_SIZES),
+        least_squares=st.booleans(),
+        step=st.one_of(st.integers(1, 400), st.integers(1, MAX_STEP)),
+    )
+
+
 def encode_params() -> st.SearchStrategy[EncodeParams]:
     lam = st.one_of(
         st.sampled_from(LAMBDAS), st.floats(0, 1e9, allow_nan=False, allow_infinity=False)
     )
     return st.builds(EncodeParams, lam, tools(), st.sampled_from(["adaptive", "log2"]))
+
+
+def block_params(effort: Sequence[int] = (1, 1, 5, 9)) -> st.SearchStrategy[EncodeParams]:
+    """Parameters with prediction, the step mostly derived from lambda."""
+    derived = block_tools().map(lambda tools: replace(tools, step=0))
+    return st.builds(
+        EncodeParams,
+        st.sampled_from([1e-5, 0.02, *LAMBDAS[1:], 3000, 2.0**20]),
+        st.one_of(derived, derived, block_tools()),
+        effort=st.sampled_from(effort),
+    )
 
 
 @st.composite

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from mmpcodec import ParameterError
 from mmpcodec.solvers import backends, knapsack
 from mmpcodec.solvers.knapsack import reference
 from mmpcodec.solvers.knapsack.problem import of_groups, of_items
@@ -185,46 +184,6 @@ def test_many_problems_at_once(backend, budgets, exact_fill, memory):
         assert value == other
         np.testing.assert_array_equal(choices, others)
     assert None in [value for value, _ in found]
-
-
-@every_backend
-@pytest.mark.parametrize("mixed", [False, True])
-@pytest.mark.parametrize("budgets", [1, 2])
-def test_batches_in_shares(monkeypatch, backend, budgets, mixed):
-    """Of problems of one size and of several: the last share is full, has one more or one less."""
-    rng = np.random.default_rng(budgets)
-    monkeypatch.setattr("mmpcodec.solvers.knapsack.cuda.ROUNDS", 0)
-    count = 24
-    problems = []
-    for _ in range(count):
-        capacities = [int(rng.integers(20, 90)) if mixed else 60 for _ in range(budgets)]
-        weights = rng.integers(0, 30, (9, budgets))
-        problems.append(of_items(rng.integers(-3, 9, 9), weights, capacities, True, False))
-    cells = problems[0].cells
-    expected = reference.solve_many(problems, 1 << 40)
-    assert any(choices.any() for _, choices in expected)
-    whole = sum(problem.cells for problem in problems)
-    for limit in (0, cells, count // 3 * cells, count // 3 * cells - 1, whole - 1, whole):
-        monkeypatch.setattr("mmpcodec.solvers.knapsack.cuda.SHARE_CELLS", limit)
-        found = operations(backend).solve_many(problems, 1 << 40)
-        for (value, choices), (other, others) in zip(expected, found, strict=True):
-            assert value == other
-            np.testing.assert_array_equal(choices, others)
-
-
-@every_backend
-def test_wrong_instances_late_in_batches_of_shares(monkeypatch, backend):
-    monkeypatch.setattr("mmpcodec.solvers.knapsack.cuda.SHARE_CELLS", 0)
-    monkeypatch.setattr("mmpcodec.solvers.knapsack.cuda.ROUNDS", 0)
-    rng = np.random.default_rng(12)
-    instances = [(rng.integers(1, 50, 8), rng.integers(1, 9, (8, 2)), [20, 15]) for _ in range(50)]
-    for wrong in (([1], [[-3, 0]], [1, 1]), ([1.5], [[1, 1]], [1, 1]), ([1], [[1, 1]], [1, -1])):
-        with pytest.raises(ParameterError, match=r"weight -3|type float64|capacity = -1"):
-            knapsack.knapsack_batch([*instances, wrong], backend=backend)
-    found = knapsack.knapsack_batch(instances, backend=backend)
-    for solution, instance in zip(found, instances, strict=True):
-        judge = knapsack.knapsack(*instance, backend="reference")
-        assert (solution.value, solution.items) == (judge.value, judge.items)
 
 
 def pisinger(rng, count):

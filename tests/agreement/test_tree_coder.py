@@ -6,11 +6,11 @@ from strategies import CONTENT
 
 from mmpcodec import EncodeParams
 from mmpcodec._cpu import TreeCoder
-from mmpcodec.backends.cpu import CpuBackend, native_tools
+from mmpcodec.backends.cpu import CpuBackend, bits_of, native_tools
 from mmpcodec.backends.reference import PictureState
 from mmpcodec.codec.fragments import predict
 from mmpcodec.codec.scales import SCALES
-from mmpcodec.codec.symbols import SYNTAX, SymbolReader
+from mmpcodec.codec.symbols import TREE_SYNTAX, SymbolReader
 from mmpcodec.codec.tree import code_tree
 
 
@@ -54,5 +54,5 @@ def test_payload_and_tally(content, options):
         coder.code(counts[:5], nodes[:place], sizes[:5], first_class)
         coder.code(counts[5:], nodes[place:], sizes[5:], first_class)
         assert coder.finish() == coded.payload
-        bits = {name: rate / 4096 for name, rate in zip(SYNTAX, coder.tally(), strict=True)}
+        bits = bits_of(coder.tally(), TREE_SYNTAX)
         assert bits == coded.trace.bits

@@ -116,7 +116,7 @@ def test_verbose_prints_backend_tools_and_bits(mmp, picture):
         (["-l", "-3"], "lam = -3.0: must be finite and not negative"),
         (["-l", "nan"], "lam = nan: must be finite and not negative"),
         (["--dictionary-limit", "5"], "dictionary_limit = 5: must be from 256 to 65536"),
-        (["--preset", "fast"], "preset = 'fast': must be one of default, classic"),
+        (["--preset", "fast"], "preset = 'fast': must be one of default, classic, photo, auto"),
         (["--partition", "quad"], "partition = 'quad': must be one of flexible, dyadic"),
         (["--rate-model", "x"], "rate_model = 'x': must be one of adaptive, log2"),
         (["--backend", "tpu"], "backend = 'tpu': must be one of auto, cpu, cuda, reference"),

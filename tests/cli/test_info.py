@@ -48,6 +48,10 @@ def test_json_is_what_inspect_found(mmp, encoded):
             "copy_radius": 4,
             "dictionary_limit": 16384,
             "post_filter": False,
+            "prediction": False,
+            "fragment_size": 16,
+            "least_squares": True,
+            "step": 0,
         },
         "payload_size": len(data) - HEADER_SIZE,
         "samples_crc": found.header.samples_crc,
@@ -56,7 +60,6 @@ def test_json_is_what_inspect_found(mmp, encoded):
         "profile": 0,
         "planes": 1,
         "bit_depth": 8,
-        "fragment_size": 16,
         "tile_size": 0,
     }
 
@@ -132,9 +135,9 @@ def test_several_files_and_a_bad_one(mmp, encoded):
 def test_map(mmp, encoded, samples):
     result = mmp("info", encoded, "--map", "tree.png")
     assert result.exit_code == 0
-    assert result.stdout.endswith("\n  segmentation tree drawn in tree.png\n")
+    assert result.stdout.endswith("\n  segmentation drawn in tree.png\n")
     trace = mmpcodec.inspect(Path(encoded).read_bytes(), decode=True).trace
-    drawn = draw_tree(samples, trace.leaf_scales)
+    drawn = draw_tree(samples, trace.edges())
     assert Path("tree.png").read_bytes() == pictures.to_bytes(drawn, "png")
 
 

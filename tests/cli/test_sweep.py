@@ -39,7 +39,8 @@ def test_json_lines_are_those_of_the_file(mmp, picture):
 
 def test_every_preset_by_default(mmp, picture):
     mmp("sweep", picture, "--out", "out", "-l", "64", "--peers", "none")
-    assert [row["codec"] for row in rows()] == ["mmp:preset=default", "mmp:preset=classic"]
+    expected = [f"mmp:preset={preset}" for preset in ("default", "classic", "photo")]
+    assert [row["codec"] for row in rows()] == expected
     assert rows()[0]["point"] == 64
 
 

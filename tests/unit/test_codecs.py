@@ -53,7 +53,7 @@ def test_our_codec(picture):
     assert (header.tools.partition.name, header.tools.flag_contexts) == ("DYADIC", False)
     assert header.tools.copy_radius == 2
     assert (codec.decode(data) == mmpcodec.decode(data)).all()
-    assert codec.leaf_scales(data).shape == (64, 80)
+    assert [edge.shape for edge in codec.edges(data)] == [(64, 80)] * 2
     assert ours({"lambda": "4/2"}, [16]).ladder == (2, 4)
     assert ours({}).name == presets()[0] == "mmp:preset=default"
     assert ours({"rate_model": "log2"}).settings == "rate model log2"

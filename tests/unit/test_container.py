@@ -48,17 +48,20 @@ def test_header_layout(data):
         "dictionary limit": 25,
         "tile size": 29,
         "post filter": 33,
-        "payload size": 34,
-        "samples CRC": 42,
-        "stream CRC": 46,
+        "prediction": 34,
+        "least squares": 35,
+        "step": 36,
+        "payload size": 38,
+        "samples CRC": 46,
+        "stream CRC": 50,
     }
-    assert HEADER_SIZE == 50
+    assert HEADER_SIZE == 54
     assert data[10:18] == (48).to_bytes(4, "big") + (20).to_bytes(4, "big")
     assert data[20:29] == bytes([16, 1, 1, 1, 4]) + (4000).to_bytes(4, "big")
-    assert data[33] == 0
-    assert int.from_bytes(data[34:42], "big") == len(data) - 50
+    assert data[33:38] == bytes([0, 0, 1, 0, 0])
+    assert int.from_bytes(data[38:46], "big") == len(data) - 54
     decoded = mmpcodec.decode(data)
-    assert int.from_bytes(data[42:46], "big") == zlib.crc32(decoded.tobytes())
+    assert int.from_bytes(data[46:50], "big") == zlib.crc32(decoded.tobytes())
 
 
 def test_inspect_reads_the_header(data):
@@ -79,7 +82,15 @@ def test_inspect_reads_the_header(data):
         ("width", 1 << 24, 4, LimitExceeded, "picture is 16777216x20, 536870912 pixels"),
         ("planes", 3, 1, CorruptStream, "planes is 3, allowed is 1"),
         ("bit depth", 16, 1, CorruptStream, "bit depth is 16, allowed is 8"),
-        ("fragment size", 32, 1, CorruptStream, "fragment size is 32, allowed is 16"),
+        (
+            "fragment size",
+            32,
+            1,
+            CorruptStream,
+            "fragment size is 32, allowed without prediction is 16",
+        ),
+        ("prediction", 2, 1, CorruptStream, "prediction is 2, allowed is 0 to 1"),
+        ("step", 7, 2, CorruptStream, "step is 7, allowed without prediction is 0"),
         ("partition", 2, 1, CorruptStream, "partition is 2, allowed is 0 to 1"),
         ("index classes", 7, 1, CorruptStream, "index classes is 7"),
         ("flag contexts", 2, 1, CorruptStream, "flag contexts is 2"),

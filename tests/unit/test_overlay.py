@@ -12,9 +12,9 @@ from mmpcodec.analysis.overlay import (
     MARGIN,
     draw_error,
     draw_tree,
-    leaf_edges,
     side_by_side,
 )
+from mmpcodec.backends.base import leaf_edges
 
 
 def fragment_in_four():
@@ -50,7 +50,7 @@ def test_leaf_edges_agree_with_the_coded_trees():
 
 def test_draw_tree_draws_every_line_and_nothing_else():
     samples = np.full((16, 16), 100, np.uint8)
-    drawn = draw_tree(samples, fragment_in_four(), zoom=3)
+    drawn = draw_tree(samples, leaf_edges(fragment_in_four()), zoom=3)
     assert drawn.shape == (49, 49, 3)
     assert drawn.dtype == np.uint8
     expected = np.full((49, 49, 3), 100, np.uint8)
@@ -64,7 +64,7 @@ def test_draw_tree_draws_every_line_and_nothing_else():
 
 def test_draw_tree_shows_the_picture_between_the_lines():
     samples = np.arange(256, dtype=np.uint8).reshape(16, 16)
-    drawn = draw_tree(samples, np.full((16, 16), 24, np.int8), zoom=3)
+    drawn = draw_tree(samples, leaf_edges(np.full((16, 16), 24, np.int8)), zoom=3)
     for offset in ((1, 1), (1, 2), (2, 1), (2, 2)):
         inside = drawn[offset[0] :: 3, offset[1] :: 3]
         np.testing.assert_array_equal(inside, samples[..., None].repeat(3, axis=2))
@@ -73,7 +73,7 @@ def test_draw_tree_shows_the_picture_between_the_lines():
 def test_draw_tree_crops_the_padding_and_leaves_its_arguments():
     samples = np.full((5, 20), 9, np.uint8)
     leaf_scales = np.zeros((16, 32), np.int8)
-    drawn = draw_tree(samples, leaf_scales, zoom=2)
+    drawn = draw_tree(samples, leaf_edges(leaf_scales), zoom=2)
     assert drawn.shape == (11, 41, 3)
     line = blended(9, FRAGMENT_LINE)
     red = (drawn == line).all(axis=2)
@@ -105,7 +105,7 @@ def test_draw_error(original, decoded, gain, shown):
 def test_side_by_side_places_four_panels_under_captions():
     original = np.full((32, 48), 50, np.uint8)
     decoded = np.full((32, 48), 60, np.uint8)
-    page = side_by_side(original, decoded, np.zeros((32, 48), np.int8), zoom=8, gain=2)
+    page = side_by_side(original, decoded, leaf_edges(np.zeros((32, 48), np.int8)), zoom=8, gain=2)
     width, height = 8 * 48 + 1 + MARGIN, 8 * 32 + 1 + 2 * MARGIN + CAPTION_SIZE
     assert page.shape == (2 * height + MARGIN, 2 * width + MARGIN, 3)
     top, left = 2 * MARGIN + CAPTION_SIZE, MARGIN
@@ -124,5 +124,5 @@ def test_side_by_side_places_four_panels_under_captions():
 
 def test_side_by_side_keeps_captions_apart_over_narrow_pictures():
     narrow = np.zeros((600, 1), np.uint8)
-    page = side_by_side(narrow, narrow, np.zeros((608, 16), np.int8))
+    page = side_by_side(narrow, narrow, leaf_edges(np.zeros((608, 16), np.int8)))
     assert page.shape[1] > 2 * 200

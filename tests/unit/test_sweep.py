@@ -12,7 +12,7 @@ import pytest
 
 import mmpcodec
 from mmpcodec import pictures
-from mmpcodec.analysis.overlay import leaf_edges
+from mmpcodec.backends.base import leaf_edges
 from mmpcodec.bench import metrics
 from mmpcodec.bench.codecs import Codec, ours
 from mmpcodec.bench.results import Results, key_of, sha256_of
