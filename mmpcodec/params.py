@@ -15,6 +15,8 @@ from mmpcodec.errors import ParameterError
 MIN_DICTIONARY_LIMIT = 256
 MAX_DICTIONARY_LIMIT = 65536
 MAX_COPY_RADIUS = 8
+MAX_DISPLACED_BLOCKS = 4
+MAX_REDUNDANCY_RADIUS = (1 << 16) - 1
 MAX_MEDIAN_RADIUS = 127
 LAMBDA_FRACTION_BITS = 16
 # Beyond this the rate outweighs any distortion of a fragment, and int32 costs would overflow.
@@ -85,6 +87,14 @@ class Tools:
         8 reaches all 25 scales.
     dictionary_limit : int
         Most elements in the dictionary of one scale, 256 to 65536.
+    displaced_blocks : int
+        Insert decoded blocks that are not aligned to their size as well: 0 none, else v for those
+        2**-v of their size apart, up to 4 for every place.
+    redundancy_radius : int or None
+        A new element is left out where one within this squared distance is near, 0 to 65535; None
+        lets an encoder take four times lambda.
+    replacement : bool
+        In a full dictionary a new element takes the place of one that was never used.
     post_filter : bool
         Filter the decoded picture where that pays; a file says so only if it does.
     prediction : bool
@@ -104,6 +114,9 @@ class Tools:
     flag_contexts: bool = True
     copy_radius: int = 4
     dictionary_limit: int = 16384
+    displaced_blocks: int = 0
+    redundancy_radius: int | None = 0
+    replacement: bool = False
     post_filter: bool = True
     prediction: bool = False
     fragment_size: int = 16
@@ -120,6 +133,9 @@ class Tools:
         _check_int(
             "dictionary_limit", self.dictionary_limit, MIN_DICTIONARY_LIMIT, MAX_DICTIONARY_LIMIT
         )
+        _check_int("displaced_blocks", self.displaced_blocks, 0, MAX_DISPLACED_BLOCKS)
+        if self.redundancy_radius is not None:
+            _check_int("redundancy_radius", self.redundancy_radius, 0, MAX_REDUNDANCY_RADIUS)
         _check_int("step", self.step, 0, MAX_STEP if self.prediction else 0)
         sizes = FRAGMENT_SIZES if self.prediction else FRAGMENT_SIZES[:1]
         if self.fragment_size not in sizes:
@@ -130,7 +146,16 @@ class Tools:
             )
 
 
-TREE_TOOLS = ("partition", "index_classes", "flag_contexts", "copy_radius", "dictionary_limit")
+TREE_TOOLS = (
+    "partition",
+    "index_classes",
+    "flag_contexts",
+    "copy_radius",
+    "dictionary_limit",
+    "displaced_blocks",
+    "redundancy_radius",
+    "replacement",
+)
 """Tools that have no part where blocks are predicted."""
 BLOCK_TOOLS = ("prediction", "fragment_size", "least_squares", "step")
 """Tools that have no part otherwise."""
@@ -139,9 +164,17 @@ PRESETS: dict[str, Tools] = {
     "default": Tools(),
     "classic": Tools(index_classes=False, flag_contexts=False, copy_radius=8, post_filter=False),
     "photo": Tools(prediction=True, fragment_size=64),
+    "text": Tools(
+        dictionary_limit=MAX_DICTIONARY_LIMIT,
+        displaced_blocks=2,
+        redundancy_radius=None,
+        replacement=True,
+    ),
 }
+RADIUS_PER_LAMBDA = 4
+"""Redundancy radius that an encoder takes if it is left open, in lambda."""
 AUTO = "auto"
-TRIED = ("photo", "default")
+TRIED = ("photo", "text")
 """What "auto" tries; those with prediction are first, and left out where nothing may be lost."""
 
 
@@ -231,14 +264,18 @@ class EncodeParams:
 
     @property
     def coded_tools(self) -> Tools:
-        """The tools as a file will name them: a step that was left open comes from lambda.
+        """The tools as a file will name them: what was left open comes from lambda.
 
-        3.3 times the root of lambda was measured to be best; the root is that of integers.
+        The step is 3.3 times the root of lambda, which was measured to be best, in integers.
         """
-        if not self.tools.prediction or self.tools.step:
-            return self.tools
-        step = math.isqrt((self.lambda_fixed * STEP_SQUARED) >> LAMBDA_FRACTION_BITS)
-        return replace(self.tools, step=min(max(1, step), MAX_STEP))
+        tools = self.tools
+        if tools.redundancy_radius is None:
+            radius = (RADIUS_PER_LAMBDA * self.lambda_fixed) >> LAMBDA_FRACTION_BITS
+            tools = replace(tools, redundancy_radius=min(radius, MAX_REDUNDANCY_RADIUS))
+        if tools.prediction and not tools.step:
+            step = math.isqrt((self.lambda_fixed * STEP_SQUARED) >> LAMBDA_FRACTION_BITS)
+            tools = replace(tools, step=min(max(1, step), MAX_STEP))
+        return tools
 
     def each_alone(self) -> "list[EncodeParams]":
         """The same for each set of tools among which the cheapest is to be found."""

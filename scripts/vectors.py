@@ -43,6 +43,7 @@ def cases() -> Iterator[tuple[str, np.ndarray, EncodeParams]]:
     noise = np.random.default_rng(1).integers(0, 256, (32, 32), np.uint8)
     camera = shipped("camera.pgm")[96:144, 208:256]
     terminal = shipped("terminal.pgm")[8:32, 8:48]
+    page = shipped("page.pgm")[40:88, 40:104]
 
     yield "one-pixel", np.array([[77]], np.uint8), params(32)
     yield "one-row", steps[None, :], params(8)
@@ -54,12 +55,29 @@ def cases() -> Iterator[tuple[str, np.ndarray, EncodeParams]]:
     yield "noise-full-dictionary", noise, params(8, dictionary_limit=256)
     yield "text", terminal, params(32)
     yield "text-lossless-classic", terminal, params(0, preset="classic")
+    yield "text-displaced", page, params(32, displaced_blocks=1)
+    yield "text-every-place", terminal, params(64, displaced_blocks=4, dictionary_limit=1024)
+    yield "text-preset", page, params(32, preset="text")
     yield "camera", camera, params(32)
     yield "camera-classic", camera, params(32, preset="classic")
     yield "camera-dyadic-classic", camera, params(8, preset="classic", partition="dyadic")
     yield "camera-log2", camera, params(32, rate_model="log2", copy_radius=1)
     yield "camera-coarse", camera, params(512)
     yield "camera-small-dictionary", camera, params(8, dictionary_limit=300)
+    yield "camera-redundancy-radius", camera, params(8, redundancy_radius=100)
+    yield "camera-replacement", camera, params(8, dictionary_limit=300, replacement=True)
+    yield (
+        "camera-all-dictionary-tools",
+        camera,
+        params(
+            16,
+            partition="dyadic",
+            dictionary_limit=300,
+            displaced_blocks=3,
+            redundancy_radius=32,
+            replacement=True,
+        ),
+    )
     slopes = (60 + np.abs(np.arange(600) % 160 - 80)).astype(np.uint8)
     coat = shipped("camera.pgm")[200:296, 60:172]
     yield "filter-all-classes", coat, params(16)

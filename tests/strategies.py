@@ -60,6 +60,9 @@ def tools() -> st.SearchStrategy[Tools]:
         flag_contexts=st.booleans(),
         copy_radius=st.integers(0, 8),
         dictionary_limit=st.sampled_from([256, 257, 300, 1024, 16384, 65536]),
+        displaced_blocks=st.integers(0, 4),
+        redundancy_radius=st.sampled_from([0, 0, 1, 100, 3000, 65535]),
+        replacement=st.booleans(),
         post_filter=st.booleans(),
     )
 

@@ -32,7 +32,8 @@ std::unique_ptr<Picture> decode(const uint8_t* payload, size_t size, Plane plane
         nodes.clear();
         decode_tree(*picture, coder, fragment, 0, 0, 0, nodes);
         picture->rebuild(fragment, nodes);
-        for (int m = 0; m < kLevels; ++m) picture->learn(m, nodes, [](int, uint32_t) {});
+        for (int m = 0; m < kLevels; ++m)
+            picture->learn(fragment, m, nodes, [](int, uint32_t) {});
     });
     coder.finish();
     return picture;

@@ -13,6 +13,21 @@ ElementCounts::ElementCounts(int scale, const Tools& tools)
       blocks_((tools.dictionary_limit + kBlock - 1) / kBlock),
       block_total_(size_t{blocks_} * (classes_ ? kClasses : 1)) {}
 
+void ElementCounts::restart(uint32_t index, int c) {
+    move(index, c);
+    add_count(index, 1 - int64_t{count_[index]});
+}
+
+// An element's count goes with it.
+void ElementCounts::move(uint32_t index, int c) {
+    const int64_t count = count_[index];
+    add_count(index, -count);
+    class_size_[class_[index]] -= 1;
+    class_[index] = static_cast<uint8_t>(c);
+    class_size_[c] += 1;
+    add_count(index, count);
+}
+
 void ElementCounts::add(int c) {
     class_.push_back(static_cast<uint8_t>(c));
     count_.push_back(0);
@@ -30,14 +45,7 @@ void ElementCounts::add_count(uint32_t index, int64_t amount) {
 }
 
 bool ElementCounts::use(uint32_t index) {
-    if (classes_ && class_[index] < kScales) {
-        const int64_t count = count_[index];
-        add_count(index, -count);
-        class_size_[class_[index]] -= 1;
-        class_[index] = static_cast<uint8_t>(class_[index] + kScales);
-        class_size_[class_[index]] += 1;
-        add_count(index, count);
-    }
+    if (classes_) move(index, used_class(class_[index]));
     add_count(index, increment_);
     const int c = class_[index];
     if (class_total_[c] <= kMaxTotal) return false;

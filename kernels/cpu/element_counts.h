@@ -9,13 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "../shared/classes.h"
 #include "../shared/scales.h"
 #include "tools.h"
 
 namespace mmp {
-
-constexpr int kClasses = 2 * kScales + 1;
-constexpr int kZeroClass = kClasses - 1;
 
 class ElementCounts {
 public:
@@ -31,8 +29,11 @@ public:
     // No element of the class has a larger count.
     uint32_t largest_count(int c) const { return largest_count_[c]; }
 
-    // Adds an element, used once, to a class.
+    // Adds an element, never used, to a class.
     void add(int c);
+
+    // Starts an element anew, never used, in a class.
+    void restart(uint32_t index, int c);
 
     // Counts a use. Returns true when the counts of the whole class changed.
     bool use(uint32_t index);
@@ -47,6 +48,7 @@ private:
     static constexpr uint32_t kBlock = 128;
 
     void add_count(uint32_t index, int64_t amount);
+    void move(uint32_t index, int c);
     void halve(int c);
 
     int scale_;

@@ -59,7 +59,7 @@ std::pair<std::vector<uint8_t>, std::unique_ptr<Picture>> encode(const uint8_t* 
         }
         picture->rebuild(fragment, nodes);
         team.run(kLevels, [&](uint32_t m) {
-            picture->learn(static_cast<int>(m), nodes, [&](int scale, uint32_t element) {
+            picture->learn(fragment, static_cast<int>(m), nodes, [&](int scale, uint32_t element) {
                 if (search) search->added(scale, element);
             });
         });

@@ -15,7 +15,7 @@ FragmentSearch::FragmentSearch(const Picture& picture, const Costs& costs,
 
 void FragmentSearch::added(int scale, uint32_t element) {
     const Dictionary& dictionary = *picture_.dictionaries[scale];
-    indexes_[scale].add(dictionary.element(element), dictionary.element_class(element),
+    indexes_[scale].put(element, dictionary.element(element), dictionary.element_class(element),
                         costs_.own(scale, element));
 }
 

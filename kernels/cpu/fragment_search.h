@@ -23,7 +23,7 @@ public:
     FragmentSearch(const Picture& picture, const Costs& costs, const SearchKernel& kernel,
                    ThreadTeam& team);
 
-    // This element is new in the scale's dictionary.
+    // This element is new in the scale's dictionary, or another than before.
     void added(int scale, uint32_t element);
 
     // The element was used; `all_changed` as Dictionary::use returned it.

@@ -24,10 +24,10 @@ namespace {
 using namespace mmp;
 
 using Samples = nb::ndarray<const uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using ToolsTuple = std::tuple<int, bool, bool, int, uint32_t>;
+using ToolsTuple = std::tuple<int, bool, bool, int, uint32_t, int, int, bool>;
 
 Tools tools_from(const ToolsTuple& t) {
-    return {std::get<0>(t), std::get<1>(t), std::get<2>(t), std::get<3>(t), std::get<4>(t)};
+    return std::apply([](auto... tool) { return Tools{tool...}; }, t);
 }
 
 const SearchKernel& kernel_named(const std::string& name) {
@@ -111,7 +111,8 @@ nb::tuple search_scale(const Samples& residual, int scale, const Samples& elemen
     ClassCosts class_costs;
     class_costs.smallest = 0;
     for (size_t i = 0; i < elements.shape(0); ++i)
-        index.add(elements.data() + i * elements.shape(1), 0, costs.data()[i]);
+        index.put(static_cast<uint32_t>(i), elements.data() + i * elements.shape(1), 0,
+                  costs.data()[i]);
     const int rows = 1 << scale_n(scale), columns = 1 << scale_m(scale);
     std::vector<int64_t> least, best;
     for (int k = 0; k < rows; ++k)

@@ -4,11 +4,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include "../shared/displaced.h"
 #include "dictionary.h"
 #include "models.h"
 #include "progress.h"
@@ -19,8 +21,6 @@ namespace mmp {
 struct Plane {
     int height, width;
 };
-
-constexpr uint32_t kNoIndex = UINT32_MAX;
 
 // Row and column of a split segment's first or second half among the segments of its scale.
 inline std::pair<int, int> child_place(int k, int l, int flag, int half) {
@@ -68,9 +68,13 @@ public:
     void rebuild(const Fragment& fragment, const std::vector<Node>& nodes);
 
     // Teach the dictionaries of the scales with this m (of one width) the split segments of the
-    // rebuilt fragment. Calls added(scale, element number) after each insertion.
+    // rebuilt fragment, then its displaced blocks. Calls added(scale, index) after each insertion.
     template <class Added>
-    void learn(int m, const std::vector<Node>& nodes, const Added& added);
+    void learn(const Fragment& fragment, int m, const std::vector<Node>& nodes,
+               const Added& added) {
+        learn_splits(m, nodes, added);
+        if (tools.displaced_blocks) learn_displaced(fragment, m, added);
+    }
 
     // Samples of the picture without padding, rows from the top.
     void copy_samples(Plane plane, uint8_t* out) const;
@@ -80,6 +84,10 @@ public:
 private:
     // The fragment at these samples with its neighbours.
     Fragment fragment(int row, int column) const;
+    template <class Added>
+    void learn_splits(int m, const std::vector<Node>& nodes, const Added& added);
+    template <class Added>
+    void learn_displaced(const Fragment& fragment, int m, const Added& added);
     size_t place(int row, int column) const { return size_t(row) * padded_width + column; }
 
     // Padded, and not touched before they are coded: a file can claim more than it holds.
@@ -101,7 +109,7 @@ void Picture::for_each_fragment(const Progress& progress, const Work& work) {
 }
 
 template <class Added>
-void Picture::learn(int m, const std::vector<Node>& nodes, const Added& added) {
+void Picture::learn_splits(int m, const std::vector<Node>& nodes, const Added& added) {
     uint8_t wide[kFragmentArea], element[kFragmentArea];
     for (const Node& node : nodes) {
         if (node.flag == kLeaf) continue;
@@ -116,7 +124,45 @@ void Picture::learn(int m, const std::vector<Node>& nodes, const Added& added) {
                 scale_distance(node.scale, scale) > tools.copy_radius)
                 continue;
             shorten_or_lengthen(wide, m, node_n, element, n);
-            if (dictionary->insert(element, node.scale)) added(scale, dictionary->size() - 1);
+            const uint32_t index =
+                dictionary->insert(element, dictionary->hash(element), node.scale);
+            if (index != kNoIndex) added(scale, index);
+        }
+    }
+}
+
+template <class Added>
+void Picture::learn_displaced(const Fragment& fragment, int m, const Added& added) {
+    struct Block {
+        uint32_t hash;
+        uint8_t samples[kFragmentArea];
+    };
+    Block blocks[kFragmentArea];
+    for (int n = 0; n < kLevels; ++n) {
+        const int scale = scale_number(n, m);
+        Dictionary* dictionary = dictionaries[scale].get();
+        if (!dictionary || !takes_displaced(scale)) continue;
+        const int height = scale_height(scale), width = scale_width(scale);
+        const int down = displaced_step(height, tools.displaced_blocks);
+        const int right = displaced_step(width, tools.displaced_blocks);
+        // All are hashed first, so that the memory that they are looked up in can come.
+        Block* end = blocks;
+        for (int bottom = down; bottom <= kFragmentSize; bottom += down) {
+            const int row = fragment.row + bottom - height;
+            for (int side = right; side <= kFragmentSize; side += right) {
+                const int column = fragment.column + side - width;
+                const bool aligned = row % height == 0 && column % width == 0;
+                if (row < 0 || column < 0 || aligned) continue;
+                for (int i = 0; i < height; ++i)
+                    std::copy_n(&samples_[place(row + i, column)], width, end->samples + i * width);
+                end->hash = dictionary->hash(end->samples);
+                dictionary->prefetch(end->hash);
+                ++end;
+            }
+        }
+        for (const Block* block = blocks; block < end; ++block) {
+            const uint32_t index = dictionary->insert(block->samples, block->hash, kDisplacedClass);
+            if (index != kNoIndex) added(scale, index);
         }
     }
 }

@@ -11,23 +11,42 @@ SearchIndex::SearchIndex(int scale, SampleLayout layout)
       bucket_shift_(area_log2(scale) + 2),
       layout_(layout) {}
 
-void SearchIndex::add(const uint8_t* samples, uint8_t element_class, int32_t cost) {
+uint32_t SearchIndex::free_lane(int bucket) {
+    std::vector<uint32_t>& lanes = free_[bucket];
+    if (lanes.empty()) {
+        const uint32_t group = static_cast<uint32_t>(costs_.size() / kLanes);
+        groups_[bucket].push_back(group);
+        samples_.resize(samples_.size() + size_t(chunks_) * 64);
+        costs_.resize(costs_.size() + kLanes, kEmptyLaneCost);
+        classes_.resize(classes_.size() + kLanes);
+        elements_.resize(elements_.size() + kLanes, kNoElement);
+        for (uint32_t lane = kLanes; lane-- > 0;) lanes.push_back(group * kLanes + lane);
+    }
+    const uint32_t lane = lanes.back();
+    lanes.pop_back();
+    return lane;
+}
+
+void SearchIndex::put(uint32_t element, const uint8_t* samples, uint8_t element_class,
+                      int32_t cost) {
     int sum = 0, norm = 0;
     for (int i = 0; i < area_; ++i) {
         const int centred = samples[i] - kMidLevel;
         sum += samples[i];
         norm += centred * centred;
     }
-    const int bucket = bucket_of(sum);
-    if (lanes_used_[bucket] % kLanes == 0) {
-        groups_[bucket].push_back(static_cast<uint32_t>(costs_.size() / kLanes));
-        samples_.resize(samples_.size() + size_t(chunks_) * 64);
-        costs_.resize(costs_.size() + kLanes, kEmptyLaneCost);
-        classes_.resize(classes_.size() + kLanes);
-        elements_.resize(elements_.size() + kLanes, kNoElement);
+    if (element < slot_.size()) {
+        const Slot old = slot_[element];
+        costs_[old.lane] = kEmptyLaneCost;
+        elements_[old.lane] = kNoElement;
+        free_[old.bucket].push_back(old.lane);
+    } else {
+        slot_.emplace_back();
+        norm_.emplace_back();
     }
-    const uint32_t group = groups_[bucket].back();
-    const uint32_t lane = lanes_used_[bucket]++ % kLanes;
+    const int bucket = bucket_of(sum);
+    const uint32_t place = free_lane(bucket);
+    const uint32_t group = place / kLanes, lane = place % kLanes;
     uint8_t* chunk = &samples_[size_t{group} * chunks_ * 64];
     for (int i = 0; i < area_; ++i) {
         if (layout_ == SampleLayout::kBytes) {
@@ -37,16 +56,15 @@ void SearchIndex::add(const uint8_t* samples, uint8_t element_class, int32_t cos
             std::memcpy(chunk + (i / 2) * 64 + lane * 4 + (i % 2) * 2, &centred, 2);
         }
     }
-    const uint32_t element = static_cast<uint32_t>(slot_.size());
-    slot_.push_back(group * kLanes + lane);
-    norm_.push_back(norm << kCostFractionBits);
-    elements_[slot_.back()] = element;
+    slot_[element] = {place, bucket};
+    norm_[element] = norm << kCostFractionBits;
+    elements_[place] = element;
     update(element, element_class, cost);
 }
 
 void SearchIndex::update(uint32_t element, uint8_t element_class, int32_t cost) {
-    classes_[slot_[element]] = element_class;
-    costs_[slot_[element]] = norm_[element] + cost;
+    classes_[slot_[element].lane] = element_class;
+    costs_[slot_[element].lane] = norm_[element] + cost;
 }
 
 void SearchIndex::prepare(const uint8_t* segment, int stride, Query& query) const {

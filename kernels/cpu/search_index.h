@@ -77,8 +77,9 @@ public:
     const uint8_t* classes(uint32_t group) const { return &classes_[size_t{group} * kLanes]; }
     const uint32_t* elements(uint32_t group) const { return &elements_[size_t{group} * kLanes]; }
 
-    // Adds element number size(); `cost` is the part of its cost that the class does not decide.
-    void add(const uint8_t* samples, uint8_t element_class, int32_t cost);
+    // Adds the next element, or puts another one in its place; `cost` is the part of its cost that
+    // the class does not decide.
+    void put(uint32_t element, const uint8_t* samples, uint8_t element_class, int32_t cost);
     void update(uint32_t element, uint8_t element_class, int32_t cost);
 
     // Fills a query's samples, sum and offset from a segment whose rows are `stride` apart.
@@ -88,6 +89,13 @@ public:
     static constexpr int kDotShift = kCostFractionBits + 1;
 
 private:
+    struct Slot {
+        uint32_t lane;  // among those of all groups
+        int bucket;
+    };
+
+    uint32_t free_lane(int bucket);
+
     int scale_, area_, chunks_, bucket_shift_;
     SampleLayout layout_;
     AlignedVector<uint8_t> samples_;
@@ -95,8 +103,8 @@ private:
     AlignedVector<uint8_t> classes_;
     AlignedVector<uint32_t> elements_;
     std::array<std::vector<uint32_t>, kBuckets> groups_;
-    std::array<uint32_t, kBuckets> lanes_used_{};
-    std::vector<uint32_t> slot_;  // of each element: group * kLanes + lane
+    std::array<std::vector<uint32_t>, kBuckets> free_;  // lanes of a bucket
+    std::vector<Slot> slot_;  // of each element
     std::vector<int32_t> norm_;   // of each element, in 1/16 squared error
 };
 

@@ -11,6 +11,9 @@ struct Tools {
     bool flag_contexts = true;
     int copy_radius = 4;
     uint32_t dictionary_limit = 16384;
+    int displaced_blocks = 0;
+    int redundancy_radius = 0;
+    bool replacement = false;
 };
 
 }  // namespace mmp

@@ -85,11 +85,10 @@ __device__ inline void count_leaves(const Picture& picture, const Rates& rates, 
             const int element = __shfl_sync(kAllLanes, int{node.index}, leaf);
             const int from = __shfl_sync(kAllLanes, c, leaf);
             const uint32_t uses = __shfl_sync(kAllLanes, count, leaf);
-            const bool moves = picture.index_classes && from < kScales;
-            const int to = moves ? from + kScales : from;
+            const int to = picture.index_classes ? used_class(from) : from;
             if (picture.index_classes) count_class(models, from);
             if (lane == 0) {
-                if (moves) {
+                if (to != from) {
                     models.class_size[from] -= 1;
                     models.class_size[to] += 1;
                     models.class_total[from] -= uses;

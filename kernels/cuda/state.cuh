@@ -3,6 +3,7 @@
 // mmpcodec/backends/device_state.py lays the same structures out; a test compares the sizes.
 #pragma once
 
+#include "../shared/classes.h"
 #include "../shared/packed_node.h"
 #include "../shared/rate.h"
 #include "../shared/rescale.h"
@@ -12,8 +13,6 @@ namespace mmp {
 
 constexpr int kThreads = 1024;  // of every block
 constexpr int kWarps = kThreads / 32;
-constexpr int kClasses = 2 * kScales + 1;
-constexpr int kZeroClass = kClasses - 1;
 constexpr int kClassSlots = 64;
 constexpr int kMaxNodes = 511;
 constexpr uint64_t kNoKey = ~uint64_t{0};
@@ -62,7 +61,7 @@ using FlagFrequencies = uint32_t[kFlagContexts][kScales][kFlags];
 
 // Rates at hand: those of small numbers lie in the block's memory.
 struct Rates {
-    static constexpr uint32_t kNear = 4096;
+    static constexpr uint32_t kNear = 3968;  // what learning leaves of 48 KiB
     const int32_t* all;
     int32_t near[kNear];
 

@@ -78,8 +78,8 @@ def get(name: str = "auto", fragments: int = 0, tools: Tools | None = None) -> B
     for candidate in candidates:
         backend = _FACTORIES[candidate]()
         reason = backend.unavailable()
-        if reason is None and tools is not None:
-            reason = backend.lacks(tools)
+        if reason is None and tools is not None and (lacking := backend.lacks(tools)):
+            reason = f"it has no {lacking}"
         if reason is None:
             return backend
         reasons.append(reason if candidate == name else f"{candidate}: {reason}")

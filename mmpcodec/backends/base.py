@@ -160,7 +160,7 @@ class Backend(ABC):
         """Why this backend cannot run here, or None when it can."""
 
     def lacks(self, tools: Tools) -> str | None:
-        """Why this backend cannot code pictures with these tools, or None when it can."""
+        """A tool among these that this backend does not have, or None."""
         return None
 
     @abstractmethod

@@ -90,7 +90,7 @@ class CpuBackend(Backend):
         return _coded(
             *_cpu.encode(
                 plane,
-                native_tools(params.tools),
+                native_tools(params.coded_tools),
                 params.lambda_fixed,
                 params.rate_model == "log2",
                 threads or default_threads(),
@@ -113,14 +113,18 @@ class CpuBackend(Backend):
         return _coded(payload, *_cpu.decode(payload, *shape, native_tools(tools), progress))
 
 
-def native_tools(tools: Tools) -> tuple[int, bool, bool, int, int]:
-    """The tools as the compiled module takes them."""
+def native_tools(tools: Tools) -> tuple[int, bool, bool, int, int, int, int, bool]:
+    """The tools as the compiled module takes them; none may be left open."""
+    assert tools.redundancy_radius is not None
     return (
         int(tools.partition),
         tools.index_classes,
         tools.flag_contexts,
         tools.copy_radius,
         tools.dictionary_limit,
+        tools.displaced_blocks,
+        tools.redundancy_radius,
+        tools.replacement,
     )
 
 

@@ -72,15 +72,18 @@ class CudaBackend(Backend):
     def unavailable(self) -> str | None:
         return _unavailable()
 
+    def lacks(self, tools: Tools) -> str | None:
+        for name in ("prediction", "displaced_blocks", "redundancy_radius", "replacement"):
+            if getattr(tools, name) not in (0, False):
+                return name.replace("_", " ")
+        return None
+
     def describe(self) -> str:
         import cupy
 
         device = cupy.cuda.Device()
         name = cupy.cuda.runtime.getDeviceProperties(device.id)["name"].decode()
         return f"{name}, CuPy {cupy.__version__}"
-
-    def lacks(self, tools: Tools) -> str | None:
-        return "it codes no pictures with prediction" if tools.prediction else None
 
     def warm(self) -> None:
         """Compile the kernels for the current device, or find them in the cache."""
@@ -117,11 +120,15 @@ class CudaBackend(Backend):
 
         Raises
         ------
+        BackendUnavailable
+            When a tool is asked for that it does not have.
         LimitExceeded
             When a picture needs more device memory than is free.
         KernelError
             When a kernel does not compile.
         """
+        if lacking := self.lacks(params.tools):
+            raise BackendUnavailable(f"backend cuda cannot run here: it has no {lacking}")
         defines = () if self.profile is None else (f"MMP_PROFILE={self.profile}",)
         coded: list[Coded | None] = [None] * len(planes)
         total, done = sum(fragments_in(plane.shape) for plane in planes), 0

@@ -9,6 +9,7 @@ from mmpcodec.codec.block_coder import decode_blocks
 from mmpcodec.codec.block_search import encode_blocks
 from mmpcodec.codec.costmap import cost_map, index_costs
 from mmpcodec.codec.dictionary import learn, make_dictionaries
+from mmpcodec.codec.displaced import learn_displaced
 from mmpcodec.codec.fragments import (
     fragment_origins,
     pad,
@@ -50,7 +51,7 @@ class ReferenceBackend(Backend):
                 partial(report_progress, progress),
             )
             return _coded_blocks(payload, *found)
-        state = PictureState(plane.shape, params.tools)
+        state = PictureState(plane.shape, params.coded_tools)
         writer = SymbolWriter()
         fragments = zip(state.walk(progress), state.fragments_of(plane), strict=True)
         for neighbours, fragment in fragments:
@@ -133,6 +134,7 @@ class PictureState:
         self.samples[rows, columns] = reconstruct(coded, prediction)
         mark_leaves(nodes, self.leaf_scales, self.row, self.column)
         learn(self.dictionaries, nodes, coded, self.tools)
+        learn_displaced(self.dictionaries, self.samples, self.row, self.column, self.tools)
 
     def coded(self, payload: bytes, bits: dict[str, float]) -> Coded:
         """The finished picture."""

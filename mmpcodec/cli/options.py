@@ -61,8 +61,8 @@ Denoise = Annotated[
 Preset = Annotated[
     str,
     typer.Option(
-        metavar="default|classic|photo|auto",
-        help="Set of coding tools; auto takes what costs least.",
+        metavar="default|classic|photo|text|auto",
+        help="Set of coding tools; auto tries photo and text and takes what costs less.",
     ),
 ]
 Effort = Annotated[

@@ -3,6 +3,9 @@
 Source: sections "Dictionary", "Index" and "Learning" of ``docs/format.md``.
 """
 
+from collections import defaultdict, deque
+from functools import partial
+
 import numpy as np
 
 from mmpcodec.codec.fragments import MID_LEVEL
@@ -18,8 +21,13 @@ from mmpcodec.codec.scales import (
 from mmpcodec.params import Tools
 
 GREY_LEVELS = 256
-CLASS_COUNT = 2 * len(SCALES) + 1
-ZERO_CLASS = CLASS_COUNT - 1
+ZERO_CLASS = 2 * len(SCALES)
+DISPLACED_CLASS = ZERO_CLASS + 1
+CLASS_COUNT = DISPLACED_CLASS + 2
+CELL_SIZE = 16
+"""Elements of a cell that a new one is compared with."""
+HAND_STEPS = 64
+"""Elements that replacement looks at for one that was never used."""
 MAX_TOTAL = 1 << 17
 """A model is halved when its total passes this. Totals stay below 2**18, see the format."""
 
@@ -45,14 +53,20 @@ class Dictionary:
         self.limit = tools.dictionary_limit
         self.classes = tools.index_classes
         self.increment = 2 if tools.index_classes else 1
+        self.radius = 0 if scale == PIXEL_SCALE else tools.redundancy_radius
+        self.replacement = tools.replacement
         area = scale.height * scale.width
         self._size = 0
         self._samples = np.zeros((GREY_LEVELS, area), np.uint8)
         self._count = np.zeros(GREY_LEVELS, np.int64)
         self._element_class = np.zeros(GREY_LEVELS, np.uint8)
         self._known: set[bytes] = set()
+        self._cells: dict[bytes, deque[int]] = defaultdict(partial(deque, maxlen=CELL_SIZE))
         for level in range(GREY_LEVELS):
-            self.insert(np.full(area, level, np.uint8), PIXEL_SCALE)
+            constant = np.full(area, level, np.uint8)
+            if level == MID_LEVEL or not self._redundant(constant):
+                self._put(self._size, constant, PIXEL_SCALE)
+        self._start = self._hand = self._size
 
     def __len__(self) -> int:
         return self._size
@@ -73,40 +87,51 @@ class Dictionary:
         """Element ``index`` as a (height, width) uint8 array."""
         return self._samples[index].reshape(self.scale.height, self.scale.width)
 
-    def insert(self, samples: np.ndarray, origin: Scale) -> bool:
-        """Add an element unless an equal one exists or the dictionary is full.
+    def insert(self, samples: np.ndarray, origin: Scale | None) -> bool:
+        """Add an element unless it is redundant or there is no place.
 
         Parameters
         ----------
         samples : (height * width,) uint8 array
-        origin : Scale
-            Scale of the block that the element was made from.
+        origin : Scale or None
+            Scale of the segment that the element was made from; None for a displaced block.
 
         Returns
         -------
         bool
             Whether the element was added.
         """
-        key = samples.tobytes()
-        if key in self._known or self._size == self.limit:
+        if self._redundant(samples):
             return False
-        if self._size == len(self._samples):
-            self._grow()
-        self._known.add(key)
-        self._samples[self._size] = samples
-        self._count[self._size] = 1
-        self._element_class[self._size] = self._first_class(samples, origin)
-        self._size += 1
+        index = self._size if self._size < self.limit else self._replaced()
+        if index is None:
+            return False
+        if index < self._size:
+            old = self._samples[index]
+            self._known.remove(old.tobytes())
+            if index in self._cells[self._cell(old)]:
+                self._cells[self._cell(old)].remove(index)
+        self._put(index, samples, origin)
         return True
 
     def use(self, index: int) -> None:
         """Count a use of an element, after its index was coded."""
-        if self.classes and self.element_class[index] < len(SCALES):
-            self.element_class[index] += len(SCALES)
+        if self.classes:
+            self.element_class[index] = used_class(self.element_class[index])
         self.count[index] += self.increment
         members = self.element_class == self.element_class[index]
         if self.count[members].sum() > MAX_TOTAL:
             self.count[members] = (self.count[members] + 1) // 2
+
+    def _put(self, index: int, samples: np.ndarray, origin: Scale | None) -> None:
+        if index == len(self._samples):
+            self._grow()
+        self._size = max(self._size, index + 1)
+        self._known.add(samples.tobytes())
+        self._cells[self._cell(samples)].append(index)
+        self._samples[index] = samples
+        self._count[index] = 1
+        self._element_class[index] = self._first_class(samples, origin)
 
     def _grow(self) -> None:
         self._samples = np.concatenate([self._samples, np.zeros_like(self._samples)])
@@ -115,12 +140,45 @@ class Dictionary:
             [self._element_class, np.zeros_like(self._element_class)]
         )
 
-    def _first_class(self, samples: np.ndarray, origin: Scale) -> np.uint8:
+    def _redundant(self, samples: np.ndarray) -> bool:
+        """Whether an equal element is there, or one within the radius in its cell."""
+        if self.radius == 0 or samples.tobytes() in self._known:
+            return samples.tobytes() in self._known
+        near = self._samples[list(self._cells[self._cell(samples)])]
+        difference = near.astype(np.int32) - samples
+        return bool(((difference * difference).sum(axis=1) <= self.radius).any())
+
+    def _cell(self, samples: np.ndarray) -> bytes:
+        """The cell of an element: the means of its quarters, or halves, in steps of 64."""
+        rows, columns = min(self.scale.height, 2), min(self.scale.width, 2)
+        height, width = self.scale.height // rows, self.scale.width // columns
+        sums = samples.reshape(rows, height, columns, width).sum(axis=(1, 3), dtype=np.int64)
+        return (sums // (height * width) // 64).tobytes()
+
+    def _replaced(self) -> int | None:
+        """Index of the element that gives way in a full dictionary, the hand going on."""
+        if not self.replacement or self._start == self.limit:
+            return None
+        for _ in range(HAND_STEPS):
+            index = self._hand
+            self._hand = index + 1 if index + 1 < self.limit else self._start
+            if self.count[index] == 1:
+                return index
+        return None
+
+    def _first_class(self, samples: np.ndarray, origin: Scale | None) -> np.uint8:
         if not self.classes:
             return np.uint8(0)
         if (samples == MID_LEVEL).all():
             return np.uint8(ZERO_CLASS)
-        return np.uint8(origin.number)
+        return np.uint8(DISPLACED_CLASS if origin is None else origin.number)
+
+
+def used_class(element_class: int) -> int:
+    """The class of an element of this class once it was used."""
+    if element_class < len(SCALES):
+        return element_class + len(SCALES)
+    return DISPLACED_CLASS + 1 if element_class == DISPLACED_CLASS else element_class
 
 
 def make_dictionaries(tools: Tools) -> dict[Scale, Dictionary]:

@@ -243,9 +243,9 @@ def encode(
         ``progress(done, total) -> bool`` is called with the number of finished fragments;
         returning False cancels.
     **options
-        ``preset`` ("default" or "classic"), ``rate_model`` ("adaptive" or "log2"), and the tools
-        that override the preset: ``partition`` ("flexible" or "dyadic"), ``index_classes``,
-        ``flag_contexts``, ``copy_radius``, ``dictionary_limit``, ``post_filter``; see ``Tools``.
+        ``preset`` ("default", "classic", "photo", "text" or "auto"), ``rate_model`` ("adaptive" or
+        "log2"), ``effort``, and the tools that override the preset; see ``EncodeParams`` and
+        ``Tools``.
 
     Returns
     -------

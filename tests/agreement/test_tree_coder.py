@@ -39,8 +39,13 @@ def chosen_trees(payload, shape, tools):
 @pytest.mark.parametrize("content", CONTENT)
 @pytest.mark.parametrize(
     "options",
-    [{}, {"preset": "classic"}, {"partition": "dyadic", "dictionary_limit": 300}],
-    ids=["default", "classic", "dyadic"],
+    [
+        {},
+        {"preset": "classic"},
+        {"partition": "dyadic", "dictionary_limit": 300},
+        {"displaced_blocks": 2},
+    ],
+    ids=["default", "classic", "dyadic", "displaced"],
 )
 def test_payload_and_tally(content, options):
     picture = CONTENT[content](np.random.default_rng(6), 60, 50)

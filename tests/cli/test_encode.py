@@ -1,5 +1,6 @@
 """``mmp encode``."""
 
+import dataclasses
 import json
 import re
 from pathlib import Path
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 import mmpcodec
-from mmpcodec import backends, pictures
+from mmpcodec import PRESETS, backends, pictures
 from mmpcodec.backends.reference import ReferenceBackend
 
 KEYS = {
@@ -82,6 +83,10 @@ def test_tools_reach_the_header(mmp, picture):
     mmp("encode", picture, "--dictionary-limit", 300, "-o", "d.mmp")
     classic = mmpcodec.inspect(Path("c.mmp").read_bytes()).header.tools
     assert classic == mmpcodec.Tools("dyadic", False, False, 8, post_filter=False)
+    mmp("encode", picture, "--preset", "text", "-l", 10, "-o", "t.mmp")
+    text = mmpcodec.inspect(Path("t.mmp").read_bytes()).header.tools
+    filtered = text.post_filter
+    assert text == dataclasses.replace(PRESETS["text"], redundancy_radius=40, post_filter=filtered)
     limited = mmpcodec.inspect(Path("d.mmp").read_bytes()).header.tools
     assert limited == mmpcodec.Tools(dictionary_limit=300, post_filter=limited.post_filter)
 
@@ -103,7 +108,8 @@ def test_verbose_prints_backend_tools_and_bits(mmp, picture):
     assert notes[0].startswith("mmp: backend reference: NumPy ")
     assert notes[1] == (
         "mmp: lambda 32, partition flexible, index classes on, flag contexts on, "
-        "copy radius 4, dictionary limit 16384, post filter on"
+        "copy radius 4, dictionary limit 16384, displaced blocks 0, redundancy radius 0, "
+        "replacement off, post filter on"
     )
     assert re.search(
         r"\n  \d+ leaves; bits: filter \d+, flag \d+, class \d+, element \d+\n$", result.stdout
@@ -116,7 +122,10 @@ def test_verbose_prints_backend_tools_and_bits(mmp, picture):
         (["-l", "-3"], "lam = -3.0: must be finite and not negative"),
         (["-l", "nan"], "lam = nan: must be finite and not negative"),
         (["--dictionary-limit", "5"], "dictionary_limit = 5: must be from 256 to 65536"),
-        (["--preset", "fast"], "preset = 'fast': must be one of default, classic, photo, auto"),
+        (
+            ["--preset", "fast"],
+            "preset = 'fast': must be one of default, classic, photo, text, auto",
+        ),
         (["--partition", "quad"], "partition = 'quad': must be one of flexible, dyadic"),
         (["--rate-model", "x"], "rate_model = 'x': must be one of adaptive, log2"),
         (["--backend", "tpu"], "backend = 'tpu': must be one of auto, cpu, cuda, reference"),

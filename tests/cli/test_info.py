@@ -47,6 +47,9 @@ def test_json_is_what_inspect_found(mmp, encoded):
             "flag_contexts": True,
             "copy_radius": 4,
             "dictionary_limit": 16384,
+            "displaced_blocks": 0,
+            "redundancy_radius": 0,
+            "replacement": False,
             "post_filter": False,
             "prediction": False,
             "fragment_size": 16,
@@ -77,7 +80,8 @@ def test_text(mmp, samples):
         "  picture  16x8, 1 plane of 8 bits",
         "  format   version 0, profile 0, fragments of 16x16",
         "  tools    partition flexible, index classes off, flag contexts off, copy radius 8, "
-        "dictionary limit 16384, post filter off",
+        "dictionary limit 16384, displaced blocks 0, redundancy radius 0, replacement off, "
+        "post filter off",
         f"  file     {len(data)} bytes, {8 * len(data) / 128:.3f} bits per pixel",
         f"  header   {HEADER_SIZE} bytes, {HEADER_SIZE / len(data):.1%} of the file",
         f"  payload  {len(data) - HEADER_SIZE} bytes",

@@ -47,7 +47,7 @@ def test_effort_changes_the_search_and_not_the_format(mmp, photo):
         (("--effort", 0), "effort = 0: must be from 1 to 9"),
         (("--effort", 10), "effort = 10: must be from 1 to 9"),
         (("-l", 0), "lam = 0: must be above 0 with prediction"),
-        (("--preset", "photograph"), "must be one of default, classic, photo, auto"),
+        (("--preset", "photograph"), "must be one of default, classic, photo, text, auto"),
     ],
 )
 def test_wrong_values_are_refused(mmp, photo, files, options, said):
@@ -96,7 +96,7 @@ def test_auto_takes_what_costs_less(mmp, photo):
         assert mmp("encode", name, "--preset", "auto", "-l", 30).exit_code == 0
         data = Path(name).with_suffix(".mmp").read_bytes()
         costs = {}
-        for preset in ("photo", "default"):
+        for preset in ("photo", "text"):
             own = mmpcodec.encode(pictures.read(name), 30, preset=preset)
             error = (pictures.read(name).astype(int) - mmpcodec.decode(own)) ** 2
             costs[own] = error.sum() + 30 * 8 * len(own)

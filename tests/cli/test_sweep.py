@@ -4,7 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mmpcodec import pictures
+from mmpcodec import PRESETS, pictures
 
 QUICK = ("--codec", "mmp:lambda=16/64", "--peers", "jpeg:quality=20/80")
 
@@ -39,8 +39,7 @@ def test_json_lines_are_those_of_the_file(mmp, picture):
 
 def test_every_preset_by_default(mmp, picture):
     mmp("sweep", picture, "--out", "out", "-l", "64", "--peers", "none")
-    expected = [f"mmp:preset={preset}" for preset in ("default", "classic", "photo")]
-    assert [row["codec"] for row in rows()] == expected
+    assert [row["codec"] for row in rows()] == [f"mmp:preset={preset}" for preset in PRESETS]
     assert rows()[0]["point"] == 64
 
 

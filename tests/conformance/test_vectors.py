@@ -49,8 +49,8 @@ def test_encodes_to_the_stream(vector, backend):
         picture = np.asarray(file)
     given = json.loads((vector / "params.json").read_text())
     tools = Tools(**given["tools"])
-    if reason := backends.get(backend).lacks(tools):
-        pytest.skip(reason)
+    if lacking := backends.get(backend).lacks(tools):
+        pytest.skip(f"{backend} has no {lacking}")
     params = EncodeParams(given["lam"], tools, given["rate_model"], given["effort"])
     encoding = mmpcodec.encode_picture(picture, params, backend=backend)
     assert encoding.data == (vector / "stream.mmp").read_bytes()

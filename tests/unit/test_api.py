@@ -36,7 +36,7 @@ def test_unsupported_pictures_are_refused(array, says):
         ({"lam": -1}, "lam = -1: must be finite and not negative"),
         ({"lam": float("nan")}, "lam = nan"),
         ({"lam": "32"}, "must be a number"),
-        ({"preset": "best"}, "preset = 'best': must be one of default, classic"),
+        ({"preset": "best"}, "preset = 'best': must be one of default, classic, photo, text"),
         ({"partition": "free"}, "partition = 'free': must be one of flexible, dyadic"),
         ({"dictionary_limit": 255}, "dictionary_limit = 255: must be from 256 to 65536"),
         ({"dictionary_limit": 300.0}, "must be an integer"),

@@ -20,7 +20,9 @@ PICTURE = np.arange(48 * 20, dtype=np.uint32).reshape(20, 48).astype(np.uint8)
 
 @pytest.fixture(scope="module")
 def data():
-    return mmpcodec.encode(PICTURE, lam=8, partition="dyadic", dictionary_limit=4000)
+    return mmpcodec.encode(
+        PICTURE, lam=8, partition="dyadic", dictionary_limit=4000, redundancy_radius=258
+    )
 
 
 def patched(data, field, value, size):
@@ -46,29 +48,33 @@ def test_header_layout(data):
         "flag contexts": 23,
         "copy radius": 24,
         "dictionary limit": 25,
-        "tile size": 29,
-        "post filter": 33,
-        "prediction": 34,
-        "least squares": 35,
-        "step": 36,
-        "payload size": 38,
-        "samples CRC": 46,
-        "stream CRC": 50,
+        "displaced blocks": 29,
+        "redundancy radius": 30,
+        "replacement": 32,
+        "tile size": 33,
+        "post filter": 37,
+        "prediction": 38,
+        "least squares": 39,
+        "step": 40,
+        "payload size": 42,
+        "samples CRC": 50,
+        "stream CRC": 54,
     }
-    assert HEADER_SIZE == 54
+    assert HEADER_SIZE == 58
     assert data[10:18] == (48).to_bytes(4, "big") + (20).to_bytes(4, "big")
     assert data[20:29] == bytes([16, 1, 1, 1, 4]) + (4000).to_bytes(4, "big")
-    assert data[33:38] == bytes([0, 0, 1, 0, 0])
-    assert int.from_bytes(data[38:46], "big") == len(data) - 54
+    assert data[29:33] == bytes([0, 1, 2, 0])
+    assert data[37:42] == bytes([0, 0, 1, 0, 0])
+    assert int.from_bytes(data[42:50], "big") == len(data) - 58
     decoded = mmpcodec.decode(data)
-    assert int.from_bytes(data[46:50], "big") == zlib.crc32(decoded.tobytes())
+    assert int.from_bytes(data[50:54], "big") == zlib.crc32(decoded.tobytes())
 
 
 def test_inspect_reads_the_header(data):
     header = mmpcodec.inspect(data).header
     assert (header.width, header.height, header.planes, header.bit_depth) == (48, 20, 1, 8)
     assert header.tools == mmpcodec.Tools(
-        partition="dyadic", dictionary_limit=4000, post_filter=False
+        partition="dyadic", dictionary_limit=4000, redundancy_radius=258, post_filter=False
     )
 
 
@@ -97,6 +103,8 @@ def test_inspect_reads_the_header(data):
         ("copy radius", 9, 1, CorruptStream, "copy radius is 9, allowed is 0 to 8"),
         ("dictionary limit", 255, 4, CorruptStream, "dictionary limit is 255"),
         ("dictionary limit", 65537, 4, CorruptStream, "allowed is 256 to 65536"),
+        ("displaced blocks", 5, 1, CorruptStream, "displaced blocks is 5, allowed is 0 to 4"),
+        ("replacement", 2, 1, CorruptStream, "replacement is 2, allowed is 0 to 1"),
         ("tile size", 64, 4, CorruptStream, "tile size is 64, allowed is 0"),
         ("post filter", 16, 1, CorruptStream, "post filter is 16, allowed is 0 to 15"),
         ("payload size", 2**60, 8, TruncatedStream, f"of {2**60} bytes"),

@@ -1,0 +1,20 @@
+// Which blocks are displaced blocks. Source: section "Displaced blocks" of docs/format.md.
+#pragma once
+
+#include "host_device.h"
+#include "scales.h"
+
+namespace mmp {
+
+// Whether a dictionary of this scale takes them.
+MMP_HD constexpr bool takes_displaced(int scale) {
+    return scale_height(scale) >= 4 && scale_width(scale) >= 4 && scale_area(scale) <= 128;
+}
+
+// How far apart they are along a side of this length.
+MMP_HD constexpr int displaced_step(int length, int displaced_blocks) {
+    const int step = length >> displaced_blocks;
+    return step ? step : 1;
+}
+
+}  // namespace mmp
