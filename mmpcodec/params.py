@@ -25,7 +25,6 @@ STEP_SQUARED = 2788
 """Square of the step for lambda = 1: (3.3 * 16)**2."""
 FRAGMENT_SIZES = (16, 32, 64)
 MAX_STEP = 65535
-STEP_FRACTION_BITS = 4
 MAX_EFFORT = 9
 RATE_MODELS = ("adaptive", "log2")
 

@@ -23,11 +23,18 @@ void BlockPlan::append(const BlockPlan& other) {
     levels.insert(levels.end(), other.levels.begin(), other.levels.end());
 }
 
-void predict(const BlockPicture& picture, const BlockPlace& block, int mode, uint8_t* out) {
-    if (mode == kLeastSquares) return picture.predict_least_squares(block, out);
-    const References references = picture.references(block);
-    const References smooth = references.smoothed(block.height() + block.width());
-    predict_block(mode, references, smooth, block.a, block.b, out);
+Predictor::Predictor(const BlockPicture& picture, const BlockPlace& block,
+                     const References& references)
+    : picture_(picture), block_(block), references_(references) {
+    const int length = block.height() + block.width();
+    if (length >= kSmoothedFrom) smooth_ = references.smoothed(length);
+}
+
+void Predictor::predict(int mode, uint8_t* out) const {
+    if (mode == kLeastSquares)
+        picture_.predict_least_squares(block_, out);
+    else
+        predict_block(mode, references_, smooth_, block_.a, block_.b, out);
 }
 
 void rebuild(const BlockPlace& block, int type, const int16_t* levels, int32_t step,
@@ -159,7 +166,7 @@ void BlockCoder<Coder>::code_block(const BlockPlace& block, BlockNode node) {
     }
     if constexpr (!Coder::kWrites) {
         uint8_t prediction[kMaxBlockArea], samples[kMaxBlockArea];
-        predict(picture_, block, node.mode, prediction);
+        Predictor(picture_, block).predict(node.mode, prediction);
         if (node.kind == kTransformed)
             rebuild(block, node.type, levels, tools_.step, prediction, samples);
         picture_.write(block, node.kind == kTransformed ? samples : prediction);

@@ -64,7 +64,21 @@ inline uint64_t allowed_modes(const BlockTools& tools, const BlockPicture& pictu
     return (uint64_t{1} << (kLeastSquares + fitted)) - 1;
 }
 
-void predict(const BlockPicture& picture, const BlockPlace& block, int mode, uint8_t* out);
+// Predicts one block in any modes.
+class Predictor {
+public:
+    Predictor(const BlockPicture& picture, const BlockPlace& block, const References& references);
+    Predictor(const BlockPicture& picture, const BlockPlace& block)
+        : Predictor(picture, block, picture.references(block)) {}
+
+    void predict(int mode, uint8_t* out) const;
+
+private:
+    const BlockPicture& picture_;
+    const BlockPlace block_;
+    const References references_;
+    References smooth_;
+};
 
 // The samples of a block from its prediction and its levels.
 void rebuild(const BlockPlace& block, int type, const int16_t* levels, int32_t step,

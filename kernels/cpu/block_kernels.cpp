@@ -141,7 +141,7 @@ void predict_block(int mode, const References& references, const References& smo
     } else {
         const int angle = angle_of(mode);
         const bool straight = angle == kHorizontal || angle == kVertical;
-        const References& r = straight || height + width < 20 ? references : smooth;
+        const References& r = straight || height + width < kSmoothedFrom ? references : smooth;
         if (angle >= kFirstVertical) {
             predict_angle(angle, r.above, r.left, r.corner, height, width, tables().taps, out);
         } else {

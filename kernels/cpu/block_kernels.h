@@ -15,7 +15,10 @@ struct References {
     References smoothed(int length) const;
 };
 
-// Every mode but the least-squares one. `smooth` are the smoothed references.
+// Blocks whose height and width add up to less are predicted from references as they are.
+constexpr int kSmoothedFrom = 20;
+
+// Every mode but the least-squares one. `smooth` are the smoothed references, from kSmoothedFrom on.
 void predict_block(int mode, const References& references, const References& smooth, int a, int b,
                    uint8_t* out);
 

@@ -23,15 +23,6 @@ BlockTools tools_from(const ToolsTuple& t) {
     return {31 - __builtin_clz(fragment_size), std::get<1>(t), std::get<2>(t)};
 }
 
-template <class... Sizes>
-nb::object array_of(const uint8_t* data, Sizes... sizes) {
-    const size_t count = (size_t(sizes) * ...);
-    uint8_t* copy = new uint8_t[count];
-    std::copy_n(data, count, copy);
-    nb::capsule owner(copy, [](void* p) noexcept { delete[] static_cast<uint8_t*>(p); });
-    return nb::cast(nb::ndarray<nb::numpy, uint8_t>(copy, {size_t(sizes)...}, owner));
-}
-
 // Samples, rates by syntax element, units.
 nb::tuple describe(const CodedBlocks& coded, Plane plane) {
     const BlockPicture& picture = coded.picture;

@@ -12,7 +12,6 @@ namespace {
 // What of the decoded picture a block can depend on lies at most so far above and left of it.
 constexpr int kReach = 8;
 constexpr int kMargin = 2 * kReach;
-constexpr int kUnitsAcross = kMaxSide >> kUnitLog2;
 constexpr size_t kMostFindings = 6;
 
 struct Outcome {
@@ -42,7 +41,7 @@ public:
           tools_(tools),
           effort_(effort),
           survey_(survey),
-          findings_(kShapes * kUnitsAcross * kUnitsAcross) {}
+          findings_(kFragmentPlaces) {}
 
     void start(const BlockPlace& fragment, const BlockPicture& picture, const BlockModels& models,
                const BlockCosts& costs) {
@@ -141,9 +140,7 @@ std::shared_ptr<const Outcome> BlockBench::whole(const BlockPlace& block, int64_
     const int a = block.a, b = block.b, area = block.height() * block.width();
     const int64_t split_bits = split_cost(block, kWhole);
     uint8_t source[kMaxBlockArea], predictions[BlockSurvey::kMostModes + 4][kMaxBlockArea];
-    for (int i = 0; i < block.height(); ++i)
-        memcpy(source + i * block.width(),
-               source_ + size_t(block.row + i) * canvas_.width + block.column, block.width());
+    take_block(source_, canvas_.width, block, source);
     int left, above;
     canvas_.likely_modes(block, left, above);
     const uint64_t allowed = allowed_modes(tools_, canvas_, block);
@@ -152,8 +149,7 @@ std::shared_ptr<const Outcome> BlockBench::whole(const BlockPlace& block, int64_
     const uint64_t promising = (survey_.modes(block) | uint64_t{1} << left | uint64_t{1} << above |
                                 1 << kAverage | 1 << kPlanar) &
                                allowed;
-    const References references = canvas_.references(block);
-    const References smooth = references.smoothed(block.height() + block.width());
+    const Predictor predictor(canvas_, block);
     struct Candidate {
         int32_t estimate;
         int mode, prediction;
@@ -162,10 +158,7 @@ std::shared_ptr<const Outcome> BlockBench::whole(const BlockPlace& block, int64_
     int count = 0;
     for (uint64_t rest = promising; rest; rest &= rest - 1) {
         const int mode = __builtin_ctzll(rest);
-        if (mode == kLeastSquares)
-            canvas_.predict_least_squares(block, predictions[count]);
-        else
-            predict_block(mode, references, smooth, a, b, predictions[count]);
+        predictor.predict(mode, predictions[count]);
         // A bit is worth 0.6 sqrt(lambda) of absolute differences.
         const int32_t estimate = hadamard_difference(source, predictions[count], a, b) +
                                  int32_t(int64_t{mode_costs[mode]} * 10 / root);
@@ -231,11 +224,7 @@ std::shared_ptr<const Outcome> BlockBench::split(const BlockPlace& block, int sp
 std::shared_ptr<const Outcome> BlockBench::search(const BlockPlace& block, int64_t bound) {
     std::vector<uint8_t> around;
     surroundings(block, around);
-    auto& findings =
-        findings_[(size_t(shape_number(block.a, block.b)) * kUnitsAcross +
-                   ((block.row - fragment_.row) >> kUnitLog2)) *
-                      kUnitsAcross +
-                  ((block.column - fragment_.column) >> kUnitLog2)];
+    auto& findings = findings_[place_number(block, fragment_.row, fragment_.column)];
     auto same = std::find_if(findings.begin(), findings.end(),
                              [&](const Finding& f) { return f.around == around; });
     if (same != findings.end()) {

@@ -6,9 +6,8 @@ namespace mmp {
 
 namespace {
 
-constexpr int kUnitsAcross = kMaxSide >> kUnitLog2;
-constexpr int kModeBits = 5;         // what saying a mode is taken to cost
-constexpr int kCoarseLog2 = 4;       // side of the blocks that the source is coarsened in
+constexpr int kModeBits = 5;    // what saying a mode is taken to cost
+constexpr int kCoarseLog2 = 4;  // side of the blocks that the source is coarsened in
 
 }  // namespace
 
@@ -28,28 +27,27 @@ BlockSurvey::BlockSurvey(const uint8_t* source, int height, int width, const Blo
       source_(source),
       tools_(tools),
       effort_(effort),
-      seen_(kShapes * kUnitsAcross * kUnitsAcross) {
+      seen_(kFragmentPlaces) {
     for (int row = 0; row < height; row += kUnit)
         for (int column = 0; column < width; column += kUnit)
             coarse_.mark({row, column, kUnitLog2, kUnitLog2},
                          {kUnitLog2, kUnitLog2, kConstant, kBare});
     for (int row = 0; row < height; ++row)
         std::copy_n(source + size_t(row) * width, width, coarse_.at(row, 0));
-    coarsen(source);
+    coarsen();
 }
 
 // Noise in what a block is predicted from makes small blocks look no better than they are.
-void BlockSurvey::coarsen(const uint8_t* source) {
+void BlockSurvey::coarsen() {
     constexpr int side = 1 << kCoarseLog2, area = side * side;
-    uint8_t flat[area], out[area];
+    uint8_t source[area], flat[area], out[area];
     std::fill_n(flat, area, uint8_t{kMidLevel});
     for (int row = 0; row + side <= coarse_.height; row += side)
         for (int column = 0; column + side <= coarse_.width; column += side) {
             const BlockPlace block{row, column, kCoarseLog2, kCoarseLog2};
             int16_t residual[area], coefficients[area], levels[area];
-            for (int i = 0; i < area; ++i)
-                residual[i] = int16_t(
-                    source[size_t(row + i / side) * coarse_.width + column + i % side] - kMidLevel);
+            take_block(source_, coarse_.width, block, source);
+            subtract(source, flat, area, residual);
             transform_forward(residual, kCoarseLog2, kCoarseLog2, kCosine, coefficients);
             for (int i = 0; i < area; ++i) {
                 const int size = std::abs(coefficients[i]);
@@ -59,13 +57,6 @@ void BlockSurvey::coarsen(const uint8_t* source) {
             rebuild(block, kCosine, levels, tools_.step, flat, out);
             coarse_.write(block, out);
         }
-}
-
-size_t BlockSurvey::index(const BlockPlace& block) const {
-    return (size_t(shape_number(block.a, block.b)) * kUnitsAcross +
-            ((block.row - row_) >> kUnitLog2)) *
-               kUnitsAcross +
-           ((block.column - column_) >> kUnitLog2);
 }
 
 int64_t BlockSurvey::split_cost(const BlockPlace& block, int split) const {
@@ -103,17 +94,8 @@ void BlockSurvey::look_at(const BlockPlace& block, const BlockCosts& costs) {
     if (forced_split(coarse_, block)) return;
     const int a = block.a, b = block.b;
     uint8_t source[kMaxBlockArea], prediction[kMaxBlockArea];
-    for (int i = 0; i < block.height(); ++i)
-        std::copy_n(source_ + size_t(block.row + i) * coarse_.width + block.column, block.width(),
-                    source + i * block.width());
-    const References around = references(block);
-    const References smooth = around.smoothed(block.height() + block.width());
-    const auto predict_as = [&](int mode) {
-        if (mode == kLeastSquares)
-            coarse_.predict_least_squares(block, prediction);
-        else
-            predict_block(mode, around, smooth, a, b, prediction);
-    };
+    take_block(source_, coarse_.width, block, source);
+    const Predictor predictor(coarse_, block, references(block));
     const uint64_t allowed = allowed_modes(tools_, coarse_, block);
     struct Candidate {
         int64_t cost;
@@ -123,12 +105,12 @@ void BlockSurvey::look_at(const BlockPlace& block, const BlockCosts& costs) {
     int count = 0;
     for (int mode = kAverage; mode < kModes; ++mode) {
         if (!(allowed >> mode & 1)) continue;
-        predict_as(mode);
+        predictor.predict(mode, prediction);
         candidates[count++] = {hadamard_difference(source, prediction, a, b), mode};
     }
     std::stable_sort(candidates, candidates + count, order);
     for (int i = 0; i < effort_.rough; ++i) {
-        predict_as(candidates[i].mode);
+        predictor.predict(candidates[i].mode, prediction);
         const int64_t cost = kModeBits * costs.plain +
                              rough_cost(block, source, prediction, tools_.step, costs);
         seen.whole = std::min(seen.whole, cost);
@@ -139,16 +121,12 @@ void BlockSurvey::look_at(const BlockPlace& block, const BlockCosts& costs) {
 void BlockSurvey::look(int row, int column, const BlockCosts& costs, ThreadTeam& team) {
     row_ = row, column_ = column;
     const int side = tools_.fragment_log2, sides = side - kMinSideLog2 + 1;
-    const auto shape = [&](uint32_t task, int& a, int& b) {
-        a = side - int(task) / sides, b = side - int(task) % sides;
-    };
     const auto for_blocks = [&](int a, int b, const auto& work) {
         for (int r = row; r < row + (1 << side); r += 1 << a)
             for (int c = column; c < column + (1 << side); c += 1 << b) work({r, c, a, b});
     };
     team.run(sides * sides, [&](uint32_t task) {
-        int a, b;
-        shape(task, a, b);
+        const int a = side - int(task) / sides, b = side - int(task) % sides;
         for_blocks(a, b, [&](const BlockPlace& block) { look_at(block, costs); });
     });
     for (int sum = 2 * kMinSideLog2; sum <= 2 * side; ++sum)

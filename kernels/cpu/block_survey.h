@@ -10,6 +10,15 @@
 
 namespace mmp {
 
+constexpr int kUnitsAcross = kMaxSide >> kUnitLog2;
+constexpr size_t kFragmentPlaces = size_t(kShapes) * kUnitsAcross * kUnitsAcross;
+
+// Number of a block among all places and shapes of the fragment that begins here, below kFragmentPlaces.
+inline size_t place_number(const BlockPlace& block, int row, int column) {
+    const int down = (block.row - row) >> kUnitLog2, across = (block.column - column) >> kUnitLog2;
+    return (size_t(shape_number(block.a, block.b)) * kUnitsAcross + down) * kUnitsAcross + across;
+}
+
 // How hard the encoder searches; from 1 to 9.
 struct BlockEffort {
     explicit BlockEffort(int effort);
@@ -40,13 +49,13 @@ private:
         int64_t whole, least;  // cost as one block, and with the best splits
     };
 
-    size_t index(const BlockPlace& block) const;
-    Seen& at(const BlockPlace& block) { return seen_[index(block)]; }
-    const Seen& at(const BlockPlace& block) const { return seen_[index(block)]; }
+    Seen& at(const BlockPlace& block) { return seen_[place_number(block, row_, column_)]; }
+    const Seen& at(const BlockPlace& block) const {
+        return seen_[place_number(block, row_, column_)];
+    }
     int64_t split_cost(const BlockPlace& block, int split) const;
     void look_at(const BlockPlace& block, const BlockCosts& costs);
-    void coarsen(const uint8_t* source);
-    void mark_known();
+    void coarsen();
     References references(const BlockPlace& block) const;
 
     // The source as a coder of this step might leave it: what blocks are predicted from.

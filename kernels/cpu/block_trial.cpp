@@ -11,6 +11,12 @@ int32_t root_of(int64_t lambda_fixed) {
     return std::max(root, 1);
 }
 
+void take_block(const uint8_t* plane, int width, const BlockPlace& block, uint8_t* out) {
+    for (int i = 0; i < block.height(); ++i)
+        std::copy_n(plane + size_t(block.row + i) * width + block.column, block.width(),
+                    out + i * block.width());
+}
+
 void Trial::try_bare(const BlockPlace& block, const uint8_t* source, const uint8_t* prediction,
                      int mode, int64_t total) {
     const int area = block.height() * block.width();

@@ -12,14 +12,17 @@ constexpr int64_t kNever = INT64_MAX / 4;
 // sqrt(lambda) in 1/256: what weighs bits against sums of absolute differences.
 int32_t root_of(int64_t lambda_fixed);
 
+// The samples of a block of a plane of this width, row by row.
+void take_block(const uint8_t* plane, int width, const BlockPlace& block, uint8_t* out);
+
 struct Trial {
     int64_t cost = kNever;
     BlockNode node;
     uint8_t samples[kMaxBlockArea];
     int16_t levels[kMaxCoded];
 
-    // Take the prediction alone, or with a residual, if that costs less. `mode_cost` and
-    // `kind_costs` are what saying so costs.
+    // Take the prediction alone, or with a residual, if that costs less; `cost` is that of the
+    // split, the mode and the kind.
     void try_bare(const BlockPlace& block, const uint8_t* source, const uint8_t* prediction,
                   int mode, int64_t cost);
     void try_residual(const BlockPlace& block, const uint8_t* source, const uint8_t* prediction,

@@ -36,14 +36,6 @@ const SearchKernel& kernel_named(const std::string& name) {
     throw nb::value_error(("SIMD level " + name + " cannot run here").c_str());
 }
 
-template <class T>
-nb::object array_of(const T* data, size_t height, size_t width) {
-    T* copy = new T[height * width];
-    std::copy_n(data, height * width, copy);
-    nb::capsule owner(copy, [](void* p) noexcept { delete[] static_cast<T*>(p); });
-    return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<2>>(copy, {height, width}, owner));
-}
-
 // Samples, rates by syntax element, leaf scales, dictionary sizes.
 nb::tuple describe(const Picture& picture, Plane plane) {
     std::vector<uint8_t> samples(size_t(plane.height) * plane.width);

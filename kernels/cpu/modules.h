@@ -2,10 +2,24 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <algorithm>
 
 #include "progress.h"
 
 namespace mmp {
+
+// A NumPy array with a copy of the data.
+template <class T, class... Sizes>
+nanobind::object array_of(const T* data, Sizes... sizes) {
+    const size_t count = (size_t(sizes) * ...);
+    T* copy = new T[count];
+    std::copy_n(data, count, copy);
+    nanobind::capsule owner(copy, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+    return nanobind::cast(
+        nanobind::ndarray<nanobind::numpy, T>(copy, {size_t(sizes)...}, owner));
+}
 
 // Also looks for signals, so that Ctrl-C works while the GIL is released.
 Progress progress_from(const nanobind::object& callback);

@@ -9,7 +9,6 @@ constexpr int kBasisBits = 12;        // 4096 stands for 1
 constexpr int kCoefficientBits = 3;   // coefficients are in 1/8 of a sample's unit
 constexpr int kMaxCoefficient = 32767;
 constexpr int kMaxLevel = 32767;
-constexpr int kStepBits = 4;          // steps are in 1/16 of a sample's unit
 
 MMP_HD constexpr int32_t saturated(int32_t value) {
     return value > kMaxCoefficient    ? kMaxCoefficient

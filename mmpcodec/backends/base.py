@@ -24,6 +24,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from mmpcodec.codec.blocks import UNIT_LOG2
 from mmpcodec.codec.fragments import fragments_in
 from mmpcodec.codec.postfilter import PostFilter
 from mmpcodec.codec.scales import SCALES
@@ -31,9 +32,6 @@ from mmpcodec.errors import Cancelled
 from mmpcodec.params import EncodeParams, Tools
 
 Progress = Callable[[int, int], bool]
-
-
-UNIT_LOG2 = 2
 
 
 def leaf_edges(leaf_scales: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

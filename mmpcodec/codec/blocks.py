@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mmpcodec.codec import fragments
 from mmpcodec.codec.scales import COLUMNS, ROWS
 
 UNIT = 4
@@ -116,21 +117,19 @@ class BlockNode:
 
 def padded_shape(shape: tuple[int, int]) -> tuple[int, int]:
     """Height and width in samples of whole units."""
-    height, width = shape
-    return height + -height % UNIT, width + -width % UNIT
+    return fragments.padded_shape(shape, UNIT)
 
 
 def pad(plane: np.ndarray) -> np.ndarray:
     """The plane with its last row and column repeated up to whole units."""
-    return np.pad(plane, [(0, -length % UNIT) for length in plane.shape], mode="edge")
+    return fragments.pad(plane, UNIT)
 
 
 def fragment_places(shape: tuple[int, int], fragment_size: int) -> Iterator[BlockPlace]:
     """The fragments of a picture of this height and width, in coding order."""
     log2 = fragment_size.bit_length() - 1
-    for row in range(0, shape[0], fragment_size):
-        for column in range(0, shape[1], fragment_size):
-            yield BlockPlace(row, column, log2, log2)
+    for row, column in fragments.fragment_origins(*shape, fragment_size):
+        yield BlockPlace(row, column, log2, log2)
 
 
 class Units:

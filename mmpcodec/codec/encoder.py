@@ -93,13 +93,13 @@ def encode_pictures(
             )
         backend = "cuda"
     alone = params.each_alone()
+    sources = [plane.get() if on_device(plane) else plane for plane in planes]
     ways = [
-        _encode_planes(planes, each, backend, threads, _part(progress, number, len(alone)))
+        _encode_planes(planes, sources, each, backend, threads, _part(progress, number, len(alone)))
         for number, each in enumerate(alone)
     ]
     if len(ways) == 1:
         return ways[0]
-    sources = [plane.get() if on_device(plane) else plane for plane in planes]
     return [
         min(files, key=partial(_cost, source=source, lam=params.lam))
         for source, *files in zip(sources, *ways, strict=True)
@@ -108,17 +108,16 @@ def encode_pictures(
 
 def _encode_planes(
     planes: list[Any],
+    sources: list[np.ndarray],
     params: EncodeParams,
     backend: str,
     threads: int | None,
     progress: Progress | None,
 ) -> list[Encoding]:
-    """Encode pictures that were checked with one set of tools."""
+    """Encode pictures that were checked with one set of tools; sources are they on the host."""
     fragments = sum(fragments_in(plane.shape) for plane in planes)
     chosen = backends.get(backend, fragments, params.tools)
     coded = chosen.encode_batch(planes, params, threads=threads, progress=progress)
-    # What was coded lies on the host already; the pictures are copied on this thread's stream.
-    sources = [plane.get() if on_device(plane) else plane for plane in planes]
     finished = partial(finish, params=params, backend=chosen)
     if len(coded) == 1:
         return [finished(sources[0], coded[0])]
