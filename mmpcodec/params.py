@@ -6,6 +6,7 @@ files that ask for more than the caller wants to give.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from enum import IntEnum
 from typing import Any
@@ -17,6 +18,7 @@ MAX_DICTIONARY_LIMIT = 65536
 MAX_COPY_RADIUS = 8
 MAX_DISPLACED_BLOCKS = 4
 MAX_REDUNDANCY_RADIUS = (1 << 16) - 1
+MAX_TEMPLATES = 4
 MAX_MEDIAN_RADIUS = 127
 LAMBDA_FRACTION_BITS = 16
 # Beyond this the rate outweighs any distortion of a fragment, and int32 costs would overflow.
@@ -25,7 +27,21 @@ STEP_SQUARED = 2788
 """Square of the step for lambda = 1: (3.3 * 16)**2."""
 FRAGMENT_SIZES = (16, 32, 64)
 MAX_STEP = 65535
+ALLOWED_WITH: dict[bool, dict[str, tuple[Sequence[int], str]]] = {
+    False: {
+        "fragment_size": (FRAGMENT_SIZES[:1], "16"),
+        "templates": (range(1), "0"),
+        "step": (range(1), "0"),
+    },
+    True: {
+        "fragment_size": (FRAGMENT_SIZES, " or ".join(map(str, FRAGMENT_SIZES))),
+        "templates": (range(MAX_TEMPLATES + 1), f"0 to {MAX_TEMPLATES}"),
+        "step": (range(1, MAX_STEP + 1), f"1 to {MAX_STEP}"),
+    },
+}
+"""Values, and they in words, of what depends on prediction."""
 MAX_EFFORT = 9
+MAX_THREADS = 1024
 RATE_MODELS = ("adaptive", "log2")
 
 
@@ -43,6 +59,14 @@ def _check_int(name: str, value: Any, low: int, high: int) -> None:
         raise ParameterError(f"{name} = {value}: must be from {low} to {high}")
 
 
+def fault_with(prediction: bool, name: str, value: int) -> str | None:
+    """What is wrong with a fragment size or step of a file, with prediction or without; or None."""
+    allowed, shown = ALLOWED_WITH[prediction][name]
+    if value in allowed:
+        return None
+    return f"allowed {'with' if prediction else 'without'} prediction is {shown}"
+
+
 def check_median_radius(radius: int, name: str = "radius") -> None:
     """Check the radius of a median filter of pictures; ``name`` is what errors call it.
 
@@ -52,6 +76,18 @@ def check_median_radius(radius: int, name: str = "radius") -> None:
         When it is no integer from 1 to 127.
     """
     _check_int(name, radius, 1, MAX_MEDIAN_RADIUS)
+
+
+def check_threads(threads: int | None) -> None:
+    """Check a number of threads; None leaves it to the backend.
+
+    Raises
+    ------
+    ParameterError
+        When it is no integer from 1 to 1024.
+    """
+    if threads is not None:
+        _check_int("threads", threads, 1, MAX_THREADS)
 
 
 def _switch(name: str, value: Any) -> bool:
@@ -103,6 +139,9 @@ class Tools:
         Height and width of a fragment: 16, with prediction also 32 and 64.
     least_squares : bool
         Let blocks be predicted by weights that fit the samples around them.
+    templates : int
+        Let blocks be predicted by the average of so many places whose surroundings look like
+        theirs, 1 to 4; 0 for none. Without prediction 0.
     step : int
         Size of a level of the transform in 1/16 of a gray level, 1 to 65535; 0 lets an encoder
         derive it from lambda. Without prediction 0.
@@ -120,6 +159,7 @@ class Tools:
     prediction: bool = False
     fragment_size: int = 16
     least_squares: bool = True
+    templates: int = 0
     step: int = 0
 
     def __post_init__(self):
@@ -135,14 +175,14 @@ class Tools:
         _check_int("displaced_blocks", self.displaced_blocks, 0, MAX_DISPLACED_BLOCKS)
         if self.redundancy_radius is not None:
             _check_int("redundancy_radius", self.redundancy_radius, 0, MAX_REDUNDANCY_RADIUS)
-        _check_int("step", self.step, 0, MAX_STEP if self.prediction else 0)
-        sizes = FRAGMENT_SIZES if self.prediction else FRAGMENT_SIZES[:1]
-        if self.fragment_size not in sizes:
-            allowed = " or ".join(map(str, sizes))
-            raise ParameterError(
-                f"fragment_size = {self.fragment_size!r}: must be {allowed}"
-                f" {'with' if self.prediction else 'without'} prediction"
-            )
+        _check_int("fragment_size", self.fragment_size, min(FRAGMENT_SIZES), max(FRAGMENT_SIZES))
+        _check_int("templates", self.templates, 0, MAX_TEMPLATES)
+        _check_int("step", self.step, 0, MAX_STEP)
+        for name in ("fragment_size", "templates", "step"):
+            number = getattr(self, name)
+            left_open = name == "step" and number == 0
+            if not left_open and (fault := fault_with(self.prediction, name, number)):
+                raise ParameterError(f"{name} = {number}: {fault}")
 
 
 TREE_TOOLS = (
@@ -156,13 +196,13 @@ TREE_TOOLS = (
     "replacement",
 )
 """Tools that have no part where blocks are predicted."""
-BLOCK_TOOLS = ("prediction", "fragment_size", "least_squares", "step")
+BLOCK_TOOLS = ("prediction", "fragment_size", "least_squares", "templates", "step")
 """Tools that have no part otherwise."""
 
 PRESETS: dict[str, Tools] = {
     "default": Tools(),
     "classic": Tools(index_classes=False, flag_contexts=False, copy_radius=8, post_filter=False),
-    "photo": Tools(prediction=True, fragment_size=64),
+    "photo": Tools(prediction=True, fragment_size=64, templates=MAX_TEMPLATES),
     "text": Tools(
         dictionary_limit=MAX_DICTIONARY_LIMIT,
         displaced_blocks=2,

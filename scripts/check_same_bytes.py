@@ -18,15 +18,23 @@ from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.backends.cuda import CudaBackend
 
 LAMBDAS = (0, 1, 10, 16, 24, 32, 64, 128, 512)
-OPTIONS = {
-    "preset": ("default", "classic"),
+TREES = {
+    "preset": ("default", "classic", "text"),
     "partition": ("flexible", "dyadic"),
     "rate_model": ("adaptive", "log2"),
 }
+BLOCKS = {"preset": ("photo",), "fragment_size": (32, 64), "effort": (1, 6)}
 
 
 def cpu_payload(picture, params):
     return CpuBackend().encode(picture, params, threads=1).payload
+
+
+def each_of(values: dict[str, tuple]) -> list[dict[str, Any]]:
+    """All combinations of options."""
+    return [
+        dict(zip(values, chosen, strict=True)) for chosen in itertools.product(*values.values())
+    ]
 
 
 def main() -> None:
@@ -37,8 +45,9 @@ def main() -> None:
     loaded = [pictures.read(path) for path in args.pictures]
     differ = compared = 0
     with ProcessPoolExecutor(args.jobs) as pool:
-        for lam, values in itertools.product(LAMBDAS, itertools.product(*OPTIONS.values())):
-            options: dict[str, Any] = dict(zip(OPTIONS, values, strict=True))
+        for lam, options in itertools.product(LAMBDAS, [*each_of(TREES), *each_of(BLOCKS)]):
+            if lam == 0 and options["preset"] == "photo":
+                continue
             params = EncodeParams.from_options(lam, **options)
             expected = pool.map(cpu_payload, loaded, itertools.repeat(params))
             found = CudaBackend().encode_batch(loaded, params)

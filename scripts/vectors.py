@@ -96,6 +96,12 @@ def cases() -> Iterator[tuple[str, np.ndarray, EncodeParams]]:
     yield "photo-largest-step", camera, photo(2**20, effort=1, step=65535)
     yield "photo-noise", noise, photo(4, effort=1)
     yield "photo-unfiltered", camera, photo(32, post_filter=False)
+    thread = np.random.default_rng(2).integers(40, 216, (6, 9))
+    i, j = np.indices((70, 93))
+    woven = thread[(i + j // 11) % 6, (j + i // 7) % 9].astype(np.uint8)
+    yield "photo-templates", woven, photo(48, effort=2)
+    yield "photo-one-template", woven[:45, :50], photo(90, effort=3, fragment_size=16, templates=1)
+    yield "photo-without-templates", woven[:45, :50], photo(90, effort=1, templates=0)
 
 
 def damaged(streams: Callable[[str], bytes]) -> Iterator[tuple[str, bytes]]:
@@ -119,6 +125,9 @@ def damaged(streams: Callable[[str], bytes]) -> Iterator[tuple[str, bytes]]:
     photo = streams("photo-unfiltered")
     yield "bad-photo-cut", repaired(photo[: HEADER_SIZE + 40])
     yield "bad-photo-longer", repaired(photo + bytes(8))
+    yield "bad-templates", changed("photo-templates", OFFSETS["templates"], 5)
+    yield "bad-templates-missing", changed("photo-templates", OFFSETS["templates"], 0)
+    yield "bad-templates-without-prediction", changed("camera", OFFSETS["templates"], 4)
     yield "bad-photo-other-step", changed("photo-unfiltered", OFFSETS["step"] + 1, 1)
 
 

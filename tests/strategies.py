@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from mmpcodec import EncodeParams, Partition, Tools
-from mmpcodec.params import FRAGMENT_SIZES, MAX_STEP
+from mmpcodec.params import FRAGMENT_SIZES, MAX_STEP, MAX_TEMPLATES
 
 LAMBDAS = (0, 1, 8, 32, 128, 512)
 
@@ -31,6 +31,14 @@ def natural(rng: np.random.Generator, height: int, width: int) -> np.ndarray:
     return np.clip(surface + rng.normal(0, 2, (height, width)), 0, 255).astype(np.uint8)
 
 
+def woven(rng: np.random.Generator, height: int, width: int) -> np.ndarray:
+    """A texture that comes again and slants, with a little noise."""
+    thread = rng.integers(40, 216, (6, 9))
+    i, j = np.indices((height, width))
+    cloth = thread[(i + j // 11) % 6, (j + i // 7) % 9] + rng.normal(0, 3, (height, width))
+    return cloth.astype(np.uint8)
+
+
 def noise(rng: np.random.Generator, height: int, width: int) -> np.ndarray:
     return rng.integers(0, 256, (height, width), dtype=np.uint8)
 
@@ -46,10 +54,11 @@ CONTENT = {"text": text_like, "natural": natural, "noise": noise, "flat": flat}
 def pictures(draw, max_side: int = 40) -> np.ndarray:
     """8-bit gray pictures of every kind of content, and arbitrary small ones."""
     height, width = draw(st.integers(1, max_side)), draw(st.integers(1, max_side))
-    kind = draw(st.sampled_from([*CONTENT, "any"]))
+    drawn = {**CONTENT, "woven": woven}
+    kind = draw(st.sampled_from([*drawn, "any"]))
     if kind == "any":
         return draw(arrays(np.uint8, (height, width)))
-    return CONTENT[kind](np.random.default_rng(draw(st.integers(0, 2**32 - 1))), height, width)
+    return drawn[kind](np.random.default_rng(draw(st.integers(0, 2**32 - 1))), height, width)
 
 
 def tools() -> st.SearchStrategy[Tools]:
@@ -74,6 +83,7 @@ def block_tools() -> st.SearchStrategy[Tools]:
         prediction=st.just(True),
         fragment_size=st.sampled_from(FRAGMENT_SIZES),
         least_squares=st.booleans(),
+        templates=st.integers(0, MAX_TEMPLATES),
         step=st.one_of(st.integers(1, 400), st.integers(1, MAX_STEP)),
     )
 

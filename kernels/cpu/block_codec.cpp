@@ -46,6 +46,7 @@ std::pair<std::vector<uint8_t>, std::unique_ptr<CodedBlocks>> encode_blocks(
     ThreadTeam team(options.threads);
     RangeEncoder coder;
     BlockModels models;
+    models.start();
     BlockCosts costs;
     BlockPlan plan;
     BlockCoder<BlockWriter> writer(coded->picture, tools,
@@ -60,11 +61,54 @@ std::pair<std::vector<uint8_t>, std::unique_ptr<CodedBlocks>> encode_blocks(
     return {coder.finish(), std::move(coded)};
 }
 
+PlanCoder::PlanCoder(Plane plane, const BlockTools& tools)
+    : plane_(plane),
+      tools_(tools),
+      coded_(nothing_coded(plane)),
+      writer_(coded_->picture, tools, BlockWriter(coder_, models_, coded_->tally)),
+      fragment_{0, 0, tools.fragment_log2, tools.fragment_log2} {
+    models_.start();
+}
+
+void PlanCoder::unpack(const BlockPlace& block) {
+    if (outside(coded_->picture, block)) return;
+    const unsigned packed = *nodes_++;
+    BlockNode node;
+    node.split = packed & 3;
+    node.mode = packed >> 2 & 63;
+    node.kind = packed >> 8 & 1;
+    node.type = packed >> 9 & 1;
+    node.levels = static_cast<uint32_t>(plan_.levels.size());
+    plan_.nodes.push_back(node);
+    if (node.split != kWhole) {
+        unpack(half_of(block, node.split, 0));
+        unpack(half_of(block, node.split, 1));
+    } else if (node.kind == kTransformed) {
+        const Scan& scan = scan_of(block.a, block.b);
+        for (int row = 0; row < scan.rows; ++row) {
+            const int16_t* from = levels_ + (block.row - fragment_.row + row) * kMaxSide +
+                                  block.column - fragment_.column;
+            plan_.levels.insert(plan_.levels.end(), from, from + scan.columns);
+        }
+    }
+}
+
+void PlanCoder::code(const uint16_t* nodes, const int16_t* levels) {
+    nodes_ = nodes, levels_ = levels;
+    plan_.clear();
+    unpack(fragment_);
+    writer_.code(fragment_.row, fragment_.column, plan_);
+    fragment_.column += fragment_.width();
+    if (fragment_.column >= plane_.width)
+        fragment_.column = 0, fragment_.row += fragment_.height();
+}
+
 std::unique_ptr<CodedBlocks> decode_blocks(const uint8_t* payload, size_t size, Plane plane,
                                            const BlockTools& tools, const Progress& progress) {
     auto coded = nothing_coded(plane);
     RangeDecoder coder(payload, size);
     BlockModels models;
+    models.start();
     BlockCoder<BlockReader> reader(coded->picture, tools,
                                    BlockReader(coder, models, coded->tally));
     const BlockPlan none;

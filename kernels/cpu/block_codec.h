@@ -30,6 +30,33 @@ std::pair<std::vector<uint8_t>, std::unique_ptr<CodedBlocks>> encode_blocks(
     const uint8_t* samples, Plane plane, const BlockTools& tools, const BlockOptions& options,
     const Progress& progress);
 
+// Codes plans that another device chose, fragment by fragment.
+class PlanCoder {
+public:
+    PlanCoder(Plane plane, const BlockTools& tools);
+
+    // The next fragment: its nodes in coding order, packed as split, mode << 2, kind << 8 and
+    // type << 9, and the levels of each block from its first sample on, in rows of kMaxSide.
+    void code(const uint16_t* nodes, const int16_t* levels);
+    std::vector<uint8_t> finish() { return coder_.finish(); }
+    const CodedBlocks& coded() const { return *coded_; }
+    Plane plane() const { return plane_; }
+
+private:
+    void unpack(const BlockPlace& block);
+
+    const Plane plane_;
+    const BlockTools tools_;
+    RangeEncoder coder_;
+    BlockModels models_;
+    std::unique_ptr<CodedBlocks> coded_;
+    BlockCoder<BlockWriter> writer_;
+    BlockPlan plan_;
+    BlockPlace fragment_;
+    const uint16_t* nodes_ = nullptr;
+    const int16_t* levels_ = nullptr;
+};
+
 // Decodes a payload. Throws TruncatedPayload or CorruptPayload.
 std::unique_ptr<CodedBlocks> decode_blocks(const uint8_t* payload, size_t size, Plane plane,
                                            const BlockTools& tools, const Progress& progress);

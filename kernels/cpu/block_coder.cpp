@@ -1,6 +1,7 @@
 #include "block_coder.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace mmp {
 
@@ -23,9 +24,13 @@ void BlockPlan::append(const BlockPlan& other) {
     levels.insert(levels.end(), other.levels.begin(), other.levels.end());
 }
 
-Predictor::Predictor(const BlockPicture& picture, const BlockPlace& block,
-                     const References& references)
-    : picture_(picture), block_(block), references_(references) {
+Predictor::Predictor(const BlockTools& tools, const BlockPicture& picture, const BlockPlace& block,
+                     const References& references, Decoded decoded)
+    : tools_(tools),
+      picture_(picture),
+      block_(block),
+      references_(references),
+      decoded_(std::move(decoded)) {
     const int length = block.height() + block.width();
     if (length >= kSmoothedFrom) smooth_ = references.smoothed(length);
 }
@@ -33,6 +38,8 @@ Predictor::Predictor(const BlockPicture& picture, const BlockPlace& block,
 void Predictor::predict(int mode, uint8_t* out) const {
     if (mode == kLeastSquares)
         picture_.predict_least_squares(block_, out);
+    else if (mode == kTemplates)
+        predict_templates(picture_, block_, tools_.templates, decoded_, out);
     else
         predict_block(mode, references_, smooth_, block_.a, block_.b, out);
 }
@@ -61,9 +68,10 @@ int BlockWriter::plain(int count, int value) {
     return value;
 }
 
-int BlockWriter::mode(int size, int mode, int left, int above, uint64_t allowed) {
+int BlockWriter::mode(int size, int mode, LikelyModes likely, uint64_t allowed) {
+    const auto [left, above] = likely;
     uint32_t weights[kModes];
-    const uint32_t total = models_.weigh_modes(size, left, above, allowed, weights);
+    const uint32_t total = weigh_modes(models_, size, likely, allowed, weights);
     models_.count_mode(size, mode);
     if (left == above) {
         if (bit(likely_model(size, 1), mode == left)) return mode;
@@ -97,7 +105,8 @@ int BlockReader::plain(int count, int) {
     return static_cast<int>(value);
 }
 
-int BlockReader::mode(int size, int, int left, int above, uint64_t allowed) {
+int BlockReader::mode(int size, int, LikelyModes likely, uint64_t allowed) {
+    const auto [left, above] = likely;
     int mode;
     if (left == above ? bit(likely_model(size, 1), 0) : bit(likely_model(size, 0), 0)) {
         mode = left;
@@ -105,13 +114,14 @@ int BlockReader::mode(int size, int, int left, int above, uint64_t allowed) {
         mode = above;
     } else {
         uint32_t weights[kModes], cumulative = 0;
-        const uint32_t total = models_.weigh_modes(size, left, above, allowed, weights);
+        const uint32_t total = weigh_modes(models_, size, likely, allowed, weights);
         const uint32_t target = coder_.target(total);
         for (mode = 0; cumulative + weights[mode] <= target; ++mode) cumulative += weights[mode];
         coder_.consume(cumulative, weights[mode]);
         tally_.add(kModeSyntax, weights[mode], total);
     }
-    check(allowed >> mode & 1, "Modes", "mode", mode, kLeastSquares - 1);
+    if (!(allowed >> mode & 1))
+        throw CorruptPayload("mode is " + std::to_string(mode) + ", which is not there", "Modes");
     models_.count_mode(size, mode);
     return mode;
 }
@@ -148,10 +158,9 @@ Split BlockCoder<Coder>::code_split(const BlockPlace& block, Split split) {
 template <class Coder>
 void BlockCoder<Coder>::code_block(const BlockPlace& block, BlockNode node) {
     const int a = block.a, b = block.b;
-    int left, above;
-    picture_.likely_modes(block, left, above);
-    const uint64_t allowed = allowed_modes(tools_, picture_, block);
-    node.mode = uint8_t(coder_.mode(size_of(a, b), node.mode, left, above, allowed));
+    const LikelyModes likely = picture_.likely_modes(block);
+    const uint64_t allowed = allowed_modes(tools_, block, decoded_in(picture_));
+    node.mode = uint8_t(coder_.mode(size_of(a, b), node.mode, likely, allowed));
     node.kind = uint8_t(coder_.bit(kind_model(a, b, picture_.kind_context(block)), node.kind));
     int16_t levels[kMaxCoded];
     if (node.kind == kTransformed) {
@@ -166,7 +175,7 @@ void BlockCoder<Coder>::code_block(const BlockPlace& block, BlockNode node) {
     }
     if constexpr (!Coder::kWrites) {
         uint8_t prediction[kMaxBlockArea], samples[kMaxBlockArea];
-        Predictor(picture_, block).predict(node.mode, prediction);
+        Predictor(tools_, picture_, block).predict(node.mode, prediction);
         if (node.kind == kTransformed)
             rebuild(block, node.type, levels, tools_.step, prediction, samples);
         picture_.write(block, node.kind == kTransformed ? samples : prediction);

@@ -9,6 +9,7 @@
 
 #include "block_models.h"
 #include "block_picture.h"
+#include "block_template.h"
 #include "coefficients.h"
 #include "range_coder.h"
 
@@ -19,6 +20,7 @@ enum Split : uint8_t { kWhole, kSplitColumns, kSplitRows };
 struct BlockTools {
     int fragment_log2 = 6;
     bool least_squares = true;
+    int templates = 0;  // places that a block is the average of; 0 for no such mode
     int32_t step = 16;
 };
 
@@ -58,25 +60,31 @@ inline BlockPlace half_of(const BlockPlace& block, int split, int half) {
     return {block.row + half * (block.height() >> 1), block.column, block.a - 1, block.b};
 }
 
-inline uint64_t allowed_modes(const BlockTools& tools, const BlockPicture& picture,
-                              const BlockPlace& block) {
-    const bool fitted = tools.least_squares && picture.least_squares_allowed(block);
-    return (uint64_t{1} << (kLeastSquares + fitted)) - 1;
+inline uint64_t allowed_modes(const BlockTools& tools, const BlockPlace& block,
+                              const Decoded& decoded) {
+    const uint64_t least_squares = tools.least_squares && least_squares_allowed(block);
+    const uint64_t templates = tools.templates && templates_allowed(block, decoded);
+    return ((uint64_t{1} << kLeastSquares) - 1) | least_squares << kLeastSquares |
+           templates << kTemplates;
 }
 
 // Predicts one block in any modes.
 class Predictor {
 public:
-    Predictor(const BlockPicture& picture, const BlockPlace& block, const References& references);
-    Predictor(const BlockPicture& picture, const BlockPlace& block)
-        : Predictor(picture, block, picture.references(block)) {}
+    Predictor(const BlockTools& tools, const BlockPicture& picture, const BlockPlace& block,
+              const References& references, Decoded decoded);
+    Predictor(const BlockTools& tools, const BlockPicture& picture, const BlockPlace& block)
+        : Predictor(tools, picture, block, picture.references(block), decoded_in(picture)) {}
 
+    uint64_t allowed() const { return allowed_modes(tools_, block_, decoded_); }
     void predict(int mode, uint8_t* out) const;
 
 private:
+    const BlockTools& tools_;
     const BlockPicture& picture_;
     const BlockPlace block_;
     const References references_;
+    const Decoded decoded_;
     References smooth_;
 };
 
@@ -92,7 +100,7 @@ public:
 
     int bit(int model, int value);
     int plain(int count, int value);
-    int mode(int size, int mode, int left, int above, uint64_t allowed);
+    int mode(int size, int mode, LikelyModes likely, uint64_t allowed);
     void check(bool, const char*, const char*, int, int) {}
 
 private:
@@ -109,7 +117,7 @@ public:
 
     int bit(int model, int);
     int plain(int count, int);
-    int mode(int size, int mode, int left, int above, uint64_t allowed);
+    int mode(int size, int mode, LikelyModes likely, uint64_t allowed);
     void check(bool good, const char* section, const char* what, int value, int most);
 
 private:

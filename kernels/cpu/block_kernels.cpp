@@ -11,15 +11,13 @@ namespace mmp {
 
 namespace {
 
-constexpr int8_t kAngle[kAngles] = {32,  26,  21,  17,  13,  9,   5,   2,  0,  -2, -5,
-                                    -9,  -13, -17, -21, -26, -32, -26, -21, -17, -13, -9,
-                                    -5,  -2,  0,   2,   5,   9,   13,  17,  21,  26, 32};
-
 struct Tables {
     // By type, side, frequency and sample; and the last two the other way round.
     alignas(64) int16_t basis[2][kSides][kMaxSide][kMaxSide];
     alignas(64) int16_t turned[2][kSides][kMaxSide][kMaxSide];
     int8_t taps[32][4];
+    // By angle: where the line goes on before its first sample, in the samples at the side.
+    uint8_t beside[kAngles][kMaxSide + 3];
 
     Tables() {
         for (int log2 = kMinSideLog2; log2 <= kMaxSideLog2; ++log2) {
@@ -37,11 +35,12 @@ struct Tables {
                         int16_t(floor(4096 * sine + 0.5));
                 }
         }
-        for (int f = 0; f < 32; ++f) {
-            taps[f][0] = int8_t((-1024 * f + 64 * f * f - f * f * f + 512) >> 10);
-            taps[f][1] = int8_t((65536 - 160 * f * f + 3 * f * f * f + 512) >> 10);
-            taps[f][3] = int8_t((-32 * f * f + f * f * f + 512) >> 10);
-            taps[f][2] = int8_t(64 - taps[f][0] - taps[f][1] - taps[f][3]);
+        for (int f = 0; f < 32; ++f)
+            for (int k = 0; k < 4; ++k) taps[f][k] = int8_t(taps_of(f).weight[k]);
+        for (int angle = 0; angle < kAngles; ++angle) {
+            const int steep = -angle_slope(angle);
+            for (int k = 1; steep > 0 && k <= ((kMaxSide * steep) >> 5) + 2; ++k)
+                beside[angle][k] = uint8_t(smaller(side_place(k, steep) - 1, UINT8_MAX));
         }
     }
 };
@@ -55,18 +54,27 @@ MMP_INLINE uint8_t clipped(int value) {
     return uint8_t(value < 0 ? 0 : value > 255 ? 255 : value);
 }
 
-// Rows of an angle of the vertical family; for the horizontal one the block is transposed.
-template <int Width>
+// A row of an angle of the vertical family; for the horizontal one the block is transposed. Sums of
+// the weighted samples stay within 16 bits.
+template <class Shorts, class Bytes>
 MMP_INLINE void interpolate(const int16_t* from, const int8_t* taps, int width, uint8_t* out) {
-    const int c0 = taps[0], c1 = taps[1], c2 = taps[2], c3 = taps[3];
-    for (int first = 0; first < width; first += Width)
-        for (int j = first; j < first + Width; ++j)
-            out[j] = clipped(
-                (c0 * from[j] + c1 * from[j + 1] + c2 * from[j + 2] + c3 * from[j + 3] + 32) >> 6);
+    for (int first = 0; first < width; first += int(sizeof(Bytes))) {
+        Shorts sum = Shorts{} + int16_t{32};
+        for (int tap = 0; tap < 4; ++tap) {
+            Shorts samples;
+            memcpy(&samples, from + first + tap, sizeof samples);
+            sum += samples * int16_t{taps[tap]};
+        }
+        sum >>= 6;
+        sum = sum < 0 ? Shorts{} : sum;
+        sum = sum > 255 ? Shorts{} + int16_t{255} : sum;
+        const Bytes row = __builtin_convertvector(sum, Bytes);
+        memcpy(out + first, &row, sizeof row);
+    }
 }
 
 MMP_SIMD_LEVELS void predict_angle(int angle, const int16_t* main, const int16_t* side,
-                                   int corner, int height, int width, const int8_t (*taps)[4],
+                                   int corner, int height, int width, const Tables& tables,
                                    uint8_t* out) {
     constexpr int kBefore = 2 * kMaxSide;
     int16_t line[kBefore + 2 * kMaxSide + 8];
@@ -75,24 +83,23 @@ MMP_SIMD_LEVELS void predict_angle(int angle, const int16_t* main, const int16_t
     r[0] = int16_t(corner);
     for (int i = 0; i < length; ++i) r[i + 1] = main[i];
     for (int i = length + 1; i < length + 4; ++i) r[i] = main[length - 1];
-    const int slope = kAngle[angle];
+    const int slope = angle_slope(angle);
     if (slope < 0) {
-        const int steep = -slope;
-        for (int k = 1; k <= ((height * steep) >> 5) + 2; ++k) {
-            const int place = (k * 32 + steep / 2) / steep;
-            r[-k] = side[smaller(place - 1, length - 1)];
-        }
+        const uint8_t* beside = tables.beside[angle];
+        for (int k = 1; k <= ((height * -slope) >> 5) + 2; ++k)
+            r[-k] = side[smaller(beside[k], length - 1)];
     }
     for (int i = 0; i < height; ++i) {
-        const int position = (i + 1) * slope, f = position & 31;
+        const int position = (i + 1) * slope;
+        const int8_t* taps = tables.taps[position & 31];
         const int16_t* from = r + (position >> 5);
         uint8_t* row = out + i * width;
         if (width == 4)
-            interpolate<4>(from, taps[f], width, row);
+            interpolate<Shorts4, Bytes4>(from, taps, width, row);
         else if (width == 8)
-            interpolate<8>(from, taps[f], width, row);
+            interpolate<Shorts8, Bytes8>(from, taps, width, row);
         else
-            interpolate<16>(from, taps[f], width, row);
+            interpolate<Shorts16, Bytes16>(from, taps, width, row);
     }
 }
 
@@ -101,15 +108,12 @@ MMP_SIMD_LEVELS void transpose(const uint8_t* in, int height, int width, uint8_t
         for (int j = 0; j < width; ++j) out[j * height + i] = in[i * width + j];
 }
 
-MMP_SIMD_LEVELS void predict_plane(const References& r, int height, int width, uint8_t* out) {
-    const int shift = __builtin_ctz(height * width) + 1;
+MMP_SIMD_LEVELS void predict_plane(const References& r, int a, int b, uint8_t* out) {
+    const int height = 1 << a, width = 1 << b;
     for (int i = 0; i < height; ++i)
-        for (int j = 0; j < width; ++j) {
-            const int across = (width - 1 - j) * r.left[i] + (j + 1) * r.above[width];
-            const int down = (height - 1 - i) * r.above[j] + (i + 1) * r.left[height];
-            out[i * width + j] =
-                uint8_t((across * height + down * width + height * width) >> shift);
-        }
+        for (int j = 0; j < width; ++j)
+            out[i * width + j] = uint8_t(planar_sample(i, j, a, b, r.above[j], r.left[i],
+                                                       r.above[width], r.left[height]));
 }
 
 }  // namespace
@@ -118,11 +122,10 @@ References References::smoothed(int length) const {
     References out;
     for (int i = 0; i < length; ++i) {
         const int after = i + 1 < length ? i + 1 : i;
-        out.above[i] =
-            int16_t(((i ? above[i - 1] : corner) + 2 * above[i] + above[after] + 2) >> 2);
-        out.left[i] = int16_t(((i ? left[i - 1] : corner) + 2 * left[i] + left[after] + 2) >> 2);
+        out.above[i] = int16_t(mmp::smoothed(i ? above[i - 1] : corner, above[i], above[after]));
+        out.left[i] = int16_t(mmp::smoothed(i ? left[i - 1] : corner, left[i], left[after]));
     }
-    out.corner = int16_t((above[0] + 2 * corner + left[0] + 2) >> 2);
+    out.corner = int16_t(mmp::smoothed(above[0], corner, left[0]));
     return out;
 }
 
@@ -137,16 +140,16 @@ void predict_block(int mode, const References& references, const References& smo
         for (int i = 0; i < height; ++i) sum += references.left[i];
         memset(out, (sum + (height + width) / 2) / (height + width), height * width);
     } else if (mode == kPlanar) {
-        predict_plane(references, height, width, out);
+        predict_plane(references, a, b, out);
     } else {
         const int angle = angle_of(mode);
         const bool straight = angle == kHorizontal || angle == kVertical;
         const References& r = straight || height + width < kSmoothedFrom ? references : smooth;
         if (angle >= kFirstVertical) {
-            predict_angle(angle, r.above, r.left, r.corner, height, width, tables().taps, out);
+            predict_angle(angle, r.above, r.left, r.corner, height, width, tables(), out);
         } else {
             uint8_t turned[kMaxBlockArea];
-            predict_angle(angle, r.left, r.above, r.corner, width, height, tables().taps, turned);
+            predict_angle(angle, r.left, r.above, r.corner, width, height, tables(), turned);
             transpose(turned, width, height, out);
         }
     }
@@ -157,34 +160,74 @@ MMP_SIMD_LEVELS void subtract(const uint8_t* source, const uint8_t* prediction, 
     for (int i = 0; i < area; ++i) residual[i] = int16_t(source[i] - prediction[i]);
 }
 
+namespace {
+
+MMP_INLINE Shorts16 difference_of(const uint8_t* x, const uint8_t* y) {
+    Bytes16 a, b;
+    memcpy(&a, x, sizeof a);
+    memcpy(&b, y, sizeof b);
+    return __builtin_convertvector(a, Shorts16) - __builtin_convertvector(b, Shorts16);
+}
+
+// Of each two lanes that are Step apart, their sum and their difference.
+template <int Step>
+MMP_INLINE Shorts16 butterfly(Shorts16 v) {
+    Shorts16 upper;  // -1 in the second of the two
+    for (int lane = 0; lane < 16; ++lane) upper[lane] = lane & Step ? -1 : 0;
+    return lanes_apart<Step>(v) + ((v ^ upper) - upper);
+}
+
+// Hadamard coefficients along each four lanes, without their signs.
+MMP_INLINE Shorts16 sizes_along(Shorts16 v) {
+    v = butterfly<1>(butterfly<2>(v));
+    return v < 0 ? -v : v;
+}
+
+// Sizes of all coefficients; sixteen samples of a piece, of a pair or of four pieces at a time.
+template <int Width>
+MMP_INLINE int32_t hadamard_sizes(const uint8_t* s, const uint8_t* p, int height, int width) {
+    Ints16 sums{};
+    if constexpr (Width == 4) {
+        for (int i = 0; i < 4 * height; i += 16) {
+            const Shorts16 sizes =
+                sizes_along(butterfly<4>(butterfly<8>(difference_of(s + i, p + i))));
+            sums += __builtin_convertvector(sizes, Ints16);
+        }
+    } else if constexpr (Width == 8) {
+        for (int i = 0; i < 8 * height; i += 32) {
+            const Shorts16 upper = difference_of(s + i, p + i);
+            const Shorts16 lower = difference_of(s + i + 16, p + i + 16);
+            const Shorts16 sizes = sizes_along(butterfly<8>(upper + lower)) +
+                                   sizes_along(butterfly<8>(upper - lower));
+            sums += __builtin_convertvector(sizes, Ints16);
+        }
+    } else {
+        for (int y = 0; y < height; y += 4)
+            for (int i = y * width; i < (y + 1) * width; i += 16) {
+                Shorts16 r[4];
+                for (int k = 0; k < 4; ++k)
+                    r[k] = difference_of(s + i + k * width, p + i + k * width);
+                const Shorts16 u = r[0] + r[2], v = r[0] - r[2], m = r[1] + r[3], n = r[1] - r[3];
+                const Shorts16 sizes = sizes_along(u + m) + sizes_along(u - m) +
+                                       sizes_along(v + n) + sizes_along(v - n);
+                sums += __builtin_convertvector(sizes, Ints16);
+            }
+    }
+    int32_t sum = 0;
+    for (int lane = 0; lane < 16; ++lane) sum += sums[lane];
+    return sum;
+}
+
+}  // namespace
+
 MMP_SIMD_LEVELS int32_t hadamard_difference(const uint8_t* source, const uint8_t* prediction,
                                             int a, int b) {
     const int height = 1 << a, width = 1 << b;
-    int32_t sum = 0;
-    int16_t t[4][kMaxSide];
-    for (int y = 0; y < height; y += 4) {
-        const uint8_t *s = source + y * width, *p = prediction + y * width;
-        for (int x = 0; x < width; ++x) {
-            const int16_t r0 = int16_t(s[x] - p[x]);
-            const int16_t r1 = int16_t(s[x + width] - p[x + width]);
-            const int16_t r2 = int16_t(s[x + 2 * width] - p[x + 2 * width]);
-            const int16_t r3 = int16_t(s[x + 3 * width] - p[x + 3 * width]);
-            const int16_t u = int16_t(r0 + r2), v = int16_t(r0 - r2);
-            const int16_t m = int16_t(r1 + r3), n = int16_t(r1 - r3);
-            t[0][x] = int16_t(u + m);
-            t[1][x] = int16_t(u - m);
-            t[2][x] = int16_t(v + n);
-            t[3][x] = int16_t(v - n);
-        }
-        for (int k = 0; k < 4; ++k)
-            for (int x = 0; x < width; x += 4) {
-                const int u = t[k][x] + t[k][x + 2], v = t[k][x] - t[k][x + 2];
-                const int m = t[k][x + 1] + t[k][x + 3], n = t[k][x + 1] - t[k][x + 3];
-                const int e = u + m, f = u - m, g = v + n, h = v - n;
-                sum += (e < 0 ? -e : e) + (f < 0 ? -f : f) + (g < 0 ? -g : g) + (h < 0 ? -h : h);
-            }
+    switch (width) {
+        case 4: return hadamard_sizes<4>(source, prediction, height, width) >> 1;
+        case 8: return hadamard_sizes<8>(source, prediction, height, width) >> 1;
+        default: return hadamard_sizes<16>(source, prediction, height, width) >> 1;
     }
-    return sum >> 1;
 }
 
 MMP_SIMD_LEVELS int64_t squared_difference(const uint8_t* x, const uint8_t* y, int area) {

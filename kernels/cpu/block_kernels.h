@@ -3,6 +3,7 @@
 
 #include <stdint.h>
 
+#include "../shared/prediction.h"
 #include "../shared/transform.h"
 
 namespace mmp {
@@ -15,10 +16,7 @@ struct References {
     References smoothed(int length) const;
 };
 
-// Blocks whose height and width add up to less are predicted from references as they are.
-constexpr int kSmoothedFrom = 20;
-
-// Every mode but the least-squares one. `smooth` are the smoothed references, from kSmoothedFrom on.
+// Every mode up to the angles. `smooth` are the smoothed references, from kSmoothedFrom on.
 void predict_block(int mode, const References& references, const References& smooth, int a, int b,
                    uint8_t* out);
 

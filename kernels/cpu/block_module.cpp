@@ -15,12 +15,15 @@ namespace {
 
 using namespace mmp;
 
+using Nodes = nb::ndarray<const uint16_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Levels = nb::ndarray<const int16_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Samples = nb::ndarray<const uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using ToolsTuple = std::tuple<int, bool, int>;
+using ToolsTuple = std::tuple<int, bool, int, int>;
 
 BlockTools tools_from(const ToolsTuple& t) {
     const int fragment_size = std::get<0>(t);
-    return {31 - __builtin_clz(fragment_size), std::get<1>(t), std::get<2>(t)};
+    return {31 - __builtin_clz(fragment_size), std::get<1>(t), std::get<2>(t),
+            std::get<3>(t)};
 }
 
 // Samples, rates by syntax element, units.
@@ -62,9 +65,29 @@ nb::tuple decode(const nb::bytes& payload, int height, int width, const ToolsTup
     return describe(*coded, plane);
 }
 
+void code_plans(PlanCoder& coder, const Nodes& nodes, const Levels& levels) {
+    nb::gil_scoped_release released;
+    for (size_t i = 0; i < nodes.shape(0); ++i)
+        coder.code(nodes.data() + i * nodes.shape(1), levels.data() + i * levels.shape(1));
+}
+
+// Payload, rates by syntax element, units.
+nb::tuple finish_plans(PlanCoder& coder) {
+    const std::vector<uint8_t> payload = coder.finish();
+    const nb::tuple found = describe(coder.coded(), coder.plane());
+    return nb::make_tuple(nb::bytes(payload.data(), payload.size()), found[1], found[2]);
+}
+
 }  // namespace
 
 void mmp::register_blocks(nb::module_& module) {
+    nb::class_<PlanCoder>(module, "PlanCoder")
+        .def("__init__",
+             [](PlanCoder* coder, int height, int width, const ToolsTuple& tools) {
+                 new (coder) PlanCoder({height, width}, tools_from(tools));
+             })
+        .def("code", &code_plans, "nodes"_a, "levels"_a)
+        .def("finish", &finish_plans);
     module.def("encode_blocks", &encode, "samples"_a, "tools"_a, "lambda_fixed"_a, "effort"_a,
                "threads"_a, "progress"_a.none());
     module.def("decode_blocks", &decode, "payload"_a, "height"_a, "width"_a, "tools"_a,

@@ -11,8 +11,6 @@ namespace mmp {
 
 namespace {
 
-constexpr int kTaps = 6, kTerms = kTaps + 1;
-
 // Samples to fit, with their neighbours, as differences from the middle level.
 class Fit {
 public:
@@ -48,7 +46,7 @@ BlockPicture::BlockPicture(int height, int width, int first_row, int first_colum
       first_column_(first_column),
       rows_(rows),
       columns_(columns),
-      samples_(size_t(rows) * columns),
+      samples_(size_t(rows) * columns + kReadBeyond),
       units_(size_t(rows) * columns >> (2 * kUnitLog2)) {}
 
 void BlockPicture::move_to(int first_row, int first_column, const BlockPicture& other) {
@@ -87,7 +85,6 @@ References BlockPicture::references(const BlockPlace& block, int above, int left
 }
 
 void BlockPicture::predict_least_squares(const BlockPlace& block, uint8_t* out) const {
-    constexpr int kReach = 6;
     const int y = block.row, x = block.column, h = block.height(), w = block.width();
     const ptrdiff_t across = stride();
     const ptrdiff_t neighbours[kTerms] = {-1, -across, -across - 1, -across + 1, -2,
@@ -99,22 +96,22 @@ void BlockPicture::predict_least_squares(const BlockPlace& block, uint8_t* out) 
     // All above and left of the block is decoded; to its right, some.
     const auto known_to = [&](int row) {
         int column = x + w;
-        while (column < x + w + kReach + 1 && known(row, column)) column += kUnit;
+        while (column < x + w + kFitReach + 1 && known(row, column)) column += kUnit;
         return column;
     };
-    const int first = std::max(2, x - kReach);
-    for (int row = std::max(2, y - kReach); row < y; ++row)
+    const int first = std::max(2, x - kFitReach);
+    for (int row = std::max(2, y - kFitReach); row < y; ++row)
         learn(row, first,
-              std::min({width - 1, x + w + kReach, known_to(row), known_to(row - 1) - 1}));
+              std::min({width - 1, x + w + kFitReach, known_to(row), known_to(row - 1) - 1}));
     for (int row = y; row < y + h; ++row) learn(row, first, row == y ? x : x - 1);
     int32_t sums[kTaps][kTerms];
     fit.sums(sums);
     int64_t m[kTaps][kTaps + 1];
     for (int p = 0; p < kTaps; ++p)
         for (int q = 0; q <= kTaps; ++q)
-            m[p][q] = (int64_t{q < p ? sums[q][p] : sums[p][q]} + (p == q ? 60 : 0)) * 256;
+            m[p][q] = (int64_t{q < p ? sums[q][p] : sums[p][q]} + (p == q ? kDiagonal : 0)) * kFitScale;
     for (int i = 0; i < kTaps; ++i) {
-        const int64_t pivot = std::max<int64_t>(m[i][i], 256);
+        const int64_t pivot = std::max<int64_t>(m[i][i], kFitScale);
         m[i][i] = pivot;
         for (int r = i + 1; r < kTaps; ++r) {
             const int64_t f = m[r][i] * 65536 / pivot;
@@ -125,7 +122,7 @@ void BlockPicture::predict_least_squares(const BlockPlace& block, uint8_t* out) 
     for (int i = kTaps - 1; i >= 0; --i) {
         int64_t t = m[i][kTaps] * 4096;
         for (int k = i + 1; k < kTaps; ++k) t -= m[i][k] * weight[k];
-        weight[i] = std::clamp<int64_t>(t / m[i][i], -16384, 16384);
+        weight[i] = std::clamp<int64_t>(t / m[i][i], -kMostWeight, kMostWeight);
     }
     // In 1/16 of a sample's unit, with two rows above, two columns left and one right of the block.
     int32_t values[(kMaxSide + 2) * (kMaxSide + 3)];
@@ -145,44 +142,12 @@ void BlockPicture::predict_least_squares(const BlockPlace& block, uint8_t* out) 
             const int32_t* n = v + i * row_length + j;
             const int32_t sum = c[0] * n[-1] + c[1] * n[-row_length] + c[2] * n[-row_length - 1] +
                                 c[3] * n[-row_length + 1] + c[4] * n[-2] + c[5] * n[-2 * row_length];
-            const int32_t q = std::clamp((sum + 2048) >> 12, -2048, 2047);
-            v[i * row_length + j] = q;
-            out[i * w + j] = uint8_t(std::min(255, ((q + 8) >> 4) + 128));
+            const int32_t value = fitted_value(sum);
+            v[i * row_length + j] = value;
+            out[i * w + j] = fitted_sample(value);
         }
         v[i * row_length + w] = v[i * row_length + w - 1];
     }
-}
-
-int BlockPicture::split_context(const BlockPlace& block) const {
-    int context = 0;
-    const int level = block.a + block.b;
-    if (block.row > 0) {
-        const Unit& above = unit(block.row - 1, block.column);
-        context += above.a + above.b < level;
-    }
-    if (block.column > 0) {
-        const Unit& left = unit(block.row, block.column - 1);
-        context += left.a + left.b < level;
-    }
-    return context;
-}
-
-int BlockPicture::direction_context(const BlockPlace& block) const {
-    const bool narrower = block.row > 0 && unit(block.row - 1, block.column).b < block.b;
-    const bool lower = block.column > 0 && unit(block.row, block.column - 1).a < block.a;
-    return narrower == lower ? 0 : narrower ? 1 : 2;
-}
-
-int BlockPicture::kind_context(const BlockPlace& block) const {
-    return (block.row > 0 && unit(block.row - 1, block.column).kind) +
-           (block.column > 0 && unit(block.row, block.column - 1).kind);
-}
-
-void BlockPicture::likely_modes(const BlockPlace& block, int& left, int& above) const {
-    const bool up = block.row > 0, beside = block.column > 0;
-    const int upper = up ? unit(block.row - 1, block.column).mode : int(kPlanar);
-    left = beside ? unit(block.row, block.column - 1).mode : upper;
-    above = up ? upper : left;
 }
 
 int BlockPicture::shown_height(const BlockPlace& block) const {

@@ -13,12 +13,6 @@
 
 namespace mmp {
 
-// The block that covers a 4x4 unit; all zero where none is decoded yet.
-struct Unit {
-    uint8_t a = 0, b = 0, mode = 0, kind = 0;
-    bool known() const { return a != 0; }
-};
-
 // Zeros that take no memory before they are touched: a file can claim more than it holds.
 template <class T>
 class Zeroed {
@@ -39,8 +33,15 @@ struct BlockPlace {
     int width() const { return 1 << b; }
 };
 
+inline bool least_squares_allowed(const BlockPlace& block) {
+    return block.row >= kFittedFrom && block.column >= kFittedFrom;
+}
+
 class BlockPicture {
 public:
+    // Bytes after the last sample that may be read, to no effect.
+    static constexpr int kReadBeyond = 32;
+
     // Height and width of the picture are multiples of 4. This holds its rows and columns from
     // these on, nothing of what lies before; other code speaks of places in the whole picture.
     BlockPicture(int height, int width) : BlockPicture(height, width, 0, 0, height, width) {}
@@ -77,16 +78,28 @@ public:
     // repeated.
     References references(const BlockPlace& block) const;
     References references(const BlockPlace& block, int above, int left) const;
-    bool least_squares_allowed(const BlockPlace& block) const {
-        return block.row >= 8 && block.column >= 8;
-    }
     void predict_least_squares(const BlockPlace& block, uint8_t* out) const;
 
-    int split_context(const BlockPlace& block) const;
-    int direction_context(const BlockPlace& block) const;
-    int kind_context(const BlockPlace& block) const;
-    // Modes of the blocks left of and above the first sample.
-    void likely_modes(const BlockPlace& block, int& left, int& above) const;
+    int split_context(const BlockPlace& block) const {
+        return mmp::split_context(block.a, block.b, above(block), left(block));
+    }
+    int direction_context(const BlockPlace& block) const {
+        return mmp::direction_context(block.a, block.b, above(block), left(block));
+    }
+    int kind_context(const BlockPlace& block) const {
+        return mmp::kind_context(above(block), left(block));
+    }
+    LikelyModes likely_modes(const BlockPlace& block) const {
+        return mmp::likely_modes(above(block), left(block));
+    }
+
+    // The units above and left of its first sample.
+    Unit above(const BlockPlace& block) const {
+        return block.row > 0 ? unit(block.row - 1, block.column) : Unit{};
+    }
+    Unit left(const BlockPlace& block) const {
+        return block.column > 0 ? unit(block.row, block.column - 1) : Unit{};
+    }
 
     // What of a block lies in the picture.
     int shown_height(const BlockPlace& block) const;

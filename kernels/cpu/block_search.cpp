@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <compare>
 
 namespace mmp {
 
@@ -11,7 +12,9 @@ namespace {
 
 // What of the decoded picture a block can depend on lies at most so far above and left of it.
 constexpr int kReach = 8;
-constexpr int kMargin = 2 * kReach;
+// Templates and the places that they are compared with lie at most so far away.
+constexpr int kMargin = kTemplateColumns + kUnit;
+static_assert(kMargin >= 2 * kReach && kMargin >= kTemplateRows + kTemplateWidth);
 constexpr size_t kMostFindings = 6;
 
 struct Outcome {
@@ -113,6 +116,12 @@ void BlockBench::surroundings(const BlockPlace& block, std::vector<uint8_t>& aro
     for (int i = 0; i < length; i += kUnit)
         for (int j = -kReach; j < 0; j += kUnit)
             take(block.row + i, block.column + j, j == -kUnit && i < block.height());
+    if (!survey_.templates(block)) return;
+    // Of what lies further away only the fragment's own part differs.
+    const int side = fragment_.height();
+    for (int row = fragment_.row; row < fragment_.row + side; row += kUnit)
+        for (int column = fragment_.column; column < fragment_.column + side; column += kUnit)
+            take(row, column, false);
 }
 
 void BlockBench::show(const BlockPlace& block, const Outcome& outcome) {
@@ -141,34 +150,33 @@ std::shared_ptr<const Outcome> BlockBench::whole(const BlockPlace& block, int64_
     const int64_t split_bits = split_cost(block, kWhole);
     uint8_t source[kMaxBlockArea], predictions[BlockSurvey::kMostModes + 4][kMaxBlockArea];
     take_block(source_, canvas_.width, block, source);
-    int left, above;
-    canvas_.likely_modes(block, left, above);
-    const uint64_t allowed = allowed_modes(tools_, canvas_, block);
+    const LikelyModes likely = canvas_.likely_modes(block);
+    const Predictor predictor(tools_, canvas_, block);
+    const uint64_t allowed = predictor.allowed();
     int32_t mode_costs[kModes];
-    costs_->of_modes(*models_, size_of(a, b), left, above, allowed, mode_costs);
-    const uint64_t promising = (survey_.modes(block) | uint64_t{1} << left | uint64_t{1} << above |
-                                1 << kAverage | 1 << kPlanar) &
-                               allowed;
-    const Predictor predictor(canvas_, block);
+    costs_->of_modes(*models_, size_of(a, b), likely, allowed, mode_costs);
+    // Templates take long, so they are tried only where the survey says so.
+    const uint64_t quick = (uint64_t{1} << kTemplates) - 1;
+    const uint64_t neighbours = (uint64_t{1} << likely.left | uint64_t{1} << likely.above) & quick;
+    const uint64_t promising =
+        (survey_.modes(block) | neighbours | 1 << kAverage | 1 << kPlanar) & allowed;
     struct Candidate {
         int32_t estimate;
         int mode, prediction;
+        auto operator<=>(const Candidate&) const = default;
     } candidates[BlockSurvey::kMostModes + 4];
     const int32_t root = root_of(costs_->lambda_fixed);
     int count = 0;
     for (uint64_t rest = promising; rest; rest &= rest - 1) {
         const int mode = __builtin_ctzll(rest);
         predictor.predict(mode, predictions[count]);
-        // A bit is worth 0.6 sqrt(lambda) of absolute differences.
-        const int32_t estimate = hadamard_difference(source, predictions[count], a, b) +
-                                 int32_t(int64_t{mode_costs[mode]} * 10 / root);
+        const int32_t difference = hadamard_difference(source, predictions[count], a, b);
+        const int32_t estimate = mode_estimate(difference, mode_costs[mode], root);
         candidates[count] = {estimate, mode, count};
         ++count;
     }
-    std::stable_sort(candidates, candidates + count, [](const Candidate& x, const Candidate& y) {
-        return x.estimate < y.estimate;
-    });
-    const int64_t hopeless = int64_t{candidates[0].estimate} * 8 / 5 + root / 32;
+    std::sort(candidates, candidates + count);
+    const int64_t hopeless = hopeless_estimate(candidates[0].estimate, root);
     const auto& kind_costs = costs_->bit[kind_model(a, b, canvas_.kind_context(block))];
     Trial trial;
     trial.cost = bound;

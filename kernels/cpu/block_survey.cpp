@@ -1,12 +1,12 @@
 #include "block_survey.h"
 
 #include <algorithm>
+#include <compare>
 
 namespace mmp {
 
 namespace {
 
-constexpr int kModeBits = 5;    // what saying a mode is taken to cost
 constexpr int kCoarseLog2 = 4;  // side of the blocks that the source is coarsened in
 
 }  // namespace
@@ -60,22 +60,31 @@ void BlockSurvey::coarsen() {
 }
 
 int64_t BlockSurvey::split_cost(const BlockPlace& block, int split) const {
-    const int64_t halves =
-        at(half_of(block, split, 0)).least + at(half_of(block, split, 1)).least;
-    // The least of many guesses is too low a guess.
-    return halves + (halves >> 5);
+    return guessed_split_cost(at(half_of(block, split, 0)).least +
+                              at(half_of(block, split, 1)).least);
 }
 
 int BlockSurvey::worthwhile(const BlockPlace& block) const {
     const Seen& seen = at(block);
-    const int64_t most = seen.least + seen.least * effort_.slack / 100;
+    const int64_t most = worthwhile_cost(seen.least, effort_.slack);
     int worth = seen.whole <= most;
     for (int split = kSplitColumns; split <= kSplitRows; ++split)
         if (may_split(block, split)) worth |= (split_cost(block, split) <= most) << split;
     return worth;
 }
 
-// What a coder that goes from the top left would know around a block.
+// What a coder that goes from the top left would have decoded before a block.
+Decoded BlockSurvey::decoded_before(const BlockPlace& block) const {
+    return [this, block](int row, int column) {
+        if (row < row_) return true;
+        if (row < block.row) return column < block.column + block.width();
+        if (row < block.row + block.height()) return column < block.column;
+        return row < std::min(row_ + (1 << tools_.fragment_log2), coarse_.height) &&
+               column < column_;
+    };
+}
+
+// The samples of it next to the block.
 References BlockSurvey::references(const BlockPlace& block) const {
     const int side = 1 << tools_.fragment_log2, length = block.height() + block.width();
     const int right = block.row == row_ ? coarse_.width : block.column + block.width();
@@ -88,31 +97,44 @@ References BlockSurvey::references(const BlockPlace& block) const {
 
 void BlockSurvey::look_at(const BlockPlace& block, const BlockCosts& costs) {
     Seen& seen = at(block);
-    seen = {0, 0, 0};
+    seen = {0, 0, 0, false};
     if (outside(coarse_, block)) return;
     seen.whole = seen.least = kNever;
     if (forced_split(coarse_, block)) return;
     const int a = block.a, b = block.b;
-    uint8_t source[kMaxBlockArea], prediction[kMaxBlockArea];
+    uint8_t source[kMaxBlockArea], prediction[kMaxBlockArea], matched[kMaxBlockArea];
     take_block(source_, coarse_.width, block, source);
-    const Predictor predictor(coarse_, block, references(block));
-    const uint64_t allowed = allowed_modes(tools_, coarse_, block);
+    const Predictor predictor(tools_, coarse_, block, references(block), decoded_before(block));
+    const uint64_t allowed = predictor.allowed();
     struct Candidate {
-        int64_t cost;
+        int32_t difference;
         int mode;
+        auto operator<=>(const Candidate&) const = default;
     } candidates[kModes];
-    const auto order = [](const Candidate& x, const Candidate& y) { return x.cost < y.cost; };
     int count = 0;
-    for (int mode = kAverage; mode < kModes; ++mode) {
+    for (int mode = kAverage; mode <= kLeastSquares; ++mode) {
         if (!(allowed >> mode & 1)) continue;
         predictor.predict(mode, prediction);
         candidates[count++] = {hadamard_difference(source, prediction, a, b), mode};
     }
-    std::stable_sort(candidates, candidates + count, order);
+    // Templates take long: only where the others leave much, and at most one of them looks better.
+    std::partial_sort(candidates, candidates + effort_.surveyed, candidates + count);
+    if (allowed >> kTemplates & 1 &&
+        64 * int64_t{candidates[0].difference} >= int64_t{tools_.step} << (a + b)) {
+        predictor.predict(kTemplates, matched);
+        const int32_t difference = hadamard_difference(source, matched, a, b);
+        seen.templates = difference < candidates[1].difference;
+        if (seen.templates) {
+            candidates[count++] = {difference, kTemplates};
+            std::partial_sort(candidates, candidates + effort_.surveyed, candidates + count);
+        }
+    }
     for (int i = 0; i < effort_.rough; ++i) {
-        predictor.predict(candidates[i].mode, prediction);
-        const int64_t cost = kModeBits * costs.plain +
-                             rough_cost(block, source, prediction, tools_.step, costs);
+        const bool done = candidates[i].mode == kTemplates;
+        if (!done) predictor.predict(candidates[i].mode, prediction);
+        const int64_t cost =
+            kModeBits * costs.plain +
+            rough_cost(block, source, done ? matched : prediction, tools_.step, costs);
         seen.whole = std::min(seen.whole, cost);
     }
     for (int i = 0; i < effort_.surveyed; ++i) seen.modes |= uint64_t{1} << candidates[i].mode;
@@ -140,6 +162,12 @@ void BlockSurvey::look(int row, int column, const BlockCosts& costs, ThreadTeam&
                 for (int split = kSplitColumns; split <= kSplitRows; ++split)
                     if (may_split(block, split))
                         seen.least = std::min(seen.least, split_cost(block, split));
+                const int worth = forced_split(coarse_, block) ? ~0 : worthwhile(block);
+                seen.templates &= worth >> kWhole & 1;
+                for (int split = kSplitColumns; split <= kSplitRows; ++split)
+                    if (may_split(block, split) && (worth >> split & 1))
+                        for (int half = 0; half < 2; ++half)
+                            seen.templates |= at(half_of(block, split, half)).templates;
             });
         }
 }

@@ -40,6 +40,7 @@ public:
 
     // Promising modes of a block, as bits.
     uint64_t modes(const BlockPlace& block) const { return at(block).modes; }
+    bool templates(const BlockPlace& block) const { return at(block).templates; }
     // Whether a block may be whole (bit 0), or split by columns or rows (bits 1, 2).
     int worthwhile(const BlockPlace& block) const;
 
@@ -47,12 +48,14 @@ private:
     struct Seen {
         uint64_t modes;
         int64_t whole, least;  // cost as one block, and with the best splits
+        bool templates;        // whether it or a part of it may be predicted by templates
     };
 
     Seen& at(const BlockPlace& block) { return seen_[place_number(block, row_, column_)]; }
     const Seen& at(const BlockPlace& block) const {
         return seen_[place_number(block, row_, column_)];
     }
+    Decoded decoded_before(const BlockPlace& block) const;
     int64_t split_cost(const BlockPlace& block, int split) const;
     void look_at(const BlockPlace& block, const BlockCosts& costs);
     void coarsen();

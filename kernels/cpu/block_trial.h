@@ -7,8 +7,6 @@
 
 namespace mmp {
 
-constexpr int64_t kNever = INT64_MAX / 4;
-
 // sqrt(lambda) in 1/256: what weighs bits against sums of absolute differences.
 int32_t root_of(int64_t lambda_fixed);
 

@@ -30,9 +30,6 @@ Scan make_scan(int a, int b) {
     return scan;
 }
 
-// Squared error of coefficients, in 1/16 of a sample's.
-int32_t error(int32_t difference) { return int32_t((int64_t{difference} * difference) >> 2); }
-
 }  // namespace
 
 const Scan& scan_of(int a, int b) {
@@ -60,32 +57,21 @@ int choose_levels(const int16_t* coefficients, int a, int b, int32_t step,
     const uint8_t* place_classes = scan.place_class.data();
     const int area = area_class(a, b);
     memset(levels, 0, scan.count * sizeof *levels);
-    // Less than 5/8 of a step is never worth its bits.
-    const int32_t least = step * 5 / 16;
+    const int32_t least = least_coefficient(step);
     if (!any_above(coefficients, scan.count, least)) return -1;
     int top = scan.count - 1;
     while (std::abs(coefficients[places[top]]) <= least) --top;
     Magnitudes magnitudes(scan);
     int32_t cost[kMaxCoded], dropped[kMaxCoded];
-    // Numbers below 2^16 divided by the step: multiplied by this and shifted.
-    const uint64_t inverse = (uint64_t{1} << 32) / step + 1;
+    const uint64_t inverse = inverse_of(step);
     for (int k = top; k >= 0; --k) {
         const int coefficient = coefficients[places[k]], size = std::abs(coefficient);
         const int sum = smaller(magnitudes.sum(margins[k]), kSums - 1);
         const int32_t* level_cost = costs.level[area][place_classes[k]][sum];
-        dropped[k] = error(size);
+        dropped[k] = coefficient_error(size);
         cost[k] = dropped[k] + level_cost[0];
-        if (size * 4 <= step) continue;
-        const int floor = smaller(int((size * 2 * inverse) >> 32), kMaxLevel);
-        const int most = smaller(floor + 1, kMaxLevel);
-        int chosen = 0;
-        for (int level = larger(1, floor > 2 ? floor : floor - 1); level <= most; ++level) {
-            const int32_t beyond = dequantised(level, step) - size;
-            if (10 * beyond > 3 * step) break;
-            int64_t tried = int64_t{error(beyond)} + level_cost[smaller(level, 3)];
-            if (level > 2) tried += costs.of_remainder(area, level - 3);
-            if (tried < cost[k]) cost[k] = int32_t(tried), chosen = level;
-        }
+        const int chosen = choose_level(size, step, inverse, area, level_cost, costs, cost[k]);
+        if (!chosen) continue;
         levels[places[k]] = int16_t(coefficient < 0 ? -chosen : chosen);
         magnitudes.set(margins[k], chosen);
     }

@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "../shared/transform.h"
+#include "../shared/block_search.h"
 #include "block_models.h"
 
 namespace mmp {

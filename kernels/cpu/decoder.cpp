@@ -1,5 +1,7 @@
 #include "decoder.h"
 
+#include "thread_team.h"
+
 namespace mmp {
 
 namespace {
@@ -24,16 +26,19 @@ void decode_tree(Picture& picture, RangeDecoder& coder, const Fragment& fragment
 }  // namespace
 
 std::unique_ptr<Picture> decode(const uint8_t* payload, size_t size, Plane plane,
-                                const Tools& tools, const Progress& progress) {
+                                const Tools& tools, int threads,
+                                const Progress& progress) {
     auto picture = std::make_unique<Picture>(plane, tools);
+    ThreadTeam team(threads);
     RangeDecoder coder(payload, size);
     std::vector<Node> nodes;
     picture->for_each_fragment(progress, [&](const Fragment& fragment) {
         nodes.clear();
         decode_tree(*picture, coder, fragment, 0, 0, 0, nodes);
         picture->rebuild(fragment, nodes);
-        for (int m = 0; m < kLevels; ++m)
-            picture->learn(fragment, m, nodes, [](int, uint32_t) {});
+        team.run(kLevels, [&](uint32_t m) {
+            picture->learn(fragment, static_cast<int>(m), nodes, [](int, uint32_t) {});
+        });
     });
     coder.finish();
     return picture;

@@ -2,24 +2,46 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
+
+#include "block_kernels.h"
+#include "simd.h"
 
 namespace mmp {
 
 namespace {
 
-constexpr size_t kCellSize = 16;  // elements that a new one of their cell is compared with
-constexpr int kCells = 256;
-constexpr int kHandSteps = 64;  // elements that replacement looks at
+template <int Width>
+MMP_INLINE void sum_parts_of(const uint8_t* samples, int height, int16_t* sums) {
+    constexpr int kHalf = Width > 1 ? Width / 2 : 1;
+    const int high = height > 1 ? height / 2 : 1;
+    for (int k = 0; k * high < height; ++k)
+        for (int l = 0; l * kHalf < Width; ++l) {
+            const uint8_t* first = samples + k * high * Width + l * kHalf;
+            int sum = 0;
+            for (int i = 0; i < high; ++i)
+                for (int j = 0; j < kHalf; ++j) sum += first[i * Width + j];
+            sums[2 * k + l] = static_cast<int16_t>(sum);
+        }
+}
+
+// Sums of the halves or quarters of an element; those on the right have odd places.
+void sum_parts(const uint8_t* samples, int height, int width, int16_t* sums) {
+    switch (width) {
+        case 16: return sum_parts_of<16>(samples, height, sums);
+        case 8: return sum_parts_of<8>(samples, height, sums);
+        case 4: return sum_parts_of<4>(samples, height, sums);
+        case 2: return sum_parts_of<2>(samples, height, sums);
+        default: return sum_parts_of<1>(samples, height, sums);
+    }
+}
 
 }  // namespace
 
 Dictionary::Dictionary(int scale, const Tools& tools)
     : ElementCounts(scale, tools),
       area_(scale_area(scale)),
-      limit_(tools.dictionary_limit),
+      part_area_(area_ >> (quarters_down(scale) + quarters_across(scale))),
       classes_(tools.index_classes),
-      replacement_(tools.replacement),
       radius_(scale == kPixelScale ? 0 : tools.redundancy_radius),
       table_(4 * kGreyLevels),
       cells_(radius_ ? kCells : 0) {
@@ -30,7 +52,7 @@ Dictionary::Dictionary(int scale, const Tools& tools)
         if (level == kMidLevel || !redundant(constant.data(), look))
             put(size(), constant.data(), hash(constant.data()), look, kPixelScale);
     }
-    start_ = hand_ = size();
+    keep_all();
 }
 
 uint32_t Dictionary::hash(const uint8_t* samples) const {
@@ -49,20 +71,21 @@ uint32_t Dictionary::hash(const uint8_t* samples) const {
     return static_cast<uint32_t>(state >> 32 ^ state);
 }
 
-size_t Dictionary::find(const uint8_t* samples, uint32_t hash) const {
+template <class Same>
+size_t Dictionary::find(uint32_t hash, const Same& same) const {
     size_t slot = hash & (table_.size() - 1);
     for (; table_[slot].number; slot = next(slot))
-        if (table_[slot].hash == hash &&
-            !std::memcmp(element(table_[slot].number - 1), samples, area_))
-            break;
+        if (table_[slot].hash == hash && same(table_[slot].number - 1)) break;
     return slot;
 }
 
 uint32_t Dictionary::insert(const uint8_t* samples, uint32_t hash, int origin) {
-    if (table_[find(samples, hash)].number) return kNoIndex;
+    const size_t slot = find(
+        hash, [&](uint32_t index) { return !std::memcmp(element(index), samples, area_); });
+    if (table_[slot].number) return kNoIndex;
     const Look look = look_at(samples);
     if (redundant(samples, look)) return kNoIndex;
-    const uint32_t index = size() < limit_ ? size() : replaced();
+    const uint32_t index = place();
     if (index == kNoIndex) return kNoIndex;
     if (index < size()) forget(index);
     put(index, samples, hash, look, origin);
@@ -77,7 +100,7 @@ void Dictionary::put(uint32_t index, const uint8_t* samples, uint32_t hash, cons
             std::all_of(samples, samples + area_, [](uint8_t s) { return s == kMidLevel; });
         c = zero ? kZeroClass : origin;
     }
-    table_[find(samples, hash)] = {hash, index + 1};
+    table_[find(hash, [](uint32_t) { return false; })] = {hash, index + 1};
     if (index == size()) {
         samples_.insert(samples_.end(), samples, samples + area_);
         add(c);
@@ -86,11 +109,25 @@ void Dictionary::put(uint32_t index, const uint8_t* samples, uint32_t hash, cons
         std::copy_n(samples, area_, &samples_[size_t{index} * area_]);
         restart(index, c);
     }
-    if (radius_) {
-        std::vector<Member>& members = cells_[look.cell];
-        if (members.size() == kCellSize) members.erase(members.begin());
-        members.push_back({index, look.sum});
+    if (radius_) cells_[look.cell].add({index, look.sums});
+    if (replaces()) {
+        trails_.resize(size());
+        trails_[index] = {hash, look.cell};
     }
+}
+
+void Dictionary::Cell::add(const Member& member) {
+    if (count == kCellSize) remove(members[0].index);
+    members[count++] = member;
+}
+
+void Dictionary::Cell::remove(uint32_t index) {
+    const auto end = members.begin() + count;
+    const auto place =
+        std::find_if(members.begin(), end, [&](const Member& m) { return m.index == index; });
+    if (place == end) return;
+    std::copy(place + 1, end, place);
+    --count;
 }
 
 void Dictionary::grow_table() {
@@ -105,54 +142,37 @@ void Dictionary::grow_table() {
 }
 
 Dictionary::Look Dictionary::look_at(const uint8_t* samples) const {
-    if (!radius_) return {};
-    const int height = scale_height(scale()), width = scale_width(scale());
-    const int down = height > 1, across = width > 1;  // halved or not
-    const int high = height >> down, wide = width >> across;
-    const int cell_shift = area_log2(scale()) - down - across + 6;
     Look look{};
+    if (!radius_) return look;
+    const int down = quarters_down(scale()), across = quarters_across(scale());
+    sum_parts(samples, scale_height(scale()), scale_width(scale()), look.sums.data());
     for (int k = 0; k <= down; ++k)
-        for (int l = 0; l <= across; ++l) {
-            const uint8_t* row = samples + k * high * width + l * wide;
-            int sum = 0;
-            for (int i = 0; i < high; ++i, row += width) sum = std::accumulate(row, row + wide, sum);
-            look.cell = look.cell << 2 | sum >> cell_shift;
-            look.sum += sum;
-        }
+        for (int l = 0; l <= across; ++l)
+            look.cell = uint8_t(look.cell << 2 | quarter_level(scale(), look.sums[2 * k + l]));
     return look;
 }
 
 bool Dictionary::redundant(const uint8_t* samples, const Look& look) const {
     if (!radius_) return false;
-    for (const Member& member : cells_[look.cell]) {
-        // Squared error is at least (difference of the sums)^2 / area.
-        const int64_t gap = look.sum - member.sum;
-        if (gap * gap > int64_t{radius_} * area_) continue;
-        const uint8_t* other = element(member.index);
-        int distance = 0;
-        for (int i = 0; i < area_; ++i)
-            distance += (samples[i] - other[i]) * (samples[i] - other[i]);
-        if (distance <= radius_) return true;
+    const Cell& cell = cells_[look.cell];
+    for (int i = 0; i < cell.count; ++i) {
+        const Member& member = cell.members[i];
+        // A part's squared error is at least (difference of its sums)^2 / (its samples).
+        int gaps = 0;
+        for (size_t part = 0; part < look.sums.size(); ++part) {
+            const int gap = look.sums[part] - member.sums[part];
+            gaps += gap * gap;
+        }
+        if (gaps <= radius_ * part_area_ &&
+            squared_difference(samples, element(member.index), area_) <= radius_)
+            return true;
     }
     return false;
 }
 
-uint32_t Dictionary::replaced() {
-    if (!replacement_ || start_ == limit_) return kNoIndex;
-    for (int step = 0; step < kHandSteps; ++step) {
-        const uint32_t index = hand_;
-        hand_ = index + 1 < limit_ ? index + 1 : start_;
-        if (count(index) == 1) return index;
-    }
-    return kNoIndex;
-}
-
 void Dictionary::forget(uint32_t index) {
-    const uint8_t* samples = element(index);
-    if (radius_)
-        std::erase_if(cells_[look_at(samples).cell],
-                      [index](const Member& member) { return member.index == index; });
-    size_t gap = find(samples, hash(samples));
+    if (radius_) cells_[trails_[index].cell].remove(index);
+    size_t gap = find(trails_[index].hash, [&](uint32_t other) { return other == index; });
     // What was pushed past the gap moves into it, unless that lies before its own place.
     for (size_t slot = next(gap); table_[slot].number; slot = next(slot)) {
         const size_t mask = table_.size() - 1;

@@ -4,13 +4,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <array>
 #include <vector>
 
+#include "../shared/redundancy.h"
 #include "element_counts.h"
 
 namespace mmp {
-
-constexpr uint32_t kNoIndex = UINT32_MAX;
 
 class Dictionary : public ElementCounts {
 public:
@@ -20,13 +20,25 @@ public:
     const uint8_t* element(uint32_t index) const { return &samples_[size_t{index} * area_]; }
 
     uint32_t hash(const uint8_t* samples) const;
-    // Insertion of an element of this hash will come soon.
-    void prefetch(uint32_t hash) const { __builtin_prefetch(&table_[hash & (table_.size() - 1)]); }
+    // Insertion of an element of this hash will come soon: its slot is needed, and a little later
+    // the element that is there.
+    void prefetch_slot(uint32_t hash) const {
+        __builtin_prefetch(&table_[hash & (table_.size() - 1)]);
+    }
+    void prefetch_element(uint32_t hash) const {
+        size_t slot = hash & (table_.size() - 1);
+        while (table_[slot].number && table_[slot].hash != hash) slot = next(slot);
+        if (!table_[slot].number) return;
+        const uint8_t* samples = element(table_[slot].number - 1);
+        for (int i = 0; i < area_; i += kCacheLine) __builtin_prefetch(samples + i);
+    }
     // Adds an element unless it is redundant or there is no place; gives its index, or kNoIndex.
     // The origin is a scale, or kDisplacedClass.
     uint32_t insert(const uint8_t* samples, uint32_t hash, int origin);
 
 private:
+    static constexpr int kCacheLine = 64;
+
     // Open addressing by the hash of the samples.
     struct Slot {
         uint32_t hash;
@@ -34,36 +46,51 @@ private:
     };
 
     size_t next(size_t slot) const { return (slot + 1) & (table_.size() - 1); }
-    // The slot of an equal element, or the free one where it belongs.
-    size_t find(const uint8_t* samples, uint32_t hash) const;
+    // The first slot from that of a hash on that is free, or for which same(number) holds of the
+    // element.
+    template <class Same>
+    size_t find(uint32_t hash, const Same& same) const;
     void grow_table();
 
-    // What the redundancy radius looks at before the samples.
+    // What the redundancy radius looks at before the samples: the cell, and the sums of the parts
+    // whose means name it.
     struct Look {
-        int cell, sum;
+        uint8_t cell;
+        std::array<int16_t, 4> sums;
     };
-    // An element of a cell, and the sum of its samples.
+    // An element of a cell, and these sums.
     struct Member {
         uint32_t index;
-        int sum;
+        std::array<int16_t, 4> sums;
+    };
+    // The oldest member first.
+    struct Cell {
+        std::array<Member, kCellSize> members;
+        int count = 0;
+
+        void add(const Member& member);
+        void remove(uint32_t index);
+    };
+    // What finds an element again when it is to give way.
+    struct Trail {
+        uint32_t hash;
+        uint8_t cell;
     };
 
     Look look_at(const uint8_t* samples) const;
     bool redundant(const uint8_t* samples, const Look& look) const;
-    // The element that gives way in a full dictionary, or kNoIndex.
-    uint32_t replaced();
     void forget(uint32_t index);
     // Makes these samples the element of this index, which is free.
     void put(uint32_t index, const uint8_t* samples, uint32_t hash, const Look& look, int origin);
 
     int area_;
-    uint32_t limit_;
-    bool classes_, replacement_;
+    int part_area_;  // samples of a half or quarter
+    bool classes_;
     int radius_;
-    uint32_t start_, hand_;  // elements at the start; where replacement looks next
     std::vector<uint8_t> samples_;
     std::vector<Slot> table_;
-    std::vector<std::vector<Member>> cells_;  // the oldest member first
+    std::vector<Cell> cells_;
+    std::vector<Trail> trails_;  // by index; with replacement only
 };
 
 }  // namespace mmp

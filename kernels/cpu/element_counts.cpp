@@ -3,15 +3,29 @@
 #include <algorithm>
 
 #include "../shared/rate.h"
+#include "../shared/redundancy.h"
 
 namespace mmp {
 
 ElementCounts::ElementCounts(int scale, const Tools& tools)
     : scale_(scale),
       classes_(tools.index_classes),
+      replacement_(tools.replacement),
       increment_(tools.index_classes ? 2 : 1),
+      limit_(tools.dictionary_limit),
       blocks_((tools.dictionary_limit + kBlock - 1) / kBlock),
       block_total_(size_t{blocks_} * (classes_ ? kClasses : 1)) {}
+
+uint32_t ElementCounts::place() {
+    if (size() < limit_) return size();
+    if (!replacement_ || start_ == limit_) return kNoIndex;
+    for (int step = 0; step < kHandSteps; ++step) {
+        const uint32_t index = hand_;
+        hand_ = index + 1 < limit_ ? index + 1 : start_;
+        if (count_[index] == 1) return index;
+    }
+    return kNoIndex;
+}
 
 void ElementCounts::restart(uint32_t index, int c) {
     move(index, c);

@@ -15,12 +15,15 @@
 
 namespace mmp {
 
+constexpr uint32_t kNoIndex = UINT32_MAX;
+
 class ElementCounts {
 public:
     ElementCounts(int scale, const Tools& tools);
 
     uint32_t size() const { return static_cast<uint32_t>(count_.size()); }
     int scale() const { return scale_; }
+    bool replaces() const { return replacement_; }
     uint32_t count(uint32_t index) const { return count_[index]; }
     uint8_t element_class(uint32_t index) const { return class_[index]; }
 
@@ -31,6 +34,13 @@ public:
 
     // Adds an element, never used, to a class.
     void add(int c);
+
+    // Those that are there now are never replaced.
+    void keep_all() { start_ = hand_ = size(); }
+
+    // Where the next element goes: at the end, or in a full dictionary in the place of one that was
+    // never used; kNoIndex where there is none.
+    uint32_t place();
 
     // Starts an element anew, never used, in a class.
     void restart(uint32_t index, int c);
@@ -52,8 +62,9 @@ private:
     void halve(int c);
 
     int scale_;
-    bool classes_;
-    uint32_t increment_, blocks_;
+    bool classes_, replacement_;
+    uint32_t increment_, limit_, blocks_;
+    uint32_t start_ = 0, hand_ = 0;  // elements at the start; where replacement looks next
     std::vector<uint8_t> class_;
     std::vector<uint32_t> count_;
     std::vector<uint32_t> block_total_;  // by class, then by block of elements

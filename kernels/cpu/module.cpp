@@ -65,14 +65,14 @@ nb::object encode_plane(const Samples& samples, const ToolsTuple& tools, int64_t
 }
 
 nb::tuple decode_payload(const nb::bytes& payload, int height, int width, const ToolsTuple& tools,
-                         const nb::object& progress) {
+                         int threads, const nb::object& progress) {
     const auto* data = static_cast<const uint8_t*>(payload.data());
     const size_t size = payload.size();
     const Plane plane{height, width};
     const Progress report = progress_from(progress);
     const auto picture = [&] {
         nb::gil_scoped_release released;
-        return decode(data, size, plane, tools_from(tools), report);
+        return decode(data, size, plane, tools_from(tools), threads, report);
     }();
     return describe(*picture, plane);
 }
@@ -143,12 +143,12 @@ class TreeCoderObject {
 public:
     explicit TreeCoderObject(const ToolsTuple& tools) : coder_(tools_from(tools)) {}
 
-    // Shapes: (F,), (N,), (F, 25), (25, dictionary limit); see ChosenTrees.
+    // Shapes: (F,), (N,), (F, 25), (25, room); see ChosenTrees.
     void code(const Table<uint32_t, 1>& node_counts, const Table<uint32_t, 1>& nodes,
-              const Table<uint32_t, 2>& sizes, const Table<uint8_t, 2>& first_class) {
+              const Table<uint32_t, 2>& insertions, const Table<uint8_t, 2>& first_class) {
         nb::gil_scoped_release released;
-        coder_.code({node_counts.shape(0), node_counts.data(), nodes.data(), sizes.data(),
-                     first_class.data()});
+        coder_.code({node_counts.shape(0), node_counts.data(), nodes.data(),
+                     insertions.data(), first_class.data(), first_class.shape(1)});
     }
     nb::list tally() const {
         nb::list rates;
@@ -237,7 +237,7 @@ NB_MODULE(_cpu, module) {
     module.def("encode", &encode_plane, "samples"_a, "tools"_a, "lambda_fixed"_a, "log2_rates"_a,
                "threads"_a, "simd"_a, "progress"_a.none());
     module.def("decode", &decode_payload, "payload"_a, "height"_a, "width"_a, "tools"_a,
-               "progress"_a.none());
+               "threads"_a, "progress"_a.none());
     module.def("simd_levels", &simd_levels);
     module.def("rescale", &rescale_block, "block"_a, "from_scale"_a, "to_scale"_a);
     module.def("search_scale", &search_scale, "residual"_a, "scale"_a, "elements"_a, "costs"_a,
@@ -249,7 +249,7 @@ NB_MODULE(_cpu, module) {
         .def("finish", &RangeEncoderObject::finish);
     nb::class_<TreeCoderObject>(module, "TreeCoder")
         .def(nb::init<const ToolsTuple&>(), "tools"_a)
-        .def("code", &TreeCoderObject::code, "node_counts"_a, "nodes"_a, "sizes"_a,
+        .def("code", &TreeCoderObject::code, "node_counts"_a, "nodes"_a, "insertions"_a,
              "first_class"_a)
         .def("tally", &TreeCoderObject::tally)
         .def("finish", &TreeCoderObject::finish);

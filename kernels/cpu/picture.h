@@ -12,6 +12,7 @@
 
 #include "../shared/displaced.h"
 #include "dictionary.h"
+#include "insertions.h"
 #include "models.h"
 #include "progress.h"
 #include "tools.h"
@@ -72,8 +73,10 @@ public:
     template <class Added>
     void learn(const Fragment& fragment, int m, const std::vector<Node>& nodes,
                const Added& added) {
-        learn_splits(m, nodes, added);
-        if (tools.displaced_blocks) learn_displaced(fragment, m, added);
+        Insertions insertions(dictionaries, added);
+        learn_splits(m, nodes, insertions);
+        if (tools.displaced_blocks) learn_displaced(fragment, m, insertions);
+        insertions.flush();
     }
 
     // Samples of the picture without padding, rows from the top.
@@ -85,9 +88,9 @@ private:
     // The fragment at these samples with its neighbours.
     Fragment fragment(int row, int column) const;
     template <class Added>
-    void learn_splits(int m, const std::vector<Node>& nodes, const Added& added);
+    void learn_splits(int m, const std::vector<Node>& nodes, Insertions<Added>& insertions);
     template <class Added>
-    void learn_displaced(const Fragment& fragment, int m, const Added& added);
+    void learn_displaced(const Fragment& fragment, int m, Insertions<Added>& insertions);
     size_t place(int row, int column) const { return size_t(row) * padded_width + column; }
 
     // Padded, and not touched before they are coded: a file can claim more than it holds.
@@ -109,8 +112,8 @@ void Picture::for_each_fragment(const Progress& progress, const Work& work) {
 }
 
 template <class Added>
-void Picture::learn_splits(int m, const std::vector<Node>& nodes, const Added& added) {
-    uint8_t wide[kFragmentArea], element[kFragmentArea];
+void Picture::learn_splits(int m, const std::vector<Node>& nodes, Insertions<Added>& insertions) {
+    uint8_t wide[kFragmentArea];
     for (const Node& node : nodes) {
         if (node.flag == kLeaf) continue;
         const uint8_t* block = &coded_[node.top() * kFragmentSize + node.left()];
@@ -118,51 +121,34 @@ void Picture::learn_splits(int m, const std::vector<Node>& nodes, const Added& a
         narrow_or_widen(block, scale_height(node.scale), scale_m(node.scale), wide, m);
         for (int n = 0; n < kLevels; ++n) {
             const int scale = scale_number(n, m);
-            Dictionary* dictionary = dictionaries[scale].get();
             // All 256 single samples are known from the start.
-            if (!dictionary || scale == kPixelScale ||
+            if (!dictionaries[scale] || scale == kPixelScale ||
                 scale_distance(node.scale, scale) > tools.copy_radius)
                 continue;
-            shorten_or_lengthen(wide, m, node_n, element, n);
-            const uint32_t index =
-                dictionary->insert(element, dictionary->hash(element), node.scale);
-            if (index != kNoIndex) added(scale, index);
+            shorten_or_lengthen(wide, m, node_n, insertions.next(), n);
+            insertions.add(scale, node.scale);
         }
     }
 }
 
 template <class Added>
-void Picture::learn_displaced(const Fragment& fragment, int m, const Added& added) {
-    struct Block {
-        uint32_t hash;
-        uint8_t samples[kFragmentArea];
-    };
-    Block blocks[kFragmentArea];
+void Picture::learn_displaced(const Fragment& fragment, int m, Insertions<Added>& insertions) {
     for (int n = 0; n < kLevels; ++n) {
         const int scale = scale_number(n, m);
-        Dictionary* dictionary = dictionaries[scale].get();
-        if (!dictionary || !takes_displaced(scale)) continue;
+        if (!dictionaries[scale] || !takes_displaced(scale)) continue;
         const int height = scale_height(scale), width = scale_width(scale);
         const int down = displaced_step(height, tools.displaced_blocks);
         const int right = displaced_step(width, tools.displaced_blocks);
-        // All are hashed first, so that the memory that they are looked up in can come.
-        Block* end = blocks;
         for (int bottom = down; bottom <= kFragmentSize; bottom += down) {
             const int row = fragment.row + bottom - height;
             for (int side = right; side <= kFragmentSize; side += right) {
                 const int column = fragment.column + side - width;
-                const bool aligned = row % height == 0 && column % width == 0;
-                if (row < 0 || column < 0 || aligned) continue;
+                if (!is_displaced(scale, row, column)) continue;
+                uint8_t* samples = insertions.next();
                 for (int i = 0; i < height; ++i)
-                    std::copy_n(&samples_[place(row + i, column)], width, end->samples + i * width);
-                end->hash = dictionary->hash(end->samples);
-                dictionary->prefetch(end->hash);
-                ++end;
+                    std::copy_n(&samples_[place(row + i, column)], width, samples + i * width);
+                insertions.add(scale, kDisplacedClass);
             }
-        }
-        for (const Block* block = blocks; block < end; ++block) {
-            const uint32_t index = dictionary->insert(block->samples, block->hash, kDisplacedClass);
-            if (index != kNoIndex) added(scale, index);
         }
     }
 }

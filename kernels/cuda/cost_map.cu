@@ -9,7 +9,7 @@ extern "C" __global__ void cost_map(const State* state, const uint8_t* residual,
                                     int32_t* costs) {
     const Dictionary& dictionary = state->picture.dictionaries[scale];
     const auto* samples = reinterpret_cast<const uint8_t*>(dictionary.samples);
-    const uint32_t size = static_cast<uint32_t>(state->learnt[scale]);
+    const uint32_t size = dictionary_size(*state, scale);
     const int area = scale_area(scale), width = scale_width(scale), m = scale_m(scale);
     const uint32_t count = size * (kFragmentArea / area);
     for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {

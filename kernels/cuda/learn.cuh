@@ -1,34 +1,19 @@
-// Learning: split segments brought to a scale, duplicates left out, the rest inserted in order.
-//
-// One block serves a scale. Its warps take one split segment each; equal candidates are found
-// among themselves first, then in a hash table of the whole dictionary. The last warp keeps the
-// models meanwhile.
+// Learning: split segments brought to a scale, displaced blocks after them, and what is not redundant
+// inserted in order. One block serves a scale; its last warp keeps the models meanwhile.
 #pragma once
 
 #include "count.cuh"
+#include "insert.cuh"
 #include "state.cuh"
+#include "text.cuh"
 #include "warp.cuh"
 
 namespace mmp {
-
-constexpr int kModelWarp = kWarps - 1;
-constexpr int kLearnWarps = kWarps - 1;
 
 // A line of samples, and a place in what it is resized to.
 struct LinePlace {
     const uint8_t* first;
     int place;
-};
-
-struct LearnMemory {
-    alignas(16) uint8_t coded[kFragmentArea];
-    alignas(16) uint8_t wide[kWarps][kFragmentArea];
-    alignas(16) uint8_t element[kWarps][kFragmentArea];
-    uint32_t hash[kWarps];
-    uint8_t element_class[kWarps];
-    uint8_t fresh[kWarps];  // not known before this batch
-    uint8_t taken[kWarps];  // nor equal to an earlier one of it
-    Scale models[kScales];  // of the scales that this block serves
 };
 
 // Means of 1 << RatioLog2 samples; a known number is read all at once.
@@ -81,160 +66,6 @@ __device__ inline void warp_rescale(const uint8_t* block, int from, int to, uint
     warp_resize(column, stride, h0, h1, 1 << (h1 + w1), out);
 }
 
-__device__ inline uint32_t mix(uint32_t x) {
-    x ^= x >> 16;
-    x *= 0x7FEB352Du;
-    x ^= x >> 15;
-    x *= 0x846CA68Bu;
-    return x ^ x >> 16;
-}
-
-// Hash of an element by one warp; the same for equal samples. `samples` is aligned to 4.
-__device__ inline uint32_t warp_hash(const uint8_t* samples, int area) {
-    uint32_t sum = 0;
-    if (area < 4) {
-        if (threadIdx.x % 32 < area) sum = mix(samples[threadIdx.x % 32] + (threadIdx.x % 32 << 8));
-    } else {
-#pragma unroll 1
-        for (int i = threadIdx.x % 32; i < area / 4; i += 32)
-            sum += mix(reinterpret_cast<const uint32_t*>(samples)[i] +
-                       0x9E3779B9u * static_cast<uint32_t>(i + 1));
-    }
-    return mix(warp_sum(sum));
-}
-
-__device__ inline bool warp_equal(const Dictionary& dictionary, int scale, uint32_t element,
-                                  const uint8_t* samples) {
-    const int lane = threadIdx.x % 32, area = scale_area(scale);
-    bool equal = true;
-    if (area < 4) {
-        const auto* bytes = reinterpret_cast<const uint8_t*>(dictionary.samples);
-        if (lane < area) equal = bytes[element_sample(scale, element, lane)] == samples[lane];
-    } else {
-        const auto* words = reinterpret_cast<const uint32_t*>(samples);
-#pragma unroll 1
-        for (int i = lane; i < area / 4; i += 32)
-            equal &= dictionary.samples[element_word(scale, element, i)] == words[i];
-    }
-    return __all_sync(kAllLanes, equal);
-}
-
-// Whether the dictionary has an element with these samples. Looks at 32 places of the table at once.
-__device__ inline bool warp_known(const Picture& picture, const Dictionary& dictionary, int scale,
-                                  const uint8_t* samples, uint32_t hash) {
-#pragma unroll 1
-    for (uint32_t start = hash;; start += 32) {
-        // Insertion goes past the L1 cache.
-        const uint64_t entry = __ldcg(reinterpret_cast<const unsigned long long*>(
-            &dictionary.table[(start + threadIdx.x % 32) & picture.table_mask]));
-        const uint32_t free = __ballot_sync(kAllLanes, entry == 0);
-        uint32_t alike = __ballot_sync(kAllLanes, entry && entry >> 32 == hash);
-        if (free) alike &= (free & -free) - 1;
-#pragma unroll 1
-        for (; alike; alike &= alike - 1) {
-            const uint32_t number =
-                __shfl_sync(kAllLanes, static_cast<uint32_t>(entry), __ffs(alike) - 1);
-            if (warp_equal(dictionary, scale, number - 1, samples)) return true;
-        }
-        if (free) return false;
-    }
-}
-
-// The class that an element starts in. All lanes of a warp.
-__device__ inline int first_class(const Picture& picture, const uint8_t* samples, int area,
-                                  int origin) {
-    bool zero = true;
-#pragma unroll 1
-    for (int i = threadIdx.x % 32; i < area; i += 32) zero &= samples[i] == kMidLevel;
-    zero = __all_sync(kAllLanes, zero);
-    return !picture.index_classes ? 0 : zero ? kZeroClass : origin;
-}
-
-// Writes an element whose number is settled. One warp.
-__device__ inline void warp_insert(const Picture& picture, int scale, uint32_t element,
-                                   const uint8_t* samples, int element_class, uint32_t hash) {
-    const Dictionary& dictionary = picture.dictionaries[scale];
-    const int lane = threadIdx.x % 32, area = scale_area(scale);
-    if (lane == 0) {
-        dictionary.element_class[element] = static_cast<uint8_t>(element_class);
-        dictionary.count[element] = 1;
-        picture.first_class[scale * picture.dictionary_limit + element] =
-            static_cast<uint8_t>(element_class);
-        const unsigned long long entry = uint64_t{hash} << 32 | (element + 1);
-        auto* table = reinterpret_cast<unsigned long long*>(dictionary.table);
-#pragma unroll 1
-        for (uint32_t slot = hash & picture.table_mask; atomicCAS(&table[slot], 0ull, entry);
-             slot = (slot + 1) & picture.table_mask) {
-        }
-    }
-    uint32_t norm = 0;
-    if (area < 4) {
-        auto* bytes = reinterpret_cast<uint8_t*>(dictionary.samples);
-        if (lane < area) {
-            bytes[element_sample(scale, element, lane)] = samples[lane];
-            norm = samples[lane] * samples[lane];
-        }
-    } else {
-        const auto* words = reinterpret_cast<const uint32_t*>(samples);
-#pragma unroll 1
-        for (int i = lane; i < area / 4; i += 32) {
-            dictionary.samples[element_word(scale, element, i)] = words[i];
-            norm = __dp4a(words[i], words[i], norm);
-        }
-    }
-    norm = warp_sum(norm);
-    // A count of 1 takes nothing from the cost.
-    if (lane == 0) dictionary.cost[element] = static_cast<int32_t>(norm << kCostFractionBits);
-}
-
-// Inserts the candidates of this batch that are new, in order, into a dictionary of `size`
-// elements; gives its new size. `here` says whether this warp has a candidate; its samples and
-// class lie in memory.
-__device__ inline uint32_t insert_batch(const Picture& picture, int scale, uint32_t size,
-                                        LearnMemory& memory, bool here) {
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, area = scale_area(scale);
-    const uint8_t* samples = memory.element[warp];
-    bool fresh = false;
-    uint32_t hash = 0;
-    if (here) {
-        hash = warp_hash(samples, area);
-        fresh = !warp_known(picture, picture.dictionaries[scale], scale, samples, hash);
-    }
-    if (lane == 0) {
-        memory.hash[warp] = hash;
-        memory.fresh[warp] = fresh;
-    }
-    __syncthreads();
-    bool repeated = false;
-    uint32_t alike = __ballot_sync(
-        kAllLanes, fresh && lane < warp && memory.fresh[lane] && memory.hash[lane] == hash);
-#pragma unroll 1
-    for (; alike && !repeated; alike &= alike - 1) {
-        bool equal = true;
-#pragma unroll 1
-        for (int i = lane; i < area; i += 32)
-            equal &= memory.element[__ffs(alike) - 1][i] == samples[i];
-        repeated = __all_sync(kAllLanes, equal);
-    }
-    if (lane == 0) memory.taken[warp] = fresh && !repeated;
-    __syncthreads();
-    const uint32_t taken = __ballot_sync(kAllLanes, memory.taken[lane]);
-    const uint32_t grown = min(size + __popc(taken), picture.dictionary_limit);
-    if (warp == kModelWarp) {
-        const bool added = taken >> lane & 1 && size + __popc(taken & ((1u << lane) - 1)) < grown;
-        if (added) {
-            atomicAdd(&memory.models[scale].class_size[memory.element_class[lane]], 1u);
-            atomicAdd(&memory.models[scale].class_total[memory.element_class[lane]], 1u);
-        }
-        __syncwarp();
-    } else if (taken >> warp & 1) {
-        const uint32_t number = size + __popc(taken & ((1u << warp) - 1));
-        if (number < grown)
-            warp_insert(picture, scale, number, samples, memory.element_class[warp], hash);
-    }
-    return grown;
-}
-
 // Counts the split segments within reach of a scale; the one at place `wanted` among them goes to
 // `found`. One warp, all lanes alike.
 __device__ inline uint32_t find_split(const Node* nodes, uint32_t node_count, int radius, int scale,
@@ -257,55 +88,98 @@ __device__ inline uint32_t find_split(const Node* nodes, uint32_t node_count, in
     return splits;
 }
 
-// Teaches one scale of `size` elements the fragment just chosen, whose residual lies in memory;
-// gives the new size. All threads of the block.
-__device__ inline uint32_t learn_scale(const Picture& picture, int scale, uint32_t size,
-                                       const Node* nodes, uint32_t node_count,
+// A fragment that was just chosen.
+struct Chosen {
+    const Node* nodes;
+    uint32_t node_count;
+    int row, column;  // of its first sample
+};
+
+// Teaches one scale a fragment, whose residual lies in memory, after so many insertions; gives their
+// new number. `displaced`: places of displaced blocks to look at. All threads of the block.
+template <bool Text>
+__device__ inline uint32_t learn_scale(const Picture& picture, int scale, uint32_t insertions,
+                                       const Chosen& chosen, uint32_t displaced,
                                        const Rates& rates, LearnMemory& memory,
-                                       int32_t* class_cost) {
+                                       TextMemory<Text>& text, int32_t* class_cost) {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     Scale& models = memory.models[scale];
+    const uint32_t limit = picture.dictionary_limit;
     Node node{};
-    const uint32_t splits = find_split(nodes, node_count, picture.copy_radius, scale, warp, node);
-    if (warp == kModelWarp) count_leaves(picture, rates, models, scale, size, nodes, node_count);
+    const uint32_t splits = find_split(chosen.nodes, chosen.node_count, picture.copy_radius, scale,
+                                       warp, node);
+    const uint32_t candidates = splits + (Text ? displaced : 0);
+    bool open = insertions < limit;
+    if constexpr (Text) open |= replaces(picture, models);
+    if (warp == kModelWarp)
+        count_leaves(picture, rates, models, scale, Text ? min(insertions, limit) : insertions,
+                     chosen.nodes, chosen.node_count);
 #pragma unroll 1
-    for (uint32_t first = 0; first < splits && size < picture.dictionary_limit;
-         first += kLearnWarps) {
+    for (uint32_t first = 0; first < candidates && open; first += kLearnWarps) {
         if (first) {
             __syncthreads();
-            find_split(nodes, node_count, picture.copy_radius, scale, first + warp, node);
+            find_split(chosen.nodes, chosen.node_count, picture.copy_radius, scale, first + warp,
+                       node);
         }
-        const bool here = warp < kLearnWarps && first + warp < splits;
+        bool here = warp < kLearnWarps && first + warp < splits;
+        int origin = node.scale;
+        uint8_t* element = memory.element[warp];
         if (here) {
             const uint8_t* block =
                 memory.coded + node.k * scale_height(node.scale) * kFragmentSize +
                 node.l * scale_width(node.scale);
-            warp_rescale(block, node.scale, scale, memory.wide[warp], memory.element[warp]);
-            const int c = first_class(picture, memory.element[warp], scale_area(scale), node.scale);
+            warp_rescale(block, node.scale, scale, memory.wide[warp], element);
+        } else if (Text && warp < kLearnWarps && first + warp < candidates) {
+            if constexpr (Text)
+                here = warp_cut(picture, scale, first + warp - splits, chosen.row, chosen.column,
+                                text.window, element);
+            origin = kDisplacedClass;
+        }
+        if (here) {
+            const int c = first_class(picture, element, scale_area(scale), origin);
             if (lane == 0) memory.element_class[warp] = static_cast<uint8_t>(c);
         }
-        size = insert_batch(picture, scale, size, memory, here);
+        if constexpr (Text) {
+            insertions = insert_batch(picture, scale, insertions, memory, text, here);
+            open = insertions < limit || replaces(picture, models);
+        } else {
+            insertions = insert_batch(picture, scale, insertions, memory, here);
+            open = insertions < limit;
+        }
     }
-    if (warp == kModelWarp) price_classes(picture, rates, models, size, class_cost);
-    return size;
+    if (warp == kModelWarp)
+        price_classes(picture, rates, models, Text ? min(insertions, limit) : insertions,
+                      class_cost);
+    return insertions;
 }
 
-// The dictionary at the start of a picture: every grey level. All threads of the block.
-__device__ inline void start_scale(const Picture& picture, int scale, const Rates& rates,
-                                   LearnMemory& memory, int32_t* class_cost) {
+// The dictionary at the start of a picture: every grey level, or with a redundancy radius some in
+// each cell; gives their number. All threads of the block.
+__device__ inline uint32_t start_scale(const Picture& picture, int scale, const Rates& rates,
+                                       LearnMemory& memory, int32_t* class_cost) {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, area = scale_area(scale);
     Scale& models = memory.models[scale];
     for (int c = threadIdx.x; c < kClasses; c += kThreads) {
         models.class_frequency[c] = 1;
         models.class_size[c] = models.class_total[c] = 0;
     }
+    const int spacing = constant_spacing(radius_of(picture, scale), area);
+    const int each = (kCellLevels + spacing - 1) / spacing, size = kGreyLevels / kCellLevels * each;
+    if (threadIdx.x == 0) models.start = models.hand = models.entries = size;
     __syncthreads();
     uint8_t* element = memory.element[warp];
     for (int level = warp; level < kGreyLevels; level += kWarps) {
+        const int place = level % kCellLevels / spacing;
+        if (level % kCellLevels % spacing) continue;
+        const uint32_t number = level / kCellLevels * each + place;
         for (int i = lane; i < area; i += 32) element[i] = static_cast<uint8_t>(level);
         __syncwarp();
         const int c = first_class(picture, element, area, kPixelScale);
-        warp_insert(picture, scale, level, element, c, warp_hash(element, area));
+        tell_class(picture, scale, number, c);
+        warp_insert(picture, scale, number, element, c, warp_hash(element, area));
+        const int member = place - max(each - kCellSize, 0);
+        if (radius_of(picture, scale) && member >= 0)
+            start_member(picture, scale, element, number, member);
         if (lane == 0) {
             atomicAdd(&models.class_size[c], 1u);
             atomicAdd(&models.class_total[c], 1u);
@@ -313,7 +187,8 @@ __device__ inline void start_scale(const Picture& picture, int scale, const Rate
         __syncwarp();
     }
     __syncthreads();
-    if (warp == 0) price_classes(picture, rates, models, kGreyLevels, class_cost);
+    if (warp == 0) price_classes(picture, rates, models, size, class_cost);
+    return size;
 }
 
 }  // namespace mmp

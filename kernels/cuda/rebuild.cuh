@@ -13,12 +13,14 @@ __device__ inline uint8_t rebuild_sample(const Picture& picture, const Leaf& lea
     return samples[element_sample(scale, leaf.index, y % height * width + x % width)];
 }
 
+// The base profile predicts the middle level everywhere, so residual and sample are equal.
+__device__ inline uint8_t decoded_sample(uint8_t coded) { return coded; }
+
 // Writes the picture's sample and its leaf's scale.
 __device__ inline void write_sample(const Picture& picture, const Leaf& leaf, int row, int column,
                                     uint8_t coded) {
     const int64_t place = int64_t{row} * picture.padded_width + column;
-    // The base profile predicts the middle level everywhere, so residual and sample are equal.
-    picture.samples[place] = coded;
+    picture.samples[place] = decoded_sample(coded);
     picture.leaf_scales[place] = static_cast<int8_t>(leaf.scale);
 }
 

@@ -25,8 +25,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     __syncthreads();
     lay_out_segments(memory.residual, memory.search);
     if (threadIdx.x < 32) {
-        const uint32_t size =
-            threadIdx.x < kScales ? static_cast<uint32_t>(state->learnt[threadIdx.x]) : 0;
+        const uint32_t size = threadIdx.x < kScales ? dictionary_size(*state, threadIdx.x) : 0;
         plan_search(memory.search, size, blockIdx.x, gridDim.x);
     }
     __syncthreads();

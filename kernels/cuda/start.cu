@@ -16,11 +16,14 @@ extern "C" __global__ void __launch_bounds__(kThreads) start_pictures(State* sta
         state.flag_frequency[threadIdx.x / kFlags][scale][flag] =
             flag_allowed(scale, flag, state.picture.partition);
     }
-    if (threadIdx.x == 0) state.learnt[scale] = reachable ? kGreyLevels : 0;
     if (scale == 0)
         for (int i = threadIdx.x; i < 2 * kSegments; i += kThreads) state.key[0][i] = kNoKey;
+    if (threadIdx.x == 0) state.learnt[scale] = 0;
     if (!reachable) return;
     rates.start(state.picture);
-    start_scale(state.picture, scale, rates, memory, state.class_cost[scale]);
-    if (threadIdx.x == 0) state.scales[scale] = memory.models[scale];
+    const uint32_t size =
+        start_scale(state.picture, scale, rates, memory, state.class_cost[scale]);
+    if (threadIdx.x > 0) return;
+    state.scales[scale] = memory.models[scale];
+    state.learnt[scale] = size;
 }

@@ -16,6 +16,7 @@ constexpr int kWarps = kThreads / 32;
 constexpr int kClassSlots = 64;
 constexpr int kMaxNodes = 511;
 constexpr uint64_t kNoKey = ~uint64_t{0};
+constexpr uint32_t kNoElement = ~uint32_t{0};
 constexpr int64_t kNoCost = int64_t{1} << 60;
 
 // Where the dictionary of one scale lies.
@@ -25,6 +26,8 @@ struct Dictionary {
     uint8_t* element_class;
     uint32_t* count;
     uint64_t* table;  // open addressing: hash << 32 | element + 1, 0 where free
+    uint64_t* cells;  // with a redundancy radius: members of each, see CellMember
+    uint32_t* insertion;  // with replacement too: which one brought each element
 };
 
 // What stays the same while a picture is encoded. Each block keeps a copy at hand.
@@ -37,19 +40,23 @@ struct Picture {
     // In host memory, two slots of `chunk` fragments each:
     uint32_t* nodes;        // of all fragments in coding order, see pack_node
     uint32_t* node_counts;  // of each fragment
-    uint32_t* sizes;        // of the dictionaries before each fragment, by scale
-    uint8_t* first_class;   // of each element, by scale; no slots
+    uint32_t* insertions;   // into the dictionaries before each fragment, by scale
+    uint8_t* first_class;   // of each insertion, by scale; no slots, see class_room
     int64_t lambda_fixed;
     int32_t height, width, padded_height, padded_width;
     int32_t partition, index_classes, flag_contexts, copy_radius;
+    int32_t displaced_blocks, redundancy_radius, replacement;
+    uint32_t class_room;  // classes of insertions for each scale, which then come anew
     uint32_t dictionary_limit, table_mask, chunk, log2_rates;
 };
 
-// The models of one scale's indices.
+// The models of one scale's indices, and what replacement goes by.
 struct Scale {
     uint32_t class_frequency[kClasses];
     uint32_t class_total[kClasses];
     uint32_t class_size[kClasses];
+    uint32_t start, hand;  // elements at the start of the picture; which is looked at next
+    uint32_t entries;      // of the table; those of elements that were replaced stay
 };
 
 struct Node {
@@ -82,16 +89,23 @@ constexpr int kPhases = 8;
 
 struct State {
     Picture picture;
-    uint64_t learnt[kScales];  // fragments that a scale has learnt << 32 | elements
+    uint64_t learnt[kScales];  // fragments that a scale has learnt << 32 | insertions
     uint64_t key[2][kSegments];  // cost map, of even and odd fragments: smallest cost, its element
     uint32_t searched;  // blocks that have searched, over all fragments
-    uint32_t unused;
+    uint32_t rebuilt;   // learning blocks that have rebuilt, if they wait for each other
     int32_t class_cost[kScales][kClassSlots];
     // Between launches:
     Scale scales[kScales];
     FlagFrequencies flag_frequency;
     uint64_t phase_cycles[kPhases];  // of block MMP_PROFILE of the picture, if that is defined
 };
+
+// Insertions into a full dictionary take the places of others.
+MMP_HD uint32_t dictionary_size(const State& state, int scale) {
+    const uint32_t insertions = static_cast<uint32_t>(state.learnt[scale]);
+    const uint32_t limit = state.picture.dictionary_limit;
+    return insertions < limit ? insertions : limit;
+}
 
 // Elements of 16 samples and more lie as the matrix units take them: tiles of 16 elements (32 of
 // 16 samples), in pieces of 32 samples, in which each lane finds its words side by side.

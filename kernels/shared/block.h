@@ -28,12 +28,45 @@ MMP_HD constexpr int size_of(int a, int b) { return a + b - 2 * kMinSideLog2; }
 enum Mode { kConstant, kAverage, kPlanar, kFirstAngle };
 constexpr int kAngles = 33;
 constexpr int kLeastSquares = kFirstAngle + kAngles;
-constexpr int kModes = kLeastSquares + 1;
+constexpr int kTemplates = kLeastSquares + 1;
+constexpr int kModes = kTemplates + 1;
 constexpr int kHorizontal = 8, kFirstVertical = 16, kVertical = 24;  // angle numbers
 
 MMP_HD constexpr int angle_of(int mode) {
     return mode >= kFirstAngle && mode < kFirstAngle + kAngles ? mode - kFirstAngle : -100;
 }
+
+// The block that covers a 4x4 unit; all zero where none is decoded yet.
+struct Unit {
+    uint8_t a = 0, b = 0, mode = 0, kind = 0;
+    MMP_HD bool known() const { return a != 0; }
+};
+
+// Contexts from the units above and left of a block's first sample.
+MMP_HD constexpr int split_context(int a, int b, const Unit& above, const Unit& left) {
+    return (above.a && above.a + above.b < a + b) + (left.a && left.a + left.b < a + b);
+}
+MMP_HD constexpr int direction_context(int a, int b, const Unit& above, const Unit& left) {
+    const bool narrower = above.a && above.b < b, lower = left.a && left.a < a;
+    return narrower == lower ? 0 : narrower ? 1 : 2;
+}
+MMP_HD constexpr int kind_context(const Unit& above, const Unit& left) {
+    return above.kind + left.kind;
+}
+struct LikelyModes {
+    int left, above;
+};
+MMP_HD constexpr LikelyModes likely_modes(const Unit& above, const Unit& left) {
+    const int upper = above.a ? above.mode : int(kPlanar);
+    const int beside = left.a ? left.mode : upper;
+    return {beside, above.a ? upper : beside};
+}
+
+// Template matching: samples around a block that are compared, and how far away.
+constexpr int kTemplateWidth = 2;
+constexpr int kTemplateRows = 48, kTemplateColumns = 64;
+constexpr int kTemplateSlack = 8;  // in squared error for each sample of height and width
+constexpr int kMostTemplates = 4;
 
 // What share of its residual a mode leaves in which direction.
 enum Family { kSmooth, kAcross, kDown, kFitted };

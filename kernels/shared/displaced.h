@@ -17,4 +17,10 @@ MMP_HD constexpr int displaced_step(int length, int displaced_blocks) {
     return step ? step : 1;
 }
 
+// Whether the block of this scale whose first sample lies here is one.
+MMP_HD constexpr bool is_displaced(int scale, int row, int column) {
+    const bool aligned = row % scale_height(scale) == 0 && column % scale_width(scale) == 0;
+    return row >= 0 && column >= 0 && !aligned;
+}
+
 }  // namespace mmp

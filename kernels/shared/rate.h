@@ -13,14 +13,19 @@ constexpr int kCostFractionBits = 4;
 constexpr int kMaxTotal = 1 << 17;
 constexpr int kLog2Entries = 2 * kMaxTotal;
 
+// Of a positive integer.
+MMP_HD int floor_log2(uint32_t value) {
+#ifdef __CUDA_ARCH__
+    return 31 - __clz(value);
+#else
+    return 31 - __builtin_clz(value);
+#endif
+}
+
 // log2 of a positive integer below 2^31, rounded to 2^-12 bit: repeated squaring in 1.31 fixed
 // point, so that every machine gets the same integers.
 MMP_HD int32_t log2_rate(uint32_t value) {
-#ifdef __CUDA_ARCH__
-    uint32_t result = 31 - __clz(value);
-#else
-    uint32_t result = 31 - __builtin_clz(value);
-#endif
+    uint32_t result = floor_log2(value);
     uint64_t mantissa = static_cast<uint64_t>(value) << (31 - result);
     for (int bit = 0; bit <= kRateFractionBits; ++bit) {
         mantissa = (mantissa * mantissa) >> 31;

@@ -42,9 +42,9 @@ NAMES = tuple(_FACTORIES)
 HOST = ("cpu", "reference")
 """Backends that also decode, in the order in which "auto" tries them."""
 
-CPU_SECONDS = 150e-6
-CUDA_SECONDS = 20e-6
-"""What a fragment takes, see docs/benchmarks.md."""
+CPU_SECONDS = {False: 150e-6, True: 3.6e-3}
+CUDA_SECONDS = {False: 20e-6, True: 1.7e-3}
+"""What a fragment takes without and with prediction, see docs/benchmarks.md."""
 CUDA_START_SECONDS = {"first": 1.5, "again": 3e-3}
 """What a call takes besides: the first of a process loads CuPy and the kernels."""
 
@@ -72,7 +72,7 @@ def get(name: str = "auto", fragments: int = 0, tools: Tools | None = None) -> B
     if name != "auto" and name not in _FACTORIES:
         raise ParameterError(f"backend = {name!r}: must be one of auto, {', '.join(NAMES)}")
     candidates: tuple[str, ...] = HOST if name == "auto" else (name,)
-    if name == "auto" and _pays_on_a_device(fragments):
+    if name == "auto" and _pays_on_a_device(fragments, tools):
         candidates = ("cuda", *HOST)
     reasons = []
     for candidate in candidates:
@@ -91,10 +91,11 @@ def may_use_device() -> bool:
     return importlib.util.find_spec("cupy") is not None
 
 
-def _pays_on_a_device(fragments: int) -> bool:
+def _pays_on_a_device(fragments: int, tools: Tools | None) -> bool:
     """Whether a device would be done sooner."""
+    prediction = tools is not None and tools.prediction
     start = CUDA_START_SECONDS["again" if "cupy" in sys.modules else "first"]
-    gain = fragments * (CPU_SECONDS - CUDA_SECONDS)
+    gain = fragments * (CPU_SECONDS[prediction] - CUDA_SECONDS[prediction])
     return gain > start and may_use_device()
 
 

@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mmpcodec.codec.blocks import UNIT_LOG2
+from mmpcodec.codec.blocks import KIND_NAMES, MAX_LOG2, MODE_NAMES, UNIT_LOG2, mode_name
 from mmpcodec.codec.fragments import fragments_in
 from mmpcodec.codec.postfilter import PostFilter
 from mmpcodec.codec.scales import SCALES
@@ -91,20 +91,35 @@ class Trace:
         return replace(self, bits={"filter": bits, **self.bits})
 
     def leaves(self) -> list[int]:
-        """Number of leaves of each of the 25 scales."""
+        """Number of leaves of trees of each of the 25 scales."""
         if self.leaf_scales is None:
             return [0] * len(SCALES)
         samples = np.bincount(self.leaf_scales.ravel(), minlength=len(SCALES))
         return [int(n) // (s.height * s.width) for n, s in zip(samples, SCALES, strict=True)]
 
-    def blocks(self) -> np.ndarray:
-        """The blocks of a picture with prediction, in raster order of their first units.
+    def blocks(self) -> dict[str, np.ndarray]:
+        """Numbers of blocks, by kind.
 
         Returns
         -------
-        (N, 4) uint8 array
-            Logarithms of height and width, mode, kind.
+        dict of str to (5, 5) int array
+            Under the name of the kind; rows by height and columns by width, from 64 to 4 samples.
         """
+        sides = MAX_LOG2 - UNIT_LOG2 + 1
+        counts = np.zeros((len(KIND_NAMES), sides, sides), int)
+        height_log2, width_log2, _, kind = self._first_units().T
+        np.add.at(counts, (kind, MAX_LOG2 - height_log2, MAX_LOG2 - width_log2), 1)
+        return dict(zip(KIND_NAMES, counts, strict=True))
+
+    def modes(self) -> dict[str, int]:
+        """Number of blocks by the name of their mode."""
+        counts = dict.fromkeys(MODE_NAMES.values(), 0)
+        for mode in self._first_units()[:, 2].tolist():
+            counts[mode_name(mode)] += 1
+        return counts
+
+    def _first_units(self) -> np.ndarray:
+        """(N, 4) of ``units``: the first one of each block."""
         if self.units is None:
             return np.zeros((0, 4), np.uint8)
         top, left = unit_edges(self.units)
@@ -214,6 +229,7 @@ class Backend(ABC):
         shape: tuple[int, int],
         tools: Tools,
         *,
+        threads: int | None = None,
         progress: Progress | None = None,
     ) -> Coded:
         """Decode a payload into a plane of ``shape`` (H, W)."""

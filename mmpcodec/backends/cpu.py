@@ -6,7 +6,7 @@ import numpy as np
 
 from mmpcodec.backends.base import Backend, Coded, Progress, Trace
 from mmpcodec.codec.postfilter import CLASSES, TAPS, PostFilter
-from mmpcodec.codec.symbols import BLOCK_SYNTAX, SYNTAX, TREE_SYNTAX
+from mmpcodec.codec.syntax import BLOCK_SYNTAX, SYNTAX, TREE_SYNTAX
 from mmpcodec.devices import processors
 from mmpcodec.params import EncodeParams, Tools
 
@@ -105,12 +105,16 @@ class CpuBackend(Backend):
         shape: tuple[int, int],
         tools: Tools,
         *,
+        threads: int | None = None,
         progress: Progress | None = None,
     ) -> Coded:
         if tools.prediction:
             found = _cpu.decode_blocks(payload, *shape, native_block_tools(tools), progress)
             return _coded_blocks(payload, *found)
-        return _coded(payload, *_cpu.decode(payload, *shape, native_tools(tools), progress))
+        threads = threads or default_threads()
+        return _coded(
+            payload, *_cpu.decode(payload, *shape, native_tools(tools), threads, progress)
+        )
 
 
 def native_tools(tools: Tools) -> tuple[int, bool, bool, int, int, int, int, bool]:
@@ -128,9 +132,9 @@ def native_tools(tools: Tools) -> tuple[int, bool, bool, int, int, int, int, boo
     )
 
 
-def native_block_tools(tools: Tools) -> tuple[int, bool, int]:
+def native_block_tools(tools: Tools) -> tuple[int, bool, int, int]:
     """The tools of prediction as the compiled module takes them."""
-    return tools.fragment_size, tools.least_squares, tools.step
+    return tools.fragment_size, tools.least_squares, tools.templates, tools.step
 
 
 def _coded(payload, samples, rates, leaf_scales, dictionary_sizes) -> Coded:

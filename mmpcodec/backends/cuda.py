@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.backends import kernels
+from mmpcodec.backends import cuda_blocks, kernels
 from mmpcodec.backends.base import Backend, Coded, Progress, Trace, report_progress
 from mmpcodec.backends.cpu import NativePostFilter, bits_of, native_tools
 from mmpcodec.backends.device_state import (
     PHASES,
     STATE_DTYPE,
+    dictionary_sizes,
+    has_text_tools,
     make_state,
     plan_dictionaries,
     trees_dtype,
@@ -21,7 +23,7 @@ from mmpcodec.backends.device_state import (
 from mmpcodec.codec.fragments import fragments_in, padded_shape
 from mmpcodec.codec.models import LOG2
 from mmpcodec.codec.scales import FRAGMENT_SIZE, SCALES
-from mmpcodec.codec.symbols import TREE_SYNTAX
+from mmpcodec.codec.syntax import TREE_SYNTAX
 from mmpcodec.devices import attribute, free_bytes, processors
 from mmpcodec.errors import BackendUnavailable, LimitExceeded
 from mmpcodec.params import EncodeParams, Tools
@@ -73,9 +75,6 @@ class CudaBackend(Backend):
         return _unavailable()
 
     def lacks(self, tools: Tools) -> str | None:
-        for name in ("prediction", "displaced_blocks", "redundancy_radius", "replacement"):
-            if getattr(tools, name) not in (0, False):
-                return name.replace("_", " ")
         return None
 
     def describe(self) -> str:
@@ -87,7 +86,9 @@ class CudaBackend(Backend):
 
     def warm(self) -> None:
         """Compile the kernels for the current device, or find them in the cache."""
-        self.encode(np.zeros((1, 1), np.uint8), EncodeParams())
+        for preset in ("default", "text", "photo"):
+            params = EncodeParams.from_options(preset=preset)
+            self.encode(np.zeros((1, 1), np.uint8), params)
 
     def encode(
         self,
@@ -134,13 +135,19 @@ class CudaBackend(Backend):
         total, done = sum(fragments_in(plane.shape) for plane in planes), 0
         with ThreadPoolExecutor(threads or processors()) as pool:
             for group in _groups([plane.shape for plane in planes], params):
-                run = _Group([planes[i] for i in group], params, defines, pool)
+                chosen = [planes[i] for i in group]
+                run: _Group | cuda_blocks.BlockGroup
+                if params.tools.prediction:
+                    run = cuda_blocks.BlockGroup(chosen, params, pool)
+                else:
+                    run = _Group(chosen, params, defines, pool)
+                own = sum(fragments_in(plane.shape) for plane in chosen)
                 for finished in run.encode():
                     report_progress(progress, done + finished, total)
-                done += finished
+                done += own
                 for i, result in zip(group, run.results(), strict=True):
                     coded[i] = result
-                if self.profile is not None:
+                if self.profile is not None and isinstance(run, _Group):
                     self.phase_cycles = run.phase_cycles()
         return [result for result in coded if result is not None]
 
@@ -150,6 +157,7 @@ class CudaBackend(Backend):
         shape: tuple[int, int],
         tools: Tools,
         *,
+        threads: int | None = None,
         progress: Progress | None = None,
     ) -> Coded:
         raise BackendUnavailable("backend cuda cannot run here: it only encodes; cpu decodes")
@@ -157,25 +165,31 @@ class CudaBackend(Backend):
 
 def device_bytes(shape: tuple[int, int], params: EncodeParams) -> int:
     """Device memory that a picture takes while it is encoded."""
-    plan = plan_dictionaries(params.tools.partition, params.tools.dictionary_limit)
+    plan = plan_dictionaries(params.coded_tools)
     height, width = padded_shape(shape)
     return plan.size + STATE_DTYPE.itemsize + 3 * height * width
 
 
 def _groups(shapes: Sequence[tuple[int, int]], params: EncodeParams) -> Iterator[list[int]]:
-    """Which pictures run at once: as many as have a multiprocessor each and fit into memory.
+    """Which pictures run at once: as many as find room on the multiprocessors and in memory.
 
     Pictures of like size go together, for a group takes as long as its largest.
     """
     import cupy
 
-    multiprocessors = attribute("MultiProcessorCount", cupy.cuda.Device().id)
+    device = cupy.cuda.Device().id
+    if params.tools.prediction:
+        most = cuda_blocks.most_workers(params, device)
+        bytes_of = partial(cuda_blocks.device_bytes, params=params, device=device)
+    else:
+        most = attribute("MultiProcessorCount", device)
+        bytes_of = partial(device_bytes, params=params)
     waiting = sorted(range(len(shapes)), key=lambda i: fragments_in(shapes[i]))
     while waiting:
         free = free_bytes()
         group: list[int] = []
-        while waiting and len(group) < multiprocessors:
-            needed = device_bytes(shapes[waiting[-1]], params)
+        while waiting and len(group) < most:
+            needed = bytes_of(shapes[waiting[-1]])
             if needed > free:
                 break
             free -= needed
@@ -211,21 +225,23 @@ class _Group:
         self.device = cupy.cuda.Device()
         self.stream = cupy.cuda.get_current_stream()
         self.start = kernels.function("start", "start_pictures", self.device.id)
+        tools = params.coded_tools
+        loop = "encode_text" if has_text_tools(tools) else "encode"
         self.step = kernels.function(
-            "encode", "encode_fragments", self.device.id, defines, cooperative=True
+            loop, "encode_fragments", self.device.id, defines, cooperative=True
         )
-        self.coders = [_cpu.TreeCoder(native_tools(params.tools)) for _ in planes]
+        self.coders = [_cpu.TreeCoder(native_tools(tools)) for _ in planes]
         self.planes = [cupy.ascontiguousarray(cupy.asarray(plane)) for plane in planes]
         self._allocate()
 
     def _allocate(self) -> None:
         import cupy
 
-        count, tools = len(self.planes), self.params.tools
-        trees = trees_dtype(CHUNK, tools.dictionary_limit)
+        count, tools = len(self.planes), self.params.coded_tools
+        trees = trees_dtype(CHUNK, tools)
         self.pinned = cupy.cuda.alloc_pinned_memory(count * trees.itemsize)
         self.trees = np.frombuffer(self.pinned, trees, count)
-        plan = plan_dictionaries(tools.partition, tools.dictionary_limit)
+        plan = plan_dictionaries(tools)
         self.dictionaries = cupy.empty((count, plan.size), np.uint8)
         self.dictionaries[:, : plan.cleared] = 0
         ends = list(accumulate(fragments * FRAGMENT_SIZE**2 for fragments in self.fragments))
@@ -242,6 +258,7 @@ class _Group:
             picture["leaf_scales"] = self.leaf_scales.data.ptr + self.starts[i]
             picture["rates"] = rate_table(self.device.id).data.ptr
             picture["chunk"] = CHUNK
+            picture["class_room"] = self.trees["first_class"].shape[-1]
             for name in trees.names or ():
                 picture[name] = self.trees[name][i].ctypes.data
         self.states = cupy.asarray(states.view(np.uint8))
@@ -277,13 +294,13 @@ class _Group:
             self.coders[i].code(
                 trees["node_counts"][slot, :count],
                 trees["nodes"][slot],
-                trees["sizes"][slot, :count],
+                trees["insertions"][slot, :count],
                 trees["first_class"],
             )
 
     def results(self) -> Iterator[Coded]:
         """The pictures in order."""
-        sizes = (self._states()["learnt"] & 0xFFFFFFFF).astype(int)
+        sizes = dictionary_sizes(self._states())
         samples, leaf_scales = self.samples.get(), self.leaf_scales.get()
         for i, (height, width) in enumerate(self.shapes):
             place = slice(self.starts[i], self.starts[i + 1])

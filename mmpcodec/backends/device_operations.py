@@ -10,10 +10,12 @@ import numpy as np
 from mmpcodec.backends import kernels
 from mmpcodec.backends.cuda import rate_table
 from mmpcodec.backends.device_state import (
+    CELLS,
     MAX_NODES,
     NODE_DTYPE,
     SEGMENTS,
     STATE_DTYPE,
+    dictionary_sizes,
     element_bytes,
     make_state,
     plan_dictionaries,
@@ -27,7 +29,7 @@ from mmpcodec.codec.costmap import (
     map_region,
     segments_of,
 )
-from mmpcodec.codec.dictionary import Dictionary
+from mmpcodec.codec.dictionary import CELL_SIZE, Dictionary
 from mmpcodec.codec.fragments import padded_shape
 from mmpcodec.codec.models import FLAG_CONTEXTS, LOG2, Models
 from mmpcodec.codec.scales import FRAGMENT_SIZE, SCALES, Scale, reachable_scales
@@ -64,17 +66,20 @@ class DeviceOperations:
 
         self._cupy = cupy
         self.params = params
-        tools = params.tools
+        tools = params.coded_tools
         self._device = cupy.cuda.Device().id
-        self._plan = plan_dictionaries(tools.partition, tools.dictionary_limit)
+        self._plan = plan_dictionaries(tools)
         self._dictionaries = cupy.zeros(self._plan.size, np.uint8)
         self._first_class = cupy.zeros((len(SCALES), tools.dictionary_limit), np.uint8)
+        self._samples = cupy.zeros(padded_shape(shape), np.uint8)
         self._leaf_scales = cupy.zeros(padded_shape(shape), np.int8)
         self._state = cupy.zeros(STATE_DTYPE.itemsize, np.uint8)
         state = make_state(params, shape, self._plan, self._dictionaries.data.ptr)
         picture = state["picture"]
+        picture["samples"] = self._samples.data.ptr
         picture["leaf_scales"] = self._leaf_scales.data.ptr
         picture["first_class"] = self._first_class.data.ptr
+        picture["class_room"] = tools.dictionary_limit
         picture["rates"] = rate_table(self._device).data.ptr
         self._write_state(state)
         self._kernel("start", "start_pictures")((len(SCALES), 1), (self._state,))
@@ -98,14 +103,21 @@ class DeviceOperations:
         """Take over dictionaries and models of the reference."""
         for scale, dictionary in dictionaries.items():
             count = len(dictionary)
-            origins = dictionary.element_class % len(SCALES)
-            self.insert(scale, dictionary.samples[256:], origins[256:])
+            offsets = element_bytes(scale, count)
+            samples = np.zeros(int(offsets.max()) + 1, np.uint8)
+            samples[offsets] = dictionary.samples
+            self._array(scale, "samples", len(samples), np.uint8).set(samples)
             costs = (dictionary.samples.astype(np.int64) ** 2).sum(axis=1) << COST_FRACTION_BITS
             if self.params.rate_model == "adaptive":
                 costs -= lagrangian(LOG2[dictionary.count], self.params.lambda_fixed)
             self._array(scale, "cost", count, np.int32).set(costs.astype(np.int32))
             self._array(scale, "count", count, np.uint32).set(dictionary.count.astype(np.uint32))
             self._array(scale, "element_class", count, np.uint8).set(dictionary.element_class)
+            if (scale, "cells") in self._plan.offsets:
+                self._array(scale, "cells", CELLS * CELL_SIZE, np.uint64).set(_cells(dictionary))
+            if (scale, "insertion") in self._plan.offsets:
+                numbers = np.arange(count, dtype=np.uint32)
+                self._array(scale, "insertion", count, np.uint32).set(numbers)
         state = self._read_state()
         for scale, dictionary in dictionaries.items():
             classes, uses = dictionary.element_class, dictionary.count
@@ -113,11 +125,14 @@ class DeviceOperations:
             slots = len(learnt["class_size"])
             learnt["class_size"] = np.bincount(classes, minlength=slots)
             learnt["class_total"] = np.bincount(classes, weights=uses, minlength=slots)
+            learnt["start"], learnt["hand"] = dictionary.start, dictionary.hand
+            state["learnt"][scale.number] = len(dictionary)
             learnt["class_frequency"] = models.class_frequency[scale.number]
             for context in range(FLAG_CONTEXTS):
                 flags = models.flag_frequencies(scale, context)
                 state["flag_frequency"][context, scale.number] = flags
         self._write_state(state)
+        self._kernel("learn", "enter_elements")((len(SCALES),), (self._state,))
         self.learn([], np.zeros((FRAGMENT_SIZE, FRAGMENT_SIZE), np.uint8))
 
     def dictionary(self, scale: Scale) -> dict[str, np.ndarray]:
@@ -130,7 +145,7 @@ class DeviceOperations:
             ``cost`` int64: what an index costs, in 1/16 squared error.
         """
         state = self._read_state()
-        count = _size(state, scale)
+        count = dictionary_sizes(state)[scale.number]
         offsets = element_bytes(scale, count)
         samples = self._array(scale, "samples", int(offsets.max()) + 1, np.uint8).get()[offsets]
         element_class = self._array(scale, "element_class", count, np.uint8).get()
@@ -144,14 +159,15 @@ class DeviceOperations:
         }
 
     def insert(self, scale: Scale, elements: np.ndarray, origins: np.ndarray) -> None:
-        """Insert elements in order; known ones, and those beyond the limit, are left out.
+        """Insert elements in order; redundant ones, and those without a place, are left out.
 
         Parameters
         ----------
         scale : Scale
         elements : (N, height * width) uint8 array
         origins : (N,) integer array
-            Scale numbers that the elements were made from.
+            Classes that they start in: numbers of the scales that they were made from, or
+            ``DISPLACED_CLASS``.
         """
         if len(elements) == 0:
             return
@@ -173,7 +189,7 @@ class DeviceOperations:
         (segments, N) int32 array
             In 1/16 squared error.
         """
-        size = _size(self._read_state(), scale)
+        size = dictionary_sizes(self._read_state())[scale.number]
         costs = self._cupy.empty((1 << (scale.n + scale.m), size), np.int32)
         arguments = self._state, self._residual(residual), np.int32(scale.number), costs
         self._kernel("cost_map", "cost_map", threads=256)((64,), arguments)
@@ -280,7 +296,27 @@ class DeviceOperations:
         coded : (16, 16) uint8 array
             The residual that the leaves build.
         """
-        arguments = self._state, *self._nodes(nodes), self._residual(coded)
+        self._learn(nodes, coded, 0, 0, displaced=False)
+
+    def learn_displaced(self, samples: np.ndarray, row: int, column: int) -> None:
+        """Learn the displaced blocks that end in a fragment, as ``codec.displaced`` does.
+
+        Parameters
+        ----------
+        samples : (H', W') uint8 array
+            The padded picture, decoded up to and with the fragment.
+        row, column : int
+            First sample of the fragment.
+        """
+        self._samples.set(samples)
+        coded = samples[row : row + FRAGMENT_SIZE, column : column + FRAGMENT_SIZE]
+        self._learn([], coded, row, column, displaced=True)
+
+    def _learn(
+        self, nodes: list[Node], coded: np.ndarray, row: int, column: int, displaced: bool
+    ) -> None:
+        place = np.int32(row), np.int32(column), np.int32(displaced)
+        arguments = self._state, *self._nodes(nodes), self._residual(coded), *place
         self._kernel("learn", "learn_fragment")((len(SCALES),), arguments)
 
     def rescale(self, block: np.ndarray, scale: Scale) -> dict[Scale, np.ndarray]:
@@ -307,8 +343,17 @@ class DeviceOperations:
         return self._cupy.asarray(packed.view(np.uint8)), np.uint32(len(nodes))
 
 
-def _size(state: np.ndarray, scale: Scale) -> int:
-    return int(state["learnt"][scale.number] & np.uint64(0xFFFFFFFF))
+def _cells(dictionary: Dictionary) -> np.ndarray:
+    """The cells as the device keeps them, each element brought by the insertion of its number."""
+    cells = np.zeros((CELLS, CELL_SIZE), np.uint64)
+    for levels, members in dictionary.cells.items():
+        number = 0
+        for level in np.frombuffer(levels, np.int64).tolist():
+            number = number << 2 | level
+        for place, element in enumerate(members):
+            total = int(dictionary.samples[element].sum())
+            cells[number, place] = (element + 1) << 32 | total << 16 | element
+    return cells.ravel()
 
 
 def _norms(residual: np.ndarray, scale: Scale) -> np.ndarray:

@@ -8,14 +8,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mmpcodec.codec.dictionary import CLASS_COUNT
+from mmpcodec.codec.dictionary import CELL_SIZE, CLASS_COUNT
 from mmpcodec.codec.fragments import padded_shape
 from mmpcodec.codec.models import FLAG_CONTEXTS
-from mmpcodec.codec.scales import FRAGMENT_SIZE, SCALES, Scale, reachable_scales
-from mmpcodec.params import EncodeParams, Partition
+from mmpcodec.codec.scales import FRAGMENT_SIZE, PIXEL_SCALE, SCALES, Scale, reachable_scales
+from mmpcodec.params import EncodeParams, Tools
 
 CLASS_SLOTS = 64
+CELLS = 256
 MAX_NODES = 2 * FRAGMENT_SIZE**2 - 1
+MAX_INSERTIONS = 2 * (FRAGMENT_SIZE**2 - 1)
+"""Of a fragment into one dictionary: its splits, and a displaced block at all places but one."""
 
 SEGMENTS = 961
 PHASES = (
@@ -37,6 +40,8 @@ DICTIONARY_DTYPE = np.dtype(
         ("element_class", "u8"),
         ("count", "u8"),
         ("table", "u8"),
+        ("cells", "u8"),
+        ("insertion", "u8"),
     ],
     align=True,
 )
@@ -49,7 +54,7 @@ PICTURE_DTYPE = np.dtype(
         ("rates", "u8"),
         ("nodes", "u8"),
         ("node_counts", "u8"),
-        ("sizes", "u8"),
+        ("insertions", "u8"),
         ("first_class", "u8"),
         ("lambda_fixed", "i8"),
         ("height", "i4"),
@@ -60,6 +65,10 @@ PICTURE_DTYPE = np.dtype(
         ("index_classes", "i4"),
         ("flag_contexts", "i4"),
         ("copy_radius", "i4"),
+        ("displaced_blocks", "i4"),
+        ("redundancy_radius", "i4"),
+        ("replacement", "i4"),
+        ("class_room", "u4"),
         ("dictionary_limit", "u4"),
         ("table_mask", "u4"),
         ("chunk", "u4"),
@@ -72,6 +81,9 @@ SCALE_DTYPE = np.dtype(
         ("class_frequency", "u4", CLASS_COUNT),
         ("class_total", "u4", CLASS_COUNT),
         ("class_size", "u4", CLASS_COUNT),
+        ("start", "u4"),
+        ("hand", "u4"),
+        ("entries", "u4"),
     ],
     align=True,
 )
@@ -93,7 +105,7 @@ STATE_DTYPE = np.dtype(
         ("learnt", "u8", len(SCALES)),
         ("key", "u8", (2, SEGMENTS)),
         ("searched", "u4"),
-        ("unused", "u4"),
+        ("rebuilt", "u4"),
         ("class_cost", "i4", (len(SCALES), CLASS_SLOTS)),
         ("scales", SCALE_DTYPE, len(SCALES)),
         ("flag_frequency", "u4", (FLAG_CONTEXTS, len(SCALES), 3)),
@@ -135,22 +147,31 @@ def element_bytes(scale: Scale, count: int) -> np.ndarray:
     return words * 4 + sample % 4
 
 
-def trees_dtype(chunk: int, limit: int) -> np.dtype:
+def has_text_tools(tools: Tools) -> bool:
+    """Whether there are tools that preset text has and the other presets have not."""
+    return bool(tools.displaced_blocks or tools.redundancy_radius or tools.replacement)
+
+
+def trees_dtype(chunk: int, tools: Tools) -> np.dtype:
     """What the device writes of one picture into host memory: see ``ChosenTrees`` of the cpu.
 
     Parameters
     ----------
     chunk : int
         Fragments of one launch; there are two slots, so that one can be read meanwhile.
-    limit : int
-        The dictionary limit.
+    tools : Tools
     """
+    room = tools.dictionary_limit
+    if tools.replacement:
+        # While one launch writes, the host reads what the one before brought, and its predecessor's
+        # last fragment taught.
+        room = (2 * chunk + 1) * MAX_INSERTIONS
     return np.dtype(
         [
             ("nodes", "u4", (2, chunk * MAX_NODES)),
             ("node_counts", "u4", (2, chunk)),
-            ("sizes", "u4", (2, chunk, len(SCALES))),
-            ("first_class", "u1", (len(SCALES), limit)),
+            ("insertions", "u4", (2, chunk, len(SCALES))),
+            ("first_class", "u1", (len(SCALES), room)),
         ],
         align=True,
     )
@@ -178,8 +199,9 @@ class DictionaryPlan:
     table_mask: int
 
 
-def plan_dictionaries(partition: Partition, limit: int) -> DictionaryPlan:
+def plan_dictionaries(tools: Tools) -> DictionaryPlan:
     """Lay out the dictionaries of all scales that the partition reaches."""
+    limit = tools.dictionary_limit
     table = 1 << (2 * limit - 1).bit_length()
     offsets: dict[tuple[Scale, str], int] = {}
     place = 0
@@ -189,15 +211,19 @@ def plan_dictionaries(partition: Partition, limit: int) -> DictionaryPlan:
         offsets[scale, name] = place
         place += -(-size // ALIGNMENT) * ALIGNMENT
 
-    scales = reachable_scales(partition)
+    scales = reachable_scales(tools.partition)
     for scale in scales:
         reserve(scale, "table", 8 * table)
+        if tools.redundancy_radius and scale != PIXEL_SCALE:
+            reserve(scale, "cells", 8 * CELLS * CELL_SIZE)
     cleared = place
     for scale in scales:
         # Up to 32 elements lie interleaved, so the last ones are reserved whole.
         reserve(scale, "samples", scale.height * scale.width * (-(-limit // 32) * 32))
         reserve(scale, "cost", 4 * limit)
         reserve(scale, "element_class", limit)
+        if tools.redundancy_radius and tools.replacement:
+            reserve(scale, "insertion", 4 * limit)
         reserve(scale, "count", 4 * limit)
     return DictionaryPlan(offsets, cleared, place, table - 1)
 
@@ -224,7 +250,7 @@ def make_state(
     picture = state["picture"]
     for (scale, name), offset in plan.offsets.items():
         picture["dictionaries"][name][scale.number] = dictionaries + offset
-    tools = params.tools
+    tools = params.coded_tools
     picture["lambda_fixed"] = params.lambda_fixed
     picture["height"], picture["width"] = shape
     picture["padded_height"], picture["padded_width"] = padded_shape(shape)
@@ -232,7 +258,21 @@ def make_state(
     picture["index_classes"] = tools.index_classes
     picture["flag_contexts"] = tools.flag_contexts
     picture["copy_radius"] = tools.copy_radius
+    picture["displaced_blocks"] = tools.displaced_blocks
+    picture["redundancy_radius"] = tools.redundancy_radius
+    picture["replacement"] = tools.replacement
     picture["dictionary_limit"] = tools.dictionary_limit
     picture["log2_rates"] = params.rate_model == "log2"
     picture["table_mask"] = plan.table_mask
     return state
+
+
+def dictionary_sizes(states: np.ndarray) -> np.ndarray:
+    """Elements of each scale; insertions into a full dictionary take the places of others.
+
+    Returns
+    -------
+    (..., 25) int64 array
+    """
+    insertions = (states["learnt"] & np.uint64(0xFFFFFFFF)).astype(np.int64)
+    return np.minimum(insertions, states["picture"]["dictionary_limit"][..., None])

@@ -73,6 +73,7 @@ class ReferenceBackend(Backend):
         shape: tuple[int, int],
         tools: Tools,
         *,
+        threads: int | None = None,
         progress: Progress | None = None,
     ) -> Coded:
         if tools.prediction:

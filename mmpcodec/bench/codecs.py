@@ -172,6 +172,7 @@ def ours(options: Mapping[str, str], lambdas: Sequence[float] = LAMBDAS) -> Code
     backend = backends.get(backend_name)
     if threads is not None and not (threads.isdigit() and 1 <= int(threads) <= 1024):
         raise ParameterError(f"threads = {threads!r}: must be from 1 to 1024")
+    count = None if threads is None else int(threads)
     decoder = backend.name if backend.name in backends.HOST else "auto"
 
     def encode(samples: np.ndarray, point: float) -> bytes:
@@ -179,7 +180,7 @@ def ours(options: Mapping[str, str], lambdas: Sequence[float] = LAMBDAS) -> Code
             samples,
             point,
             backend=backend.name,
-            threads=None if threads is None else int(threads),
+            threads=count,
             **values,
         )
 
@@ -197,7 +198,7 @@ def ours(options: Mapping[str, str], lambdas: Sequence[float] = LAMBDAS) -> Code
         settings=f"rate model {rate_model}{threads_text}",
         versions={"mmpcodec": mmpcodec.__version__, "codec": codec_fingerprint()},
         encode=encode,
-        decode=lambda data: mmpcodec.decode(data, backend=decoder),
+        decode=lambda data: mmpcodec.decode(data, backend=decoder, threads=count),
         backend=f"{backend.name} ({backend.describe()})",
         edges=edges,
     )

@@ -6,7 +6,7 @@
     claims                   locks of what is being measured; always empty
     pictures/SHA.png         originals
     decoded/KEY.png          what a codec made of one
-    decoded/KEY.tree.png     where leaves of the segmentation tree begin: 1 row, 2 column, 3 both
+    decoded/KEY.tree.png     where leaves or blocks begin: 1 row, 2 column, 3 both
 
 Several processes may write to one folder. A line is one write to a file opened for appending; a
 torn last line, which a killed process or a full disk may leave, is ignored and measured again.
@@ -140,7 +140,7 @@ class Results:
         return self.folder / "decoded" / f"{key}.png"
 
     def tree(self, key: str) -> Path:
-        """Where the segmentation tree of a result is, if it has one."""
+        """Where the leaves or blocks of a result are drawn, if they are."""
         return self.folder / "decoded" / f"{key}.tree.png"
 
 

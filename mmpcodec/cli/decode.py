@@ -53,6 +53,7 @@ def decode(
     backend: options.BackendName = "auto",
     size_limit: options.SizeLimit = options.DEFAULT_LIMITS.max_pixels,
     dimension_limit: options.DimensionLimit = options.DEFAULT_LIMITS.max_dimension,
+    threads: options.Threads = None,
     jobs: options.Jobs = 1,
     force: options.Force = False,
     as_json: options.Json = False,
@@ -78,7 +79,13 @@ def decode(
     def work(job: Job, progress: batch.Progress) -> Decoded:
         data = output.read(job.source)
         started = time.perf_counter()
-        samples = mmpcodec.decode(data, limits=limits, backend=chosen.name, progress=progress)
+        samples = mmpcodec.decode(
+            data,
+            limits=limits,
+            backend=chosen.name,
+            threads=threads or (1 if jobs > 1 else None),
+            progress=progress,
+        )
         seconds = time.perf_counter() - started
         picture = pictures.to_bytes(samples, chosen_format)
         assert job.target is not None

@@ -1,6 +1,7 @@
 """``mmp encode``: pictures to mmp files."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -38,6 +39,8 @@ class Encoded:
     verified: bool
     bits: dict[str, float]
     leaves: int
+    blocks: dict[str, int]
+    modes: dict[str, int]
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -52,8 +55,15 @@ class Encoded:
         line += ", verified" if self.verified else ""
         if not verbose:
             return line
-        bits = ", ".join(f"{syntax} {count:.0f}" for syntax, count in self.bits.items())
-        return f"{line}\n  {self.leaves} leaves; bits: {bits}"
+        pieces = [f"{self.leaves} leaves"] if self.leaves else []
+        if count := sum(self.blocks.values()):
+            counts = f"{_counts_text(self.blocks)}; {_counts_text(self.modes)}"
+            pieces.append(f"{count} blocks ({counts})")
+        return f"{line}\n  {', '.join(pieces)}; bits: {_counts_text(self.bits)}"
+
+
+def _counts_text(counts: Mapping[str, float]) -> str:
+    return ", ".join(f"{name} {count:.0f}" for name, count in counts.items())
 
 
 def encode(
@@ -73,12 +83,7 @@ def encode(
     rate_model: options.RateModel = "adaptive",
     denoise: options.Denoise = None,
     backend: options.BackendName = "auto",
-    threads: Annotated[
-        int | None,
-        typer.Option(
-            min=1, max=1024, metavar="N", help="Threads a picture; one where -j is above 1."
-        ),
-    ] = None,
+    threads: options.Threads = None,
     jobs: options.Jobs = 1,
     force: options.Force = False,
     verify: Annotated[
@@ -119,6 +124,7 @@ def encode(
     def work(job: Job, progress: batch.Progress) -> Encoded:
         found = source.of(job, progress)
         encoding, samples = found.encoding, found.samples
+        trace = encoding.trace
         if verify:
             check_decodes(encoding, progress)
         assert job.target is not None
@@ -137,8 +143,10 @@ def encode(
             seconds=found.seconds,
             backend=encoding.backend,
             verified=verify,
-            bits=encoding.trace.bits,
-            leaves=sum(encoding.trace.leaves()) or len(encoding.trace.blocks()),
+            bits=trace.bits,
+            leaves=sum(trace.leaves()),
+            blocks={kind: int(table.sum()) for kind, table in trace.blocks().items()},
+            modes=trace.modes(),
         )
 
     to_stderr = any(job.target == output.STANDARD for job in files)

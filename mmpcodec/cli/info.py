@@ -41,7 +41,7 @@ class Described:
         return self.header_bytes / self.found.file_size
 
     def as_dict(self) -> dict[str, Any]:
-        """Facts for machines; 5x5 tables are rows by height and columns by width, 16 to 1."""
+        """Facts for machines; 5x5 tables are rows by height and columns by width, largest first."""
         header = dataclasses.asdict(self.found.header)
         header["tools"]["partition"] = self.found.header.tools.partition.name.lower()
         facts = {
@@ -60,9 +60,8 @@ class Described:
                 facts["leaves"] = _by_scale(trace.leaves())
                 facts["depths"] = trace.depths()
             if trace.units is not None:
-                facts["blocks"] = _by_size(trace.blocks())
-                facts["residuals"] = _by_size(_with_residual(trace.blocks()))
-                facts["modes"] = _by_mode(trace.blocks())
+                facts["blocks"] = {kind: table.tolist() for kind, table in trace.blocks().items()}
+                facts["modes"] = trace.modes()
         if self.map is not None:
             facts["map"] = self.map
         return facts
@@ -96,7 +95,7 @@ class Described:
             if found.trace.units is not None:
                 yield from _block_lines(found.trace)
         if self.map is not None:
-            yield from ("", f"segmentation drawn in {self.map}")
+            yield from ("", *map_lines(self.map, header.tools.prediction))
 
 
 def _tree_lines(trace: "Trace") -> Iterator[str]:
@@ -110,13 +109,11 @@ def _tree_lines(trace: "Trace") -> Iterator[str]:
 
 
 def _block_lines(trace: "Trace") -> Iterator[str]:
-    blocks = trace.blocks()
-    yield from ("", "blocks, by height (rows) and width")
-    yield from _table(_by_size(blocks), BLOCK_SIDES)
-    yield from ("", "blocks with a residual, by height (rows) and width")
-    yield from _table(_by_size(_with_residual(blocks)), BLOCK_SIDES)
+    for kind, table in trace.blocks().items():
+        yield from ("", f"{table.sum()} {kind} blocks, by height (rows) and width")
+        yield from _table(table.tolist(), BLOCK_SIDES)
     yield from ("", "blocks by mode")
-    for mode, count in _by_mode(blocks).items():
+    for mode, count in trace.modes().items():
         yield f"{mode:>13}{count:12}"
 
 
@@ -124,29 +121,6 @@ def _by_scale(values: Any) -> list[list[int]]:
     """25 values by scale number as rows by height and columns by width."""
     numbers = [int(value) for value in values]
     return [numbers[row : row + len(SIDES)] for row in range(0, len(numbers), len(SIDES))]
-
-
-def _with_residual(blocks: Any) -> Any:
-    return blocks[blocks[:, 3] > 0]
-
-
-def _by_size(blocks: Any) -> list[list[int]]:
-    """Numbers of blocks as rows by height and columns by width, 64 to 4."""
-    counts = [[0] * len(BLOCK_SIDES) for _ in BLOCK_SIDES]
-    for height, width in blocks[:, :2].tolist():
-        counts[BLOCK_SIDES.index(1 << height)][BLOCK_SIDES.index(1 << width)] += 1
-    return counts
-
-
-def _by_mode(blocks: Any) -> dict[str, int]:
-    """Numbers of blocks by the name of the mode."""
-    from mmpcodec.codec.bitmodels import mode_name
-
-    counts: dict[str, int] = {}
-    for mode in sorted(blocks[:, 2].tolist()):
-        name = mode_name(mode)
-        counts[name] = counts.get(name, 0) + 1
-    return counts
 
 
 def _table(rows: list[list[int]], sides: tuple[int, ...]) -> Iterator[str]:
@@ -162,7 +136,7 @@ def info(
     ] = False,
     map: Annotated[
         str | None,
-        typer.Option(metavar="PNG", help="Draw the segmentation tree over the decoded picture."),
+        typer.Option(metavar="PNG", help="Draw leaves or blocks over the decoded picture."),
     ] = None,
     backend: options.BackendName = "auto",
     size_limit: options.SizeLimit = options.DEFAULT_LIMITS.max_pixels,
@@ -171,7 +145,7 @@ def info(
     force: options.Force = False,
     as_json: options.Json = False,
 ) -> ExitCode:
-    """Show the headers of mmp files, and where their bits, elements and leaves are."""
+    """Show the headers of mmp files, and where their bits, elements, leaves and blocks are."""
     limits = DecodeLimits(size_limit, dimension_limit)
     if map is not None and (header_only or len(inputs) > 1):
         raise ParameterError("--map: needs a single input, and not --header-only")
@@ -198,12 +172,30 @@ def info(
 
 
 def draw_map(found: "Inspection", target: str, *, force: bool) -> None:
-    """Write the segmentation tree, drawn over the decoded picture, as PNG."""
+    """Write the decoded picture with its leaves or blocks drawn over it, as PNG."""
     from mmpcodec import pictures
+    from mmpcodec.analysis.block_map import draw_blocks
     from mmpcodec.analysis.overlay import draw_tree
 
-    assert found.samples is not None
-    assert found.trace is not None
-    size = found.header.tools.fragment_size
-    drawn = draw_tree(found.samples, found.trace.edges(), fragment_size=size)
+    samples, trace = found.samples, found.trace
+    assert samples is not None
+    assert trace is not None
+    if trace.units is None:
+        drawn = draw_tree(samples, trace.edges())
+    else:
+        drawn = draw_blocks(samples, trace.units, found.header.tools.fragment_size)
     output.write(target, pictures.to_bytes(drawn, "png"), force=force)
+
+
+def map_lines(target: str, prediction: bool) -> Iterator[str]:
+    """Where the map is, and what its colours and marks mean."""
+    if not prediction:
+        yield f"segmentation drawn in {target}"
+        return
+    from mmpcodec.analysis.block_map import KINDS, MARKS
+
+    yield f"blocks drawn in {target}; red lines are those of the fragments"
+    for kind, colour in KINDS.items():
+        yield f"{kind:>13}  {colour.name}"
+    for mode, mark in MARKS.items():
+        yield f"{mode:>13}  {mark.name}"

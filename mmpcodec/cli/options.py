@@ -28,6 +28,10 @@ BackendName = Annotated[
     ),
 ]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", min=1, metavar="N", help="Files at a time.")]
+Threads = Annotated[
+    int | None,
+    typer.Option(min=1, max=1024, metavar="N", help="Threads a picture; one where -j is above 1."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object a line.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
 SizeLimit = Annotated[

@@ -5,18 +5,16 @@ functions.
 Source: sections "Binary models" and "Modes" of ``docs/format.md``.
 """
 
+from collections.abc import Collection
 from typing import Protocol
 
 import numpy as np
 
 from mmpcodec.codec.blocks import (
-    AVERAGE,
-    CONSTANT,
     FIRST_ANGLE,
     LEAST_SQUARES,
     MAX_LOG2,
     MODES,
-    PLANAR,
     SIZES,
 )
 from mmpcodec.codec.models import SymbolCoder
@@ -30,13 +28,6 @@ MOST_USES = 64
 MODE_START, MODE_INCREMENT, MODE_LIMIT = 3, 20, 4000
 SAME_MODE, FIRST_LIKELY, SECOND_LIKELY = 1, 0, 2
 """Models of whether the mode is a neighbour's: both have it, the left one, the upper one."""
-
-
-def mode_name(mode: int) -> str:
-    """What people call a mode."""
-    names = {CONSTANT: "constant", AVERAGE: "average", PLANAR: "planar"}
-    names[LEAST_SQUARES] = "least squares"
-    return names.get(mode, f"angle {mode - FIRST_ANGLE}")
 
 
 class BitCoder(SymbolCoder, Protocol):
@@ -118,8 +109,10 @@ class ModeModels:
         self.likely = BinaryModels("mode", (SIZES, 3))
         self.frequency = np.full((SIZES, MODES), MODE_START, np.int64)
 
-    def frequencies(self, size: int, likely: tuple[int, int], least_squares: bool) -> np.ndarray:
-        """(37,) int64 frequencies of the modes that are not likely ones.
+    def frequencies(
+        self, size: int, likely: tuple[int, int], absent: Collection[int]
+    ) -> np.ndarray:
+        """(38,) int64 frequencies of the modes that are not likely ones.
 
         Parameters
         ----------
@@ -127,8 +120,8 @@ class ModeModels:
             ``BlockPlace.size``.
         likely : (int, int)
             Modes of the left and of the upper neighbour.
-        least_squares : bool
-            Whether mode 36 is there.
+        absent : collection of int
+            Modes that are not there.
         """
         factor = np.full(MODES, 2)
         for mode in likely:
@@ -137,9 +130,7 @@ class ModeModels:
                     for angle in (mode - distance, mode + distance):
                         if FIRST_ANGLE <= angle < LEAST_SQUARES:
                             factor[angle] += more
-        factor[list(likely)] = 0
-        if not least_squares:
-            factor[LEAST_SQUARES] = 0
+        factor[[*likely, *absent]] = 0
         return self.frequency[size] * factor
 
     def code(
@@ -147,7 +138,7 @@ class ModeModels:
         coder: BitCoder,
         size: int,
         likely: tuple[int, int],
-        least_squares: bool,
+        absent: Collection[int],
         mode: int | None,
     ) -> int:
         """Code the mode of a block.
@@ -157,9 +148,9 @@ class ModeModels:
         CorruptStream
             When it is not there.
         """
-        mode = self._code(coder, size, likely, least_squares, mode)
-        if mode == LEAST_SQUARES and not least_squares:
-            raise CorruptStream("Modes", f"mode is {mode}, allowed is 0 to {LEAST_SQUARES - 1}")
+        mode = self._code(coder, size, likely, absent, mode)
+        if mode in absent:
+            raise CorruptStream("Modes", f"mode is {mode}, which is not there")
         self.learn(size, mode)
         return mode
 
@@ -170,7 +161,7 @@ class ModeModels:
         if frequency.sum() > MODE_LIMIT:
             frequency[:] = (frequency + 1) >> 1
 
-    def _code(self, coder, size, likely, least_squares, mode) -> int:
+    def _code(self, coder, size, likely, absent, mode) -> int:
         left, above = likely
 
         def is_it(guess: int, which: int) -> int:
@@ -184,7 +175,7 @@ class ModeModels:
                 return left
             if is_it(above, SECOND_LIKELY):
                 return above
-        return coder.code("mode", self.frequencies(size, likely, least_squares), mode)
+        return coder.code("mode", self.frequencies(size, likely, absent), mode)
 
 
 REMAINDER_BITS = 12

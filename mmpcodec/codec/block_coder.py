@@ -11,6 +11,7 @@ from mmpcodec.codec.bitmodels import BitCoder, BlockModels
 from mmpcodec.codec.blocks import (
     FIRST_ANGLE,
     LEAST_SQUARES,
+    TEMPLATES,
     UNIT_LOG2,
     Block,
     BlockNode,
@@ -25,7 +26,9 @@ from mmpcodec.codec.fragments import fragment_count, fragments_in
 from mmpcodec.codec.levels import code_levels
 from mmpcodec.codec.prediction import FIRST_FROM_ABOVE, LEAST_SQUARES_MARGIN, predict
 from mmpcodec.codec.scales import COLUMNS, FRAGMENT_SIZE, LEAF, ROWS
-from mmpcodec.codec.symbols import BLOCK_SYNTAX, SymbolReader
+from mmpcodec.codec.symbols import SymbolReader
+from mmpcodec.codec.syntax import BLOCK_SYNTAX
+from mmpcodec.codec.templates import average_of_places, has_place
 from mmpcodec.codec.transform import dequantised, inverse
 from mmpcodec.params import Tools
 
@@ -64,9 +67,25 @@ class BlockPicture:
         """Whether mode 36 is there for a block."""
         return self.tools.least_squares and min(place.row, place.column) >= LEAST_SQUARES_MARGIN
 
+    def has_templates(self, place: BlockPlace) -> bool:
+        """Whether mode 37 is there for a block."""
+        return self.tools.templates > 0 and has_place(self.units.decoded_samples, place)
+
+    def absent_modes(self, place: BlockPlace) -> list[int]:
+        """Modes that are not there for a block."""
+        there = {LEAST_SQUARES: self.has_least_squares, TEMPLATES: self.has_templates}
+        return [mode for mode, has in there.items() if not has(place)]
+
+    def predict(self, mode: int, place: BlockPlace) -> np.ndarray:
+        """Prediction of a block from what is decoded: (h, w) int64, 0 to 255."""
+        if mode == TEMPLATES:
+            decoded = self.units.decoded_samples
+            return average_of_places(self.samples, decoded, place, self.tools.templates)
+        return predict(mode, self.samples, self.units, place)
+
     def rebuild(self, place: BlockPlace, block: Block) -> None:
         """Write a block's samples and note what is known of it."""
-        samples = predict(block.mode, self.samples, self.units, place)
+        samples = self.predict(block.mode, place)
         if block.levels is not None:
             coefficients = dequantised(block.levels, self.tools.step)
             samples = samples + inverse(coefficients, place.height, place.width, block.sine)
@@ -143,7 +162,7 @@ def mode_family(mode: int) -> int:
     """Modes whose blocks share the model of their transform: 0 to 3."""
     if mode < FIRST_ANGLE:
         return 0
-    if mode == LEAST_SQUARES:
+    if mode >= LEAST_SQUARES:
         return 3
     return 1 if mode < FIRST_ANGLE + FIRST_FROM_ABOVE else 2
 
@@ -157,7 +176,7 @@ def code_block(
         coder,
         place.size,
         units.likely_modes(place),
-        picture.has_least_squares(place),
+        picture.absent_modes(place),
         block.mode if block else None,
     )
     context = place.size, units.kind_context(place)

@@ -4,6 +4,7 @@ Costs are lambda * R in 1/16 squared error, see ``costmap``: the encoder's, not 
 bit's is rounded by itself, so that they add up alike everywhere.
 """
 
+from collections.abc import Collection
 from functools import cache
 
 import numpy as np
@@ -17,7 +18,7 @@ from mmpcodec.codec.bitmodels import (
     BinaryModels,
     BlockModels,
 )
-from mmpcodec.codec.blocks import LEAST_SQUARES, UNIT_LOG2, BlockPlace, Units, forced_flag
+from mmpcodec.codec.blocks import UNIT_LOG2, BlockPlace, Units, forced_flag
 from mmpcodec.codec.costmap import lagrangian
 from mmpcodec.codec.levels import MOST_PREFIX, group_of, last_groups
 from mmpcodec.codec.models import LOG2, RATE_FRACTION_BITS
@@ -61,9 +62,11 @@ class BlockCosts:
         self.of_remainder = cache(self._of_remainder)
         self.of_last = cache(self._of_last)
 
-    def of_modes(self, size: int, likely: tuple[int, int], least_squares: bool) -> dict[int, int]:
+    def of_modes(
+        self, size: int, likely: tuple[int, int], absent: Collection[int]
+    ) -> dict[int, int]:
         """Cost of each mode that is there, by mode; arguments as of ``ModeModels.frequencies``."""
-        frequencies = self.models.mode.frequencies(size, likely, least_squares)
+        frequencies = self.models.mode.frequencies(size, likely, absent)
         left, above = likely
         of_likely = self._likely[size].tolist()
         if left == above:
@@ -82,9 +85,7 @@ class BlockCosts:
         costs[left] = of_likely[SAME_MODE if left == above else FIRST_LIKELY][1]
         if left != above:
             costs[above] = of_likely[FIRST_LIKELY][0] + of_likely[SECOND_LIKELY][1]
-        if not least_squares:
-            costs.pop(LEAST_SQUARES, None)
-        return costs
+        return {mode: cost for mode, cost in costs.items() if mode not in absent}
 
     def of_flag(self, units: Units, place: BlockPlace, flag: int) -> int:
         """Cost of a block's flag; see ``block_coder.code_flag``."""

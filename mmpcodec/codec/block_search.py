@@ -16,6 +16,7 @@ from mmpcodec.codec.block_trial import Trial, hadamard_difference
 from mmpcodec.codec.blocks import (
     AVERAGE,
     PLANAR,
+    TEMPLATES,
     UNIT,
     Block,
     BlockNode,
@@ -23,13 +24,13 @@ from mmpcodec.codec.blocks import (
     is_outside,
     pad,
 )
-from mmpcodec.codec.prediction import predict
 from mmpcodec.codec.scales import COLUMNS, LEAF, ROWS
-from mmpcodec.codec.symbols import BLOCK_SYNTAX, SymbolWriter
+from mmpcodec.codec.symbols import SymbolWriter
+from mmpcodec.codec.syntax import BLOCK_SYNTAX
 from mmpcodec.params import Tools
 
 REACH = 8
-"""Rows above and columns left of a block that its prediction can depend on."""
+"""Rows above and columns left of a block that its prediction can depend on, but for templates."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,7 @@ class BlockSearch:
         """The nodes of least cost for a fragment, in coding order."""
         self.survey.look(fragment, costs)
         self.costs = costs
+        self.fragment = fragment
         self.found: dict[tuple[BlockPlace, bytes], tuple[int, Outcome | None]] = {}
         outcome = self._search(fragment, NEVER)
         assert outcome is not None
@@ -121,6 +123,12 @@ class BlockSearch:
             units.known[row // UNIT - 1, columns] if row else b"",
             units.known[rows, column // UNIT - 1] if column else b"",
         ]
+        if self.picture.tools.templates:
+            # Of what lies further away only the fragment's own part differs.
+            own = units.decoded[self.fragment.units]
+            known = own.repeat(UNIT, axis=0).repeat(UNIT, axis=1)
+            parts.append(np.where(known, self.picture.samples[self.fragment.slices], 0))
+            decoded.append(own)
         return b"".join(bytes(part) for part in (*parts, *decoded, *beside))
 
     def _whole(self, place: BlockPlace, bound: int) -> Outcome | None:
@@ -128,12 +136,14 @@ class BlockSearch:
         picture, units, costs = self.picture, self.picture.units, self.costs
         source = self.source[place.slices]
         likely = units.likely_modes(place)
-        mode_costs = costs.of_modes(place.size, likely, picture.has_least_squares(place))
-        promising = {*self.survey.seen[place].modes, *likely, AVERAGE, PLANAR} & mode_costs.keys()
+        mode_costs = costs.of_modes(place.size, likely, picture.absent_modes(place))
+        # Templates take long, so they are tried only where the survey says so.
+        others = {*likely, AVERAGE, PLANAR} - {TEMPLATES}
+        promising = {*self.survey.seen[place].modes, *others} & mode_costs.keys()
         root = max(isqrt(costs.lambda_fixed), 1)
         candidates = []
         for mode in sorted(promising):
-            prediction = predict(mode, picture.samples, units, place)
+            prediction = picture.predict(mode, place)
             # A bit is worth 0.6 sqrt(lambda) of absolute differences.
             estimate = hadamard_difference(source - prediction) + mode_costs[mode] * 10 // root
             candidates.append((estimate, mode, prediction))

@@ -14,6 +14,7 @@ from mmpcodec.codec.block_trial import hadamard_difference, rough_cost
 from mmpcodec.codec.blocks import (
     AVERAGE,
     LEAST_SQUARES,
+    TEMPLATES,
     UNIT_LOG2,
     Block,
     BlockPlace,
@@ -25,6 +26,7 @@ from mmpcodec.codec.blocks import (
 from mmpcodec.codec.fragments import MID_LEVEL
 from mmpcodec.codec.prediction import References, least_squares, predict_from, surrounding
 from mmpcodec.codec.scales import COLUMNS, LEAF, ROWS
+from mmpcodec.codec.templates import average_of_places, has_place
 from mmpcodec.codec.transform import dequantised, forward, inverse
 
 NEVER = (1 << 63) // 4
@@ -172,11 +174,43 @@ class BlockSurvey:
             found.append((hadamard_difference(difference), mode, difference))
         found.sort(key=lambda candidate: candidate[:2])
         step = self.picture.tools.step
+        difference = self._template_difference(place, found[0][0])
+        if difference is not None:
+            rated = hadamard_difference(difference), TEMPLATES, difference
+            # At most one of the others may look better.
+            if rated[0] < found[1][0]:
+                found = sorted([*found, rated], key=lambda candidate: candidate[:2])
         whole = min(
             MODE_BITS * costs.plain + rough_cost(difference, place, step, costs)
             for _, _, difference in found[: self.effort.rough]
         )
         return whole, [mode for _, mode, _ in found[: self.effort.surveyed]]
+
+    def _template_difference(self, place: BlockPlace, least: int) -> np.ndarray | None:
+        """Source less prediction by templates, or None where that is not worth the search.
+
+        Parameters
+        ----------
+        place : BlockPlace
+        least : int
+            Hadamard difference of the best other mode; templates take long, so it must be large.
+        """
+        tools, area = self.picture.tools, place.height * place.width
+        decoded = self._decoded_samples(place)
+        if not tools.templates or 64 * least < tools.step * area or not has_place(decoded, place):
+            return None
+        prediction = average_of_places(self.coarse, decoded, place, tools.templates)
+        return self.source[place.slices] - prediction
+
+    def _decoded_samples(self, place: BlockPlace) -> np.ndarray:
+        """(H,) int array: samples that such a coder would have decoded before a block, by row."""
+        fragment, (height, width) = self.fragment, self.source.shape
+        decoded = np.zeros(height, np.int64)
+        decoded[: fragment.row + fragment.height] = fragment.column
+        decoded[: place.row + place.height] = place.column
+        decoded[: place.row] = place.column + place.width
+        decoded[: fragment.row] = width
+        return decoded
 
     def _references(self, place: BlockPlace) -> References:
         """The samples that a coder which goes from the top left would know around a block."""

@@ -15,10 +15,26 @@ UNIT = 4
 """Height and width of a unit and of the smallest block, in samples."""
 UNIT_LOG2 = 2
 MAX_LOG2 = 6
-CONSTANT, AVERAGE, PLANAR, FIRST_ANGLE, LEAST_SQUARES = 0, 1, 2, 3, 36
-MODES = 37
+CONSTANT, AVERAGE, PLANAR, FIRST_ANGLE, LEAST_SQUARES, TEMPLATES = 0, 1, 2, 3, 36, 37
+MODES = 38
+MODE_NAMES = {
+    CONSTANT: "constant",
+    AVERAGE: "average",
+    PLANAR: "planar",
+    FIRST_ANGLE: "angle",
+    LEAST_SQUARES: "least squares",
+    TEMPLATES: "templates",
+}
+"""What people call the modes, by the first of each name."""
+KIND_NAMES = ("bare", "transformed")
+"""What people call the kinds: a prediction as it is, and one with a residual."""
 SIZES = 2 * (MAX_LOG2 - UNIT_LOG2) + 1
 """Block sizes that models tell apart: by the logarithm of the area, from 16 to 4096."""
+
+
+def mode_name(mode: int) -> str:
+    """What people call a mode; all angles have one name."""
+    return MODE_NAMES[max(first for first in MODE_NAMES if first <= mode)]
 
 
 @dataclass(frozen=True)
@@ -90,7 +106,7 @@ class Block:
     Parameters
     ----------
     mode : int
-        0 to 36.
+        0 to 37.
     levels : (R, Q) int array or None
         None for kind 0.
     sine : bool
@@ -156,6 +172,11 @@ class Units:
     def decoded(self) -> np.ndarray:
         """(H / 4, W / 4) bool array: whether the unit is decoded."""
         return self.height_log2 > 0
+
+    @property
+    def decoded_samples(self) -> np.ndarray:
+        """(H,) int array: how many samples of each row are decoded, which are its first ones."""
+        return UNIT * self.decoded.sum(axis=1).repeat(UNIT)
 
     def mark(self, place: BlockPlace, block: Block) -> None:
         """Note a block that is decoded."""

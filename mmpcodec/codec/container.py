@@ -31,10 +31,12 @@ from mmpcodec.params import (
     MAX_DISPLACED_BLOCKS,
     MAX_REDUNDANCY_RADIUS,
     MAX_STEP,
+    MAX_TEMPLATES,
     MIN_DICTIONARY_LIMIT,
     DecodeLimits,
     Partition,
     Tools,
+    fault_with,
 )
 
 MAGIC = b"\x89MMP\r\n\x1a\n"
@@ -77,6 +79,7 @@ FIELDS = (
     Field("post filter", 1, 0, (1 << CLASSES) - 1),
     Field("prediction", 1, 0, 1),
     Field("least squares", 1, 0, 1),
+    Field("templates", 1, 0, MAX_TEMPLATES),
     Field("step", 2, 0, MAX_STEP),
     Field("payload size", 8, 0, (1 << 63) - 1),
     Field("samples CRC", 4, 0, (1 << 32) - 1),
@@ -169,6 +172,7 @@ def write(
         "post filter": sum(bool(own) << number for number, own in enumerate(coefficients)),
         "prediction": tools.prediction,
         "least squares": tools.least_squares,
+        "templates": tools.templates,
         "step": tools.step,
         "payload size": len(payload),
         "samples CRC": samples_crc(samples),
@@ -213,6 +217,7 @@ def read(data: bytes, limits: DecodeLimits) -> tuple[Header, bytes]:
             bool(values["prediction"]),
             values["fragment size"],
             bool(values["least squares"]),
+            values["templates"],
             values["step"],
         ),
         payload_size=values["payload size"],
@@ -271,17 +276,10 @@ def _read_field(data: bytes, field: Field) -> int:
 
 def _check_together(values: dict[str, int]) -> None:
     """Fields whose allowed values depend on another field."""
-    sizes = FRAGMENT_SIZES if values["prediction"] else FRAGMENT_SIZES[:1]
-    steps = range(1, MAX_STEP + 1) if values["prediction"] else range(1)
-    way = "with" if values["prediction"] else "without"
-    for name, allowed in (("fragment size", sizes), ("step", steps)):
-        if values[name] not in allowed:
-            shown = " or ".join(map(str, allowed)) if len(allowed) < 4 else f"1 to {MAX_STEP}"
-            raise CorruptStream(
-                SECTION,
-                f"{name} is {values[name]}, allowed {way} prediction is {shown}",
-                OFFSETS[name],
-            )
+    for name in ("fragment size", "templates", "step"):
+        fault = fault_with(bool(values["prediction"]), name.replace(" ", "_"), values[name])
+        if fault:
+            raise CorruptStream(SECTION, f"{name} is {values[name]}, {fault}", OFFSETS[name])
 
 
 def _read_coefficients(payload: bytes, active: int) -> Coefficients:

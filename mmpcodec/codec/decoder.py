@@ -10,7 +10,7 @@ from mmpcodec.codec import container
 from mmpcodec.codec.container import Header
 from mmpcodec.codec.postfilter import coefficient_bits
 from mmpcodec.errors import ParameterError
-from mmpcodec.params import DecodeLimits
+from mmpcodec.params import DecodeLimits, check_threads
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,7 @@ def inspect(
     decode: bool = False,
     limits: DecodeLimits | None = None,
     backend: str = "auto",
+    threads: int | None = None,
     progress: Progress | None = None,
 ) -> Inspection:
     """Describe a file.
@@ -58,6 +59,7 @@ def inspect(
         dictionary sizes). Otherwise only header and checksum are read.
     limits : DecodeLimits or None
     backend : str
+    threads : int or None
     progress : callable or None
         As for ``encode``.
 
@@ -66,6 +68,7 @@ def inspect(
     FormatError
         When the bytes are not a good file.
     """
+    check_threads(threads)
     try:
         data = bytes(memoryview(data))
     except TypeError:
@@ -77,7 +80,7 @@ def inspect(
         return Inspection(header, len(data))
     shape = header.height, header.width
     chosen = backends.get(backend)
-    coded = chosen.decode(payload, shape, header.tools, progress=progress)
+    coded = chosen.decode(payload, shape, header.tools, threads=threads, progress=progress)
     samples = chosen.post_filter.apply(coded.samples, header.coefficients)
     container.check_samples(header, samples)
     return Inspection(
@@ -91,6 +94,7 @@ def decode(
     *,
     limits: DecodeLimits | None = None,
     backend: str = "auto",
+    threads: int | None = None,
     progress: Progress | None = None,
 ) -> np.ndarray:
     """Decode a file.
@@ -102,6 +106,8 @@ def decode(
     limits : DecodeLimits or None
         Largest picture to accept; checked before anything is allocated.
     backend : {"auto", "cpu", "reference"}
+    threads : int or None
+        Threads of the cpu backend; None takes what the machine has.
     progress : callable or None
         ``progress(done, total) -> bool``; returning False cancels.
 
@@ -119,6 +125,8 @@ def decode(
     Cancelled
         When the callback returned False.
     """
-    found = inspect(data, decode=True, limits=limits, backend=backend, progress=progress)
+    found = inspect(
+        data, decode=True, limits=limits, backend=backend, threads=threads, progress=progress
+    )
     assert found.samples is not None
     return found.samples

@@ -46,6 +46,10 @@ class Dictionary:
     count : (N,) int64 array
         Uses of each element as the models count them, at least 1.
     element_class : (N,) uint8 array
+    cells : dict of bytes to deque of int
+        Elements of each cell, the oldest first.
+    start, hand : int
+        Elements at the start of a picture; which one replacement looks at next.
     """
 
     def __init__(self, scale: Scale, tools: Tools):
@@ -61,12 +65,12 @@ class Dictionary:
         self._count = np.zeros(GREY_LEVELS, np.int64)
         self._element_class = np.zeros(GREY_LEVELS, np.uint8)
         self._known: set[bytes] = set()
-        self._cells: dict[bytes, deque[int]] = defaultdict(partial(deque, maxlen=CELL_SIZE))
+        self.cells: dict[bytes, deque[int]] = defaultdict(partial(deque, maxlen=CELL_SIZE))
         for level in range(GREY_LEVELS):
             constant = np.full(area, level, np.uint8)
             if level == MID_LEVEL or not self._redundant(constant):
                 self._put(self._size, constant, PIXEL_SCALE)
-        self._start = self._hand = self._size
+        self.start = self.hand = self._size
 
     def __len__(self) -> int:
         return self._size
@@ -109,8 +113,8 @@ class Dictionary:
         if index < self._size:
             old = self._samples[index]
             self._known.remove(old.tobytes())
-            if index in self._cells[self._cell(old)]:
-                self._cells[self._cell(old)].remove(index)
+            if index in self.cells[self._cell(old)]:
+                self.cells[self._cell(old)].remove(index)
         self._put(index, samples, origin)
         return True
 
@@ -128,7 +132,7 @@ class Dictionary:
             self._grow()
         self._size = max(self._size, index + 1)
         self._known.add(samples.tobytes())
-        self._cells[self._cell(samples)].append(index)
+        self.cells[self._cell(samples)].append(index)
         self._samples[index] = samples
         self._count[index] = 1
         self._element_class[index] = self._first_class(samples, origin)
@@ -144,7 +148,7 @@ class Dictionary:
         """Whether an equal element is there, or one within the radius in its cell."""
         if self.radius == 0 or samples.tobytes() in self._known:
             return samples.tobytes() in self._known
-        near = self._samples[list(self._cells[self._cell(samples)])]
+        near = self._samples[list(self.cells[self._cell(samples)])]
         difference = near.astype(np.int32) - samples
         return bool(((difference * difference).sum(axis=1) <= self.radius).any())
 
@@ -157,11 +161,11 @@ class Dictionary:
 
     def _replaced(self) -> int | None:
         """Index of the element that gives way in a full dictionary, the hand going on."""
-        if not self.replacement or self._start == self.limit:
+        if not self.replacement or self.start == self.limit:
             return None
         for _ in range(HAND_STEPS):
-            index = self._hand
-            self._hand = index + 1 if index + 1 < self.limit else self._start
+            index = self.hand
+            self.hand = index + 1 if index + 1 < self.limit else self.start
             if self.count[index] == 1:
                 return index
         return None

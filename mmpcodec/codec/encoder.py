@@ -15,7 +15,7 @@ from mmpcodec.codec.fragments import fragments_in
 from mmpcodec.codec.postfilter import OFF, coefficient_bits
 from mmpcodec.devices import on_device, processors
 from mmpcodec.errors import ParameterError
-from mmpcodec.params import EncodeParams
+from mmpcodec.params import EncodeParams, check_threads
 
 
 @dataclass(frozen=True)
@@ -81,8 +81,7 @@ def encode_pictures(
             planes.append(check_picture(array))
         except ParameterError as error:
             raise ParameterError(f"number {number}: {error}" if number else str(error)) from error
-    if threads is not None and (isinstance(threads, bool) or not 1 <= threads <= 1024):
-        raise ParameterError(f"threads = {threads!r}: must be from 1 to 1024, or None")
+    check_threads(threads)
     if not planes:
         return []
     if any(map(on_device, planes)):

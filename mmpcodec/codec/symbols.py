@@ -4,10 +4,8 @@ import numpy as np
 
 from mmpcodec.codec.models import LOG2, RATE_FRACTION_BITS
 from mmpcodec.codec.rangecoder import RangeDecoder, RangeEncoder
+from mmpcodec.codec.syntax import TREE_SYNTAX
 
-TREE_SYNTAX = ("flag", "class", "element")
-BLOCK_SYNTAX = ("split", "mode", "kind", "level")
-SYNTAX = TREE_SYNTAX + BLOCK_SYNTAX
 BIT_TOTAL_LOG2 = 16
 """Logarithm of the total that a bit is coded with."""
 

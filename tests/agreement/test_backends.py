@@ -35,6 +35,7 @@ def assert_same(expected, found, name):
     assert found.trace.bits == expected.trace.bits, name
     assert np.array_equal(found.trace.leaf_scales, expected.trace.leaf_scales), name
     assert np.array_equal(found.trace.dictionary_sizes, expected.trace.dictionary_sizes), name
+    assert np.array_equal(found.trace.units, expected.trace.units), name
 
 
 def check(picture, params):
@@ -42,9 +43,11 @@ def check(picture, params):
     for level, threads in CANDIDATES:
         found = CpuBackend(level).encode(picture, params, threads=threads)
         assert_same(expected, found, f"encode, {level}, {threads} threads")
-    for backend in (REFERENCE, CpuBackend()):
-        decoded = backend.decode(expected.payload, picture.shape, params.coded_tools)
-        assert_same(expected, decoded, f"decode, {backend.name}")
+    for backend, threads in ((REFERENCE, None), (CpuBackend(), 1), (CpuBackend(), 3)):
+        decoded = backend.decode(
+            expected.payload, picture.shape, params.coded_tools, threads=threads
+        )
+        assert_same(expected, decoded, f"decode, {backend.name}, {threads} threads")
 
 
 @pytest.mark.parametrize("lam", LAMBDAS)

@@ -1,14 +1,23 @@
 """Pictures in blocks: the compiled code writes the reference's bytes and reads them back."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import CONTENT, block_params, pictures
+from strategies import CONTENT, block_params, pictures, woven
 
 from mmpcodec import EncodeParams, FormatError
 from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.backends.reference import ReferenceBackend
+from mmpcodec.codec.block_coder import BlockPicture, code_block, code_flag
+from mmpcodec.codec.block_survey import possible_flags
+from mmpcodec.codec.blocks import TEMPLATES, Block, is_outside
+from mmpcodec.codec.scales import LEAF
+from mmpcodec.codec.symbols import SymbolWriter
+from mmpcodec.codec.syntax import BLOCK_SYNTAX
+from mmpcodec.params import PRESETS
 
 REFERENCE, CPU = ReferenceBackend(), CpuBackend()
 
@@ -48,6 +57,56 @@ def test_grid(fragment_size, lam):
     for height, width in ((1, 1), (5, 38), (33, 7)):
         for content in ("natural", "text"):
             check(CONTENT[content](rng, height, width), params)
+
+
+@pytest.mark.parametrize(
+    ("fragment_size", "templates", "height", "width"),
+    [(16, 4, 41, 38), (32, 3, 35, 53), (32, 1, 52, 33), (64, 4, 39, 45), (64, 2, 66, 21)],
+)
+def test_templates(fragment_size, templates, height, width):
+    picture = woven(np.random.default_rng(height), height, width)
+    options = {"fragment_size": fragment_size, "templates": templates, "effort": 3}
+    params = EncodeParams.from_options(60, preset="photo", **options)
+    check(picture, params)
+    units = CPU.encode(picture, params).trace.units
+    assert (units[..., 2] == TEMPLATES).sum() > 10
+
+
+def random_blocks(rng, shape, tools):
+    """A payload of blocks that no search chose, most by templates, and what it decodes to."""
+    picture, writer = BlockPicture(shape, tools), SymbolWriter(BLOCK_SYNTAX)
+
+    def visit(place):
+        if is_outside(place, picture.samples.shape):
+            return
+        wanted = LEAF if rng.random() < 0.1 else possible_flags(place)[-1]
+        flag = code_flag(writer, picture, place, wanted)
+        if flag != LEAF:
+            for half in place.halves(flag):
+                visit(half)
+            return
+        there = TEMPLATES not in picture.absent_modes(place) and rng.random() < 0.9
+        levels = np.zeros((min(place.height, 32), min(place.width, 32)), np.int64)
+        levels[tuple(rng.integers(0, 3, 2))] = rng.integers(1, 4) * rng.choice([-1, 1])
+        block = Block(TEMPLATES if there else 0, levels if rng.random() < 0.6 else None)
+        code_block(writer, picture, place, block)
+        picture.rebuild(place, block)
+
+    for fragment in picture.fragments(None):
+        visit(fragment)
+    return writer.finish(), picture.shown()
+
+
+@pytest.mark.parametrize("templates", [1, 2, 4])
+@pytest.mark.parametrize(
+    ("fragment_size", "height", "width", "step"), [(16, 62, 157, 140), (64, 71, 150, 2500)]
+)
+def test_places_all_over_the_window_and_equal_ones(fragment_size, height, width, step, templates):
+    """With the smaller step some errors are just what may stay."""
+    tools = replace(PRESETS["photo"], fragment_size=fragment_size, templates=templates, step=step)
+    rng = np.random.default_rng(templates)
+    payload, samples = random_blocks(rng, (height, width), tools)
+    assert np.array_equal(CPU.decode(payload, (height, width), tools).samples, samples)
 
 
 @pytest.mark.parametrize(("height", "width"), [(68, 24), (20, 100)])

@@ -7,6 +7,7 @@ from strategies import CONTENT
 from mmpcodec.backends.device_operations import DeviceOperations, keys_of, split_keys
 from mmpcodec.codec import dictionary as reference
 from mmpcodec.codec.costmap import cost_map, index_costs, segments_of
+from mmpcodec.codec.displaced import learn_displaced
 from mmpcodec.codec.models import OUTSIDE, Models
 from mmpcodec.codec.scales import LEAF, SCALES, rescale
 from mmpcodec.codec.symbols import SymbolWriter
@@ -18,6 +19,9 @@ PARAMS = [
     EncodeParams.from_options(0, dictionary_limit=300),
     EncodeParams.from_options(512, preset="classic"),
     EncodeParams.from_options(20, partition="dyadic", rate_model="log2"),
+    EncodeParams.from_options(16, preset="text"),
+    EncodeParams.from_options(8, preset="text", dictionary_limit=260, redundancy_radius=300),
+    EncodeParams.from_options(2, preset="classic", dictionary_limit=300, replacement=True),
 ]
 
 
@@ -32,7 +36,7 @@ def test_keys_sort_as_costs_then_elements():
 def trained(params, seed):
     """Dictionaries and models with random elements and uses; full ones where the limit is low."""
     rng = np.random.default_rng(seed)
-    tools = params.tools
+    tools = params.coded_tools
     dictionaries, models = reference.make_dictionaries(tools), Models(tools)
     for scale, dictionary in dictionaries.items():
         area = scale.height * scale.width
@@ -55,6 +59,13 @@ def costs_of(params, dictionaries, models):
     }
 
 
+def assert_dictionary(device, scale, expected):
+    found = device.dictionary(scale)
+    np.testing.assert_array_equal(found["samples"], expected.samples)
+    np.testing.assert_array_equal(found["count"], expected.count)
+    np.testing.assert_array_equal(found["element_class"], expected.element_class)
+
+
 @pytest.fixture(params=PARAMS, ids=lambda p: f"{p.lam:g}-{p.rate_model}-{p.tools.partition.name}")
 def loaded(request):
     params = request.param
@@ -69,11 +80,8 @@ def test_load_and_read_back(loaded):
     params, dictionaries, models, device = loaded
     costs = costs_of(params, dictionaries, models)
     for scale, dictionary in dictionaries.items():
-        found = device.dictionary(scale)
-        np.testing.assert_array_equal(found["samples"], dictionary.samples)
-        np.testing.assert_array_equal(found["count"], dictionary.count)
-        np.testing.assert_array_equal(found["element_class"], dictionary.element_class)
-        np.testing.assert_array_equal(found["cost"], costs[scale])
+        assert_dictionary(device, scale, dictionary)
+        np.testing.assert_array_equal(device.dictionary(scale)["cost"], costs[scale])
 
 
 @pytest.mark.gpu
@@ -145,7 +153,7 @@ def test_rescale(source):
 def test_insertion_leaves_out_duplicates_and_stops_when_full(params):
     rng = np.random.default_rng(8)
     device = DeviceOperations(params)
-    for scale, expected in reference.make_dictionaries(params.tools).items():
+    for scale, expected in reference.make_dictionaries(params.coded_tools).items():
         area = scale.height * scale.width
         fresh = rng.integers(0, 256, (150, area), dtype=np.uint8)
         elements = fresh[rng.integers(0, len(fresh), 400)]
@@ -161,6 +169,42 @@ def test_insertion_leaves_out_duplicates_and_stops_when_full(params):
 
 
 @pytest.mark.gpu
+@pytest.mark.parametrize("noise", [0, 2, 9])
+@pytest.mark.parametrize("limit", [256, 300, 1000])
+@pytest.mark.parametrize(("radius", "replacement"), [(0, True), (70, False), (70, True)])
+def test_insertion_among_elements_alike(radius, replacement, limit, noise):
+    """Cells overflow, elements give way to others of their batch, and the table is made anew."""
+    rng = np.random.default_rng(limit + noise)
+    options = {"redundancy_radius": radius, "replacement": replacement}
+    params = EncodeParams.from_options(8, dictionary_limit=limit, **options)
+    dictionaries = reference.make_dictionaries(params.coded_tools)
+    kinds = {scale: rng.integers(0, 256, (40, scale.height * scale.width)) for scale in SCALES}
+
+    def alike(scale, count):
+        chosen = kinds[scale][rng.integers(0, len(kinds[scale]), count)]
+        chosen += rng.integers(-noise, noise + 1, chosen.shape)
+        return np.clip(chosen, 0, 255).astype(np.uint8)
+
+    for scale, dictionary in dictionaries.items():
+        for element in alike(scale, 60):
+            dictionary.insert(element, scale)
+        for index in rng.integers(0, len(dictionary), 200):
+            dictionary.use(int(index))
+    device = DeviceOperations(params)
+    device.load(dictionaries, Models(params.coded_tools))
+    for scale, expected in dictionaries.items():
+        for count in (5, 70, 300):
+            elements = alike(scale, count)
+            origins = rng.integers(0, len(SCALES), count)
+            origins[::3] = reference.DISPLACED_CLASS
+            for element, origin in zip(elements, origins, strict=True):
+                displaced = origin == reference.DISPLACED_CLASS
+                expected.insert(element, None if displaced else SCALES[origin])
+            device.insert(scale, elements, origins)
+            assert_dictionary(device, scale, expected)
+
+
+@pytest.mark.gpu
 @pytest.mark.parametrize("content", CONTENT)
 def test_learning(loaded, content):
     params, dictionaries, models, device = loaded
@@ -171,12 +215,28 @@ def test_learning(loaded, content):
     assert any(node.flag != LEAF for node in nodes) or content == "flat"
     coded = rebuild(nodes, dictionaries)
     code_tree(SymbolWriter(), models, dictionaries, neighbours, nodes)
-    reference.learn(dictionaries, nodes, coded, params.tools)
+    reference.learn(dictionaries, nodes, coded, params.coded_tools)
     device.learn(nodes, coded)
     costs = costs_of(params, dictionaries, models)
     for scale, dictionary in dictionaries.items():
-        found = device.dictionary(scale)
-        np.testing.assert_array_equal(found["samples"], dictionary.samples)
-        np.testing.assert_array_equal(found["count"], dictionary.count)
-        np.testing.assert_array_equal(found["element_class"], dictionary.element_class)
-        np.testing.assert_array_equal(found["cost"], costs[scale])
+        assert_dictionary(device, scale, dictionary)
+        np.testing.assert_array_equal(device.dictionary(scale)["cost"], costs[scale])
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("displaced_blocks", range(5))
+@pytest.mark.parametrize("place", [(0, 0), (0, 32), (16, 0), (16, 16)])
+def test_learning_of_displaced_blocks(place, displaced_blocks):
+    params = EncodeParams.from_options(
+        9, preset="text", dictionary_limit=400, displaced_blocks=displaced_blocks
+    )
+    dictionaries, models = trained(params, 6)
+    device = DeviceOperations(params, (48, 48))
+    device.load(dictionaries, models)
+    samples = CONTENT["text"](np.random.default_rng(7), 48, 48)
+    learn_displaced(dictionaries, samples, *place, params.coded_tools)
+    device.learn_displaced(samples, *place)
+    costs = costs_of(params, dictionaries, models)
+    for scale, dictionary in dictionaries.items():
+        assert_dictionary(device, scale, dictionary)
+        np.testing.assert_array_equal(device.dictionary(scale)["cost"], costs[scale])

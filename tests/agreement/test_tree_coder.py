@@ -8,24 +8,43 @@ from mmpcodec import EncodeParams
 from mmpcodec._cpu import TreeCoder
 from mmpcodec.backends.cpu import CpuBackend, bits_of, native_tools
 from mmpcodec.backends.reference import PictureState
+from mmpcodec.codec.dictionary import Dictionary
 from mmpcodec.codec.fragments import predict
 from mmpcodec.codec.scales import SCALES
-from mmpcodec.codec.symbols import TREE_SYNTAX, SymbolReader
+from mmpcodec.codec.symbols import SymbolReader
+from mmpcodec.codec.syntax import TREE_SYNTAX
 from mmpcodec.codec.tree import code_tree
 
 
+class Telling(Dictionary):
+    """Notes the class of each insertion, those without a place among them."""
+
+    def __init__(self, scale, tools):
+        super().__init__(scale, tools)
+        self.told = list(self.element_class)
+
+    def insert(self, samples, origin):
+        open_ = len(self) < self.limit or self.replacement
+        if open_ and not self._redundant(samples):
+            self.told.append(self._first_class(samples, origin))
+        return super().insert(samples, origin)
+
+
 def chosen_trees(payload, shape, tools):
-    """What a device would tell of a picture: see ``ChosenTrees`` of the kernels."""
+    """What a device would tell of a picture: see ``ChosenTrees`` of the kernels.
+
+    Returns
+    -------
+    node_counts, nodes, insertions : arrays
+    told : (25,) list of lists
+        Class of each insertion.
+    """
     state, reader = PictureState(shape, tools), SymbolReader(payload)
-    node_counts, nodes, sizes = [], [], []
-    first_class = np.zeros((len(SCALES), tools.dictionary_limit), np.uint8)
-    known = dict.fromkeys(state.dictionaries, 0)
+    state.dictionaries = {scale: Telling(scale, tools) for scale in state.dictionaries}
+    node_counts, nodes, insertions = [], [], []
+    told = [getattr(state.dictionaries.get(scale), "told", []) for scale in SCALES]
     for neighbours in state.walk(None):
-        for scale, dictionary in state.dictionaries.items():
-            new = slice(known[scale], len(dictionary))
-            first_class[scale.number, new] = dictionary.element_class[new]
-            known[scale] = len(dictionary)
-        sizes.append([known.get(scale, 0) for scale in SCALES])
+        insertions.append([len(classes) for classes in told])
         tree = code_tree(reader, state.models, state.dictionaries, neighbours, None)
         for node in tree:
             context = neighbours.context(node.segment, state.models)
@@ -33,7 +52,16 @@ def chosen_trees(payload, shape, tools):
             nodes.append((node.index or 0) | scale << 16 | node.flag << 21 | context << 23)
         node_counts.append(len(tree))
         state.finish_fragment(tree, predict())
-    return np.uint32(node_counts), np.uint32(nodes), np.uint32(sizes), first_class
+    return np.uint32(node_counts), np.uint32(nodes), np.uint32(insertions), told
+
+
+def room_of(told, counts, room):
+    """The classes as they lie once so many were told, where the room is used again and again."""
+    classes = np.zeros((len(SCALES), room), np.uint8)
+    for place, each, count in zip(classes, told, counts, strict=True):
+        for number in range(max(count - room, 0), count):
+            place[number % room] = each[number]
+    return classes
 
 
 @pytest.mark.parametrize("content", CONTENT)
@@ -43,21 +71,27 @@ def chosen_trees(payload, shape, tools):
         {},
         {"preset": "classic"},
         {"partition": "dyadic", "dictionary_limit": 300},
-        {"displaced_blocks": 2},
+        {"preset": "text"},
+        {"preset": "text", "dictionary_limit": 300},
+        {"preset": "classic", "replacement": True, "dictionary_limit": 260},
+        {"replacement": True, "dictionary_limit": 256},
     ],
-    ids=["default", "classic", "dyadic", "displaced"],
+    ids=["default", "classic", "dyadic", "text", "full", "classic full", "nothing to replace"],
 )
 def test_payload_and_tally(content, options):
     picture = CONTENT[content](np.random.default_rng(6), 60, 50)
     for lam in (0, 25):
         params = EncodeParams.from_options(lam, **options)
         coded = CpuBackend().encode(picture, params)
-        counts, nodes, sizes, first_class = chosen_trees(coded.payload, picture.shape, params.tools)
-        coder = TreeCoder(native_tools(params.tools))
-        # In two parts, as launches bring them.
+        tools = params.coded_tools
+        counts, nodes, insertions, told = chosen_trees(coded.payload, picture.shape, tools)
+        coder = TreeCoder(native_tools(tools))
+        # In two parts, as launches bring them; the second's classes lie over those of the first.
+        middle, last = insertions[4].astype(int), insertions[-1].astype(int)
+        room = int(max(*middle, *(last - middle)))
         place = int(counts[:5].sum())
-        coder.code(counts[:5], nodes[:place], sizes[:5], first_class)
-        coder.code(counts[5:], nodes[place:], sizes[5:], first_class)
+        coder.code(counts[:5], nodes[:place], insertions[:5], room_of(told, middle, room))
+        coder.code(counts[5:], nodes[place:], insertions[5:], room_of(told, last, room))
         assert coder.finish() == coded.payload
         bits = bits_of(coder.tally(), TREE_SYNTAX)
         assert bits == coded.trace.bits

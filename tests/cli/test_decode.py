@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from mmpcodec import pictures
+from mmpcodec.backends.cpu import CpuBackend
 
 KEYS = {
     "input",
@@ -119,7 +120,7 @@ def damage(data, place):
         (lambda data: data[:-1], "Container at byte "),
         (lambda data: data + b"x", "Container at byte "),
         (lambda data: damage(data, 8), "Container at byte 8: version is 1, allowed is 0"),
-        (lambda data: damage(data, len(data) - 3), "Container at byte 54: stream CRC is "),
+        (lambda data: damage(data, len(data) - 3), "Container at byte 55: stream CRC is "),
     ],
 )
 def test_bad_files_give_one_line(mmp, encoded, change, reason, files):
@@ -136,3 +137,19 @@ def test_unknown_backend_is_wrong_use(mmp, encoded):
     result = mmp("decode", encoded, "--backend", "abacus")
     assert result.exit_code == 2
     assert "backend = 'abacus'" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "threads"), [((), None), (("-j", 2), 1), (("-j", 2, "--threads", 3), 3)]
+)
+def test_threads_are_one_where_files_share_the_machine(mmp, encoded, monkeypatch, options, threads):
+    told = []
+    decode = CpuBackend.decode
+
+    def note(self, *arguments, **named):
+        told.append(named["threads"])
+        return decode(self, *arguments, **named)
+
+    monkeypatch.setattr(CpuBackend, "decode", note)
+    assert mmp("decode", encoded, "--backend", "cpu", *options).exit_code == 0
+    assert told == [threads]

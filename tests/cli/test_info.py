@@ -54,6 +54,7 @@ def test_json_is_what_inspect_found(mmp, encoded):
             "prediction": False,
             "fragment_size": 16,
             "least_squares": True,
+            "templates": 0,
             "step": 0,
         },
         "payload_size": len(data) - HEADER_SIZE,

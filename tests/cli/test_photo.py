@@ -10,7 +10,7 @@ from strategies import natural
 
 import mmpcodec
 from mmpcodec import pictures
-from mmpcodec.analysis.overlay import draw_tree
+from mmpcodec.analysis.block_map import draw_blocks
 
 
 @pytest.fixture
@@ -26,8 +26,8 @@ def test_preset_photo_writes_what_the_library_writes(mmp, photo):
     data = Path("p.mmp").read_bytes()
     assert data == mmpcodec.encode(pictures.read(photo), 40, preset="photo", effort=3)
     assert (
-        "lambda 40, post filter on, prediction on, fragment size 64, least squares on, step 333"
-        in result.output
+        "lambda 40, post filter on, prediction on, fragment size 64, least squares on, "
+        "templates 4, step 333" in result.output
     )
 
 
@@ -58,13 +58,6 @@ def test_wrong_values_are_refused(mmp, photo, files, options, said):
     assert files() == before
 
 
-def test_cuda_says_that_it_does_not_predict(mmp, photo, monkeypatch):
-    monkeypatch.setattr("mmpcodec.backends.cuda.CudaBackend.unavailable", lambda self: None)
-    result = mmp("encode", photo, "--preset", "photo", "--backend", "cuda")
-    assert result.exit_code == 4
-    assert "prediction" in result.stderr
-
-
 def test_info_shows_blocks_and_where_the_bits_are(mmp, photo):
     mmp("encode", photo, "--preset", "photo")
     data = Path("p.mmp").read_bytes()
@@ -72,21 +65,67 @@ def test_info_shows_blocks_and_where_the_bits_are(mmp, photo):
     facts = json.loads(mmp("info", "p.mmp", "--json").stdout)
     assert set(facts["bits"]) >= {"split", "mode", "kind", "level"}
     assert not set(facts) & {"leaves", "dictionary_sizes", "depths"}
-    assert np.sum(facts["blocks"]) == len(found.trace.blocks()) == sum(facts["modes"].values())
-    sides = np.array([64, 32, 16, 8, 4])
-    assert (np.array(facts["blocks"]) * np.outer(sides, sides)).sum() == 72 * 84
-    assert np.sum(facts["residuals"]) == found.trace.blocks()[:, 3].sum()
-    text = mmp("info", "p.mmp").stdout
-    assert "blocks, by height (rows) and width" in text
-    assert "fragments of 64x64" in text
+    heights, widths, modes, kinds = found.trace.units.reshape(-1, 4).T
+    units = 2.0 ** (heights + widths - 4)
+    for number, kind in enumerate(("bare", "transformed")):
+        table = np.array(facts["blocks"][kind])
+        for row in range(5):
+            for column in range(5):
+                own = (heights == 6 - row) & (widths == 6 - column) & (kinds == number)
+                assert table[row, column] == (1 / units[own]).sum()
+    assert facts["modes"] == {
+        "constant": (1 / units[modes == 0]).sum(),
+        "average": (1 / units[modes == 1]).sum(),
+        "planar": (1 / units[modes == 2]).sum(),
+        "angle": (1 / units[(modes > 2) & (modes < 36)]).sum(),
+        "least squares": (1 / units[modes == 36]).sum(),
+        "templates": (1 / units[modes == 37]).sum(),
+    }
+    lines = [line.split() for line in mmp("info", "p.mmp").stdout.splitlines()]
+    for kind, table in facts["blocks"].items():
+        assert np.sum(table) > 0
+        title = f"{np.sum(table)} {kind} blocks, by height (rows) and width".split()
+        start = lines.index(title)
+        assert lines[start + 2 : start + 7] == [
+            [str(number) for number in (side, *row)]
+            for side, row in zip((64, 32, 16, 8, 4), table, strict=True)
+        ]
+    start = lines.index(["blocks", "by", "mode"])
+    assert lines[start + 1 :] == [[*mode.split(), str(n)] for mode, n in facts["modes"].items()]
 
 
-def test_map_draws_blocks_and_fragments(mmp, photo):
+def test_encode_counts_blocks_and_no_leaves(mmp, photo):
+    facts = json.loads(mmp("encode", photo, "--preset", "photo", "--json").stdout)
+    info = json.loads(mmp("info", "p.mmp", "--json").stdout)
+    assert facts["leaves"] == 0
+    assert facts["blocks"] == {kind: np.sum(table) for kind, table in info["blocks"].items()}
+    assert facts["modes"] == info["modes"]
+    counts = {**facts["blocks"], **facts["modes"]}
+    text = mmp("encode", photo, "--preset", "photo", "-v", "-f").stdout.splitlines()[1]
+    said = text.split("; bits: ")[0]
+    assert said.startswith(f"  {sum(facts['blocks'].values())} blocks (bare ")
+    for name, count in counts.items():
+        assert f"{name} {count}" in said
+
+
+def test_map_draws_blocks_with_their_kinds_and_modes(mmp, photo):
     mmp("encode", photo, "--preset", "photo")
     found = mmpcodec.inspect(Path("p.mmp").read_bytes(), decode=True)
-    assert mmp("info", "p.mmp", "--map", "m.png").exit_code == 0
-    expected = draw_tree(found.samples, found.trace.edges(), fragment_size=64)
+    result = mmp("info", "p.mmp", "--map", "m.png")
+    assert result.exit_code == 0
+    expected = draw_blocks(found.samples, found.trace.units, 64)
     np.testing.assert_array_equal(np.asarray(Image.open("m.png")), expected)
+    assert result.stdout.splitlines()[-9:] == [
+        "  blocks drawn in m.png; red lines are those of the fragments",
+        "           bare  green",
+        "    transformed  orange",
+        "       constant  square",
+        "        average  dot",
+        "         planar  ring",
+        "          angle  line along which samples are predicted",
+        "  least squares  cross",
+        "      templates  plus",
+    ]
 
 
 def test_auto_takes_what_costs_less(mmp, photo):

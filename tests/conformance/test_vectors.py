@@ -12,6 +12,7 @@ from PIL import Image
 
 import mmpcodec
 from mmpcodec import EncodeParams, Tools, backends
+from mmpcodec.codec.blocks import TEMPLATES
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "vectors.py"
 VECTORS = sorted((Path(__file__).parent / "v0").iterdir())
@@ -63,6 +64,13 @@ def test_refuses_what_is_damaged(vector, backend):
     with pytest.raises(mmpcodec.FormatError) as caught:
         mmpcodec.decode((vector / "stream.mmp").read_bytes(), backend=backend)
     assert expected == {"error": type(caught.value).__name__, "message": str(caught.value)}
+
+
+@pytest.mark.parametrize("name", ["photo-templates", "photo-one-template"])
+def test_vectors_of_templates_use_them(name):
+    data = (Path(__file__).parent / "v0" / name / "stream.mmp").read_bytes()
+    modes = mmpcodec.inspect(data, decode=True).trace.units[..., 2]
+    assert (modes == TEMPLATES).sum() > 20
 
 
 def test_script_keeps_existing_vectors(tmp_path):

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import block_params, pictures
+from strategies import block_params, pictures, woven
 
+from mmpcodec import EncodeParams
 from mmpcodec.codec.block_coder import BlockPicture, decode_blocks
 from mmpcodec.codec.block_search import BlockSearch, encode_blocks
+from mmpcodec.codec.blocks import TEMPLATES
 
 
 def encoded(picture, params):
@@ -28,6 +30,10 @@ def test_decoder_shows_what_the_encoder_saw(picture, params):
 @given(pictures(max_side=20), block_params(effort=(2,)), st.integers(0, 2**32 - 1))
 def test_samples_that_are_not_decoded_change_nothing(picture, params, seed):
     """Before each trial and each block, all that is not decoded is filled with noise."""
+    check_poisoned(picture, params, seed)
+
+
+def check_poisoned(picture, params, seed):
     clean = encoded(picture, params)
     rng = np.random.default_rng(seed)
 
@@ -55,10 +61,47 @@ def test_samples_that_are_not_decoded_change_nothing(picture, params, seed):
         assert np.array_equal(decoded[0], clean[1])
 
 
+@given(pictures(max_side=24), block_params(effort=(1,)))
+def test_what_is_decoded_of_a_row_is_never_more_than_of_the_row_above(picture, params):
+    """So an area is decoded if its last sample is; templates rest on that."""
+    rebuild = BlockPicture.rebuild
+
+    def checked_rebuild(self, place, block):
+        rebuild(self, place, block)
+        decoded = self.units.decoded
+        assert (decoded[1:] <= decoded[:-1]).all()
+        assert (decoded[:, 1:] <= decoded[:, :-1]).all()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(BlockPicture, "rebuild", checked_rebuild)
+        encoded(picture, params)
+
+
+def test_templates_do_not_see_what_is_not_decoded():
+    """As above, in a picture that surely uses them."""
+    picture = woven(np.random.default_rng(3), 38, 45)
+    options = {"fragment_size": 32, "effort": 1}
+    params = EncodeParams.from_options(60, preset="photo", **options)
+    assert (encoded(picture, params)[3][..., 2] == TEMPLATES).sum() > 10
+    check_poisoned(picture, params, 4)
+
+
 @given(pictures(max_side=12), block_params(effort=(3,)))
 def test_nothing_is_searched_twice_in_vain(picture, params):
     """What a search remembers is what it would find again."""
     clean = encoded(picture, params)
+    with pytest.MonkeyPatch.context() as patch:
+        counter = iter(range(1 << 40))
+        patch.setattr(BlockSearch, "_surroundings", lambda *_: next(counter).to_bytes(8, "big"))
+        assert encoded(picture, params)[0] == clean[0]
+
+
+def test_a_search_remembers_all_that_templates_see():
+    picture = woven(np.random.default_rng(8), 20, 24)
+    options = {"fragment_size": 32, "effort": 2}
+    params = EncodeParams.from_options(40, preset="photo", **options)
+    clean = encoded(picture, params)
+    assert (clean[3][..., 2] == TEMPLATES).any()
     with pytest.MonkeyPatch.context() as patch:
         counter = iter(range(1 << 40))
         patch.setattr(BlockSearch, "_surroundings", lambda *_: next(counter).to_bytes(8, "big"))

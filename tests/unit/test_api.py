@@ -40,6 +40,14 @@ def test_unsupported_pictures_are_refused(array, says):
         ({"partition": "free"}, "partition = 'free': must be one of flexible, dyadic"),
         ({"dictionary_limit": 255}, "dictionary_limit = 255: must be from 256 to 65536"),
         ({"dictionary_limit": 300.0}, "must be an integer"),
+        ({"fragment_size": 32}, "fragment_size = 32: allowed without prediction is 16"),
+        ({"fragment_size": 16.0}, "must be an integer"),
+        (
+            {"preset": "photo", "fragment_size": 24},
+            "fragment_size = 24: allowed with prediction is 16 or 32 or 64",
+        ),
+        ({"step": 7}, "step = 7: allowed without prediction is 0"),
+        ({"preset": "photo", "step": 65536}, "step = 65536: must be from 0 to 65535"),
         ({"copy_radius": 9}, "copy_radius = 9: must be from 0 to 8"),
         ({"rate_model": "exact"}, "rate_model = 'exact'"),
         ({"index_classes": 2}, "index_classes = 2: must be True or False"),
@@ -72,6 +80,12 @@ def test_decode_takes_any_buffer(wrap):
     data = mmpcodec.encode(PICTURE)
     wrapped = np.frombuffer(data, np.uint8) if wrap is np.frombuffer else wrap(data)
     assert mmpcodec.decode(wrapped).shape == PICTURE.shape
+
+
+@pytest.mark.parametrize("threads", [0, 1025, True, 1.5])
+def test_decode_refuses_numbers_of_threads(threads):
+    with pytest.raises(ParameterError, match=f"threads = {threads}: must be"):
+        mmpcodec.decode(b"", threads=threads)
 
 
 def test_decode_refuses_what_is_not_bytes():

@@ -3,8 +3,9 @@ import pytest
 
 from mmpcodec import CorruptStream
 from mmpcodec.codec.bitmodels import BinaryModels, BlockModels, ModeModels
-from mmpcodec.codec.blocks import LEAST_SQUARES, MODES
-from mmpcodec.codec.symbols import BLOCK_SYNTAX, SymbolReader, SymbolWriter
+from mmpcodec.codec.blocks import LEAST_SQUARES, MODES, TEMPLATES
+from mmpcodec.codec.symbols import SymbolReader, SymbolWriter
+from mmpcodec.codec.syntax import BLOCK_SYNTAX
 
 
 def test_the_first_bit_moves_a_model_two_thirds_of_the_way():
@@ -64,7 +65,7 @@ def test_first_probabilities_of_levels():
 
 
 def test_modes_near_those_of_the_neighbours_are_likelier():
-    frequencies = ModeModels().frequencies(0, (10, 11), False)
+    frequencies = ModeModels().frequencies(0, (10, 11), [LEAST_SQUARES])
     factors = (frequencies / 3).astype(int).tolist()
     expected = [2] * MODES
     for mode, factor in {8: 5, 9: 11, 10: 0, 11: 0, 12: 11, 13: 5, LEAST_SQUARES: 0}.items():
@@ -73,7 +74,7 @@ def test_modes_near_those_of_the_neighbours_are_likelier():
 
 
 def test_neighbours_of_the_first_angle_are_angles():
-    frequencies = ModeModels().frequencies(0, (3, 3), True)
+    frequencies = ModeModels().frequencies(0, (3, 3), [])
     assert (frequencies / 3).astype(int)[:7].tolist() == [2, 2, 2, 0, 14, 8, 2]
     assert frequencies[LEAST_SQUARES] == 6
 
@@ -82,19 +83,23 @@ def test_mode_frequencies_are_halved_beyond_the_limit():
     models = ModeModels()
     for _ in range(194):
         models.learn(3, 7)
-    assert models.frequency[3].sum() == 37 * 3 + 194 * 20 == 3991
+    assert models.frequency[3].sum() == 38 * 3 + 194 * 20 == 3994
     models.learn(3, 7)
-    assert models.frequency[3].tolist() == [2] * 7 + [(3 + 195 * 20 + 1) // 2] + [2] * 29
+    assert models.frequency[3].tolist() == [2] * 7 + [(3 + 195 * 20 + 1) // 2] + [2] * 30
     assert (models.frequency[2] == 3).all()
 
 
 def test_modes_come_back():
     rng = np.random.default_rng(2)
+    fitted = [[], [LEAST_SQUARES], [TEMPLATES], [LEAST_SQUARES, TEMPLATES]]
     given = [
-        (int(rng.integers(9)), tuple(map(int, rng.integers(0, MODES - 1, 2))), bool(i % 2))
+        (int(rng.integers(9)), tuple(map(int, rng.integers(0, MODES, 2))), fitted[i % 4])
         for i in range(500)
     ]
-    modes = [int(rng.integers(MODES - 1 + there)) for _, _, there in given]
+    modes = [
+        int(rng.choice([mode for mode in range(MODES) if mode not in absent]))
+        for _, _, absent in given
+    ]
     writer, models = SymbolWriter(BLOCK_SYNTAX), ModeModels()
     for context, mode in zip(given, modes, strict=True):
         models.code(writer, *context, mode)
@@ -102,9 +107,10 @@ def test_modes_come_back():
     assert [models.code(reader, *context, None) for context in given] == modes
 
 
-def test_a_mode_that_is_not_there_is_refused():
+@pytest.mark.parametrize("mode", [LEAST_SQUARES, TEMPLATES])
+def test_a_mode_that_is_not_there_is_refused(mode):
     writer = SymbolWriter(BLOCK_SYNTAX)
-    ModeModels().code(writer, 4, (36, 2), True, 36)
+    ModeModels().code(writer, 4, (mode, 2), [], mode)
     reader = SymbolReader(writer.finish(), BLOCK_SYNTAX)
-    with pytest.raises(CorruptStream, match=r"^Modes: mode is 36, allowed is 0 to 35$"):
-        ModeModels().code(reader, 4, (36, 2), False, None)
+    with pytest.raises(CorruptStream, match=rf"^Modes: mode is {mode}, which is not there$"):
+        ModeModels().code(reader, 4, (mode, 2), [mode], None)

@@ -5,7 +5,8 @@ from mmpcodec import CorruptStream
 from mmpcodec.codec.bitmodels import BlockModels
 from mmpcodec.codec.blocks import BlockPlace
 from mmpcodec.codec.levels import code_levels, frequency_class, group_of, last_groups, scan
-from mmpcodec.codec.symbols import BLOCK_SYNTAX, SymbolReader, SymbolWriter
+from mmpcodec.codec.symbols import SymbolReader, SymbolWriter
+from mmpcodec.codec.syntax import BLOCK_SYNTAX
 from mmpcodec.codec.transform import coefficient_shape
 
 PLACES = [BlockPlace(0, 0, a, b) for a in range(2, 7) for b in range(2, 7)]

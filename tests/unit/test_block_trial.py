@@ -77,14 +77,14 @@ def test_cost_of_levels_is_that_of_coding_them(models, place, step):
 
 def test_costs_of_modes_and_flags_are_those_of_coding_them(models):
     costs = BlockCosts(models, LAMBDA)
-    for likely in ((2, 2), (5, 30), (36, 4), (36, 36)):
-        for there in (False, True):
+    for likely in ((2, 2), (5, 30), (36, 4), (36, 37), (37, 37)):
+        for absent in ([], [36], [37], [36, 37]):
             expected = {}
-            for mode in range(36 + there):
+            for mode in sorted({*range(38)} - {*absent}):
                 coder = CostCoder()
-                models.mode.code(coder, 3, likely, there, mode)
+                models.mode.code(coder, 3, likely, absent, mode)
                 expected[mode] = coder.cost
-            assert costs.of_modes(3, likely, there) == expected
+            assert costs.of_modes(3, likely, absent) == expected
     picture = BlockPicture((24, 24), EncodeParams.from_options(preset="photo").coded_tools)
     picture.models = models
     picture.units.mark(BlockPlace(4, 8, 2, 2), Block(3))

@@ -55,19 +55,20 @@ def test_header_layout(data):
         "post filter": 37,
         "prediction": 38,
         "least squares": 39,
-        "step": 40,
-        "payload size": 42,
-        "samples CRC": 50,
-        "stream CRC": 54,
+        "templates": 40,
+        "step": 41,
+        "payload size": 43,
+        "samples CRC": 51,
+        "stream CRC": 55,
     }
-    assert HEADER_SIZE == 58
+    assert HEADER_SIZE == 59
     assert data[10:18] == (48).to_bytes(4, "big") + (20).to_bytes(4, "big")
     assert data[20:29] == bytes([16, 1, 1, 1, 4]) + (4000).to_bytes(4, "big")
     assert data[29:33] == bytes([0, 1, 2, 0])
-    assert data[37:42] == bytes([0, 0, 1, 0, 0])
-    assert int.from_bytes(data[42:50], "big") == len(data) - 58
+    assert data[37:43] == bytes([0, 0, 1, 0, 0, 0])
+    assert int.from_bytes(data[43:51], "big") == len(data) - 59
     decoded = mmpcodec.decode(data)
-    assert int.from_bytes(data[50:54], "big") == zlib.crc32(decoded.tobytes())
+    assert int.from_bytes(data[51:55], "big") == zlib.crc32(decoded.tobytes())
 
 
 def test_inspect_reads_the_header(data):
@@ -96,6 +97,8 @@ def test_inspect_reads_the_header(data):
             "fragment size is 32, allowed without prediction is 16",
         ),
         ("prediction", 2, 1, CorruptStream, "prediction is 2, allowed is 0 to 1"),
+        ("templates", 5, 1, CorruptStream, "templates is 5, allowed is 0 to 4"),
+        ("templates", 1, 1, CorruptStream, "templates is 1, allowed without prediction is 0"),
         ("step", 7, 2, CorruptStream, "step is 7, allowed without prediction is 0"),
         ("partition", 2, 1, CorruptStream, "partition is 2, allowed is 0 to 1"),
         ("index classes", 7, 1, CorruptStream, "index classes is 7"),

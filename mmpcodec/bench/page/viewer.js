@@ -1,5 +1,5 @@
 // Two versions of a picture on one canvas: a wipe between them or a flip, with zoom, and the
-// segmentation tree drawn in lines that stay thin.
+// leaves or blocks drawn in lines that stay thin.
 function makeViewer(data) {
   const at = id => document.getElementById(id);
   const canvas = at("canvas"), context = canvas.getContext("2d");
@@ -19,7 +19,7 @@ function makeViewer(data) {
     return images.get(name);
   }
 
-  // One byte a sample: 1 where a leaf's first row is, 2 where its first column is.
+  // One byte a sample: 1 where the first row of a leaf or block is, 2 where its first column is.
   function treeOf(name) {
     if (trees.has(name)) return trees.get(name);
     const image = load(`${name}-tree`);

@@ -1,0 +1,25 @@
+// Prediction by the places whose surroundings look most like those of the block.
+// Source: section "Prediction" of docs/format.md.
+#pragma once
+
+#include <functional>
+
+#include "block_picture.h"
+
+namespace mmp {
+
+// Whether a sample counts as decoded; then so do all that are neither below nor right of it.
+using Decoded = std::function<bool(int row, int column)>;
+
+inline Decoded decoded_in(const BlockPicture& picture) {
+    return [&picture](int row, int column) { return picture.known(row, column); };
+}
+
+// Whether a block has a place to be predicted from.
+bool templates_allowed(const BlockPlace& block, const Decoded& decoded);
+
+// The average of the `most` best places or fewer; of a block that has one.
+void predict_templates(const BlockPicture& picture, const BlockPlace& block, int most,
+                       const Decoded& decoded, uint8_t* out);
+
+}  // namespace mmp

@@ -1,0 +1,64 @@
+// Predicting samples from those around a block. Source: section "Prediction" of docs/format.md.
+#pragma once
+
+#include "block.h"
+
+namespace mmp {
+
+// Blocks whose height and width add up to less are predicted from references as they are.
+constexpr int kSmoothedFrom = 20;
+
+// What the reference moves by, in 1/32 of a sample, from one row of a block to the next; along the
+// columns for angles before kFirstVertical.
+MMP_HD constexpr int angle_slope(int angle) {
+    const int turn = angle < kFirstVertical ? kHorizontal - angle : angle - kVertical;
+    const int size = turn < 0 ? -turn : turn;
+    const int slope = size == 8 ? 32 : int(0x1A15110D09050200 >> (8 * size) & 0xFF);
+    return turn < 0 ? -slope : slope;
+}
+
+// Which sample of the other side stands in for number -k of a line, counted from 1.
+MMP_HD constexpr int side_place(int k, int slope) { return (k * 32 + slope / 2) / slope; }
+
+// Weights, in 1/64, of four samples in a row for a place `f` / 32 after the second.
+struct Taps {
+    int weight[4];
+};
+MMP_HD constexpr Taps taps_of(int f) {
+    const int first = (-1024 * f + 64 * f * f - f * f * f + 512) >> 10;
+    const int second = (65536 - 160 * f * f + 3 * f * f * f + 512) >> 10;
+    const int last = (-32 * f * f + f * f * f + 512) >> 10;
+    return {{first, second, 64 - first - second - last, last}};
+}
+
+MMP_HD constexpr int smoothed(int before, int here, int after) {
+    return (before + 2 * here + after + 2) >> 2;
+}
+
+// Sample (i, j) of the planar mode; `corner_above` and `corner_left` are the references at the
+// block's width and height.
+MMP_HD constexpr int planar_sample(int i, int j, int a, int b, int above, int left,
+                                   int corner_above, int corner_left) {
+    const int height = 1 << a, width = 1 << b;
+    const int across = (width - 1 - j) * left + (j + 1) * corner_above;
+    const int down = (height - 1 - i) * above + (i + 1) * corner_left;
+    return (across * height + down * width + height * width) >> (a + b + 1);
+}
+
+// The least-squares mode: neighbours left, above, above left, above right, second left, second above.
+constexpr int kTaps = 6, kTerms = kTaps + 1;
+constexpr int kFitReach = 6;       // samples around a block that are fitted
+constexpr int kFittedFrom = 8;     // rows and columns before the block
+constexpr int kDiagonal = 60, kFitScale = 256;
+constexpr int kMostWeight = 16384;  // in 1/4096
+
+// A fitted value, in 1/16 of a sample from the middle level, of its weighted neighbours.
+MMP_HD constexpr int fitted_value(int sum) {
+    const int value = (sum + 2048) >> 12;
+    return value < -2048 ? -2048 : value > 2047 ? 2047 : value;
+}
+MMP_HD constexpr uint8_t fitted_sample(int value) {
+    return uint8_t(smaller(255, ((value + 8) >> 4) + 128));
+}
+
+}  // namespace mmp
