@@ -199,9 +199,8 @@ TREE_TOOLS = (
 BLOCK_TOOLS = ("prediction", "fragment_size", "least_squares", "templates", "step")
 """Tools that have no part otherwise."""
 
+AUTO = "auto"
 PRESETS: dict[str, Tools] = {
-    "default": Tools(),
-    "classic": Tools(index_classes=False, flag_contexts=False, copy_radius=8, post_filter=False),
     "photo": Tools(prediction=True, fragment_size=64, templates=MAX_TEMPLATES),
     "text": Tools(
         dictionary_limit=MAX_DICTIONARY_LIMIT,
@@ -209,10 +208,11 @@ PRESETS: dict[str, Tools] = {
         redundancy_radius=None,
         replacement=True,
     ),
+    "plain": Tools(),
+    "classic": Tools(index_classes=False, flag_contexts=False, copy_radius=8, post_filter=False),
 }
 RADIUS_PER_LAMBDA = 4
 """Redundancy radius that an encoder takes if it is left open, in lambda."""
-AUTO = "auto"
 TRIED = ("photo", "text")
 """What "auto" tries; those with prediction are first, and left out where nothing may be lost."""
 
@@ -228,7 +228,7 @@ def preset_names(preset: str, lam: float) -> tuple[str, ...]:
     if preset == AUTO:
         return TRIED if lam else TRIED[1:]
     if preset not in PRESETS:
-        raise ParameterError(f"preset = {preset!r}: must be one of {', '.join((*PRESETS, AUTO))}")
+        raise ParameterError(f"preset = {preset!r}: must be one of {', '.join((AUTO, *PRESETS))}")
     return (preset,)
 
 
@@ -254,7 +254,7 @@ class EncodeParams:
     """
 
     lam: float = 32.0
-    tools: Tools = PRESETS["default"]
+    tools: Tools = PRESETS["plain"]
     rate_model: str = "adaptive"
     effort: int = 6
     candidates: tuple[Tools, ...] = ()
@@ -277,7 +277,7 @@ class EncodeParams:
         cls,
         lam: float = 32.0,
         *,
-        preset: str = "default",
+        preset: str = AUTO,
         rate_model: str = "adaptive",
         effort: int = 6,
         **tools: Any,

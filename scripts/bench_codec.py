@@ -152,7 +152,7 @@ def main() -> None:
         print("| codec | encode ms | decode ms | bpp | PSNR dB |")
         print("|---|---|---|---|---|")
         size = len(mmpcodec.encode(picture, args.lam))
-        bench_mmp(picture, args.lam, "default", not args.skip_brute_force)
+        bench_mmp(picture, args.lam, "plain", not args.skip_brute_force)
         bench_mmp(picture, args.lam, "classic", False)
         jpeg2000 = [
             {"format": "JPEG2000", "irreversible": True, "quality_layers": [r]}

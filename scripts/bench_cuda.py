@@ -44,7 +44,7 @@ def bench_pictures(loaded: dict[str, np.ndarray], lambdas: tuple[float, ...]) ->
     print("|---|---|---|---|---|---|---|")
     for name, picture in loaded.items():
         height, width = picture.shape
-        for preset in ("default", "classic", "text"):
+        for preset in ("plain", "classic", "text"):
             for lam in lambdas:
                 params = EncodeParams.from_options(lam, preset=preset)
                 seconds = median_seconds(partial(CudaBackend().encode, picture, params))

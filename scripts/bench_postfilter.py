@@ -2,7 +2,7 @@
 
     python scripts/bench_postfilter.py PICTURE... [--lambdas 16 48 144 432]
 
-Prints Markdown tables: bytes and PSNR of whole files of the preset default without and with it, and
+Prints Markdown tables: bytes and PSNR of whole files of the preset plain without and with it, and
 milliseconds on one thread, medians after one warm-up.
 """
 

@@ -1,4 +1,4 @@
-"""Seconds of the presets photo and text, and what little effort loses.
+"""Seconds of the presets, and what little effort loses.
 
     python scripts/bench_presets.py PICTURE... [-l LAMBDA] [--runs N]
 
@@ -26,6 +26,7 @@ from mmpcodec import EncodeParams, Encoding, pictures
 
 THREADS = 2
 EFFORTS = (1, 6, 9)
+PRESETS = ("auto", "photo", "mixed", "text", "plain")
 FULL_EFFORT = 6
 """What losses are counted against."""
 
@@ -102,7 +103,7 @@ def main() -> None:
     print(f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}")
     with tempfile.TemporaryDirectory() as folder:
         for path in args.pictures:
-            for preset in ("photo", "text"):
+            for preset in PRESETS:
                 for row in rows(path, preset, args.lam, args.runs, Path(folder)):
                     print(row, flush=True)
 

@@ -19,7 +19,7 @@ from mmpcodec.backends.cuda import CudaBackend
 
 LAMBDAS = (0, 1, 10, 16, 24, 32, 64, 128, 512)
 TREES = {
-    "preset": ("default", "classic", "text"),
+    "preset": ("plain", "classic", "text"),
     "partition": ("flexible", "dyadic"),
     "rate_model": ("adaptive", "log2"),
 }

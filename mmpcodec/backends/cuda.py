@@ -86,7 +86,7 @@ class CudaBackend(Backend):
 
     def warm(self) -> None:
         """Compile the kernels for the current device, or find them in the cache."""
-        for preset in ("default", "text", "photo"):
+        for preset in ("plain", "text", "photo"):
             params = EncodeParams.from_options(preset=preset)
             self.encode(np.zeros((1, 1), np.uint8), params)
 

@@ -19,7 +19,7 @@ import mmpcodec
 from mmpcodec import backends
 from mmpcodec.devices import processors
 from mmpcodec.errors import ParameterError
-from mmpcodec.params import PRESETS, EncodeParams
+from mmpcodec.params import AUTO, PRESETS, EncodeParams
 
 OURS = "mmp"
 LAMBDAS = (8.0, 16.0, 32.0, 64.0, 128.0, 256.0)
@@ -164,7 +164,7 @@ def ours(options: Mapping[str, str], lambdas: Sequence[float] = LAMBDAS) -> Code
     ladder = tuple(lambdas)
     if "lambda" in rest:
         ladder = points("lambda", rest.pop("lambda"))
-    name = spelled(OURS, {"preset": "default", **rest})
+    name = spelled(OURS, {"preset": AUTO, **rest})
     backend_name = rest.pop("backend", "auto")
     threads = rest.pop("threads", None)
     values = {key: _value(value) for key, value in rest.items()}

@@ -17,7 +17,7 @@ from mmpcodec.cli.plan import Job, assign, check
 from mmpcodec.cli.printing import Printer
 from mmpcodec.cli.progress import ProgressBars
 from mmpcodec.errors import MmpError, ParameterError
-from mmpcodec.params import EncodeParams
+from mmpcodec.params import AUTO, EncodeParams
 
 if TYPE_CHECKING:
     import numpy as np
@@ -83,7 +83,7 @@ def budget(
             "mmpcodec/ladders in the user's cache.",
         ),
     ] = None,
-    preset: options.Preset = "default",
+    preset: options.Preset = AUTO,
     partition: options.Partition = None,
     dictionary_limit: options.DictionaryLimit = None,
     rate_model: options.RateModel = "adaptive",

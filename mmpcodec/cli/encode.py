@@ -13,7 +13,7 @@ from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.plan import Job, plan
 from mmpcodec.cli.printing import Printer, tools_text
 from mmpcodec.errors import MmpError
-from mmpcodec.params import EncodeParams, check_median_radius
+from mmpcodec.params import AUTO, EncodeParams, check_median_radius
 
 if TYPE_CHECKING:
     import numpy as np
@@ -76,7 +76,7 @@ def encode(
             "--lambda", "-l", help="Squared error worth one bit: larger is smaller; 0 is lossless."
         ),
     ] = 32.0,
-    preset: options.Preset = "default",
+    preset: options.Preset = AUTO,
     partition: options.Partition = None,
     dictionary_limit: options.DictionaryLimit = None,
     effort: options.Effort = 6,

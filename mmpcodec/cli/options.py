@@ -65,7 +65,7 @@ Denoise = Annotated[
 Preset = Annotated[
     str,
     typer.Option(
-        metavar="default|classic|photo|text|auto",
+        metavar="auto|photo|text|plain|classic",
         help="Set of coding tools; auto tries photo and text and takes what costs less.",
     ),
 ]

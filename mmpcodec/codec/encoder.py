@@ -241,7 +241,7 @@ def encode(
         ``progress(done, total) -> bool`` is called with the number of finished fragments;
         returning False cancels.
     **options
-        ``preset`` ("default", "classic", "photo", "text" or "auto"), ``rate_model`` ("adaptive" or
+        ``preset`` ("auto", "photo", "text", "plain" or "classic"), ``rate_model`` ("adaptive" or
         "log2"), ``effort``, and the tools that override the preset; see ``EncodeParams`` and
         ``Tools``.
 

@@ -69,13 +69,13 @@ def test_grid(preset, partition, rate_model, lam):
 @pytest.mark.parametrize(("height", "width"), [(64, 64), (100, 75)])
 def test_larger_pictures(content, height, width):
     picture = CONTENT[content](np.random.default_rng(1), height, width)
-    check(picture, EncodeParams.from_options(32))
+    check(picture, EncodeParams.from_options(32, preset="plain"))
 
 
 @pytest.mark.parametrize("limit", [256, 300, 65536])
 def test_dictionary_limits(limit):
     picture = CONTENT["natural"](np.random.default_rng(2), 48, 48)
-    check(picture, EncodeParams.from_options(8, dictionary_limit=limit))
+    check(picture, EncodeParams.from_options(8, dictionary_limit=limit, preset="plain"))
 
 
 @pytest.mark.parametrize("displaced_blocks", range(5))
@@ -85,14 +85,18 @@ def test_replacement(limit, redundancy_radius, displaced_blocks):
     """The hand goes round dictionaries of few elements, whose places are taken again and again."""
     picture = CONTENT["natural"](np.random.default_rng(limit), 48, 64)
     options = {"displaced_blocks": displaced_blocks, "redundancy_radius": redundancy_radius}
-    params = EncodeParams.from_options(8, dictionary_limit=limit, replacement=True, **options)
+    params = EncodeParams.from_options(
+        8, preset="plain", dictionary_limit=limit, replacement=True, **options
+    )
     check(picture, params)
 
 
 def test_the_hand_gives_up_alike():
     """In the end most elements were used, so the hand goes far and often in vain."""
     picture = CONTENT["natural"](np.random.default_rng(7), 112, 112)
-    params = EncodeParams.from_options(0.5, copy_radius=8, dictionary_limit=512, replacement=True)
+    params = EncodeParams.from_options(
+        0.5, copy_radius=8, dictionary_limit=512, replacement=True, preset="plain"
+    )
     coded = CpuBackend().encode(picture, params)
     decoded = REFERENCE.decode(coded.payload, picture.shape, params.coded_tools)
     assert_same(coded, decoded, "decode, reference")
@@ -122,7 +126,7 @@ def test_pruned_search_is_the_brute_force_search(level):
 def test_counts_are_halved_alike():
     """One class of single samples is used more than 2**16 times, so its counts are halved."""
     picture = CONTENT["noise"](np.random.default_rng(0), 256, 272)
-    params = EncodeParams.from_options(0, partition="dyadic", dictionary_limit=256)
+    params = EncodeParams.from_options(0, partition="dyadic", dictionary_limit=256, preset="plain")
     coded = CpuBackend().encode(picture, params, threads=2)
     assert 2 * coded.trace.leaves()[-1] > MAX_TOTAL
     for backend in (REFERENCE, CpuBackend()):
@@ -134,7 +138,7 @@ def test_counts_are_halved_alike():
 @pytest.mark.parametrize("level", CpuBackend.levels())
 def test_search_sees_halved_counts(level):
     picture = CONTENT["noise"](np.random.default_rng(0), 256, 272)
-    params = EncodeParams.from_options(2, partition="dyadic", dictionary_limit=256)
+    params = EncodeParams.from_options(2, partition="dyadic", dictionary_limit=256, preset="plain")
     expected = CpuBackend("brute-force").encode(picture, params)
     assert 2 * expected.trace.leaves()[-1] > MAX_TOTAL
     assert_same(expected, CpuBackend(level).encode(picture, params), level)
@@ -143,7 +147,7 @@ def test_search_sees_halved_counts(level):
 def test_frequencies_of_flags_and_classes_are_halved_alike():
     """A flat picture of more than 2**17 fragments: one flag and one class each."""
     picture = CONTENT["flat"](np.random.default_rng(0), 1, 16 * (MAX_TOTAL + 500))
-    params = EncodeParams.from_options(32)
+    params = EncodeParams.from_options(32, preset="plain")
     coded = CpuBackend().encode(picture, params)
     assert coded.trace.leaves()[0] > MAX_TOTAL
     decoded = REFERENCE.decode(coded.payload, picture.shape, params.coded_tools)

@@ -30,7 +30,7 @@ def check(picture, params):
 @pytest.mark.parametrize("lam", [0, 1, 16, 32, 128, 512])
 @pytest.mark.parametrize("partition", ["flexible", "dyadic"])
 @pytest.mark.parametrize("rate_model", ["adaptive", "log2"])
-@pytest.mark.parametrize("preset", ["default", "classic", "text"])
+@pytest.mark.parametrize("preset", ["plain", "classic", "text"])
 def test_pictures(preset, rate_model, partition, lam):
     params = EncodeParams.from_options(
         lam, preset=preset, rate_model=rate_model, partition=partition
@@ -45,13 +45,13 @@ def test_pictures(preset, rate_model, partition, lam):
 def test_sizes_and_limits(content, shape, limit):
     picture = CONTENT[content](np.random.default_rng(3), *shape)
     for lam in (0, 20):
-        check(picture, EncodeParams.from_options(lam, dictionary_limit=limit))
+        check(picture, EncodeParams.from_options(lam, dictionary_limit=limit, preset="plain"))
 
 
 @pytest.mark.parametrize("displaced_blocks", range(5))
 @pytest.mark.parametrize("redundancy_radius", [0, 1, 400])
 @pytest.mark.parametrize("limit", [256, 300, 1000])
-@pytest.mark.parametrize("preset", ["default", "classic"])
+@pytest.mark.parametrize("preset", ["plain", "classic"])
 def test_replacement(preset, limit, redundancy_radius, displaced_blocks):
     """The hand goes round dictionaries of few elements, whose places are taken again and again."""
     options = {"displaced_blocks": displaced_blocks, "redundancy_radius": redundancy_radius}
@@ -67,7 +67,7 @@ def test_replacement(preset, limit, redundancy_radius, displaced_blocks):
 def test_single_tools(options, content):
     picture = CONTENT[content](np.random.default_rng(3), 50, 34)
     for lam in (0, 20):
-        check(picture, EncodeParams.from_options(lam, **options))
+        check(picture, EncodeParams.from_options(lam, preset="plain", **options))
 
 
 def test_many_insertions_go_through_the_room_of_few(monkeypatch):
@@ -86,7 +86,7 @@ def test_elements_give_way_once_their_counts_are_halved():
     plain = np.full((16, 16 * (MAX_TOTAL + 100)), 200, np.uint8)
     picture = np.hstack([lively, plain, lively[:, ::-1]])
     check(picture, EncodeParams.from_options(300, preset="classic", **FULL))
-    check(picture[:, : 16 * 1000].copy(), EncodeParams.from_options(300, **FULL))
+    check(picture[:, : 16 * 1000].copy(), EncodeParams.from_options(300, preset="plain", **FULL))
 
 
 def test_counts_are_halved():
@@ -122,7 +122,7 @@ def test_any_number_of_workers(workers, monkeypatch):
     check(picture, EncodeParams.from_options(30, preset="photo"))
 
 
-@pytest.mark.parametrize("preset", ["default", "text", "photo"])
+@pytest.mark.parametrize("preset", ["plain", "text", "photo"])
 def test_batch_is_one_by_one(preset):
     planes = [pictures.read(path)[: 100 + i, : 200 - i].copy() for i, path in enumerate(IMAGES)]
     params = EncodeParams.from_options(24, preset=preset)
@@ -161,7 +161,7 @@ def test_device_bytes_count_what_is_allocated():
 
     pool = cupy.get_default_memory_pool()
     plane = np.zeros((48, 64), np.uint8)
-    for preset in ("default", "text"):
+    for preset in ("plain", "text"):
         params = EncodeParams.from_options(9, preset=preset)
         CudaBackend().encode(plane, params)  # the table of rates stays
         pool.free_all_blocks()
@@ -174,7 +174,7 @@ def test_device_bytes_count_what_is_allocated():
             pool.set_limit(size=0)
 
 
-@pytest.mark.parametrize("preset", ["default", "photo"])
+@pytest.mark.parametrize("preset", ["plain", "photo"])
 def test_too_little_memory_is_refused_with_numbers(preset):
     import cupy
 
@@ -191,7 +191,7 @@ def test_too_little_memory_is_refused_with_numbers(preset):
     assert mmpcodec.encode(np.zeros((48, 64), np.uint8), backend="cuda")
 
 
-@pytest.mark.parametrize("preset", ["default", "photo"])
+@pytest.mark.parametrize("preset", ["plain", "photo"])
 def test_cancelling_leaves_the_device_usable(preset):
     plane = pictures.read(IMAGES[0])[:256, :256].copy()
     params = EncodeParams.from_options(60, preset=preset, effort=2)

@@ -15,10 +15,10 @@ from mmpcodec.codec.tree import Neighbours, code_tree, optimal_tree, rebuild
 from mmpcodec.params import EncodeParams
 
 PARAMS = [
-    EncodeParams.from_options(32),
-    EncodeParams.from_options(0, dictionary_limit=300),
+    EncodeParams.from_options(32, preset="plain"),
+    EncodeParams.from_options(0, dictionary_limit=300, preset="plain"),
     EncodeParams.from_options(512, preset="classic"),
-    EncodeParams.from_options(20, partition="dyadic", rate_model="log2"),
+    EncodeParams.from_options(20, partition="dyadic", rate_model="log2", preset="plain"),
     EncodeParams.from_options(16, preset="text"),
     EncodeParams.from_options(8, preset="text", dictionary_limit=260, redundancy_radius=300),
     EncodeParams.from_options(2, preset="classic", dictionary_limit=300, replacement=True),
@@ -176,7 +176,7 @@ def test_insertion_among_elements_alike(radius, replacement, limit, noise):
     """Cells overflow, elements give way to others of their batch, and the table is made anew."""
     rng = np.random.default_rng(limit + noise)
     options = {"redundancy_radius": radius, "replacement": replacement}
-    params = EncodeParams.from_options(8, dictionary_limit=limit, **options)
+    params = EncodeParams.from_options(8, preset="plain", dictionary_limit=limit, **options)
     dictionaries = reference.make_dictionaries(params.coded_tools)
     kinds = {scale: rng.integers(0, 256, (40, scale.height * scale.width)) for scale in SCALES}
 

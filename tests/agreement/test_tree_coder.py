@@ -76,12 +76,12 @@ def room_of(told, counts, room):
         {"preset": "classic", "replacement": True, "dictionary_limit": 260},
         {"replacement": True, "dictionary_limit": 256},
     ],
-    ids=["default", "classic", "dyadic", "text", "full", "classic full", "nothing to replace"],
+    ids=["plain", "classic", "dyadic", "text", "full", "classic full", "nothing to replace"],
 )
 def test_payload_and_tally(content, options):
     picture = CONTENT[content](np.random.default_rng(6), 60, 50)
     for lam in (0, 25):
-        params = EncodeParams.from_options(lam, **options)
+        params = EncodeParams.from_options(lam, **{"preset": "plain", **options})
         coded = CpuBackend().encode(picture, params)
         tools = params.coded_tools
         counts, nodes, insertions, told = chosen_trees(coded.payload, picture.shape, tools)

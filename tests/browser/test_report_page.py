@@ -102,7 +102,7 @@ def test_curves_are_read_off(opened):
     values = page.locator("#legend b").all_inner_texts()
     assert any(value.endswith(" dB") for value in values)
     tip = page.locator("#chart .box-text").all_text_contents()
-    assert tip[0] in ("jpeg", "mmp:preset=default")
+    assert tip[0] in ("jpeg", "mmp:preset=plain")
     assert "bytes" in tip[1]
     page.locator("#legend button", has_text="jpeg").click()
     assert page.locator("#chart polyline").count() == 1

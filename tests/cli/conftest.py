@@ -45,7 +45,7 @@ def picture(folder, samples):
 @pytest.fixture
 def encoded(folder, samples):
     """The name of an mmp file of ``samples``, without loss."""
-    Path("a.mmp").write_bytes(mmpcodec.encode(samples, 0))
+    Path("a.mmp").write_bytes(mmpcodec.encode(samples, 0, preset="plain"))
     return "a.mmp"
 
 

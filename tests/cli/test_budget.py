@@ -45,7 +45,7 @@ def sizes():
 
 
 def budget(mmp, *arguments):
-    result = mmp("budget", *arguments, "-l", LADDER, "--json")
+    result = mmp("budget", *arguments, "-l", LADDER, "--preset", "plain", "--json")
     assert result.exit_code == 0, result.stderr
     return json.loads(result.stdout)
 
@@ -53,7 +53,7 @@ def budget(mmp, *arguments):
 def bounds(mmp, three):
     """The smallest and the largest total of the ladder."""
     most = budget(mmp, *three, "-n", "--total", "1MB")["plans"]["lambda"]["bytes"]
-    result = mmp("budget", *three, "--total", 1, "-l", LADDER)
+    result = mmp("budget", *three, "--total", 1, "-l", LADDER, "--preset", "plain")
     return int(result.stderr.split("need ")[1].split()[0]), most
 
 

@@ -39,9 +39,9 @@ def test_writes_what_the_library_writes(mmp, picture, samples, files):
     assert files() == ["a.mmp", "a.png"]
 
 
-def test_default_lambda_is_32(mmp, picture, samples):
+def test_defaults_are_lambda_32_and_the_cheapest_preset(mmp, picture, samples):
     mmp("encode", picture)
-    assert Path("a.mmp").read_bytes() == mmpcodec.encode(samples, 32)
+    assert Path("a.mmp").read_bytes() == mmpcodec.encode(samples, 32, preset="auto")
 
 
 def test_prints_one_line(mmp, picture):
@@ -56,7 +56,7 @@ def test_prints_one_line(mmp, picture):
 
 
 def test_json_has_the_same_facts(mmp, picture, samples):
-    facts = json.loads(mmp("encode", picture, "--json", "--verify").stdout)
+    facts = json.loads(mmp("encode", picture, "--json", "--verify", "--preset", "plain").stdout)
     assert set(facts) == KEYS
     data = Path("a.mmp").read_bytes()
     found = mmpcodec.inspect(data, decode=True)
@@ -84,7 +84,7 @@ def test_lossless(mmp, picture, samples):
 
 def test_tools_reach_the_header(mmp, picture):
     mmp("encode", picture, "--preset", "classic", "--partition", "dyadic", "-o", "c.mmp")
-    mmp("encode", picture, "--dictionary-limit", 300, "-o", "d.mmp")
+    mmp("encode", picture, "--preset", "plain", "--dictionary-limit", 300, "-o", "d.mmp")
     classic = mmpcodec.inspect(Path("c.mmp").read_bytes()).header.tools
     assert classic == mmpcodec.Tools("dyadic", False, False, 8, post_filter=False)
     mmp("encode", picture, "--preset", "text", "-l", 10, "-o", "t.mmp")
@@ -96,8 +96,8 @@ def test_tools_reach_the_header(mmp, picture):
 
 
 def test_rate_model_is_used(mmp, picture, samples):
-    mmp("encode", picture, "--rate-model", "log2")
-    assert Path("a.mmp").read_bytes() == mmpcodec.encode(samples, rate_model="log2")
+    mmp("encode", picture, "--rate-model", "log2", "--preset", "plain")
+    assert Path("a.mmp").read_bytes() == mmpcodec.encode(samples, rate_model="log2", preset="plain")
 
 
 def test_quiet_prints_nothing(mmp, picture, files):
@@ -107,7 +107,7 @@ def test_quiet_prints_nothing(mmp, picture, files):
 
 
 def test_verbose_prints_backend_tools_and_bits(mmp, picture):
-    result = mmp("encode", picture, "-v", "--backend", "reference")
+    result = mmp("encode", picture, "-v", "--preset", "plain", "--backend", "reference")
     notes = result.stderr.splitlines()
     assert notes[0].startswith("mmp: backend reference: NumPy ")
     assert notes[1] == (
@@ -128,7 +128,7 @@ def test_verbose_prints_backend_tools_and_bits(mmp, picture):
         (["--dictionary-limit", "5"], "dictionary_limit = 5: must be from 256 to 65536"),
         (
             ["--preset", "fast"],
-            "preset = 'fast': must be one of default, classic, photo, text, auto",
+            "preset = 'fast': must be one of auto, photo, text, plain, classic",
         ),
         (["--partition", "quad"], "partition = 'quad': must be one of flexible, dyadic"),
         (["--rate-model", "x"], "rate_model = 'x': must be one of adaptive, log2"),

@@ -102,7 +102,7 @@ def test_text(mmp, samples):
 
 def test_post_filter(mmp):
     picture = natural(np.random.default_rng(0), 64, 64)
-    data = mmpcodec.encode(picture, 64)
+    data = mmpcodec.encode(picture, 64, preset="plain")
     Path("filtered.mmp").write_bytes(data)
     coefficients = mmpcodec.inspect(data).header.coefficients
     active = sum(map(bool, coefficients))

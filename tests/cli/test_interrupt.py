@@ -24,7 +24,9 @@ def large():
     [(signal.SIGINT, 130, b"interrupted"), (signal.SIGTERM, 143, b"terminated")],
 )
 def test_signal_while_encoding(process, large, files, jobs, number, code, word):
-    child = process("encode", *large, "-v", "--backend", "reference", "-l", 1, "-j", jobs)
+    child = process(
+        "encode", *large, "-v", "--preset", "plain", "--backend", "reference", "-l", 1, "-j", jobs
+    )
     assert child.stderr.readline().startswith(b"mmp: backend reference")
     assert child.stderr.readline().startswith(b"mmp: lambda 1,")
     time.sleep(0.3)
@@ -35,7 +37,7 @@ def test_signal_while_encoding(process, large, files, jobs, number, code, word):
 
 
 def test_interrupt_while_waiting_for_input(process, files):
-    child = process("encode", "-", "-o", "a.mmp", "-v")
+    child = process("encode", "-", "-o", "a.mmp", "-v", "--preset", "plain")
     child.stderr.readline()
     child.stderr.readline()
     time.sleep(0.2)

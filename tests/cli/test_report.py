@@ -12,7 +12,12 @@ def swept(mmp, folder):
     rows, columns = np.indices((40, 56))
     samples = (128 + 70 * np.sin(rows / 5) + 50 * np.cos(columns / 4)).astype(np.uint8)
     pictures.write(samples, "waves.pgm")
-    codecs = ("--codec", "mmp:lambda=8/32/128/512", "--peers", "jpeg:quality=10/30/60/90")
+    codecs = (
+        "--codec",
+        "mmp:preset=plain,lambda=8/32/128/512",
+        "--peers",
+        "jpeg:quality=10/30/60/90",
+    )
     assert mmp("sweep", "waves.pgm", "--out", "out", *codecs, "--quiet").exit_code == 0
     return "out"
 
@@ -40,17 +45,17 @@ def test_another_folder(mmp, swept):
 
 def test_markdown_writes_nothing(mmp, swept, files):
     before = sorted(Path("out").iterdir())
-    result = mmp("report", swept, "--markdown", "--anchor", "mmp:preset=default")
+    result = mmp("report", swept, "--markdown", "--anchor", "mmp:preset=plain")
     assert result.exit_code == 0
     assert "| BD-rate % | jpeg |" in result.stdout
-    assert "| lambda | bytes | bpp | mmp:preset=default | jpeg |" in result.stdout
+    assert "| lambda | bytes | bpp | mmp:preset=plain | jpeg |" in result.stdout
     assert sorted(Path("out").iterdir()) == before
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["out", "--anchor", "webp"], 2, "anchor 'webp': must be one of mmp:preset=default, jpeg"),
+        (["out", "--anchor", "webp"], 2, "anchor 'webp': must be one of mmp:preset=plain, jpeg"),
         (["out", "--metric", "vmaf"], 2, "metric = 'vmaf': must be one of psnr, ssim, ms_ssim"),
         (["out", "--views", "-1"], 2, "Invalid value"),
         (["missing"], 1, "missing: holds no results of a sweep (no results.jsonl)"),

@@ -6,7 +6,7 @@ import pytest
 
 from mmpcodec import PRESETS, pictures
 
-QUICK = ("--codec", "mmp:lambda=16/64", "--peers", "jpeg:quality=20/80")
+QUICK = ("--codec", "mmp:preset=plain,lambda=16/64", "--peers", "jpeg:quality=20/80")
 
 
 def rows(folder="out"):
@@ -20,8 +20,8 @@ def test_measures_and_goes_on(mmp, picture):
     assert "jpeg: gray, optimised Huffman tables, progressive" in result.stderr
     assert "out: 4 results measured, 0 of them failed; 0 were there" in result.stderr
     assert [(row["codec"], row["point"]) for row in rows()] == [
-        ("mmp:preset=default", 16),
-        ("mmp:preset=default", 64),
+        ("mmp:preset=plain", 16),
+        ("mmp:preset=plain", 64),
         ("jpeg", 20),
         ("jpeg", 80),
     ]
@@ -80,7 +80,7 @@ def test_colour_is_turned_to_gray_where_asked(mmp, picture, samples):
         (["-l", "8,x"], 2, "lambda = '8,x': 'x' must be a finite number from 0"),
         (["--codec", "jpeg"], 2, "--codec jpeg: must begin with mmp"),
         (["--codec", "mmp:preset=best"], 2, "preset = 'best': must be one of"),
-        (["--codec", "mmp", "--codec", "mmp:preset=default"], 2, "is named twice"),
+        (["--codec", "mmp", "--codec", "mmp:preset=auto"], 2, "is named twice"),
         (["--codec", "none", "--peers", "none"], 2, "no codec to measure"),
         (["--peers", "jpeg,jpeg"], 2, "codec jpeg: is named twice"),
         (["--commands", "missing.toml"], 1, "missing.toml: No such file"),

@@ -36,7 +36,7 @@ def test_unsupported_pictures_are_refused(array, says):
         ({"lam": -1}, "lam = -1: must be finite and not negative"),
         ({"lam": float("nan")}, "lam = nan"),
         ({"lam": "32"}, "must be a number"),
-        ({"preset": "best"}, "preset = 'best': must be one of default, classic, photo, text"),
+        ({"preset": "best"}, "preset = 'best': must be one of auto, photo, text, plain, classic"),
         ({"partition": "free"}, "partition = 'free': must be one of flexible, dyadic"),
         ({"dictionary_limit": 255}, "dictionary_limit = 255: must be from 256 to 65536"),
         ({"dictionary_limit": 300.0}, "must be an integer"),
@@ -96,20 +96,19 @@ def test_decode_refuses_what_is_not_bytes():
 @pytest.mark.parametrize("backend", backends.HOST)
 def test_progress_counts_fragments_and_cancels(backend):
     calls = []
-    data = mmpcodec.encode(
-        PICTURE, backend=backend, progress=lambda *args: calls.append(args) or True
-    )
+    options = {"backend": backend, "preset": "plain"}
+    data = mmpcodec.encode(PICTURE, **options, progress=lambda *args: calls.append(args) or True)
     assert calls == [(0, 20), (5, 20), (10, 20), (15, 20), (20, 20)]
     with pytest.raises(Cancelled, match="after 5 of 20"):
-        mmpcodec.encode(PICTURE, backend=backend, progress=lambda done, total: done < 5)
+        mmpcodec.encode(PICTURE, **options, progress=lambda done, total: done < 5)
     with pytest.raises(Cancelled):
         mmpcodec.decode(data, backend=backend, progress=lambda done, total: False)
     with pytest.raises(ZeroDivisionError):
-        mmpcodec.encode(PICTURE, backend=backend, progress=lambda done, total: done // 0)
+        mmpcodec.encode(PICTURE, **options, progress=lambda done, total: done // 0)
 
 
 def test_inspect_explains_the_bits():
-    data = mmpcodec.encode(PICTURE, lam=20)
+    data = mmpcodec.encode(PICTURE, lam=20, preset="plain")
     found = mmpcodec.inspect(data, decode=True)
     assert found.samples is not None
     assert found.trace is not None
@@ -148,7 +147,7 @@ def test_nothing_leaks():
     for count in (5, 60):
         before = resident()
         for _ in range(count):
-            mmpcodec.decode(mmpcodec.encode(picture, threads=2))
+            mmpcodec.decode(mmpcodec.encode(picture, preset="plain", threads=2))
     assert resident() - before < 10 * picture.nbytes
 
 

@@ -44,9 +44,15 @@ def test_bad_points(given):
 
 
 def test_our_codec(picture):
-    options = {"partition": "dyadic", "flag_contexts": "off", "copy_radius": "2", "threads": "1"}
+    options = {
+        "preset": "plain",
+        "partition": "dyadic",
+        "flag_contexts": "off",
+        "copy_radius": "2",
+        "threads": "1",
+    }
     codec = ours(options, [16])
-    expected = "mmp:copy_radius=2,flag_contexts=off,partition=dyadic,preset=default,threads=1"
+    expected = "mmp:copy_radius=2,flag_contexts=off,partition=dyadic,preset=plain,threads=1"
     assert codec.name == expected
     data = codec.encode(picture, 16)
     header = mmpcodec.inspect(data).header
@@ -55,14 +61,15 @@ def test_our_codec(picture):
     assert (codec.decode(data) == mmpcodec.decode(data)).all()
     assert [edge.shape for edge in codec.edges(data)] == [(64, 80)] * 2
     assert ours({"lambda": "4/2"}, [16]).ladder == (2, 4)
-    assert ours({}).name == presets()[0] == "mmp:preset=default"
+    assert ours({}).name == "mmp:preset=auto"
+    assert "mmp:preset=classic" in presets()
     assert ours({"rate_model": "log2"}).settings == "rate model log2"
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"preset": "best"}, "preset = 'best': must be one of default, classic, photo, text"),
+        ({"preset": "best"}, "preset = 'best': must be one of auto, photo, text, plain, classic"),
         ({"colour": "1"}, "unknown option 'colour'"),
         ({"copy_radius": "9"}, "copy_radius = 9: must be from 0 to 8"),
         ({"threads": "x"}, "threads = 'x': must be from 1 to 1024"),

@@ -21,7 +21,12 @@ PICTURE = np.arange(48 * 20, dtype=np.uint32).reshape(20, 48).astype(np.uint8)
 @pytest.fixture(scope="module")
 def data():
     return mmpcodec.encode(
-        PICTURE, lam=8, partition="dyadic", dictionary_limit=4000, redundancy_radius=258
+        PICTURE,
+        lam=8,
+        preset="plain",
+        partition="dyadic",
+        dictionary_limit=4000,
+        redundancy_radius=258,
     )
 
 

@@ -139,7 +139,7 @@ def pictures():
     other = "b" * 64
     rows = [
         *line("jpeg").rows,
-        *line("mmp:preset=default", saving=0.8).rows,
+        *line("mmp:preset=plain", saving=0.8).rows,
         failed("jpeg", 3, "OSError: a|b"),
         *(r | {"picture": other, "name": "b.pgm"} for r in line("jpeg").rows),
         *(r | {"picture": other, "name": "b.pgm"} for r in line("avif:tune=psnr", gain=50).rows),
@@ -149,23 +149,23 @@ def pictures():
 
 def test_grouping(pictures):
     assert [picture.name for picture in pictures] == ["a.pgm", "b.pgm"]
-    assert [curve.codec for curve in pictures[0].curves] == ["mmp:preset=default", "jpeg"]
+    assert [curve.codec for curve in pictures[0].curves] == ["mmp:preset=plain", "jpeg"]
     assert "error" in pictures[0].curves[1].rows[-1]
-    assert codecs_in(pictures) == ["mmp:preset=default", "jpeg", "avif:tune=psnr"]
+    assert codecs_in(pictures) == ["mmp:preset=plain", "jpeg", "avif:tune=psnr"]
     assert anchor_in(pictures, None) == "jpeg"
     assert anchor_in(pictures, "avif:tune=psnr") == "avif:tune=psnr"
-    with pytest.raises(ParameterError, match="anchor 'webp': must be one of mmp:preset=default, "):
+    with pytest.raises(ParameterError, match="anchor 'webp': must be one of mmp:preset=plain, "):
         anchor_in(pictures, "webp")
 
 
 def test_markdown(pictures):
     text = tables.markdown(pictures, "jpeg")
     assert "|---|---|---|\n" in text
-    assert "| BD-rate % | mmp:preset=default | avif:tune=psnr |" in text
+    assert "| BD-rate % | mmp:preset=plain | avif:tune=psnr |" in text
     assert "| a.pgm | -20.0 | not measured |" in text
     assert "| b.pgm | not measured | no overlap |" in text
     assert "| mean of 1 that all have | -20.0 | without 1 of 1 |" in text
-    assert "| quality | bytes | bpp | mmp:preset=default | jpeg |" in text
+    assert "| quality | bytes | bpp | mmp:preset=plain | jpeg |" in text
     assert "| 0.16 | 160 | 0.1600 | 33.03 | 32.07 |" in text
     assert "| a.pgm | jpeg | 3 | OSError: a\\|b |" in text
     assert "| jpeg | best | x 1 | cpu | m |" in text
@@ -186,7 +186,7 @@ def test_drawings(pictures, tmp_path):
         figure = plot.draw_curves("a.pgm", pictures[0].curves, codecs)
         plot.save(figure, tmp_path / f"{name}.x")
     svg = (tmp_path / "first.x.svg").read_text()
-    assert "mmp:preset=default" in svg
+    assert "mmp:preset=plain" in svg
     assert "PSNR, dB" in svg
     assert svg == (tmp_path / "second.x.svg").read_text()
     with Image.open(tmp_path / "first.x.png") as image:

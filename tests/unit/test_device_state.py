@@ -121,7 +121,7 @@ def test_sizes_stop_at_the_limit():
 
 
 def test_state_points_to_what_the_partition_reaches():
-    params = EncodeParams.from_options(2, partition="dyadic")
+    params = EncodeParams.from_options(2, partition="dyadic", preset="plain")
     plan = plan_dictionaries(params.tools)
     state = make_state(params, (17, 40), plan, 1 << 40)
     reached = {scale.number for scale, _ in plan.offsets}

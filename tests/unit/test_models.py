@@ -61,7 +61,7 @@ def test_flag_frequencies_are_halved_beyond_the_limit():
 )
 def test_flag_context(scale, above, left, expected):
     numbers = [n if n == OUTSIDE else n.number for n in (above, left)]
-    assert flag_context(scale, *numbers, PRESETS["default"]) == expected
+    assert flag_context(scale, *numbers, PRESETS["plain"]) == expected
     assert flag_context(scale, *numbers, PRESETS["classic"]) == 0
 
 

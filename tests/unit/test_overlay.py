@@ -43,7 +43,7 @@ def test_leaf_edges():
 
 def test_leaf_edges_agree_with_the_coded_trees():
     picture = (np.indices((40, 56)).sum(axis=0) * 37 % 256).astype(np.uint8)
-    trace = mmpcodec.inspect(mmpcodec.encode(picture, 64, backend="reference"), decode=True).trace
+    trace = mmpcodec.inspect(mmpcodec.encode(picture, 64, preset="plain"), decode=True).trace
     top, left = leaf_edges(trace.leaf_scales)
     assert (top & left).sum() == sum(trace.leaves())
 

@@ -121,7 +121,7 @@ def test_sums_of_a_band_fit():
 @pytest.fixture(scope="module")
 def filtered():
     """A file with at least two filtered classes, and their number."""
-    data = mmpcodec.encode(CONTENT["natural"](np.random.default_rng(0), 64, 64), 30)
+    data = mmpcodec.encode(CONTENT["natural"](np.random.default_rng(0), 64, 64), 30, preset="plain")
     active = sum(map(bool, mmpcodec.inspect(data).header.coefficients))
     assert active >= 2
     return data, active
@@ -171,8 +171,10 @@ def test_other_coefficients_show_other_samples(filtered):
 
 def test_switched_off():
     picture = CONTENT["natural"](np.random.default_rng(0), 64, 64)
-    plain = mmpcodec.encode_picture(picture, EncodeParams.from_options(30, post_filter=False))
-    shown = mmpcodec.encode_picture(picture, EncodeParams.from_options(30))
+    plain = mmpcodec.encode_picture(
+        picture, EncodeParams.from_options(30, post_filter=False, preset="plain")
+    )
+    shown = mmpcodec.encode_picture(picture, EncodeParams.from_options(30, preset="plain"))
     assert plain.trace.bits["filter"] == 0
     assert len(shown.data) == len(plain.data) + shown.trace.bits["filter"] // 8
     assert shown.data.endswith(plain.data[HEADER_SIZE:])

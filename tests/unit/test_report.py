@@ -35,7 +35,11 @@ def swept(results):
         raise RuntimeError("<i>no</i>")
 
     failing = Codec("bad", "step", (1.0,), "none", {}, fail, fail)
-    codecs = [ours({}, [8, 32, 128, 512]), *peers("jpeg:quality=10/30/60/90"), failing]
+    codecs = [
+        ours({"preset": "plain"}, [8, 32, 128, 512]),
+        *peers("jpeg:quality=10/30/60/90"),
+        failing,
+    ]
     list(sweep(Picture(NASTY, samples), codecs, results))
     return grouped(results.rows())
 
@@ -57,7 +61,7 @@ def test_page_holds_everything(swept, results):
     data = json.loads(found["data"])
     (picture,) = data["pictures"]
     assert picture["name"] == NASTY
-    assert [curve["codec"] for curve in picture["curves"]] == ["mmp:preset=default", "jpeg", "bad"]
+    assert [curve["codec"] for curve in picture["curves"]] == ["mmp:preset=plain", "jpeg", "bad"]
     assert picture["curves"][2]["points"][0]["error"] == "RuntimeError: <i>no</i>"
     assert [len(view) for view in picture["views"]] == [2, 2]
     for view in picture["views"]:
@@ -91,7 +95,7 @@ def test_page_asks_for_nothing(swept, results):
 def test_views(swept, results):
     (picture,) = swept
     both = chosen_views(picture, results, 2)
-    assert [view[0]["codec"] for view in both] == ["mmp:preset=default"] * 2
+    assert [view[0]["codec"] for view in both] == ["mmp:preset=plain"] * 2
     assert both[0][0]["bytes"] < both[1][0]["bytes"]
     for lead, peer in both:
         sizes = [row["bytes"] for row in picture.curve("jpeg").good]
