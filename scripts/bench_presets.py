@@ -1,6 +1,6 @@
 """Seconds of the presets, and what little effort loses.
 
-    python scripts/bench_presets.py PICTURE... [-l LAMBDA] [--runs N]
+    python scripts/bench_presets.py PICTURE... [-p PRESET]... [-l LAMBDA] [--runs N]
 
 Prints the Markdown table of docs/benchmarks.md. Seconds are medians of wall time with 2 threads:
 from array to bytes and back after a warm-up, and those of whole commands, Python's start included.
@@ -94,6 +94,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("pictures", nargs="+", type=Path)
     parser.add_argument("-l", "--lambda", dest="lam", type=float, default=48.0)
+    parser.add_argument("-p", "--preset", dest="presets", action="append", choices=PRESETS)
     parser.add_argument("--runs", type=int, default=5)
     args = parser.parse_args()
     processors = len(os.sched_getaffinity(0))
@@ -103,7 +104,7 @@ def main() -> None:
     print(f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}")
     with tempfile.TemporaryDirectory() as folder:
         for path in args.pictures:
-            for preset in PRESETS:
+            for preset in args.presets or PRESETS:
                 for row in rows(path, preset, args.lam, args.runs, Path(folder)):
                     print(row, flush=True)
 
