@@ -98,6 +98,12 @@ struct SearchMemory {
     };
 };
 
+// That of this worker. Where it is asked for here, and not kept, the compiler knows that it is shared.
+__device__ inline SearchMemory& search_memory() {
+    extern __shared__ __align__(16) uint8_t shared[];
+    return *reinterpret_cast<SearchMemory*>(shared);
+}
+
 // Bytes of a worker that tries so many modes.
 MMP_HD constexpr int64_t search_bytes(int tried) {
     return int64_t{sizeof(SearchMemory)} + (tried - 1) * int64_t{sizeof(Candidate)};
@@ -114,13 +120,13 @@ MMP_HD constexpr int64_t worker_bytes() {
 
 // A worker and its place in the team.
 struct Worker {
-    SearchMemory& memory;
     BlockState& state;
     int number, workers;
     uint32_t* barriers;  // how often this one has waited at each
 
     __device__ uint8_t* own_memory() const {
-        return memory.picture.findings + number * memory.picture.worker_bytes;
+        const BlockPicture& picture = search_memory().picture;
+        return picture.findings + number * picture.worker_bytes;
     }
     __device__ Findings& findings(const Place& block) const {
         return reinterpret_cast<Findings*>(own_memory())[block.number()];
@@ -128,6 +134,7 @@ struct Worker {
     __device__ uint8_t* record(const Place& block, int slot) const {
         const int shape = shape_number(block.a, block.b);
         const int index = (block.row >> block.a) * (kMaxSide >> block.b) + (block.column >> block.b);
+        const SearchMemory& memory = search_memory();
         return own_memory() + memory.record_start[shape] +
                int64_t{memory.record_size[shape]} * (index * kSlots + slot);
     }
@@ -732,14 +739,13 @@ constexpr int kMostFrames = 2 * (kMaxSideLog2 - kMinSideLog2) + 1;
 
 class Search {
 public:
-    __device__ explicit Search(Worker& worker)
-        : worker_(worker), memory_(worker.memory), canvas_(worker.memory.canvas) {}
+    __device__ explicit Search(Worker& worker) : worker_(worker) {}
 
     // The best record of a fragment. All threads of all workers of the picture take part.
     __device__ const uint8_t* run() {
         forget();
         depth_ = -1;
-        const int side = memory_.picture.fragment_log2;
+        const int side = memory().picture.fragment_log2;
         descend({0, 0, side, side}, 0, worker_.workers, kNever);
         while (true) {
             Frame& frame = frames_[depth_];
@@ -756,6 +762,9 @@ public:
     }
 
 private:
+    __device__ static SearchMemory& memory() { return search_memory(); }
+    __device__ static Canvas& canvas() { return memory().canvas; }
+
     __device__ void forget() {
         for (int i = threadIdx.x; i < kBlocks; i += kBlockThreads) {
             Findings& findings = reinterpret_cast<Findings*>(worker_.own_memory())[i];
@@ -777,13 +786,13 @@ private:
     __device__ bool recall(Frame& frame) {
         if (!frame.alone()) return false;
         const Place& block = frame.block;
-        see_surroundings(memory_, block);
-        frame.hash = memory_.hash | 1;
+        see_surroundings(memory(), block);
+        frame.hash = memory().hash | 1;
         const Findings& findings = worker_.findings(block);
         for (int slot = 0; slot < kSlots; ++slot) {
             if (findings.hash[slot] != frame.hash) continue;
             const uint8_t* record = worker_.record(block, slot);
-            if (!seen_before(memory_, block, record)) continue;
+            if (!seen_before(memory(), block, record)) continue;
             const Record& head = *reinterpret_cast<const Record*>(record);
             found_ = head.cost < frame.bound ? record : nullptr;
             if (head.cost < kNever || frame.bound <= head.bound) return true;
@@ -804,19 +813,19 @@ private:
             uint32_t* other = reinterpret_cast<uint32_t*>(
                 worker_.record(block, findings.next) + start);
             for (int i = threadIdx.x; i < words; i += kBlockThreads)
-                one[i] = other[i] = memory_.surroundings[i];
+                one[i] = other[i] = memory().surroundings[i];
             if (threadIdx.x == 0) findings.hash[findings.next] = 0;
         }
         frame.begun = true;
         frame.best = nullptr;
         frame.least = frame.bound;
-        const int worth = memory_.worth[block.number()];
+        const int worth = memory().worth[block.number()];
         frame.parted = !frame.alone() && (worth >> kSplitColumns & 3) == 3;
         frame.way = kWhole;
         frame.half = 2;
         if (!(worth & 1)) return;
         uint8_t* record = worker_.record(block, findings.spare);
-        const int64_t cost = try_whole(memory_, block, frame.least, record);
+        const int64_t cost = try_whole(memory(), block, frame.least, record);
         if (cost >= frame.least) return;
         frame.least = cost;
         frame.best = record;
@@ -825,7 +834,7 @@ private:
     // Goes on to the next half of a block that is split, if there is one and it may still pay.
     __device__ bool next_half(Frame& frame) {
         while (frame.half < 2 &&
-               outside(canvas_, half_of(frame.block, frame.way, frame.half)))
+               outside(canvas(), half_of(frame.block, frame.way, frame.half)))
             frame.halves[frame.half++] = nullptr;
         if (frame.half == 2) return false;
         if (frame.cost >= frame.least) return false;
@@ -841,7 +850,7 @@ private:
     __device__ void take(Frame& frame) {
         frame.halves[frame.half] = found_;
         if (found_) {
-            show(memory_, half_of(frame.block, frame.way, frame.half), found_);
+            show(memory(), half_of(frame.block, frame.way, frame.half), found_);
             frame.cost += reinterpret_cast<const Record*>(found_)->cost;
             ++frame.half;
         } else {
@@ -855,22 +864,22 @@ private:
             const Findings& findings = worker_.findings(frame.block);
             uint8_t* record = worker_.record(frame.block, findings.spare);
             if (record == frame.best) record = worker_.record(frame.block, findings.next);
-            gather(canvas_, frame.block, frame.way, frame.cost, frame.halves, record);
+            gather(canvas(), frame.block, frame.way, frame.cost, frame.halves, record);
             frame.least = frame.cost;
             frame.best = record;
         }
-        mark(canvas_, frame.block, Unit{});
+        mark(canvas(), frame.block, Unit{});
         __syncthreads();
     }
 
     __device__ bool next_way(Frame& frame) {
-        const int worth = memory_.worth[frame.block.number()];
+        const int worth = memory().worth[frame.block.number()];
         for (int way = frame.way + 1; way <= kSplitRows; ++way) {
             const bool first = worker_.number < frame.middle();
             if (!(worth >> way & 1) || (frame.parted && first != (way == kSplitColumns))) continue;
             frame.way = way;
             frame.half = 0;
-            frame.cost = split_cost(memory_, frame.block, way);
+            frame.cost = split_cost(memory(), frame.block, way);
             return true;
         }
         return false;
@@ -918,8 +927,6 @@ private:
     }
 
     Worker& worker_;
-    SearchMemory& memory_;
-    Canvas& canvas_;
     Frame frames_[kMostFrames];
     int depth_;
     const uint8_t* found_;
