@@ -14,6 +14,7 @@ namespace mmp {
 // What lies around the block that is searched, in samples from the fragment's first.
 constexpr int kCanvasRows = kReach + kMaxSide, kCanvasColumns = kReach + 2 * kMaxSide;
 constexpr int kMostCandidates = kMostSurveyed + 4;
+constexpr int kSearchers = kBlockWarps - 1;  // warps that search templates
 // Bit of a block's worth: it, or a part of it, may be predicted by templates.
 constexpr int kMatched = 3;
 
@@ -77,6 +78,7 @@ struct SearchMemory {
     PredictMemory predict;
     Line lines[kMostCandidates];
     TrialMemory trial;
+    TemplateMemory templates[kSearchers];
     uint8_t source[kMaxSide][kMaxSide];
     uint8_t fitted[kMaxBlockArea], matched[kMaxBlockArea];
     const uint64_t* modes;   // promising ones of each block
@@ -91,7 +93,6 @@ struct SearchMemory {
     union {
         Candidate candidates[1];  // `tried` of them
         FitMemory fit;            // before them
-        TemplateMemory templates;
         struct {
             int64_t whole[kBlocks], least[kBlocks];
         } survey;
@@ -166,6 +167,17 @@ struct WindowPlaces {
         return window + (y - row + kWindowAbove) * stride + x - column + kWindowLeft;
     }
 };
+
+// The first column that is not decoded in the fragment's row of units that has the lane's number.
+__device__ inline int decoded_end(const SearchMemory& memory) {
+    const Canvas& canvas = memory.canvas;
+    const int row = threadIdx.x % 32 * kUnit;
+    if (row >= min(1 << memory.picture.fragment_log2, canvas.rows)) return 0;
+    int units = 0;
+#pragma unroll
+    for (int n = 0; n < kMaxSide / kUnit; ++n) units += canvas.known(row, n * kUnit);
+    return canvas.column + units * kUnit;
+}
 
 // Whether a sample of the picture that lies within the window is decoded.
 __device__ inline bool is_decoded(const SearchMemory& memory, int y, int x) {
@@ -458,7 +470,10 @@ __device__ inline int64_t try_whole(SearchMemory& memory, const Place& block, in
         picture.templates && templates_allowed(decoded, row, column, a, b);
     const uint64_t allowed = ((uint64_t{1} << (kLeastSquares + fitted)) - 1) | matched << kTemplates;
     const uint64_t promising = promising_modes(memory, block, likely, allowed);
-    const int warp = threadIdx.x / 32;
+    const bool matching = promising >> kTemplates & 1;
+    const WindowPlaces places{memory.window, canvas.row, canvas.column};
+    // Templates are searched by all warps but that of the fit.
+    const int warp = threadIdx.x / 32, searcher = (warp + 1) % kBlockWarps;
     if (warp == 0) price_modes(memory, block, promising, likely, allowed);
     if (warp == 1) {
         const int units = length / kUnit;
@@ -470,11 +485,19 @@ __device__ inline int64_t try_whole(SearchMemory& memory, const Place& block, in
     if (warp == 2 && promising >> kLeastSquares & 1)
         predict_least_squares(canvas, block.row, block.column, a, b, canvas.columns, memory.fit,
                               memory.fitted);
+    if (matching && searcher < kSearchers) {
+        const int top = canvas.row, right = picture.width, end = decoded_end(memory);
+        const auto end_of = [&](int y) {
+            const int within = __shfl_sync(kAllLanes, end, max(0, y - top) / kUnit);
+            return y < top ? right : within;
+        };
+        search_places(places, end_of, row, column, a, b, searcher, kSearchers,
+                      memory.templates[searcher]);
+    }
     __syncthreads();
-    if (promising >> kTemplates & 1)
-        predict_templates(WindowPlaces{memory.window, canvas.row, canvas.column}, decoded, row,
-                          column, a, b, picture.width, picture.templates, memory.templates,
-                          memory.matched);
+    if (matching)
+        average_places(places, row, column, a, b, picture.templates, kSearchers, memory.templates,
+                       memory.matched);
     const int count = trial.count;
     for (int n = warp; n < count; n += kBlockWarps) {
         const int angle = angle_of(trial.modes[n]);
