@@ -84,7 +84,7 @@ struct SearchMemory {
     const uint64_t* modes;   // promising ones of each block
     uint8_t worth[kBlocks];  // whether it may be whole, or split by columns or rows, see kMatched
     uint8_t* window;         // what templates see, see kWindowRows; null where there are none
-    unsigned long long wide[2];
+    uint32_t wide[kHashWords];
     uint32_t record_start[kShapes];
     uint32_t record_size[kShapes];
     uint32_t surroundings[kMostSurroundings];
@@ -256,7 +256,8 @@ __device__ inline void see_surroundings(SearchMemory& memory, const Place& block
     const int across = (kReach + max(length, block.width() + kReach)) / kUnit;
     const int above = kReach / kUnit * across, count = surrounding_units(block.a, block.b);
     __syncthreads();  // the hash before has been read
-    if (threadIdx.x == 0) memory.hash = 0, memory.wide[0] = memory.wide[1] = 0;
+    if (threadIdx.x < kHashWords) memory.wide[threadIdx.x] = 0;
+    if (threadIdx.x == 0) memory.hash = 0;
     __syncthreads();
     uint32_t hash = 0;
     for (int i = threadIdx.x; i < count; i += kBlockThreads) {
@@ -292,16 +293,20 @@ __device__ inline void see_surroundings(SearchMemory& memory, const Place& block
                 const uint64_t word = *reinterpret_cast<const uint32_t*>(canvas.sample(row + y, column));
                 const uint64_t mixed =
                     (word ^ uint64_t(i * kUnit + y + 1) << 32) * 0x9E3779B97F4A7C15ull;
-                wide[0] += (mixed ^ mixed >> 29) * 0xBF58476D1CE4E5B9ull;
-                wide[1] += (mixed ^ mixed >> 32) * 0x94D049BB133111EBull;
+                wide[0] ^= (mixed ^ mixed >> 29) * 0xBF58476D1CE4E5B9ull;
+                wide[1] ^= (mixed ^ mixed >> 32) * 0x94D049BB133111EBull;
             }
         }
-        for (int k = 0; k < 2; ++k) atomicAdd(&memory.wide[k], (unsigned long long)(wide[k]));
+        for (int k = 0; k < kHashWords; ++k) {
+            const uint32_t word = warp_xor(uint32_t(wide[k / 2] >> (k % 2 * 32)));
+            if (threadIdx.x % 32 == 0) atomicXor(&memory.wide[k], word);
+        }
     }
-    atomicAdd(&memory.hash, hash);
+    hash = warp_sum(hash);
+    if (threadIdx.x % 32 == 0) atomicAdd(&memory.hash, hash);
     __syncthreads();
     if (threadIdx.x < kHashWords) {
-        const uint32_t word = uint32_t(memory.wide[threadIdx.x / 2] >> (threadIdx.x % 2 * 32));
+        const uint32_t word = memory.wide[threadIdx.x];
         memory.surroundings[count * kSurroundingWords + threadIdx.x] = word;
         atomicAdd(&memory.hash, word);
     }

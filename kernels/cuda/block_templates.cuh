@@ -44,12 +44,28 @@ __device__ inline uint32_t add_squares(uint32_t x, uint32_t y, uint32_t sum) {
     return __dp4a(difference, difference, sum);
 }
 
-// Finds the best places in every `searchers`th row from number `searcher` on. By one warp.
+// Of one row of samples, the word where a lane's places begin and the one before.
+struct RowWords {
+    uint32_t before, here;
+};
+
+// Adds the squared differences of the pairs beside two rows, for each place of a lane.
+__device__ inline void add_pairs(const RowWords& upper, const RowWords& lower, uint32_t wanted,
+                                 uint32_t (&sums)[kLanePlaces]) {
+    const uint32_t first = __byte_perm(upper.before, lower.before, 0x7632);
+    const uint32_t third = __byte_perm(upper.here, lower.here, 0x5410);
+    sums[0] = add_squares(first, wanted, sums[0]);
+    sums[1] = add_squares(__byte_perm(first, third, 0x6341), wanted, sums[1]);
+    sums[2] = add_squares(third, wanted, sums[2]);
+    sums[3] = add_squares(__byte_perm(upper.here, lower.here, 0x6521), wanted, sums[3]);
+}
+
+// Finds the best places in every `searchers`th two rows from number `searcher` on. By one warp.
 //
 // Rows and columns are those of the picture. view.pointer(row, column) is where a sample lies,
 // view.stride what lies between rows; words of samples that begin at columns 0, 4 and so on are
-// aligned, and one before a place and one behind it may be read. end_of(row) is the first column that
-// is not decoded; all lanes ask at once.
+// aligned, and one before a place, one behind it and a row below it may be read. end_of(row) is the
+// first column that is not decoded; all lanes ask at once.
 template <class View, class End>
 __device__ void search_places(const View& view, const End& end_of, int row, int column, int a, int b,
                               int searcher, int searchers, TemplateMemory& memory) {
@@ -63,14 +79,13 @@ __device__ void search_places(const View& view, const End& end_of, int row, int 
     const auto words = [&](int y, int x) {
         return reinterpret_cast<const uint32_t*>(view.pointer(y - kTemplateWidth, x));
     };
-    // The two samples before a word, of two rows.
-    const auto pairs = [&](const uint32_t* word) {
-        return __byte_perm(word[-1], word[stride - 1], 0x7632);
-    };
     const uint32_t* const block = words(row, column);
     for (int n = lane; n < width / kLanePlaces; n += 32)
         memory.above[n] = {block[n], block[stride + n]};
-    for (int n = lane; n <= height / 2; n += 32) memory.beside[n] = pairs(block + 2 * n * stride);
+    for (int n = lane; n <= height / 2; n += 32) {
+        const uint32_t* const word = block + 2 * n * stride;
+        memory.beside[n] = __byte_perm(word[-1], word[stride - 1], 0x7632);
+    }
     __syncwarp();
     uint64_t best[kMostTemplates];
     for (uint64_t& key : best) key = kNoPlace;
@@ -78,57 +93,72 @@ __device__ void search_places(const View& view, const End& end_of, int row, int 
     // to be among the best: four earlier ones are no greater, or one is far less.
     uint32_t least[kLanePlaces], limit = kAllLanes;
     for (uint32_t& sum : least) sum = kAllLanes;
-    for (int r = searcher;; r += searchers) {
+    for (int r = 2 * searcher;; r += 2 * searchers) {
         const int y = first_row + r;
-        const int count = min(end_of(y + height - 1) - width + 1, beyond) - first_column;
-        if (count <= 0) break;
-        const uint32_t* place = words(y, own);
-        uint32_t sums[kLanePlaces] = {};
-        uint32_t upper = place[0], lower = place[stride];
+        const auto places_of = [&](int y) {
+            return max(0, min(end_of(y + height - 1) - width + 1, beyond) - first_column);
+        };
+        const uint32_t counts[2] = {uint32_t(places_of(y)), uint32_t(places_of(y + 1))};
+        if (counts[0] == 0) break;
+        const uint32_t* const place = words(y, own);
+        const auto row_words = [&](int i) {
+            return RowWords{place[i * stride - 1], place[i * stride]};
+        };
+        uint32_t sums[2][kLanePlaces] = {};
+        RowWords last = row_words(2);
+        {
+            const RowWords upper = row_words(0), middle = row_words(1);
+            add_pairs(upper, middle, memory.beside[0], sums[0]);
+            add_pairs(middle, last, memory.beside[0], sums[1]);
+            uint32_t over = upper.here, on = middle.here, under = last.here;
 #pragma unroll 1
-        for (int n = 0; n < width / kLanePlaces; ++n) {
-            const uint2 wanted = memory.above[n];
-            const uint32_t upper_next = place[n + 1], lower_next = place[stride + n + 1];
+            for (int n = 0; n < width / kLanePlaces; ++n) {
+                const uint2 wanted = memory.above[n];
+                const uint32_t over_next = place[n + 1], on_next = place[stride + n + 1];
+                const uint32_t under_next = place[2 * stride + n + 1];
 #pragma unroll
-            for (int k = 0; k < kLanePlaces; ++k) {
-                const uint32_t over = __funnelshift_r(upper, upper_next, 8 * k);
-                const uint32_t under = __funnelshift_r(lower, lower_next, 8 * k);
-                sums[k] = add_squares(under, wanted.y, add_squares(over, wanted.x, sums[k]));
+                for (int k = 0; k < kLanePlaces; ++k) {
+                    const uint32_t x = __funnelshift_r(over, over_next, 8 * k);
+                    const uint32_t y = __funnelshift_r(on, on_next, 8 * k);
+                    const uint32_t z = __funnelshift_r(under, under_next, 8 * k);
+                    sums[0][k] = add_squares(y, wanted.y, add_squares(x, wanted.x, sums[0][k]));
+                    sums[1][k] = add_squares(z, wanted.y, add_squares(y, wanted.x, sums[1][k]));
+                }
+                over = over_next, on = on_next, under = under_next;
             }
-            upper = upper_next, lower = lower_next;
         }
         const auto compare_beside = [&](int n) {
-            const uint32_t wanted = memory.beside[n];
-            const uint32_t* word = place + 2 * n * stride;
-            const uint32_t first = pairs(word), here = word[0], below = word[stride];
-            const uint32_t third = __byte_perm(here, below, 0x5410);
-            sums[0] = add_squares(first, wanted, sums[0]);
-            sums[1] = add_squares(__byte_perm(first, third, 0x6341), wanted, sums[1]);
-            sums[2] = add_squares(third, wanted, sums[2]);
-            sums[3] = add_squares(__byte_perm(here, below, 0x6521), wanted, sums[3]);
+            const RowWords middle = row_words(2 * n + 1), next = row_words(2 * n + 2);
+            add_pairs(last, middle, memory.beside[n], sums[0]);
+            add_pairs(middle, next, memory.beside[n], sums[1]);
+            last = next;
         };
-        compare_beside(0);
 #pragma unroll 1
         for (int n = 1; n < height / 2; n += 2) compare_beside(n), compare_beside(n + 1);
         bool promising = false;
 #pragma unroll
-        for (int k = 0; k < kLanePlaces; ++k) {
-            if (uint32_t(own + k - first_column) >= uint32_t(count)) sums[k] = kAllLanes;
-            promising |= sums[k] < limit;
-        }
+        for (int k = 0; k < kLanePlaces; ++k)
+#pragma unroll
+            for (int lower = 0; lower < 2; ++lower) {
+                uint32_t& sum = sums[lower][k];
+                if (uint32_t(own + k - first_column) >= counts[lower]) sum = kAllLanes;
+                promising |= sum < limit;
+            }
         if (!__any_sync(kAllLanes, promising)) continue;
         for (int k = 0; k < kLanePlaces; ++k)
-            least[k] = min(least[k], __reduce_min_sync(kAllLanes, sums[k]));
+            least[k] =
+                min(least[k], __reduce_min_sync(kAllLanes, min(sums[0][k], sums[1][k])));
         const uint32_t fourth = max(max(least[0], least[1]), max(least[2], least[3]));
         const uint32_t furthest =
             2 * min(min(least[0], least[1]), min(least[2], least[3])) + slack;
-        // In this row, places after and before those four may be as good.
+        // In these rows, some before the four may be no greater than they.
         const uint32_t here = min(limit, min(fourth, furthest) + 1);
 #pragma unroll
-        for (int k = 0; k < kLanePlaces; ++k) {
-            if (sums[k] >= here) continue;
-            const uint32_t number = r << kPlaceColumnsLog2 | (kLanePlaces * lane + k);
-            uint64_t key = uint64_t{sums[k]} << 32 | number;
+        for (int i = 0; i < 2 * kLanePlaces; ++i) {
+            const int lower = i / kLanePlaces, k = i % kLanePlaces;
+            if (sums[lower][k] >= here) continue;
+            const uint32_t number = (r + lower) << kPlaceColumnsLog2 | (kLanePlaces * lane + k);
+            uint64_t key = uint64_t{sums[lower][k]} << 32 | number;
             for (uint64_t& other : best)
                 if (key < other) {
                     const uint64_t further = other;
