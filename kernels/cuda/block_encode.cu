@@ -249,7 +249,8 @@ extern "C" __global__ void start_models(BlockState* states) {
 }
 
 // Searches fragments `first` to `last` - 1 of each picture, which were surveyed, and writes their
-// plans. Grid: (workers of a picture, a power of two; pictures), all resident at once.
+// plans. Grid: (workers of a picture, a power of two; pictures), all resident at once,
+// two on a multiprocessor.
 extern "C" __global__ void __launch_bounds__(kBlockThreads, 2)
     search_blocks(BlockState* states, int first, int last) {
     SearchMemory& memory = search_memory();

@@ -99,7 +99,7 @@ struct SearchMemory {
     };
 };
 
-// That of this worker. Where it is asked for here, and not kept, the compiler knows that it is shared.
+// That of this worker. The compiler knows that it is shared where it is asked for and not kept.
 __device__ inline SearchMemory& search_memory() {
     extern __shared__ __align__(16) uint8_t shared[];
     return *reinterpret_cast<SearchMemory*>(shared);

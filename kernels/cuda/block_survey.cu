@@ -57,7 +57,8 @@ __device__ void predict_block(int mode, const SurveyMemory& memory, int a, int b
 
 }  // namespace
 
-// Grid: (kBlocks, fragments, pictures), the first of the fragments being `first`.
+// Grid: (kBlocks, fragments, pictures), the first of the fragments being `first`; a multiprocessor has
+// room for five.
 extern "C" __global__ void __launch_bounds__(kBlockThreads, 5)
     survey_blocks(BlockState* states, int first) {
     __shared__ SurveyMemory memory;
