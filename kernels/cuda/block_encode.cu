@@ -5,7 +5,7 @@ namespace mmp {
 
 // Brings the survey's rough costs of the fragment up to date with the models, each worker its share.
 __device__ void price_rough(Worker& worker, int slot) {
-    SearchMemory& memory = worker.memory;
+    SearchMemory& memory = search_memory();
     const BlockPicture& picture = memory.picture;
     const BlockTables& tables = *picture.tables;
     const int side = 1 << picture.fragment_log2, rough = picture.rough;
@@ -58,7 +58,7 @@ __device__ void price_rough(Worker& worker, int slot) {
 
 // Which ways of which blocks are worth a try.
 __device__ void choose_worthwhile(Worker& worker, int slot) {
-    SearchMemory& memory = worker.memory;
+    SearchMemory& memory = search_memory();
     const BlockPicture& picture = memory.picture;
     const Canvas& canvas = memory.canvas;
     const int side = picture.fragment_log2;
@@ -203,7 +203,7 @@ __device__ void count_plan(SearchMemory& memory) {
 
 // Takes the best plan of a fragment: learns from it, and the first worker writes it.
 __device__ void take_plan(Worker& worker, const uint8_t* record, int fragment, int row, int column) {
-    SearchMemory& memory = worker.memory;
+    SearchMemory& memory = search_memory();
     const BlockPicture& picture = memory.picture;
     Canvas& canvas = memory.canvas;
     const int side = picture.fragment_log2;
@@ -249,11 +249,11 @@ extern "C" __global__ void start_models(BlockState* states) {
 }
 
 // Searches fragments `first` to `last` - 1 of each picture, which were surveyed, and writes their
-// plans. Grid: (workers of a picture, a power of two; pictures), all resident at once.
-extern "C" __global__ void __launch_bounds__(kBlockThreads)
+// plans. Grid: (workers of a picture, a power of two; pictures), all resident at once,
+// two on a multiprocessor.
+extern "C" __global__ void __launch_bounds__(kBlockThreads, 2)
     search_blocks(BlockState* states, int first, int last) {
-    extern __shared__ __align__(16) uint8_t shared[];
-    SearchMemory& memory = *reinterpret_cast<SearchMemory*>(shared);
+    SearchMemory& memory = search_memory();
     BlockState& state = states[blockIdx.y];
     for (int i = threadIdx.x; i < int(sizeof(BlockPicture) / 8); i += kBlockThreads)
         reinterpret_cast<uint64_t*>(&memory.picture)[i] =
@@ -277,7 +277,7 @@ extern "C" __global__ void __launch_bounds__(kBlockThreads)
     __syncthreads();
     const BlockPicture& picture = memory.picture;
     uint32_t barriers[2 * kMostWorkers] = {};
-    Worker worker{memory, state, int(blockIdx.x), int(gridDim.x), barriers};
+    Worker worker{state, int(blockIdx.x), int(gridDim.x), barriers};
     Search search(worker);
     const int side = 1 << picture.fragment_log2;
     const int across = (picture.width + side - 1) / side;

@@ -14,6 +14,7 @@ namespace mmp {
 // What lies around the block that is searched, in samples from the fragment's first.
 constexpr int kCanvasRows = kReach + kMaxSide, kCanvasColumns = kReach + 2 * kMaxSide;
 constexpr int kMostCandidates = kMostSurveyed + 4;
+constexpr int kSearchers = kBlockWarps - 1;  // warps that search templates
 // Bit of a block's worth: it, or a part of it, may be predicted by templates.
 constexpr int kMatched = 3;
 
@@ -77,12 +78,13 @@ struct SearchMemory {
     PredictMemory predict;
     Line lines[kMostCandidates];
     TrialMemory trial;
+    TemplateMemory templates[kSearchers];
     uint8_t source[kMaxSide][kMaxSide];
     uint8_t fitted[kMaxBlockArea], matched[kMaxBlockArea];
     const uint64_t* modes;   // promising ones of each block
     uint8_t worth[kBlocks];  // whether it may be whole, or split by columns or rows, see kMatched
     uint8_t* window;         // what templates see, see kWindowRows; null where there are none
-    unsigned long long wide[2];
+    uint32_t wide[kHashWords];
     uint32_t record_start[kShapes];
     uint32_t record_size[kShapes];
     uint32_t surroundings[kMostSurroundings];
@@ -91,12 +93,17 @@ struct SearchMemory {
     union {
         Candidate candidates[1];  // `tried` of them
         FitMemory fit;            // before them
-        TemplateMemory templates;
         struct {
             int64_t whole[kBlocks], least[kBlocks];
         } survey;
     };
 };
+
+// That of this worker. The compiler knows that it is shared where it is asked for and not kept.
+__device__ inline SearchMemory& search_memory() {
+    extern __shared__ __align__(16) uint8_t shared[];
+    return *reinterpret_cast<SearchMemory*>(shared);
+}
 
 // Bytes of a worker that tries so many modes.
 MMP_HD constexpr int64_t search_bytes(int tried) {
@@ -114,13 +121,13 @@ MMP_HD constexpr int64_t worker_bytes() {
 
 // A worker and its place in the team.
 struct Worker {
-    SearchMemory& memory;
     BlockState& state;
     int number, workers;
     uint32_t* barriers;  // how often this one has waited at each
 
     __device__ uint8_t* own_memory() const {
-        return memory.picture.findings + number * memory.picture.worker_bytes;
+        const BlockPicture& picture = search_memory().picture;
+        return picture.findings + number * picture.worker_bytes;
     }
     __device__ Findings& findings(const Place& block) const {
         return reinterpret_cast<Findings*>(own_memory())[block.number()];
@@ -128,6 +135,7 @@ struct Worker {
     __device__ uint8_t* record(const Place& block, int slot) const {
         const int shape = shape_number(block.a, block.b);
         const int index = (block.row >> block.a) * (kMaxSide >> block.b) + (block.column >> block.b);
+        const SearchMemory& memory = search_memory();
         return own_memory() + memory.record_start[shape] +
                int64_t{memory.record_size[shape]} * (index * kSlots + slot);
     }
@@ -159,6 +167,17 @@ struct WindowPlaces {
         return window + (y - row + kWindowAbove) * stride + x - column + kWindowLeft;
     }
 };
+
+// The first column that is not decoded in the fragment's row of units that has the lane's number.
+__device__ inline int decoded_end(const SearchMemory& memory) {
+    const Canvas& canvas = memory.canvas;
+    const int row = threadIdx.x % 32 * kUnit;
+    if (row >= min(1 << memory.picture.fragment_log2, canvas.rows)) return 0;
+    int units = 0;
+#pragma unroll
+    for (int n = 0; n < kMaxSide / kUnit; ++n) units += canvas.known(row, n * kUnit);
+    return canvas.column + units * kUnit;
+}
 
 // Whether a sample of the picture that lies within the window is decoded.
 __device__ inline bool is_decoded(const SearchMemory& memory, int y, int x) {
@@ -237,7 +256,8 @@ __device__ inline void see_surroundings(SearchMemory& memory, const Place& block
     const int across = (kReach + max(length, block.width() + kReach)) / kUnit;
     const int above = kReach / kUnit * across, count = surrounding_units(block.a, block.b);
     __syncthreads();  // the hash before has been read
-    if (threadIdx.x == 0) memory.hash = 0, memory.wide[0] = memory.wide[1] = 0;
+    if (threadIdx.x < kHashWords) memory.wide[threadIdx.x] = 0;
+    if (threadIdx.x == 0) memory.hash = 0;
     __syncthreads();
     uint32_t hash = 0;
     for (int i = threadIdx.x; i < count; i += kBlockThreads) {
@@ -273,16 +293,20 @@ __device__ inline void see_surroundings(SearchMemory& memory, const Place& block
                 const uint64_t word = *reinterpret_cast<const uint32_t*>(canvas.sample(row + y, column));
                 const uint64_t mixed =
                     (word ^ uint64_t(i * kUnit + y + 1) << 32) * 0x9E3779B97F4A7C15ull;
-                wide[0] += (mixed ^ mixed >> 29) * 0xBF58476D1CE4E5B9ull;
-                wide[1] += (mixed ^ mixed >> 32) * 0x94D049BB133111EBull;
+                wide[0] ^= (mixed ^ mixed >> 29) * 0xBF58476D1CE4E5B9ull;
+                wide[1] ^= (mixed ^ mixed >> 32) * 0x94D049BB133111EBull;
             }
         }
-        for (int k = 0; k < 2; ++k) atomicAdd(&memory.wide[k], (unsigned long long)(wide[k]));
+        for (int k = 0; k < kHashWords; ++k) {
+            const uint32_t word = warp_xor(uint32_t(wide[k / 2] >> (k % 2 * 32)));
+            if (threadIdx.x % 32 == 0) atomicXor(&memory.wide[k], word);
+        }
     }
-    atomicAdd(&memory.hash, hash);
+    hash = warp_sum(hash);
+    if (threadIdx.x % 32 == 0) atomicAdd(&memory.hash, hash);
     __syncthreads();
     if (threadIdx.x < kHashWords) {
-        const uint32_t word = uint32_t(memory.wide[threadIdx.x / 2] >> (threadIdx.x % 2 * 32));
+        const uint32_t word = memory.wide[threadIdx.x];
         memory.surroundings[count * kSurroundingWords + threadIdx.x] = word;
         atomicAdd(&memory.hash, word);
     }
@@ -451,7 +475,10 @@ __device__ inline int64_t try_whole(SearchMemory& memory, const Place& block, in
         picture.templates && templates_allowed(decoded, row, column, a, b);
     const uint64_t allowed = ((uint64_t{1} << (kLeastSquares + fitted)) - 1) | matched << kTemplates;
     const uint64_t promising = promising_modes(memory, block, likely, allowed);
-    const int warp = threadIdx.x / 32;
+    const bool matching = promising >> kTemplates & 1;
+    const WindowPlaces places{memory.window, canvas.row, canvas.column};
+    // Templates are searched by all warps but that of the fit.
+    const int warp = threadIdx.x / 32, searcher = (warp + 1) % kBlockWarps;
     if (warp == 0) price_modes(memory, block, promising, likely, allowed);
     if (warp == 1) {
         const int units = length / kUnit;
@@ -463,11 +490,19 @@ __device__ inline int64_t try_whole(SearchMemory& memory, const Place& block, in
     if (warp == 2 && promising >> kLeastSquares & 1)
         predict_least_squares(canvas, block.row, block.column, a, b, canvas.columns, memory.fit,
                               memory.fitted);
+    if (matching && searcher < kSearchers) {
+        const int top = canvas.row, right = picture.width, end = decoded_end(memory);
+        const auto end_of = [&](int y) {
+            const int within = __shfl_sync(kAllLanes, end, max(0, y - top) / kUnit);
+            return y < top ? right : within;
+        };
+        search_places(places, end_of, row, column, a, b, searcher, kSearchers,
+                      memory.templates[searcher]);
+    }
     __syncthreads();
-    if (promising >> kTemplates & 1)
-        predict_templates(WindowPlaces{memory.window, canvas.row, canvas.column}, decoded, row,
-                          column, a, b, picture.width, picture.templates, memory.templates,
-                          memory.matched);
+    if (matching)
+        average_places(places, row, column, a, b, picture.templates, kSearchers, memory.templates,
+                       memory.matched);
     const int count = trial.count;
     for (int n = warp; n < count; n += kBlockWarps) {
         const int angle = angle_of(trial.modes[n]);
@@ -732,14 +767,13 @@ constexpr int kMostFrames = 2 * (kMaxSideLog2 - kMinSideLog2) + 1;
 
 class Search {
 public:
-    __device__ explicit Search(Worker& worker)
-        : worker_(worker), memory_(worker.memory), canvas_(worker.memory.canvas) {}
+    __device__ explicit Search(Worker& worker) : worker_(worker) {}
 
     // The best record of a fragment. All threads of all workers of the picture take part.
     __device__ const uint8_t* run() {
         forget();
         depth_ = -1;
-        const int side = memory_.picture.fragment_log2;
+        const int side = memory().picture.fragment_log2;
         descend({0, 0, side, side}, 0, worker_.workers, kNever);
         while (true) {
             Frame& frame = frames_[depth_];
@@ -756,6 +790,9 @@ public:
     }
 
 private:
+    __device__ static SearchMemory& memory() { return search_memory(); }
+    __device__ static Canvas& canvas() { return memory().canvas; }
+
     __device__ void forget() {
         for (int i = threadIdx.x; i < kBlocks; i += kBlockThreads) {
             Findings& findings = reinterpret_cast<Findings*>(worker_.own_memory())[i];
@@ -777,13 +814,13 @@ private:
     __device__ bool recall(Frame& frame) {
         if (!frame.alone()) return false;
         const Place& block = frame.block;
-        see_surroundings(memory_, block);
-        frame.hash = memory_.hash | 1;
+        see_surroundings(memory(), block);
+        frame.hash = memory().hash | 1;
         const Findings& findings = worker_.findings(block);
         for (int slot = 0; slot < kSlots; ++slot) {
             if (findings.hash[slot] != frame.hash) continue;
             const uint8_t* record = worker_.record(block, slot);
-            if (!seen_before(memory_, block, record)) continue;
+            if (!seen_before(memory(), block, record)) continue;
             const Record& head = *reinterpret_cast<const Record*>(record);
             found_ = head.cost < frame.bound ? record : nullptr;
             if (head.cost < kNever || frame.bound <= head.bound) return true;
@@ -804,19 +841,19 @@ private:
             uint32_t* other = reinterpret_cast<uint32_t*>(
                 worker_.record(block, findings.next) + start);
             for (int i = threadIdx.x; i < words; i += kBlockThreads)
-                one[i] = other[i] = memory_.surroundings[i];
+                one[i] = other[i] = memory().surroundings[i];
             if (threadIdx.x == 0) findings.hash[findings.next] = 0;
         }
         frame.begun = true;
         frame.best = nullptr;
         frame.least = frame.bound;
-        const int worth = memory_.worth[block.number()];
+        const int worth = memory().worth[block.number()];
         frame.parted = !frame.alone() && (worth >> kSplitColumns & 3) == 3;
         frame.way = kWhole;
         frame.half = 2;
         if (!(worth & 1)) return;
         uint8_t* record = worker_.record(block, findings.spare);
-        const int64_t cost = try_whole(memory_, block, frame.least, record);
+        const int64_t cost = try_whole(memory(), block, frame.least, record);
         if (cost >= frame.least) return;
         frame.least = cost;
         frame.best = record;
@@ -825,7 +862,7 @@ private:
     // Goes on to the next half of a block that is split, if there is one and it may still pay.
     __device__ bool next_half(Frame& frame) {
         while (frame.half < 2 &&
-               outside(canvas_, half_of(frame.block, frame.way, frame.half)))
+               outside(canvas(), half_of(frame.block, frame.way, frame.half)))
             frame.halves[frame.half++] = nullptr;
         if (frame.half == 2) return false;
         if (frame.cost >= frame.least) return false;
@@ -841,7 +878,7 @@ private:
     __device__ void take(Frame& frame) {
         frame.halves[frame.half] = found_;
         if (found_) {
-            show(memory_, half_of(frame.block, frame.way, frame.half), found_);
+            show(memory(), half_of(frame.block, frame.way, frame.half), found_);
             frame.cost += reinterpret_cast<const Record*>(found_)->cost;
             ++frame.half;
         } else {
@@ -855,22 +892,22 @@ private:
             const Findings& findings = worker_.findings(frame.block);
             uint8_t* record = worker_.record(frame.block, findings.spare);
             if (record == frame.best) record = worker_.record(frame.block, findings.next);
-            gather(canvas_, frame.block, frame.way, frame.cost, frame.halves, record);
+            gather(canvas(), frame.block, frame.way, frame.cost, frame.halves, record);
             frame.least = frame.cost;
             frame.best = record;
         }
-        mark(canvas_, frame.block, Unit{});
+        mark(canvas(), frame.block, Unit{});
         __syncthreads();
     }
 
     __device__ bool next_way(Frame& frame) {
-        const int worth = memory_.worth[frame.block.number()];
+        const int worth = memory().worth[frame.block.number()];
         for (int way = frame.way + 1; way <= kSplitRows; ++way) {
             const bool first = worker_.number < frame.middle();
             if (!(worth >> way & 1) || (frame.parted && first != (way == kSplitColumns))) continue;
             frame.way = way;
             frame.half = 0;
-            frame.cost = split_cost(memory_, frame.block, way);
+            frame.cost = split_cost(memory(), frame.block, way);
             return true;
         }
         return false;
@@ -918,8 +955,6 @@ private:
     }
 
     Worker& worker_;
-    SearchMemory& memory_;
-    Canvas& canvas_;
     Frame frames_[kMostFrames];
     int depth_;
     const uint8_t* found_;

@@ -74,10 +74,11 @@ struct ScanPlace {
 constexpr int kMarginArea = kMaxBlockArea / 16 * 36;
 constexpr int kMostMargins = (kCodedSide + 2) * (kCodedSide + 2);
 
-// What templates can see: the decoded picture around the fragment's first sample. Each worker has a
-// copy in its memory.
+// What templates can see: the decoded picture around the fragment's first sample, and some that they
+// only read. Each worker has a copy in its memory.
 constexpr int kWindowAbove = kTemplateRows + kUnit, kWindowLeft = kTemplateColumns + kUnit;
-constexpr int kWindowRows = kWindowAbove + kMaxSide, kWindowColumns = kWindowLeft + 2 * kMaxSide;
+constexpr int kWindowRows = kWindowAbove + kMaxSide + kUnit;
+constexpr int kWindowColumns = kWindowLeft + 2 * kMaxSide;
 constexpr int kWindowBytes = kWindowRows * kWindowColumns;
 
 // How a node of a plan is packed.

@@ -16,19 +16,17 @@ struct SurveyMemory {
     int32_t energy;
     uint8_t source[kMaxBlockArea], fitted[kMaxBlockArea], matched[kMaxBlockArea];
     uint8_t prediction[kMaxBlockArea];
-    union {
-        int16_t half[kCodedSide * kMaxSide];
-        TemplateMemory templates;  // before it
-    };
+    int16_t half[kCodedSide * kMaxSide];
+    TemplateMemory templates[kBlockWarps];
 };
 
-// The plane as templates see it.
+// The plane as templates see it. Before and behind it there are other arrays.
 struct PlanePlaces {
     const uint8_t* samples;
-    int64_t stride;
+    int stride;
 
     __device__ const uint8_t* pointer(int row, int column) const {
-        return samples + row * stride + column;
+        return samples + int64_t{row} * stride + column;
     }
 };
 
@@ -59,8 +57,9 @@ __device__ void predict_block(int mode, const SurveyMemory& memory, int a, int b
 
 }  // namespace
 
-// Grid: (kBlocks, fragments, pictures), the first of the fragments being `first`.
-extern "C" __global__ void __launch_bounds__(kBlockThreads)
+// Grid: (kBlocks, fragments, pictures), the first of the fragments being `first`; a multiprocessor has
+// room for five.
+extern "C" __global__ void __launch_bounds__(kBlockThreads, 5)
     survey_blocks(BlockState* states, int first) {
     __shared__ SurveyMemory memory;
     BlockState& state = states[blockIdx.z];
@@ -134,16 +133,23 @@ extern "C" __global__ void __launch_bounds__(kBlockThreads)
     __syncthreads();
     // Templates take long: only where the others leave much, and at most one of them looks better.
     const int best = memory.sums[memory.ranked[0]] >> 1, next = memory.sums[memory.ranked[1]] >> 1;
-    const auto decoded = [&](int y, int x) {
-        if (y < top) return true;
-        if (y < row) return x < column + width;
-        if (y < row + height) return x < column;
-        return y < min(top + side, picture.height) && x < start;
+    const auto end_of = [&](int y) {
+        if (y < top) return picture.width;
+        if (y < row) return column + width;
+        if (y < row + height) return column;
+        return y < min(top + side, picture.height) ? start : 0;
     };
+    const auto decoded = [&](int y, int x) { return x < end_of(y); };
     if (picture.templates && 64 * int64_t{best} >= int64_t{picture.step} << (a + b) &&
         templates_allowed(decoded, row, column, a, b)) {
-        predict_templates(PlanePlaces{picture.coarse, picture.width}, decoded, row, column, a, b,
-                          picture.width, picture.templates, memory.templates, memory.matched);
+        const PlanePlaces places{picture.coarse, picture.width};
+        const int searcher = threadIdx.x / 32;
+        search_places(places, end_of, row, column, a, b, searcher, kBlockWarps,
+                      memory.templates[searcher]);
+        __syncthreads();
+        average_places(places, row, column, a, b, picture.templates, kBlockWarps, memory.templates,
+                       memory.matched);
+        __syncthreads();
         for (int i = threadIdx.x; i < 1 << pieces_log2; i += kBlockThreads) {
             const int y = (i >> (b - kUnitLog2)) * kUnit, x = (i << kUnitLog2) & (width - 1);
             int difference[kUnit * kUnit];

@@ -9,6 +9,8 @@ constexpr uint32_t kAllLanes = 0xFFFFFFFFu;
 
 __device__ inline uint32_t warp_sum(uint32_t value) { return __reduce_add_sync(kAllLanes, value); }
 
+__device__ inline uint32_t warp_xor(uint32_t value) { return __reduce_xor_sync(kAllLanes, value); }
+
 // Sum of the values of the lanes before this one.
 __device__ inline uint32_t warp_sum_before(uint32_t value) {
     const int lane = threadIdx.x % 32;
