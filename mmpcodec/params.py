@@ -30,11 +30,13 @@ MAX_STEP = 65535
 ALLOWED_WITH: dict[bool, dict[str, tuple[Sequence[int], str]]] = {
     False: {
         "fragment_size": (FRAGMENT_SIZES[:1], "16"),
+        "dictionary": (range(1), "0"),
         "templates": (range(1), "0"),
         "step": (range(1), "0"),
     },
     True: {
         "fragment_size": (FRAGMENT_SIZES, " or ".join(map(str, FRAGMENT_SIZES))),
+        "dictionary": (range(2), "0 to 1"),
         "templates": (range(MAX_TEMPLATES + 1), f"0 to {MAX_TEMPLATES}"),
         "step": (range(1, MAX_STEP + 1), f"1 to {MAX_STEP}"),
     },
@@ -60,7 +62,7 @@ def _check_int(name: str, value: Any, low: int, high: int) -> None:
 
 
 def fault_with(prediction: bool, name: str, value: int) -> str | None:
-    """What is wrong with a fragment size or step of a file, with prediction or without; or None."""
+    """What is wrong with a field of ``ALLOWED_WITH``, with prediction or without; or None."""
     allowed, shown = ALLOWED_WITH[prediction][name]
     if value in allowed:
         return None
@@ -134,7 +136,10 @@ class Tools:
         Filter the decoded picture where that pays; a file says so only if it does.
     prediction : bool
         Predict blocks from what is decoded around them and code the rest by a transform; the tools
-        of the dictionaries then have no part.
+        of the dictionaries then have no part, unless ``dictionary`` is on.
+    dictionary : bool
+        Let blocks of at most 16x16 samples be trees of the dictionaries instead of predicted.
+        Without prediction False: all is trees then.
     fragment_size : int
         Height and width of a fragment: 16, with prediction also 32 and 64.
     least_squares : bool
@@ -157,6 +162,7 @@ class Tools:
     replacement: bool = False
     post_filter: bool = True
     prediction: bool = False
+    dictionary: bool = False
     fragment_size: int = 16
     least_squares: bool = True
     templates: int = 0
@@ -178,8 +184,8 @@ class Tools:
         _check_int("fragment_size", self.fragment_size, min(FRAGMENT_SIZES), max(FRAGMENT_SIZES))
         _check_int("templates", self.templates, 0, MAX_TEMPLATES)
         _check_int("step", self.step, 0, MAX_STEP)
-        for name in ("fragment_size", "templates", "step"):
-            number = getattr(self, name)
+        for name in ALLOWED_WITH[self.prediction]:
+            number = int(getattr(self, name))
             left_open = name == "step" and number == 0
             if not left_open and (fault := fault_with(self.prediction, name, number)):
                 raise ParameterError(f"{name} = {number}: {fault}")
@@ -195,9 +201,9 @@ TREE_TOOLS = (
     "redundancy_radius",
     "replacement",
 )
-"""Tools that have no part where blocks are predicted."""
-BLOCK_TOOLS = ("prediction", "fragment_size", "least_squares", "templates", "step")
-"""Tools that have no part otherwise."""
+"""Tools that have no part where no tree of the dictionaries can be."""
+BLOCK_TOOLS = ("prediction", "dictionary", "fragment_size", "least_squares", "templates", "step")
+"""Tools that have no part without prediction."""
 
 PRESETS: dict[str, Tools] = {
     "default": Tools(),
@@ -209,12 +215,21 @@ PRESETS: dict[str, Tools] = {
         redundancy_radius=None,
         replacement=True,
     ),
+    "mixed": Tools(
+        dictionary_limit=MAX_DICTIONARY_LIMIT,
+        displaced_blocks=2,
+        redundancy_radius=None,
+        replacement=True,
+        prediction=True,
+        dictionary=True,
+        fragment_size=32,
+    ),
 }
 RADIUS_PER_LAMBDA = 4
 """Redundancy radius that an encoder takes if it is left open, in lambda."""
 AUTO = "auto"
-TRIED = ("photo", "text")
-"""What "auto" tries; those with prediction are first, and left out where nothing may be lost."""
+TRIED = ("photo", "text", "mixed")
+"""What "auto" tries; those with prediction are left out where nothing may be lost."""
 
 
 def preset_names(preset: str, lam: float) -> tuple[str, ...]:
@@ -226,7 +241,7 @@ def preset_names(preset: str, lam: float) -> tuple[str, ...]:
         When there is no such preset.
     """
     if preset == AUTO:
-        return TRIED if lam else TRIED[1:]
+        return tuple(name for name in TRIED if lam or not PRESETS[name].prediction)
     if preset not in PRESETS:
         raise ParameterError(f"preset = {preset!r}: must be one of {', '.join((*PRESETS, AUTO))}")
     return (preset,)

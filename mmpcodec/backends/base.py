@@ -24,8 +24,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mmpcodec.codec.blocks import KIND_NAMES, MAX_LOG2, MODE_NAMES, UNIT_LOG2, mode_name
+from mmpcodec.codec.blocks import KIND_NAMES, MAX_LOG2, MODE_NAMES, TREE, UNIT_LOG2, mode_name
 from mmpcodec.codec.fragments import fragments_in
+from mmpcodec.codec.models import OUTSIDE
 from mmpcodec.codec.postfilter import PostFilter
 from mmpcodec.codec.scales import SCALES
 from mmpcodec.errors import Cancelled
@@ -73,7 +74,8 @@ class Trace:
         Ideal code length by syntax element ("flag", "class", "element"), in bits; of a file also
         that of the post filter's coefficients ("filter").
     leaf_scales : (H', W') int8 array or None
-        Scale number of the leaf at each sample of the padded picture; None without dictionaries.
+        Scale number of the leaf at each sample of the padded picture, -1 where no tree is; None
+        without dictionaries.
     dictionary_sizes : (25,) int array or None
         Elements of each scale at the end; 0 where the partition has no such segments.
     units : (H' / 4, W' / 4, 4) uint8 array or None
@@ -94,7 +96,8 @@ class Trace:
         """Number of leaves of trees of each of the 25 scales."""
         if self.leaf_scales is None:
             return [0] * len(SCALES)
-        samples = np.bincount(self.leaf_scales.ravel(), minlength=len(SCALES))
+        scales = self.leaf_scales[self.leaf_scales != OUTSIDE]
+        samples = np.bincount(scales, minlength=len(SCALES))
         return [int(n) // (s.height * s.width) for n, s in zip(samples, SCALES, strict=True)]
 
     def blocks(self) -> dict[str, np.ndarray]:
@@ -112,9 +115,10 @@ class Trace:
         return dict(zip(KIND_NAMES, counts, strict=True))
 
     def modes(self) -> dict[str, int]:
-        """Number of blocks by the name of their mode."""
+        """Number of predicted blocks by the name of their mode."""
         counts = dict.fromkeys(MODE_NAMES.values(), 0)
-        for mode in self._first_units()[:, 2].tolist():
+        units = self._first_units()
+        for mode in units[units[:, 3] != TREE, 2].tolist():
             counts[mode_name(mode)] += 1
         return counts
 
