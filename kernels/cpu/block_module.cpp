@@ -30,7 +30,7 @@ BlockTools block_tools_from(const BlockToolsTuple& t) {
             std::get<3>(t)};
 }
 
-std::optional<Tools> tools_from(const std::optional<ToolsTuple>& t) {
+std::optional<Tools> tree_tools_from(const std::optional<ToolsTuple>& t) {
     return t ? std::optional(tools_from(*t)) : std::nullopt;
 }
 
@@ -70,7 +70,7 @@ nb::object encode(const Samples& samples, const BlockToolsTuple& tools,
     const auto [payload, coded] = [&] {
         nb::gil_scoped_release released;
         return encode_blocks(samples.data(), plane, block_tools_from(tools),
-                             tools_from(tree_tools), options, report);
+                             tree_tools_from(tree_tools), options, report);
     }();
     return nb::make_tuple(nb::bytes(payload.data(), payload.size())) + describe(*coded, plane);
 }
@@ -84,7 +84,7 @@ nb::tuple decode(const nb::bytes& payload, int height, int width, const BlockToo
     const Progress report = progress_from(progress);
     const auto coded = [&] {
         nb::gil_scoped_release released;
-        return decode_blocks(data, size, plane, block_tools_from(tools), tools_from(tree_tools),
+        return decode_blocks(data, size, plane, block_tools_from(tools), tree_tools_from(tree_tools),
                              threads, report);
     }();
     return describe(*coded, plane);
