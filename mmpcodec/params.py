@@ -223,6 +223,7 @@ PRESETS: dict[str, Tools] = {
         prediction=True,
         dictionary=True,
         fragment_size=32,
+        templates=MAX_TEMPLATES,
     ),
 }
 RADIUS_PER_LAMBDA = 4

@@ -1,4 +1,4 @@
-"""Seconds of the presets photo and text, and what little effort loses.
+"""Seconds of the presets photo, text and mixed, and what little effort loses.
 
     python scripts/bench_presets.py PICTURE... [-l LAMBDA] [--runs N]
 
@@ -23,6 +23,7 @@ from timing import median_seconds
 
 import mmpcodec
 from mmpcodec import EncodeParams, Encoding, pictures
+from mmpcodec.params import PRESETS, TRIED
 
 THREADS = 2
 EFFORTS = (1, 6, 9)
@@ -54,7 +55,7 @@ def command_seconds(runs: int, *arguments: object) -> float:
 def rows(path: Path, preset: str, lam: float, runs: int, folder: Path) -> Iterator[str]:
     """The table's rows of one picture and preset."""
     picture = pictures.read(path)
-    efforts = EFFORTS if preset == "photo" else (FULL_EFFORT,)
+    efforts = EFFORTS if PRESETS[preset].prediction else (FULL_EFFORT,)
     full = quality(picture, encode(picture, preset, lam))
     coarser = quality(picture, encode(picture, preset, 2 * lam))
     slope = (full[1] - coarser[1]) / (full[0] - coarser[0])
@@ -102,7 +103,7 @@ def main() -> None:
     print(f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}")
     with tempfile.TemporaryDirectory() as folder:
         for path in args.pictures:
-            for preset in ("photo", "text"):
+            for preset in TRIED:
                 for row in rows(path, preset, args.lam, args.runs, Path(folder)):
                     print(row, flush=True)
 

@@ -15,7 +15,8 @@ A backend
 - raises ``TruncatedStream`` or ``CorruptStream`` for a payload that does not decode, and nothing
   else, in time and memory bounded by the size of the picture.
 
-A backend asked for by name never falls back to another one.
+A backend asked for by name never falls back to another one; only of several candidates, as preset
+"auto" has them, one that it lacks a tool of is coded by another.
 """
 
 from abc import ABC, abstractmethod
@@ -71,8 +72,8 @@ class Trace:
     Parameters
     ----------
     bits : dict of str to float
-        Ideal code length by syntax element ("flag", "class", "element"), in bits; of a file also
-        that of the post filter's coefficients ("filter").
+        Ideal code length by syntax element, see ``syntax``, in bits; of a file also that of the
+        post filter's coefficients ("filter").
     leaf_scales : (H', W') int8 array or None
         Scale number of the leaf at each sample of the padded picture, -1 where no tree is; None
         without dictionaries.

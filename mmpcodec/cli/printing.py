@@ -60,7 +60,9 @@ class Printer:
 
 def tools_text(tools: Tools) -> str:
     """The normative tools that have a part in a picture, in one line."""
-    without_part = TREE_TOOLS if tools.prediction else BLOCK_TOOLS
+    without_part: tuple[str, ...] = () if tools.prediction else BLOCK_TOOLS
+    if tools.prediction and not tools.dictionary:
+        without_part = TREE_TOOLS
     return ", ".join(
         f"{field.name.replace('_', ' ')} {_value_text(getattr(tools, field.name))}"
         for field in fields(tools)

@@ -74,7 +74,11 @@ def encode_pictures(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> list[Encoding]:
-    """As ``encode_batch``, with parameters in one object, and with all that encoding found out."""
+    """As ``encode_batch``, with parameters in one object, and with all that encoding found out.
+
+    Of several candidates one that the named backend lacks a tool of is coded by another backend,
+    since all write the same bytes; a single set of tools is not.
+    """
     planes = []
     for number, array in enumerate(arrays):
         try:
@@ -93,12 +97,16 @@ def encode_pictures(
         backend = "cuda"
     alone = params.each_alone()
     sources = [plane.get() if on_device(plane) else plane for plane in planes]
-    ways = [
-        _encode_planes(planes, sources, each, backend, threads, _part(progress, number, len(alone)))
-        for number, each in enumerate(alone)
-    ]
-    if len(ways) == 1:
-        return ways[0]
+    if len(alone) == 1:
+        return _encode_planes(planes, sources, alone[0], backend, threads, progress)
+    named = backends.get(backend)
+    ways = []
+    for number, each in enumerate(alone):
+        part = _part(progress, number, len(alone))
+        if named.lacks(each.tools):
+            ways.append(_encode_planes(sources, sources, each, "auto", threads, part))
+        else:
+            ways.append(_encode_planes(planes, sources, each, backend, threads, part))
     return [
         min(files, key=partial(_cost, source=source, lam=params.lam))
         for source, *files in zip(sources, *ways, strict=True)
@@ -126,8 +134,8 @@ def _encode_planes(
 
 def _part(progress: Progress | None, number: int, count: int) -> Progress | None:
     """Progress of one of several passes over the same pictures."""
-    if progress is None or count == 1:
-        return progress
+    if progress is None:
+        return None
     return lambda done, total: progress(number * total + done, count * total)
 
 
@@ -235,15 +243,16 @@ def encode(
         Lagrange multiplier in squared error per bit: larger makes smaller files. 0 is lossless.
     backend : {"auto", "cpu", "cuda", "reference"}
         Where to run. All backends write the same bytes. "auto" takes cuda where that is faster.
+        What preset "auto" tries and the named one lacks is coded by another.
     threads : int or None
         Threads of the cpu backend; None takes what the machine has. Never changes a byte.
     progress : callable or None
         ``progress(done, total) -> bool`` is called with the number of finished fragments;
         returning False cancels.
     **options
-        ``preset`` ("default", "classic", "photo", "text" or "auto"), ``rate_model`` ("adaptive" or
-        "log2"), ``effort``, and the tools that override the preset; see ``EncodeParams`` and
-        ``Tools``.
+        ``preset`` ("default", "classic", "photo", "text", "mixed" or "auto"), ``rate_model``
+        ("adaptive" or "log2"), ``effort``, and the tools that override the preset; see
+        ``EncodeParams`` and ``Tools``.
 
     Returns
     -------
@@ -255,7 +264,7 @@ def encode(
     ParameterError
         For a picture or parameter that is not supported.
     BackendUnavailable
-        When the named backend cannot run here.
+        When the named backend cannot run here, or lacks a tool of the preset.
     LimitExceeded, KernelError
         When the device has too little memory, or a kernel does not compile.
     Cancelled

@@ -30,7 +30,7 @@ def outcome(data, limits=SMALL, backend="auto"):
         return type(error)
 
 
-@pytest.fixture(scope="module", params=["default", "classic", "text", "dyadic", "photo"])
+@pytest.fixture(scope="module", params=["default", "classic", "text", "dyadic", "photo", "mixed"])
 def data(request):
     picture = text_like(np.random.default_rng(0), 33, 50)
     options = {"partition": "dyadic"} if request.param == "dyadic" else {"preset": request.param}

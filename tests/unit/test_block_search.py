@@ -88,7 +88,8 @@ def test_what_progress_raises_passes_through():
 
 def test_units_tell_the_blocks():
     picture = CONTENT["text"](np.random.default_rng(6), 25, 22)
-    _, _, bits, known = encoded(picture, params(30, effort=2))
+    _, _, bits, coded = encoded(picture, params(30, effort=2))
+    known = coded.units.known
     assert known.shape == (7, 6, 4)
     blocks = (16 / 2.0 ** known[..., :2].sum(axis=2)).sum()
     assert blocks == round(blocks)
