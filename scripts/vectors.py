@@ -171,7 +171,8 @@ def damaged(streams: Callable[[str], bytes]) -> Iterator[tuple[str, bytes]]:
     mixed = streams("mixed-preset")
     yield "bad-mixed-cut", repaired(mixed[: HEADER_SIZE + 60])
     yield "bad-mixed-longer", repaired(mixed + bytes(8))
-    yield "bad-mixed-other-limit", changed("mixed-preset", OFFSETS["dictionary limit"] + 1, 0)
+    place = OFFSETS["displaced blocks"]
+    yield "bad-mixed-other-displaced-blocks", changed("mixed-preset", place, 1)
     yield "bad-photo-other-step", changed("photo-unfiltered", OFFSETS["step"] + 1, 1)
 
 
