@@ -103,19 +103,19 @@ def cases() -> Iterator[tuple[str, np.ndarray, EncodeParams]]:
     yield "photo-one-template", woven[:45, :50], photo(90, effort=3, fragment_size=16, templates=1)
     yield "photo-without-templates", woven[:45, :50], photo(90, effort=1, templates=0)
     mixed = partial(params, preset="mixed")
-    both = np.hstack([page, camera])
+    both = np.hstack([shipped("terminal.pgm")[8:56, 8:104], camera[:, :24]])
     yield "mixed-one-pixel", np.array([[77]], np.uint8), mixed(32)
     yield "mixed-one-row", steps[None, :], mixed(8)
-    yield "mixed-preset", both, mixed(48, effort=3)
-    yield "mixed-odd-size", both[:43, 7:106], mixed(30, effort=2)
-    yield "mixed-fragments-16", both[:, 20:], mixed(60, effort=2, fragment_size=16)
+    yield "mixed-preset", both, mixed(48, effort=1)
+    yield "mixed-odd-size", both[:43, 7:114], mixed(30, effort=2)
+    yield "mixed-fragments-16", both, mixed(60, effort=1, fragment_size=16)
     yield "mixed-fragments-64", np.vstack([both, both[::-1]]), mixed(60, effort=1, fragment_size=64)
     yield (
         "mixed-all-tools",
-        both[:40, 30:96],
+        both,
         mixed(
             20,
-            effort=2,
+            effort=1,
             rate_model="log2",
             partition="dyadic",
             dictionary_limit=300,
@@ -129,7 +129,7 @@ def cases() -> Iterator[tuple[str, np.ndarray, EncodeParams]]:
         both[:45],
         mixed(
             40,
-            effort=2,
+            effort=1,
             index_classes=False,
             flag_contexts=False,
             copy_radius=8,
