@@ -44,15 +44,16 @@ class ReferenceBackend(Backend):
         progress: Progress | None = None,
     ) -> Coded:
         if params.tools.prediction:
-            payload, *found = encode_blocks(
-                plane,
-                params.coded_tools,
-                params.lambda_fixed,
-                params.effort,
-                partial(report_progress, progress),
-                params.rate_model,
+            return _coded_blocks(
+                *encode_blocks(
+                    plane,
+                    params.coded_tools,
+                    params.lambda_fixed,
+                    params.effort,
+                    partial(report_progress, progress),
+                    params.rate_model,
+                )
             )
-            return _coded_blocks(payload, *found)
         state = PictureState(plane.shape, params.coded_tools)
         writer = SymbolWriter()
         fragments = zip(state.walk(progress), state.fragments_of(plane), strict=True)
