@@ -77,7 +77,7 @@ def tools() -> st.SearchStrategy[Tools]:
 
 
 def block_tools() -> st.SearchStrategy[Tools]:
-    """Tools with prediction, half of them with trees among the blocks."""
+    """Tools with prediction, a third of them with trees among the blocks."""
     predicted = st.builds(
         Tools,
         post_filter=st.booleans(),
@@ -87,7 +87,7 @@ def block_tools() -> st.SearchStrategy[Tools]:
         templates=st.integers(0, MAX_TEMPLATES),
         step=st.one_of(st.integers(1, 400), st.integers(1, MAX_STEP)),
     )
-    return st.one_of(predicted, st.builds(_with_trees, predicted, tools()))
+    return st.one_of(predicted, predicted, st.builds(_with_trees, predicted, tools()))
 
 
 def _with_trees(blocks: Tools, trees: Tools) -> Tools:
