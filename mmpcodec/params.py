@@ -30,11 +30,13 @@ MAX_STEP = 65535
 ALLOWED_WITH: dict[bool, dict[str, tuple[Sequence[int], str]]] = {
     False: {
         "fragment_size": (FRAGMENT_SIZES[:1], "16"),
+        "dictionary": (range(1), "0"),
         "templates": (range(1), "0"),
         "step": (range(1), "0"),
     },
     True: {
         "fragment_size": (FRAGMENT_SIZES, " or ".join(map(str, FRAGMENT_SIZES))),
+        "dictionary": (range(2), "0 to 1"),
         "templates": (range(MAX_TEMPLATES + 1), f"0 to {MAX_TEMPLATES}"),
         "step": (range(1, MAX_STEP + 1), f"1 to {MAX_STEP}"),
     },
@@ -60,7 +62,7 @@ def _check_int(name: str, value: Any, low: int, high: int) -> None:
 
 
 def fault_with(prediction: bool, name: str, value: int) -> str | None:
-    """What is wrong with a fragment size or step of a file, with prediction or without; or None."""
+    """What is wrong with a field of ``ALLOWED_WITH``, with prediction or without; or None."""
     allowed, shown = ALLOWED_WITH[prediction][name]
     if value in allowed:
         return None
@@ -134,7 +136,10 @@ class Tools:
         Filter the decoded picture where that pays; a file says so only if it does.
     prediction : bool
         Predict blocks from what is decoded around them and code the rest by a transform; the tools
-        of the dictionaries then have no part.
+        of the dictionaries then have no part, unless ``dictionary`` is on.
+    dictionary : bool
+        Let blocks of at most 16x16 samples be trees of the dictionaries instead of predicted.
+        Without prediction False: all is trees then.
     fragment_size : int
         Height and width of a fragment: 16, with prediction also 32 and 64.
     least_squares : bool
@@ -157,6 +162,7 @@ class Tools:
     replacement: bool = False
     post_filter: bool = True
     prediction: bool = False
+    dictionary: bool = False
     fragment_size: int = 16
     least_squares: bool = True
     templates: int = 0
@@ -178,11 +184,18 @@ class Tools:
         _check_int("fragment_size", self.fragment_size, min(FRAGMENT_SIZES), max(FRAGMENT_SIZES))
         _check_int("templates", self.templates, 0, MAX_TEMPLATES)
         _check_int("step", self.step, 0, MAX_STEP)
-        for name in ("fragment_size", "templates", "step"):
-            number = getattr(self, name)
+        for name in ALLOWED_WITH[self.prediction]:
+            number = int(getattr(self, name))
             left_open = name == "step" and number == 0
             if not left_open and (fault := fault_with(self.prediction, name, number)):
                 raise ParameterError(f"{name} = {number}: {fault}")
+
+    @property
+    def without_part(self) -> tuple[str, ...]:
+        """Names of the tools that do nothing beside these."""
+        if not self.prediction:
+            return BLOCK_TOOLS
+        return () if self.dictionary else TREE_TOOLS
 
 
 TREE_TOOLS = (
@@ -195,9 +208,9 @@ TREE_TOOLS = (
     "redundancy_radius",
     "replacement",
 )
-"""Tools that have no part where blocks are predicted."""
-BLOCK_TOOLS = ("prediction", "fragment_size", "least_squares", "templates", "step")
-"""Tools that have no part otherwise."""
+"""Tools that have no part where no tree of the dictionaries can be."""
+BLOCK_TOOLS = ("prediction", "dictionary", "fragment_size", "least_squares", "templates", "step")
+"""Tools that have no part without prediction."""
 
 AUTO = "auto"
 PRESETS: dict[str, Tools] = {
@@ -208,13 +221,23 @@ PRESETS: dict[str, Tools] = {
         redundancy_radius=None,
         replacement=True,
     ),
+    "mixed": Tools(
+        dictionary_limit=MAX_DICTIONARY_LIMIT,
+        displaced_blocks=2,
+        redundancy_radius=None,
+        replacement=True,
+        prediction=True,
+        dictionary=True,
+        fragment_size=32,
+        templates=MAX_TEMPLATES,
+    ),
     "plain": Tools(),
     "classic": Tools(index_classes=False, flag_contexts=False, copy_radius=8, post_filter=False),
 }
 RADIUS_PER_LAMBDA = 4
 """Redundancy radius that an encoder takes if it is left open, in lambda."""
-TRIED = ("photo", "text")
-"""What "auto" tries; those with prediction are first, and left out where nothing may be lost."""
+TRIED = ("photo", "text", "mixed")
+"""What "auto" tries; those with prediction are left out where nothing may be lost."""
 
 
 def preset_names(preset: str, lam: float) -> tuple[str, ...]:
@@ -226,10 +249,17 @@ def preset_names(preset: str, lam: float) -> tuple[str, ...]:
         When there is no such preset.
     """
     if preset == AUTO:
-        return TRIED if lam else TRIED[1:]
+        return tuple(name for name in TRIED if lam or not PRESETS[name].prediction)
     if preset not in PRESETS:
         raise ParameterError(f"preset = {preset!r}: must be one of {', '.join((AUTO, *PRESETS))}")
     return (preset,)
+
+
+def _suits(preset: Tools, given: dict[str, Any]) -> bool:
+    """Whether a preset has the switches that are given, and all else given has a part in it."""
+    switches = {"prediction", "dictionary"}
+    alike = all(given[name] == getattr(preset, name) for name in switches & given.keys())
+    return alike and not (given.keys() - switches) & set(preset.without_part)
 
 
 @dataclass(frozen=True)
@@ -284,6 +314,8 @@ class EncodeParams:
     ) -> "EncodeParams":
         """Parameters from a preset and single tools that override it.
 
+        "auto" leaves out the presets in which one of these tools has no part.
+
         Raises
         ------
         ParameterError
@@ -298,6 +330,13 @@ class EncodeParams:
                 + ", ".join(sorted(known))
             )
         given = {name: value for name, value in tools.items() if value is not None}
+        if preset == AUTO:
+            names = tuple(name for name in names if _suits(PRESETS[name], given))
+            if not names:
+                raise ParameterError(
+                    f"preset = 'auto': none at lambda {lam} has a part for all of "
+                    + ", ".join(f"{name} = {value!r}" for name, value in given.items())
+                )
         first, *others = (replace(PRESETS[name], **given) for name in names)
         return cls(lam, first, rate_model, effort, tuple(others))
 

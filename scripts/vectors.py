@@ -102,6 +102,42 @@ def cases() -> Iterator[tuple[str, np.ndarray, EncodeParams]]:
     yield "photo-templates", woven, photo(48, effort=2)
     yield "photo-one-template", woven[:45, :50], photo(90, effort=3, fragment_size=16, templates=1)
     yield "photo-without-templates", woven[:45, :50], photo(90, effort=1, templates=0)
+    mixed = partial(params, preset="mixed")
+    both = np.hstack([shipped("terminal.pgm")[8:56, 8:104], camera[:, :24]])
+    yield "mixed-one-pixel", np.array([[77]], np.uint8), mixed(32)
+    yield "mixed-one-row", steps[None, :], mixed(8)
+    yield "mixed-preset", both, mixed(48, effort=1)
+    yield "mixed-odd-size", both[:43, 7:114], mixed(30, effort=2)
+    yield "mixed-fragments-16", both, mixed(60, effort=1, fragment_size=16)
+    yield "mixed-fragments-64", np.vstack([both, both[::-1]]), mixed(60, effort=1, fragment_size=64)
+    yield (
+        "mixed-all-tools",
+        both,
+        mixed(
+            20,
+            effort=1,
+            rate_model="log2",
+            partition="dyadic",
+            dictionary_limit=300,
+            displaced_blocks=3,
+            redundancy_radius=32,
+            templates=2,
+        ),
+    )
+    yield (
+        "mixed-plain",
+        both[:45],
+        mixed(
+            40,
+            effort=1,
+            index_classes=False,
+            flag_contexts=False,
+            copy_radius=8,
+            displaced_blocks=0,
+            redundancy_radius=0,
+            replacement=False,
+        ),
+    )
 
 
 def damaged(streams: Callable[[str], bytes]) -> Iterator[tuple[str, bytes]]:
@@ -128,6 +164,15 @@ def damaged(streams: Callable[[str], bytes]) -> Iterator[tuple[str, bytes]]:
     yield "bad-templates", changed("photo-templates", OFFSETS["templates"], 5)
     yield "bad-templates-missing", changed("photo-templates", OFFSETS["templates"], 0)
     yield "bad-templates-without-prediction", changed("camera", OFFSETS["templates"], 4)
+    yield "bad-dictionary", changed("mixed-preset", OFFSETS["dictionary"], 2)
+    yield "bad-dictionary-missing", changed("mixed-preset", OFFSETS["dictionary"], 0)
+    yield "bad-dictionary-without-prediction", changed("camera", OFFSETS["dictionary"], 1)
+    yield "bad-dictionary-of-photo", changed("photo-unfiltered", OFFSETS["dictionary"], 1)
+    mixed = streams("mixed-preset")
+    yield "bad-mixed-cut", repaired(mixed[: HEADER_SIZE + 60])
+    yield "bad-mixed-longer", repaired(mixed + bytes(8))
+    place = OFFSETS["displaced blocks"]
+    yield "bad-mixed-other-displaced-blocks", changed("mixed-preset", place, 1)
     yield "bad-photo-other-step", changed("photo-unfiltered", OFFSETS["step"] + 1, 1)
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from mmpcodec import EncodeParams, Partition, Tools
-from mmpcodec.params import FRAGMENT_SIZES, MAX_STEP, MAX_TEMPLATES
+from mmpcodec.params import FRAGMENT_SIZES, MAX_STEP, MAX_TEMPLATES, TREE_TOOLS
 
 LAMBDAS = (0, 1, 8, 32, 128, 512)
 
@@ -77,7 +77,8 @@ def tools() -> st.SearchStrategy[Tools]:
 
 
 def block_tools() -> st.SearchStrategy[Tools]:
-    return st.builds(
+    """Tools with prediction, a third of them with trees among the blocks."""
+    predicted = st.builds(
         Tools,
         post_filter=st.booleans(),
         prediction=st.just(True),
@@ -86,6 +87,11 @@ def block_tools() -> st.SearchStrategy[Tools]:
         templates=st.integers(0, MAX_TEMPLATES),
         step=st.one_of(st.integers(1, 400), st.integers(1, MAX_STEP)),
     )
+    return st.one_of(predicted, predicted, st.builds(_with_trees, predicted, tools()))
+
+
+def _with_trees(blocks: Tools, trees: Tools) -> Tools:
+    return replace(blocks, dictionary=True, **{name: getattr(trees, name) for name in TREE_TOOLS})
 
 
 def encode_params() -> st.SearchStrategy[EncodeParams]:
@@ -102,6 +108,7 @@ def block_params(effort: Sequence[int] = (1, 1, 5, 9)) -> st.SearchStrategy[Enco
         EncodeParams,
         st.sampled_from([1e-5, 0.02, *LAMBDAS[1:], 3000, 2.0**20]),
         st.one_of(derived, derived, block_tools()),
+        st.sampled_from(["adaptive", "adaptive", "log2"]),
         effort=st.sampled_from(effort),
     )
 

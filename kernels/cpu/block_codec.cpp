@@ -10,13 +10,8 @@ namespace {
 
 int padded(int length) { return (length + kUnit - 1) / kUnit * kUnit; }
 
-std::unique_ptr<CodedBlocks> nothing_coded(Plane plane) {
-    return std::unique_ptr<CodedBlocks>(
-        new CodedBlocks{BlockPicture(padded(plane.height), padded(plane.width)), {}});
-}
-
-// Calls work(row, column) for each fragment in coding order, and progress once a row. What it
-// counts are 16x16 fragments, as everywhere.
+// Calls progress, then work(row, column), for each fragment in coding order. What progress counts
+// are 16x16 fragments, as everywhere.
 template <class Work>
 void for_each_fragment(Plane plane, const BlockTools& tools, const Progress& progress,
                        const Work& work) {
@@ -24,18 +19,29 @@ void for_each_fragment(Plane plane, const BlockTools& tools, const Progress& pro
     const int64_t total = across(plane.height) * across(plane.width);
     const int side = 1 << tools.fragment_log2;
     for (int row = 0; row < plane.height; row += side) {
-        progress(row / 16 * across(plane.width), total);
-        for (int column = 0; column < plane.width; column += side) work(row, column);
+        const int64_t rows = across(std::min(side, plane.height - row));
+        for (int column = 0; column < plane.width; column += side) {
+            progress(row / 16 * across(plane.width) + column / 16 * rows, total);
+            work(row, column);
+        }
     }
     progress(total, total);
 }
 
 }  // namespace
 
+CodedBlocks::CodedBlocks(Plane plane, const BlockTools& tools,
+                         const std::optional<Tools>& tree_tools, int threads)
+    : picture(padded(plane.height), padded(plane.width)),
+      team(threads),
+      trees(tree_tools ? std::make_unique<BlockTrees>(plane, *tree_tools, tools.fragment_log2, team)
+                       : nullptr) {}
+
 std::pair<std::vector<uint8_t>, std::unique_ptr<CodedBlocks>> encode_blocks(
-    const uint8_t* samples, Plane plane, const BlockTools& tools, const BlockOptions& options,
+    const uint8_t* samples, Plane plane, const BlockTools& tools,
+    const std::optional<Tools>& tree_tools, const BlockOptions& options,
     const Progress& progress) {
-    auto coded = nothing_coded(plane);
+    auto coded = std::make_unique<CodedBlocks>(plane, tools, tree_tools, options.threads);
     const int height = coded->picture.height, width = coded->picture.width;
     std::vector<uint8_t> source(size_t(height) * width);
     for (int row = 0; row < height; ++row)
@@ -43,17 +49,22 @@ std::pair<std::vector<uint8_t>, std::unique_ptr<CodedBlocks>> encode_blocks(
             source[size_t(row) * width + column] =
                 samples[size_t(std::min(row, plane.height - 1)) * plane.width +
                         std::min(column, plane.width - 1)];
-    ThreadTeam team(options.threads);
     RangeEncoder coder;
     BlockModels models;
     models.start();
     BlockCosts costs;
     BlockPlan plan;
-    BlockCoder<BlockWriter> writer(coded->picture, tools,
+    BlockCoder<BlockWriter> writer(coded->picture, tools, coded->trees.get(),
                                    BlockWriter(coder, models, coded->tally));
-    BlockSearch search(source.data(), coded->picture, tools, options.effort, team);
+    std::unique_ptr<BlockTreeSearch> tree_search;
+    if (coded->trees)
+        tree_search = std::make_unique<BlockTreeSearch>(source.data(), height, width,
+                                                        *coded->trees, options.rates,
+                                                        options.kernel, coded->team);
+    BlockSearch search(source.data(), coded->picture, tools, options.effort, tree_search.get(),
+                       coded->team);
     for_each_fragment(plane, tools, progress, [&](int row, int column) {
-        costs.refresh(models, options.lambda_fixed);
+        costs.refresh(models, options.rates.lambda_fixed);
         search.find(row, column, models, costs, plan);
         search.write(coded->picture);
         writer.code(row, column, plan);
@@ -64,8 +75,8 @@ std::pair<std::vector<uint8_t>, std::unique_ptr<CodedBlocks>> encode_blocks(
 PlanCoder::PlanCoder(Plane plane, const BlockTools& tools)
     : plane_(plane),
       tools_(tools),
-      coded_(nothing_coded(plane)),
-      writer_(coded_->picture, tools, BlockWriter(coder_, models_, coded_->tally)),
+      coded_(std::make_unique<CodedBlocks>(plane, tools, std::nullopt, 1)),
+      writer_(coded_->picture, tools, nullptr, BlockWriter(coder_, models_, coded_->tally)),
       fragment_{0, 0, tools.fragment_log2, tools.fragment_log2} {
     models_.start();
 }
@@ -104,12 +115,16 @@ void PlanCoder::code(const uint16_t* nodes, const int16_t* levels) {
 }
 
 std::unique_ptr<CodedBlocks> decode_blocks(const uint8_t* payload, size_t size, Plane plane,
-                                           const BlockTools& tools, const Progress& progress) {
-    auto coded = nothing_coded(plane);
+                                           const BlockTools& tools,
+                                           const std::optional<Tools>& tree_tools, int threads,
+                                           const Progress& progress) {
+    // Threads share the learning of dictionaries only.
+    auto coded =
+        std::make_unique<CodedBlocks>(plane, tools, tree_tools, tree_tools ? threads : 1);
     RangeDecoder coder(payload, size);
     BlockModels models;
     models.start();
-    BlockCoder<BlockReader> reader(coded->picture, tools,
+    BlockCoder<BlockReader> reader(coded->picture, tools, coded->trees.get(),
                                    BlockReader(coder, models, coded->tally));
     const BlockPlan none;
     for_each_fragment(plane, tools, progress,

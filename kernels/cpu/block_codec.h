@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -15,19 +16,26 @@
 namespace mmp {
 
 struct CodedBlocks {
+    CodedBlocks(Plane plane, const BlockTools& tools, const std::optional<Tools>& tree_tools,
+                int threads);
+
     BlockPicture picture;
     Tally tally;
+    ThreadTeam team;
+    std::unique_ptr<BlockTrees> trees;  // null without dictionary
 };
 
 struct BlockOptions {
-    int64_t lambda_fixed;
+    RateOptions rates;
     BlockEffort effort;
     int threads;
+    const SearchKernel& kernel;
 };
 
-// Encodes a plane of samples, rows from the top.
+// Encodes a plane of samples, rows from the top; with tree tools trees may be among its blocks.
 std::pair<std::vector<uint8_t>, std::unique_ptr<CodedBlocks>> encode_blocks(
-    const uint8_t* samples, Plane plane, const BlockTools& tools, const BlockOptions& options,
+    const uint8_t* samples, Plane plane, const BlockTools& tools,
+    const std::optional<Tools>& tree_tools, const BlockOptions& options,
     const Progress& progress);
 
 // Codes plans that another device chose, fragment by fragment.
@@ -59,6 +67,8 @@ private:
 
 // Decodes a payload. Throws TruncatedPayload or CorruptPayload.
 std::unique_ptr<CodedBlocks> decode_blocks(const uint8_t* payload, size_t size, Plane plane,
-                                           const BlockTools& tools, const Progress& progress);
+                                           const BlockTools& tools,
+                                           const std::optional<Tools>& tree_tools, int threads,
+                                           const Progress& progress);
 
 }  // namespace mmp

@@ -10,18 +10,21 @@ namespace {
 Syntax syntax_of(int model) {
     if (model < kLikelyModels) return kSplitSyntax;
     if (model < kKindModels) return kModeSyntax;
-    return model < kTypeModels ? kKindSyntax : kLevelSyntax;
+    if (model < kTypeModels) return kKindSyntax;
+    return model < kTreeModels ? kLevelSyntax : kTreeSyntax;
 }
 
 }  // namespace
 
 void BlockPlan::append(const BlockPlan& other) {
-    const auto shift = static_cast<uint32_t>(levels.size());
+    const auto first_level = static_cast<uint32_t>(levels.size());
+    const auto first_tree = static_cast<uint32_t>(trees.size());
     for (BlockNode node : other.nodes) {
-        node.levels += shift;
+        node.levels += node.kind == kTree ? first_tree : first_level;
         nodes.push_back(node);
     }
     levels.insert(levels.end(), other.levels.begin(), other.levels.end());
+    trees.insert(trees.end(), other.trees.begin(), other.trees.end());
 }
 
 Predictor::Predictor(const BlockTools& tools, const BlockPicture& picture, const BlockPlace& block,
@@ -156,7 +159,34 @@ Split BlockCoder<Coder>::code_split(const BlockPlace& block, Split split) {
 }
 
 template <class Coder>
-void BlockCoder<Coder>::code_block(const BlockPlace& block, BlockNode node) {
+void BlockCoder<Coder>::code_block(const BlockPlace& block, const BlockNode& node) {
+    tree_.clear();
+    if (trees_ && trees_->allowed(block) &&
+        coder_.bit(tree_model(block.a, block.b, picture_.tree_context(block)), node.kind == kTree))
+        code_tree(block, node);
+    else
+        code_predicted(block, node);
+    if (trees_)
+        trees_->mark(block, picture_.shown_height(block), picture_.shown_width(block), tree_);
+}
+
+template <class Coder>
+void BlockCoder<Coder>::code_tree(const BlockPlace& block, const BlockNode& node) {
+    if constexpr (Coder::kWrites) {
+        const auto first = plan_->trees.begin() + node.levels;
+        tree_.assign(first, first + node.count);
+    }
+    coder_.tree(*trees_, block, tree_);
+    if constexpr (!Coder::kWrites) {
+        uint8_t samples[kFragmentArea];
+        trees_->build(block, tree_, samples);
+        picture_.write(block, samples);
+    }
+    picture_.mark(block, {uint8_t(block.a), uint8_t(block.b), kTreeMode, kTree});
+}
+
+template <class Coder>
+void BlockCoder<Coder>::code_predicted(const BlockPlace& block, BlockNode node) {
     const int a = block.a, b = block.b;
     const LikelyModes likely = picture_.likely_modes(block);
     const uint64_t allowed = allowed_modes(tools_, block, decoded_in(picture_));

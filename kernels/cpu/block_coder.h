@@ -10,6 +10,7 @@
 #include "block_models.h"
 #include "block_picture.h"
 #include "block_template.h"
+#include "block_trees.h"
 #include "coefficients.h"
 #include "range_coder.h"
 
@@ -27,15 +28,17 @@ struct BlockTools {
 // A node of the partition.
 struct BlockNode {
     uint8_t split = kWhole, mode = 0, kind = 0, type = 0;
-    uint32_t levels = 0;  // where in the plan they begin
+    uint32_t levels = 0;  // where in the plan they begin, or the nodes of a tree
+    uint32_t count = 0;   // of the nodes of a tree
 };
 
 // The blocks of a fragment in coding order.
 struct BlockPlan {
     std::vector<BlockNode> nodes;
     std::vector<int16_t> levels;
+    std::vector<Node> trees;
 
-    void clear() { nodes.clear(), levels.clear(); }
+    void clear() { nodes.clear(), levels.clear(), trees.clear(); }
     void append(const BlockPlan& other);
 };
 
@@ -101,6 +104,9 @@ public:
     int bit(int model, int value);
     int plain(int count, int value);
     int mode(int size, int mode, LikelyModes likely, uint64_t allowed);
+    void tree(BlockTrees& trees, const BlockPlace& block, std::vector<Node>& nodes) {
+        trees.encode(coder_, block, nodes);
+    }
     void check(bool, const char*, const char*, int, int) {}
 
 private:
@@ -118,6 +124,9 @@ public:
     int bit(int model, int);
     int plain(int count, int);
     int mode(int size, int mode, LikelyModes likely, uint64_t allowed);
+    void tree(BlockTrees& trees, const BlockPlace& block, std::vector<Node>& nodes) {
+        trees.decode(coder_, block, nodes);
+    }
     void check(bool good, const char* section, const char* what, int value, int most);
 
 private:
@@ -129,24 +138,31 @@ private:
 template <class Coder>
 class BlockCoder {
 public:
-    BlockCoder(BlockPicture& picture, const BlockTools& tools, Coder coder)
-        : picture_(picture), tools_(tools), coder_(coder) {}
+    // Without dictionary `trees` is null.
+    BlockCoder(BlockPicture& picture, const BlockTools& tools, BlockTrees* trees, Coder coder)
+        : picture_(picture), tools_(tools), trees_(trees), coder_(coder) {}
 
-    // Codes the fragment that begins here. A writer follows the plan; a reader needs none.
+    // Codes the fragment that begins here and learns from it. A writer follows the plan; a reader
+    // needs none.
     void code(int row, int column, const BlockPlan& plan) {
         plan_ = &plan;
         next_ = 0;
         visit({row, column, tools_.fragment_log2, tools_.fragment_log2});
+        if (trees_) trees_->learn(row, column, picture_);
     }
 
 private:
     void visit(const BlockPlace& block);
     Split code_split(const BlockPlace& block, Split split);
-    void code_block(const BlockPlace& block, BlockNode node);
+    void code_block(const BlockPlace& block, const BlockNode& node);
+    void code_predicted(const BlockPlace& block, BlockNode node);
+    void code_tree(const BlockPlace& block, const BlockNode& node);
 
     BlockPicture& picture_;
     const BlockTools tools_;
+    BlockTrees* trees_;
     Coder coder_;
+    std::vector<Node> tree_;  // of the current block
     const BlockPlan* plan_ = nullptr;
     size_t next_ = 0;
 };

@@ -1,9 +1,13 @@
 // Pictures by predicted blocks, for the Python module.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
+#include <optional>
+#include <string>
 
 #include "block_codec.h"
 #include "modules.h"
@@ -18,41 +22,61 @@ using namespace mmp;
 using Nodes = nb::ndarray<const uint16_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Levels = nb::ndarray<const int16_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Samples = nb::ndarray<const uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using ToolsTuple = std::tuple<int, bool, int, int>;
+using BlockToolsTuple = std::tuple<int, bool, int, int>;
 
-BlockTools tools_from(const ToolsTuple& t) {
+BlockTools block_tools_from(const BlockToolsTuple& t) {
     const int fragment_size = std::get<0>(t);
     return {31 - __builtin_clz(fragment_size), std::get<1>(t), std::get<2>(t),
             std::get<3>(t)};
 }
 
-// Samples, rates by syntax element, units.
+std::optional<Tools> tree_tools_from(const std::optional<ToolsTuple>& t) {
+    return t ? std::optional(tools_from(*t)) : std::nullopt;
+}
+
+// Samples, rates by syntax element, units; of the trees leaf scales and dictionary sizes, or None.
 nb::tuple describe(const CodedBlocks& coded, Plane plane) {
     const BlockPicture& picture = coded.picture;
     std::vector<uint8_t> samples;
     for (int row = 0; row < plane.height; ++row)
         samples.insert(samples.end(), picture.at(row, 0), picture.at(row, 0) + plane.width);
     nb::list rates;
-    for (const int64_t rate : coded.tally.rate) rates.append(rate);
+    nb::object leaf_scales = nb::none(), sizes = nb::none();
+    for (int syntax = 0; syntax < kSyntaxElements; ++syntax)
+        rates.append(coded.tally.rate[syntax] +
+                     (coded.trees ? coded.trees->picture.models.tally.rate[syntax] : 0));
+    if (coded.trees) {
+        const Picture& trees = coded.trees->picture;
+        leaf_scales = array_of(trees.leaf_scales(), picture.height, picture.width);
+        nb::list of_scales;
+        for (const int64_t size : trees.dictionary_sizes()) of_scales.append(size);
+        sizes = of_scales;
+    }
     const auto* units = reinterpret_cast<const uint8_t*>(&picture.unit(0, 0));
     return nb::make_tuple(array_of(samples.data(), plane.height, plane.width), rates,
                           array_of(units, picture.height >> kUnitLog2, picture.width >> kUnitLog2,
-                                   sizeof(Unit)));
+                                   sizeof(Unit)),
+                          leaf_scales, sizes);
 }
 
-nb::object encode(const Samples& samples, const ToolsTuple& tools, int64_t lambda_fixed,
-                  int effort, int threads, const nb::object& progress) {
+nb::object encode(const Samples& samples, const BlockToolsTuple& tools,
+                  const std::optional<ToolsTuple>& tree_tools, int64_t lambda_fixed,
+                  bool log2_rates, int effort, int threads, const std::string& simd,
+                  const nb::object& progress) {
     const Plane plane{static_cast<int>(samples.shape(0)), static_cast<int>(samples.shape(1))};
-    const BlockOptions options{lambda_fixed, BlockEffort(effort), threads};
+    const BlockOptions options{
+        {lambda_fixed, log2_rates}, BlockEffort(effort), threads, kernel_named(simd)};
     const Progress report = progress_from(progress);
     const auto [payload, coded] = [&] {
         nb::gil_scoped_release released;
-        return encode_blocks(samples.data(), plane, tools_from(tools), options, report);
+        return encode_blocks(samples.data(), plane, block_tools_from(tools),
+                             tree_tools_from(tree_tools), options, report);
     }();
     return nb::make_tuple(nb::bytes(payload.data(), payload.size())) + describe(*coded, plane);
 }
 
-nb::tuple decode(const nb::bytes& payload, int height, int width, const ToolsTuple& tools,
+nb::tuple decode(const nb::bytes& payload, int height, int width, const BlockToolsTuple& tools,
+                 const std::optional<ToolsTuple>& tree_tools, int threads,
                  const nb::object& progress) {
     const auto* data = static_cast<const uint8_t*>(payload.data());
     const size_t size = payload.size();
@@ -60,7 +84,8 @@ nb::tuple decode(const nb::bytes& payload, int height, int width, const ToolsTup
     const Progress report = progress_from(progress);
     const auto coded = [&] {
         nb::gil_scoped_release released;
-        return decode_blocks(data, size, plane, tools_from(tools), report);
+        return decode_blocks(data, size, plane, block_tools_from(tools), tree_tools_from(tree_tools),
+                             threads, report);
     }();
     return describe(*coded, plane);
 }
@@ -83,13 +108,14 @@ nb::tuple finish_plans(PlanCoder& coder) {
 void mmp::register_blocks(nb::module_& module) {
     nb::class_<PlanCoder>(module, "PlanCoder")
         .def("__init__",
-             [](PlanCoder* coder, int height, int width, const ToolsTuple& tools) {
-                 new (coder) PlanCoder({height, width}, tools_from(tools));
+             [](PlanCoder* coder, int height, int width, const BlockToolsTuple& tools) {
+                 new (coder) PlanCoder({height, width}, block_tools_from(tools));
              })
         .def("code", &code_plans, "nodes"_a, "levels"_a)
         .def("finish", &finish_plans);
-    module.def("encode_blocks", &encode, "samples"_a, "tools"_a, "lambda_fixed"_a, "effort"_a,
-               "threads"_a, "progress"_a.none());
-    module.def("decode_blocks", &decode, "payload"_a, "height"_a, "width"_a, "tools"_a,
+    module.def("encode_blocks", &encode, "samples"_a, "tools"_a, "tree_tools"_a.none(),
+               "lambda_fixed"_a, "log2_rates"_a, "effort"_a, "threads"_a, "simd"_a,
                "progress"_a.none());
+    module.def("decode_blocks", &decode, "payload"_a, "height"_a, "width"_a, "tools"_a,
+               "tree_tools"_a.none(), "threads"_a, "progress"_a.none());
 }

@@ -89,6 +89,9 @@ public:
     int kind_context(const BlockPlace& block) const {
         return mmp::kind_context(above(block), left(block));
     }
+    int tree_context(const BlockPlace& block) const {
+        return mmp::tree_context(above(block), left(block));
+    }
     LikelyModes likely_modes(const BlockPlace& block) const {
         return mmp::likely_modes(above(block), left(block));
     }

@@ -38,12 +38,13 @@ struct Finding {
 class BlockBench {
 public:
     BlockBench(const uint8_t* source, int height, int width, const BlockTools& tools,
-               const BlockEffort& effort, const BlockSurvey& survey)
+               const BlockEffort& effort, const BlockSurvey& survey, const BlockTrees* trees)
         : source_(source),
           canvas_(height, width, 0, 0, kMargin + kMaxSide, kMargin + 2 * kMaxSide),
           tools_(tools),
           effort_(effort),
           survey_(survey),
+          trees_(trees),
           findings_(kFragmentPlaces) {}
 
     void start(const BlockPlace& fragment, const BlockPicture& picture, const BlockModels& models,
@@ -58,6 +59,7 @@ public:
     // The best way that costs less than the bound, or null.
     std::shared_ptr<const Outcome> search(const BlockPlace& block, int64_t bound);
     std::shared_ptr<const Outcome> whole(const BlockPlace& block, int64_t bound);
+    void try_modes(const BlockPlace& block, const uint8_t* source, int64_t given, Trial& trial);
     std::shared_ptr<const Outcome> split(const BlockPlace& block, int split, int64_t bound);
     bool worthwhile(const BlockPlace& block, int split) const;
 
@@ -72,6 +74,7 @@ private:
     const BlockTools tools_;
     const BlockEffort effort_;
     const BlockSurvey& survey_;
+    const BlockTrees* trees_;  // null without dictionary
     BlockPlace fragment_{};
     const BlockModels* models_ = nullptr;
     const BlockCosts* costs_ = nullptr;
@@ -145,11 +148,11 @@ std::shared_ptr<Outcome> BlockBench::gathered(const BlockPlace& block) const {
     return outcome;
 }
 
-std::shared_ptr<const Outcome> BlockBench::whole(const BlockPlace& block, int64_t bound) {
-    const int a = block.a, b = block.b, area = block.height() * block.width();
-    const int64_t split_bits = split_cost(block, kWhole);
-    uint8_t source[kMaxBlockArea], predictions[BlockSurvey::kMostModes + 4][kMaxBlockArea];
-    take_block(source_, canvas_.width, block, source);
+// Tries the promising modes; `given` is the cost of what is sent before the mode.
+void BlockBench::try_modes(const BlockPlace& block, const uint8_t* source, int64_t given,
+                           Trial& trial) {
+    const int a = block.a, b = block.b;
+    uint8_t predictions[BlockSurvey::kMostModes + 4][kMaxBlockArea];
     const LikelyModes likely = canvas_.likely_modes(block);
     const Predictor predictor(tools_, canvas_, block);
     const uint64_t allowed = predictor.allowed();
@@ -178,22 +181,42 @@ std::shared_ptr<const Outcome> BlockBench::whole(const BlockPlace& block, int64_
     std::sort(candidates, candidates + count);
     const int64_t hopeless = hopeless_estimate(candidates[0].estimate, root);
     const auto& kind_costs = costs_->bit[kind_model(a, b, canvas_.kind_context(block))];
-    Trial trial;
-    trial.cost = bound;
     for (int n = 0; n < std::min(count, effort_.tried); ++n) {
         const auto [estimate, mode, number] = candidates[n];
         if (estimate > hopeless) break;
-        const int64_t given = split_bits + mode_costs[mode];
-        trial.try_bare(block, source, predictions[number], mode, given + kind_costs[kBare]);
+        const int64_t cost = given + mode_costs[mode];
+        trial.try_bare(block, source, predictions[number], mode, cost + kind_costs[kBare]);
         trial.try_residual(block, source, predictions[number], mode,
-                           given + kind_costs[kTransformed], tools_.step, *costs_);
+                           cost + kind_costs[kTransformed], tools_.step, *costs_);
     }
+}
+
+std::shared_ptr<const Outcome> BlockBench::whole(const BlockPlace& block, int64_t bound) {
+    const int a = block.a, b = block.b, area = block.height() * block.width();
+    uint8_t source[kMaxBlockArea];
+    take_block(source_, canvas_.width, block, source);
+    Trial trial;
+    trial.cost = bound;
+    int64_t given = split_cost(block, kWhole);
+    const FoundTree* tree = nullptr;
+    if (trees_ && trees_->allowed(block)) {
+        const auto& bit = costs_->bit[tree_model(a, b, canvas_.tree_context(block))];
+        tree = survey_.tree(block);
+        if (tree && given + bit[1] + tree->cost < trial.cost) {
+            trial.cost = given + bit[1] + tree->cost;
+            trial.node = {kWhole, kTreeMode, kTree, 0, 0, uint32_t(tree->nodes.size())};
+            trees_->build(block, tree->nodes, trial.samples);
+        }
+        given += bit[0];
+    }
+    if (survey_.may_be_predicted(block)) try_modes(block, source, given, trial);
     if (trial.cost >= bound) return nullptr;
     auto outcome = std::make_shared<Outcome>();
     outcome->cost = trial.cost;
     outcome->plan.nodes.push_back(trial.node);
     if (trial.node.kind == kTransformed)
         outcome->plan.levels.assign(trial.levels, trial.levels + scan_of(a, b).count);
+    if (trial.node.kind == kTree) outcome->plan.trees = tree->nodes;
     outcome->samples.assign(trial.samples, trial.samples + area);
     outcome->units.assign(area >> (2 * kUnitLog2),
                           {uint8_t(a), uint8_t(b), trial.node.mode, trial.node.kind});
@@ -254,14 +277,16 @@ std::shared_ptr<const Outcome> BlockBench::search(const BlockPlace& block, int64
 }
 
 BlockSearch::BlockSearch(const uint8_t* source, const BlockPicture& picture,
-                         const BlockTools& tools, const BlockEffort& effort, ThreadTeam& team)
+                         const BlockTools& tools, const BlockEffort& effort,
+                         BlockTreeSearch* trees, ThreadTeam& team)
     : picture_(picture),
       tools_(tools),
       team_(team),
-      survey_(source, picture.height, picture.width, tools, effort) {
+      survey_(source, picture.height, picture.width, tools, effort, trees) {
     for (int i = 0; i < 2; ++i)
         benches_.push_back(std::make_unique<BlockBench>(source, picture.height, picture.width,
-                                                        tools, effort, survey_));
+                                                        tools, effort, survey_,
+                                                        trees ? &trees->trees : nullptr));
 }
 
 BlockSearch::~BlockSearch() = default;

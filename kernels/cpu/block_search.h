@@ -14,9 +14,9 @@ class BlockBench;
 
 class BlockSearch {
 public:
-    // `source` has the size of the picture.
+    // `source` has the size of the picture; `trees` is null without dictionary.
     BlockSearch(const uint8_t* source, const BlockPicture& picture, const BlockTools& tools,
-                const BlockEffort& effort, ThreadTeam& team);
+                const BlockEffort& effort, BlockTreeSearch* trees, ThreadTeam& team);
     ~BlockSearch();
 
     // Finds the plan of least cost for the fragment that begins here.

@@ -22,12 +22,14 @@ BlockEffort::BlockEffort(int effort) {
 }
 
 BlockSurvey::BlockSurvey(const uint8_t* source, int height, int width, const BlockTools& tools,
-                         const BlockEffort& effort)
+                         const BlockEffort& effort, BlockTreeSearch* trees)
     : coarse_(height, width),
       source_(source),
       tools_(tools),
       effort_(effort),
-      seen_(kFragmentPlaces) {
+      trees_(trees),
+      seen_(kFragmentPlaces),
+      found_(kFragmentPlaces) {
     for (int row = 0; row < height; row += kUnit)
         for (int column = 0; column < width; column += kUnit)
             coarse_.mark({row, column, kUnitLog2, kUnitLog2},
@@ -67,7 +69,7 @@ int64_t BlockSurvey::split_cost(const BlockPlace& block, int split) const {
 int BlockSurvey::worthwhile(const BlockPlace& block) const {
     const Seen& seen = at(block);
     const int64_t most = worthwhile_cost(seen.least, effort_.slack);
-    int worth = seen.whole <= most;
+    int worth = seen.whole() <= most;
     for (int split = kSplitColumns; split <= kSplitRows; ++split)
         if (may_split(block, split)) worth |= (split_cost(block, split) <= most) << split;
     return worth;
@@ -97,9 +99,9 @@ References BlockSurvey::references(const BlockPlace& block) const {
 
 void BlockSurvey::look_at(const BlockPlace& block, const BlockCosts& costs) {
     Seen& seen = at(block);
-    seen = {0, 0, 0, false};
+    seen = {0, 0, kNever, 0, false};
     if (outside(coarse_, block)) return;
-    seen.whole = seen.least = kNever;
+    seen.predicted = kNever;
     if (forced_split(coarse_, block)) return;
     const int a = block.a, b = block.b;
     uint8_t source[kMaxBlockArea], prediction[kMaxBlockArea], matched[kMaxBlockArea];
@@ -135,41 +137,82 @@ void BlockSurvey::look_at(const BlockPlace& block, const BlockCosts& costs) {
         const int64_t cost =
             kModeBits * costs.plain +
             rough_cost(block, source, done ? matched : prediction, tools_.step, costs);
-        seen.whole = std::min(seen.whole, cost);
+        seen.predicted = std::min(seen.predicted, cost);
     }
     for (int i = 0; i < effort_.surveyed; ++i) seen.modes |= uint64_t{1} << candidates[i].mode;
+}
+
+template <class Work>
+void BlockSurvey::for_blocks(int a, int b, const Work& work) {
+    const int side = 1 << tools_.fragment_log2;
+    for (int row = row_; row < row_ + side; row += 1 << a)
+        for (int column = column_; column < column_ + side; column += 1 << b)
+            work(BlockPlace{row, column, a, b});
+}
+
+template <class Work>
+void BlockSurvey::for_parts_first(const Work& work) {
+    const int side = tools_.fragment_log2;
+    for (int sum = 2 * kMinSideLog2; sum <= 2 * side; ++sum)
+        for (int a = kMinSideLog2; a <= side; ++a) {
+            const int b = sum - a;
+            if (b >= kMinSideLog2 && b <= side) for_blocks(a, b, work);
+        }
+}
+
+void BlockSurvey::weigh_splits() {
+    for_parts_first([&](const BlockPlace& block) {
+        if (outside(coarse_, block)) return;
+        Seen& seen = at(block);
+        seen.least = seen.whole();
+        for (int split = kSplitColumns; split <= kSplitRows; ++split)
+            if (may_split(block, split))
+                seen.least = std::min(seen.least, split_cost(block, split));
+    });
+}
+
+// Finds the trees that may be worthwhile, and takes them into account.
+void BlockSurvey::look_for_trees(const BlockCosts& costs) {
+    trees_->start();
+    const int most = std::min(tools_.fragment_log2, kMaxTreeLog2);
+    for_blocks(most, most, [&](const BlockPlace& area) {
+        for (int a = kMinSideLog2; a <= most; ++a)
+            for (int b = kMinSideLog2; b <= most; ++b)
+                for (int i = 0; i < area.height(); i += 1 << a)
+                    for (int j = 0; j < area.width(); j += 1 << b) {
+                        const BlockPlace block{area.row + i, area.column + j, a, b};
+                        found_[place_number(block, row_, column_)].nodes.clear();
+                        if (!outside(coarse_, block) && !forced_split(coarse_, block) &&
+                            trees_->trees.allowed(block))
+                            trees_->want(block, worthwhile_cost(at(block).least, effort_.slack));
+                    }
+        trees_->find([&](const BlockPlace& block, FoundTree& tree) {
+            at(block).tree = tree.cost + costs.bit[tree_model(block.a, block.b, 1)][1];
+            found_[place_number(block, row_, column_)] = std::move(tree);
+        });
+    });
+    weigh_splits();
 }
 
 void BlockSurvey::look(int row, int column, const BlockCosts& costs, ThreadTeam& team) {
     row_ = row, column_ = column;
     const int side = tools_.fragment_log2, sides = side - kMinSideLog2 + 1;
-    const auto for_blocks = [&](int a, int b, const auto& work) {
-        for (int r = row; r < row + (1 << side); r += 1 << a)
-            for (int c = column; c < column + (1 << side); c += 1 << b) work({r, c, a, b});
-    };
     team.run(sides * sides, [&](uint32_t task) {
-        const int a = side - int(task) / sides, b = side - int(task) % sides;
-        for_blocks(a, b, [&](const BlockPlace& block) { look_at(block, costs); });
+        for_blocks(side - int(task) / sides, side - int(task) % sides,
+                   [&](const BlockPlace& block) { look_at(block, costs); });
     });
-    for (int sum = 2 * kMinSideLog2; sum <= 2 * side; ++sum)
-        for (int a = kMinSideLog2; a <= side; ++a) {
-            const int b = sum - a;
-            if (b < kMinSideLog2 || b > side) continue;
-            for_blocks(a, b, [&](const BlockPlace& block) {
-                Seen& seen = at(block);
-                if (outside(coarse_, block)) return;
-                seen.least = seen.whole;
-                for (int split = kSplitColumns; split <= kSplitRows; ++split)
-                    if (may_split(block, split))
-                        seen.least = std::min(seen.least, split_cost(block, split));
-                const int worth = forced_split(coarse_, block) ? ~0 : worthwhile(block);
-                seen.templates &= worth >> kWhole & 1;
-                for (int split = kSplitColumns; split <= kSplitRows; ++split)
-                    if (may_split(block, split) && (worth >> split & 1))
-                        for (int half = 0; half < 2; ++half)
-                            seen.templates |= at(half_of(block, split, half)).templates;
-            });
-        }
+    weigh_splits();
+    if (trees_) look_for_trees(costs);
+    for_parts_first([&](const BlockPlace& block) {
+        if (outside(coarse_, block)) return;
+        Seen& seen = at(block);
+        const int worth = forced_split(coarse_, block) ? ~0 : worthwhile(block);
+        seen.templates &= (worth >> kWhole & 1) && may_be_predicted(block);
+        for (int split = kSplitColumns; split <= kSplitRows; ++split)
+            if (may_split(block, split) && (worth >> split & 1))
+                for (int half = 0; half < 2; ++half)
+                    seen.templates |= at(half_of(block, split, half)).templates;
+    });
 }
 
 }  // namespace mmp

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "block_tree_search.h"
 #include "block_trial.h"
 #include "thread_team.h"
 
@@ -32,23 +33,35 @@ class BlockSurvey {
 public:
     static constexpr int kMostModes = 12;
 
-    // `source` has the size of the picture.
+    // `source` has the size of the picture; `trees` is null without dictionary.
     BlockSurvey(const uint8_t* source, int height, int width, const BlockTools& tools,
-                const BlockEffort& effort);
+                const BlockEffort& effort, BlockTreeSearch* trees);
 
     void look(int row, int column, const BlockCosts& costs, ThreadTeam& team);
 
     // Promising modes of a block, as bits.
     uint64_t modes(const BlockPlace& block) const { return at(block).modes; }
     bool templates(const BlockPlace& block) const { return at(block).templates; }
+    // The tree of a block that may be worthwhile, or null.
+    const FoundTree* tree(const BlockPlace& block) const {
+        const FoundTree& found = found_[place_number(block, row_, column_)];
+        return found.nodes.empty() ? nullptr : &found;
+    }
+    // Whether predicting a block that is not split may be cheaper than its tree.
+    bool may_be_predicted(const BlockPlace& block) const {
+        const Seen& seen = at(block);
+        return seen.predicted <= worthwhile_cost(seen.whole(), effort_.slack);
+    }
     // Whether a block may be whole (bit 0), or split by columns or rows (bits 1, 2).
     int worthwhile(const BlockPlace& block) const;
 
 private:
     struct Seen {
         uint64_t modes;
-        int64_t whole, least;  // cost as one block, and with the best splits
-        bool templates;        // whether it or a part of it may be predicted by templates
+        int64_t predicted, tree;  // cost as one block: predicted, and a tree
+        int64_t least;            // cost with the best splits
+        bool templates;           // whether it or a part of it may be predicted by templates
+        int64_t whole() const { return predicted < tree ? predicted : tree; }
     };
 
     Seen& at(const BlockPlace& block) { return seen_[place_number(block, row_, column_)]; }
@@ -58,6 +71,13 @@ private:
     Decoded decoded_before(const BlockPlace& block) const;
     int64_t split_cost(const BlockPlace& block, int split) const;
     void look_at(const BlockPlace& block, const BlockCosts& costs);
+    template <class Work>
+    void for_blocks(int a, int b, const Work& work);
+    // Calls work(block) for each block of the fragment, the parts of a block before it.
+    template <class Work>
+    void for_parts_first(const Work& work);
+    void weigh_splits();
+    void look_for_trees(const BlockCosts& costs);
     void coarsen();
     References references(const BlockPlace& block) const;
 
@@ -66,8 +86,10 @@ private:
     const uint8_t* source_;
     const BlockTools tools_;
     const BlockEffort effort_;
+    BlockTreeSearch* trees_;
     int row_ = 0, column_ = 0;
     std::vector<Seen> seen_;
+    std::vector<FoundTree> found_;  // as seen_; without nodes where there is none
 };
 
 }  // namespace mmp

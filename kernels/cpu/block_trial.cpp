@@ -23,7 +23,7 @@ void Trial::try_bare(const BlockPlace& block, const uint8_t* source, const uint8
     total += squared_difference(source, prediction, area) << kCostFractionBits;
     if (total >= cost) return;
     cost = total;
-    node = {kWhole, uint8_t(mode), kBare, 0, 0};
+    node = {kWhole, uint8_t(mode), kBare, 0, 0, 0};
     std::copy_n(prediction, area, samples);
 }
 
@@ -47,7 +47,7 @@ void Trial::try_residual(const BlockPlace& block, const uint8_t* source,
         total += squared_difference(source, rebuilt, area) << kCostFractionBits;
         if (total >= cost) continue;
         cost = total;
-        node = {kWhole, uint8_t(mode), kTransformed, uint8_t(type), 0};
+        node = {kWhole, uint8_t(mode), kTransformed, uint8_t(type), 0, 0};
         std::copy_n(rebuilt, area, samples);
         std::copy_n(tried, scan_of(a, b).count, levels);
     }

@@ -48,15 +48,10 @@ std::pair<std::vector<uint8_t>, std::unique_ptr<Picture>> encode(const uint8_t* 
             search->find_tree(residual.data(), fragment, nodes);
         else
             brute_force.find_tree(residual.data(), fragment, nodes);
-        for (const Node& node : nodes) {
-            const int context = picture->context(fragment, node.scale, node.k, node.l);
-            picture->models.encode_flag(coder, node.scale, context, node.flag);
-            if (node.flag != kLeaf) continue;
-            Dictionary& dictionary = *picture->dictionaries[node.scale];
-            picture->models.encode_index(coder, dictionary, node.index);
-            const bool all_changed = dictionary.use(node.index);
-            if (search) search->used(node.scale, node.index, all_changed);
-        }
+        picture->encode_tree(coder, fragment, nodes,
+                             [&](int scale, uint32_t index, bool all_changed) {
+                                 if (search) search->used(scale, index, all_changed);
+                             });
         picture->rebuild(fragment, nodes);
         team.run(kLevels, [&](uint32_t m) {
             picture->learn(fragment, static_cast<int>(m), nodes, [&](int scale, uint32_t element) {

@@ -91,23 +91,18 @@ void FragmentSearch::choose(const Fragment& fragment, Place place) {
     segment.budget = -1;
 }
 
-void FragmentSearch::collect(Place place, std::vector<Node>& nodes) {
-    const auto [scale, k, l] = place;
+void FragmentSearch::collect(int scale, int k, int l, std::vector<Node>& nodes) {
     const Segment& segment = at(scale, k, l);
     const bool leaf = segment.flag == kLeaf;
     nodes.push_back({scale, k, l, segment.flag, leaf ? segment.index : kNoIndex});
     if (leaf) return;
     for (int half = 0; half < 2; ++half) {
         const auto [row, column] = child_place(k, l, segment.flag, half);
-        collect({static_cast<uint8_t>(child_scale(scale, segment.flag)),
-                 static_cast<uint8_t>(row), static_cast<uint8_t>(column)},
-                nodes);
+        collect(child_scale(scale, segment.flag), row, column, nodes);
     }
 }
 
-void FragmentSearch::find_tree(const uint8_t* residual, const Fragment& fragment,
-                               std::vector<Node>& nodes) {
-    require(0, 0, 0, kNoCost);
+void FragmentSearch::search(const uint8_t* residual, const Fragment& fragment) {
     for (auto& places : needed_) {
         team_.run(static_cast<uint32_t>(places.size()),
                   [&](uint32_t task) { search_leaf(residual, fragment, places[task]); });
@@ -117,8 +112,14 @@ void FragmentSearch::find_tree(const uint8_t* residual, const Fragment& fragment
         for (const Place& place : *places) choose(fragment, place);
         places->clear();
     }
+}
+
+void FragmentSearch::find_tree(const uint8_t* residual, const Fragment& fragment,
+                               std::vector<Node>& nodes) {
+    require(0, 0, 0, kNoCost);
+    search(residual, fragment);
     nodes.clear();
-    collect({0, 0, 0}, nodes);
+    collect(0, 0, 0, nodes);
 }
 
 }  // namespace mmp

@@ -32,6 +32,16 @@ public:
     // Best tree of a 16x16 residual in coding order.
     void find_tree(const uint8_t* residual, const Fragment& fragment, std::vector<Node>& nodes);
 
+    // The same of single segments, each only if it costs less than a budget: require them all,
+    // search, then ask for each cost, which is exact where it is below the budget.
+    void require(int scale, int k, int l, int64_t budget);
+    void search(const uint8_t* residual, const Fragment& fragment);
+    int64_t cost(int scale, int k, int l) const {
+        return segments_[segment_address(scale, k, l)].cost;
+    }
+    // Append the nodes of the tree that was found.
+    void collect(int scale, int k, int l, std::vector<Node>& nodes);
+
 private:
     struct Segment {
         int64_t budget;  // only a tree that costs less matters; -1 while not needed
@@ -46,11 +56,9 @@ private:
 
     static constexpr int64_t kNoCost = INT64_MAX / 8;
 
-    void require(int scale, int k, int l, int64_t budget);
     void search_leaf(const uint8_t* residual, const Fragment& fragment, Place place);
     void plan_splits(const Fragment& fragment, Place place);
     void choose(const Fragment& fragment, Place place);
-    void collect(Place place, std::vector<Node>& nodes);
     Segment& at(int scale, int k, int l) { return segments_[segment_address(scale, k, l)]; }
 
     const Picture& picture_;

@@ -20,9 +20,10 @@ enum Syntax {
     kSplitSyntax,
     kModeSyntax,
     kKindSyntax,
-    kLevelSyntax
+    kLevelSyntax,
+    kTreeSyntax
 };
-constexpr int kSyntaxElements = 7;
+constexpr int kSyntaxElements = 8;
 
 // log2_rate of every total that a model can have.
 class RateTable {

@@ -24,17 +24,6 @@ namespace {
 using namespace mmp;
 
 using Samples = nb::ndarray<const uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using ToolsTuple = std::tuple<int, bool, bool, int, uint32_t, int, int, bool>;
-
-Tools tools_from(const ToolsTuple& t) {
-    return std::apply([](auto... tool) { return Tools{tool...}; }, t);
-}
-
-const SearchKernel& kernel_named(const std::string& name) {
-    for (const SearchKernel& kernel : search_kernels())
-        if (kernel.name == name && kernel.supported()) return kernel;
-    throw nb::value_error(("SIMD level " + name + " cannot run here").c_str());
-}
 
 // Samples, rates by syntax element, leaf scales, dictionary sizes.
 nb::tuple describe(const Picture& picture, Plane plane) {
@@ -205,6 +194,12 @@ void translate(const char* name) {
 }
 
 }  // namespace
+
+const SearchKernel& mmp::kernel_named(const std::string& name) {
+    for (const SearchKernel& kernel : search_kernels())
+        if (kernel.name == name && kernel.supported()) return kernel;
+    throw nb::value_error(("SIMD level " + name + " cannot run here").c_str());
+}
 
 mmp::Progress mmp::progress_from(const nb::object& callback) {
     return [&callback](int64_t done, int64_t total) {

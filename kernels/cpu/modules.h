@@ -5,10 +5,23 @@
 #include <nanobind/ndarray.h>
 
 #include <algorithm>
+#include <string>
+#include <tuple>
 
 #include "progress.h"
+#include "search_index.h"
+#include "tools.h"
 
 namespace mmp {
+
+// The tools of the dictionaries as Python names them.
+using ToolsTuple = std::tuple<int, bool, bool, int, uint32_t, int, int, bool>;
+inline Tools tools_from(const ToolsTuple& t) {
+    return std::apply([](auto... tool) { return Tools{tool...}; }, t);
+}
+
+// Throws where it cannot run.
+const SearchKernel& kernel_named(const std::string& name);
 
 // A NumPy array with a copy of the data.
 template <class T, class... Sizes>

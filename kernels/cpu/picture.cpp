@@ -10,7 +10,7 @@ namespace mmp {
 
 namespace {
 
-int padded(int length) { return (length + kFragmentSize - 1) / kFragmentSize * kFragmentSize; }
+int padded(int length, int unit) { return (length + unit - 1) / unit * unit; }
 
 uint8_t clip(int sample) { return static_cast<uint8_t>(std::clamp(sample, 0, 255)); }
 
@@ -51,10 +51,10 @@ void shorten_or_lengthen(const uint8_t* wide, int m, int from_n, uint8_t* out, i
     kColumnPasses[m * kScales + from_n * kLevels + to_n](wide, out);
 }
 
-Picture::Picture(Plane plane, const Tools& the_tools)
+Picture::Picture(Plane plane, const Tools& the_tools, int unit)
     : tools(the_tools),
-      padded_height(padded(plane.height)),
-      padded_width(padded(plane.width)),
+      padded_height(padded(plane.height, unit)),
+      padded_width(padded(plane.width, unit)),
       models(tools),
       dictionaries(kScales),
       samples_(std::make_unique_for_overwrite<uint8_t[]>(place(padded_height, 0))),
@@ -64,15 +64,34 @@ Picture::Picture(Plane plane, const Tools& the_tools)
             dictionaries[scale] = std::make_unique<Dictionary>(scale, tools);
 }
 
-Fragment Picture::fragment(int row, int column) const {
+Fragment Picture::fragment(int row, int column, int size) const {
     Fragment result{row, column, {}, {}};
     result.above.fill(kOutside);
     result.left.fill(kOutside);
-    const int8_t* here = &leaf_scales_[place(row, column)];
-    if (row) std::copy_n(here - padded_width, kFragmentSize, result.above.begin());
-    if (column)
-        for (int i = 0; i < kFragmentSize; ++i) result.left[i] = here[i * padded_width - 1];
+    const int first_row = row - row % size, first_column = column - column % size;
+    if (first_row)
+        std::copy_n(&leaf_scales_[place(first_row - 1, column)],
+                    std::min(kFragmentSize, padded_width - column), result.above.begin());
+    if (first_column)
+        for (int i = 0; i < std::min(kFragmentSize, padded_height - row); ++i)
+            result.left[i] = leaf_scales_[place(row + i, first_column - 1)];
     return result;
+}
+
+void Picture::decode_tree(RangeDecoder& coder, const Fragment& fragment, int scale, int k, int l,
+                          std::vector<Node>& nodes) {
+    const int flag = models.decode_flag(coder, scale, context(fragment, scale, k, l));
+    nodes.push_back({scale, k, l, flag, kNoIndex});
+    if (flag == kLeaf) {
+        Dictionary& dictionary = *dictionaries[scale];
+        nodes.back().index = models.decode_index(coder, dictionary);
+        dictionary.use(nodes.back().index);
+        return;
+    }
+    for (int half = 0; half < 2; ++half) {
+        const auto [row, column] = child_place(k, l, flag, half);
+        decode_tree(coder, fragment, child_scale(scale, flag), row, column, nodes);
+    }
 }
 
 void Picture::rebuild(const Fragment& fragment, const std::vector<Node>& nodes) {
@@ -83,16 +102,40 @@ void Picture::rebuild(const Fragment& fragment, const std::vector<Node>& nodes) 
         for (int i = 0; i < height; ++i) {
             const int row = node.top() + i;
             std::copy_n(element + i * width, width, &coded_[row * kFragmentSize + node.left()]);
-            std::memset(&leaf_scales_[place(fragment.row + row, fragment.column + node.left())],
-                        node.scale, width);
         }
     }
+    mark_leaves(fragment, nodes);
     // The base profile predicts the middle level everywhere.
     constexpr int prediction = kMidLevel;
     for (int row = 0; row < kFragmentSize; ++row)
         for (int column = 0; column < kFragmentSize; ++column)
             samples_[place(fragment.row + row, fragment.column + column)] =
                 clip(coded_[row * kFragmentSize + column] + prediction - kMidLevel);
+}
+
+void Picture::mark_leaves(const Fragment& fragment, const std::vector<Node>& nodes) {
+    for (const Node& node : nodes) {
+        if (node.flag != kLeaf) continue;
+        int8_t* first =
+            &leaf_scales_[place(fragment.row + node.top(), fragment.column + node.left())];
+        for (int i = 0; i < scale_height(node.scale); ++i)
+            std::memset(first + size_t(i) * padded_width, node.scale, scale_width(node.scale));
+    }
+}
+
+void Picture::mark_no_leaf(int row, int column, int height, int width) {
+    for (int i = 0; i < height; ++i)
+        std::memset(&leaf_scales_[place(row + i, column)], kOutside, width);
+}
+
+void Picture::take(const Fragment& fragment, const uint8_t* samples) {
+    const int height = std::min(kFragmentSize, padded_height - fragment.row);
+    const int width = std::min(kFragmentSize, padded_width - fragment.column);
+    for (int i = 0; i < height; ++i) {
+        const size_t first = place(fragment.row + i, fragment.column);
+        std::copy_n(samples + first, width, &samples_[first]);
+        std::copy_n(samples + first, width, &coded_[i * kFragmentSize]);
+    }
 }
 
 void Picture::copy_samples(Plane plane, uint8_t* out) const {

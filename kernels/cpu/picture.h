@@ -48,7 +48,8 @@ void shorten_or_lengthen(const uint8_t* wide, int m, int from_n, uint8_t* out, i
 
 class Picture {
 public:
-    Picture(Plane plane, const Tools& tools);
+    // Padded to multiples of `unit`.
+    Picture(Plane plane, const Tools& tools, int unit = kFragmentSize);
 
     const Tools tools;
     const int padded_height, padded_width;
@@ -65,8 +66,37 @@ public:
                             fragment.left[k * scale_height(scale) + scale_height(scale) / 2]);
     }
 
+    // The fragment at these samples, or a part of a larger fragment of this size, with its
+    // neighbours.
+    Fragment fragment(int row, int column, int size = kFragmentSize) const;
+
+    // Encode a tree. Calls used(scale, index, all_changed) after each index, see Dictionary::use.
+    template <class Used>
+    void encode_tree(RangeEncoder& coder, const Fragment& fragment,
+                     const std::vector<Node>& nodes, const Used& used) {
+        for (const Node& node : nodes) {
+            const int around = context(fragment, node.scale, node.k, node.l);
+            models.encode_flag(coder, node.scale, around, node.flag);
+            if (node.flag != kLeaf) continue;
+            Dictionary& dictionary = *dictionaries[node.scale];
+            models.encode_index(coder, dictionary, node.index);
+            used(node.scale, node.index, dictionary.use(node.index));
+        }
+    }
+    // Decode the tree of a segment and append its nodes.
+    void decode_tree(RangeDecoder& coder, const Fragment& fragment, int scale, int k, int l,
+                     std::vector<Node>& nodes);
+
     // Build the residual of a coded tree and from it the samples; note the leaves' scales.
     void rebuild(const Fragment& fragment, const std::vector<Node>& nodes);
+
+    // Note the leaves' scales of a coded tree.
+    void mark_leaves(const Fragment& fragment, const std::vector<Node>& nodes);
+    // Note that no leaf is here.
+    void mark_no_leaf(int row, int column, int height, int width);
+
+    // Take over a fragment's samples from another picture of this width, to learn from.
+    void take(const Fragment& fragment, const uint8_t* samples);
 
     // Teach the dictionaries of the scales with this m (of one width) the split segments of the
     // rebuilt fragment, then its displaced blocks. Calls added(scale, index) after each insertion.
@@ -85,8 +115,6 @@ public:
     std::array<int64_t, kScales> dictionary_sizes() const;
 
 private:
-    // The fragment at these samples with its neighbours.
-    Fragment fragment(int row, int column) const;
     template <class Added>
     void learn_splits(int m, const std::vector<Node>& nodes, Insertions<Added>& insertions);
     template <class Added>
@@ -95,7 +123,7 @@ private:
 
     // Padded, and not touched before they are coded: a file can claim more than it holds.
     std::unique_ptr<uint8_t[]> samples_;
-    std::unique_ptr<int8_t[]> leaf_scales_;
+    std::unique_ptr<int8_t[]> leaf_scales_;  // kOutside where no tree is
     std::array<uint8_t, kFragmentArea> coded_;  // residual of the current fragment
 };
 
@@ -143,7 +171,9 @@ void Picture::learn_displaced(const Fragment& fragment, int m, Insertions<Added>
             const int row = fragment.row + bottom - height;
             for (int side = right; side <= kFragmentSize; side += right) {
                 const int column = fragment.column + side - width;
-                if (!is_displaced(scale, row, column)) continue;
+                if (!is_displaced(scale, row, column) || row + height > padded_height ||
+                    column + width > padded_width)
+                    continue;
                 uint8_t* samples = insertions.next();
                 for (int i = 0; i < height; ++i)
                     std::copy_n(&samples_[place(row + i, column)], width, samples + i * width);

@@ -50,8 +50,14 @@ MMP_HD constexpr int direction_context(int a, int b, const Unit& above, const Un
     const bool narrower = above.a && above.b < b, lower = left.a && left.a < a;
     return narrower == lower ? 0 : narrower ? 1 : 2;
 }
+enum Kind { kBare, kTransformed, kTree };
+constexpr int kTreeMode = kConstant;  // what the neighbours of a tree take its mode to be
+constexpr int kMaxTreeLog2 = 4;
 MMP_HD constexpr int kind_context(const Unit& above, const Unit& left) {
-    return above.kind + left.kind;
+    return (above.kind == kTransformed) + (left.kind == kTransformed);
+}
+MMP_HD constexpr int tree_context(const Unit& above, const Unit& left) {
+    return (above.kind == kTree) + (left.kind == kTree);
 }
 struct LikelyModes {
     int left, above;
@@ -77,7 +83,6 @@ MMP_HD constexpr int family_of(int mode) {
     return mode - kFirstAngle < kFirstVertical ? kAcross : kDown;
 }
 
-enum Kind { kBare, kTransformed };
 enum TransformType { kCosine, kSine };
 constexpr int kMaxSineLog2 = 4;
 MMP_HD constexpr bool sine_allowed(int a, int b) { return a <= kMaxSineLog2 && b <= kMaxSineLog2; }
@@ -97,7 +102,8 @@ constexpr int kZeroModels = kLastBitModels + kLastGroups;
 constexpr int kOneModels = kZeroModels + kAreas * kPlaces * kSums;
 constexpr int kTwoModels = kOneModels + 2 * 3 * kLargeSums;
 constexpr int kRemainderModels = kTwoModels + 2 * 3 * kLargeSums;
-constexpr int kBitModels = kRemainderModels + 2 * kRemainders;
+constexpr int kTreeModels = kRemainderModels + 2 * kRemainders;
+constexpr int kBitModels = kTreeModels + kSizes * kNeighbourContexts;
 
 MMP_HD constexpr int smaller(int a, int b) { return a < b ? a : b; }
 MMP_HD constexpr int larger(int a, int b) { return a > b ? a : b; }
@@ -113,6 +119,9 @@ MMP_HD constexpr int direction_model(int a, int b, int context) {
 MMP_HD constexpr int likely_model(int size, int which) { return kLikelyModels + size * 3 + which; }
 MMP_HD constexpr int kind_model(int a, int b, int context) {
     return kKindModels + size_of(a, b) * kNeighbourContexts + context;
+}
+MMP_HD constexpr int tree_model(int a, int b, int context) {
+    return kTreeModels + size_of(a, b) * kNeighbourContexts + context;
 }
 MMP_HD constexpr int area_class(int a, int b) {
     const int log2 = a + b;

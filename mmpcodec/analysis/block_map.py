@@ -11,7 +11,7 @@ import numpy as np
 
 from mmpcodec.analysis.overlay import draw_tree
 from mmpcodec.backends.base import Trace, unit_edges
-from mmpcodec.codec.blocks import FIRST_ANGLE, KIND_NAMES, UNIT, mode_name
+from mmpcodec.codec.blocks import FIRST_ANGLE, KIND_NAMES, TREE, UNIT, mode_name
 from mmpcodec.codec.prediction import FIRST_FROM_ABOVE, SLOPES
 
 TINT_OPACITY = 0.3
@@ -39,6 +39,7 @@ class Colour:
 KINDS = {
     "bare": Colour("green", (0, 200, 60)),
     "transformed": Colour("orange", (255, 140, 0)),
+    "tree": Colour("blue", (40, 90, 255)),
 }
 """Tints by the name of the kind."""
 
@@ -111,7 +112,7 @@ MARKS = {
 def draw_blocks(
     samples: np.ndarray, units: np.ndarray, fragment_size: int, *, zoom: int | None = None
 ) -> np.ndarray:
-    """The outlines of blocks over a picture, each tinted by its kind and marked by its mode.
+    """The outlines of blocks over a picture, tinted by its kind and marked by its mode.
 
     Parameters
     ----------
@@ -139,10 +140,11 @@ def draw_blocks(
         block = inside[top : top + height - 1, left : left + width - 1]
         colour = np.array(KINDS[KIND_NAMES[kind]].rgb)
         tinted = block + TINT_OPACITY * (colour - block.astype(np.float32))
-        ink, outline = mark_coverage(mode, height - 1, width - 1, zoom)
-        for level, cover in ((OUTLINE_LEVEL, OUTLINE_OPACITY * outline), (MARK_LEVEL, ink)):
-            part = cover[: block.shape[0], : block.shape[1], None]
-            tinted += part * (level - tinted)
+        if kind != TREE:
+            ink, outline = mark_coverage(mode, height - 1, width - 1, zoom)
+            for level, cover in ((OUTLINE_LEVEL, OUTLINE_OPACITY * outline), (MARK_LEVEL, ink)):
+                part = cover[: block.shape[0], : block.shape[1], None]
+                tinted += part * (level - tinted)
         block[:] = np.rint(tinted)
     return drawn
 

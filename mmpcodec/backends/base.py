@@ -9,13 +9,14 @@ A backend
 
 - says whether it can run here: ``unavailable()`` gives the reason, or None;
 - never changes its arguments and keeps no state between calls: any number of threads may use it;
-- never prints, and calls ``progress(done, total)`` once a row of fragments; when that returns
-  False it raises ``Cancelled``; what the callback raises passes through;
+- never prints, and calls ``progress(done, total)`` at least once a row of fragments; when that
+  returns False it raises ``Cancelled``; what the callback raises passes through;
 - has no view of files or containers: parameters were checked before it is called;
 - raises ``TruncatedStream`` or ``CorruptStream`` for a payload that does not decode, and nothing
   else, in time and memory bounded by the size of the picture.
 
-A backend asked for by name never falls back to another one.
+A backend asked for by name never falls back to another one; only of several candidates, as preset
+"auto" has them, one that it lacks a tool of is coded by another.
 """
 
 from abc import ABC, abstractmethod
@@ -24,8 +25,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mmpcodec.codec.blocks import KIND_NAMES, MAX_LOG2, MODE_NAMES, UNIT_LOG2, mode_name
+from mmpcodec.codec.blocks import KIND_NAMES, MAX_LOG2, MODE_NAMES, TREE, UNIT_LOG2, mode_name
 from mmpcodec.codec.fragments import fragments_in
+from mmpcodec.codec.models import OUTSIDE
 from mmpcodec.codec.postfilter import PostFilter
 from mmpcodec.codec.scales import SCALES
 from mmpcodec.errors import Cancelled
@@ -70,10 +72,11 @@ class Trace:
     Parameters
     ----------
     bits : dict of str to float
-        Ideal code length by syntax element ("flag", "class", "element"), in bits; of a file also
-        that of the post filter's coefficients ("filter").
+        Ideal code length by syntax element, see ``syntax``, in bits; of a file also that of the
+        post filter's coefficients ("filter").
     leaf_scales : (H', W') int8 array or None
-        Scale number of the leaf at each sample of the padded picture; None without dictionaries.
+        Scale number of the leaf at each sample of the padded picture, -1 where no tree is; None
+        without dictionaries.
     dictionary_sizes : (25,) int array or None
         Elements of each scale at the end; 0 where the partition has no such segments.
     units : (H' / 4, W' / 4, 4) uint8 array or None
@@ -94,7 +97,8 @@ class Trace:
         """Number of leaves of trees of each of the 25 scales."""
         if self.leaf_scales is None:
             return [0] * len(SCALES)
-        samples = np.bincount(self.leaf_scales.ravel(), minlength=len(SCALES))
+        scales = self.leaf_scales[self.leaf_scales != OUTSIDE]
+        samples = np.bincount(scales, minlength=len(SCALES))
         return [int(n) // (s.height * s.width) for n, s in zip(samples, SCALES, strict=True)]
 
     def blocks(self) -> dict[str, np.ndarray]:
@@ -112,9 +116,10 @@ class Trace:
         return dict(zip(KIND_NAMES, counts, strict=True))
 
     def modes(self) -> dict[str, int]:
-        """Number of blocks by the name of their mode."""
+        """Number of predicted blocks by the name of their mode."""
         counts = dict.fromkeys(MODE_NAMES.values(), 0)
-        for mode in self._first_units()[:, 2].tolist():
+        units = self._first_units()
+        for mode in units[units[:, 3] != TREE, 2].tolist():
             counts[mode_name(mode)] += 1
         return counts
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from mmpcodec.backends.base import Backend, Coded, Progress, Trace
 from mmpcodec.codec.postfilter import CLASSES, TAPS, PostFilter
-from mmpcodec.codec.syntax import BLOCK_SYNTAX, SYNTAX, TREE_SYNTAX
+from mmpcodec.codec.syntax import SYNTAX, TREE_SYNTAX, block_syntax
 from mmpcodec.devices import processors
 from mmpcodec.params import EncodeParams, Tools
 
@@ -17,6 +17,8 @@ except ImportError as error:
     _REASON: str | None = f"the compiled module does not load ({error})"
 else:
     _REASON = None
+
+NativeTools = tuple[int, bool, bool, int, int, int, int, bool]
 
 MAX_DEFAULT_THREADS = 4
 """More threads than this have little to share within one 16x16 fragment."""
@@ -81,9 +83,12 @@ class CpuBackend(Backend):
                 *_cpu.encode_blocks(
                     plane,
                     native_block_tools(params.coded_tools),
+                    native_tree_tools(params.coded_tools),
                     params.lambda_fixed,
+                    params.rate_model == "log2",
                     params.effort,
                     threads or default_threads(),
+                    self.simd or self.levels()[0],
                     progress,
                 )
             )
@@ -108,16 +113,17 @@ class CpuBackend(Backend):
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Coded:
-        if tools.prediction:
-            found = _cpu.decode_blocks(payload, *shape, native_block_tools(tools), progress)
-            return _coded_blocks(payload, *found)
         threads = threads or default_threads()
+        if tools.prediction:
+            block_tools, tree_tools = native_block_tools(tools), native_tree_tools(tools)
+            found = _cpu.decode_blocks(payload, *shape, block_tools, tree_tools, threads, progress)
+            return _coded_blocks(payload, *found)
         return _coded(
             payload, *_cpu.decode(payload, *shape, native_tools(tools), threads, progress)
         )
 
 
-def native_tools(tools: Tools) -> tuple[int, bool, bool, int, int, int, int, bool]:
+def native_tools(tools: Tools) -> NativeTools:
     """The tools as the compiled module takes them; none may be left open."""
     assert tools.redundancy_radius is not None
     return (
@@ -137,13 +143,20 @@ def native_block_tools(tools: Tools) -> tuple[int, bool, int, int]:
     return tools.fragment_size, tools.least_squares, tools.templates, tools.step
 
 
+def native_tree_tools(tools: Tools) -> NativeTools | None:
+    """The tools of trees among predicted blocks as the compiled module takes them, if any."""
+    return native_tools(tools) if tools.dictionary else None
+
+
 def _coded(payload, samples, rates, leaf_scales, dictionary_sizes) -> Coded:
     bits = bits_of(rates, TREE_SYNTAX)
     return Coded(payload, samples, Trace(bits, leaf_scales, np.asarray(dictionary_sizes)))
 
 
-def _coded_blocks(payload, samples, rates, units) -> Coded:
-    return Coded(payload, samples, Trace(bits_of(rates, BLOCK_SYNTAX), units=units))
+def _coded_blocks(payload, samples, rates, units, leaf_scales, dictionary_sizes) -> Coded:
+    bits = bits_of(rates, block_syntax(leaf_scales is not None))
+    sizes = None if dictionary_sizes is None else np.asarray(dictionary_sizes)
+    return Coded(payload, samples, Trace(bits, leaf_scales, sizes, units))
 
 
 def bits_of(rates: Sequence[int], syntax: Sequence[str]) -> dict[str, float]:

@@ -75,7 +75,7 @@ class CudaBackend(Backend):
         return _unavailable()
 
     def lacks(self, tools: Tools) -> str | None:
-        return None
+        return "trees among predicted blocks" if tools.dictionary else None
 
     def describe(self) -> str:
         import cupy

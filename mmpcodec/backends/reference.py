@@ -1,14 +1,15 @@
 """The reference backend: plain NumPy, one line a step, the definition of the codec."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 from mmpcodec.backends.base import Backend, Coded, Progress, Trace, report_progress
-from mmpcodec.codec.block_coder import decode_blocks
+from mmpcodec.codec.block_coder import BlockPicture, decode_blocks
 from mmpcodec.codec.block_search import encode_blocks
 from mmpcodec.codec.costmap import cost_map, index_costs
-from mmpcodec.codec.dictionary import learn, make_dictionaries
+from mmpcodec.codec.dictionary import Dictionary, learn, make_dictionaries
 from mmpcodec.codec.displaced import learn_displaced
 from mmpcodec.codec.fragments import (
     fragment_origins,
@@ -19,7 +20,7 @@ from mmpcodec.codec.fragments import (
     residual,
 )
 from mmpcodec.codec.models import OUTSIDE, Models
-from mmpcodec.codec.scales import FRAGMENT_SIZE, SCALES
+from mmpcodec.codec.scales import FRAGMENT_SIZE, SCALES, Scale
 from mmpcodec.codec.symbols import SymbolReader, SymbolWriter
 from mmpcodec.codec.tree import Neighbours, code_tree, mark_leaves, optimal_tree, rebuild
 from mmpcodec.params import EncodeParams, Tools
@@ -43,14 +44,16 @@ class ReferenceBackend(Backend):
         progress: Progress | None = None,
     ) -> Coded:
         if params.tools.prediction:
-            payload, *found = encode_blocks(
-                plane,
-                params.coded_tools,
-                params.lambda_fixed,
-                params.effort,
-                partial(report_progress, progress),
+            return _coded_blocks(
+                *encode_blocks(
+                    plane,
+                    params.coded_tools,
+                    params.lambda_fixed,
+                    params.effort,
+                    partial(report_progress, progress),
+                    params.rate_model,
+                )
             )
-            return _coded_blocks(payload, *found)
         state = PictureState(plane.shape, params.coded_tools)
         writer = SymbolWriter()
         fragments = zip(state.walk(progress), state.fragments_of(plane), strict=True)
@@ -88,8 +91,20 @@ class ReferenceBackend(Backend):
         return state.coded(payload, reader.tally.bits())
 
 
-def _coded_blocks(payload: bytes, samples, bits, units) -> Coded:
-    return Coded(payload, samples, Trace(bits, units=units))
+def _coded_blocks(payload: bytes, samples, bits, picture: BlockPicture) -> Coded:
+    trace = Trace(bits, units=picture.units.known)
+    if picture.trees:
+        sizes = dictionary_sizes(picture.trees.dictionaries)
+        trace = replace(trace, leaf_scales=picture.trees.leaf_scales, dictionary_sizes=sizes)
+    return Coded(payload, samples, trace)
+
+
+def dictionary_sizes(dictionaries: dict[Scale, Dictionary]) -> np.ndarray:
+    """(25,) int array: as ``Trace.dictionary_sizes``."""
+    sizes = np.zeros(len(SCALES), int)
+    for scale, dictionary in dictionaries.items():
+        sizes[scale.number] = len(dictionary)
+    return sizes
 
 
 class PictureState:
@@ -140,9 +155,8 @@ class PictureState:
     def coded(self, payload: bytes, bits: dict[str, float]) -> Coded:
         """The finished picture."""
         height, width = self.shape
-        sizes = np.zeros(len(SCALES), int)
-        for scale, dictionary in self.dictionaries.items():
-            sizes[scale.number] = len(dictionary)
         return Coded(
-            payload, self.samples[:height, :width].copy(), Trace(bits, self.leaf_scales, sizes)
+            payload,
+            self.samples[:height, :width].copy(),
+            Trace(bits, self.leaf_scales, dictionary_sizes(self.dictionaries)),
         )

@@ -65,13 +65,13 @@ Denoise = Annotated[
 Preset = Annotated[
     str,
     typer.Option(
-        metavar="auto|photo|text|plain|classic",
-        help="Set of coding tools; auto tries photo and text and takes what costs less.",
+        metavar="auto|photo|text|mixed|plain|classic",
+        help="Set of coding tools; auto tries photo, text and mixed and takes what costs least.",
     ),
 ]
 Effort = Annotated[
     int,
-    typer.Option(metavar="N", help="How hard to search with preset photo: 1 is quick, 9 best."),
+    typer.Option(metavar="N", help="How hard to search with photo and mixed: 1 is quick, 9 best."),
 ]
 Partition = Annotated[
     str | None, typer.Option(metavar="flexible|dyadic", help="Splits of a segment.")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from enum import Enum
 from typing import Any, Protocol
 
-from mmpcodec.params import BLOCK_TOOLS, TREE_TOOLS, Tools
+from mmpcodec.params import Tools
 
 
 class Facts(Protocol):
@@ -60,11 +60,10 @@ class Printer:
 
 def tools_text(tools: Tools) -> str:
     """The normative tools that have a part in a picture, in one line."""
-    without_part = TREE_TOOLS if tools.prediction else BLOCK_TOOLS
     return ", ".join(
         f"{field.name.replace('_', ' ')} {_value_text(getattr(tools, field.name))}"
         for field in fields(tools)
-        if field.name not in without_part
+        if field.name not in tools.without_part
     )
 
 

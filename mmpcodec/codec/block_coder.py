@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from mmpcodec.codec.bitmodels import BitCoder, BlockModels
+from mmpcodec.codec.block_trees import BlockTrees, tree_block
 from mmpcodec.codec.blocks import (
     FIRST_ANGLE,
     LEAST_SQUARES,
@@ -27,7 +28,7 @@ from mmpcodec.codec.levels import code_levels
 from mmpcodec.codec.prediction import FIRST_FROM_ABOVE, LEAST_SQUARES_MARGIN, predict
 from mmpcodec.codec.scales import COLUMNS, FRAGMENT_SIZE, LEAF, ROWS
 from mmpcodec.codec.symbols import SymbolReader
-from mmpcodec.codec.syntax import BLOCK_SYNTAX
+from mmpcodec.codec.syntax import block_syntax
 from mmpcodec.codec.templates import average_of_places, has_place
 from mmpcodec.codec.transform import dequantised, inverse
 from mmpcodec.params import Tools
@@ -52,13 +53,16 @@ class BlockPicture:
         self.models = BlockModels()
         self.samples = np.zeros(padded_shape(shape), np.uint8)
         self.units = Units(self.samples.shape)
+        self.trees = BlockTrees(self.samples.shape, tools) if tools.dictionary else None
 
     def fragments(self, progress: Progress | None) -> Iterator[BlockPlace]:
-        """Go through the fragments in coding order; progress is told of whole rows."""
-        total, across = fragments_in(self.shape), fragment_count(self.shape[1])
+        """Go through the fragments in coding order; progress is told before each."""
+        (height, width), total = self.shape, fragments_in(self.shape)
         for place in fragment_places(self.samples.shape, self.tools.fragment_size):
-            if progress and place.column == 0:
-                progress(place.row // FRAGMENT_SIZE * across, total)
+            if progress:
+                rows = fragment_count(min(place.height, height - place.row))
+                above = place.row // FRAGMENT_SIZE * fragment_count(width)
+                progress(above + place.column // FRAGMENT_SIZE * rows, total)
             yield place
         if progress:
             progress(total, total)
@@ -85,7 +89,11 @@ class BlockPicture:
 
     def rebuild(self, place: BlockPlace, block: Block) -> None:
         """Write a block's samples and note what is known of it."""
-        samples = self.predict(block.mode, place)
+        if self.trees and block.tree is not None:
+            self.trees.mark(place, block.tree)
+            samples = self.trees.samples(place, block.tree)
+        else:
+            samples = self.predict(block.mode, place)
         if block.levels is not None:
             coefficients = dequantised(block.levels, self.tools.step)
             samples = samples + inverse(coefficients, place.height, place.width, block.sine)
@@ -101,7 +109,7 @@ class BlockPicture:
 def code_blocks(
     coder: BitCoder, picture: BlockPicture, fragment: BlockPlace, nodes: list[BlockNode] | None
 ) -> list[BlockNode]:
-    """Code the blocks of a fragment and rebuild each as soon as it is coded.
+    """Code the blocks of a fragment, rebuild each as soon as it is coded, and learn from them.
 
     Parameters
     ----------
@@ -135,6 +143,9 @@ def code_blocks(
             visit(half)
 
     visit(fragment)
+    if picture.trees:
+        trees = [(node.place, node.block.tree) for node in coded if node.block and node.block.tree]
+        picture.trees.learn(fragment, trees, picture.samples)
     return coded
 
 
@@ -170,8 +181,13 @@ def mode_family(mode: int) -> int:
 def code_block(
     coder: BitCoder, picture: BlockPicture, place: BlockPlace, block: Block | None
 ) -> Block:
-    """Code the mode, the kind and the residual of a block that is not split."""
+    """Code the tree, or the mode, the kind and the residual, of a block that is not split."""
     models, units = picture.models, picture.units
+    if picture.trees and picture.trees.may_be(place):
+        nodes = block.tree if block else None
+        context = place.size, units.tree_context(place)
+        if models.tree.code(coder, context, None if block is None else nodes is not None):
+            return tree_block(picture.trees.code(coder, place, nodes))
     mode = models.mode.code(
         coder,
         place.size,
@@ -192,7 +208,7 @@ def code_block(
 
 def decode_blocks(
     payload: bytes, shape: tuple[int, int], tools: Tools, progress: Progress | None = None
-) -> tuple[np.ndarray, dict[str, float], np.ndarray]:
+) -> tuple[np.ndarray, dict[str, float], BlockPicture]:
     """Decode a payload.
 
     Parameters
@@ -208,8 +224,8 @@ def decode_blocks(
     samples : (H, W) uint8 array
     bits : dict of str to float
         Ideal code length by syntax element.
-    known : (H' / 4, W' / 4, 4) uint8 array
-        What ``Units.known`` says of the padded picture.
+    picture : BlockPicture
+        As it is after the last fragment.
 
     Raises
     ------
@@ -217,8 +233,8 @@ def decode_blocks(
         When the payload is none of a picture of this shape.
     """
     picture = BlockPicture(shape, tools)
-    reader = SymbolReader(payload, BLOCK_SYNTAX)
+    reader = SymbolReader(payload, block_syntax(tools.dictionary))
     for fragment in picture.fragments(progress):
         code_blocks(reader, picture, fragment, None)
     reader.finish()
-    return picture.shown(), reader.tally.bits(), picture.units.known
+    return picture.shown(), reader.tally.bits(), picture

@@ -38,7 +38,7 @@ class BlockCosts:
     ----------
     plain : int
         Of a bit of a plain number.
-    split, direction, kind, transform, zero : int arrays
+    split, direction, tree, kind, transform, zero : int arrays
         Of a 0 and of a 1 along the last axis, by context.
     level : nested lists of int
         Of a level of size 0, 1, 2 or more along the last axis, sign included; by area class,
@@ -51,6 +51,7 @@ class BlockCosts:
         self.plain = int(lagrangian(1 << RATE_FRACTION_BITS, lambda_fixed))
         self.split = self._of_bits(models.split)
         self.direction = self._of_bits(models.direction)
+        self.tree = self._of_bits(models.tree)
         self.kind = self._of_bits(models.kind)
         self.transform = self._of_bits(models.transform)
         self.level = self._of_sizes().tolist()

@@ -12,6 +12,7 @@ import numpy as np
 from mmpcodec.codec.block_coder import BlockPicture, Progress, code_blocks
 from mmpcodec.codec.block_costs import BlockCosts
 from mmpcodec.codec.block_survey import EFFORTS, NEVER, BlockSurvey, Effort
+from mmpcodec.codec.block_trees import tree_block
 from mmpcodec.codec.block_trial import Trial, hadamard_difference
 from mmpcodec.codec.blocks import (
     AVERAGE,
@@ -26,8 +27,8 @@ from mmpcodec.codec.blocks import (
 )
 from mmpcodec.codec.scales import COLUMNS, LEAF, ROWS
 from mmpcodec.codec.symbols import SymbolWriter
-from mmpcodec.codec.syntax import BLOCK_SYNTAX
-from mmpcodec.params import Tools
+from mmpcodec.codec.syntax import block_syntax
+from mmpcodec.params import RATE_MODELS, Tools
 
 REACH = 8
 """Rows above and columns left of a block that its prediction can depend on, but for templates."""
@@ -64,13 +65,21 @@ class BlockSearch:
     picture : BlockPicture
         Blocks are tried in it, and none is left.
     effort : Effort
+    rate_model : {"adaptive", "log2"}
+        Of the indices of trees.
     """
 
-    def __init__(self, source: np.ndarray, picture: BlockPicture, effort: Effort):
+    def __init__(
+        self,
+        source: np.ndarray,
+        picture: BlockPicture,
+        effort: Effort,
+        rate_model: str = RATE_MODELS[0],
+    ):
         self.source = source
         self.picture = picture
         self.effort = effort
-        self.survey = BlockSurvey(source, picture, effort)
+        self.survey = BlockSurvey(source, picture, effort, rate_model)
 
     def find(self, fragment: BlockPlace, costs: BlockCosts) -> list[BlockNode]:
         """The nodes of least cost for a fragment, in coding order."""
@@ -134,7 +143,34 @@ class BlockSearch:
     def _whole(self, place: BlockPlace, bound: int) -> Outcome | None:
         """The best block at a place that is not split."""
         picture, units, costs = self.picture, self.picture.units, self.costs
-        source = self.source[place.slices]
+        trial = Trial(place, self.source[place.slices], bound)
+        cost = costs.of_flag(units, place, LEAF)
+        if picture.trees and picture.trees.may_be(place):
+            not_tree, is_tree = costs.tree[place.size, units.tree_context(place)].tolist()
+            if place in self.survey.trees:
+                self._attempt_tree(trial, cost + is_tree)
+            cost += not_tree
+        if self.survey.may_be_predicted(place):
+            self._attempt_modes(trial, cost)
+        if trial.block is None or trial.samples is None:
+            return None
+        units.mark(place, trial.block)
+        known = units.known[place.units].copy()
+        units.forget(place)
+        samples = trial.samples.astype(np.uint8)
+        return Outcome(trial.cost, [BlockNode(place, LEAF, trial.block)], samples, known)
+
+    def _attempt_tree(self, trial: Trial, given: int) -> None:
+        """Try the tree that was found; ``given`` is the cost of what is sent before it."""
+        assert self.picture.trees is not None
+        found = self.survey.trees[trial.place]
+        samples = self.picture.trees.samples(trial.place, found.nodes)
+        trial.take(given + found.cost, tree_block(found.nodes), samples)
+
+    def _attempt_modes(self, trial: Trial, given: int) -> None:
+        """Try the promising modes; ``given`` is the cost of what is sent before the mode."""
+        picture, units, costs = self.picture, self.picture.units, self.costs
+        place, source = trial.place, trial.source
         likely = units.likely_modes(place)
         mode_costs = costs.of_modes(place.size, likely, picture.absent_modes(place))
         # Templates take long, so they are tried only where the survey says so.
@@ -150,20 +186,12 @@ class BlockSearch:
         candidates.sort(key=lambda candidate: candidate[:2])
         hopeless = candidates[0][0] * 8 // 5 + root // 32
         bare, transformed = costs.kind[place.size, units.kind_context(place)].tolist()
-        trial = Trial(place, source, bound)
         for estimate, mode, prediction in candidates[: self.effort.tried]:
             if estimate > hopeless:
                 break
-            cost = costs.of_flag(units, place, LEAF) + mode_costs[mode]
+            cost = given + mode_costs[mode]
             trial.attempt(cost + bare, Block(mode), prediction)
             trial.attempt_residual(cost + transformed, mode, prediction, picture.tools.step, costs)
-        if trial.block is None or trial.samples is None:
-            return None
-        units.mark(place, trial.block)
-        known = units.known[place.units].copy()
-        units.forget(place)
-        samples = trial.samples.astype(np.uint8)
-        return Outcome(trial.cost, [BlockNode(place, LEAF, trial.block)], samples, known)
 
     def _split(self, place: BlockPlace, flag: int, bound: int) -> Outcome | None:
         """The best way to code the halves of a block, each after the other."""
@@ -195,7 +223,8 @@ def encode_blocks(
     lambda_fixed: int,
     effort: int,
     progress: Progress | None = None,
-) -> tuple[bytes, np.ndarray, dict[str, float], np.ndarray]:
+    rate_model: str = RATE_MODELS[0],
+) -> tuple[bytes, np.ndarray, dict[str, float], BlockPicture]:
     """Encode a plane.
 
     Parameters
@@ -207,17 +236,19 @@ def encode_blocks(
     effort : int
         1 to 9.
     progress : Progress or None
+    rate_model : {"adaptive", "log2"}
+        Of the indices of trees.
 
     Returns
     -------
     payload : bytes
-    samples, bits, known
+    samples, bits, picture
         As of ``decode_blocks``.
     """
     picture = BlockPicture(plane.shape, tools)
-    writer = SymbolWriter(BLOCK_SYNTAX)
-    search = BlockSearch(pad(plane).astype(np.int64), picture, EFFORTS[effort])
+    writer = SymbolWriter(block_syntax(tools.dictionary))
+    search = BlockSearch(pad(plane).astype(np.int64), picture, EFFORTS[effort], rate_model)
     for fragment in picture.fragments(progress):
         nodes = search.find(fragment, BlockCosts(picture.models, lambda_fixed))
         code_blocks(writer, picture, fragment, nodes)
-    return writer.finish(), picture.shown(), writer.tally.bits(), picture.units.known
+    return writer.finish(), picture.shown(), writer.tally.bits(), picture

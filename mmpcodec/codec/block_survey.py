@@ -10,6 +10,8 @@ import numpy as np
 
 from mmpcodec.codec.block_coder import BlockPicture
 from mmpcodec.codec.block_costs import BlockCosts
+from mmpcodec.codec.block_tree_search import FoundTree, find_trees
+from mmpcodec.codec.block_trees import BlockTrees
 from mmpcodec.codec.block_trial import hadamard_difference, rough_cost
 from mmpcodec.codec.blocks import (
     AVERAGE,
@@ -28,6 +30,7 @@ from mmpcodec.codec.prediction import References, least_squares, predict_from, s
 from mmpcodec.codec.scales import COLUMNS, LEAF, ROWS
 from mmpcodec.codec.templates import average_of_places, has_place
 from mmpcodec.codec.transform import dequantised, forward, inverse
+from mmpcodec.params import RATE_MODELS
 
 NEVER = (1 << 63) // 4
 """Cost of what cannot be."""
@@ -84,15 +87,23 @@ class Seen:
 
     Parameters
     ----------
-    whole, least : int
-        Cost as one block, and with the best splits.
+    predicted, least : int
+        Cost as one block that is predicted, and with the best splits.
     modes : list of int
         Promising ones.
+    tree : int
+        Cost as one block that is a tree.
     """
 
-    whole: int
+    predicted: int
     least: int
     modes: list[int]
+    tree: int = NEVER
+
+    @property
+    def whole(self) -> int:
+        """Cost as one block."""
+        return min(self.predicted, self.tree)
 
 
 class BlockSurvey:
@@ -104,12 +115,27 @@ class BlockSurvey:
         The padded picture.
     picture : BlockPicture
     effort : Effort
+    rate_model : {"adaptive", "log2"}
+        Of the indices of trees.
+
+    Attributes
+    ----------
+    trees : dict of BlockPlace to FoundTree
+        Those of the fragment that may be worthwhile.
     """
 
-    def __init__(self, source: np.ndarray, picture: BlockPicture, effort: Effort):
+    def __init__(
+        self,
+        source: np.ndarray,
+        picture: BlockPicture,
+        effort: Effort,
+        rate_model: str = RATE_MODELS[0],
+    ):
         self.source = source
         self.picture = picture
         self.effort = effort
+        self.rate_model = rate_model
+        self.trees: dict[BlockPlace, FoundTree] = {}
         self.coarse = coarsened(source, picture.tools.step)
         self.units = Units(source.shape)
         self.units.mark(BlockPlace(0, 0, UNIT_LOG2, UNIT_LOG2), Block(0))
@@ -121,6 +147,8 @@ class BlockSurvey:
         self.fragment = fragment
         self.seen = {}
         self._look_at(fragment, costs)
+        if self.picture.trees:
+            self._look_for_trees(self.picture.trees, costs)
 
     def worthwhile(self, place: BlockPlace, flag: int) -> bool:
         """Whether a block may have this flag."""
@@ -131,7 +159,32 @@ class BlockSurvey:
             return False
         seen = self.seen[place]
         cost = seen.whole if flag == LEAF else self._split_cost(place, flag)
-        return cost <= seen.least + seen.least * self.effort.slack // 100
+        return cost <= self._most(seen.least)
+
+    def may_be_predicted(self, place: BlockPlace) -> bool:
+        """Whether predicting a block that is not split may be cheaper than its tree."""
+        seen = self.seen[place]
+        return seen.predicted <= self._most(seen.whole)
+
+    def _most(self, least: int) -> int:
+        """What a way to code a block may cost by guess, where the least is this."""
+        return least + least * self.effort.slack // 100
+
+    def _look_for_trees(self, trees: BlockTrees, costs: BlockCosts) -> None:
+        """Find the trees that may be worthwhile, and take them into account."""
+        bounds = {
+            place: self._most(seen.least)
+            for place, seen in self.seen.items()
+            if forced_flag(place, self.source.shape) is None and trees.may_be(place)
+        }
+        lambda_fixed = costs.lambda_fixed
+        self.trees = find_trees(self.source, trees, bounds, lambda_fixed, self.rate_model)
+        # What a block is split into comes before it.
+        for place, seen in self.seen.items():
+            if place in self.trees:
+                seen.tree = self.trees[place].cost + int(costs.tree[place.size, 1, 1])
+            splits = (self._split_cost(place, flag) for flag in possible_flags(place)[1:])
+            seen.least = min(seen.whole, *splits, NEVER)
 
     def _look_at(self, place: BlockPlace, costs: BlockCosts) -> int:
         """Survey a block and all that it can be split into; gives the least cost."""

@@ -199,7 +199,10 @@ class Trial:
         """Take a block if it costs less; ``cost`` is that of its bits."""
         if cost >= self.cost:
             return
-        cost += squared_error(self.source - samples)
+        self.take(cost + squared_error(self.source - samples), block, samples)
+
+    def take(self, cost: int, block: Block, samples: np.ndarray) -> None:
+        """Take a block if it costs less; ``cost`` is that of its bits and its error."""
         if cost < self.cost:
             self.cost, self.block, self.samples = cost, block, samples
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from mmpcodec.codec import fragments
-from mmpcodec.codec.scales import COLUMNS, ROWS
+from mmpcodec.codec.scales import COLUMNS, FRAGMENT_SIZE, ROWS, Scale
+from mmpcodec.codec.tree import Node, Segment
 
 UNIT = 4
 """Height and width of a unit and of the smallest block, in samples."""
@@ -26,8 +27,10 @@ MODE_NAMES = {
     TEMPLATES: "templates",
 }
 """What people call the modes, by the first of each name."""
-KIND_NAMES = ("bare", "transformed")
-"""What people call the kinds: a prediction as it is, and one with a residual."""
+BARE, TRANSFORMED, TREE = 0, 1, 2
+KIND_NAMES = ("bare", "transformed", "tree")
+"""What people call the kinds: a prediction as it is, one with a residual, and a tree."""
+MAX_TREE_LOG2 = 4
 SIZES = 2 * (MAX_LOG2 - UNIT_LOG2) + 1
 """Block sizes that models tell apart: by the logarithm of the area, from 16 to 4096."""
 
@@ -91,6 +94,20 @@ class BlockPlace:
         """Whether its transform is sent."""
         return max(self.height_log2, self.width_log2) <= 4
 
+    @property
+    def area(self) -> tuple[int, int]:
+        """First row and column of the 16x16 area that its first sample lies in."""
+        return self.row - self.row % FRAGMENT_SIZE, self.column - self.column % FRAGMENT_SIZE
+
+    @property
+    def segment(self) -> Segment:
+        """It as a segment of its area; its sides are at most 16."""
+        row, column = self.area
+        scale = Scale(MAX_TREE_LOG2 - self.height_log2, MAX_TREE_LOG2 - self.width_log2)
+        return Segment(
+            scale, (self.row - row) // scale.height, (self.column - column) // scale.width
+        )
+
     def halves(self, flag: int) -> tuple["BlockPlace", "BlockPlace"]:
         """Left and right half for ``COLUMNS``, top and bottom half for ``ROWS``."""
         y, x, a, b = self.row, self.column, self.height_log2, self.width_log2
@@ -106,20 +123,25 @@ class Block:
     Parameters
     ----------
     mode : int
-        0 to 37.
+        0 to 37; of a tree, what its neighbours take it for.
     levels : (R, Q) int array or None
-        None for kind 0.
+        None unless there is a residual.
     sine : bool
         Whether the transform is the sine rather than the cosine.
+    tree : list of tree.Node or None
+        Nodes in coding order; None for a predicted block.
     """
 
     mode: int
     levels: np.ndarray | None = None
     sine: bool = False
+    tree: list[Node] | None = None
 
     @property
     def kind(self) -> int:
-        return int(self.levels is not None)
+        if self.tree is not None:
+            return TREE
+        return BARE if self.levels is None else TRANSFORMED
 
 
 @dataclass(frozen=True)
@@ -213,7 +235,14 @@ class Units:
 
     def kind_context(self, place: BlockPlace) -> int:
         """How many of the neighbours have a residual: 0 to 2."""
-        return sum(int(self.kind[unit]) for unit in self.neighbours(place) if unit)
+        return self._neighbours_of_kind(place, TRANSFORMED)
+
+    def tree_context(self, place: BlockPlace) -> int:
+        """How many of the neighbours are trees: 0 to 2."""
+        return self._neighbours_of_kind(place, TREE)
+
+    def _neighbours_of_kind(self, place: BlockPlace, kind: int) -> int:
+        return sum(self.kind[unit] == kind for unit in self.neighbours(place) if unit)
 
     def likely_modes(self, place: BlockPlace) -> tuple[int, int]:
         """Modes of the left and of the upper neighbour; see section "Modes"."""

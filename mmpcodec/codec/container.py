@@ -25,6 +25,7 @@ from mmpcodec.errors import (
     UnsupportedVersion,
 )
 from mmpcodec.params import (
+    ALLOWED_WITH,
     FRAGMENT_SIZES,
     MAX_COPY_RADIUS,
     MAX_DICTIONARY_LIMIT,
@@ -78,6 +79,7 @@ FIELDS = (
     Field("tile size", 4, 0, 0),
     Field("post filter", 1, 0, (1 << CLASSES) - 1),
     Field("prediction", 1, 0, 1),
+    Field("dictionary", 1, 0, 1),
     Field("least squares", 1, 0, 1),
     Field("templates", 1, 0, MAX_TEMPLATES),
     Field("step", 2, 0, MAX_STEP),
@@ -171,6 +173,7 @@ def write(
         "tile size": 0,
         "post filter": sum(bool(own) << number for number, own in enumerate(coefficients)),
         "prediction": tools.prediction,
+        "dictionary": tools.dictionary,
         "least squares": tools.least_squares,
         "templates": tools.templates,
         "step": tools.step,
@@ -215,6 +218,7 @@ def read(data: bytes, limits: DecodeLimits) -> tuple[Header, bytes]:
             bool(values["replacement"]),
             values["post filter"] > 0,
             bool(values["prediction"]),
+            bool(values["dictionary"]),
             values["fragment size"],
             bool(values["least squares"]),
             values["templates"],
@@ -276,9 +280,9 @@ def _read_field(data: bytes, field: Field) -> int:
 
 def _check_together(values: dict[str, int]) -> None:
     """Fields whose allowed values depend on another field."""
-    for name in ("fragment size", "templates", "step"):
-        fault = fault_with(bool(values["prediction"]), name.replace(" ", "_"), values[name])
-        if fault:
+    prediction = bool(values["prediction"])
+    for name in (tool.replace("_", " ") for tool in ALLOWED_WITH[prediction]):
+        if fault := fault_with(prediction, name.replace(" ", "_"), values[name]):
             raise CorruptStream(SECTION, f"{name} is {values[name]}, {fault}", OFFSETS[name])
 
 

@@ -67,4 +67,5 @@ def learn_displaced(
             continue
         for top, left in displaced_places(scale, row, column, tools.displaced_blocks):
             block = samples[top : top + scale.height, left : left + scale.width]
-            dictionary.insert(block.ravel(), None)
+            if block.shape == (scale.height, scale.width):
+                dictionary.insert(block.ravel(), None)

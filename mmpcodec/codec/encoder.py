@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,40 @@ class Encoding:
     samples: np.ndarray
     trace: Trace
     backend: str
+
+
+class Passes:
+    """Progress of several passes over the same pictures, which may run side by side.
+
+    Parameters
+    ----------
+    progress : Progress or None
+        Told of all of them as one.
+    count : int
+    """
+
+    def __init__(self, progress: Progress | None, count: int):
+        self._progress = progress
+        self._done = [0] * count
+        self._stopped = False
+        self._lock = Lock()
+
+    def of(self, number: int) -> Progress:
+        """Progress of one of them."""
+
+        def advance(done: int, total: int) -> bool:
+            with self._lock:
+                self._done[number] = done
+                if self._progress and not self._stopped:
+                    whole = len(self._done) * total
+                    self._stopped = self._progress(sum(self._done), whole) is False
+                return not self._stopped
+
+        return advance
+
+    def stop(self) -> None:
+        """Cancel those that still run."""
+        self._stopped = True
 
 
 def check_picture(array: Any) -> Any:
@@ -74,7 +109,11 @@ def encode_pictures(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> list[Encoding]:
-    """As ``encode_batch``, with parameters in one object, and with all that encoding found out."""
+    """As ``encode_batch``, with parameters in one object, and with all that encoding found out.
+
+    Of several candidates one that the named backend lacks a tool of is coded by another backend,
+    since all write the same bytes; a single set of tools is not.
+    """
     planes = []
     for number, array in enumerate(arrays):
         try:
@@ -91,44 +130,78 @@ def encode_pictures(
                 "copy it with cupy.asnumpy"
             )
         backend = "cuda"
-    alone = params.each_alone()
     sources = [plane.get() if on_device(plane) else plane for plane in planes]
-    ways = [
-        _encode_planes(planes, sources, each, backend, threads, _part(progress, number, len(alone)))
-        for number, each in enumerate(alone)
-    ]
-    if len(ways) == 1:
-        return ways[0]
+    fragments = sum(map(fragments_in, (plane.shape for plane in planes)))
+    alone = params.each_alone()
+    if len(alone) == 1:
+        chosen = backends.get(backend, fragments, params.tools)
+        return _encode_planes(planes, sources, params, chosen, threads, progress)
+    named = backends.get(backend)
+    ways = _encode_ways(
+        planes,
+        sources,
+        [
+            (
+                each,
+                backends.get("auto" if named.lacks(each.tools) else backend, fragments, each.tools),
+            )
+            for each in alone
+        ],
+        threads,
+        Passes(progress, len(alone)),
+    )
     return [
         min(files, key=partial(_cost, source=source, lam=params.lam))
         for source, *files in zip(sources, *ways, strict=True)
     ]
 
 
+def _encode_ways(
+    planes: list[Any],
+    sources: list[np.ndarray],
+    ways: list[tuple[EncodeParams, Backend]],
+    threads: int | None,
+    passes: Passes,
+) -> list[list[Encoding]]:
+    """The files of each of several ways; those of the compiled backend go side by side."""
+    # A device is that of the calling thread, and threads do nothing for Python.
+    aside = [number for number, (_, backend) in enumerate(ways) if backend.name == "cpu"]
+    available = threads or processors()
+    at_once = min(available, max(len(aside), 1))
+    share = max(available // at_once, 1)
+
+    def encoded(number: int) -> list[Encoding]:
+        params, backend = ways[number]
+        given = planes if backend.name == "cuda" else sources
+        return _encode_planes(given, sources, params, backend, share, passes.of(number))
+
+    with ThreadPoolExecutor(at_once) as pool:
+        try:
+            waiting = {number: pool.submit(encoded, number) for number in aside}
+            return [
+                waiting[number].result() if number in waiting else encoded(number)
+                for number in range(len(ways))
+            ]
+        except BaseException:
+            passes.stop()
+            raise
+
+
 def _encode_planes(
     planes: list[Any],
     sources: list[np.ndarray],
     params: EncodeParams,
-    backend: str,
+    backend: Backend,
     threads: int | None,
     progress: Progress | None,
 ) -> list[Encoding]:
     """Encode pictures that were checked with one set of tools; sources are they on the host."""
-    fragments = sum(fragments_in(plane.shape) for plane in planes)
-    chosen = backends.get(backend, fragments, params.tools)
-    coded = chosen.encode_batch(planes, params, threads=threads, progress=progress)
-    finished = partial(finish, params=params, backend=chosen)
+    coded = backend.encode_batch(planes, params, threads=threads, progress=progress)
+    finished = partial(finish, params=params, backend=backend)
     if len(coded) == 1:
         return [finished(sources[0], coded[0])]
     with ThreadPoolExecutor(threads or processors()) as pool:
         return list(pool.map(finished, sources, coded))
-
-
-def _part(progress: Progress | None, number: int, count: int) -> Progress | None:
-    """Progress of one of several passes over the same pictures."""
-    if progress is None or count == 1:
-        return progress
-    return lambda done, total: progress(number * total + done, count * total)
 
 
 def _cost(encoding: Encoding, source: np.ndarray, lam: float) -> float:
@@ -235,15 +308,16 @@ def encode(
         Lagrange multiplier in squared error per bit: larger makes smaller files. 0 is lossless.
     backend : {"auto", "cpu", "cuda", "reference"}
         Where to run. All backends write the same bytes. "auto" takes cuda where that is faster.
+        What preset "auto" tries and the named one lacks is coded by another.
     threads : int or None
         Threads of the cpu backend; None takes what the machine has. Never changes a byte.
     progress : callable or None
         ``progress(done, total) -> bool`` is called with the number of finished fragments;
         returning False cancels.
     **options
-        ``preset`` ("auto", "photo", "text", "plain" or "classic"), ``rate_model`` ("adaptive" or
-        "log2"), ``effort``, and the tools that override the preset; see ``EncodeParams`` and
-        ``Tools``.
+        ``preset`` ("auto", "photo", "text", "mixed", "plain" or "classic"), ``rate_model``
+        ("adaptive" or "log2"), ``effort``, and the tools that override the preset; see
+        ``EncodeParams`` and ``Tools``.
 
     Returns
     -------
@@ -255,7 +329,7 @@ def encode(
     ParameterError
         For a picture or parameter that is not supported.
     BackendUnavailable
-        When the named backend cannot run here.
+        When the named backend cannot run here, or lacks a tool of the preset.
     LimitExceeded, KernelError
         When the device has too little memory, or a kernel does not compile.
     Cancelled

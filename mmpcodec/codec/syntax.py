@@ -2,4 +2,10 @@
 
 TREE_SYNTAX = ("flag", "class", "element")
 BLOCK_SYNTAX = ("split", "mode", "kind", "level")
-SYNTAX = TREE_SYNTAX + BLOCK_SYNTAX
+SYNTAX = (*TREE_SYNTAX, *BLOCK_SYNTAX, "tree")
+"""All, as files with trees among predicted blocks have them; "tree" says which blocks are trees."""
+
+
+def block_syntax(dictionary: bool) -> tuple[str, ...]:
+    """What is coded of predicted blocks, with trees among them or without."""
+    return SYNTAX if dictionary else BLOCK_SYNTAX

@@ -4,7 +4,6 @@ Source: the dissertation named in ``costmap`` (ArvoreOtima, SegmentaBloco) and s
 ``docs/format.md``.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -63,15 +62,20 @@ class Neighbours:
     leaf_scales : (H', W') int8 array
         Scale number of the leaf at each sample of the padded picture, so far as it is coded.
     row, column : int
-        First sample of the fragment.
+        First sample of the fragment, or of a 16x16 area in a larger one.
+    size : int
+        Of the fragment.
     """
 
-    def __init__(self, leaf_scales: np.ndarray, row: int, column: int):
-        outside = np.full(FRAGMENT_SIZE, OUTSIDE)
-        columns = slice(column, column + FRAGMENT_SIZE)
-        rows = slice(row, row + FRAGMENT_SIZE)
-        self.above = leaf_scales[row - 1, columns] if row else outside
-        self.left = leaf_scales[rows, column - 1] if column else outside
+    def __init__(self, leaf_scales: np.ndarray, row: int, column: int, size: int = FRAGMENT_SIZE):
+        first_row, first_column = row - row % size, column - column % size
+        self.above, self.left = np.full((2, FRAGMENT_SIZE), OUTSIDE)
+        if first_row:
+            above = leaf_scales[first_row - 1, column : column + FRAGMENT_SIZE]
+            self.above[: len(above)] = above
+        if first_column:
+            left = leaf_scales[row : row + FRAGMENT_SIZE, first_column - 1]
+            self.left[: len(left)] = left
 
     def context(self, segment: Segment, models: Models) -> int:
         """Context of a node's flag."""
@@ -88,7 +92,18 @@ def optimal_tree(
     neighbours: Neighbours,
     lambda_fixed: int,
 ) -> list[Node]:
-    """The tree of least total cost; ties go to leaf, then columns, then rows.
+    """The tree of least total cost of a fragment; arguments as of ``OptimalTrees``.
+
+    Returns
+    -------
+    list of Node
+        In coding order: depth first, a node before its children.
+    """
+    return OptimalTrees(cost, index, models, neighbours, lambda_fixed).nodes(ROOT)
+
+
+class OptimalTrees:
+    """The tree of least total cost of every segment; ties go to leaf, then columns, then rows.
 
     Parameters
     ----------
@@ -99,38 +114,45 @@ def optimal_tree(
     lambda_fixed : int
         lambda in 2**-16 squared error per bit.
 
-    Returns
-    -------
-    list of Node
-        In coding order: depth first, a node before its children.
+    Attributes
+    ----------
+    total : (31, 31) int64 array
+        Cost of each segment's tree.
     """
-    flag_cost = cache(lambda scale, context: flag_costs(models, lambda_fixed, scale, context))
-    total = np.zeros_like(cost)
-    choice = np.zeros_like(cost)
-    for scale in reversed(SCALES):
-        for k in range(1 << scale.n):
-            for l in range(1 << scale.m):  # noqa: E741
-                segment = Segment(scale, k, l)
-                context = neighbours.context(segment, models)
-                candidates = []
-                for flag, own in flag_cost(scale, context).items():
-                    if flag == LEAF:
-                        below = cost[segment.address]
-                    else:
-                        below = sum(total[child.address] for child in segment.children(flag))
-                    candidates.append((own + int(below), flag))
-                total[segment.address], choice[segment.address] = min(candidates)
 
-    def descend(segment: Segment) -> Iterator[Node]:
-        flag = int(choice[segment.address])
+    def __init__(
+        self,
+        cost: np.ndarray,
+        index: np.ndarray,
+        models: Models,
+        neighbours: Neighbours,
+        lambda_fixed: int,
+    ):
+        flag_cost = cache(lambda scale, context: flag_costs(models, lambda_fixed, scale, context))
+        self.index = index
+        self.total = total = np.zeros_like(cost)
+        self.choice = np.zeros_like(cost)
+        for scale in reversed(SCALES):
+            for k in range(1 << scale.n):
+                for l in range(1 << scale.m):  # noqa: E741
+                    segment = Segment(scale, k, l)
+                    context = neighbours.context(segment, models)
+                    candidates = []
+                    for flag, own in flag_cost(scale, context).items():
+                        if flag == LEAF:
+                            below = cost[segment.address]
+                        else:
+                            below = sum(total[child.address] for child in segment.children(flag))
+                        candidates.append((own + int(below), flag))
+                    total[segment.address], self.choice[segment.address] = min(candidates)
+
+    def nodes(self, segment: Segment) -> list[Node]:
+        """A segment's tree in coding order: depth first, a node before its children."""
+        flag = int(self.choice[segment.address])
         if flag == LEAF:
-            yield Node(segment, LEAF, int(index[segment.address]))
-            return
-        yield Node(segment, flag)
-        for child in segment.children(flag):
-            yield from descend(child)
-
-    return list(descend(ROOT))
+            return [Node(segment, LEAF, int(self.index[segment.address]))]
+        first, second = segment.children(flag)
+        return [Node(segment, flag), *self.nodes(first), *self.nodes(second)]
 
 
 def code_tree(
@@ -139,8 +161,9 @@ def code_tree(
     dictionaries: dict[Scale, Dictionary],
     neighbours: Neighbours,
     nodes: list[Node] | None,
+    root: Segment = ROOT,
 ) -> list[Node]:
-    """Code the flags and indices of a fragment's tree, depth first.
+    """Code the flags and indices of a tree, depth first.
 
     Parameters
     ----------
@@ -150,6 +173,8 @@ def code_tree(
     neighbours : Neighbours
     nodes : list of Node or None
         The tree to encode; None decodes.
+    root : Segment
+        What the tree covers.
 
     Returns
     -------
@@ -172,12 +197,12 @@ def code_tree(
         for child in segment.children(flag):
             visit(child)
 
-    visit(ROOT)
+    visit(root)
     return coded
 
 
 def rebuild(nodes: list[Node], dictionaries: dict[Scale, Dictionary]) -> np.ndarray:
-    """The (16, 16) uint8 residual that the elements of a tree's leaves build."""
+    """The (16, 16) uint8 residual that the leaves' elements build; 0 where there are none."""
     coded = np.zeros((FRAGMENT_SIZE, FRAGMENT_SIZE), np.uint8)
     for node in nodes:
         if node.index is not None:

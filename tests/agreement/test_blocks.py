@@ -13,7 +13,7 @@ from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.backends.reference import ReferenceBackend
 from mmpcodec.codec.block_coder import BlockPicture, code_block, code_flag
 from mmpcodec.codec.block_survey import possible_flags
-from mmpcodec.codec.blocks import TEMPLATES, Block, is_outside
+from mmpcodec.codec.blocks import TEMPLATES, TREE, Block, is_outside
 from mmpcodec.codec.scales import LEAF
 from mmpcodec.codec.symbols import SymbolWriter
 from mmpcodec.codec.syntax import BLOCK_SYNTAX
@@ -26,7 +26,9 @@ def assert_same(expected, found, name):
     assert found.payload == expected.payload, name
     assert np.array_equal(found.samples, expected.samples), name
     assert found.trace.bits == expected.trace.bits, name
-    assert np.array_equal(found.trace.units, expected.trace.units), name
+    for traced in ("units", "leaf_scales", "dictionary_sizes"):
+        own, others = (getattr(coded.trace, traced) for coded in (found, expected))
+        assert np.array_equal(own, others), f"{name}: {traced}"
 
 
 def check(picture, params, threads=(1, 3)):
@@ -70,6 +72,30 @@ def test_templates(fragment_size, templates, height, width):
     check(picture, params)
     units = CPU.encode(picture, params).trace.units
     assert (units[..., 2] == TEMPLATES).sum() > 10
+
+
+@pytest.mark.parametrize("effort", [1, 4])
+@pytest.mark.parametrize("fragment_size", [16, 32, 64])
+def test_trees_among_predicted_blocks(fragment_size, effort):
+    rng = np.random.default_rng(effort)
+    picture = np.hstack([CONTENT["text"](rng, 33, 26), CONTENT["natural"](rng, 33, 13)])
+    options = {"fragment_size": fragment_size, "effort": effort}
+    params = EncodeParams.from_options(60, preset="mixed", **options)
+    check(picture, params)
+    kinds = CPU.encode(picture, params).trace.units[..., 3]
+    assert min((kinds == TREE).sum(), (kinds != TREE).sum()) > 5
+
+
+def test_trees_teach_every_fragment_that_comes_later():
+    """More fragments than one in both directions, a full dictionary and every tool."""
+    rng = np.random.default_rng(3)
+    picture = CONTENT["text"](rng, 86, 75)
+    picture[20:50, 30:] = CONTENT["natural"](rng, 30, 45)
+    options = {"dictionary_limit": 300, "fragment_size": 32, "effort": 1, "templates": 0}
+    params = EncodeParams.from_options(40, preset="mixed", **options)
+    check(picture, params)
+    sizes = CPU.encode(picture, params).trace.dictionary_sizes
+    assert max(sizes) == 300
 
 
 def random_blocks(rng, shape, tools):
@@ -117,9 +143,10 @@ def test_several_fragments(height, width):
 
 @pytest.mark.parametrize("content", CONTENT)
 @pytest.mark.parametrize("lam", [0.5, 60])
-def test_larger_pictures_decode_alike(content, lam):
-    picture = CONTENT[content](np.random.default_rng(2), 150, 131)
-    params = EncodeParams.from_options(lam, preset="photo", effort=2)
+@pytest.mark.parametrize(("preset", "height", "width"), [("photo", 150, 131), ("mixed", 70, 83)])
+def test_larger_pictures_decode_alike(content, lam, preset, height, width):
+    picture = CONTENT[content](np.random.default_rng(2), height, width)
+    params = EncodeParams.from_options(lam, preset=preset, effort=2)
     coded = CPU.encode(picture, params)
     decoded = REFERENCE.decode(coded.payload, picture.shape, params.coded_tools)
     assert_same(coded, decoded, content)
@@ -149,10 +176,14 @@ def test_random_payloads_decode_alike(payload, height, width, params):
         assert text.split(":")[0] in ("Range coder", "Modes", "Levels")
 
 
-def test_damaged_payloads_decode_alike():
+@pytest.mark.parametrize(
+    ("preset", "content", "height", "width"),
+    [("photo", "natural", 33, 50), ("mixed", "text", 20, 23)],
+)
+def test_damaged_payloads_decode_alike(preset, content, height, width):
     rng = np.random.default_rng(3)
-    picture = CONTENT["natural"](rng, 33, 50)
-    params = EncodeParams.from_options(30, preset="photo", effort=3)
+    picture = CONTENT[content](rng, height, width)
+    params = EncodeParams.from_options(30, preset=preset, effort=3)
     payload = CPU.encode(picture, params).payload
     damaged = [payload[:length] for length in range(0, len(payload), 5)]
     damaged += [payload + b"\x01"]

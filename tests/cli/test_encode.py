@@ -128,7 +128,7 @@ def test_verbose_prints_backend_tools_and_bits(mmp, picture):
         (["--dictionary-limit", "5"], "dictionary_limit = 5: must be from 256 to 65536"),
         (
             ["--preset", "fast"],
-            "preset = 'fast': must be one of auto, photo, text, plain, classic",
+            "preset = 'fast': must be one of auto, photo, text, mixed, plain, classic",
         ),
         (["--partition", "quad"], "partition = 'quad': must be one of flexible, dyadic"),
         (["--rate-model", "x"], "rate_model = 'x': must be one of adaptive, log2"),

@@ -52,6 +52,7 @@ def test_json_is_what_inspect_found(mmp, encoded):
             "replacement": False,
             "post_filter": False,
             "prediction": False,
+            "dictionary": False,
             "fragment_size": 16,
             "least_squares": True,
             "templates": 0,

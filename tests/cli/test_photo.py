@@ -6,11 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
-from strategies import natural
+from strategies import natural, text_like
 
 import mmpcodec
 from mmpcodec import pictures
 from mmpcodec.analysis.block_map import draw_blocks
+from mmpcodec.codec.syntax import SYNTAX
 
 
 @pytest.fixture
@@ -26,8 +27,8 @@ def test_preset_photo_writes_what_the_library_writes(mmp, photo):
     data = Path("p.mmp").read_bytes()
     assert data == mmpcodec.encode(pictures.read(photo), 40, preset="photo", effort=3)
     assert (
-        "lambda 40, post filter on, prediction on, fragment size 64, least squares on, "
-        "templates 4, step 333" in result.output
+        "lambda 40, post filter on, prediction on, dictionary off, fragment size 64, "
+        "least squares on, templates 4, step 333" in result.output
     )
 
 
@@ -47,7 +48,7 @@ def test_effort_changes_the_search_and_not_the_format(mmp, photo):
         (("--effort", 0), "effort = 0: must be from 1 to 9"),
         (("--effort", 10), "effort = 10: must be from 1 to 9"),
         (("-l", 0), "lam = 0: must be above 0 with prediction"),
-        (("--preset", "photograph"), "must be one of auto, photo, text, plain, classic"),
+        (("--preset", "photograph"), "must be one of auto, photo, text, mixed, plain, classic"),
     ],
 )
 def test_wrong_values_are_refused(mmp, photo, files, options, said):
@@ -67,7 +68,8 @@ def test_info_shows_blocks_and_where_the_bits_are(mmp, photo):
     assert not set(facts) & {"leaves", "dictionary_sizes", "depths"}
     heights, widths, modes, kinds = found.trace.units.reshape(-1, 4).T
     units = 2.0 ** (heights + widths - 4)
-    for number, kind in enumerate(("bare", "transformed")):
+    assert np.sum(facts["blocks"]["tree"]) == 0
+    for number, kind in enumerate(("bare", "transformed", "tree")):
         table = np.array(facts["blocks"][kind])
         for row in range(5):
             for column in range(5):
@@ -83,7 +85,7 @@ def test_info_shows_blocks_and_where_the_bits_are(mmp, photo):
     }
     lines = [line.split() for line in mmp("info", "p.mmp").stdout.splitlines()]
     for kind, table in facts["blocks"].items():
-        assert np.sum(table) > 0
+        assert (np.sum(table) > 0) == (kind != "tree")
         title = f"{np.sum(table)} {kind} blocks, by height (rows) and width".split()
         start = lines.index(title)
         assert lines[start + 2 : start + 7] == [
@@ -115,10 +117,11 @@ def test_map_draws_blocks_with_their_kinds_and_modes(mmp, photo):
     assert result.exit_code == 0
     expected = draw_blocks(found.samples, found.trace.units, 64)
     np.testing.assert_array_equal(np.asarray(Image.open("m.png")), expected)
-    assert result.stdout.splitlines()[-9:] == [
+    assert result.stdout.splitlines()[-10:] == [
         "  blocks drawn in m.png; red lines are those of the fragments",
         "           bare  green",
         "    transformed  orange",
+        "           tree  blue",
         "       constant  square",
         "        average  dot",
         "         planar  ring",
@@ -135,12 +138,41 @@ def test_auto_takes_what_costs_less(mmp, photo):
         assert mmp("encode", name, "--preset", "auto", "-l", 30).exit_code == 0
         data = Path(name).with_suffix(".mmp").read_bytes()
         costs = {}
-        for preset in ("photo", "text"):
+        for preset in ("photo", "text", "mixed"):
             own = mmpcodec.encode(pictures.read(name), 30, preset=preset)
             error = (pictures.read(name).astype(int) - mmpcodec.decode(own)) ** 2
             costs[own] = error.sum() + 30 * 8 * len(own)
         assert data == min(costs, key=costs.get)
         assert mmpcodec.inspect(data).header.tools.prediction == expected
+
+
+def test_mixed_says_what_trees_and_predicted_blocks_take(mmp, photo):
+    rng = np.random.default_rng(5)
+    page = np.hstack([text_like(rng, 60, 60), natural(rng, 60, 40)])
+    pictures.write(page, "m.png")
+    result = mmp("encode", "m.png", "--preset", "mixed", "-l", 40, "--effort", 2, "--verify", "-v")
+    assert result.exit_code == 0, result.output
+    assert "dictionary limit 65536, displaced blocks 2, redundancy radius 160" in result.output
+    assert "prediction on, dictionary on, fragment size 32" in result.output
+    facts = json.loads(mmp("info", "m.mmp", "--json").stdout)
+    found = mmpcodec.inspect(Path("m.mmp").read_bytes(), decode=True)
+    kinds = found.trace.units[..., 3]
+    assert set(facts["bits"]) == {"filter", *SYNTAX}
+    assert abs(sum(facts["bits"].values()) - 8 * facts["header"]["payload_size"]) < 16
+    assert min(facts["bits"][syntax] for syntax in ("tree", "element", "level")) > 0
+    rows = 2 ** np.arange(6, 1, -1)
+    areas = np.array(facts["blocks"]["tree"]) * np.outer(rows, rows)
+    assert areas.sum() == 16 * (kinds == 2).sum() > 0
+    scales = 2 ** np.arange(4, -1, -1)
+    assert (np.array(facts["leaves"]) * np.outer(scales, scales)).sum() == areas.sum()
+    assert sum(facts["modes"].values()) == sum(
+        np.sum(facts["blocks"][kind]) for kind in ("bare", "transformed")
+    )
+    lines = mmp("info", "m.mmp").stdout.splitlines()
+    assert f"  {np.sum(facts['blocks']['tree'])} tree blocks, by height (rows) and width" in lines
+    assert "  leaves, by height (rows) and width" in lines
+    with pytest.raises(mmpcodec.ParameterError, match="lam = 0: must be above 0 with prediction"):
+        mmpcodec.encode(page, 0, preset="mixed")
 
 
 def test_auto_without_loss_takes_the_dictionaries(mmp, photo):

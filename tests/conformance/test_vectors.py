@@ -12,7 +12,7 @@ from PIL import Image
 
 import mmpcodec
 from mmpcodec import EncodeParams, Tools, backends
-from mmpcodec.codec.blocks import TEMPLATES
+from mmpcodec.codec.blocks import TEMPLATES, TREE
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "vectors.py"
 VECTORS = sorted((Path(__file__).parent / "v0").iterdir())
@@ -71,6 +71,15 @@ def test_vectors_of_templates_use_them(name):
     data = (Path(__file__).parent / "v0" / name / "stream.mmp").read_bytes()
     modes = mmpcodec.inspect(data, decode=True).trace.units[..., 2]
     assert (modes == TEMPLATES).sum() > 20
+
+
+@pytest.mark.parametrize(
+    "name", ["preset", "odd-size", "fragments-16", "fragments-64", "all-tools", "plain"]
+)
+def test_vectors_of_trees_among_blocks_have_both(name):
+    data = (Path(__file__).parent / "v0" / f"mixed-{name}" / "stream.mmp").read_bytes()
+    kinds = mmpcodec.inspect(data, decode=True).trace.units[..., 3]
+    assert min((kinds == TREE).sum(), (kinds != TREE).sum()) > 10
 
 
 def test_script_keeps_existing_vectors(tmp_path):

@@ -30,10 +30,11 @@ def outcome(data, limits=SMALL, backend="auto"):
         return type(error)
 
 
-@pytest.fixture(scope="module", params=["plain", "classic", "text", "dyadic", "photo"])
+@pytest.fixture(scope="module", params=["plain", "classic", "text", "dyadic", "photo", "mixed"])
 def data(request):
     picture = text_like(np.random.default_rng(0), 33, 50)
-    options = {"partition": "dyadic"} if request.param == "dyadic" else {"preset": request.param}
+    dyadic = {"preset": "plain", "partition": "dyadic"}
+    options = dyadic if request.param == "dyadic" else {"preset": request.param}
     return mmpcodec.encode(picture, lam=20, **options)
 
 

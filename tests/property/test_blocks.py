@@ -9,21 +9,35 @@ from strategies import block_params, pictures, woven
 from mmpcodec import EncodeParams
 from mmpcodec.codec.block_coder import BlockPicture, decode_blocks
 from mmpcodec.codec.block_search import BlockSearch, encode_blocks
-from mmpcodec.codec.blocks import TEMPLATES
+from mmpcodec.codec.blocks import TEMPLATES, TREE
+from mmpcodec.codec.models import OUTSIDE
+from mmpcodec.codec.syntax import block_syntax
 
 
 def encoded(picture, params):
-    return encode_blocks(picture, params.coded_tools, params.lambda_fixed, params.effort)
+    return encode_blocks(
+        picture,
+        params.coded_tools,
+        params.lambda_fixed,
+        params.effort,
+        rate_model=params.rate_model,
+    )
 
 
 @given(pictures(max_side=16), block_params())
 def test_decoder_shows_what_the_encoder_saw(picture, params):
-    payload, samples, bits, known = encoded(picture, params)
+    payload, samples, bits, coded = encoded(picture, params)
     assert samples.shape == picture.shape
     decoded = decode_blocks(payload, picture.shape, params.coded_tools)
     assert np.array_equal(decoded[0], samples)
     assert decoded[1] == bits
-    assert np.array_equal(decoded[2], known)
+    assert np.array_equal(decoded[2].units.known, coded.units.known)
+    assert (coded.trees is None) == (not params.tools.dictionary)
+    if coded.trees:
+        assert np.array_equal(decoded[2].trees.leaf_scales, coded.trees.leaf_scales)
+        trees = (coded.units.kind == TREE).repeat(4, axis=0).repeat(4, axis=1)
+        assert np.array_equal(coded.trees.leaf_scales != OUTSIDE, trees)
+    assert set(bits) == set(block_syntax(params.tools.dictionary))
     assert abs(sum(bits.values()) - 8 * len(payload)) <= 9
 
 
@@ -82,7 +96,7 @@ def test_templates_do_not_see_what_is_not_decoded():
     picture = woven(np.random.default_rng(3), 38, 45)
     options = {"fragment_size": 32, "effort": 1}
     params = EncodeParams.from_options(60, preset="photo", **options)
-    assert (encoded(picture, params)[3][..., 2] == TEMPLATES).sum() > 10
+    assert (encoded(picture, params)[3].units.mode == TEMPLATES).sum() > 10
     check_poisoned(picture, params, 4)
 
 
@@ -101,7 +115,7 @@ def test_a_search_remembers_all_that_templates_see():
     options = {"fragment_size": 32, "effort": 2}
     params = EncodeParams.from_options(40, preset="photo", **options)
     clean = encoded(picture, params)
-    assert (clean[3][..., 2] == TEMPLATES).any()
+    assert (clean[3].units.mode == TEMPLATES).any()
     with pytest.MonkeyPatch.context() as patch:
         counter = iter(range(1 << 40))
         patch.setattr(BlockSearch, "_surroundings", lambda *_: next(counter).to_bytes(8, "big"))

@@ -11,6 +11,7 @@ from strategies import natural, text_like
 import mmpcodec
 from mmpcodec import BackendUnavailable, Cancelled, EncodeParams, ParameterError, backends
 from mmpcodec.codec.scales import SCALES
+from mmpcodec.params import TRIED
 
 PICTURE = natural(np.random.default_rng(0), 60, 70)
 
@@ -36,17 +37,20 @@ def test_unsupported_pictures_are_refused(array, says):
         ({"lam": -1}, "lam = -1: must be finite and not negative"),
         ({"lam": float("nan")}, "lam = nan"),
         ({"lam": "32"}, "must be a number"),
-        ({"preset": "best"}, "preset = 'best': must be one of auto, photo, text, plain, classic"),
+        ({"preset": "best"}, "preset = 'best': must be one of auto, photo, text, mixed, plain"),
         ({"partition": "free"}, "partition = 'free': must be one of flexible, dyadic"),
         ({"dictionary_limit": 255}, "dictionary_limit = 255: must be from 256 to 65536"),
         ({"dictionary_limit": 300.0}, "must be an integer"),
-        ({"fragment_size": 32}, "fragment_size = 32: allowed without prediction is 16"),
+        (
+            {"preset": "text", "fragment_size": 32},
+            "fragment_size = 32: allowed without prediction is 16",
+        ),
         ({"fragment_size": 16.0}, "must be an integer"),
         (
             {"preset": "photo", "fragment_size": 24},
             "fragment_size = 24: allowed with prediction is 16 or 32 or 64",
         ),
-        ({"step": 7}, "step = 7: allowed without prediction is 0"),
+        ({"preset": "plain", "step": 7}, "step = 7: allowed without prediction is 0"),
         ({"preset": "photo", "step": 65536}, "step = 65536: must be from 0 to 65535"),
         ({"copy_radius": 9}, "copy_radius = 9: must be from 0 to 8"),
         ({"rate_model": "exact"}, "rate_model = 'exact'"),
@@ -105,6 +109,82 @@ def test_progress_counts_fragments_and_cancels(backend):
         mmpcodec.decode(data, backend=backend, progress=lambda done, total: False)
     with pytest.raises(ZeroDivisionError):
         mmpcodec.encode(PICTURE, **options, progress=lambda done, total: done // 0)
+
+
+@pytest.mark.parametrize("backend", backends.HOST)
+def test_progress_of_blocks_is_told_each_fragment(backend):
+    calls = []
+    mmpcodec.encode(
+        PICTURE[:36, :40],
+        preset="photo",
+        fragment_size=32,
+        effort=1,
+        backend=backend,
+        progress=lambda *args: calls.append(args) or True,
+    )
+    assert calls == [(0, 9), (4, 9), (6, 9), (8, 9), (9, 9)]
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_progress_of_several_presets_counts_them_as_one(threads):
+    calls = []
+    mmpcodec.encode(PICTURE, threads=threads, progress=lambda *args: calls.append(args) or True)
+    done = [count for count, _ in calls]
+    assert done == sorted(done)
+    assert (done[0], calls[-1]) == (0, (60, 60))
+    assert {total for _, total in calls} == {60}
+
+
+def test_what_stops_one_preset_stops_all():
+    told = []
+
+    def fail_late(done, total):
+        told.append(done)
+        if done >= 5:
+            raise KeyError("stop")
+
+    for progress, error in ((fail_late, KeyError), (lambda done, total: done < 5, Cancelled)):
+        with pytest.raises(error):
+            mmpcodec.encode(PICTURE, threads=3, progress=progress)
+    # Each of the others may have been at its call already.
+    assert sum(done >= 5 for done in told) <= 3
+
+
+def test_presets_side_by_side_are_those_one_by_one():
+    for picture in (PICTURE, text_like(np.random.default_rng(2), 60, 70)):
+        alone = [mmpcodec.encode(picture, 20, preset=preset) for preset in TRIED]
+        costs = []
+        for data in alone:
+            error = mmpcodec.decode(data).astype(int) - picture
+            costs.append((error * error).sum() + 20 * 8 * len(data))
+        best = alone[int(np.argmin(costs))]
+        for threads in (1, 2, 8):
+            assert mmpcodec.encode(picture, 20, threads=threads) == best
+
+
+@pytest.mark.parametrize(
+    ("tools", "names"),
+    [
+        ({}, {"photo", "text", "mixed"}),
+        ({"post_filter": False}, {"photo", "text", "mixed"}),
+        ({"partition": "dyadic"}, {"text", "mixed"}),
+        ({"least_squares": False}, {"photo", "mixed"}),
+        ({"dictionary_limit": 300, "templates": 1}, {"mixed"}),
+        ({"prediction": False}, {"text"}),
+        ({"dictionary": False, "prediction": True}, {"photo"}),
+    ],
+)
+def test_auto_tries_what_the_tools_have_a_part_in(tools, names):
+    found = [each.tools for each in EncodeParams.from_options(9, **tools).each_alone()]
+    expected = [
+        EncodeParams.from_options(9, preset=name, **tools).tools for name in TRIED if name in names
+    ]
+    assert found == expected
+
+
+def test_auto_says_so_if_nothing_is_left():
+    with pytest.raises(ParameterError, match="'auto': none at lambda 0 has a part for .*step = 7"):
+        EncodeParams.from_options(0, step=7)
 
 
 def test_inspect_explains_the_bits():

@@ -5,8 +5,18 @@ import sys
 import numpy as np
 import pytest
 
-from mmpcodec import BackendUnavailable, EncodeParams, ParameterError, Tools, backends
+import mmpcodec
+from mmpcodec import (
+    BackendUnavailable,
+    EncodeParams,
+    ParameterError,
+    Tools,
+    backends,
+    encode_picture,
+)
 from mmpcodec.backends.cpu import CpuBackend
+from mmpcodec.backends.cuda import CudaBackend
+from mmpcodec.params import PRESETS
 
 
 class Device(CpuBackend):
@@ -68,6 +78,53 @@ def test_a_backend_that_lacks_a_tool_is_not_taken(device, monkeypatch):
     message = "backend cuda cannot run here: it has no prediction"
     with pytest.raises(BackendUnavailable, match=message):
         backends.get("cuda", 1, tools)
+
+
+@pytest.fixture
+def without_trees(device, monkeypatch):
+    """A device without trees among predicted blocks."""
+
+    class Lacking(Device):
+        def lacks(self, tools):
+            return CudaBackend().lacks(tools)
+
+    monkeypatch.setitem(backends._FACTORIES, "cuda", Lacking)
+
+
+def test_a_candidate_that_the_named_backend_lacks_is_coded_by_another(without_trees, monkeypatch):
+    monkeypatch.setattr(backends, "CUDA_START_SECONDS", {"first": -10, "again": -10})
+    picture = np.hstack([np.tile(np.eye(16, dtype=np.uint8) * 200, (2, 2)), np.zeros((32, 9))])
+    picture = picture.astype(np.uint8)
+    params = EncodeParams.from_options(300, preset="auto", effort=1)
+    told = []
+    found = encode_picture(
+        picture, params, backend="cuda", progress=lambda *state: told.append(state)
+    )
+    expected = {
+        preset: mmpcodec.encode(picture, 300, preset=preset, effort=1)
+        for preset in ("photo", "text", "mixed")
+    }
+    assert found.data in expected.values()
+    assert found.backend == ("cpu" if found.data == expected["mixed"] else "cuda")
+    assert told[-1] == (18, 18)
+    only = EncodeParams(300, PRESETS["mixed"], effort=1, candidates=(PRESETS["mixed"],))
+    assert encode_picture(picture, only, backend="cuda").backend == "cpu"
+
+
+def test_a_preset_that_the_named_backend_lacks_is_refused(without_trees):
+    message = "backend cuda cannot run here: it has no trees among predicted blocks"
+    with pytest.raises(BackendUnavailable, match=message):
+        mmpcodec.encode(np.zeros((9, 9), np.uint8), preset="mixed", backend="cuda")
+
+
+def test_candidates_need_the_named_backend(monkeypatch):
+    class Missing(Device):
+        def unavailable(self):
+            return "no CUDA device"
+
+    monkeypatch.setitem(backends._FACTORIES, "cuda", Missing)
+    with pytest.raises(BackendUnavailable, match="no CUDA device"):
+        mmpcodec.encode(np.zeros((9, 9), np.uint8), preset="auto", backend="cuda")
 
 
 def test_batch_of_any_backend_is_one_by_one():

@@ -49,6 +49,13 @@ def test_blocks_are_outlined_tinted_and_marked():
     assert drawn[1:64, 65:128].min(axis=2).max() > 150  # which is white enough
 
 
+def test_trees_have_a_tint_and_no_mark():
+    units = np.zeros((2, 2, 4), np.uint8)
+    units[:] = 3, 3, 0, KIND_NAMES.index("tree")
+    drawn = draw_blocks(np.full((8, 8), LEVEL, np.uint8), units, 16, zoom=8)
+    assert (drawn[1:64, 1:64] == blended(LEVEL, KINDS["tree"].rgb, TINT_OPACITY)).all()
+
+
 def test_what_is_padded_is_cut_off():
     units = np.zeros((2, 2, 4), np.uint8)
     units[:] = 3, 3, 2, 0

@@ -10,7 +10,10 @@ from mmpcodec.codec.blocks import (
     is_outside,
     pad,
 )
-from mmpcodec.codec.scales import COLUMNS, ROWS
+from mmpcodec.codec.scales import COLUMNS, LEAF, ROWS, Scale
+from mmpcodec.codec.tree import Node, Segment
+
+TREES = (None, None, [Node(Segment(Scale(2, 2)), LEAF, 0)])
 
 
 def marked(*blocks):
@@ -19,6 +22,26 @@ def marked(*blocks):
     for place, mode, kind in blocks:
         units.mark(place, Block(mode, np.ones((4, 4)) if kind else None))
     return units
+
+
+def test_contexts_tell_residuals_and_trees_apart():
+    place = BlockPlace(8, 8, 2, 2)
+    for kinds, residuals, trees in (((0, 1), 1, 0), ((2, 1), 1, 1), ((2, 2), 0, 2)):
+        units = Units((32, 32))
+        beside = BlockPlace(4, 8, 2, 2), BlockPlace(8, 4, 2, 2)
+        for neighbour, kind in zip(beside, kinds, strict=True):
+            units.mark(
+                neighbour, Block(0, np.ones((4, 4)) if kind == 1 else None, tree=TREES[kind])
+            )
+        assert units.kind_context(place) == residuals
+        assert units.tree_context(place) == trees
+
+
+def test_a_block_is_a_segment_of_its_area():
+    place = BlockPlace(24, 36, 3, 2)
+    assert place.area == (16, 32)
+    assert place.segment == Segment(Scale(1, 2), 1, 1)
+    assert [s.start for s in place.segment.slices] == [8, 4]
 
 
 def test_halves_make_up_the_block():

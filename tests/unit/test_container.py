@@ -59,21 +59,22 @@ def test_header_layout(data):
         "tile size": 33,
         "post filter": 37,
         "prediction": 38,
-        "least squares": 39,
-        "templates": 40,
-        "step": 41,
-        "payload size": 43,
-        "samples CRC": 51,
-        "stream CRC": 55,
+        "dictionary": 39,
+        "least squares": 40,
+        "templates": 41,
+        "step": 42,
+        "payload size": 44,
+        "samples CRC": 52,
+        "stream CRC": 56,
     }
-    assert HEADER_SIZE == 59
+    assert HEADER_SIZE == 60
     assert data[10:18] == (48).to_bytes(4, "big") + (20).to_bytes(4, "big")
     assert data[20:29] == bytes([16, 1, 1, 1, 4]) + (4000).to_bytes(4, "big")
     assert data[29:33] == bytes([0, 1, 2, 0])
-    assert data[37:43] == bytes([0, 0, 1, 0, 0, 0])
-    assert int.from_bytes(data[43:51], "big") == len(data) - 59
+    assert data[37:44] == bytes([0, 0, 0, 1, 0, 0, 0])
+    assert int.from_bytes(data[44:52], "big") == len(data) - 60
     decoded = mmpcodec.decode(data)
-    assert int.from_bytes(data[51:55], "big") == zlib.crc32(decoded.tobytes())
+    assert int.from_bytes(data[52:56], "big") == zlib.crc32(decoded.tobytes())
 
 
 def test_inspect_reads_the_header(data):
@@ -102,6 +103,8 @@ def test_inspect_reads_the_header(data):
             "fragment size is 32, allowed without prediction is 16",
         ),
         ("prediction", 2, 1, CorruptStream, "prediction is 2, allowed is 0 to 1"),
+        ("dictionary", 2, 1, CorruptStream, "dictionary is 2, allowed is 0 to 1"),
+        ("dictionary", 1, 1, CorruptStream, "dictionary is 1, allowed without prediction is 0"),
         ("templates", 5, 1, CorruptStream, "templates is 5, allowed is 0 to 4"),
         ("templates", 1, 1, CorruptStream, "templates is 1, allowed without prediction is 0"),
         ("step", 7, 2, CorruptStream, "step is 7, allowed without prediction is 0"),

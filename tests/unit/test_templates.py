@@ -183,7 +183,7 @@ def test_templates_are_tried_only_where_the_survey_says_so(monkeypatch):
 
     monkeypatch.setattr(BlockSearch, "_whole", whole)
     monkeypatch.setattr(BlockPicture, "predict", watched)
-    known = encode_blocks(picture, params.coded_tools, params.lambda_fixed, 3)[3]
-    assert (known[..., 2] == TEMPLATES).any()
+    coded = encode_blocks(picture, params.coded_tools, params.lambda_fixed, 3)[3]
+    assert (coded.units.mode == TEMPLATES).any()
     assert tried
     assert all(tried)
