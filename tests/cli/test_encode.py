@@ -69,7 +69,7 @@ def test_json_has_the_same_facts(mmp, picture, samples):
     assert facts["verified"] is True
     assert facts["bits"] == found.trace.bits
     assert facts["leaves"] == sum(found.trace.leaves())
-    assert facts["blocks"] == {"bare": 0, "transformed": 0}
+    assert facts["blocks"] == {"bare": 0, "transformed": 0, "tree": 0}
     assert set(facts["modes"].values()) == {0}
     assert facts["seconds"] > 0
     assert facts["backend"] in backends.NAMES

@@ -183,7 +183,7 @@ def test_auto_tries_what_the_tools_have_a_part_in(tools, names):
 
 
 def test_auto_says_so_if_nothing_is_left():
-    with pytest.raises(ParameterError, match="'auto': none at lambda 0 has a part for .*step = 7"):
+    with pytest.raises(ParameterError, match=r"none at lambda 0 has a part for .*step = 7"):
         EncodeParams.from_options(0, step=7)
 
 
