@@ -221,7 +221,16 @@ def bench_start(path: Path) -> None:
     """A whole process, which loads CuPy and the kernels, against one on the processor."""
     print("\n| whole process, one picture | s |\n|---|---|")
     for backend in ("cuda", "cpu"):
-        command = [sys.executable, "-P", "-m", "mmpcodec.cli", "encode", str(path)]
+        command = [
+            sys.executable,
+            "-P",
+            "-m",
+            "mmpcodec.cli",
+            "encode",
+            str(path),
+            "--preset",
+            "plain",
+        ]
         command += ["-o", "-", "--backend", backend]
         seconds = median_seconds(
             partial(subprocess.run, command, check=True, capture_output=True), 3

@@ -42,9 +42,9 @@ NAMES = tuple(_FACTORIES)
 HOST = ("cpu", "reference")
 """Backends that also decode, in the order in which "auto" tries them."""
 
-CPU_SECONDS = {False: 150e-6, True: 3.6e-3}
-CUDA_SECONDS = {False: 20e-6, True: 1.7e-3}
-"""What a fragment takes without and with prediction, see docs/benchmarks.md."""
+CPU_SECONDS = {"trees": 150e-6, "text": 0.4e-3, "blocks": 3.7e-3}
+CUDA_SECONDS = {"trees": 20e-6, "text": 0.11e-3, "blocks": 1.7e-3}
+"""What a fragment takes with the tools of plain, text and photo, see docs/benchmarks.md."""
 CUDA_START_SECONDS = {"first": 1.5, "again": 3e-3}
 """What a call takes besides: the first of a process loads CuPy and the kernels."""
 
@@ -93,9 +93,13 @@ def may_use_device() -> bool:
 
 def _pays_on_a_device(fragments: int, tools: Tools | None) -> bool:
     """Whether a device would be done sooner."""
-    prediction = tools is not None and tools.prediction
+    work = "trees"
+    if tools is not None and tools.prediction:
+        work = "blocks"
+    elif tools is not None and tools.displaced_blocks:
+        work = "text"
     start = CUDA_START_SECONDS["again" if "cupy" in sys.modules else "first"]
-    gain = fragments * (CPU_SECONDS[prediction] - CUDA_SECONDS[prediction])
+    gain = fragments * (CPU_SECONDS[work] - CUDA_SECONDS[work])
     return gain > start and may_use_device()
 
 

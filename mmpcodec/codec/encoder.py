@@ -1,7 +1,7 @@
 """Encoding: from an array to the bytes of a file."""
 
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import partial
 from threading import Lock
@@ -179,12 +179,19 @@ def _encode_ways(
         try:
             waiting = {number: pool.submit(encoded, number) for number in aside}
             return [
-                waiting[number].result() if number in waiting else encoded(number)
+                _result(waiting[number]) if number in waiting else encoded(number)
                 for number in range(len(ways))
             ]
         except BaseException:
             passes.stop()
             raise
+
+
+def _result(waiting: Future) -> Any:
+    """What comes of it; a wait without end could not be interrupted everywhere."""
+    while not waiting.done():
+        wait([waiting], timeout=0.1)
+    return waiting.result()
 
 
 def _encode_planes(

@@ -13,7 +13,7 @@ import mmpcodec
 from mmpcodec import backends, pictures
 from mmpcodec.budget import plans
 
-LADDER = "2,8,32,128,512"
+LADDER = ("--preset", "plain", "-l", "2,8,32,128,512")
 
 
 @pytest.fixture(autouse=True)
@@ -45,7 +45,7 @@ def sizes():
 
 
 def budget(mmp, *arguments):
-    result = mmp("budget", *arguments, "-l", LADDER, "--preset", "plain", "--json")
+    result = mmp("budget", *LADDER, *arguments, "--json")
     assert result.exit_code == 0, result.stderr
     return json.loads(result.stdout)
 
@@ -53,7 +53,7 @@ def budget(mmp, *arguments):
 def bounds(mmp, three):
     """The smallest and the largest total of the ladder."""
     most = budget(mmp, *three, "-n", "--total", "1MB")["plans"]["lambda"]["bytes"]
-    result = mmp("budget", *three, "--total", 1, "-l", LADDER, "--preset", "plain")
+    result = mmp("budget", *three, "--total", 1, *LADDER)
     return int(result.stderr.split("need ")[1].split()[0]), most
 
 
@@ -68,7 +68,7 @@ def test_files_are_those_that_were_measured_and_never_more_than_the_budget(mmp, 
             data = Path(entry["output"]).read_bytes()
             assert len(data) == entry["bytes"]
             samples = pictures.read(entry["input"])
-            assert data == mmpcodec.encode(samples, entry["lambda"])
+            assert data == mmpcodec.encode(samples, entry["lambda"], preset="plain")
             error = ((mmpcodec.decode(data).astype(int) - samples) ** 2).sum()
             assert error == entry["distortion"]
             if error:
@@ -112,7 +112,7 @@ def test_what_json_holds(mmp, three):
 
 def test_what_people_read(mmp, three):
     least, most = bounds(mmp, three)
-    result = mmp("budget", *three, "-O", "out", "--total", most, "-l", LADDER)
+    result = mmp("budget", *three, "-O", "out", "--total", most, *LADDER)
     lines = result.stdout.splitlines()
     assert lines[0].split() == ["plan", "bytes", "left", "PSNR", "worst", "distortion"]
     assert lines[1].startswith("lambda 2 ")
@@ -122,22 +122,22 @@ def test_what_people_read(mmp, three):
     assert lines[5].startswith("Nothing better fits: proven in ")
     assert lines[6].startswith("noise.png -> out/noise.mmp: lambda 2, ")
     assert lines[-1] == f"{most} of {most} bytes written, 0 left"
-    result = mmp("budget", *three, "-n", "--total", most - 1, "-l", LADDER)
+    result = mmp("budget", *three, "-n", "--total", most - 1, *LADDER)
     assert "One lambda for all loses " in result.stdout
     assert "bytes would be written, " in result.stdout
-    result = mmp("budget", *three, "-n", "--total", least, "-l", LADDER)
+    result = mmp("budget", *three, "-n", "--total", least, *LADDER)
     assert result.exit_code == 0
-    assert mmp("budget", *three, "-n", "--total", most, "-l", LADDER, "--quiet").stdout == ""
+    assert mmp("budget", *three, "-n", "--total", most, *LADDER, "--quiet").stdout == ""
 
 
 def test_too_small_a_budget_says_the_least_that_is_possible(mmp, three, files):
-    result = mmp("budget", *three, "-O", "out", "--total", "0.02kB", "-l", LADDER)
+    result = mmp("budget", *three, "-O", "out", "--total", "0.02kB", *LADDER)
     assert result.exit_code == 1
     assert result.stderr.startswith("mmp: total = 20 bytes: the smallest files of the ladder need ")
     assert sizes() == {}
     least = int(result.stderr.split("need ")[1].split()[0])
     assert budget(mmp, *three, "-O", "out", "--total", least)["bytes"] <= least
-    result = mmp("budget", *three, "-n", "--total", least - 1, "-l", LADDER)
+    result = mmp("budget", *three, "-n", "--total", least - 1, *LADDER)
     assert f"need {least} bytes together" in result.stderr
 
 
@@ -163,7 +163,18 @@ def test_cache_of_its_own_and_none(mmp, three, cache, tmp_path):
 def test_stopped_run_goes_on(process, mmp, three, cache):
     noise = np.random.default_rng(1).integers(0, 256, (96, 96)).astype(np.uint8)
     pictures.write(noise, "large.png")
-    arguments = ["noise.png", "large.png", "--total", "1MB", "-O", "out", "-l", "2,8"]
+    arguments = [
+        "noise.png",
+        "large.png",
+        "--total",
+        "1MB",
+        "-O",
+        "out",
+        "-l",
+        "2,8",
+        "--preset",
+        "plain",
+    ]
     child = process("budget", *arguments, "--backend", "reference")
     while len(kept := sorted(cache.rglob("*.point"))) < 2 and child.poll() is None:
         time.sleep(0.02)
@@ -178,7 +189,7 @@ def test_stopped_run_goes_on(process, mmp, three, cache):
     assert {path: path.stat().st_mtime_ns for path in kept} == times
     assert len(list(cache.rglob("*.point"))) == 4
     for entry in json.loads(result.stdout)["pictures"]:
-        data = mmpcodec.encode(pictures.read(entry["input"]), entry["lambda"])
+        data = mmpcodec.encode(pictures.read(entry["input"]), entry["lambda"], preset="plain")
         assert Path(entry["output"]).read_bytes() == data
 
 
@@ -196,7 +207,7 @@ def test_damaged_cache_is_noticed(mmp, three, cache):
 
 def test_cache_that_cannot_be_written(mmp, three):
     Path("file").write_text("")
-    result = mmp("budget", *three, "-n", "--total", "1MB", "--cache", "file", "-l", LADDER)
+    result = mmp("budget", *three, "-n", "--total", "1MB", "--cache", "file", *LADDER)
     assert result.exit_code == 1
     assert result.stderr.startswith("mmp: file/")
 
@@ -230,10 +241,10 @@ def test_least_psnr(mmp, three):
     least, most = bounds(mmp, three)
     found = budget(mmp, *three, "-n", "--total", most, "--min-psnr", 30)
     assert all(entry["psnr"] is None or entry["psnr"] >= 30 for entry in found["pictures"])
-    result = mmp("budget", *three, "-n", "--total", least, "--min-psnr", 30, "-l", LADDER)
+    result = mmp("budget", *three, "-n", "--total", least, "--min-psnr", 30, *LADDER)
     assert result.exit_code == 1
     assert "smallest files of the ladder need" in result.stderr
-    result = mmp("budget", *three, "-n", "--total", most, "--min-psnr", 90, "-l", LADDER)
+    result = mmp("budget", *three, "-n", "--total", most, "--min-psnr", 90, *LADDER)
     assert result.exit_code == 1
     assert "noise.png: no lambda of the ladder reaches 90 dB; lambda 2 comes to" in result.stderr
 
@@ -247,7 +258,7 @@ def test_no_time_is_said(mmp, three, monkeypatch):
 
     monkeypatch.setattr(plans, "multiple_choice", without_table)
     hurried = [
-        mmp("budget", *three, "-n", "--total", total, "-l", LADDER)
+        mmp("budget", *three, "-n", "--total", total, *LADDER)
         for total in range(least, most, (most - least) // 20)
     ]
     assert any("Not proven in " in result.stdout for result in hurried)
@@ -290,7 +301,9 @@ def test_backends_write_the_same(mmp, three, backend):
     found = budget(mmp, *arguments)
     data = Path("out/noise.mmp").read_bytes()
     assert found["backend"] == backend
-    assert data == mmpcodec.encode(pictures.read("noise.png"), found["pictures"][0]["lambda"])
+    assert data == mmpcodec.encode(
+        pictures.read("noise.png"), found["pictures"][0]["lambda"], preset="plain"
+    )
 
 
 @pytest.mark.skipif(backends.status()["cuda"] is None, reason="a CUDA device is there")
@@ -324,7 +337,7 @@ def test_all_pictures_must_be_there(mmp, three, cache):
 
 def test_files_that_exist_stay(mmp, three, cache):
     Path("out/slope.mmp").write_bytes(b"old")
-    result = mmp("budget", *three, "-O", "out", "--total", "1MB", "-l", LADDER)
+    result = mmp("budget", *three, "-O", "out", "--total", "1MB", *LADDER)
     assert (result.exit_code, result.stderr) == (
         1,
         "mmp: out/slope.mmp: exists; -f overwrites it\n",

@@ -120,7 +120,7 @@ def damage(data, place):
         (lambda data: data[:-1], "Container at byte "),
         (lambda data: data + b"x", "Container at byte "),
         (lambda data: damage(data, 8), "Container at byte 8: version is 1, allowed is 0"),
-        (lambda data: damage(data, len(data) - 3), "Container at byte 55: stream CRC is "),
+        (lambda data: damage(data, len(data) - 3), "Container at byte 56: stream CRC is "),
     ],
 )
 def test_bad_files_give_one_line(mmp, encoded, change, reason, files):

@@ -42,6 +42,13 @@ def test_auto_takes_the_device_where_it_is_faster(device, monkeypatch, fragments
     assert backends.get("auto", fragments).name == expected
 
 
+@pytest.mark.parametrize(("preset", "fewest"), [("plain", 12000), ("text", 6000), ("photo", 1000)])
+def test_the_slower_the_tools_the_sooner_a_device_pays(device, preset, fewest):
+    tools = PRESETS[preset]
+    assert backends.get("auto", fewest, tools).name == "cuda"
+    assert backends.get("auto", fewest // 2, tools).name == "cpu"
+
+
 def test_auto_does_not_look_for_a_device_for_little_work(monkeypatch):
     monkeypatch.setitem(backends._FACTORIES, "cuda", lambda: pytest.fail("was asked"))
     assert backends.get("auto", 100).name == "cpu"
