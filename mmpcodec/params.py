@@ -355,6 +355,13 @@ class EncodeParams:
             tools = replace(tools, step=min(max(1, step), MAX_STEP))
         return tools
 
+    def at(self, lam: float) -> "EncodeParams":
+        """The same with another lambda; at 0 without those candidates that always lose."""
+        ways = (self.tools, *self.candidates)
+        if lam == 0:
+            ways = tuple(tools for tools in ways if not tools.prediction) or ways
+        return replace(self, lam=lam, tools=ways[0], candidates=ways[1:])
+
     def each_alone(self) -> "list[EncodeParams]":
         """The same for each set of tools among which the cheapest is to be found."""
         return [

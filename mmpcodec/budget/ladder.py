@@ -157,7 +157,7 @@ def measure(
     params = params or EncodeParams()
     if not lambdas:
         raise ParameterError("lambdas: must be one or more")
-    at = {float(lam): replace(params, lam=float(lam)) for lam in sorted(lambdas)}
+    at = {float(lam): params.at(float(lam)) for lam in sorted(lambdas)}
     seen = []
     for picture in pictures:
         samples = picture.read()
@@ -214,7 +214,7 @@ def encoded(
     PictureError
         When the cache lost or changed them since.
     """
-    key = key_of(replace(params or EncodeParams(), lam=point.lam))
+    key = key_of((params or EncodeParams()).at(point.lam))
     found = cache.get(ladder.picture, key)
     if found is None or (found[0], len(found[1])) != (point.distortion, point.bytes):
         raise PictureError(

@@ -321,6 +321,15 @@ def test_options_of_the_codec(mmp, three):
         assert Path(entry["output"]).read_bytes() == data
 
 
+def test_lossless_is_a_rung_of_auto(mmp, three):
+    result = mmp("budget", "slope.png", "-O", "out", "--total", "1MB", "-l", "0,64", "--json")
+    assert result.exit_code == 0, result.stderr
+    (entry,) = json.loads(result.stdout)["pictures"]
+    assert (entry["lambda"], entry["psnr"]) == (0, None)
+    decoded = mmpcodec.decode(Path("out/slope.mmp").read_bytes())
+    np.testing.assert_array_equal(decoded, pictures.read("slope.png"))
+
+
 def test_all_pictures_must_be_there(mmp, three, cache):
     Path("bad.png").write_bytes(b"no picture")
     result = mmp("budget", *three, "none.png", "bad.png", "-O", "out", "--total", "1MB")

@@ -182,6 +182,14 @@ def test_auto_tries_what_the_tools_have_a_part_in(tools, names):
     assert found == expected
 
 
+def test_parameters_at_another_lambda():
+    params = EncodeParams.from_options(9)
+    for lam in (0, 40):
+        assert params.at(lam) == EncodeParams.from_options(lam)
+    with pytest.raises(ParameterError, match="lam = 0: must be above 0 with prediction"):
+        EncodeParams.from_options(9, preset="photo").at(0)
+
+
 def test_auto_says_so_if_nothing_is_left():
     with pytest.raises(ParameterError, match=r"none at lambda 0 has a part for .*step = 7"):
         EncodeParams.from_options(0, step=7)
