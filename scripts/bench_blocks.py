@@ -42,7 +42,8 @@ def bench_pictures(loaded: dict[str, np.ndarray], lam: float) -> None:
     for name, picture in loaded.items():
         height, width = picture.shape
         for effort in EFFORTS:
-            params, payloads = params_of(lam, effort), set()
+            params = params_of(lam, effort)
+            payloads: set[bytes] = set()
             seconds = median_seconds(
                 partial(encode_into, payloads, CudaBackend(), picture, params), 3
             )
