@@ -16,19 +16,17 @@ from mmpcodec.codec.blocks import TEMPLATES, TREE
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "vectors.py"
 VECTORS = sorted((Path(__file__).parent / "v0").iterdir())
-BACKENDS = [
-    pytest.param(name, marks=pytest.mark.gpu if name == "cuda" else ()) for name in backends.NAMES
-]
+GOOD = [path for path in VECTORS if not (path / "error.json").exists()]
 
 
 def each(vectors):
     return pytest.mark.parametrize("vector", vectors, ids=[path.name for path in vectors])
 
 
-all_vectors = each([path for path in VECTORS if not (path / "error.json").exists()])
+all_vectors = each(GOOD)
 
 
-@pytest.fixture(params=BACKENDS)
+@pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
 def backend(request) -> str:
     reason = backends.status()[request.param]
     if reason is not None:
@@ -44,17 +42,36 @@ def test_decodes_to_the_samples(vector, backend):
     assert digest == (vector / "decoded.sha256").read_text().strip()
 
 
-@all_vectors
-def test_encodes_to_the_stream(vector, backend):
-    with Image.open(vector / "image.pgm") as file:
-        picture = np.asarray(file)
+def params_of(vector: Path) -> EncodeParams:
     given = json.loads((vector / "params.json").read_text())
     tools = Tools(**given["tools"])
-    if lacking := backends.get(backend).lacks(tools):
-        pytest.skip(f"{backend} has no {lacking}")
-    params = EncodeParams(given["lam"], tools, given["rate_model"], given["effort"])
-    encoding = mmpcodec.encode_picture(picture, params, backend=backend)
+    return EncodeParams(given["lam"], tools, given["rate_model"], given["effort"])
+
+
+def check_encodes(vector: Path, backend: str) -> None:
+    with Image.open(vector / "image.pgm") as file:
+        picture = np.asarray(file)
+    encoding = mmpcodec.encode_picture(picture, params_of(vector), backend=backend)
     assert encoding.data == (vector / "stream.mmp").read_bytes()
+
+
+@all_vectors
+def test_encodes_to_the_stream(vector, backend):
+    if lacking := backends.get(backend).lacks(params_of(vector).tools):
+        pytest.skip(f"{backend} has no {lacking}")
+    check_encodes(vector, backend)
+
+
+@each([path for path in GOOD if not params_of(path).tools.prediction])
+def test_reference_encodes_to_the_stream(vector):
+    check_encodes(vector, "reference")
+
+
+@pytest.mark.slow
+@each([path for path in GOOD if params_of(path).tools.prediction])
+def test_reference_encodes_blocks_to_the_stream(vector):
+    """Its search takes seconds each; smaller pictures than these are in the agreement tests."""
+    check_encodes(vector, "reference")
 
 
 @each([path for path in VECTORS if (path / "error.json").exists()])
