@@ -27,9 +27,8 @@ import numpy as np
 
 from mmpcodec.codec.blocks import KIND_NAMES, MAX_LOG2, MODE_NAMES, TREE, UNIT_LOG2, mode_name
 from mmpcodec.codec.fragments import fragments_in
-from mmpcodec.codec.models import OUTSIDE
 from mmpcodec.codec.postfilter import PostFilter
-from mmpcodec.codec.scales import SCALES
+from mmpcodec.codec.scales import OUTSIDE, SCALES
 from mmpcodec.errors import Cancelled
 from mmpcodec.params import EncodeParams, Tools
 

@@ -33,7 +33,7 @@ from mmpcodec.codec.dictionary import CELL_SIZE, Dictionary
 from mmpcodec.codec.fragments import padded_shape
 from mmpcodec.codec.models import FLAG_CONTEXTS, LOG2, Models
 from mmpcodec.codec.scales import FRAGMENT_SIZE, SCALES, Scale, reachable_scales
-from mmpcodec.codec.tree import Node, Segment
+from mmpcodec.codec.segments import Node, Segment
 from mmpcodec.params import EncodeParams
 
 NO_KEY = np.uint64(0xFFFFFFFFFFFFFFFF)

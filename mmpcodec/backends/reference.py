@@ -19,8 +19,8 @@ from mmpcodec.codec.fragments import (
     reconstruct,
     residual,
 )
-from mmpcodec.codec.models import OUTSIDE, Models
-from mmpcodec.codec.scales import FRAGMENT_SIZE, SCALES, Scale
+from mmpcodec.codec.models import Models
+from mmpcodec.codec.scales import FRAGMENT_SIZE, OUTSIDE, SCALES, Scale
 from mmpcodec.codec.symbols import SymbolReader, SymbolWriter
 from mmpcodec.codec.tree import Neighbours, code_tree, mark_leaves, optimal_tree, rebuild
 from mmpcodec.params import EncodeParams, Tools

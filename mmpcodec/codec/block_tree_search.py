@@ -13,7 +13,8 @@ from mmpcodec.codec.block_trees import BlockTrees
 from mmpcodec.codec.blocks import BlockPlace
 from mmpcodec.codec.costmap import cost_map, index_costs
 from mmpcodec.codec.scales import FRAGMENT_SIZE
-from mmpcodec.codec.tree import Node, OptimalTrees
+from mmpcodec.codec.segments import Node
+from mmpcodec.codec.tree import OptimalTrees
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,10 @@ from mmpcodec.codec.blocks import CONSTANT, MAX_TREE_LOG2, Block, BlockPlace
 from mmpcodec.codec.dictionary import learn, make_dictionaries
 from mmpcodec.codec.displaced import learn_displaced
 from mmpcodec.codec.fragments import fragment_origins
-from mmpcodec.codec.models import OUTSIDE, Models, SymbolCoder
-from mmpcodec.codec.scales import FRAGMENT_SIZE
-from mmpcodec.codec.tree import Neighbours, Node, code_tree, mark_leaves, rebuild
+from mmpcodec.codec.models import Models, SymbolCoder
+from mmpcodec.codec.scales import FRAGMENT_SIZE, OUTSIDE
+from mmpcodec.codec.segments import Node
+from mmpcodec.codec.tree import Neighbours, code_tree, mark_leaves, rebuild
 from mmpcodec.params import Tools
 
 TREE_MODE = CONSTANT

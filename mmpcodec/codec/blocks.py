@@ -10,7 +10,7 @@ import numpy as np
 
 from mmpcodec.codec import fragments
 from mmpcodec.codec.scales import COLUMNS, FRAGMENT_SIZE, ROWS, Scale
-from mmpcodec.codec.tree import Node, Segment
+from mmpcodec.codec.segments import Node, Segment
 
 UNIT = 4
 """Height and width of a unit and of the smallest block, in samples."""

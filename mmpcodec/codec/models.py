@@ -11,15 +11,13 @@ from typing import Protocol
 import numpy as np
 
 from mmpcodec.codec.dictionary import CLASS_COUNT, MAX_TOTAL, Dictionary
-from mmpcodec.codec.scales import SCALES, Scale, allowed_flags
+from mmpcodec.codec.scales import OUTSIDE, SCALES, Scale, allowed_flags
 from mmpcodec.params import Tools
 
 RATE_FRACTION_BITS = 12
 """Rates are integers in 2**-12 bit."""
 
 FLAG_CONTEXTS = 8
-OUTSIDE = -1
-"""Leaf scale number of a neighbour outside the picture."""
 
 
 class SymbolCoder(Protocol):

@@ -18,6 +18,9 @@ LEVELS = FRAGMENT_SIZE.bit_length()
 LEAF, COLUMNS, ROWS = 0, 1, 2
 """Values of a node's flag: not split, split into left and right, split into top and bottom."""
 
+OUTSIDE = -1
+"""Leaf scale number where no tree is: beyond the picture, and in blocks that are predicted."""
+
 
 @dataclass(frozen=True)
 class Scale:

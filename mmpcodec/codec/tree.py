@@ -4,54 +4,15 @@ Source: the dissertation named in ``costmap`` (ArvoreOtima, SegmentaBloco) and s
 ``docs/format.md``.
 """
 
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 
 from mmpcodec.codec.costmap import flag_costs
 from mmpcodec.codec.dictionary import Dictionary
-from mmpcodec.codec.models import OUTSIDE, Models, SymbolCoder, flag_context
-from mmpcodec.codec.scales import COLUMNS, FRAGMENT_SIZE, LEAF, ROOT_SCALE, SCALES, Scale
-
-
-@dataclass(frozen=True)
-class Segment:
-    """Segment in row ``k`` and column ``l`` of the fragment's segments of one scale."""
-
-    scale: Scale
-    k: int = 0
-    l: int = 0  # noqa: E741 (the field's name in the literature)
-
-    @property
-    def slices(self) -> tuple[slice, slice]:
-        """Its rows and columns within the fragment."""
-        top, left = self.k * self.scale.height, self.l * self.scale.width
-        return slice(top, top + self.scale.height), slice(left, left + self.scale.width)
-
-    @property
-    def address(self) -> tuple[int, int]:
-        """Its row and column in a cost map."""
-        return self.k + (1 << self.scale.n) - 1, self.l + (1 << self.scale.m) - 1
-
-    def children(self, flag: int) -> tuple["Segment", "Segment"]:
-        """The two halves: left and right, or top and bottom."""
-        scale = self.scale.child(flag)
-        if flag == COLUMNS:
-            return Segment(scale, self.k, 2 * self.l), Segment(scale, self.k, 2 * self.l + 1)
-        return Segment(scale, 2 * self.k, self.l), Segment(scale, 2 * self.k + 1, self.l)
-
-
-ROOT = Segment(ROOT_SCALE)
-
-
-@dataclass(frozen=True)
-class Node:
-    """A segment with its flag, and for a leaf the index of its element."""
-
-    segment: Segment
-    flag: int
-    index: int | None = None
+from mmpcodec.codec.models import Models, SymbolCoder, flag_context
+from mmpcodec.codec.scales import FRAGMENT_SIZE, LEAF, OUTSIDE, SCALES, Scale
+from mmpcodec.codec.segments import ROOT, Node, Segment
 
 
 class Neighbours:

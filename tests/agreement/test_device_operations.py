@@ -8,8 +8,8 @@ from mmpcodec.backends.device_operations import DeviceOperations, keys_of, split
 from mmpcodec.codec import dictionary as reference
 from mmpcodec.codec.costmap import cost_map, index_costs, segments_of
 from mmpcodec.codec.displaced import learn_displaced
-from mmpcodec.codec.models import OUTSIDE, Models
-from mmpcodec.codec.scales import LEAF, SCALES, rescale
+from mmpcodec.codec.models import Models
+from mmpcodec.codec.scales import LEAF, OUTSIDE, SCALES, rescale
 from mmpcodec.codec.symbols import SymbolWriter
 from mmpcodec.codec.tree import Neighbours, code_tree, optimal_tree, rebuild
 from mmpcodec.params import EncodeParams

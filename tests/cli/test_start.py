@@ -76,3 +76,12 @@ def test_commands(mmp):
         assert places == sorted(places)
     assert mmp("--version").stdout == f"mmp {mmpcodec.__version__}\n"
     assert mmp("encodee").exit_code == 2
+
+
+def test_the_compiled_backend_does_without_the_table_of_logarithms():
+    """Making it takes longer than coding a small picture."""
+    modules = loaded_by(
+        "from mmpcodec.backends.cpu import CpuBackend; import mmpcodec.codec.encoder"
+    )
+    assert "mmpcodec.backends.cpu" in modules
+    assert "mmpcodec.codec.models" not in modules

@@ -12,9 +12,8 @@ from mmpcodec.codec.block_survey import EFFORTS
 from mmpcodec.codec.block_tree_search import find_trees
 from mmpcodec.codec.block_trees import BlockTrees
 from mmpcodec.codec.blocks import BlockPlace
-from mmpcodec.codec.models import OUTSIDE
-from mmpcodec.codec.scales import COLUMNS, LEAF, ROWS, Scale
-from mmpcodec.codec.tree import Node, Segment
+from mmpcodec.codec.scales import COLUMNS, LEAF, OUTSIDE, ROWS, Scale
+from mmpcodec.codec.segments import Node, Segment
 
 LAMBDA = 40 << 16
 

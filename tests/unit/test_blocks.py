@@ -11,7 +11,7 @@ from mmpcodec.codec.blocks import (
     pad,
 )
 from mmpcodec.codec.scales import COLUMNS, LEAF, ROWS, Scale
-from mmpcodec.codec.tree import Node, Segment
+from mmpcodec.codec.segments import Node, Segment
 
 TREES = (None, None, [Node(Segment(Scale(2, 2)), LEAF, 0)])
 

@@ -12,7 +12,7 @@ from mmpcodec.codec.dictionary import (
 )
 from mmpcodec.codec.displaced import displaced_places, learn_displaced, takes_displaced
 from mmpcodec.codec.scales import COLUMNS, LEAF, SCALES, Scale, rescale, scale_distance
-from mmpcodec.codec.tree import Node, Segment
+from mmpcodec.codec.segments import Node, Segment
 from mmpcodec.params import Tools
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from mmpcodec.codec.dictionary import MAX_TOTAL, ZERO_CLASS, Dictionary
-from mmpcodec.codec.models import LOG2, OUTSIDE, Models, flag_context
-from mmpcodec.codec.scales import COLUMNS, LEAF, ROWS, Scale
+from mmpcodec.codec.models import LOG2, Models, flag_context
+from mmpcodec.codec.scales import COLUMNS, LEAF, OUTSIDE, ROWS, Scale
 from mmpcodec.codec.symbols import SymbolReader, SymbolWriter
 from mmpcodec.params import PRESETS, Partition, Tools
 
