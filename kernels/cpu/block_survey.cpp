@@ -12,13 +12,14 @@ constexpr int kCoarseLog2 = 4;  // side of the blocks that the source is coarsen
 }  // namespace
 
 BlockEffort::BlockEffort(int effort) {
-    static constexpr int kSettings[9][4] = {
-        {4, 2, 1, 4}, {4, 2, 2, 8}, {5, 2, 2, 12},
-        {6, 3, 2, 12}, {6, 3, 3, 16}, {8, 4, 3, 20},
-        {8, 4, 4, 25}, {10, 5, 4, 40}, {12, 8, 4, 1000},
+    static constexpr int kSettings[9][5] = {
+        {4, 2, 1, 4, 16}, {4, 2, 2, 8, 32}, {5, 2, 2, 12, 64},
+        {6, 3, 2, 12, 64}, {6, 3, 3, 16, 64}, {8, 4, 3, 20, 64},
+        {8, 4, 4, 25, 64}, {10, 5, 4, 40, 64}, {12, 8, 4, 1000, 64},
     };
     const int* setting = kSettings[effort - 1];
     surveyed = setting[0], tried = setting[1], rough = setting[2], slack = setting[3];
+    matching = setting[4];
 }
 
 BlockSurvey::BlockSurvey(const uint8_t* source, int height, int width, const BlockTools& tools,
@@ -122,7 +123,7 @@ void BlockSurvey::look_at(const BlockPlace& block, const BlockCosts& costs) {
     // Templates take long: only where the others leave much, and at most one of them looks better.
     std::partial_sort(candidates, candidates + effort_.surveyed, candidates + count);
     if (allowed >> kTemplates & 1 &&
-        64 * int64_t{candidates[0].difference} >= int64_t{tools_.step} << (a + b)) {
+        effort_.matching * int64_t{candidates[0].difference} >= int64_t{tools_.step} << (a + b)) {
         predictor.predict(kTemplates, matched);
         const int32_t difference = hadamard_difference(source, matched, a, b);
         seen.templates = difference < candidates[1].difference;

@@ -27,6 +27,7 @@ struct BlockEffort {
     int tried;         // of them, in full
     int rough;         // tried by the survey itself
     int slack;         // per cent by which a partition may look worse than the best
+    int matching;      // templates are tried where so many times the difference is a step a sample
 };
 
 class BlockSurvey {

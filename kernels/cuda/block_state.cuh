@@ -167,7 +167,7 @@ struct BlockPicture {
     int64_t lambda_fixed;
     int32_t height, width;  // multiples of 4
     int32_t fragment_log2, least_squares, step, root;
-    int32_t surveyed, tried, rough, slack, templates, unused;
+    int32_t surveyed, tried, rough, slack, templates, matching;
 };
 
 struct BlockState {

@@ -140,7 +140,7 @@ extern "C" __global__ void __launch_bounds__(kBlockThreads, 5)
         return y < min(top + side, picture.height) ? start : 0;
     };
     const auto decoded = [&](int y, int x) { return x < end_of(y); };
-    if (picture.templates && 64 * int64_t{best} >= int64_t{picture.step} << (a + b) &&
+    if (picture.templates && picture.matching * int64_t{best} >= int64_t{picture.step} << (a + b) &&
         templates_allowed(decoded, row, column, a, b)) {
         const PlanePlaces places{picture.coarse, picture.width};
         const int searcher = threadIdx.x / 32;

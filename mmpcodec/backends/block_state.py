@@ -4,12 +4,13 @@
 No CuPy here: the layout can be checked where there is no device.
 """
 
+from dataclasses import fields
 from functools import cache
 from math import isqrt, prod
 
 import numpy as np
 
-from mmpcodec.codec.block_survey import EFFORTS
+from mmpcodec.codec.block_survey import EFFORTS, Effort
 from mmpcodec.codec.blocks import MAX_LOG2, UNIT, UNIT_LOG2, padded_shape
 from mmpcodec.codec.levels import frequency_class, scan
 from mmpcodec.codec.transform import MOST_FREQUENCIES, basis
@@ -66,7 +67,7 @@ NUMBERS = (
     "rough",
     "slack",
     "templates",
-    "unused",
+    "matching",
 )
 PICTURE_DTYPE = np.dtype(
     [
@@ -178,6 +179,6 @@ def make_picture(shape: tuple[int, int], params: EncodeParams, worker_bytes: int
     picture["step"] = tools.step
     picture["templates"] = tools.templates
     picture["root"] = max(isqrt(params.lambda_fixed), 1)
-    for name in ("surveyed", "tried", "rough", "slack"):
+    for name in (field.name for field in fields(Effort)):
         picture[name] = getattr(effort, name)
     return picture

@@ -54,27 +54,31 @@ class Effort:
         Modes that the survey itself tries.
     slack : int
         Per cent by which a partition may look worse than the best one.
+    matching : int
+        Templates, which take long, are tried where the best other mode's Hadamard difference times
+        this is at least a step a sample.
     """
 
     surveyed: int
     tried: int
     rough: int
     slack: int
+    matching: int
 
 
 EFFORTS = {
     number: Effort(*setting)
     for number, setting in enumerate(
         (
-            (4, 2, 1, 4),
-            (4, 2, 2, 8),
-            (5, 2, 2, 12),
-            (6, 3, 2, 12),
-            (6, 3, 3, 16),
-            (8, 4, 3, 20),
-            (8, 4, 4, 25),
-            (10, 5, 4, 40),
-            (12, 8, 4, 1000),
+            (4, 2, 1, 4, 16),
+            (4, 2, 2, 8, 32),
+            (5, 2, 2, 12, 64),
+            (6, 3, 2, 12, 64),
+            (6, 3, 3, 16, 64),
+            (8, 4, 3, 20, 64),
+            (8, 4, 4, 25, 64),
+            (10, 5, 4, 40, 64),
+            (12, 8, 4, 1000, 64),
         ),
         start=1,
     )
@@ -246,11 +250,12 @@ class BlockSurvey:
         ----------
         place : BlockPlace
         least : int
-            Hadamard difference of the best other mode; templates take long, so it must be large.
+            Hadamard difference of the best other mode.
         """
         tools, area = self.picture.tools, place.height * place.width
         decoded = self._decoded_samples(place)
-        if not tools.templates or 64 * least < tools.step * area or not has_place(decoded, place):
+        large = self.effort.matching * least >= tools.step * area
+        if not (tools.templates and large and has_place(decoded, place)):
             return None
         prediction = average_of_places(self.coarse, decoded, place, tools.templates)
         return self.source[place.slices] - prediction
