@@ -4,7 +4,7 @@ Rates are bits per pixel of whole files.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -130,6 +130,40 @@ def grouped(rows: Sequence[Row]) -> list[PictureCurves]:
         found.append(
             PictureCurves(sha256, first["name"], first["width"], first["height"], tuple(curves))
         )
+    return found
+
+
+def without_container(rows: Sequence[Row], containers: Mapping[str, int]) -> list[Row]:
+    """The rows, with the bytes of a file format's container taken off the sizes of some codecs.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+    containers : mapping of str to int
+        Bytes to take off, by codec string.
+
+    Raises
+    ------
+    ParameterError
+        When there is no such codec, or one of its files is not larger than that.
+    """
+    names = {row["codec"] for row in rows}
+    if unknown := next((codec for codec in containers if codec not in names), None):
+        raise ParameterError(f"container of {unknown!r}: must be one of {', '.join(sorted(names))}")
+    found = []
+    for row in rows:
+        less = containers.get(row["codec"], 0)
+        if less and "bytes" in row:
+            left = row["bytes"] - less
+            if left <= 0:
+                raise ParameterError(
+                    f"container of {row['codec']!r} = {less}: must be from 1 to "
+                    f"{row['bytes'] - 1}, for a file of {row['name']} has {row['bytes']} bytes"
+                )
+            settings = f"{row['settings']}, less {less} bytes of container"
+            bpp = 8 * left / (row["width"] * row["height"])
+            row = {**row, "bytes": left, "bpp": bpp, "settings": settings}
+        found.append(row)
     return found
 
 

@@ -33,6 +33,14 @@ def report(
         int,
         typer.Option(min=0, metavar="N", help="Rates to show pictures at; 0 shows none."),
     ] = 2,
+    container: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CODEC=BYTES",
+            help="Take BYTES off the size of each file of CODEC, as the share of its container; "
+            "again for more.",
+        ),
+    ] = None,
     markdown: Annotated[
         bool, typer.Option("--markdown", help="Print tables, and write nothing.")
     ] = False,
@@ -46,14 +54,14 @@ def report(
     """
     from mmpcodec.bench import report as pages
     from mmpcodec.bench import tables
-    from mmpcodec.bench.curves import METRICS, anchor_in, grouped
+    from mmpcodec.bench.curves import METRICS, anchor_in, grouped, without_container
     from mmpcodec.bench.results import Results
 
     if metric not in METRICS:
         raise ParameterError(f"metric = {metric!r}: must be one of {', '.join(METRICS)}")
     found = Results(results)
     try:
-        pictures = grouped(found.rows())
+        pictures = grouped(without_container(found.rows(), containers_of(container or [])))
     except OSError as error:
         raise FileError.from_os(str(found.path), error) from error
     against = anchor_in(pictures, anchor)
@@ -79,3 +87,20 @@ def report(
         plural = "" if len(pictures) == 1 else "s"
         print(f"{page}: {len(pictures)} picture{plural}, anchor {against}, {size / 1e6:.1f} MB")
     return ExitCode.DONE
+
+
+def containers_of(texts: list[str]) -> dict[str, int]:
+    """Bytes by codec string, from texts such as ``avif:tune=psnr=269``.
+
+    Raises
+    ------
+    ParameterError
+        When a text has another form.
+    """
+    found = {}
+    for text in texts:
+        codec, _, size = text.rpartition("=")
+        if not codec or not size.isdecimal() or int(size) == 0:
+            raise ParameterError(f"--container {text}: must be CODEC=BYTES, such as avif=269")
+        found[codec] = int(size)
+    return found

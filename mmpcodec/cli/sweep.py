@@ -1,6 +1,7 @@
 """``mmp sweep``: our codec and others on pictures, at their operating points."""
 
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
@@ -61,8 +62,8 @@ def sweep(
         str,
         typer.Option(
             metavar="NAME,...",
-            help="Others: jpeg, jpeg2000, webp, avif, jxl, hevc; with points as in "
-            "jpeg:quality=20/40; none leaves them out.",
+            help="Others: jpeg, jpeg2000, webp, avif, jxl, hevc; with points and options as in "
+            "jpeg,avif:tune=psnr,quality=20/40; none leaves them out.",
         ),
     ] = "jpeg,jpeg2000,webp,avif",
     commands: Annotated[
@@ -157,7 +158,8 @@ def codecs_of(
         if name != OURS:
             raise ParameterError(f"--codec {text}: must begin with {OURS}; others are --peers")
         chosen.append(ours(given, ladder))
-    for text in filter(None, peers.split(",")):
+    # A comma before KEY= goes on with the options of a name.
+    for text in filter(None, re.split(r",(?![^:,]*=)", peers)):
         chosen += [] if text == NONE else known_peers(text)
     if commands is not None:
         text = output.read(commands).decode(errors="replace")

@@ -52,12 +52,31 @@ def test_markdown_writes_nothing(mmp, swept, files):
     assert sorted(Path("out").iterdir()) == before
 
 
+def test_sizes_without_container(mmp, swept):
+    """Fifty bytes less of each of JPEG's files is a lower rate of JPEG."""
+
+    def rows(*arguments):
+        lines = mmp("report", swept, "--markdown", "--anchor", "mmp:preset=plain", *arguments)
+        assert lines.exit_code == 0, lines.stderr
+        return lines.stdout.splitlines()
+
+    whole, less = (table[4].split("|") for table in (rows(), rows("--container", "jpeg=50")))
+    assert whole[1] == less[1] == " waves.pgm "
+    assert float(less[2]) < float(whole[2])
+    assert mmp("report", swept, "--container", "jpeg=50", "--views", 0).exit_code == 0
+    assert "less 50 bytes of container" in Path("out/report.html").read_text()
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
         (["out", "--anchor", "webp"], 2, "anchor 'webp': must be one of mmp:preset=plain, jpeg"),
         (["out", "--metric", "vmaf"], 2, "metric = 'vmaf': must be one of psnr, ssim, ms_ssim"),
         (["out", "--views", "-1"], 2, "Invalid value"),
+        (["out", "--container", "webp=9"], 2, "container of 'webp': must be one of jpeg, mmp:"),
+        (["out", "--container", "jpeg"], 2, "--container jpeg: must be CODEC=BYTES"),
+        (["out", "--container", "jpeg=0"], 2, "--container jpeg=0: must be CODEC=BYTES"),
+        (["out", "--container", "jpeg=99999"], 2, "container of 'jpeg' = 99999: must be from 1"),
         (["missing"], 1, "missing: holds no results of a sweep (no results.jsonl)"),
         (["."], 1, ".: holds no results of a sweep (no results.jsonl)"),
         (["out", "-O", "nowhere"], 1, "nowhere: is no such folder"),

@@ -73,6 +73,17 @@ def test_colour_is_turned_to_gray_where_asked(mmp, picture, samples):
     assert [row["name"] for row in rows()] == ["rgb.png"] * 4  # the other has the same samples
 
 
+def test_options_of_several_peers(mmp, picture):
+    """A comma parts options as well as names."""
+    peers = "jpeg2000:ratio=20,webp:quality=30/60,jpeg:quality=50"
+    result = mmp("sweep", picture, "--out", "out", "--codec", "none", "--peers", peers, "--json")
+    assert result.exit_code == 0, result.stderr
+    assert "4 results measured, 0 of them failed" in result.stderr
+    both = mmp("sweep", picture, "--out", "out", "--codec", "none", "--peers", "jpeg:quality=3,x=4")
+    assert both.exit_code == 2
+    assert "jpeg: unknown option 'x'" in both.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
