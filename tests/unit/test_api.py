@@ -55,6 +55,8 @@ def test_unsupported_pictures_are_refused(array, says):
         ({"copy_radius": 9}, "copy_radius = 9: must be from 0 to 8"),
         ({"rate_model": "exact"}, "rate_model = 'exact'"),
         ({"index_classes": 2}, "index_classes = 2: must be True or False"),
+        ({"prediction": 2}, "prediction = 2: must be True or False"),
+        ({"dictionary": "on"}, "dictionary = 'on': must be True or False"),
         ({"colour": 1}, "unknown option 'colour'"),
         ({"threads": 0}, "threads = 0"),
         ({"backend": "gpu"}, "backend = 'gpu': must be one of auto"),
