@@ -250,7 +250,7 @@ def preset_names(preset: str, lam: float) -> tuple[str, ...]:
     """
     if preset == AUTO:
         return tuple(name for name in TRIED if lam or not PRESETS[name].prediction)
-    if preset not in PRESETS:
+    if preset not in tuple(PRESETS):  # which any value can be looked up in
         raise ParameterError(f"preset = {preset!r}: must be one of {', '.join((AUTO, *PRESETS))}")
     return (preset,)
 
