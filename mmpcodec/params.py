@@ -250,7 +250,7 @@ def preset_names(preset: str, lam: float) -> tuple[str, ...]:
     """
     if preset == AUTO:
         return tuple(name for name in TRIED if lam or not PRESETS[name].prediction)
-    if preset not in PRESETS:
+    if preset not in tuple(PRESETS):  # which any value can be looked up in
         raise ParameterError(f"preset = {preset!r}: must be one of {', '.join((AUTO, *PRESETS))}")
     return (preset,)
 
@@ -258,7 +258,9 @@ def preset_names(preset: str, lam: float) -> tuple[str, ...]:
 def _suits(preset: Tools, given: dict[str, Any]) -> bool:
     """Whether a preset has the switches that are given, and all else given has a part in it."""
     switches = {"prediction", "dictionary"}
-    alike = all(given[name] == getattr(preset, name) for name in switches & given.keys())
+    alike = all(
+        _switch(name, given[name]) == getattr(preset, name) for name in switches & given.keys()
+    )
     return alike and not (given.keys() - switches) & set(preset.without_part)
 
 

@@ -208,7 +208,9 @@ void BlockSurvey::look(int row, int column, const BlockCosts& costs, ThreadTeam&
         if (outside(coarse_, block)) return;
         Seen& seen = at(block);
         const int worth = forced_split(coarse_, block) ? ~0 : worthwhile(block);
-        seen.templates &= (worth >> kWhole & 1) && may_be_predicted(block);
+        // A block that is split without being asked has no templates and, as one, a cost that must
+        // not be calculated with.
+        seen.templates = seen.templates && (worth >> kWhole & 1) && may_be_predicted(block);
         for (int split = kSplitColumns; split <= kSplitRows; ++split)
             if (may_split(block, split) && (worth >> split & 1))
                 for (int half = 0; half < 2; ++half)

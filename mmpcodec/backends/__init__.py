@@ -69,7 +69,7 @@ def get(name: str = "auto", fragments: int = 0, tools: Tools | None = None) -> B
     BackendUnavailable
         When it cannot run here; a named backend never falls back to another.
     """
-    if name != "auto" and name not in _FACTORIES:
+    if name not in ("auto", *NAMES):
         raise ParameterError(f"backend = {name!r}: must be one of auto, {', '.join(NAMES)}")
     candidates: tuple[str, ...] = HOST if name == "auto" else (name,)
     if name == "auto" and _pays_on_a_device(fragments, tools):

@@ -38,6 +38,7 @@ def test_unsupported_pictures_are_refused(array, says):
         ({"lam": float("nan")}, "lam = nan"),
         ({"lam": "32"}, "must be a number"),
         ({"preset": "best"}, "preset = 'best': must be one of auto, photo, text, mixed, plain"),
+        ({"preset": ["text"]}, "preset = \\['text'\\]: must be one of auto"),
         ({"partition": "free"}, "partition = 'free': must be one of flexible, dyadic"),
         ({"dictionary_limit": 255}, "dictionary_limit = 255: must be from 256 to 65536"),
         ({"dictionary_limit": 300.0}, "must be an integer"),
@@ -55,9 +56,12 @@ def test_unsupported_pictures_are_refused(array, says):
         ({"copy_radius": 9}, "copy_radius = 9: must be from 0 to 8"),
         ({"rate_model": "exact"}, "rate_model = 'exact'"),
         ({"index_classes": 2}, "index_classes = 2: must be True or False"),
+        ({"prediction": 2}, "prediction = 2: must be True or False"),
+        ({"dictionary": "on"}, "dictionary = 'on': must be True or False"),
         ({"colour": 1}, "unknown option 'colour'"),
         ({"threads": 0}, "threads = 0"),
         ({"backend": "gpu"}, "backend = 'gpu': must be one of auto"),
+        ({"backend": ["cpu"]}, "must be one of auto"),
     ],
 )
 def test_wrong_parameters_are_named(options, says):
