@@ -34,6 +34,7 @@ def compilers():
     yield "nvrtc"
 
 
+@pytest.mark.timeout(1200)
 @pytest.mark.parametrize("compiler", ["nvcc", "nvrtc"])
 def test_every_kernel_compiles(compiler):
     if compiler not in set(compilers()):
