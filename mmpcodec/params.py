@@ -150,6 +150,9 @@ class Tools:
     step : int
         Size of a level of the transform in 1/16 of a gray level, 1 to 65535; 0 lets an encoder
         derive it from lambda. Without prediction 0.
+    exact : bool
+        Code sample by sample and without loss, whatever lambda is; all other tools then have no
+        part, and prediction is off.
     """
 
     partition: Partition = Partition.FLEXIBLE
@@ -167,6 +170,7 @@ class Tools:
     least_squares: bool = True
     templates: int = 0
     step: int = 0
+    exact: bool = False
 
     def __post_init__(self):
         object.__setattr__(self, "partition", _partition(self.partition))
@@ -184,6 +188,8 @@ class Tools:
         _check_int("fragment_size", self.fragment_size, min(FRAGMENT_SIZES), max(FRAGMENT_SIZES))
         _check_int("templates", self.templates, 0, MAX_TEMPLATES)
         _check_int("step", self.step, 0, MAX_STEP)
+        if self.exact and self.prediction:
+            raise ParameterError("prediction = True: must be False with exact")
         for name in ALLOWED_WITH[self.prediction]:
             number = int(getattr(self, name))
             left_open = name == "step" and number == 0
@@ -193,9 +199,11 @@ class Tools:
     @property
     def without_part(self) -> tuple[str, ...]:
         """Names of the tools that do nothing beside these."""
+        if self.exact:
+            return (*TREE_TOOLS, *BLOCK_TOOLS, "post_filter")
         if not self.prediction:
-            return BLOCK_TOOLS
-        return () if self.dictionary else TREE_TOOLS
+            return (*BLOCK_TOOLS, "exact")
+        return ("exact",) if self.dictionary else (*TREE_TOOLS, "exact")
 
 
 TREE_TOOLS = (
@@ -232,11 +240,12 @@ PRESETS: dict[str, Tools] = {
         templates=MAX_TEMPLATES,
     ),
     "plain": Tools(),
+    "exact": Tools(post_filter=False, exact=True),
     "classic": Tools(index_classes=False, flag_contexts=False, copy_radius=8, post_filter=False),
 }
 RADIUS_PER_LAMBDA = 4
 """Redundancy radius that an encoder takes if it is left open, in lambda."""
-TRIED = ("photo", "text", "mixed")
+TRIED = ("photo", "text", "mixed", "exact")
 """What "auto" tries; those with prediction are left out where nothing may be lost."""
 
 
@@ -257,7 +266,7 @@ def preset_names(preset: str, lam: float) -> tuple[str, ...]:
 
 def _suits(preset: Tools, given: dict[str, Any]) -> bool:
     """Whether a preset has the switches that are given, and all else given has a part in it."""
-    switches = {"prediction", "dictionary"}
+    switches = {"prediction", "dictionary", "exact"}
     alike = all(
         _switch(name, given[name]) == getattr(preset, name) for name in switches & given.keys()
     )
@@ -279,7 +288,8 @@ class EncodeParams:
         How hard to search for blocks, 1 (quick) to 9; for prediction only. The format and the
         time to decode are the same.
     candidates : tuple of Tools
-        Other sets of tools to try: the file is that of least D + lambda R, of equals the first.
+        Other sets of tools to try: the file is that of least D + lambda R, of equals the smallest,
+        then the first.
     rate_model : {"adaptive", "log2"}
         Rate of an index in the search: from the adaptive counts, or log2 of the dictionary size
         as on the GPU of the dissertation. The bytes are coded with the counts either way.

@@ -37,7 +37,7 @@ def shipped(name: str) -> np.ndarray:
 
 def cases() -> Iterator[tuple[str, np.ndarray, EncodeParams]]:
     """Name, picture and parameters of each case."""
-    params = EncodeParams.from_options
+    params = partial(EncodeParams.from_options, preset="plain")
     steps = 6 * np.arange(40, dtype=np.uint8)
     ramp = (5 * np.arange(33)[:, None] + 3 * np.arange(17)).astype(np.uint8)
     noise = np.random.default_rng(1).integers(0, 256, (32, 32), np.uint8)
@@ -138,6 +138,15 @@ def cases() -> Iterator[tuple[str, np.ndarray, EncodeParams]]:
             replacement=False,
         ),
     )
+    exact = params(0, preset="exact")
+    yield "exact-one-pixel", np.array([[77]], np.uint8), exact
+    yield "exact-one-row", steps[None, :], exact
+    yield "exact-one-column", steps[:, None], exact
+    yield "exact-flat", np.full((32, 48), 200, np.uint8), exact
+    yield "exact-noise", noise, exact
+    yield "exact-text", terminal, exact
+    yield "exact-few-values", np.kron(noise[:9, :8] & 0xC0, np.ones((4, 5), np.uint8)), exact
+    yield "exact-camera", camera[:37, :43], params(500, preset="exact")
 
 
 def damaged(streams: Callable[[str], bytes]) -> Iterator[tuple[str, bytes]]:
@@ -156,8 +165,8 @@ def damaged(streams: Callable[[str], bytes]) -> Iterator[tuple[str, bytes]]:
     yield "bad-filter-missing", changed("filter-off", OFFSETS["post filter"], 1)
     yield "bad-fragment-size", changed("camera", OFFSETS["fragment size"], 32)
     yield "bad-fragment-size-24", changed("photo-noise", OFFSETS["fragment size"], 24)
-    yield "bad-step-missing", changed("camera", OFFSETS["prediction"], 1)
-    yield "bad-step-without-prediction", changed("photo-largest-step", OFFSETS["prediction"], 0)
+    yield "bad-step-missing", changed("camera", OFFSETS["coding"], 1)
+    yield "bad-step-without-prediction", changed("photo-largest-step", OFFSETS["coding"], 0)
     photo = streams("photo-unfiltered")
     yield "bad-photo-cut", repaired(photo[: HEADER_SIZE + 40])
     yield "bad-photo-longer", repaired(photo + bytes(8))
@@ -173,6 +182,11 @@ def damaged(streams: Callable[[str], bytes]) -> Iterator[tuple[str, bytes]]:
     yield "bad-mixed-longer", repaired(mixed + bytes(8))
     place = OFFSETS["displaced blocks"]
     yield "bad-mixed-other-displaced-blocks", changed("mixed-preset", place, 1)
+    exact = streams("exact-camera")
+    yield "bad-exact-cut", repaired(exact[: HEADER_SIZE + 60])
+    yield "bad-exact-longer", repaired(exact + bytes(8))
+    yield "bad-exact-filtered", changed("exact-camera", OFFSETS["post filter"], 1)
+    yield "bad-exact-other-payload", changed("exact-camera", HEADER_SIZE + 30, 0)
     yield "bad-photo-other-step", changed("photo-unfiltered", OFFSETS["step"] + 1, 1)
 
 

@@ -254,6 +254,7 @@ NB_MODULE(_cpu, module) {
         .def("consume", &RangeDecoderObject::consume, "cumulative"_a, "frequency"_a)
         .def("finish", &RangeDecoderObject::finish);
     register_blocks(module);
+    register_exact(module);
     register_knapsack(module);
     register_max_sum(module);
     register_postfilter(module);

@@ -93,6 +93,8 @@ def may_use_device() -> bool:
 
 def _pays_on_a_device(fragments: int, tools: Tools | None) -> bool:
     """Whether a device would be done sooner."""
+    if tools is not None and tools.exact:
+        return False
     work = "trees"
     if tools is not None and tools.prediction:
         work = "blocks"

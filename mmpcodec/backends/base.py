@@ -129,18 +129,17 @@ class Trace:
         top, left = unit_edges(self.units)
         return self.units[top & left]
 
-    def edges(self) -> tuple[np.ndarray, np.ndarray]:
+    def edges(self) -> tuple[np.ndarray, np.ndarray] | None:
         """Where leaves or blocks begin.
 
         Returns
         -------
         top, left : (H', W') bool arrays
             Whether a sample of the padded picture is in the first row, and in the first column,
-            of its leaf or block.
+            of its leaf or block. None of exact samples, which have neither.
         """
         if self.units is None:
-            assert self.leaf_scales is not None
-            return leaf_edges(self.leaf_scales)
+            return None if self.leaf_scales is None else leaf_edges(self.leaf_scales)
         top, left = unit_edges(self.units)
         shape = [side << UNIT_LOG2 for side in top.shape]
         rows, columns = np.zeros((2, *shape), bool)

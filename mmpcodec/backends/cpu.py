@@ -6,7 +6,7 @@ import numpy as np
 
 from mmpcodec.backends.base import Backend, Coded, Progress, Trace
 from mmpcodec.codec.postfilter import CLASSES, TAPS, PostFilter
-from mmpcodec.codec.syntax import SYNTAX, TREE_SYNTAX, block_syntax
+from mmpcodec.codec.syntax import EXACT_SYNTAX, SYNTAX, TREE_SYNTAX, block_syntax
 from mmpcodec.devices import processors
 from mmpcodec.params import EncodeParams, Tools
 
@@ -20,6 +20,7 @@ else:
 
 NativeTools = tuple[int, bool, bool, int, int, int, int, bool]
 
+BIT_DEPTH = 8
 MAX_DEFAULT_THREADS = 4
 """More threads than this have little to share within one 16x16 fragment."""
 
@@ -78,6 +79,9 @@ class CpuBackend(Backend):
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Coded:
+        if params.tools.exact:
+            payload, rates = _cpu.encode_exact(plane[None].astype(np.uint16), BIT_DEPTH, progress)
+            return Coded(payload, plane.copy(), Trace(_exact_bits(rates)))
         if params.tools.prediction:
             return _coded_blocks(
                 *_cpu.encode_blocks(
@@ -114,6 +118,9 @@ class CpuBackend(Backend):
         progress: Progress | None = None,
     ) -> Coded:
         threads = threads or default_threads()
+        if tools.exact:
+            samples, rates = _cpu.decode_exact(payload, (1, *shape), BIT_DEPTH, progress)
+            return Coded(payload, samples[0].astype(np.uint8), Trace(_exact_bits(rates)))
         if tools.prediction:
             block_tools, tree_tools = native_block_tools(tools), native_tree_tools(tools)
             found = _cpu.decode_blocks(payload, *shape, block_tools, tree_tools, threads, progress)
@@ -146,6 +153,10 @@ def native_block_tools(tools: Tools) -> tuple[int, bool, int, int]:
 def native_tree_tools(tools: Tools) -> NativeTools | None:
     """The tools of trees among predicted blocks as the compiled module takes them, if any."""
     return native_tools(tools) if tools.dictionary else None
+
+
+def _exact_bits(rates: Sequence[int]) -> dict[str, float]:
+    return {name: rate / 4096 for name, rate in zip(EXACT_SYNTAX, rates, strict=True)}
 
 
 def _coded(payload, samples, rates, leaf_scales, dictionary_sizes) -> Coded:

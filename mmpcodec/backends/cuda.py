@@ -75,6 +75,8 @@ class CudaBackend(Backend):
         return _unavailable()
 
     def lacks(self, tools: Tools) -> str | None:
+        if tools.exact:
+            return "exact samples"
         return "trees among predicted blocks" if tools.dictionary else None
 
     def describe(self) -> str:

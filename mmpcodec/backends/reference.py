@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 
 from mmpcodec.backends.base import Backend, Coded, Progress, Trace, report_progress
+from mmpcodec.codec import exact
 from mmpcodec.codec.block_coder import BlockPicture, decode_blocks
 from mmpcodec.codec.block_search import encode_blocks
 from mmpcodec.codec.costmap import cost_map, index_costs
@@ -26,6 +27,9 @@ from mmpcodec.codec.tree import Neighbours, code_tree, mark_leaves, optimal_tree
 from mmpcodec.params import EncodeParams, Tools
 
 
+BIT_DEPTH = 8
+
+
 class ReferenceBackend(Backend):
     name = "reference"
 
@@ -43,6 +47,10 @@ class ReferenceBackend(Backend):
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Coded:
+        if params.tools.exact:
+            report = partial(report_progress, progress)
+            payload, bits = exact.encode_planes(plane[None], BIT_DEPTH, report)
+            return Coded(payload, plane.copy(), Trace(bits))
         if params.tools.prediction:
             return _coded_blocks(
                 *encode_blocks(
@@ -79,6 +87,10 @@ class ReferenceBackend(Backend):
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Coded:
+        if tools.exact:
+            report = partial(report_progress, progress)
+            samples, bits = exact.decode_planes(payload, (1, *shape), BIT_DEPTH, report)
+            return Coded(payload, samples[0].astype(np.uint8), Trace(bits))
         if tools.prediction:
             found = decode_blocks(payload, shape, tools, partial(report_progress, progress))
             return _coded_blocks(payload, *found)

@@ -64,7 +64,7 @@ class Codec:
     encode: Callable[[np.ndarray, float], bytes]
     decode: Callable[[bytes], np.ndarray]
     backend: str = "cpu"
-    edges: Callable[[bytes], tuple[np.ndarray, np.ndarray]] | None = field(
+    edges: Callable[[bytes], tuple[np.ndarray, np.ndarray] | None] | None = field(
         default=None, compare=False
     )
 
@@ -140,7 +140,7 @@ def points(
 
 def presets() -> tuple[str, ...]:
     """A codec string for each preset of our codec."""
-    return tuple(f"{OURS}:preset={preset}" for preset in PRESETS)
+    return tuple(f"{OURS}:preset={name}" for name, tools in PRESETS.items() if not tools.exact)
 
 
 def ours(options: Mapping[str, str], lambdas: Sequence[float] = LAMBDAS) -> Codec:
@@ -184,7 +184,7 @@ def ours(options: Mapping[str, str], lambdas: Sequence[float] = LAMBDAS) -> Code
             **values,
         )
 
-    def edges(data: bytes) -> tuple[np.ndarray, np.ndarray]:
+    def edges(data: bytes) -> tuple[np.ndarray, np.ndarray] | None:
         trace = mmpcodec.inspect(data, decode=True, backend=decoder).trace
         assert trace is not None
         return trace.edges()

@@ -180,8 +180,11 @@ def draw_map(found: "Inspection", target: str, *, force: bool) -> None:
     samples, trace = found.samples, found.trace
     assert samples is not None
     assert trace is not None
+    edges = trace.edges()
+    if edges is None:
+        raise ParameterError("--map: the file holds exact samples, which have no leaves or blocks")
     if trace.units is None:
-        drawn = draw_tree(samples, trace.edges())
+        drawn = draw_tree(samples, edges)
     else:
         drawn = draw_blocks(samples, trace.units, found.header.tools.fragment_size)
     output.write(target, pictures.to_bytes(drawn, "png"), force=force)

@@ -65,8 +65,9 @@ Denoise = Annotated[
 Preset = Annotated[
     str,
     typer.Option(
-        metavar="auto|photo|text|mixed|plain|classic",
-        help="Set of coding tools; auto tries photo, text and mixed and takes what costs least.",
+        metavar="auto|photo|text|mixed|exact|plain|classic",
+        help="Set of coding tools; auto tries photo, text, mixed and exact, which loses nothing, and "
+        "takes what costs least.",
     ),
 ]
 Effort = Annotated[

@@ -45,6 +45,7 @@ VERSION = 0
 PROFILE = 0
 PLANES = 1
 BIT_DEPTH = 8
+CODINGS = ("trees", "predicted blocks", "exact samples")
 MAX_DIMENSION = 1 << 24
 SECTION = "Container"
 FILTER_SECTION = "Post filter"
@@ -78,7 +79,7 @@ FIELDS = (
     Field("replacement", 1, 0, 1),
     Field("tile size", 4, 0, 0),
     Field("post filter", 1, 0, (1 << CLASSES) - 1),
-    Field("prediction", 1, 0, 1),
+    Field("coding", 1, 0, len(CODINGS) - 1),
     Field("dictionary", 1, 0, 1),
     Field("least squares", 1, 0, 1),
     Field("templates", 1, 0, MAX_TEMPLATES),
@@ -127,6 +128,13 @@ class Header:
     tile_size: int = 0
 
 
+def coding_of(tools: Tools) -> str:
+    """What codes the picture, one of ``CODINGS``."""
+    if tools.exact:
+        return "exact samples"
+    return "predicted blocks" if tools.prediction else "trees"
+
+
 def samples_crc(samples: np.ndarray) -> int:
     """CRC-32 of the samples in rows from the top, as they are shown."""
     return zlib.crc32(np.ascontiguousarray(samples).data)
@@ -172,7 +180,7 @@ def write(
         "replacement": tools.replacement,
         "tile size": 0,
         "post filter": sum(bool(own) << number for number, own in enumerate(coefficients)),
-        "prediction": tools.prediction,
+        "coding": CODINGS.index(coding_of(tools)),
         "dictionary": tools.dictionary,
         "least squares": tools.least_squares,
         "templates": tools.templates,
@@ -217,12 +225,13 @@ def read(data: bytes, limits: DecodeLimits) -> tuple[Header, bytes]:
             values["redundancy radius"],
             bool(values["replacement"]),
             values["post filter"] > 0,
-            bool(values["prediction"]),
+            CODINGS[values["coding"]] == "predicted blocks",
             bool(values["dictionary"]),
             values["fragment size"],
             bool(values["least squares"]),
             values["templates"],
             values["step"],
+            CODINGS[values["coding"]] == "exact samples",
         ),
         payload_size=values["payload size"],
         samples_crc=values["samples CRC"],
@@ -280,7 +289,14 @@ def _read_field(data: bytes, field: Field) -> int:
 
 def _check_together(values: dict[str, int]) -> None:
     """Fields whose allowed values depend on another field."""
-    prediction = bool(values["prediction"])
+    coding = CODINGS[values["coding"]]
+    if coding == "exact samples" and values["post filter"]:
+        raise CorruptStream(
+            SECTION,
+            f"post filter is {values['post filter']}, allowed with exact samples is 0",
+            OFFSETS["post filter"],
+        )
+    prediction = coding == "predicted blocks"
     for name in (tool.replace("_", " ") for tool in ALLOWED_WITH[prediction]):
         if fault := fault_with(prediction, name.replace(" ", "_"), values[name]):
             raise CorruptStream(SECTION, f"{name} is {values[name]}, {fault}", OFFSETS[name])

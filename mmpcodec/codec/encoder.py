@@ -211,10 +211,11 @@ def _encode_planes(
         return list(pool.map(finished, sources, coded))
 
 
-def _cost(encoding: Encoding, source: np.ndarray, lam: float) -> float:
-    """D + lambda R of a whole file."""
+def _cost(encoding: Encoding, source: np.ndarray, lam: float) -> tuple[float, int]:
+    """D + lambda R of a whole file, and its bytes, which decide where lambda is 0."""
     difference = source.astype(np.int32) - encoding.samples
-    return int((difference * difference).sum(dtype=np.int64)) + lam * 8 * len(encoding.data)
+    distortion = int((difference * difference).sum(dtype=np.int64))
+    return distortion + lam * 8 * len(encoding.data), len(encoding.data)
 
 
 def finish(source: np.ndarray, coded: Coded, params: EncodeParams, backend: Backend) -> Encoding:
@@ -230,7 +231,7 @@ def finish(source: np.ndarray, coded: Coded, params: EncodeParams, backend: Back
     backend : Backend
     """
     coefficients = OFF
-    if params.tools.post_filter:
+    if params.tools.post_filter and not params.tools.exact:
         coefficients = backend.post_filter.fit(source, coded.samples, params.lambda_fixed)
     samples = backend.post_filter.apply(coded.samples, coefficients)
     return Encoding(
@@ -322,7 +323,7 @@ def encode(
         ``progress(done, total) -> bool`` is called with the number of finished fragments;
         returning False cancels.
     **options
-        ``preset`` ("auto", "photo", "text", "mixed", "plain" or "classic"), ``rate_model``
+        ``preset`` ("auto", "photo", "text", "mixed", "exact", "plain" or "classic"), ``rate_model``
         ("adaptive" or "log2"), ``effort``, and the tools that override the preset; see
         ``EncodeParams`` and ``Tools``.
 

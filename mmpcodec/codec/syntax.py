@@ -2,8 +2,9 @@
 
 TREE_SYNTAX = ("flag", "class", "element")
 BLOCK_SYNTAX = ("split", "mode", "kind", "level")
+EXACT_SYNTAX = ("map", "residual")
 SYNTAX = (*TREE_SYNTAX, *BLOCK_SYNTAX, "tree")
-"""All, as files with trees among predicted blocks have them; "tree" says which blocks are trees."""
+"""What files with trees among predicted blocks have; "tree" says which blocks are trees."""
 
 
 def block_syntax(dictionary: bool) -> tuple[str, ...]:

@@ -57,6 +57,7 @@ def test_json_is_what_inspect_found(mmp, encoded):
             "least_squares": True,
             "templates": 0,
             "step": 0,
+            "exact": False,
         },
         "payload_size": len(data) - HEADER_SIZE,
         "samples_crc": found.header.samples_crc,

@@ -30,7 +30,7 @@ def outcome(data, limits=SMALL, backend="auto"):
         return type(error)
 
 
-@pytest.fixture(scope="module", params=["plain", "classic", "text", "dyadic", "photo", "mixed"])
+@pytest.fixture(scope="module", params=["plain", "classic", "text", "dyadic", "photo", "mixed", "exact"])
 def data(request):
     picture = text_like(np.random.default_rng(0), 33, 50)
     dyadic = {"preset": "plain", "partition": "dyadic"}
