@@ -29,6 +29,7 @@ KEYS = {
     "leaves",
     "blocks",
     "modes",
+    "passes",
 }
 
 
@@ -71,6 +72,7 @@ def test_json_has_the_same_facts(mmp, picture, samples):
     assert facts["leaves"] == sum(found.trace.leaves())
     assert facts["blocks"] == {"bare": 0, "transformed": 0, "tree": 0}
     assert set(facts["modes"].values()) == {0}
+    assert facts["passes"] == []
     assert facts["seconds"] > 0
     assert facts["backend"] in backends.NAMES
 
