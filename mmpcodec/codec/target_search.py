@@ -36,6 +36,8 @@ SIZE_WINDOW = (-0.02, 0.0)
 """Logarithm of bytes over the target: at most 2 % below."""
 PSNR_WINDOW = (-0.05, 0.0)
 """dB below the target: at most 0.05 above."""
+LEAST_SLOPE = -5.0
+"""Of the excess over the logarithm of lambda, in heights of the window; none flatter is taken."""
 QUICK_WINDOWS = 5.0
 """How far from the target little effort may end, in heights of the window, to both sides."""
 
@@ -207,13 +209,13 @@ class _Search:
         bottom, top = goal.window
         start, slope = self._forecast(bounds)
         quick = QUICK_EFFORT if any(way.tools.prediction for way in self._ways) else self._effort
-        reach = QUICK_WINDOWS * (top - bottom)
+        around = QUICK_WINDOWS * (top - bottom)
         tried = approach(
-            lambda x: self._excess(self._lambda(x), quick),
+            lambda x: self._excess(x, quick),
             start,
             slope=slope,
             bounds=bounds,
-            window=(-reach, reach),
+            window=(-around, around),
             resolution=16 * RESOLUTION,
         )
         if self._is_perfect():
@@ -224,7 +226,7 @@ class _Search:
         expected = near.y - (goal.effort_gain if quick < self._effort else 0.0)
         missing = 0.0 if bottom <= expected <= top else (bottom + top) / 2 - expected
         approach(
-            lambda x: self._excess(self._lambda(x), self._effort, narrow=True),
+            lambda x: self._excess(x, self._effort, narrow=True),
             near.x + missing / slope,
             slope=slope,
             bounds=bounds,
@@ -248,14 +250,14 @@ class _Search:
             low, high = (middle, high) if excess(middle) > 0 else (low, middle)
         step = 0.25
         rise = (excess(low + step) - excess(low - step)) / (2 * step)
-        least = -0.1 * (self.goal.window[1] - self.goal.window[0]) / 0.02
-        return low, min(rise, least)
+        return low, min(rise, LEAST_SLOPE * (self.goal.window[1] - self.goal.window[0]))
 
     def _lambda(self, x: float) -> float:
         """Lambda of a place; few digits, so that people can write it."""
         return min(float(f"{math.exp(self.goal.direction * x):.4g}"), MAX_LAMBDA)
 
-    def _excess(self, lam: float, effort: int, narrow: bool = False) -> float:
+    def _excess(self, x: float, effort: int, narrow: bool = False) -> float:
+        lam = self._lambda(x)
         point = self._point(lam, effort)
         if narrow:
             self._narrow(lam, effort, 1.0)
