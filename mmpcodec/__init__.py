@@ -17,6 +17,8 @@ if TYPE_CHECKING:
         encode_picture,
         encode_pictures,
     )
+    from mmpcodec.codec.target_search import Pass
+    from mmpcodec.codec.targets import Target
     from mmpcodec.errors import (
         BackendUnavailable,
         BadMagic,
@@ -55,7 +57,9 @@ __all__ = [
     "MmpError",
     "ParameterError",
     "Partition",
+    "Pass",
     "PictureError",
+    "Target",
     "Tools",
     "TruncatedStream",
     "UnsupportedVersion",
@@ -78,6 +82,8 @@ _HOMES = {
         "encode_picture",
         "encode_pictures",
     ),
+    "mmpcodec.codec.target_search": ("Pass",),
+    "mmpcodec.codec.targets": ("Target",),
     "mmpcodec.errors": (
         "BackendUnavailable",
         "BadMagic",

@@ -47,6 +47,9 @@ MAX_THREADS = 1024
 RATE_MODELS = ("adaptive", "log2")
 
 
+MAX_QUALITY = 100
+
+
 class Partition(IntEnum):
     """How a segment may be split: see section "Partition" of the format."""
 
@@ -78,6 +81,29 @@ def check_median_radius(radius: int, name: str = "radius") -> None:
         When it is no integer from 1 to 127.
     """
     _check_int(name, radius, 1, MAX_MEDIAN_RADIUS)
+
+
+def lambda_of_quality(quality: float) -> float:
+    """The lambda that a quality stands for: 4 (2^((100 - quality) / 10) - 1).
+
+    Ten points less double it, nearly: 75 is 18.6, 50 is 124, 0 is 4092; 100 is lossless.
+
+    Raises
+    ------
+    ParameterError
+        When quality is no number from 0 to 100.
+
+    Examples
+    --------
+    >>> from mmpcodec.params import lambda_of_quality
+    >>> [lambda_of_quality(quality) for quality in (0, 50, 80, 90, 100)]
+    [4092.0, 124.0, 12.0, 4.0, 0.0]
+    """
+    if isinstance(quality, bool) or not isinstance(quality, (int, float)):
+        raise ParameterError(f"quality = {quality!r}: must be a number from 0 to {MAX_QUALITY}")
+    if not 0 <= quality <= MAX_QUALITY:
+        raise ParameterError(f"quality = {quality!r}: must be from 0 to {MAX_QUALITY}")
+    return 4 * (2 ** ((MAX_QUALITY - quality) / 10) - 1)
 
 
 def check_threads(threads: int | None) -> None:
@@ -239,8 +265,8 @@ PRESETS: dict[str, Tools] = {
         fragment_size=32,
         templates=MAX_TEMPLATES,
     ),
-    "plain": Tools(),
     "exact": Tools(post_filter=False, exact=True),
+    "plain": Tools(),
     "classic": Tools(index_classes=False, flag_contexts=False, copy_radius=8, post_filter=False),
 }
 RADIUS_PER_LAMBDA = 4

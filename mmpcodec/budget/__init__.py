@@ -14,7 +14,7 @@ the solver to ``solvers.knapsack``.
 
 from mmpcodec.budget.cache import PointCache
 from mmpcodec.budget.curve import BudgetCurve, budget_curve
-from mmpcodec.budget.ladder import LAMBDAS, Ladder, Picture, Point, encoded, measure
+from mmpcodec.budget.ladder import LAMBDAS, Ladder, Picture, encoded, measure
 from mmpcodec.budget.plans import (
     OBJECTIVES,
     Comparison,
@@ -27,6 +27,7 @@ from mmpcodec.budget.plans import (
     one_lambda,
 )
 from mmpcodec.budget.plot import draw_budget
+from mmpcodec.codec.points import Point
 
 __all__ = [
     "LAMBDAS",

@@ -6,8 +6,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from mmpcodec.budget.ladder import Ladder, psnr_of
+from mmpcodec.budget.ladder import Ladder
 from mmpcodec.budget.plans import OBJECTIVES, least_bytes, plan_of
+from mmpcodec.codec.points import psnr_of
 from mmpcodec.errors import ParameterError
 from mmpcodec.solvers.knapsack import choice_curve
 

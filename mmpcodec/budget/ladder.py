@@ -12,6 +12,7 @@ from mmpcodec.bench.results import sha256_of
 from mmpcodec.budget.cache import PointCache, key_of
 from mmpcodec.codec.encoder import Encoding, encode_pictures
 from mmpcodec.codec.fragments import fragments_in
+from mmpcodec.codec.points import Point, psnr_of, squared_error
 from mmpcodec.errors import (
     Cancelled,
     Infeasible,
@@ -23,27 +24,8 @@ from mmpcodec.params import EncodeParams
 
 LAMBDAS = (4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0, 96.0, 128.0, 192.0, 256.0, 384.0,
            512.0, 1024.0)  # fmt: skip
-WHITE = 255
 TOGETHER = 64
 """Pictures that a device encodes at once."""
-
-
-@dataclass(frozen=True)
-class Point:
-    """A picture at one lambda.
-
-    Parameters
-    ----------
-    lam : float
-    bytes : int
-        Of the whole file.
-    distortion : int
-        Sum of squared errors of all samples.
-    """
-
-    lam: float
-    bytes: int
-    distortion: int
 
 
 @dataclass(frozen=True)
@@ -86,13 +68,6 @@ class Ladder:
                 f"comes to {psnr_of(best.distortion, self.pixels):.2f} dB"
             )
         return replace(self, points=kept)
-
-
-def psnr_of(distortion: int | float, pixels: int | float) -> float:
-    """Peak signal-to-noise ratio in dB of a squared error; infinite where there is none."""
-    if distortion <= 0:
-        return math.inf
-    return 10 * math.log10(WHITE**2 * pixels / distortion)
 
 
 @dataclass(frozen=True)
@@ -221,12 +196,6 @@ def encoded(
             f"{ladder.name}: {cache.path(ladder.picture, key)} was changed; start again"
         )
     return found[1]
-
-
-def squared_error(samples: np.ndarray, decoded: np.ndarray) -> int:
-    """Sum of squared differences of uint8 arrays of one shape."""
-    difference = samples.astype(np.int64) - decoded
-    return int((difference * difference).sum())
 
 
 def _encodings(arrays: list[np.ndarray], params: EncodeParams, **options: Any) -> list[Encoding]:

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from heapq import heapify, heappop, heappush
 
-from mmpcodec.budget.ladder import WHITE, Ladder, Point, psnr_of
+from mmpcodec.budget.ladder import Ladder
+from mmpcodec.codec.points import WHITE, Point, psnr_of
 from mmpcodec.errors import Infeasible, LimitExceeded, ParameterError
 from mmpcodec.solvers.knapsack import Solution, multiple_choice
 from mmpcodec.solvers.knapsack.problem import MAX_PROFITS

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from mmpcodec.budget.curve import BudgetCurve
-from mmpcodec.budget.ladder import Ladder, psnr_of
+from mmpcodec.budget.ladder import Ladder
 from mmpcodec.budget.plans import Comparison, Plan, plan_of
+from mmpcodec.codec.points import psnr_of
 from mmpcodec.errors import MissingExtra
 
 _INCHES = (8.0, 5.5)

@@ -7,10 +7,33 @@ from collections.abc import Callable, Generator, Sequence
 from mmpcodec.cli.exits import ExitCode, FileError, show_error
 from mmpcodec.cli.plan import Job
 from mmpcodec.cli.printing import Facts, Printer
-from mmpcodec.cli.progress import ProgressBars
+from mmpcodec.cli.progress import Bar, ProgressBars
 from mmpcodec.errors import MmpError, PictureError
 
-Progress = Callable[[int, int], bool]
+
+class Progress:
+    """Progress of one job, as the library calls it.
+
+    Parameters
+    ----------
+    bar : Bar
+    cancelled : threading.Event
+        Set when the job is to stop.
+    """
+
+    def __init__(self, bar: Bar, cancelled: threading.Event):
+        self._bar = bar
+        self._cancelled = cancelled
+
+    def __call__(self, done: int, total: int) -> bool:
+        self._bar.advance(done, total)
+        return not self._cancelled.is_set()
+
+    def say(self, text: str) -> None:
+        """Show what is being done."""
+        self._bar.say(text)
+
+
 Work = Callable[[Job, Progress], Facts]
 
 
@@ -56,14 +79,9 @@ def _outcomes(
     cancelled = threading.Event()
 
     def attempt(job: Job) -> Facts | str:
-        with bars.follow(job.name) as advance:
-
-            def progress(done: int, total: int) -> bool:
-                advance(done, total)
-                return not cancelled.is_set()
-
+        with bars.follow(job.name) as bar:
             try:
-                return work(job, progress)
+                return work(job, Progress(bar, cancelled))
             except (FileError, PictureError) as error:
                 return str(error)  # it names its file
             except MmpError as error:

@@ -236,10 +236,10 @@ def measured(
     from mmpcodec.budget import measure
 
     title = f"{len(pictures)} pictures at {len(lambdas)} lambdas"
-    with ProgressBars(printer.shows_progress) as bars, bars.follow(title) as advance:
+    with ProgressBars(printer.shows_progress) as bars, bars.follow(title) as bar:
 
         def progress(done: int, total: int) -> bool:
-            advance(done, total)
+            bar.advance(done, total)
             return True
 
         return measure(

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from mmpcodec.budget import Comparison, Ladder, Plan, Point
-from mmpcodec.budget.ladder import psnr_of
 from mmpcodec.cli import output
 from mmpcodec.cli.plan import Job
+from mmpcodec.cli.printing import finite
+from mmpcodec.codec.points import psnr_of
 
 
 @dataclass(frozen=True)
@@ -129,8 +130,3 @@ class Budgeted:
         if math.isinf(exact.bound_psnr):
             return f"{reason}."
         return f"{reason}: at most {exact.bound_psnr - exact.psnr:.4f} dB more may fit."
-
-
-def finite(number: float) -> float | None:
-    """For JSON, which knows no infinities."""
-    return number if math.isfinite(number) else None

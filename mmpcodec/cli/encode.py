@@ -1,6 +1,5 @@
 """``mmp encode``: pictures to mmp files."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any
@@ -8,22 +7,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mmpcodec.cli import batch, options, output
-from mmpcodec.cli.encodings import Encodings, InGroups, OneByOne, work_of
+from mmpcodec.cli.encodings import Encodings, InGroups, OneByOne, ToTarget, work_of
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.plan import Job, plan
-from mmpcodec.cli.printing import Printer, tools_text
+from mmpcodec.cli.printing import Printer, finite, quality_text, tools_text
 from mmpcodec.errors import MmpError
 from mmpcodec.params import AUTO, EncodeParams, check_median_radius
+from mmpcodec.quantities import parse_bytes
 
 if TYPE_CHECKING:
-    import numpy as np
-
-    from mmpcodec import Encoding
+    from mmpcodec import Encoding, Pass
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """What encoding one picture came to; ``psnr`` in dB is None where nothing was lost."""
+    """What encoding one picture came to; ``psnr`` in dB is infinite where nothing was lost."""
 
     input: str
     output: str
@@ -32,7 +30,7 @@ class Encoded:
     input_bytes: int
     output_bytes: int
     bits_per_pixel: float
-    psnr: float | None
+    psnr: float
     lam: float
     seconds: float
     backend: str
@@ -41,17 +39,23 @@ class Encoded:
     leaves: int
     blocks: dict[str, int]
     modes: dict[str, int]
+    passes: "tuple[Pass, ...]"
 
     def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        passes = [
+            {"lam": one.lam, "effort": one.effort, "bytes": one.bytes, "psnr": finite(one.psnr)}
+            for one in self.passes
+        ]
+        return {**asdict(self), "psnr": finite(self.psnr), "passes": passes}
 
     def text(self, verbose: bool) -> str:
-        quality = "lossless" if self.psnr is None else f"PSNR {self.psnr:.2f} dB"
         line = (
             f"{output.shown_pair(self.input, self.output)}: {self.width}x{self.height}, "
             f"{self.input_bytes} -> {self.output_bytes} bytes, {self.bits_per_pixel:.3f} bpp, "
-            f"{quality}, {self.seconds:.2f} s, backend {self.backend}"
+            f"{quality_text(self.psnr)}, {self.seconds:.2f} s, backend {self.backend}"
         )
+        if self.passes:
+            line += f", lambda {self.lam:g}, {len(self.passes)} passes"
         line += ", verified" if self.verified else ""
         if not verbose:
             return line
@@ -70,12 +74,11 @@ def encode(
     inputs: options.Inputs,
     out: options.Output = None,
     folder: options.Folder = None,
-    lam: Annotated[
-        float,
-        typer.Option(
-            "--lambda", "-l", help="Squared error worth one bit: larger is smaller; 0 is lossless."
-        ),
-    ] = 32.0,
+    lam: options.Lambda = None,
+    quality: options.Quality = None,
+    target_size: options.TargetSize = None,
+    target_bpp: options.TargetBpp = None,
+    target_psnr: options.TargetPsnr = None,
     preset: options.Preset = AUTO,
     partition: options.Partition = None,
     dictionary_limit: options.DictionaryLimit = None,
@@ -95,11 +98,17 @@ def encode(
 ) -> ExitCode:
     """Encode 8-bit gray PGM, PNG, TIFF or BMP pictures.
 
-    The output is IN with the suffix .mmp, unless -o or -O says otherwise. With --denoise PSNR is
+    The output is IN with the suffix .mmp, unless -o or -O says otherwise. At most one of lambda,
+    quality and the three targets is given; a target is that of each file. With --denoise PSNR is
     that against the filtered picture.
     """
+    from mmpcodec.codec.points import psnr_of, squared_error
+    from mmpcodec.codec.targets import lambda_or_target
+
     if denoise is not None:
         check_median_radius(denoise, "denoise")
+    size = None if target_size is None else parse_bytes("target_size", target_size)
+    lam, target = lambda_or_target(lam, quality, size, target_bpp, target_psnr)
     params = EncodeParams.from_options(
         lam,
         preset=preset,
@@ -112,13 +121,25 @@ def encode(
 
     from mmpcodec import backends
 
+    to_stderr = any(job.target == output.STANDARD for job in files)
+    printer = Printer(as_json, quiet, verbose, to_stderr)
+
+    def show_pass(job: Job, number: int, found: "Pass") -> None:
+        if verbose:
+            printer.note(
+                f"{job.name}: pass {number}: lambda {found.lam:g}, effort {found.effort}, "
+                f"{found.bytes} bytes, {quality_text(found.psnr)}"
+            )
+
     # The pictures are looked at ahead only where that can matter.
     weighs = backend == "auto" and backends.may_use_device()
     chosen = backends.get(backend, work_of(files) if weighs else 0, params.tools)
     threads = threads or (1 if jobs > 1 else None)
     at_once = jobs
     source: Encodings = OneByOne(params, chosen.name, threads, denoise)
-    if chosen.name == "cuda" and len(files) > 1:
+    if target is not None:
+        source = ToTarget(params, chosen.name, threads, denoise, target, show_pass)
+    elif chosen.name == "cuda" and len(files) > 1:
         source, at_once = InGroups(params, chosen.name, threads, files, denoise), 1
 
     def work(job: Job, progress: batch.Progress) -> Encoded:
@@ -138,8 +159,8 @@ def encode(
             input_bytes=found.input_bytes,
             output_bytes=len(encoding.data),
             bits_per_pixel=8 * len(encoding.data) / samples.size,
-            psnr=psnr(samples, encoding.samples),
-            lam=params.lam,
+            psnr=psnr_of(squared_error(samples, encoding.samples), samples.size),
+            lam=encoding.lam,
             seconds=found.seconds,
             backend=encoding.backend,
             verified=verify,
@@ -147,13 +168,12 @@ def encode(
             leaves=sum(trace.leaves()),
             blocks={kind: int(table.sum()) for kind, table in trace.blocks().items()},
             modes=trace.modes(),
+            passes=encoding.passes,
         )
 
-    to_stderr = any(job.target == output.STANDARD for job in files)
-    printer = Printer(as_json, quiet, verbose, to_stderr)
     if verbose:
         printer.note(f"backend {chosen.name}: {chosen.describe()}")
-        for each in params.each_alone():
+        for each in params.each_alone() if target is None else ():
             printer.note(f"lambda {params.lam:g}, {tools_text(each.coded_tools)}")
     return batch.run(files, work, printer, at_once=at_once)
 
@@ -181,11 +201,3 @@ def check_decodes(encoding: "Encoding", progress: batch.Progress) -> None:
             f"verification failed, nothing was written: {len(wrong)} samples differ, "
             f"the first in row {row}, column {column}"
         )
-
-
-def psnr(original: "np.ndarray", decoded: "np.ndarray") -> float | None:
-    """Peak signal-to-noise ratio of (H, W) uint8 arrays in dB, None where they are equal."""
-    # Not scikit-image's: that takes longer to import than a picture takes to encode.
-    difference = original.astype("int32") - decoded
-    mean_square = float((difference * difference).mean())
-    return 10 * math.log10(255**2 / mean_square) if mean_square else None

@@ -3,9 +3,11 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from itertools import count
+from typing import TYPE_CHECKING, Any, Protocol
 
 from mmpcodec.cli import output
+from mmpcodec.cli.batch import Progress
 from mmpcodec.cli.plan import Job
 from mmpcodec.errors import Cancelled, MmpError
 from mmpcodec.params import EncodeParams
@@ -13,9 +15,7 @@ from mmpcodec.params import EncodeParams
 if TYPE_CHECKING:
     import numpy as np
 
-    from mmpcodec import Encoding
-
-Progress = Callable[[int, int], bool]
+    from mmpcodec import Encoding, Pass, Target
 
 GROUP = 64
 """Pictures that are read and encoded at once; more do not make a device faster."""
@@ -72,8 +72,13 @@ class OneByOne:
     def of(self, job: Job, progress: Progress) -> Found:
         return self.encode([Picture.of(job, self.denoise, self.backend)], progress)[0]
 
-    def encode(self, pictures: Sequence[Picture], progress: Progress) -> list[Found]:
-        """Encode pictures at once; each gets an equal share of the time."""
+    def encode(
+        self, pictures: Sequence[Picture], progress: Progress, **options: Any
+    ) -> list[Found]:
+        """Encode pictures at once; each gets an equal share of the time.
+
+        The options are those of ``encode_pictures``.
+        """
         import mmpcodec
 
         started = time.perf_counter()
@@ -83,12 +88,53 @@ class OneByOne:
             backend=self.backend,
             threads=self.threads,
             progress=progress,
+            **options,
         )
         seconds = (time.perf_counter() - started) / len(pictures)
         return [
             Found(encoding, picture.samples, picture.input_bytes, seconds)
             for encoding, picture in zip(encodings, pictures, strict=True)
         ]
+
+
+class ToTarget(OneByOne):
+    """Encodes each picture when it is asked for, with the lambda that keeps a target.
+
+    Parameters
+    ----------
+    params : EncodeParams
+    backend : str
+    threads : int or None
+    denoise : int or None
+    target : Target
+    on_pass : callable
+        ``on_pass(job, number, Pass)`` is told of each pass, its number from 1.
+    """
+
+    def __init__(
+        self,
+        params: EncodeParams,
+        backend: str,
+        threads: int | None,
+        denoise: int | None,
+        target: "Target",
+        on_pass: "Callable[[Job, int, Pass], None]",
+    ):
+        super().__init__(params, backend, threads, denoise)
+        self.target = target
+        self.on_pass = on_pass
+
+    def of(self, job: Job, progress: Progress) -> Found:
+        numbers = count(1)
+
+        def told(found: "Pass") -> None:
+            number = next(numbers)
+            self.on_pass(job, number, found)
+            progress.say(f"pass {number + 1}")
+
+        progress.say("pass 1")
+        picture = Picture.of(job, self.denoise, self.backend)
+        return self.encode([picture], progress, target=self.target, on_pass=told)[0]
 
 
 class InGroups(OneByOne):

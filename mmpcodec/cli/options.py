@@ -62,6 +62,36 @@ Denoise = Annotated[
         "--denoise", metavar="RADIUS", help="Take out specks first, as `mmp median` does."
     ),
 ]
+Lambda = Annotated[
+    float | None,
+    typer.Option(
+        "--lambda",
+        "-l",
+        help="Squared error worth one bit: larger is smaller; 0 is lossless; 32 if not given.",
+    ),
+]
+Quality = Annotated[
+    float | None,
+    typer.Option(
+        metavar="0..100",
+        help="Lambda 4 (2^((100 - Q) / 10) - 1): at 100 0, lossless; at 90 4, 75 18.6, 50 124, "
+        "0 4092.",
+    ),
+]
+TargetSize = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SIZE",
+        help="Search lambda: the best file of at most so many bytes, 20kB, 1.5MiB, 90000.",
+    ),
+]
+TargetBpp = Annotated[
+    float | None, typer.Option(metavar="BITS", help="The same, in bits a pixel of the whole file.")
+]
+TargetPsnr = Annotated[
+    float | None,
+    typer.Option(metavar="DB", help="Search lambda: the smallest file of at least so many dB."),
+]
 Preset = Annotated[
     str,
     typer.Option(

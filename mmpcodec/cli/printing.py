@@ -1,6 +1,7 @@
 """Printing what was found out: lines for people or JSON for machines."""
 
 import json
+import math
 import sys
 from dataclasses import dataclass, fields
 from enum import Enum
@@ -73,3 +74,13 @@ def _value_text(value: Any) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
     return str(value)
+
+
+def finite(number: float) -> float | None:
+    """For JSON, which knows no infinities."""
+    return number if math.isfinite(number) else None
+
+
+def quality_text(psnr: float) -> str:
+    """PSNR in dB as it is shown; infinite is lossless."""
+    return f"PSNR {psnr:.2f} dB" if math.isfinite(psnr) else "lossless"

@@ -3,6 +3,23 @@
 import contextlib
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Bar:
+    """The bar of one file.
+
+    Parameters
+    ----------
+    advance : callable
+        Takes fragments done and in all.
+    say : callable
+        Takes what is being done, to stand beside the name of the file.
+    """
+
+    advance: Callable[[int, int], None] = lambda done, total: None
+    say: Callable[[str], None] = lambda text: None
 
 
 class ProgressBars:
@@ -40,14 +57,17 @@ class ProgressBars:
             self._bars.stop()
 
     @contextlib.contextmanager
-    def follow(self, name: str) -> Iterator[Callable[[int, int], None]]:
-        """Show a bar for a file; the callable that it gives takes fragments done and in all."""
+    def follow(self, name: str) -> Iterator[Bar]:
+        """Show a bar for a file."""
         if self._bars is None:
-            yield lambda done, total: None
+            yield Bar()
             return
         bars = self._bars
         task = bars.add_task("", name=name, total=None)
         try:
-            yield lambda done, total: bars.update(task, completed=done, total=total)
+            yield Bar(
+                lambda done, total: bars.update(task, completed=done, total=total),
+                lambda text: bars.update(task, name=f"{name}, {text}"),
+            )
         finally:
             bars.remove_task(task)

@@ -109,14 +109,14 @@ def sweep(
                 show_error(error)
                 unread += 1
                 continue
-            with bars.follow(picture.name) as advance:
-                advance(0, total)
+            with bars.follow(picture.name) as bar:
+                bar.advance(0, total)
                 rows = measurements(picture, chosen, results, repeat=repeat, retry=retry)
                 for number, row in enumerate(named(rows, out), start=1):
                     printer.show(Measured(row))
                     measured += 1
                     failed += "error" in row
-                    advance(number, total)
+                    bar.advance(number, total)
     there = total * (len(inputs) - unread) - measured
     printer.note(
         f"{out}: {measured} results measured, {failed} of them failed; "

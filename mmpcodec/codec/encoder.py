@@ -1,6 +1,6 @@
 """Encoding: from an array to the bytes of a file."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import partial
@@ -13,10 +13,13 @@ from mmpcodec import backends
 from mmpcodec.backends.base import Backend, Coded, Progress, Trace
 from mmpcodec.codec import container
 from mmpcodec.codec.fragments import fragments_in
+from mmpcodec.codec.points import Point, squared_error
 from mmpcodec.codec.postfilter import OFF, coefficient_bits
+from mmpcodec.codec.target_search import Pass, reach
+from mmpcodec.codec.targets import Target, lambda_or_target
 from mmpcodec.devices import on_device, processors
-from mmpcodec.errors import ParameterError
-from mmpcodec.params import EncodeParams, check_threads
+from mmpcodec.errors import Infeasible, ParameterError
+from mmpcodec.params import EncodeParams, Tools, check_threads
 
 
 @dataclass(frozen=True)
@@ -32,16 +35,22 @@ class Encoding:
     trace : Trace
     backend : str
         Name of the backend that ran.
+    lam : float
+        Lambda of the file.
+    passes : tuple of Pass
+        What was tried for a target; empty without one.
     """
 
     data: bytes
     samples: np.ndarray
     trace: Trace
     backend: str
+    lam: float
+    passes: tuple[Pass, ...] = ()
 
 
-class Passes:
-    """Progress of several passes over the same pictures, which may run side by side.
+class SharedProgress:
+    """Progress of several ways to encode the same pictures, which may run side by side.
 
     Parameters
     ----------
@@ -105,14 +114,17 @@ def encode_pictures(
     arrays: Iterable[Any],
     params: EncodeParams,
     *,
+    target: Target | None = None,
     backend: str = "auto",
     threads: int | None = None,
     progress: Progress | None = None,
+    on_pass: Callable[[Pass], Any] | None = None,
 ) -> list[Encoding]:
     """As ``encode_batch``, with parameters in one object, and with all that encoding found out.
 
     Of several candidates one that the named backend lacks a tool of is coded by another backend,
-    since all write the same bytes; a single set of tools is not.
+    since all write the same bytes; a single set of tools is not. With a target the lambda of the
+    parameters has no part.
     """
     planes = []
     for number, array in enumerate(arrays):
@@ -131,59 +143,104 @@ def encode_pictures(
             )
         backend = "cuda"
     sources = [plane.get() if on_device(plane) else plane for plane in planes]
-    fragments = sum(map(fragments_in, (plane.shape for plane in planes)))
-    alone = params.each_alone()
-    if len(alone) == 1:
-        chosen = backends.get(backend, fragments, params.tools)
-        return _encode_planes(planes, sources, params, chosen, threads, progress)
-    named = backends.get(backend)
-    ways = _encode_ways(
-        planes,
-        sources,
-        [
-            (
-                each,
-                backends.get("auto" if named.lacks(each.tools) else backend, fragments, each.tools),
-            )
-            for each in alone
-        ],
-        threads,
-        Passes(progress, len(alone)),
-    )
+    if target is not None:
+        return [
+            _encode_to(target, plane, source, params, backend, threads, progress, on_pass, number)
+            for number, (plane, source) in enumerate(zip(planes, sources, strict=True))
+        ]
+    chosen = _backends_of(params, backend, sum(fragments_in(plane.shape) for plane in planes))
+    ways = _encode_ways(planes, sources, params.each_alone(), chosen, threads, progress)
     return [
-        min(files, key=partial(_cost, source=source, lam=params.lam))
+        min(files, key=partial(_cost, source=source))
         for source, *files in zip(sources, *ways, strict=True)
     ]
+
+
+def _encode_to(
+    target: Target,
+    plane: Any,
+    source: np.ndarray,
+    params: EncodeParams,
+    backend: str,
+    threads: int | None,
+    progress: Progress | None,
+    on_pass: Callable[[Pass], Any] | None,
+    number: int,
+) -> Encoding:
+    """Search for the lambda of one picture, the one of that number."""
+    chosen = _backends_of(params, backend, fragments_in(plane.shape))
+
+    def encoded(ways: Sequence[EncodeParams]) -> list[Encoding]:
+        found = _encode_ways([plane], [source], ways, chosen, threads, progress)
+        return [files[0] for files in found]
+
+    try:
+        return reach(target, source, params, encoded, on_pass=on_pass, picture=number)
+    except Infeasible as error:
+        if number == 0:
+            raise
+        raise Infeasible(f"number {number}: {error}") from error
+
+
+def _backends_of(params: EncodeParams, backend: str, fragments: int) -> dict[Tools, Backend]:
+    """Who encodes with each set of tools."""
+    alone = params.each_alone()
+    if len(alone) == 1:
+        return {params.tools: backends.get(backend, fragments, params.tools)}
+    named = backends.get(backend)
+    return {
+        tools: backends.get("auto" if named.lacks(tools) else backend, fragments, tools)
+        for tools in (each.tools for each in alone)
+    }
 
 
 def _encode_ways(
     planes: list[Any],
     sources: list[np.ndarray],
-    ways: list[tuple[EncodeParams, Backend]],
+    ways: Sequence[EncodeParams],
+    chosen: dict[Tools, Backend],
     threads: int | None,
-    passes: Passes,
+    progress: Progress | None,
 ) -> list[list[Encoding]]:
-    """The files of each of several ways; those of the compiled backend go side by side."""
+    """The files of each of several ways; those of the compiled backend go side by side.
+
+    Parameters
+    ----------
+    planes, sources : list
+        Pictures that were checked, where they lie and on the host.
+    ways : sequence of EncodeParams
+        Of one set of tools each.
+    chosen : dict of Tools to Backend
+    threads, progress
+        As of ``encode``.
+    """
+
+    def encoded(number: int, threads: int | None, progress: Progress | None) -> list[Encoding]:
+        params, backend = ways[number], chosen[ways[number].tools]
+        given = planes if backend.name == "cuda" else sources
+        return _encode_planes(given, sources, params, backend, threads, progress)
+
+    if len(ways) == 1:
+        return [encoded(0, threads, progress)]  # in this thread, which Ctrl-C stops at once
+    shared = SharedProgress(progress, len(ways))
     # A device is that of the calling thread, and threads do nothing for Python.
-    aside = [number for number, (_, backend) in enumerate(ways) if backend.name == "cpu"]
+    aside = [number for number, way in enumerate(ways) if chosen[way.tools].name == "cpu"]
     available = threads or processors()
     at_once = min(available, max(len(aside), 1))
     share = max(available // at_once, 1)
 
-    def encoded(number: int) -> list[Encoding]:
-        params, backend = ways[number]
-        given = planes if backend.name == "cuda" else sources
-        return _encode_planes(given, sources, params, backend, share, passes.of(number))
+    def one(number: int) -> list[Encoding]:
+        return encoded(number, share, shared.of(number))
 
     with ThreadPoolExecutor(at_once) as pool:
         try:
-            waiting = {number: pool.submit(encoded, number) for number in aside}
+            waiting = {number: pool.submit(one, number) for number in aside}
             return [
-                _result(waiting[number]) if number in waiting else encoded(number)
+                _result(waiting[number]) if number in waiting else one(number)
                 for number in range(len(ways))
             ]
         except BaseException:
-            passes.stop()
+            shared.stop()
             raise
 
 
@@ -211,11 +268,11 @@ def _encode_planes(
         return list(pool.map(finished, sources, coded))
 
 
-def _cost(encoding: Encoding, source: np.ndarray, lam: float) -> tuple[float, int]:
+def _cost(encoding: Encoding, source: np.ndarray) -> tuple[float, int]:
     """D + lambda R of a whole file, and its bytes, which decide where lambda is 0."""
-    difference = source.astype(np.int32) - encoding.samples
-    distortion = int((difference * difference).sum(dtype=np.int64))
-    return distortion + lam * 8 * len(encoding.data), len(encoding.data)
+    distortion = squared_error(source, encoding.samples)
+    size = len(encoding.data)
+    return Point(encoding.lam, size, distortion).cost, size
 
 
 def finish(source: np.ndarray, coded: Coded, params: EncodeParams, backend: Backend) -> Encoding:
@@ -239,43 +296,47 @@ def finish(source: np.ndarray, coded: Coded, params: EncodeParams, backend: Back
         samples,
         coded.trace.with_filter(coefficient_bits(coefficients)),
         backend.name,
+        params.lam,
     )
 
 
-def encode_picture(
-    array: Any,
-    params: EncodeParams,
-    *,
-    backend: str = "auto",
-    threads: int | None = None,
-    progress: Progress | None = None,
-) -> Encoding:
-    """As ``encode``, with parameters in one object, and with all that encoding found out."""
-    return encode_pictures([array], params, backend=backend, threads=threads, progress=progress)[0]
+def encode_picture(array: Any, params: EncodeParams, **options: Any) -> Encoding:
+    """As ``encode``, with parameters in one object, and with all that encoding found out.
+
+    Takes the options of ``encode_pictures``.
+    """
+    return encode_pictures([array], params, **options)[0]
 
 
 def encode_batch(
     arrays: Iterable[Any],
     /,
-    lam: float = 32.0,
+    lam: float | None = None,
     *,
+    quality: float | None = None,
+    target_size: int | None = None,
+    target_bpp: float | None = None,
+    target_psnr: float | None = None,
     backend: str = "auto",
     threads: int | None = None,
     progress: Progress | None = None,
+    on_pass: Callable[[Pass], Any] | None = None,
     **options: Any,
 ) -> list[bytes]:
     """Encode several pictures; each file is the one that ``encode`` gives.
 
-    On a CUDA device they are encoded at once, which takes far less time than one after the other.
+    On a CUDA device they are encoded at once, which takes far less time than one after the other;
+    with a target each picture has its own search, one after the other.
 
     Parameters
     ----------
     arrays : iterable of (H, W) uint8 arrays
         NumPy arrays, or CuPy arrays, which stay on their device.
-    lam, backend, threads, options
-        As of ``encode``.
+    lam, quality, target_size, target_bpp, target_psnr, backend, threads, on_pass, options
+        As of ``encode``; a target is that of each file.
     progress : callable or None
-        ``progress(done, total) -> bool`` counts the fragments of all pictures.
+        ``progress(done, total) -> bool`` counts the fragments of all pictures; with a target those
+        of one picture, anew in each pass.
 
     Returns
     -------
@@ -288,40 +349,50 @@ def encode_batch(
         When a picture does not fit into the device's memory.
     KernelError
         When a kernel does not compile.
-    ParameterError, BackendUnavailable, Cancelled
+    ParameterError, Infeasible, BackendUnavailable, Cancelled
         As ``encode``.
     """
-    params = EncodeParams.from_options(lam, **options)
-    encodings = encode_pictures(arrays, params, backend=backend, threads=threads, progress=progress)
+    lam, target = lambda_or_target(lam, quality, target_size, target_bpp, target_psnr)
+    encodings = encode_pictures(
+        arrays,
+        EncodeParams.from_options(lam, **options),
+        target=target,
+        backend=backend,
+        threads=threads,
+        progress=progress,
+        on_pass=on_pass,
+    )
     return [encoding.data for encoding in encodings]
 
 
-def encode(
-    array: Any,
-    /,
-    lam: float = 32.0,
-    *,
-    backend: str = "auto",
-    threads: int | None = None,
-    progress: Progress | None = None,
-    **options: Any,
-) -> bytes:
+def encode(array: Any, /, lam: float | None = None, **options: Any) -> bytes:
     """Encode a picture.
 
     Parameters
     ----------
     array : (H, W) uint8 array
         8-bit gray samples, any size from 1x1 up. A CuPy array is encoded where it lies.
-    lam : float
+    lam : float or None
         Lagrange multiplier in squared error per bit: larger makes smaller files. 0 is lossless.
+        None is 32 where none of the next four is given; of all five at most one may be.
+    quality : float
+        0 to 100: lambda is 4 (2^((100 - quality) / 10) - 1); see ``docs/targets.md``.
+    target_size : int
+        The best file of at most so many bytes, lossless if that fits.
+    target_bpp : float
+        The same in bits a pixel.
+    target_psnr : float
+        The smallest file found of at least so many dB, of the whole decoded picture.
     backend : {"auto", "cpu", "cuda", "reference"}
         Where to run. All backends write the same bytes. "auto" takes cuda where that is faster.
         What preset "auto" tries and the named one lacks is coded by another.
     threads : int or None
         Threads of the cpu backend; None takes what the machine has. Never changes a byte.
     progress : callable or None
-        ``progress(done, total) -> bool`` is called with the number of finished fragments;
-        returning False cancels.
+        ``progress(done, total) -> bool`` is called with the number of finished fragments, with a
+        target anew in each pass; returning False cancels.
+    on_pass : callable or None
+        ``on_pass(Pass)`` is told of each lambda that was tried for a target.
     **options
         ``preset`` ("auto", "photo", "text", "mixed", "exact", "plain" or "classic"), ``rate_model``
         ("adaptive" or "log2"), ``effort``, and the tools that override the preset; see
@@ -336,6 +407,8 @@ def encode(
     ------
     ParameterError
         For a picture or parameter that is not supported.
+    Infeasible
+        When no lambda keeps the target; the message says what comes nearest.
     BackendUnavailable
         When the named backend cannot run here, or lacks a tool of the preset.
     LimitExceeded, KernelError
@@ -351,5 +424,4 @@ def encode(
     >>> bool((mmpcodec.decode(data) == picture).all())
     True
     """
-    params = EncodeParams.from_options(lam, **options)
-    return encode_picture(array, params, backend=backend, threads=threads, progress=progress).data
+    return encode_batch([array], lam, **options)[0]

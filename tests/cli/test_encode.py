@@ -29,6 +29,7 @@ KEYS = {
     "leaves",
     "blocks",
     "modes",
+    "passes",
 }
 
 
@@ -71,6 +72,7 @@ def test_json_has_the_same_facts(mmp, picture, samples):
     assert facts["leaves"] == sum(found.trace.leaves())
     assert facts["blocks"] == {"bare": 0, "transformed": 0, "tree": 0}
     assert set(facts["modes"].values()) == {0}
+    assert facts["passes"] == []
     assert facts["seconds"] > 0
     assert facts["backend"] in backends.NAMES
 
@@ -128,7 +130,7 @@ def test_verbose_prints_backend_tools_and_bits(mmp, picture):
         (["--dictionary-limit", "5"], "dictionary_limit = 5: must be from 256 to 65536"),
         (
             ["--preset", "fast"],
-            "preset = 'fast': must be one of auto, photo, text, mixed, plain, classic",
+            "preset = 'fast': must be one of auto, photo, text, mixed, exact, plain, classic",
         ),
         (["--partition", "quad"], "partition = 'quad': must be one of flexible, dyadic"),
         (["--rate-model", "x"], "rate_model = 'x': must be one of adaptive, log2"),

@@ -30,7 +30,7 @@ from mmpcodec.budget import (
     plot,
 )
 from mmpcodec.budget import plans as plans_module
-from mmpcodec.budget.ladder import psnr_of
+from mmpcodec.codec.points import psnr_of
 from mmpcodec.errors import LimitExceeded
 
 A = Ladder("a", 100, (Point(8, 8, 1), Point(16, 2, 16), Point(32, 1, 22)))

@@ -1,0 +1,106 @@
+"""Coming to a window of a falling function in few evaluations, each of which is expensive."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+MOST_TRIES = 40
+"""Never reached: outward steps double, and within a bracket two tries halve it."""
+PATIENCE = 2
+"""Outward steps by slope; further ones at least double."""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A place and what the function is there."""
+
+    x: float
+    y: float
+
+
+def approach(
+    function: Callable[[float], float],
+    start: float,
+    *,
+    slope: float,
+    bounds: tuple[float, float],
+    window: tuple[float, float],
+    resolution: float,
+    known: Sequence[Tried] = (),
+) -> list[Tried]:
+    """Evaluate a falling function until a value lies in a window.
+
+    It may jump, be flat or rise here and there: then the search goes on between two places, one
+    above the window and one below it, until they are as near as the resolution.
+
+    Parameters
+    ----------
+    function : callable
+        Takes a place within the bounds and gives a finite number.
+    start : float
+    slope : float
+        About that of the function near the start; below 0.
+    bounds : tuple of float
+        Least and largest place.
+    window : tuple of float
+        Least and largest value that will do.
+    resolution : float
+        Width of a bracket that is not searched any further; above 0.
+    known : sequence of Tried
+        Places where the function is known already.
+
+    Returns
+    -------
+    list of Tried
+        In the order of evaluation; at least one. If none of them lies in the window, the function
+        jumps over it, or does not reach it within the bounds, one of which was tried then.
+    """
+    bottom, top = window
+    aim = (bottom + top) / 2
+    tried: list[Tried] = []
+    above = max((place for place in known if place.y > top), key=_place, default=None)
+    least = bounds[0] if above is None else above.x
+    under = (place for place in known if place.y < bottom and place.x > least)
+    below = min(under, key=_place, default=None)
+    width = bounds[1] - bounds[0]
+    x = min(max(start, least), bounds[1] if below is None else below.x)
+    while len(tried) < MOST_TRIES:
+        here = Tried(x, function(x))
+        tried.append(here)
+        if bottom <= here.y <= top:
+            break
+        if here.y > top:
+            above = here
+        else:
+            below = here
+        if above is None or below is None:
+            if x == bounds[here.y > top]:
+                break
+            x = min(max(x + _outward(tried, aim, slope), bounds[0]), bounds[1])
+            continue
+        before, width = width, below.x - above.x
+        if width <= resolution:
+            break
+        share = (above.y - aim) / (above.y - below.y)
+        if width > before / 2:
+            share = 0.5  # what it falls to here says little of where
+        margin = min(resolution / 2, width / 4)
+        x = min(max(above.x + share * width, above.x + margin), below.x - margin)
+    return tried
+
+
+def _place(tried: Tried) -> float:
+    return tried.x
+
+
+def _outward(tried: list[Tried], aim: float, slope: float) -> float:
+    """The next step while all values lie on one side of the window."""
+    here = tried[-1]
+    if len(tried) > 1:
+        last = tried[-2]
+        measured = (here.y - last.y) / (here.x - last.x)
+        slope = min(max(measured, 4 * slope), slope / 4)
+    step = (aim - here.y) / slope
+    if len(tried) > PATIENCE:
+        least = 2 * abs(here.x - tried[-2].x)
+        step = max(step, least) if step > 0 else min(step, -least)
+    return step

@@ -1,0 +1,181 @@
+"""``mmp encode`` with a quality, or a target of size or PSNR."""
+
+import json
+import re
+import signal
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mmpcodec
+from mmpcodec import pictures
+
+
+@pytest.fixture
+def surface(folder):
+    """The name of a 64x72 picture, shaded and a little noisy."""
+    rows, columns = np.mgrid[:64, :72]
+    noise = np.random.default_rng(2).normal(0, 3, (64, 72))
+    samples = 120 + 60 * np.sin(columns / 9) + 40 * np.cos(rows / 14) + noise
+    pictures.write(samples.astype(np.uint8), "s.png")
+    return "s.png"
+
+
+@pytest.mark.parametrize(
+    ("option", "keyword", "value"),
+    [
+        ("--quality", "quality", 62.5),
+        ("--target-size", "target_size", 800),
+        ("--target-bpp", "target_bpp", 1.5),
+        ("--target-psnr", "target_psnr", 33.0),
+    ],
+)
+def test_writes_what_the_library_writes(mmp, surface, option, keyword, value, files):
+    result = mmp("encode", surface, option, value, "--preset", "plain")
+    assert (result.exit_code, result.stderr) == (0, "")
+    samples = pictures.read(surface)
+    expected = mmpcodec.encode(samples, **{keyword: value}, preset="plain")
+    assert Path("s.mmp").read_bytes() == expected
+    assert files() == ["s.mmp", "s.png"]
+
+
+@pytest.mark.parametrize(("text", "size"), [("0.9kB", 900), ("1 KiB", 1024), ("850b", 850)])
+def test_sizes_have_units(mmp, surface, text, size):
+    mmp("encode", surface, "--target-size", text, "--preset", "plain")
+    assert 0.97 * size <= Path("s.mmp").stat().st_size <= size
+
+
+def test_the_line_says_lambda_and_passes(mmp, surface):
+    result = mmp("encode", surface, "--target-psnr", 34, "--preset", "plain")
+    assert re.search(r", backend \w+, lambda [\d.]+, \d+ passes\n$", result.stdout)
+    assert "lambda" not in mmp("encode", surface, "--quality", 40, "-f").stdout
+
+
+def test_verbose_shows_each_pass(mmp, surface):
+    result = mmp("encode", surface, "-v", "--target-size", "1kB", "--preset", "photo")
+    passes = result.stderr.splitlines()[1:]
+    assert len(passes) >= 2
+    for number, line in enumerate(passes, start=1):
+        assert re.fullmatch(
+            rf"mmp: s\.png: pass {number}: lambda [\d.]+, effort [16], \d+ bytes, "
+            r"PSNR \d\d\.\d\d dB",
+            line,
+        )
+    assert f", {len(passes)} passes\n" in result.stdout
+
+
+def test_json_has_the_passes(mmp, surface):
+    result = mmp("encode", surface, "--json", "--target-size", 10**6)
+    facts = json.loads(result.stdout)
+    lossless = [one for one in facts["passes"] if one["psnr"] is None and one["effort"] == 6]
+    assert facts["output_bytes"] <= min(one["bytes"] for one in lossless)
+    assert facts["psnr"] is None
+    facts = json.loads(mmp("encode", surface, "--json", "--target-psnr", 40, "-f").stdout)
+    (found,) = [one for one in facts["passes"] if one["lam"] == facts["lam"] and one["effort"] == 6]
+    assert (found["bytes"], found["psnr"]) == (facts["output_bytes"], facts["psnr"])
+    assert 40 <= facts["psnr"] < 40.5
+
+
+def test_verify_and_denoise_go_with_it(mmp, surface):
+    result = mmp(
+        "encode", surface, "--verify", "--denoise", 1, "--target-size", 900, "--preset", "plain"
+    )
+    assert result.exit_code == 0
+    assert ", verified" in result.stdout
+    assert Path("s.mmp").stat().st_size <= 900
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_each_of_several_pictures_has_its_own_search(mmp, surface, picture, samples, jobs):
+    pictures.write(255 - pictures.read(surface)[:40], "t.png")
+    result = mmp(
+        "encode", surface, "t.png", picture, "--target-size", 500, "--json", "-j", jobs,
+        "--preset", "plain",
+    )  # fmt: skip
+    assert result.exit_code == 0
+    facts = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [one["input"] for one in facts] == [surface, "t.png", picture]
+    assert all(one["output_bytes"] <= 500 for one in facts)
+    assert facts[0]["output_bytes"] > 485
+    assert facts[0]["lam"] != facts[1]["lam"]
+    assert facts[2]["psnr"] is None
+
+
+def test_what_is_impossible_for_one_does_not_stop_the_others(mmp, surface, picture, files):
+    result = mmp("encode", surface, picture, "--target-bpp", 1, "--preset", "plain")
+    assert result.exit_code == 3
+    assert re.fullmatch(
+        r"mmp: a\.png: target_bpp = 1\.0: the smallest file, at lambda \S+, has \d+ bytes\n"
+        r"mmp: 1 of 2 inputs failed\n",
+        result.stderr,
+    )
+    assert files() == ["a.png", "s.mmp", "s.png"]
+
+
+ONLY = "give only one of lam, quality, target_size, target_bpp, target_psnr"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-l", 5, "--quality", 75], f"lam and quality: {ONLY}"),
+        (["-l", 0, "--target-size", "1kB"], f"lam and target_size: {ONLY}"),
+        (["--quality", 5, "--target-psnr", 30], f"quality and target_psnr: {ONLY}"),
+        (
+            ["--target-size", 900, "--target-bpp", 1, "--target-psnr", 30],
+            f"target_size and target_bpp and target_psnr: {ONLY}",
+        ),
+        (["--quality", 101], "quality = 101.0: must be from 0 to 100"),
+        (["--quality", -1], "quality = -1.0: must be from 0 to 100"),
+        (["--quality", "nan"], "quality = nan: must be from 0 to 100"),
+        (["--target-size", 0], "target_size = '0': must be from 1 to 4611686018427387904 bytes"),
+        (
+            ["--target-size", "-5"],
+            "target_size = '-5': must be bytes, or a number with kB, MB, GB, TB (powers of 1000) "
+            "or KiB, MiB, GiB, TiB (powers of 1024)",
+        ),
+        (["--target-bpp", 0], "target_bpp = 0.0: must be finite and above 0"),
+        (["--target-bpp", "nan"], "target_bpp = nan: must be finite and above 0"),
+        (["--target-psnr", -30], "target_psnr = -30.0: must be finite and above 0"),
+        (["--target-psnr", "inf"], "target_psnr = inf: must be finite and above 0"),
+        (
+            ["--quality", 100, "--preset", "photo"],
+            "lam = 0: must be above 0 with prediction, which always loses",
+        ),
+    ],
+)
+def test_wrong_use(mmp, picture, arguments, message, files):
+    result = mmp("encode", picture, *arguments)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == f"mmp: {message}\n"
+    assert files() == ["a.png"]
+
+
+@pytest.mark.parametrize("option", ["--quality", "--target-bpp", "--target-psnr"])
+def test_what_is_no_number_is_wrong_use(mmp, picture, option, files):
+    result = mmp("encode", picture, option, "much")
+    assert result.exit_code == 2
+    assert option in result.stderr
+    assert files() == ["a.png"]
+
+
+def test_help_says_what_quality_is(mmp):
+    text = re.sub(r"[\s│]+", " ", mmp("encode", "--help").stdout)
+    assert "Lambda 4 (2^((100 - Q) / 10) - 1): at 100 0, lossless; at 90 4, 75 18.6" in text
+
+
+def test_signal_during_the_search_leaves_nothing(process, files):
+    noise = np.random.default_rng(3).integers(0, 256, (96, 96)).astype(np.uint8)
+    pictures.write(noise, "a.png")
+    child = process(
+        "encode", "a.png", "-v", "--preset", "plain", "--backend", "reference",
+        "--target-size", "3kB",
+    )  # fmt: skip
+    assert child.stderr.readline().startswith(b"mmp: backend reference")
+    assert child.stderr.readline().startswith(b"mmp: a.png: pass 1: lambda")
+    child.send_signal(signal.SIGINT)
+    out, errors = child.communicate(timeout=60)
+    assert (child.returncode, out) == (130, b"")
+    assert errors.endswith(b"mmp: interrupted\n")
+    assert files() == ["a.png"]
