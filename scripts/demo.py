@@ -29,7 +29,9 @@ def main() -> None:
     decoded = mmpcodec.decode(stream.read_bytes())
     decode_seconds = perf_counter() - start
 
-    panels = side_by_side(picture, decoded, encoding.trace.edges())
+    edges = encoding.trace.edges()
+    assert edges is not None
+    panels = side_by_side(picture, decoded, edges)
     results = {"decoded.pgm": decoded, "decoded.png": decoded, "side-by-side.png": panels}
     for name, samples in results.items():
         pictures.write(samples, OUT / name)

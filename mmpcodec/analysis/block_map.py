@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 
 from mmpcodec.analysis.overlay import draw_tree
-from mmpcodec.backends.base import Trace, unit_edges
+from mmpcodec.backends.base import block_edges, unit_edges
 from mmpcodec.codec.blocks import FIRST_ANGLE, KIND_NAMES, TREE, UNIT, mode_name
 from mmpcodec.codec.prediction import FIRST_FROM_ABOVE, SLOPES
 
@@ -128,9 +128,7 @@ def draw_blocks(
     (zoom H + 1, zoom W + 1, 3) uint8 array
     """
     zoom = zoom or max(LEAST_ZOOM, -(-SMALL_PICTURE // max(samples.shape)))
-    drawn = draw_tree(
-        samples, Trace({}, units=units).edges(), fragment_size=fragment_size, zoom=zoom
-    )
+    drawn = draw_tree(samples, block_edges(units), fragment_size=fragment_size, zoom=zoom)
     inside = drawn[:-1, :-1]
     for row, column in np.argwhere(np.logical_and(*unit_edges(units))).tolist():
         height_log2, width_log2, mode, kind = units[row, column].tolist()

@@ -64,6 +64,15 @@ def unit_edges(units: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return rows % heights == 0, columns % widths == 0
 
 
+def block_edges(units: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """As ``leaf_edges``, by sample, of the blocks over (H, W, 4) units."""
+    top, left = unit_edges(units)
+    rows, columns = np.zeros((2, *(side << UNIT_LOG2 for side in top.shape)), bool)
+    rows[:: 1 << UNIT_LOG2] = top.repeat(1 << UNIT_LOG2, axis=1)
+    columns[:, :: 1 << UNIT_LOG2] = left.repeat(1 << UNIT_LOG2, axis=0)
+    return rows, columns
+
+
 @dataclass(frozen=True)
 class Trace:
     """What coding a picture left behind, besides its samples.
@@ -140,12 +149,7 @@ class Trace:
         """
         if self.units is None:
             return None if self.leaf_scales is None else leaf_edges(self.leaf_scales)
-        top, left = unit_edges(self.units)
-        shape = [side << UNIT_LOG2 for side in top.shape]
-        rows, columns = np.zeros((2, *shape), bool)
-        rows[:: 1 << UNIT_LOG2] = top.repeat(1 << UNIT_LOG2, axis=1)
-        columns[:, :: 1 << UNIT_LOG2] = left.repeat(1 << UNIT_LOG2, axis=0)
-        return rows, columns
+        return block_edges(self.units)
 
     def depths(self) -> list[int]:
         """Number of leaves at each depth of the segmentation tree, 0 to 8."""

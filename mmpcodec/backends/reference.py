@@ -26,7 +26,6 @@ from mmpcodec.codec.symbols import SymbolReader, SymbolWriter
 from mmpcodec.codec.tree import Neighbours, code_tree, mark_leaves, optimal_tree, rebuild
 from mmpcodec.params import EncodeParams, Tools
 
-
 BIT_DEPTH = 8
 
 

@@ -96,8 +96,8 @@ Preset = Annotated[
     str,
     typer.Option(
         metavar="auto|photo|text|mixed|exact|plain|classic",
-        help="Set of coding tools; auto tries photo, text, mixed and exact, which loses nothing, and "
-        "takes what costs least.",
+        help="Set of coding tools; auto tries photo, text, mixed and exact, which loses nothing, "
+        "and takes what costs least.",
     ),
 ]
 Effort = Annotated[

@@ -116,7 +116,7 @@ class PlaneCoder:
 
     def _code_sample(self, row: int, column: int, given: int | None) -> None:
         plane = self.plane
-        w, n, nw, ne, ww, nn = around = plane.around(row, column, OWN[:6]).tolist()
+        w, n, nw, _ne, _ww, _nn = around = plane.around(row, column, OWN[:6]).tolist()
         level, regressors = self._regressors(row, column)
         weights = fitted_weights(self.sums.at(column), self.bits)
         limit = plane.most << FRACTION_BITS
@@ -128,7 +128,9 @@ class PlaneCoder:
 
         e = plane.errors[row : row + 3, column : column + 5]
         ew, en, ene = (int(value) for value in (e[2, 2], e[1, 3], e[1, 4]))
-        activity = 2 * (abs(ew) + abs(en)) + int(abs(e[1, 2]) + abs(ene) + abs(e[2, 1]) + abs(e[0, 3]))
+        activity = 2 * (abs(ew) + abs(en)) + int(
+            abs(e[1, 2]) + abs(ene) + abs(e[2, 1]) + abs(e[0, 3])
+        )
         others = [int(p.errors[row + ABOVE, column + BESIDE]) for p in self.before]
         if others:
             share = 8 // len(others)
@@ -212,28 +214,26 @@ class PlaneCoder:
     def _code_residual(self, predicted: int, given: int | None) -> int:
         """Code a sample by its distance from what is predicted."""
         most = self.plane.most
+        residual = 0 if given is None else given - predicted
 
-        def code(decision: int, bit: Callable[[int], int]) -> int:
-            wanted = None if given is None else int(bit(given - predicted))
+        def code(decision: int, bit: int) -> int:
+            wanted = None if given is None else int(bit)
             return self.mixed.code(self.coder, "residual", decision, wanted)
 
-        if not code(ZERO, lambda residual: residual != 0):
+        if not code(ZERO, residual != 0):
             return predicted
         if predicted in (0, most):
             negative = int(predicted == most)
         else:
-            negative = code(NEGATIVE, lambda residual: residual < 0)
-        length = 0
-        while length < self.bits - 1 and code(
-            LENGTH + 2 * length + negative,
-            lambda residual: abs(residual).bit_length() - 1 > length,
-        ):
+            negative = code(NEGATIVE, residual < 0)
+        length, own_length = 0, abs(residual).bit_length() - 1
+        while length < self.bits - 1 and code(LENGTH + 2 * length + negative, length < own_length):
             length += 1
         size = 1
         for i in reversed(range(length)):
             high = length - 1 - i < 3
             decision = 8 * length + size if high else 8 * self.bits + min(i, 15)
-            bit = code(LENGTH + 2 * self.bits + decision, lambda residual: abs(residual) >> i & 1)
+            bit = code(LENGTH + 2 * self.bits + decision, abs(residual) >> i & 1)
             size = 2 * size + bit
         sample = predicted - size if negative else predicted + size
         if not 0 <= sample <= most:
@@ -281,12 +281,11 @@ def code_values(coder: BitCoder, depth: int, used: np.ndarray | None, wanted: in
     (N,) int array
         In ascending order.
     """
-    encoding = used is not None
-    if not coder.bit("map", ONE // 2, wanted if encoding else None):
+    if not coder.bit("map", ONE // 2, None if used is None else wanted):
         return np.arange(1 << depth)
     models, last, found = BinaryModels("map", (2,)), 0, []
     for value in range(1 << depth):
-        last = models.code(coder, (last,), int(used[value]) if encoding else None)
+        last = models.code(coder, (last,), None if used is None else int(used[value]))
         if last:
             found.append(value)
     if not found:

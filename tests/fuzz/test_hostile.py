@@ -30,7 +30,9 @@ def outcome(data, limits=SMALL, backend="auto"):
         return type(error)
 
 
-@pytest.fixture(scope="module", params=["plain", "classic", "text", "dyadic", "photo", "mixed", "exact"])
+@pytest.fixture(
+    scope="module", params=["plain", "classic", "text", "dyadic", "photo", "mixed", "exact"]
+)
 def data(request):
     picture = text_like(np.random.default_rng(0), 33, 50)
     dyadic = {"preset": "plain", "partition": "dyadic"}

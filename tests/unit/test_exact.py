@@ -86,7 +86,8 @@ def test_values_are_named_where_few_occur():
     assert exact.code_values(writer, 8, used, True).tolist() == [3, 77, 255]
     reader = SymbolReader(writer.finish(), EXACT_SYNTAX)
     assert exact.code_values(reader, 8, None, False).tolist() == [3, 77, 255]
-    assert exact.map_pays(used, 100) and not exact.map_pays(used, 60)
+    assert exact.map_pays(used, 100)
+    assert not exact.map_pays(used, 60)
     assert not exact.map_pays(~used, 100)
 
 
