@@ -147,9 +147,14 @@ def _from_mmp(data: bytes, name: str, limits: DecodeLimits) -> Levels:
     import mmpcodec
 
     try:
-        return Levels(mmpcodec.decode(data, limits=limits), 255)
+        found = mmpcodec.inspect(data, decode=True, limits=limits)
     except MmpError as error:
         raise PictureError(f"{name}: {error}") from error
+    samples = found.samples
+    assert samples is not None
+    if samples.ndim == 3:
+        samples = samples[..., :3] if samples.shape[2] > 2 else samples[..., 0]
+    return Levels(samples, (1 << found.header.bit_depth) - 1)
 
 
 def _from_dicom(data: bytes, name: str, limits: DecodeLimits) -> Levels:

@@ -165,14 +165,21 @@ def check_format(name: str) -> str:
     return name
 
 
-def to_bytes(samples: np.ndarray, format: str) -> bytes:
-    """A whole picture file.
+_PLANES = {"pgm": (1,), "png": (1, 2, 3, 4), "tif": (1, 2, 3, 4), "npy": (1, 2, 3, 4)}
+"""How many planes of 8 bits a format can hold; of more bits one, and as many in NPY."""
+
+
+def to_bytes(samples: np.ndarray, format: str, depth: int | None = None) -> bytes:
+    """A whole picture file. Samples stay as they are; only PGM says what is white.
 
     Parameters
     ----------
-    samples : (H, W) or (H, W, 3) uint8 array
-        Gray or, except for PGM, RGB.
+    samples : (H, W) or (H, W, C) array of uint8 or uint16
+        Gray; or gray and alpha, RGB, and RGB and alpha, for PGM neither and for TIFF and PNG only
+        as uint8.
     format : {"pgm", "png", "tif", "npy"}
+    depth : int or None
+        Bits of a sample; None for all that the type has.
 
     Raises
     ------
@@ -181,13 +188,20 @@ def to_bytes(samples: np.ndarray, format: str) -> bytes:
     """
     check_format(format)
     samples = np.ascontiguousarray(samples)
-    gray = samples.ndim == 2
-    colour = samples.ndim == 3 and samples.shape[2] == 3 and format != "pgm"
-    if samples.dtype != np.uint8 or samples.size == 0 or not (gray or colour):
+    planes = samples.shape[2] if samples.ndim == 3 else 1
+    deep = samples.dtype == np.uint16
+    shaped = samples.ndim in (2, 3) and planes in _PLANES[format] and samples.size > 0
+    if not (shaped and (samples.dtype == np.uint8 or (deep and (planes == 1 or format == "npy")))):
         raise ParameterError(
-            f"picture of shape {samples.shape} and type {samples.dtype} for {format}: must be "
-            "(height, width) of uint8, or (height, width, 3) except for pgm, and not empty"
+            f"picture of shape {samples.shape} and type {samples.dtype} for {format}: must not be "
+            "empty, (height, width) of uint8 or uint16, or (height, width, 2 to 4) of uint8 for "
+            "png, tif and npy and of uint16 for npy"
         )
+    if format == "pgm":
+        height, width = samples.shape
+        white = (1 << (depth or 8 * samples.itemsize)) - 1
+        head = f"P5\n{width} {height}\n{white}\n".encode()
+        return head + samples.astype(samples.dtype.newbyteorder(">")).tobytes()
     stream = io.BytesIO()  # np.save needs more than a pipe can do
     if format == "npy":
         np.save(stream, samples, allow_pickle=False)
@@ -205,7 +219,8 @@ def write(
 
     Parameters
     ----------
-    samples : (H, W) or (H, W, 3) uint8 array
+    samples : (H, W) or (H, W, C) array of uint8 or uint16
+        As ``to_bytes`` takes them.
     target : path or binary stream
         A stream need not be seekable.
     format : {"pgm", "png", "tif", "npy"} or None

@@ -12,6 +12,7 @@ A backend
 - never prints, and calls ``progress(done, total)`` at least once a row of fragments; when that
   returns False it raises ``Cancelled``; what the callback raises passes through;
 - has no view of files or containers: parameters were checked before it is called;
+- codes exact samples by ``encode_exact`` and ``decode_exact``, or ``lacks`` them;
 - raises ``TruncatedStream`` or ``CorruptStream`` for a payload that does not decode, and nothing
   else, in time and memory bounded by the size of the picture.
 
@@ -29,7 +30,7 @@ from mmpcodec.codec.blocks import KIND_NAMES, MAX_LOG2, MODE_NAMES, TREE, UNIT_L
 from mmpcodec.codec.fragments import fragments_in
 from mmpcodec.codec.postfilter import PostFilter
 from mmpcodec.codec.scales import OUTSIDE, SCALES
-from mmpcodec.errors import Cancelled
+from mmpcodec.errors import BackendUnavailable, Cancelled
 from mmpcodec.params import EncodeParams, Tools
 
 Progress = Callable[[int, int], bool]
@@ -207,6 +208,37 @@ class Backend(ABC):
         progress : callable or None
             Called with the fragments done and their number.
         """
+
+    def encode_exact(
+        self, planes: np.ndarray, depth: int, *, progress: Progress | None = None
+    ) -> tuple[bytes, Trace]:
+        """Encode planes without loss.
+
+        Parameters
+        ----------
+        planes : (C, H, W) uint16 array, C order
+            Below 2**depth.
+        depth : int
+            1 to 16.
+        progress : callable or None
+
+        Returns
+        -------
+        payload : bytes
+        trace : Trace
+        """
+        raise BackendUnavailable(f"backend {self.name} cannot run here: it has no exact samples")
+
+    def decode_exact(
+        self,
+        payload: bytes,
+        shape: tuple[int, int, int],
+        depth: int,
+        *,
+        progress: Progress | None = None,
+    ) -> tuple[np.ndarray, Trace]:
+        """Decode a payload into a (C, H, W) uint16 array and a trace."""
+        raise BackendUnavailable(f"backend {self.name} cannot run here: it has no exact samples")
 
     def encode_batch(
         self,

@@ -20,7 +20,6 @@ else:
 
 NativeTools = tuple[int, bool, bool, int, int, int, int, bool]
 
-BIT_DEPTH = 8
 MAX_DEFAULT_THREADS = 4
 """More threads than this have little to share within one 16x16 fragment."""
 
@@ -79,9 +78,6 @@ class CpuBackend(Backend):
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Coded:
-        if params.tools.exact:
-            payload, rates = _cpu.encode_exact(plane[None].astype(np.uint16), BIT_DEPTH, progress)
-            return Coded(payload, plane.copy(), Trace(_exact_bits(rates)))
         if params.tools.prediction:
             return _coded_blocks(
                 *_cpu.encode_blocks(
@@ -118,9 +114,6 @@ class CpuBackend(Backend):
         progress: Progress | None = None,
     ) -> Coded:
         threads = threads or default_threads()
-        if tools.exact:
-            samples, rates = _cpu.decode_exact(payload, (1, *shape), BIT_DEPTH, progress)
-            return Coded(payload, samples[0].astype(np.uint8), Trace(_exact_bits(rates)))
         if tools.prediction:
             block_tools, tree_tools = native_block_tools(tools), native_tree_tools(tools)
             found = _cpu.decode_blocks(payload, *shape, block_tools, tree_tools, threads, progress)
@@ -128,6 +121,23 @@ class CpuBackend(Backend):
         return _coded(
             payload, *_cpu.decode(payload, *shape, native_tools(tools), threads, progress)
         )
+
+    def encode_exact(
+        self, planes: np.ndarray, depth: int, *, progress: Progress | None = None
+    ) -> tuple[bytes, Trace]:
+        payload, rates = _cpu.encode_exact(planes, depth, progress)
+        return payload, _exact_trace(rates)
+
+    def decode_exact(
+        self,
+        payload: bytes,
+        shape: tuple[int, int, int],
+        depth: int,
+        *,
+        progress: Progress | None = None,
+    ) -> tuple[np.ndarray, Trace]:
+        planes, rates = _cpu.decode_exact(payload, shape, depth, progress)
+        return planes, _exact_trace(rates)
 
 
 def native_tools(tools: Tools) -> NativeTools:
@@ -155,8 +165,8 @@ def native_tree_tools(tools: Tools) -> NativeTools | None:
     return native_tools(tools) if tools.dictionary else None
 
 
-def _exact_bits(rates: Sequence[int]) -> dict[str, float]:
-    return {name: rate / 4096 for name, rate in zip(EXACT_SYNTAX, rates, strict=True)}
+def _exact_trace(rates: Sequence[int]) -> Trace:
+    return Trace({name: rate / 4096 for name, rate in zip(EXACT_SYNTAX, rates, strict=True)})
 
 
 def _coded(payload, samples, rates, leaf_scales, dictionary_sizes) -> Coded:

@@ -26,8 +26,6 @@ from mmpcodec.codec.symbols import SymbolReader, SymbolWriter
 from mmpcodec.codec.tree import Neighbours, code_tree, mark_leaves, optimal_tree, rebuild
 from mmpcodec.params import EncodeParams, Tools
 
-BIT_DEPTH = 8
-
 
 class ReferenceBackend(Backend):
     name = "reference"
@@ -46,10 +44,6 @@ class ReferenceBackend(Backend):
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Coded:
-        if params.tools.exact:
-            report = partial(report_progress, progress)
-            payload, bits = exact.encode_planes(plane[None], BIT_DEPTH, report)
-            return Coded(payload, plane.copy(), Trace(bits))
         if params.tools.prediction:
             return _coded_blocks(
                 *encode_blocks(
@@ -86,10 +80,6 @@ class ReferenceBackend(Backend):
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Coded:
-        if tools.exact:
-            report = partial(report_progress, progress)
-            samples, bits = exact.decode_planes(payload, (1, *shape), BIT_DEPTH, report)
-            return Coded(payload, samples[0].astype(np.uint8), Trace(bits))
         if tools.prediction:
             found = decode_blocks(payload, shape, tools, partial(report_progress, progress))
             return _coded_blocks(payload, *found)
@@ -100,6 +90,25 @@ class ReferenceBackend(Backend):
             state.finish_fragment(nodes, predict())
         reader.finish()
         return state.coded(payload, reader.tally.bits())
+
+    def encode_exact(
+        self, planes: np.ndarray, depth: int, *, progress: Progress | None = None
+    ) -> tuple[bytes, Trace]:
+        report = partial(report_progress, progress)
+        payload, bits = exact.encode_planes(planes, depth, report)
+        return payload, Trace(bits)
+
+    def decode_exact(
+        self,
+        payload: bytes,
+        shape: tuple[int, int, int],
+        depth: int,
+        *,
+        progress: Progress | None = None,
+    ) -> tuple[np.ndarray, Trace]:
+        report = partial(report_progress, progress)
+        planes, bits = exact.decode_planes(payload, shape, depth, report)
+        return planes, Trace(bits)
 
 
 def _coded_blocks(payload: bytes, samples, bits, picture: BlockPicture) -> Coded:

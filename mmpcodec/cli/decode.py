@@ -79,18 +79,21 @@ def decode(
     def work(job: Job, progress: batch.Progress) -> Decoded:
         data = output.read(job.source)
         started = time.perf_counter()
-        samples = mmpcodec.decode(
+        found = mmpcodec.inspect(
             data,
+            decode=True,
             limits=limits,
             backend=chosen.name,
             threads=threads or (1 if jobs > 1 else None),
             progress=progress,
         )
         seconds = time.perf_counter() - started
-        picture = pictures.to_bytes(samples, chosen_format)
+        samples, depth = found.samples, found.header.bit_depth
+        assert samples is not None
+        picture = pictures.to_bytes(samples, chosen_format, depth)
         assert job.target is not None
         output.write(job.target, picture, force=force)
-        height, width = samples.shape
+        height, width = samples.shape[:2]
         return Decoded(
             input=job.source,
             output=job.target,

@@ -74,7 +74,8 @@ class Described:
         found, header = self.found, self.found.header
         yield (
             f"picture  {header.width}x{header.height}, "
-            f"{header.planes} plane of {header.bit_depth} bits"
+            f"{header.planes} plane{'s' * (header.planes > 1)} of {header.bit_depth} "
+            f"bit{'s' * (header.bit_depth > 1)}"
         )
         yield (
             f"format   version {header.version}, profile {header.profile}, "

@@ -43,8 +43,10 @@ from mmpcodec.params import (
 MAGIC = b"\x89MMP\r\n\x1a\n"
 VERSION = 0
 PROFILE = 0
-PLANES = 1
-BIT_DEPTH = 8
+MAX_PLANES = 4
+MAX_BIT_DEPTH = 16
+PLANES, BIT_DEPTH = 1, 8
+"""Of pictures that are not coded by exact samples."""
 CODINGS = ("trees", "predicted blocks", "exact samples")
 MAX_DIMENSION = 1 << 24
 SECTION = "Container"
@@ -66,8 +68,8 @@ FIELDS = (
     Field("profile", 1, PROFILE, PROFILE),
     Field("width", 4, 1, MAX_DIMENSION),
     Field("height", 4, 1, MAX_DIMENSION),
-    Field("planes", 1, PLANES, PLANES),
-    Field("bit depth", 1, BIT_DEPTH, BIT_DEPTH),
+    Field("planes", 1, 1, MAX_PLANES),
+    Field("bit depth", 1, 1, MAX_BIT_DEPTH),
     Field("fragment size", 1, min(FRAGMENT_SIZES), max(FRAGMENT_SIZES)),
     Field("partition", 1, 0, len(Partition) - 1),
     Field("index classes", 1, 0, 1),
@@ -136,8 +138,11 @@ def coding_of(tools: Tools) -> str:
 
 
 def samples_crc(samples: np.ndarray) -> int:
-    """CRC-32 of the samples in rows from the top, as they are shown."""
-    return zlib.crc32(np.ascontiguousarray(samples).data)
+    """CRC-32 of the samples as they are shown: rows from the top, the planes of a pixel together.
+
+    Those of more than 8 bits are two bytes each, big-endian.
+    """
+    return zlib.crc32(np.ascontiguousarray(samples, samples.dtype.newbyteorder(">")).data)
 
 
 def stream_crc(checked: bytes, payload: bytes) -> int:
@@ -146,29 +151,35 @@ def stream_crc(checked: bytes, payload: bytes) -> int:
 
 
 def write(
-    samples: np.ndarray, tools: Tools, payload: bytes, coefficients: Coefficients = OFF
+    samples: np.ndarray,
+    tools: Tools,
+    payload: bytes,
+    coefficients: Coefficients = OFF,
+    bit_depth: int = BIT_DEPTH,
 ) -> bytes:
     """A whole file.
 
     Parameters
     ----------
-    samples : (H, W) uint8 array
+    samples : (H, W) or (H, W, C) array of uint8 or uint16
         What a decoder will show.
     tools : Tools
     payload : bytes
         Of the range coder.
     coefficients : Coefficients
         Of the post filter, with which it shows the samples.
+    bit_depth : int
+        Above 8 for uint16 only.
     """
     payload = bytes(value - LEAST for own in coefficients for value in own) + payload
-    height, width = samples.shape
+    height, width, *planes = samples.shape
     values = {
         "version": VERSION,
         "profile": PROFILE,
         "width": width,
         "height": height,
-        "planes": PLANES,
-        "bit depth": BIT_DEPTH,
+        "planes": planes[0] if planes else 1,
+        "bit depth": bit_depth,
         "fragment size": tools.fragment_size,
         "partition": tools.partition,
         "index classes": tools.index_classes,
@@ -235,6 +246,8 @@ def read(data: bytes, limits: DecodeLimits) -> tuple[Header, bytes]:
         ),
         payload_size=values["payload size"],
         samples_crc=values["samples CRC"],
+        planes=values["planes"],
+        bit_depth=values["bit depth"],
     )
     _check_limits(header, limits)
     payload = data[HEADER_SIZE:]
@@ -290,12 +303,18 @@ def _read_field(data: bytes, field: Field) -> int:
 def _check_together(values: dict[str, int]) -> None:
     """Fields whose allowed values depend on another field."""
     coding = CODINGS[values["coding"]]
-    if coding == "exact samples" and values["post filter"]:
-        raise CorruptStream(
-            SECTION,
-            f"post filter is {values['post filter']}, allowed with exact samples is 0",
-            OFFSETS["post filter"],
-        )
+    with_coding = (
+        {"post filter": 0}
+        if coding == "exact samples"
+        else {"planes": PLANES, "bit depth": BIT_DEPTH}
+    )
+    for name, allowed in with_coding.items():
+        if values[name] != allowed:
+            raise CorruptStream(
+                SECTION,
+                f"{name} is {values[name]}, allowed with {coding} is {allowed}",
+                OFFSETS[name],
+            )
     prediction = coding == "predicted blocks"
     for name in (tool.replace("_", " ") for tool in ALLOWED_WITH[prediction]):
         if fault := fault_with(prediction, name.replace(" ", "_"), values[name]):

@@ -8,6 +8,7 @@ from mmpcodec import backends
 from mmpcodec.backends.base import Progress, Trace
 from mmpcodec.codec import container
 from mmpcodec.codec.container import Header
+from mmpcodec.codec.planes import from_planes
 from mmpcodec.codec.postfilter import coefficient_bits
 from mmpcodec.errors import ParameterError
 from mmpcodec.params import DecodeLimits, check_threads
@@ -22,7 +23,7 @@ class Inspection:
     header : Header
     file_size : int
         In bytes.
-    samples : (H, W) uint8 array or None
+    samples : (H, W) or (H, W, C) array of uint8 or uint16, or None
     trace : Trace or None
         Both None when only the header was read.
     """
@@ -80,6 +81,12 @@ def inspect(
         return Inspection(header, len(data))
     shape = header.height, header.width
     chosen = backends.get(backend)
+    if header.tools.exact:
+        whole = header.planes, *shape
+        planes, trace = chosen.decode_exact(payload, whole, header.bit_depth, progress=progress)
+        samples = from_planes(planes, header.bit_depth)
+        container.check_samples(header, samples)
+        return Inspection(header, len(data), samples, trace.with_filter(0))
     coded = chosen.decode(payload, shape, header.tools, threads=threads, progress=progress)
     samples = chosen.post_filter.apply(coded.samples, header.coefficients)
     container.check_samples(header, samples)
@@ -113,7 +120,9 @@ def decode(
 
     Returns
     -------
-    (H, W) uint8 array
+    (H, W) or (H, W, C) array
+        uint8 up to 8 bits a sample, else uint16; C is 2 for gray and alpha, 3 for red, green and
+        blue, 4 for these and alpha.
 
     Raises
     ------

@@ -1,6 +1,6 @@
 """Encoding: from an array to the bytes of a file."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import partial
@@ -12,14 +12,18 @@ import numpy as np
 from mmpcodec import backends
 from mmpcodec.backends.base import Backend, Coded, Progress, Trace
 from mmpcodec.codec import container
+from mmpcodec.codec.container import BIT_DEPTH
 from mmpcodec.codec.fragments import fragments_in
+from mmpcodec.codec.planes import check_picture, is_plain, to_planes
 from mmpcodec.codec.points import Point, squared_error
 from mmpcodec.codec.postfilter import OFF, coefficient_bits
 from mmpcodec.codec.target_search import Pass, reach
 from mmpcodec.codec.targets import Target, lambda_or_target
 from mmpcodec.devices import on_device, processors
 from mmpcodec.errors import Infeasible, ParameterError
-from mmpcodec.params import EncodeParams, Tools, check_threads
+from mmpcodec.params import PRESETS, EncodeParams, Tools, check_threads
+
+EXACT = PRESETS["exact"]
 
 
 @dataclass(frozen=True)
@@ -30,7 +34,7 @@ class Encoding:
     ----------
     data : bytes
         The whole file.
-    samples : (H, W) uint8 array
+    samples : (H, W) or (H, W, C) array of uint8 or uint16
         What a decoder will show.
     trace : Trace
     backend : str
@@ -83,31 +87,18 @@ class SharedProgress:
         self._stopped = True
 
 
-def check_picture(array: Any) -> Any:
-    """The array as the codec takes it.
+def in_turn(progress: Progress | None, arrays: Sequence[Any]) -> Iterator[Progress]:
+    """Progress of pictures that are encoded one after the other, in fragments of all."""
+    parts = [fragments_in(array.shape[:2]) for array in arrays]
 
-    Returns
-    -------
-    (H, W) uint8 array in C order
-        Where it lay: a CuPy array stays on its device.
+    def part(before: int, own: int) -> Progress:
+        def advance(done: int, total: int) -> bool:
+            return progress is None or progress(before + own * done // total, sum(parts))
 
-    Raises
-    ------
-    ParameterError
-        For anything but 8-bit gray with at least one pixel.
-    """
-    if not on_device(array):
-        array = np.asarray(array)
-    if array.dtype != np.uint8 or array.ndim != 2 or array.size == 0:
-        raise ParameterError(
-            f"picture of shape {array.shape} and type {array.dtype}: "
-            "supported are (height, width) arrays of uint8 (8-bit gray) with at least one pixel"
-        )
-    if max(array.shape) > container.MAX_DIMENSION:
-        raise ParameterError(
-            f"picture of shape {array.shape}: at most {container.MAX_DIMENSION} pixels a side"
-        )
-    return array if on_device(array) else np.ascontiguousarray(array)
+        return advance
+
+    for number, own in enumerate(parts):
+        yield part(sum(parts[:number]), own)
 
 
 def encode_pictures(
@@ -115,6 +106,7 @@ def encode_pictures(
     params: EncodeParams,
     *,
     target: Target | None = None,
+    depth: int | None = None,
     backend: str = "auto",
     threads: int | None = None,
     progress: Progress | None = None,
@@ -126,10 +118,14 @@ def encode_pictures(
     since all write the same bytes; a single set of tools is not. With a target the lambda of the
     parameters has no part.
     """
-    planes = []
+    planes, depths = [], []
     for number, array in enumerate(arrays):
         try:
-            planes.append(check_picture(array))
+            plane, bits = check_picture(array, depth)
+            if not is_plain(plane, bits):
+                check_lossless(plane, bits, params, target)
+            planes.append(plane)
+            depths.append(bits)
         except ParameterError as error:
             raise ParameterError(f"number {number}: {error}" if number else str(error)) from error
     check_threads(threads)
@@ -143,6 +139,17 @@ def encode_pictures(
             )
         backend = "cuda"
     sources = [plane.get() if on_device(plane) else plane for plane in planes]
+    if not all(map(is_plain, planes, depths)):
+        if len(planes) == 1:
+            exact = next(each for each in params.each_alone() if each.tools.exact)
+            coder = _backends_of(params, backend, fragments_in(planes[0].shape[:2]))[exact.tools]
+            return [_encode_exact(sources[0], depths[0], params.lam, coder, progress)]
+        return [
+            encode_picture(
+                plane, params, depth=bits, backend=backend, threads=threads, progress=part
+            )
+            for plane, bits, part in zip(planes, depths, in_turn(progress, planes), strict=True)
+        ]
     if target is not None:
         return [
             _encode_to(target, plane, source, params, backend, threads, progress, on_pass, number)
@@ -260,12 +267,42 @@ def _encode_planes(
     progress: Progress | None,
 ) -> list[Encoding]:
     """Encode pictures that were checked with one set of tools; sources are they on the host."""
+    if params.tools.exact:
+        return [
+            _encode_exact(source, BIT_DEPTH, params.lam, backend, progress) for source in sources
+        ]
     coded = backend.encode_batch(planes, params, threads=threads, progress=progress)
     finished = partial(finish, params=params, backend=backend)
     if len(coded) == 1:
         return [finished(sources[0], coded[0])]
     with ThreadPoolExecutor(threads or processors()) as pool:
         return list(pool.map(finished, sources, coded))
+
+
+def check_lossless(array: Any, depth: int, params: EncodeParams, target: Target | None) -> None:
+    """Check that a picture that only exact samples can code is to be coded by them.
+
+    Raises
+    ------
+    ParameterError
+        When something may be lost.
+    """
+    wanted = target is None and any(tools.exact for tools in (params.tools, *params.candidates))
+    if not (wanted and (params.lam == 0 or not params.candidates)):
+        planes = 1 if array.ndim == 2 else array.shape[2]
+        raise ParameterError(
+            f"picture of {planes} plane{'s' * (planes > 1)} of {depth} bits: only gray of "
+            f"{BIT_DEPTH} bits can be coded with loss; lambda must be 0, or preset exact"
+        )
+
+
+def _encode_exact(
+    source: np.ndarray, depth: int, lam: float, backend: Backend, progress: Progress | None
+) -> Encoding:
+    """Encode a picture that was checked, without loss."""
+    payload, trace = backend.encode_exact(to_planes(source), depth, progress=progress)
+    data = container.write(source, EXACT, payload, bit_depth=depth)
+    return Encoding(data, source, trace.with_filter(0), backend.name, lam)
 
 
 def _cost(encoding: Encoding, source: np.ndarray) -> tuple[float, int]:
@@ -288,7 +325,7 @@ def finish(source: np.ndarray, coded: Coded, params: EncodeParams, backend: Back
     backend : Backend
     """
     coefficients = OFF
-    if params.tools.post_filter and not params.tools.exact:
+    if params.tools.post_filter:
         coefficients = backend.post_filter.fit(source, coded.samples, params.lambda_fixed)
     samples = backend.post_filter.apply(coded.samples, coefficients)
     return Encoding(
@@ -317,6 +354,7 @@ def encode_batch(
     target_size: int | None = None,
     target_bpp: float | None = None,
     target_psnr: float | None = None,
+    depth: int | None = None,
     backend: str = "auto",
     threads: int | None = None,
     progress: Progress | None = None,
@@ -330,9 +368,9 @@ def encode_batch(
 
     Parameters
     ----------
-    arrays : iterable of (H, W) uint8 arrays
+    arrays : iterable of arrays
         NumPy arrays, or CuPy arrays, which stay on their device.
-    lam, quality, target_size, target_bpp, target_psnr, backend, threads, on_pass, options
+    lam, quality, target_size, target_bpp, target_psnr, depth, backend, threads, on_pass, options
         As of ``encode``; a target is that of each file.
     progress : callable or None
         ``progress(done, total) -> bool`` counts the fragments of all pictures; with a target those
@@ -357,6 +395,7 @@ def encode_batch(
         arrays,
         EncodeParams.from_options(lam, **options),
         target=target,
+        depth=depth,
         backend=backend,
         threads=threads,
         progress=progress,
@@ -370,8 +409,10 @@ def encode(array: Any, /, lam: float | None = None, **options: Any) -> bytes:
 
     Parameters
     ----------
-    array : (H, W) uint8 array
-        8-bit gray samples, any size from 1x1 up. A CuPy array is encoded where it lies.
+    array : (H, W) or (H, W, C) array of uint8 or uint16
+        Gray; or gray and alpha, red, green and blue, these and alpha, which so far are coded
+        without loss only, as are other depths than 8. Any size from 1x1 up. A CuPy array is
+        encoded where it lies.
     lam : float or None
         Lagrange multiplier in squared error per bit: larger makes smaller files. 0 is lossless.
         None is 32 where none of the next four is given; of all five at most one may be.
@@ -383,6 +424,9 @@ def encode(array: Any, /, lam: float | None = None, **options: Any) -> bytes:
         The same in bits a pixel.
     target_psnr : float
         The smallest file found of at least so many dB, of the whole decoded picture.
+    depth : int or None
+        Bits of a sample, 1 to 16: of samples of 12 bits in uint16 it is 12. None takes all that
+        the type has.
     backend : {"auto", "cpu", "cuda", "reference"}
         Where to run. All backends write the same bytes. "auto" takes cuda where that is faster.
         What preset "auto" tries and the named one lacks is coded by another.

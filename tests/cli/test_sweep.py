@@ -39,7 +39,9 @@ def test_json_lines_are_those_of_the_file(mmp, picture):
 
 def test_every_preset_by_default(mmp, picture):
     mmp("sweep", picture, "--out", "out", "-l", "64", "--peers", "none")
-    assert [row["codec"] for row in rows()] == [f"mmp:preset={preset}" for preset in PRESETS]
+    assert [row["codec"] for row in rows()] == [
+        f"mmp:preset={name}" for name, tools in PRESETS.items() if not tools.exact
+    ]
     assert rows()[0]["point"] == 64
 
 

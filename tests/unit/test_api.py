@@ -19,15 +19,15 @@ PICTURE = natural(np.random.default_rng(0), 60, 70)
 @pytest.mark.parametrize(
     ("array", "says"),
     [
-        (np.zeros((4, 4), np.uint16), "type uint16"),
-        (np.zeros((4, 4, 3), np.uint8), r"shape \(4, 4, 3\)"),
+        (np.zeros((4, 4), np.int32), "type int32"),
+        (np.zeros((4, 4, 5), np.uint8), r"shape \(4, 4, 5\)"),
         (np.zeros((0, 4), np.uint8), r"shape \(0, 4\)"),
         (np.zeros((4, 4), bool), "type bool"),
         ([[0.5]], "type float64"),
     ],
 )
 def test_unsupported_pictures_are_refused(array, says):
-    with pytest.raises(ParameterError, match=f"{says}.*8-bit gray"):
+    with pytest.raises(ParameterError, match=f"{says}.*supported are"):
         mmpcodec.encode(array)
 
 
@@ -37,7 +37,10 @@ def test_unsupported_pictures_are_refused(array, says):
         ({"lam": -1}, "lam = -1: must be finite and not negative"),
         ({"lam": float("nan")}, "lam = nan"),
         ({"lam": "32"}, "must be a number"),
-        ({"preset": "best"}, "preset = 'best': must be one of auto, photo, text, mixed, plain"),
+        (
+            {"preset": "best"},
+            "preset = 'best': must be one of auto, photo, text, mixed, exact, plain",
+        ),
         ({"preset": ["text"]}, "preset = \\['text'\\]: must be one of auto"),
         ({"partition": "free"}, "partition = 'free': must be one of flexible, dyadic"),
         ({"dictionary_limit": 255}, "dictionary_limit = 255: must be from 256 to 65536"),

@@ -93,8 +93,10 @@ def test_inspect_reads_the_header(data):
         ("width", 0, 4, CorruptStream, "width is 0, allowed is 1 to 16777216"),
         ("height", 2**32 - 1, 4, CorruptStream, "height is 4294967295"),
         ("width", 1 << 24, 4, LimitExceeded, "picture is 16777216x20, 536870912 pixels"),
-        ("planes", 3, 1, CorruptStream, "planes is 3, allowed is 1"),
-        ("bit depth", 16, 1, CorruptStream, "bit depth is 16, allowed is 8"),
+        ("planes", 3, 1, CorruptStream, "planes is 3, allowed with trees is 1"),
+        ("planes", 5, 1, CorruptStream, "planes is 5, allowed is 1 to 4"),
+        ("bit depth", 16, 1, CorruptStream, "bit depth is 16, allowed with trees is 8"),
+        ("bit depth", 17, 1, CorruptStream, "bit depth is 17, allowed is 1 to 16"),
         (
             "fragment size",
             32,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mmpcodec
-from mmpcodec import CorruptStream, EncodeParams, ParameterError, Tools
+from mmpcodec import CorruptStream, EncodeParams, ParameterError
 from mmpcodec.codec import exact
 from mmpcodec.codec.fitted import FadedSums, fitted_weights
 from mmpcodec.codec.mixedbits import MOST_MIXED, MOST_STRETCH, MixedBits, squash, stretch
@@ -100,7 +100,7 @@ def test_no_values_are_refused():
     payload = writer.finish()
     for backend in mmpcodec.backends.HOST:
         with pytest.raises(CorruptStream, match="no value occurs"):
-            mmpcodec.backends.get(backend).decode(payload, (3, 3), Tools(exact=True))
+            mmpcodec.backends.get(backend).decode_exact(payload, (1, 3, 3), 8)
 
 
 def test_exact_and_prediction_exclude_each_other():
@@ -122,3 +122,77 @@ def test_auto_takes_it_for_lossless_photographs():
     data = mmpcodec.encode(picture, 0)
     assert mmpcodec.inspect(data).header.tools.exact
     assert len(data) < len(mmpcodec.encode(picture, 0, preset="text")) / 2
+
+
+def pictures():
+    """Pictures of every form, with their depths."""
+    rng = np.random.default_rng(8)
+    shaded = np.add.outer(np.arange(9), 2 * np.arange(14))
+    for depth in (1, 3, 8, 10, 12, 16):
+        kind = np.uint8 if depth <= 8 else np.uint16
+        for planes in (1, 2, 3, 4):
+            noise = rng.integers(0, 3, (9, 14, planes))
+            samples = ((shaded[..., None] + noise) % (1 << depth)).astype(kind)
+            yield samples[..., 0] if planes == 1 else samples, depth
+
+
+@pytest.mark.parametrize("backend", ["cpu", "reference"])
+def test_every_form_and_depth_comes_back(backend):
+    for samples, depth in pictures():
+        data = mmpcodec.encode(samples, 0, depth=depth, preset="exact", backend=backend)
+        found = mmpcodec.inspect(data, decode=True, backend="cpu")
+        assert (found.header.bit_depth, found.header.planes) == (depth, samples[0, 0].size)
+        assert found.samples.dtype == samples.dtype
+        np.testing.assert_array_equal(found.samples, samples)
+        assert data == mmpcodec.encode(samples, 0, depth=depth, preset="exact")
+
+
+def test_planes_that_are_alike_cost_little():
+    rng = np.random.default_rng(4)
+    gray = rng.integers(0, 256, (40, 50), np.uint8)
+    alone = len(mmpcodec.encode(gray, 0, preset="exact"))
+    thrice = len(mmpcodec.encode(np.dstack([gray] * 3), 0, preset="exact"))
+    assert thrice < 1.15 * alone
+
+
+@pytest.mark.parametrize(
+    ("array", "options", "says"),
+    [
+        (np.zeros((3, 3), np.uint16), {}, "1 plane of 16 bits: only gray of 8 bits can be coded"),
+        (np.zeros((3, 3, 3), np.uint8), {"lam": 9}, "3 planes of 8 bits: only gray of 8 bits"),
+        (np.zeros((3, 3, 3), np.uint8), {"target_size": 900}, "3 planes of 8 bits: only gray"),
+        (np.zeros((3, 3), np.uint8), {"lam": 0, "depth": 9}, "depth = 9: must be from 1 to 8"),
+        (np.zeros((3, 3), np.uint8), {"lam": 0, "depth": 0}, "depth = 0: must be from 1 to 8"),
+        (np.zeros((3, 3), np.uint16), {"lam": 0, "depth": 17}, "must be from 1 to 16 for uint16"),
+        (np.full((3, 3), 4, np.uint8), {"lam": 0, "depth": 2}, "a sample of 4, allowed is 0 to 3"),
+        (np.zeros((3, 3, 5), np.uint8), {"lam": 0}, r"shape \(3, 3, 5\) and type uint8: supported"),
+        (np.zeros((3, 3), np.int16), {"lam": 0}, "type int16: supported are"),
+    ],
+)
+def test_what_cannot_be_coded_is_told(array, options, says):
+    with pytest.raises(ParameterError, match=says):
+        mmpcodec.encode(array, **options)
+
+
+def test_auto_takes_exact_for_what_only_it_can_code():
+    samples = np.random.default_rng(1).integers(0, 4096, (6, 7, 3)).astype(np.uint16)
+    np.testing.assert_array_equal(mmpcodec.decode(mmpcodec.encode(samples, 0, depth=12)), samples)
+
+
+def test_a_batch_of_all_forms_gives_each_its_own_file():
+    arrays = [samples for samples, depth in pictures() if depth in (8, 16)]
+    told = []
+    batch = mmpcodec.encode_batch(arrays, 0, progress=lambda *both: told.append(both) or True)
+    assert batch == [mmpcodec.encode(array, 0) for array in arrays]
+    done = [count for count, _ in told]
+    assert done == sorted(done)
+    assert {total for _, total in told} == {len(arrays)} == {done[-1]}
+
+
+def test_a_device_does_not_code_it():
+    class Device(mmpcodec.backends.cpu.CpuBackend):
+        name = "device"
+        encode_exact = mmpcodec.backends.base.Backend.encode_exact
+
+    with pytest.raises(mmpcodec.BackendUnavailable, match="device cannot run here: it has no ex"):
+        Device().encode_exact(np.zeros((1, 2, 2), np.uint16), 8)

@@ -188,15 +188,15 @@ def test_write_colour(tmp_path):
     pictures.write(colour, tmp_path / "drawing.png")
     with Image.open(tmp_path / "drawing.png") as image:
         np.testing.assert_array_equal(np.asarray(image), colour)
-    with pytest.raises(ParameterError, match="except for pgm"):
+    with pytest.raises(ParameterError, match="and type uint8 for pgm: must not"):
         pictures.to_bytes(colour, "pgm")
 
 
 @pytest.mark.parametrize(
-    "samples", [SAMPLES.astype(np.uint16), SAMPLES.ravel(), np.zeros((0, 3), np.uint8)]
+    "samples", [SAMPLES.astype(np.int32), SAMPLES.ravel(), np.zeros((0, 3), np.uint8)]
 )
 def test_write_refuses_other_arrays(samples):
-    with pytest.raises(ParameterError, match=r"shape .* and type .* for png: must be"):
+    with pytest.raises(ParameterError, match=r"shape .* and type .* for png: must not be empty"):
         pictures.to_bytes(samples, "png")
 
 

@@ -1,0 +1,79 @@
+"""What the codec takes as a picture: arrays of one to four planes, and their bits."""
+
+from typing import Any
+
+import numpy as np
+
+from mmpcodec.codec.container import BIT_DEPTH, MAX_BIT_DEPTH, MAX_DIMENSION, MAX_PLANES
+from mmpcodec.devices import on_device
+from mmpcodec.errors import ParameterError
+
+_SUPPORTED = (
+    "supported are (height, width) arrays, and (height, width, 2 to 4), of uint8 or uint16 with "
+    "at least one pixel"
+)
+
+
+def check_picture(array: Any, depth: int | None = None) -> tuple[Any, int]:
+    """The array as the codec takes it, and its bits per sample.
+
+    Parameters
+    ----------
+    array : array-like
+        (H, W) or (H, W, C), C from 2 to 4, of uint8 or uint16.
+    depth : int or None
+        Bits of a sample; None takes all that the type has.
+
+    Returns
+    -------
+    array : array in C order
+        Where it lay: a CuPy array stays on its device.
+    depth : int
+
+    Raises
+    ------
+    ParameterError
+        For another array, another depth than the type can hold, or a sample beyond it.
+    """
+    if not on_device(array):
+        array = np.asarray(array)
+    kinds = {np.dtype(np.uint8): 8, np.dtype(np.uint16): MAX_BIT_DEPTH}
+    shaped = array.ndim == 2 or (array.ndim == 3 and 2 <= array.shape[2] <= MAX_PLANES)
+    if array.dtype not in kinds or not shaped or array.size == 0:
+        raise ParameterError(f"picture of shape {array.shape} and type {array.dtype}: {_SUPPORTED}")
+    if max(array.shape[:2]) > MAX_DIMENSION:
+        raise ParameterError(
+            f"picture of shape {array.shape}: at most {MAX_DIMENSION} pixels a side"
+        )
+    most = kinds[array.dtype]
+    if depth is None:
+        depth = most
+    if isinstance(depth, bool) or not isinstance(depth, int) or not 1 <= depth <= most:
+        raise ParameterError(f"depth = {depth!r}: must be from 1 to {most} for {array.dtype}")
+    if depth < most and int(array.max()) >> depth:
+        raise ParameterError(
+            f"depth = {depth}: the picture has a sample of {int(array.max())}, allowed is 0 to "
+            f"{(1 << depth) - 1}"
+        )
+    return array if on_device(array) else np.ascontiguousarray(array), depth
+
+
+def is_plain(array: Any, depth: int) -> bool:
+    """Whether all presets can code it: 8-bit gray."""
+    return array.ndim == 2 and depth == BIT_DEPTH
+
+
+def to_planes(array: np.ndarray) -> np.ndarray:
+    """(C, H, W) uint16 array of a picture; of colours green comes first, alpha last."""
+    planes = array[None] if array.ndim == 2 else np.moveaxis(array, 2, 0)
+    if len(planes) >= 3:
+        planes = planes[[1, 0, *range(2, len(planes))]]
+    return np.ascontiguousarray(planes, np.uint16)
+
+
+def from_planes(planes: np.ndarray, depth: int) -> np.ndarray:
+    """The picture that ``to_planes`` was given: uint8 up to 8 bits, else uint16."""
+    if len(planes) >= 3:
+        planes = planes[[1, 0, *range(2, len(planes))]]
+    array = planes[0] if len(planes) == 1 else np.moveaxis(planes, 0, 2)
+    return np.ascontiguousarray(array, np.uint8 if depth <= BIT_DEPTH else np.uint16)
