@@ -48,7 +48,10 @@ def test_effort_changes_the_search_and_not_the_format(mmp, photo):
         (("--effort", 0), "effort = 0: must be from 1 to 9"),
         (("--effort", 10), "effort = 10: must be from 1 to 9"),
         (("-l", 0), "lam = 0: must be above 0 with prediction"),
-        (("--preset", "photograph"), "must be one of auto, photo, text, mixed, exact, plain, classic"),
+        (
+            ("--preset", "photograph"),
+            "must be one of auto, photo, text, mixed, exact, plain, classic",
+        ),
     ],
 )
 def test_wrong_values_are_refused(mmp, photo, files, options, said):

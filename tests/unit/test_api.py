@@ -39,7 +39,7 @@ def test_unsupported_pictures_are_refused(array, says):
         ({"lam": "32"}, "must be a number"),
         (
             {"preset": "best"},
-            "preset = 'best': must be one of auto, photo, text, mixed, exact, plain",
+            "preset = 'best': must be one of auto, photo, text, mixed",
         ),
         ({"preset": ["text"]}, "preset = \\['text'\\]: must be one of auto"),
         ({"partition": "free"}, "partition = 'free': must be one of flexible, dyadic"),
