@@ -46,8 +46,8 @@ BlockPicture::BlockPicture(int height, int width, int first_row, int first_colum
       first_column_(first_column),
       rows_(rows),
       columns_(columns),
-      samples_(size_t(rows) * columns + kReadBeyond),
-      units_(size_t(rows) * columns >> (2 * kUnitLog2)) {}
+      samples_(zeroed<uint8_t>(size_t(rows) * columns + kReadBeyond)),
+      units_(zeroed<Unit>(size_t(rows) * columns >> (2 * kUnitLog2))) {}
 
 void BlockPicture::move_to(int first_row, int first_column, const BlockPicture& other) {
     first_row_ = first_row, first_column_ = first_column;

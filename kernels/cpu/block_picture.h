@@ -4,28 +4,11 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
-
-#include <memory>
-#include <new>
 
 #include "block_kernels.h"
+#include "zeroed.h"
 
 namespace mmp {
-
-// Zeros that take no memory before they are touched: a file can claim more than it holds.
-template <class T>
-class Zeroed {
-public:
-    explicit Zeroed(size_t count)
-        : data_(static_cast<T*>(calloc(count ? count : 1, sizeof(T))), &free) {
-        if (!data_) throw std::bad_alloc();
-    }
-    T& operator[](size_t i) { return data_.get()[i]; }
-
-private:
-    std::unique_ptr<T[], decltype(&free)> data_;
-};
 
 struct BlockPlace {
     int row, column, a, b;

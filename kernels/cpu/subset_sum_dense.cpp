@@ -1,7 +1,6 @@
 // The bitset of sums. Items go over it in groups whose weights fit into the cache: each item follows
 // the one before it downwards, as far behind as its weight, so that it finds what that one left. Groups
 // follow each other in the same way, each on a thread of its own.
-#include <stdlib.h>
 #include <string.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include "interrupts.h"
 #include "subset_sum.h"
 #include "subset_sum_row.h"
+#include "zeroed.h"
 
 namespace mmp {
 
@@ -25,21 +25,6 @@ constexpr int kSpins = 2000;
 constexpr int64_t kNever = INT64_MAX;
 
 constexpr int64_t rounded_up(int64_t words) { return (words + kRowWords - 1) / kRowWords * kRowWords; }
-
-struct Free {
-    void operator()(void* memory) const { free(memory); }
-};
-
-template <class T>
-using Memory = std::unique_ptr<T[], Free>;
-
-// The pages come from the system as zeros, and only when they are touched.
-template <class T>
-Memory<T> zeros(int64_t count) {
-    void* memory = calloc(count, sizeof(T));
-    if (!memory) throw std::bad_alloc();
-    return Memory<T>(static_cast<T*>(memory));
-}
 
 struct Group {
     int64_t first, last;  // items first to last - 1
@@ -59,9 +44,9 @@ public:
           target_(target),
           limit_(limit),
           words_(rounded_up(limit / 64 + 1)),
-          memory_(zeros<uint64_t>(words_ + 2 * kRowWords)),
+          memory_(zeroed<uint64_t>(words_ + 2 * kRowWords)),
           bits_(memory_.get() + kRowWords) {
-        if constexpr (!std::is_void_v<Item>) makers_ = zeros<Item>(words_ * 64);
+        if constexpr (!std::is_void_v<Item>) makers_ = zeroed<Item>(words_ * 64);
         bits_[0] = 1;
         int64_t before = 0, after = 0;
         for (int64_t weight : weights) after += weight;
@@ -171,9 +156,9 @@ private:
 
     const std::vector<int64_t>& weights_;
     const int64_t target_, limit_, words_;
-    Memory<uint64_t> memory_;
+    Zeroed<uint64_t> memory_;
     uint64_t* bits_;
-    Memory<std::conditional_t<std::is_void_v<Item>, char, Item>> makers_;
+    Zeroed<std::conditional_t<std::is_void_v<Item>, char, Item>> makers_;
     std::vector<int64_t> lows_, highs_;  // words that each item changes
     std::vector<Group> groups_;
     std::atomic<bool> stopped_{false};
