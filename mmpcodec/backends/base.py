@@ -21,7 +21,7 @@ A backend asked for by name never falls back to another one; only of several can
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -249,17 +249,10 @@ class Backend(ABC):
         progress: Progress | None = None,
     ) -> list[Coded]:
         """Encode several planes, each as if alone; progress counts the fragments of all."""
-        fragments = [fragments_in(plane.shape) for plane in planes]
-        total, before = sum(fragments), 0
-        coded = []
-        for plane, own in zip(planes, fragments, strict=True):
-
-            def advance(done: int, _: int, before: int = before) -> bool:
-                return progress is None or progress(before + done, total)
-
-            coded.append(self.encode(plane, params, threads=threads, progress=advance))
-            before += own
-        return coded
+        return [
+            self.encode(plane, params, threads=threads, progress=part)
+            for plane, part in zip(planes, in_turn(progress, planes), strict=True)
+        ]
 
     @abstractmethod
     def decode(
@@ -272,6 +265,20 @@ class Backend(ABC):
         progress: Progress | None = None,
     ) -> Coded:
         """Decode a payload into a plane of ``shape`` (H, W)."""
+
+
+def in_turn(progress: Progress | None, arrays: Sequence) -> Iterator[Progress]:
+    """Progress of pictures that are encoded one after the other, in fragments of all."""
+    parts = [fragments_in(array.shape[:2]) for array in arrays]
+
+    def part(before: int, own: int) -> Progress:
+        def advance(done: int, total: int) -> bool:
+            return progress is None or progress(before + own * done // total, sum(parts))
+
+        return advance
+
+    for number, own in enumerate(parts):
+        yield part(sum(parts[:number]), own)
 
 
 def report_progress(progress: Progress | None, done: int, total: int) -> None:

@@ -60,6 +60,11 @@ class BitCoder(SymbolCoder, Protocol):
         """
 
 
+def moved(mean: int, value: int, uses: int) -> int:
+    """A mean after one more value, which counts the less the more it has seen."""
+    return mean + ((value - mean) * (2 * ONE // (2 * uses + 3)) >> 16)
+
+
 class BinaryModels:
     """Binary models of one syntax element, one for each of its contexts.
 
@@ -96,8 +101,7 @@ class BinaryModels:
     def learn(self, context: tuple[int, ...], bit: int) -> None:
         """Move a model's probability towards the bit, the less the more it has seen."""
         probability, uses = int(self.probability[context]), int(self.uses[context])
-        rate = 2 * ONE // (2 * uses + 3)
-        probability += (bit * ONE - probability) * rate >> 16
+        probability = moved(probability, bit * ONE, uses)
         self.probability[context] = min(max(probability, LEAST), MOST)
         self.uses[context] = min(uses + 1, MOST_USES)
 

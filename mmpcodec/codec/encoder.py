@@ -1,6 +1,6 @@
 """Encoding: from an array to the bytes of a file."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import partial
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mmpcodec import backends
-from mmpcodec.backends.base import Backend, Coded, Progress, Trace
+from mmpcodec.backends.base import Backend, Coded, Progress, Trace, in_turn
 from mmpcodec.codec import container
 from mmpcodec.codec.container import BIT_DEPTH
 from mmpcodec.codec.fragments import fragments_in
@@ -85,20 +85,6 @@ class SharedProgress:
     def stop(self) -> None:
         """Cancel those that still run."""
         self._stopped = True
-
-
-def in_turn(progress: Progress | None, arrays: Sequence[Any]) -> Iterator[Progress]:
-    """Progress of pictures that are encoded one after the other, in fragments of all."""
-    parts = [fragments_in(array.shape[:2]) for array in arrays]
-
-    def part(before: int, own: int) -> Progress:
-        def advance(done: int, total: int) -> bool:
-            return progress is None or progress(before + own * done // total, sum(parts))
-
-        return advance
-
-    for number, own in enumerate(parts):
-        yield part(sum(parts[:number]), own)
 
 
 def encode_pictures(

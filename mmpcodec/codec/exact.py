@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mmpcodec.codec.bitmodels import ONE, BinaryModels, BitCoder
+from mmpcodec.codec.bitmodels import ONE, BinaryModels, BitCoder, moved
 from mmpcodec.codec.fitted import WEIGHT_BITS, FadedSums, fitted_weights
 from mmpcodec.codec.mixedbits import MixedBits
 from mmpcodec.codec.symbols import SymbolReader, SymbolWriter
@@ -80,7 +80,7 @@ class Bias:
         self.mean = self.uses = 0
 
     def learn(self, error: int) -> None:
-        self.mean += (16 * error - self.mean) * (2 * ONE // (2 * self.uses + 3)) >> 16
+        self.mean = moved(self.mean, 16 * error, self.uses)
         self.uses = min(self.uses + 1, 64)
 
 

@@ -12,7 +12,7 @@ from functools import cache
 
 import numpy as np
 
-from mmpcodec.codec.bitmodels import ONE, BitCoder
+from mmpcodec.codec.bitmodels import ONE, BitCoder, moved
 
 MODELS = 8
 MOST_STRETCH, MOST_MIXED = 2047, 2815
@@ -71,7 +71,7 @@ class MixedBits:
             self.weights.setdefault((k, row, decision), np.full(MODELS, START_WEIGHT))
             for k, row in enumerate(self.rows)
         ]
-        single = [_limited(int(weights @ odds) >> 16, MOST_MIXED) for weights in sets]
+        single = [min(max(int(weights @ odds) >> 16, -MOST_MIXED), MOST_MIXED) for weights in sets]
         probability = int(squash()[(sum(single) >> 1) + MOST_MIXED])
         bit = coder.bit(syntax, probability, bit)
         for weights, mixture in zip(sets, single, strict=True):
@@ -86,10 +86,7 @@ class MixedBits:
 def learned(state: tuple[int, int], bit: int) -> tuple[int, int]:
     """A model's probability and uses after a bit."""
     probability, uses = state
-    probability += (bit * ONE - probability) * (2 * ONE // (2 * uses + 3)) >> 16
-    probability = min(max(probability, LEAST_PROBABILITY), ONE - LEAST_PROBABILITY)
-    return probability, min(uses + 1, MOST_USES)
-
-
-def _limited(value: int, most: int) -> int:
-    return min(max(value, -most), most)
+    probability = moved(probability, bit * ONE, uses)
+    return min(max(probability, LEAST_PROBABILITY), ONE - LEAST_PROBABILITY), min(
+        uses + 1, MOST_USES
+    )
