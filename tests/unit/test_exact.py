@@ -1,5 +1,6 @@
 """The parts of exact samples: mixed bits, fitted prediction, classes, values."""
 
+import zlib
 from decimal import Decimal, getcontext
 
 import numpy as np
@@ -145,6 +146,12 @@ def test_every_form_and_depth_comes_back(backend):
         assert found.samples.dtype == samples.dtype
         np.testing.assert_array_equal(found.samples, samples)
         assert data == mmpcodec.encode(samples, 0, depth=depth, preset="exact")
+
+
+def test_checksum_of_deep_samples_is_big_endian():
+    samples = np.array([[[0x102, 0x304], [0x506, 0x708]]], np.uint16)
+    header = mmpcodec.inspect(mmpcodec.encode(samples, 0, depth=12)).header
+    assert header.samples_crc == zlib.crc32(bytes([1, 2, 3, 4, 5, 6, 7, 8]))
 
 
 def test_planes_that_are_alike_cost_little():
