@@ -44,6 +44,8 @@ ALLOWED_WITH: dict[bool, dict[str, tuple[Sequence[int], str]]] = {
 """Values, and they in words, of what depends on prediction."""
 MAX_EFFORT = 9
 MAX_THREADS = 1024
+MIN_TILE_SIZE = 64
+MAX_TILE_SIZE = 1 << 24
 RATE_MODELS = ("adaptive", "log2")
 
 
@@ -116,6 +118,18 @@ def check_threads(threads: int | None) -> None:
     """
     if threads is not None:
         _check_int("threads", threads, 1, MAX_THREADS)
+
+
+def check_tile_size(size: int) -> None:
+    """Check the height and width of tiles; 0 is one tile.
+
+    Raises
+    ------
+    ParameterError
+        When it is neither 0 nor an integer from 64 to 2**24.
+    """
+    if isinstance(size, bool) or size != 0:
+        _check_int("tile_size", size, MIN_TILE_SIZE, MAX_TILE_SIZE)
 
 
 def _switch(name: str, value: Any) -> bool:

@@ -249,9 +249,10 @@ class Backend(ABC):
         progress: Progress | None = None,
     ) -> list[Coded]:
         """Encode several planes, each as if alone; progress counts the fragments of all."""
+        shares = [fragments_in(plane.shape) for plane in planes]
         return [
             self.encode(plane, params, threads=threads, progress=part)
-            for plane, part in zip(planes, in_turn(progress, planes), strict=True)
+            for plane, part in zip(planes, in_turn(progress, shares), strict=True)
         ]
 
     @abstractmethod
@@ -267,18 +268,17 @@ class Backend(ABC):
         """Decode a payload into a plane of ``shape`` (H, W)."""
 
 
-def in_turn(progress: Progress | None, arrays: Sequence) -> Iterator[Progress]:
-    """Progress of pictures that are encoded one after the other, in fragments of all."""
-    parts = [fragments_in(array.shape[:2]) for array in arrays]
+def in_turn(progress: Progress | None, shares: Sequence[int]) -> Iterator[Progress]:
+    """Progress of parts of a work that come one after the other; shares are their fragments."""
 
     def part(before: int, own: int) -> Progress:
         def advance(done: int, total: int) -> bool:
-            return progress is None or progress(before + own * done // total, sum(parts))
+            return progress is None or progress(before + own * done // total, sum(shares))
 
         return advance
 
-    for number, own in enumerate(parts):
-        yield part(sum(parts[:number]), own)
+    for number, own in enumerate(shares):
+        yield part(sum(shares[:number]), own)
 
 
 def report_progress(progress: Progress | None, done: int, total: int) -> None:

@@ -1,358 +1,171 @@
-"""The container: magic, header, payload. Source: section "Container" of ``docs/format.md``."""
+"""The container: magic, header, metadata, tiles. Source: section "Container" of the format.
 
-import itertools
+What a tile holds is left to ``layers``.
+"""
+
 import zlib
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
 
-import numpy as np
-
-from mmpcodec.codec.fragments import fragments_in
-from mmpcodec.codec.postfilter import (
-    CLASSES,
-    LEAST,
-    MOST,
-    OFF,
-    TAPS,
-    Coefficients,
-    coefficient_bits,
-)
-from mmpcodec.codec.scales import FRAGMENT_SIZE
-from mmpcodec.errors import (
-    BadMagic,
-    CorruptStream,
-    LimitExceeded,
-    TruncatedStream,
-    UnsupportedVersion,
-)
-from mmpcodec.params import (
-    ALLOWED_WITH,
-    FRAGMENT_SIZES,
-    MAX_COPY_RADIUS,
-    MAX_DICTIONARY_LIMIT,
-    MAX_DISPLACED_BLOCKS,
-    MAX_REDUNDANCY_RADIUS,
-    MAX_STEP,
-    MAX_TEMPLATES,
-    MIN_DICTIONARY_LIMIT,
-    DecodeLimits,
-    Partition,
-    Tools,
-    fault_with,
-)
+from mmpcodec.codec import chunks
+from mmpcodec.codec.forms import MAX_DEPTH, Form
+from mmpcodec.codec.numbers import Fields, number
+from mmpcodec.codec.tiles import Tile, tile_count, tiles_of
+from mmpcodec.errors import BadMagic, CorruptStream, TruncatedStream, UnsupportedVersion
+from mmpcodec.metadata import Metadata
+from mmpcodec.params import MAX_TILE_SIZE, MIN_TILE_SIZE
 
 MAGIC = b"\x89MMP\r\n\x1a\n"
-VERSION = 0
-PROFILE = 0
-MAX_PLANES = 4
-MAX_BIT_DEPTH = 16
-PLANES, BIT_DEPTH = 1, 8
-"""Of pictures that are not coded by exact samples."""
-CODINGS = ("trees", "predicted blocks", "exact samples")
+VERSION = 1
 MAX_DIMENSION = 1 << 24
+CRC_BYTES = 4
+LEAST_TILE_BYTES = 10
+"""Of the shortest tile that a file can name: two checksums, a coding and a payload of no bytes."""
 SECTION = "Container"
-FILTER_SECTION = "Post filter"
-
-
-@dataclass(frozen=True)
-class Field:
-    """A big-endian unsigned integer of the header and its allowed range."""
-
-    name: str
-    size: int
-    low: int
-    high: int
-
-
-FIELDS = (
-    Field("version", 1, VERSION, VERSION),
-    Field("profile", 1, PROFILE, PROFILE),
-    Field("width", 4, 1, MAX_DIMENSION),
-    Field("height", 4, 1, MAX_DIMENSION),
-    Field("planes", 1, 1, MAX_PLANES),
-    Field("bit depth", 1, 1, MAX_BIT_DEPTH),
-    Field("fragment size", 1, min(FRAGMENT_SIZES), max(FRAGMENT_SIZES)),
-    Field("partition", 1, 0, len(Partition) - 1),
-    Field("index classes", 1, 0, 1),
-    Field("flag contexts", 1, 0, 1),
-    Field("copy radius", 1, 0, MAX_COPY_RADIUS),
-    Field("dictionary limit", 4, MIN_DICTIONARY_LIMIT, MAX_DICTIONARY_LIMIT),
-    Field("displaced blocks", 1, 0, MAX_DISPLACED_BLOCKS),
-    Field("redundancy radius", 2, 0, MAX_REDUNDANCY_RADIUS),
-    Field("replacement", 1, 0, 1),
-    Field("tile size", 4, 0, 0),
-    Field("post filter", 1, 0, (1 << CLASSES) - 1),
-    Field("coding", 1, 0, len(CODINGS) - 1),
-    Field("dictionary", 1, 0, 1),
-    Field("least squares", 1, 0, 1),
-    Field("templates", 1, 0, MAX_TEMPLATES),
-    Field("step", 2, 0, MAX_STEP),
-    Field("payload size", 8, 0, (1 << 63) - 1),
-    Field("samples CRC", 4, 0, (1 << 32) - 1),
-    Field("stream CRC", 4, 0, (1 << 32) - 1),
-)
-OFFSETS = dict(
-    zip(
-        (field.name for field in FIELDS),
-        itertools.accumulate((field.size for field in FIELDS), initial=len(MAGIC)),
-        strict=False,
-    )
-)
-HEADER_SIZE = len(MAGIC) + sum(field.size for field in FIELDS)
 
 
 @dataclass(frozen=True)
 class Header:
-    """The fields of a file's header that a caller may ask for.
+    """What a file says of its picture before the first tile.
 
     Parameters
     ----------
     width, height : int
         In pixels.
-    tools : Tools
-    payload_size : int
-        In bytes.
-    samples_crc : int
-        CRC-32 of the decoded samples.
-    coefficients : Coefficients
-        Of the post filter.
+    form : Form
+    depth : int
+        Bits of a sample.
+    tile_size : int
+        Height and width of tiles; 0 where there is one.
+    metadata : Metadata
+    tile_bytes : tuple of int
+        Bytes of each tile.
+    size : int
+        Bytes of the file before the first tile.
     """
 
     width: int
     height: int
-    tools: Tools
-    payload_size: int
-    samples_crc: int
-    coefficients: Coefficients = OFF
-    version: int = VERSION
-    profile: int = PROFILE
-    planes: int = PLANES
-    bit_depth: int = BIT_DEPTH
+    form: Form = Form.GRAY
+    depth: int = 8
     tile_size: int = 0
+    metadata: Metadata = Metadata()
+    tile_bytes: tuple[int, ...] = ()
+    size: int = 0
+    version: int = VERSION
+
+    @property
+    def planes(self) -> int:
+        """Samples of a pixel."""
+        return self.form.planes
+
+    @property
+    def white(self) -> int:
+        """The level that is shown as white."""
+        return (1 << self.depth) - 1 if self.metadata.white is None else self.metadata.white
+
+    @cached_property
+    def tiles(self) -> tuple[Tile, ...]:
+        """Where the tiles lie in the picture, in the order of the file."""
+        return tuple(tiles_of(self.height, self.width, self.tile_size))
+
+    @cached_property
+    def tile_offsets(self) -> tuple[int, ...]:
+        """Where each tile begins in the file, and last where the file ends."""
+        return tuple(accumulate(self.tile_bytes, initial=self.size))
 
 
-def coding_of(tools: Tools) -> str:
-    """What codes the picture, one of ``CODINGS``."""
-    if tools.exact:
-        return "exact samples"
-    return "predicted blocks" if tools.prediction else "trees"
-
-
-def samples_crc(samples: np.ndarray) -> int:
-    """CRC-32 of the samples as they are shown: rows from the top, the planes of a pixel together.
-
-    Those of more than 8 bits are two bytes each, big-endian.
-    """
-    return zlib.crc32(np.ascontiguousarray(samples, samples.dtype.newbyteorder(">")).data)
-
-
-def stream_crc(checked: bytes, payload: bytes) -> int:
-    """CRC-32 of the header up to this checksum, followed by the payload."""
-    return zlib.crc32(payload, zlib.crc32(checked))
-
-
-def write(
-    samples: np.ndarray,
-    tools: Tools,
-    payload: bytes,
-    coefficients: Coefficients = OFF,
-    bit_depth: int = BIT_DEPTH,
-) -> bytes:
-    """A whole file.
-
-    Parameters
-    ----------
-    samples : (H, W) or (H, W, C) array of uint8 or uint16
-        What a decoder will show.
-    tools : Tools
-    payload : bytes
-        Of the range coder.
-    coefficients : Coefficients
-        Of the post filter, with which it shows the samples.
-    bit_depth : int
-        Above 8 for uint16 only.
-    """
-    payload = bytes(value - LEAST for own in coefficients for value in own) + payload
-    height, width, *planes = samples.shape
-    values = {
-        "version": VERSION,
-        "profile": PROFILE,
-        "width": width,
-        "height": height,
-        "planes": planes[0] if planes else 1,
-        "bit depth": bit_depth,
-        "fragment size": tools.fragment_size,
-        "partition": tools.partition,
-        "index classes": tools.index_classes,
-        "flag contexts": tools.flag_contexts,
-        "copy radius": tools.copy_radius,
-        "dictionary limit": tools.dictionary_limit,
-        "displaced blocks": tools.displaced_blocks,
-        "redundancy radius": tools.redundancy_radius,
-        "replacement": tools.replacement,
-        "tile size": 0,
-        "post filter": sum(bool(own) << number for number, own in enumerate(coefficients)),
-        "coding": CODINGS.index(coding_of(tools)),
-        "dictionary": tools.dictionary,
-        "least squares": tools.least_squares,
-        "templates": tools.templates,
-        "step": tools.step,
-        "payload size": len(payload),
-        "samples CRC": samples_crc(samples),
-    }
-    checked = MAGIC + b"".join(
-        int(values[field.name]).to_bytes(field.size, "big") for field in FIELDS[:-1]
+def write_header(header: Header) -> bytes:
+    """All that comes before the first tile; ``size`` of the header has no part."""
+    fields = [
+        header.form,
+        header.depth,
+        header.width,
+        header.height,
+        header.tile_size,
+    ]
+    checked = b"".join(
+        [
+            MAGIC,
+            bytes([VERSION]),
+            *map(number, fields),
+            chunks.write(header.metadata),
+            *map(number, header.tile_bytes),
+        ]
     )
-    return checked + stream_crc(checked, payload).to_bytes(4, "big") + payload
+    return checked + zlib.crc32(checked).to_bytes(CRC_BYTES, "big")
 
 
-def read(data: bytes, limits: DecodeLimits) -> tuple[Header, bytes]:
-    """Header and range coder's payload of a file, after every check that needs no decoding.
+def write(header: Header, tiles: Sequence[bytes]) -> bytes:
+    """A whole file; the header's ``tile_bytes`` are those of the tiles."""
+    return b"".join([write_header(header), *tiles])
+
+
+def read_header(data: memoryview) -> Header:
+    """The header of a file, after every check that needs no tile.
 
     Raises
     ------
     FormatError
         The subclass says what is wrong, the message which field, value and range.
     """
+    fields = Fields(data, SECTION)
     if not data:
         raise TruncatedStream(SECTION, "file is empty", 0)
-    if data[: len(MAGIC)] != MAGIC[: len(data)]:
-        raise BadMagic(SECTION, f"magic is {data[: len(MAGIC)].hex(' ')}, not {MAGIC.hex(' ')}", 0)
-    if len(data) < HEADER_SIZE:
-        raise TruncatedStream(
-            SECTION, f"file has {len(data)} bytes, the header {HEADER_SIZE}", len(data)
+    magic = bytes(data[: len(MAGIC)])
+    if magic != MAGIC[: len(magic)]:
+        raise BadMagic(SECTION, f"magic is {magic.hex(' ')}, not {MAGIC.hex(' ')}", 0)
+    fields.bytes("magic", len(MAGIC))
+    version = fields.fixed("version", 1)
+    if version != VERSION:
+        reason = "; files of version 0 were never meant to last" if version == 0 else ""
+        raise UnsupportedVersion(
+            SECTION, f"version is {version}, allowed is {VERSION}{reason}", len(MAGIC)
         )
-    values = {field.name: _read_field(data, field) for field in FIELDS}
-    _check_together(values)
-    header = Header(
-        width=values["width"],
-        height=values["height"],
-        tools=Tools(
-            Partition(values["partition"]),
-            bool(values["index classes"]),
-            bool(values["flag contexts"]),
-            values["copy radius"],
-            values["dictionary limit"],
-            values["displaced blocks"],
-            values["redundancy radius"],
-            bool(values["replacement"]),
-            values["post filter"] > 0,
-            CODINGS[values["coding"]] == "predicted blocks",
-            bool(values["dictionary"]),
-            values["fragment size"],
-            bool(values["least squares"]),
-            values["templates"],
-            values["step"],
-            CODINGS[values["coding"]] == "exact samples",
-        ),
-        payload_size=values["payload size"],
-        samples_crc=values["samples CRC"],
-        planes=values["planes"],
-        bit_depth=values["bit depth"],
+    form = Form(fields.number("form", 0, len(Form) - 1))
+    depth = fields.number("depth", 1, MAX_DEPTH)
+    width = fields.number("width", 1, MAX_DIMENSION)
+    height = fields.number("height", 1, MAX_DIMENSION)
+    at = fields.offset
+    tile_size = fields.number("tile size", 0, MAX_TILE_SIZE)
+    if 0 < tile_size < MIN_TILE_SIZE:
+        raise CorruptStream(
+            SECTION,
+            f"tile size is {tile_size}, allowed is 0 or {MIN_TILE_SIZE} to {MAX_TILE_SIZE}",
+            at,
+        )
+    metadata = chunks.read(fields, depth)
+    count = tile_count(height, width, tile_size)
+    left = len(data) - fields.place
+    if count > left:
+        raise TruncatedStream(SECTION, f"tile bytes of {count} tiles have {left} bytes", len(data))
+    tile_bytes = tuple(fields.number("tile bytes", LEAST_TILE_BYTES) for _ in range(count))
+    checked = data[: fields.place]
+    at = fields.offset
+    stored, computed = fields.fixed("header CRC", CRC_BYTES), zlib.crc32(checked)
+    if stored != computed:
+        raise CorruptStream(SECTION, f"header CRC is {stored:08x}, header has {computed:08x}", at)
+    return Header(
+        width, height, form, depth, tile_size, metadata, tile_bytes, fields.place, version
     )
-    _check_limits(header, limits)
-    payload = data[HEADER_SIZE:]
-    if len(payload) < header.payload_size:
-        raise TruncatedStream(
-            SECTION, f"payload has {len(payload)} of {header.payload_size} bytes", len(data)
-        )
-    if len(payload) > header.payload_size:
-        raise CorruptStream(
-            SECTION,
-            f"{len(payload) - header.payload_size} bytes follow the payload",
-            HEADER_SIZE + header.payload_size,
-        )
-    computed = stream_crc(data[: OFFSETS["stream CRC"]], payload)
-    if computed != values["stream CRC"]:
-        raise CorruptStream(
-            SECTION,
-            f"stream CRC is {values['stream CRC']:08x}, header and payload have {computed:08x}",
-            OFFSETS["stream CRC"],
-        )
-    coefficients = _read_coefficients(payload, values["post filter"])
-    own = coefficient_bits(coefficients) // 8
-    return replace(header, coefficients=coefficients), payload[own:]
 
 
-def check_samples(header: Header, samples: np.ndarray) -> None:
-    """Compare decoded samples with the checksum in the header.
+def check_size(header: Header, data: memoryview) -> None:
+    """Check that a file ends where its last tile does.
 
     Raises
     ------
-    CorruptStream
-        When they differ.
+    TruncatedStream, CorruptStream
     """
-    computed = samples_crc(samples)
-    if computed != header.samples_crc:
-        raise CorruptStream(
-            SECTION,
-            f"samples CRC is {header.samples_crc:08x}, the picture has {computed:08x}",
-            OFFSETS["samples CRC"],
-        )
+    end = header.tile_offsets[-1]
+    if len(data) < end:
+        raise cut_at(len(data), end)
+    if len(data) > end:
+        raise CorruptStream(SECTION, f"{len(data) - end} bytes follow the last tile", end)
 
 
-def _read_field(data: bytes, field: Field) -> int:
-    offset = OFFSETS[field.name]
-    value = int.from_bytes(data[offset : offset + field.size], "big")
-    if not field.low <= value <= field.high:
-        allowed = f"{field.low}" if field.low == field.high else f"{field.low} to {field.high}"
-        error = UnsupportedVersion if field.name in ("version", "profile") else CorruptStream
-        raise error(SECTION, f"{field.name} is {value}, allowed is {allowed}", offset)
-    return value
-
-
-def _check_together(values: dict[str, int]) -> None:
-    """Fields whose allowed values depend on another field."""
-    coding = CODINGS[values["coding"]]
-    with_coding = (
-        {"post filter": 0}
-        if coding == "exact samples"
-        else {"planes": PLANES, "bit depth": BIT_DEPTH}
-    )
-    for name, allowed in with_coding.items():
-        if values[name] != allowed:
-            raise CorruptStream(
-                SECTION,
-                f"{name} is {values[name]}, allowed with {coding} is {allowed}",
-                OFFSETS[name],
-            )
-    prediction = coding == "predicted blocks"
-    for name in (tool.replace("_", " ") for tool in ALLOWED_WITH[prediction]):
-        if fault := fault_with(prediction, name.replace(" ", "_"), values[name]):
-            raise CorruptStream(SECTION, f"{name} is {values[name]}, {fault}", OFFSETS[name])
-
-
-def _read_coefficients(payload: bytes, active: int) -> Coefficients:
-    """Those at the start of the payload; ``active`` has a bit for each activity class."""
-    needed, largest = len(TAPS) * active.bit_count(), MOST - LEAST
-    if len(payload) < needed:
-        raise TruncatedStream(
-            FILTER_SECTION,
-            f"payload has {len(payload)} bytes, the coefficients {needed}",
-            HEADER_SIZE + len(payload),
-        )
-    coefficients, offset = [], 0
-    for number in range(CLASSES):
-        own = payload[offset : offset + len(TAPS)] if active >> number & 1 else b""
-        for tap, value in enumerate(own):
-            if value > largest:
-                raise CorruptStream(
-                    FILTER_SECTION,
-                    f"coefficient {tap} of activity class {number} is {value}, "
-                    f"allowed is 0 to {largest}",
-                    HEADER_SIZE + offset + tap,
-                )
-        coefficients.append(tuple(value + LEAST for value in own))
-        offset += len(own)
-    return tuple(coefficients)
-
-
-def _check_limits(header: Header, limits: DecodeLimits) -> None:
-    width, height = header.width, header.height
-    padded = FRAGMENT_SIZE**2 * fragments_in((height, width))
-    if max(width, height) > limits.max_dimension or padded > limits.max_pixels:
-        raise LimitExceeded(
-            SECTION,
-            f"picture is {width}x{height}, {padded} pixels in whole fragments; limits are "
-            f"{limits.max_dimension} a side and {limits.max_pixels} in all",
-            OFFSETS["width"],
-        )
+def cut_at(size: int, end: int) -> TruncatedStream:
+    """The error of a file of some size that ends before what should end at a place."""
+    return TruncatedStream(SECTION, f"file has {size} of {end} bytes", size)

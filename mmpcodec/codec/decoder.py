@@ -1,17 +1,42 @@
 """Decoding: from the bytes of a file to an array, or to a description."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from mmpcodec import backends
-from mmpcodec.backends.base import Progress, Trace
-from mmpcodec.codec import container
+from mmpcodec.backends.base import Backend, Progress, Trace
+from mmpcodec.codec import container, layers
 from mmpcodec.codec.container import Header
+from mmpcodec.codec.depths import sample_type
+from mmpcodec.codec.forms import Layout, joined
+from mmpcodec.codec.fragments import FRAGMENT_SIZE, fragments_in
+from mmpcodec.codec.layers import Layer, TileStream, depth_of
 from mmpcodec.codec.planes import from_planes
 from mmpcodec.codec.postfilter import coefficient_bits
-from mmpcodec.errors import ParameterError
-from mmpcodec.params import DecodeLimits, check_threads
+from mmpcodec.codec.tile_encoder import LayerCoding
+from mmpcodec.codec.tiles import Area, Tile, check_region
+from mmpcodec.codec.together import Task, run_all
+from mmpcodec.errors import CorruptStream, FormatError, LimitExceeded, ParameterError
+from mmpcodec.params import DecodeLimits, Tools, check_threads
+
+
+@dataclass(frozen=True)
+class BadTile:
+    """A tile that does not decode.
+
+    Parameters
+    ----------
+    tile : Tile
+        Where it lies.
+    error : FormatError
+    """
+
+    tile: Tile
+    error: FormatError
 
 
 @dataclass(frozen=True)
@@ -23,27 +48,51 @@ class Inspection:
     header : Header
     file_size : int
         In bytes.
+    layers : tuple of LayerCoding
+        Of the tiles that were looked at, in the order of the file.
     samples : (H, W) or (H, W, C) array of uint8 or uint16, or None
-    trace : Trace or None
-        Both None when only the header was read.
+        Of the region that was asked for; None when only headers were read.
+    area : Area or None
+        That of the samples.
+    bad_tiles : tuple of BadTile
+        Their samples are 0.
     """
 
     header: Header
     file_size: int
+    layers: tuple[LayerCoding, ...] = ()
     samples: np.ndarray | None = None
-    trace: Trace | None = None
+    area: Area | None = None
+    bad_tiles: tuple[BadTile, ...] = ()
 
     @property
     def bits_per_pixel(self) -> float:
         """Bits of the whole file for each pixel."""
         return 8 * self.file_size / (self.header.width * self.header.height)
 
+    @property
+    def payload_size(self) -> int:
+        """Bytes of the payloads of all layers that were looked at."""
+        return sum(layer.payload_bytes for layer in self.layers)
+
+    @property
+    def tools(self) -> Tools:
+        """Of the first layer: of gray pictures without tiles the only one."""
+        return self.layers[0].tools
+
+    @property
+    def trace(self) -> Trace | None:
+        """Of the first layer, or None when only headers were read."""
+        return self.layers[0].trace if self.layers else None
+
 
 def inspect(
-    data: bytes,
+    data: Any,
     /,
     *,
     decode: bool = False,
+    region: Sequence[int] | None = None,
+    allow_partial: bool = False,
     limits: DecodeLimits | None = None,
     backend: str = "auto",
     threads: int | None = None,
@@ -56,13 +105,10 @@ def inspect(
     data : bytes-like
         A whole file.
     decode : bool
-        Decode it too, which gives samples and trace (bits by syntax element, leaf scales,
-        dictionary sizes). Otherwise only header and checksum are read.
-    limits : DecodeLimits or None
-    backend : str
-    threads : int or None
-    progress : callable or None
-        As for ``encode``.
+        Decode it too, which gives samples and traces (bits by syntax element, leaf scales,
+        dictionary sizes). Otherwise only headers and checksums are read.
+    region, allow_partial, limits, backend, threads, progress
+        As of ``decode``.
 
     Raises
     ------
@@ -70,35 +116,52 @@ def inspect(
         When the bytes are not a good file.
     """
     check_threads(threads)
-    try:
-        data = bytes(memoryview(data))
-    except TypeError:
-        raise ParameterError(
-            f"data of type {type(data).__name__}: must be bytes or a buffer"
-        ) from None
-    header, payload = container.read(data, limits or DecodeLimits())
+    limits = limits or DecodeLimits()
+    view = _viewed(data)
+    header = container.read_header(view)
+    if not allow_partial:
+        container.check_size(header, view)
+    whole = Area(0, 0, header.width, header.height)
+    area = whole if region is None else check_region(region, header.height, header.width)
+    tiles = [tile for tile in header.tiles if tile.common(area)]
+    _check_limits(area, tiles, limits)
+    streams: list[tuple[Tile, TileStream]] = []
+    bad: list[BadTile] = []
+    for tile in tiles:
+        try:
+            streams.append((tile, _read_tile(view, header, tile)))
+        except FormatError as error:
+            bad.append(_bad(header, tile, error, allow_partial))
     if not decode:
-        return Inspection(header, len(data))
-    shape = header.height, header.width
-    chosen = backends.get(backend)
-    if header.tools.exact:
-        whole = header.planes, *shape
-        planes, trace = chosen.decode_exact(payload, whole, header.bit_depth, progress=progress)
-        samples = from_planes(planes, header.bit_depth)
-        container.check_samples(header, samples)
-        return Inspection(header, len(data), samples, trace.with_filter(0))
-    coded = chosen.decode(payload, shape, header.tools, threads=threads, progress=progress)
-    samples = chosen.post_filter.apply(coded.samples, header.coefficients)
-    container.check_samples(header, samples)
-    return Inspection(
-        header, len(data), samples, coded.trace.with_filter(coefficient_bits(header.coefficients))
+        found = tuple(_described(tile, layer) for tile, one in streams for layer in one.layers)
+        return Inspection(header, len(view), found, bad_tiles=tuple(bad))
+    samples = np.zeros(
+        (area.height, area.width, header.planes)[: 2 + (header.planes > 1)],
+        sample_type(header.depth),
     )
+    coded: list[LayerCoding] = []
+    for tile, parts in zip(
+        (tile for tile, _ in streams),
+        _decoded(streams, header, backends.get(backend), threads, progress),
+        strict=True,
+    ):
+        if isinstance(parts, FormatError):
+            bad.append(_bad(header, tile, parts, allow_partial))
+            continue
+        own, found = parts
+        common = tile.common(area)
+        assert common is not None
+        samples[common.within(area).slices] = own[common.within(tile).slices]
+        coded += found
+    bad.sort(key=lambda one: one.tile.number)
+    return Inspection(header, len(view), tuple(coded), samples, area, tuple(bad))
 
 
 def decode(
-    data: bytes,
+    data: Any,
     /,
     *,
+    region: Sequence[int] | None = None,
     limits: DecodeLimits | None = None,
     backend: str = "auto",
     threads: int | None = None,
@@ -110,8 +173,11 @@ def decode(
     ----------
     data : bytes-like
         A whole file.
+    region : (x, y, width, height) or None
+        Column and row of the first pixel to decode, and how many; only the tiles that it touches
+        are read and decoded. None is the whole picture.
     limits : DecodeLimits or None
-        Largest picture to accept; checked before anything is allocated.
+        Largest picture, or region, to accept; checked before anything is allocated.
     backend : {"auto", "cpu", "reference"}
     threads : int or None
         Threads of the cpu backend; None takes what the machine has.
@@ -128,14 +194,156 @@ def decode(
     ------
     FormatError
         When the bytes are not a good file: ``BadMagic``, ``UnsupportedVersion``,
-        ``TruncatedStream``, ``CorruptStream`` or ``LimitExceeded``.
+        ``TruncatedStream``, ``CorruptStream`` or ``LimitExceeded``. With
+        ``inspect(data, decode=True, allow_partial=True)`` bad tiles do not lose the others.
+    ParameterError
+        When the region is not within the picture.
     BackendUnavailable
         When the named backend cannot run here.
     Cancelled
         When the callback returned False.
     """
     found = inspect(
-        data, decode=True, limits=limits, backend=backend, threads=threads, progress=progress
+        data,
+        decode=True,
+        region=region,
+        limits=limits,
+        backend=backend,
+        threads=threads,
+        progress=progress,
     )
     assert found.samples is not None
     return found.samples
+
+
+def _viewed(data: Any) -> memoryview:
+    try:
+        return memoryview(data).cast("B")
+    except TypeError:
+        raise ParameterError(
+            f"data of type {type(data).__name__}: must be bytes or a buffer of one piece"
+        ) from None
+
+
+def _check_limits(area: Area, tiles: Sequence[Tile], limits: DecodeLimits) -> None:
+    padded = FRAGMENT_SIZE**2 * sum(fragments_in((tile.height, tile.width)) for tile in tiles)
+    if max(area.width, area.height) > limits.max_dimension or padded > limits.max_pixels:
+        raise LimitExceeded(
+            container.SECTION,
+            f"picture is {area.width}x{area.height}, {padded} pixels in whole fragments; limits "
+            f"are {limits.max_dimension} a side and {limits.max_pixels} in all",
+        )
+
+
+def _read_tile(view: memoryview, header: Header, tile: Tile) -> TileStream:
+    start, end = header.tile_offsets[tile.number : tile.number + 2]
+    if end > len(view):
+        raise container.cut_at(len(view), end)
+    return layers.read(view[start:end], start, header.form, header.depth)
+
+
+def _bad(header: Header, tile: Tile, error: FormatError, allow_partial: bool) -> BadTile:
+    """The tile with its error, which names the tile where there are several."""
+    if len(header.tile_bytes) > 1:
+        problem = f"tile {tile.number}, {tile}: {error.problem}"
+        error = type(error)(error.section, problem, error.offset)
+    if not allow_partial:
+        raise error
+    return BadTile(tile, error)
+
+
+def _described(tile: Tile, layer: Layer, trace: Trace | None = None, by: str = "") -> LayerCoding:
+    return LayerCoding(
+        layer.name,
+        layer.tools,
+        len(layer.payload),
+        layer.coefficients,
+        trace,
+        tile.number,
+        by,
+    )
+
+
+Decoded = tuple[np.ndarray, list[LayerCoding]]
+
+
+def _decoded(
+    streams: Sequence[tuple[Tile, TileStream]],
+    header: Header,
+    backend: Backend,
+    threads: int | None,
+    progress: Progress | None,
+) -> list[Decoded | FormatError]:
+    """Samples and layers of each tile, or its error."""
+    jobs = [(tile, stream, layer) for tile, stream in streams for layer in stream.layers]
+    tasks = [
+        Task(
+            partial(_decode_layer, backend, header, tile, stream.layout, layer),
+            fragments_in((tile.height, tile.width))
+            * (header.planes if stream.layout is Layout.TOGETHER else 1),
+            aside=backend.name == "cpu",
+        )
+        for tile, stream, layer in jobs
+    ]
+    parts = iter(run_all(tasks, threads, progress) if tasks else ())
+    found: list[Decoded | FormatError] = []
+    for tile, stream in streams:
+        own = [next(parts) for _ in stream.layers]
+        errors = [part for part in own if isinstance(part, FormatError)]
+        found.append(errors[0] if errors else _joined(header, tile, stream, own))
+    return found
+
+
+def _decode_layer(
+    backend: Backend,
+    header: Header,
+    tile: Tile,
+    layout: Layout,
+    layer: Layer,
+    threads: int | None,
+    progress: Progress,
+) -> tuple[np.ndarray, LayerCoding] | FormatError:
+    """The samples of a layer, or its error."""
+    shape = tile.height, tile.width
+    depth = depth_of(layer.tools, layout, header.depth)
+    payload = bytes(layer.payload)
+    try:
+        if layer.tools.exact:
+            planes = header.planes if layout is Layout.TOGETHER else 1
+            whole, trace = backend.decode_exact(
+                payload, (planes, *shape), depth, progress=progress
+            )
+            samples, trace = from_planes(whole, depth), trace.with_filter(0)
+        else:
+            coded = backend.decode(
+                payload, shape, layer.tools, depth=depth, threads=threads, progress=progress
+            )
+            samples = backend.post_filter.apply(coded.samples, layer.coefficients, depth)
+            trace = coded.trace.with_filter(coefficient_bits(layer.coefficients))
+    except FormatError as error:
+        if header.planes == 1:
+            return error
+        return type(error)(error.section, f"{layer.name}: {error.problem}", error.offset)
+    return samples, _described(tile, layer, trace, backend.name)
+
+
+def _joined(
+    header: Header,
+    tile: Tile,
+    stream: TileStream,
+    parts: Sequence[tuple[np.ndarray, LayerCoding]],
+) -> Decoded | FormatError:
+    """The samples of a tile, compared with their checksum."""
+    planes = [samples for samples, _ in parts]
+    if stream.layout is Layout.TOGETHER and stream.layers[0].tools.exact:
+        samples = planes[0]
+    else:
+        samples = joined(planes, header.form, header.depth, stream.layout)
+    computed = layers.samples_crc(samples)
+    if computed != stream.samples_crc:
+        return CorruptStream(
+            layers.SECTION,
+            f"samples CRC is {stream.samples_crc:08x}, the samples have {computed:08x}",
+            header.tile_offsets[tile.number] + layers.CRC_BYTES,
+        )
+    return samples, [layer for _, layer in parts]

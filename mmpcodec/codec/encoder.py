@@ -1,29 +1,38 @@
 """Encoding: from an array to the bytes of a file."""
 
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
-from functools import partial
-from threading import Lock
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from mmpcodec import backends
-from mmpcodec.backends.base import Backend, Coded, Progress, Trace, in_turn
+from mmpcodec.backends.base import Backend, Progress, Trace, in_turn
 from mmpcodec.codec import container
-from mmpcodec.codec.container import BIT_DEPTH
-from mmpcodec.codec.fragments import fragments_in
-from mmpcodec.codec.planes import check_picture, is_plain, to_planes
-from mmpcodec.codec.points import Point, squared_error
-from mmpcodec.codec.postfilter import OFF, coefficient_bits
-from mmpcodec.codec.target_search import Pass, reach
+from mmpcodec.codec.container import Header
+from mmpcodec.codec.depths import BYTE
+from mmpcodec.codec.forms import form_of
+from mmpcodec.codec.layers import fault_of_depth
+from mmpcodec.codec.planes import check_picture
+from mmpcodec.codec.target_search import Pass, Trial, reach
 from mmpcodec.codec.targets import Target, lambda_or_target
-from mmpcodec.devices import on_device, processors
+from mmpcodec.codec.tile_encoder import (
+    EXACT,
+    KnownExact,
+    LayerCoding,
+    TileEncoding,
+    TileSource,
+    distortion,
+    encode_tiles,
+)
+from mmpcodec.codec.tiles import tiles_of
+from mmpcodec.devices import on_device
 from mmpcodec.errors import Infeasible, ParameterError
-from mmpcodec.params import PRESETS, EncodeParams, Tools, check_threads
+from mmpcodec.metadata import Metadata
+from mmpcodec.params import EncodeParams, Tools, check_threads, check_tile_size
 
-EXACT = PRESETS["exact"]
+GROUP_PIXELS = 1 << 25
+"""Of the tiles that are encoded at once; more do not make a device faster."""
 
 
 @dataclass(frozen=True)
@@ -36,9 +45,9 @@ class Encoding:
         The whole file.
     samples : (H, W) or (H, W, C) array of uint8 or uint16
         What a decoder will show.
-    trace : Trace
-    backend : str
-        Name of the backend that ran.
+    header : Header
+    layers : tuple of LayerCoding
+        Of all tiles, in the order of the file.
     lam : float
         Lambda of the file.
     passes : tuple of Pass
@@ -47,44 +56,62 @@ class Encoding:
 
     data: bytes
     samples: np.ndarray
-    trace: Trace
-    backend: str
+    header: Header
+    layers: tuple[LayerCoding, ...]
     lam: float
     passes: tuple[Pass, ...] = ()
 
+    @property
+    def backend(self) -> str:
+        """Name of the backend that coded the first layer."""
+        return self.layers[0].backend
 
-class SharedProgress:
-    """Progress of several ways to encode the same pictures, which may run side by side.
+    @property
+    def trace(self) -> Trace:
+        """Of the first layer: of gray pictures without tiles the only one."""
+        trace = self.layers[0].trace
+        assert trace is not None
+        return trace
+
+
+@dataclass(frozen=True)
+class _Source:
+    """A picture that was checked.
 
     Parameters
     ----------
-    progress : Progress or None
-        Told of all of them as one.
-    count : int
+    samples : array
+        Where it lies.
+    on_host : array
+        The same on the host.
+    depth : int
+    metadata : Metadata
+    tile_size : int
     """
 
-    def __init__(self, progress: Progress | None, count: int):
-        self._progress = progress
-        self._done = [0] * count
-        self._stopped = False
-        self._lock = Lock()
+    samples: Any
+    on_host: np.ndarray
+    depth: int
+    metadata: Metadata = field(default_factory=Metadata)
+    tile_size: int = 0
 
-    def of(self, number: int) -> Progress:
-        """Progress of one of them."""
+    @property
+    def fragments(self) -> int:
+        """Of all its planes and tiles."""
+        return sum(tile.fragments for tile in self.tiles())
 
-        def advance(done: int, total: int) -> bool:
-            with self._lock:
-                self._done[number] = done
-                if self._progress and not self._stopped:
-                    whole = len(self._done) * total
-                    self._stopped = self._progress(sum(self._done), whole) is False
-                return not self._stopped
+    def header(self, tile_bytes: tuple[int, ...] = ()) -> Header:
+        height, width = self.on_host.shape[:2]
+        form = form_of(self.on_host)
+        whole = not 0 < self.tile_size < max(height, width)
+        tile_size = 0 if whole else self.tile_size
+        header = Header(width, height, form, self.depth, tile_size, self.metadata, tile_bytes)
+        return replace(header, size=len(container.write_header(header)))
 
-        return advance
-
-    def stop(self) -> None:
-        """Cancel those that still run."""
-        self._stopped = True
+    def tiles(self) -> Iterator[TileSource]:
+        header = self.header()
+        for tile in tiles_of(header.height, header.width, header.tile_size):
+            yield TileSource(self.samples[tile.slices], self.on_host[tile.slices], self.depth)
 
 
 def encode_pictures(
@@ -93,6 +120,8 @@ def encode_pictures(
     *,
     target: Target | None = None,
     depth: int | None = None,
+    metadata: Metadata | Sequence[Metadata] | None = None,
+    tile_size: int = 0,
     backend: str = "auto",
     threads: int | None = None,
     progress: Progress | None = None,
@@ -104,55 +133,134 @@ def encode_pictures(
     since all write the same bytes; a single set of tools is not. With a target the lambda of the
     parameters has no part.
     """
-    planes, depths = [], []
-    for number, array in enumerate(arrays):
-        try:
-            plane, bits = check_picture(array, depth)
-            if not is_plain(plane, bits):
-                check_lossless(plane, bits, params, target)
-            planes.append(plane)
-            depths.append(bits)
-        except ParameterError as error:
-            raise ParameterError(f"number {number}: {error}" if number else str(error)) from error
+    check_tile_size(tile_size)
     check_threads(threads)
-    if not planes:
+    sources = _checked(list(arrays), depth, metadata, tile_size)
+    if not sources:
         return []
-    if any(map(on_device, planes)):
+    if any(on_device(source.samples) for source in sources):
         if backend not in ("auto", "cuda"):
             raise ParameterError(
                 f"backend = {backend!r}: a picture lies on a CUDA device, which only cuda reads; "
                 "copy it with cupy.asnumpy"
             )
         backend = "cuda"
-    sources = [plane.get() if on_device(plane) else plane for plane in planes]
-    if not all(map(is_plain, planes, depths)):
-        if len(planes) == 1:
-            exact = next(each for each in params.each_alone() if each.tools.exact)
-            coder = _backends_of(params, backend, fragments_in(planes[0].shape[:2]))[exact.tools]
-            return [_encode_exact(sources[0], depths[0], params.lam, coder, progress)]
-        return [
-            encode_picture(
-                plane, params, depth=bits, backend=backend, threads=threads, progress=part
-            )
-            for plane, bits, part in zip(planes, depths, in_turn(progress, planes), strict=True)
-        ]
+    parts = in_turn(progress, [source.fragments for source in sources])
     if target is not None:
         return [
-            _encode_to(target, plane, source, params, backend, threads, progress, on_pass, number)
-            for number, (plane, source) in enumerate(zip(planes, sources, strict=True))
+            _encode_to(target, source, params, backend, threads, part, on_pass, number)
+            for number, (source, part) in enumerate(zip(sources, parts, strict=True))
         ]
-    chosen = _backends_of(params, backend, sum(fragments_in(plane.shape) for plane in planes))
-    ways = _encode_ways(planes, sources, params.each_alone(), chosen, threads, progress)
+    depths = sorted({source.depth for source in sources})
+    if len(depths) > 1:
+        return [
+            _encode_at([source], params, backend, threads, part)[0]
+            for source, part in zip(sources, parts, strict=True)
+        ]
+    return _encode_at(sources, params, backend, threads, progress)
+
+
+def _checked(
+    arrays: Sequence[Any],
+    depth: int | None,
+    metadata: Metadata | Sequence[Metadata] | None,
+    tile_size: int,
+) -> list[_Source]:
+    """The pictures; errors name the number of all but the first."""
+    each = [metadata or Metadata()] * len(arrays)
+    if metadata is not None and not isinstance(metadata, Metadata):
+        each = list(metadata)
+        if len(each) != len(arrays):
+            raise ParameterError(
+                f"metadata of {len(each)} pictures: must be of all {len(arrays)}, or one of each"
+            )
+    sources = []
+    for number, (array, own) in enumerate(zip(arrays, each, strict=True)):
+        try:
+            samples, bits = check_picture(array, depth)
+            if own.white is not None and own.white >= 1 << bits:
+                raise ParameterError(
+                    f"white = {own.white}: must be from 1 to {(1 << bits) - 1} at depth {bits}"
+                )
+        except ParameterError as error:
+            raise ParameterError(f"number {number}: {error}" if number else str(error)) from error
+        on_host = samples.get() if on_device(samples) else samples
+        sources.append(_Source(samples, on_host, bits, own, tile_size))
+    return sources
+
+
+def ways_at(params: EncodeParams, depth: int) -> list[EncodeParams]:
+    """The sets of tools that can code samples of a depth.
+
+    Raises
+    ------
+    ParameterError
+        When there is none.
+    """
+    ways = params.each_alone()
+    fitting = [way for way in ways if fault_of_depth(way.tools, depth) is None]
+    if not fitting:
+        fault = fault_of_depth(ways[0].tools, depth)
+        raise ParameterError(f"{fault}; take preset photo or exact")
+    return fitting
+
+
+def _encode_at(
+    sources: Sequence[_Source],
+    params: EncodeParams,
+    backend: str,
+    threads: int | None,
+    progress: Progress | None,
+) -> list[Encoding]:
+    """Encode pictures of one depth with a lambda."""
+    ways = ways_at(params, sources[0].depth)
+    fragments = sum(source.fragments for source in sources)
+    chosen = _backends_of(ways, backend, sources[0].depth, fragments)
+    tiles = [(number, tile) for number, one in enumerate(sources) for tile in one.tiles()]
+    found: list[list[TileEncoding]] = [[] for _ in sources]
+    groups = list(_groups([tile for _, tile in tiles]))
+    parts = in_turn(progress, [sum(tile.fragments for tile in group) for group in groups])
+    numbers = iter(number for number, _ in tiles)
+    for group, part in zip(groups, parts, strict=True):
+        for made in encode_tiles(group, ways, chosen, threads, part):
+            found[next(numbers)].append(made)
     return [
-        min(files, key=partial(_cost, source=source))
-        for source, *files in zip(sources, *ways, strict=True)
+        _assembled(source, made, params.lam) for source, made in zip(sources, found, strict=True)
     ]
+
+
+def _groups(tiles: Sequence[TileSource]) -> Iterator[list[TileSource]]:
+    """Tiles that are encoded at once."""
+    group: list[TileSource] = []
+    pixels = 0
+    for tile in tiles:
+        own = tile.on_host.size
+        if group and pixels + own > GROUP_PIXELS:
+            yield group
+            group, pixels = [], 0
+        group.append(tile)
+        pixels += own
+    yield group
+
+
+def _assembled(source: _Source, tiles: Sequence[TileEncoding], lam: float) -> Encoding:
+    """The file of a picture."""
+    header = source.header(tuple(len(tile.data) for tile in tiles))
+    samples = tiles[0].samples
+    if len(tiles) > 1:
+        samples = np.empty_like(source.on_host)
+        for place, tile in zip(header.tiles, tiles, strict=True):
+            samples[place.slices] = tile.samples
+    layers = tuple(
+        replace(layer, tile=number) for number, tile in enumerate(tiles) for layer in tile.layers
+    )
+    data = container.write(header, [tile.data for tile in tiles])
+    return Encoding(data, samples, header, layers, lam)
 
 
 def _encode_to(
     target: Target,
-    plane: Any,
-    source: np.ndarray,
+    source: _Source,
     params: EncodeParams,
     backend: str,
     threads: int | None,
@@ -161,174 +269,40 @@ def _encode_to(
     number: int,
 ) -> Encoding:
     """Search for the lambda of one picture, the one of that number."""
-    chosen = _backends_of(params, backend, fragments_in(plane.shape))
+    ways = ways_at(params, source.depth)
+    chosen = _backends_of(ways, backend, source.depth, source.fragments)
+    tiles = list(source.tiles())
+    known = KnownExact()
 
-    def encoded(ways: Sequence[EncodeParams]) -> list[Encoding]:
-        found = _encode_ways([plane], [source], ways, chosen, threads, progress)
-        return [files[0] for files in found]
+    def tried(ways: Sequence[EncodeParams]) -> Trial:
+        made = encode_tiles(tiles, ways, chosen, threads, progress, known)
+        encoding = _assembled(source, made, ways[0].lam)
+        error = distortion(source.on_host, encoding.samples, source.depth)
+        costs = tuple(map(sum, zip(*(tile.costs for tile in made), strict=True)))
+        return Trial(encoding, error, costs)
 
     try:
-        return reach(target, source, params, encoded, on_pass=on_pass, picture=number)
+        return reach(
+            target, source.on_host, source.depth, ways, tried, on_pass=on_pass, picture=number
+        )
     except Infeasible as error:
         if number == 0:
             raise
         raise Infeasible(f"number {number}: {error}") from error
 
 
-def _backends_of(params: EncodeParams, backend: str, fragments: int) -> dict[Tools, Backend]:
-    """Who encodes with each set of tools."""
-    alone = params.each_alone()
-    if len(alone) == 1:
-        return {params.tools: backends.get(backend, fragments, params.tools)}
+def _backends_of(
+    ways: Sequence[EncodeParams], backend: str, depth: int, fragments: int
+) -> dict[Tools, Backend]:
+    """Who encodes with each set of tools, and with exact samples, which alpha is coded by."""
+    tools = [way.tools for way in ways]
     named = backends.get(backend)
-    return {
-        tools: backends.get("auto" if named.lacks(tools) else backend, fragments, tools)
-        for tools in (each.tools for each in alone)
-    }
-
-
-def _encode_ways(
-    planes: list[Any],
-    sources: list[np.ndarray],
-    ways: Sequence[EncodeParams],
-    chosen: dict[Tools, Backend],
-    threads: int | None,
-    progress: Progress | None,
-) -> list[list[Encoding]]:
-    """The files of each of several ways; those of the compiled backend go side by side.
-
-    Parameters
-    ----------
-    planes, sources : list
-        Pictures that were checked, where they lie and on the host.
-    ways : sequence of EncodeParams
-        Of one set of tools each.
-    chosen : dict of Tools to Backend
-    threads, progress
-        As of ``encode``.
-    """
-
-    def encoded(number: int, threads: int | None, progress: Progress | None) -> list[Encoding]:
-        params, backend = ways[number], chosen[ways[number].tools]
-        given = planes if backend.name == "cuda" else sources
-        return _encode_planes(given, sources, params, backend, threads, progress)
-
-    if len(ways) == 1:
-        return [encoded(0, threads, progress)]  # in this thread, which Ctrl-C stops at once
-    shared = SharedProgress(progress, len(ways))
-    # A device is that of the calling thread, and threads do nothing for Python.
-    aside = [number for number, way in enumerate(ways) if chosen[way.tools].name == "cpu"]
-    available = threads or processors()
-    at_once = min(available, max(len(aside), 1))
-    share = max(available // at_once, 1)
-
-    def one(number: int) -> list[Encoding]:
-        return encoded(number, share, shared.of(number))
-
-    with ThreadPoolExecutor(at_once) as pool:
-        try:
-            waiting = {number: pool.submit(one, number) for number in aside}
-            return [
-                _result(waiting[number]) if number in waiting else one(number)
-                for number in range(len(ways))
-            ]
-        except BaseException:
-            shared.stop()
-            raise
-
-
-def _result(waiting: Future) -> Any:
-    """What comes of it; a wait without end could not be interrupted everywhere."""
-    while not waiting.done():
-        wait([waiting], timeout=0.1)
-    return waiting.result()
-
-
-def _encode_planes(
-    planes: list[Any],
-    sources: list[np.ndarray],
-    params: EncodeParams,
-    backend: Backend,
-    threads: int | None,
-    progress: Progress | None,
-) -> list[Encoding]:
-    """Encode pictures that were checked with one set of tools; sources are they on the host."""
-    if params.tools.exact:
-        return [
-            _encode_exact(source, BIT_DEPTH, params.lam, backend, progress) for source in sources
-        ]
-    coded = backend.encode_batch(planes, params, threads=threads, progress=progress)
-    finished = partial(finish, params=params, backend=backend)
-    if len(coded) == 1:
-        return [finished(sources[0], coded[0])]
-    with ThreadPoolExecutor(threads or processors()) as pool:
-        return list(pool.map(finished, sources, coded))
-
-
-def check_lossless(array: Any, depth: int, params: EncodeParams, target: Target | None) -> None:
-    """Check that a picture that only exact samples can code is to be coded by them.
-
-    Raises
-    ------
-    ParameterError
-        When something may be lost.
-    """
-    wanted = target is None and any(tools.exact for tools in (params.tools, *params.candidates))
-    if not (wanted and (params.lam == 0 or not params.candidates)):
-        planes = 1 if array.ndim == 2 else array.shape[2]
-        raise ParameterError(
-            f"picture of {planes} plane{'s' * (planes > 1)} of {depth} bits: only gray of "
-            f"{BIT_DEPTH} bits can be coded with loss; lambda must be 0, or preset exact"
-        )
-
-
-def _encode_exact(
-    source: np.ndarray, depth: int, lam: float, backend: Backend, progress: Progress | None
-) -> Encoding:
-    """Encode a picture that was checked, without loss."""
-    payload, trace = backend.encode_exact(to_planes(source), depth, progress=progress)
-    data = container.write(source, EXACT, payload, bit_depth=depth)
-    return Encoding(data, source, trace.with_filter(0), backend.name, lam)
-
-
-def _cost(encoding: Encoding, source: np.ndarray) -> tuple[float, int]:
-    """D + lambda R of a whole file, and its bytes, which decide where lambda is 0."""
-    distortion = squared_error(source, encoding.samples)
-    size = len(encoding.data)
-    return Point(encoding.lam, size, distortion).cost, size
-
-
-def finish(source: np.ndarray, coded: Coded, params: EncodeParams, backend: Backend) -> Encoding:
-    """Fit and apply the post filter, and write the file.
-
-    Parameters
-    ----------
-    source : (H, W) uint8 array
-        The picture, on the host.
-    coded : Coded
-        What the backend made of it.
-    params : EncodeParams
-    backend : Backend
-    """
-    coefficients = OFF
-    if params.tools.post_filter:
-        coefficients = backend.post_filter.fit(source, coded.samples, params.lambda_fixed)
-    samples = backend.post_filter.apply(coded.samples, coefficients)
-    return Encoding(
-        container.write(samples, params.coded_tools, coded.payload, coefficients),
-        samples,
-        coded.trace.with_filter(coefficient_bits(coefficients)),
-        backend.name,
-        params.lam,
-    )
-
-
-def encode_picture(array: Any, params: EncodeParams, **options: Any) -> Encoding:
-    """As ``encode``, with parameters in one object, and with all that encoding found out.
-
-    Takes the options of ``encode_pictures``.
-    """
-    return encode_pictures([array], params, **options)[0]
+    found = {}
+    for each in dict.fromkeys([*tools, EXACT]):
+        aside = len(tools) > 1 or each not in tools
+        name = "auto" if aside and named.lacks(each, max(depth, BYTE)) else backend
+        found[each] = backends.get(name, fragments, each, max(depth, BYTE))
+    return found
 
 
 def encode_batch(
@@ -341,6 +315,8 @@ def encode_batch(
     target_bpp: float | None = None,
     target_psnr: float | None = None,
     depth: int | None = None,
+    metadata: Metadata | Sequence[Metadata] | None = None,
+    tile_size: int = 0,
     backend: str = "auto",
     threads: int | None = None,
     progress: Progress | None = None,
@@ -356,11 +332,14 @@ def encode_batch(
     ----------
     arrays : iterable of arrays
         NumPy arrays, or CuPy arrays, which stay on their device.
-    lam, quality, target_size, target_bpp, target_psnr, depth, backend, threads, on_pass, options
+    metadata : Metadata, sequence of Metadata, or None
+        Of all pictures, or of each.
+    lam, quality, target_size, target_bpp, target_psnr, depth, tile_size, backend, threads, \
+    on_pass, options
         As of ``encode``; a target is that of each file.
     progress : callable or None
-        ``progress(done, total) -> bool`` counts the fragments of all pictures; with a target those
-        of one picture, anew in each pass.
+        ``progress(done, total) -> bool`` counts the fragments of all planes of all pictures; with
+        a target those of one picture, anew in each pass.
 
     Returns
     -------
@@ -382,6 +361,8 @@ def encode_batch(
         EncodeParams.from_options(lam, **options),
         target=target,
         depth=depth,
+        metadata=metadata,
+        tile_size=tile_size,
         backend=backend,
         threads=threads,
         progress=progress,
@@ -390,18 +371,43 @@ def encode_batch(
     return [encoding.data for encoding in encodings]
 
 
-def encode(array: Any, /, lam: float | None = None, **options: Any) -> bytes:
+def encode_picture(array: Any, params: EncodeParams, **options: Any) -> Encoding:
+    """As ``encode``, with parameters in one object, and with all that encoding found out.
+
+    Takes the options of ``encode_pictures``.
+    """
+    return encode_pictures([array], params, **options)[0]
+
+
+def encode(
+    array: Any,
+    /,
+    lam: float | None = None,
+    *,
+    quality: float | None = None,
+    target_size: int | None = None,
+    target_bpp: float | None = None,
+    target_psnr: float | None = None,
+    depth: int | None = None,
+    metadata: Metadata | None = None,
+    tile_size: int = 0,
+    backend: str = "auto",
+    threads: int | None = None,
+    progress: Progress | None = None,
+    on_pass: Callable[[Pass], Any] | None = None,
+    **options: Any,
+) -> bytes:
     """Encode a picture.
 
     Parameters
     ----------
     array : (H, W) or (H, W, C) array of uint8 or uint16
-        Gray; or gray and alpha, red, green and blue, these and alpha, which so far are coded
-        without loss only, as are other depths than 8. Any size from 1x1 up. A CuPy array is
-        encoded where it lies.
+        Gray; or gray and alpha, red, green and blue, these and alpha. Any size from 1x1 up. A CuPy
+        array is encoded where it lies. Alpha is coded without loss whatever lambda is.
     lam : float or None
         Lagrange multiplier in squared error per bit: larger makes smaller files. 0 is lossless.
-        None is 32 where none of the next four is given; of all five at most one may be.
+        The error of a pixel is the mean over its colours, in units of 8-bit samples whatever the
+        depth. None is 32 where none of the next four is given; of all five at most one may be.
     quality : float
         0 to 100: lambda is 4 (2^((100 - quality) / 10) - 1); see ``docs/targets.md``.
     target_size : int
@@ -409,13 +415,18 @@ def encode(array: Any, /, lam: float | None = None, **options: Any) -> bytes:
     target_bpp : float
         The same in bits a pixel.
     target_psnr : float
-        The smallest file found of at least so many dB, of the whole decoded picture.
+        The smallest file found of at least so many dB, of the whole decoded picture without
+        alpha; the peak is 2**depth - 1.
     depth : int or None
         Bits of a sample, 1 to 16: of samples of 12 bits in uint16 it is 12. None takes all that
         the type has.
+    metadata : Metadata or None
+        To be kept in the file.
+    tile_size : int
+        Height and width of tiles that are coded independently, 64 to 2**24; 0 for one tile.
     backend : {"auto", "cpu", "cuda", "reference"}
         Where to run. All backends write the same bytes. "auto" takes cuda where that is faster.
-        What preset "auto" tries and the named one lacks is coded by another.
+        What preset "auto" tries and the named one lacks is coded by another, as is alpha.
     threads : int or None
         Threads of the cpu backend; None takes what the machine has. Never changes a byte.
     progress : callable or None
@@ -426,7 +437,8 @@ def encode(array: Any, /, lam: float | None = None, **options: Any) -> bytes:
     **options
         ``preset`` ("auto", "photo", "text", "mixed", "exact", "plain" or "classic"), ``rate_model``
         ("adaptive" or "log2"), ``effort``, and the tools that override the preset; see
-        ``EncodeParams`` and ``Tools``.
+        ``EncodeParams`` and ``Tools``. Samples of more than 8 bits are coded with loss by photo
+        only.
 
     Returns
     -------
@@ -454,4 +466,19 @@ def encode(array: Any, /, lam: float | None = None, **options: Any) -> bytes:
     >>> bool((mmpcodec.decode(data) == picture).all())
     True
     """
-    return encode_batch([array], lam, **options)[0]
+    return encode_batch(
+        [array],
+        lam,
+        quality=quality,
+        target_size=target_size,
+        target_bpp=target_bpp,
+        target_psnr=target_psnr,
+        depth=depth,
+        metadata=metadata,
+        tile_size=tile_size,
+        backend=backend,
+        threads=threads,
+        progress=progress,
+        on_pass=on_pass,
+        **options,
+    )[0]

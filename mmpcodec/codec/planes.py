@@ -4,8 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.codec.container import BIT_DEPTH, MAX_BIT_DEPTH, MAX_DIMENSION, MAX_PLANES
-from mmpcodec.devices import on_device
+from mmpcodec.codec.container import MAX_DIMENSION
+from mmpcodec.codec.depths import BYTE, sample_type
+from mmpcodec.codec.forms import MAX_DEPTH, Form
+from mmpcodec.devices import module_of, on_device
 from mmpcodec.errors import ParameterError
 
 _SUPPORTED = (
@@ -37,8 +39,8 @@ def check_picture(array: Any, depth: int | None = None) -> tuple[Any, int]:
     """
     if not on_device(array):
         array = np.asarray(array)
-    kinds = {np.dtype(np.uint8): 8, np.dtype(np.uint16): MAX_BIT_DEPTH}
-    shaped = array.ndim == 2 or (array.ndim == 3 and 2 <= array.shape[2] <= MAX_PLANES)
+    kinds = {np.dtype(np.uint8): BYTE, np.dtype(np.uint16): MAX_DEPTH}
+    shaped = array.ndim == 2 or (array.ndim == 3 and 2 <= array.shape[2] <= len(Form))
     if array.dtype not in kinds or not shaped or array.size == 0:
         raise ParameterError(f"picture of shape {array.shape} and type {array.dtype}: {_SUPPORTED}")
     if max(array.shape[:2]) > MAX_DIMENSION:
@@ -55,12 +57,8 @@ def check_picture(array: Any, depth: int | None = None) -> tuple[Any, int]:
             f"depth = {depth}: the picture has a sample of {int(array.max())}, allowed is 0 to "
             f"{(1 << depth) - 1}"
         )
-    return array if on_device(array) else np.ascontiguousarray(array), depth
-
-
-def is_plain(array: Any, depth: int) -> bool:
-    """Whether all presets can code it: 8-bit gray."""
-    return array.ndim == 2 and depth == BIT_DEPTH
+    array = array.astype(sample_type(depth), copy=False)
+    return module_of(array).ascontiguousarray(array), depth
 
 
 def to_planes(array: np.ndarray) -> np.ndarray:
@@ -76,4 +74,4 @@ def from_planes(planes: np.ndarray, depth: int) -> np.ndarray:
     if len(planes) >= 3:
         planes = planes[[1, 0, *range(2, len(planes))]]
     array = planes[0] if len(planes) == 1 else np.moveaxis(planes, 0, 2)
-    return np.ascontiguousarray(array, np.uint8 if depth <= BIT_DEPTH else np.uint16)
+    return np.ascontiguousarray(array, sample_type(depth))

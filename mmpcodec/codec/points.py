@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-WHITE = 255
+from mmpcodec.codec.depths import BYTE
 
 
 @dataclass(frozen=True)
@@ -17,13 +17,14 @@ class Point:
     lam : float
     bytes : int
         Of the whole file.
-    distortion : int
-        Sum of squared errors of all samples.
+    distortion : float
+        Sum of the squared errors of all pixels, each a mean over colours, in units of 8-bit
+        samples.
     """
 
     lam: float
     bytes: int
-    distortion: int
+    distortion: float
 
     @property
     def cost(self) -> float:
@@ -32,13 +33,23 @@ class Point:
 
 
 def squared_error(samples: np.ndarray, decoded: np.ndarray) -> int:
-    """Sum of squared differences of uint8 arrays of one shape."""
+    """Sum of squared differences of arrays of one shape, both of uint8 or uint16."""
     difference = samples.astype(np.int32) - decoded
+    if samples.dtype != np.uint8:
+        difference = difference.astype(np.int64)
     return int((difference * difference).sum(dtype=np.int64))
 
 
-def psnr_of(distortion: int | float, pixels: int | float) -> float:
-    """Peak signal-to-noise ratio in dB of a squared error; infinite where there is none."""
+def white_in_bytes(depth: int) -> float:
+    """The largest sample of a depth, in units of 8-bit samples."""
+    return ((1 << depth) - 1) / 2.0 ** (depth - BYTE)
+
+
+def psnr_of(distortion: float, pixels: float, depth: int = BYTE) -> float:
+    """Peak signal-to-noise ratio in dB of the distortion of a point; infinite where it is 0.
+
+    The peak is the largest sample of the depth.
+    """
     if distortion <= 0:
         return math.inf
-    return 10 * math.log10(WHITE**2 * pixels / distortion)
+    return 10 * math.log10(white_in_bytes(depth) ** 2 * pixels / distortion)

@@ -15,7 +15,9 @@ import numpy as np
 
 from mmpcodec.codec.bracketing import Tried, approach
 from mmpcodec.codec.forecast import Forecast
-from mmpcodec.codec.points import Point, psnr_of, squared_error
+from mmpcodec.codec.depths import BYTE
+from mmpcodec.codec.forms import layout_of, split
+from mmpcodec.codec.points import Point, psnr_of
 from mmpcodec.codec.targets import MAX_BYTES, Target
 from mmpcodec.errors import Infeasible
 from mmpcodec.params import MAX_LAMBDA, EncodeParams
@@ -83,7 +85,7 @@ class _SizeGoal:
         # No file has no bytes, so half a byte stands for none.
         return math.log(point.bytes / (self.limit or 0.5))
 
-    def rank(self, point: Point) -> tuple[int, int]:
+    def rank(self, point: Point) -> tuple[float, float]:
         """By which the best point that keeps the target comes first."""
         return point.distortion, point.bytes
 
@@ -103,6 +105,7 @@ class _PsnrGoal:
 
     least: float
     pixels: int
+    depth: int
 
     direction = -1
     window = PSNR_WINDOW
@@ -110,10 +113,10 @@ class _PsnrGoal:
 
     def excess(self, point: Point) -> float:
         # Half a squared level stands for no error, so that differences are finite.
-        excess = self.least - psnr_of(max(point.distortion, 0.5), self.pixels)
+        excess = self.least - psnr_of(max(point.distortion, 0.5), self.pixels, self.depth)
         return excess if point.distortion else min(excess, -1.0)
 
-    def rank(self, point: Point) -> tuple[int, int]:
+    def rank(self, point: Point) -> tuple[float, float]:
         return point.bytes, point.distortion
 
     def room(self, point: Point) -> int:
@@ -121,26 +124,46 @@ class _PsnrGoal:
 
     def nearest(self, points: Sequence[Point]) -> str:
         point = min(points, key=lambda point: point.distortion)
-        psnr = psnr_of(point.distortion, self.pixels)
+        psnr = psnr_of(point.distortion, self.pixels, self.depth)
         return f"the best file, at lambda {point.lam:g}, has {psnr:.2f} dB"
 
 
-def _goal(target: Target, pixels: int) -> _SizeGoal | _PsnrGoal:
+def _goal(target: Target, pixels: int, depth: int) -> _SizeGoal | _PsnrGoal:
     """A target as that of one picture."""
     if target.name == "psnr":
-        return _PsnrGoal(target.value, pixels)
+        return _PsnrGoal(target.value, pixels, depth)
     limit = target.value if target.name == "size" else target.value * pixels / 8
     return _SizeGoal(math.floor(min(limit, MAX_BYTES)))
 
 
-Encoded = Callable[[Sequence[EncodeParams]], "Sequence[Encoding]"]
+@dataclass(frozen=True)
+class Trial:
+    """A picture encoded with a lambda.
+
+    Parameters
+    ----------
+    encoding : Encoding
+        With the sets of tools that cost least.
+    distortion : float
+        As of a ``Point``.
+    costs : tuple of float
+        D + lambda R of each set of tools alone.
+    """
+
+    encoding: "Encoding"
+    distortion: float
+    costs: tuple[float, ...]
+
+
+Tried = Callable[[Sequence[EncodeParams]], Trial]
 
 
 def reach(
     target: Target,
     samples: np.ndarray,
-    params: EncodeParams,
-    encoded: Encoded,
+    depth: int,
+    ways: Sequence[EncodeParams],
+    tried: Tried,
     *,
     on_pass: Callable[[Pass], Any] | None = None,
     picture: int = 0,
@@ -150,11 +173,12 @@ def reach(
     Parameters
     ----------
     target : Target
-    samples : (H, W) uint8 array
-    params : EncodeParams
-        Their lambda has no part.
-    encoded : callable
-        Encodes the picture with each of the parameters given, one set of tools each.
+    samples : (H, W) or (H, W, C) array of uint8 or uint16
+    depth : int
+    ways : sequence of EncodeParams
+        Of one set of tools each; their lambda has no part.
+    tried : callable
+        Encodes the picture with the ways that it is given, all of one lambda.
     on_pass : callable or None
         Told of each pass when it is done.
     picture : int
@@ -167,7 +191,9 @@ def reach(
     MmpError
         What encoding raises.
     """
-    search = _Search(_goal(target, samples.size), samples, params, encoded, on_pass, picture)
+    height, width = samples.shape[:2]
+    goal = _goal(target, height * width, depth)
+    search = _Search(goal, samples, depth, ways, tried, on_pass, picture)
     search.run()
     if search.best is None:
         raise Infeasible(f"{target}: {search.goal.nearest(search.points())}")
@@ -181,8 +207,9 @@ class _Search:
         self,
         goal: _SizeGoal | _PsnrGoal,
         samples: np.ndarray,
-        params: EncodeParams,
-        encoded: Encoded,
+        depth: int,
+        ways: Sequence[EncodeParams],
+        tried: Tried,
         on_pass: Callable[[Pass], Any] | None,
         picture: int,
     ):
@@ -190,17 +217,18 @@ class _Search:
         self.passes: list[Pass] = []
         self.best: tuple[Point, Encoding] | None = None
         self._samples = samples
-        self._effort = params.effort
-        self._ways = params.each_alone()
-        self._lossless = [way for way in self._ways if not way.tools.prediction]
-        self._encoded = encoded
+        self._depth = depth
+        self._effort = ways[0].effort
+        self._ways = list(ways)
+        self._lossless = [way for way in ways if not way.tools.prediction]
+        self._tried = tried
         self._on_pass = on_pass
         self._picture = picture
-        self._made: dict[EncodeParams, Point] = {}
+        self._made: dict[tuple[float, int], tuple[Point, dict[EncodeParams, float]]] = {}
 
     def points(self) -> list[Point]:
         """Of all encodings at the effort that was asked for."""
-        return [point for way, point in self._made.items() if way.effort == self._effort]
+        return [point for (_, effort), (point, _) in self._made.items() if effort == self._effort]
 
     def run(self) -> None:
         goal = self.goal
@@ -239,7 +267,8 @@ class _Search:
 
     def _forecast(self, bounds: tuple[float, float]) -> tuple[float, float]:
         """Where the target should be, and the slope of the excess there."""
-        forecast = Forecast(self._samples)
+        planes = split(self._samples, self._depth, layout_of(self._samples, 1.0))
+        forecast = Forecast(planes, max(self._depth, BYTE))
 
         def excess(x: float) -> float:
             return self.goal.excess(forecast.at(self._lambda(x)))
@@ -274,36 +303,39 @@ class _Search:
         return self.best is not None and self.goal.rank(self.best[0])[0] == 0
 
     def _point(self, lam: float, effort: int) -> Point:
-        """That of the way that costs least at a lambda, after a pass where it is not known."""
+        """That of a lambda, after a pass where it is not known."""
+        if (lam, effort) in self._made:
+            return self._made[lam, effort][0]
         ways = self._at(lam, effort)
-        missing = [way for way in ways if way not in self._made]
-        for way, encoding in zip(missing, self._encoded(missing) if missing else (), strict=True):
-            point = Point(lam, len(encoding.data), squared_error(self._samples, encoding.samples))
-            self._made[way] = point
-            if way.effort == self._effort and self.goal.excess(point) <= 0:
-                rank = self.goal.rank
-                if self.best is None or rank(point) < rank(self.best[0]):
-                    self.best = point, encoding
-        point = min((self._made[way] for way in ways), key=lambda point: point.cost)
-        if missing:
-            psnr = psnr_of(point.distortion, self._samples.size)
-            self.passes.append(Pass(lam, effort, point.bytes, psnr, self._picture))
-            if self._on_pass is not None:
-                self._on_pass(self.passes[-1])
+        trial = self._tried(ways)
+        point = Point(lam, len(trial.encoding.data), trial.distortion)
+        self._made[lam, effort] = point, dict(zip(self._ways_at(lam), trial.costs, strict=True))
+        if effort == self._effort and self.goal.excess(point) <= 0:
+            rank = self.goal.rank
+            if self.best is None or rank(point) < rank(self.best[0]):
+                self.best = point, trial.encoding
+        height, width = self._samples.shape[:2]
+        psnr = psnr_of(point.distortion, height * width, self._depth)
+        self.passes.append(Pass(lam, effort, point.bytes, psnr, self._picture))
+        if self._on_pass is not None:
+            self._on_pass(self.passes[-1])
         return point
+
+    def _ways_at(self, lam: float) -> list[EncodeParams]:
+        return self._ways if lam else self._lossless
 
     def _at(self, lam: float, effort: int) -> list[EncodeParams]:
         """What is to be encoded at a lambda; effort has no part without prediction."""
         return [
             replace(way, lam=lam, effort=effort if way.tools.prediction else self._effort)
-            for way in (self._ways if lam else self._lossless)
+            for way in self._ways_at(lam)
         ]
 
     def _narrow(self, lam: float, effort: int, margin: float) -> None:
         """Keep the ways that cost at most so many times the least at a lambda."""
-        costs = [self._made[way].cost for way in self._at(lam, effort)]
-        most = margin * min(costs)
-        self._ways = [way for way, cost in zip(self._ways, costs, strict=True) if cost <= most]
+        costs = self._made[lam, effort][1]
+        most = margin * min(costs[way] for way in self._ways)
+        self._ways = [way for way in self._ways if costs[way] <= most]
 
 
 def _slope(tried: Sequence[Tried], slope: float) -> float:

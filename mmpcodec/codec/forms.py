@@ -1,0 +1,188 @@
+"""Forms of pictures, and the planes that their layers code.
+
+Source: sections "Layers" and "Colours" of ``docs/format.md``.
+"""
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+
+from mmpcodec.devices import module_of
+
+MAX_DEPTH = 16
+LEAST_DEPTH = 8
+"""Least depth of the samples of a layer that is not exact samples of a whole picture."""
+
+
+class Form(IntEnum):
+    """What the samples of a pixel are, in their order."""
+
+    GRAY = 0
+    GRAY_ALPHA = 1
+    RGB = 2
+    RGB_ALPHA = 3
+
+    @property
+    def planes(self) -> int:
+        """Samples of a pixel."""
+        return self + 1
+
+    @property
+    def colours(self) -> int:
+        """Samples of a pixel without alpha."""
+        return 3 if self >= Form.RGB else 1
+
+    @property
+    def has_alpha(self) -> bool:
+        return self.planes > self.colours
+
+    @property
+    def title(self) -> str:
+        """For people."""
+        return ("gray", "gray and alpha", "RGB", "RGB and alpha")[self]
+
+
+class Layout(IntEnum):
+    """How the planes of a tile are put into layers."""
+
+    TOGETHER = 0
+    APART = 1
+    LUMA = 2
+
+    def allowed(self, form: Form) -> bool:
+        """Whether a tile of a form can have it."""
+        return self <= (Layout.TOGETHER, Layout.APART, Layout.LUMA, Layout.LUMA)[form]
+
+
+_COLOURS = {
+    Layout.APART: ("red", "green", "blue"),
+    Layout.LUMA: ("luma", "chroma orange", "chroma green"),
+}
+WEIGHTS = {Layout.APART: (1 / 3, 1 / 3, 1 / 3), Layout.LUMA: (1.0, 2 / 3, 1.0)}
+"""Squared error of a picture, as a mean over its colours, for one of each layer."""
+
+
+def layer_names(form: Form, layout: Layout) -> tuple[str, ...]:
+    """What the layers of a tile hold, in their order."""
+    if layout is Layout.TOGETHER:
+        return (form.title,)
+    colours = ("gray",) if form.colours == 1 else _COLOURS[layout]
+    return (*colours, "alpha") if form.has_alpha else colours
+
+
+def form_of(samples: Any) -> Form:
+    """The form of (H, W) or (H, W, 2 to 4) samples."""
+    return Form(samples.shape[2] - 1 if samples.ndim == 3 else 0)
+
+
+def layout_of(samples: Any, lam: float) -> Layout:
+    """How an encoder puts planes into layers where it does not code all as exact samples."""
+    form = form_of(samples)
+    if form.planes == 1:
+        return Layout.TOGETHER
+    return Layout.LUMA if form.colours == 3 and lam > 0 else Layout.APART
+
+
+@dataclass(frozen=True)
+class Plane:
+    """A plane that one layer codes.
+
+    Parameters
+    ----------
+    samples : (H, W) array of uint8 or uint16
+        Where the picture lies.
+    weight : float
+        Squared error of the picture, as a mean over its colours, for one of the plane.
+    """
+
+    samples: Any
+    weight: float
+
+
+def widened(samples: Any, depth: int) -> Any:
+    """Samples of less than 8 bits as those of 8; others as they are."""
+    if depth >= LEAST_DEPTH:
+        return samples
+    white = (1 << depth) - 1
+    return ((samples.astype(np.uint16) * 255 + white // 2) // white).astype(np.uint8)
+
+
+def narrowed(samples: np.ndarray, depth: int) -> np.ndarray:
+    """Samples of 8 bits as the nearest ones of less; of more bits as they are."""
+    if depth >= LEAST_DEPTH:
+        return samples
+    white = (1 << depth) - 1
+    return ((samples.astype(np.uint16) * white + 127) // 255).astype(np.uint8)
+
+
+def split(samples: Any, depth: int, layout: Layout) -> list[Plane]:
+    """The planes of a tile, one for each layer of a layout other than together.
+
+    Parameters
+    ----------
+    samples : (H, W) or (H, W, C) array of uint8 or uint16
+        On the host or a CUDA device.
+    depth : int
+    layout : Layout
+    """
+    form = form_of(samples)
+    samples = widened(samples, depth)
+    if form.colours == 1:
+        planes, weights = [samples if samples.ndim == 2 else samples[..., 0]], (1.0,)
+    else:
+        planes, weights = [samples[..., number] for number in range(3)], WEIGHTS[layout]
+        if layout is Layout.LUMA:
+            planes = to_luma(*planes, max(depth, LEAST_DEPTH))
+    if form.has_alpha:
+        planes, weights = [*planes, samples[..., form.colours]], (*weights, 1.0)
+    xp = module_of(samples)
+    return [
+        Plane(xp.ascontiguousarray(plane), weight)
+        for plane, weight in zip(planes, weights, strict=True)
+    ]
+
+
+def joined(planes: list[np.ndarray], form: Form, depth: int, layout: Layout) -> np.ndarray:
+    """The samples of a tile from what its layers decoded to, each of at least 8 bits.
+
+    Parameters
+    ----------
+    planes : list of (H, W) arrays
+    form : Form
+    depth : int
+        Of the picture.
+    layout : Layout
+    """
+    if layout is Layout.LUMA:
+        planes = [*from_luma(*planes[:3], max(depth, LEAST_DEPTH)), *planes[3:]]
+    samples = planes[0] if form is Form.GRAY else np.stack(planes, axis=2)
+    return narrowed(samples, depth)
+
+
+def to_luma(red: Any, green: Any, blue: Any, depth: int) -> list[Any]:
+    """Luma, chroma orange (red against blue) and chroma green (green against both).
+
+    Source: H. S. Malvar, G. J. Sullivan, "YCoCg-R: a color space with RGB reversibility", 2003,
+    here with chroma halved to as many bits as luma has.
+    """
+    kind = red.dtype
+    red, green, blue = (plane.astype(np.int32) for plane in (red, green, blue))
+    middle, white = 1 << (depth - 1), (1 << depth) - 1
+    luma = (red + 2 * green + blue + 2) >> 2
+    orange = ((red - blue + 1) >> 1) + middle
+    greens = ((2 * green - red - blue + 2) >> 2) + middle
+    return [plane.clip(0, white).astype(kind) for plane in (luma, orange, greens)]
+
+
+def from_luma(
+    luma: np.ndarray, orange: np.ndarray, greens: np.ndarray, depth: int
+) -> list[np.ndarray]:
+    """Red, green and blue."""
+    middle, white = 1 << (depth - 1), (1 << depth) - 1
+    kind = luma.dtype
+    luma, orange, greens = (plane.astype(np.int32) for plane in (luma, orange, greens))
+    mean = luma - (greens - middle)
+    colours = mean + (orange - middle), luma + (greens - middle), mean - (orange - middle)
+    return [plane.clip(0, white).astype(kind) for plane in colours]

@@ -1,0 +1,98 @@
+"""Tiles: independent parts of a picture. Source: section "Tiles" of ``docs/format.md``."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from mmpcodec.errors import ParameterError
+
+
+@dataclass(frozen=True)
+class Area:
+    """A rectangle of pixels.
+
+    Parameters
+    ----------
+    x, y : int
+        Column and row of its first pixel.
+    width, height : int
+    """
+
+    x: int
+    y: int
+    width: int
+    height: int
+
+    def __str__(self):
+        return f"{self.width}x{self.height} at ({self.x}, {self.y})"
+
+    @property
+    def pixels(self) -> int:
+        return self.width * self.height
+
+    @property
+    def slices(self) -> tuple[slice, slice]:
+        """Its rows and columns."""
+        return slice(self.y, self.y + self.height), slice(self.x, self.x + self.width)
+
+    def common(self, other: "Area") -> "Area | None":
+        """The pixels that both have."""
+        x, y = max(self.x, other.x), max(self.y, other.y)
+        width = min(self.x + self.width, other.x + other.width) - x
+        height = min(self.y + self.height, other.y + other.height) - y
+        return Area(x, y, width, height) if width > 0 and height > 0 else None
+
+    def within(self, other: "Area") -> "Area":
+        """The same pixels, counted from the first pixel of another area."""
+        return Area(self.x - other.x, self.y - other.y, self.width, self.height)
+
+
+@dataclass(frozen=True)
+class Tile(Area):
+    """A tile, with its place in the order of the file."""
+
+    number: int = 0
+
+
+def across(length: int, size: int) -> int:
+    """Tiles along an axis of so many pixels."""
+    return -(-length // size) if size else 1
+
+
+def tile_count(height: int, width: int, size: int) -> int:
+    """Tiles of a picture; size 0 is one."""
+    return across(height, size) * across(width, size)
+
+
+def tiles_of(height: int, width: int, size: int) -> Iterator[Tile]:
+    """The tiles of a picture, in rows from the top."""
+    side_y, side_x = size or height, size or width
+    number = 0
+    for y in range(0, height, side_y):
+        for x in range(0, width, side_x):
+            yield Tile(x, y, min(side_x, width - x), min(side_y, height - y), number)
+            number += 1
+
+
+def check_region(region: Any, height: int, width: int) -> Area:
+    """A region of a picture, (x, y, width, height).
+
+    Raises
+    ------
+    ParameterError
+        When it is not four integers, or not within the picture.
+    """
+    try:
+        numbers = tuple(region)
+    except TypeError:
+        numbers = ()
+    integers = [n for n in numbers if isinstance(n, int) and not isinstance(n, bool)]
+    if len(numbers) != 4 or len(integers) != 4:
+        raise ParameterError(f"region = {region!r}: must be four integers: x, y, width, height")
+    area = Area(*integers)
+    inside = Area(0, 0, width, height).common(area) if area.width > 0 and area.height > 0 else None
+    if inside != area:
+        raise ParameterError(
+            f"region = {area}: must have pixels and lie within the picture of {width}x{height}"
+        )
+    return area
