@@ -109,6 +109,11 @@ MARKS = {
 """Marks by the name of the mode."""
 
 
+def least_zoom(shape: tuple[int, ...]) -> int:
+    """Enlargement of a picture with which marks can be seen."""
+    return max(LEAST_ZOOM, -(-SMALL_PICTURE // max(shape)))
+
+
 def draw_blocks(
     samples: np.ndarray, units: np.ndarray, fragment_size: int, *, zoom: int | None = None
 ) -> np.ndarray:
@@ -127,7 +132,7 @@ def draw_blocks(
     -------
     (zoom H + 1, zoom W + 1, 3) uint8 array
     """
-    zoom = zoom or max(LEAST_ZOOM, -(-SMALL_PICTURE // max(samples.shape)))
+    zoom = zoom or least_zoom(samples.shape)
     drawn = draw_tree(samples, block_edges(units), fragment_size=fragment_size, zoom=zoom)
     inside = drawn[:-1, :-1]
     for row, column in np.argwhere(np.logical_and(*unit_edges(units))).tolist():

@@ -1,7 +1,7 @@
 """``mmp info``: what mmp files hold."""
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,8 +14,12 @@ from mmpcodec.errors import ParameterError
 from mmpcodec.params import DecodeLimits
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from mmpcodec import Inspection
     from mmpcodec.backends.base import Trace
+    from mmpcodec.codec.tile_encoder import LayerCoding
+    from mmpcodec.metadata import Metadata
 
 SIDES = (16, 8, 4, 2, 1)
 """Heights and widths of the scales, by number of halvings."""
@@ -34,34 +38,52 @@ class Described:
 
     @property
     def header_bytes(self) -> int:
-        return self.found.file_size - self.found.header.payload_size
+        """All that is no payload."""
+        return self.found.file_size - self.found.payload_size
 
     @property
     def header_share(self) -> float:
         return self.header_bytes / self.found.file_size
 
+    @property
+    def traces(self) -> "list[Trace]":
+        return [layer.trace for layer in self.found.layers if layer.trace is not None]
+
     def as_dict(self) -> dict[str, Any]:
-        """Facts for machines; 5x5 tables are rows by height and columns by width, largest first."""
-        header = dataclasses.asdict(self.found.header)
-        header["tools"]["partition"] = self.found.header.tools.partition.name.lower()
-        facts = {
+        """Facts for machines; 5x5 tables are rows by height and columns by width, largest first.
+
+        Counts are those of all layers.
+        """
+        found, header = self.found, self.found.header
+        facts: dict[str, Any] = {
             "input": self.input,
-            "file_bytes": self.found.file_size,
-            "bits_per_pixel": self.found.bits_per_pixel,
+            "file_bytes": found.file_size,
+            "bits_per_pixel": found.bits_per_pixel,
             "header_bytes": self.header_bytes,
             "header_share": self.header_share,
-            "header": header,
+            "version": header.version,
+            "width": header.width,
+            "height": header.height,
+            "form": header.form.title,
+            "depth": header.depth,
+            "white": header.white,
+            "tile_size": header.tile_size,
+            "tiles": len(header.tile_bytes),
+            "metadata": metadata_facts(header.metadata),
+            "layers": [_layer_facts(layer) for layer in found.layers],
+            "bad_tiles": [
+                {"tile": bad.tile.number, "error": str(bad.error)} for bad in found.bad_tiles
+            ],
         }
-        trace = self.found.trace
-        if trace is not None:
-            facts["bits"] = trace.bits
-            if trace.dictionary_sizes is not None:
-                facts["dictionary_sizes"] = _by_scale(trace.dictionary_sizes)
-                facts["leaves"] = _by_scale(trace.leaves())
-                facts["depths"] = trace.depths()
-            if trace.units is not None:
-                facts["blocks"] = {kind: table.tolist() for kind, table in trace.blocks().items()}
-                facts["modes"] = trace.modes()
+        if traces := self.traces:
+            facts["bits"] = _summed_bits(traces)
+            if trees := [trace for trace in traces if trace.dictionary_sizes is not None]:
+                facts["dictionary_sizes"] = _by_scale(_sums(t.dictionary_sizes for t in trees))
+                facts["leaves"] = _by_scale(_sums(trace.leaves() for trace in trees))
+                facts["depths"] = _sums(trace.depths() for trace in trees)
+            if blocks := [trace for trace in traces if trace.units is not None]:
+                facts["blocks"] = {kind: table.tolist() for kind, table in _blocks(blocks).items()}
+                facts["modes"] = _modes(blocks)
         if self.map is not None:
             facts["map"] = self.map
         return facts
@@ -72,49 +94,111 @@ class Described:
 
     def _lines(self) -> Iterator[str]:
         found, header = self.found, self.found.header
+        depth = f"{header.depth} bit{'s' * (header.depth > 1)}"
         yield (
-            f"picture  {header.width}x{header.height}, "
-            f"{header.planes} plane{'s' * (header.planes > 1)} of {header.bit_depth} "
-            f"bit{'s' * (header.bit_depth > 1)}"
+            f"picture  {header.width}x{header.height}, {header.form.title} of {depth}, "
+            f"white {header.white}"
         )
-        yield (
-            f"format   version {header.version}, profile {header.profile}, "
-            f"fragments of {header.tools.fragment_size}x{header.tools.fragment_size}"
-            + (f", tiles of {header.tile_size}" if header.tile_size else "")
-        )
-        yield f"tools    {tools_text(header.tools)}"
+        for name, value in metadata_facts(header.metadata).items():
+            yield f"metadata {name}: {value}"
+        tiles = len(header.tile_bytes)
+        size = f"{tiles} tiles of {header.tile_size}x{header.tile_size}" if tiles > 1 else "1 tile"
+        yield f"format   version {header.version}, {size}"
         yield f"file     {found.file_size} bytes, {found.bits_per_pixel:.3f} bits per pixel"
         yield f"header   {self.header_bytes} bytes, {self.header_share:.1%} of the file"
-        yield f"payload  {header.payload_size} bytes"
-        yield f"samples  CRC {header.samples_crc:08x}"
-        if found.trace is not None:
+        yield from _layer_lines(found.layers)
+        for bad in found.bad_tiles:
+            yield f"bad      {bad.error}"
+        if traces := self.traces:
             yield from ("", "bits by syntax element, and their share of the file")
-            for syntax, bits in found.trace.bits.items():
+            for syntax, bits in _summed_bits(traces).items():
                 yield f"{syntax:>9}{bits:12.0f}{bits / (8 * found.file_size):9.1%}"
-            if found.trace.dictionary_sizes is not None:
-                yield from _tree_lines(found.trace)
-            if found.trace.units is not None:
-                yield from _block_lines(found.trace)
+            if trees := [trace for trace in traces if trace.dictionary_sizes is not None]:
+                yield from _tree_lines(trees)
+            if blocks := [trace for trace in traces if trace.units is not None]:
+                yield from _block_lines(blocks)
         if self.map is not None:
-            yield from ("", *map_lines(self.map, header.tools.prediction))
+            yield from ("", *map_lines(self.map, found.tools.prediction))
 
 
-def _tree_lines(trace: "Trace") -> Iterator[str]:
+def metadata_facts(metadata: "Metadata") -> dict[str, Any]:
+    """What there is, in words or as numbers of bytes."""
+    facts: dict[str, Any] = {
+        name: f"{len(data)} bytes"
+        for name, data in (("icc", metadata.icc), ("exif", metadata.exif), ("xmp", metadata.xmp))
+        if data
+    }
+    if metadata.resolution is not None:
+        found = metadata.resolution
+        unit = "without unit" if found.unit == "none" else f"per {found.unit}"
+        facts["resolution"] = f"{float(found.x):g}x{float(found.y):g} {unit}"
+    for key, value in metadata.text:
+        facts[f"text {key}"] = value
+    return facts
+
+
+def _layer_facts(layer: "LayerCoding") -> dict[str, Any]:
+    tools = dataclasses.asdict(layer.tools)
+    tools["partition"] = layer.tools.partition.name.lower()
+    return {
+        "tile": layer.tile,
+        "name": layer.name,
+        "payload_bytes": layer.payload_bytes,
+        "tools": tools,
+        "coefficients": layer.coefficients,
+    }
+
+
+def _layer_lines(layers: "Sequence[LayerCoding]") -> Iterator[str]:
+    """A line for each name and set of tools, with the layers of all tiles together."""
+    groups: dict[tuple[str, str], list[LayerCoding]] = {}
+    for layer in layers:
+        groups.setdefault((layer.name, tools_text(layer.tools)), []).append(layer)
+    for (name, tools), group in groups.items():
+        size = sum(layer.payload_bytes for layer in group)
+        tiles = f" in {len(group)} tiles" if len(group) > 1 else ""
+        yield f"layer    {name}, {size} bytes{tiles}: {tools}"
+
+
+def _sums(rows: "Iterable[Iterable[int]]") -> list[int]:
+    return [int(sum(column)) for column in zip(*rows, strict=True)]
+
+
+def _summed_bits(traces: "Iterable[Trace]") -> dict[str, float]:
+    bits: dict[str, float] = {}
+    for trace in traces:
+        for syntax, count in trace.bits.items():
+            bits[syntax] = bits.get(syntax, 0.0) + count
+    return bits
+
+
+def _blocks(traces: "Sequence[Trace]") -> "dict[str, np.ndarray]":
+    """Numbers of blocks by kind, of all layers."""
+    each = [trace.blocks() for trace in traces]
+    return {kind: sum(own[kind] for own in each) for kind in each[0]}
+
+
+def _modes(traces: "Sequence[Trace]") -> dict[str, int]:
+    each = [trace.modes() for trace in traces]
+    return {mode: sum(own[mode] for own in each) for mode in each[0]}
+
+
+def _tree_lines(traces: "Sequence[Trace]") -> Iterator[str]:
     yield from ("", "elements in the dictionaries, by height (rows) and width")
-    yield from _table(_by_scale(trace.dictionary_sizes), SIDES)
+    yield from _table(_by_scale(_sums(trace.dictionary_sizes for trace in traces)), SIDES)
     yield from ("", "leaves, by height (rows) and width")
-    yield from _table(_by_scale(trace.leaves()), SIDES)
+    yield from _table(_by_scale(_sums(trace.leaves() for trace in traces)), SIDES)
     yield from ("", "leaves by depth in the segmentation tree")
-    for depth, leaves in enumerate(trace.depths()):
+    for depth, leaves in enumerate(_sums(trace.depths() for trace in traces)):
         yield f"{depth:9}{leaves:12}"
 
 
-def _block_lines(trace: "Trace") -> Iterator[str]:
-    for kind, table in trace.blocks().items():
+def _block_lines(traces: "Sequence[Trace]") -> Iterator[str]:
+    for kind, table in _blocks(traces).items():
         yield from ("", f"{table.sum()} {kind} blocks, by height (rows) and width")
         yield from _table(table.tolist(), BLOCK_SIDES)
     yield from ("", "blocks by mode")
-    for mode, count in trace.modes().items():
+    for mode, count in _modes(traces).items():
         yield f"{mode:>13}{count:12}"
 
 
@@ -175,19 +259,11 @@ def info(
 def draw_map(found: "Inspection", target: str, *, force: bool) -> None:
     """Write the decoded picture with its leaves or blocks drawn over it, as PNG."""
     from mmpcodec import pictures
-    from mmpcodec.analysis.block_map import draw_blocks
-    from mmpcodec.analysis.overlay import draw_tree
+    from mmpcodec.analysis.file_map import draw_file
 
-    samples, trace = found.samples, found.trace
-    assert samples is not None
-    assert trace is not None
-    edges = trace.edges()
-    if edges is None:
+    drawn = draw_file(found)
+    if drawn is None:
         raise ParameterError("--map: the file holds exact samples, which have no leaves or blocks")
-    if trace.units is None:
-        drawn = draw_tree(samples, edges)
-    else:
-        drawn = draw_blocks(samples, trace.units, found.header.tools.fragment_size)
     output.write(target, pictures.to_bytes(drawn, "png"), force=force)
 
 

@@ -178,15 +178,26 @@ def _checked(
     for number, (array, own) in enumerate(zip(arrays, each, strict=True)):
         try:
             samples, bits = check_picture(array, depth)
-            if own.white is not None and own.white >= 1 << bits:
-                raise ParameterError(
-                    f"white = {own.white}: must be from 1 to {(1 << bits) - 1} at depth {bits}"
-                )
+            check_white(own, bits)
         except ParameterError as error:
             raise ParameterError(f"number {number}: {error}" if number else str(error)) from error
         on_host = samples.get() if on_device(samples) else samples
         sources.append(_Source(samples, on_host, bits, own, tile_size))
     return sources
+
+
+def check_white(metadata: Metadata, depth: int) -> None:
+    """Check that samples of a depth can reach the level that is shown as white.
+
+    Raises
+    ------
+    ParameterError
+    """
+    most = (1 << depth) - 1
+    if metadata.white is not None and not 1 <= metadata.white <= most:
+        raise ParameterError(
+            f"white = {metadata.white}: must be from 1 to {most} at a depth of {depth}"
+        )
 
 
 def ways_at(params: EncodeParams, depth: int) -> list[EncodeParams]:
@@ -215,7 +226,7 @@ def _encode_at(
     """Encode pictures of one depth with a lambda."""
     ways = ways_at(params, sources[0].depth)
     fragments = sum(source.fragments for source in sources)
-    chosen = _backends_of(ways, backend, sources[0].depth, fragments)
+    chosen = backends_of(ways, backend, sources[0].depth, fragments)
     tiles = [(number, tile) for number, one in enumerate(sources) for tile in one.tiles()]
     found: list[list[TileEncoding]] = [[] for _ in sources]
     groups = list(_groups([tile for _, tile in tiles]))
@@ -270,7 +281,7 @@ def _encode_to(
 ) -> Encoding:
     """Search for the lambda of one picture, the one of that number."""
     ways = ways_at(params, source.depth)
-    chosen = _backends_of(ways, backend, source.depth, source.fragments)
+    chosen = backends_of(ways, backend, source.depth, source.fragments)
     tiles = list(source.tiles())
     known = KnownExact()
 
@@ -291,7 +302,7 @@ def _encode_to(
         raise Infeasible(f"number {number}: {error}") from error
 
 
-def _backends_of(
+def backends_of(
     ways: Sequence[EncodeParams], backend: str, depth: int, fragments: int
 ) -> dict[Tools, Backend]:
     """Who encodes with each set of tools, and with exact samples, which alpha is coded by."""

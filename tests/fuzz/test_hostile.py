@@ -11,12 +11,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mutate import repaired, with_size
+from mutate import places, repaired, with_size
 from strategies import block_tools, natural, text_like, tools
 
 import mmpcodec
 from mmpcodec import CorruptStream, DecodeLimits, FormatError, TruncatedStream, backends
-from mmpcodec.codec.container import HEADER_SIZE, OFFSETS
 
 FINDINGS = sorted((Path(__file__).parent / "findings").glob("*.mmp"))
 SMALL = DecodeLimits(max_pixels=1 << 14, max_dimension=1 << 12)
@@ -53,14 +52,14 @@ def test_findings_are_refused(path, backend):
 
 def test_payload_flips_past_the_checksum(data):
     """Both backends agree on what each damaged payload means."""
-    for place in range(HEADER_SIZE, len(data), 3):
+    for place in range(places(data)["payload"], len(data), 3):
         changed = bytearray(data)
         changed[place] ^= 0x41
         assert isinstance(outcome(repaired(bytes(changed))), type)
 
 
 def test_payload_cut_past_the_checksum(data):
-    for length in range(HEADER_SIZE, len(data)):
+    for length in range(places(data)["payload"], len(data)):
         assert isinstance(outcome(repaired(data[:length])), type)
 
 
@@ -89,9 +88,9 @@ def test_random_bytes_after_the_magic(tail):
 @given(st.data())
 def test_random_headers_past_the_checksum(draw):
     good = mmpcodec.encode(natural(np.random.default_rng(1), 20, 20), lam=10)
-    changed = bytearray(good)
+    changed, end = bytearray(good), places(good)["payload"]
     for _ in range(draw.draw(st.integers(1, 4))):
-        changed[draw.draw(st.integers(8, HEADER_SIZE - 1))] = draw.draw(st.integers(0, 255))
+        changed[draw.draw(st.integers(8, end - 1))] = draw.draw(st.integers(0, 255))
     result = outcome(repaired(bytes(changed)))
     assert isinstance(result, type) or result.size <= SMALL.max_pixels
 
@@ -99,9 +98,8 @@ def test_random_headers_past_the_checksum(draw):
 @given(st.integers(0, 255), st.binary(max_size=30))
 def test_any_coefficients_are_read_alike_everywhere(active, coefficients):
     good = mmpcodec.encode(natural(np.random.default_rng(1), 20, 20), lam=10, post_filter=False)
-    place = OFFSETS["post filter"]
-    header = good[:place] + bytes([active]) + good[place + 1 : HEADER_SIZE]
-    changed = repaired(header + coefficients + good[HEADER_SIZE:])
+    place = places(good)["post filter"]
+    changed = repaired(good[:place] + bytes([active]) + coefficients + good[place + 1 :])
     results = []
     for name in backends.HOST:
         try:
@@ -125,7 +123,7 @@ def test_memory_does_not_grow_with_damaged_files(data):
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
     changed = bytearray(data)
-    changed[HEADER_SIZE + 9] ^= 0xFF
+    changed[places(data)["payload"] + 9] ^= 0xFF
     changed = repaired(bytes(changed))
     for _ in range(20):
         outcome(changed)

@@ -1,0 +1,155 @@
+"""Encoding pictures that are larger than memory, tile by tile."""
+
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from tempfile import TemporaryFile
+from typing import BinaryIO, Protocol
+
+import numpy as np
+
+from mmpcodec.backends.base import Progress, in_turn
+from mmpcodec.codec import container
+from mmpcodec.codec.container import Header
+from mmpcodec.codec.encoder import backends_of, check_white, ways_at
+from mmpcodec.codec.forms import Form
+from mmpcodec.codec.fragments import fragments_in
+from mmpcodec.codec.planes import check_picture
+from mmpcodec.codec.tile_encoder import TileSource, distortion, encode_tiles
+from mmpcodec.codec.tiles import Tile
+from mmpcodec.metadata import Metadata
+from mmpcodec.params import EncodeParams, check_threads, check_tile_size
+
+GROUP_PIXELS = 1 << 22
+"""Of the tiles that are in memory at once, unless one has more."""
+
+
+class Reader(Protocol):
+    """A picture of which parts can be read.
+
+    Parameters
+    ----------
+    shape : (H, W) or (H, W, C)
+    depth : int
+    metadata : Metadata
+    """
+
+    shape: tuple[int, ...]
+    depth: int
+    metadata: Metadata
+
+    def read(self, rows: slice, columns: slice) -> np.ndarray:
+        """The samples of these rows and columns."""
+
+
+@dataclass(frozen=True)
+class LargeEncoding:
+    """What encoding a large picture came to.
+
+    Parameters
+    ----------
+    header : Header
+    size : int
+        Bytes of the file.
+    distortion : float
+        As of a ``Point``.
+    bits : dict of str to float
+        By syntax element, of all layers.
+    backend : str
+        That coded the first layer.
+    """
+
+    header: Header
+    size: int
+    distortion: float
+    bits: dict[str, float]
+    backend: str
+
+
+def encode_large(
+    reader: Reader,
+    file: BinaryIO,
+    params: EncodeParams,
+    *,
+    tile_size: int,
+    metadata: Metadata | None = None,
+    backend: str = "auto",
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> LargeEncoding:
+    """Encode a picture tile by tile; the bytes are those that ``encode`` gives.
+
+    A few tiles are in memory at once. What is coded goes to a temporary file first, since a file
+    begins with the sizes of its tiles.
+
+    Parameters
+    ----------
+    reader : Reader
+    file : binary stream
+        Takes the file; need not be seekable.
+    params : EncodeParams
+    tile_size : int
+        64 to 2**24.
+    metadata : Metadata or None
+        In place of the reader's.
+    backend, threads, progress
+        As of ``encode``.
+
+    Raises
+    ------
+    MmpError
+        What ``encode`` raises, and what the reader does.
+    """
+    check_tile_size(tile_size)
+    check_threads(threads)
+    height, width, *planes = reader.shape
+    form = Form(planes[0] - 1 if planes else 0)
+    metadata = reader.metadata if metadata is None else metadata
+    check_white(metadata, reader.depth)
+    header = Header(width, height, form, reader.depth, tile_size, metadata)
+    ways = ways_at(params, reader.depth)
+    groups = list(_groups(header))
+    shares = [sum(map(_fragments, group)) * form.planes for group in groups]
+    chosen = backends_of(ways, backend, reader.depth, max(shares))
+    sizes: list[int] = []
+    bits: Counter[str] = Counter()
+    error, by = 0.0, ""
+    with TemporaryFile() as coded:
+        for group, part in zip(groups, in_turn(progress, shares), strict=True):
+            sources = [_read(reader, tile) for tile in group]
+            for source, made in zip(
+                sources, encode_tiles(sources, ways, chosen, threads, part), strict=True
+            ):
+                coded.write(made.data)
+                sizes.append(len(made.data))
+                error += distortion(source.on_host, made.samples, reader.depth)
+                by = by or made.layers[0].backend
+                for layer in made.layers:
+                    assert layer.trace is not None
+                    bits.update(layer.trace.bits)
+        head = container.write_header(replace(header, tile_bytes=tuple(sizes)))
+        header = replace(header, tile_bytes=tuple(sizes), size=len(head))
+        file.write(head)
+        coded.seek(0)
+        shutil.copyfileobj(coded, file, 1 << 20)
+    return LargeEncoding(header, header.tile_offsets[-1], error, dict(bits), by)
+
+
+def _groups(header: Header) -> Iterator[list[Tile]]:
+    group: list[Tile] = []
+    for tile in header.tiles:
+        if group and sum(one.pixels for one in group) + tile.pixels > GROUP_PIXELS:
+            yield group
+            group = []
+        group.append(tile)
+    yield group
+
+
+def _fragments(tile: Tile) -> int:
+    return fragments_in((tile.height, tile.width))
+
+
+def _read(reader: Reader, tile: Tile) -> TileSource:
+    samples, depth = check_picture(reader.read(*tile.slices), reader.depth)
+    return TileSource(samples, samples, depth)
