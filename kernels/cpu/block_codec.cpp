@@ -30,20 +30,23 @@ void for_each_fragment(Plane plane, const BlockTools& tools, const Progress& pro
 
 }  // namespace
 
-CodedBlocks::CodedBlocks(Plane plane, const BlockTools& tools,
-                         const std::optional<Tools>& tree_tools, int threads)
-    : picture(padded(plane.height), padded(plane.width)),
+template <class Sample>
+CodedBlocks<Sample>::CodedBlocks(Plane plane, Depth<Sample> depth, const BlockTools& tools,
+                                 const std::optional<Tools>& tree_tools, int threads)
+    : picture(padded(plane.height), padded(plane.width), depth),
       team(threads),
       trees(tree_tools ? std::make_unique<BlockTrees>(plane, *tree_tools, tools.fragment_log2, team)
                        : nullptr) {}
 
-std::pair<std::vector<uint8_t>, std::unique_ptr<CodedBlocks>> encode_blocks(
-    const uint8_t* samples, Plane plane, const BlockTools& tools,
+template <class Sample>
+std::pair<std::vector<uint8_t>, std::unique_ptr<CodedBlocks<Sample>>> encode_blocks(
+    const Sample* samples, Plane plane, Depth<Sample> depth, const BlockTools& tools,
     const std::optional<Tools>& tree_tools, const BlockOptions& options,
     const Progress& progress) {
-    auto coded = std::make_unique<CodedBlocks>(plane, tools, tree_tools, options.threads);
+    auto coded =
+        std::make_unique<CodedBlocks<Sample>>(plane, depth, tools, tree_tools, options.threads);
     const int height = coded->picture.height, width = coded->picture.width;
-    std::vector<uint8_t> source(size_t(height) * width);
+    std::vector<Sample> source(size_t(height) * width);
     for (int row = 0; row < height; ++row)
         for (int column = 0; column < width; ++column)
             source[size_t(row) * width + column] =
@@ -52,19 +55,20 @@ std::pair<std::vector<uint8_t>, std::unique_ptr<CodedBlocks>> encode_blocks(
     RangeEncoder coder;
     BlockModels models;
     models.start();
-    BlockCosts costs;
+    BlockCosts costs(options.rates.lambda_fixed, depth.extra());
     BlockPlan plan;
-    BlockCoder<BlockWriter> writer(coded->picture, tools, coded->trees.get(),
-                                   BlockWriter(coder, models, coded->tally));
+    BlockCoder<BlockWriter, Sample> writer(coded->picture, tools, coded->trees.get(),
+                                           BlockWriter(coder, models, coded->tally));
     std::unique_ptr<BlockTreeSearch> tree_search;
-    if (coded->trees)
-        tree_search = std::make_unique<BlockTreeSearch>(source.data(), height, width,
-                                                        *coded->trees, options.rates,
-                                                        options.kernel, coded->team);
-    BlockSearch search(source.data(), coded->picture, tools, options.effort, tree_search.get(),
+    if constexpr (kIsByte<Sample>)
+        if (coded->trees)
+            tree_search = std::make_unique<BlockTreeSearch>(source.data(), height, width,
+                                                            *coded->trees, options.rates,
+                                                            options.kernel, coded->team);
+    BlockSearch<Sample> search(source.data(), coded->picture, tools, options.effort, tree_search.get(),
                        coded->team);
     for_each_fragment(plane, tools, progress, [&](int row, int column) {
-        costs.refresh(models, options.rates.lambda_fixed);
+        costs.refresh(models);
         search.find(row, column, models, costs, plan);
         search.write(coded->picture);
         writer.code(row, column, plan);
@@ -75,7 +79,8 @@ std::pair<std::vector<uint8_t>, std::unique_ptr<CodedBlocks>> encode_blocks(
 PlanCoder::PlanCoder(Plane plane, const BlockTools& tools)
     : plane_(plane),
       tools_(tools),
-      coded_(std::make_unique<CodedBlocks>(plane, tools, std::nullopt, 1)),
+      coded_(std::make_unique<CodedBlocks<uint8_t>>(plane, Depth<uint8_t>(), tools, std::nullopt,
+                                                    1)),
       writer_(coded_->picture, tools, nullptr, BlockWriter(coder_, models_, coded_->tally)),
       fragment_{0, 0, tools.fragment_log2, tools.fragment_log2} {
     models_.start();
@@ -114,23 +119,36 @@ void PlanCoder::code(const uint16_t* nodes, const int16_t* levels) {
         fragment_.column = 0, fragment_.row += fragment_.height();
 }
 
-std::unique_ptr<CodedBlocks> decode_blocks(const uint8_t* payload, size_t size, Plane plane,
-                                           const BlockTools& tools,
-                                           const std::optional<Tools>& tree_tools, int threads,
-                                           const Progress& progress) {
+template <class Sample>
+std::unique_ptr<CodedBlocks<Sample>> decode_blocks(const uint8_t* payload, size_t size,
+                                                   Plane plane, Depth<Sample> depth,
+                                                   const BlockTools& tools,
+                                                   const std::optional<Tools>& tree_tools,
+                                                   int threads, const Progress& progress) {
     // Threads share the learning of dictionaries only.
-    auto coded =
-        std::make_unique<CodedBlocks>(plane, tools, tree_tools, tree_tools ? threads : 1);
+    auto coded = std::make_unique<CodedBlocks<Sample>>(plane, depth, tools, tree_tools,
+                                                       tree_tools ? threads : 1);
     RangeDecoder coder(payload, size);
     BlockModels models;
     models.start();
-    BlockCoder<BlockReader> reader(coded->picture, tools, coded->trees.get(),
-                                   BlockReader(coder, models, coded->tally));
+    BlockCoder<BlockReader, Sample> reader(coded->picture, tools, coded->trees.get(),
+                                           BlockReader(coder, models, coded->tally));
     const BlockPlan none;
     for_each_fragment(plane, tools, progress,
                       [&](int row, int column) { reader.code(row, column, none); });
     coder.finish();
     return coded;
 }
+
+#define MMP_INSTANTIATE(Sample)                                                                    \
+    template struct CodedBlocks<Sample>;                                                           \
+    template std::pair<std::vector<uint8_t>, std::unique_ptr<CodedBlocks<Sample>>> encode_blocks(  \
+        const Sample*, Plane, Depth<Sample>, const BlockTools&, const std::optional<Tools>&,       \
+        const BlockOptions&, const Progress&);                                                     \
+    template std::unique_ptr<CodedBlocks<Sample>> decode_blocks(                                   \
+        const uint8_t*, size_t, Plane, Depth<Sample>, const BlockTools&,                           \
+        const std::optional<Tools>&, int, const Progress&);
+MMP_INSTANTIATE(uint8_t)
+MMP_INSTANTIATE(uint16_t)
 
 }  // namespace mmp

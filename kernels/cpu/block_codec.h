@@ -15,11 +15,12 @@
 
 namespace mmp {
 
+template <class Sample>
 struct CodedBlocks {
-    CodedBlocks(Plane plane, const BlockTools& tools, const std::optional<Tools>& tree_tools,
-                int threads);
+    CodedBlocks(Plane plane, Depth<Sample> depth, const BlockTools& tools,
+                const std::optional<Tools>& tree_tools, int threads);
 
-    BlockPicture picture;
+    BlockPicture<Sample> picture;
     Tally tally;
     ThreadTeam team;
     std::unique_ptr<BlockTrees> trees;  // null without dictionary
@@ -32,9 +33,11 @@ struct BlockOptions {
     const SearchKernel& kernel;
 };
 
-// Encodes a plane of samples, rows from the top; with tree tools trees may be among its blocks.
-std::pair<std::vector<uint8_t>, std::unique_ptr<CodedBlocks>> encode_blocks(
-    const uint8_t* samples, Plane plane, const BlockTools& tools,
+// Encodes a plane of samples, rows from the top; with tree tools, for bytes only, trees may be among
+// its blocks.
+template <class Sample>
+std::pair<std::vector<uint8_t>, std::unique_ptr<CodedBlocks<Sample>>> encode_blocks(
+    const Sample* samples, Plane plane, Depth<Sample> depth, const BlockTools& tools,
     const std::optional<Tools>& tree_tools, const BlockOptions& options,
     const Progress& progress);
 
@@ -47,7 +50,7 @@ public:
     // type << 9, and the levels of each block from its first sample on, in rows of kMaxSide.
     void code(const uint16_t* nodes, const int16_t* levels);
     std::vector<uint8_t> finish() { return coder_.finish(); }
-    const CodedBlocks& coded() const { return *coded_; }
+    const CodedBlocks<uint8_t>& coded() const { return *coded_; }
     Plane plane() const { return plane_; }
 
 private:
@@ -57,8 +60,8 @@ private:
     const BlockTools tools_;
     RangeEncoder coder_;
     BlockModels models_;
-    std::unique_ptr<CodedBlocks> coded_;
-    BlockCoder<BlockWriter> writer_;
+    std::unique_ptr<CodedBlocks<uint8_t>> coded_;
+    BlockCoder<BlockWriter, uint8_t> writer_;
     BlockPlan plan_;
     BlockPlace fragment_;
     const uint16_t* nodes_ = nullptr;
@@ -66,9 +69,11 @@ private:
 };
 
 // Decodes a payload. Throws TruncatedPayload or CorruptPayload.
-std::unique_ptr<CodedBlocks> decode_blocks(const uint8_t* payload, size_t size, Plane plane,
-                                           const BlockTools& tools,
-                                           const std::optional<Tools>& tree_tools, int threads,
-                                           const Progress& progress);
+template <class Sample>
+std::unique_ptr<CodedBlocks<Sample>> decode_blocks(const uint8_t* payload, size_t size,
+                                                   Plane plane, Depth<Sample> depth,
+                                                   const BlockTools& tools,
+                                                   const std::optional<Tools>& tree_tools,
+                                                   int threads, const Progress& progress);
 
 }  // namespace mmp

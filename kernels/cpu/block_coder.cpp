@@ -27,8 +27,10 @@ void BlockPlan::append(const BlockPlan& other) {
     trees.insert(trees.end(), other.trees.begin(), other.trees.end());
 }
 
-Predictor::Predictor(const BlockTools& tools, const BlockPicture& picture, const BlockPlace& block,
-                     const References& references, Decoded decoded)
+template <class Sample>
+Predictor<Sample>::Predictor(const BlockTools& tools, const BlockPicture<Sample>& picture,
+                             const BlockPlace& block, const References<Sample>& references,
+                             Decoded decoded)
     : tools_(tools),
       picture_(picture),
       block_(block),
@@ -38,22 +40,31 @@ Predictor::Predictor(const BlockTools& tools, const BlockPicture& picture, const
     if (length >= kSmoothedFrom) smooth_ = references.smoothed(length);
 }
 
-void Predictor::predict(int mode, uint8_t* out) const {
+template <class Sample>
+void Predictor<Sample>::predict(int mode, Sample* out) const {
     if (mode == kLeastSquares)
         picture_.predict_least_squares(block_, out);
     else if (mode == kTemplates)
         predict_templates(picture_, block_, tools_.templates, decoded_, out);
     else
-        predict_block(mode, references_, smooth_, block_.a, block_.b, out);
+        predict_block(mode, references_, smooth_, block_.a, block_.b, picture_.depth, out);
 }
 
+template <class Sample>
 void rebuild(const BlockPlace& block, int type, const int16_t* levels, int32_t step,
-             const uint8_t* prediction, uint8_t* out) {
+             const Sample* prediction, Depth<Sample> depth, Sample* out) {
     int16_t coefficients[kMaxCoded];
     const int count = scan_of(block.a, block.b).count;
     for (int i = 0; i < count; ++i) coefficients[i] = int16_t(dequantised(levels[i], step));
-    transform_inverse(coefficients, block.a, block.b, type, prediction, out);
+    transform_inverse(coefficients, block.a, block.b, type, prediction, depth, out);
 }
+
+#define MMP_INSTANTIATE(Sample)                                                                    \
+    template class Predictor<Sample>;                                                              \
+    template void rebuild(const BlockPlace&, int, const int16_t*, int32_t, const Sample*,          \
+                          Depth<Sample>, Sample*);
+MMP_INSTANTIATE(uint8_t)
+MMP_INSTANTIATE(uint16_t)
 
 int BlockWriter::bit(int model, int value) {
     BitModel& m = models_.bits[model];
@@ -136,8 +147,8 @@ void BlockReader::check(bool good, const char* section, const char* what, int va
                              section);
 }
 
-template <class Coder>
-void BlockCoder<Coder>::visit(const BlockPlace& block) {
+template <class Coder, class Sample>
+void BlockCoder<Coder, Sample>::visit(const BlockPlace& block) {
     if (outside(picture_, block)) return;
     const BlockNode node = Coder::kWrites ? plan_->nodes[next_++] : BlockNode{};
     const Split forced = forced_split(picture_, block);
@@ -147,8 +158,8 @@ void BlockCoder<Coder>::visit(const BlockPlace& block) {
     visit(half_of(block, split, 1));
 }
 
-template <class Coder>
-Split BlockCoder<Coder>::code_split(const BlockPlace& block, Split split) {
+template <class Coder, class Sample>
+Split BlockCoder<Coder, Sample>::code_split(const BlockPlace& block, Split split) {
     const bool columns = may_split(block, kSplitColumns), rows = may_split(block, kSplitRows);
     if (!columns && !rows) return kWhole;
     const int whether = split_model(block.a, block.b, picture_.split_context(block));
@@ -158,8 +169,8 @@ Split BlockCoder<Coder>::code_split(const BlockPlace& block, Split split) {
     return coder_.bit(how, split == kSplitRows) ? kSplitRows : kSplitColumns;
 }
 
-template <class Coder>
-void BlockCoder<Coder>::code_block(const BlockPlace& block, const BlockNode& node) {
+template <class Coder, class Sample>
+void BlockCoder<Coder, Sample>::code_block(const BlockPlace& block, const BlockNode& node) {
     tree_.clear();
     if (trees_ && trees_->allowed(block) &&
         coder_.bit(tree_model(block.a, block.b, picture_.tree_context(block)), node.kind == kTree))
@@ -170,14 +181,14 @@ void BlockCoder<Coder>::code_block(const BlockPlace& block, const BlockNode& nod
         trees_->mark(block, picture_.shown_height(block), picture_.shown_width(block), tree_);
 }
 
-template <class Coder>
-void BlockCoder<Coder>::code_tree(const BlockPlace& block, const BlockNode& node) {
+template <class Coder, class Sample>
+void BlockCoder<Coder, Sample>::code_tree(const BlockPlace& block, const BlockNode& node) {
     if constexpr (Coder::kWrites) {
         const auto first = plan_->trees.begin() + node.levels;
         tree_.assign(first, first + node.count);
     }
     coder_.tree(*trees_, block, tree_);
-    if constexpr (!Coder::kWrites) {
+    if constexpr (!Coder::kWrites && kIsByte<Sample>) {
         uint8_t samples[kFragmentArea];
         trees_->build(block, tree_, samples);
         picture_.write(block, samples);
@@ -185,8 +196,8 @@ void BlockCoder<Coder>::code_tree(const BlockPlace& block, const BlockNode& node
     picture_.mark(block, {uint8_t(block.a), uint8_t(block.b), kTreeMode, kTree});
 }
 
-template <class Coder>
-void BlockCoder<Coder>::code_predicted(const BlockPlace& block, BlockNode node) {
+template <class Coder, class Sample>
+void BlockCoder<Coder, Sample>::code_predicted(const BlockPlace& block, BlockNode node) {
     const int a = block.a, b = block.b;
     const LikelyModes likely = picture_.likely_modes(block);
     const uint64_t allowed = allowed_modes(tools_, block, decoded_in(picture_));
@@ -204,16 +215,18 @@ void BlockCoder<Coder>::code_predicted(const BlockPlace& block, BlockNode node) 
         code_levels(coder_, a, b, levels);
     }
     if constexpr (!Coder::kWrites) {
-        uint8_t prediction[kMaxBlockArea], samples[kMaxBlockArea];
+        Sample prediction[kMaxBlockArea], samples[kMaxBlockArea];
         Predictor(tools_, picture_, block).predict(node.mode, prediction);
         if (node.kind == kTransformed)
-            rebuild(block, node.type, levels, tools_.step, prediction, samples);
+            rebuild(block, node.type, levels, tools_.step, prediction, picture_.depth, samples);
         picture_.write(block, node.kind == kTransformed ? samples : prediction);
     }
     picture_.mark(block, {uint8_t(a), uint8_t(b), node.mode, node.kind});
 }
 
-template class BlockCoder<BlockWriter>;
-template class BlockCoder<BlockReader>;
+template class BlockCoder<BlockWriter, uint8_t>;
+template class BlockCoder<BlockWriter, uint16_t>;
+template class BlockCoder<BlockReader, uint8_t>;
+template class BlockCoder<BlockReader, uint16_t>;
 
 }  // namespace mmp

@@ -42,12 +42,14 @@ struct BlockPlan {
     void append(const BlockPlan& other);
 };
 
-inline bool outside(const BlockPicture& picture, const BlockPlace& block) {
+template <class Sample>
+bool outside(const BlockPicture<Sample>& picture, const BlockPlace& block) {
     return block.row >= picture.height || block.column >= picture.width;
 }
 
 // A block that reaches beyond the picture is split without being asked.
-inline Split forced_split(const BlockPicture& picture, const BlockPlace& block) {
+template <class Sample>
+Split forced_split(const BlockPicture<Sample>& picture, const BlockPlace& block) {
     if (block.column + block.width() > picture.width) return kSplitColumns;
     if (block.row + block.height() > picture.height) return kSplitRows;
     return kWhole;
@@ -72,28 +74,31 @@ inline uint64_t allowed_modes(const BlockTools& tools, const BlockPlace& block,
 }
 
 // Predicts one block in any modes.
+template <class Sample>
 class Predictor {
 public:
-    Predictor(const BlockTools& tools, const BlockPicture& picture, const BlockPlace& block,
-              const References& references, Decoded decoded);
-    Predictor(const BlockTools& tools, const BlockPicture& picture, const BlockPlace& block)
+    Predictor(const BlockTools& tools, const BlockPicture<Sample>& picture,
+              const BlockPlace& block, const References<Sample>& references, Decoded decoded);
+    Predictor(const BlockTools& tools, const BlockPicture<Sample>& picture,
+              const BlockPlace& block)
         : Predictor(tools, picture, block, picture.references(block), decoded_in(picture)) {}
 
     uint64_t allowed() const { return allowed_modes(tools_, block_, decoded_); }
-    void predict(int mode, uint8_t* out) const;
+    void predict(int mode, Sample* out) const;
 
 private:
     const BlockTools& tools_;
-    const BlockPicture& picture_;
+    const BlockPicture<Sample>& picture_;
     const BlockPlace block_;
-    const References references_;
+    const References<Sample> references_;
     const Decoded decoded_;
-    References smooth_;
+    References<Sample> smooth_;
 };
 
 // The samples of a block from its prediction and its levels.
+template <class Sample>
 void rebuild(const BlockPlace& block, int type, const int16_t* levels, int32_t step,
-             const uint8_t* prediction, uint8_t* out);
+             const Sample* prediction, Depth<Sample> depth, Sample* out);
 
 class BlockWriter {
 public:
@@ -135,11 +140,11 @@ private:
     Tally& tally_;
 };
 
-template <class Coder>
+template <class Coder, class Sample>
 class BlockCoder {
 public:
     // Without dictionary `trees` is null.
-    BlockCoder(BlockPicture& picture, const BlockTools& tools, BlockTrees* trees, Coder coder)
+    BlockCoder(BlockPicture<Sample>& picture, const BlockTools& tools, BlockTrees* trees, Coder coder)
         : picture_(picture), tools_(tools), trees_(trees), coder_(coder) {}
 
     // Codes the fragment that begins here and learns from it. A writer follows the plan; a reader
@@ -148,7 +153,8 @@ public:
         plan_ = &plan;
         next_ = 0;
         visit({row, column, tools_.fragment_log2, tools_.fragment_log2});
-        if (trees_) trees_->learn(row, column, picture_);
+        if constexpr (kIsByte<Sample>)
+            if (trees_) trees_->learn(row, column, picture_);
     }
 
 private:
@@ -158,7 +164,7 @@ private:
     void code_predicted(const BlockPlace& block, BlockNode node);
     void code_tree(const BlockPlace& block, const BlockNode& node);
 
-    BlockPicture& picture_;
+    BlockPicture<Sample>& picture_;
     const BlockTools tools_;
     BlockTrees* trees_;
     Coder coder_;

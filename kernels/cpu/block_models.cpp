@@ -10,8 +10,25 @@ uint32_t weigh_modes(const BlockModels& models, int size, LikelyModes likely, ui
     return total;
 }
 
-void BlockCosts::refresh(const BlockModels& models, int64_t lambda) {
-    lambda_fixed = lambda;
+namespace {
+
+// Digits of a lambda with which all costs of bits fit 32 bits.
+constexpr int kMostLambdaBits = 36;
+
+// As many of the extra bits as there is room for.
+int finer_bits(int64_t lambda_fixed, int extra) {
+    const int digits = lambda_fixed ? 64 - __builtin_clzll(uint64_t(lambda_fixed)) : 0;
+    return smaller(extra, larger(kMostLambdaBits - digits, 0) / 2);
+}
+
+}  // namespace
+
+BlockCosts::BlockCosts(int64_t lambda, int extra)
+    : finer(finer_bits(lambda, extra)),
+      coarser(extra - finer),
+      lambda_fixed(lambda << 2 * finer) {}
+
+void BlockCosts::refresh(const BlockModels& models) {
     const RateTable& rates = RateTable::get();
     plain = of_rate(1 << kRateFractionBits);
     for (int m = 0; m < kBitModels; ++m) {

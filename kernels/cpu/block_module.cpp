@@ -21,7 +21,8 @@ using namespace mmp;
 
 using Nodes = nb::ndarray<const uint16_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Levels = nb::ndarray<const int16_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Samples = nb::ndarray<const uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class Sample>
+using Samples = nb::ndarray<const Sample, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using BlockToolsTuple = std::tuple<int, bool, int, int>;
 
 BlockTools block_tools_from(const BlockToolsTuple& t) {
@@ -35,9 +36,10 @@ std::optional<Tools> tree_tools_from(const std::optional<ToolsTuple>& t) {
 }
 
 // Samples, rates by syntax element, units; of the trees leaf scales and dictionary sizes, or None.
-nb::tuple describe(const CodedBlocks& coded, Plane plane) {
-    const BlockPicture& picture = coded.picture;
-    std::vector<uint8_t> samples;
+template <class Sample>
+nb::tuple describe(const CodedBlocks<Sample>& coded, Plane plane) {
+    const BlockPicture<Sample>& picture = coded.picture;
+    std::vector<Sample> samples;
     for (int row = 0; row < plane.height; ++row)
         samples.insert(samples.end(), picture.at(row, 0), picture.at(row, 0) + plane.width);
     nb::list rates;
@@ -59,7 +61,8 @@ nb::tuple describe(const CodedBlocks& coded, Plane plane) {
                           leaf_scales, sizes);
 }
 
-nb::object encode(const Samples& samples, const BlockToolsTuple& tools,
+template <class Sample>
+nb::object encode(const Samples<Sample>& samples, int depth, const BlockToolsTuple& tools,
                   const std::optional<ToolsTuple>& tree_tools, int64_t lambda_fixed,
                   bool log2_rates, int effort, int threads, const std::string& simd,
                   const nb::object& progress) {
@@ -69,25 +72,41 @@ nb::object encode(const Samples& samples, const BlockToolsTuple& tools,
     const Progress report = progress_from(progress);
     const auto [payload, coded] = [&] {
         nb::gil_scoped_release released;
-        return encode_blocks(samples.data(), plane, block_tools_from(tools),
+        return encode_blocks(samples.data(), plane, Depth<Sample>(depth), block_tools_from(tools),
                              tree_tools_from(tree_tools), options, report);
     }();
     return nb::make_tuple(nb::bytes(payload.data(), payload.size())) + describe(*coded, plane);
 }
 
-nb::tuple decode(const nb::bytes& payload, int height, int width, const BlockToolsTuple& tools,
-                 const std::optional<ToolsTuple>& tree_tools, int threads,
-                 const nb::object& progress) {
+template <class Sample>
+nb::tuple decoded(const nb::bytes& payload, Plane plane, Depth<Sample> depth,
+                  const BlockToolsTuple& tools, const std::optional<ToolsTuple>& tree_tools,
+                  int threads, const nb::object& progress) {
     const auto* data = static_cast<const uint8_t*>(payload.data());
     const size_t size = payload.size();
-    const Plane plane{height, width};
     const Progress report = progress_from(progress);
     const auto coded = [&] {
         nb::gil_scoped_release released;
-        return decode_blocks(data, size, plane, block_tools_from(tools), tree_tools_from(tree_tools),
-                             threads, report);
+        return decode_blocks(data, size, plane, depth, block_tools_from(tools),
+                             tree_tools_from(tree_tools), threads, report);
     }();
     return describe(*coded, plane);
+}
+
+nb::tuple decode(const nb::bytes& payload, int height, int width, int depth,
+                 const BlockToolsTuple& tools, const std::optional<ToolsTuple>& tree_tools,
+                 int threads, const nb::object& progress) {
+    const Plane plane{height, width};
+    if (depth == 8)
+        return decoded(payload, plane, Depth<uint8_t>(), tools, tree_tools, threads, progress);
+    return decoded(payload, plane, Depth<uint16_t>(depth), tools, tree_tools, threads, progress);
+}
+
+template <class Sample>
+void register_encode(nb::module_& module) {
+    module.def("encode_blocks", &encode<Sample>, "samples"_a, "depth"_a, "tools"_a,
+               "tree_tools"_a.none(), "lambda_fixed"_a, "log2_rates"_a, "effort"_a, "threads"_a,
+               "simd"_a, "progress"_a.none());
 }
 
 void code_plans(PlanCoder& coder, const Nodes& nodes, const Levels& levels) {
@@ -113,9 +132,8 @@ void mmp::register_blocks(nb::module_& module) {
              })
         .def("code", &code_plans, "nodes"_a, "levels"_a)
         .def("finish", &finish_plans);
-    module.def("encode_blocks", &encode, "samples"_a, "tools"_a, "tree_tools"_a.none(),
-               "lambda_fixed"_a, "log2_rates"_a, "effort"_a, "threads"_a, "simd"_a,
-               "progress"_a.none());
-    module.def("decode_blocks", &decode, "payload"_a, "height"_a, "width"_a, "tools"_a,
+    register_encode<uint8_t>(module);
+    register_encode<uint16_t>(module);
+    module.def("decode_blocks", &decode, "payload"_a, "height"_a, "width"_a, "depth"_a, "tools"_a,
                "tree_tools"_a.none(), "threads"_a, "progress"_a.none());
 }

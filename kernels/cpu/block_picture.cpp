@@ -1,6 +1,5 @@
 #include "block_picture.h"
 
-#include "../shared/scales.h"
 #include "simd.h"
 
 #include <string.h>
@@ -11,13 +10,17 @@ namespace mmp {
 
 namespace {
 
-// Samples to fit, with their neighbours, as differences from the middle level.
+// Samples to fit, with their neighbours, as differences from the middle one. Of the extra bits so
+// many count that the sums fit 32 bits.
 class Fit {
 public:
-    MMP_SIMD_LEVELS void take(const uint8_t* from, int count, const ptrdiff_t* neighbours) {
+    template <class Sample>
+    MMP_SIMD_LEVELS void take(const Sample* from, int count, const ptrdiff_t* neighbours,
+                              Depth<Sample> depth) {
+        const int middle = depth.middle(), unseen = larger(depth.extra() - kMostFittedBits, 0);
         for (int p = 0; p < kTerms; ++p)
             for (int i = 0; i < count; ++i)
-                values_[p][count_ + i] = int16_t(from[neighbours[p] + i] - kMidLevel);
+                values_[p][count_ + i] = int16_t((from[neighbours[p] + i] - middle) >> unseen);
         count_ += count;
     }
     // Of products of a neighbour with this and the later ones.
@@ -31,25 +34,31 @@ public:
     }
 
 private:
+    static constexpr int kMostFittedBits = 3;
     static constexpr int kMost = 6 * (kMaxSide + 12) + 6 * kMaxSide;
+    static_assert(int64_t{kMost} << 2 * (7 + kMostFittedBits) < INT32_MAX);
     int16_t values_[kTerms][kMost];
     int count_ = 0;
 };
 
 }  // namespace
 
-BlockPicture::BlockPicture(int height, int width, int first_row, int first_column, int rows,
-                           int columns)
+template <class Sample>
+BlockPicture<Sample>::BlockPicture(int height, int width, Depth<Sample> depth, int first_row,
+                                   int first_column, int rows, int columns)
     : height(height),
       width(width),
+      depth(depth),
       first_row_(first_row),
       first_column_(first_column),
       rows_(rows),
       columns_(columns),
-      samples_(zeroed<uint8_t>(size_t(rows) * columns + kReadBeyond)),
+      samples_(zeroed<Sample>(size_t(rows) * columns + kReadBeyond)),
+      bytes_(kIsByte<Sample> ? nullptr : zeroed<uint8_t>(size_t(rows) * columns + kReadBeyond)),
       units_(zeroed<Unit>(size_t(rows) * columns >> (2 * kUnitLog2))) {}
 
-void BlockPicture::move_to(int first_row, int first_column, const BlockPicture& other) {
+template <class Sample>
+void BlockPicture<Sample>::move_to(int first_row, int first_column, const BlockPicture& other) {
     first_row_ = first_row, first_column_ = first_column;
     std::fill_n(&units_[0], rows_ * columns_ >> (2 * kUnitLog2), Unit{});
     const int from_row = std::max(first_row, other.first_row_);
@@ -58,13 +67,14 @@ void BlockPicture::move_to(int first_row, int first_column, const BlockPicture& 
     const int to = std::min({first_column + columns_, other.first_column_ + other.columns_, width});
     if (from >= to) return;
     for (int row = from_row; row < to_row; ++row) {
-        memcpy(at(row, from), other.at(row, from), to - from);
+        write(row, from, other.at(row, from), to - from);
         if (row % kUnit == 0)
             std::copy_n(&other.unit(row, from), (to - from) >> kUnitLog2, &unit(row, from));
     }
 }
 
-References BlockPicture::references(const BlockPlace& block) const {
+template <class Sample>
+References<Sample> BlockPicture<Sample>::references(const BlockPlace& block) const {
     const int length = block.height() + block.width();
     int above = 0, left = 0;
     while (above < length && known(block.row - 1, block.column + above)) above += kUnit;
@@ -72,26 +82,29 @@ References BlockPicture::references(const BlockPlace& block) const {
     return references(block, above, left);
 }
 
-References BlockPicture::references(const BlockPlace& block, int above, int left) const {
-    References r;
+template <class Sample>
+References<Sample> BlockPicture<Sample>::references(const BlockPlace& block, int above,
+                                                    int left) const {
+    References<Sample> r;
     const int length = block.height() + block.width();
     for (int j = 0; j < above; ++j) r.above[j] = *at(block.row - 1, block.column + j);
     for (int i = 0; i < left; ++i) r.left[i] = *at(block.row + i, block.column - 1);
-    const int16_t first = above ? r.above[0] : left ? r.left[0] : int16_t{kMidLevel};
+    const auto first = above ? r.above[0] : left ? r.left[0] : Wide<Sample>(depth.middle());
     std::fill(r.above + above, r.above + length, above ? r.above[above - 1] : first);
     std::fill(r.left + left, r.left + length, left ? r.left[left - 1] : first);
     r.corner = above && left ? *at(block.row - 1, block.column - 1) : first;
     return r;
 }
 
-void BlockPicture::predict_least_squares(const BlockPlace& block, uint8_t* out) const {
+template <class Sample>
+void BlockPicture<Sample>::predict_least_squares(const BlockPlace& block, Sample* out) const {
     const int y = block.row, x = block.column, h = block.height(), w = block.width();
     const ptrdiff_t across = stride();
     const ptrdiff_t neighbours[kTerms] = {-1, -across, -across - 1, -across + 1, -2,
                                            -2 * across, 0};
     Fit fit;
     const auto learn = [&](int row, int first, int last) {
-        if (last > first) fit.take(at(row, first), last - first, neighbours);
+        if (last > first) fit.take(at(row, first), last - first, neighbours, depth);
     };
     // All above and left of the block is decoded; to its right, some.
     const auto known_to = [&](int row) {
@@ -128,49 +141,69 @@ void BlockPicture::predict_least_squares(const BlockPlace& block, uint8_t* out) 
     int32_t values[(kMaxSide + 2) * (kMaxSide + 3)];
     const int row_length = w + 3;
     int32_t* v = values + 2 * row_length + 2;
-    const auto decoded = [&](int row, int column) { return (*at(row, column) - 128) * 16; };
+    const auto decoded = [&](int row, int column) {
+        return (*at(row, column) - depth.middle()) * 16;
+    };
     for (int i = -2; i < 0; ++i) {
         for (int j = -2; j < w; ++j) v[i * row_length + j] = decoded(y + i, x + j);
         v[i * row_length + w] = known(y + i, x + w) ? decoded(y + i, x + w) : v[i * row_length + w - 1];
     }
     for (int i = 0; i < h; ++i)
         for (int j = -2; j < 0; ++j) v[i * row_length + j] = decoded(y + i, x + j);
-    const int32_t c[kTaps] = {int32_t(weight[0]), int32_t(weight[1]), int32_t(weight[2]),
-                              int32_t(weight[3]), int32_t(weight[4]), int32_t(weight[5])};
+    using Sum = std::conditional_t<kIsByte<Sample>, int32_t, int64_t>;
+    const Sum c[kTaps] = {Sum(weight[0]), Sum(weight[1]), Sum(weight[2]),
+                          Sum(weight[3]), Sum(weight[4]), Sum(weight[5])};
     for (int i = 0; i < h; ++i) {
         for (int j = 0; j < w; ++j) {
             const int32_t* n = v + i * row_length + j;
-            const int32_t sum = c[0] * n[-1] + c[1] * n[-row_length] + c[2] * n[-row_length - 1] +
-                                c[3] * n[-row_length + 1] + c[4] * n[-2] + c[5] * n[-2 * row_length];
-            const int32_t value = fitted_value(sum);
+            const Sum sum = c[0] * n[-1] + c[1] * n[-row_length] + c[2] * n[-row_length - 1] +
+                            c[3] * n[-row_length + 1] + c[4] * n[-2] + c[5] * n[-2 * row_length];
+            const int32_t value = fitted_value(sum, depth.middle());
             v[i * row_length + j] = value;
-            out[i * w + j] = fitted_sample(value);
+            out[i * w + j] = Sample(fitted_sample(value, depth.middle()));
         }
         v[i * row_length + w] = v[i * row_length + w - 1];
     }
 }
 
-int BlockPicture::shown_height(const BlockPlace& block) const {
+template <class Sample>
+int BlockPicture<Sample>::shown_height(const BlockPlace& block) const {
     return std::min(block.height(), height - block.row);
 }
 
-int BlockPicture::shown_width(const BlockPlace& block) const {
+template <class Sample>
+int BlockPicture<Sample>::shown_width(const BlockPlace& block) const {
     return std::min(block.width(), width - block.column);
 }
 
-void BlockPicture::mark(const BlockPlace& block, const Unit& with) {
+template <class Sample>
+void BlockPicture<Sample>::mark(const BlockPlace& block, const Unit& with) {
     for (int i = 0; i < shown_height(block); i += kUnit)
         std::fill_n(&unit(block.row + i, block.column), shown_width(block) >> kUnitLog2, with);
 }
 
-void BlockPicture::write(const BlockPlace& block, const uint8_t* samples) {
+template <class Sample>
+void BlockPicture<Sample>::write(const BlockPlace& block, const Sample* samples) {
     for (int i = 0; i < shown_height(block); ++i)
-        memcpy(at(block.row + i, block.column), samples + i * block.width(), shown_width(block));
+        write(block.row + i, block.column, samples + i * block.width(), shown_width(block));
 }
 
-void BlockPicture::read(const BlockPlace& block, uint8_t* samples) const {
-    for (int i = 0; i < shown_height(block); ++i)
-        memcpy(samples + i * block.width(), at(block.row + i, block.column), shown_width(block));
+template <class Sample>
+void BlockPicture<Sample>::write(int row, int column, const Sample* samples, int count) {
+    const size_t first = number_of(row, column);
+    memcpy(&samples_[first], samples, count * sizeof *samples);
+    if constexpr (!kIsByte<Sample>)
+        for (int i = 0; i < count; ++i) bytes_[first + i] = uint8_t(samples[i] >> depth.extra());
 }
+
+template <class Sample>
+void BlockPicture<Sample>::read(const BlockPlace& block, Sample* samples) const {
+    for (int i = 0; i < shown_height(block); ++i)
+        std::copy_n(at(block.row + i, block.column), shown_width(block),
+                    samples + i * block.width());
+}
+
+template class BlockPicture<uint8_t>;
+template class BlockPicture<uint16_t>;
 
 }  // namespace mmp

@@ -20,6 +20,7 @@ inline bool least_squares_allowed(const BlockPlace& block) {
     return block.row >= kFittedFrom && block.column >= kFittedFrom;
 }
 
+template <class Sample>
 class BlockPicture {
 public:
     // Bytes after the last sample that may be read, to no effect.
@@ -27,16 +28,21 @@ public:
 
     // Height and width of the picture are multiples of 4. This holds its rows and columns from
     // these on, nothing of what lies before; other code speaks of places in the whole picture.
-    BlockPicture(int height, int width) : BlockPicture(height, width, 0, 0, height, width) {}
-    BlockPicture(int height, int width, int first_row, int first_column, int rows, int columns);
+    BlockPicture(int height, int width, Depth<Sample> depth)
+        : BlockPicture(height, width, depth, 0, 0, height, width) {}
+    BlockPicture(int height, int width, Depth<Sample> depth, int first_row, int first_column,
+                 int rows, int columns);
 
     const int height, width;
+    const Depth<Sample> depth;
 
-    uint8_t* at(int row, int column) {
-        return &samples_[size_t(row - first_row_) * columns_ + (column - first_column_)];
-    }
-    const uint8_t* at(int row, int column) const {
-        return const_cast<BlockPicture*>(this)->at(row, column);
+    const Sample* at(int row, int column) const { return &samples_[number_of(row, column)]; }
+    // The first eight bits of the samples from this one on.
+    const uint8_t* bytes(int row, int column) const {
+        if constexpr (kIsByte<Sample>)
+            return at(row, column);
+        else
+            return &bytes_[number_of(row, column)];
     }
     ptrdiff_t stride() const { return columns_; }
     Unit& unit(int row, int column) {
@@ -59,9 +65,9 @@ public:
 
     // The samples around a block: so many of those above and left of it as are known, the last
     // repeated.
-    References references(const BlockPlace& block) const;
-    References references(const BlockPlace& block, int above, int left) const;
-    void predict_least_squares(const BlockPlace& block, uint8_t* out) const;
+    References<Sample> references(const BlockPlace& block) const;
+    References<Sample> references(const BlockPlace& block, int above, int left) const;
+    void predict_least_squares(const BlockPlace& block, Sample* out) const;
 
     int split_context(const BlockPlace& block) const {
         return mmp::split_context(block.a, block.b, above(block), left(block));
@@ -91,12 +97,19 @@ public:
     int shown_height(const BlockPlace& block) const;
     int shown_width(const BlockPlace& block) const;
     void mark(const BlockPlace& block, const Unit& unit);
-    void write(const BlockPlace& block, const uint8_t* samples);
-    void read(const BlockPlace& block, uint8_t* samples) const;
+    void write(const BlockPlace& block, const Sample* samples);
+    // Of one row only.
+    void write(int row, int column, const Sample* samples, int count);
+    void read(const BlockPlace& block, Sample* samples) const;
 
 private:
+    size_t number_of(int row, int column) const {
+        return size_t(row - first_row_) * columns_ + (column - first_column_);
+    }
+
     int first_row_, first_column_, rows_, columns_;
-    Zeroed<uint8_t> samples_;
+    Zeroed<Sample> samples_;
+    Zeroed<uint8_t> bytes_;  // null where they are the samples
     Zeroed<Unit> units_;
 };
 

@@ -17,38 +17,44 @@ constexpr int kMargin = kTemplateColumns + kUnit;
 static_assert(kMargin >= 2 * kReach && kMargin >= kTemplateRows + kTemplateWidth);
 constexpr size_t kMostFindings = 6;
 
+template <class Sample>
 struct Outcome {
     int64_t cost = kNever;
     BlockPlan plan;
-    std::vector<uint8_t> samples;
+    std::vector<Sample> samples;
     std::vector<Unit> units;
 };
 
 // What a search over a block found, and all that it depended on. Where nothing below `bound` was
 // found, the cost is kNever.
+template <class Sample>
 struct Finding {
     std::vector<uint8_t> around;
     int64_t bound;
-    std::shared_ptr<const Outcome> outcome;
+    std::shared_ptr<const Outcome<Sample>> outcome;
 };
 
 }  // namespace
 
 // Tries blocks on a copy of the surroundings of one fragment.
+template <class Sample>
 class BlockBench {
 public:
-    BlockBench(const uint8_t* source, int height, int width, const BlockTools& tools,
-               const BlockEffort& effort, const BlockSurvey& survey, const BlockTrees* trees)
+    using Found = std::shared_ptr<const Outcome<Sample>>;
+
+    BlockBench(const Sample* source, int height, int width, Depth<Sample> depth,
+               const BlockTools& tools, const BlockEffort& effort,
+               const BlockSurvey<Sample>& survey, const BlockTrees* trees)
         : source_(source),
-          canvas_(height, width, 0, 0, kMargin + kMaxSide, kMargin + 2 * kMaxSide),
+          canvas_(height, width, depth, 0, 0, kMargin + kMaxSide, kMargin + 2 * kMaxSide),
           tools_(tools),
           effort_(effort),
           survey_(survey),
           trees_(trees),
           findings_(kFragmentPlaces) {}
 
-    void start(const BlockPlace& fragment, const BlockPicture& picture, const BlockModels& models,
-               const BlockCosts& costs) {
+    void start(const BlockPlace& fragment, const BlockPicture<Sample>& picture,
+               const BlockModels& models, const BlockCosts& costs) {
         fragment_ = fragment;
         models_ = &models;
         costs_ = &costs;
@@ -57,38 +63,41 @@ public:
     }
 
     // The best way that costs less than the bound, or null.
-    std::shared_ptr<const Outcome> search(const BlockPlace& block, int64_t bound);
-    std::shared_ptr<const Outcome> whole(const BlockPlace& block, int64_t bound);
-    void try_modes(const BlockPlace& block, const uint8_t* source, int64_t given, Trial& trial);
-    std::shared_ptr<const Outcome> split(const BlockPlace& block, int split, int64_t bound);
+    Found search(const BlockPlace& block, int64_t bound);
+    Found whole(const BlockPlace& block, int64_t bound);
+    void try_modes(const BlockPlace& block, const Sample* source, int64_t given,
+                   Trial<Sample>& trial);
+    Found split(const BlockPlace& block, int split, int64_t bound);
     bool worthwhile(const BlockPlace& block, int split) const;
 
 private:
     void surroundings(const BlockPlace& block, std::vector<uint8_t>& around) const;
     int64_t split_cost(const BlockPlace& block, int split) const;
-    void show(const BlockPlace& block, const Outcome& outcome);
-    std::shared_ptr<Outcome> gathered(const BlockPlace& block) const;
+    void show(const BlockPlace& block, const Outcome<Sample>& outcome);
+    std::shared_ptr<Outcome<Sample>> gathered(const BlockPlace& block) const;
 
-    const uint8_t* source_;
-    BlockPicture canvas_;
+    const Sample* source_;
+    BlockPicture<Sample> canvas_;
     const BlockTools tools_;
     const BlockEffort effort_;
-    const BlockSurvey& survey_;
+    const BlockSurvey<Sample>& survey_;
     const BlockTrees* trees_;  // null without dictionary
     BlockPlace fragment_{};
     const BlockModels* models_ = nullptr;
     const BlockCosts* costs_ = nullptr;
-    std::vector<std::vector<Finding>> findings_;  // by shape and place
+    std::vector<std::vector<Finding<Sample>>> findings_;  // by shape and place
 };
 
-bool BlockBench::worthwhile(const BlockPlace& block, int split) const {
+template <class Sample>
+bool BlockBench<Sample>::worthwhile(const BlockPlace& block, int split) const {
     const Split forced = forced_split(canvas_, block);
     if (forced) return split == forced;
     if (split != kWhole && !may_split(block, split)) return false;
     return survey_.worthwhile(block) >> split & 1;
 }
 
-int64_t BlockBench::split_cost(const BlockPlace& block, int split) const {
+template <class Sample>
+int64_t BlockBench<Sample>::split_cost(const BlockPlace& block, int split) const {
     const bool columns = may_split(block, kSplitColumns), rows = may_split(block, kSplitRows);
     if (forced_split(canvas_, block) || (!columns && !rows)) return 0;
     const auto& whether =
@@ -100,17 +109,19 @@ int64_t BlockBench::split_cost(const BlockPlace& block, int split) const {
 }
 
 // All that the search over a block can see: a byte or more for each 4x4 unit around it.
-void BlockBench::surroundings(const BlockPlace& block, std::vector<uint8_t>& around) const {
+template <class Sample>
+void BlockBench<Sample>::surroundings(const BlockPlace& block, std::vector<uint8_t>& around) const {
     around.clear();
     const int length = block.height() + block.width();
     const auto take = [&](int row, int column, bool beside) {
         if (!canvas_.known(row, column)) return around.push_back(0);
         const Unit& unit = canvas_.unit(row, column);
-        const uint8_t* from = canvas_.at(row, column);
-        uint8_t bytes[1 + sizeof(Unit) + kUnit * kUnit] = {1};
+        const Sample* from = canvas_.at(row, column);
+        uint8_t bytes[1 + sizeof(Unit) + kUnit * kUnit * sizeof(Sample)] = {1};
+        constexpr size_t kRow = kUnit * sizeof(Sample);
         if (beside) memcpy(bytes + 1, &unit, sizeof unit);
         for (int i = 0; i < kUnit; ++i)
-            memcpy(bytes + 1 + sizeof unit + i * kUnit, from + i * canvas_.stride(), kUnit);
+            memcpy(bytes + 1 + sizeof unit + i * kRow, from + i * canvas_.stride(), kRow);
         around.insert(around.end(), bytes, bytes + sizeof bytes);
     };
     for (int row = block.row - kReach; row < block.row; row += kUnit)
@@ -127,7 +138,8 @@ void BlockBench::surroundings(const BlockPlace& block, std::vector<uint8_t>& aro
             take(row, column, false);
 }
 
-void BlockBench::show(const BlockPlace& block, const Outcome& outcome) {
+template <class Sample>
+void BlockBench<Sample>::show(const BlockPlace& block, const Outcome<Sample>& outcome) {
     canvas_.write(block, outcome.samples.data());
     const Unit* unit = outcome.units.data();
     for (int i = 0; i < block.height(); i += kUnit)
@@ -136,8 +148,9 @@ void BlockBench::show(const BlockPlace& block, const Outcome& outcome) {
                 canvas_.unit(block.row + i, block.column + j) = *unit;
 }
 
-std::shared_ptr<Outcome> BlockBench::gathered(const BlockPlace& block) const {
-    auto outcome = std::make_shared<Outcome>();
+template <class Sample>
+std::shared_ptr<Outcome<Sample>> BlockBench<Sample>::gathered(const BlockPlace& block) const {
+    auto outcome = std::make_shared<Outcome<Sample>>();
     outcome->samples.resize(block.height() * block.width());
     canvas_.read(block, outcome->samples.data());
     for (int i = 0; i < block.height(); i += kUnit)
@@ -149,12 +162,14 @@ std::shared_ptr<Outcome> BlockBench::gathered(const BlockPlace& block) const {
 }
 
 // Tries the promising modes; `given` is the cost of what is sent before the mode.
-void BlockBench::try_modes(const BlockPlace& block, const uint8_t* source, int64_t given,
-                           Trial& trial) {
+template <class Sample>
+void BlockBench<Sample>::try_modes(const BlockPlace& block, const Sample* source, int64_t given,
+                                   Trial<Sample>& trial) {
     const int a = block.a, b = block.b;
-    uint8_t predictions[BlockSurvey::kMostModes + 4][kMaxBlockArea];
+    constexpr int kMostCandidates = BlockSurvey<Sample>::kMostModes + 4;
+    Sample predictions[kMostCandidates][kMaxBlockArea];
     const LikelyModes likely = canvas_.likely_modes(block);
-    const Predictor predictor(tools_, canvas_, block);
+    const Predictor<Sample> predictor(tools_, canvas_, block);
     const uint64_t allowed = predictor.allowed();
     int32_t mode_costs[kModes];
     costs_->of_modes(*models_, size_of(a, b), likely, allowed, mode_costs);
@@ -167,13 +182,14 @@ void BlockBench::try_modes(const BlockPlace& block, const uint8_t* source, int64
         int32_t estimate;
         int mode, prediction;
         auto operator<=>(const Candidate&) const = default;
-    } candidates[BlockSurvey::kMostModes + 4];
+    } candidates[kMostCandidates];
     const int32_t root = root_of(costs_->lambda_fixed);
     int count = 0;
     for (uint64_t rest = promising; rest; rest &= rest - 1) {
         const int mode = __builtin_ctzll(rest);
         predictor.predict(mode, predictions[count]);
-        const int32_t difference = hadamard_difference(source, predictions[count], a, b);
+        const int32_t difference =
+            hadamard_difference(source, predictions[count], a, b) >> costs_->coarser;
         const int32_t estimate = mode_estimate(difference, mode_costs[mode], root);
         candidates[count] = {estimate, mode, count};
         ++count;
@@ -185,17 +201,19 @@ void BlockBench::try_modes(const BlockPlace& block, const uint8_t* source, int64
         const auto [estimate, mode, number] = candidates[n];
         if (estimate > hopeless) break;
         const int64_t cost = given + mode_costs[mode];
-        trial.try_bare(block, source, predictions[number], mode, cost + kind_costs[kBare]);
+        trial.try_bare(block, source, predictions[number], mode, cost + kind_costs[kBare],
+                       *costs_);
         trial.try_residual(block, source, predictions[number], mode,
-                           cost + kind_costs[kTransformed], tools_.step, *costs_);
+                           cost + kind_costs[kTransformed], tools_.step, canvas_.depth, *costs_);
     }
 }
 
-std::shared_ptr<const Outcome> BlockBench::whole(const BlockPlace& block, int64_t bound) {
+template <class Sample>
+auto BlockBench<Sample>::whole(const BlockPlace& block, int64_t bound) -> Found {
     const int a = block.a, b = block.b, area = block.height() * block.width();
-    uint8_t source[kMaxBlockArea];
+    Sample source[kMaxBlockArea];
     take_block(source_, canvas_.width, block, source);
-    Trial trial;
+    Trial<Sample> trial;
     trial.cost = bound;
     int64_t given = split_cost(block, kWhole);
     const FoundTree* tree = nullptr;
@@ -205,13 +223,13 @@ std::shared_ptr<const Outcome> BlockBench::whole(const BlockPlace& block, int64_
         if (tree && given + bit[1] + tree->cost < trial.cost) {
             trial.cost = given + bit[1] + tree->cost;
             trial.node = {kWhole, kTreeMode, kTree, 0, 0, uint32_t(tree->nodes.size())};
-            trees_->build(block, tree->nodes, trial.samples);
+            if constexpr (kIsByte<Sample>) trees_->build(block, tree->nodes, trial.samples);
         }
         given += bit[0];
     }
     if (survey_.may_be_predicted(block)) try_modes(block, source, given, trial);
     if (trial.cost >= bound) return nullptr;
-    auto outcome = std::make_shared<Outcome>();
+    auto outcome = std::make_shared<Outcome<Sample>>();
     outcome->cost = trial.cost;
     outcome->plan.nodes.push_back(trial.node);
     if (trial.node.kind == kTransformed)
@@ -223,10 +241,10 @@ std::shared_ptr<const Outcome> BlockBench::whole(const BlockPlace& block, int64_
     return outcome;
 }
 
-std::shared_ptr<const Outcome> BlockBench::split(const BlockPlace& block, int split,
-                                                 int64_t bound) {
+template <class Sample>
+auto BlockBench<Sample>::split(const BlockPlace& block, int split, int64_t bound) -> Found {
     int64_t cost = split_cost(block, split);
-    std::shared_ptr<const Outcome> halves[2];
+    Found halves[2];
     for (int half = 0; half < 2; ++half) {
         const BlockPlace place = half_of(block, split, half);
         if (outside(canvas_, place) || cost >= bound) continue;
@@ -238,7 +256,7 @@ std::shared_ptr<const Outcome> BlockBench::split(const BlockPlace& block, int sp
         show(place, *halves[half]);
         cost += halves[half]->cost;
     }
-    std::shared_ptr<Outcome> outcome;
+    std::shared_ptr<Outcome<Sample>> outcome;
     if (cost < bound) {
         outcome = gathered(block);
         outcome->cost = cost;
@@ -252,20 +270,21 @@ std::shared_ptr<const Outcome> BlockBench::split(const BlockPlace& block, int sp
     return outcome;
 }
 
-std::shared_ptr<const Outcome> BlockBench::search(const BlockPlace& block, int64_t bound) {
+template <class Sample>
+auto BlockBench<Sample>::search(const BlockPlace& block, int64_t bound) -> Found {
     std::vector<uint8_t> around;
     surroundings(block, around);
     auto& findings = findings_[place_number(block, fragment_.row, fragment_.column)];
     auto same = std::find_if(findings.begin(), findings.end(),
-                             [&](const Finding& f) { return f.around == around; });
+                             [&](const Finding<Sample>& f) { return f.around == around; });
     if (same != findings.end()) {
         if (same->outcome) return same->outcome->cost < bound ? same->outcome : nullptr;
         if (bound <= same->bound) return nullptr;
         findings.erase(same);
     }
-    std::shared_ptr<const Outcome> best;
+    Found best;
     int64_t least = bound;
-    const auto take = [&](std::shared_ptr<const Outcome> outcome) {
+    const auto take = [&](Found outcome) {
         if (outcome) best = std::move(outcome), least = best->cost;
     };
     if (worthwhile(block, kWhole)) take(whole(block, least));
@@ -276,30 +295,33 @@ std::shared_ptr<const Outcome> BlockBench::search(const BlockPlace& block, int64
     return best;
 }
 
-BlockSearch::BlockSearch(const uint8_t* source, const BlockPicture& picture,
-                         const BlockTools& tools, const BlockEffort& effort,
-                         BlockTreeSearch* trees, ThreadTeam& team)
+template <class Sample>
+BlockSearch<Sample>::BlockSearch(const Sample* source, const BlockPicture<Sample>& picture,
+                                 const BlockTools& tools, const BlockEffort& effort,
+                                 BlockTreeSearch* trees, ThreadTeam& team)
     : picture_(picture),
       tools_(tools),
       team_(team),
-      survey_(source, picture.height, picture.width, tools, effort, trees) {
+      survey_(source, picture.height, picture.width, picture.depth, tools, effort, trees) {
     for (int i = 0; i < 2; ++i)
-        benches_.push_back(std::make_unique<BlockBench>(source, picture.height, picture.width,
-                                                        tools, effort, survey_,
-                                                        trees ? &trees->trees : nullptr));
+        benches_.push_back(std::make_unique<BlockBench<Sample>>(
+            source, picture.height, picture.width, picture.depth, tools, effort, survey_,
+            trees ? &trees->trees : nullptr));
 }
 
-BlockSearch::~BlockSearch() = default;
+template <class Sample>
+BlockSearch<Sample>::~BlockSearch() = default;
 
-void BlockSearch::find(int row, int column, const BlockModels& models, const BlockCosts& costs,
+template <class Sample>
+void BlockSearch<Sample>::find(int row, int column, const BlockModels& models, const BlockCosts& costs,
                        BlockPlan& plan) {
     fragment_ = {row, column, tools_.fragment_log2, tools_.fragment_log2};
     survey_.look(row, column, costs, team_);
     for (const auto& bench : benches_) bench->start(fragment_, picture_, models, costs);
-    std::shared_ptr<const Outcome> best;
+    std::shared_ptr<const Outcome<Sample>> best;
     if (benches_[0]->worthwhile(fragment_, kWhole)) best = benches_[0]->whole(fragment_, kNever);
     const int64_t bound = best ? best->cost : kNever;
-    std::shared_ptr<const Outcome> splits[2];
+    std::shared_ptr<const Outcome<Sample>> splits[2];
     team_.run(2, [&](uint32_t way) {
         if (benches_[way]->worthwhile(fragment_, kSplitColumns + int(way)))
             splits[way] = benches_[way]->split(fragment_, kSplitColumns + int(way), bound);
@@ -310,8 +332,12 @@ void BlockSearch::find(int row, int column, const BlockModels& models, const Blo
     samples_ = best->samples;
 }
 
-void BlockSearch::write(BlockPicture& picture) const {
+template <class Sample>
+void BlockSearch<Sample>::write(BlockPicture<Sample>& picture) const {
     picture.write(fragment_, samples_.data());
 }
+
+template class BlockSearch<uint8_t>;
+template class BlockSearch<uint16_t>;
 
 }  // namespace mmp

@@ -10,29 +10,32 @@
 
 namespace mmp {
 
+template <class Sample>
 class BlockBench;
 
+template <class Sample>
 class BlockSearch {
 public:
     // `source` has the size of the picture; `trees` is null without dictionary.
-    BlockSearch(const uint8_t* source, const BlockPicture& picture, const BlockTools& tools,
-                const BlockEffort& effort, BlockTreeSearch* trees, ThreadTeam& team);
+    BlockSearch(const Sample* source, const BlockPicture<Sample>& picture,
+                const BlockTools& tools, const BlockEffort& effort, BlockTreeSearch* trees,
+                ThreadTeam& team);
     ~BlockSearch();
 
     // Finds the plan of least cost for the fragment that begins here.
     void find(int row, int column, const BlockModels& models, const BlockCosts& costs,
               BlockPlan& plan);
     // Writes its samples.
-    void write(BlockPicture& picture) const;
+    void write(BlockPicture<Sample>& picture) const;
 
 private:
-    const BlockPicture& picture_;
+    const BlockPicture<Sample>& picture_;
     const BlockTools tools_;
     ThreadTeam& team_;
-    BlockSurvey survey_;
-    std::vector<std::unique_ptr<BlockBench>> benches_;  // where columns and rows are tried
+    BlockSurvey<Sample> survey_;
+    std::vector<std::unique_ptr<BlockBench<Sample>>> benches_;  // where columns and rows are tried
     BlockPlace fragment_{};
-    std::vector<uint8_t> samples_;
+    std::vector<Sample> samples_;
 };
 
 }  // namespace mmp

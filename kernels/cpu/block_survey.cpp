@@ -22,9 +22,11 @@ BlockEffort::BlockEffort(int effort) {
     matching = setting[4];
 }
 
-BlockSurvey::BlockSurvey(const uint8_t* source, int height, int width, const BlockTools& tools,
-                         const BlockEffort& effort, BlockTreeSearch* trees)
-    : coarse_(height, width),
+template <class Sample>
+BlockSurvey<Sample>::BlockSurvey(const Sample* source, int height, int width,
+                                 Depth<Sample> depth, const BlockTools& tools,
+                                 const BlockEffort& effort, BlockTreeSearch* trees)
+    : coarse_(height, width, depth),
       source_(source),
       tools_(tools),
       effort_(effort),
@@ -36,38 +38,44 @@ BlockSurvey::BlockSurvey(const uint8_t* source, int height, int width, const Blo
             coarse_.mark({row, column, kUnitLog2, kUnitLog2},
                          {kUnitLog2, kUnitLog2, kConstant, kBare});
     for (int row = 0; row < height; ++row)
-        std::copy_n(source + size_t(row) * width, width, coarse_.at(row, 0));
+        coarse_.write(row, 0, source + size_t(row) * width, width);
     coarsen();
 }
 
 // Noise in what a block is predicted from makes small blocks look no better than they are.
-void BlockSurvey::coarsen() {
+template <class Sample>
+void BlockSurvey<Sample>::coarsen() {
     constexpr int side = 1 << kCoarseLog2, area = side * side;
-    uint8_t source[area], flat[area], out[area];
-    std::fill_n(flat, area, uint8_t{kMidLevel});
+    const Depth<Sample> depth = coarse_.depth;
+    Sample source[area], flat[area], out[area];
+    std::fill_n(flat, area, Sample(depth.middle()));
     for (int row = 0; row + side <= coarse_.height; row += side)
         for (int column = 0; column + side <= coarse_.width; column += side) {
             const BlockPlace block{row, column, kCoarseLog2, kCoarseLog2};
             int16_t residual[area], coefficients[area], levels[area];
             take_block(source_, coarse_.width, block, source);
-            subtract(source, flat, area, residual);
-            transform_forward(residual, kCoarseLog2, kCoarseLog2, kCosine, coefficients);
+            subtract(source, flat, area, depth, residual);
+            transform_forward(residual, kCoarseLog2, kCoarseLog2, kCosine, seen_bits(depth),
+                              coefficients);
             for (int i = 0; i < area; ++i) {
                 const int size = std::abs(coefficients[i]);
-                const int level = (40 * size + 7 * tools_.step) / (20 * tools_.step);
+                const int level =
+                    smaller((40 * size + 7 * tools_.step) / (20 * tools_.step), kMaxLevel);
                 levels[i] = int16_t(coefficients[i] < 0 ? -level : level);
             }
-            rebuild(block, kCosine, levels, tools_.step, flat, out);
+            rebuild(block, kCosine, levels, tools_.step, flat, depth, out);
             coarse_.write(block, out);
         }
 }
 
-int64_t BlockSurvey::split_cost(const BlockPlace& block, int split) const {
+template <class Sample>
+int64_t BlockSurvey<Sample>::split_cost(const BlockPlace& block, int split) const {
     return guessed_split_cost(at(half_of(block, split, 0)).least +
                               at(half_of(block, split, 1)).least);
 }
 
-int BlockSurvey::worthwhile(const BlockPlace& block) const {
+template <class Sample>
+int BlockSurvey<Sample>::worthwhile(const BlockPlace& block) const {
     const Seen& seen = at(block);
     const int64_t most = worthwhile_cost(seen.least, effort_.slack);
     int worth = seen.whole() <= most;
@@ -77,7 +85,8 @@ int BlockSurvey::worthwhile(const BlockPlace& block) const {
 }
 
 // What a coder that goes from the top left would have decoded before a block.
-Decoded BlockSurvey::decoded_before(const BlockPlace& block) const {
+template <class Sample>
+Decoded BlockSurvey<Sample>::decoded_before(const BlockPlace& block) const {
     return [this, block](int row, int column) {
         if (row < row_) return true;
         if (row < block.row) return column < block.column + block.width();
@@ -88,7 +97,8 @@ Decoded BlockSurvey::decoded_before(const BlockPlace& block) const {
 }
 
 // The samples of it next to the block.
-References BlockSurvey::references(const BlockPlace& block) const {
+template <class Sample>
+References<Sample> BlockSurvey<Sample>::references(const BlockPlace& block) const {
     const int side = 1 << tools_.fragment_log2, length = block.height() + block.width();
     const int right = block.row == row_ ? coarse_.width : block.column + block.width();
     const int bottom = std::min(
@@ -98,16 +108,17 @@ References BlockSurvey::references(const BlockPlace& block) const {
     return coarse_.references(block, block.row ? above : 0, block.column ? left : 0);
 }
 
-void BlockSurvey::look_at(const BlockPlace& block, const BlockCosts& costs) {
+template <class Sample>
+void BlockSurvey<Sample>::look_at(const BlockPlace& block, const BlockCosts& costs) {
     Seen& seen = at(block);
     seen = {0, 0, kNever, 0, false};
     if (outside(coarse_, block)) return;
     seen.predicted = kNever;
     if (forced_split(coarse_, block)) return;
     const int a = block.a, b = block.b;
-    uint8_t source[kMaxBlockArea], prediction[kMaxBlockArea], matched[kMaxBlockArea];
+    Sample source[kMaxBlockArea], prediction[kMaxBlockArea], matched[kMaxBlockArea];
     take_block(source_, coarse_.width, block, source);
-    const Predictor predictor(tools_, coarse_, block, references(block), decoded_before(block));
+    const Predictor<Sample> predictor(tools_, coarse_, block, references(block), decoded_before(block));
     const uint64_t allowed = predictor.allowed();
     struct Candidate {
         int32_t difference;
@@ -118,14 +129,16 @@ void BlockSurvey::look_at(const BlockPlace& block, const BlockCosts& costs) {
     for (int mode = kAverage; mode <= kLeastSquares; ++mode) {
         if (!(allowed >> mode & 1)) continue;
         predictor.predict(mode, prediction);
-        candidates[count++] = {hadamard_difference(source, prediction, a, b), mode};
+        candidates[count++] = {hadamard_difference(source, prediction, a, b) >> costs.coarser,
+                               mode};
     }
     // Templates take long: only where the others leave much, and at most one of them looks better.
     std::partial_sort(candidates, candidates + effort_.surveyed, candidates + count);
     if (allowed >> kTemplates & 1 &&
-        effort_.matching * int64_t{candidates[0].difference} >= int64_t{tools_.step} << (a + b)) {
+        effort_.matching * int64_t{candidates[0].difference} >=
+            int64_t{tools_.step} << (a + b + costs.finer)) {
         predictor.predict(kTemplates, matched);
-        const int32_t difference = hadamard_difference(source, matched, a, b);
+        const int32_t difference = hadamard_difference(source, matched, a, b) >> costs.coarser;
         seen.templates = difference < candidates[1].difference;
         if (seen.templates) {
             candidates[count++] = {difference, kTemplates};
@@ -137,22 +150,25 @@ void BlockSurvey::look_at(const BlockPlace& block, const BlockCosts& costs) {
         if (!done) predictor.predict(candidates[i].mode, prediction);
         const int64_t cost =
             kModeBits * costs.plain +
-            rough_cost(block, source, done ? matched : prediction, tools_.step, costs);
+            rough_cost(block, source, done ? matched : prediction, tools_.step, coarse_.depth,
+                       costs);
         seen.predicted = std::min(seen.predicted, cost);
     }
     for (int i = 0; i < effort_.surveyed; ++i) seen.modes |= uint64_t{1} << candidates[i].mode;
 }
 
+template <class Sample>
 template <class Work>
-void BlockSurvey::for_blocks(int a, int b, const Work& work) {
+void BlockSurvey<Sample>::for_blocks(int a, int b, const Work& work) {
     const int side = 1 << tools_.fragment_log2;
     for (int row = row_; row < row_ + side; row += 1 << a)
         for (int column = column_; column < column_ + side; column += 1 << b)
             work(BlockPlace{row, column, a, b});
 }
 
+template <class Sample>
 template <class Work>
-void BlockSurvey::for_parts_first(const Work& work) {
+void BlockSurvey<Sample>::for_parts_first(const Work& work) {
     const int side = tools_.fragment_log2;
     for (int sum = 2 * kMinSideLog2; sum <= 2 * side; ++sum)
         for (int a = kMinSideLog2; a <= side; ++a) {
@@ -161,7 +177,8 @@ void BlockSurvey::for_parts_first(const Work& work) {
         }
 }
 
-void BlockSurvey::weigh_splits() {
+template <class Sample>
+void BlockSurvey<Sample>::weigh_splits() {
     for_parts_first([&](const BlockPlace& block) {
         if (outside(coarse_, block)) return;
         Seen& seen = at(block);
@@ -173,7 +190,8 @@ void BlockSurvey::weigh_splits() {
 }
 
 // Finds the trees that may be worthwhile, and takes them into account.
-void BlockSurvey::look_for_trees(const BlockCosts& costs) {
+template <class Sample>
+void BlockSurvey<Sample>::look_for_trees(const BlockCosts& costs) {
     trees_->start();
     const int most = std::min(tools_.fragment_log2, kMaxTreeLog2);
     for_blocks(most, most, [&](const BlockPlace& area) {
@@ -195,7 +213,8 @@ void BlockSurvey::look_for_trees(const BlockCosts& costs) {
     weigh_splits();
 }
 
-void BlockSurvey::look(int row, int column, const BlockCosts& costs, ThreadTeam& team) {
+template <class Sample>
+void BlockSurvey<Sample>::look(int row, int column, const BlockCosts& costs, ThreadTeam& team) {
     row_ = row, column_ = column;
     const int side = tools_.fragment_log2, sides = side - kMinSideLog2 + 1;
     team.run(sides * sides, [&](uint32_t task) {
@@ -217,5 +236,8 @@ void BlockSurvey::look(int row, int column, const BlockCosts& costs, ThreadTeam&
                     seen.templates |= at(half_of(block, split, half)).templates;
     });
 }
+
+template class BlockSurvey<uint8_t>;
+template class BlockSurvey<uint16_t>;
 
 }  // namespace mmp

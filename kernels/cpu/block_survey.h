@@ -30,13 +30,14 @@ struct BlockEffort {
     int matching;      // templates are tried where so many times the difference is a step a sample
 };
 
+template <class Sample>
 class BlockSurvey {
 public:
     static constexpr int kMostModes = 12;
 
     // `source` has the size of the picture; `trees` is null without dictionary.
-    BlockSurvey(const uint8_t* source, int height, int width, const BlockTools& tools,
-                const BlockEffort& effort, BlockTreeSearch* trees);
+    BlockSurvey(const Sample* source, int height, int width, Depth<Sample> depth,
+                const BlockTools& tools, const BlockEffort& effort, BlockTreeSearch* trees);
 
     void look(int row, int column, const BlockCosts& costs, ThreadTeam& team);
 
@@ -80,11 +81,11 @@ private:
     void weigh_splits();
     void look_for_trees(const BlockCosts& costs);
     void coarsen();
-    References references(const BlockPlace& block) const;
+    References<Sample> references(const BlockPlace& block) const;
 
     // The source as a coder of this step might leave it: what blocks are predicted from.
-    BlockPicture coarse_;
-    const uint8_t* source_;
+    BlockPicture<Sample> coarse_;
+    const Sample* source_;
     const BlockTools tools_;
     const BlockEffort effort_;
     BlockTreeSearch* trees_;

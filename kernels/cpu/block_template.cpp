@@ -12,7 +12,7 @@ constexpr int kLanes = sizeof(Words16);  // places side by side that are compare
 typedef uint32_t Sums __attribute__((vector_size(sizeof(Words16))));
 typedef int32_t Signed __attribute__((vector_size(sizeof(Words16))));  // quicker to compare
 
-static_assert(BlockPicture::kReadBeyond >= kLanes - 1);
+static_assert(BlockPicture<uint8_t>::kReadBeyond >= kLanes - 1);
 
 // First row and column of a place.
 int first_of(int at, int reach) { return std::max(kTemplateWidth, at - reach); }
@@ -98,7 +98,7 @@ struct Best {
     const int32_t slack;
     int count = 0;
     int32_t sums[kMostTemplates];
-    const uint8_t* places[kMostTemplates];
+    ptrdiff_t places[kMostTemplates];  // how far from the block
 
     Best(int most, const BlockPlace& block)
         : most(most), slack(kTemplateSlack * (block.height() + block.width())) {}
@@ -109,7 +109,7 @@ struct Best {
         const int32_t beyond = 2 * sums[0] + slack + 1;
         return count < most ? beyond : std::min(beyond, sums[count - 1]);
     }
-    void take(int32_t sum, const uint8_t* place) {
+    void take(int32_t sum, ptrdiff_t place) {
         if (sum >= limit()) return;
         count = std::min(count + 1, most);
         int at = count - 1;
@@ -122,15 +122,16 @@ struct Best {
     }
 };
 
-MMP_SIMD_LEVELS void average(const Best& best, ptrdiff_t stride, int height, int width,
-                             uint8_t* out) {
+template <class Sample>
+MMP_SIMD_LEVELS void average(const Best& best, const Sample* block, ptrdiff_t stride, int height,
+                             int width, Sample* out) {
     const int round = best.count / 2;
     for (int i = 0; i < height; ++i) {
-        uint16_t sums[kMaxSide] = {};
+        std::make_unsigned_t<Wide<Sample>> sums[kMaxSide] = {};
         for (int k = 0; k < best.count; ++k)
-            for (int j = 0; j < width; ++j) sums[j] += best.places[k][i * stride + j];
+            for (int j = 0; j < width; ++j) sums[j] += block[best.places[k] + i * stride + j];
         for (int j = 0; j < width; ++j)
-            out[i * width + j] = uint8_t((sums[j] + round) / best.count);
+            out[i * width + j] = Sample((sums[j] + round) / best.count);
     }
 }
 
@@ -142,11 +143,13 @@ bool templates_allowed(const BlockPlace& block, const Decoded& decoded) {
                    first_of(block.column, kTemplateColumns) + block.width() - 1);
 }
 
-void predict_templates(const BlockPicture& picture, const BlockPlace& block, int most,
-                       const Decoded& decoded, uint8_t* out) {
+template <class Sample>
+void predict_templates(const BlockPicture<Sample>& picture, const BlockPlace& block, int most,
+                       const Decoded& decoded, Sample* out) {
     const int height = block.height(), width = block.width();
     const ptrdiff_t stride = picture.stride();
-    const Template wanted(picture.at(block.row, block.column), stride, height, width);
+    const uint8_t* own = picture.bytes(block.row, block.column);
+    const Template wanted(own, stride, height, width);
     Best best(most, block);
     const int first = first_of(block.column, kTemplateColumns);
     // Of the last row of the places, so much is decoded.
@@ -156,14 +159,19 @@ void predict_templates(const BlockPicture& picture, const BlockPlace& block, int
         const int count = std::min(end - width + 1, block.column + kTemplateColumns) - first;
         if (count <= 0) break;
         for (int j = 0; j < count; j += kLanes) {
-            const uint8_t* place = picture.at(row, first + j);
+            const uint8_t* place = picture.bytes(row, first + j);
             int32_t sums[kLanes];
             if (!compare(wanted, place, best.limit(), sums)) continue;
-            for (int k = 0; k < std::min(kLanes, count - j); ++k) best.take(sums[k], place + k);
+            for (int k = 0; k < std::min(kLanes, count - j); ++k) best.take(sums[k], place + k - own);
         }
     }
     best.drop_far();
-    average(best, stride, height, width, out);
+    average(best, picture.at(block.row, block.column), stride, height, width, out);
 }
+
+template void predict_templates(const BlockPicture<uint8_t>&, const BlockPlace&, int,
+                                const Decoded&, uint8_t*);
+template void predict_templates(const BlockPicture<uint16_t>&, const BlockPlace&, int,
+                                const Decoded&, uint16_t*);
 
 }  // namespace mmp

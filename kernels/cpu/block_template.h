@@ -11,7 +11,8 @@ namespace mmp {
 // Whether a sample counts as decoded; then so do all that are neither below nor right of it.
 using Decoded = std::function<bool(int row, int column)>;
 
-inline Decoded decoded_in(const BlockPicture& picture) {
+template <class Sample>
+Decoded decoded_in(const BlockPicture<Sample>& picture) {
     return [&picture](int row, int column) { return picture.known(row, column); };
 }
 
@@ -19,7 +20,8 @@ inline Decoded decoded_in(const BlockPicture& picture) {
 bool templates_allowed(const BlockPlace& block, const Decoded& decoded);
 
 // The average of the `most` best places or fewer; of a block that has one.
-void predict_templates(const BlockPicture& picture, const BlockPlace& block, int most,
-                       const Decoded& decoded, uint8_t* out);
+template <class Sample>
+void predict_templates(const BlockPicture<Sample>& picture, const BlockPlace& block, int most,
+                       const Decoded& decoded, Sample* out);
 
 }  // namespace mmp

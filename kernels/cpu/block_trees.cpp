@@ -44,7 +44,7 @@ void BlockTrees::mark(const BlockPlace& block, int height, int width,
     nodes_[area].insert(nodes_[area].end(), nodes.begin(), nodes.end());
 }
 
-void BlockTrees::learn(int row, int column, const BlockPicture& decoded) {
+void BlockTrees::learn(int row, int column, const BlockPicture<uint8_t>& decoded) {
     const int side = 1 << fragment_log2_;
     for (int i = 0; i < side && row + i < decoded.height; i += kFragmentSize)
         for (int j = 0; j < side && column + j < decoded.width; j += kFragmentSize) {

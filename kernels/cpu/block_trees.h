@@ -54,7 +54,7 @@ public:
     // Note the next block of the fragment, which is a tree or, without nodes, is predicted.
     void mark(const BlockPlace& block, int height, int width, const std::vector<Node>& nodes);
     // Learn from the fragment that begins here, which `decoded` holds.
-    void learn(int row, int column, const BlockPicture& decoded);
+    void learn(int row, int column, const BlockPicture<uint8_t>& decoded);
 
 private:
     static constexpr int kAreasAcross = kMaxSide >> kFragmentLog2;

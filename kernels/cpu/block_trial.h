@@ -11,24 +11,28 @@ namespace mmp {
 int32_t root_of(int64_t lambda_fixed);
 
 // The samples of a block of a plane of this width, row by row.
-void take_block(const uint8_t* plane, int width, const BlockPlace& block, uint8_t* out);
+template <class Sample>
+void take_block(const Sample* plane, int width, const BlockPlace& block, Sample* out);
 
+template <class Sample>
 struct Trial {
     int64_t cost = kNever;
     BlockNode node;
-    uint8_t samples[kMaxBlockArea];
+    Sample samples[kMaxBlockArea];
     int16_t levels[kMaxCoded];
 
     // Take the prediction alone, or with a residual, if that costs less; `cost` is that of the
     // split, the mode and the kind.
-    void try_bare(const BlockPlace& block, const uint8_t* source, const uint8_t* prediction,
-                  int mode, int64_t cost);
-    void try_residual(const BlockPlace& block, const uint8_t* source, const uint8_t* prediction,
-                      int mode, int64_t cost, int32_t step, const BlockCosts& costs);
+    void try_bare(const BlockPlace& block, const Sample* source, const Sample* prediction,
+                  int mode, int64_t cost, const BlockCosts& costs);
+    void try_residual(const BlockPlace& block, const Sample* source, const Sample* prediction,
+                      int mode, int64_t cost, int32_t step, Depth<Sample> depth,
+                      const BlockCosts& costs);
 };
 
 // Least cost of a prediction with or without residual, with cosines and without its rounding.
-int64_t rough_cost(const BlockPlace& block, const uint8_t* source, const uint8_t* prediction,
-                   int32_t step, const BlockCosts& costs);
+template <class Sample>
+int64_t rough_cost(const BlockPlace& block, const Sample* source, const Sample* prediction,
+                   int32_t step, Depth<Sample> depth, const BlockCosts& costs);
 
 }  // namespace mmp

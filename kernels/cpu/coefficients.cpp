@@ -50,6 +50,7 @@ MMP_SIMD_LEVELS bool any_above(const int16_t* coefficients, int count, int32_t l
     return any;
 }
 
+template <class Cost>
 int choose_levels(const int16_t* coefficients, int a, int b, int32_t step,
                   const BlockCosts& costs, int16_t* levels) {
     const Scan& scan = scan_of(a, b);
@@ -62,15 +63,17 @@ int choose_levels(const int16_t* coefficients, int a, int b, int32_t step,
     int top = scan.count - 1;
     while (std::abs(coefficients[places[top]]) <= least) --top;
     Magnitudes magnitudes(scan);
-    int32_t cost[kMaxCoded], dropped[kMaxCoded];
+    Cost cost[kMaxCoded], dropped[kMaxCoded];
+    const int finer = sizeof(Cost) == 4 ? 0 : costs.finer;
     const uint64_t inverse = inverse_of(step);
     for (int k = top; k >= 0; --k) {
         const int coefficient = coefficients[places[k]], size = std::abs(coefficient);
         const int sum = smaller(magnitudes.sum(margins[k]), kSums - 1);
         const int32_t* level_cost = costs.level[area][place_classes[k]][sum];
-        dropped[k] = coefficient_error(size);
+        dropped[k] = coefficient_error<Cost>(size, finer);
         cost[k] = dropped[k] + level_cost[0];
-        const int chosen = choose_level(size, step, inverse, area, level_cost, costs, cost[k]);
+        const int chosen =
+            choose_level(size, step, inverse, area, level_cost, costs, cost[k], finer);
         if (!chosen) continue;
         levels[places[k]] = int16_t(coefficient < 0 ? -chosen : chosen);
         magnitudes.set(margins[k], chosen);
@@ -91,6 +94,11 @@ int choose_levels(const int16_t* coefficients, int a, int b, int32_t step,
     for (int k = last + 1; k <= top; ++k) levels[places[k]] = 0;
     return last;
 }
+
+template int choose_levels<int32_t>(const int16_t*, int, int, int32_t, const BlockCosts&,
+                                    int16_t*);
+template int choose_levels<int64_t>(const int16_t*, int, int, int32_t, const BlockCosts&,
+                                    int16_t*);
 
 int64_t cost_of_levels(const int16_t* levels, int a, int b, int last, const BlockCosts& costs) {
     const Scan& scan = scan_of(a, b);

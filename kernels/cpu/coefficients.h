@@ -40,7 +40,9 @@ private:
 };
 
 // Levels of small cost: chosen one by one from high to low frequencies, then the last one.
-// Gives the number of the last one in scan order, -1 where all are zero.
+// Gives the number of the last one in scan order, -1 where all are zero. Where the costs are not
+// finer, 32 bits hold those of a coefficient.
+template <class Cost>
 int choose_levels(const int16_t* coefficients, int a, int b, int32_t step,
                   const BlockCosts& costs, int16_t* levels);
 

@@ -13,9 +13,12 @@ static_assert(kHeld >= 2 * kReach + 3, "rows around one, and those that their ac
 
 // The rows of a picture one after the other, with what the filter looks at around each. Beyond the
 // border, samples and activities are those of the nearest place inside.
+template <class Sample>
 class FilterRows {
 public:
-    FilterRows(const FilterPicture& picture, int64_t first)
+    using Value = Wide<Sample>;
+
+    FilterRows(const FilterPicture<Sample>& picture, int64_t first)
         : picture_(picture),
           stride_(picture.width + 2 * kReach),
           row_(first - 1),
@@ -31,43 +34,43 @@ public:
         ++row_;
         for (; next_line_ <= inside(row_ + kReach + 1); ++next_line_) hold_line(next_line_);
         for (; next_sums_ <= inside(row_ + kActivityReach); ++next_sums_) hold_sums(next_sums_);
-        const int16_t* rows[2 * kActivityReach + 1];
+        const Value* rows[2 * kActivityReach + 1];
         for (int i = 0; i <= 2 * kActivityReach; ++i) rows[i] = sums(row_ + i - kActivityReach);
         for (int64_t c = 0; c < picture_.width; ++c)
             around_[c] = rows[0][c] + rows[1][c] + rows[2][c] + rows[3][c] + rows[4][c];
         for (int i = 0; i < kFilterTaps; ++i) hold_differences(i);
     }
 
-    const int16_t* samples() const { return line(0); }
-    // Sums of the 25 activities around each sample, at most 25500.
-    const int16_t* around() const { return around_.data(); }
-    const int16_t* differences(int tap) const { return &differences_[tap * picture_.width]; }
+    const Value* samples() const { return line(0); }
+    // Sums of the 25 activities around each sample, which fill 15 bits where samples are bytes.
+    const Value* around() const { return around_.data(); }
+    const Value* differences(int tap) const { return &differences_[tap * picture_.width]; }
 
 private:
     // Samples of the row this far below, from column 0; there are kReach more on either side.
-    const int16_t* line(int offset) const { return held_line(inside(row_ + offset)); }
+    const Value* line(int offset) const { return held_line(inside(row_ + offset)); }
     int64_t inside(int64_t row) const { return std::clamp<int64_t>(row, 0, picture_.height - 1); }
-    const int16_t* held_line(int64_t row) const {
+    const Value* held_line(int64_t row) const {
         return &lines_[row % kHeld * stride_ + kReach];
     }
-    const int16_t* sums(int64_t row) const {
+    const Value* sums(int64_t row) const {
         return &sums_[inside(row) % kHeld * picture_.width];
     }
-    void repeat_ends(int16_t* line) const {
+    void repeat_ends(Value* line) const {
         std::fill_n(line - kReach, kReach, line[0]);
         std::fill_n(line + picture_.width, kReach, line[picture_.width - 1]);
     }
 
     void hold_line(int64_t row) {
-        int16_t* line = &lines_[row % kHeld * stride_ + kReach];
+        Value* line = &lines_[row % kHeld * stride_ + kReach];
         std::copy_n(picture_.samples + row * picture_.width, picture_.width, line);
         repeat_ends(line);
     }
 
     void hold_sums(int64_t row) {
-        const int16_t *up = held_line(inside(row - 1)), *x = held_line(row),
+        const Value *up = held_line(inside(row - 1)), *x = held_line(row),
                       *down = held_line(inside(row + 1));
-        int16_t *a = &activities_[kReach], *out = &sums_[row % kHeld * picture_.width];
+        Value *a = &activities_[kReach], *out = &sums_[row % kHeld * picture_.width];
         for (int64_t c = 0; c < picture_.width; ++c)
             a[c] = activity(x[c], x[c - 1], x[c + 1], up[c], down[c]);
         repeat_ends(a);
@@ -77,34 +80,35 @@ private:
 
     void hold_differences(int tap) {
         const TapOffset o = kTapOffsets[tap];
-        int16_t* out = &differences_[tap * picture_.width];
-        const int16_t *x = line(0), *one = line(o.row) + o.column,
+        Value* out = &differences_[tap * picture_.width];
+        const Value *x = line(0), *one = line(o.row) + o.column,
                       *opposite = line(-o.row) - o.column;
         for (int64_t c = 0; c < picture_.width; ++c)
             out[c] = tap_difference(x[c], one[c], opposite[c]);
     }
 
-    const FilterPicture picture_;
+    const FilterPicture<Sample> picture_;
     const int64_t stride_;
     int64_t row_, next_line_, next_sums_;
-    std::vector<int16_t> lines_, sums_, activities_, around_, differences_;
+    std::vector<Value> lines_, sums_, activities_, around_, differences_;
 };
 
 static_assert(kActivityReach == 2, "the sums above are of five");
 
-// Values of samples of one class, summed as 32-bit integers a block at a time: at most
+// Values of samples of one class, summed a block at a time; of bytes as 32-bit integers: at most
 // 512 * 510 * 510 < 2^31.
+template <class Sample>
 struct ClassBlock {
     static constexpr int kSize = 512;
     int count = 0;
-    int16_t values[kGramSize][kSize];
+    Wide<Sample> values[kGramSize][kSize];
 
     void add_to(int64_t (&gram)[kGramSize][kGramSize]) {
         for (int i = 0; i < kGramSize; ++i)
             for (int j = 0; j <= i; ++j) {
-                int32_t sum = 0;
-                for (int k = 0; k < count; ++k)
-                    sum += int32_t{values[i][k]} * int32_t{values[j][k]};
+                using Sum = std::conditional_t<kIsByte<Sample>, int32_t, int64_t>;
+                Sum sum = 0;
+                for (int k = 0; k < count; ++k) sum += Sum{values[i][k]} * Sum{values[j][k]};
                 gram[i][j] += sum;
                 if (i != j) gram[j][i] += sum;
             }
@@ -114,58 +118,72 @@ struct ClassBlock {
 
 }  // namespace
 
-void post_filter(const FilterPicture& picture, const FilterTable& table, uint8_t* out) {
+template <class Sample>
+void post_filter(const FilterPicture<Sample>& picture, const FilterTable& table, Sample* out) {
     const int64_t width = picture.width;
-    FilterRows rows(picture, 0);
+    const int extra = picture.depth.extra(), most = picture.depth.most();
+    FilterRows<Sample> rows(picture, 0);
     // A plain pointer: bytes written to `out` could be the vector's own.
     std::vector<int32_t> sums(width);
     int32_t* weighted = sums.data();
     for (int64_t row = 0; row < picture.height; ++row, out += width) {
         rows.next();
-        const int16_t *around = rows.around(), *x = rows.samples();
+        const auto *around = rows.around(), *x = rows.samples();
         std::fill_n(weighted, width, 0);
         for (int i = 0; i < kFilterTaps; ++i) {
             const int16_t w[] = {table[0][i], table[1][i], table[2][i], table[3][i]};
-            const int16_t* difference = rows.differences(i);
+            const auto* difference = rows.differences(i);
             for (int64_t c = 0; c < width; ++c)
                 weighted[c] += int32_t{difference[c]} *
-                               int32_t{by_activity(around[c], w[0], w[1], w[2], w[3])};
+                               int32_t{by_activity(around[c] >> extra, w[0], w[1], w[2], w[3])};
         }
-        for (int64_t c = 0; c < width; ++c) out[c] = filtered_sample(x[c], weighted[c]);
+        for (int64_t c = 0; c < width; ++c) out[c] = Sample(filtered_sample(x[c], weighted[c], most));
     }
 }
 
-void add_filter_gram(const uint8_t* source, const FilterPicture& picture, RowRange range,
+template <class Sample>
+void add_filter_gram(const Sample* source, const FilterPicture<Sample>& picture, RowRange range,
                      FilterGram& gram) {
-    FilterRows rows(picture, range.first);
-    std::vector<ClassBlock> blocks(kFilterClasses);
+    FilterRows<Sample> rows(picture, range.first);
+    std::vector<ClassBlock<Sample>> blocks(kFilterClasses);
     for (int64_t row = range.first; row < range.last; ++row) {
         rows.next();
-        const int16_t *around = rows.around(), *x = rows.samples();
-        const uint8_t* wanted = source + row * picture.width;
+        const auto *around = rows.around(), *x = rows.samples();
+        const Sample* wanted = source + row * picture.width;
         for (int64_t c = 0; c < picture.width; ++c) {
-            const int k = filter_class(around[c]);
-            ClassBlock& block = blocks[k];
+            const int k = filter_class(around[c] >> picture.depth.extra());
+            ClassBlock<Sample>& block = blocks[k];
             for (int i = 0; i < kFilterTaps; ++i)
                 block.values[i][block.count] = rows.differences(i)[c];
             block.values[kFilterTaps][block.count] = wanted[c] - x[c];
-            if (++block.count == ClassBlock::kSize) block.add_to(gram[k]);
+            if (++block.count == ClassBlock<Sample>::kSize) block.add_to(gram[k]);
         }
     }
     for (int k = 0; k < kFilterClasses; ++k) blocks[k].add_to(gram[k]);
 }
 
-void add_filter_errors(const uint8_t* source, const FilterPicture& picture, const uint8_t* shown,
-                       RowRange range, FilterErrors& errors) {
-    FilterRows rows(picture, range.first);
+template <class Sample>
+void add_filter_errors(const Sample* source, const FilterPicture<Sample>& picture,
+                       const Sample* shown, RowRange range, FilterErrors& errors) {
+    FilterRows<Sample> rows(picture, range.first);
     for (int64_t row = range.first; row < range.last; ++row) {
         rows.next();
-        const int16_t* around = rows.around();
+        const auto* around = rows.around();
         for (int64_t c = 0; c < picture.width; ++c) {
-            const int difference = source[row * picture.width + c] - shown[row * picture.width + c];
-            errors[filter_class(around[c])] += difference * difference;
+            const int64_t difference =
+                source[row * picture.width + c] - shown[row * picture.width + c];
+            errors[filter_class(around[c] >> picture.depth.extra())] += difference * difference;
         }
     }
 }
+
+#define MMP_INSTANTIATE(Sample)                                                                    \
+    template void post_filter(const FilterPicture<Sample>&, const FilterTable&, Sample*);          \
+    template void add_filter_gram(const Sample*, const FilterPicture<Sample>&, RowRange,           \
+                                  FilterGram&);                                                    \
+    template void add_filter_errors(const Sample*, const FilterPicture<Sample>&, const Sample*,    \
+                                    RowRange, FilterErrors&);
+MMP_INSTANTIATE(uint8_t)
+MMP_INSTANTIATE(uint16_t)
 
 }  // namespace mmp

@@ -4,13 +4,16 @@
 #include <stdint.h>
 
 #include "../shared/postfilter.h"
+#include "depth.h"
 
 namespace mmp {
 
 // Samples without padding, rows from the top.
+template <class Sample>
 struct FilterPicture {
-    const uint8_t* samples;
+    const Sample* samples;
     int64_t height, width;
+    Depth<Sample> depth;
 };
 
 // Rows first to last - 1.
@@ -25,15 +28,18 @@ using FilterTable = int16_t[kFilterClasses][kFilterTaps];
 using FilterGram = int64_t[kFilterClasses][kGramSize][kGramSize];
 using FilterErrors = int64_t[kFilterClasses];
 
-void post_filter(const FilterPicture& picture, const FilterTable& table, uint8_t* out);
+template <class Sample>
+void post_filter(const FilterPicture<Sample>& picture, const FilterTable& table, Sample* out);
 
 // Adds the products of each two of a sample's tap differences and, last, of what the source has more
-// than the picture, by class. 2^44 samples fit.
-void add_filter_gram(const uint8_t* source, const FilterPicture& picture, RowRange rows,
+// than the picture, by class. 2^28 samples fit.
+template <class Sample>
+void add_filter_gram(const Sample* source, const FilterPicture<Sample>& picture, RowRange rows,
                      FilterGram& gram);
 
-// Adds the squared errors of the samples shown, by class of the picture's samples. 2^47 samples fit.
-void add_filter_errors(const uint8_t* source, const FilterPicture& picture, const uint8_t* shown,
-                       RowRange rows, FilterErrors& errors);
+// Adds the squared errors of the samples shown, by class of the picture's samples. 2^31 samples fit.
+template <class Sample>
+void add_filter_errors(const Sample* source, const FilterPicture<Sample>& picture,
+                       const Sample* shown, RowRange rows, FilterErrors& errors);
 
 }  // namespace mmp

@@ -25,39 +25,52 @@ using Gram = nb::ndarray<int64_t, nb::shape<kFilterClasses, kGramSize, kGramSize
 using Errors = nb::ndarray<int64_t, nb::shape<kFilterClasses>, nb::c_contig, nb::device::cpu>;
 using Rows = std::tuple<int64_t, int64_t>;
 
-FilterPicture picture_of(const Plane<const uint8_t>& samples) {
+template <class Sample>
+FilterPicture<Sample> picture_of(const Plane<const Sample>& samples, int depth) {
     return {samples.data(), static_cast<int64_t>(samples.shape(0)),
-            static_cast<int64_t>(samples.shape(1))};
+            static_cast<int64_t>(samples.shape(1)), Depth<Sample>(depth)};
 }
 
-void filter(const Plane<const uint8_t>& samples, const Table& table, const Plane<uint8_t>& out) {
+template <class Sample>
+void filter(const Plane<const Sample>& samples, int depth, const Table& table,
+            const Plane<Sample>& out) {
     nb::gil_scoped_release released;
-    post_filter(picture_of(samples), *reinterpret_cast<const FilterTable*>(table.data()),
-                out.data());
+    post_filter(picture_of<Sample>(samples, depth),
+                *reinterpret_cast<const FilterTable*>(table.data()), out.data());
 }
 
-void gram(const Plane<const uint8_t>& source, const Plane<const uint8_t>& samples, const Rows& rows,
-          const Gram& out) {
+template <class Sample>
+void gram(const Plane<const Sample>& source, const Plane<const Sample>& samples, int depth,
+          const Rows& rows, const Gram& out) {
     nb::gil_scoped_release released;
-    add_filter_gram(source.data(), picture_of(samples), {std::get<0>(rows), std::get<1>(rows)},
+    add_filter_gram(source.data(), picture_of<Sample>(samples, depth),
+                    {std::get<0>(rows), std::get<1>(rows)},
                     *reinterpret_cast<FilterGram*>(out.data()));
 }
 
-void errors(const Plane<const uint8_t>& source, const Plane<const uint8_t>& samples,
-            const Plane<const uint8_t>& shown, const Rows& rows, const Errors& out) {
+template <class Sample>
+void errors(const Plane<const Sample>& source, const Plane<const Sample>& samples, int depth,
+            const Plane<const Sample>& shown, const Rows& rows, const Errors& out) {
     nb::gil_scoped_release released;
-    add_filter_errors(source.data(), picture_of(samples), shown.data(),
+    add_filter_errors(source.data(), picture_of<Sample>(samples, depth), shown.data(),
                       {std::get<0>(rows), std::get<1>(rows)},
                       *reinterpret_cast<FilterErrors*>(out.data()));
+}
+
+template <class Sample>
+void register_for(nb::module_& module) {
+    module.def("post_filter", &filter<Sample>, "samples"_a, "depth"_a, "table"_a, "out"_a);
+    module.def("add_filter_gram", &gram<Sample>, "source"_a, "samples"_a, "depth"_a, "rows"_a,
+               "gram"_a);
+    module.def("add_filter_errors", &errors<Sample>, "source"_a, "samples"_a, "depth"_a, "shown"_a,
+               "rows"_a, "errors"_a);
 }
 
 }  // namespace
 
 void register_postfilter(nb::module_& module) {
-    module.def("post_filter", &filter, "samples"_a, "table"_a, "out"_a);
-    module.def("add_filter_gram", &gram, "source"_a, "samples"_a, "rows"_a, "gram"_a);
-    module.def("add_filter_errors", &errors, "source"_a, "samples"_a, "shown"_a, "rows"_a,
-               "errors"_a);
+    register_for<uint8_t>(module);
+    register_for<uint16_t>(module);
 }
 
 }  // namespace mmp

@@ -18,22 +18,26 @@ namespace mmp {
 typedef uint8_t Bytes4 __attribute__((vector_size(4)));
 typedef uint8_t Bytes8 __attribute__((vector_size(8)));
 typedef uint8_t Bytes16 __attribute__((vector_size(16)));
+typedef uint16_t Words4 __attribute__((vector_size(8)));
+typedef uint16_t Words8 __attribute__((vector_size(16)));
 typedef uint16_t Words16 __attribute__((vector_size(32)));
 typedef int16_t Shorts4 __attribute__((vector_size(8)));
 typedef int16_t Shorts8 __attribute__((vector_size(16)));
 typedef int16_t Shorts16 __attribute__((vector_size(32)));
+typedef int32_t Ints4 __attribute__((vector_size(16)));
+typedef int32_t Ints8 __attribute__((vector_size(32)));
 typedef int32_t Ints16 __attribute__((vector_size(64)));
 
-// Each lane takes the place of the one that is Step, a power of two, before or after it.
-template <int Step>
-MMP_INLINE Shorts16 lanes_apart(Shorts16 v) {
+// Each of 16 lanes takes the place of the one that is Step, a power of two, before or after it.
+template <int Step, class Lanes>
+MMP_INLINE Lanes lanes_apart(Lanes v) {
 #ifdef __clang__
     return __builtin_shufflevector(v, v, 0 ^ Step, 1 ^ Step, 2 ^ Step, 3 ^ Step, 4 ^ Step,
                                    5 ^ Step, 6 ^ Step, 7 ^ Step, 8 ^ Step, 9 ^ Step, 10 ^ Step,
                                    11 ^ Step, 12 ^ Step, 13 ^ Step, 14 ^ Step, 15 ^ Step);
 #else
-    Shorts16 from;
-    for (int lane = 0; lane < 16; ++lane) from[lane] = int16_t(lane ^ Step);
+    Lanes from;
+    for (int lane = 0; lane < 16; ++lane) from[lane] = lane ^ Step;
     return __builtin_shuffle(v, from);
 #endif
 }

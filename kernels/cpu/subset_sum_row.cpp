@@ -10,7 +10,7 @@ namespace mmp {
 
 namespace {
 
-typedef uint64_t Words8 __attribute__((vector_size(64)));
+typedef uint64_t Longs8 __attribute__((vector_size(64)));
 typedef int8_t Flags8 __attribute__((vector_size(8)));
 
 constexpr int kFew = 2;
@@ -23,13 +23,13 @@ MMP_INLINE void add(uint64_t* bits, int64_t first, int64_t last, int64_t weight,
     const int shift = weight % 64;
     first = std::max(first, back / kRowWords * kRowWords);
     for (int64_t at = last - kRowWords; at >= first; at -= kRowWords) {
-        Words8 upper, lower, old;
+        Longs8 upper, lower, old;
         memcpy(&upper, bits + at - back, sizeof upper);
         memcpy(&lower, bits + at - back - 1, sizeof lower);
         memcpy(&old, bits + at, sizeof old);
         // In two steps, as a shift by 64 is not defined.
-        const Words8 moved = (upper << shift) | ((lower >> 1) >> (63 - shift));
-        const Words8 now = old | moved;
+        const Longs8 moved = (upper << shift) | ((lower >> 1) >> (63 - shift));
+        const Longs8 now = old | moved;
         memcpy(bits + at, &now, sizeof now);
         fresh(at, now ^ old);
     }
@@ -58,7 +58,7 @@ MMP_INLINE void note(Item* makers, Item item, uint64_t gained) {
 template <class Item>
 MMP_INLINE void add_noting(uint64_t* bits, int64_t first, int64_t last, int64_t weight,
                            Item* makers, Item item) {
-    add(bits, first, last, weight, [&](int64_t at, const Words8& gained) {
+    add(bits, first, last, weight, [&](int64_t at, const Longs8& gained) {
         const Flags8 some = __builtin_convertvector(gained != 0, Flags8);
         uint64_t any;
         memcpy(&any, &some, sizeof any);
@@ -72,7 +72,7 @@ MMP_INLINE void add_noting(uint64_t* bits, int64_t first, int64_t last, int64_t 
 
 MMP_SIMD_LEVELS
 void add_item(uint64_t* bits, int64_t first, int64_t last, int64_t weight) {
-    add(bits, first, last, weight, [](int64_t, const Words8&) {});
+    add(bits, first, last, weight, [](int64_t, const Longs8&) {});
 }
 
 MMP_SIMD_LEVELS

@@ -104,7 +104,7 @@ __device__ inline ChosenLevels choose_levels(LevelScan& scan, int top, const int
         const int value = coefficients[k], size = abs(value);
         const int sum = min(scan.sum_around(place), kSums - 1);
         const int32_t* zero_cost = costs.level[area][place.frequency][sum];
-        const int32_t dropped = coefficient_error(size);
+        const int32_t dropped = coefficient_error<int32_t>(size);
         int32_t cost = dropped + zero_cost[0];
         const int chosen = choose_level(size, step, inverse, area, zero_cost, costs, cost);
         levels[k] = int16_t(value < 0 ? -chosen : chosen);

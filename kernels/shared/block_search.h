@@ -9,9 +9,10 @@ namespace mmp {
 constexpr int64_t kNever = int64_t{1} << 61;
 constexpr int kModeBits = 5;  // what the survey takes saying a mode to cost
 
-// Squared error of a coefficient, in 1/16 of a sample's.
-MMP_HD constexpr int32_t coefficient_error(int32_t difference) {
-    return int32_t((int64_t{difference} * difference) >> 2);
+// Squared error of a coefficient, in 1/16 of that of samples with so many bits more than 8.
+template <class Cost>
+MMP_HD constexpr Cost coefficient_error(int32_t difference, int finer = 0) {
+    return Cost((int64_t{difference} * difference << 2 * finer) >> 2);
 }
 
 // Less than 5/8 of a step is never worth its bits.
@@ -22,9 +23,10 @@ MMP_HD constexpr uint64_t inverse_of(int32_t step) { return (uint64_t{1} << 32) 
 
 // The level of least cost for a coefficient of this size; `cost` comes in as that of 0.
 // `level_cost` are those of 0, 1, 2 and more, costs.of_remainder(area, value) of what is beyond 2.
-template <class Costs>
+template <class Costs, class Cost>
 MMP_HD int choose_level(int size, int32_t step, uint64_t inverse, int area,
-                        const int32_t* level_cost, const Costs& costs, int32_t& cost) {
+                        const int32_t* level_cost, const Costs& costs, Cost& cost,
+                        int finer = 0) {
     if (size * 4 <= step) return 0;
     const int floor = smaller(int((size * 2 * inverse) >> 32), kMaxLevel);
     const int most = smaller(floor + 1, kMaxLevel);
@@ -32,9 +34,10 @@ MMP_HD int choose_level(int size, int32_t step, uint64_t inverse, int area,
     for (int level = larger(1, floor > 2 ? floor : floor - 1); level <= most; ++level) {
         const int32_t beyond = dequantised(level, step) - size;
         if (10 * beyond > 3 * step) break;
-        int64_t tried = int64_t{coefficient_error(beyond)} + level_cost[smaller(level, 3)];
+        int64_t tried = int64_t{coefficient_error<Cost>(beyond, finer)} +
+                        level_cost[smaller(level, 3)];
         if (level > 2) tried += costs.of_remainder(area, level - 3);
-        if (tried < cost) cost = int32_t(tried), chosen = level;
+        if (tried < cost) cost = Cost(tried), chosen = level;
     }
     return chosen;
 }

@@ -25,12 +25,13 @@ constexpr TapOffset kTapOffsets[kFilterTaps] = {{0, 1}, {0, 2}, {1, -1}, {1, 0},
 
 MMP_HD constexpr int magnitude(int value) { return value < 0 ? -value : value; }
 
-// How far a sample is from the lines through its neighbours, 0 to 1020.
+// How far a sample is from the lines through its neighbours, 0 to 4 times the largest sample.
 MMP_HD constexpr int activity(int x, int left, int right, int up, int down) {
     return magnitude(2 * x - left - right) + magnitude(2 * x - up - down);
 }
 
-// What the sum of the 25 activities around a sample chooses of the values of the four classes.
+// What the sum of the 25 activities around a sample, in units of 8-bit samples, chooses of the values
+// of the four classes.
 template <class T>
 MMP_HD constexpr T by_activity(int around, T first, T second, T third, T fourth) {
     return around < kFirstActivity    ? first
@@ -41,14 +42,14 @@ MMP_HD constexpr T by_activity(int around, T first, T second, T third, T fourth)
 
 MMP_HD constexpr int filter_class(int around) { return by_activity(around, 0, 1, 2, 3); }
 
-// What a tap is weighted with, -510 to 510.
+// What a tap is weighted with, up to twice the largest sample either way.
 MMP_HD constexpr int tap_difference(int x, int one, int opposite) { return one + opposite - 2 * x; }
 
 // The sample from the weighted sum of its tap differences.
-MMP_HD constexpr uint8_t filtered_sample(int x, int32_t weighted) {
+MMP_HD constexpr int filtered_sample(int x, int32_t weighted, int most) {
     constexpr int kHalf = 1 << (kFilterFractionBits - 1);
     const int y = x + ((weighted + kHalf) >> kFilterFractionBits);
-    return static_cast<uint8_t>(y < 0 ? 0 : y > 255 ? 255 : y);
+    return y < 0 ? 0 : y > most ? most : y;
 }
 
 }  // namespace mmp

@@ -52,13 +52,14 @@ constexpr int kFittedFrom = 8;     // rows and columns before the block
 constexpr int kDiagonal = 60, kFitScale = 256;
 constexpr int kMostWeight = 16384;  // in 1/4096
 
-// A fitted value, in 1/16 of a sample from the middle level, of its weighted neighbours.
-MMP_HD constexpr int fitted_value(int sum) {
-    const int value = (sum + 2048) >> 12;
-    return value < -2048 ? -2048 : value > 2047 ? 2047 : value;
+// A fitted value, in 1/16 of a sample from the middle one, of its weighted neighbours.
+template <class Sum>
+MMP_HD constexpr int fitted_value(Sum sum, int middle = 128) {
+    const Sum value = (sum + 2048) >> 12, limit = 16 * middle;
+    return int(value < -limit ? -limit : value > limit - 1 ? limit - 1 : value);
 }
-MMP_HD constexpr uint8_t fitted_sample(int value) {
-    return uint8_t(smaller(255, ((value + 8) >> 4) + 128));
+MMP_HD constexpr int fitted_sample(int value, int middle = 128) {
+    return smaller(2 * middle - 1, ((value + 8) >> 4) + middle);
 }
 
 }  // namespace mmp

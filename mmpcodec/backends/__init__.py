@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 
 from mmpcodec.backends.base import Backend
+from mmpcodec.codec.depths import BYTE
 from mmpcodec.errors import BackendUnavailable, ParameterError
 from mmpcodec.params import Tools
 
@@ -49,7 +50,9 @@ CUDA_START_SECONDS = {"first": 1.5, "again": 3e-3}
 """What a call takes besides: the first of a process loads CuPy and the kernels."""
 
 
-def get(name: str = "auto", fragments: int = 0, tools: Tools | None = None) -> Backend:
+def get(
+    name: str = "auto", fragments: int = 0, tools: Tools | None = None, depth: int = BYTE
+) -> Backend:
     """The backend of this name.
 
     Parameters
@@ -61,6 +64,8 @@ def get(name: str = "auto", fragments: int = 0, tools: Tools | None = None) -> B
         16x16 fragments to encode, by which "auto" decides.
     tools : Tools or None
         That the pictures are to be coded with; None for any.
+    depth : int
+        Bits of their samples.
 
     Raises
     ------
@@ -72,13 +77,13 @@ def get(name: str = "auto", fragments: int = 0, tools: Tools | None = None) -> B
     if name not in ("auto", *NAMES):
         raise ParameterError(f"backend = {name!r}: must be one of auto, {', '.join(NAMES)}")
     candidates: tuple[str, ...] = HOST if name == "auto" else (name,)
-    if name == "auto" and _pays_on_a_device(fragments, tools):
+    if name == "auto" and _pays_on_a_device(fragments, tools, depth):
         candidates = ("cuda", *HOST)
     reasons = []
     for candidate in candidates:
         backend = _FACTORIES[candidate]()
         reason = backend.unavailable()
-        if reason is None and tools is not None and (lacking := backend.lacks(tools)):
+        if reason is None and tools is not None and (lacking := backend.lacks(tools, depth)):
             reason = f"it has no {lacking}"
         if reason is None:
             return backend
@@ -91,9 +96,9 @@ def may_use_device() -> bool:
     return importlib.util.find_spec("cupy") is not None
 
 
-def _pays_on_a_device(fragments: int, tools: Tools | None) -> bool:
+def _pays_on_a_device(fragments: int, tools: Tools | None, depth: int) -> bool:
     """Whether a device would be done sooner."""
-    if tools is not None and tools.exact:
+    if depth != BYTE or (tools is not None and tools.exact):
         return False
     work = "trees"
     if tools is not None and tools.prediction:

@@ -12,6 +12,8 @@ A backend
 - never prints, and calls ``progress(done, total)`` at least once a row of fragments; when that
   returns False it raises ``Cancelled``; what the callback raises passes through;
 - has no view of files or containers: parameters were checked before it is called;
+- codes samples of 8 bits, and with prediction also of 9 to 16, or ``lacks`` them; of trees only
+  those of 8 bits. Lambda and the step are in units of 8-bit samples whatever the depth;
 - codes exact samples by ``encode_exact`` and ``decode_exact``, or ``lacks`` them;
 - raises ``TruncatedStream`` or ``CorruptStream`` for a payload that does not decode, and nothing
   else, in time and memory bounded by the size of the picture.
@@ -27,6 +29,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mmpcodec.codec.blocks import KIND_NAMES, MAX_LOG2, MODE_NAMES, TREE, UNIT_LOG2, mode_name
+from mmpcodec.codec.depths import BYTE
 from mmpcodec.codec.fragments import fragments_in
 from mmpcodec.codec.postfilter import PostFilter
 from mmpcodec.codec.scales import OUTSIDE, SCALES
@@ -162,7 +165,10 @@ class Trace:
 
 @dataclass(frozen=True)
 class Coded:
-    """A coded picture: its payload and the (H, W) uint8 samples that it decodes to."""
+    """A coded picture: its payload and the (H, W) samples that it decodes to.
+
+    They are uint8 for a depth of 8 and uint16 for deeper ones, as what was encoded.
+    """
 
     payload: bytes
     samples: np.ndarray
@@ -180,9 +186,22 @@ class Backend(ABC):
     def unavailable(self) -> str | None:
         """Why this backend cannot run here, or None when it can."""
 
-    def lacks(self, tools: Tools) -> str | None:
-        """A tool among these that this backend does not have, or None."""
-        return None
+    def lacks(self, tools: Tools, depth: int = BYTE) -> str | None:
+        """What this backend does not have of these tools for samples of this depth, or None."""
+        has_trees = tools.dictionary or not tools.prediction
+        if tools.exact or depth == BYTE or (depth > BYTE and not has_trees):
+            return None
+        return f"{'trees' if has_trees else 'predicted blocks'} of samples of {depth} bits"
+
+    def check_has(self, tools: Tools, depth: int = BYTE) -> None:
+        """Check that nothing is lacking.
+
+        Raises
+        ------
+        BackendUnavailable
+        """
+        if lacking := self.lacks(tools, depth):
+            raise BackendUnavailable(f"backend {self.name} cannot run here: it has no {lacking}")
 
     @abstractmethod
     def describe(self) -> str:
@@ -194,6 +213,7 @@ class Backend(ABC):
         plane: np.ndarray,
         params: EncodeParams,
         *,
+        depth: int = BYTE,
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Coded:
@@ -201,12 +221,20 @@ class Backend(ABC):
 
         Parameters
         ----------
-        plane : (H, W) uint8 array, C order
+        plane : (H, W) uint8 or uint16 array, C order
+            uint8 for a depth of 8, else uint16 and below 2**depth.
         params : EncodeParams
+        depth : int
+            Bits of a sample, 8 to 16.
         threads : int or None
             Threads to use, at least 1; None lets the backend choose.
         progress : callable or None
             Called with the fragments done and their number.
+
+        Raises
+        ------
+        BackendUnavailable
+            When it ``lacks`` something.
         """
 
     def encode_exact(
@@ -245,13 +273,14 @@ class Backend(ABC):
         planes: Sequence,
         params: EncodeParams,
         *,
+        depth: int = BYTE,
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> list[Coded]:
         """Encode several planes, each as if alone; progress counts the fragments of all."""
         shares = [fragments_in(plane.shape) for plane in planes]
         return [
-            self.encode(plane, params, threads=threads, progress=part)
+            self.encode(plane, params, depth=depth, threads=threads, progress=part)
             for plane, part in zip(planes, in_turn(progress, shares), strict=True)
         ]
 
@@ -262,10 +291,11 @@ class Backend(ABC):
         shape: tuple[int, int],
         tools: Tools,
         *,
+        depth: int = BYTE,
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Coded:
-        """Decode a payload into a plane of ``shape`` (H, W)."""
+        """Decode a payload into a plane of ``shape`` (H, W) and a depth."""
 
 
 def in_turn(progress: Progress | None, shares: Sequence[int]) -> Iterator[Progress]:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mmpcodec.backends.base import Backend, Coded, Progress, Trace
+from mmpcodec.codec.depths import BYTE
 from mmpcodec.codec.postfilter import CLASSES, TAPS, PostFilter
 from mmpcodec.codec.syntax import EXACT_SYNTAX, SYNTAX, TREE_SYNTAX, block_syntax
 from mmpcodec.devices import processors
@@ -32,21 +33,29 @@ def default_threads() -> int:
 class NativePostFilter(PostFilter):
     """The filter in C++, on one thread."""
 
-    def _filtered(self, samples: np.ndarray, table: np.ndarray) -> np.ndarray:
+    def _filtered(self, samples: np.ndarray, table: np.ndarray, depth: int) -> np.ndarray:
         shown = np.empty_like(samples)
-        _cpu.post_filter(samples, table, shown)
+        _cpu.post_filter(samples, depth, table, shown)
         return shown
 
-    def _gram(self, source: np.ndarray, samples: np.ndarray, first: int, last: int) -> np.ndarray:
+    def _gram(
+        self, source: np.ndarray, samples: np.ndarray, first: int, last: int, depth: int
+    ) -> np.ndarray:
         gram = np.zeros((CLASSES, len(TAPS) + 1, len(TAPS) + 1), np.int64)
-        _cpu.add_filter_gram(source, samples, (first, last), gram)
+        _cpu.add_filter_gram(source, samples, depth, (first, last), gram)
         return gram
 
     def _errors(
-        self, source: np.ndarray, samples: np.ndarray, shown: np.ndarray, first: int, last: int
+        self,
+        source: np.ndarray,
+        samples: np.ndarray,
+        shown: np.ndarray,
+        first: int,
+        last: int,
+        depth: int,
     ) -> np.ndarray:
         errors = np.zeros(CLASSES, np.int64)
-        _cpu.add_filter_errors(source, samples, shown, (first, last), errors)
+        _cpu.add_filter_errors(source, samples, depth, shown, (first, last), errors)
         return errors
 
 
@@ -75,13 +84,16 @@ class CpuBackend(Backend):
         plane: np.ndarray,
         params: EncodeParams,
         *,
+        depth: int = BYTE,
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Coded:
+        self.check_has(params.tools, depth)
         if params.tools.prediction:
             return _coded_blocks(
                 *_cpu.encode_blocks(
                     plane,
+                    depth,
                     native_block_tools(params.coded_tools),
                     native_tree_tools(params.coded_tools),
                     params.lambda_fixed,
@@ -110,13 +122,17 @@ class CpuBackend(Backend):
         shape: tuple[int, int],
         tools: Tools,
         *,
+        depth: int = BYTE,
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Coded:
+        self.check_has(tools, depth)
         threads = threads or default_threads()
         if tools.prediction:
             block_tools, tree_tools = native_block_tools(tools), native_tree_tools(tools)
-            found = _cpu.decode_blocks(payload, *shape, block_tools, tree_tools, threads, progress)
+            found = _cpu.decode_blocks(
+                payload, *shape, depth, block_tools, tree_tools, threads, progress
+            )
             return _coded_blocks(payload, *found)
         return _coded(
             payload, *_cpu.decode(payload, *shape, native_tools(tools), threads, progress)

@@ -20,6 +20,7 @@ from mmpcodec.backends.device_state import (
     plan_dictionaries,
     trees_dtype,
 )
+from mmpcodec.codec.depths import BYTE
 from mmpcodec.codec.fragments import fragments_in, padded_shape
 from mmpcodec.codec.models import LOG2
 from mmpcodec.codec.scales import FRAGMENT_SIZE, SCALES
@@ -74,9 +75,11 @@ class CudaBackend(Backend):
     def unavailable(self) -> str | None:
         return _unavailable()
 
-    def lacks(self, tools: Tools) -> str | None:
+    def lacks(self, tools: Tools, depth: int = BYTE) -> str | None:
         if tools.exact:
             return "exact samples"
+        if depth != BYTE:
+            return f"samples of {depth} bits"
         return "trees among predicted blocks" if tools.dictionary else None
 
     def describe(self) -> str:
@@ -97,16 +100,20 @@ class CudaBackend(Backend):
         plane: np.ndarray,
         params: EncodeParams,
         *,
+        depth: int = BYTE,
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Coded:
-        return self.encode_batch([plane], params, threads=threads, progress=progress)[0]
+        return self.encode_batch([plane], params, depth=depth, threads=threads, progress=progress)[
+            0
+        ]
 
     def encode_batch(
         self,
         planes: Sequence,
         params: EncodeParams,
         *,
+        depth: int = BYTE,
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> list[Coded]:
@@ -116,6 +123,8 @@ class CudaBackend(Backend):
         ----------
         planes : sequence of (H, W) uint8 NumPy or CuPy arrays
         params : EncodeParams
+        depth : int
+            8.
         threads : int or None
             Host threads for entropy coding; None takes what the machine has.
         progress : callable or None
@@ -124,14 +133,13 @@ class CudaBackend(Backend):
         Raises
         ------
         BackendUnavailable
-            When a tool is asked for that it does not have.
+            When it is asked for what it lacks.
         LimitExceeded
             When a picture needs more device memory than is free.
         KernelError
             When a kernel does not compile.
         """
-        if lacking := self.lacks(params.tools):
-            raise BackendUnavailable(f"backend cuda cannot run here: it has no {lacking}")
+        self.check_has(params.tools, depth)
         defines = () if self.profile is None else (f"MMP_PROFILE={self.profile}",)
         coded: list[Coded | None] = [None] * len(planes)
         total, done = sum(fragments_in(plane.shape) for plane in planes), 0
@@ -159,6 +167,7 @@ class CudaBackend(Backend):
         shape: tuple[int, int],
         tools: Tools,
         *,
+        depth: int = BYTE,
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Coded:

@@ -10,6 +10,7 @@ from mmpcodec.codec import exact
 from mmpcodec.codec.block_coder import BlockPicture, decode_blocks
 from mmpcodec.codec.block_search import encode_blocks
 from mmpcodec.codec.costmap import cost_map, index_costs
+from mmpcodec.codec.depths import BYTE
 from mmpcodec.codec.dictionary import Dictionary, learn, make_dictionaries
 from mmpcodec.codec.displaced import learn_displaced
 from mmpcodec.codec.fragments import (
@@ -41,9 +42,11 @@ class ReferenceBackend(Backend):
         plane: np.ndarray,
         params: EncodeParams,
         *,
+        depth: int = BYTE,
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Coded:
+        self.check_has(params.tools, depth)
         if params.tools.prediction:
             return _coded_blocks(
                 *encode_blocks(
@@ -53,6 +56,7 @@ class ReferenceBackend(Backend):
                     params.effort,
                     partial(report_progress, progress),
                     params.rate_model,
+                    depth,
                 )
             )
         state = PictureState(plane.shape, params.coded_tools)
@@ -77,11 +81,13 @@ class ReferenceBackend(Backend):
         shape: tuple[int, int],
         tools: Tools,
         *,
+        depth: int = BYTE,
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Coded:
+        self.check_has(tools, depth)
         if tools.prediction:
-            found = decode_blocks(payload, shape, tools, partial(report_progress, progress))
+            found = decode_blocks(payload, shape, tools, partial(report_progress, progress), depth)
             return _coded_blocks(payload, *found)
         state = PictureState(shape, tools)
         reader = SymbolReader(payload)

@@ -23,6 +23,7 @@ from mmpcodec.codec.blocks import (
     is_outside,
     padded_shape,
 )
+from mmpcodec.codec.depths import BYTE, most, sample_type
 from mmpcodec.codec.fragments import fragment_count, fragments_in
 from mmpcodec.codec.levels import code_levels
 from mmpcodec.codec.prediction import FIRST_FROM_ABOVE, LEAST_SQUARES_MARGIN, predict
@@ -45,13 +46,16 @@ class BlockPicture:
     shape : (int, int)
         Height and width of the plane.
     tools : Tools
+    depth : int
+        8 to 16; with dictionary 8.
     """
 
-    def __init__(self, shape: tuple[int, int], tools: Tools):
+    def __init__(self, shape: tuple[int, int], tools: Tools, depth: int = BYTE):
         self.shape = shape
         self.tools = tools
+        self.depth = depth
         self.models = BlockModels()
-        self.samples = np.zeros(padded_shape(shape), np.uint8)
+        self.samples = np.zeros(padded_shape(shape), sample_type(depth))
         self.units = Units(self.samples.shape)
         self.trees = BlockTrees(self.samples.shape, tools) if tools.dictionary else None
 
@@ -81,11 +85,11 @@ class BlockPicture:
         return [mode for mode, has in there.items() if not has(place)]
 
     def predict(self, mode: int, place: BlockPlace) -> np.ndarray:
-        """Prediction of a block from what is decoded: (h, w) int64, 0 to 255."""
+        """Prediction of a block from what is decoded: (h, w) int64, samples."""
         if mode == TEMPLATES:
-            decoded = self.units.decoded_samples
-            return average_of_places(self.samples, decoded, place, self.tools.templates)
-        return predict(mode, self.samples, self.units, place)
+            decoded, count = self.units.decoded_samples, self.tools.templates
+            return average_of_places(self.samples, decoded, place, count, self.depth)
+        return predict(mode, self.samples, self.units, place, self.depth)
 
     def rebuild(self, place: BlockPlace, block: Block) -> None:
         """Write a block's samples and note what is known of it."""
@@ -96,12 +100,14 @@ class BlockPicture:
             samples = self.predict(block.mode, place)
         if block.levels is not None:
             coefficients = dequantised(block.levels, self.tools.step)
-            samples = samples + inverse(coefficients, place.height, place.width, block.sine)
-        self.samples[place.slices] = np.clip(samples, 0, 255)
+            samples = samples + inverse(
+                coefficients, place.height, place.width, block.sine, self.depth
+            )
+        self.samples[place.slices] = np.clip(samples, 0, most(self.depth))
         self.units.mark(place, block)
 
     def shown(self) -> np.ndarray:
-        """(H, W) uint8 samples without the padding."""
+        """(H, W) samples without the padding."""
         height, width = self.shape
         return self.samples[:height, :width].copy()
 
@@ -207,7 +213,11 @@ def code_block(
 
 
 def decode_blocks(
-    payload: bytes, shape: tuple[int, int], tools: Tools, progress: Progress | None = None
+    payload: bytes,
+    shape: tuple[int, int],
+    tools: Tools,
+    progress: Progress | None = None,
+    depth: int = BYTE,
 ) -> tuple[np.ndarray, dict[str, float], BlockPicture]:
     """Decode a payload.
 
@@ -218,10 +228,11 @@ def decode_blocks(
         Height and width of the picture.
     tools : Tools
     progress : Progress or None
+    depth : int
 
     Returns
     -------
-    samples : (H, W) uint8 array
+    samples : (H, W) uint8 or uint16 array
     bits : dict of str to float
         Ideal code length by syntax element.
     picture : BlockPicture
@@ -232,7 +243,7 @@ def decode_blocks(
     TruncatedStream, CorruptStream
         When the payload is none of a picture of this shape.
     """
-    picture = BlockPicture(shape, tools)
+    picture = BlockPicture(shape, tools, depth)
     reader = SymbolReader(payload, block_syntax(tools.dictionary))
     for fragment in picture.fragments(progress):
         code_blocks(reader, picture, fragment, None)

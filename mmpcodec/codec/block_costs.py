@@ -1,7 +1,9 @@
 """What each decision on a block costs, from the models at the start of a fragment.
 
 Costs are lambda * R in 1/16 squared error, see ``costmap``: the encoder's, not the format's. Each
-bit's is rounded by itself, so that they add up alike everywhere.
+bit's is rounded by itself, so that they add up alike everywhere. Lambda is in units of 8-bit
+samples. For deeper ones it is often so small that a bit would cost nothing, so the squared error
+is then one of samples that have some of the extra bits.
 """
 
 from collections.abc import Collection
@@ -19,10 +21,20 @@ from mmpcodec.codec.bitmodels import (
     BlockModels,
 )
 from mmpcodec.codec.blocks import UNIT_LOG2, BlockPlace, Units, forced_flag
-from mmpcodec.codec.costmap import lagrangian
+from mmpcodec.codec.costmap import COST_FRACTION_BITS, lagrangian
+from mmpcodec.codec.depths import BYTE, extra_bits
 from mmpcodec.codec.levels import MOST_PREFIX, group_of, last_groups
 from mmpcodec.codec.models import LOG2, RATE_FRACTION_BITS
 from mmpcodec.codec.scales import LEAF, ROWS
+
+MOST_LAMBDA_BITS = 36
+"""Digits of a lambda with which all costs of bits fit 32 bits."""
+
+
+def finer_bits(depth: int, lambda_fixed: int) -> int:
+    """Extra bits that samples keep where costs are counted: as many as there is room for."""
+    room = (MOST_LAMBDA_BITS - lambda_fixed.bit_length()) // 2
+    return min(extra_bits(depth), max(room, 0))
 
 
 class BlockCosts:
@@ -33,9 +45,14 @@ class BlockCosts:
     models : BlockModels
     lambda_fixed : int
         Squared error per bit, in 2**-16.
+    depth : int
 
     Attributes
     ----------
+    finer, coarser : int
+        Extra bits that samples keep where costs are counted, and those that they do not.
+    lambda_fixed : int
+        Lambda for samples with these.
     plain : int
         Of a bit of a plain number.
     split, direction, tree, kind, transform, zero : int arrays
@@ -45,10 +62,13 @@ class BlockCosts:
         frequency class and sum of the sizes around it up to 5.
     """
 
-    def __init__(self, models: BlockModels, lambda_fixed: int):
+    def __init__(self, models: BlockModels, lambda_fixed: int, depth: int = BYTE):
         self.models = models
-        self.lambda_fixed = lambda_fixed
-        self.plain = int(lagrangian(1 << RATE_FRACTION_BITS, lambda_fixed))
+        self.depth = depth
+        self.finer = finer_bits(depth, lambda_fixed)
+        self.coarser = extra_bits(depth) - self.finer
+        self.lambda_fixed = lambda_fixed << 2 * self.finer
+        self.plain = int(lagrangian(1 << RATE_FRACTION_BITS, self.lambda_fixed))
         self.split = self._of_bits(models.split)
         self.direction = self._of_bits(models.direction)
         self.tree = self._of_bits(models.tree)
@@ -62,6 +82,14 @@ class BlockCosts:
         self.zero = self._of_bits(models.zero)
         self.of_remainder = cache(self._of_remainder)
         self.of_last = cache(self._of_last)
+
+    def of_error(self, difference: np.ndarray) -> int:
+        """Cost of a difference of samples: the sum of its squares."""
+        return (int((difference * difference).sum()) << COST_FRACTION_BITS) >> 2 * self.coarser
+
+    def of_coefficients(self, squares: int) -> int:
+        """Cost of an error of coefficients, in 1/8 of an 8-bit sample's unit, squared."""
+        return (squares << 2 * self.finer) >> 2
 
     def of_modes(
         self, size: int, likely: tuple[int, int], absent: Collection[int]

@@ -25,6 +25,7 @@ from mmpcodec.codec.blocks import (
     is_outside,
     pad,
 )
+from mmpcodec.codec.depths import BYTE
 from mmpcodec.codec.scales import COLUMNS, LEAF, ROWS
 from mmpcodec.codec.symbols import SymbolWriter
 from mmpcodec.codec.syntax import block_syntax
@@ -43,7 +44,7 @@ class Outcome:
     cost : int
     nodes : list of BlockNode
         In coding order.
-    samples : (h, w) uint8 array
+    samples : (h, w) uint8 or uint16 array
         What of the block lies in the padded picture, as it decodes.
     known : (h / 4, w / 4, 4) uint8 array
         As ``Units.known``.
@@ -143,7 +144,7 @@ class BlockSearch:
     def _whole(self, place: BlockPlace, bound: int) -> Outcome | None:
         """The best block at a place that is not split."""
         picture, units, costs = self.picture, self.picture.units, self.costs
-        trial = Trial(place, self.source[place.slices], bound)
+        trial = Trial(place, self.source[place.slices], bound, costs)
         cost = costs.of_flag(units, place, LEAF)
         if picture.trees and picture.trees.may_be(place):
             not_tree, is_tree = costs.tree[place.size, units.tree_context(place)].tolist()
@@ -157,7 +158,7 @@ class BlockSearch:
         units.mark(place, trial.block)
         known = units.known[place.units].copy()
         units.forget(place)
-        samples = trial.samples.astype(np.uint8)
+        samples = trial.samples.astype(picture.samples.dtype)
         return Outcome(trial.cost, [BlockNode(place, LEAF, trial.block)], samples, known)
 
     def _attempt_tree(self, trial: Trial, given: int) -> None:
@@ -181,7 +182,8 @@ class BlockSearch:
         for mode in sorted(promising):
             prediction = picture.predict(mode, place)
             # A bit is worth 0.6 sqrt(lambda) of absolute differences.
-            estimate = hadamard_difference(source - prediction) + mode_costs[mode] * 10 // root
+            difference = hadamard_difference(source - prediction, costs.coarser)
+            estimate = difference + mode_costs[mode] * 10 // root
             candidates.append((estimate, mode, prediction))
         candidates.sort(key=lambda candidate: candidate[:2])
         hopeless = candidates[0][0] * 8 // 5 + root // 32
@@ -191,7 +193,7 @@ class BlockSearch:
                 break
             cost = given + mode_costs[mode]
             trial.attempt(cost + bare, Block(mode), prediction)
-            trial.attempt_residual(cost + transformed, mode, prediction, picture.tools.step, costs)
+            trial.attempt_residual(cost + transformed, mode, prediction, picture.tools.step)
 
     def _split(self, place: BlockPlace, flag: int, bound: int) -> Outcome | None:
         """The best way to code the halves of a block, each after the other."""
@@ -224,12 +226,13 @@ def encode_blocks(
     effort: int,
     progress: Progress | None = None,
     rate_model: str = RATE_MODELS[0],
+    depth: int = BYTE,
 ) -> tuple[bytes, np.ndarray, dict[str, float], BlockPicture]:
     """Encode a plane.
 
     Parameters
     ----------
-    plane : (H, W) uint8 array
+    plane : (H, W) uint8 or uint16 array
     tools : Tools
     lambda_fixed : int
         Squared error per bit, in 2**-16.
@@ -238,6 +241,7 @@ def encode_blocks(
     progress : Progress or None
     rate_model : {"adaptive", "log2"}
         Of the indices of trees.
+    depth : int
 
     Returns
     -------
@@ -245,10 +249,10 @@ def encode_blocks(
     samples, bits, picture
         As of ``decode_blocks``.
     """
-    picture = BlockPicture(plane.shape, tools)
+    picture = BlockPicture(plane.shape, tools, depth)
     writer = SymbolWriter(block_syntax(tools.dictionary))
     search = BlockSearch(pad(plane).astype(np.int64), picture, EFFORTS[effort], rate_model)
     for fragment in picture.fragments(progress):
-        nodes = search.find(fragment, BlockCosts(picture.models, lambda_fixed))
+        nodes = search.find(fragment, BlockCosts(picture.models, lambda_fixed, depth))
         code_blocks(writer, picture, fragment, nodes)
     return writer.finish(), picture.shown(), writer.tally.bits(), picture

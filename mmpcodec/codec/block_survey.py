@@ -25,7 +25,8 @@ from mmpcodec.codec.blocks import (
     fragment_places,
     is_outside,
 )
-from mmpcodec.codec.fragments import MID_LEVEL
+from mmpcodec.codec.depths import BYTE, middle, most
+from mmpcodec.codec.levels import MOST_LEVEL
 from mmpcodec.codec.prediction import References, least_squares, predict_from, surrounding
 from mmpcodec.codec.scales import COLUMNS, LEAF, ROWS
 from mmpcodec.codec.templates import average_of_places, has_place
@@ -140,7 +141,7 @@ class BlockSurvey:
         self.effort = effort
         self.rate_model = rate_model
         self.trees: dict[BlockPlace, FoundTree] = {}
-        self.coarse = coarsened(source, picture.tools.step)
+        self.coarse = coarsened(source, picture.tools.step, picture.depth)
         self.units = Units(source.shape)
         self.units.mark(BlockPlace(0, 0, UNIT_LOG2, UNIT_LOG2), Block(0))
         self.units.known[:] = self.units.known[0, 0]
@@ -219,21 +220,21 @@ class BlockSurvey:
     def _look_at_whole(self, place: BlockPlace, costs: BlockCosts) -> tuple[int, list[int]]:
         """Cost of a block that is not split, and its promising modes."""
         source = self.source[place.slices]
-        around = self._references(place)
+        around, depth = self._references(place), self.picture.depth
         last = LEAST_SQUARES if self.picture.has_least_squares(place) else LEAST_SQUARES - 1
         found = []
         for mode in range(AVERAGE, last + 1):
             if mode == LEAST_SQUARES:
-                prediction = least_squares(self.coarse, self.units, place)
+                prediction = least_squares(self.coarse, self.units, place, depth)
             else:
-                prediction = predict_from(mode, around, place.height, place.width)
+                prediction = predict_from(mode, around, place.height, place.width, depth)
             difference = source - prediction
-            found.append((hadamard_difference(difference), mode, difference))
+            found.append((hadamard_difference(difference, costs.coarser), mode, difference))
         found.sort(key=lambda candidate: candidate[:2])
         step = self.picture.tools.step
-        difference = self._template_difference(place, found[0][0])
+        difference = self._template_difference(place, found[0][0], costs)
         if difference is not None:
-            rated = hadamard_difference(difference), TEMPLATES, difference
+            rated = hadamard_difference(difference, costs.coarser), TEMPLATES, difference
             # At most one of the others may look better.
             if rated[0] < found[1][0]:
                 found = sorted([*found, rated], key=lambda candidate: candidate[:2])
@@ -243,7 +244,9 @@ class BlockSurvey:
         )
         return whole, [mode for _, mode, _ in found[: self.effort.surveyed]]
 
-    def _template_difference(self, place: BlockPlace, least: int) -> np.ndarray | None:
+    def _template_difference(
+        self, place: BlockPlace, least: int, costs: BlockCosts
+    ) -> np.ndarray | None:
         """Source less prediction by templates, or None where that is not worth the search.
 
         Parameters
@@ -251,13 +254,16 @@ class BlockSurvey:
         place : BlockPlace
         least : int
             Hadamard difference of the best other mode.
+        costs : BlockCosts
         """
         tools, area = self.picture.tools, place.height * place.width
         decoded = self._decoded_samples(place)
-        large = self.effort.matching * least >= tools.step * area
+        large = self.effort.matching * least >= tools.step * area << costs.finer
         if not (tools.templates and large and has_place(decoded, place)):
             return None
-        prediction = average_of_places(self.coarse, decoded, place, tools.templates)
+        prediction = average_of_places(
+            self.coarse, decoded, place, tools.templates, self.picture.depth
+        )
         return self.source[place.slices] - prediction
 
     def _decoded_samples(self, place: BlockPlace) -> np.ndarray:
@@ -284,7 +290,8 @@ class BlockSurvey:
 
         above = line(self.coarse[row - 1, column:right]) if row else None
         left = line(self.coarse[row : min(bottom, height), column - 1]) if column else None
-        return surrounding(above, left, int(self.coarse[row - 1, column - 1]), length)
+        corner = int(self.coarse[row - 1, column - 1])
+        return surrounding(above, left, corner, length, self.picture.depth)
 
 
 def possible_flags(place: BlockPlace) -> tuple[int, ...]:
@@ -294,7 +301,7 @@ def possible_flags(place: BlockPlace) -> tuple[int, ...]:
     return (LEAF, *columns, *rows)
 
 
-def coarsened(source: np.ndarray, step: int) -> np.ndarray:
+def coarsened(source: np.ndarray, step: int, depth: int = BYTE) -> np.ndarray:
     """The source with its 16x16 blocks quantised.
 
     Noise in what a block is predicted from makes small blocks look no better than they are.
@@ -304,19 +311,20 @@ def coarsened(source: np.ndarray, step: int) -> np.ndarray:
     source : (H, W) int array
         The padded picture.
     step : int
+    depth : int
 
     Returns
     -------
     (H, W) int64 array
-        0 to 255; as the source in blocks that reach beyond the picture.
+        Samples; as the source in blocks that reach beyond the picture.
     """
     coarse = source.astype(np.int64)
     for place in fragment_places(source.shape, COARSE_SIZE):
         if forced_flag(place, source.shape) is not None:
             continue
-        coefficients = forward(coarse[place.slices] - MID_LEVEL, False)
-        sizes = (40 * np.abs(coefficients) + 7 * step) // (20 * step)
+        coefficients = forward(coarse[place.slices] - middle(depth), False, depth)
+        sizes = np.minimum((40 * np.abs(coefficients) + 7 * step) // (20 * step), MOST_LEVEL)
         kept = dequantised(np.sign(coefficients) * sizes, step)
-        residual = inverse(kept, COARSE_SIZE, COARSE_SIZE, False)
-        coarse[place.slices] = np.clip(MID_LEVEL + residual, 0, 255)
+        residual = inverse(kept, COARSE_SIZE, COARSE_SIZE, False, depth)
+        coarse[place.slices] = np.clip(middle(depth) + residual, 0, most(depth))
     return coarse

@@ -10,28 +10,26 @@ import numpy as np
 from mmpcodec.codec.block_coder import mode_family
 from mmpcodec.codec.block_costs import BlockCosts
 from mmpcodec.codec.blocks import Block, BlockPlace
-from mmpcodec.codec.costmap import COST_FRACTION_BITS
+from mmpcodec.codec.depths import most
 from mmpcodec.codec.levels import AROUND, MOST_LEVEL, frequency_class, scan
 from mmpcodec.codec.transform import MOST_COEFFICIENT, dequantised, forward, inverse
 
 HADAMARD = np.array([[1, 1, 1, 1], [1, -1, 1, -1], [1, 1, -1, -1], [1, -1, -1, 1]])
 
 
-def hadamard_difference(difference: np.ndarray) -> int:
+def hadamard_difference(difference: np.ndarray, coarser: int = 0) -> int:
     """Half the sum of the absolute Hadamard coefficients of all 4x4 pieces.
 
     Parameters
     ----------
     difference : (h, w) int array
+        Of samples.
+    coarser : int
+        Bits of samples that do not count.
     """
     height, width = difference.shape
     pieces = difference.reshape(height // 4, 4, width // 4, 4).swapaxes(1, 2)
-    return int(np.abs(HADAMARD @ pieces @ HADAMARD).sum()) >> 1
-
-
-def squared_error(difference: np.ndarray) -> int:
-    """Sum of squares in 1/16."""
-    return int((difference * difference).sum()) << COST_FRACTION_BITS
+    return int(np.abs(HADAMARD @ pieces @ HADAMARD).sum()) >> (1 + coarser)
 
 
 class Scan:
@@ -93,7 +91,7 @@ def choose_levels(
         return None
     count = int(large[-1]) + 1
     sizes = np.abs(values[:count]).tolist()
-    dropped = [size * size >> 2 for size in sizes]
+    dropped = [costs.of_coefficients(size * size) for size in sizes]
     cost, level = dropped.copy(), [0] * count
     near = [0] * order.margin_size
     by_class = costs.level[place.area_class]
@@ -110,7 +108,7 @@ def choose_levels(
                 beyond = min((tried * step + 1) >> 1, MOST_COEFFICIENT) - size
                 if 10 * beyond > 3 * step:
                     break
-                total = (beyond * beyond >> 2) + of_size[min(tried, 3)]
+                total = costs.of_coefficients(beyond * beyond) + of_size[min(tried, 3)]
                 if tried > 2:
                     total += costs.of_remainder(is_large, tried - 2)
                 if total < cost[k]:
@@ -179,6 +177,7 @@ class Trial:
     source : (h, w) int array
     bound : int
         Blocks of this cost and above are not wanted.
+    costs : BlockCosts
 
     Attributes
     ----------
@@ -188,10 +187,11 @@ class Trial:
         What the block decodes to.
     """
 
-    def __init__(self, place: BlockPlace, source: np.ndarray, bound: int):
+    def __init__(self, place: BlockPlace, source: np.ndarray, bound: int, costs: BlockCosts):
         self.place = place
         self.source = source
         self.cost = bound
+        self.costs = costs
         self.block: Block | None = None
         self.samples: np.ndarray | None = None
 
@@ -199,16 +199,14 @@ class Trial:
         """Take a block if it costs less; ``cost`` is that of its bits."""
         if cost >= self.cost:
             return
-        self.take(cost + squared_error(self.source - samples), block, samples)
+        self.take(cost + self.costs.of_error(self.source - samples), block, samples)
 
     def take(self, cost: int, block: Block, samples: np.ndarray) -> None:
         """Take a block if it costs less; ``cost`` is that of its bits and its error."""
         if cost < self.cost:
             self.cost, self.block, self.samples = cost, block, samples
 
-    def attempt_residual(
-        self, cost: int, mode: int, prediction: np.ndarray, step: int, costs: BlockCosts
-    ) -> None:
+    def attempt_residual(self, cost: int, mode: int, prediction: np.ndarray, step: int) -> None:
         """Take a prediction with a residual if that costs less, by either transform.
 
         Parameters
@@ -216,19 +214,19 @@ class Trial:
         cost : int
             Of all that is sent before the transform.
         """
-        place = self.place
+        place, costs, depth = self.place, self.costs, self.costs.depth
         if cost >= self.cost:
             return
         for sine in (False, True) if place.may_be_sine else (False,):
-            coefficients = forward(self.source - prediction, sine)
+            coefficients = forward(self.source - prediction, sine, depth)
             levels = choose_levels(coefficients, place, step, costs)
             if levels is None:
                 continue
             total = cost + cost_of_levels(levels, place, costs)
             if place.may_be_sine:
                 total += int(costs.transform[place.area_class, mode_family(mode), int(sine)])
-            residual = inverse(dequantised(levels, step), place.height, place.width, sine)
-            samples = np.clip(prediction + residual, 0, 255)
+            residual = inverse(dequantised(levels, step), place.height, place.width, sine, depth)
+            samples = np.clip(prediction + residual, 0, most(depth))
             self.attempt(total, Block(mode, levels, sine), samples)
 
 
@@ -241,12 +239,12 @@ def rough_cost(difference: np.ndarray, place: BlockPlace, step: int, costs: Bloc
         Of source and prediction.
     """
     bare, transformed = costs.kind[place.size, 1].tolist()
-    energy = squared_error(difference)
-    coefficients = forward(difference, False)
+    energy = costs.of_error(difference)
+    coefficients = forward(difference, False, costs.depth)
     levels = choose_levels(coefficients, place, step, costs)
     if levels is None:
         return bare + energy
     rest = coefficients - dequantised(levels, step)
-    kept = int((coefficients * coefficients - rest * rest).sum()) >> 2
+    kept = costs.of_coefficients(int((coefficients * coefficients - rest * rest).sum()))
     left = max(energy - kept, 0)  # the basis is not quite orthonormal
     return min(bare + energy, transformed + cost_of_levels(levels, place, costs) + left)

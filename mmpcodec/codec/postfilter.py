@@ -9,6 +9,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
+from mmpcodec.codec.depths import BYTE, extra_bits, most, sample_type
 from mmpcodec.params import LAMBDA_FRACTION_BITS
 
 CLASSES = 4
@@ -16,12 +17,12 @@ FRACTION_BITS = 7
 LEAST, MOST = -64, 63
 """Range of a coefficient, in 2**-7; a byte of a file holds it less ``LEAST``."""
 ACTIVITIES = 25 * np.array([2, 6, 16])
-"""Activities around a sample from which the next activity class begins."""
+"""Activities around a sample, in units of 8-bit samples, from which the next class begins."""
 TAPS = ((0, 1), (0, 2), (1, -1), (1, 0), (1, 1), (2, 0))
 """Row and column, counted from the sample, of one of the two samples of a tap."""
 REACH = 2
-BAND_ROWS = 1 << 20
-"""Rows whose sums certainly fit int64: 2**20 rows of 2**24 samples, products below 2**18."""
+BAND_SAMPLES = 1 << 28
+"""Samples whose sums certainly fit int64, as products are at most 2**34."""
 
 Coefficients = tuple[tuple[int, ...], ...]
 """Those of each activity class in 2**-7, one a tap; none where it is not filtered."""
@@ -34,12 +35,13 @@ def coefficient_bits(coefficients: Coefficients) -> int:
     return 8 * sum(map(len, coefficients))
 
 
-def activity_classes(samples: np.ndarray) -> np.ndarray:
+def activity_classes(samples: np.ndarray, depth: int = BYTE) -> np.ndarray:
     """Activity class of each sample, 0 to 3, by the activity in the 5x5 samples around it.
 
     Parameters
     ----------
-    samples : (H, W) uint8 array
+    samples : (H, W) uint8 or uint16 array
+    depth : int
 
     Returns
     -------
@@ -50,7 +52,7 @@ def activity_classes(samples: np.ndarray) -> np.ndarray:
     activity = np.abs(twice - x[1:-1, :-2] - x[1:-1, 2:])
     activity += np.abs(twice - x[:-2, 1:-1] - x[2:, 1:-1])
     around = sliding_window_view(np.pad(activity, 2, mode="edge"), (5, 5)).sum(axis=(2, 3))
-    return np.searchsorted(ACTIVITIES, around, side="right")
+    return np.searchsorted(ACTIVITIES, around >> extra_bits(depth), side="right")
 
 
 def tap_differences(samples: np.ndarray) -> np.ndarray:
@@ -58,7 +60,7 @@ def tap_differences(samples: np.ndarray) -> np.ndarray:
 
     Parameters
     ----------
-    samples : (H, W) uint8 array
+    samples : (H, W) uint8 or uint16 array
 
     Returns
     -------
@@ -105,17 +107,21 @@ def solved(gram: np.ndarray) -> tuple[int, ...]:
 class PostFilter:
     """The filter in plain NumPy."""
 
-    def apply(self, samples: np.ndarray, coefficients: Coefficients) -> np.ndarray:
+    def apply(
+        self, samples: np.ndarray, coefficients: Coefficients, depth: int = BYTE
+    ) -> np.ndarray:
         """The filtered samples.
 
         Parameters
         ----------
-        samples : (H, W) uint8 array
+        samples : (H, W) uint8 or uint16 array
+            Below 2**depth.
         coefficients : Coefficients
+        depth : int
 
         Returns
         -------
-        (H, W) uint8 array
+        (H, W) array of the same type
             The same one where no class is filtered.
         """
         if coefficients == OFF:
@@ -123,52 +129,61 @@ class PostFilter:
         table = np.zeros((CLASSES, len(TAPS)), np.int16)
         for row, own in zip(table, coefficients, strict=True):
             row[: len(own)] = own
-        return self._filtered(samples, table)
+        return self._filtered(samples, table, depth)
 
-    def fit(self, source: np.ndarray, samples: np.ndarray, lambda_fixed: int) -> Coefficients:
+    def fit(
+        self, source: np.ndarray, samples: np.ndarray, lambda_fixed: int, depth: int = BYTE
+    ) -> Coefficients:
         """The coefficients of the activity classes in which less error is worth their rate.
 
         Parameters
         ----------
-        source, samples : (H, W) uint8 arrays
+        source, samples : (H, W) uint8 or uint16 arrays
             The picture, and what it decodes to before it is filtered.
         lambda_fixed : int
-            Squared error per bit, in 2**-16; 0 filters nothing.
+            Squared error of 8-bit samples per bit, in 2**-16; 0 filters nothing.
+        depth : int
         """
         if lambda_fixed == 0:
             return OFF
-        gram = self._over_bands(self._gram, source, samples)
+        gram = self._over_bands(self._gram, source, samples, depth=depth)
         fitted = tuple(solved(own) for own in gram)
-        shown = self.apply(samples, fitted)
-        errors = self._over_bands(self._errors, source, samples, shown)
+        shown = self.apply(samples, fitted, depth)
+        errors = self._over_bands(self._errors, source, samples, shown, depth=depth)
         gains = [int(own[-1, -1] - error) for own, error in zip(gram, errors, strict=True)]
-        price = lambda_fixed * 8 * len(TAPS)
+        price = lambda_fixed * 8 * len(TAPS) << 2 * extra_bits(depth)
         return tuple(
             own if gain << LAMBDA_FRACTION_BITS > price else ()
             for own, gain in zip(fitted, gains, strict=True)
         )
 
     @staticmethod
-    def _over_bands(sums: Callable[..., np.ndarray], *pictures: np.ndarray) -> np.ndarray:
+    def _over_bands(
+        sums: Callable[..., np.ndarray], *pictures: np.ndarray, depth: int
+    ) -> np.ndarray:
         """What ``_gram`` or ``_errors`` gives over all rows, in Python's integers."""
-        height = len(pictures[0])
-        bands = [(row, min(row + BAND_ROWS, height)) for row in range(0, height, BAND_ROWS)]
-        return np.sum([sums(*pictures, *band).astype(object) for band in bands], axis=0)
+        height, width = pictures[0].shape
+        rows = max(BAND_SAMPLES // width, 1)
+        bands = [(row, min(row + rows, height)) for row in range(0, height, rows)]
+        return np.sum([sums(*pictures, *band, depth).astype(object) for band in bands], axis=0)
 
-    def _filtered(self, samples: np.ndarray, table: np.ndarray) -> np.ndarray:
+    def _filtered(self, samples: np.ndarray, table: np.ndarray, depth: int) -> np.ndarray:
         """The samples filtered with a (4, 6) int16 array, all 0 where a class stays as it is."""
-        weights = table.T[:, activity_classes(samples)]
+        weights = table.T[:, activity_classes(samples, depth)]
         total = (samples.astype(np.int32) << FRACTION_BITS) + (
             weights * tap_differences(samples)
         ).sum(axis=0)
         half = 1 << (FRACTION_BITS - 1)
-        return np.clip((total + half) >> FRACTION_BITS, 0, 255).astype(np.uint8)
+        filtered = np.clip((total + half) >> FRACTION_BITS, 0, most(depth))
+        return filtered.astype(sample_type(depth))
 
-    def _gram(self, source: np.ndarray, samples: np.ndarray, first: int, last: int) -> np.ndarray:
+    def _gram(
+        self, source: np.ndarray, samples: np.ndarray, first: int, last: int, depth: int
+    ) -> np.ndarray:
         """What ``solved`` takes, by class, of rows ``first`` to ``last - 1``: (4, 7, 7) int64."""
         error = source.astype(np.int32) - samples
         values = np.concatenate([tap_differences(samples), error[None]])[:, first:last]
-        classes = activity_classes(samples)[first:last]
+        classes = activity_classes(samples, depth)[first:last]
         gram = np.empty((CLASSES, len(values), len(values)), np.int64)
         for number, own in enumerate(gram):
             chosen = values[:, classes == number].astype(np.int64)
@@ -176,9 +191,15 @@ class PostFilter:
         return gram
 
     def _errors(
-        self, source: np.ndarray, samples: np.ndarray, shown: np.ndarray, first: int, last: int
+        self,
+        source: np.ndarray,
+        samples: np.ndarray,
+        shown: np.ndarray,
+        first: int,
+        last: int,
+        depth: int,
     ) -> np.ndarray:
         """Squared errors of the samples shown, by class of the unfiltered ones: (4,) int64."""
         error = (source.astype(np.int64) - shown)[first:last]
-        classes = activity_classes(samples)[first:last]
+        classes = activity_classes(samples, depth)[first:last]
         return np.array([(error[classes == number] ** 2).sum() for number in range(CLASSES)])

@@ -17,7 +17,7 @@ from mmpcodec.codec.blocks import (
     BlockPlace,
     Units,
 )
-from mmpcodec.codec.fragments import MID_LEVEL
+from mmpcodec.codec.depths import BYTE, extra_bits, middle, most
 
 _STEEP = (32, 26, 21, 17, 13, 9, 5, 2)
 _HALF_TURN = (*_STEEP, 0, *(-slope for slope in reversed(_STEEP)))
@@ -35,6 +35,8 @@ LEAST_SQUARES_MARGIN = 8
 """First row and column of a block that mode 36 needs."""
 TRAINED = 6
 """Rows and columns around a block that the weights are fitted to."""
+MOST_FITTED_BITS = 3
+"""Extra bits of the samples that they are fitted to, so that their sums fit 32 bits."""
 
 
 def _interpolation() -> np.ndarray:
@@ -81,15 +83,18 @@ class References:
         return References(smooth(self.above), smooth(self.left), corner)
 
 
-def references(samples: np.ndarray, units: Units, place: BlockPlace) -> References:
+def references(
+    samples: np.ndarray, units: Units, place: BlockPlace, depth: int = BYTE
+) -> References:
     """The samples around a block, as far as they are decoded.
 
     Parameters
     ----------
-    samples : (H, W) uint8 array
+    samples : (H, W) uint8 or uint16 array
         The padded picture; what is not decoded is not used.
     units : Units
     place : BlockPlace
+    depth : int
     """
     row, column, length = place.row, place.column, place.height + place.width
     above: np.ndarray | None = None
@@ -100,17 +105,17 @@ def references(samples: np.ndarray, units: Units, place: BlockPlace) -> Referenc
     if column > 0:
         decoded = units.decoded[row // UNIT :, column // UNIT - 1]
         left = _line(samples[row:, column - 1], decoded, length)
-    return surrounding(above, left, int(samples[row - 1, column - 1]), length)
+    return surrounding(above, left, int(samples[row - 1, column - 1]), length, depth)
 
 
 def surrounding(
-    above: np.ndarray | None, left: np.ndarray | None, corner: int, length: int
+    above: np.ndarray | None, left: np.ndarray | None, corner: int, length: int, depth: int = BYTE
 ) -> References:
     """References of which those above, those on the left or both may be missing."""
     if above is not None and left is not None:
         return References(above, left, corner)
     found = above if above is not None else left
-    first = MID_LEVEL if found is None else int(found[0])
+    first = middle(depth) if found is None else int(found[0])
     missing = np.full(length, first)
     return References(missing if above is None else above, missing if left is None else left, first)
 
@@ -121,37 +126,43 @@ def _line(samples: np.ndarray, decoded: np.ndarray, length: int) -> np.ndarray:
     return samples[np.minimum(np.arange(length), known - 1)].astype(np.int64)
 
 
-def predict(mode: int, samples: np.ndarray, units: Units, place: BlockPlace) -> np.ndarray:
+def predict(
+    mode: int, samples: np.ndarray, units: Units, place: BlockPlace, depth: int = BYTE
+) -> np.ndarray:
     """Prediction of a block.
 
     Parameters
     ----------
     mode : int
-    samples : (H, W) uint8 array
+    samples : (H, W) uint8 or uint16 array
         The padded picture; what is not decoded is not used.
     units : Units
     place : BlockPlace
+    depth : int
 
     Returns
     -------
     (h, w) int64 array
-        0 to 255.
+        Samples of this depth.
     """
     if mode == LEAST_SQUARES:
-        return least_squares(samples, units, place)
-    return predict_from(mode, references(samples, units, place), place.height, place.width)
+        return least_squares(samples, units, place, depth)
+    around = references(samples, units, place, depth)
+    return predict_from(mode, around, place.height, place.width, depth)
 
 
-def predict_from(mode: int, around: References, height: int, width: int) -> np.ndarray:
-    """Prediction of a block in any mode but least squares: (h, w) int64, 0 to 255."""
+def predict_from(
+    mode: int, around: References, height: int, width: int, depth: int = BYTE
+) -> np.ndarray:
+    """Prediction of a block in any mode but least squares: (h, w) int64, samples."""
     if mode == CONSTANT:
-        return np.full((height, width), MID_LEVEL)
+        return np.full((height, width), middle(depth))
     if mode == AVERAGE:
         total = int(around.above[:width].sum() + around.left[:height].sum())
         return np.full((height, width), (total + (width + height) // 2) // (width + height))
     if mode == PLANAR:
         return planar(around, height, width)
-    return angular(mode - FIRST_ANGLE, around, height, width)
+    return angular(mode - FIRST_ANGLE, around, height, width, depth)
 
 
 def planar(around: References, height: int, width: int) -> np.ndarray:
@@ -162,16 +173,21 @@ def planar(around: References, height: int, width: int) -> np.ndarray:
     return (rows * height + columns * width + height * width) // (2 * height * width)
 
 
-def angular(angle: int, around: References, height: int, width: int) -> np.ndarray:
+def angular(
+    angle: int, around: References, height: int, width: int, depth: int = BYTE
+) -> np.ndarray:
     """Each sample is that where its line at an angle, 0 to 32, meets the references."""
     if angle not in STRAIGHT and height + width >= SMOOTHED_FROM:
         around = around.smoothed()
     if angle >= FIRST_FROM_ABOVE:
-        return _from_above(SLOPES[angle], around, height, width)
-    return _from_above(SLOPES[angle], around.transposed(), width, height).T
+        predicted = _from_above(SLOPES[angle], around, height, width)
+    else:
+        predicted = _from_above(SLOPES[angle], around.transposed(), width, height).T
+    return np.clip(predicted, 0, most(depth))
 
 
 def _from_above(slope: int, around: References, height: int, width: int) -> np.ndarray:
+    """Prediction by an angle of the references above, not limited to the range of samples."""
     before: np.ndarray = np.empty(0, np.int64)
     if slope < 0:
         away = (32 * np.arange(height, 0, -1) + -slope // 2) // -slope - 1
@@ -181,19 +197,22 @@ def _from_above(slope: int, around: References, height: int, width: int) -> np.n
     first = len(before) + (way >> 5)[:, None] + np.arange(width)
     weights = INTERPOLATION[way % 32]
     total = sum(weights[:, k, None] * line[first + k] for k in range(4))
-    return np.clip((total + 32) >> 6, 0, 255)
+    return (total + 32) >> 6
 
 
-def least_squares(samples: np.ndarray, units: Units, place: BlockPlace) -> np.ndarray:
+def least_squares(
+    samples: np.ndarray, units: Units, place: BlockPlace, depth: int = BYTE
+) -> np.ndarray:
     """Each sample is a weighted sum of its neighbours, with weights fitted around the block.
 
     Neighbours within the block are predicted ones, in 1/16.
     """
-    weights = solved(training_sums(samples, units, place))
+    weights = solved(training_sums(samples, units, place, depth))
+    mid, limit = middle(depth), 16 * middle(depth)
     height, width = place.height, place.width
     # Two rows above and two columns left of the block, and one column right of it.
     top, left = place.row - 2, place.column - 2
-    around = 16 * (samples[top : top + height + 2, left : left + width + 3].astype(int) - MID_LEVEL)
+    around = 16 * (samples[top : top + height + 2, left : left + width + 3].astype(int) - mid)
     after = (place.column + width) // UNIT
     if after == units.decoded.shape[1]:
         around = np.pad(around, [(0, 0), (0, 1)])
@@ -209,13 +228,15 @@ def least_squares(samples: np.ndarray, units: Units, place: BlockPlace) -> np.nd
                 weight * values[i + down][j + right]
                 for weight, (down, right) in zip(weights, NEIGHBOURS, strict=True)
             )
-            values[i][j] = min(max((total + 2048) >> 12, -2048), 2047)
+            values[i][j] = min(max((total + 2048) >> 12, -limit), limit - 1)
         values[i][width + 2] = values[i][width + 1]
     filled = np.array(values)[2:, 2 : width + 2]
-    return np.minimum(((filled + 8) >> 4) + MID_LEVEL, 255)
+    return np.minimum(((filled + 8) >> 4) + mid, most(depth))
 
 
-def training_sums(samples: np.ndarray, units: Units, place: BlockPlace) -> np.ndarray:
+def training_sums(
+    samples: np.ndarray, units: Units, place: BlockPlace, depth: int = BYTE
+) -> np.ndarray:
     """Sums of the products of neighbours, and of neighbours and samples, around a block.
 
     Returns
@@ -239,7 +260,7 @@ def training_sums(samples: np.ndarray, units: Units, place: BlockPlace) -> np.nd
     values = np.stack(
         [samples[row + down, column + right] for down, right in (*NEIGHBOURS, (0, 0))]
     )
-    values = values.astype(np.int64) - MID_LEVEL
+    values = values.astype(np.int64) - middle(depth) >> max(extra_bits(depth) - MOST_FITTED_BITS, 0)
     return values[:-1] @ values.T
 
 

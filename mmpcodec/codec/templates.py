@@ -7,6 +7,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from mmpcodec.codec.blocks import BlockPlace
+from mmpcodec.codec.depths import BYTE, extra_bits
 
 WIDTH = 2
 """Rows above and columns left of a block that are its template."""
@@ -38,24 +39,24 @@ def has_place(decoded: np.ndarray, place: BlockPlace) -> bool:
 
 
 def average_of_places(
-    samples: np.ndarray, decoded: np.ndarray, place: BlockPlace, count: int
+    samples: np.ndarray, decoded: np.ndarray, place: BlockPlace, count: int, depth: int = BYTE
 ) -> np.ndarray:
     """Prediction of a block that has a place.
 
     Parameters
     ----------
-    samples : (H, W) uint8 array
+    samples : (H, W) uint8 or uint16 array
         The padded picture; what is not decoded is not used.
     decoded : (H,) int array
         As of ``has_place``.
     place : BlockPlace
     count : int
         Most places that are averaged.
+    depth : int
 
     Returns
     -------
     (h, w) int64 array
-        0 to 255.
     """
     height, width = place.height, place.width
     first_row, first_column = _first_place(place)
@@ -63,7 +64,7 @@ def average_of_places(
     rows = rows[first_column + width <= decoded[rows + height - 1]]
     last = min(place.column + COLUMNS - 1, samples.shape[1] - width)
     columns = np.arange(first_column, last + 1)
-    errors = _template_errors(samples, place, rows, columns)
+    errors = _template_errors(samples >> extra_bits(depth), place, rows, columns)
     there = columns + width <= decoded[rows + height - 1, None]
     best = np.argsort(errors[there], kind="stable")[:count]
     best_errors = errors[there][best]
@@ -81,6 +82,9 @@ def _template_errors(
 
     Parameters
     ----------
+    samples : (H, W) integer array
+        0 to 255.
+    place : BlockPlace
     rows, columns : (R,), (C,) int arrays
         Where the places begin, each one after the one before.
 

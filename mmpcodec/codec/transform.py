@@ -8,12 +8,16 @@ from functools import cache
 
 import numpy as np
 
+from mmpcodec.codec.depths import BYTE, extra_bits
+
 MOST_COEFFICIENT = 32767
 MOST_FREQUENCIES = 32
 """Rows and columns of coefficients at most."""
 COEFFICIENT_BITS = 3
 COLUMN_SHIFT, ROW_SHIFT = 12, 15
-"""Bits that the inverse transform drops after the columns and after the rows."""
+"""Bits that the inverse transform of 8-bit samples drops after the columns and after the rows."""
+MOST_EXTRA_BITS = 7
+"""Extra bits of a residual that the forward transform sees, so that its sums fit 32 bits."""
 
 
 @cache
@@ -51,30 +55,35 @@ def dequantised(levels: np.ndarray, step: int) -> np.ndarray:
     return np.sign(levels) * size
 
 
-def forward(residual: np.ndarray, sine: bool) -> np.ndarray:
+def forward(residual: np.ndarray, sine: bool, depth: int = BYTE) -> np.ndarray:
     """Coefficients of a block's residual: first its columns, then its rows.
 
     Parameters
     ----------
     residual : (h, w) int array
-        -255 to 255.
+        Of samples of this depth.
     sine : bool
+    depth : int
 
     Returns
     -------
     (R, Q) int64 array
-        In 1/8, -32767 to 32767.
+        In 1/8 of an 8-bit sample's unit, -32767 to 32767.
     """
     height, width = residual.shape
     rows, columns = coefficient_shape(height, width)
-    shift = COLUMN_SHIFT - COEFFICIENT_BITS
-    half = (basis(height, sine)[:rows] @ residual + (1 << (shift - 1))) >> shift
+    extra = min(extra_bits(depth), MOST_EXTRA_BITS)
+    seen = residual >> (extra_bits(depth) - extra)
+    shift = COLUMN_SHIFT - COEFFICIENT_BITS + extra
+    half = (basis(height, sine)[:rows] @ seen + (1 << (shift - 1))) >> shift
     half = np.clip(half, -MOST_COEFFICIENT, MOST_COEFFICIENT)
     whole = (half @ basis(width, sine)[:columns].T + (1 << (COLUMN_SHIFT - 1))) >> COLUMN_SHIFT
     return np.clip(whole, -MOST_COEFFICIENT, MOST_COEFFICIENT)
 
 
-def inverse(coefficients: np.ndarray, height: int, width: int, sine: bool) -> np.ndarray:
+def inverse(
+    coefficients: np.ndarray, height: int, width: int, sine: bool, depth: int = BYTE
+) -> np.ndarray:
     """Residual of a block: first its columns, then its rows.
 
     Parameters
@@ -83,12 +92,15 @@ def inverse(coefficients: np.ndarray, height: int, width: int, sine: bool) -> np
         -32767 to 32767.
     height, width : int
     sine : bool
+    depth : int
 
     Returns
     -------
     (h, w) int64 array
+        In units of samples of this depth.
     """
     rows, columns = coefficients.shape
     half = (basis(height, sine)[:rows].T @ coefficients + (1 << (COLUMN_SHIFT - 1))) >> COLUMN_SHIFT
     half = np.clip(half, -MOST_COEFFICIENT, MOST_COEFFICIENT)
-    return (half @ basis(width, sine)[:columns] + (1 << (ROW_SHIFT - 1))) >> ROW_SHIFT
+    shift = ROW_SHIFT - extra_bits(depth)
+    return (half @ basis(width, sine)[:columns] + (1 << (shift - 1))) >> shift
