@@ -82,7 +82,7 @@ def main() -> None:
     parser.add_argument("-l", "--lambda", dest="lam", type=float, default=48.0)
     args = parser.parse_args()
     print(f"{date.today()}, {CudaBackend().describe()}\n")
-    loaded = {path.name: pictures.read(path) for path in args.pictures}
+    loaded = {path.name: pictures.read(path).samples for path in args.pictures}
     bench_pictures(loaded, args.lam)
     bench_workers(next(iter(loaded.values())), args.lam)
     bench_batches(loaded, args.lam)

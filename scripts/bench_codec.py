@@ -89,7 +89,7 @@ def peak_memory(path: Path, lam: float) -> float:
     """Peak resident MiB of a fresh process that encodes the picture."""
     program = (
         "import sys, mmpcodec; from mmpcodec import pictures;"
-        "mmpcodec.encode(pictures.read(sys.argv[1]), lam=float(sys.argv[2]));"
+        "mmpcodec.encode(pictures.read(sys.argv[1]).samples, lam=float(sys.argv[2]));"
         "print(open('/proc/self/status').read())"
     )
     done = subprocess.run(

@@ -246,12 +246,12 @@ def main() -> None:
     parser.add_argument("--yardstick", action="store_true", help="also time the brute force")
     args = parser.parse_args()
     print(f"{date.today()}, {CudaBackend().describe()}\n")
-    loaded = {path.name: pictures.read(path) for path in args.pictures}
+    loaded = {path.name: pictures.read(path).samples for path in args.pictures}
     lambdas = (args.lam / 2, args.lam, args.lam * 2)
     first = next(iter(loaded.values()))
     bench_pictures(loaded, lambdas)
     if args.xray:
-        bench_pictures({path.name: pictures.read(path) for path in args.xray}, (args.lam,))
+        bench_pictures({path.name: pictures.read(path).samples for path in args.xray}, (args.lam,))
     bench_processor(first, lambdas, args.yardstick)
     bench_phases(first, args.lam)
     bench_batches(first, args.lam)

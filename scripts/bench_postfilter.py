@@ -40,7 +40,7 @@ def main() -> None:
     parser.add_argument("pictures", nargs="+", type=Path)
     parser.add_argument("--lambdas", nargs="+", type=float, default=[16, 48, 144, 432])
     args = parser.parse_args()
-    loaded = {path.name: pictures.read(path) for path in args.pictures}
+    loaded = {path.name: pictures.read(path).samples for path in args.pictures}
     print("| picture | lambda | bytes | filter | PSNR dB | filtered | gain | classes |")
     print("|---|---|---|---|---|---|---|---|")
     for name, picture in loaded.items():

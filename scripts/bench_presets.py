@@ -54,7 +54,7 @@ def command_seconds(runs: int, *arguments: object) -> float:
 
 def rows(path: Path, preset: str, lam: float, runs: int, folder: Path) -> Iterator[str]:
     """The table's rows of one picture and preset."""
-    picture = pictures.read(path)
+    picture = pictures.read(path).samples
     efforts = EFFORTS if preset == "photo" else (FULL_EFFORT,)
     full = quality(picture, encode(picture, preset, lam))
     coarser = quality(picture, encode(picture, preset, 2 * lam))

@@ -21,7 +21,7 @@ from mmpcodec import EncodeParams, Target, pictures
 
 def row(path: Path, preset: str, target: Target) -> Iterator[str]:
     """The cells of one picture and target."""
-    picture = pictures.read(path)
+    picture = pictures.read(path).samples
     params = EncodeParams.from_options(preset=preset)
     started = time.perf_counter()
     found = mmpcodec.encode_picture(picture, params, target=target)

@@ -42,7 +42,7 @@ def main() -> None:
     parser.add_argument("pictures", nargs="+", type=Path)
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     args = parser.parse_args()
-    loaded = [pictures.read(path) for path in args.pictures]
+    loaded = [pictures.read(path).samples for path in args.pictures]
     differ = compared = 0
     with ProcessPoolExecutor(args.jobs) as pool:
         for lam, options in itertools.product(LAMBDAS, [*each_of(TREES), *each_of(BLOCKS)]):

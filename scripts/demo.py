@@ -16,7 +16,7 @@ LAM = 32
 
 
 def main() -> None:
-    picture = pictures.read(PICTURE)
+    picture = pictures.read(PICTURE).samples
     OUT.mkdir(exist_ok=True)
     stream = OUT / "camera.mmp"
 

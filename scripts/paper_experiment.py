@@ -120,7 +120,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--repeat", type=int, default=REPEAT)
     arguments = parser.parse_args()
-    picture = Picture(arguments.picture.name, pictures.read(arguments.picture))
+    picture = Picture(arguments.picture.name, pictures.read(arguments.picture).samples)
     no_device = backends.status()["cuda"]
     ways = [way for way in WAYS if way != "cuda" or no_device is None]
     curves = measure(picture, Results(arguments.out, create=True), ways, arguments.repeat)

@@ -8,7 +8,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from mmpcodec.analysis.regions import Region
-from mmpcodec.levels import Levels
+from mmpcodec.pictures import Picture
 
 COLOURS = (
     (230, 60, 50),
@@ -26,7 +26,7 @@ CAPTION_SIZE = 16
 MARGIN = 10
 
 
-def as_rgb(picture: Levels, white: int | None = None) -> np.ndarray:
+def as_rgb(picture: Picture, white: int | None = None) -> np.ndarray:
     """The picture as (H, W, 3) uint8; levels from 0 to white become 0 to 255."""
     white = picture.white if white is None else white
     samples = picture.samples
@@ -37,7 +37,7 @@ def as_rgb(picture: Levels, white: int | None = None) -> np.ndarray:
 
 
 def draw_regions(
-    picture: Levels, regions: Sequence[Region], *, white: int | None = None
+    picture: Picture, regions: Sequence[Region], *, white: int | None = None
 ) -> np.ndarray:
     """The picture with each region outlined and numbered.
 
@@ -46,7 +46,8 @@ def draw_regions(
 
     Parameters
     ----------
-    picture : Levels
+    picture : Picture
+        Gray or RGB.
     regions : sequence of Region
     white : int or None
         Level that is drawn white.

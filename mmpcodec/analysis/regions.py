@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mmpcodec.errors import ParameterError
-from mmpcodec.levels import Levels
+from mmpcodec.pictures import Picture
 from mmpcodec.solvers.max_sum import Rectangle, disjoint_rectangles
 from mmpcodec.solvers.selection import median, quantile
 
@@ -160,7 +160,7 @@ def offset_level(
 
 
 def find_regions(
-    picture: Levels,
+    picture: Picture,
     *,
     offset: str | float = 0.5,
     white: int | None = None,
@@ -175,7 +175,8 @@ def find_regions(
 
     Parameters
     ----------
-    picture : Levels
+    picture : Picture
+        Gray or RGB, without alpha.
     offset : float or str
         See ``offset_level``. It is rounded to half a level, or a 200th of one for colours.
     white : int or None
@@ -198,18 +199,20 @@ def find_regions(
     Raises
     ------
     ParameterError
-        For an offset, mask, border, limits or k that do not suit the picture.
+        For a picture with alpha, or an offset, mask, border, limits or k that do not suit it.
 
     Examples
     --------
     >>> import numpy as np
     >>> from mmpcodec.analysis.regions import find_regions
-    >>> from mmpcodec.levels import Levels
+    >>> from mmpcodec.pictures import Picture
     >>> samples = np.zeros((20, 30), np.uint8)
     >>> samples[5:9, 10:13] = 200
-    >>> find_regions(Levels(samples, 255)).regions
+    >>> find_regions(Picture.of(samples)).regions
     (Region(rank=1, left=10, top=5, width=3, height=4, sum=870.0, mean=200.0),)
     """
+    if picture.planes not in (1, 3):
+        raise ParameterError(f"picture: holds {picture.kind}; must be gray or RGB colours")
     white = picture.white if white is None else white
     if not 1 <= white <= picture.white:
         raise ParameterError(f"white = {white}: must be a level from 1 to {picture.white}")

@@ -112,7 +112,8 @@ def _decode(template: str, suffixes: Mapping[str, str], data: bytes) -> np.ndarr
         target = Path(folder, f"output{suffixes['output']}")
         coded.write_bytes(data)
         _run(template, coded=coded, output=target)
-        return pictures.from_bytes(_written(target), target.name)
+        picture = pictures.from_bytes(_written(target), target.name)
+        return pictures.check_plain(picture, target.name)
 
 
 def _run(template: str, **values: Any) -> None:

@@ -207,7 +207,8 @@ def reader(job: Job) -> Any:
     def read() -> "np.ndarray":
         from mmpcodec import pictures
 
-        return pictures.from_bytes(output.read(job.source), job.name)
+        picture = pictures.from_bytes(output.read(job.source), job.name)
+        return pictures.check_plain(picture, job.name)
 
     return functools.cache(read) if job.source == output.STANDARD else read
 

@@ -24,7 +24,8 @@ def compare(
 ) -> ExitCode:
     """Measure PSNR, SSIM, MS-SSIM and the largest error between two pictures.
 
-    Reads PNG, TIFF, PGM, PPM and BMP, gray up to 16 bits and colours of 8, and mmp files.
+    Reads PNG, TIFF, PGM, PPM, PAM, BMP, JPEG, NPY and mmp files, gray and colours of up to 16 bits,
+    and DICOM with the extra "dicom". Transparency is left out.
     """
     if a == b == output.STANDARD:
         raise ParameterError("-: only one of the two pictures can come from standard input")
@@ -34,12 +35,13 @@ def compare(
         raise ParameterError("--diff -: standard output is taken by --json")
     check([Job(a, diff), Job(b)], force=force)
 
-    from mmpcodec import levels, pictures
+    from mmpcodec import pictures
     from mmpcodec.analysis.overlay import ERROR_GAIN, draw_error
     from mmpcodec.bench.metrics import measure
 
     first, second = (
-        levels.from_bytes(output.read(name), output.shown(name, "stdin")) for name in (a, b)
+        pictures.from_bytes(output.read(name), output.shown(name, "stdin")).without_alpha()
+        for name in (a, b)
     )
     names = [output.shown(name, "stdin") for name in (a, b)]
     for what, one, other in (

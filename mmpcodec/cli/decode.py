@@ -47,7 +47,8 @@ def decode(
     format: Annotated[
         str | None,
         typer.Option(
-            metavar="pgm|png|tif|npy", help="Format of the output, if its name does not say."
+            metavar="pgm|ppm|pam|png|tif|npy",
+            help="Format of the output, if its name does not say.",
         ),
     ] = None,
     backend: options.BackendName = "auto",
@@ -90,7 +91,7 @@ def decode(
         seconds = time.perf_counter() - started
         samples, depth = found.samples, found.header.bit_depth
         assert samples is not None
-        picture = pictures.to_bytes(samples, chosen_format, depth)
+        picture = pictures.to_bytes(pictures.Picture(samples, depth), chosen_format)
         assert job.target is not None
         output.write(job.target, picture, force=force)
         height, width = samples.shape[:2]

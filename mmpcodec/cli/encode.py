@@ -96,8 +96,9 @@ def encode(
     quiet: options.Quiet = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Print more.")] = False,
 ) -> ExitCode:
-    """Encode 8-bit gray PGM, PNG, TIFF or BMP pictures.
+    """Encode pictures: 8-bit gray ones, and without loss all of 1 to 16 bits, gray and colour.
 
+    Reads PNG, TIFF, PGM, PPM, PAM, BMP, JPEG, NPY and mmp files, and DICOM with the extra "dicom".
     The output is IN with the suffix .mmp, unless -o or -O says otherwise. At most one of lambda,
     quality and the three targets is given; a target is that of each file. With --denoise PSNR is
     that against the filtered picture.
@@ -150,7 +151,7 @@ def encode(
             check_decodes(encoding, progress)
         assert job.target is not None
         output.write(job.target, encoding.data, force=force)
-        height, width = samples.shape
+        height, width = samples.shape[:2]
         return Encoded(
             input=job.source,
             output=job.target,
@@ -158,7 +159,7 @@ def encode(
             height=height,
             input_bytes=found.input_bytes,
             output_bytes=len(encoding.data),
-            bits_per_pixel=8 * len(encoding.data) / samples.size,
+            bits_per_pixel=8 * len(encoding.data) / (width * height),
             psnr=psnr_of(squared_error(samples, encoding.samples), samples.size),
             lam=encoding.lam,
             seconds=found.seconds,

@@ -26,6 +26,7 @@ class Picture:
     """A picture that was read."""
 
     samples: "np.ndarray"
+    depth: int
     input_bytes: int
 
     @classmethod
@@ -34,12 +35,13 @@ class Picture:
         from mmpcodec import pictures
 
         data = output.read(job.source)
-        samples = pictures.from_bytes(data, job.name)
+        picture = pictures.from_bytes(data, job.name)
+        samples = picture.samples
         if denoise is not None:
             from mmpcodec.analysis import median
 
             samples = median.denoise(samples, denoise, backend=backend)
-        return cls(samples, len(data))
+        return cls(samples, picture.depth, len(data))
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ class OneByOne:
     def encode(
         self, pictures: Sequence[Picture], progress: Progress, **options: Any
     ) -> list[Found]:
-        """Encode pictures at once; each gets an equal share of the time.
+        """Encode pictures of one depth at once; each gets an equal share of the time.
 
         The options are those of ``encode_pictures``.
         """
@@ -85,6 +87,7 @@ class OneByOne:
         encodings = mmpcodec.encode_pictures(
             [picture.samples for picture in pictures],
             self.params,
+            depth=pictures[0].depth,
             backend=self.backend,
             threads=self.threads,
             progress=progress,
@@ -179,19 +182,19 @@ class InGroups(OneByOne):
                 read[id(job)] = Picture.of(job, self.denoise, self.backend)
             except MmpError as error:
                 self._found[id(job)] = error
-        if not read:
-            return
-        try:
-            found = self.encode(list(read.values()), progress)
-        except Cancelled:
-            raise
-        except MmpError:
-            # One of them is to blame; alone, each gets its own error or its encoding.
-            self._found.update(
-                (key, self._alone(picture, progress)) for key, picture in read.items()
-            )
-        else:
-            self._found.update(zip(read, found, strict=True))
+        for depth in sorted({picture.depth for picture in read.values()}):
+            same = {key: picture for key, picture in read.items() if picture.depth == depth}
+            try:
+                found = self.encode(list(same.values()), progress)
+            except Cancelled:
+                raise
+            except MmpError:
+                # One of them is to blame; alone, each gets its own error or its encoding.
+                self._found.update(
+                    (key, self._alone(picture, progress)) for key, picture in same.items()
+                )
+            else:
+                self._found.update(zip(same, found, strict=True))
 
     def _alone(self, picture: Picture, progress: Progress) -> Found | MmpError:
         try:

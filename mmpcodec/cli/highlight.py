@@ -5,7 +5,7 @@ import io
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -140,9 +140,9 @@ def highlight(
 ) -> ExitCode:
     """Find and draw the brightest rectangles of pictures.
 
-    Reads PNG, TIFF, PGM, PPM and BMP, gray up to 16 bits and colours of 8, mmp files, and DICOM
-    with the extra "dicom". The drawing is IN with the suffix .regions.png, unless -o or -O says
-    otherwise. It shows bright mass; it makes no diagnosis.
+    Reads PNG, TIFF, PGM, PPM, PAM, BMP, JPEG, NPY and mmp files, gray and colours of up to 16 bits,
+    and DICOM with the extra "dicom"; transparency is left out. The drawing is IN with the suffix
+    .regions.png, unless -o or -O says otherwise. It shows bright mass; it makes no diagnosis.
     """
     if denoise is not None:
         check_median_radius(denoise, "denoise")
@@ -164,7 +164,7 @@ def highlight(
     for name, side in {**sides, "exclude_border": exclude_border}.items():
         pixels(name, side, 1)
 
-    from mmpcodec import levels, pictures
+    from mmpcodec import pictures
     from mmpcodec.analysis import median, outlines
     from mmpcodec.analysis.regions import Limits, find_regions
     from mmpcodec.solvers.max_sum import operations
@@ -173,12 +173,12 @@ def highlight(
     check_offset(offset)
     kept = None
     if mask is not None:
-        kept = levels.from_bytes(output.read(mask), mask).samples
+        kept = pictures.from_bytes(output.read(mask), mask).without_alpha().samples
         kept = kept if kept.ndim == 2 else kept.max(axis=2)
     done: list[Highlighted] = []
 
     def work(job: Job, progress: batch.Progress) -> Highlighted:
-        picture = levels.from_bytes(output.read(job.source), job.name)
+        picture = pictures.from_bytes(output.read(job.source), job.name).without_alpha()
         height, width = picture.samples.shape[:2]
         limits = Limits(
             pixels("min_width", min_width, width) or 1,
@@ -191,7 +191,7 @@ def highlight(
         searched = picture
         if denoise is not None:
             samples = median.denoise(picture.samples, denoise, backend=backend)
-            searched = levels.Levels(samples, picture.white)
+            searched = replace(picture, samples=samples)
         found = find_regions(
             searched,
             offset=offset,
@@ -253,7 +253,7 @@ def pictures_in(given: str) -> list[str]:
     FileError
         When a folder holds no picture.
     """
-    from mmpcodec.levels import SUFFIXES
+    from mmpcodec.pictures import SUFFIXES
 
     if given == output.STANDARD or not os.path.isdir(given):
         return [given]

@@ -1,7 +1,7 @@
 """``mmp median``: specks out of pictures."""
 
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from mmpcodec.cli import batch, options, output
@@ -51,36 +51,36 @@ def median(
 ) -> ExitCode:
     """Replace each sample by the median of the square around it.
 
-    That takes out specks and keeps edges. Reads PNG, TIFF, PGM, PPM and BMP, gray up to 16 bits and
-    colours of 8, mmp files, and DICOM with the extra "dicom". Writes PNG, TIFF, PGM or PPM: IN with
-    the suffix .median.png, unless -o or -O says otherwise. Levels stay as they are, but
-    for PPM files of other white levels than 255; transparency is left out.
+    That takes out specks and keeps edges. Reads PNG, TIFF, PGM, PPM, PAM, BMP, JPEG, NPY and mmp
+    files, gray and colours of up to 16 bits, and DICOM with the extra "dicom". Writes PNG, TIFF,
+    PGM, PPM, PAM or NPY: IN with the suffix .median.png, unless -o or -O says otherwise. Metadata
+    are kept where the format holds them; transparency is left out.
     """
     check_median_radius(radius)
 
-    from mmpcodec import levels
+    from mmpcodec import pictures
     from mmpcodec.analysis.median import denoise
-    from mmpcodec.errors import PictureError
     from mmpcodec.solvers import backends, rank_filter
 
-    format = levels.format_of(out) if out not in (None, output.STANDARD) else "png"
+    format = pictures.format_of(out) if out not in (None, output.STANDARD) else "png"
     files = assign(inputs, SUFFIX, out=out, folder=folder, keep_extension=True)
     check(files, force=force)
     backends.operations(rank_filter.__name__, backend)
 
+    to_stderr = any(job.target == output.STANDARD for job in files)
+    printer = Printer(as_json, quiet, False, to_stderr)
+
     def work(job: Job, progress: batch.Progress) -> Filtered:
-        picture = levels.from_bytes(output.read(job.source), job.name)
-        if picture.narrowed:
-            raise PictureError(
-                f"{job.name}: holds colours or transparency with 16 bits, which are read at 8; "
-                "supported are gray of 1 to 16 bits and colours of 8"
-            )
+        picture = pictures.from_bytes(output.read(job.source), job.name).without_alpha()
         started = time.perf_counter()
         samples = denoise(picture.samples, radius, backend=backend)
         seconds = time.perf_counter() - started
-        data = levels.to_bytes(levels.Levels(samples, picture.white), format)
+        filtered = replace(picture, samples=samples)
+        data = pictures.to_bytes(filtered, format)
         assert job.target is not None
         output.write(job.target, data, force=force)
+        if names := pictures.lost(filtered, format):
+            printer.note(f"{job.name}: {format} cannot hold all of: {', '.join(names)}")
         height, width = samples.shape[:2]
         return Filtered(
             input=job.source,
@@ -95,5 +95,4 @@ def median(
             backend="cpu" if backend == "auto" else backend,
         )
 
-    to_stderr = any(job.target == output.STANDARD for job in files)
-    return batch.run(files, work, Printer(as_json, quiet, False, to_stderr), at_once=jobs)
+    return batch.run(files, work, printer, at_once=jobs)

@@ -184,14 +184,15 @@ def read(name: str, gray: bool) -> "Picture":
     import numpy as np
     from PIL import Image
 
-    from mmpcodec import levels, pictures
+    from mmpcodec import pictures
     from mmpcodec.bench.sweep import Picture
 
     data, shown = output.read(name), output.shown(name, "stdin")
     label = os.path.basename(shown)
+    picture = pictures.from_bytes(data, shown)
     if not gray:
-        return Picture(label, pictures.from_bytes(data, shown))
-    picture = levels.from_bytes(data, shown)
+        return Picture(label, pictures.check_plain(picture, shown))
+    picture = picture.without_alpha()
     if picture.white != 255:
         raise ParameterError(f"{shown}: has levels up to {picture.white}; supported are 8 bits")
     samples = picture.samples

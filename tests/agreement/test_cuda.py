@@ -36,7 +36,7 @@ def test_pictures(preset, rate_model, partition, lam):
         lam, preset=preset, rate_model=rate_model, partition=partition
     )
     for path in IMAGES:
-        check(pictures.read(path)[:256, :256].copy(), params)
+        check(pictures.read(path).samples[:256, :256].copy(), params)
 
 
 @pytest.mark.parametrize("content", CONTENT)
@@ -102,7 +102,7 @@ def test_blocks(effort, fragment_size, lam):
         lam, preset="photo", effort=effort, fragment_size=fragment_size
     )
     for path in IMAGES:
-        check(pictures.read(path)[100:195, 60:193].copy(), params)
+        check(pictures.read(path).samples[100:195, 60:193].copy(), params)
 
 
 @pytest.mark.parametrize("content", CONTENT)
@@ -118,20 +118,26 @@ def test_sizes_of_blocks(content, shape, least_squares):
 @pytest.mark.parametrize("workers", [1, 2, 4, 8, 16])
 def test_any_number_of_workers(workers, monkeypatch):
     monkeypatch.setattr("mmpcodec.backends.cuda_blocks.MOST_WORKERS", workers)
-    picture = pictures.read(IMAGES[0])[:150, :170].copy()
+    picture = pictures.read(IMAGES[0]).samples[:150, :170].copy()
     check(picture, EncodeParams.from_options(30, preset="photo"))
 
 
 @pytest.mark.parametrize("preset", ["plain", "text", "photo"])
 def test_batch_is_one_by_one(preset):
-    planes = [pictures.read(path)[: 100 + i, : 200 - i].copy() for i, path in enumerate(IMAGES)]
+    planes = [
+        pictures.read(path).samples[: 100 + i, : 200 - i].copy() for i, path in enumerate(IMAGES)
+    ]
     params = EncodeParams.from_options(24, preset=preset)
     for plane, coded in zip(planes, CudaBackend().encode_batch(planes, params), strict=True):
         assert_same(CpuBackend().encode(plane, params), coded, "batch")
 
 
 def test_many_pictures_run_in_groups():
-    whole = next(picture for picture in map(pictures.read, IMAGES) if picture.shape[0] > 330)
+    whole = next(
+        picture
+        for picture in (pictures.read(path).samples for path in IMAGES)
+        if picture.shape[0] > 330
+    )
     planes = [whole[i : i + 30, :40].copy() for i in range(300)]
     expected = [CpuBackend().encode(plane, EncodeParams(30)).payload for plane in planes]
     calls = []
@@ -146,10 +152,10 @@ def test_many_pictures_run_in_groups():
 def test_arrays_on_the_device_and_any_stream():
     import cupy
 
-    plane = pictures.read(IMAGES[0])[:64, :80].copy()
+    plane = pictures.read(IMAGES[0]).samples[:64, :80].copy()
     expected = mmpcodec.encode(plane, 20, backend="cpu")
     assert mmpcodec.encode(cupy.asarray(plane), 20) == expected
-    whole = cupy.asarray(pictures.read(IMAGES[0]))
+    whole = cupy.asarray(pictures.read(IMAGES[0]).samples)
     with cupy.cuda.Stream(non_blocking=True):
         assert mmpcodec.encode_batch([whole[:64, :80], plane], 20, backend="cuda") == [expected] * 2
     with pytest.raises(mmpcodec.ParameterError, match="lies on a CUDA device"):
@@ -193,7 +199,7 @@ def test_too_little_memory_is_refused_with_numbers(preset):
 
 @pytest.mark.parametrize("preset", ["plain", "photo"])
 def test_cancelling_leaves_the_device_usable(preset):
-    plane = pictures.read(IMAGES[0])[:256, :256].copy()
+    plane = pictures.read(IMAGES[0]).samples[:256, :256].copy()
     params = EncodeParams.from_options(60, preset=preset, effort=2)
     with pytest.raises(mmpcodec.Cancelled):
         CudaBackend().encode(plane, params, progress=lambda done, total: False)
@@ -203,7 +209,7 @@ def test_cancelling_leaves_the_device_usable(preset):
 def test_a_thousand_encodes_leak_nothing():
     import cupy
 
-    planes = [pictures.read(path)[:32, :48].copy() for path in IMAGES]
+    planes = [pictures.read(path).samples[:32, :48].copy() for path in IMAGES]
     used = []
     for i in range(1000):
         CudaBackend().encode(planes[i % len(planes)], EncodeParams(16 + i % 3))

@@ -67,7 +67,7 @@ def test_files_are_those_that_were_measured_and_never_more_than_the_budget(mmp, 
         for entry in found["pictures"]:
             data = Path(entry["output"]).read_bytes()
             assert len(data) == entry["bytes"]
-            samples = pictures.read(entry["input"])
+            samples = pictures.read(entry["input"]).samples
             assert data == mmpcodec.encode(samples, entry["lambda"], preset="plain")
             error = ((mmpcodec.decode(data).astype(int) - samples) ** 2).sum()
             assert error == entry["distortion"]
@@ -189,7 +189,9 @@ def test_stopped_run_goes_on(process, mmp, three, cache):
     assert {path: path.stat().st_mtime_ns for path in kept} == times
     assert len(list(cache.rglob("*.point"))) == 4
     for entry in json.loads(result.stdout)["pictures"]:
-        data = mmpcodec.encode(pictures.read(entry["input"]), entry["lambda"], preset="plain")
+        data = mmpcodec.encode(
+            pictures.read(entry["input"]).samples, entry["lambda"], preset="plain"
+        )
         assert Path(entry["output"]).read_bytes() == data
 
 
@@ -291,7 +293,7 @@ def test_one_picture_through_standard_streams(run, three):
     data = Path("noise.png").read_bytes()
     code, out, errors = run("budget", "-", "--total", "1MB", "-l", "8,64", input=data)
     assert code == 0, errors
-    assert out == mmpcodec.encode(pictures.read("noise.png"), 8)
+    assert out == mmpcodec.encode(pictures.read("noise.png").samples, 8)
     assert "stdin -> stdout: lambda 8, " in errors
 
 
@@ -302,7 +304,7 @@ def test_backends_write_the_same(mmp, three, backend):
     data = Path("out/noise.mmp").read_bytes()
     assert found["backend"] == backend
     assert data == mmpcodec.encode(
-        pictures.read("noise.png"), found["pictures"][0]["lambda"], preset="plain"
+        pictures.read("noise.png").samples, found["pictures"][0]["lambda"], preset="plain"
     )
 
 
@@ -316,7 +318,7 @@ def test_absent_backend(mmp, three, cache):
 def test_options_of_the_codec(mmp, three):
     found = budget(mmp, *three, "-O", "out", "--total", "1MB", "--preset", "classic")
     for entry in found["pictures"]:
-        samples = pictures.read(entry["input"])
+        samples = pictures.read(entry["input"]).samples
         data = mmpcodec.encode(samples, entry["lambda"], preset="classic")
         assert Path(entry["output"]).read_bytes() == data
 
@@ -327,7 +329,7 @@ def test_lossless_is_a_rung_of_auto(mmp, three):
     (entry,) = json.loads(result.stdout)["pictures"]
     assert (entry["lambda"], entry["psnr"]) == (0, None)
     decoded = mmpcodec.decode(Path("out/slope.mmp").read_bytes())
-    np.testing.assert_array_equal(decoded, pictures.read("slope.png"))
+    np.testing.assert_array_equal(decoded, pictures.read("slope.png").samples)
 
 
 def test_all_pictures_must_be_there(mmp, three, cache):
@@ -336,8 +338,8 @@ def test_all_pictures_must_be_there(mmp, three, cache):
     assert result.exit_code == 1
     assert result.stderr.splitlines() == [
         "mmp: none.png: No such file or directory",
-        "mmp: bad.png: is not a picture file that is known here; supported are 8-bit gray PGM, "
-        "PNG, TIFF and BMP",
+        "mmp: bad.png: is not a picture file that is known here; supported are PBM, PGM, PPM, PAM, "
+        "PNG, TIFF, BMP, JPEG, NPY, mmp and DICOM",
         "mmp: nothing was written: the budget is for all pictures",
     ]
     assert sizes() == {}

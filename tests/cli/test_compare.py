@@ -50,7 +50,7 @@ def test_standard_input(mmp, picture, samples):
 def test_difference_is_drawn(mmp, picture, darker):
     result = mmp("compare", picture, darker, "--diff", "d.png", "--json")
     assert json.loads(result.stdout)["diff"] == "d.png"
-    drawn = pictures.read("d.png")
+    drawn = pictures.read("d.png").samples
     assert drawn[3, 4] == 128 - 4 * 9
     assert (np.delete(drawn.ravel(), 3 * 20 + 4) == 128 - 4 * 2).all()
     again = mmp("compare", picture, darker, "--diff", "d.png")
@@ -65,7 +65,7 @@ def test_difference_of_deep_pictures_is_in_parts_of_white(mmp, folder):
     Image.fromarray(samples + 257).save("other.png")
     assert "largest error 257 of 65535" in mmp("compare", "deep.png", "other.png").stdout
     mmp("compare", "deep.png", "other.png", "--diff", "d.png")
-    assert (pictures.read("d.png") == 132).all()
+    assert (pictures.read("d.png").samples == 132).all()
 
 
 def test_colour(mmp, folder):

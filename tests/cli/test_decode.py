@@ -32,7 +32,7 @@ def test_default_is_png_beside_the_input(mmp, encoded, samples):
         result.stdout,
     )
     assert Path("a.png").read_bytes()[:4] == b"\x89PNG"
-    np.testing.assert_array_equal(pictures.read("a.png"), samples)
+    np.testing.assert_array_equal(pictures.read("a.png").samples, samples)
 
 
 @pytest.mark.parametrize("name", ["b.pgm", "b.png", "b.tif", "b.tiff"])
@@ -41,7 +41,7 @@ def test_format_follows_the_name(mmp, encoded, samples, name):
     assert Path(name).read_bytes() == pictures.to_bytes(samples, pictures.format_of(name))
 
 
-@pytest.mark.parametrize("format", pictures.FORMATS)
+@pytest.mark.parametrize("format", sorted({*pictures.FORMATS} - {"ppm"}))
 def test_format_chooses_the_suffix(mmp, encoded, samples, format, files):
     assert mmp("decode", encoded, "--format", format).exit_code == 0
     assert files() == ["a.mmp", f"a.{format}"]
@@ -50,15 +50,15 @@ def test_format_chooses_the_suffix(mmp, encoded, samples, format, files):
 
 def test_format_wins_over_the_name(mmp, encoded, samples):
     assert mmp("decode", encoded, "-o", "raw.bin", "--format", "pgm").exit_code == 0
-    np.testing.assert_array_equal(pictures.read("raw.bin"), samples)
+    np.testing.assert_array_equal(pictures.read("raw.bin").samples, samples)
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--format", "jpg"], "format = 'jpg': must be one of pgm, png, tif, npy"),
-        (["-o", "b.jpg"], "b.jpg: extension '.jpg' must be one of .pgm, .png, .tif, .npy"),
-        (["-o", "b"], "b: extension '' must be one of .pgm, .png, .tif, .npy"),
+        (["--format", "jpg"], "format = 'jpg': must be one of pgm, ppm, pam, png, tif, npy"),
+        (["-o", "b.jpg"], "b.jpg: extension '.jpg' must be one of .pgm, .ppm, .pam, .png, .tif"),
+        (["-o", "b"], "b: extension '' must be one of .pgm, .ppm, .pam, .png, .tif, .npy"),
     ],
 )
 def test_other_formats_are_wrong_use(mmp, encoded, arguments, message, files):

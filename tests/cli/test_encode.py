@@ -215,8 +215,16 @@ def test_verified_is_said(mmp, picture):
         ("empty.pgm", b"", "is empty"),
         ("cut.pgm", b"P5 4 4 255\nabc", "is damaged or truncated: "),
         ("text.png", b"hello", "is not a picture file that is known here; supported are "),
-        ("deep.pgm", b"P5 1 1 65535\nab", "holds gray of more than 8 bits; supported are "),
-        ("colour.ppm", b"P6 1 1 255\nabc", "holds RGB colours; supported are "),
+        (
+            "deep.pgm",
+            b"P5 1 1 65535\nab",
+            "picture of 1 plane of 16 bits: only gray of 8 bits can be ",
+        ),
+        (
+            "colour.ppm",
+            b"P6 1 1 255\nabc",
+            "picture of 3 planes of 8 bits: only gray of 8 bits can be ",
+        ),
         ("large.pgm", b"P5 40000 40000 255\n", "is 40000x40000, limits are 32768 pixels a side"),
     ],
 )

@@ -1,5 +1,6 @@
 import io
 import json
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -7,8 +8,9 @@ import pytest
 from PIL import Image
 
 import mmpcodec
-from mmpcodec import backends, levels, pictures
+from mmpcodec import backends, pictures
 from mmpcodec.analysis.median import denoise
+from mmpcodec.metadata import Metadata, Resolution
 
 DEEP_COLOURS = b"P6 2 1 65535\n" + bytes(12)
 
@@ -24,7 +26,7 @@ def specked(folder):
 
 
 def read(name):
-    return levels.from_bytes(Path(name).read_bytes(), name)
+    return pictures.from_bytes(Path(name).read_bytes(), name)
 
 
 def test_filters_and_tells(mmp, specked):
@@ -92,6 +94,19 @@ def test_colours(mmp, source, target):
     np.testing.assert_array_equal(read(target).samples, denoise(colours, 1))
 
 
+def test_deep_colours_stay_deep(mmp):
+    colours = np.random.default_rng(5).integers(0, 65536, (8, 9, 3), np.uint16)
+    resolution = Resolution(Fraction(3000), Fraction(3000), "metre")
+    metadata = Metadata(icc=b"profile", resolution=resolution, white=60000)
+    pictures.write(pictures.Picture(colours, 16, metadata), "c.png")
+    for name in ("out.png", "out.tif", "out.ppm"):
+        result = mmp("median", "c.png", "-r", 1, "-o", name)
+        assert result.exit_code == 0, result.stderr
+        np.testing.assert_array_equal(read(name).samples, denoise(colours, 1))
+    assert read("out.png").metadata == Metadata(icc=b"profile", resolution=resolution)
+    assert "c.png: ppm cannot hold all of: icc, resolution\n" in result.stderr
+
+
 def test_many_files_and_bad_ones(mmp, specked):
     Path("out").mkdir()
     Path("bad.png").write_bytes(b"nothing")
@@ -100,12 +115,10 @@ def test_many_files_and_bad_ones(mmp, specked):
     result = mmp("median", "in.png", "bad.png", "deep.ppm", "b.mmp", "-r1", "-O", "out", "-j", 2)
     assert result.exit_code == 3
     assert "bad.png: is not a picture file" in result.stderr
-    assert (
-        "deep.ppm: holds colours or transparency with 16 bits, which are read at 8" in result.stderr
-    )
-    assert "2 of 4 inputs failed" in result.stderr
+    assert "1 of 4 inputs failed" in result.stderr
     assert sorted(p.name for p in Path("out").iterdir()) == [
         "b.mmp.median.png",
+        "deep.ppm.median.png",
         "in.png.median.png",
     ]
 
@@ -127,8 +140,12 @@ def test_pipe(mmp, specked):
         (["in.png", "-r", "128"], 2, "radius = 128: must be from 1 to 127"),
         (["in.png", "-r", "wide"], 2, "Invalid value for '--radius'"),
         (["in.png", "-r1", "--backend", "gpu"], 2, "backend = 'gpu': must be one of auto, cpu"),
-        (["in.png", "-r1", "-o", "a.jpg"], 2, "a.jpg: extension '.jpg' must be one of .png, .tif"),
-        (["in.png", "-r1", "-o", "a.ppm"], 1, "in.png: format = 'ppm' for gray of 8 bits: must"),
+        (["in.png", "-r1", "-o", "a.jpg"], 2, "a.jpg: extension '.jpg' must be one of .pgm, .ppm"),
+        (
+            ["in.png", "-r1", "-o", "a.ppm"],
+            1,
+            "format = 'ppm' for gray: must be one of pgm, pam, png",
+        ),
         (["none.png", "-r1"], 1, "none.png: No such file"),
         (["in.png", "-r1", "-O", "no"], 1, "no: is no such folder"),
         (["in.png", "-r1", "-o", "in.png"], 2, "in.png: is an input"),

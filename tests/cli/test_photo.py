@@ -25,7 +25,7 @@ def test_preset_photo_writes_what_the_library_writes(mmp, photo):
     result = mmp("encode", photo, "--preset", "photo", "-l", 40, "--effort", 3, "--verify", "-v")
     assert result.exit_code == 0, result.output
     data = Path("p.mmp").read_bytes()
-    assert data == mmpcodec.encode(pictures.read(photo), 40, preset="photo", effort=3)
+    assert data == mmpcodec.encode(pictures.read(photo).samples, 40, preset="photo", effort=3)
     assert (
         "lambda 40, post filter on, prediction on, dictionary off, fragment size 64, "
         "least squares on, templates 4, step 333" in result.output
@@ -37,7 +37,7 @@ def test_effort_changes_the_search_and_not_the_format(mmp, photo):
     for effort in (1, 9):
         assert mmp("encode", photo, "--preset", "photo", "--effort", effort, "-f").exit_code == 0
         found = mmpcodec.inspect(Path("p.mmp").read_bytes(), decode=True)
-        error = (pictures.read(photo).astype(int) - found.samples) ** 2
+        error = (pictures.read(photo).samples.astype(int) - found.samples) ** 2
         sizes[effort] = error.sum() + 32 * 8 * found.file_size
     assert sizes[9] < sizes[1]
 
@@ -142,8 +142,8 @@ def test_auto_takes_what_costs_less(mmp, photo):
         data = Path(name).with_suffix(".mmp").read_bytes()
         costs = {}
         for preset in ("photo", "text", "mixed"):
-            own = mmpcodec.encode(pictures.read(name), 30, preset=preset)
-            error = (pictures.read(name).astype(int) - mmpcodec.decode(own)) ** 2
+            own = mmpcodec.encode(pictures.read(name).samples, 30, preset=preset)
+            error = (pictures.read(name).samples.astype(int) - mmpcodec.decode(own)) ** 2
             costs[own] = error.sum() + 30 * 8 * len(own)
         assert data == min(costs, key=costs.get)
         assert mmpcodec.inspect(data).header.tools.prediction == expected
@@ -180,4 +180,6 @@ def test_mixed_says_what_trees_and_predicted_blocks_take(mmp, photo):
 
 def test_auto_without_loss_takes_the_dictionaries(mmp, photo):
     assert mmp("encode", photo, "--preset", "auto", "-l", 0).exit_code == 0
-    np.testing.assert_array_equal(mmpcodec.decode(Path("p.mmp").read_bytes()), pictures.read(photo))
+    np.testing.assert_array_equal(
+        mmpcodec.decode(Path("p.mmp").read_bytes()), pictures.read(photo).samples
+    )

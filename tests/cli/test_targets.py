@@ -34,7 +34,7 @@ def surface(folder):
 def test_writes_what_the_library_writes(mmp, surface, option, keyword, value, files):
     result = mmp("encode", surface, option, value, "--preset", "plain")
     assert (result.exit_code, result.stderr) == (0, "")
-    samples = pictures.read(surface)
+    samples = pictures.read(surface).samples
     expected = mmpcodec.encode(samples, **{keyword: value}, preset="plain")
     assert Path("s.mmp").read_bytes() == expected
     assert files() == ["s.mmp", "s.png"]
@@ -88,7 +88,7 @@ def test_verify_and_denoise_go_with_it(mmp, surface):
 
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_each_of_several_pictures_has_its_own_search(mmp, surface, picture, samples, jobs):
-    pictures.write(255 - pictures.read(surface)[:40], "t.png")
+    pictures.write(255 - pictures.read(surface).samples[:40], "t.png")
     result = mmp(
         "encode", surface, "t.png", picture, "--target-size", 500, "--json", "-j", jobs,
         "--preset", "plain",

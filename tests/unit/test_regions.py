@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from mmpcodec import ParameterError
 from mmpcodec.analysis import outlines
 from mmpcodec.analysis.regions import Limits, Region, find_regions, luminance
-from mmpcodec.levels import Levels
+from mmpcodec.metadata import Metadata
+from mmpcodec.pictures import Picture
 
 
 def gray(height=40, width=60, level=20):
@@ -26,10 +27,10 @@ def test_planted_rectangle_is_found_to_the_pixel(data):
     width, height = data.draw(st.integers(1, 60 - left)), data.draw(st.integers(1, 40 - top))
     samples[top : top + height, left : left + width] = 200
     for backend in ("cpu", "reference"):
-        found = find_regions(Levels(samples, 255), backend=backend)
+        found = find_regions(Picture(samples, 8), backend=backend)
         assert found.regions == (Region(1, left, top, width, height, 72.5 * width * height, 200.0),)
         assert (found.offset, found.scale) == (127.5, 2)
-    darkest = find_regions(Levels(255 - samples, 255), dark=True)
+    darkest = find_regions(Picture(255 - samples, 8), dark=True)
     assert places(darkest) == places(found)
     assert darkest.regions[0].sum == found.regions[0].sum
 
@@ -38,15 +39,15 @@ def test_large_planted_rectangle_in_noise():
     rng = np.random.default_rng(0)
     samples = rng.integers(0, 120, (512, 512)).astype(np.uint8)
     samples[245:286, 319:393] = rng.integers(140, 256, (41, 74))
-    assert places(find_regions(Levels(samples, 255))) == [(319, 245, 74, 41)]
+    assert places(find_regions(Picture(samples, 8))) == [(319, 245, 74, 41)]
 
 
 def test_pictures_without_an_edge_have_defined_answers():
-    assert places(find_regions(Levels(gray(level=255), 255))) == [(0, 0, 60, 40)]
-    assert places(find_regions(Levels(gray(level=0), 255))) == []
-    assert places(find_regions(Levels(gray(level=0), 255), dark=True)) == [(0, 0, 60, 40)]
+    assert places(find_regions(Picture(gray(level=255), 8))) == [(0, 0, 60, 40)]
+    assert places(find_regions(Picture(gray(level=0), 8))) == []
+    assert places(find_regions(Picture(gray(level=0), 8), dark=True)) == [(0, 0, 60, 40)]
     for offset in ("mean", "median", "otsu", "p50"):
-        assert places(find_regions(Levels(gray(), 255), offset=offset)) == []
+        assert places(find_regions(Picture(gray(), 8), offset=offset)) == []
 
 
 def test_colours_weigh_as_the_eye_sees_them():
@@ -55,12 +56,12 @@ def test_colours_weigh_as_the_eye_sees_them():
     values, unit = luminance(samples)
     assert values[0, [0, 10, 20]].tolist() == [30 * 255, 59 * 255, 11 * 255]
     assert unit == 100
-    found = find_regions(Levels(samples, 255))
+    found = find_regions(Picture(samples, 8))
     assert places(found) == [(10, 0, 10, 10)]
     assert found.regions[0].sum == pytest.approx(100 * (0.59 * 255 - 127.5))
     same = gray()
-    assert find_regions(Levels(same, 255), offset=5).regions == (
-        find_regions(Levels(np.stack([same] * 3, 2), 255), offset=5).regions
+    assert find_regions(Picture(same, 8), offset=5).regions == (
+        find_regions(Picture(np.stack([same] * 3, 2), 8), offset=5).regions
     )
 
 
@@ -71,19 +72,19 @@ def test_colours_weigh_as_the_eye_sees_them():
 )  # fmt: skip
 def test_offsets(offset, level):
     samples = np.arange(91, dtype=np.uint8)[None]
-    assert find_regions(Levels(samples, 255), offset=offset).offset == level
+    assert find_regions(Picture(samples, 8), offset=offset).offset == level
 
 
 def test_otsu_parts_two_levels():
     samples = gray()
     samples[5:20, 7:30] = 90
-    assert places(find_regions(Levels(samples, 255), offset="otsu")) == [(7, 5, 23, 15)]
+    assert places(find_regions(Picture(samples, 8), offset="otsu")) == [(7, 5, 23, 15)]
 
 
 def test_several_regions_limits_border_and_mask():
     samples = gray()
     samples[2:12, 3:13], samples[20:25, 40:48], samples[:, 59] = 250, 240, 255
-    picture = Levels(samples, 255)
+    picture = Picture(samples, 8)
     assert places(find_regions(picture, k=3)) == [(3, 2, 10, 10), (59, 0, 1, 40), (40, 20, 8, 5)]
     assert places(find_regions(picture, k=9, border=1)) == [(3, 2, 10, 10), (40, 20, 8, 5)]
     narrow = find_regions(picture, limits=Limits(max_width=4, max_height=3))
@@ -99,8 +100,8 @@ def test_several_regions_limits_border_and_mask():
 def test_deep_pictures_with_and_without_their_white():
     samples = gray().astype(np.uint16) * 10
     samples[3:9, 4:10] = 4000
-    assert places(find_regions(Levels(samples, 65535))) == []
-    found = find_regions(Levels(samples, 65535), white=4095)
+    assert places(find_regions(Picture(samples, 16))) == []
+    found = find_regions(Picture(samples, 16), white=4095)
     assert places(found) == [(4, 3, 6, 6)]
     assert found.offset == 2047.5
 
@@ -123,12 +124,12 @@ def test_deep_pictures_with_and_without_their_white():
 )
 def test_bad_options_are_named(options, says):
     with pytest.raises(ParameterError, match=says):
-        find_regions(Levels(gray(), 255), **options)
+        find_regions(Picture(gray(), 8), **options)
 
 
 def test_drawing_leaves_the_inside_of_regions_alone():
     samples = np.random.default_rng(1).integers(0, 256, (100, 120)).astype(np.uint8)
-    picture = Levels(samples, 255)
+    picture = Picture(samples, 8)
     region = Region(1, 40, 50, 30, 20, 0, 0)
     drawn = outlines.draw_regions(picture, [region])
     inside = drawn[50:70, 40:70]
@@ -140,12 +141,12 @@ def test_drawing_leaves_the_inside_of_regions_alone():
 
 
 def test_deep_pictures_are_drawn_to_their_white():
-    picture = Levels(np.array([[0, 2048, 4095, 60000]], np.uint16), 65535)
+    picture = Picture(np.array([[0, 2048, 4095, 60000]], np.uint16), 16)
     assert outlines.as_rgb(picture, 4095)[0, :, 0].tolist() == [0, 128, 255, 255]
 
 
 def test_deep_samples_with_the_white_of_8_bits_are_drawn():
-    picture = Levels(np.array([[0, 100, 255, 900]], np.uint16), 255)
+    picture = Picture(np.array([[0, 100, 255, 900]], np.uint16), 10, Metadata(white=255))
     drawn = outlines.as_rgb(picture)
     assert drawn.dtype == np.uint8
     assert drawn[0, :, 0].tolist() == [0, 100, 255, 255]
@@ -156,7 +157,7 @@ def test_the_mean_leaves_masked_pixels_out():
     samples[:, 5] = 255
     mask = np.ones(samples.shape)
     mask[:, 5] = 0
-    region = find_regions(Levels(samples, 255), mask=mask, offset=100).regions[0]
+    region = find_regions(Picture(samples, 8), mask=mask, offset=100).regions[0]
     assert (region.area, region.mean, region.sum) == (400, 200, 380 * 100 - 20 * 100)
 
 

@@ -21,7 +21,9 @@ from mmpcodec.codec.targets import lambda_or_target
 from mmpcodec.params import lambda_of_quality
 
 PICTURE = natural(np.random.default_rng(0), 96, 112)
-CAMERA = pictures.read(Path(__file__).parents[2] / "images" / "camera.pgm")[100:228, 150:294]
+CAMERA = pictures.read(Path(__file__).parents[2] / "images" / "camera.pgm").samples[
+    100:228, 150:294
+]
 SHAPE = (256, 256)
 PIXELS = SHAPE[0] * SHAPE[1]
 

@@ -1,0 +1,177 @@
+"""EXIF as TIFF structures have it: directories of entries, taken apart and put together.
+
+Values stay the bytes that they are. What is put together has one form: entries in the order of
+their tags, the values that do not fit into them behind, then the directories below.
+"""
+
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from mmpcodec.pictures.guards import MAX_METADATA
+
+PREFIX = b"Exif\0\0"
+"""What JPEG files put before the TIFF structure."""
+
+EXIF_DIRECTORY, GPS_DIRECTORY, INTEROPERABILITY = 34665, 34853, 40965
+BELOW = (EXIF_DIRECTORY, GPS_DIRECTORY, INTEROPERABILITY)
+"""Tags whose value is the place of another directory."""
+
+KEPT = frozenset(
+    (271, 272, 274, 306, 315, 316, 18246, 18249, 33432, 33723, 34377, *range(40091, 40096))
+)
+"""Tags of a TIFF file's own directory that say something of the picture, not of the file: camera,
+orientation, date, artist, host, rating, copyright, IPTC, Photoshop, and those of Windows."""
+
+SIZES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4}
+"""Bytes of a value, by its type."""
+
+_LONG = 4
+_MOST_ENTRIES = 4096
+
+ReadAt = Callable[[int, int], bytes]
+
+
+class _Layout(NamedTuple):
+    """How a directory is laid out: formats of its parts, and their bytes."""
+
+    number: str
+    number_size: int
+    head: str
+    head_size: int
+    pointer: str
+    value_size: int
+
+
+_CLASSIC = _Layout("H", 2, "HHI", 8, "I", 4)
+_BIG = _Layout("Q", 8, "HHQ", 12, "Q", 8)
+
+
+@dataclass
+class Directory:
+    """The entries of a directory.
+
+    Parameters
+    ----------
+    entries : dict of int to (int, int, bytes)
+        Type, count and bytes of the values, by tag.
+    below : dict of int to Directory
+        By the tag that leads there.
+    """
+
+    entries: dict[int, tuple[int, int, bytes]] = field(default_factory=dict)
+    below: dict[int, "Directory"] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.entries or self.below)
+
+
+def parsed(data: bytes) -> tuple[str, Directory]:
+    """Byte order ("<" or ">") and first directory of an EXIF structure; others are left out.
+
+    Raises
+    ------
+    ValueError
+        When it is damaged.
+    """
+    order = {b"II*\0": "<", b"MM\0*": ">"}.get(data[:4])
+    if order is None or len(data) < 8:
+        raise ValueError("EXIF does not begin as a TIFF structure")
+    (place,) = struct.unpack(f"{order}I", data[4:8])
+    return order, directory_at(lambda start, size: data[start : start + size], place, order)
+
+
+def directory_at(
+    read_at: ReadAt,
+    place: int,
+    order: str,
+    *,
+    big: bool = False,
+    tags: frozenset[int] | None = None,
+) -> Directory:
+    """The directory at an offset, and those below.
+
+    Parameters
+    ----------
+    read_at : callable
+        ``read_at(offset, size)`` gives bytes, fewer at the end.
+    place : int
+    order : {"<", ">"}
+    big : bool
+        Whether it is one of a BigTIFF file.
+    tags : set of int or None
+        Those to take, besides the directories below; None takes all.
+
+    Raises
+    ------
+    ValueError
+        When it is damaged, or values come to more than ``MAX_METADATA`` bytes.
+    """
+    left = MAX_METADATA
+
+    def read(start: int, size: int) -> bytes:
+        nonlocal left
+        left -= size
+        if left < 0:
+            raise ValueError(f"EXIF holds values of more than {MAX_METADATA} bytes")
+        found = read_at(start, size)
+        if len(found) != size:
+            raise ValueError(f"EXIF ends before byte {start + size}")
+        return found
+
+    return _directory(read, place, order, _BIG if big else _CLASSIC, tags, 0)
+
+
+def _directory(
+    read: ReadAt, place: int, order: str, layout: _Layout, tags: frozenset[int] | None, level: int
+) -> Directory:
+    """A directory that ``level`` others lead to."""
+    (count,) = struct.unpack(order + layout.number, read(place, layout.number_size))
+    if count > _MOST_ENTRIES:
+        raise ValueError(f"EXIF has a directory of {count} entries, allowed are {_MOST_ENTRIES}")
+    size = layout.head_size + layout.value_size
+    table = read(place + layout.number_size, size * count)
+    found = Directory()
+    for start in range(0, size * count, size):
+        tag, kind, number = struct.unpack_from(order + layout.head, table, start)
+        value = table[start + layout.head_size : start + size]
+        (pointer,) = struct.unpack(order + layout.pointer, value)
+        if tag in BELOW and level < 2:
+            # Not every value fills its field, and a pointer may be a LONG in a BigTIFF file.
+            if kind in SIZES and SIZES[kind] == 4:
+                (pointer,) = struct.unpack(f"{order}I", value[:4])
+            found.below[tag] = _directory(read, pointer, order, layout, None, level + 1)
+        elif (tags is None or tag in tags) and kind in SIZES:
+            length = SIZES[kind] * number
+            value = read(pointer, length) if length > layout.value_size else value
+            found.entries[tag] = kind, number, value[:length]
+    return found
+
+
+def structure(order: str, directory: Directory) -> bytes:
+    """An EXIF structure of one directory and those below."""
+    head = b"II*\0" if order == "<" else b"MM\0*"
+    return head + struct.pack(f"{order}I", 8) + packed(order, directory, 8)
+
+
+def packed(order: str, directory: Directory, place: int) -> bytes:
+    """The bytes of a directory, and of those below, that will lie at an offset."""
+    pointers = dict.fromkeys(directory.below, (_LONG, 1, b""))
+    entries = directory.entries | pointers
+    table = [struct.pack(f"{order}H", len(entries))]
+    end = place + 2 + 12 * len(entries) + 4
+    behind = []
+    for tag in sorted(entries):
+        kind, count, value = entries[tag]
+        if tag in directory.below:
+            lower = packed(order, directory.below[tag], end)
+            value = struct.pack(f"{order}I", end)
+        else:
+            lower = value if len(value) > 4 else b""
+            value = struct.pack(f"{order}I", end) if lower else value.ljust(4, b"\0")
+        lower += b"\0" * (len(lower) % 2)
+        end += len(lower)
+        behind.append(lower)
+        table.append(struct.pack(f"{order}HHI", tag, kind, count) + value)
+    return b"".join([*table, bytes(4), *behind])

@@ -1,0 +1,243 @@
+"""PBM, PGM, PPM and PAM files, binary and plain.
+
+Read here, not by a library: Pillow stretches levels to 255 or 65535 and cuts 16-bit colours to 8,
+and netpbmfile takes samples beyond the file's maxval as they come.
+"""
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from mmpcodec.errors import PictureError
+from mmpcodec.metadata import Metadata
+from mmpcodec.params import DecodeLimits
+from mmpcodec.pictures.guards import check_size, damaged
+from mmpcodec.pictures.picture import PLANES, Picture, type_of
+
+MAGICS = tuple(f"P{digit}".encode() for digit in "1234567")
+HEAD = 1 << 16
+"""A header ends within so many bytes."""
+
+TAIL = 64
+"""So many bytes behind the samples tell whether another picture follows."""
+
+_GAP = rb"(?:\s|#[^\n\r]*[\n\r])+"
+_COLOURS = (b"P3", b"P6")
+_PLAIN = (b"P1", b"P2", b"P3")
+_BILEVEL = (b"P1", b"P4")
+_PAM_KINDS = {"BLACKANDWHITE": 1, "GRAYSCALE": 1, "RGB": 3}
+_PAM_KINDS |= {f"{kind}_ALPHA": planes + 1 for kind, planes in _PAM_KINDS.items()}
+_PAM_NAMES = {1: "GRAYSCALE", 2: "GRAYSCALE_ALPHA", 3: "RGB", 4: "RGB_ALPHA"}
+
+
+@dataclass(frozen=True)
+class Header:
+    """What comes before the samples.
+
+    Parameters
+    ----------
+    magic : bytes
+        P1 to P7.
+    width, height, planes, maxval : int
+    start : int
+        Offset of the first sample in the file.
+    """
+
+    magic: bytes
+    width: int
+    height: int
+    planes: int
+    maxval: int
+    start: int
+
+    @property
+    def depth(self) -> int:
+        """Bits of a sample."""
+        return self.maxval.bit_length()
+
+    @property
+    def metadata(self) -> Metadata:
+        """The level of white, where it is not what the bits say."""
+        return Metadata(white=None if self.maxval == (1 << self.depth) - 1 else self.maxval)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the samples."""
+        shape = self.height, self.width
+        return shape if self.planes == 1 else (*shape, self.planes)
+
+    @property
+    def kind(self) -> np.dtype:
+        """Type of the samples in a binary file."""
+        return np.dtype(">u2" if self.depth > 8 else "u1")
+
+    @property
+    def is_mappable(self) -> bool:
+        """Whether the samples lie in the file as they are in memory."""
+        return self.magic in (b"P5", b"P6", b"P7")
+
+
+def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
+    """The picture in a whole file.
+
+    Raises
+    ------
+    PictureError
+        When it is damaged, too large, or holds more than one picture.
+    """
+    header = header_of(data[:HEAD], name)
+    check_size(header.width, header.height, name, limits)
+    if header.magic in _PLAIN:
+        samples = _plain_samples(data, header, name)
+    elif header.magic == b"P4":
+        samples = _bilevel_samples(data, header, name)
+    else:
+        count = header.width * header.height * header.planes
+        end = header.start + count * header.kind.itemsize
+        check_end(len(data), end, data[end : end + TAIL], name)
+        samples = np.frombuffer(data, header.kind, count, header.start)
+    check_levels(samples, header.maxval, name)
+    samples = samples.reshape(header.shape).astype(type_of(header.depth))
+    return Picture(samples, header.depth, header.metadata)
+
+
+def header_of(data: bytes, name: str) -> Header:
+    """What the beginning of a file says.
+
+    Raises
+    ------
+    PictureError
+        When a field is missing or out of range.
+    """
+    magic = data[:2]
+    if magic == b"P7":
+        return _pam_header(data, name)
+    fields = 2 if magic in _BILEVEL else 3
+    found = re.match(magic + (_GAP + rb"(\d{1,10})") * fields, data)
+    if found is None:
+        raise damaged(name, "the header lacks width, height or maxval")
+    width, height, maxval = (int(text) for text in (*found.groups(), b"1")[:3])
+    # One character parts the header of a binary file from its samples.
+    start = found.end() + (magic not in _PLAIN)
+    if magic not in _PLAIN and not data[found.end() : start].isspace():
+        raise damaged(name, "the header does not end in white space")
+    planes = 3 if magic in _COLOURS else 1
+    return _checked(Header(magic, width, height, planes, maxval, start), name)
+
+
+def _pam_header(data: bytes, name: str) -> Header:
+    end = re.search(rb"\nENDHDR[ \t\r]*\n", data)
+    if end is None:
+        raise damaged(name, "the header lacks ENDHDR")
+    facts: dict[str, str] = {}
+    for line in data[2 : end.start()].decode("latin-1").split("\n"):
+        key, _, value = line.strip().partition(" ")
+        if key and not key.startswith("#"):
+            facts[key] = value.strip()
+    numbers = []
+    for key in ("WIDTH", "HEIGHT", "DEPTH", "MAXVAL"):
+        if not re.fullmatch(r"[0-9]{1,10}", facts.get(key, "")):
+            raise damaged(name, f"{key} = {facts.get(key)!r}: must be a number")
+        numbers.append(int(facts[key]))
+    width, height, planes, maxval = numbers
+    kind = facts.get("TUPLTYPE", _PAM_NAMES.get(planes, ""))
+    if planes not in PLANES or _PAM_KINDS.get(kind) != planes:
+        raise PictureError(
+            f"{name}: holds {planes} planes of kind {kind!r}; supported are {', '.join(_PAM_KINDS)}"
+        )
+    return _checked(Header(b"P7", width, height, planes, maxval, end.end()), name)
+
+
+def _checked(header: Header, name: str) -> Header:
+    if not 1 <= header.maxval <= 65535:
+        raise damaged(name, f"maxval = {header.maxval}: must be from 1 to 65535")
+    return header
+
+
+def _plain_samples(data: bytes, header: Header, name: str) -> np.ndarray:
+    """Numbers written out; those of PBM need no space between them, and 1 is black."""
+    text = re.sub(rb"#[^\n\r]*", b"", data[header.start :])
+    if text.translate(None, b"0123456789 \t\n\v\f\r"):
+        raise damaged(name, "a sample is not a number")
+    count = header.width * header.height * header.planes
+    if header.magic == b"P1":
+        digits = np.frombuffer(text.translate(None, b" \t\n\v\f\r"), np.uint8)
+        samples = 49 - digits.astype(np.int64)
+        if ((samples < 0) | (samples > 1)).any():
+            raise damaged(name, "a sample is neither 0 nor 1")
+    else:
+        samples = np.fromstring(text.decode("ascii"), np.int64, sep=" ")
+    if samples.size != count:
+        raise damaged(name, f"holds {samples.size} samples, its header says {count}")
+    return samples
+
+
+def _bilevel_samples(data: bytes, header: Header, name: str) -> np.ndarray:
+    """Eight pixels a byte, each row from a byte of its own; 1 is black."""
+    row = -(-header.width // 8)
+    end = header.start + row * header.height
+    check_end(len(data), end, data[end : end + TAIL], name)
+    packed = np.frombuffer(data, np.uint8, row * header.height, header.start)
+    return 1 - np.unpackbits(packed.reshape(header.height, row), axis=1, count=header.width)
+
+
+def check_end(size: int, end: int, behind: bytes, name: str) -> None:
+    """Check that a binary file ends with its samples.
+
+    Parameters
+    ----------
+    size : int
+        Bytes of the file.
+    end : int
+        Where the samples end.
+    behind : bytes
+        The next ``TAIL`` bytes.
+    name : str
+
+    Raises
+    ------
+    PictureError
+        When samples are missing, or another picture follows.
+    """
+    if size < end:
+        raise damaged(name, f"holds {size} bytes, {end} are needed")
+    if re.match(rb"\s*P[1-7]\s", behind):
+        raise PictureError(f"{name}: holds more than one picture; supported is one a file")
+
+
+def check_levels(samples: np.ndarray, maxval: int, name: str) -> None:
+    """Check that no sample is beyond what the header says.
+
+    Raises
+    ------
+    PictureError
+        When one is.
+    """
+    highest = int(samples.max())
+    if highest > maxval:
+        raise damaged(name, f"holds level {highest}, its maxval is {maxval}")
+
+
+def to_bytes(picture: Picture, format: str) -> bytes:
+    """A binary PGM, PPM or PAM file; its maxval is the level of white where it can be."""
+    height, width = picture.samples.shape[:2]
+    maxval = picture.white if holds_white(picture) else (1 << picture.depth) - 1
+    if format == "pam":
+        head = (
+            f"P7\nWIDTH {width}\nHEIGHT {height}\nDEPTH {picture.planes}\nMAXVAL {maxval}\n"
+            f"TUPLTYPE {_PAM_NAMES[picture.planes]}\nENDHDR\n"
+        )
+    else:
+        head = f"{'P5' if format == 'pgm' else 'P6'}\n{width} {height}\n{maxval}\n"
+    kind = picture.samples.dtype.newbyteorder(">")
+    return head.encode() + picture.samples.astype(kind).tobytes()
+
+
+def holds_white(picture: Picture) -> bool:
+    """Whether the level of white can be the file's maxval.
+
+    A reader takes the bits from maxval, and no sample may be beyond it.
+    """
+    white = picture.white
+    return white.bit_length() == picture.depth and int(picture.samples.max()) <= white

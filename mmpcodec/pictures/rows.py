@@ -1,0 +1,200 @@
+"""Parts of picture files that are too large to read whole."""
+
+import os
+from pathlib import Path
+from typing import Literal, Protocol, Self
+
+import numpy as np
+
+from mmpcodec.errors import PictureError
+from mmpcodec.metadata import Metadata
+from mmpcodec.params import DecodeLimits
+from mmpcodec.pictures import netpbm, npy, reading, tiff
+from mmpcodec.pictures.guards import check_part, check_size
+from mmpcodec.pictures.picture import Picture, type_of
+from mmpcodec.pictures.tiff_reader import TiffReader
+
+
+class Reader(Protocol):
+    """Reads parts of a picture; a context manager, which closes the file."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(H, W) or (H, W, C)."""
+
+    @property
+    def depth(self) -> int:
+        """Bits of a sample."""
+
+    @property
+    def metadata(self) -> Metadata:
+        """What the file says besides."""
+
+    def read(self, rows: slice, columns: slice) -> np.ndarray:
+        """Samples of a part of the picture.
+
+        Parameters
+        ----------
+        rows, columns : slice
+            Which ones; steps are left out of account, and what is beyond the picture is cut off.
+
+        Returns
+        -------
+        (rows, columns) or (rows, columns, C) array of uint8 or uint16
+
+        Raises
+        ------
+        PictureError
+            When the part is empty, larger than the limits allow, or damaged.
+        """
+
+    def close(self) -> None:
+        """Close the file."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+def opened(path: str | os.PathLike[str], *, limits: DecodeLimits | None = None) -> Reader:
+    """A reader of parts of a picture file.
+
+    NPY, binary PGM, PPM and PAM, and TIFF that is not compressed are mapped into memory, and
+    compressed TIFF is unpacked by strips or tiles: there limits hold for each part that is read,
+    not for the picture. Other files are read whole, within the limits.
+
+    Parameters
+    ----------
+    path : path
+    limits : DecodeLimits or None
+
+    Raises
+    ------
+    PictureError, MissingExtra
+        As ``read`` does.
+    """
+    limits = limits or DecodeLimits()
+    name = os.fspath(path)
+    try:
+        with open(path, "rb") as stream:
+            head = stream.read(netpbm.HEAD)
+            size = stream.seek(0, os.SEEK_END)
+            stream.seek(0)
+            if head.startswith(tiff.MAGICS):
+                return TiffReader(path, name, limits)
+            if head.startswith(npy.MAGICS):
+                return _npy_reader(Path(path), npy.header_of(stream, name), size, limits)
+        if head.startswith(netpbm.MAGICS):
+            header = netpbm.header_of(head, name)
+            if header.is_mappable:
+                return _netpbm_reader(Path(path), header, size, limits)
+        return WholeReader(reading.read(path, limits=limits), name)
+    except OSError as error:
+        raise PictureError(f"{name}: {error.strerror}") from error
+
+
+def _npy_reader(path: Path, header: npy.Header, size: int, limits: DecodeLimits) -> Reader:
+    name = os.fspath(path)
+    check_size(header.shape[1], header.shape[0], name, _UNLIMITED)
+    npy.check_end(size, header, name)
+    order: Literal["C", "F"] = "F" if header.order == "F" else "C"
+    samples = np.memmap(path, header.kind, "r", header.start, header.shape, order)
+    return MappedReader(samples, (1 << header.depth) - 1, header.depth, Metadata(), name, limits)
+
+
+def _netpbm_reader(path: Path, header: netpbm.Header, size: int, limits: DecodeLimits) -> Reader:
+    name = os.fspath(path)
+    check_size(header.width, header.height, name, _UNLIMITED)
+    end = header.start + int(np.prod(header.shape, dtype=object)) * header.kind.itemsize
+    with path.open("rb") as stream:
+        stream.seek(end)
+        netpbm.check_end(size, end, stream.read(netpbm.TAIL), name)
+    samples = np.memmap(path, header.kind, "r", header.start, header.shape)
+    return MappedReader(samples, header.maxval, header.depth, header.metadata, name, limits)
+
+
+_UNLIMITED = DecodeLimits(1 << 62, 1 << 62)
+
+
+class MappedReader:
+    """Reads parts of a file whose samples lie in it as in memory.
+
+    Parameters
+    ----------
+    samples : memory map
+    maxval : int
+        Largest sample that the file may have.
+    depth : int
+    metadata : Metadata
+    name : str
+        What to call the file in messages.
+    limits : DecodeLimits
+        Hold for each part.
+    """
+
+    def __init__(
+        self,
+        samples: np.ndarray,
+        maxval: int,
+        depth: int,
+        metadata: Metadata,
+        name: str,
+        limits: DecodeLimits,
+    ):
+        self.shape = samples.shape
+        self.depth = depth
+        self.metadata = metadata
+        self.name = name
+        self._samples = samples
+        self._maxval = maxval
+        self._limits = limits
+
+    def read(self, rows: slice, columns: slice) -> np.ndarray:
+        """Samples of a part of the picture; see ``Reader.read``."""
+        rows, columns = check_part(self.shape, rows, columns, self.name, self._limits)
+        samples = np.array(self._samples[rows, columns]).view(np.ndarray)
+        if samples.dtype == bool:
+            samples = samples.view(np.uint8)
+        netpbm.check_levels(samples, self._maxval, self.name)
+        return samples.astype(type_of(self.depth), copy=False)
+
+    def __enter__(self) -> "MappedReader":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file, which is closed when the last array of it goes."""
+        del self._samples
+
+
+class WholeReader:
+    """Gives parts of a picture that was read whole.
+
+    Parameters
+    ----------
+    picture : Picture
+    name : str
+        What to call the file in messages.
+    """
+
+    def __init__(self, picture: Picture, name: str):
+        self.shape = picture.samples.shape
+        self.depth = picture.depth
+        self.metadata = picture.metadata
+        self.name = name
+        self._samples = picture.samples
+
+    def read(self, rows: slice, columns: slice) -> np.ndarray:
+        """Samples of a part of the picture; see ``Reader.read``."""
+        return self._samples[check_part(self.shape, rows, columns, self.name, _UNLIMITED)].copy()
+
+    def __enter__(self) -> "WholeReader":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """There is nothing left to close."""

@@ -1,0 +1,196 @@
+"""What the tags of a TIFF file say besides the samples: depth, profile, EXIF, resolution, texts."""
+
+import contextlib
+import struct
+from fractions import Fraction
+from typing import Any
+
+from mmpcodec.metadata import Metadata, Resolution, Unit
+from mmpcodec.pictures import exif
+from mmpcodec.pictures.exif import Directory, ReadAt
+
+MAX_SAMPLE_VALUE = 281
+WHITE_IS_ZERO = 0
+X_RESOLUTION, Y_RESOLUTION, RESOLUTION_UNIT = 282, 283, 296
+XMP, ICC = 700, 34675
+TEXTS = {269: "Title", 270: "Description", 305: "Software"}
+"""Tags of texts, and the keywords that PNG has for the same."""
+
+_UNITS: dict[int, Unit] = {1: "none", 2: "inch", 3: "centimetre"}
+_CENTIMETRE = 3
+_BYTE, _ASCII, _SHORT, _RATIONAL, _UNDEFINED = 1, 2, 3, 5, 7
+_MOST = (1 << 32) - 1
+
+Tag = tuple[int, int, int, bytes, bool]
+"""As tifffile takes them: code, type, count, bytes, whether only once."""
+
+
+def depth_of(page: Any) -> int:
+    """Bits of a sample: BitsPerSample, or fewer where MaxSampleValue says so.
+
+    MaxSampleValue counts where it is the largest that some whole number of bits holds, in files of
+    8 and 16 bits: 4095 says that 12 of 16 are used. Other values are statistics.
+    """
+    bits = page.bitspersample
+    if page.photometric == WHITE_IS_ZERO:
+        return bits
+    tag = page.tags.get(MAX_SAMPLE_VALUE)
+    values = () if tag is None else tag.value if isinstance(tag.value, tuple) else (tag.value,)
+    if bits in (8, 16) and values and len(set(values)) == 1 and isinstance(values[0], int):
+        used = values[0].bit_length()
+        if bits - 8 < used < bits and values[0] == (1 << used) - 1:
+            return used
+    return bits
+
+
+def max_sample_value(depth: int, planes: int, order: str) -> Tag:
+    """The tag that says how many bits there are."""
+    value = struct.pack(f"{order}{planes}H", *[(1 << depth) - 1] * planes)
+    return MAX_SAMPLE_VALUE, _SHORT, planes, value, True
+
+
+def metadata_of(page: Any, read_at: ReadAt, order: str, big: bool) -> Metadata:
+    """What the tags of the only page say besides the samples.
+
+    Raises
+    ------
+    ValueError
+        When they are damaged.
+    """
+    tags = frozenset({*exif.KEPT, *TEXTS, XMP, ICC, X_RESOLUTION, Y_RESOLUTION, RESOLUTION_UNIT})
+    found = exif.directory_at(read_at, page.offset, order, big=big, tags=tags)
+    entries = found.entries
+    text = tuple(
+        (keyword, _text(entries[tag][2])) for tag, keyword in TEXTS.items() if tag in entries
+    )
+    kept = {tag: entries[tag] for tag in entries if tag in exif.KEPT}
+    directory = Directory(kept, found.below)
+    return Metadata(
+        icc=entries[ICC][2] if ICC in entries else b"",
+        exif=exif.structure(order, directory) if directory else b"",
+        xmp=entries[XMP][2].rstrip(b"\0") if XMP in entries else b"",
+        resolution=_resolution(entries, order),
+        text=text,
+    )
+
+
+def _text(value: bytes) -> str:
+    value = value.rstrip(b"\0")
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value.decode("latin-1")
+
+
+def _resolution(entries: dict[int, tuple[int, int, bytes]], order: str) -> Resolution | None:
+    numbers = []
+    for tag in (X_RESOLUTION, Y_RESOLUTION):
+        value = entries.get(tag, (0, 0, b""))[2]
+        if len(value) != 8:
+            return None
+        number, parts = struct.unpack(f"{order}II", value)
+        if not number or not parts:
+            return None
+        numbers.append(Fraction(number, parts))
+    _, _, unit = entries.get(RESOLUTION_UNIT, (0, 0, b""))
+    code = struct.unpack(f"{order}H", unit)[0] if len(unit) == 2 else 2
+    return Resolution(numbers[0], numbers[1], _UNITS.get(code, "none"))
+
+
+def with_metadata(data: bytes, metadata: Metadata, order: str) -> bytes:
+    """A TIFF file of one page with tags that say the same as metadata, as far as TIFF can.
+
+    Its directory is written anew behind the rest, for tifffile writes no directories below it.
+
+    Parameters
+    ----------
+    data : bytes
+        A file without such tags, of less than 4 GiB.
+    metadata : Metadata
+    order : {"<", ">"}
+        Byte order of the file, as ``order_for`` gives it.
+    """
+    added = _directory_of(metadata, order)
+    if not added:
+        return data
+    read_at = _reader(data)
+    (place,) = struct.unpack_from(f"{order}I", data, 4)
+    whole = exif.directory_at(read_at, place, order)
+    added.entries = whole.entries | added.entries
+    end = len(data) + len(data) % 2
+    head = data[:4] + struct.pack(f"{order}I", end)
+    return head + data[8:].ljust(end - 8, b"\0") + exif.packed(order, added, end)
+
+
+def order_for(metadata: Metadata) -> str:
+    """Byte order of a file that can take the EXIF as it is."""
+    return ">" if metadata.exif.startswith(b"MM") else "<"
+
+
+def _directory_of(metadata: Metadata, order: str) -> Directory:
+    found = Directory()
+    if metadata.exif:
+        # ``holds_exif`` says so where it is lost.
+        with contextlib.suppress(ValueError, struct.error):
+            _, found = exif.parsed(metadata.exif)
+    entries = {tag: value for tag, value in found.entries.items() if tag in exif.KEPT}
+    for tag, keyword in TEXTS.items():
+        said = next((said for name, said in metadata.text if name == keyword), None)
+        if said is not None and holds_text(keyword, said):
+            value = said.encode() + b"\0"
+            entries[tag] = _ASCII, len(value), value
+    for tag, kind, value in ((XMP, _BYTE, metadata.xmp), (ICC, _UNDEFINED, metadata.icc)):
+        if value:
+            entries[tag] = kind, len(value), value
+    if numbers := _numbers(metadata.resolution):
+        for tag, number in zip((X_RESOLUTION, Y_RESOLUTION), numbers[:2], strict=True):
+            value = struct.pack(f"{order}II", number.numerator, number.denominator)
+            entries[tag] = _RATIONAL, 1, value
+        entries[RESOLUTION_UNIT] = _SHORT, 1, struct.pack(f"{order}H", numbers[2])
+    return Directory(entries, found.below)
+
+
+def _numbers(resolution: Resolution | None) -> tuple[Fraction, Fraction, int] | None:
+    """Numbers and code of the unit, metres as centimetres; None where TIFF has none for them."""
+    if resolution is None:
+        return None
+    codes = {name: code for code, name in _UNITS.items()}
+    code = codes.get(resolution.unit, _CENTIMETRE)
+    parts = 100 if resolution.unit == "metre" else 1
+    x, y = (_fitted(value / parts) for value in (resolution.x, resolution.y))
+    return (x, y, code) if min(x, y) > 0 and max(x, y) <= _MOST else None
+
+
+def _fitted(value: Fraction) -> Fraction:
+    """The nearest fraction whose parts TIFF can hold."""
+    return value.limit_denominator(max(1, int(_MOST / max(value, Fraction(1)))))
+
+
+def holds_exif(data: bytes) -> bool:
+    """Whether a TIFF file gives EXIF back as it is: in one form, and without a small picture."""
+    try:
+        order, found = exif.parsed(data)
+    except (ValueError, struct.error):
+        return False
+    kept = {tag: value for tag, value in found.entries.items() if tag in exif.KEPT}
+    return exif.structure(order, Directory(kept, found.below)) == data
+
+
+def holds_text(keyword: str, said: str) -> bool:
+    """Whether TIFF has a tag for a text."""
+    try:
+        said.encode()
+    except UnicodeEncodeError:
+        return False
+    return keyword in TEXTS.values() and "\0" not in said and bool(said)
+
+
+def holds_resolution(resolution: Resolution) -> bool:
+    """Whether TIFF can hold a resolution as it is."""
+    numbers = _numbers(resolution)
+    parts = 100 if resolution.unit == "metre" else 1
+    return numbers is not None and numbers[:2] == (resolution.x / parts, resolution.y / parts)
+
+
+def _reader(data: bytes) -> ReadAt:
+    return lambda start, size: data[start : start + size]
