@@ -25,7 +25,7 @@ from timing import median_seconds
 import mmpcodec
 from mmpcodec import EncodeParams
 from mmpcodec.backends.cpu import CpuBackend
-from mmpcodec.codec.encoder import finish
+from mmpcodec.codec.tile_encoder import TileEncoding, TileSource, encode_tiles
 
 
 def psnr(picture: np.ndarray, decoded: np.ndarray) -> float:
@@ -39,6 +39,14 @@ def row(name: str, encode: float, decode: float | None, size: int, picture, deco
     return f"| {name} | {1000 * encode:.1f} | {decode_ms} | {bpp:.4f} | {quality:.2f} |"
 
 
+def encoded_by(
+    backend: CpuBackend, picture: np.ndarray, params: EncodeParams, threads: int
+) -> TileEncoding:
+    """The picture as one tile, by a backend of some SIMD level."""
+    source = TileSource(picture, picture, 8)
+    return encode_tiles([source], [params], {params.tools: backend}, threads, None)[0]
+
+
 def bench_mmp(picture: np.ndarray, lam: float, preset: str, brute_force: bool) -> None:
     params = EncodeParams.from_options(lam, preset=preset)
     levels = CpuBackend.levels()
@@ -47,8 +55,7 @@ def bench_mmp(picture: np.ndarray, lam: float, preset: str, brute_force: bool) -
             backend = CpuBackend(level)
 
             def encode(backend=backend, threads=threads):
-                coded = backend.encode(picture, params, threads=threads)
-                return finish(picture, coded, params, backend)
+                return encoded_by(backend, picture, params, threads)
 
             encoding = encode()
             data = encoding.data
@@ -59,8 +66,7 @@ def bench_mmp(picture: np.ndarray, lam: float, preset: str, brute_force: bool) -
             print(row(name, seconds, decode, size, picture, encoding.samples))
     if brute_force:
         start = time.perf_counter()
-        coded = CpuBackend("brute-force").encode(picture, params, threads=1)
-        plain = finish(picture, coded, params, CpuBackend())
+        plain = encoded_by(CpuBackend("brute-force"), picture, params, 1)
         seconds = time.perf_counter() - start
         assert plain.data == data
         print(row(f"mmp {preset}, brute force", seconds, None, size, picture, plain.samples))

@@ -24,7 +24,7 @@ def point(picture: np.ndarray, lam: float, post_filter: bool) -> tuple[int, floa
     data = mmpcodec.encode(picture, lam, backend="cpu", post_filter=post_filter)
     found = mmpcodec.inspect(data, decode=True, backend="cpu")
     psnr = float(peak_signal_noise_ratio(picture, found.samples, data_range=255))
-    return len(data), psnr, sum(map(bool, found.header.coefficients))
+    return len(data), psnr, sum(map(bool, found.layers[0].coefficients))
 
 
 def times(picture: np.ndarray, lam: float) -> tuple[float, float]:

@@ -2,7 +2,7 @@
 
     python scripts/vectors.py [FOLDER]
 
-FOLDER is tests/conformance/v0 unless given. ``tests/conformance/README.md`` says what a vector is.
+FOLDER is tests/conformance/v1 unless given. ``tests/conformance/README.md`` says what a vector is.
 Vectors are append-only: a case that exists is left as it is. Those of files that no decoder may
 accept are made of the others.
 """
@@ -12,21 +12,24 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from PIL import Image
 
 import mmpcodec
 from mmpcodec import EncodeParams, FormatError
-from mmpcodec.codec.container import HEADER_SIZE, OFFSETS
+from mmpcodec.metadata import Metadata, Resolution
+from mmpcodec.pictures import Picture, to_bytes
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
-from mutate import repaired  # noqa: E402
+from mutate import cut, places, repaired, with_number  # noqa: E402
 
-FOLDER = ROOT / "tests" / "conformance" / "v0"
+FOLDER = ROOT / "tests" / "conformance" / "v1"
 
 
 def shipped(name: str) -> np.ndarray:
@@ -149,62 +152,196 @@ def cases() -> Iterator[tuple[str, np.ndarray, EncodeParams]]:
     yield "exact-camera", camera[:37, :43], params(500, preset="exact")
 
 
+def pictures() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
+    """Name, picture, parameters and other options of cases that are not 8-bit gray in one tile."""
+    params = EncodeParams.from_options
+    rng = np.random.default_rng(3)
+    i, j = np.indices((70, 90))
+    shade = np.stack([2 * i + j, 200 - i, (3 * j + 40 * (i > j)) % 256], axis=2)
+    colours = (shade + rng.integers(0, 4, shade.shape)).clip(0, 255).astype(np.uint8)
+    alpha = (255 * ((i - 35) ** 2 + (j - 45) ** 2 < 900)).astype(np.uint8)
+    deep = ((shade[..., 0].astype(np.uint32) * 65535) // 300 + rng.integers(0, 40, i.shape)).astype(
+        np.uint16
+    )
+    letters = shipped("terminal.pgm")[8:40, 8:56]
+    screen = np.stack([letters, letters // 2, 255 - letters], axis=2)
+    photo = partial(params, preset="photo", effort=1)
+    exact = params(0, preset="exact")
+
+    yield "rgb-photo", colours, photo(30), {}
+    yield "rgb-text", screen, params(30, preset="text"), {}
+    yield "rgb-mixed", screen, params(60, preset="mixed", effort=1), {}
+    yield "rgb-text-lossless", screen[:20, :20], params(0, preset="text"), {}
+    yield "rgb-exact", colours[:31, :40], exact, {}
+    yield "rgb-saturated", 255 * (colours > 128).astype(np.uint8), photo(4), {}
+    yield "rgba-photo", np.dstack([colours, alpha]), photo(60), {}
+    yield "rgba-exact", np.dstack([colours, alpha])[:31, :40], exact, {}
+    yield "gray-alpha-photo", np.dstack([colours[..., 0], alpha]), photo(60), {}
+    yield "gray-alpha-text", np.dstack([letters, letters]), params(40, preset="text"), {}
+    yield "gray-alpha-exact", np.dstack([colours[..., 0], alpha])[:31, :40], exact, {}
+    for depth in (9, 10, 12, 14, 16):
+        yield f"gray-{depth}-photo", deep[:53, :66] >> (16 - depth), photo(30), {"depth": depth}
+    for depth in (1, 2, 4, 7):
+        own = colours[:24, :30, 0] >> (8 - depth)
+        yield f"gray-{depth}-exact", own, exact, {"depth": depth}
+        yield f"gray-{depth}-photo", own, photo(20), {"depth": depth}
+    yield "gray-1-text-lossless", letters >> 7, params(0, preset="text"), {"depth": 1}
+    for depth in (9, 12, 16):
+        yield f"gray-{depth}-exact", deep[:24, :30] >> (16 - depth), exact, {"depth": depth}
+    wide = np.stack([deep, deep[::-1], 65535 - deep], axis=2)
+    yield "rgb-12-photo", wide[:40, :50] >> 4, photo(40), {"depth": 12}
+    yield "rgb-16-photo", wide[:40, :50], photo(40), {"depth": 16}
+    yield "rgb-16-exact", wide[:16, :20], exact, {"depth": 16}
+    yield "rgb-5-photo", colours[:40, :50] >> 3, photo(20), {"depth": 5}
+    yield "rgba-16-photo", np.dstack([wide, deep])[:24, :30], photo(90), {"depth": 16}
+    yield "rgba-10-exact", np.dstack([wide, deep])[:16, :20] >> 6, exact, {"depth": 10}
+    yield "saturated-16-photo", 65535 * (deep[:40, :50] & 1), photo(2), {"depth": 16}
+    tiles = shipped("camera.pgm")[:150, 60:200]
+    yield "tiles-photo", tiles, photo(60), {"tile_size": 64}
+    yield (
+        "tiles-of-other-tools",
+        np.hstack([colours[:64, :64], screen.repeat(2, 0)]),
+        (params(60, effort=1)),
+        {"tile_size": 64},
+    )
+    yield (
+        "tiles-one-row",
+        np.arange(200, dtype=np.uint8)[None, :],
+        params(8, preset="plain"),
+        ({"tile_size": 64}),
+    )
+    yield "tiles-exact-12", deep[:65, :66] >> 4, exact, {"depth": 12, "tile_size": 64}
+    flat = np.full((16, 16), 9, np.uint8)
+    full = Metadata(
+        icc=bytes(range(256)),
+        exif=b"MM\0*\0\0\0\x08\0\1\1\x12\0\3\0\0\0\1\0\6\0\0\0\0\0\0",
+        xmp=b"<x:xmpmeta xmlns:x='adobe:ns:meta/'/>",
+        resolution=Resolution(Fraction(300), Fraction(1200, 7), "inch"),
+        text=(("Title", "Größe"), ("Comment", ""), ("Comment", "twice")),
+        white=200,
+    )
+    yield "metadata-all", flat, exact, {"metadata": full}
+    for unit in ("none", "centimetre", "metre"):
+        kept = Metadata(resolution=Resolution(Fraction(2835), Fraction(2835), unit))
+        yield f"metadata-unit-{unit}", flat, exact, {"metadata": kept}
+
+
 def damaged(streams: Callable[[str], bytes]) -> Iterator[tuple[str, bytes]]:
     """Name and bytes of each file with an error; ``streams`` gives those of a case."""
 
-    def changed(name: str, place: int, value: int) -> bytes:
+    def changed(name: str, field: str, value: int) -> bytes:
+        return with_number(streams(name), field, value)
+
+    def byte(name: str, place: int, value: int) -> bytes:
         data = bytearray(streams(name))
         data[place] = value
         return repaired(bytes(data))
 
+    camera = streams("camera")
+    yield "bad-magic", b"\x89PNG" + camera[4:]
+    yield "bad-version-0", camera[:8] + b"\0" + camera[9:]
+    yield "bad-version-2", camera[:8] + b"\2" + camera[9:]
+    for field, value in (
+        ("form", 4),
+        ("depth", 0),
+        ("depth", 17),
+        ("width", 0),
+        ("height", (1 << 24) + 1),
+        ("tile size", 63),
+    ):
+        yield f"bad-{field.replace(' ', '-')}-{value}", changed("camera", field, value)
+    yield "bad-header-cut", camera[:15]
+    crc = places(camera)["header CRC"]
+    yield "bad-header-crc", camera[:crc] + b"\0\0\0\0" + camera[crc + 4 :]
+    yield "bad-file-cut", camera[:-1]
+    yield "bad-file-longer", camera + b"\0"
+    place = places(camera)["width"]
+    yield "bad-long-number", repaired(camera[:place] + b"\xb0\0" + camera[place + 1 :])
+    yield "bad-tile-crc", camera[:-1] + bytes([camera[-1] ^ 1])
+    yield "bad-samples-crc", byte("camera", places(camera)["samples CRC"], 0)
+    yield "bad-depth-of-trees", changed("camera", "depth", 12)
+    yield "bad-depth-of-mixed", changed("mixed-preset", "depth", 9)
+    yield "bad-coding", changed("camera", "coding", 3)
+    colours = streams("rgb-photo")
+    yield "bad-layout", with_number(colours, "layout", 3)
+    yield "bad-layout-together", with_number(colours, "layout", 0)
+    yield "bad-layout-of-gray-alpha", with_number(streams("gray-alpha-photo"), "layout", 2)
+    metadata = streams("metadata-all")
+    yield "bad-second-icc", byte("metadata-all", metadata.index(b"MM\0*") - 2, 1)
+    yield "bad-text", metadata.replace("ö".encode(), b"\xff\xff")
+    yield "bad-white", byte("metadata-all", metadata.index(b"\6\2\xc8\1") + 3, 3)
     good = streams("filter-all-classes")
-    yield "bad-filter-class", changed("filter-all-classes", OFFSETS["post filter"], 16)
-    yield "bad-filter-coefficient", changed("filter-all-classes", HEADER_SIZE + 8, 128)
-    yield "bad-filter-cut", repaired(good[: HEADER_SIZE + 23])
-    yield "bad-filter-other-samples", changed("filter-all-classes", HEADER_SIZE + 8, 127)
-    yield "bad-filter-missing", changed("filter-off", OFFSETS["post filter"], 1)
-    yield "bad-fragment-size", changed("camera", OFFSETS["fragment size"], 32)
-    yield "bad-fragment-size-24", changed("photo-noise", OFFSETS["fragment size"], 24)
-    yield "bad-step-missing", changed("camera", OFFSETS["coding"], 1)
-    yield "bad-step-without-prediction", changed("photo-largest-step", OFFSETS["coding"], 0)
-    photo = streams("photo-unfiltered")
-    yield "bad-photo-cut", repaired(photo[: HEADER_SIZE + 40])
-    yield "bad-photo-longer", repaired(photo + bytes(8))
-    yield "bad-templates", changed("photo-templates", OFFSETS["templates"], 5)
-    yield "bad-templates-missing", changed("photo-templates", OFFSETS["templates"], 0)
-    yield "bad-templates-without-prediction", changed("camera", OFFSETS["templates"], 4)
-    yield "bad-dictionary", changed("mixed-preset", OFFSETS["dictionary"], 2)
-    yield "bad-dictionary-missing", changed("mixed-preset", OFFSETS["dictionary"], 0)
-    yield "bad-dictionary-without-prediction", changed("camera", OFFSETS["dictionary"], 1)
-    yield "bad-dictionary-of-photo", changed("photo-unfiltered", OFFSETS["dictionary"], 1)
-    mixed = streams("mixed-preset")
-    yield "bad-mixed-cut", repaired(mixed[: HEADER_SIZE + 60])
-    yield "bad-mixed-longer", repaired(mixed + bytes(8))
-    place = OFFSETS["displaced blocks"]
-    yield "bad-mixed-other-displaced-blocks", changed("mixed-preset", place, 1)
+    place = places(good)["post filter"]
+    yield "bad-filter-class", byte("filter-all-classes", place, 16)
+    yield "bad-filter-coefficient", byte("filter-all-classes", place + 9, 128)
+    yield "bad-filter-cut", repaired(good[: place + 20])
+    yield "bad-filter-other-samples", byte("filter-all-classes", place + 9, 127)
+    yield "bad-fragment-size-24", changed("photo-noise", "fragment size", 24)
+    yield "bad-step", changed("photo-noise", "step", 0)
+    yield "bad-photo-cut", cut(streams("photo-unfiltered"), 40)
+    yield "bad-photo-longer", repaired(streams("photo-unfiltered") + bytes(8))
+    yield "bad-photo-other-step", changed("photo-unfiltered", "step", 1)
+    yield "bad-templates", changed("photo-templates", "templates", 5)
+    yield "bad-templates-missing", changed("photo-templates", "templates", 0)
+    yield "bad-dictionary", changed("mixed-preset", "dictionary", 2)
+    yield "bad-mixed-cut", cut(streams("mixed-preset"), 60)
+    yield "bad-mixed-longer", repaired(streams("mixed-preset") + bytes(8))
+    yield "bad-mixed-other-displaced-blocks", changed("mixed-preset", "displaced blocks", 1)
     exact = streams("exact-camera")
-    yield "bad-exact-cut", repaired(exact[: HEADER_SIZE + 60])
+    yield "bad-exact-cut", cut(exact, 60)
     yield "bad-exact-longer", repaired(exact + bytes(8))
-    yield "bad-exact-filtered", changed("exact-camera", OFFSETS["post filter"], 1)
-    yield "bad-exact-other-payload", changed("exact-camera", HEADER_SIZE + 30, 0)
-    yield "bad-photo-other-step", changed("photo-unfiltered", OFFSETS["step"] + 1, 1)
+    yield "bad-exact-other-payload", byte("exact-camera", places(exact)["payload"] + 30, 0)
+    yield "bad-deep-cut", cut(streams("gray-12-photo"), 30)
 
 
-def write_vector(folder: Path, picture: np.ndarray, params: EncodeParams) -> None:
+def write_vector(
+    folder: Path, picture: np.ndarray, params: EncodeParams, options: dict[str, Any]
+) -> None:
     """Encode a picture and write the files of its vector into a new folder."""
-    encoding = mmpcodec.encode_picture(picture, params, backend="reference")
-    description = {
+    encoding = mmpcodec.encode_picture(picture, params, backend="reference", **options)
+    description: dict[str, Any] = {
         "lam": params.lam,
         "rate_model": params.rate_model,
         "effort": params.effort,
-        "tools": asdict(params.tools) | {"partition": params.tools.partition.name.lower()},
+        "tools": [
+            asdict(tools) | {"partition": tools.partition.name.lower()}
+            for tools in (params.tools, *params.candidates)
+        ],
+    }
+    description |= {name: options[name] for name in ("depth", "tile_size") if name in options}
+    header = encoding.header
+    facts = {
+        "width": header.width,
+        "height": header.height,
+        "form": header.form.title,
+        "depth": header.depth,
+        "tile_size": header.tile_size,
+        "samples_sha256": sha256_of(encoding.samples),
+        "metadata": metadata_as_json(header.metadata),
     }
     folder.mkdir(parents=True)
-    Image.fromarray(picture).save(folder / "image.pgm")
+    (folder / "image.pam").write_bytes(to_bytes(Picture(picture, header.depth), "pam"))
     (folder / "params.json").write_text(json.dumps(description, indent=2) + "\n")
     (folder / "stream.mmp").write_bytes(encoding.data)
-    digest = hashlib.sha256(encoding.samples.tobytes()).hexdigest()
-    (folder / "decoded.sha256").write_text(digest + "\n")
+    (folder / "decoded.json").write_text(json.dumps(facts, indent=2) + "\n")
+
+
+def sha256_of(samples: np.ndarray) -> str:
+    """Of the samples in rows, those of a pixel together, two big-endian bytes above 8 bits."""
+    return hashlib.sha256(samples.astype(samples.dtype.newbyteorder(">")).tobytes()).hexdigest()
+
+
+def metadata_as_json(metadata: Metadata) -> dict[str, Any]:
+    """What JSON can hold of metadata."""
+    found = metadata.resolution
+    return {
+        "icc": metadata.icc.hex(),
+        "exif": metadata.exif.hex(),
+        "xmp": metadata.xmp.hex(),
+        "resolution": found and [str(found.x), str(found.y), found.unit],
+        "text": metadata.text,
+        "white": metadata.white,
+    }
 
 
 def write_damaged(folder: Path, data: bytes) -> None:
@@ -220,9 +357,9 @@ def write_damaged(folder: Path, data: bytes) -> None:
 
 def main() -> None:
     root = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
-    for name, picture, params in cases():
+    for name, picture, params, options in (*((*case, {}) for case in cases()), *pictures()):
         if folder := _missing(root, name):
-            write_vector(folder, picture, params)
+            write_vector(folder, picture, params, options)
     for name, data in damaged(lambda name: (root / name / "stream.mmp").read_bytes()):
         if folder := _missing(root, name):
             write_damaged(folder, data)

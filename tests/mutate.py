@@ -55,7 +55,8 @@ class Walk:
         size = self.number("tile size")
         for _ in range(self.number("chunks")):
             self.number("kind")
-            self.place += self.number("chunk size")
+            size_of_chunk = self.number("chunk size")
+            self.place += size_of_chunk
         count = -(-width // size) * -(-height // size) if size else 1
         if count > len(self.data):
             raise IndexError(count)

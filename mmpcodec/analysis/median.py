@@ -15,8 +15,8 @@ def denoise(samples: Any, radius: int, *, backend: str = "auto") -> np.ndarray:
 
     Parameters
     ----------
-    samples : (H, W) or (H, W, 3) array of uint8 or uint16
-        Colours are filtered one by one.
+    samples : (H, W) or (H, W, 2 to 4) array of uint8 or uint16
+        Colours are filtered one by one; alpha, second of two or last of four, stays.
     radius : int
         1 to 127: the square has 2 radius + 1 rows and columns.
     backend : {"auto", "cpu", "cuda", "reference"}
@@ -35,14 +35,17 @@ def denoise(samples: Any, radius: int, *, backend: str = "auto") -> np.ndarray:
     radius = integer("radius", radius)
     check_median_radius(radius)
     samples = np.asarray(samples)
-    colours = samples.ndim == 3 and samples.shape[2] == 3
-    if samples.dtype.name not in ("uint8", "uint16") or not (samples.ndim == 2 or colours):
+    shaped = samples.ndim == 2 or (samples.ndim == 3 and 2 <= samples.shape[2] <= 4)
+    if samples.dtype.name not in ("uint8", "uint16") or not shaped:
         raise ParameterError(
             f"samples of shape {samples.shape} and type {samples.dtype}: must be (height, width) "
-            "or (height, width, 3) of uint8 or uint16"
+            "or (height, width, 2 to 4) of uint8 or uint16"
         )
     size = 2 * radius + 1
-    if not colours:
+    if samples.ndim == 2:
         return median_filter(samples, size, backend=backend)
-    channels = np.moveaxis(samples, 2, 0)
-    return np.stack([median_filter(channel, size, backend=backend) for channel in channels], 2)
+    filtered = samples.copy()
+    for number in range(1 if samples.shape[2] == 2 else 3):
+        plane = np.ascontiguousarray(samples[..., number])
+        filtered[..., number] = median_filter(plane, size, backend=backend)
+    return filtered

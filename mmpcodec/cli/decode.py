@@ -10,6 +10,8 @@ from mmpcodec.cli import batch, options, output
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.plan import Job, plan
 from mmpcodec.cli.printing import Printer
+from mmpcodec.errors import ParameterError
+from mmpcodec.metadata import Metadata
 from mmpcodec.params import DecodeLimits
 
 DEFAULT_FORMAT = "png"
@@ -23,6 +25,9 @@ class Decoded:
     output: str
     width: int
     height: int
+    form: str
+    depth: int
+    bad_tiles: int
     input_bytes: int
     output_bytes: int
     format: str
@@ -36,7 +41,7 @@ class Decoded:
         return (
             f"{output.shown_pair(self.input, self.output)}: {self.width}x{self.height}, "
             f"{self.input_bytes} -> {self.output_bytes} bytes, {self.seconds:.2f} s, "
-            f"backend {self.backend}"
+            f"backend {self.backend}" + (f", {self.bad_tiles} bad tiles" if self.bad_tiles else "")
         )
 
 
@@ -51,6 +56,15 @@ def decode(
             help="Format of the output, if its name does not say.",
         ),
     ] = None,
+    region: Annotated[
+        str | None,
+        typer.Option(metavar="X,Y,W,H", help="Decode these pixels only, and the tiles they touch."),
+    ] = None,
+    allow_partial: Annotated[
+        bool,
+        typer.Option("--allow-partial", help="Show bad tiles as 0 instead of giving up; exit 3."),
+    ] = False,
+    strip: options.Strip = None,
     backend: options.BackendName = "auto",
     size_limit: options.SizeLimit = options.DEFAULT_LIMITS.max_pixels,
     dimension_limit: options.DimensionLimit = options.DEFAULT_LIMITS.max_dimension,
@@ -62,7 +76,8 @@ def decode(
 ) -> ExitCode:
     """Decode mmp files to pictures.
 
-    The output is IN with the suffix .png, unless -o, -O or --format says otherwise.
+    The output is IN with the suffix .png, unless -o, -O or --format says otherwise. Metadata are
+    kept where the format holds them; what is lost is said.
     """
     limits = DecodeLimits(size_limit, dimension_limit)
 
@@ -73,39 +88,66 @@ def decode(
         pictures.check_format(format)
     elif out is not None and out != output.STANDARD:
         format = pictures.format_of(out)
+    area = None if region is None else _area(region)
+    Metadata().without(*(strip or ()))
     chosen_format = format or DEFAULT_FORMAT
     files = plan(inputs, f".{chosen_format}", out=out, folder=folder, force=force)
     chosen = backends.get(backend)
 
+    to_stderr = any(job.target == output.STANDARD for job in files)
+    printer = Printer(as_json, quiet, False, to_stderr)
+    partial = False
+
     def work(job: Job, progress: batch.Progress) -> Decoded:
-        data = output.read(job.source)
+        nonlocal partial
+        data = output.mapped(job.source)
         started = time.perf_counter()
         found = mmpcodec.inspect(
             data,
             decode=True,
+            region=area,
+            allow_partial=allow_partial,
             limits=limits,
             backend=chosen.name,
             threads=threads or (1 if jobs > 1 else None),
             progress=progress,
         )
         seconds = time.perf_counter() - started
-        samples, depth = found.samples, found.header.bit_depth
+        samples, header = found.samples, found.header
         assert samples is not None
-        picture = pictures.to_bytes(pictures.Picture(samples, depth), chosen_format)
+        for bad in found.bad_tiles:
+            partial = True
+            printer.note(f"{job.name}: {bad.error}")
+        metadata = header.metadata.without(*(strip or ()))
+        picture = pictures.Picture(samples, header.depth, metadata)
+        coded = pictures.to_bytes(picture, chosen_format)
         assert job.target is not None
-        output.write(job.target, picture, force=force)
+        output.write(job.target, coded, force=force)
+        if names := pictures.lost(picture, chosen_format):
+            printer.note(f"{job.name}: {chosen_format} cannot hold all of: {', '.join(names)}")
         height, width = samples.shape[:2]
         return Decoded(
             input=job.source,
             output=job.target,
             width=width,
             height=height,
+            form=header.form.title,
+            depth=header.depth,
+            bad_tiles=len(found.bad_tiles),
             input_bytes=len(data),
-            output_bytes=len(picture),
+            output_bytes=len(coded),
             format=chosen_format,
             seconds=seconds,
             backend=chosen.name,
         )
 
-    to_stderr = any(job.target == output.STANDARD for job in files)
-    return batch.run(files, work, Printer(as_json, quiet, False, to_stderr), at_once=jobs)
+    code = batch.run(files, work, printer, at_once=jobs)
+    return ExitCode.PARTLY_FAILED if partial and code == ExitCode.DONE else code
+
+
+def _area(region: str) -> tuple[int, ...]:
+    """The numbers of a region."""
+    parts = region.split(",")
+    if len(parts) != 4 or not all(part.strip().isdigit() for part in parts):
+        raise ParameterError(f"region = {region!r}: must be X,Y,W,H, four integers from 0 on")
+    return tuple(map(int, parts))

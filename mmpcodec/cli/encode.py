@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mmpcodec.cli import batch, options, output
-from mmpcodec.cli.encodings import Encodings, InGroups, OneByOne, ToTarget, work_of
+from mmpcodec.cli.encodings import Encodings, InGroups, OneByOne, Setting, ToTarget, work_of
 from mmpcodec.cli.exits import ExitCode
+from mmpcodec.cli.large import encode_by_tiles
 from mmpcodec.cli.plan import Job, plan
 from mmpcodec.cli.printing import Printer, finite, quality_text, tools_text
-from mmpcodec.errors import MmpError
-from mmpcodec.params import AUTO, EncodeParams, check_median_radius
+from mmpcodec.errors import MmpError, ParameterError
+from mmpcodec.metadata import Metadata
+from mmpcodec.params import AUTO, EncodeParams, check_median_radius, check_tile_size
 from mmpcodec.quantities import parse_bytes
 
 if TYPE_CHECKING:
@@ -27,6 +29,9 @@ class Encoded:
     output: str
     width: int
     height: int
+    form: str
+    depth: int
+    tiles: int
     input_bytes: int
     output_bytes: int
     bits_per_pixel: float
@@ -48,10 +53,17 @@ class Encoded:
         ]
         return {**asdict(self), "psnr": finite(self.psnr), "passes": passes}
 
+    def _kind(self) -> str:
+        """What it is, unless it is 8-bit gray in one tile."""
+        plain = (self.form, self.depth) == ("gray", 8)
+        form = "" if plain else f"{self.form} of {self.depth} bits, "
+        return form + (f"{self.tiles} tiles, " if self.tiles > 1 else "")
+
     def text(self, verbose: bool) -> str:
         line = (
             f"{output.shown_pair(self.input, self.output)}: {self.width}x{self.height}, "
-            f"{self.input_bytes} -> {self.output_bytes} bytes, {self.bits_per_pixel:.3f} bpp, "
+            f"{self._kind()}{self.input_bytes} -> {self.output_bytes} bytes, "
+            f"{self.bits_per_pixel:.3f} bpp, "
             f"{quality_text(self.psnr)}, {self.seconds:.2f} s, backend {self.backend}"
         )
         if self.passes:
@@ -85,6 +97,9 @@ def encode(
     effort: options.Effort = 6,
     rate_model: options.RateModel = "adaptive",
     denoise: options.Denoise = None,
+    depth: options.Depth = None,
+    strip: options.Strip = None,
+    tile: options.TileSize = 0,
     backend: options.BackendName = "auto",
     threads: options.Threads = None,
     jobs: options.Jobs = 1,
@@ -96,18 +111,23 @@ def encode(
     quiet: options.Quiet = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Print more.")] = False,
 ) -> ExitCode:
-    """Encode pictures: 8-bit gray ones, and without loss all of 1 to 16 bits, gray and colour.
+    """Encode pictures: gray and colours of 1 to 16 bits, with alpha and metadata.
 
     Reads PNG, TIFF, PGM, PPM, PAM, BMP, JPEG, NPY and mmp files, and DICOM with the extra "dicom".
     The output is IN with the suffix .mmp, unless -o or -O says otherwise. At most one of lambda,
-    quality and the three targets is given; a target is that of each file. With --denoise PSNR is
-    that against the filtered picture.
+    quality and the three targets is given; a target is that of each file. Alpha is coded without
+    loss. With --denoise PSNR is that against the filtered picture. With --tile a picture can be
+    larger than memory, if it is NPY, PGM, PPM, PAM or TIFF.
     """
-    from mmpcodec.codec.points import psnr_of, squared_error
+    from mmpcodec.codec.points import psnr_of
     from mmpcodec.codec.targets import lambda_or_target
 
     if denoise is not None:
         check_median_radius(denoise, "denoise")
+    if depth is not None and not 1 <= depth <= 16:
+        raise ParameterError(f"depth = {depth}: must be from 1 to 16")
+    check_tile_size(tile)
+    Metadata().without(*(strip or ()))
     size = None if target_size is None else parse_bytes("target_size", target_size)
     lam, target = lambda_or_target(lam, quality, size, target_bpp, target_psnr)
     params = EncodeParams.from_options(
@@ -137,39 +157,47 @@ def encode(
     chosen = backends.get(backend, work_of(files) if weighs else 0, params.tools)
     threads = threads or (1 if jobs > 1 else None)
     at_once = jobs
-    source: Encodings = OneByOne(params, chosen.name, threads, denoise)
+    setting = Setting(params, chosen.name, threads, denoise, depth, strip or (), tile)
+    source: Encodings = OneByOne(setting)
     if target is not None:
-        source = ToTarget(params, chosen.name, threads, denoise, target, show_pass)
-    elif chosen.name == "cuda" and len(files) > 1:
-        source, at_once = InGroups(params, chosen.name, threads, files, denoise), 1
+        source = ToTarget(setting, target, show_pass)
+    elif chosen.name == "cuda" and len(files) > 1 and not tile:
+        source, at_once = InGroups(setting, files), 1
+    by_tiles = tile and target is None and denoise is None
 
     def work(job: Job, progress: batch.Progress) -> Encoded:
-        found = source.of(job, progress)
-        encoding, samples = found.encoding, found.samples
-        trace = encoding.trace
-        if verify:
-            check_decodes(encoding, progress)
         assert job.target is not None
-        output.write(job.target, encoding.data, force=force)
-        height, width = samples.shape[:2]
+        if by_tiles and job.source != output.STANDARD:
+            found = encode_by_tiles(job, setting, progress, force=force, verify=verify)
+        else:
+            found = source.of(job, progress)
+            assert found.encoding is not None
+            if verify:
+                check_decodes(found.encoding, progress)
+            output.write(job.target, found.encoding.data, force=force)
+        header = found.header
+        pixels = header.width * header.height
         return Encoded(
             input=job.source,
             output=job.target,
-            width=width,
-            height=height,
+            width=header.width,
+            height=header.height,
+            form=header.form.title,
+            depth=header.depth,
+            tiles=len(header.tile_bytes),
             input_bytes=found.input_bytes,
-            output_bytes=len(encoding.data),
-            bits_per_pixel=8 * len(encoding.data) / (width * height),
-            psnr=psnr_of(squared_error(samples, encoding.samples), samples.size),
-            lam=encoding.lam,
+            output_bytes=found.output_bytes,
+            bits_per_pixel=8 * found.output_bytes / pixels,
+            psnr=psnr_of(found.distortion, pixels, header.depth),
+            lam=found.lam,
             seconds=found.seconds,
-            backend=encoding.backend,
+            backend=found.backend,
             verified=verify,
-            bits=trace.bits,
-            leaves=sum(trace.leaves()),
-            blocks={kind: int(table.sum()) for kind, table in trace.blocks().items()},
-            modes=trace.modes(),
-            passes=encoding.passes,
+            bits=found.bits,
+            leaves=found.leaves,
+            blocks=found.blocks,
+            modes=found.modes,
+            passes=found.passes,
         )
 
     if verbose:
@@ -197,7 +225,7 @@ def check_decodes(encoding: "Encoding", progress: batch.Progress) -> None:
         raise MmpError(f"verification failed, nothing was written: {error}") from error
     wrong = np.argwhere(decoded != encoding.samples)
     if len(wrong):
-        row, column = wrong[0]
+        row, column = wrong[0][:2]
         raise MmpError(
             f"verification failed, nothing was written: {len(wrong)} samples differ, "
             f"the first in row {row}, column {column}"

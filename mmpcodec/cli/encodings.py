@@ -1,8 +1,9 @@
 """Where ``mmp encode`` gets its encodings from: one picture at a time, or groups on a device."""
 
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -16,9 +17,58 @@ if TYPE_CHECKING:
     import numpy as np
 
     from mmpcodec import Encoding, Pass, Target
+    from mmpcodec.codec.container import Header
+    from mmpcodec.metadata import Metadata
 
 GROUP = 64
 """Pictures that are read and encoded at once; more do not make a device faster."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How pictures are read and encoded.
+
+    Parameters
+    ----------
+    params : EncodeParams
+    backend : str
+    threads : int or None
+    denoise : int or None
+        Radius of the median filter that comes first.
+    depth : int or None
+        Bits of a sample, in place of what files say.
+    strip : sequence of str
+        Kinds of metadata to leave out.
+    tile_size : int
+    """
+
+    params: EncodeParams
+    backend: str
+    threads: int | None
+    denoise: int | None = None
+    depth: int | None = None
+    strip: Sequence[str] = ()
+    tile_size: int = 0
+
+    def metadata(self, metadata: "Metadata") -> "Metadata":
+        """What is kept of them; a white that the depth cannot hold is not."""
+        kept = metadata.without(*self.strip)
+        if kept.white is not None and self.depth is not None and kept.white >> self.depth:
+            kept = replace(kept, white=None)
+        return kept
+
+    def read(self, job: Job) -> "Picture":
+        """Read a picture."""
+        from mmpcodec import pictures
+
+        data = output.read(job.source)
+        picture = pictures.from_bytes(data, job.name)
+        samples, depth = picture.samples, self.depth or picture.depth
+        if self.denoise is not None:
+            from mmpcodec.analysis import median
+
+            samples = median.denoise(samples, self.denoise, backend=self.backend)
+        return Picture(samples, depth, self.metadata(picture.metadata), len(data))
 
 
 @dataclass(frozen=True)
@@ -27,31 +77,59 @@ class Picture:
 
     samples: "np.ndarray"
     depth: int
+    metadata: "Metadata"
     input_bytes: int
-
-    @classmethod
-    def of(cls, job: Job, denoise: int | None, backend: str) -> "Picture":
-        """Read a picture; ``denoise`` is the radius of a median filter there, or None."""
-        from mmpcodec import pictures
-
-        data = output.read(job.source)
-        picture = pictures.from_bytes(data, job.name)
-        samples = picture.samples
-        if denoise is not None:
-            from mmpcodec.analysis import median
-
-            samples = median.denoise(samples, denoise, backend=backend)
-        return cls(samples, picture.depth, len(data))
 
 
 @dataclass(frozen=True)
 class Found:
-    """An encoding, what it is of, and the time that it took."""
+    """What encoding a picture came to, and the time that it took."""
 
-    encoding: "Encoding"
-    samples: "np.ndarray"
+    header: "Header"
     input_bytes: int
+    output_bytes: int
     seconds: float
+    backend: str
+    lam: float
+    distortion: float
+    bits: dict[str, float]
+    leaves: int = 0
+    blocks: dict[str, int] = field(default_factory=dict)
+    modes: dict[str, int] = field(default_factory=dict)
+    passes: "tuple[Pass, ...]" = ()
+    encoding: "Encoding | None" = None
+
+    @classmethod
+    def of(cls, encoding: "Encoding", picture: Picture, seconds: float) -> "Found":
+        """What an encoding came to."""
+        from mmpcodec.codec.points import distortion
+
+        bits: Counter[str] = Counter()
+        blocks: Counter[str] = Counter()
+        modes: Counter[str] = Counter()
+        leaves = 0
+        for layer in encoding.layers:
+            trace = layer.trace
+            assert trace is not None
+            bits.update(trace.bits)
+            blocks.update({kind: int(table.sum()) for kind, table in trace.blocks().items()})
+            modes.update(trace.modes())
+            leaves += sum(trace.leaves())
+        return cls(
+            encoding.header,
+            picture.input_bytes,
+            len(encoding.data),
+            seconds,
+            encoding.backend,
+            encoding.lam,
+            distortion(picture.samples, encoding.samples, picture.depth),
+            dict(bits),
+            leaves,
+            dict(blocks),
+            dict(modes),
+            encoding.passes,
+            encoding,
+        )
 
 
 class Encodings(Protocol):
@@ -63,16 +141,11 @@ class Encodings(Protocol):
 class OneByOne:
     """Encodes each picture when it is asked for."""
 
-    def __init__(
-        self, params: EncodeParams, backend: str, threads: int | None, denoise: int | None = None
-    ):
-        self.params = params
-        self.backend = backend
-        self.threads = threads
-        self.denoise = denoise
+    def __init__(self, setting: Setting):
+        self.setting = setting
 
     def of(self, job: Job, progress: Progress) -> Found:
-        return self.encode([Picture.of(job, self.denoise, self.backend)], progress)[0]
+        return self.encode([self.setting.read(job)], progress)[0]
 
     def encode(
         self, pictures: Sequence[Picture], progress: Progress, **options: Any
@@ -83,19 +156,22 @@ class OneByOne:
         """
         import mmpcodec
 
+        setting = self.setting
         started = time.perf_counter()
         encodings = mmpcodec.encode_pictures(
             [picture.samples for picture in pictures],
-            self.params,
+            setting.params,
             depth=pictures[0].depth,
-            backend=self.backend,
-            threads=self.threads,
+            metadata=[picture.metadata for picture in pictures],
+            tile_size=setting.tile_size,
+            backend=setting.backend,
+            threads=setting.threads,
             progress=progress,
             **options,
         )
         seconds = (time.perf_counter() - started) / len(pictures)
         return [
-            Found(encoding, picture.samples, picture.input_bytes, seconds)
+            Found.of(encoding, picture, seconds)
             for encoding, picture in zip(encodings, pictures, strict=True)
         ]
 
@@ -105,10 +181,7 @@ class ToTarget(OneByOne):
 
     Parameters
     ----------
-    params : EncodeParams
-    backend : str
-    threads : int or None
-    denoise : int or None
+    setting : Setting
     target : Target
     on_pass : callable
         ``on_pass(job, number, Pass)`` is told of each pass, its number from 1.
@@ -116,14 +189,11 @@ class ToTarget(OneByOne):
 
     def __init__(
         self,
-        params: EncodeParams,
-        backend: str,
-        threads: int | None,
-        denoise: int | None,
+        setting: Setting,
         target: "Target",
         on_pass: "Callable[[Job, int, Pass], None]",
     ):
-        super().__init__(params, backend, threads, denoise)
+        super().__init__(setting)
         self.target = target
         self.on_pass = on_pass
 
@@ -136,7 +206,7 @@ class ToTarget(OneByOne):
             progress.say(f"pass {number + 1}")
 
         progress.say("pass 1")
-        picture = Picture.of(job, self.denoise, self.backend)
+        picture = self.setting.read(job)
         return self.encode([picture], progress, target=self.target, on_pass=told)[0]
 
 
@@ -145,24 +215,13 @@ class InGroups(OneByOne):
 
     Parameters
     ----------
-    params : EncodeParams
-    backend : str
-    threads : int or None
+    setting : Setting
     jobs : sequence of Job
         All jobs, in the order in which they will be asked for.
-    denoise : int or None
-        Radius of the median filter that comes first.
     """
 
-    def __init__(
-        self,
-        params: EncodeParams,
-        backend: str,
-        threads: int | None,
-        jobs: Sequence[Job],
-        denoise: int | None = None,
-    ):
-        super().__init__(params, backend, threads, denoise)
+    def __init__(self, setting: Setting, jobs: Sequence[Job]):
+        super().__init__(setting)
         groups = [tuple(jobs[i : i + GROUP]) for i in range(0, len(jobs), GROUP)]
         self._group_of = {id(job): group for group in groups for job in group}
         self._found: dict[int, Found | MmpError] = {}
@@ -179,7 +238,7 @@ class InGroups(OneByOne):
         read: dict[int, Picture] = {}
         for job in group:
             try:
-                read[id(job)] = Picture.of(job, self.denoise, self.backend)
+                read[id(job)] = self.setting.read(job)
             except MmpError as error:
                 self._found[id(job)] = error
         for depth in sorted({picture.depth for picture in read.values()}):

@@ -160,7 +160,7 @@ def _layer_lines(layers: "Sequence[LayerCoding]") -> Iterator[str]:
         yield f"layer    {name}, {size} bytes{tiles}: {tools}"
 
 
-def _sums(rows: "Iterable[Iterable[int]]") -> list[int]:
+def _sums(rows: Iterable[Any]) -> list[int]:
     return [int(sum(column)) for column in zip(*rows, strict=True)]
 
 
@@ -174,8 +174,10 @@ def _summed_bits(traces: "Iterable[Trace]") -> dict[str, float]:
 
 def _blocks(traces: "Sequence[Trace]") -> "dict[str, np.ndarray]":
     """Numbers of blocks by kind, of all layers."""
+    import numpy as np
+
     each = [trace.blocks() for trace in traces]
-    return {kind: sum(own[kind] for own in each) for kind in each[0]}
+    return {kind: np.sum([own[kind] for own in each], axis=0) for kind in each[0]}
 
 
 def _modes(traces: "Sequence[Trace]") -> dict[str, int]:

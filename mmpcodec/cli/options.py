@@ -92,6 +92,30 @@ TargetPsnr = Annotated[
     float | None,
     typer.Option(metavar="DB", help="Search lambda: the smallest file of at least so many dB."),
 ]
+Depth = Annotated[
+    int | None,
+    typer.Option(
+        metavar="BITS",
+        help="Bits of a sample, 1 to 16, where the file does not say: 12 for 12 bits in 16.",
+    ),
+]
+Strip = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--strip",
+        metavar="KIND",
+        help="Leave out metadata: all, icc, exif, xmp, resolution or text; may come again.",
+    ),
+]
+TileSize = Annotated[
+    int,
+    typer.Option(
+        "--tile",
+        metavar="N",
+        help="Code tiles of NxN pixels independently, N from 64: for regions and large pictures. "
+        "0 is one tile.",
+    ),
+]
 Preset = Annotated[
     str,
     typer.Option(

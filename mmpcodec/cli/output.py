@@ -5,9 +5,12 @@ are written directly.
 """
 
 import contextlib
+import mmap
 import os
 import shutil
 import sys
+from collections.abc import Iterator
+from typing import BinaryIO
 
 from mmpcodec.cli.exits import FileError
 from mmpcodec.errors import ParameterError
@@ -35,6 +38,17 @@ def read(source: str) -> bytes:
             return stream.read()
     except OSError as error:
         raise FileError.from_os(shown(source, "stdin"), error) from error
+
+
+def mapped(source: str) -> bytes | mmap.mmap:
+    """As ``read``, of which only what is looked at is read, where the source is a file."""
+    if source == STANDARD or not os.path.isfile(source) or not os.path.getsize(source):
+        return read(source)
+    try:
+        with open(source, "rb") as stream:
+            return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+    except OSError as error:
+        raise FileError.from_os(source, error) from error
 
 
 def shown(name: str, standard: str) -> str:
@@ -75,13 +89,19 @@ def check(target: str, *, force: bool) -> None:
 
 
 def write(target: str, data: bytes, *, force: bool) -> None:
-    """Write a whole output.
+    """Write a whole output; see ``opened``."""
+    with opened(target, force=force) as stream:
+        stream.write(data)
+
+
+@contextlib.contextmanager
+def opened(target: str, *, force: bool) -> Iterator[BinaryIO]:
+    """A stream that becomes a whole output when the context ends without an error.
 
     Parameters
     ----------
     target : str
         A path, or ``-`` for standard output.
-    data : bytes
     force : bool
         Whether a file that exists may be overwritten.
 
@@ -94,12 +114,14 @@ def write(target: str, data: bytes, *, force: bool) -> None:
     """
     try:
         if target == STANDARD:
-            sys.stdout.buffer.write(data)
+            yield sys.stdout.buffer
             sys.stdout.buffer.flush()
         elif _is_device(target):
-            _write_directly(target, data)
+            with _device(target) as stream:
+                yield stream
         else:
-            _write_and_rename(target, data, force)
+            with _renamed(target, force) as stream:
+                yield stream
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -110,19 +132,21 @@ def _is_device(target: str) -> bool:
     return os.path.exists(target) and not os.path.isfile(target)
 
 
-def _write_directly(target: str, data: bytes) -> None:
+@contextlib.contextmanager
+def _device(target: str) -> Iterator[BinaryIO]:
     with open(target, "wb") as stream:
         if stream.isatty():
             raise FileError(f"{target}: {TO_TERMINAL}")
-        stream.write(data)
+        yield stream
 
 
-def _write_and_rename(target: str, data: bytes, force: bool) -> None:
+@contextlib.contextmanager
+def _renamed(target: str, force: bool) -> Iterator[BinaryIO]:
     final = os.path.realpath(target)  # a link stays a link
     temporary = os.path.join(os.path.dirname(final), f".mmp-{os.urandom(8).hex()}.part")
     try:
-        with open(temporary, "xb") as stream:
-            stream.write(data)
+        with open(temporary, "x+b") as stream:
+            yield stream
         if os.path.exists(final):
             if not force:
                 raise FileError(f"{target}: exists since a moment ago; -f overwrites it")

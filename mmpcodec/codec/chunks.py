@@ -3,20 +3,26 @@
 from fractions import Fraction
 
 from mmpcodec.codec.numbers import Fields, number
-from mmpcodec.errors import CorruptStream
-from mmpcodec.metadata import Metadata, Resolution
+from mmpcodec.errors import CorruptStream, ParameterError
+from mmpcodec.metadata import Metadata, Resolution, Unit
 
 SECTION = "Metadata"
 ICC, EXIF, XMP, RESOLUTION, TEXT, WHITE = range(1, 7)
 NAMES = {ICC: "ICC", EXIF: "EXIF", XMP: "XMP", RESOLUTION: "resolution", WHITE: "white"}
 """Kinds of chunks of which a file has at most one."""
-UNITS = ("none", "inch", "centimetre", "metre")
+UNITS: tuple[Unit, ...] = ("none", "inch", "centimetre", "metre")
 MAX_CHUNKS = 1 << 16
 MAX_FRACTION = (1 << 32) - 1
 
 
 def write(metadata: Metadata) -> bytes:
-    """The number of chunks, then each: its kind, its size, its bytes."""
+    """The number of chunks, then each: its kind, its size, its bytes.
+
+    Raises
+    ------
+    ParameterError
+        When there are too many, or a fraction does not fit.
+    """
     chunks: list[tuple[int, bytes]] = [
         (kind, data)
         for kind, data in ((ICC, metadata.icc), (EXIF, metadata.exif), (XMP, metadata.xmp))
@@ -24,6 +30,11 @@ def write(metadata: Metadata) -> bytes:
     ]
     if metadata.resolution is not None:
         found = metadata.resolution
+        if max(*found.x.as_integer_ratio(), *found.y.as_integer_ratio()) > MAX_FRACTION:
+            raise ParameterError(
+                f"resolution = {found.x} x {found.y}: must be fractions of integers up to "
+                f"{MAX_FRACTION}"
+            )
         parts = (UNITS.index(found.unit), *found.x.as_integer_ratio(), *found.y.as_integer_ratio())
         chunks.append((RESOLUTION, b"".join(map(number, parts))))
     for key, value in metadata.text:
@@ -31,6 +42,8 @@ def write(metadata: Metadata) -> bytes:
         chunks.append((TEXT, number(len(name)) + name + value.encode()))
     if metadata.white is not None:
         chunks.append((WHITE, number(metadata.white)))
+    if len(chunks) > MAX_CHUNKS:
+        raise ParameterError(f"metadata of {len(chunks)} chunks: at most {MAX_CHUNKS}")
     return number(len(chunks)) + b"".join(
         number(kind) + number(len(data)) + data for kind, data in chunks
     )
@@ -81,9 +94,7 @@ def read(fields: Fields, depth: int) -> Metadata:
 def _resolution(fields: Fields) -> Resolution:
     unit = UNITS[fields.number("unit", 0, len(UNITS) - 1)]
     x, y = (
-        Fraction(
-            fields.number("samples", 1, MAX_FRACTION), fields.number("units", 1, MAX_FRACTION)
-        )
+        Fraction(fields.number("samples", 1, MAX_FRACTION), fields.number("units", 1, MAX_FRACTION))
         for _ in "xy"
     )
     return Resolution(x, y, unit)

@@ -5,7 +5,7 @@ What a tile holds is left to ``layers``.
 
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 
@@ -51,7 +51,7 @@ class Header:
     form: Form = Form.GRAY
     depth: int = 8
     tile_size: int = 0
-    metadata: Metadata = Metadata()
+    metadata: Metadata = field(default_factory=Metadata)
     tile_bytes: tuple[int, ...] = ()
     size: int = 0
     version: int = VERSION
@@ -140,7 +140,7 @@ def read_header(data: memoryview) -> Header:
     count = tile_count(height, width, tile_size)
     left = len(data) - fields.place
     if count > left:
-        raise TruncatedStream(SECTION, f"tile bytes of {count} tiles have {left} bytes", len(data))
+        raise TruncatedStream(SECTION, f"only {left} bytes for the sizes of {count} tiles", len(data))
     tile_bytes = tuple(fields.number("tile bytes", LEAST_TILE_BYTES) for _ in range(count))
     checked = data[: fields.place]
     at = fields.offset

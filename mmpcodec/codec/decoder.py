@@ -148,11 +148,11 @@ def inspect(
         if isinstance(parts, FormatError):
             bad.append(_bad(header, tile, parts, allow_partial))
             continue
-        own, found = parts
+        own, its_layers = parts
         common = tile.common(area)
         assert common is not None
         samples[common.within(area).slices] = own[common.within(tile).slices]
-        coded += found
+        coded += its_layers
     bad.sort(key=lambda one: one.tile.number)
     return Inspection(header, len(view), tuple(coded), samples, area, tuple(bad))
 
@@ -310,9 +310,7 @@ def _decode_layer(
     try:
         if layer.tools.exact:
             planes = header.planes if layout is Layout.TOGETHER else 1
-            whole, trace = backend.decode_exact(
-                payload, (planes, *shape), depth, progress=progress
-            )
+            whole, trace = backend.decode_exact(payload, (planes, *shape), depth, progress=progress)
             samples, trace = from_planes(whole, depth), trace.with_filter(0)
         else:
             coded = backend.decode(

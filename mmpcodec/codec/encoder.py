@@ -1,5 +1,6 @@
 """Encoding: from an array to the bytes of a file."""
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -14,6 +15,7 @@ from mmpcodec.codec.depths import BYTE
 from mmpcodec.codec.forms import form_of
 from mmpcodec.codec.layers import fault_of_depth
 from mmpcodec.codec.planes import check_picture
+from mmpcodec.codec.points import distortion
 from mmpcodec.codec.target_search import Pass, Trial, reach
 from mmpcodec.codec.targets import Target, lambda_or_target
 from mmpcodec.codec.tile_encoder import (
@@ -22,7 +24,6 @@ from mmpcodec.codec.tile_encoder import (
     LayerCoding,
     TileEncoding,
     TileSource,
-    distortion,
     encode_tiles,
 )
 from mmpcodec.codec.tiles import tiles_of
@@ -167,15 +168,14 @@ def _checked(
     tile_size: int,
 ) -> list[_Source]:
     """The pictures; errors name the number of all but the first."""
-    each = [metadata or Metadata()] * len(arrays)
-    if metadata is not None and not isinstance(metadata, Metadata):
-        each = list(metadata)
-        if len(each) != len(arrays):
-            raise ParameterError(
-                f"metadata of {len(each)} pictures: must be of all {len(arrays)}, or one of each"
-            )
+    if metadata is None or isinstance(metadata, Metadata):
+        metadata = [metadata or Metadata()] * len(arrays)
+    if len(metadata) != len(arrays):
+        raise ParameterError(
+            f"metadata of {len(metadata)} pictures: must be of all {len(arrays)}, or one of each"
+        )
     sources = []
-    for number, (array, own) in enumerate(zip(arrays, each, strict=True)):
+    for number, (array, own) in enumerate(zip(arrays, metadata, strict=True)):
         try:
             samples, bits = check_picture(array, depth)
             check_white(own, bits)
@@ -285,16 +285,16 @@ def _encode_to(
     tiles = list(source.tiles())
     known = KnownExact()
 
-    def tried(ways: Sequence[EncodeParams]) -> Trial:
+    def encoded(ways: Sequence[EncodeParams]) -> Trial:
         made = encode_tiles(tiles, ways, chosen, threads, progress, known)
         encoding = _assembled(source, made, ways[0].lam)
-        error = distortion(source.on_host, encoding.samples, source.depth)
+        error = math.ceil(distortion(source.on_host, encoding.samples, source.depth))
         costs = tuple(map(sum, zip(*(tile.costs for tile in made), strict=True)))
         return Trial(encoding, error, costs)
 
     try:
         return reach(
-            target, source.on_host, source.depth, ways, tried, on_pass=on_pass, picture=number
+            target, source.on_host, source.depth, ways, encoded, on_pass=on_pass, picture=number
         )
     except Infeasible as error:
         if number == 0:

@@ -5,6 +5,7 @@ lambda it costs log2(1 + e / lambda) / 2 bits and keeps an error of e lambda / (
 Repeats, as text has them, are not seen, so the guess is a place to start from and no more.
 """
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -42,7 +43,7 @@ class Forecast:
             own = lam / weight
             bits += share * float(np.log2(1 + energy / own).sum()) / 2
             error += weight * share * float((energy * own / (energy + own)).sum())
-        return Point(lam, HEADER + round(bits / 8), round(error))
+        return Point(lam, HEADER + round(bits / 8), math.ceil(error))
 
 
 def _energy(samples: np.ndarray, depth: int) -> tuple[np.ndarray, float]:

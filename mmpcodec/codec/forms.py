@@ -3,6 +3,7 @@
 Source: sections "Layers" and "Colours" of ``docs/format.md``.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
@@ -130,13 +131,13 @@ def split(samples: Any, depth: int, layout: Layout) -> list[Plane]:
     form = form_of(samples)
     samples = widened(samples, depth)
     if form.colours == 1:
-        planes, weights = [samples if samples.ndim == 2 else samples[..., 0]], (1.0,)
+        planes, weights = [samples if samples.ndim == 2 else samples[..., 0]], [1.0]
     else:
-        planes, weights = [samples[..., number] for number in range(3)], WEIGHTS[layout]
+        planes, weights = [samples[..., number] for number in range(3)], [*WEIGHTS[layout]]
         if layout is Layout.LUMA:
-            planes = to_luma(*planes, max(depth, LEAST_DEPTH))
+            planes = to_luma(planes, max(depth, LEAST_DEPTH))
     if form.has_alpha:
-        planes, weights = [*planes, samples[..., form.colours]], (*weights, 1.0)
+        planes, weights = [*planes, samples[..., form.colours]], [*weights, 1.0]
     xp = module_of(samples)
     return [
         Plane(xp.ascontiguousarray(plane), weight)
@@ -156,19 +157,19 @@ def joined(planes: list[np.ndarray], form: Form, depth: int, layout: Layout) -> 
     layout : Layout
     """
     if layout is Layout.LUMA:
-        planes = [*from_luma(*planes[:3], max(depth, LEAST_DEPTH)), *planes[3:]]
+        planes = [*from_luma(planes[:3], max(depth, LEAST_DEPTH)), *planes[3:]]
     samples = planes[0] if form is Form.GRAY else np.stack(planes, axis=2)
     return narrowed(samples, depth)
 
 
-def to_luma(red: Any, green: Any, blue: Any, depth: int) -> list[Any]:
-    """Luma, chroma orange (red against blue) and chroma green (green against both).
+def to_luma(colours: Sequence[Any], depth: int) -> list[Any]:
+    """Luma, chroma orange (red against blue) and chroma green (green against both) of colours.
 
     Source: H. S. Malvar, G. J. Sullivan, "YCoCg-R: a color space with RGB reversibility", 2003,
     here with chroma halved to as many bits as luma has.
     """
-    kind = red.dtype
-    red, green, blue = (plane.astype(np.int32) for plane in (red, green, blue))
+    kind = colours[0].dtype
+    red, green, blue = (plane.astype(np.int32) for plane in colours)
     middle, white = 1 << (depth - 1), (1 << depth) - 1
     luma = (red + 2 * green + blue + 2) >> 2
     orange = ((red - blue + 1) >> 1) + middle
@@ -176,13 +177,11 @@ def to_luma(red: Any, green: Any, blue: Any, depth: int) -> list[Any]:
     return [plane.clip(0, white).astype(kind) for plane in (luma, orange, greens)]
 
 
-def from_luma(
-    luma: np.ndarray, orange: np.ndarray, greens: np.ndarray, depth: int
-) -> list[np.ndarray]:
+def from_luma(planes: Sequence[np.ndarray], depth: int) -> list[np.ndarray]:
     """Red, green and blue."""
     middle, white = 1 << (depth - 1), (1 << depth) - 1
-    kind = luma.dtype
-    luma, orange, greens = (plane.astype(np.int32) for plane in (luma, orange, greens))
+    kind = planes[0].dtype
+    luma, orange, greens = (plane.astype(np.int32) for plane in planes)
     mean = luma - (greens - middle)
     colours = mean + (orange - middle), luma + (greens - middle), mean - (orange - middle)
     return [plane.clip(0, white).astype(kind) for plane in colours]

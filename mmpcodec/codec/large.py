@@ -16,7 +16,8 @@ from mmpcodec.codec.encoder import backends_of, check_white, ways_at
 from mmpcodec.codec.forms import Form
 from mmpcodec.codec.fragments import fragments_in
 from mmpcodec.codec.planes import check_picture
-from mmpcodec.codec.tile_encoder import TileSource, distortion, encode_tiles
+from mmpcodec.codec.points import distortion
+from mmpcodec.codec.tile_encoder import TileSource, encode_tiles
 from mmpcodec.codec.tiles import Tile
 from mmpcodec.metadata import Metadata
 from mmpcodec.params import EncodeParams, check_threads, check_tile_size
@@ -26,18 +27,18 @@ GROUP_PIXELS = 1 << 22
 
 
 class Reader(Protocol):
-    """A picture of which parts can be read.
+    """A picture of which parts can be read."""
 
-    Parameters
-    ----------
-    shape : (H, W) or (H, W, C)
-    depth : int
-    metadata : Metadata
-    """
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(H, W) or (H, W, C)."""
 
-    shape: tuple[int, ...]
-    depth: int
-    metadata: Metadata
+    @property
+    def depth(self) -> int:
+        """Bits of a sample."""
+
+    @property
+    def metadata(self) -> Metadata: ...
 
     def read(self, rows: slice, columns: slice) -> np.ndarray:
         """The samples of these rows and columns."""

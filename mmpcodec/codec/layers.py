@@ -6,6 +6,7 @@ Source: section "Layers" of ``docs/format.md``.
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -220,9 +221,9 @@ def _read_layer(fields: Fields, name: str) -> Layer:
     return Layer(name, tools, fields.bytes("payload", size), coefficients, start)
 
 
-def _read_tools(fields: Fields, coding: str) -> dict[str, int]:
+def _read_tools(fields: Fields, coding: str) -> dict[str, Any]:
     prediction = coding == "predicted blocks"
-    values: dict[str, int] = {"prediction": prediction}
+    values: dict[str, Any] = {"prediction": prediction}
     for field in _BLOCK_FIELDS if prediction else _TREE_FIELDS:
         _read_tool(fields, field, values)
     if values.get("dictionary"):

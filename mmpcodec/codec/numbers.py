@@ -53,7 +53,9 @@ class Fields:
         left = len(self.data) - self.place
         if count > left:
             raise TruncatedStream(
-                self.section, f"{name} has {left} of {count} bytes", self.start + len(self.data)
+                self.section,
+                f"only {left} of {count} bytes of {name}",
+                self.start + len(self.data),
             )
         found = self.data[self.place : self.place + count]
         self.place += count

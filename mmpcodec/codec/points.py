@@ -6,6 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from mmpcodec.codec.depths import BYTE
+from mmpcodec.codec.forms import form_of
+
+WHITE = 255
 
 
 @dataclass(frozen=True)
@@ -17,14 +20,14 @@ class Point:
     lam : float
     bytes : int
         Of the whole file.
-    distortion : float
+    distortion : int
         Sum of the squared errors of all pixels, each a mean over colours, in units of 8-bit
-        samples.
+        samples, rounded up: 0 only where nothing is lost.
     """
 
     lam: float
     bytes: int
-    distortion: float
+    distortion: int
 
     @property
     def cost(self) -> float:
@@ -38,6 +41,27 @@ def squared_error(samples: np.ndarray, decoded: np.ndarray) -> int:
     if samples.dtype != np.uint8:
         difference = difference.astype(np.int64)
     return int((difference * difference).sum(dtype=np.int64))
+
+
+def distortion(source: np.ndarray, samples: np.ndarray, depth: int) -> float:
+    """Squared error as lambda means it.
+
+    Parameters
+    ----------
+    source, samples : (H, W) or (H, W, C) arrays of uint8 or uint16
+        Alpha has no part.
+    depth : int
+        Bits of a sample.
+
+    Returns
+    -------
+    float
+        Sum over the pixels of the mean over their colours, in units of 8-bit samples.
+    """
+    form = form_of(source)
+    if form.has_alpha:
+        source, samples = source[..., : form.colours], samples[..., : form.colours]
+    return squared_error(source, samples) / form.colours / 4.0 ** (depth - BYTE)
 
 
 def white_in_bytes(depth: int) -> float:

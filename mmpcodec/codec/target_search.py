@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mmpcodec.codec.bracketing import Tried, approach
-from mmpcodec.codec.forecast import Forecast
 from mmpcodec.codec.depths import BYTE
+from mmpcodec.codec.forecast import Forecast
 from mmpcodec.codec.forms import layout_of, split
 from mmpcodec.codec.points import Point, psnr_of
 from mmpcodec.codec.targets import MAX_BYTES, Target
@@ -85,7 +85,7 @@ class _SizeGoal:
         # No file has no bytes, so half a byte stands for none.
         return math.log(point.bytes / (self.limit or 0.5))
 
-    def rank(self, point: Point) -> tuple[float, float]:
+    def rank(self, point: Point) -> tuple[int, int]:
         """By which the best point that keeps the target comes first."""
         return point.distortion, point.bytes
 
@@ -116,7 +116,7 @@ class _PsnrGoal:
         excess = self.least - psnr_of(max(point.distortion, 0.5), self.pixels, self.depth)
         return excess if point.distortion else min(excess, -1.0)
 
-    def rank(self, point: Point) -> tuple[float, float]:
+    def rank(self, point: Point) -> tuple[int, int]:
         return point.bytes, point.distortion
 
     def room(self, point: Point) -> int:
@@ -144,18 +144,18 @@ class Trial:
     ----------
     encoding : Encoding
         With the sets of tools that cost least.
-    distortion : float
+    distortion : int
         As of a ``Point``.
     costs : tuple of float
         D + lambda R of each set of tools alone.
     """
 
     encoding: "Encoding"
-    distortion: float
+    distortion: int
     costs: tuple[float, ...]
 
 
-Tried = Callable[[Sequence[EncodeParams]], Trial]
+Encoded = Callable[[Sequence[EncodeParams]], Trial]
 
 
 def reach(
@@ -163,7 +163,7 @@ def reach(
     samples: np.ndarray,
     depth: int,
     ways: Sequence[EncodeParams],
-    tried: Tried,
+    encoded: Encoded,
     *,
     on_pass: Callable[[Pass], Any] | None = None,
     picture: int = 0,
@@ -177,7 +177,7 @@ def reach(
     depth : int
     ways : sequence of EncodeParams
         Of one set of tools each; their lambda has no part.
-    tried : callable
+    encoded : callable
         Encodes the picture with the ways that it is given, all of one lambda.
     on_pass : callable or None
         Told of each pass when it is done.
@@ -193,7 +193,7 @@ def reach(
     """
     height, width = samples.shape[:2]
     goal = _goal(target, height * width, depth)
-    search = _Search(goal, samples, depth, ways, tried, on_pass, picture)
+    search = _Search(goal, samples, depth, ways, encoded, on_pass, picture)
     search.run()
     if search.best is None:
         raise Infeasible(f"{target}: {search.goal.nearest(search.points())}")
@@ -209,7 +209,7 @@ class _Search:
         samples: np.ndarray,
         depth: int,
         ways: Sequence[EncodeParams],
-        tried: Tried,
+        encoded: Encoded,
         on_pass: Callable[[Pass], Any] | None,
         picture: int,
     ):
@@ -221,7 +221,7 @@ class _Search:
         self._effort = ways[0].effort
         self._ways = list(ways)
         self._lossless = [way for way in ways if not way.tools.prediction]
-        self._tried = tried
+        self._encoded = encoded
         self._on_pass = on_pass
         self._picture = picture
         self._made: dict[tuple[float, int], tuple[Point, dict[EncodeParams, float]]] = {}
@@ -307,7 +307,7 @@ class _Search:
         if (lam, effort) in self._made:
             return self._made[lam, effort][0]
         ways = self._at(lam, effort)
-        trial = self._tried(ways)
+        trial = self._encoded(ways)
         point = Point(lam, len(trial.encoding.data), trial.distortion)
         self._made[lam, effort] = point, dict(zip(self._ways_at(lam), trial.costs, strict=True))
         if effort == self._effort and self.goal.excess(point) <= 0:

@@ -13,7 +13,7 @@ from mmpcodec.codec.forms import LEAST_DEPTH, Layout, form_of, joined, layer_nam
 from mmpcodec.codec.fragments import fragments_in
 from mmpcodec.codec.layers import Layer
 from mmpcodec.codec.planes import to_planes
-from mmpcodec.codec.points import squared_error
+from mmpcodec.codec.points import distortion, squared_error
 from mmpcodec.codec.postfilter import OFF, coefficient_bits
 from mmpcodec.codec.together import Task, run_all
 from mmpcodec.devices import on_device
@@ -142,7 +142,7 @@ def encode_tiles(
         share = sum(job.fragments for job in batch)
         tasks.append(Task(run, share, aside=backend.name == "cpu"))
         keys.append([job.key for job in batch])
-    parts = {}
+    parts: dict[tuple[int, int, int | None], _Part] = {}
     for of_batch, found in zip(keys, run_all(tasks, threads, progress), strict=True):
         parts.update(zip(of_batch, found, strict=True))
     return [_cheapest(number, tile, ways, parts) for number, tile in enumerate(tiles)]
@@ -196,9 +196,7 @@ def _jobs(number: int, tile: TileSource, ways: Sequence[EncodeParams]) -> Iterat
             continue
         for index in lossy:
             params = replace(ways[index], lam=lam / plane.weight)
-            yield _Job(
-                number, layer, name, index, params, plane.samples, coded_depth, plane.weight
-            )
+            yield _Job(number, layer, name, index, params, plane.samples, coded_depth, plane.weight)
 
 
 def _batches(
@@ -230,9 +228,7 @@ def _code(
     planes = [job.samples if backend.name == "cuda" else _on_host(job.samples) for job in batch]
     depth = batch[0].depth
     coded = backend.encode_batch(planes, params, depth=depth, threads=threads, progress=progress)
-    return [
-        _finished(job, params, backend, one) for job, one in zip(batch, coded, strict=True)
-    ]
+    return [_finished(job, params, backend, one) for job, one in zip(batch, coded, strict=True)]
 
 
 def _exact_part(job: _Job, backend: Backend, known: KnownExact, progress: Progress) -> _Part:
@@ -256,9 +252,7 @@ def _finished(job: _Job, params: EncodeParams, backend: Backend, coded: Coded) -
     return _part(job, layer, samples, trace, backend.name)
 
 
-def _part(
-    job: _Job, layer: Layer, samples: np.ndarray, trace: Trace, backend: str
-) -> _Part:
+def _part(job: _Job, layer: Layer, samples: np.ndarray, trace: Trace, backend: str) -> _Part:
     size = len(layers.write_layer(layer))
     error = 0.0
     if not layer.tools.exact:
@@ -309,14 +303,6 @@ def _cost(source: np.ndarray, depth: int, made: TileEncoding, lam: float) -> flo
     return distortion(source, made.samples, depth) + lam * 8 * len(made.data)
 
 
-def distortion(source: np.ndarray, samples: np.ndarray, depth: int) -> float:
-    """Squared error as lambda means it: of 8 bits, of the pixels' mean over colours."""
-    form = form_of(source)
-    if form.has_alpha:
-        source, samples = source[..., : form.colours], samples[..., : form.colours]
-    return squared_error(source, samples) / form.colours / 4.0 ** (depth - LEAST_DEPTH)
-
-
 def _tile(
     source: np.ndarray,
     depth: int,
@@ -329,9 +315,7 @@ def _tile(
         samples = source
     else:
         samples = joined([part.samples for part in parts], form, depth, layout)
-    data = layers.write(
-        form, layout, [part.layer for part in parts], layers.samples_crc(samples)
-    )
+    data = layers.write(form, layout, [part.layer for part in parts], layers.samples_crc(samples))
     coded = tuple(
         LayerCoding(
             part.layer.name,

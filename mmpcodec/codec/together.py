@@ -55,9 +55,7 @@ class SharedProgress:
             with self._lock:
                 self._done[number] = self._shares[number] * done // total
                 if self._progress and not self._stopped:
-                    self._stopped = (
-                        self._progress(sum(self._done), sum(self._shares)) is False
-                    )
+                    self._stopped = self._progress(sum(self._done), sum(self._shares)) is False
                 return not self._stopped
 
         return advance

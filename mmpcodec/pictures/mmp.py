@@ -22,4 +22,4 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
     except MmpError as error:
         raise PictureError(f"{name}: {error}") from error
     assert found.samples is not None
-    return Picture(found.samples, found.header.bit_depth)
+    return Picture(found.samples, found.header.depth, found.header.metadata)
