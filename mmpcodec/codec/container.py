@@ -140,7 +140,9 @@ def read_header(data: memoryview) -> Header:
     count = tile_count(height, width, tile_size)
     left = len(data) - fields.place
     if count > left:
-        raise TruncatedStream(SECTION, f"only {left} bytes for the sizes of {count} tiles", len(data))
+        raise TruncatedStream(
+            SECTION, f"only {left} bytes for the sizes of {count} tiles", len(data)
+        )
     tile_bytes = tuple(fields.number("tile bytes", LEAST_TILE_BYTES) for _ in range(count))
     checked = data[: fields.place]
     at = fields.offset

@@ -136,16 +136,20 @@ def encode_pictures(
     """
     check_tile_size(tile_size)
     check_threads(threads)
-    sources = _checked(list(arrays), depth, metadata, tile_size)
-    if not sources:
+    pictures = _checked(list(arrays), depth, metadata)
+    if not pictures:
         return []
-    if any(on_device(source.samples) for source in sources):
+    if any(on_device(samples) for samples, *_ in pictures):
         if backend not in ("auto", "cuda"):
             raise ParameterError(
                 f"backend = {backend!r}: a picture lies on a CUDA device, which only cuda reads; "
                 "copy it with cupy.asnumpy"
             )
         backend = "cuda"
+    sources = [
+        _Source(samples, samples.get() if on_device(samples) else samples, bits, own, tile_size)
+        for samples, bits, own in pictures
+    ]
     parts = in_turn(progress, [source.fragments for source in sources])
     if target is not None:
         return [
@@ -165,25 +169,23 @@ def _checked(
     arrays: Sequence[Any],
     depth: int | None,
     metadata: Metadata | Sequence[Metadata] | None,
-    tile_size: int,
-) -> list[_Source]:
-    """The pictures; errors name the number of all but the first."""
+) -> list[tuple[Any, int, Metadata]]:
+    """Samples, depth and metadata of each picture; errors name the number of all but the first."""
     if metadata is None or isinstance(metadata, Metadata):
         metadata = [metadata or Metadata()] * len(arrays)
     if len(metadata) != len(arrays):
         raise ParameterError(
             f"metadata of {len(metadata)} pictures: must be of all {len(arrays)}, or one of each"
         )
-    sources = []
+    pictures = []
     for number, (array, own) in enumerate(zip(arrays, metadata, strict=True)):
         try:
             samples, bits = check_picture(array, depth)
             check_white(own, bits)
         except ParameterError as error:
             raise ParameterError(f"number {number}: {error}" if number else str(error)) from error
-        on_host = samples.get() if on_device(samples) else samples
-        sources.append(_Source(samples, on_host, bits, own, tile_size))
-    return sources
+        pictures.append((samples, bits, own))
+    return pictures
 
 
 def check_white(metadata: Metadata, depth: int) -> None:
@@ -290,7 +292,8 @@ def _encode_to(
         encoding = _assembled(source, made, ways[0].lam)
         error = math.ceil(distortion(source.on_host, encoding.samples, source.depth))
         costs = tuple(map(sum, zip(*(tile.costs for tile in made), strict=True)))
-        return Trial(encoding, error, costs)
+        used = frozenset[int]().union(*(tile.used for tile in made))
+        return Trial(encoding, error, costs, used)
 
     try:
         return reach(

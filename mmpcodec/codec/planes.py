@@ -7,7 +7,7 @@ import numpy as np
 from mmpcodec.codec.container import MAX_DIMENSION
 from mmpcodec.codec.depths import BYTE, sample_type
 from mmpcodec.codec.forms import MAX_DEPTH, Form
-from mmpcodec.devices import module_of, on_device
+from mmpcodec.devices import on_device
 from mmpcodec.errors import ParameterError
 
 _SUPPORTED = (
@@ -57,8 +57,9 @@ def check_picture(array: Any, depth: int | None = None) -> tuple[Any, int]:
             f"depth = {depth}: the picture has a sample of {int(array.max())}, allowed is 0 to "
             f"{(1 << depth) - 1}"
         )
-    array = array.astype(sample_type(depth), copy=False)
-    return module_of(array).ascontiguousarray(array), depth
+    if array.dtype != sample_type(depth):
+        array = array.astype(sample_type(depth))
+    return array if on_device(array) else np.ascontiguousarray(array), depth
 
 
 def to_planes(array: np.ndarray) -> np.ndarray:

@@ -32,6 +32,8 @@ RESOLUTION = 1 / 256
 QUICK_EFFORT = 1
 QUICK_MARGIN = 1.1
 """A set of tools can still win if little effort makes it cost at most so many times the least."""
+FULL_MARGIN = 1.0
+"""The same at full effort: what is not used there is not tried again."""
 LOSSLESS_MARGIN = 1.1
 """By how much what a lossless file must need at least may be too high."""
 SIZE_WINDOW = (-0.02, 0.0)
@@ -148,11 +150,14 @@ class Trial:
         As of a ``Point``.
     costs : tuple of float
         D + lambda R of each set of tools alone.
+    used : frozenset of int
+        Numbers of the sets of tools that it is coded by.
     """
 
     encoding: "Encoding"
     distortion: int
     costs: tuple[float, ...]
+    used: frozenset[int]
 
 
 Encoded = Callable[[Sequence[EncodeParams]], Trial]
@@ -224,7 +229,8 @@ class _Search:
         self._encoded = encoded
         self._on_pass = on_pass
         self._picture = picture
-        self._made: dict[tuple[float, int], tuple[Point, dict[EncodeParams, float]]] = {}
+        self._made: dict[tuple[float, int], tuple[Point, dict[EncodeParams, tuple[float, bool]]]]
+        self._made = {}
 
     def points(self) -> list[Point]:
         """Of all encodings at the effort that was asked for."""
@@ -289,7 +295,7 @@ class _Search:
         lam = self._lambda(x)
         point = self._point(lam, effort)
         if narrow:
-            self._narrow(lam, effort, 1.0)
+            self._narrow(lam, effort, FULL_MARGIN)
         # A lossless file is one of those that lambda chose from, so it costs at least as much.
         least = point.cost / lam / 8
         if self._lossless and least <= LOSSLESS_MARGIN * self.goal.room(point):
@@ -309,7 +315,15 @@ class _Search:
         ways = self._at(lam, effort)
         trial = self._encoded(ways)
         point = Point(lam, len(trial.encoding.data), trial.distortion)
-        self._made[lam, effort] = point, dict(zip(self._ways_at(lam), trial.costs, strict=True))
+        self._made[lam, effort] = (
+            point,
+            {
+                way: (cost, number in trial.used)
+                for number, (way, cost) in enumerate(
+                    zip(self._ways_at(lam), trial.costs, strict=True)
+                )
+            },
+        )
         if effort == self._effort and self.goal.excess(point) <= 0:
             rank = self.goal.rank
             if self.best is None or rank(point) < rank(self.best[0]):
@@ -332,10 +346,14 @@ class _Search:
         ]
 
     def _narrow(self, lam: float, effort: int, margin: float) -> None:
-        """Keep the ways that cost at most so many times the least at a lambda."""
-        costs = self._made[lam, effort][1]
-        most = margin * min(costs[way] for way in self._ways)
-        self._ways = [way for way in self._ways if costs[way] <= most]
+        """Keep the ways that were used at a lambda, or cost at most so many times the least.
+
+        Exact samples, which no lambda makes smaller, are left to lambda 0.
+        """
+        found = self._made[lam, effort][1]
+        ways = [way for way in self._ways if not way.tools.exact] or self._ways
+        most = margin * min(found[way][0] for way in ways)
+        self._ways = [way for way in ways if found[way][1] or found[way][0] <= most]
 
 
 def _slope(tried: Sequence[Tried], slope: float) -> float:

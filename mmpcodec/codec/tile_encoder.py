@@ -1,6 +1,6 @@
 """Encoding tiles: each layer in several ways, and the cheapest of them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -87,12 +87,15 @@ class TileEncoding:
     layers : tuple of LayerCoding
     costs : tuple of float
         D + lambda R of each way alone.
+    used : frozenset of int
+        Numbers of the ways that it is coded by.
     """
 
     data: bytes
     samples: np.ndarray
     layers: tuple[LayerCoding, ...]
     costs: tuple[float, ...]
+    used: frozenset[int]
 
 
 KnownExact = dict[tuple[int, int], tuple[bytes, Trace, str]]
@@ -274,27 +277,31 @@ def _cheapest(
     """The best ways for each layer, or all planes exact."""
     source, lam = tile.on_host, ways[0].lam
     form, layout = form_of(source), layout_of(source, lam)
-    names = layer_names(form, layout)
-    found: list[tuple[Layout, list[_Part]]] = []
+    found: list[tuple[Layout, list[_Part], set[int]]] = []
     costs = [0.0] * len(ways)
     exact = [index for index, way in enumerate(ways) if way.tools.exact]
     apart = [index for index in range(len(ways)) if index not in exact]
     if apart:
-        best = []
-        for layer, name in enumerate(names):
+        best, used = [], set()
+        for layer, name in enumerate(layer_names(form, layout)):
             if name == "alpha":
                 best.append(parts[number, layer, None])
                 continue
-            own = [parts[number, layer, index] for index in apart]
-            best.append(min(own, key=lambda part: (part.cost, part.size)))
-            for index, part in zip(apart, own, strict=True):
-                costs[index] += part.cost
-        found.append((layout, best))
+            own = {index: parts[number, layer, index] for index in apart}
+            first = min(own, key=lambda index: (own[index].cost, own[index].size))
+            best.append(own[first])
+            used.add(first)
+            for index in apart:
+                costs[index] += own[index].cost
+        found.append((layout, best, used))
     for index in exact:
         part = parts[number, TOGETHER, index]
         costs[index] = part.cost
-        found.append((Layout.TOGETHER, [part]))
-    made = [_tile(source, tile.depth, layout, chosen, tuple(costs)) for layout, chosen in found]
+        found.append((Layout.TOGETHER, [part], {index}))
+    made = [
+        _tile(source, tile.depth, layout, chosen, tuple(costs), used)
+        for layout, chosen, used in found
+    ]
     return min(made, key=lambda one: (_cost(source, tile.depth, one, lam), len(one.data)))
 
 
@@ -309,6 +316,7 @@ def _tile(
     layout: Layout,
     parts: Sequence[_Part],
     costs: tuple[float, ...],
+    used: Iterable[int],
 ) -> TileEncoding:
     form = form_of(source)
     if layout is Layout.TOGETHER and parts[0].layer.tools.exact:
@@ -327,4 +335,4 @@ def _tile(
         )
         for part in parts
     )
-    return TileEncoding(data, samples, coded, costs)
+    return TileEncoding(data, samples, coded, costs, frozenset(used))

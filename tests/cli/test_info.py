@@ -106,7 +106,7 @@ def test_post_filter(mmp):
     picture = natural(np.random.default_rng(0), 64, 64)
     data = mmpcodec.encode(picture, 64, preset="plain")
     Path("filtered.mmp").write_bytes(data)
-    coefficients = mmpcodec.inspect(data).header.coefficients
+    coefficients = mmpcodec.inspect(data).layers[0].coefficients
     active = sum(map(bool, coefficients))
     assert active > 0
     facts = json.loads(mmp("info", "filtered.mmp", "--json").stdout)

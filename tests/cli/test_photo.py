@@ -146,7 +146,7 @@ def test_auto_takes_what_costs_less(mmp, photo):
             error = (pictures.read(name).samples.astype(int) - mmpcodec.decode(own)) ** 2
             costs[own] = error.sum() + 30 * 8 * len(own)
         assert data == min(costs, key=costs.get)
-        assert mmpcodec.inspect(data).header.tools.prediction == expected
+        assert mmpcodec.inspect(data).tools.prediction == expected
 
 
 def test_mixed_says_what_trees_and_predicted_blocks_take(mmp, photo):

@@ -75,7 +75,7 @@ def test_named_backend_is_never_replaced(monkeypatch):
 
 def test_a_backend_that_lacks_a_tool_is_not_taken(device, monkeypatch):
     class Lacking(Device):
-        def lacks(self, tools):
+        def lacks(self, tools, depth=8):
             return "prediction" if tools.prediction else None
 
     monkeypatch.setitem(backends._FACTORIES, "cuda", Lacking)
@@ -92,8 +92,8 @@ def without_trees(device, monkeypatch):
     """A device without trees among predicted blocks."""
 
     class Lacking(Device):
-        def lacks(self, tools):
-            return CudaBackend().lacks(tools)
+        def lacks(self, tools, depth=8):
+            return CudaBackend().lacks(tools, depth)
 
     monkeypatch.setitem(backends._FACTORIES, "cuda", Lacking)
 
@@ -114,7 +114,7 @@ def test_a_candidate_that_the_named_backend_lacks_is_coded_by_another(without_tr
     assert found.data in expected.values()
     lacking = expected["mixed"], expected["exact"]
     assert found.backend == ("cpu" if found.data in lacking else "cuda")
-    assert told[-1] == (24, 24)
+    assert told[-1] == (6, 6)
     only = EncodeParams(300, PRESETS["mixed"], effort=1, candidates=(PRESETS["mixed"],))
     assert encode_picture(picture, only, backend="cuda").backend == "cpu"
 

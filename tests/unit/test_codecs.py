@@ -55,9 +55,9 @@ def test_our_codec(picture):
     expected = "mmp:copy_radius=2,flag_contexts=off,partition=dyadic,preset=plain,threads=1"
     assert codec.name == expected
     data = codec.encode(picture, 16)
-    header = mmpcodec.inspect(data).header
-    assert (header.tools.partition.name, header.tools.flag_contexts) == ("DYADIC", False)
-    assert header.tools.copy_radius == 2
+    tools = mmpcodec.inspect(data).tools
+    assert (tools.partition.name, tools.flag_contexts) == ("DYADIC", False)
+    assert tools.copy_radius == 2
     assert (codec.decode(data) == mmpcodec.decode(data)).all()
     assert [edge.shape for edge in codec.edges(data)] == [(64, 80)] * 2
     assert ours({"lambda": "4/2"}, [16]).ladder == (2, 4)

@@ -33,7 +33,7 @@ def test_specks_go_and_edges_stay():
         (np.zeros((4, 4), np.uint8), 128, "radius = 128: must be from 1 to 127"),
         (np.zeros((4, 4), np.uint8), 1.5, "radius = 1.5: must be an integer"),
         (np.zeros((4, 4)), 1, "type float64: must be"),
-        (np.zeros((4, 4, 4), np.uint8), 1, r"shape \(4, 4, 4\) and type uint8: must be"),
+        (np.zeros((4, 4, 5), np.uint8), 1, r"shape \(4, 4, 5\) and type uint8: must be"),
         (np.zeros((0, 4), np.uint8), 1, "must not be empty"),
     ],
 )

@@ -2,13 +2,12 @@
 
 import numpy as np
 import pytest
-from mutate import repaired
+from mutate import places, repaired
 from strategies import CONTENT
 
 import mmpcodec
 from mmpcodec import CorruptStream, EncodeParams, TruncatedStream
 from mmpcodec.codec import postfilter
-from mmpcodec.codec.container import HEADER_SIZE, OFFSETS
 from mmpcodec.codec.postfilter import LEAST, MOST, OFF, PostFilter, solved
 
 TAPS = ((0, 1), (0, 2), (1, -1), (1, 0), (1, 1), (2, 0))
@@ -122,49 +121,50 @@ def test_sums_of_a_band_fit():
 def filtered():
     """A file with at least two filtered classes, and their number."""
     data = mmpcodec.encode(CONTENT["natural"](np.random.default_rng(0), 64, 64), 30, preset="plain")
-    active = sum(map(bool, mmpcodec.inspect(data).header.coefficients))
+    active = sum(map(bool, mmpcodec.inspect(data).layers[0].coefficients))
     assert active >= 2
     return data, active
 
 
 def test_place_in_the_file(filtered):
     data, active = filtered
-    header = mmpcodec.inspect(data).header
-    assert header.tools.post_filter
-    assert data[OFFSETS["post filter"]] == sum(
-        1 << number for number, own in enumerate(header.coefficients) if own
-    )
-    stored = [value - 64 for value in data[HEADER_SIZE : HEADER_SIZE + 6 * active]]
-    assert stored == [value for own in header.coefficients for value in own]
+    layer = mmpcodec.inspect(data).layers[0]
+    assert layer.tools.post_filter
+    place = places(data)["post filter"]
+    assert data[place] == sum(1 << number for number, own in enumerate(layer.coefficients) if own)
+    stored = [value - 64 for value in data[place + 1 : place + 1 + 6 * active]]
+    assert stored == [value for own in layer.coefficients for value in own]
 
 
 def test_every_coefficient_is_checked(filtered):
     data, active = filtered
+    start = places(data)["post filter"] + 1
     for place in range(6 * active):
         changed = bytearray(data)
-        changed[HEADER_SIZE + place] = 128 + place
+        changed[start + place] = 128 + place
         with pytest.raises(CorruptStream) as caught:
             mmpcodec.inspect(repaired(bytes(changed)))
-        assert (caught.value.section, caught.value.offset) == ("Post filter", HEADER_SIZE + place)
+        assert (caught.value.section, caught.value.offset) == ("Post filter", start + place)
         assert f"coefficient {place % 6} of activity class " in caught.value.problem
         assert caught.value.problem.endswith(f" is {128 + place}, allowed is 0 to 127")
 
 
 def test_missing_coefficients(filtered):
     data, active = filtered
+    start = places(data)["post filter"] + 1
     for length in range(6 * active):
+        changed = repaired(data[: start + length])
         with pytest.raises(TruncatedStream) as caught:
-            mmpcodec.inspect(repaired(data[: HEADER_SIZE + length]))
+            mmpcodec.inspect(changed)
         assert str(caught.value) == (
-            f"Post filter at byte {HEADER_SIZE + length}: "
-            f"payload has {length} bytes, the coefficients {6 * active}"
+            f"Post filter at byte {len(changed)}: only {length % 6} of 6 bytes of coefficients"
         )
 
 
 def test_other_coefficients_show_other_samples(filtered):
     data, _ = filtered
     changed = bytearray(data)
-    changed[HEADER_SIZE] ^= 0x1F
+    changed[places(data)["post filter"] + 1] ^= 0x1F
     with pytest.raises(CorruptStream, match="samples CRC"):
         mmpcodec.decode(repaired(bytes(changed)))
 
@@ -177,7 +177,7 @@ def test_switched_off():
     shown = mmpcodec.encode_picture(picture, EncodeParams.from_options(30, preset="plain"))
     assert plain.trace.bits["filter"] == 0
     assert len(shown.data) == len(plain.data) + shown.trace.bits["filter"] // 8
-    assert shown.data.endswith(plain.data[HEADER_SIZE:])
+    assert shown.data.endswith(plain.data[places(plain.data)["payload"] :])
     assert squared_error(picture, shown.samples) < squared_error(picture, plain.samples)
     np.testing.assert_array_equal(shown.trace.leaf_scales, plain.trace.leaf_scales)
 
