@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import subprocess
 import sys
 from fractions import Fraction
 
@@ -288,6 +289,16 @@ def test_8_bits_need_no_imagecodecs(format, monkeypatch):
     np.testing.assert_array_equal(found.samples, samples)
     with pytest.raises(MissingExtra, match="16-bit colours in PNG needs imagecodecs"):
         pictures.to_bytes(np.dstack([DEEP] * 3), "png")
+
+
+def test_libraries_are_imported_where_they_are_needed():
+    code = (
+        "import sys; from mmpcodec import pictures; "
+        "pictures.from_bytes(b'P5 1 1 255 x'); "
+        "print({'tifffile', 'imagecodecs', 'pydicom', 'skimage'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, check=True)
+    assert done.stdout.strip() == b"set()"
 
 
 def test_missing_file_and_folder(tmp_path):
