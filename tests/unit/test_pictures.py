@@ -136,6 +136,11 @@ def test_lost_names_what_a_format_cannot_hold():
         pictures.from_bytes(pictures.to_bytes(darker, "pgm")), darker, metadata=Metadata(white=1000)
     )
     assert pictures.lost(Picture(GRAY, 8, METADATA), "pgm") == KINDS
+    wide = Picture(DEEP >> 8, 10, Metadata(white=255))  # maxval 255 would say 8 bits
+    assert pictures.lost(Picture(wide.samples, 10, wide.metadata), "pgm") == ("white",)
+    assert pictures.from_bytes(pictures.to_bytes(wide, "pgm")).depth == 10
+    square = Metadata(resolution=Resolution(Fraction(1), Fraction(1), "none"))
+    assert pictures.lost(Picture(GRAY, 8, square), "tif") == ("resolution",)
     odd = Metadata(exif=b"nothing", text=(("Comment", "c"),))
     assert pictures.lost(Picture(GRAY, 8, odd), "tif") == ("exif", "text")
     twice = Metadata(text=(("Title", "a"), ("Title", "b")))

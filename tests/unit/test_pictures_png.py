@@ -46,7 +46,7 @@ DEEP_ROW = struct.pack(">6H", 1, 2, 3, 256, 515, 65535)
             8,
         ),
         # one transparent level or colour
-        ((2, 1, 2, 0), [(b"tRNS", b"\0\2"), rows_of([0b01100000])], [[[1, 3], [2, 0]]], 2),
+        ((2, 1, 2, 0), [(b"tRNS", b"\xff\xfe"), rows_of([0b01100000])], [[[1, 3], [2, 0]]], 2),
         ((2, 1, 1, 0), [(b"tRNS", b"\0\0"), rows_of([0b01000000])], [[[0, 0], [1, 1]]], 1),
         ((2, 1, 16, 0), [(b"tRNS", b"\1\2"), rows_of([1, 2, 0, 4])], [[[258, 0], [4, 65535]]], 16),
         (
@@ -66,7 +66,7 @@ DEEP_ROW = struct.pack(">6H", 1, 2, 3, 256, 515, 65535)
         ((2, 1, 16, 0), [TWELVE, rows_of([0x12, 0x30, 0xFF, 0xF0])], [[0x123, 0xFFF]], 12),
         ((2, 1, 16, 0), [TWELVE, rows_of([0x12, 0x31, 0xFF, 0xFF])], [[0x123, 0xFFF]], 12),
         ((2, 1, 16, 0), [TWELVE, rows_of([0x12, 0x35, 0xFF, 0xFF])], [[0x1235, 0xFFFF]], 16),
-        ((1, 1, 8, 2), [(b"sBIT", b"\5\6\5"), rows_of([8, 4, 8])], [[[8, 4, 8]]], 8),
+        ((1, 1, 8, 2), [(b"sBIT", b"\5\6\5"), rows_of([8, 8, 8])], [[[8, 8, 8]]], 8),
         ((1, 1, 8, 0), [(b"sBIT", b"\0"), rows_of([0])], [[0]], 8),
     ],
 )  # fmt: skip
@@ -143,6 +143,17 @@ def test_reads_the_metadata_of_others():
         Resolution(Fraction(3), Fraction(2), "none"),
         (("Note", "naïve"), ("Key", "€"), ("Raw", "xé")),
     )
+
+
+def test_shapes_of_pixels_are_whole_numbers():
+    for shape, stored in (
+        ((Fraction(1, 2), Fraction(1, 3)), (3, 2)),
+        ((Fraction(4), Fraction(6)), (4, 6)),
+    ):
+        picture = Picture(GRAY, 8, Metadata(resolution=Resolution(*shape, "none")))
+        found = pictures.from_bytes(pictures.to_bytes(picture, "png")).metadata.resolution
+        assert found == Resolution(*map(Fraction, stored), "none")
+    assert pictures.lost(picture, "png") == ()
 
 
 def test_packed_metadata_are_bounded():

@@ -13,6 +13,7 @@ from PIL import Image
 from mmpcodec import PictureError, pictures
 from mmpcodec.metadata import Metadata, Resolution
 from mmpcodec.pictures import Picture
+from mmpcodec.pictures.exif import Directory, parsed, structure
 
 ALPHA = np.dstack([COLOUR, 255 - GRAY])
 DEEP_ALPHA = ALPHA.astype(np.uint16) * 257
@@ -89,6 +90,9 @@ def test_white_is_zero_is_turned_round():
         depth = options.get("bitspersample", 8 * samples.itemsize)
         found = pictures.from_bytes(tiff_of(samples, photometric="miniswhite", **options))
         np.testing.assert_array_equal(found.samples, (1 << depth) - 1 - samples)
+    tag = (281, "H", 1, 127, True)
+    counted = tiff_of(GRAY >> 1, photometric="miniswhite", extratags=[tag])
+    assert pictures.from_bytes(counted).depth == 8
     bilevel = pictures.from_bytes(tiff_of(GRAY > 99, photometric="miniswhite"))
     np.testing.assert_array_equal(bilevel.samples, GRAY <= 99)
 
@@ -168,6 +172,22 @@ def test_reads_the_metadata_of_others():
     assert big.metadata.resolution.y == 7
 
 
+def test_exif_comes_back_with_all_directories():
+    """Values of every size, of which those of more than four bytes lie at even places."""
+    for order in "<>":
+        below = {40965: Directory({1: (2, 4, b"R98\0"), 2: (7, 5, b"0100\0")})}
+        values = {37500: (7, 7, b"maker's"), 33434: (5, 1, struct.pack(f"{order}II", 1, 50))}
+        entries = {271: (2, 5, b"Four\0"), 274: (3, 1, struct.pack(f"{order}H", 6))}
+        whole = Directory(entries, {34665: Directory(values, below)})
+        data = structure(order, whole)
+        assert parsed(data) == (order, whole)
+        assert len(data) % 2 == 0
+        assert all(data.index(value) % 2 == 0 for value in (b"Four", b"maker's", b"0100"))
+        picture = Picture(GRAY, 8, Metadata(exif=data))
+        assert pictures.lost(picture, "tif") == ()
+        assert pictures.from_bytes(pictures.to_bytes(picture, "tif")).metadata.exif == data
+
+
 def test_no_directory_can_be_too_large():
     """Many entries that lie at the same place in the file come to more than it holds."""
     data = bytearray(tiff_of(np.zeros((2048, 2048), np.uint8), description="d"))
@@ -208,7 +228,9 @@ def test_refuses(data, says):
 
 def test_refuses_stacks_of_imagej():
     stream = io.BytesIO()
-    tifffile.imwrite(stream, np.stack([GRAY] * 3), imagej=True)
+    tifffile.imwrite(stream, np.stack([GRAY] * 3), imagej=True, truncate=True)
+    with tifffile.TiffFile(io.BytesIO(stream.getvalue())) as file:
+        assert len(file.pages) == 1
     with pytest.raises(PictureError, match="x: holds 3 pictures"):
         pictures.from_bytes(stream.getvalue(), "x")
 
