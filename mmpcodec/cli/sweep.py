@@ -193,8 +193,8 @@ def read(name: str, gray: bool) -> "Picture":
     if not gray:
         return Picture(label, pictures.check_plain(picture, shown))
     picture = picture.without_alpha()
-    if picture.white != 255:
-        raise ParameterError(f"{shown}: has levels up to {picture.white}; supported are 8 bits")
+    if picture.depth != 8:
+        raise ParameterError(f"{shown}: has {picture.depth} bits a sample; supported are 8")
     samples = picture.samples
     if samples.ndim == 3:
         samples = np.asarray(Image.fromarray(samples).convert("L"))

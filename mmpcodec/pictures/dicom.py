@@ -6,7 +6,7 @@ import numpy as np
 
 from mmpcodec.errors import PictureError
 from mmpcodec.params import DecodeLimits
-from mmpcodec.pictures.guards import check_single, check_size, damage_told, library
+from mmpcodec.pictures.guards import check_single, check_size, library
 from mmpcodec.pictures.picture import Picture, type_of
 
 MAGIC, PREAMBLE = b"DICM", 128
@@ -35,26 +35,25 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
     if _DEFLATED in data:
         # pydicom would unpack all of it, whatever that comes to.
         raise PictureError(f"{name}: is a deflated DICOM file; supported are others")
-    with damage_told(name):
-        file = pydicom.dcmread(io.BytesIO(data))
-        check_size(int(file.Columns), int(file.Rows), name, limits)
-        check_single(int(file.get("NumberOfFrames", 1) or 1), name)
-        bits, kind = int(file.BitsStored), str(file.PhotometricInterpretation)
-        planes = int(file.SamplesPerPixel)
-        gray = kind in ("MONOCHROME1", "MONOCHROME2") and planes == 1 and 1 <= bits <= 16
-        if not gray and not (kind == "RGB" and planes == 3 and bits == 8):
-            raise PictureError(
-                f"{name}: is DICOM of {kind} with {bits} bits; supported are monochrome up to 16 "
-                "bits and RGB of 8 bits"
-            )
-        stored = file.pixel_array
-        signed = bool(file.PixelRepresentation)
-        if stored.ndim != (2 if gray else 3):
-            raise ValueError(f"samples of shape {stored.shape}")
-        if not gray:
-            return Picture(stored.astype(np.uint8), 8)
-        white = (1 << bits) - 1
-        levels = stored.astype(np.int64) + ((1 << (bits - 1)) if signed else 0)
-        levels = np.clip(levels, 0, white)
-        levels = white - levels if kind == "MONOCHROME1" else levels
-        return Picture(levels.astype(type_of(bits)), bits)
+    file = pydicom.dcmread(io.BytesIO(data))
+    check_size(int(file.Columns), int(file.Rows), name, limits)
+    check_single(int(file.get("NumberOfFrames", 1) or 1), name)
+    bits, kind = int(file.BitsStored), str(file.PhotometricInterpretation)
+    planes = int(file.SamplesPerPixel)
+    gray = kind in ("MONOCHROME1", "MONOCHROME2") and planes == 1 and 1 <= bits <= 16
+    if not gray and not (kind == "RGB" and planes == 3 and bits == 8):
+        raise PictureError(
+            f"{name}: is DICOM of {kind} with {bits} bits; supported are monochrome up to 16 "
+            "bits and RGB of 8 bits"
+        )
+    stored = file.pixel_array
+    signed = bool(file.PixelRepresentation)
+    if stored.ndim != (2 if gray else 3):
+        raise ValueError(f"samples of shape {stored.shape}")
+    if not gray:
+        return Picture(stored.astype(np.uint8), 8)
+    white = (1 << bits) - 1
+    levels = stored.astype(np.int64) + ((1 << (bits - 1)) if signed else 0)
+    levels = np.clip(levels, 0, white)
+    levels = white - levels if kind == "MONOCHROME1" else levels
+    return Picture(levels.astype(type_of(bits)), bits)

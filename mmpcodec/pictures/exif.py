@@ -141,7 +141,8 @@ def _directory(
             # Not every value fills its field, and a pointer may be a LONG in a BigTIFF file.
             if kind in SIZES and SIZES[kind] == 4:
                 (pointer,) = struct.unpack(f"{order}I", value[:4])
-            found.below[tag] = _directory(read, pointer, order, layout, None, level + 1)
+            if pointer:
+                found.below[tag] = _directory(read, pointer, order, layout, None, level + 1)
         elif (tags is None or tag in tags) and kind in SIZES:
             length = SIZES[kind] * number
             value = read(pointer, length) if length > layout.value_size else value

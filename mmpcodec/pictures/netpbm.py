@@ -16,12 +16,10 @@ from mmpcodec.pictures.guards import check_size, damaged
 from mmpcodec.pictures.picture import PLANES, Picture, type_of
 
 MAGICS = tuple(f"P{digit}".encode() for digit in "1234567")
-HEAD = 1 << 16
-"""A header ends within so many bytes."""
-
 TAIL = 64
 """So many bytes behind the samples tell whether another picture follows."""
 
+_HEAD = 1 << 16  # bytes within which a header ends
 _GAP = rb"(?:\s|#[^\n\r]*[\n\r])+"
 _COLOURS = (b"P3", b"P6")
 _PLAIN = (b"P1", b"P2", b"P3")
@@ -86,7 +84,7 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
     PictureError
         When it is damaged, too large, or holds more than one picture.
     """
-    header = header_of(data[:HEAD], name)
+    header = header_of(data[:_HEAD], name)
     check_size(header.width, header.height, name, limits)
     if header.magic in _PLAIN:
         samples = _plain_samples(data, header, name)

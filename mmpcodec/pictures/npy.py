@@ -8,7 +8,7 @@ import numpy as np
 
 from mmpcodec.errors import PictureError
 from mmpcodec.params import DecodeLimits
-from mmpcodec.pictures.guards import check_size, damage_told, damaged
+from mmpcodec.pictures.guards import check_size, damaged
 from mmpcodec.pictures.picture import PLANES, Picture, type_of
 
 MAGICS = (b"\x93NUMPY",)
@@ -58,13 +58,12 @@ def header_of(stream: BinaryIO, name: str) -> Header:
     PictureError
         When it is damaged or no picture.
     """
-    with damage_told(name):
-        version = np.lib.format.read_magic(stream)
-        if version not in _READERS:
-            raise ValueError(f"version {version}: must be 1.0 or 2.0")
-        shape, fortran, kind = _READERS[version](stream)
-        if any(isinstance(side, bool) or side < 0 for side in shape):
-            raise ValueError(f"shape {shape}")
+    version = np.lib.format.read_magic(stream)
+    if version not in _READERS:
+        raise ValueError(f"version {version}: must be 1.0 or 2.0")
+    shape, fortran, kind = _READERS[version](stream)
+    if any(isinstance(side, bool) or side < 0 for side in shape):
+        raise ValueError(f"shape {shape}")
     shaped = len(shape) == 2 or (len(shape) == 3 and shape[2] in PLANES[1:])
     if not shaped or kind.name not in _DEPTHS:
         raise PictureError(

@@ -12,7 +12,7 @@ from mmpcodec.errors import PictureError
 from mmpcodec.metadata import Metadata, Resolution, Unit
 from mmpcodec.params import DecodeLimits
 from mmpcodec.pictures.exif import PREFIX
-from mmpcodec.pictures.guards import Unpacker, check_size, damage_told
+from mmpcodec.pictures.guards import Unpacker, check_size
 from mmpcodec.pictures.picture import Picture
 
 BMP_MAGICS = (b"BM",)
@@ -31,7 +31,7 @@ def read_bmp(data: bytes, name: str, limits: DecodeLimits) -> Picture:
     PictureError
         When it is damaged or too large.
     """
-    with damage_told(name), BmpImagePlugin.BmpImageFile(io.BytesIO(data)) as image:
+    with BmpImagePlugin.BmpImageFile(io.BytesIO(data)) as image:
         check_size(*image.size, name, limits)
         metadata = Metadata(resolution=_bmp_resolution(data))
         if image.mode == "1":
@@ -56,7 +56,7 @@ def read_jpeg(data: bytes, name: str, limits: DecodeLimits) -> Picture:
     PictureError
         When it is damaged, too large, or neither gray nor of three colours.
     """
-    with damage_told(name), JpegImagePlugin.JpegImageFile(io.BytesIO(data)) as image:
+    with JpegImagePlugin.JpegImageFile(io.BytesIO(data)) as image:
         check_size(*image.size, name, limits)
         if image.mode not in ("L", "RGB"):
             raise PictureError(f"{name}: holds {image.mode} colours; supported are gray and RGB")

@@ -16,7 +16,7 @@ from PIL import Image, PngImagePlugin
 
 from mmpcodec.metadata import Metadata
 from mmpcodec.params import DecodeLimits
-from mmpcodec.pictures.guards import check_single, check_size, damage_told, damaged, library
+from mmpcodec.pictures.guards import check_single, check_size, damaged, library
 from mmpcodec.pictures.picture import Picture, type_of
 from mmpcodec.pictures.png_chunks import (
     CRITICAL,
@@ -63,12 +63,11 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
         check_single(int.from_bytes(animation[:4], "big"), name)
     metadata = metadata_of(chunks, name)
     plain = [chunk for chunk in chunks if chunk[0] in CRITICAL]
-    with damage_told(name):
-        if depth == 16 and kind != GRAY:
-            codec = library("imagecodecs", "16-bit colours in PNG", name)
-            samples = codec.png_decode(joined(plain))
-        else:
-            samples = _by_pillow(joined(plain), kind, depth)
+    if depth == 16 and kind != GRAY:
+        codec = library("imagecodecs", "16-bit colours in PNG", name)
+        samples = codec.png_decode(joined(plain))
+    else:
+        samples = _by_pillow(joined(plain), kind, depth)
     shape = (height, width) if _PLANES[kind] == 1 else (height, width, _PLANES[kind])
     if samples.shape != shape:
         raise damaged(name, f"samples of shape {samples.shape}, {shape} was expected")

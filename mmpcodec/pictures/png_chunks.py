@@ -176,4 +176,4 @@ def _numbers(resolution: Resolution) -> tuple[int, int] | None:
 
 
 def _shown(kind: bytes) -> str:
-    return kind.decode("latin-1").encode("ascii", "backslashreplace").decode()
+    return kind.decode("latin-1").encode("unicode_escape").decode()

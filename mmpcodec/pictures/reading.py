@@ -1,4 +1,7 @@
-"""Picture files are told apart by how they begin, and read whole."""
+"""Picture files are told apart by how they begin, and read whole.
+
+Whatever a library raises for a damaged file becomes a ``PictureError`` here.
+"""
 
 import os
 from collections.abc import Callable
@@ -7,6 +10,7 @@ from pathlib import Path
 from mmpcodec.errors import PictureError
 from mmpcodec.params import DecodeLimits
 from mmpcodec.pictures import dicom, mmp, netpbm, npy, pillow, png, tiff
+from mmpcodec.pictures.guards import damage_told
 from mmpcodec.pictures.picture import Picture
 
 SUFFIXES = (
@@ -66,11 +70,12 @@ def from_bytes(
     limits = limits or DecodeLimits()
     if not data:
         raise PictureError(f"{name}: is empty")
-    for magics, reader in _READERS:
-        if data.startswith(magics):
-            return reader(data, name, limits)
-    if dicom.is_dicom(data):
-        return dicom.read(data, name, limits)
+    with damage_told(name):
+        for magics, reader in _READERS:
+            if data.startswith(magics):
+                return reader(data, name, limits)
+        if dicom.is_dicom(data):
+            return dicom.read(data, name, limits)
     raise PictureError(
         f"{name}: is not a picture file that is known here; supported are PBM, PGM, PPM, PAM, PNG, "
         "TIFF, BMP, JPEG, NPY, mmp and DICOM"

@@ -1,5 +1,6 @@
 """Parts of picture files that are too large to read whole."""
 
+import io
 import os
 from pathlib import Path
 from typing import Literal, Protocol, Self
@@ -10,7 +11,7 @@ from mmpcodec.errors import PictureError
 from mmpcodec.metadata import Metadata
 from mmpcodec.params import DecodeLimits
 from mmpcodec.pictures import netpbm, npy, reading, tiff
-from mmpcodec.pictures.guards import check_part, check_size
+from mmpcodec.pictures.guards import check_part, check_size, damage_told
 from mmpcodec.pictures.picture import Picture, type_of
 from mmpcodec.pictures.tiff_reader import TiffReader
 
@@ -56,6 +57,10 @@ class Reader(Protocol):
     def __exit__(self, *_: object) -> None: ...
 
 
+HEAD = 1 << 16
+"""Headers of NPY, PGM, PPM and PAM files end within so many bytes."""
+
+
 def opened(path: str | os.PathLike[str], *, limits: DecodeLimits | None = None) -> Reader:
     """A reader of parts of a picture file.
 
@@ -77,20 +82,20 @@ def opened(path: str | os.PathLike[str], *, limits: DecodeLimits | None = None) 
     name = os.fspath(path)
     try:
         with open(path, "rb") as stream:
-            head = stream.read(netpbm.HEAD)
+            head = stream.read(HEAD)
             size = stream.seek(0, os.SEEK_END)
-            stream.seek(0)
-            if head.startswith(tiff.MAGICS):
-                return TiffReader(path, name, limits)
-            if head.startswith(npy.MAGICS):
-                return _npy_reader(Path(path), npy.header_of(stream, name), size, limits)
+    except OSError as error:
+        raise PictureError(f"{name}: {error.strerror}") from error
+    with damage_told(name):
+        if head.startswith(tiff.MAGICS):
+            return TiffReader(path, name, limits)
+        if head.startswith(npy.MAGICS):
+            return _npy_reader(Path(path), npy.header_of(io.BytesIO(head), name), size, limits)
         if head.startswith(netpbm.MAGICS):
             header = netpbm.header_of(head, name)
             if header.is_mappable:
                 return _netpbm_reader(Path(path), header, size, limits)
-        return WholeReader(reading.read(path, limits=limits), name)
-    except OSError as error:
-        raise PictureError(f"{name}: {error.strerror}") from error
+    return WholeReader(reading.read(path, limits=limits), name)
 
 
 def _npy_reader(path: Path, header: npy.Header, size: int, limits: DecodeLimits) -> Reader:
@@ -107,7 +112,7 @@ def _netpbm_reader(path: Path, header: netpbm.Header, size: int, limits: DecodeL
     check_size(header.width, header.height, name, _UNLIMITED)
     end = header.start + int(np.prod(header.shape, dtype=object)) * header.kind.itemsize
     with path.open("rb") as stream:
-        stream.seek(end)
+        stream.seek(min(end, size))
         netpbm.check_end(size, end, stream.read(netpbm.TAIL), name)
     samples = np.memmap(path, header.kind, "r", header.start, header.shape)
     return MappedReader(samples, header.maxval, header.depth, header.metadata, name, limits)

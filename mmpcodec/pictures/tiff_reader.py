@@ -1,7 +1,7 @@
 """Parts of TIFF files, in strips or tiles, compressed or not.
 
-Left to tifffile, and where samples are compressed or packed to imagecodecs, which bounds what they
-come to; JPEG in TIFF to Pillow, whose library holds it to the size of its strips.
+Left to tifffile, and where samples are compressed or packed to imagecodecs, which unpacks no more
+than a strip or tile can hold.
 """
 
 import contextlib
@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 import numpy as np
-from PIL import TiffImagePlugin
 
 from mmpcodec.errors import PictureError
 from mmpcodec.params import DecodeLimits
@@ -26,13 +25,14 @@ from mmpcodec.pictures.guards import (
     damaged,
     library,
 )
-from mmpcodec.pictures.picture import planes_of, type_of
+from mmpcodec.pictures.picture import type_of
 
 NONE, JPEG = 1, 7
-_FAX = (2, 3, 4)
-_COMPRESSIONS = {NONE, *_FAX, 5, 8, 32946, 32773, 50000}  # LZW, deflate twice, PackBits, Zstandard
+# CCITT, LZW, deflate by two numbers, PackBits and Zstandard.
+_COMPRESSIONS = {NONE, 2, 3, 4, 5, JPEG, 8, 32946, 32773, 50000}
 WHITE_IS_ZERO, BLACK_IS_ZERO, RGB, PALETTE = tiff_tags.WHITE_IS_ZERO, 1, 2, 3
-_PHOTOMETRIC = {WHITE_IS_ZERO: 1, BLACK_IS_ZERO: 1, RGB: 3, PALETTE: 1}
+YCBCR = 6  # of JPEG only, which gives RGB
+_PHOTOMETRIC = {WHITE_IS_ZERO: 1, BLACK_IS_ZERO: 1, RGB: 3, PALETTE: 1, YCBCR: 3}
 _UNSIGNED = 1
 _TRANSPARENT, _PREMULTIPLIED = 2, 1
 _KINDS_OF_SAMPLES = {2: "signed", 3: "floating-point", 5: "complex", 6: "complex"}
@@ -112,15 +112,15 @@ class TiffReader:
             raise PictureError(f"{name}: holds {kind} samples; supported are unsigned ones")
         if not isinstance(bits, int) or not 1 <= bits <= 16:
             raise PictureError(f"{name}: holds {bits} bits a sample; supported are 1 to 16")
-        if page.compression not in {*_COMPRESSIONS, JPEG}:
+        if page.compression not in _COMPRESSIONS:
             compression = getattr(page.compression, "name", page.compression)
             raise PictureError(
                 f"{name}: is compressed by {compression}; supported are none, LZW, deflate, "
                 "PackBits, Zstandard, CCITT and JPEG"
             )
-        if page.compression == JPEG:
-            return
         planes = _PHOTOMETRIC.get(page.photometric)
+        if page.photometric == YCBCR and page.compression != JPEG:
+            planes = None
         if planes is None:
             kind = getattr(page.photometric, "name", page.photometric)
             raise PictureError(f"{name}: holds {kind} samples; supported are gray, palette and RGB")
@@ -161,9 +161,6 @@ class TiffReader:
 
     def _check_segments(self) -> None:
         page, name = self._page, self.name
-        if page.compression == JPEG:
-            check_size(page.imagewidth, page.imagelength, name, self._limits)
-            return
         packed = page.bitspersample not in (1, 8, 16)
         if page.compression != NONE or packed or page.predictor != 1 or page.fillorder != 1:
             library("imagecodecs", "TIFF with compressed or packed samples", name)
@@ -189,8 +186,6 @@ class TiffReader:
         """Samples of a part of the picture; see ``Reader.read``."""
         rows, columns = check_part(self.shape, rows, columns, self.name, self._limits)
         with damage_told(self.name):
-            if self._page.compression == JPEG:
-                return self._by_pillow()[rows, columns].copy()
             if self._mapped is not None:
                 return self._as_shown(self._mapped[rows, columns])
             return self._as_shown(self._from_segments(rows, columns))
@@ -249,19 +244,12 @@ class TiffReader:
         data = self._bytes_at(place, size) if place and size else None
         if data is not None and len(data) != size:
             raise damaged(self.name, f"strip or tile {index} is cut off")
-        decoded, _, shape = page.decode(data, index, jpegtables=None)
+        if page.compression == JPEG and data is not None:
+            _check_jpeg(data, *self._segment())
+        decoded, _, shape = page.decode(data, index, jpegtables=page.jpegtables)
         if decoded is None:  # left out by the writer, as there is nothing in it
             return np.zeros(shape[1:], type_of(page.bitspersample))
         return decoded[0]
-
-    def _by_pillow(self) -> np.ndarray:
-        with TiffImagePlugin.TiffImageFile(io.BytesIO(self._bytes_at(0, -1))) as image:
-            if image.mode not in ("L", "RGB"):
-                raise PictureError(f"{self.name}: holds JPEG of mode {image.mode}")
-            samples = np.array(image)
-        if samples.shape != self.shape or planes_of(samples) not in (1, 3):
-            raise damaged(self.name, f"samples of shape {samples.shape}, not {self.shape}")
-        return samples
 
     def __enter__(self) -> "TiffReader":
         return self
@@ -273,6 +261,28 @@ class TiffReader:
         """Close the file, unless it is the caller's stream."""
         self._mapped = None
         self._closing.close()
+
+
+def _check_jpeg(data: bytes, width: int, height: int) -> None:
+    """Check that a strip or tile is not said to be larger inside: it is allocated as it says.
+
+    Raises
+    ------
+    ValueError
+        When it is, or its header does not say.
+    """
+    place = 2
+    while place + 9 <= len(data) and data[place] == 0xFF:
+        marker, size = data[place + 1], int.from_bytes(data[place + 2 : place + 4], "big")
+        if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
+            rows, columns = (
+                int.from_bytes(data[place + start : place + start + 2], "big") for start in (5, 7)
+            )
+            if rows > height or columns > width:
+                raise ValueError(f"JPEG of {columns}x{rows} in a strip of {width}x{height}")
+            return
+        place += 2 + size
+    raise ValueError("JPEG without a frame header")
 
 
 def _moved(part: slice, origin: int) -> slice:

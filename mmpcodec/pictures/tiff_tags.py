@@ -18,6 +18,7 @@ TEXTS = {269: "Title", 270: "Description", 305: "Software"}
 
 _UNITS: dict[int, Unit] = {1: "none", 2: "inch", 3: "centimetre"}
 _CENTIMETRE = 3
+_NOTHING = Resolution(Fraction(1), Fraction(1), "none")  # what files say that know none
 _BYTE, _ASCII, _SHORT, _RATIONAL, _UNDEFINED = 1, 2, 3, 5, 7
 _MOST = (1 << 32) - 1
 
@@ -94,7 +95,8 @@ def _resolution(entries: dict[int, tuple[int, int, bytes]], order: str) -> Resol
         numbers.append(Fraction(number, parts))
     _, _, unit = entries.get(RESOLUTION_UNIT, (0, 0, b""))
     code = struct.unpack(f"{order}H", unit)[0] if len(unit) == 2 else 2
-    return Resolution(numbers[0], numbers[1], _UNITS.get(code, "none"))
+    found = Resolution(numbers[0], numbers[1], _UNITS.get(code, "none"))
+    return None if found == _NOTHING else found
 
 
 def with_metadata(data: bytes, metadata: Metadata, order: str) -> bytes:
@@ -189,7 +191,8 @@ def holds_resolution(resolution: Resolution) -> bool:
     """Whether TIFF can hold a resolution as it is."""
     numbers = _numbers(resolution)
     parts = 100 if resolution.unit == "metre" else 1
-    return numbers is not None and numbers[:2] == (resolution.x / parts, resolution.y / parts)
+    exact = (resolution.x / parts, resolution.y / parts)
+    return numbers is not None and numbers[:2] == exact and resolution != _NOTHING
 
 
 def _reader(data: bytes) -> ReadAt:

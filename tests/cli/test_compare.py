@@ -77,6 +77,13 @@ def test_colour(mmp, folder):
     assert facts["psnr"] == pytest.approx(10 * np.log10(255**2 / (100 / 3)))
 
 
+def test_deep_colour_and_alpha_left_out(mmp, folder):
+    samples = np.full((12, 12, 4), 30000, np.uint16)
+    pictures.write(samples, "x.png")
+    pictures.write(samples[..., :3] + np.uint16(257), "y.ppm")
+    assert "largest error 257 of 65535" in mmp("compare", "x.png", "y.ppm").stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [

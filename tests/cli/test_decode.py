@@ -57,7 +57,10 @@ def test_format_wins_over_the_name(mmp, encoded, samples):
     ("arguments", "message"),
     [
         (["--format", "jpg"], "format = 'jpg': must be one of pgm, ppm, pam, png, tif, npy"),
-        (["-o", "b.jpg"], "b.jpg: extension '.jpg' must be one of .pgm, .ppm, .pam, .png, .tif"),
+        (
+            ["-o", "b.jpg"],
+            "b.jpg: extension '.jpg' must be one of .pgm, .ppm, .pam, .png, .tif, .npy",
+        ),
         (["-o", "b"], "b: extension '' must be one of .pgm, .ppm, .pam, .png, .tif, .npy"),
     ],
 )

@@ -30,6 +30,18 @@ def regions_of(result):
     ]
 
 
+def test_deep_colours_with_alpha(mmp):
+    samples = np.full((20, 30, 4), 900, np.uint16)
+    samples[5:9, 10:13, :3] = 3800
+    pictures.write(pictures.Picture(samples, 12), "deep.png")
+    result = mmp("highlight", "deep.png", "--json")
+    assert result.exit_code == 0, result.stderr
+    facts = json.loads(result.stdout)
+    assert facts["white"] == 4095
+    (region,) = facts["regions"]
+    assert [region[name] for name in ("left", "top", "width", "height")] == [10, 5, 3, 4]
+
+
 def test_draws_and_tells(mmp, scan):
     result = mmp("highlight", "scan.png", "-k", 2)
     assert result.exit_code == 0, result.stderr

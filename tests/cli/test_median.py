@@ -144,7 +144,7 @@ def test_pipe(mmp, specked):
         (
             ["in.png", "-r1", "-o", "a.ppm"],
             1,
-            "format = 'ppm' for gray: must be one of pgm, pam, png",
+            "format = 'ppm' for gray: must be one of pgm",
         ),
         (["none.png", "-r1"], 1, "none.png: No such file"),
         (["in.png", "-r1", "-O", "no"], 1, "no: is no such folder"),

@@ -1,0 +1,107 @@
+"""Small picture files, made by other libraries where they can."""
+
+import io
+import struct
+import zlib
+
+import numpy as np
+import tifffile
+from PIL import Image
+
+import mmpcodec
+from mmpcodec import pictures
+
+GRAY = (np.arange(6 * 9).reshape(6, 9) * 5 % 256).astype(np.uint8)
+COLOUR = np.dstack([GRAY, GRAY // 2, 255 - GRAY])
+DEEP = GRAY.astype(np.uint16) * 257 ^ 0x35
+
+
+def file_of(samples, format, mode=None, **options):
+    """A file by Pillow."""
+    image = Image.fromarray(samples)
+    stream = io.BytesIO()
+    (image if mode is None else image.convert(mode)).save(stream, format, **options)
+    return stream.getvalue()
+
+
+def tiff_of(samples, **options):
+    """A file by tifffile."""
+    stream = io.BytesIO()
+    tifffile.imwrite(stream, samples, metadata=None, software=False, **options)
+    return stream.getvalue()
+
+
+def png_of(head, chunks):
+    """A PNG file of the fields of IHDR (width, height, depth, colour type) and chunks."""
+    parts = [(b"IHDR", struct.pack(">IIBBBBB", *head, 0, 0, 0)), *chunks, (b"IEND", b"")]
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        for kind, data in parts
+    )
+
+
+def rows_of(*rows):
+    """The chunk of samples of a PNG file, its rows not filtered."""
+    return b"IDAT", zlib.compress(b"".join(b"\0" + bytes(row) for row in rows))
+
+
+def dicom_of(samples, bits, kind="MONOCHROME2", **more):
+    """A file by pydicom."""
+    from pydicom.dataset import FileDataset, FileMetaDataset
+    from pydicom.uid import ExplicitVRLittleEndian, generate_uid
+
+    meta = FileMetaDataset()
+    meta.TransferSyntaxUID = ExplicitVRLittleEndian
+    meta.MediaStorageSOPClassUID = "1.2.840.10008.5.1.4.1.1.7"
+    meta.MediaStorageSOPInstanceUID = generate_uid()
+    file = FileDataset(None, {}, file_meta=meta, preamble=b"\0" * 128)
+    file.Rows, file.Columns = samples.shape[:2]
+    file.SamplesPerPixel = 3 if samples.ndim == 3 else 1
+    file.PhotometricInterpretation = kind
+    file.BitsAllocated = 8 * samples.dtype.itemsize
+    file.BitsStored, file.HighBit = bits, bits - 1
+    file.PixelRepresentation = int(samples.dtype.kind == "i")
+    if samples.ndim == 3:
+        file.PlanarConfiguration = 0
+    for name, value in more.items():
+        setattr(file, name, value)
+    file.PixelData = samples.tobytes()
+    stream = io.BytesIO()
+    file.save_as(stream, enforce_file_format=True)
+    return stream.getvalue()
+
+
+def _exif():
+    exif = Image.Exif()
+    exif[271], exif[274] = "Maker", 6
+    exif.get_ifd(34665).update({33434: (1, 50), 36867: "2020:01:01 00:00:00"})
+    exif.get_ifd(34853)[1] = "N"
+    return exif
+
+
+EXIF = _exif().tobytes().removeprefix(b"Exif\0\0")
+"""Camera, orientation 6, exposure, date and a place, as Pillow writes them."""
+
+_WIDE = np.tile(COLOUR, (2, 1, 1))
+FILES = {
+    "pgm": pictures.to_bytes(GRAY, "pgm"),
+    "pgm plain": b"P2 # gray\n6 6\n255\n" + b"0 1 2 253 255 9\n" * 6,
+    "ppm deep": pictures.to_bytes(np.dstack([DEEP] * 3), "ppm"),
+    "pbm": file_of(GRAY > 99, "PPM"),
+    "pam": pictures.to_bytes(np.dstack([GRAY, GRAY]), "pam"),
+    "png": file_of(GRAY, "PNG", exif=_exif(), icc_profile=b"profile", dpi=(72, 72)),
+    "png palette": file_of(COLOUR, "PNG", "P", transparency=3),
+    "png deep": pictures.to_bytes(np.dstack([DEEP] * 4), "png"),
+    "tiff": tiff_of(GRAY),
+    "tiff lzw": tiff_of(COLOUR, compression="lzw", predictor=True, photometric="rgb"),
+    "tiff tiles": tiff_of(_WIDE, compression="deflate", tile=(16, 16), photometric="rgb"),
+    "tiff jpeg": tiff_of(COLOUR, compression="jpeg", photometric="rgb"),
+    "tiff 12 bits": tiff_of(DEEP >> 4, bitspersample=12),
+    "bmp": file_of(COLOUR, "BMP"),
+    "bmp palette": file_of(COLOUR, "BMP", "P"),
+    "jpeg": file_of(COLOUR, "JPEG", exif=_exif(), icc_profile=b"profile", comment=b"c"),
+    "npy": pictures.to_bytes(DEEP, "npy"),
+    "dicom": dicom_of(GRAY, 8),
+    "mmp": mmpcodec.encode(GRAY, 0, preset="plain"),
+}
+"""One file of each way to read."""

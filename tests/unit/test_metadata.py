@@ -1,0 +1,71 @@
+"""What is said of a picture besides its samples."""
+
+from fractions import Fraction
+
+import pytest
+
+from mmpcodec import ParameterError
+from mmpcodec.metadata import KINDS, Metadata, Resolution
+
+FULL = Metadata(
+    icc=b"profile",
+    exif=b"II*\0",
+    xmp=b"<x/>",
+    resolution=Resolution(Fraction(300), Fraction(150)),
+    text=(("Title", "a"),),
+    white=1000,
+)
+
+
+def test_kinds_are_those_that_are_there():
+    assert FULL.kinds() == KINDS == ("icc", "exif", "xmp", "resolution", "text")
+    assert Metadata(white=9).kinds() == ()
+    assert Metadata(xmp=b"x", icc=b"y").kinds() == ("icc", "xmp")
+
+
+def test_without_leaves_the_others():
+    assert FULL.without("exif", "text").kinds() == ("icc", "xmp", "resolution")
+    assert FULL.without("exif").icc == b"profile"
+    assert FULL.without("all") == Metadata(white=1000)
+    assert FULL.without() == FULL
+    with pytest.raises(ParameterError, match=r"metadata 'gps': must be one of all, icc, exif, xmp"):
+        FULL.without("icc", "gps")
+
+
+def test_per_metre_is_exact():
+    assert FULL.resolution.per_metre() == (Fraction(1500000, 127), Fraction(750000, 127))
+    assert Resolution(Fraction(3), Fraction(4), "centimetre").per_metre() == (300, 400)
+    assert Resolution(Fraction(3), Fraction(4), "none").per_metre() is None
+
+
+@pytest.mark.parametrize(
+    ("values", "says"),
+    [
+        ({"icc": "text"}, "icc of type str: must be bytes"),
+        ({"exif": None}, "exif of type NoneType: must be bytes"),
+        ({"xmp": bytearray()}, "xmp of type bytearray: must be bytes"),
+        ({"resolution": 300}, "resolution = 300: must be Resolution or None"),
+        ({"text": [("a", "b")]}, "text = .*: must be a tuple of"),
+        ({"text": (("a", "b", "c"),)}, "text = .*: must be a tuple of"),
+        ({"text": (("a", b"b"),)}, "text = .*: must be a tuple of"),
+        ({"white": 0}, "white = 0: must be from 1 to 65535, or None"),
+        ({"white": 65536}, "white = 65536: must be"),
+        ({"white": True}, "white = True: must be"),
+    ],
+)
+def test_other_values_are_refused(values, says):
+    with pytest.raises(ParameterError, match=says):
+        Metadata(**values)
+
+
+@pytest.mark.parametrize(
+    ("values", "says"),
+    [
+        ((300, Fraction(1)), "resolution x = 300: must be a Fraction above 0"),
+        ((Fraction(1), Fraction(0)), r"resolution y = Fraction\(0, 1\): must be a Fraction"),
+        ((Fraction(1), Fraction(1), "mile"), "unit = 'mile': must be one of none, inch, centi"),
+    ],
+)
+def test_other_resolutions_are_refused(values, says):
+    with pytest.raises(ParameterError, match=says):
+        Resolution(*values)
