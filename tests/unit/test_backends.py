@@ -75,7 +75,7 @@ def test_named_backend_is_never_replaced(monkeypatch):
 
 def test_a_backend_that_lacks_a_tool_is_not_taken(device, monkeypatch):
     class Lacking(Device):
-        def lacks(self, tools):
+        def lacks(self, tools, depth=8):
             return "prediction" if tools.prediction else None
 
     monkeypatch.setitem(backends._FACTORIES, "cuda", Lacking)
@@ -92,8 +92,8 @@ def without_trees(device, monkeypatch):
     """A device without trees among predicted blocks."""
 
     class Lacking(Device):
-        def lacks(self, tools):
-            return CudaBackend().lacks(tools)
+        def lacks(self, tools, depth=8):
+            return CudaBackend().lacks(tools, depth)
 
     monkeypatch.setitem(backends._FACTORIES, "cuda", Lacking)
 
