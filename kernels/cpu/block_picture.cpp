@@ -1,5 +1,6 @@
 #include "block_picture.h"
 
+#include "../shared/scales.h"
 #include "simd.h"
 
 #include <string.h>
@@ -10,17 +11,13 @@ namespace mmp {
 
 namespace {
 
-// Samples to fit, with their neighbours, as differences from the middle one. Of the extra bits so
-// many count that the sums fit 32 bits.
+// Samples to fit, with their neighbours, as differences from the middle level.
 class Fit {
 public:
-    template <class Sample>
-    MMP_SIMD_LEVELS void take(const Sample* from, int count, const ptrdiff_t* neighbours,
-                              Depth<Sample> depth) {
-        const int middle = depth.middle(), unseen = larger(depth.extra() - kMostFittedBits, 0);
+    MMP_SIMD_LEVELS void take(const uint8_t* from, int count, const ptrdiff_t* neighbours) {
         for (int p = 0; p < kTerms; ++p)
             for (int i = 0; i < count; ++i)
-                values_[p][count_ + i] = int16_t((from[neighbours[p] + i] - middle) >> unseen);
+                values_[p][count_ + i] = int16_t(from[neighbours[p] + i] - kMidLevel);
         count_ += count;
     }
     // Of products of a neighbour with this and the later ones.
@@ -34,9 +31,7 @@ public:
     }
 
 private:
-    static constexpr int kMostFittedBits = 3;
     static constexpr int kMost = 6 * (kMaxSide + 12) + 6 * kMaxSide;
-    static_assert(int64_t{kMost} << 2 * (7 + kMostFittedBits) < INT32_MAX);
     int16_t values_[kTerms][kMost];
     int count_ = 0;
 };
@@ -104,7 +99,7 @@ void BlockPicture<Sample>::predict_least_squares(const BlockPlace& block, Sample
                                            -2 * across, 0};
     Fit fit;
     const auto learn = [&](int row, int first, int last) {
-        if (last > first) fit.take(at(row, first), last - first, neighbours, depth);
+        if (last > first) fit.take(bytes(row, first), last - first, neighbours);
     };
     // All above and left of the block is decoded; to its right, some.
     const auto known_to = [&](int row) {

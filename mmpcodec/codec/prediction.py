@@ -35,8 +35,6 @@ LEAST_SQUARES_MARGIN = 8
 """First row and column of a block that mode 36 needs."""
 TRAINED = 6
 """Rows and columns around a block that the weights are fitted to."""
-MOST_FITTED_BITS = 3
-"""Extra bits of the samples that they are fitted to, so that their sums fit 32 bits."""
 
 
 def _interpolation() -> np.ndarray:
@@ -260,7 +258,8 @@ def training_sums(
     values = np.stack(
         [samples[row + down, column + right] for down, right in (*NEIGHBOURS, (0, 0))]
     )
-    values = values.astype(np.int64) - middle(depth) >> max(extra_bits(depth) - MOST_FITTED_BITS, 0)
+    # More bits of the samples do not make better weights.
+    values = (values >> extra_bits(depth)).astype(np.int64) - middle(BYTE)
     return values[:-1] @ values.T
 
 

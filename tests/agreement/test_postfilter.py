@@ -19,6 +19,14 @@ def extremes(rng, height, width):
     return (255 * rng.integers(0, 2, (height, width))).astype(np.uint8)
 
 
+def deepened(rng, samples, depth):
+    """Samples of more bits: the whole range of them, and something in the lowest ones."""
+    if depth == 8:
+        return samples
+    deep = samples.astype(np.uint16) * ((1 << depth) - 1) // 255
+    return np.where(rng.random(samples.shape) < 0.5, deep, deep ^ 1).astype(np.uint16)
+
+
 CONTENTS = {**CONTENT, "extremes": extremes}
 
 
@@ -27,30 +35,32 @@ def coefficients():
     return st.tuples(*[st.just(()) | own] * CLASSES)
 
 
-def check(source, samples, chosen, lambda_fixed):
-    shown = REFERENCE.apply(samples, chosen)
-    assert shown.dtype == np.uint8
-    np.testing.assert_array_equal(NATIVE.apply(samples, chosen), shown)
+def check(source, samples, chosen, lambda_fixed, depth=8):
+    shown = REFERENCE.apply(samples, chosen, depth)
+    assert shown.dtype == samples.dtype
+    np.testing.assert_array_equal(NATIVE.apply(samples, chosen, depth), shown)
     height = len(samples)
     for first, last in {(0, height), (height // 3, height - height // 4)}:
-        expected = REFERENCE._gram(source, samples, first, last)
-        np.testing.assert_array_equal(NATIVE._gram(source, samples, first, last), expected)
-        expected = REFERENCE._errors(source, samples, shown, first, last)
-        found = NATIVE._errors(source, samples, shown, first, last)
+        expected = REFERENCE._gram(source, samples, first, last, depth)
+        np.testing.assert_array_equal(NATIVE._gram(source, samples, first, last, depth), expected)
+        expected = REFERENCE._errors(source, samples, shown, first, last, depth)
+        found = NATIVE._errors(source, samples, shown, first, last, depth)
         np.testing.assert_array_equal(found, expected)
-    fitted = REFERENCE.fit(source, samples, lambda_fixed)
-    assert NATIVE.fit(source, samples, lambda_fixed) == fitted
+    fitted = REFERENCE.fit(source, samples, lambda_fixed, depth)
+    assert NATIVE.fit(source, samples, lambda_fixed, depth) == fitted
 
 
 @pytest.mark.parametrize("content", CONTENTS)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("value", [LEAST, MOST, 7])
-def test_contents_and_shapes(shape, content, value):
+@pytest.mark.parametrize("depth", [8, 9, 12, 16])
+def test_contents_and_shapes(shape, content, value, depth):
     rng = np.random.default_rng(len(content))
     samples = CONTENTS[content](rng, *shape)
     noisy = samples + rng.normal(0, 9, shape)
     source = np.clip(noisy, 0, 255).astype(np.uint8)
-    check(source, samples, ((value,) * len(TAPS),) * CLASSES, 1)
+    source, samples = (deepened(rng, picture, depth) for picture in (source, samples))
+    check(source, samples, ((value,) * len(TAPS),) * CLASSES, 1, depth)
 
 
 @given(pictures(), coefficients(), st.integers(0, 1 << 36), st.data())
@@ -59,9 +69,12 @@ def test_any_picture_and_coefficients(samples, chosen, lambda_fixed, data):
     check(source, samples, chosen, lambda_fixed)
 
 
-def test_blocks_of_one_class_fill_up():
+@pytest.mark.parametrize("depth", [8, 16])
+def test_blocks_of_one_class_fill_up(depth):
     """More samples of each class than are summed at once, at the largest products."""
+    rng = np.random.default_rng(0)
     rows, columns = np.mgrid[:90, :80]
-    checks = (255 * ((rows + columns) % 2)).astype(np.uint8)
-    samples = np.vstack([checks, CONTENT["natural"](np.random.default_rng(0), 90, 80)])
-    check(255 - samples, samples, ((3, -2, 5, 0, 1, -64),) * CLASSES, 1)
+    most = (1 << depth) - 1
+    checks = (most * ((rows + columns) % 2)).astype(np.uint8 if depth == 8 else np.uint16)
+    samples = np.vstack([checks, deepened(rng, CONTENT["natural"](rng, 90, 80), depth)])
+    check(most - samples, samples, ((3, -2, 5, 0, 1, -64),) * CLASSES, 1, depth)

@@ -10,7 +10,6 @@ from mmpcodec.codec.block_trial import (
     cost_of_levels,
     hadamard_difference,
     rough_cost,
-    squared_error,
 )
 from mmpcodec.codec.blocks import Block, BlockPlace
 from mmpcodec.codec.costmap import lagrangian
@@ -133,4 +132,33 @@ def test_hadamard_differences():
     impulse = np.zeros((4, 8), int)
     impulse[2, 5] = -7
     assert hadamard_difference(impulse) == 16 * 7 // 2
-    assert squared_error(impulse) == 16 * 49
+
+
+def test_hadamard_differences_of_deep_samples_lose_what_does_not_count():
+    flat = np.full((4, 4), 65535)
+    assert hadamard_difference(-flat) == 8 * 65535
+    assert hadamard_difference(flat, 3) == 65535
+
+
+def test_costs_of_errors_are_in_units_of_the_samples_that_costs_know(models):
+    """Of bytes 1/16 squared error; of deep samples as much finer as there is room for."""
+    difference = np.array([[3, -4]])
+    for depth, lam, error, coefficient in (
+        (8, LAMBDA, 16 * 25, 64 // 4),
+        (12, LAMBDA, 16 * 25, 256 * 64 // 4),
+        (16, 1, 16 * 25, 65536 * 64 // 4),
+        (16, 1 << 36, 16 * 25 >> 16, 64 // 4),
+        (16, 1 << 30, 16 * 25 >> 12, 16 * 64 // 4),
+    ):
+        costs = BlockCosts(models, lam, depth)
+        assert costs.of_error(difference) == error
+        assert costs.of_coefficients(64) == coefficient
+        assert costs.plain == int(lagrangian(4096, lam << 2 * costs.finer))
+        assert costs.finer + costs.coarser == depth - 8
+        assert costs.lambda_fixed <= 1 << 36
+
+
+def test_a_bit_of_deep_samples_costs_something_where_lambda_is_small(models):
+    lam = 1 << 10  # 1/64 of a squared 8-bit level, or four of a 12-bit one
+    assert BlockCosts(models, lam).plain == 0
+    assert BlockCosts(models, lam, 12).plain == 64

@@ -295,8 +295,8 @@ def test_a_batch_has_a_search_each():
     assert {one.picture for one in passes} == {0, 1}
     assert [one.picture for one in passes] == sorted(one.picture for one in passes)
     noise = np.random.default_rng(4).integers(0, 256, (256, 256)).astype(np.uint8)
-    with pytest.raises(Infeasible, match=r"^number 1: target_size = 56: "):
-        mmpcodec.encode_batch([PICTURE[:8, :8], noise], target_size=56, preset="plain")
+    with pytest.raises(Infeasible, match=r"^number 1: target_size = 44: "):
+        mmpcodec.encode_batch([PICTURE[:8, :8], noise], target_size=44, preset="plain")
 
 
 def test_progress_counts_each_pass_anew_and_cancels():
