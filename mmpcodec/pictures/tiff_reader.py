@@ -143,6 +143,8 @@ class TiffReader:
         plain = page.compression == NONE and page.predictor == 1 and page.fillorder == 1
         if not plain or page.bitspersample not in (8, 16) or not page.is_contiguous:
             return None
+        if not page.dataoffsets[0]:  # left out by the writer, as there is nothing in it
+            return None
         kind = np.dtype(self._file.byteorder + ("u1" if page.bitspersample == 8 else "u2"))
         start, planes = page.dataoffsets[0], page.samplesperpixel
         size = page.imagelength * page.imagewidth * planes * kind.itemsize

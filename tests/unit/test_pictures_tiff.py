@@ -85,6 +85,22 @@ def test_reads_what_pillow_writes(mode, options):
     assert found.depth == (1 if mode == "1" else 8)
 
 
+def test_tiles_and_strips_that_were_left_out_are_zero():
+    first = WIDE[:16, :16]
+    tiles = iter([first, *[None] * 8])
+    found = pictures.from_bytes(
+        tiff_of(tiles, shape=WIDE.shape, dtype=WIDE.dtype, compression="deflate", **TILES, **RGB)
+    )
+    expected = np.zeros_like(WIDE)
+    expected[:16, :16] = first
+    np.testing.assert_array_equal(found.samples, expected)
+    data = bytearray(tiff_of(GRAY))
+    with tifffile.TiffFile(io.BytesIO(bytes(data))) as file:
+        place = file.pages.first.tags[273].valueoffset
+    data[place : place + 4] = bytes(4)
+    assert (pictures.from_bytes(bytes(data)).samples == 0).all()
+
+
 def test_white_is_zero_is_turned_round():
     for samples, options in ((GRAY, {}), (DEEP, {}), (GRAY >> 4, {"bitspersample": 4})):
         depth = options.get("bitspersample", 8 * samples.itemsize)
