@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mmpcodec.analysis.block_map import draw_blocks, least_zoom
+from mmpcodec.analysis.block_map import LEAST_ZOOM, draw_blocks, least_zoom
 from mmpcodec.analysis.overlay import draw_tree
 from mmpcodec.codec.forms import form_of
 
@@ -29,7 +29,7 @@ def draw_file(found: "Inspection", zoom: int | None = None) -> np.ndarray | None
     found : Inspection
         Of a whole picture that was decoded.
     zoom : int or None
-        Enlargement; None takes 3, and more for small pictures.
+        Enlargement; None takes 3, and more for small pictures with blocks.
 
     Returns
     -------
@@ -39,9 +39,11 @@ def draw_file(found: "Inspection", zoom: int | None = None) -> np.ndarray | None
     header = found.header
     assert found.samples is not None
     gray = shown_in_gray(found.samples, header.depth)
-    zoom = zoom or least_zoom(gray.shape)
-    drawn = np.zeros((zoom * header.height + 1, zoom * header.width + 1, 3), np.uint8)
     first = {layer.tile: layer for layer in reversed(found.layers)}
+    if zoom is None:
+        marked = any(layer.tools.prediction for layer in first.values())
+        zoom = least_zoom(gray.shape) if marked else LEAST_ZOOM
+    drawn = np.zeros((zoom * header.height + 1, zoom * header.width + 1, 3), np.uint8)
     outlines = 0
     for tile in header.tiles:
         own, layer = gray[tile.slices], first.get(tile.number)

@@ -15,6 +15,9 @@ KEYS = {
     "output",
     "width",
     "height",
+    "form",
+    "depth",
+    "bad_tiles",
     "input_bytes",
     "output_bytes",
     "format",
@@ -96,7 +99,7 @@ def test_limits(mmp, encoded, arguments, limits, files):
     result = mmp("decode", encoded, *arguments)
     assert result.exit_code == 1
     size = "picture is 20x16, 512 pixels in whole fragments"
-    assert result.stderr == f"mmp: a.mmp: Container at byte 10: {size}; limits are {limits}\n"
+    assert result.stderr == f"mmp: a.mmp: Container: {size}; limits are {limits}\n"
     assert files() == ["a.mmp"]
 
 
@@ -119,11 +122,11 @@ def damage(data, place):
     [
         (lambda data: b"", "Container at byte 0: file is empty"),
         (lambda data: b"\x89PNG\r\n\x1a\n", "Container at byte 0: magic is "),
-        (lambda data: data[:20], "Container at byte 20: file has 20 bytes"),
+        (lambda data: data[:20], "Container at byte 20: only 3 of 4 bytes of header CRC"),
         (lambda data: data[:-1], "Container at byte "),
         (lambda data: data + b"x", "Container at byte "),
-        (lambda data: damage(data, 8), "Container at byte 8: version is 1, allowed is 0"),
-        (lambda data: damage(data, len(data) - 3), "Container at byte 56: stream CRC is "),
+        (lambda data: damage(data, 8), "Container at byte 8: version is 0, allowed is 1"),
+        (lambda data: damage(data, len(data) - 3), "Layers at byte 21: stream CRC is "),
     ],
 )
 def test_bad_files_give_one_line(mmp, encoded, change, reason, files):

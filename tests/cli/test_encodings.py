@@ -5,7 +5,7 @@ import pytest
 
 from mmpcodec import EncodeParams, MmpError, PictureError, encode
 from mmpcodec.cli import encodings
-from mmpcodec.cli.encodings import InGroups, OneByOne, work_of
+from mmpcodec.cli.encodings import InGroups, OneByOne, Setting, work_of
 from mmpcodec.cli.plan import Job
 
 
@@ -25,7 +25,7 @@ def jobs(tmp_path):
 
 def test_each_picture_gets_its_own_file_or_error(jobs, monkeypatch):
     monkeypatch.setattr(encodings, "GROUP", 3)
-    groups = InGroups(EncodeParams(16), "cpu", None, jobs)
+    groups = InGroups(Setting(EncodeParams(16), "cpu", None), jobs)
     for i, job in enumerate(jobs):
         if i == 2:
             with pytest.raises(PictureError, match=r"2\.pgm"):
@@ -35,7 +35,7 @@ def test_each_picture_gets_its_own_file_or_error(jobs, monkeypatch):
         assert found.encoding.data == encode(
             np.full((16, 16 + i), 30 * i, np.uint8), 16, preset="plain"
         )
-        assert found.samples.shape == (16, 16 + i)
+        assert (found.header.height, found.header.width) == (16, 16 + i)
 
 
 def test_one_that_does_not_fit_does_not_stop_the_others(jobs, monkeypatch):
@@ -47,9 +47,9 @@ def test_one_that_does_not_fit_does_not_stop_the_others(jobs, monkeypatch):
         return encode_group(self, pictures, progress)
 
     monkeypatch.setattr(OneByOne, "encode", small_device)
-    groups = InGroups(EncodeParams(16), "cpu", None, jobs)
+    groups = InGroups(Setting(EncodeParams(16), "cpu", None), jobs)
     for i in (0, 1, 4):
-        assert groups.of(jobs[i], no_progress).samples.shape == (16, 16 + i)
+        assert groups.of(jobs[i], no_progress).header.width == 16 + i
     with pytest.raises(MmpError, match="does not fit"):
         groups.of(jobs[3], no_progress)
 

@@ -38,7 +38,7 @@ def test_preset_exact(mmp, folder):
     assert "lambda 20, exact on" in result.output
     assert Path("p.mmp").read_bytes() == mmpcodec.encode(samples, 0, preset="exact")
     shown = mmp("info", "p.mmp")
-    assert "tools    exact on" in shown.stdout
+    assert " bytes: exact on" in shown.stdout
     assert "residual" in shown.stdout
     drawn = mmp("info", "p.mmp", "--map", "map.png")
     assert drawn.exit_code == 1
@@ -78,8 +78,8 @@ def test_tools_read_every_form(files):
 
 
 def test_info_counts_planes_and_bits(mmp, files):
-    assert "picture  7x5, 3 planes of 12 bits" in mmp("info", "3x12.mmp").stdout
-    assert "picture  7x5, 1 plane of 4 bits" in mmp("info", "1x4.mmp").stdout
+    assert "picture  7x5, RGB of 12 bits, white 4095" in mmp("info", "3x12.mmp").stdout
+    assert "picture  7x5, gray of 4 bits, white 15" in mmp("info", "1x4.mmp").stdout
 
 
 def test_what_no_format_holds_is_told():

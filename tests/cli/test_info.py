@@ -10,7 +10,6 @@ from strategies import natural
 import mmpcodec
 from mmpcodec import pictures
 from mmpcodec.analysis.overlay import draw_tree
-from mmpcodec.codec.container import HEADER_SIZE
 
 
 def test_json_is_what_inspect_found(mmp, encoded):
@@ -23,7 +22,17 @@ def test_json_is_what_inspect_found(mmp, encoded):
         "bits_per_pixel",
         "header_bytes",
         "header_share",
-        "header",
+        "version",
+        "width",
+        "height",
+        "form",
+        "depth",
+        "white",
+        "tile_size",
+        "tiles",
+        "metadata",
+        "layers",
+        "bad_tiles",
         "bits",
         "dictionary_sizes",
         "leaves",
@@ -31,43 +40,42 @@ def test_json_is_what_inspect_found(mmp, encoded):
     }
     assert facts["file_bytes"] == len(data)
     assert facts["bits_per_pixel"] == pytest.approx(8 * len(data) / 320)
-    assert facts["header_bytes"] == HEADER_SIZE
-    assert facts["header_share"] == pytest.approx(HEADER_SIZE / len(data))
+    assert facts["header_bytes"] == len(data) - found.payload_size
+    assert facts["header_share"] == pytest.approx(facts["header_bytes"] / len(data))
     assert facts["bits"] == found.trace.bits
     sizes = np.asarray(facts["dictionary_sizes"])
     np.testing.assert_array_equal(sizes, found.trace.dictionary_sizes.reshape(5, 5))
     assert np.ravel(facts["leaves"]).tolist() == found.trace.leaves()
     assert facts["depths"] == found.trace.depths()
-    assert facts["header"] == {
-        "width": 20,
-        "height": 16,
-        "tools": {
-            "partition": "flexible",
-            "index_classes": True,
-            "flag_contexts": True,
-            "copy_radius": 4,
-            "dictionary_limit": 16384,
-            "displaced_blocks": 0,
-            "redundancy_radius": 0,
-            "replacement": False,
-            "post_filter": False,
-            "prediction": False,
-            "dictionary": False,
-            "fragment_size": 16,
-            "least_squares": True,
-            "templates": 0,
-            "step": 0,
-            "exact": False,
-        },
-        "payload_size": len(data) - HEADER_SIZE,
-        "samples_crc": found.header.samples_crc,
-        "coefficients": [[], [], [], []],
-        "version": 0,
-        "profile": 0,
-        "planes": 1,
-        "bit_depth": 8,
-        "tile_size": 0,
-    }
+    assert [facts[name] for name in ("version", "width", "height", "depth")] == [1, 20, 16, 8]
+    assert [facts[name] for name in ("form", "white", "tile_size", "tiles")] == ["gray", 255, 0, 1]
+    assert (facts["metadata"], facts["bad_tiles"]) == ({}, [])
+    assert facts["layers"] == [
+        {
+            "tile": 0,
+            "name": "gray",
+            "payload_bytes": found.payload_size,
+            "tools": {
+                "partition": "flexible",
+                "index_classes": True,
+                "flag_contexts": True,
+                "copy_radius": 4,
+                "dictionary_limit": 16384,
+                "displaced_blocks": 0,
+                "redundancy_radius": 0,
+                "replacement": False,
+                "post_filter": False,
+                "prediction": False,
+                "dictionary": False,
+                "fragment_size": 16,
+                "least_squares": True,
+                "templates": 0,
+                "step": 0,
+                "exact": False,
+            },
+            "coefficients": [[], [], [], []],
+        }
+    ]
 
 
 def test_text(mmp, samples):
@@ -78,19 +86,18 @@ def test_text(mmp, samples):
     result = mmp("info", "flat.mmp")
     assert result.exit_code == 0
     lines = result.stdout.splitlines()
-    assert lines[:8] == [
+    header = len(data) - found.payload_size
+    assert lines[:6] == [
         "flat.mmp:",
-        "  picture  16x8, 1 plane of 8 bits",
-        "  format   version 0, profile 0, fragments of 16x16",
-        "  tools    partition flexible, index classes off, flag contexts off, copy radius 8, "
-        "dictionary limit 16384, displaced blocks 0, redundancy radius 0, replacement off, "
-        "post filter off",
+        "  picture  16x8, gray of 8 bits, white 255",
+        "  format   version 1, 1 tile",
         f"  file     {len(data)} bytes, {8 * len(data) / 128:.3f} bits per pixel",
-        f"  header   {HEADER_SIZE} bytes, {HEADER_SIZE / len(data):.1%} of the file",
-        f"  payload  {len(data) - HEADER_SIZE} bytes",
-        f"  samples  CRC {found.header.samples_crc:08x}",
+        f"  header   {header} bytes, {header / len(data):.1%} of the file",
+        f"  layer    gray, {found.payload_size} bytes: partition flexible, index classes off, "
+        "flag contexts off, copy radius 8, dictionary limit 16384, displaced blocks 0, "
+        "redundancy radius 0, replacement off, post filter off",
     ]
-    assert [line.split()[:2] for line in lines[10:14]] == [[*item] for item in bits.items()]
+    assert [line.split()[:2] for line in lines[8:12]] == [[*item] for item in bits.items()]
     tables = [line.split() for line in lines]
     sides = ["16", "8", "4", "2", "1"]
     start = lines.index("  elements in the dictionaries, by height (rows) and width")
@@ -110,24 +117,18 @@ def test_post_filter(mmp):
     active = sum(map(bool, coefficients))
     assert active > 0
     facts = json.loads(mmp("info", "filtered.mmp", "--json").stdout)
-    assert facts["header"]["coefficients"] == [list(own) for own in coefficients]
+    assert facts["layers"][0]["coefficients"] == [list(own) for own in coefficients]
     assert facts["bits"]["filter"] == 48 * active
     lines = mmp("info", "filtered.mmp").stdout.splitlines()
-    assert lines[3].endswith(", post filter on")
-    assert lines[10].split()[:2] == ["filter", str(48 * active)]
+    assert lines[5].endswith(", post filter on")
+    assert lines[8].split()[:2] == ["filter", str(48 * active)]
 
 
 def test_header_only_reads_what_does_not_decode(mmp, encoded):
     facts = json.loads(mmp("info", encoded, "--json", "--header-only").stdout)
-    assert set(facts) == {
-        "input",
-        "file_bytes",
-        "bits_per_pixel",
-        "header_bytes",
-        "header_share",
-        "header",
-    }
-    assert len(mmp("info", encoded, "--header-only").stdout.splitlines()) == 8
+    assert not facts.keys() & {"bits", "leaves", "dictionary_sizes"}
+    assert facts["layers"][0]["name"] == "gray"
+    assert len(mmp("info", encoded, "--header-only").stdout.splitlines()) == 6
 
 
 def test_several_files_and_a_bad_one(mmp, encoded):

@@ -150,7 +150,7 @@ def test_full_disk(mmp, picture, monkeypatch, files):
 
 
 def test_the_system_stops_a_write_half_way(run, picture, files):
-    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (50, 50)); "
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (20, 20)); "
     code, out, errors = run("encode", picture, before=limit)
     assert (code, out, errors) == (1, b"", "mmp: a.mmp: File too large\n")
     assert files() == ["a.png"]

@@ -161,7 +161,8 @@ def test_mixed_says_what_trees_and_predicted_blocks_take(mmp, photo):
     found = mmpcodec.inspect(Path("m.mmp").read_bytes(), decode=True)
     kinds = found.trace.units[..., 3]
     assert set(facts["bits"]) == {"filter", *SYNTAX}
-    assert abs(sum(facts["bits"].values()) - 8 * facts["header"]["payload_size"]) < 16
+    bits = sum(facts["bits"].values()) - facts["bits"]["filter"]
+    assert abs(bits - 8 * found.payload_size) < 16
     assert min(facts["bits"][syntax] for syntax in ("tree", "element", "level")) > 0
     rows = 2 ** np.arange(6, 1, -1)
     areas = np.array(facts["blocks"]["tree"]) * np.outer(rows, rows)
