@@ -47,6 +47,14 @@ def flat(rng: np.random.Generator, height: int, width: int) -> np.ndarray:
     return np.full((height, width), rng.integers(256), np.uint8)
 
 
+def deepened(rng: np.random.Generator, picture: np.ndarray, depth: int) -> np.ndarray:
+    """An 8-bit picture with so many bits, the extra ones at random."""
+    if depth == 8:
+        return picture
+    extra = rng.integers(0, 1 << (depth - 8), picture.shape, np.uint16)
+    return (picture.astype(np.uint16) << (depth - 8)) + extra
+
+
 CONTENT = {"text": text_like, "natural": natural, "noise": noise, "flat": flat}
 
 
@@ -59,6 +67,21 @@ def pictures(draw, max_side: int = 40) -> np.ndarray:
     if kind == "any":
         return draw(arrays(np.uint8, (height, width)))
     return drawn[kind](np.random.default_rng(draw(st.integers(0, 2**32 - 1))), height, width)
+
+
+@st.composite
+def deep_pictures(draw, max_side: int = 40) -> tuple[np.ndarray, int]:
+    """Gray pictures of 9 to 16 bits: any samples, extreme or deepened ones; and the depth."""
+    depth = draw(st.integers(9, 16))
+    picture = draw(pictures(max_side))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    most = np.uint16((1 << depth) - 1)
+    kind = draw(st.sampled_from(["deepened", "extreme", "any"]))
+    if kind == "extreme":
+        return most * (picture & 1), depth
+    if kind == "any":
+        return rng.integers(0, int(most) + 1, picture.shape, np.uint16), depth
+    return deepened(rng, picture, depth), depth
 
 
 def tools() -> st.SearchStrategy[Tools]:
@@ -110,6 +133,13 @@ def block_params(effort: Sequence[int] = (1, 1, 5, 9)) -> st.SearchStrategy[Enco
         st.one_of(derived, derived, block_tools()),
         st.sampled_from(["adaptive", "adaptive", "log2"]),
         effort=st.sampled_from(effort),
+    )
+
+
+def predicted_params(effort: Sequence[int] = (1, 1, 5)) -> st.SearchStrategy[EncodeParams]:
+    """Parameters with prediction and without trees, as samples of more than 8 bits take them."""
+    return block_params(effort).map(
+        lambda params: replace(params, tools=replace(params.tools, dictionary=False))
     )
 
 

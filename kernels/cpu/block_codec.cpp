@@ -65,8 +65,8 @@ std::pair<std::vector<uint8_t>, std::unique_ptr<CodedBlocks<Sample>>> encode_blo
             tree_search = std::make_unique<BlockTreeSearch>(source.data(), height, width,
                                                             *coded->trees, options.rates,
                                                             options.kernel, coded->team);
-    BlockSearch<Sample> search(source.data(), coded->picture, tools, options.effort, tree_search.get(),
-                       coded->team);
+    BlockSearch<Sample> search(source.data(), coded->picture, tools, options.effort,
+                               tree_search.get(), coded->team);
     for_each_fragment(plane, tools, progress, [&](int row, int column) {
         costs.refresh(models);
         search.find(row, column, models, costs, plan);

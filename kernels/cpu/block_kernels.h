@@ -28,9 +28,10 @@ void predict_block(int mode, const References<Sample>& references,
 template <class Sample>
 int32_t hadamard_difference(const Sample* source, const Sample* prediction, int a, int b);
 
-// The extra bits of a residual that the forward transform sees.
+// The extra bits of a residual that the forward transform sees; more would not fit 16 bits.
+constexpr int kMostSeenBits = 7;
 template <class Sample>
-constexpr int seen_bits(Depth<Sample> depth) { return smaller(depth.extra(), 7); }
+constexpr int seen_bits(Depth<Sample> depth) { return smaller(depth.extra(), kMostSeenBits); }
 
 // source - prediction, as far as the forward transform sees it.
 template <class Sample>

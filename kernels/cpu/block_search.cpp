@@ -313,8 +313,8 @@ template <class Sample>
 BlockSearch<Sample>::~BlockSearch() = default;
 
 template <class Sample>
-void BlockSearch<Sample>::find(int row, int column, const BlockModels& models, const BlockCosts& costs,
-                       BlockPlan& plan) {
+void BlockSearch<Sample>::find(int row, int column, const BlockModels& models,
+                               const BlockCosts& costs, BlockPlan& plan) {
     fragment_ = {row, column, tools_.fragment_log2, tools_.fragment_log2};
     survey_.look(row, column, costs, team_);
     for (const auto& bench : benches_) bench->start(fragment_, picture_, models, costs);

@@ -118,7 +118,8 @@ void BlockSurvey<Sample>::look_at(const BlockPlace& block, const BlockCosts& cos
     const int a = block.a, b = block.b;
     Sample source[kMaxBlockArea], prediction[kMaxBlockArea], matched[kMaxBlockArea];
     take_block(source_, coarse_.width, block, source);
-    const Predictor<Sample> predictor(tools_, coarse_, block, references(block), decoded_before(block));
+    const Predictor<Sample> predictor(tools_, coarse_, block, references(block),
+                                      decoded_before(block));
     const uint64_t allowed = predictor.allowed();
     struct Candidate {
         int32_t difference;

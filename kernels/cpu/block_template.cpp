@@ -162,7 +162,8 @@ void predict_templates(const BlockPicture<Sample>& picture, const BlockPlace& bl
             const uint8_t* place = picture.bytes(row, first + j);
             int32_t sums[kLanes];
             if (!compare(wanted, place, best.limit(), sums)) continue;
-            for (int k = 0; k < std::min(kLanes, count - j); ++k) best.take(sums[k], place + k - own);
+            for (int k = 0; k < std::min(kLanes, count - j); ++k)
+                best.take(sums[k], place + k - own);
         }
     }
     best.drop_far();

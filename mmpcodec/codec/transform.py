@@ -16,7 +16,7 @@ MOST_FREQUENCIES = 32
 COEFFICIENT_BITS = 3
 COLUMN_SHIFT, ROW_SHIFT = 12, 15
 """Bits that the inverse transform of 8-bit samples drops after the columns and after the rows."""
-MOST_EXTRA_BITS = 7
+MOST_SEEN_BITS = 7
 """Extra bits of a residual that the forward transform sees, so that its sums fit 32 bits."""
 
 
@@ -72,9 +72,9 @@ def forward(residual: np.ndarray, sine: bool, depth: int = BYTE) -> np.ndarray:
     """
     height, width = residual.shape
     rows, columns = coefficient_shape(height, width)
-    extra = min(extra_bits(depth), MOST_EXTRA_BITS)
-    seen = residual >> (extra_bits(depth) - extra)
-    shift = COLUMN_SHIFT - COEFFICIENT_BITS + extra
+    seen_bits = min(extra_bits(depth), MOST_SEEN_BITS)
+    seen = residual >> (extra_bits(depth) - seen_bits)
+    shift = COLUMN_SHIFT - COEFFICIENT_BITS + seen_bits
     half = (basis(height, sine)[:rows] @ seen + (1 << (shift - 1))) >> shift
     half = np.clip(half, -MOST_COEFFICIENT, MOST_COEFFICIENT)
     whole = (half @ basis(width, sine)[:columns].T + (1 << (COLUMN_SHIFT - 1))) >> COLUMN_SHIFT

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from strategies import CONTENT, pictures
+from strategies import CONTENT, deepened, pictures
 
 from mmpcodec.backends.cpu import NativePostFilter
 from mmpcodec.codec.postfilter import CLASSES, LEAST, MOST, TAPS, PostFilter
@@ -17,14 +17,6 @@ SHAPES = [(1, 1), (1, 2), (1, 40), (40, 1), (2, 3), (3, 2), (5, 7), (33, 50)]
 def extremes(rng, height, width):
     """Black and white at random."""
     return (255 * rng.integers(0, 2, (height, width))).astype(np.uint8)
-
-
-def deepened(rng, samples, depth):
-    """Samples of more bits: the whole range of them, and something in the lowest ones."""
-    if depth == 8:
-        return samples
-    deep = samples.astype(np.uint16) * ((1 << depth) - 1) // 255
-    return np.where(rng.random(samples.shape) < 0.5, deep, deep ^ 1).astype(np.uint16)
 
 
 CONTENTS = {**CONTENT, "extremes": extremes}

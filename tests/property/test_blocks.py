@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import block_params, pictures, woven
+from strategies import block_params, deep_pictures, pictures, predicted_params, woven
 
 from mmpcodec import EncodeParams
 from mmpcodec.codec.block_coder import BlockPicture, decode_blocks
@@ -14,13 +14,14 @@ from mmpcodec.codec.models import OUTSIDE
 from mmpcodec.codec.syntax import block_syntax
 
 
-def encoded(picture, params):
+def encoded(picture, params, depth=8):
     return encode_blocks(
         picture,
         params.coded_tools,
         params.lambda_fixed,
         params.effort,
         rate_model=params.rate_model,
+        depth=depth,
     )
 
 
@@ -47,13 +48,19 @@ def test_samples_that_are_not_decoded_change_nothing(picture, params, seed):
     check_poisoned(picture, params, seed)
 
 
-def check_poisoned(picture, params, seed):
-    clean = encoded(picture, params)
+@given(deep_pictures(max_side=16), predicted_params(effort=(2,)), st.integers(0, 2**32 - 1))
+def test_deep_samples_that_are_not_decoded_change_nothing(drawn, params, seed):
+    picture, depth = drawn
+    check_poisoned(picture, params, seed, depth)
+
+
+def check_poisoned(picture, params, seed, depth=8):
+    clean = encoded(picture, params, depth)
     rng = np.random.default_rng(seed)
 
     def poison(state):
         unknown = ~state.units.decoded.repeat(4, axis=0).repeat(4, axis=1)
-        state.samples[unknown] = rng.integers(0, 256, unknown.sum())
+        state.samples[unknown] = rng.integers(0, 1 << depth, unknown.sum())
 
     search, rebuild = BlockSearch._search, BlockPicture.rebuild
 
@@ -68,10 +75,10 @@ def check_poisoned(picture, params, seed):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(BlockSearch, "_search", poisoned_search)
         patch.setattr(BlockPicture, "rebuild", poisoned_rebuild)
-        poisoned = encoded(picture, params)
+        poisoned = encoded(picture, params, depth)
         assert poisoned[0] == clean[0]
         assert np.array_equal(poisoned[1], clean[1])
-        decoded = decode_blocks(clean[0], picture.shape, params.coded_tools)
+        decoded = decode_blocks(clean[0], picture.shape, params.coded_tools, depth=depth)
         assert np.array_equal(decoded[0], clean[1])
 
 
@@ -102,12 +109,22 @@ def test_templates_do_not_see_what_is_not_decoded():
 
 @given(pictures(max_side=12), block_params(effort=(3,)))
 def test_nothing_is_searched_twice_in_vain(picture, params):
+    check_searched_once(picture, params)
+
+
+@given(deep_pictures(max_side=12), predicted_params(effort=(3,)))
+def test_nothing_of_deep_samples_is_searched_twice_in_vain(drawn, params):
+    picture, depth = drawn
+    check_searched_once(picture, params, depth)
+
+
+def check_searched_once(picture, params, depth=8):
     """What a search remembers is what it would find again."""
-    clean = encoded(picture, params)
+    clean = encoded(picture, params, depth)
     with pytest.MonkeyPatch.context() as patch:
         counter = iter(range(1 << 40))
         patch.setattr(BlockSearch, "_surroundings", lambda *_: next(counter).to_bytes(8, "big"))
-        assert encoded(picture, params)[0] == clean[0]
+        assert encoded(picture, params, depth)[0] == clean[0]
 
 
 def test_a_search_remembers_all_that_templates_see():
