@@ -18,7 +18,9 @@ from mmpcodec.codec.transform import basis, forward, inverse
 from mmpcodec.params import PRESETS
 
 CPU = CpuBackend()
-CAMERA = pictures.read(Path(__file__).parents[2] / "images" / "camera.pgm")[100:260, 180:340]
+CAMERA = pictures.read(Path(__file__).parents[2] / "images" / "camera.pgm").samples[
+    100:260, 180:340
+]
 DEPTHS = (9, 10, 12, 16)
 
 
