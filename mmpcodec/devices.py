@@ -66,7 +66,7 @@ def as_array(name: str, values: Any) -> Any:
     try:
         # Some libraries' __array__ copies from a device; what lies on the host is only viewed.
         array = np.asarray(values) if place is None else np.from_dlpack(values)
-    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+    except (BufferError, LookupError, RuntimeError, TypeError, ValueError) as error:
         raise ParameterError(f"{name}: {error}") from error
     # NumPy makes floating-point numbers of integers that fit neither int64 nor uint64 together.
     if array.dtype == np.float64 and not hasattr(values, "dtype"):
@@ -91,7 +91,7 @@ def _as_cupy(name: str, values: Any) -> Any:
     try:
         # DLPack first: with it the other library waits for what it has still to write.
         return cupy.from_dlpack(values) if _place(values) == _CUDA else cupy.asarray(values)
-    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+    except (BufferError, LookupError, RuntimeError, TypeError, ValueError) as error:
         raise ParameterError(
             f"{name}: lies on a CUDA device, and CuPy does not take it ({error}); pass a CuPy "
             f"array, {advice}"

@@ -62,7 +62,7 @@ class MmpImageFile(ImageFile.ImageFile):
         self._header = header
         self.info.update(_info_of(header))
         raw = "1;8" if self._mode == "1" else self._mode
-        self.tile = [ImageFile._Tile("raw", (0, 0, *self._size), 0, raw)]
+        self.tile = [("raw", (0, 0, *self._size), 0, raw)]  # type: ignore[list-item]
 
     def load(self) -> Any:
         """Decode the samples, unless that is done.
@@ -75,7 +75,7 @@ class MmpImageFile(ImageFile.ImageFile):
             When the file is damaged. With ``ImageFile.LOAD_TRUNCATED_IMAGES`` the tiles that
             decode are loaded, and the others are black.
         """
-        if self.tile and self._im is None:
+        if self.tile:
             assert self.fp is not None
             self.fp.seek(0)
             samples = _decoded(self.fp.read(), self.limits)

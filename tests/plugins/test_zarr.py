@@ -11,7 +11,7 @@ from strategies import natural
 import mmpcodec
 from mmpcodec import ParameterError
 
-zarr = pytest.importorskip("zarr", minversion="3.0", reason="zarr: pip install mmpcodec[arrays]")
+zarr = pytest.importorskip("zarr", minversion="3.1", reason="zarr: pip install mmpcodec[arrays]")
 
 from mmpcodec.plugins.zarr import MmpCodec  # noqa: E402
 
