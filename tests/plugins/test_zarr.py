@@ -101,8 +101,8 @@ def test_arrays_that_it_cannot_hold_are_refused_when_they_are_made(shape, dtype,
 
 
 def test_bad_options_are_named():
-    with pytest.raises(ParameterError, match="unknown option 'levl'"):
-        MmpCodec(levl=3)
+    with pytest.raises(ParameterError, match="unknown option 'speed'"):
+        MmpCodec(speed=3)
 
 
 def test_damaged_and_other_chunks_are_told(tmp_path):
