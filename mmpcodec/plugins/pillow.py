@@ -185,7 +185,7 @@ def _save(image: Image.Image, file: IO[bytes], filename: str | bytes) -> None:
         samples, depth = samples.astype(np.uint16), 16
         kept = _kept(image, "depth", int)
         # What was opened with 12 bits is saved with 12, unless it was made brighter.
-        if kept is not None and BYTE < kept < depth and not int(samples.max()) >> kept:
+        if kept is not None and BYTE < kept <= depth and not int(samples.max()) >> kept:
             depth, white = kept, _kept(image, "white", int)
     else:
         depth = BYTE
