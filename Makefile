@@ -18,6 +18,7 @@ LINT := $(VENV)/lint-installed
 FUZZ := $(VENV)/fuzz-installed
 BROWSER := $(VENV)/browser-installed
 BENCH := $(VENV)/bench-installed
+WHEEL := $(VENV)/wheel-installed
 
 # The tasks share one environment and pytest starts its own workers, so -j must not mix them.
 .NOTPARALLEL:
@@ -38,7 +39,7 @@ test: $(TEST) ## Run the tests and the examples in the docstrings
 	$(BIN)/pytest -n auto -m "not slow"
 
 .PHONY: test-long
-test-long: $(TEST) ## Run the tests that take minutes
+test-long: $(TEST) $(WHEEL) ## Run the tests that take minutes
 	$(BIN)/pytest -m slow
 
 .PHONY: test-gpu
@@ -81,6 +82,17 @@ PICTURE ?= images/camera.pgm
 paper: $(BENCH) ## Repeat the dissertation's experiment on PICTURE; the results are in build/paper
 	$(BIN)/python scripts/paper_experiment.py $(PICTURE) --out build/paper
 
+.PHONY: sdist
+sdist: $(WHEEL) ## Pack the sources, from which pip builds; the result is in dist/
+	$(BIN)/pyproject-build --sdist --outdir dist .
+
+# The tag of the wheel names the oldest glibc that it runs on: that of this machine's compiler.
+.PHONY: wheel
+wheel: $(WHEEL) ## Build a wheel that installs without a compiler; the result is in dist/
+	@rm -rf build/wheel
+	$(BIN)/pyproject-build --wheel --outdir build/wheel .
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/auditwheel repair --wheel-dir dist build/wheel/*.whl
+
 .PHONY: clean
 clean: ## Remove all that these tasks made
 	rm -rf $(VENV) build demo dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
@@ -110,6 +122,6 @@ $(PACKAGE): $(SOURCE_LIST) $(SOURCES)
 # The package is there already: naming its extra installs only what the extra asks for. The tests
 # compile the CUDA kernels, with NVRTC where there is no nvcc.
 $(TEST): WITH := $(if $(shell command -v nvcc),,$(comma)nvrtc)
-$(TEST) $(LINT) $(FUZZ) $(BROWSER) $(BENCH): $(VENV)/%-installed: pyproject.toml | $(PACKAGE)
+$(TEST) $(LINT) $(FUZZ) $(BROWSER) $(BENCH) $(WHEEL): $(VENV)/%-installed: pyproject.toml | $(PACKAGE)
 	$(PIP) install 'mmpcodec[$*$(WITH)]'
 	@touch $@

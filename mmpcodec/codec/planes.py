@@ -7,7 +7,7 @@ import numpy as np
 from mmpcodec.codec.container import MAX_DIMENSION
 from mmpcodec.codec.depths import BYTE, sample_type
 from mmpcodec.codec.forms import MAX_DEPTH, Form
-from mmpcodec.devices import on_device
+from mmpcodec.devices import as_array, on_device
 from mmpcodec.errors import ParameterError
 
 _SUPPORTED = (
@@ -22,7 +22,7 @@ def check_picture(array: Any, depth: int | None = None) -> tuple[Any, int]:
     Parameters
     ----------
     array : array-like
-        (H, W) or (H, W, C), C from 2 to 4, of uint8 or uint16.
+        (H, W) or (H, W, C), C from 2 to 4, of uint8 or uint16; what ``as_array`` takes.
     depth : int or None
         Bits of a sample; None takes all that the type has.
 
@@ -37,8 +37,7 @@ def check_picture(array: Any, depth: int | None = None) -> tuple[Any, int]:
     ParameterError
         For another array, another depth than the type can hold, or a sample beyond it.
     """
-    if not on_device(array):
-        array = np.asarray(array)
+    array = as_array("picture", array)
     kinds = {np.dtype(np.uint8): BYTE, np.dtype(np.uint16): MAX_DEPTH}
     shaped = array.ndim == 2 or (array.ndim == 3 and 2 <= array.shape[2] <= len(Form))
     if array.dtype not in kinds or not shaped or array.size == 0:

@@ -1,0 +1,249 @@
+"""Pillow reads and writes mmp files once this module is imported.
+
+>>> import io
+>>> from PIL import Image
+>>> import mmpcodec.plugins.pillow
+>>> file = io.BytesIO()
+>>> Image.new("RGB", (64, 48), "navy").save(file, "mmp", lam=0, dpi=(300, 300))
+>>> image = Image.open(file)
+>>> image.format, image.mode, image.size, image.info["dpi"], image.getpixel((0, 0))
+('MMP', 'RGB', (64, 48), (300.0, 300.0), (0, 0, 128))
+"""
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+from io import BytesIO
+from typing import IO, Any, ClassVar
+
+import numpy as np
+from PIL import Image, ImageFile, UnidentifiedImageError
+
+import mmpcodec
+from mmpcodec.codec import container
+from mmpcodec.codec.container import Header
+from mmpcodec.codec.depths import BYTE
+from mmpcodec.codec.forms import Form
+from mmpcodec.errors import FormatError, LimitExceeded, ParameterError, TruncatedStream
+from mmpcodec.metadata import Metadata, Resolution
+from mmpcodec.params import DecodeLimits
+from mmpcodec.pictures.exif import PREFIX
+
+FORMAT = "MMP"
+EXTENSION = ".mmp"
+MIME = "image/x-mmp"
+
+_FIRST_READ = 1 << 16
+_DENOMINATOR = 10_000  # an inch is 254 / 10 000 metres
+_METADATA = {"icc_profile": bytes, "exif": bytes, "xmp": bytes, "dpi": tuple, "text": tuple}
+_DEEP = "I;16"
+_MODES = {Form.GRAY: "L", Form.GRAY_ALPHA: "LA", Form.RGB: "RGB", Form.RGB_ALPHA: "RGBA"}
+
+
+class MmpImageFile(ImageFile.ImageFile):
+    """An mmp file: its header is read when it is opened, its samples when they are asked for.
+
+    Up to 8 bits the samples are what is shown, white at 255. Gray of 9 to 16 bits is "I;16", its
+    levels as they are in the file. ``info`` holds ``depth``, and ``white`` where that is not the
+    largest level, and of the metadata those that there are: ``icc_profile``, ``exif``, ``xmp``,
+    ``dpi``, and ``text``, a tuple of (keyword, text). An orientation in EXIF is never applied.
+    """
+
+    format = FORMAT
+    format_description = "MMP image"
+    limits: ClassVar[DecodeLimits] = DecodeLimits()
+    """What loading may allocate, besides Pillow's own limit."""
+
+    def _open(self) -> None:
+        assert self.fp is not None
+        header = _read_header(self.fp)
+        self._size = header.width, header.height
+        self._mode = _mode_of(header)
+        self._header = header
+        self.info.update(_info_of(header))
+        raw = "1;8" if self._mode == "1" else self._mode
+        self.tile = [("raw", (0, 0, *self._size), 0, raw)]  # type: ignore[list-item]
+
+    def load(self) -> Any:
+        """Decode the samples, unless that is done.
+
+        Raises
+        ------
+        DecompressionBombError
+            When the picture is larger than ``limits``.
+        OSError
+            When the file is damaged. With ``ImageFile.LOAD_TRUNCATED_IMAGES`` the tiles that
+            decode are loaded, and the others are black.
+        """
+        if self.tile:
+            assert self.fp is not None
+            self.fp.seek(0)
+            samples = _decoded(self.fp.read(), self.limits)
+            if self._exclusive_fp:
+                self.fp.close()
+            self.fp = BytesIO(_shown(samples, self._header))
+        return super().load()
+
+    def load_seek(self, pos: int) -> None:
+        """Nothing to do: what is decoded has its own stream."""
+
+
+def _accept(prefix: bytes) -> bool:
+    return prefix.startswith(container.MAGIC)
+
+
+def _read_header(file: IO[bytes]) -> Header:
+    """The header of a file, of which no more than twice as many bytes are read."""
+    data = file.read(_FIRST_READ)
+    if not _accept(data):
+        raise SyntaxError("not an mmp file")
+    while True:
+        try:
+            return container.read_header(memoryview(data))
+        except TruncatedStream as error:
+            more = file.read(len(data))
+            if not more:
+                raise UnidentifiedImageError(str(error)) from error
+            data += more
+        except FormatError as error:
+            raise UnidentifiedImageError(str(error)) from error
+
+
+def _mode_of(header: Header) -> str:
+    if header.depth > BYTE and header.form is not Form.GRAY:
+        raise UnidentifiedImageError(
+            f"picture of {header.form.title} with {header.depth} bits a sample: Pillow has no mode "
+            "for more than 8; mmpcodec.decode gives the array"
+        )
+    if header.form is Form.GRAY and header.depth > BYTE:
+        return _DEEP
+    return "1" if header.form is Form.GRAY and header.depth == 1 else _MODES[header.form]
+
+
+def _info_of(header: Header) -> dict[str, Any]:
+    metadata = header.metadata
+    found = {
+        "depth": header.depth,
+        "white": metadata.white,
+        "icc_profile": metadata.icc,
+        "exif": metadata.exif and PREFIX + metadata.exif,
+        "xmp": metadata.xmp,
+        "dpi": _dpi_of(metadata.resolution),
+        "text": metadata.text,
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def _dpi_of(resolution: Resolution | None) -> tuple[float, float] | None:
+    metre = None if resolution is None else resolution.per_metre()
+    if metre is None:
+        return None
+    x, y = (float(value * 254 / 10_000) for value in metre)
+    return x, y
+
+
+def _decoded(data: bytes, limits: DecodeLimits) -> np.ndarray:
+    try:
+        found = mmpcodec.inspect(
+            data, decode=True, limits=limits, allow_partial=ImageFile.LOAD_TRUNCATED_IMAGES
+        )
+    except LimitExceeded as error:
+        raise Image.DecompressionBombError(str(error)) from error
+    except FormatError as error:
+        raise OSError(str(error)) from error
+    assert found.samples is not None
+    return found.samples
+
+
+def _shown(samples: np.ndarray, header: Header) -> bytes:
+    """Samples as Pillow's decoder of raw bytes takes them, up to 8 bits with white at 255."""
+    if header.depth > BYTE:
+        return samples.astype("<u2").tobytes()
+    most = (1 << header.depth) - 1
+    whites = np.full(header.planes, header.white, np.uint16)
+    if header.form.has_alpha:
+        whites[-1] = most
+    if (header.depth == 1 and header.form is Form.GRAY) or (whites == 255).all():
+        return samples.tobytes()
+    wide = samples.reshape(header.height, header.width, header.planes).astype(np.uint16)
+    return ((wide * 255 + whites // 2) // whites).clip(0, 255).astype(np.uint8).tobytes()
+
+
+def _save(image: Image.Image, file: IO[bytes], filename: str | bytes) -> None:
+    """Write an image with the options of ``Image.save``: metadata, and what ``encode`` takes."""
+    options = dict(image.encoderinfo)
+    said = {
+        name: options.pop(name) if name in options else _kept(image, name, kind)
+        for name, kind in _METADATA.items()
+    }
+    shown = _with_samples(image)
+    samples = np.asarray(shown)
+    white = None
+    if shown.mode == "1":
+        samples, depth = samples.astype(np.uint8), 1
+    elif shown.mode.startswith(_DEEP):
+        samples, depth = samples.astype(np.uint16), 16
+        kept = _kept(image, "depth", int)
+        # What was opened with 12 bits is saved with 12, unless it was made brighter.
+        if kept is not None and BYTE < kept <= depth and not int(samples.max()) >> kept:
+            depth, white = kept, _kept(image, "white", int)
+    else:
+        depth = BYTE
+    metadata = _metadata(said, white)
+    file.write(mmpcodec.encode(samples, **{"depth": depth, "metadata": metadata, **options}))
+
+
+def _kept(image: Image.Image, name: str, kind: type) -> Any:
+    """What an image says of itself, if it is of the kind that is meant here."""
+    found = image.info.get(name)
+    return found if isinstance(found, kind) else None
+
+
+def _with_samples(image: Image.Image) -> Image.Image:
+    """The same picture in a mode that has an array of the codec's: palettes as what they show."""
+    transparent = image.has_transparency_data
+    if image.mode in ("P", "PA"):
+        return image.convert("RGBA" if transparent else "RGB")
+    if transparent and image.mode in ("1", "L", "RGB"):
+        return image.convert("RGBA" if image.mode == "RGB" else "LA")
+    if image.mode in ("1", *_MODES.values()) or image.mode.startswith(_DEEP):
+        return image
+    raise OSError(
+        f"cannot write mode {image.mode} as {FORMAT}: supported are 1, L, LA, RGB, RGBA, I;16, P "
+        "and PA; see Image.convert"
+    )
+
+
+def _metadata(said: Mapping[str, Any], white: int | None) -> Metadata:
+    exif, xmp = said["exif"] or b"", said["xmp"] or b""
+    if isinstance(exif, Image.Exif):
+        exif = exif.tobytes()
+    if isinstance(exif, bytes):
+        exif = exif.removeprefix(PREFIX)
+    if isinstance(xmp, str):
+        xmp = xmp.encode()
+    return Metadata(
+        icc=said["icc_profile"] or b"",
+        exif=exif,
+        xmp=xmp,
+        resolution=_resolution(said["dpi"]),
+        text=tuple(said["text"] or ()),
+        white=white,
+    )
+
+
+def _resolution(dpi: Any) -> Resolution | None:
+    if not dpi or not any(dpi):
+        return None
+    x, y = map(float, dpi)
+    if not (math.isfinite(x) and math.isfinite(y)):
+        raise ParameterError(f"dpi = {dpi!r}: must be two finite numbers above 0")
+    return Resolution(
+        Fraction(x).limit_denominator(_DENOMINATOR), Fraction(y).limit_denominator(_DENOMINATOR)
+    )
+
+
+Image.register_open(FORMAT, MmpImageFile, _accept)
+Image.register_save(FORMAT, _save)
+Image.register_extension(FORMAT, EXTENSION)
+Image.register_mime(FORMAT, MIME)

@@ -1,0 +1,309 @@
+"""Pillow's door, with the real Pillow, imageio and scikit-image."""
+
+import io
+import re
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from PIL import Image, ImageFile, UnidentifiedImageError
+from strategies import natural
+
+import mmpcodec
+from mmpcodec import DecodeLimits
+from mmpcodec.metadata import Metadata, Resolution
+from mmpcodec.plugins.pillow import MmpImageFile
+
+GRAY = natural(np.random.default_rng(0), 40, 52)
+BITS = GRAY >> 7
+DEEP = GRAY.astype(np.uint16) * 257
+TWELVE = GRAY.astype(np.uint16) * 16
+RGB = np.dstack([GRAY, GRAY // 2, 255 - GRAY])
+EXIF = b"MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0"  # turned by 90 degrees
+METADATA = Metadata(
+    icc=b"a profile",
+    exif=EXIF,
+    xmp=b"<x:xmpmeta xmlns:x='adobe:ns:meta/'/>",
+    resolution=Resolution(Fraction(11811), Fraction(5906), "metre"),
+    text=(("Title", "A picture"), ("Title", "a second time")),
+)
+
+
+def opened(data):
+    return Image.open(io.BytesIO(data))
+
+
+def saved(image, **options):
+    stream = io.BytesIO()
+    image.save(stream, "MMP", **options)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("samples", "depth", "mode"),
+    [
+        (BITS, 1, "1"),
+        (GRAY, 8, "L"),
+        (np.dstack([GRAY, 255 - GRAY]), 8, "LA"),
+        (RGB, 8, "RGB"),
+        (np.dstack([RGB, GRAY]), 8, "RGBA"),
+        (TWELVE, 12, "I;16"),
+        (DEEP, 16, "I;16"),
+    ],
+)
+def test_each_mode_comes_back_and_goes_again(samples, depth, mode):
+    data = mmpcodec.encode(samples, 0, depth=depth)
+    with opened(data) as image:
+        assert (image.format, image.mode, image.size) == ("MMP", mode, (52, 40))
+        assert image.get_format_mimetype() == "image/x-mmp"
+        assert image.info == {"depth": depth}
+        assert image.width, image.height == (52, 40)
+        assert np.array_equal(np.asarray(image), samples)
+        assert saved(image, lam=0) == data
+    assert np.array_equal(
+        mmpcodec.decode(saved(Image.fromarray(np.asarray(image)), lam=0)), samples
+    )
+
+
+@pytest.mark.parametrize("depth", [2, 4, 7])
+def test_few_bits_are_shown_with_white_at_255(depth):
+    most = (1 << depth) - 1
+    samples = np.arange(most + 1, dtype=np.uint8)[None]
+    colours = np.dstack([samples, samples[:, ::-1], samples])
+    expected = np.round(samples / most * 255)
+    shown = np.asarray(opened(mmpcodec.encode(samples, 0, depth=depth)))
+    assert shown.tolist() == expected.tolist()
+    shown = np.asarray(opened(mmpcodec.encode(colours, 0, depth=depth)))
+    assert shown[..., 1].tolist() == expected[:, ::-1].tolist()
+
+
+def test_a_level_of_white_is_shown_as_white_and_alpha_is_not_changed():
+    samples = np.uint8([[[0, 255], [100, 128], [200, 0], [201, 1]]])
+    image = opened(mmpcodec.encode(samples, 0, metadata=Metadata(white=200)))
+    assert np.asarray(image).tolist() == [[[0, 255], [128, 128], [255, 0], [255, 1]]]
+    assert image.info["white"] == 200
+    for depth in (12, 16):
+        deep = mmpcodec.encode(TWELVE, 0, depth=depth, metadata=Metadata(white=4000))
+        assert np.array_equal(np.asarray(opened(deep)), TWELVE)
+        assert saved(opened(deep), lam=0) == deep
+
+
+def test_levels_above_the_depth_that_was_opened_are_saved_with_16_bits():
+    image = opened(mmpcodec.encode(TWELVE, 0, depth=12))
+    brighter = Image.fromarray(np.asarray(image) * 16)
+    brighter.info = image.info
+    found = mmpcodec.inspect(saved(brighter, lam=0), decode=True)
+    assert found.header.depth == 16
+    assert np.array_equal(found.samples, TWELVE * 16)
+
+
+@pytest.mark.parametrize("form", ["I;16B", "I;16L"])
+def test_deep_gray_is_saved_in_any_byte_order(form):
+    image = Image.frombytes(
+        form, (52, 40), DEEP.astype(">u2" if form[-1] == "B" else "<u2").tobytes()
+    )
+    assert np.array_equal(mmpcodec.decode(saved(image, lam=0)), DEEP)
+
+
+def test_metadata_are_what_pillow_calls_them_and_stay():
+    data = mmpcodec.encode(GRAY, 0, metadata=METADATA)
+    image = opened(data)
+    assert image.info["icc_profile"] == METADATA.icc
+    assert image.info["exif"] == b"Exif\0\0" + EXIF
+    assert image.info["xmp"] == METADATA.xmp
+    assert image.info["dpi"] == pytest.approx((299.9994, 150.0124))
+    assert image.info["text"] == METADATA.text
+    assert image.getexif()[0x0112] == 6
+    assert np.array_equal(np.asarray(image), GRAY)  # not turned
+
+    kept = mmpcodec.inspect(saved(image, lam=0)).header.metadata
+    assert kept.without("resolution") == METADATA.without("resolution")
+    assert kept.resolution.per_metre() == METADATA.resolution.per_metre()
+    gone = dict.fromkeys(("icc_profile", "exif", "xmp", "dpi", "text"))
+    assert mmpcodec.inspect(saved(image, lam=0, **gone)).header.metadata == Metadata()
+
+
+def test_metadata_can_be_given():
+    exif = Image.Exif()
+    exif[0x0112] = 3
+    data = saved(
+        Image.fromarray(GRAY),
+        lam=0,
+        exif=exif,
+        icc_profile=b"other",
+        xmp="<x/>",
+        dpi=(72, 72.5),
+        text=[("Software", "a test")],
+    )
+    found = mmpcodec.inspect(data).header.metadata
+    assert opened(data).getexif()[0x0112] == 3
+    assert (found.icc, found.xmp, found.text) == (b"other", b"<x/>", (("Software", "a test"),))
+    assert found.resolution == Resolution(Fraction(72), Fraction(145, 2), "inch")
+    assert not found.exif.startswith(b"Exif")
+
+
+def test_metadata_of_another_format_are_kept(tmp_path):
+    Image.fromarray(RGB).save(tmp_path / "a.jpg", exif=b"Exif\0\0" + EXIF, dpi=(96, 96))
+    with Image.open(tmp_path / "a.jpg") as image:
+        found = mmpcodec.inspect(saved(image, preset="plain")).header.metadata
+    assert found.exif == EXIF
+    assert found.resolution == Resolution(Fraction(96), Fraction(96))
+    image = Image.fromarray(GRAY)
+    image.info = {"text": "a PNG keyword", "xmp": "another", "depth": "a third"}
+    assert mmpcodec.inspect(saved(image, lam=0)).header.metadata == Metadata()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"lam": 20, "preset": "plain"},
+        {"quality": 60, "preset": "photo", "effort": 2},
+        {"target_size": 900, "preset": "text"},
+        {"target_psnr": 30, "preset": "plain"},
+        {"lam": 9, "preset": "plain", "tile_size": 64, "backend": "cpu", "threads": 1},
+    ],
+)
+def test_options_reach_the_codec(options):
+    samples = natural(np.random.default_rng(1), 70, 72)
+    assert saved(Image.fromarray(samples), **options) == mmpcodec.encode(samples, **options)
+
+
+def test_files_are_found_by_extension(tmp_path):
+    path = tmp_path / "a.mmp"
+    Image.fromarray(RGB).save(path, lam=0)
+    assert path.read_bytes() == mmpcodec.encode(RGB, 0)
+    with Image.open(path) as image:
+        assert image.format == "MMP"
+        assert np.array_equal(np.asarray(image), RGB)
+
+
+def test_only_the_header_is_read_before_the_samples_are_asked_for(monkeypatch):
+    text = tuple((f"Key {number}", "x" * 1000) for number in range(200))
+    data = mmpcodec.encode(RGB, 0, metadata=Metadata(text=text))
+    asked = []
+    monkeypatch.setattr(mmpcodec, "inspect", lambda *given, **options: asked.append(given))
+    image = opened(data + bytes(1 << 20))
+    assert image.info["text"] == text
+    assert image.fp.tell() < 2 * len(data)
+    assert asked == []
+
+
+@pytest.mark.parametrize("transparency", [None, b"\0\x80\xff"])
+def test_palettes_are_saved_as_what_they_show(transparency):
+    image = Image.fromarray((GRAY % 3).astype(np.uint8)).convert("P")
+    image.putpalette([255, 0, 0, 0, 255, 0, 9, 8, 7])
+    if transparency:
+        image.info["transparency"] = transparency
+    colours = np.uint8([[255, 0, 0, 0], [0, 255, 0, 128], [9, 8, 7, 255]])[GRAY % 3]
+    found = mmpcodec.decode(saved(image, lam=0))
+    assert np.array_equal(found, colours if transparency else colours[..., :3])
+
+
+def test_a_transparent_level_is_saved_as_alpha():
+    image = Image.fromarray(np.uint8([[7, 8]]))
+    image.info["transparency"] = 7
+    assert mmpcodec.decode(saved(image, lam=0)).tolist() == [[[7, 0], [8, 255]]]
+
+
+@pytest.mark.parametrize("mode", ["CMYK", "F", "I", "HSV", "YCbCr", "RGBX"])
+def test_other_modes_are_refused(mode, tmp_path):
+    with pytest.raises(OSError, match=f"cannot write mode {mode} as MMP: supported are 1, L"):
+        Image.new(mode, (8, 8)).save(tmp_path / "a.mmp")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"lam": -1}, "lam = -1"),
+        ({"optimize": True}, "unknown option 'optimize'"),
+        ({"lam": 3, "quality": 5}, "lam and quality: give only one"),
+        ({"dpi": (float("nan"), 1)}, "dpi = "),
+        ({"exif": 5}, "exif of type int: must be bytes"),
+    ],
+)
+def test_bad_options_are_named(options, says):
+    with pytest.raises((mmpcodec.ParameterError), match=says):
+        saved(Image.fromarray(GRAY), **options)
+
+
+@pytest.mark.parametrize("depth", [9, 16])
+@pytest.mark.parametrize(
+    ("planes", "kind"), [(2, "gray and alpha"), (3, "RGB"), (4, "RGB and alpha")]
+)
+def test_deep_colour_has_no_mode_and_says_what_to_do(planes, kind, depth):
+    samples = np.ones((3, 4, planes), np.uint16)
+    with pytest.raises(
+        UnidentifiedImageError,
+        match=f"{kind} with {depth} bits.*no mode for more than 8.*mmpcodec.decode",
+    ):
+        opened(mmpcodec.encode(samples, 0, depth=depth))
+
+
+DATA = mmpcodec.encode(RGB, 0)
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (DATA[:8], "version"),
+        (DATA[:20], "Container"),
+        (DATA[:8] + b"\xee" + DATA[9:], "version is 238, allowed is 1"),
+        (DATA[:12] + b"\xff" + DATA[13:], "Container"),
+    ],
+)
+def test_a_damaged_header_is_told(data, says):
+    with pytest.raises(UnidentifiedImageError, match=says):
+        opened(data)
+
+
+def test_other_files_are_left_to_others():
+    for data in (b"", b"\x89MMP", b"GIF89a?", DATA[1:]):
+        with pytest.raises(UnidentifiedImageError, match="cannot identify image file"):
+            opened(data)
+    with pytest.raises(SyntaxError, match="not an mmp file"):
+        MmpImageFile(io.BytesIO(b"P5 1 1 255 0"))
+
+
+def test_damaged_samples_are_an_error_unless_truncated_files_are_asked_for(monkeypatch):
+    samples = natural(np.random.default_rng(2), 64, 128)
+    data = mmpcodec.encode(samples, 0, tile_size=64)[:-5]
+    image = opened(data)
+    with pytest.raises(OSError, match=r"file has \d+ of \d+ bytes"):
+        image.load()
+    monkeypatch.setattr(ImageFile, "LOAD_TRUNCATED_IMAGES", True)
+    shown = np.asarray(opened(data))
+    assert np.array_equal(shown[:, :64], samples[:, :64])
+    assert not shown[:, 64:].any()
+
+
+def test_limits_are_pillows_and_ours(monkeypatch):
+    monkeypatch.setattr(MmpImageFile, "limits", DecodeLimits(max_pixels=1000))
+    image = opened(DATA)
+    with pytest.raises(Image.DecompressionBombError, match="limits are 32768 a side and 1000"):
+        image.load()
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 100)
+    with pytest.raises(Image.DecompressionBombError, match=re.escape("2080 pixels")):
+        opened(DATA)
+
+
+def test_imageio_reads_and_writes(tmp_path):
+    imageio = pytest.importorskip("imageio.v3")
+    for samples in (GRAY, RGB, np.dstack([RGB, GRAY]), DEEP):
+        path = tmp_path / "a.mmp"
+        imageio.imwrite(path, samples, lam=0)
+        assert path.read_bytes() == mmpcodec.encode(samples, 0)
+        found = imageio.imread(path)
+        assert found.dtype == samples.dtype
+        assert np.array_equal(found, samples)
+    assert imageio.improps(path).shape == DEEP.shape
+
+
+def test_scikit_image_reads_and_writes(tmp_path):
+    from skimage import io as skimage_io
+
+    path = tmp_path / "a.mmp"
+    skimage_io.imsave(path, RGB, check_contrast=False)
+    assert path.read_bytes() == mmpcodec.encode(RGB)
+    assert np.array_equal(skimage_io.imread(path), mmpcodec.decode(path.read_bytes()))
