@@ -17,6 +17,8 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -73,10 +75,13 @@ def jpeg2000(picture: pictures.Picture, ratio: float) -> Made:
     import imagecodecs
 
     # Its level is a PSNR of 16 bits.
-    level = 110 - 20 * math.log10(ratio) - 6.02 * (16 - picture.depth)
-    data = imagecodecs.jpeg2k_encode(
-        picture.samples, level, codecformat="j2k", reversible=False, bitspersample=picture.depth
-    )
+    options: dict[str, Any] = {
+        "level": 110 - 20 * math.log10(ratio) - 6.02 * (16 - picture.depth),
+        "codecformat": "j2k",
+        "reversible": False,
+        "bitspersample": picture.depth,
+    }
+    data = imagecodecs.jpeg2k_encode(picture.samples, **options)
     return len(data), imagecodecs.jpeg2k_decode(data)
 
 
@@ -184,11 +189,10 @@ def measure(args: argparse.Namespace) -> None:
 
 
 Rows = list[dict[str, Any]]
+Metric = Callable[[dict[str, Any]], float | None]
 
 
-def deltas(
-    anchor: Rows, test: Rows, metric: Callable[[dict[str, Any]], Any]
-) -> tuple[float, float]:
+def deltas(anchor: Rows, test: Rows, metric: Metric) -> tuple[float, float]:
     """BD-PSNR in dB and BD-rate in percent, Akima, where the curves overlap."""
     import bjontegaard
 
@@ -218,10 +222,11 @@ def table(args: argparse.Namespace) -> None:
         _table_of_sizes(by_picture, sorted(codecs))
         return
     anchor = "JPEG 2000"
-    metrics: list[tuple[str, Callable[[dict[str, Any]], Any]]] = [("all", lambda row: row["psnr"])]
+    metrics: list[tuple[str, Metric]] = [("all", itemgetter("psnr"))]
     if any("planes" in row for one in by_picture.values() for rows in one.values() for row in rows):
-        names = ("red", "green", "blue")
-        metrics += [(names[n], lambda row, n=n: row["planes"][n]) for n in range(3)]
+        metrics += [
+            (name, partial(_of_plane, n)) for n, name in enumerate(("red", "green", "blue"))
+        ]
     for codec in sorted(codec for codec in codecs if codec != anchor):
         print(f"\n{codec} against {anchor}: BD-PSNR in dB, BD-rate\n")
         print("| picture | " + " | ".join(name for name, _ in metrics) + " |")
@@ -235,6 +240,10 @@ def table(args: argparse.Namespace) -> None:
         means = np.nanmean(np.array(found), axis=0)
         cells = " | ".join(f"**{db:+.2f}, {rate:+.1f} %**" for db, rate in means)
         print(f"| **mean of {len(found)}** | {cells} |")
+
+
+def _of_plane(number: int, row: dict[str, Any]) -> float | None:
+    return row["planes"][number]
 
 
 def _table_of_sizes(by_picture: dict[str, dict[str, Rows]], codecs: list[str]) -> None:
