@@ -69,19 +69,16 @@ def pillow(picture: pictures.Picture, format: str, options: dict[str, Any]) -> M
 
 def jpeg2000(picture: pictures.Picture, ratio: float) -> Made:
     if picture.depth == 8:
-        options = {"irreversible": True, "quality_mode": "rates", "no_jp2": True, "mct": 1}
+        options = {"irreversible": True, "quality_mode": "rates", "no_jp2": True}
         options["mct"] = int(picture.planes == 3)
         return pillow(picture, "JPEG2000", {**options, "quality_layers": [ratio]})
     import imagecodecs
 
-    # Its level is a PSNR of 16 bits.
-    options: dict[str, Any] = {
-        "level": 110 - 20 * math.log10(ratio) - 6.02 * (16 - picture.depth),
-        "codecformat": "j2k",
-        "reversible": False,
-        "bitspersample": picture.depth,
-    }
-    data = imagecodecs.jpeg2k_encode(picture.samples, **options)
+    # Its level is a PSNR of 16 bits, and may have a fraction.
+    level: Any = 110 - 20 * math.log10(ratio) - 6.02 * (16 - picture.depth)
+    data = imagecodecs.jpeg2k_encode(
+        picture.samples, level, codecformat="j2k", reversible=False, bitspersample=picture.depth
+    )
     return len(data), imagecodecs.jpeg2k_decode(data)
 
 
