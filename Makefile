@@ -67,10 +67,15 @@ format: $(LINT) ## Bring the Python files into their common format
 sanitize: $(TEST) ## Test the C++ code under the address and undefined-behaviour sanitizers
 	scripts/sanitize.sh $(BIN)/python
 
+FUZZ_SECONDS ?= 60
+
 .PHONY: fuzz
-fuzz: $(FUZZ) ## Feed the decoder broken files for a minute
+fuzz: $(FUZZ) ## Feed the decoders broken files for FUZZ_SECONDS each; clang++ for the compiled ones
 	@mkdir -p build/fuzz
-	$(BIN)/python scripts/fuzz.py -max_total_time=60 -timeout=20 build/fuzz tests/fuzz/findings
+	$(BIN)/python scripts/fuzz.py -max_total_time=$(FUZZ_SECONDS) -timeout=20 build/fuzz \
+		tests/fuzz/findings
+	$(BIN)/python scripts/fuzz_seeds.py build/fuzz-native/seeds
+	scripts/fuzz_native.sh -max_total_time=$(FUZZ_SECONDS)
 
 .PHONY: bench
 bench: $(PACKAGE) ## Measure speed and compression on this machine
