@@ -15,7 +15,7 @@ from mmpcodec.codec.layers import Layer
 from mmpcodec.codec.planes import to_planes
 from mmpcodec.codec.points import distortion, squared_error
 from mmpcodec.codec.postfilter import OFF, coefficient_bits
-from mmpcodec.codec.together import Task, run_all
+from mmpcodec.codec.together import Task, run_all, side_by_side
 from mmpcodec.devices import on_device
 from mmpcodec.params import PRESETS, EncodeParams, Tools
 
@@ -148,7 +148,8 @@ def encode_tiles(
     parts: dict[tuple[int, int, int | None], _Part] = {}
     for of_batch, found in zip(keys, run_all(tasks, threads, progress), strict=True):
         parts.update(zip(of_batch, found, strict=True))
-    return [_cheapest(number, tile, ways, parts) for number, tile in enumerate(tiles)]
+    numbered = list(enumerate(tiles))
+    return side_by_side(lambda one: _cheapest(one[0], one[1], ways, parts), numbered, threads)
 
 
 TOGETHER = -1
@@ -157,7 +158,10 @@ TOGETHER = -1
 
 @dataclass(frozen=True)
 class _Job:
-    """A layer to be coded in one way; ``way`` is its number, None for a layer of all ways."""
+    """A layer to be coded in one way; ``way`` is its number, None for a layer of all ways.
+
+    Only with rivals, other ways, its cost is looked at.
+    """
 
     tile: int
     layer: int
@@ -167,6 +171,7 @@ class _Job:
     samples: Any
     depth: int
     weight: float
+    has_rivals: bool
 
     @property
     def key(self) -> tuple[int, int, int | None]:
@@ -182,10 +187,10 @@ class _Job:
 def _jobs(number: int, tile: TileSource, ways: Sequence[EncodeParams]) -> Iterator[_Job]:
     """All that is to be coded of a tile."""
     samples, depth, lam = tile.samples, tile.depth, ways[0].lam
-    form, layout = form_of(samples), layout_of(samples, lam)
+    form, layout, rivals = form_of(samples), layout_of(samples, lam), len(ways) > 1
     for index, way in enumerate(ways):
         if way.tools.exact:
-            yield _Job(number, TOGETHER, form.title, index, way, tile.on_host, depth, 1.0)
+            yield _Job(number, TOGETHER, form.title, index, way, tile.on_host, depth, 1.0, rivals)
     lossy = [index for index, way in enumerate(ways) if not way.tools.exact]
     if not lossy:
         return
@@ -195,11 +200,12 @@ def _jobs(number: int, tile: TileSource, ways: Sequence[EncodeParams]) -> Iterat
         if name == "alpha":
             params = replace(ways[lossy[0]], tools=EXACT)
             alpha = _on_host(plane.samples)
-            yield _Job(number, layer, name, None, params, alpha, coded_depth, plane.weight)
+            yield _Job(number, layer, name, None, params, alpha, coded_depth, plane.weight, False)
             continue
         for index in lossy:
             params = replace(ways[index], lam=lam / plane.weight)
-            yield _Job(number, layer, name, index, params, plane.samples, coded_depth, plane.weight)
+            plane_of = plane.samples, coded_depth, plane.weight, rivals
+            yield _Job(number, layer, name, index, params, *plane_of)
 
 
 def _batches(
@@ -231,7 +237,8 @@ def _code(
     planes = [job.samples if backend.name == "cuda" else _on_host(job.samples) for job in batch]
     depth = batch[0].depth
     coded = backend.encode_batch(planes, params, depth=depth, threads=threads, progress=progress)
-    return [_finished(job, params, backend, one) for job, one in zip(batch, coded, strict=True)]
+    pairs = list(zip(batch, coded, strict=True))
+    return side_by_side(lambda pair: _finished(pair[0], pair[1], params, backend), pairs, threads)
 
 
 def _exact_part(job: _Job, backend: Backend, known: KnownExact, progress: Progress) -> _Part:
@@ -243,7 +250,7 @@ def _exact_part(job: _Job, backend: Backend, known: KnownExact, progress: Progre
     return _part(job, Layer(job.name, EXACT, payload), job.samples, trace.with_filter(0), name)
 
 
-def _finished(job: _Job, params: EncodeParams, backend: Backend, coded: Coded) -> _Part:
+def _finished(job: _Job, coded: Coded, params: EncodeParams, backend: Backend) -> _Part:
     """Fit and apply the post filter."""
     coefficients = OFF
     if params.tools.post_filter:
@@ -258,7 +265,7 @@ def _finished(job: _Job, params: EncodeParams, backend: Backend, coded: Coded) -
 def _part(job: _Job, layer: Layer, samples: np.ndarray, trace: Trace, backend: str) -> _Part:
     size = len(layers.write_layer(layer))
     error = 0.0
-    if not layer.tools.exact:
+    if job.has_rivals and not layer.tools.exact:
         error = squared_error(_on_host(job.samples), samples) / 4.0 ** (job.depth - LEAST_DEPTH)
     cost = job.weight * (error + job.params.lam * 8 * size)
     return _Part(layer, samples, trace, backend, cost, size)
@@ -302,6 +309,8 @@ def _cheapest(
         _tile(source, tile.depth, layout, chosen, tuple(costs), used)
         for layout, chosen, used in found
     ]
+    if len(made) == 1:
+        return made[0]
     return min(made, key=lambda one: (_cost(source, tile.depth, one, lam), len(one.data)))
 
 
