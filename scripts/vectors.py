@@ -3,13 +3,14 @@
     python scripts/vectors.py [FOLDER]
 
 FOLDER is tests/conformance/v1 unless given. ``tests/conformance/README.md`` says what a vector is.
-Vectors are append-only: a case that exists is left as it is. Those of files that no decoder may
-accept are made of the others.
+Vectors are append-only: a case that exists is left as it is. Those of files that no search comes to
+and of files that no decoder may accept are made of the others.
 """
 
 import hashlib
 import json
 import sys
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from fractions import Fraction
@@ -22,12 +23,14 @@ from PIL import Image
 
 import mmpcodec
 from mmpcodec import EncodeParams, FormatError
+from mmpcodec.codec.container import Header
 from mmpcodec.metadata import Metadata, Resolution
 from mmpcodec.pictures import Picture, to_bytes
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
-from mutate import cut, places, repaired, with_number  # noqa: E402
+from independent.container import Reader, layer  # noqa: E402
+from mutate import cut, number, places, repaired, with_number  # noqa: E402
 
 FOLDER = ROOT / "tests" / "conformance" / "v1"
 
@@ -150,6 +153,45 @@ def cases() -> Iterator[tuple[str, np.ndarray, EncodeParams]]:
     yield "exact-text", terminal, exact
     yield "exact-few-values", np.kron(noise[:9, :8] & 0xC0, np.ones((4, 5), np.uint8)), exact
     yield "exact-camera", camera[:37, :43], params(500, preset="exact")
+    yield from limits()
+
+
+def limits() -> Iterator[tuple[str, np.ndarray, EncodeParams]]:
+    """Cases that come to a limit of the format which the others stay below."""
+    params = partial(EncodeParams.from_options, preset="plain")
+    exact = params(0, preset="exact")
+    camera = shipped("camera.pgm")[96:136, 208:248]
+
+    # All leaves are 1x1, since no two neighbours are equal: 69632 uses in a dictionary, of 2 each.
+    i, j = np.indices((256, 272))
+    rare = np.random.default_rng(7).random(i.shape) < 0.03
+    chequered = np.where((i + j) % 2, 200 + 12 * rare, 40 + 8 * rare).astype(np.uint8)
+    least = partial(params, partition="dyadic", dictionary_limit=256, copy_radius=0)
+    yield "trees-counts-halved", chequered, least(0, post_filter=False)
+    yield (
+        "replacement-without-room",
+        camera[:32, :32],
+        params(8, dictionary_limit=256, replacement=True),
+    )
+    # The 64th look finds an element, or the 65th would.
+    for name, seed in (("last-look", 225), ("in-vain", 81)):
+        few = np.random.default_rng(seed).integers(0, 12, (40, 40)).astype(np.uint8) * 21
+        full = params(0, dictionary_limit=364, replacement=True, copy_radius=0)
+        yield f"replacement-{name}", few, full
+    yield (
+        "replacement-in-cells",
+        camera,
+        params(4, dictionary_limit=270, replacement=True, redundancy_radius=300),
+    )
+
+    letters = np.random.default_rng(5).integers(0, 2, (25, 28)) * 255
+    glyphs = np.kron(letters, np.ones((3, 3), np.int64)).astype(np.uint8)
+    yield "photo-glyphs", glyphs, params(4, preset="photo", effort=1, fragment_size=16)
+
+    dots = np.zeros((16, 40), np.uint8)
+    dots[12, ::3] = 1
+    dots[0, 0] = 3
+    yield "exact-dots", dots, exact
 
 
 def pictures() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
@@ -211,6 +253,7 @@ def pictures() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]
         ({"tile_size": 64}),
     )
     yield "tiles-exact-12", deep[:65, :66] >> 4, exact, {"depth": 12, "tile_size": 64}
+    yield from limits_of_depth()
     flat = np.full((16, 16), 9, np.uint8)
     full = Metadata(
         icc=bytes(range(256)),
@@ -224,6 +267,53 @@ def pictures() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]
     for unit in ("none", "centimetre", "metre"):
         kept = Metadata(resolution=Resolution(Fraction(2835), Fraction(2835), unit))
         yield f"metadata-unit-{unit}", flat, exact, {"metadata": kept}
+
+
+def limits_of_depth() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
+    """Cases beyond 8-bit gray that come to a limit which the others stay below."""
+    exact = EncodeParams.from_options(0, preset="exact")
+    rng = np.random.default_rng(5)
+    i, j = np.indices((48, 60))
+    thread = rng.integers(40, 216, (6, 9))
+    woven = 256 * thread[(i + j // 11) % 6, (j + i // 7) % 9] + rng.integers(0, 700, i.shape)
+    small = EncodeParams.from_options(20, preset="photo", effort=1, fragment_size=16)
+    yield "templates-16", woven.astype(np.uint16), small, {"depth": 16}
+    green = rng.integers(0, 256, (12, 16, 3), np.uint8)
+    green[..., 1] = 77
+    yield "rgb-exact-constant-green", green, exact, {}
+    i, j = np.indices((28, 22))
+    stripes = 65535 * (i % 2)
+    stripes[20:] = np.random.default_rng(2).integers(0, 65535, (8, 22))
+    yield "exact-stripes-16", stripes.astype(np.uint16), exact, {"depth": 16}
+    rng = np.random.default_rng(12)
+    chequers = 65535 * ((i[:26] + j[:26]) % 2)
+    chequers[20:] = rng.integers(0, 65535, (6, 22))
+    chequers[rng.integers(20), rng.integers(22)] = rng.integers(65536)
+    yield "exact-chequers-16", chequers.astype(np.uint16), exact, {"depth": 16}
+    rng = np.random.default_rng(14)
+    torn = 65535 * (i[:20] // 2 % 2) * (rng.random((20, 22)) < 0.9) - rng.integers(0, 40, (20, 22))
+    torn[:3] = rng.integers(0, 65536, (3, 22))
+    yield "exact-torn-stripes-16", torn.clip(0).astype(np.uint16), exact, {"depth": 16}
+
+
+def unsearched(streams: Callable[[str], bytes]) -> Iterator[tuple[str, Callable[[], bytes]]]:
+    """Name and maker of good files that no search comes to: others with a step far too large."""
+    for name, other, step in (
+        ("step-of-templates", "photo-templates", 65535),
+        ("step-of-depth-16", "saturated-16-photo", 3000),
+    ):
+        yield name, partial(_with_step, streams(other), step)
+
+
+def _with_step(data: bytes, step: int) -> bytes:
+    """A gray file of one tile with another step, and the checksum of what it then decodes to."""
+    changed = with_number(data, "step", step)
+    header = mmpcodec.inspect(changed).header
+    place = places(changed)["samples CRC"]
+    after = Reader(changed[place + 4 :])
+    (plane,), _ = layer(after, header.height, header.width, header.depth, 0, 1)
+    samples = plane.astype(">u2" if header.depth > 8 else "u1").tobytes()
+    return repaired(changed[:place] + zlib.crc32(samples).to_bytes(4, "big") + changed[place + 4 :])
 
 
 def damaged(streams: Callable[[str], bytes]) -> Iterator[tuple[str, bytes]]:
@@ -292,6 +382,51 @@ def damaged(streams: Callable[[str], bytes]) -> Iterator[tuple[str, bytes]]:
     yield "bad-exact-longer", repaired(exact + bytes(8))
     yield "bad-exact-other-payload", byte("exact-camera", places(exact)["payload"] + 30, 0)
     yield "bad-deep-cut", cut(streams("gray-12-photo"), 30)
+    yield from damaged_header(streams("exact-one-pixel"))
+    yield from damaged_payload(streams)
+
+
+def damaged_header(good: bytes) -> Iterator[tuple[str, bytes]]:
+    """Of a gray file of one tile without metadata."""
+    start = places(good)["tile bytes"]
+    tile = good[places(good)["stream CRC"] :]
+
+    def remade(count: int, chunks: bytes = b"", tile: bytes = tile) -> bytes:
+        head = good[: start - 1] + number(count) + chunks + number(len(tile))
+        return head + zlib.crc32(head).to_bytes(4, "big") + tile
+
+    def chunk(kind: int, content: bytes) -> bytes:
+        return remade(1, number(kind) + number(len(content)) + content)
+
+    yield "bad-number-of-2-62", remade(1, number(1 << 62) + number(0))
+    yield "bad-empty-icc", chunk(1, b"")
+    yield "bad-resolution-unit-4", chunk(4, bytes([4, 1, 1, 1, 1]))
+    yield "bad-resolution-0", chunk(4, bytes([1, 72, 1, 0, 1]))
+    yield "bad-resolution-2-32", chunk(4, bytes([1, 72, 1]) + number(1 << 32) + b"\1")
+    yield "bad-resolution-longer", chunk(4, bytes([1, 72, 1, 72, 1, 0]))
+    yield "bad-key-longer-than-chunk", chunk(5, b"\5Titl")
+    yield "bad-chunk-longer-than-file", remade(1, number(7) + number(1 << 40))
+    yield "bad-65537-chunks", remade(65537, 65537 * b"\7\0")
+    covered = tile[4:8] + b"\2"
+    yield "bad-tile-bytes-9", remade(0, tile=zlib.crc32(covered).to_bytes(4, "big") + covered)
+    covered = tile[4:] + b"\0"
+    yield "bad-tile-longer", remade(0, tile=zlib.crc32(covered).to_bytes(4, "big") + covered)
+
+
+def damaged_payload(streams: Callable[[str], bytes]) -> Iterator[tuple[str, bytes]]:
+    """With bits that tell of what is not allowed."""
+
+    def payload(name: str, bits: bytes, place: int = 0) -> bytes:
+        data = streams(name)
+        start = places(data)["payload"] + place
+        return repaired(data[:start] + bits + data[start + len(bits) :])
+
+    # Templates, for a block that has no place.
+    mode = bytes.fromhex("1765bceb53d4de03a1440d09ae1266cbfc97d791")
+    yield "bad-mode", payload("photo-templates", mode, 8)
+    yield "bad-level", payload("photo-odd-size", b"\xff\xff", 3)
+    yield "bad-no-values", payload("exact-noise", b"\x80" + bytes(40))
+    yield "bad-last-place", payload("photo-noise", b"\xff\xff")
 
 
 def write_vector(
@@ -309,20 +444,32 @@ def write_vector(
         ],
     }
     description |= {name: options[name] for name in ("depth", "tile_size") if name in options}
-    header = encoding.header
+    write_good(folder, encoding.data, encoding.header, encoding.samples)
+    depth = encoding.header.depth
+    (folder / "image.pam").write_bytes(to_bytes(Picture(picture, depth), "pam"))
+    (folder / "params.json").write_text(json.dumps(description, indent=2) + "\n")
+
+
+def write_unsearched(folder: Path, data: bytes) -> None:
+    """Write a file that was not encoded from a picture, and what it decodes to."""
+    found = mmpcodec.inspect(data, decode=True, backend="reference")
+    assert found.samples is not None
+    write_good(folder, data, found.header, found.samples)
+
+
+def write_good(folder: Path, data: bytes, header: Header, samples: np.ndarray) -> None:
+    """Write a file and what it decodes to into a new folder."""
     facts = {
         "width": header.width,
         "height": header.height,
         "form": header.form.title,
         "depth": header.depth,
         "tile_size": header.tile_size,
-        "samples_sha256": sha256_of(encoding.samples),
+        "samples_sha256": sha256_of(samples),
         "metadata": metadata_as_json(header.metadata),
     }
     folder.mkdir(parents=True)
-    (folder / "image.pam").write_bytes(to_bytes(Picture(picture, header.depth), "pam"))
-    (folder / "params.json").write_text(json.dumps(description, indent=2) + "\n")
-    (folder / "stream.mmp").write_bytes(encoding.data)
+    (folder / "stream.mmp").write_bytes(data)
     (folder / "decoded.json").write_text(json.dumps(facts, indent=2) + "\n")
 
 
@@ -360,7 +507,14 @@ def main() -> None:
     for name, picture, params, options in (*((*case, {}) for case in cases()), *pictures()):
         if folder := _missing(root, name):
             write_vector(folder, picture, params, options)
-    for name, data in damaged(lambda name: (root / name / "stream.mmp").read_bytes()):
+
+    def streams(name: str) -> bytes:
+        return (root / name / "stream.mmp").read_bytes()
+
+    for name, made in unsearched(streams):
+        if folder := _missing(root, name):
+            write_unsearched(folder, made())
+    for name, data in damaged(streams):
         if folder := _missing(root, name):
             write_damaged(folder, data)
 

@@ -1,0 +1,376 @@
+"""Sections Blocks to Transform of the text."""
+
+import math
+from collections import namedtuple
+
+import numpy as np
+from independent.arithmetic import limited, padded, trunc
+from independent.rangecoder import BinaryModels
+from independent.trees import Trees
+
+SLOPES = (32, 26, 21, 17, 13, 9, 5, 2, 0, -2, -5, -9, -13, -17, -21, -26)
+SLOPES += (-32, -26, -21, -17, -13, -9, -5, -2, 0, 2, 5, 9, 13, 17, 21, 26, 32)
+CONSTANT, AVERAGE, PLANAR, LEAST_SQUARES, TEMPLATES = 0, 1, 2, 36, 37
+
+
+def blocks(coder, height, width, depth, tools):
+    """The decoded padded picture of a layer of predicted blocks."""
+    decoder = Blocks(coder, padded(height, 4), padded(width, 4), depth, tools)
+    for y in range(0, height, tools["fragment size"]):
+        for x in range(0, width, tools["fragment size"]):
+            decoder.fragment(y, x)
+    return decoder.picture
+
+
+Block = namedtuple("Block", "a b mode kind")  # what is known of a decoded block
+
+
+class Blocks:
+    def __init__(self, coder, height, width, depth, tools):
+        self.coder = coder
+        self.height, self.width = height, width  # padded
+        self.extra = depth - 8
+        self.middle = 2 ** (depth - 1)
+        self.most = 2**depth - 1
+        self.tools = tools
+        self.picture = np.zeros((height, width), np.int64)
+        self.decoded = np.zeros((height, width), bool)
+        self.units = {}  # the block over each unit, by the unit's row and column
+        self.models = BinaryModels(coder)
+        self.mode_frequencies = {}
+        self.trees = Trees(coder, self.picture, tools) if tools["dictionary"] else None
+
+    def fragment(self, y0, x0):
+        size = self.tools["fragment size"]
+        self.y0, self.x0 = y0, x0
+        bits = size.bit_length() - 1
+        self.block(y0, x0, bits, bits)
+        if not self.trees:
+            return
+        nodes = self.trees.split_nodes
+        for y in range(y0, min(y0 + size, self.height), 16):
+            for x in range(x0, min(x0 + size, self.width), 16):
+                self.trees.split_nodes = [
+                    node for node in nodes if node[0] // 16 == y // 16 and node[1] // 16 == x // 16
+                ]
+                self.trees.learn(y, x)
+
+    def block(self, y, x, a, b):
+        if y >= self.height or x >= self.width:
+            return
+        above = self.units.get((y // 4 - 1, x // 4))  # U
+        left = self.units.get((y // 4, x // 4 - 1))  # W
+        neighbours = [block for block in (above, left) if block]
+        if x + 2**b > self.width:
+            direction = "columns"
+        elif y + 2**a > self.height:
+            direction = "rows"
+        else:
+            direction = self.split(a, b, above, left)
+        if direction == "columns":
+            self.block(y, x, a, b - 1)
+            self.block(y, x + 2 ** (b - 1), a, b - 1)
+            return
+        if direction == "rows":
+            self.block(y, x, a - 1, b)
+            self.block(y + 2 ** (a - 1), x, a - 1, b)
+            return
+        h, w = 2**a, 2**b
+        here = np.s_[y : y + h, x : x + w]
+        s = a + b - 4
+        if self.trees and a <= 4 and b <= 4 and self.trees.occurs(4 - a, 4 - b):
+            r = sum(block.kind == 2 for block in neighbours)
+            tree = self.models.bit("tree", s, r)
+        else:
+            tree = 0
+        if tree:
+            mode, kind = 0, 2
+            self.trees.tree(y, x, 4 - a, 4 - b, self.y0, self.x0)
+        else:
+            mode = self.mode(y, x, a, b, above, left)
+            k = sum(block.kind == 1 for block in neighbours)
+            kind = self.models.bit("kind", s, k)
+            samples = 0
+            if kind == 1:
+                area = area_class(a, b)
+                g = (mode > 2) + (mode > 18) + (mode > 35)
+                sine = a <= 4 and b <= 4 and self.models.bit("type", area, g)
+                levels = self.levels(a, b, area)
+                samples = transform(levels, h, w, sine, self.tools["step"], self.extra)
+            samples = samples + self.prediction(mode, y, x, h, w)
+            self.picture[here] = np.clip(samples, 0, self.most)
+        self.decoded[here] = True
+        block = Block(a, b, mode, kind)
+        for row in range(y // 4, (y + h) // 4):
+            for column in range(x // 4, (x + w) // 4):
+                self.units[row, column] = block
+
+    def split(self, a, b, above, left):
+        """Decodes whether a block is split: None, "columns" or "rows"."""
+        if a == 2 and b == 2:
+            return None
+        c = sum(block is not None and block.a + block.b < a + b for block in (above, left))
+        if not self.models.bit("split", a, b, c):
+            return None
+        if a == 2 or b == 2:
+            return "columns" if a == 2 else "rows"
+        narrower = above is not None and above.b < b
+        lower = left is not None and left.a < a
+        d = 0 if narrower == lower else 1 if narrower else 2
+        return "rows" if self.models.bit("direction", a, b, d) else "columns"
+
+    # ---- Modes ----
+
+    def mode(self, y, x, a, b, above, left):
+        there = set(range(36))
+        if self.tools["least squares"] and y >= 8 and x >= 8:
+            there.add(LEAST_SQUARES)
+        if self.tools["templates"] and self.has_place(y, x, 2**a, 2**b):
+            there.add(TEMPLATES)
+        L = left.mode if left else above.mode if above else 2
+        H = above.mode if above else L
+        s = a + b - 4
+        frequencies = self.mode_frequencies.setdefault(s, [3] * 38)
+        if self.models.bit("likely", s, int(L == H)):
+            mode = L
+        elif L != H and self.models.bit("likely", s, 2):
+            mode = H
+        else:
+            others = sorted(there - {L, H})
+            mode = others[self.coder.symbol([frequencies[k] * factor(k, L, H) for k in others])]
+        if mode not in there:
+            raise ValueError(f"mode {mode} is not there")
+        frequencies[mode] += 20
+        if sum(frequencies) > 4000:
+            frequencies[:] = [(p + 1) >> 1 for p in frequencies]
+        return mode
+
+    # ---- Prediction ----
+
+    def prediction(self, mode, y, x, h, w):
+        if mode == CONSTANT:
+            return np.full((h, w), self.middle)
+        if mode == LEAST_SQUARES:
+            return self.least_squares(y, x, h, w)
+        if mode == TEMPLATES:
+            return self.templates(y, x, h, w)
+        T, Z, K = self.border(y, x, h, w)
+        if mode == AVERAGE:
+            return np.full((h, w), (sum(T[:w]) + sum(Z[:h]) + (w + h) // 2) // (w + h))
+        if mode == PLANAR:
+            return planar(T, Z, h, w)
+        return angle(mode - 3, T, Z, K, h, w, self.most)
+
+    def border(self, y, x, h, w):
+        T, Z = [], []
+        if y > 0:
+            above = np.s_[y - 1, x : x + w + h]
+            T = self.picture[above][np.logical_and.accumulate(self.decoded[above])].tolist()
+        if x > 0:
+            beside = np.s_[y : y + w + h, x - 1]
+            Z = self.picture[beside][np.logical_and.accumulate(self.decoded[beside])].tolist()
+        T = T or Z[:1] or [self.middle]
+        Z = Z or T[:1]
+        K = int(self.picture[y - 1, x - 1]) if y > 0 and x > 0 else T[0]
+        T += T[-1:] * (w + h - len(T))
+        Z += Z[-1:] * (w + h - len(Z))
+        return T, Z, K
+
+    def least_squares(self, y, x, h, w):
+        C = self.least_squares_coefficients(y, x, h, w)
+        middle = self.middle
+        # u of the block, with two rows above it, two columns left of it and one right of it
+        u = np.zeros((h + 2, w + 3), np.int64)
+        u[:, : w + 2] = 16 * (self.picture[y - 2 : y + h, x - 2 : x + w] - middle)
+        u = u.tolist()
+        if x + w < self.width and self.decoded[y - 1, x + w]:
+            u[1][w + 2] = 16 * (int(self.picture[y - 1, x + w]) - middle)
+        else:
+            u[1][w + 2] = u[1][w + 1]
+        for i in range(2, h + 2):
+            for j in range(2, w + 2):
+                total = 2048
+                total += C[0] * u[i][j - 1] + C[1] * u[i - 1][j] + C[2] * u[i - 1][j - 1]
+                total += C[3] * u[i - 1][j + 1] + C[4] * u[i][j - 2] + C[5] * u[i - 2][j]
+                u[i][j] = limited(total >> 12, -16 * middle, 16 * middle - 1)
+            u[i][w + 2] = u[i][w + 1]
+        block = np.array(u)[2:, 2 : w + 2]
+        return np.minimum(self.most, ((block + 8) >> 4) + middle)
+
+    def least_squares_coefficients(self, y, x, h, w):
+        left = max(2, x - 6)
+        rows, columns = np.mgrid[max(2, y - 6) : y, left : min(self.width - 1, x + w + 6)]
+        rows2, columns2 = np.mgrid[y : y + h, left:x]
+        rows = np.append(rows, rows2)
+        columns = np.append(columns, columns2)
+        known = self.decoded[rows, columns]
+        known &= self.decoded[rows - 1, columns + 1] & self.decoded[rows, columns - 2]
+        rows, columns = rows[known], columns[known]
+        places = ((0, -1), (-1, 0), (-1, -1), (-1, 1), (0, -2), (-2, 0), (0, 0))
+        v = np.array([self.picture[rows + i, columns + j] for i, j in places])
+        v = (v >> self.extra) - 128
+        m = (256 * (v[:6] @ v.T + 60 * np.eye(6, 7, dtype=np.int64))).tolist()
+        for i in range(6):
+            m[i][i] = max(m[i][i], 256)
+            for r in range(i + 1, 6):
+                F = trunc(65536 * m[r][i], m[i][i])
+                for k in range(i, 7):
+                    m[r][k] -= (F * m[i][k]) >> 16
+        C = [0] * 6
+        for i in reversed(range(6)):
+            rest = 4096 * m[i][6] - sum(m[i][k] * C[k] for k in range(i + 1, 6))
+            C[i] = limited(trunc(rest, m[i][i]), -16384, 16384)
+        return C
+
+    def has_place(self, y, x, h, w):
+        # What is decoded of rows never grows downwards: an area is decoded if its last sample is.
+        if y < 2 or x < 2:
+            return False
+        return bool(self.decoded[max(2, y - 48) + h - 1, max(2, x - 64) + w - 1])
+
+    def templates(self, y, x, h, w):
+        top, left = max(2, y - 48), max(2, x - 64)
+        rows = self.height - h + 1 - top
+        columns = min(x + 63, self.width - w) + 1 - left
+        samples = self.picture >> self.extra
+        errors = np.zeros((rows, columns), np.int64)
+        template = [(i, j) for i in (-2, -1) for j in range(-2, w)]
+        template += [(i, j) for i in range(h) for j in (-2, -1)]
+        for i, j in template:
+            others = samples[top + i : top + i + rows, left + j : left + j + columns]
+            errors += (others - samples[y + i, x + j]) ** 2
+        is_place = self.decoded[top + h - 1 :, left + w - 1 : left + w - 1 + columns]
+        places = [
+            (int(errors[i, j]), int(i), int(j)) for i, j in zip(*np.nonzero(is_place), strict=True)
+        ]
+        places = sorted(places)[: self.tools["templates"]]
+        most = 2 * places[0][0] + 8 * (w + h)
+        found = [
+            self.picture[top + i : top + i + h, left + j : left + j + w]
+            for error, i, j in places
+            if error <= most
+        ]
+        return (sum(found) + len(found) // 2) // len(found)
+
+    # ---- Levels ----
+
+    def levels(self, a, b, area):
+        """The levels of a block, rows of frequencies."""
+        h, w = 2**a, 2**b
+        R, Q = min(h, 32), min(w, 32)
+        s = a + b - 4
+        bit = self.models.bit
+        order = sorted((i * w + j * h, i, j) for i in range(R) for j in range(Q))
+        n = 0
+        while n < (R * Q).bit_length() - 1 and bit("last", s, n):
+            n += 1
+        last = 0
+        if n > 0:
+            last = ((2 + bit("lastbit", n)) << (n - 1)) + self.coder.plain(n - 1) - 1
+        if last >= R * Q:
+            raise ValueError(f"last place is {last}, allowed is 0 to {R * Q - 1}")
+        B = int(area >= 2)
+        levels = np.zeros((R + 2, Q + 2), np.int64)
+        for number in range(last, -1, -1):
+            _, i, j = order[number]
+            around = ((i, j + 1), (i, j + 2), (i + 1, j), (i + 2, j), (i + 1, j + 1))
+            t = sum(min(3, abs(int(levels[place]))) for place in around)
+            o = (i + j > 0) + (i + j >= 3) + (i + j >= 6)
+            z = min(t, 5)
+            percent = min(90, (12, 28, 42, 52, 60, 70)[z] * (20, 14, 10, 10)[o] // 10)
+            start = (65536 * percent // 100, 4)
+            if number < last and not bit("zero", area, o, z, start=start):
+                continue
+            below = self.coder.plain(1)
+            z = min(t, 4)
+            percent = (20, 25, 35, 45, 55)[z]
+            size = 1
+            if bit("one", B, min(o, 2), z, start=(65536 * percent // 100, 4)):
+                size = 2
+                if bit("two", B, min(o, 2), z, start=(65536 * (percent + 10) // 100, 4)):
+                    n = 0
+                    while n < 15 and bit("remainder", B, min(11, n)):
+                        n += 1
+                    size = 2 + 2**n + self.coder.plain(n)
+            if size > 32767:
+                raise ValueError(f"size of a level is {size}, allowed is 0 to 32767")
+            levels[i, j] = -size if below else size
+        return levels[:R, :Q]
+
+
+def area_class(a, b):
+    """A of Blocks: 0 for areas to 16, 1 to 64, 2 to 256, 3 beyond."""
+    return (a + b > 4) + (a + b > 6) + (a + b > 8)
+
+
+def factor(mode, L, H):
+    """f of Modes."""
+    f = 2
+    for other in (L, H):
+        if 3 <= mode <= 35 and 3 <= other <= 35:  # angles
+            f += {1: 6, 2: 3}.get(abs(mode - other), 0)
+    return f
+
+
+def planar(T, Z, h, w):
+    i, j = np.mgrid[:h, :w]
+    T, Z = np.array(T), np.array(Z)
+    across = ((w - 1 - j) * Z[i] + (j + 1) * T[w]) * h
+    down = ((h - 1 - i) * T[j] + (i + 1) * Z[h]) * w
+    return (across + down + h * w) // (2 * h * w)
+
+
+def angle(t, T, Z, K, h, w, most):
+    if t not in (8, 24) and h + w >= 20:
+        T, Z, K = smoothed(T, K), smoothed(Z, K), (T[0] + 2 * K + Z[0] + 2) >> 2
+    if t < 16:
+        return angle_from(SLOPES[t], Z, T, K, w, h, most).T
+    return angle_from(SLOPES[t], T, Z, K, h, w, most)
+
+
+def smoothed(line, before):
+    longer = [before, *line, *line[-1:]]
+    return [(longer[i] + 2 * longer[i + 1] + longer[i + 2] + 2) >> 2 for i in range(len(line))]
+
+
+def angle_from(q, M, N, K, h, w, most):
+    r = {0: K}
+    for i in range(h + w + 3):
+        r[i + 1] = M[min(i, len(M) - 1)]
+    if q < 0:
+        for k in range(1, h + 1):
+            r[-k] = N[min((32 * k + -q // 2) // -q - 1, h + w - 1)]
+    block = np.zeros((h, w), np.int64)
+    for i in range(h):
+        z = (i + 1) * q
+        e, f = z >> 5, z % 32
+        c0 = (-1024 * f + 64 * f**2 - f**3 + 512) >> 10
+        c1 = (65536 - 160 * f**2 + 3 * f**3 + 512) >> 10
+        c3 = (-32 * f**2 + f**3 + 512) >> 10
+        c2 = 64 - c0 - c1 - c3
+        for j in range(w):
+            k = j + e
+            value = c0 * r[k] + c1 * r[k + 1] + c2 * r[k + 2] + c3 * r[k + 3]
+            block[i, j] = limited((value + 32) >> 6, 0, most)
+    return block
+
+
+def basis(N, sine):
+    """The basis of a side: rows are frequencies, columns samples."""
+    k, i = np.mgrid[:N, :N]
+    if sine:
+        values = 8192 / math.sqrt(2 * N + 1) * np.sin(np.pi * (2 * k + 1) * (i + 1) / (2 * N + 1))
+    else:
+        scale = 4096 * np.sqrt((2 - (k == 0)) / N)
+        values = scale * np.cos(np.pi * k * (2 * i + 1) / (2 * N))
+    return np.rint(values).astype(np.int64)
+
+
+def transform(levels, h, w, sine, step, extra):
+    """The residual of a block."""
+    R, Q = levels.shape
+    c = np.sign(levels) * np.minimum(32767, (abs(levels) * step + 1) >> 1)
+    D = basis(h, sine)[:R]
+    E = basis(w, sine)[:Q]
+    H = np.clip((D.T @ c + 2048) >> 12, -32767, 32767)
+    return (H @ E + 2 ** (14 - extra)) >> (15 - extra)

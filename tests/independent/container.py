@@ -1,0 +1,222 @@
+"""A decoder of the mmp format, version 1, written from docs/format.md alone.
+
+Plain rather than fast: it shows that the text suffices. decode() gives the samples and the facts
+of a file; a stream that no decoder may accept raises ValueError. Names are those of the sections
+and of the formulas of the text. Here are Container, Tiles, Metadata, Layers, Colours, Post filter.
+"""
+
+import zlib
+
+import numpy as np
+from independent.blocks import blocks
+from independent.exact import exact_samples
+from independent.rangecoder import RangeCoder
+from independent.trees import fragments
+
+MAGIC = bytes.fromhex("894D4D500D0A1A0A")
+MOST_SAMPLES = 2**26  # a limit of this decoder
+CHANNELS = (1, 2, 3, 4)  # by form
+TREES, BLOCKS, EXACT = 0, 1, 2  # coding of a layer
+BLOCK_TOOLS = (
+    ("fragment size", (16, 32, 64)),
+    ("least squares", range(2)),
+    ("templates", range(5)),
+    ("step", range(1, 65536)),
+    ("dictionary", range(2)),
+)
+TREE_TOOLS = (
+    ("partition", range(2)),
+    ("index classes", range(2)),
+    ("flag contexts", range(2)),
+    ("copy radius", range(9)),
+    ("dictionary limit", range(256, 65537)),
+    ("displaced blocks", range(5)),
+    ("redundancy radius", range(65536)),
+    ("replacement", range(2)),
+)
+
+
+class Reader:
+    def __init__(self, data):
+        self.data = data
+        self.position = 0
+
+    def take(self, size):
+        if size > len(self.data) - self.position:
+            raise ValueError(f"truncated at byte {len(self.data)}")
+        self.position += size
+        return self.data[self.position - size : self.position]
+
+    def number(self, name, allowed=range(2**62)):
+        value = 0
+        for i in range(9):
+            byte = self.take(1)[0]
+            value |= (byte & 127) << (7 * i)
+            if byte < 128:
+                break
+        if byte >= 128 or (byte == 0 and i > 0):
+            raise ValueError(f"{name} is not a number in shortest form")
+        if value not in allowed:
+            raise ValueError(f"{name} is {value}, which is not allowed")
+        return value
+
+    def crc(self):
+        return int.from_bytes(self.take(4), "big")
+
+    def end(self, name):
+        if self.position != len(self.data):
+            raise ValueError(f"bytes follow the end of {name}")
+
+
+def decode(data):
+    """The samples of a file and its facts."""
+    reader = Reader(bytes(data))
+    if reader.take(8) != MAGIC:
+        raise ValueError("not an mmp file")
+    if reader.take(1)[0] != 1:
+        raise ValueError("version is not 1")
+    facts = {
+        "form": reader.number("form", range(4)),
+        "depth": reader.number("depth", range(1, 17)),
+        "width": reader.number("width", range(1, 2**24 + 1)),
+        "height": reader.number("height", range(1, 2**24 + 1)),
+        "tile_size": reader.number("tile size"),
+    }
+    form, depth, width, height = (facts[name] for name in ("form", "depth", "width", "height"))
+    tile_size = facts["tile_size"]
+    if tile_size != 0 and not 64 <= tile_size <= 2**24:
+        raise ValueError(f"tile size is {tile_size}, allowed is 0 or 64 to 2^24")
+    facts["metadata"] = metadata(reader, depth)
+    # Tiles
+    if width * height * CHANNELS[form] > MOST_SAMPLES:
+        raise ValueError("more samples than this decoder allows")
+    side = tile_size or max(width, height)
+    corners = [(y, x) for y in range(0, height, side) for x in range(0, width, side)]
+    sizes = [reader.number("tile bytes", range(10, 2**62)) for _ in corners]
+    if zlib.crc32(reader.data[: reader.position]) != reader.crc():
+        raise ValueError("header CRC is wrong")
+    samples = np.zeros((height, width, CHANNELS[form]), np.uint8 if depth <= 8 else np.uint16)
+    for (y, x), size in zip(corners, sizes, strict=True):
+        part = samples[y : y + side, x : x + side]
+        part[...] = tile(reader.take(size), part.shape[0], part.shape[1], form, depth)
+    reader.end("the last tile")
+    return (samples[:, :, 0] if form == 0 else samples), facts
+
+
+def metadata(reader, depth):
+    found = {"icc": b"", "exif": b"", "xmp": b"", "resolution": None, "text": [], "white": None}
+    seen = set()
+    for _ in range(reader.number("number of chunks", range(65537))):
+        kind = reader.number("kind of chunk")
+        chunk = Reader(reader.take(reader.number("size of chunk")))
+        if kind in seen and kind in (1, 2, 3, 4, 6):
+            raise ValueError(f"a second chunk of kind {kind}")
+        seen.add(kind)
+        if kind in (1, 2, 3):
+            name = ("icc", "exif", "xmp")[kind - 1]
+            found[name] = chunk.take(len(chunk.data))
+            if not found[name]:
+                raise ValueError(f"{name} is empty")
+        elif kind == 4:
+            unit = ("none", "inch", "centimetre", "metre")[chunk.number("unit", range(4))]
+            numbers = [chunk.number("resolution", range(1, 2**32)) for _ in range(4)]
+            found["resolution"] = (tuple(numbers[:2]), tuple(numbers[2:]), unit)
+        elif kind == 5:
+            key = chunk.take(chunk.number("size of key")).decode("utf-8")
+            text = chunk.take(len(chunk.data) - chunk.position).decode("utf-8")
+            found["text"].append((key, text))
+        elif kind == 6:
+            found["white"] = chunk.number("white", range(1, 2**depth))
+        else:
+            continue
+        chunk.end("a chunk")
+    return found
+
+
+def tile(data, height, width, form, depth):
+    """The samples of a tile, an array (height, width, channels)."""
+    reader = Reader(data)
+    if reader.crc() != zlib.crc32(data[4:]):
+        raise ValueError("stream CRC is wrong")
+    samples_crc = reader.crc()
+    layout = 0 if form == 0 else reader.number("layout", range(2 if form == 1 else 3))
+    if layout == 0:
+        planes, layer_depth = layer(reader, height, width, depth, layout, CHANNELS[form])
+    else:
+        planes = []
+        for _ in range(CHANNELS[form]):
+            (plane,), layer_depth = layer(reader, height, width, depth, layout, 1)
+            planes.append(plane)
+    reader.end("the last layer")
+    samples = np.stack(planes, axis=2)
+    if layout == 2:
+        samples[:, :, :3] = colours(*planes[:3], layer_depth)
+    if layer_depth > depth:
+        samples = (samples * (2**depth - 1) + 127) // 255
+    if samples_crc != zlib.crc32(samples.astype(">u2" if depth > 8 else "u1").tobytes()):
+        raise ValueError("samples CRC is wrong")
+    return samples
+
+
+def colours(luma, orange, green, depth):
+    m = 2 ** (depth - 1)
+    g = green - m
+    o = orange - m
+    return np.clip(np.stack([luma - g + o, luma + g, luma - g - o], axis=2), 0, 2**depth - 1)
+
+
+def layer(reader, height, width, depth, layout, count):
+    """The planes of a layer, arrays (height, width) of int64, and its depth."""
+    coding = reader.number("coding", range(3))
+    if layout == 0 and count > 1 and coding != EXACT:
+        raise ValueError("planes together are for exact samples only")
+    if not (coding == EXACT and layout == 0):
+        depth = max(depth, 8)
+    tools = {}
+    if coding == BLOCKS:
+        tools = {name: reader.number(name, allowed) for name, allowed in BLOCK_TOOLS}
+    if coding == TREES or tools.get("dictionary"):
+        if depth != 8:
+            raise ValueError("trees are for a depth of 8 only")
+        tools |= {name: reader.number(name, allowed) for name, allowed in TREE_TOOLS}
+    coefficients = {}
+    if coding != EXACT:
+        classes = reader.number("post filter", range(16))
+        for k in range(4):
+            if classes >> k & 1:
+                coefficients[k] = [byte - 64 for byte in reader.take(6)]
+                if max(coefficients[k]) > 127 - 64:
+                    raise ValueError(f"a coefficient of activity class {k} is above 127")
+    coder = RangeCoder(reader.take(reader.number("payload bytes")))
+    if coding == EXACT:
+        planes = exact_samples(coder, height, width, depth, count)
+    else:
+        decoder = fragments if coding == TREES else blocks
+        picture = decoder(coder, height, width, depth, tools)[:height, :width]
+        planes = [post_filter(picture, depth, coefficients)]
+    coder.end()
+    return planes, depth
+
+
+def post_filter(picture, depth, coefficients):
+    """The samples that are shown; the coefficients are by activity class."""
+    height, width = picture.shape
+    x = np.pad(picture, 2, mode="edge")
+
+    def shifted(array, i, j):
+        return array[2 + i : 2 + i + height, 2 + j : 2 + j + width]
+
+    a = abs(2 * picture - shifted(x, 0, -1) - shifted(x, 0, 1))
+    a = np.pad(a + abs(2 * picture - shifted(x, -1, 0) - shifted(x, 1, 0)), 2, mode="edge")
+    A = sum(shifted(a, i, j) for i in range(-2, 3) for j in range(-2, 3)) >> (depth - 8)
+    activity_class = (A >= 50).astype(int) + (A >= 150) + (A >= 400)
+    shown = picture.copy()
+    for k, weights in coefficients.items():
+        total = 128 * picture + 64
+        for w, (i, j) in zip(
+            weights, ((0, 1), (0, 2), (1, -1), (1, 0), (1, 1), (2, 0)), strict=True
+        ):
+            total += w * (shifted(x, i, j) + shifted(x, -i, -j) - 2 * picture)
+        filtered = np.clip(total >> 7, 0, 2**depth - 1)
+        shown = np.where(activity_class == k, filtered, shown)
+    return shown

@@ -1,0 +1,75 @@
+"""Sections Range coder and Binary models of the text."""
+
+from independent.arithmetic import limited
+
+
+class RangeCoder:
+    def __init__(self, payload):
+        self.payload = payload
+        self.position = 0
+        self.range = 2**56
+        self.offset = 0
+        for _ in range(7):
+            self.offset = self.offset << 8 | self.next_byte()
+
+    def next_byte(self):
+        self.position += 1
+        if self.position > len(self.payload) + 7:
+            raise ValueError(f"payload ends after {len(self.payload)} bytes, before the picture")
+        return self.payload[self.position - 1] if self.position <= len(self.payload) else 0
+
+    def place(self, total):
+        """Where the symbol lies in 0 to total - 1; take() is to follow."""
+        self.unit = self.range // total
+        return min(self.offset // self.unit, total - 1)
+
+    def take(self, cumulative, frequency):
+        self.offset -= self.unit * cumulative
+        self.range = self.unit * frequency
+        while self.range < 2**48:
+            self.range <<= 8
+            self.offset = (self.offset << 8 | self.next_byte()) % 2**56
+
+    def symbol(self, frequencies):
+        """The number of a symbol in its alphabet."""
+        place = self.place(sum(frequencies))
+        cumulative = 0
+        for number, frequency in enumerate(frequencies):
+            if place < cumulative + frequency:
+                self.take(cumulative, frequency)
+                return number
+            cumulative += frequency
+
+    def bit(self, p):
+        """A bit that is 1 with the probability p / 65536."""
+        if self.place(65536) < 65536 - p:
+            self.take(0, 65536 - p)
+            return 0
+        self.take(65536 - p, p)
+        return 1
+
+    def plain(self, bits):
+        number = self.place(2**bits)
+        self.take(number, 1)
+        return number
+
+    def end(self):
+        if self.position < len(self.payload):
+            raise ValueError(
+                f"payload has {len(self.payload)} bytes, the picture ends after {self.position}"
+            )
+
+
+class BinaryModels:
+    """Binary models by their names: tuples such as ("split", a, b, c)."""
+
+    def __init__(self, coder):
+        self.coder = coder
+        self.models = {}
+
+    def bit(self, *name, start=(32768, 0)):
+        p, n = self.models.get(name, start)
+        bit = self.coder.bit(p)
+        p += ((bit * 65536 - p) * (131072 // (2 * n + 3))) >> 16
+        self.models[name] = (limited(p, 192, 65344), min(64, n + 1))
+        return bit
