@@ -60,7 +60,7 @@ def read(fields: Fields, depth: int) -> Metadata:
     text: list[tuple[str, str]] = []
     resolution = white = None
     for _ in range(fields.number("chunks", 0, MAX_CHUNKS)):
-        kind = fields.number("kind of a chunk", 1)
+        kind = fields.number("kind of a chunk")
         size = fields.number("size of a chunk")
         start = fields.offset
         data = fields.bytes("chunk", size)
