@@ -18,7 +18,7 @@ from mmpcodec.codec.fragments import fragments_in
 from mmpcodec.codec.planes import check_picture
 from mmpcodec.codec.points import distortion
 from mmpcodec.codec.tile_encoder import TileSource, encode_tiles
-from mmpcodec.codec.tiles import Tile
+from mmpcodec.codec.tiles import Tile, size_in_file
 from mmpcodec.metadata import Metadata
 from mmpcodec.params import EncodeParams, check_threads, check_tile_size
 
@@ -108,6 +108,7 @@ def encode_large(
     form = Form(planes[0] - 1 if planes else 0)
     metadata = reader.metadata if metadata is None else metadata
     check_white(metadata, reader.depth)
+    tile_size = size_in_file(height, width, tile_size)
     header = Header(width, height, form, reader.depth, tile_size, metadata)
     ways = ways_at(params, reader.depth)
     groups = list(_groups(header))
