@@ -137,6 +137,20 @@ def test_tiles_from_standard_input(mmp, tiled):
     assert Path("s.mmp").read_bytes() == Path(tiled).read_bytes()
 
 
+def test_depth_of_tiles(mmp):
+    samples = shade(1, 12)
+    np.save("d.npy", samples)
+    options = ("-l", 20, "--tile", 64, "--preset", "photo")
+    result = mmp("encode", "d.npy", "--depth", 12, "--verify", *options)
+    assert result.exit_code == 0, result.stderr
+    expected = mmpcodec.encode(samples, 20, preset="photo", tile_size=64, depth=12)
+    assert Path("d.mmp").read_bytes() == expected
+    refused = mmp("encode", "d.npy", "--depth", 7, "-o", "e.mmp", *options)
+    assert refused.exit_code == 1
+    assert "depth = 7: the picture has a sample of 189, allowed" in refused.stderr
+    assert not Path("e.mmp").exists()
+
+
 def test_tiles_are_verified_before_they_go_to_standard_output(mmp, tiled):
     options = ("-l", 20, "--tile", 64, "--preset", "photo", "--verify")
     result = mmp("encode", "c.png", "-o", "-", *options)
