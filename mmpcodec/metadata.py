@@ -94,6 +94,9 @@ class Metadata:
             raise ParameterError(f"resolution = {self.resolution!r}: must be Resolution or None")
         if not isinstance(self.text, tuple) or not all(map(_is_pair, self.text)):
             raise ParameterError(f"text = {self.text!r}: must be a tuple of (keyword, text)")
+        for entry in self.text:
+            if any(map(_has_surrogates, entry)):
+                raise ParameterError(f"text = {entry!r}: must have no surrogates")
         white = self.white
         whole = isinstance(white, int) and not isinstance(white, bool)
         if white is not None and not (whole and 1 <= white <= MAX_WHITE):
@@ -134,3 +137,8 @@ def _is_pair(entry: object) -> bool:
         and len(entry) == 2
         and all(isinstance(part, str) for part in entry)
     )
+
+
+def _has_surrogates(text: str) -> bool:
+    """Whether there is what UTF-8 cannot hold."""
+    return any("\ud800" <= character <= "\udfff" for character in text)

@@ -1,5 +1,6 @@
 """``mmp decode``: mmp files to pictures."""
 
+import re
 import time
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any
@@ -148,6 +149,6 @@ def decode(
 def _area(region: str) -> tuple[int, ...]:
     """The numbers of a region."""
     parts = region.split(",")
-    if len(parts) != 4 or not all(part.strip().isdigit() for part in parts):
+    if len(parts) != 4 or not all(re.fullmatch("[0-9]{1,18}", part.strip()) for part in parts):
         raise ParameterError(f"region = {region!r}: must be X,Y,W,H, four integers from 0 on")
     return tuple(map(int, parts))

@@ -167,7 +167,9 @@ def encode(
 
     def work(job: Job, progress: batch.Progress) -> Encoded:
         assert job.target is not None
-        if by_tiles and job.source != output.STANDARD:
+        # What went to standard output could not be taken back if it failed to verify.
+        unverified = verify and job.target == output.STANDARD
+        if by_tiles and job.source != output.STANDARD and not unverified:
             found = encode_by_tiles(job, setting, progress, force=force, verify=verify)
         else:
             found = source.of(job, progress)

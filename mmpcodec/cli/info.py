@@ -99,8 +99,7 @@ class Described:
             f"picture  {header.width}x{header.height}, {header.form.title} of {depth}, "
             f"white {header.white}"
         )
-        for name, value in metadata_facts(header.metadata).items():
-            yield f"metadata {name}: {value}"
+        yield from _metadata_lines(header.metadata)
         tiles = len(header.tile_bytes)
         size = f"{tiles} tiles of {header.tile_size}x{header.tile_size}" if tiles > 1 else "1 tile"
         yield f"format   version {header.version}, {size}"
@@ -132,9 +131,25 @@ def metadata_facts(metadata: "Metadata") -> dict[str, Any]:
         found = metadata.resolution
         unit = "without unit" if found.unit == "none" else f"per {found.unit}"
         facts["resolution"] = f"{float(found.x):g}x{float(found.y):g} {unit}"
-    for key, value in metadata.text:
-        facts[f"text {key}"] = value
+    if metadata.text:
+        facts["text"] = [list(pair) for pair in metadata.text]
     return facts
+
+
+def _metadata_lines(metadata: "Metadata") -> Iterator[str]:
+    """The same, a line each."""
+    facts = metadata_facts(metadata)
+    texts = facts.pop("text", ())
+    yield from (f"metadata {name}: {value}" for name, value in facts.items())
+    yield from (f"metadata text {_harmless(key)}: {_harmless(value)}" for key, value in texts)
+
+
+def _harmless(text: str) -> str:
+    """What a file says, without what would steer a terminal or begin a line."""
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode()
+        for character in text
+    )
 
 
 def _layer_facts(layer: "LayerCoding") -> dict[str, Any]:

@@ -9,7 +9,7 @@ from mmpcodec.cli import output
 from mmpcodec.cli.batch import Progress
 from mmpcodec.cli.encodings import Found, Setting
 from mmpcodec.cli.plan import Job
-from mmpcodec.errors import FormatError, MmpError, ParameterError
+from mmpcodec.errors import FormatError, MmpError
 
 if TYPE_CHECKING:
     from mmpcodec.codec.container import Header
@@ -30,25 +30,24 @@ def encode_by_tiles(
 
     assert job.target is not None
     started = time.perf_counter()
-    with pictures.opened(job.source) as reader:
-        if setting.depth not in (None, reader.depth):
-            raise ParameterError(
-                f"depth = {setting.depth}: with --tile it must be that of the file, {reader.depth}"
-            )
-        with output.opened(job.target, force=force) as stream:
-            found = encode_large(
-                reader,
-                stream,
-                setting.params,
-                tile_size=setting.tile_size,
-                metadata=setting.metadata(reader.metadata),
-                backend=setting.backend,
-                threads=setting.threads,
-                progress=progress,
-            )
-            seconds = time.perf_counter() - started
-            if verify:
-                check_tiles(stream, found.header)
+    with (
+        pictures.opened(job.source) as reader,
+        output.opened(job.target, force=force) as stream,
+    ):
+        found = encode_large(
+            reader,
+            stream,
+            setting.params,
+            tile_size=setting.tile_size,
+            depth=setting.depth,
+            metadata=setting.metadata(reader.metadata),
+            backend=setting.backend,
+            threads=setting.threads,
+            progress=progress,
+        )
+        seconds = time.perf_counter() - started
+        if verify:
+            check_tiles(stream, found.header)
     return Found(
         found.header,
         os.path.getsize(job.source),

@@ -18,7 +18,7 @@ from mmpcodec.codec.layers import Layer, TileStream, depth_of
 from mmpcodec.codec.planes import from_planes
 from mmpcodec.codec.postfilter import coefficient_bits
 from mmpcodec.codec.tile_encoder import LayerCoding
-from mmpcodec.codec.tiles import Area, Tile, check_region
+from mmpcodec.codec.tiles import Area, Spans, Tile, check_region, spans_touching, tiles_touching
 from mmpcodec.codec.together import Task, run_all
 from mmpcodec.errors import CorruptStream, FormatError, LimitExceeded, ParameterError
 from mmpcodec.params import DecodeLimits, Tools, check_threads
@@ -123,8 +123,9 @@ def inspect(
         container.check_size(header, view)
     whole = Area(0, 0, header.width, header.height)
     area = whole if region is None else check_region(region, header.height, header.width)
-    tiles = [tile for tile in header.tiles if tile.common(area)]
-    _check_limits(area, tiles, limits)
+    grid = header.height, header.width, header.tile_size
+    _check_limits(area, spans_touching(area, *grid), limits)
+    tiles = tiles_touching(area, *grid)
     streams: list[tuple[Tile, TileStream]] = []
     bad: list[BadTile] = []
     for tile in tiles:
@@ -225,8 +226,10 @@ def _viewed(data: Any) -> memoryview:
         ) from None
 
 
-def _check_limits(area: Area, tiles: Sequence[Tile], limits: DecodeLimits) -> None:
-    padded = FRAGMENT_SIZE**2 * sum(fragments_in((tile.height, tile.width)) for tile in tiles)
+def _check_limits(area: Area, spans: tuple[Spans, Spans], limits: DecodeLimits) -> None:
+    """Compare what is to be decoded with the limits, before so many tiles are listed."""
+    down, along = (sum(fragments_in((length, 1)) for _, (_, length) in axis) for axis in spans)
+    padded = FRAGMENT_SIZE**2 * down * along
     if max(area.width, area.height) > limits.max_dimension or padded > limits.max_pixels:
         raise LimitExceeded(
             container.SECTION,

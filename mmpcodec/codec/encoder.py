@@ -26,7 +26,7 @@ from mmpcodec.codec.tile_encoder import (
     TileSource,
     encode_tiles,
 )
-from mmpcodec.codec.tiles import tiles_of
+from mmpcodec.codec.tiles import size_in_file, tiles_of
 from mmpcodec.devices import on_device
 from mmpcodec.errors import Infeasible, ParameterError
 from mmpcodec.metadata import Metadata
@@ -104,8 +104,7 @@ class _Source:
     def header(self, tile_bytes: tuple[int, ...] = ()) -> Header:
         height, width = self.on_host.shape[:2]
         form = form_of(self.on_host)
-        whole = not 0 < self.tile_size < max(height, width)
-        tile_size = 0 if whole else self.tile_size
+        tile_size = size_in_file(height, width, self.tile_size)
         header = Header(width, height, form, self.depth, tile_size, self.metadata, tile_bytes)
         return replace(header, size=len(container.write_header(header)))
 
@@ -173,6 +172,12 @@ def _checked(
     """Samples, depth and metadata of each picture; errors name the number of all but the first."""
     if metadata is None or isinstance(metadata, Metadata):
         metadata = [metadata or Metadata()] * len(arrays)
+    listed = isinstance(metadata, Sequence) and all(isinstance(own, Metadata) for own in metadata)
+    if not listed:
+        raise ParameterError(
+            f"metadata of type {type(metadata).__name__}: must be Metadata, a sequence of it, or "
+            "None"
+        )
     if len(metadata) != len(arrays):
         raise ParameterError(
             f"metadata of {len(metadata)} pictures: must be of all {len(arrays)}, or one of each"

@@ -18,7 +18,7 @@ from mmpcodec.codec.fragments import fragments_in
 from mmpcodec.codec.planes import check_picture
 from mmpcodec.codec.points import distortion
 from mmpcodec.codec.tile_encoder import TileSource, encode_tiles
-from mmpcodec.codec.tiles import Tile
+from mmpcodec.codec.tiles import Tile, size_in_file
 from mmpcodec.metadata import Metadata
 from mmpcodec.params import EncodeParams, check_threads, check_tile_size
 
@@ -74,6 +74,7 @@ def encode_large(
     params: EncodeParams,
     *,
     tile_size: int,
+    depth: int | None = None,
     metadata: Metadata | None = None,
     backend: str = "auto",
     threads: int | None = None,
@@ -92,6 +93,8 @@ def encode_large(
     params : EncodeParams
     tile_size : int
         64 to 2**24.
+    depth : int or None
+        Bits of a sample, in place of the reader's.
     metadata : Metadata or None
         In place of the reader's.
     backend, threads, progress
@@ -107,24 +110,26 @@ def encode_large(
     height, width, *planes = reader.shape
     form = Form(planes[0] - 1 if planes else 0)
     metadata = reader.metadata if metadata is None else metadata
-    check_white(metadata, reader.depth)
-    header = Header(width, height, form, reader.depth, tile_size, metadata)
-    ways = ways_at(params, reader.depth)
+    depth = reader.depth if depth is None else depth
+    check_white(metadata, depth)
+    tile_size = size_in_file(height, width, tile_size)
+    header = Header(width, height, form, depth, tile_size, metadata)
+    ways = ways_at(params, depth)
     groups = list(_groups(header))
     shares = [sum(map(_fragments, group)) * form.planes for group in groups]
-    chosen = backends_of(ways, backend, reader.depth, max(shares))
+    chosen = backends_of(ways, backend, depth, max(shares))
     sizes: list[int] = []
     bits: Counter[str] = Counter()
     error, by = 0.0, ""
     with TemporaryFile() as coded:
         for group, part in zip(groups, in_turn(progress, shares), strict=True):
-            sources = [_read(reader, tile) for tile in group]
+            sources = [_read(reader, tile, depth) for tile in group]
             for source, made in zip(
                 sources, encode_tiles(sources, ways, chosen, threads, part), strict=True
             ):
                 coded.write(made.data)
                 sizes.append(len(made.data))
-                error += distortion(source.on_host, made.samples, reader.depth)
+                error += distortion(source.on_host, made.samples, depth)
                 by = by or made.layers[0].backend
                 for layer in made.layers:
                     assert layer.trace is not None
@@ -151,6 +156,6 @@ def _fragments(tile: Tile) -> int:
     return fragments_in((tile.height, tile.width))
 
 
-def _read(reader: Reader, tile: Tile) -> TileSource:
-    samples, depth = check_picture(reader.read(*tile.slices), reader.depth)
+def _read(reader: Reader, tile: Tile, depth: int) -> TileSource:
+    samples, _ = check_picture(reader.read(*tile.slices), depth)
     return TileSource(samples, samples, depth)

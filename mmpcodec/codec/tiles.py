@@ -64,14 +64,40 @@ def tile_count(height: int, width: int, size: int) -> int:
     return across(height, size) * across(width, size)
 
 
+def size_in_file(height: int, width: int, size: int) -> int:
+    """The tile size that a file names: 0 where one tile takes the whole picture."""
+    return size if size < max(height, width) else 0
+
+
 def tiles_of(height: int, width: int, size: int) -> Iterator[Tile]:
     """The tiles of a picture, in rows from the top."""
-    side_y, side_x = size or height, size or width
-    number = 0
-    for y in range(0, height, side_y):
-        for x in range(0, width, side_x):
-            yield Tile(x, y, min(side_x, width - x), min(side_y, height - y), number)
-            number += 1
+    return tiles_touching(Area(0, 0, width, height), height, width, size)
+
+
+def tiles_touching(area: Area, height: int, width: int, size: int) -> Iterator[Tile]:
+    """The tiles of a picture that have pixels of an area, in the order of the file."""
+    rows, columns = spans_touching(area, height, width, size)
+    for row, (y, own_height) in rows:
+        for column, (x, own_width) in columns:
+            yield Tile(x, y, own_width, own_height, row * across(width, size) + column)
+
+
+Spans = list[tuple[int, tuple[int, int]]]
+
+
+def spans_touching(area: Area, height: int, width: int, size: int) -> tuple[Spans, Spans]:
+    """The rows and the columns of these tiles: number, and first pixel and length."""
+    return (
+        _spans(area.y, area.y + area.height, height, size or height),
+        _spans(area.x, area.x + area.width, width, size or width),
+    )
+
+
+def _spans(start: int, stop: int, length: int, side: int) -> Spans:
+    return [
+        (number, (number * side, min(side, length - number * side)))
+        for number in range(start // side, across(stop, side))
+    ]
 
 
 def check_region(region: Any, height: int, width: int) -> Area:

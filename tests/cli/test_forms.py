@@ -137,6 +137,28 @@ def test_tiles_from_standard_input(mmp, tiled):
     assert Path("s.mmp").read_bytes() == Path(tiled).read_bytes()
 
 
+def test_depth_of_tiles(mmp):
+    samples = shade(1, 12)
+    np.save("d.npy", samples)
+    options = ("-l", 20, "--tile", 64, "--preset", "photo")
+    result = mmp("encode", "d.npy", "--depth", 12, "--verify", *options)
+    assert result.exit_code == 0, result.stderr
+    expected = mmpcodec.encode(samples, 20, preset="photo", tile_size=64, depth=12)
+    assert Path("d.mmp").read_bytes() == expected
+    refused = mmp("encode", "d.npy", "--depth", 7, "-o", "e.mmp", *options)
+    assert refused.exit_code == 1
+    assert "depth = 7: the picture has a sample of 189, allowed" in refused.stderr
+    assert not Path("e.mmp").exists()
+
+
+def test_tiles_are_verified_before_they_go_to_standard_output(mmp, tiled):
+    options = ("-l", 20, "--tile", 64, "--preset", "photo", "--verify")
+    result = mmp("encode", "c.png", "-o", "-", *options)
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout_bytes == Path(tiled).read_bytes()
+    assert ", verified" in result.stderr
+
+
 def test_info_of_tiles(mmp, tiled):
     facts = json.loads(mmp("info", tiled, "--json").stdout)
     assert (facts["tiles"], facts["tile_size"], len(facts["layers"])) == (4, 64, 12)
@@ -151,6 +173,20 @@ def test_info_of_tiles(mmp, tiled):
     assert pictures.read("map.png").samples.shape == (6 * 70 + 1, 6 * 90 + 1, 3)
 
 
+def test_info_shows_each_text_and_nothing_of_it_steers_a_terminal(mmp):
+    text = (("Title", "one"), ("Title", "two\nmetadata icc: 9 bytes"), ("A\x1b[2J", "\x07é"))
+    data = mmpcodec.encode(np.zeros((4, 4), np.uint8), metadata=Metadata(text=text))
+    Path("t.mmp").write_bytes(data)
+    lines = mmp("info", "t.mmp").stdout.splitlines()
+    assert [line for line in lines if "metadata" in line] == [
+        "  metadata text Title: one",
+        "  metadata text Title: two\\nmetadata icc: 9 bytes",
+        "  metadata text A\\x1b[2J: \\x07é",
+    ]
+    facts = json.loads(mmp("info", "t.mmp", "--json").stdout)
+    assert facts["metadata"] == {"text": [list(pair) for pair in text]}
+
+
 def test_region(mmp, tiled):
     whole = mmpcodec.decode(Path(tiled).read_bytes())
     result = mmp("decode", tiled, "--region", "60,50,10,20", "-o", "r.png", "--json")
@@ -161,7 +197,16 @@ def test_region(mmp, tiled):
 
 @pytest.mark.parametrize(
     ("region", "code"),
-    [("1,2,3", 2), ("a,b,c,d", 2), ("-1,0,5,5", 2), ("", 2), ("0,0,0,5", 1), ("80,0,11,5", 1)],
+    [
+        ("1,2,3", 2),
+        ("a,b,c,d", 2),
+        ("-1,0,5,5", 2),
+        ("", 2),
+        ("0,0,\u00b2,5", 2),
+        ("0,0,5," + "9" * 5000, 2),
+        ("0,0,0,5", 1),
+        ("80,0,11,5", 1),
+    ],
 )
 def test_wrong_regions(mmp, tiled, region, code):
     result = mmp("decode", tiled, "--region", region, "-o", "r.png")

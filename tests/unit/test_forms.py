@@ -212,3 +212,9 @@ def test_presets_that_cannot_code_deep_samples_are_named():
         mmpcodec.encode(deep, depth=12, preset="text")
     # "auto" leaves them out.
     assert mmpcodec.decode(mmpcodec.encode(deep, depth=12)).dtype == np.uint16
+
+
+@pytest.mark.parametrize("metadata", [{}, {"icc": b"x"}, [None], b"x", 5, []])
+def test_metadata_of_another_type_are_refused(metadata):
+    with pytest.raises(ParameterError, match="metadata of "):
+        mmpcodec.encode(np.zeros((4, 4), np.uint8), metadata=metadata)

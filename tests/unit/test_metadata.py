@@ -48,6 +48,8 @@ def test_per_metre_is_exact():
         ({"text": [("a", "b")]}, "text = .*: must be a tuple of"),
         ({"text": (("a", "b", "c"),)}, "text = .*: must be a tuple of"),
         ({"text": (("a", b"b"),)}, "text = .*: must be a tuple of"),
+        ({"text": (("a", "b"), ("c", "\udc80"))}, r"text = \('c', '.udc80'\): must have no surrog"),
+        ({"text": (("\ud800", "a"),)}, "must have no surrogates"),
         ({"white": 0}, "white = 0: must be from 1 to 65535, or None"),
         ({"white": 65536}, "white = 65536: must be"),
         ({"white": True}, "white = True: must be"),

@@ -13,9 +13,10 @@ from strategies import natural, text_like
 
 import mmpcodec
 from mmpcodec import Cancelled, DecodeLimits, EncodeParams, LimitExceeded, ParameterError
-from mmpcodec.codec import encoder, large
+from mmpcodec.codec import container, decoder, encoder, large
+from mmpcodec.codec.container import Header
 from mmpcodec.codec.large import encode_large
-from mmpcodec.codec.tiles import Area, check_region, tile_count, tiles_of
+from mmpcodec.codec.tiles import Area, check_region, tile_count, tiles_of, tiles_touching
 from mmpcodec.metadata import Metadata
 
 PICTURE = np.stack([natural(np.random.default_rng(n), 150, 210) for n in range(3)], axis=2)
@@ -33,6 +34,21 @@ def test_tiles_cover_the_picture_once(height, width, size):
     assert (covered == 1).all()
     assert len(tiles) == tile_count(height, width, size)
     assert [(tile.y, tile.x) for tile in tiles] == sorted((tile.y, tile.x) for tile in tiles)
+
+
+def test_tiles_of_an_area_are_those_that_have_its_pixels():
+    tiles = list(tiles_of(150, 210, 64))
+    for area in (Area(0, 0, 1, 1), Area(63, 64, 2, 64), Area(128, 128, 82, 22), Area(0, 0, 210, 1)):
+        expected = [tile for tile in tiles if tile.common(area)]
+        assert list(tiles_touching(area, 150, 210, 64)) == expected
+
+
+def test_limits_come_before_tiles_are_listed(monkeypatch):
+    header = Header(89600, 89600, tile_size=64, tile_bytes=(10,) * 1400**2)
+    data = container.write_header(header)
+    monkeypatch.setattr(decoder, "tiles_touching", None)
+    with pytest.raises(LimitExceeded, match="picture is 89600x89600, 8028160000 pixels in whole"):
+        mmpcodec.inspect(data, allow_partial=True)
 
 
 def test_areas():
@@ -174,6 +190,13 @@ def test_by_parts_gives_the_same_file(monkeypatch):
     whole = mmpcodec.encode_picture(PICTURE, params, tile_size=64)
     for name, bits in found.bits.items():
         assert bits == pytest.approx(sum(layer.trace.bits[name] for layer in whole.layers))
+
+
+@pytest.mark.parametrize("tile_size", [209, 210, 512])
+def test_by_parts_one_tile_is_no_tile(tile_size):
+    file, params = io.BytesIO(), EncodeParams.from_options(30, **OPTIONS)
+    encode_large(Parts(PICTURE, metadata=Metadata()), file, params, tile_size=tile_size)
+    assert file.getvalue() == mmpcodec.encode(PICTURE, 30, tile_size=tile_size, **OPTIONS)
 
 
 def test_groups_change_no_byte(data, monkeypatch):
