@@ -10,8 +10,9 @@ from functools import cached_property
 from itertools import accumulate
 
 from mmpcodec.codec import chunks
-from mmpcodec.codec.forms import MAX_DEPTH, Form
-from mmpcodec.codec.numbers import Fields, number
+from mmpcodec.codec.depths import MAX_DEPTH
+from mmpcodec.codec.forms import Form
+from mmpcodec.codec.numbers import CRC_BYTES, Fields, number
 from mmpcodec.codec.tiles import Tile, tile_count, tiles_of
 from mmpcodec.errors import BadMagic, CorruptStream, TruncatedStream, UnsupportedVersion
 from mmpcodec.metadata import Metadata
@@ -20,7 +21,6 @@ from mmpcodec.params import MAX_TILE_SIZE, MIN_TILE_SIZE
 MAGIC = b"\x89MMP\r\n\x1a\n"
 VERSION = 1
 MAX_DIMENSION = 1 << 24
-CRC_BYTES = 4
 LEAST_TILE_BYTES = 10
 """Of the shortest tile that a file can name: two checksums, a coding and a payload of no bytes."""
 SECTION = "Container"

@@ -15,6 +15,7 @@ from mmpcodec.codec.depths import sample_type
 from mmpcodec.codec.forms import Layout, joined
 from mmpcodec.codec.fragments import FRAGMENT_SIZE, fragments_in
 from mmpcodec.codec.layers import Layer, TileStream, depth_of
+from mmpcodec.codec.numbers import CRC_BYTES
 from mmpcodec.codec.planes import from_planes
 from mmpcodec.codec.postfilter import coefficient_bits
 from mmpcodec.codec.tile_encoder import LayerCoding
@@ -345,6 +346,6 @@ def _joined(
         return CorruptStream(
             layers.SECTION,
             f"samples CRC is {stream.samples_crc:08x}, the samples have {computed:08x}",
-            header.tile_offsets[tile.number] + layers.CRC_BYTES,
+            header.tile_offsets[tile.number] + CRC_BYTES,
         )
     return samples, [layer for _, layer in parts]

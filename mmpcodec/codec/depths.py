@@ -8,11 +8,17 @@ import numpy as np
 
 BYTE = 8
 """Depth of samples that are bytes."""
+MAX_DEPTH = 16
 
 
 def extra_bits(depth: int) -> int:
     """Bits beyond 8."""
     return depth - BYTE
+
+
+def coded_depth(depth: int) -> int:
+    """Bits of the samples of a layer that is not exact samples of a whole picture."""
+    return max(depth, BYTE)
 
 
 def middle(depth: int) -> int:

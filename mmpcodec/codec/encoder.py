@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from mmpcodec import backends
 from mmpcodec.backends.base import Backend, Progress, Trace, in_turn
 from mmpcodec.codec import container
 from mmpcodec.codec.container import Header
-from mmpcodec.codec.depths import BYTE
+from mmpcodec.codec.depths import coded_depth, most
 from mmpcodec.codec.forms import form_of
 from mmpcodec.codec.layers import fault_of_depth
 from mmpcodec.codec.planes import check_picture
@@ -26,7 +26,7 @@ from mmpcodec.codec.tile_encoder import (
     TileSource,
     encode_tiles,
 )
-from mmpcodec.codec.tiles import size_in_file, tiles_of
+from mmpcodec.codec.tiles import grouped, size_in_file, tiles_of
 from mmpcodec.devices import on_device
 from mmpcodec.errors import Infeasible, ParameterError
 from mmpcodec.metadata import Metadata
@@ -93,15 +93,15 @@ class _Source:
     samples: Any
     on_host: np.ndarray
     depth: int
-    metadata: Metadata = field(default_factory=Metadata)
-    tile_size: int = 0
+    metadata: Metadata
+    tile_size: int
 
     @property
     def fragments(self) -> int:
         """Of all its planes and tiles."""
         return sum(tile.fragments for tile in self.tiles())
 
-    def header(self, tile_bytes: tuple[int, ...] = ()) -> Header:
+    def header(self, tile_bytes: tuple[int, ...]) -> Header:
         height, width = self.on_host.shape[:2]
         form = form_of(self.on_host)
         tile_size = size_in_file(height, width, self.tile_size)
@@ -109,8 +109,8 @@ class _Source:
         return replace(header, size=len(container.write_header(header)))
 
     def tiles(self) -> Iterator[TileSource]:
-        header = self.header()
-        for tile in tiles_of(header.height, header.width, header.tile_size):
+        height, width = self.on_host.shape[:2]
+        for tile in tiles_of(height, width, self.tile_size):
             yield TileSource(self.samples[tile.slices], self.on_host[tile.slices], self.depth)
 
 
@@ -200,10 +200,9 @@ def check_white(metadata: Metadata, depth: int) -> None:
     ------
     ParameterError
     """
-    most = (1 << depth) - 1
-    if metadata.white is not None and not 1 <= metadata.white <= most:
+    if metadata.white is not None and not 1 <= metadata.white <= most(depth):
         raise ParameterError(
-            f"white = {metadata.white}: must be from 1 to {most} at a depth of {depth}"
+            f"white = {metadata.white}: must be from 1 to {most(depth)} at a depth of {depth}"
         )
 
 
@@ -236,7 +235,7 @@ def _encode_at(
     chosen = backends_of(ways, backend, sources[0].depth, fragments)
     tiles = [(number, tile) for number, one in enumerate(sources) for tile in one.tiles()]
     found: list[list[TileEncoding]] = [[] for _ in sources]
-    groups = list(_groups([tile for _, tile in tiles]))
+    groups = list(grouped([tile for _, tile in tiles], _size, GROUP_PIXELS))
     parts = in_turn(progress, [sum(tile.fragments for tile in group) for group in groups])
     numbers = iter(number for number, _ in tiles)
     for group, part in zip(groups, parts, strict=True):
@@ -247,18 +246,8 @@ def _encode_at(
     ]
 
 
-def _groups(tiles: Sequence[TileSource]) -> Iterator[list[TileSource]]:
-    """Tiles that are encoded at once."""
-    group: list[TileSource] = []
-    pixels = 0
-    for tile in tiles:
-        own = tile.on_host.size
-        if group and pixels + own > GROUP_PIXELS:
-            yield group
-            group, pixels = [], 0
-        group.append(tile)
-        pixels += own
-    yield group
+def _size(tile: TileSource) -> int:
+    return tile.on_host.size
 
 
 def _assembled(source: _Source, tiles: Sequence[TileEncoding], lam: float) -> Encoding:
@@ -319,8 +308,8 @@ def backends_of(
     found = {}
     for each in dict.fromkeys([*tools, EXACT]):
         aside = len(tools) > 1 or each not in tools
-        name = "auto" if aside and named.lacks(each, max(depth, BYTE)) else backend
-        found[each] = backends.get(name, fragments, each, max(depth, BYTE))
+        name = "auto" if aside and named.lacks(each, coded_depth(depth)) else backend
+        found[each] = backends.get(name, fragments, each, coded_depth(depth))
     return found
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mmpcodec.codec.depths import BYTE
+from mmpcodec.codec.depths import BYTE, extra_bits
 from mmpcodec.codec.forms import Plane
 from mmpcodec.codec.points import Point
 from mmpcodec.codec.transform import basis
@@ -54,7 +54,7 @@ def _energy(samples: np.ndarray, depth: int) -> tuple[np.ndarray, float]:
     blocks = padded.reshape(rows, SIDE, columns, SIDE).swapaxes(1, 2).reshape(-1, SIDE, SIDE)
     chosen = blocks[:: -(-len(blocks) // MOST_BLOCKS)]
     cosines = basis(SIDE, False) / 4096
-    coefficients = cosines @ (chosen / 2.0 ** (depth - BYTE)) @ cosines.T
+    coefficients = cosines @ (chosen / 2.0 ** extra_bits(depth)) @ cosines.T
     # Means are coded by their differences.
     coefficients[:, 0, 0] = np.diff(coefficients[:, 0, 0], prepend=coefficients[0, 0, 0])
     return np.square(coefficients), len(blocks) / len(chosen)

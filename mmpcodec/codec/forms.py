@@ -10,11 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from mmpcodec.codec.depths import BYTE, coded_depth, middle, most
 from mmpcodec.devices import module_of
-
-MAX_DEPTH = 16
-LEAST_DEPTH = 8
-"""Least depth of the samples of a layer that is not exact samples of a whole picture."""
 
 
 class Form(IntEnum):
@@ -104,17 +101,17 @@ class Plane:
 
 def widened(samples: Any, depth: int) -> Any:
     """Samples of less than 8 bits as those of 8; others as they are."""
-    if depth >= LEAST_DEPTH:
+    if depth >= BYTE:
         return samples
-    white = (1 << depth) - 1
+    white = most(depth)
     return ((samples.astype(np.uint16) * 255 + white // 2) // white).astype(np.uint8)
 
 
 def narrowed(samples: np.ndarray, depth: int) -> np.ndarray:
     """Samples of 8 bits as the nearest ones of less; of more bits as they are."""
-    if depth >= LEAST_DEPTH:
+    if depth >= BYTE:
         return samples
-    white = (1 << depth) - 1
+    white = most(depth)
     return ((samples.astype(np.uint16) * white + 127) // 255).astype(np.uint8)
 
 
@@ -135,7 +132,7 @@ def split(samples: Any, depth: int, layout: Layout) -> list[Plane]:
     else:
         planes, weights = [samples[..., number] for number in range(3)], [*WEIGHTS[layout]]
         if layout is Layout.LUMA:
-            planes = to_luma(planes, max(depth, LEAST_DEPTH))
+            planes = to_luma(planes, coded_depth(depth))
     if form.has_alpha:
         planes, weights = [*planes, samples[..., form.colours]], [*weights, 1.0]
     xp = module_of(samples)
@@ -157,7 +154,7 @@ def joined(planes: list[np.ndarray], form: Form, depth: int, layout: Layout) -> 
     layout : Layout
     """
     if layout is Layout.LUMA:
-        planes = [*from_luma(planes[:3], max(depth, LEAST_DEPTH)), *planes[3:]]
+        planes = [*from_luma(planes[:3], coded_depth(depth)), *planes[3:]]
     samples = planes[0] if form is Form.GRAY else np.stack(planes, axis=2)
     return narrowed(samples, depth)
 
@@ -170,18 +167,18 @@ def to_luma(colours: Sequence[Any], depth: int) -> list[Any]:
     """
     kind = colours[0].dtype
     red, green, blue = (plane.astype(np.int32) for plane in colours)
-    middle, white = 1 << (depth - 1), (1 << depth) - 1
+    mid, white = middle(depth), most(depth)
     luma = (red + 2 * green + blue + 2) >> 2
-    orange = ((red - blue + 1) >> 1) + middle
-    greens = ((2 * green - red - blue + 2) >> 2) + middle
+    orange = ((red - blue + 1) >> 1) + mid
+    greens = ((2 * green - red - blue + 2) >> 2) + mid
     return [plane.clip(0, white).astype(kind) for plane in (luma, orange, greens)]
 
 
 def from_luma(planes: Sequence[np.ndarray], depth: int) -> list[np.ndarray]:
     """Red, green and blue."""
-    middle, white = 1 << (depth - 1), (1 << depth) - 1
+    mid, white = middle(depth), most(depth)
     kind = planes[0].dtype
     luma, orange, greens = (plane.astype(np.int32) for plane in planes)
-    mean = luma - (greens - middle)
-    colours = mean + (orange - middle), luma + (greens - middle), mean - (orange - middle)
+    mean = luma - (greens - mid)
+    colours = mean + (orange - mid), luma + (greens - mid), mean - (orange - mid)
     return [plane.clip(0, white).astype(kind) for plane in colours]

@@ -2,8 +2,8 @@
 
 import shutil
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from tempfile import TemporaryFile
 from typing import BinaryIO, Protocol
 
@@ -18,7 +18,7 @@ from mmpcodec.codec.fragments import fragments_in
 from mmpcodec.codec.planes import check_picture
 from mmpcodec.codec.points import distortion
 from mmpcodec.codec.tile_encoder import TileSource, encode_tiles
-from mmpcodec.codec.tiles import Tile, size_in_file
+from mmpcodec.codec.tiles import Tile, grouped, size_in_file
 from mmpcodec.metadata import Metadata
 from mmpcodec.params import EncodeParams, check_threads, check_tile_size
 
@@ -115,7 +115,7 @@ def encode_large(
     tile_size = size_in_file(height, width, tile_size)
     header = Header(width, height, form, depth, tile_size, metadata)
     ways = ways_at(params, depth)
-    groups = list(_groups(header))
+    groups = list(grouped(header.tiles, attrgetter("pixels"), GROUP_PIXELS))
     shares = [sum(map(_fragments, group)) * form.planes for group in groups]
     chosen = backends_of(ways, backend, depth, max(shares))
     sizes: list[int] = []
@@ -140,16 +140,6 @@ def encode_large(
         coded.seek(0)
         shutil.copyfileobj(coded, file, 1 << 20)
     return LargeEncoding(header, header.tile_offsets[-1], error, dict(bits), by)
-
-
-def _groups(header: Header) -> Iterator[list[Tile]]:
-    group: list[Tile] = []
-    for tile in header.tiles:
-        if group and sum(one.pixels for one in group) + tile.pixels > GROUP_PIXELS:
-            yield group
-            group = []
-        group.append(tile)
-    yield group
 
 
 def _fragments(tile: Tile) -> int:

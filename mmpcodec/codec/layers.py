@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.codec.forms import LEAST_DEPTH, Form, Layout, layer_names
-from mmpcodec.codec.numbers import Fields, number
+from mmpcodec.codec.depths import BYTE, coded_depth
+from mmpcodec.codec.forms import Form, Layout, layer_names
+from mmpcodec.codec.numbers import CRC_BYTES, Fields, number
 from mmpcodec.codec.postfilter import CLASSES, LEAST, MOST, OFF, TAPS, Coefficients
 from mmpcodec.errors import CorruptStream, TruncatedStream
 from mmpcodec.params import (
@@ -31,7 +32,6 @@ from mmpcodec.params import (
 
 SECTION = "Layers"
 FILTER_SECTION = "Post filter"
-CRC_BYTES = 4
 CODINGS = ("trees", "predicted blocks", "exact samples")
 
 _TREE_FIELDS = (
@@ -103,7 +103,7 @@ def coding_of(tools: Tools) -> str:
 
 def depth_of(tools: Tools, layout: Layout, depth: int) -> int:
     """Bits of the samples of a layer, in a picture of some depth."""
-    return depth if tools.exact and layout is Layout.TOGETHER else max(depth, LEAST_DEPTH)
+    return depth if tools.exact and layout is Layout.TOGETHER else coded_depth(depth)
 
 
 def samples_crc(samples: np.ndarray) -> int:
@@ -174,10 +174,10 @@ def read(data: memoryview, start: int, form: Form, depth: int) -> TileStream:
 
 def fault_of_depth(tools: Tools, depth: int) -> str | None:
     """Why a set of tools cannot code samples of so many bits, or None."""
-    if tools.exact or depth <= LEAST_DEPTH or (tools.prediction and not tools.dictionary):
+    if tools.exact or depth <= BYTE or (tools.prediction and not tools.dictionary):
         return None
     kind = "dictionary" if tools.prediction else "trees"
-    return f"depth is {depth}, allowed with {kind} is 1 to {LEAST_DEPTH}"
+    return f"depth is {depth}, allowed with {kind} is 1 to {BYTE}"
 
 
 def _fault(tools: Tools, form: Form, layout: Layout, depth: int) -> str | None:

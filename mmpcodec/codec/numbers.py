@@ -6,6 +6,8 @@ MOST = (1 << 62) - 1
 """Largest number."""
 LONGEST = 9
 """Bytes of the largest number."""
+CRC_BYTES = 4
+"""Bytes of a checksum."""
 
 
 def number(value: int) -> bytes:

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from mmpcodec.codec.container import MAX_DIMENSION
-from mmpcodec.codec.depths import BYTE, sample_type
-from mmpcodec.codec.forms import MAX_DEPTH, Form
+from mmpcodec.codec.depths import BYTE, MAX_DEPTH, sample_type
+from mmpcodec.codec.forms import Form
 from mmpcodec.devices import as_array, on_device
 from mmpcodec.errors import ParameterError
 

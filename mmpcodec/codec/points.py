@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mmpcodec.codec.depths import BYTE
+from mmpcodec.codec.depths import BYTE, extra_bits, most
 from mmpcodec.codec.forms import form_of
 
 WHITE = 255
@@ -61,12 +61,12 @@ def distortion(source: np.ndarray, samples: np.ndarray, depth: int) -> float:
     form = form_of(source)
     if form.has_alpha:
         source, samples = source[..., : form.colours], samples[..., : form.colours]
-    return squared_error(source, samples) / form.colours / 4.0 ** (depth - BYTE)
+    return squared_error(source, samples) / form.colours / 4.0 ** extra_bits(depth)
 
 
 def white_in_bytes(depth: int) -> float:
     """The largest sample of a depth, in units of 8-bit samples."""
-    return ((1 << depth) - 1) / 2.0 ** (depth - BYTE)
+    return most(depth) / 2.0 ** extra_bits(depth)
 
 
 def psnr_of(distortion: float, pixels: float, depth: int = BYTE) -> float:

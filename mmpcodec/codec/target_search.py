@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mmpcodec.codec.bracketing import Tried, approach
-from mmpcodec.codec.depths import BYTE
+from mmpcodec.codec.depths import coded_depth
 from mmpcodec.codec.forecast import Forecast
 from mmpcodec.codec.forms import layout_of, split
 from mmpcodec.codec.points import Point, psnr_of
@@ -274,7 +274,7 @@ class _Search:
     def _forecast(self, bounds: tuple[float, float]) -> tuple[float, float]:
         """Where the target should be, and the slope of the excess there."""
         planes = split(self._samples, self._depth, layout_of(self._samples, 1.0))
-        forecast = Forecast(planes, max(self._depth, BYTE))
+        forecast = Forecast(planes, coded_depth(self._depth))
 
         def excess(x: float) -> float:
             return self.goal.excess(forecast.at(self._lambda(x)))

@@ -9,7 +9,8 @@ import numpy as np
 
 from mmpcodec.backends.base import Backend, Coded, Progress, Trace
 from mmpcodec.codec import layers
-from mmpcodec.codec.forms import LEAST_DEPTH, Layout, form_of, joined, layer_names, layout_of, split
+from mmpcodec.codec.depths import coded_depth, extra_bits
+from mmpcodec.codec.forms import Layout, form_of, joined, layer_names, layout_of, split
 from mmpcodec.codec.fragments import fragments_in
 from mmpcodec.codec.layers import Layer
 from mmpcodec.codec.planes import to_planes
@@ -195,16 +196,16 @@ def _jobs(number: int, tile: TileSource, ways: Sequence[EncodeParams]) -> Iterat
     if not lossy:
         return
     names = layer_names(form, layout)
-    coded_depth = max(depth, LEAST_DEPTH)
+    bits = coded_depth(depth)
     for layer, (name, plane) in enumerate(zip(names, split(samples, depth, layout), strict=True)):
         if name == "alpha":
             params = replace(ways[lossy[0]], tools=EXACT)
             alpha = _on_host(plane.samples)
-            yield _Job(number, layer, name, None, params, alpha, coded_depth, plane.weight, False)
+            yield _Job(number, layer, name, None, params, alpha, bits, plane.weight, False)
             continue
         for index in lossy:
             params = replace(ways[index], lam=lam / plane.weight)
-            plane_of = plane.samples, coded_depth, plane.weight, rivals
+            plane_of = plane.samples, bits, plane.weight, rivals
             yield _Job(number, layer, name, index, params, *plane_of)
 
 
@@ -266,7 +267,7 @@ def _part(job: _Job, layer: Layer, samples: np.ndarray, trace: Trace, backend: s
     size = len(layers.write_layer(layer))
     error = 0.0
     if job.has_rivals and not layer.tools.exact:
-        error = squared_error(_on_host(job.samples), samples) / 4.0 ** (job.depth - LEAST_DEPTH)
+        error = squared_error(_on_host(job.samples), samples) / 4.0 ** extra_bits(job.depth)
     cost = job.weight * (error + job.params.lam * 8 * size)
     return _Part(layer, samples, trace, backend, cost, size)
 

@@ -1,10 +1,12 @@
 """Tiles: independent parts of a picture. Source: section "Tiles" of ``docs/format.md``."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from mmpcodec.errors import ParameterError
+
+AnyTile = TypeVar("AnyTile")
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,22 @@ def _spans(start: int, stop: int, length: int, side: int) -> Spans:
         (number, (number * side, min(side, length - number * side)))
         for number in range(start // side, across(stop, side))
     ]
+
+
+def grouped(
+    tiles: Iterable[AnyTile], size_of: Callable[[AnyTile], int], most: int
+) -> Iterator[list[AnyTile]]:
+    """Tiles in groups of no more than so much in all, unless one alone has more."""
+    group: list[AnyTile] = []
+    size = 0
+    for tile in tiles:
+        own = size_of(tile)
+        if group and size + own > most:
+            yield group
+            group, size = [], 0
+        group.append(tile)
+        size += own
+    yield group
 
 
 def check_region(region: Any, height: int, width: int) -> Area:

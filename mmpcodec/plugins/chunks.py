@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 import mmpcodec
-from mmpcodec.codec.depths import BYTE
-from mmpcodec.codec.forms import MAX_DEPTH, Form
+from mmpcodec.codec.depths import BYTE, MAX_DEPTH
+from mmpcodec.codec.forms import Form
 from mmpcodec.codec.targets import lambda_or_target
 from mmpcodec.devices import as_array
 from mmpcodec.errors import CorruptStream, ParameterError
