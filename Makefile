@@ -71,9 +71,11 @@ FUZZ_SECONDS ?= 60
 
 .PHONY: fuzz
 fuzz: $(FUZZ) ## Feed the decoders broken files for FUZZ_SECONDS each; clang++ for the compiled ones
-	@mkdir -p build/fuzz
-	$(BIN)/python scripts/fuzz.py -max_total_time=$(FUZZ_SECONDS) -timeout=20 build/fuzz \
-		tests/fuzz/findings
+	@mkdir -p build/fuzz/corpus build/fuzz/seeds
+	@for vector in tests/conformance/v1/*; do \
+		cp $$vector/stream.mmp build/fuzz/seeds/$${vector##*/}.mmp; done
+	$(BIN)/python scripts/fuzz.py -max_total_time=$(FUZZ_SECONDS) -timeout=20 -max_len=4000 \
+		-artifact_prefix=build/fuzz/ build/fuzz/corpus build/fuzz/seeds tests/fuzz/findings
 	$(BIN)/python scripts/fuzz_seeds.py build/fuzz-native/seeds
 	scripts/fuzz_native.sh -max_total_time=$(FUZZ_SECONDS)
 

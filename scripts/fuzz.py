@@ -1,4 +1,4 @@
-"""Coverage-guided fuzzing of the decoder: python scripts/fuzz.py [atheris options]
+"""Coverage-guided fuzzing of the decoder: python scripts/fuzz.py [atheris options] [folders]
 
 A crash, a hang, a leak or any exception but FormatError is a finding. Keep its input as
 tests/fuzz/findings/<cause>.mmp.
@@ -16,14 +16,24 @@ with atheris.instrument_imports():
     from mutate import repaired
 
     import mmpcodec
+    from mmpcodec import pictures
 
 LIMITS = mmpcodec.DecodeLimits(max_pixels=1 << 16, max_dimension=1 << 12)
+
+
+def picture_of(found: mmpcodec.Inspection) -> pictures.Picture:
+    """What `mmp decode` writes."""
+    assert found.samples is not None
+    return pictures.Picture(found.samples, found.header.depth, found.header.metadata)
 
 
 def decode(data: bytes) -> None:
     for candidate in (data, repaired(data)):
         with contextlib.suppress(mmpcodec.FormatError):
-            mmpcodec.decode(candidate, limits=LIMITS)
+            found = mmpcodec.inspect(candidate, decode=True, limits=LIMITS, allow_partial=True)
+            pictures.to_bytes(picture_of(found), "png")
+        with contextlib.suppress(mmpcodec.FormatError):
+            mmpcodec.decode(candidate, region=(0, 0, 1, 1), limits=LIMITS)
 
 
 atheris.Setup(sys.argv, decode)

@@ -294,6 +294,9 @@ def limits_of_depth() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str,
     torn = 65535 * (i[:20] // 2 % 2) * (rng.random((20, 22)) < 0.9) - rng.integers(0, 40, (20, 22))
     torn[:3] = rng.integers(0, 65536, (3, 22))
     yield "exact-torn-stripes-16", torn.clip(0).astype(np.uint16), exact, {"depth": 16}
+    # Without the limit of the values of fitted equations the bytes are others.
+    noise = np.random.default_rng(1).integers(0, 65536, (8, 8))
+    yield "exact-noise-16", noise.astype(np.uint16), exact, {"depth": 16}
 
 
 def unsearched(streams: Callable[[str], bytes]) -> Iterator[tuple[str, Callable[[], bytes]]]:

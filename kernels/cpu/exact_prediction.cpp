@@ -105,11 +105,13 @@ void FadedSums<Sum>::add(int column, const int32_t* regressors, int32_t target) 
 
 // Solves the equations in the upper triangle, whose last column is the right side.
 MMP_SIMD_LEVELS void solve(int64_t (*m)[kMostRegressors + 1], int n, int32_t* weights) {
-    constexpr int64_t kMostFactor = int64_t{1} << 30;
+    // Rounding can leave equations without a solution: limits keep all products within 63 bits.
+    constexpr int64_t kMostFactor = int64_t{1} << 30, kMostValue = int64_t{1} << 31;
     constexpr int64_t kMostWeight = 1 << (kWeightBits + 3);
     double inverse[kMostRegressors];
     for (int i = 0; i < n; ++i) {
         int64_t* pivot = m[i];
+        for (int j = i; j <= n; ++j) pivot[j] = std::clamp(pivot[j], -kMostValue, kMostValue);
         pivot[i] = std::max(pivot[i], int64_t{16});
         inverse[i] = 1.0 / double(pivot[i]);
         int64_t factors[kMostRegressors];

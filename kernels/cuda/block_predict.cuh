@@ -238,11 +238,15 @@ __device__ void fit_weights(const View& view, int row, int column, int a, int b,
                kFitScale;
 #pragma unroll
     for (int i = 0; i < kTaps; ++i) {
-        if (r == i) m[i] = max(m[i], int64_t{kFitScale});
         int64_t pivot[kTerms];
 #pragma unroll
-        for (int k = i; k < kTerms; ++k) pivot[k] = __shfl_sync(kAllLanes, m[k], i);
-        const int64_t f = r > i ? quotient(m[i] * 65536, pivot[i]) : 0;
+        for (int k = i; k < kTerms; ++k) {
+            pivot[k] = limited(__shfl_sync(kAllLanes, m[k], i), kMostValue);
+            if (k == i) pivot[k] = max(pivot[k], int64_t{kFitScale});
+            if (r == i) m[k] = pivot[k];
+        }
+        const int64_t scaled = limited(m[i], kMostValue) * 65536;
+        const int64_t f = r > i ? limited(quotient(scaled, pivot[i]), kMostFactor) : 0;
 #pragma unroll
         for (int k = i; k < kTerms; ++k) m[k] -= (f * pivot[k]) >> 16;
     }
@@ -251,8 +255,7 @@ __device__ void fit_weights(const View& view, int row, int column, int a, int b,
     for (int i = kTaps - 1; i >= 0; --i) {
         int64_t weight = 0;
         if (r == i) {
-            weight = quotient(rest, m[i]);
-            weight = max(int64_t{-kMostWeight}, min(int64_t{kMostWeight}, weight));
+            weight = limited(quotient(rest, m[i]), kMostWeight);
         }
         weight = __shfl_sync(kAllLanes, weight, i);
         if (lane == i) memory.weight[i] = int32_t(weight);

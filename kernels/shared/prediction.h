@@ -51,6 +51,12 @@ constexpr int kFitReach = 6;       // samples around a block that are fitted
 constexpr int kFittedFrom = 8;     // rows and columns before the block
 constexpr int kDiagonal = 60, kFitScale = 256;
 constexpr int kMostWeight = 16384;  // in 1/4096
+// Rounding can leave equations without a solution: limits keep all products within 63 bits.
+constexpr int64_t kMostValue = int64_t{1} << 32, kMostFactor = int64_t{1} << 30;
+
+MMP_HD constexpr int64_t limited(int64_t value, int64_t most) {
+    return value < -most ? -most : value > most ? most : value;
+}
 
 // A fitted value, in 1/16 of a sample from the middle one, of its weighted neighbours.
 template <class Sum>

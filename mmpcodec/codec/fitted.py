@@ -9,6 +9,8 @@ import numpy as np
 WEIGHT_BITS = 14
 MOST_WEIGHT = 1 << WEIGHT_BITS + 3
 MOST_FACTOR = 1 << 30
+MOST_VALUE = 1 << 31
+"""Rounding can leave equations without a solution: limits keep all products within 63 bits."""
 PRIOR = (5, 5, -3, 1)
 """Weights, in 1/8, of the first regressors where nothing is known."""
 
@@ -73,6 +75,7 @@ def fitted_weights(sums: np.ndarray, bits: int) -> list[int]:
         matrix[i, count] += ridge * weight >> 3
     rows = [[int(value) for value in row] for row in matrix >> shift]
     for i, pivot in enumerate(rows):
+        pivot[i:] = [_limited(value, MOST_VALUE) for value in pivot[i:]]
         pivot[i] = max(pivot[i], 16)
         for r in range(i + 1, count):
             factor = _limited(_quotient(pivot[r] << 16, pivot[i]), MOST_FACTOR)

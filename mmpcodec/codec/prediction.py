@@ -35,6 +35,10 @@ LEAST_SQUARES_MARGIN = 8
 """First row and column of a block that mode 36 needs."""
 TRAINED = 6
 """Rows and columns around a block that the weights are fitted to."""
+MOST_WEIGHT = 1 << 14
+MOST_FACTOR = 1 << 30
+MOST_VALUE = 1 << 32
+"""Rounding can leave equations without a solution: limits keep all products within 63 bits."""
 
 
 def _interpolation() -> np.ndarray:
@@ -275,17 +279,23 @@ def solved(sums: np.ndarray) -> list[int]:
     for i in range(count):
         m[i][i] += 256 * 60  # ridge: weights stay small where samples are alike
     for i in range(count):
+        m[i][i:] = [_limited(value, MOST_VALUE) for value in m[i][i:]]
         m[i][i] = max(m[i][i], 256)
         for r in range(i + 1, count):
-            factor = _truncated(m[r][i] << 16, m[i][i])
+            factor = _truncated(_limited(m[r][i], MOST_VALUE) << 16, m[i][i])
+            factor = _limited(factor, MOST_FACTOR)
             for k in range(i, count + 1):
                 m[r][k] -= factor * m[i][k] >> 16
     weights = [0] * count
     for i in reversed(range(count)):
         rest = sum(m[i][k] * weights[k] for k in range(i + 1, count))
         weight = _truncated((m[i][count] << 12) - rest, m[i][i])
-        weights[i] = min(max(weight, -16384), 16384)
+        weights[i] = _limited(weight, MOST_WEIGHT)
     return weights
+
+
+def _limited(value: int, most: int) -> int:
+    return min(max(value, -most), most)
 
 
 def _truncated(dividend: int, divisor: int) -> int:

@@ -211,9 +211,11 @@ class Blocks:
         v = (v >> self.extra) - 128
         m = (256 * (v[:6] @ v.T + 60 * np.eye(6, 7, dtype=np.int64))).tolist()
         for i in range(6):
+            m[i][i:] = [limited(value, -(2**32), 2**32) for value in m[i][i:]]
             m[i][i] = max(m[i][i], 256)
             for r in range(i + 1, 6):
-                F = trunc(65536 * m[r][i], m[i][i])
+                F = trunc(65536 * limited(m[r][i], -(2**32), 2**32), m[i][i])
+                F = limited(F, -(2**30), 2**30)
                 for k in range(i, 7):
                     m[r][k] -= (F * m[i][k]) >> 16
         C = [0] * 6

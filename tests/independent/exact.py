@@ -295,6 +295,7 @@ class FittedPrediction:
         m[:4, K] += [(g * c) >> 3 for c in (5, 5, -3, 1)]
         m >>= z
         for i in range(K):
+            m[i, i:] = np.clip(m[i, i:], -(2**31), 2**31)
             m[i, i] = max(m[i, i], 16)
             scaled = 65536 * m[i, i + 1 : K]
             F = np.clip(np.sign(scaled) * (abs(scaled) // m[i, i]), -(2**30), 2**30)

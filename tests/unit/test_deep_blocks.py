@@ -11,6 +11,7 @@ from mmpcodec import BackendUnavailable, EncodeParams, Tools, backends, pictures
 from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.backends.cuda import CudaBackend
 from mmpcodec.backends.reference import ReferenceBackend
+from mmpcodec.codec import prediction
 from mmpcodec.codec.blocks import AVERAGE, CONSTANT, FIRST_ANGLE, PLANAR, Block, BlockPlace, Units
 from mmpcodec.codec.prediction import References, predict_from, solved, training_sums
 from mmpcodec.codec.templates import average_of_places
@@ -119,6 +120,16 @@ def test_weights_are_fitted_to_the_first_eight_bits():
     deep = (picture.astype(np.uint16) << 4) + rng.integers(0, 16, (40, 40), np.uint16)
     expected = solved(training_sums(picture, units, place))
     assert solved(training_sums(deep, units, place, 12)) == expected
+
+
+@pytest.mark.parametrize("limit", ["MOST_VALUE", "MOST_FACTOR"])
+def test_weights_are_limited_where_the_equations_have_no_solution(monkeypatch, limit):
+    """Sums that no samples give: without limits the weights are others, and C++ overflows."""
+    sums = np.random.default_rng(3600).integers(-(2**23), 2**23, (6, 7))
+    sums[:, :6] = np.triu(sums[:, :6]) + np.triu(sums[:, :6], 1).T
+    assert solved(sums) == [16384, 16384, -16384, 0, 0, 4096]
+    monkeypatch.setattr(prediction, limit, 1 << 400)
+    assert solved(sums) == [16384, 16384, -16384, -16384, 16384, 16384]
 
 
 def test_templates_compare_eight_bits_and_average_all():

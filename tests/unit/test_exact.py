@@ -9,7 +9,7 @@ from mutate import places
 
 import mmpcodec
 from mmpcodec import CorruptStream, EncodeParams, ParameterError
-from mmpcodec.codec import exact
+from mmpcodec.codec import exact, fitted
 from mmpcodec.codec.fitted import FadedSums, fitted_weights
 from mmpcodec.codec.mixedbits import MOST_MIXED, MOST_STRETCH, MixedBits, squash, stretch
 from mmpcodec.codec.symbols import SymbolReader, SymbolWriter
@@ -65,6 +65,14 @@ def test_weights_fit_a_plane():
 
 def test_nothing_known_gives_the_prior():
     assert fitted_weights(np.zeros((10, 11), np.int64), 8)[:5] == [10240, 10240, -6144, 2048, 0]
+
+
+def test_products_stay_within_63_bits_where_the_equations_have_no_solution(monkeypatch):
+    """Sums that no samples give: without limits the weights are others, and C++ overflows."""
+    sums = np.random.default_rng(647).integers(-(1 << 40), 1 << 40, (10, 11))
+    limited = fitted_weights(sums, 16)
+    monkeypatch.setattr(fitted, "MOST_VALUE", 1 << 400)
+    assert fitted_weights(sums, 16) != limited
 
 
 @pytest.mark.parametrize(
