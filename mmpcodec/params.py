@@ -9,6 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from enum import IntEnum
+from numbers import Integral, Real
 from typing import Any
 
 from mmpcodec.errors import ParameterError
@@ -27,6 +28,16 @@ STEP_SQUARED = 2788
 """Square of the step for lambda = 1: (3.3 * 16)**2."""
 FRAGMENT_SIZES = (16, 32, 64)
 MAX_STEP = 65535
+RANGES = {
+    "copy_radius": (0, MAX_COPY_RADIUS),
+    "dictionary_limit": (MIN_DICTIONARY_LIMIT, MAX_DICTIONARY_LIMIT),
+    "displaced_blocks": (0, MAX_DISPLACED_BLOCKS),
+    "redundancy_radius": (0, MAX_REDUNDANCY_RADIUS),
+    "fragment_size": (min(FRAGMENT_SIZES), max(FRAGMENT_SIZES)),
+    "templates": (0, MAX_TEMPLATES),
+    "step": (0, MAX_STEP),
+}
+"""The least and the largest value of tools that are numbers."""
 ALLOWED_WITH: dict[bool, dict[str, tuple[Sequence[int], str]]] = {
     False: {
         "fragment_size": (FRAGMENT_SIZES[:1], "16"),
@@ -59,11 +70,20 @@ class Partition(IntEnum):
     DYADIC = 1
 
 
-def _check_int(name: str, value: Any, low: int, high: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int):
+def check_int(name: str, value: Any, low: int, high: int) -> int:
+    """A value as an integer of Python, if it is one of any kind within a range.
+
+    Raises
+    ------
+    ParameterError
+        When it is not.
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral):
         raise ParameterError(f"{name} = {value!r}: must be an integer from {low} to {high}")
-    if not low <= value <= high:
-        raise ParameterError(f"{name} = {value}: must be from {low} to {high}")
+    number = int(value)
+    if not low <= number <= high:
+        raise ParameterError(f"{name} = {number}: must be from {low} to {high}")
+    return number
 
 
 def fault_with(prediction: bool, name: str, value: int) -> str | None:
@@ -82,7 +102,7 @@ def check_median_radius(radius: int, name: str = "radius") -> None:
     ParameterError
         When it is no integer from 1 to 127.
     """
-    _check_int(name, radius, 1, MAX_MEDIAN_RADIUS)
+    check_int(name, radius, 1, MAX_MEDIAN_RADIUS)
 
 
 def lambda_of_quality(quality: float) -> float:
@@ -101,35 +121,47 @@ def lambda_of_quality(quality: float) -> float:
     >>> [lambda_of_quality(quality) for quality in (0, 50, 80, 90, 100)]
     [4092.0, 124.0, 12.0, 4.0, 0.0]
     """
-    if isinstance(quality, bool) or not isinstance(quality, (int, float)):
+    if isinstance(quality, bool) or not isinstance(quality, Real):
         raise ParameterError(f"quality = {quality!r}: must be a number from 0 to {MAX_QUALITY}")
     if not 0 <= quality <= MAX_QUALITY:
         raise ParameterError(f"quality = {quality!r}: must be from 0 to {MAX_QUALITY}")
-    return 4 * (2 ** ((MAX_QUALITY - quality) / 10) - 1)
+    return 4 * (2 ** ((MAX_QUALITY - float(quality)) / 10) - 1)
 
 
-def check_threads(threads: int | None) -> None:
-    """Check a number of threads; None leaves it to the backend.
+def check_threads(threads: int | None) -> int | None:
+    """A number of threads, as an integer of Python; None leaves it to the backend.
 
     Raises
     ------
     ParameterError
         When it is no integer from 1 to 1024.
     """
-    if threads is not None:
-        _check_int("threads", threads, 1, MAX_THREADS)
+    return None if threads is None else check_int("threads", threads, 1, MAX_THREADS)
 
 
-def check_tile_size(size: int) -> None:
-    """Check the height and width of tiles; 0 is one tile.
+def check_progress(progress: Any) -> None:
+    """Check what is to be told of progress.
+
+    Raises
+    ------
+    ParameterError
+        When it is neither None nor to be called.
+    """
+    if progress is not None and not callable(progress):
+        raise ParameterError(f"progress = {progress!r}: must be None or a callable")
+
+
+def check_tile_size(size: int) -> int:
+    """The height and width of tiles, as an integer of Python; 0 is one tile.
 
     Raises
     ------
     ParameterError
         When it is neither 0 nor an integer from 64 to 2**24.
     """
-    if isinstance(size, bool) or size != 0:
-        _check_int("tile_size", size, MIN_TILE_SIZE, MAX_TILE_SIZE)
+    if not isinstance(size, bool) and isinstance(size, Integral) and size == 0:
+        return 0
+    return check_int("tile_size", size, MIN_TILE_SIZE, MAX_TILE_SIZE)
 
 
 def _switch(name: str, value: Any) -> bool:
@@ -218,20 +250,14 @@ class Tools:
             if field.type is bool:
                 value = _switch(field.name, getattr(self, field.name))
                 object.__setattr__(self, field.name, value)
-        _check_int("copy_radius", self.copy_radius, 0, MAX_COPY_RADIUS)
-        _check_int(
-            "dictionary_limit", self.dictionary_limit, MIN_DICTIONARY_LIMIT, MAX_DICTIONARY_LIMIT
-        )
-        _check_int("displaced_blocks", self.displaced_blocks, 0, MAX_DISPLACED_BLOCKS)
-        if self.redundancy_radius is not None:
-            _check_int("redundancy_radius", self.redundancy_radius, 0, MAX_REDUNDANCY_RADIUS)
-        _check_int("fragment_size", self.fragment_size, min(FRAGMENT_SIZES), max(FRAGMENT_SIZES))
-        _check_int("templates", self.templates, 0, MAX_TEMPLATES)
-        _check_int("step", self.step, 0, MAX_STEP)
+        for name, (low, high) in RANGES.items():
+            value = getattr(self, name)
+            if name != "redundancy_radius" or value is not None:
+                object.__setattr__(self, name, check_int(name, value, low, high))
         if self.exact and self.prediction:
             raise ParameterError("prediction = True: must be False with exact")
         for name in ALLOWED_WITH[self.prediction]:
-            number = int(getattr(self, name))
+            number = int(getattr(self, name))  # a switch is 0 or 1
             left_open = name == "step" and number == 0
             if not left_open and (fault := fault_with(self.prediction, name, number)):
                 raise ParameterError(f"{name} = {number}: {fault}")
@@ -342,15 +368,17 @@ class EncodeParams:
     candidates: tuple[Tools, ...] = ()
 
     def __post_init__(self):
-        if isinstance(self.lam, bool) or not isinstance(self.lam, (int, float)):
+        if isinstance(self.lam, bool) or not isinstance(self.lam, Real):
             raise ParameterError(f"lam = {self.lam!r}: must be a number")
+        if not isinstance(self.lam, (int, float)):
+            object.__setattr__(self, "lam", float(self.lam))
         if not (math.isfinite(self.lam) and self.lam >= 0):
             raise ParameterError(f"lam = {self.lam!r}: must be finite and not negative")
         if self.rate_model not in RATE_MODELS:
             raise ParameterError(
                 f"rate_model = {self.rate_model!r}: must be one of {', '.join(RATE_MODELS)}"
             )
-        _check_int("effort", self.effort, 1, MAX_EFFORT)
+        object.__setattr__(self, "effort", check_int("effort", self.effort, 1, MAX_EFFORT))
         if self.lam == 0 and any(tools.prediction for tools in (self.tools, *self.candidates)):
             raise ParameterError("lam = 0: must be above 0 with prediction, which always loses")
 
@@ -443,4 +471,4 @@ class DecodeLimits:
 
     def __post_init__(self):
         for field in fields(self):
-            _check_int(field.name, getattr(self, field.name), 1, 1 << 62)
+            check_int(field.name, getattr(self, field.name), 1, 1 << 62)

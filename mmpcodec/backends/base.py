@@ -23,7 +23,8 @@ A backend asked for by name never falls back to another one; only of several can
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -161,6 +162,38 @@ class Trace:
         for count, scale in zip(self.leaves(), SCALES, strict=True):
             histogram[scale.n + scale.m] += count
         return histogram
+
+
+class Totals:
+    """Sums over traces, to which more can be added.
+
+    Parameters
+    ----------
+    traces : iterable of Trace
+
+    Attributes
+    ----------
+    bits : dict of str to float
+        By syntax element.
+    leaves : int
+    blocks, modes : dict of str to int
+        Numbers of blocks by kind, and by mode.
+    """
+
+    def __init__(self, traces: Iterable[Trace] = ()):
+        self.bits: Counter[str] = Counter()
+        self.blocks: Counter[str] = Counter()
+        self.modes: Counter[str] = Counter()
+        self.leaves = 0
+        for trace in traces:
+            self.add(trace)
+
+    def add(self, trace: Trace) -> None:
+        """Count a trace in."""
+        self.bits.update(trace.bits)
+        self.blocks.update({kind: int(table.sum()) for kind, table in trace.blocks().items()})
+        self.modes.update(trace.modes())
+        self.leaves += sum(trace.leaves())
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import typer
 from mmpcodec.cli import batch, options, output
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.plan import Job, plan
-from mmpcodec.cli.printing import Printer
+from mmpcodec.cli.printing import Printer, counted
 from mmpcodec.errors import ParameterError
 from mmpcodec.metadata import Metadata
 from mmpcodec.params import DecodeLimits
@@ -39,10 +39,11 @@ class Decoded:
         return asdict(self)
 
     def text(self, verbose: bool) -> str:
+        bad = f", {counted(self.bad_tiles, 'bad tile')}" if self.bad_tiles else ""
         return (
             f"{output.shown_pair(self.input, self.output)}: {self.width}x{self.height}, "
             f"{self.input_bytes} -> {self.output_bytes} bytes, {self.seconds:.2f} s, "
-            f"backend {self.backend}" + (f", {self.bad_tiles} bad tiles" if self.bad_tiles else "")
+            f"backend {self.backend}{bad}"
         )
 
 
@@ -61,10 +62,7 @@ def decode(
         str | None,
         typer.Option(metavar="X,Y,W,H", help="Decode these pixels only, and the tiles they touch."),
     ] = None,
-    allow_partial: Annotated[
-        bool,
-        typer.Option("--allow-partial", help="Show bad tiles as 0 instead of giving up; exit 3."),
-    ] = False,
+    allow_partial: options.AllowPartial = False,
     strip: options.Strip = None,
     backend: options.BackendName = "auto",
     size_limit: options.SizeLimit = options.DEFAULT_LIMITS.max_pixels,

@@ -11,7 +11,7 @@ from mmpcodec.cli.encodings import Encodings, InGroups, OneByOne, Setting, ToTar
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.large import encode_by_tiles
 from mmpcodec.cli.plan import Job, plan
-from mmpcodec.cli.printing import Printer, finite, quality_text, tools_text
+from mmpcodec.cli.printing import Printer, counted, finite, quality_text, tools_text
 from mmpcodec.errors import MmpError, ParameterError
 from mmpcodec.metadata import Metadata
 from mmpcodec.params import AUTO, EncodeParams, check_median_radius, check_tile_size
@@ -56,7 +56,7 @@ class Encoded:
     def _kind(self) -> str:
         """What it is, unless it is 8-bit gray in one tile."""
         plain = (self.form, self.depth) == ("gray", 8)
-        form = "" if plain else f"{self.form} of {self.depth} bits, "
+        form = "" if plain else f"{self.form} of {counted(self.depth, 'bit')}, "
         return form + (f"{self.tiles} tiles, " if self.tiles > 1 else "")
 
     def text(self, verbose: bool) -> str:
@@ -195,10 +195,10 @@ def encode(
             seconds=found.seconds,
             backend=found.backend,
             verified=verify,
-            bits=found.bits,
-            leaves=found.leaves,
-            blocks=found.blocks,
-            modes=found.modes,
+            bits=dict(found.totals.bits),
+            leaves=found.totals.leaves,
+            blocks=dict(found.totals.blocks),
+            modes=dict(found.totals.modes),
             passes=found.passes,
         )
 

@@ -1,9 +1,8 @@
 """Where ``mmp encode`` gets its encodings from: one picture at a time, or groups on a device."""
 
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from mmpcodec import Encoding, Pass, Target
+    from mmpcodec.backends.base import Totals
     from mmpcodec.codec.container import Header
     from mmpcodec.metadata import Metadata
 
@@ -92,29 +92,16 @@ class Found:
     backend: str
     lam: float
     distortion: float
-    bits: dict[str, float]
-    leaves: int = 0
-    blocks: dict[str, int] = field(default_factory=dict)
-    modes: dict[str, int] = field(default_factory=dict)
+    totals: "Totals"
     passes: "tuple[Pass, ...]" = ()
     encoding: "Encoding | None" = None
 
     @classmethod
     def of(cls, encoding: "Encoding", picture: Picture, seconds: float) -> "Found":
         """What an encoding came to."""
+        from mmpcodec.backends.base import Totals
         from mmpcodec.codec.points import distortion
 
-        bits: Counter[str] = Counter()
-        blocks: Counter[str] = Counter()
-        modes: Counter[str] = Counter()
-        leaves = 0
-        for layer in encoding.layers:
-            trace = layer.trace
-            assert trace is not None
-            bits.update(trace.bits)
-            blocks.update({kind: int(table.sum()) for kind, table in trace.blocks().items()})
-            modes.update(trace.modes())
-            leaves += sum(trace.leaves())
         return cls(
             encoding.header,
             picture.input_bytes,
@@ -123,10 +110,7 @@ class Found:
             encoding.backend,
             encoding.lam,
             distortion(picture.samples, encoding.samples, picture.depth),
-            dict(bits),
-            leaves,
-            dict(blocks),
-            dict(modes),
+            Totals(layer.trace for layer in encoding.layers if layer.trace is not None),
             encoding.passes,
             encoding,
         )

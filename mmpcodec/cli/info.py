@@ -9,7 +9,7 @@ import typer
 from mmpcodec.cli import batch, options, output
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.plan import Job, check
-from mmpcodec.cli.printing import Printer, tools_text
+from mmpcodec.cli.printing import Printer, counted, tools_text
 from mmpcodec.errors import ParameterError
 from mmpcodec.params import DecodeLimits
 
@@ -38,8 +38,10 @@ class Described:
 
     @property
     def header_bytes(self) -> int:
-        """All that is no payload."""
-        return self.found.file_size - self.found.payload_size
+        """All that is no payload, but for bad tiles."""
+        header, bad = self.found.header, {bad.tile.number for bad in self.found.bad_tiles}
+        tiles = sum(size for tile, size in enumerate(header.tile_bytes) if tile not in bad)
+        return header.size + tiles - self.found.payload_size
 
     @property
     def header_share(self) -> float:
@@ -94,15 +96,15 @@ class Described:
 
     def _lines(self) -> Iterator[str]:
         found, header = self.found, self.found.header
-        depth = f"{header.depth} bit{'s' * (header.depth > 1)}"
         yield (
-            f"picture  {header.width}x{header.height}, {header.form.title} of {depth}, "
+            f"picture  {header.width}x{header.height}, {header.form.title} of "
+            f"{counted(header.depth, 'bit')}, "
             f"white {header.white}"
         )
         yield from _metadata_lines(header.metadata)
         tiles = len(header.tile_bytes)
-        size = f"{tiles} tiles of {header.tile_size}x{header.tile_size}" if tiles > 1 else "1 tile"
-        yield f"format   version {header.version}, {size}"
+        size = f" of {header.tile_size}x{header.tile_size}" if tiles > 1 else ""
+        yield f"format   version {header.version}, {counted(tiles, 'tile')}{size}"
         yield f"file     {found.file_size} bytes, {found.bits_per_pixel:.3f} bits per pixel"
         yield f"header   {self.header_bytes} bytes, {self.header_share:.1%} of the file"
         yield from _layer_lines(found.layers)
@@ -240,6 +242,7 @@ def info(
         str | None,
         typer.Option(metavar="PNG", help="Draw leaves or blocks over the decoded picture."),
     ] = None,
+    allow_partial: options.AllowPartial = False,
     backend: options.BackendName = "auto",
     size_limit: options.SizeLimit = options.DEFAULT_LIMITS.max_pixels,
     dimension_limit: options.DimensionLimit = options.DEFAULT_LIMITS.max_dimension,
@@ -260,17 +263,27 @@ def info(
     from mmpcodec import backends
 
     chosen = backends.get(backend)
+    partial = False
 
     def work(job: Job, progress: batch.Progress) -> Described:
+        nonlocal partial
         data = output.read(job.source)
         found = mmpcodec.inspect(
-            data, decode=not header_only, limits=limits, backend=chosen.name, progress=progress
+            data,
+            decode=not header_only,
+            allow_partial=allow_partial,
+            limits=limits,
+            backend=chosen.name,
+            progress=progress,
         )
+        partial |= bool(found.bad_tiles)
         if job.target is not None:
             draw_map(found, job.target, force=force)
         return Described(job.source, found, job.target)
 
-    return batch.run(files, work, Printer(as_json, to_stderr=map == output.STANDARD), at_once=jobs)
+    printer = Printer(as_json, to_stderr=map == output.STANDARD)
+    code = batch.run(files, work, printer, at_once=jobs)
+    return ExitCode.PARTLY_FAILED if partial and code == ExitCode.DONE else code
 
 
 def draw_map(found: "Inspection", target: str, *, force: bool) -> None:

@@ -56,7 +56,7 @@ def encode_by_tiles(
         found.backend,
         setting.params.lam,
         found.distortion,
-        found.bits,
+        found.totals,
     )
 
 

@@ -99,6 +99,10 @@ Depth = Annotated[
         help="Bits of a sample, 1 to 16, where the file does not say: 12 for 12 bits in 16.",
     ),
 ]
+AllowPartial = Annotated[
+    bool,
+    typer.Option("--allow-partial", help="Show bad tiles as 0 instead of giving up; exit 3."),
+]
 Strip = Annotated[
     list[str] | None,
     typer.Option(

@@ -84,3 +84,8 @@ def finite(number: float) -> float | None:
 def quality_text(psnr: float) -> str:
     """PSNR in dB as it is shown; infinite is lossless."""
     return f"PSNR {psnr:.2f} dB" if math.isfinite(psnr) else "lossless"
+
+
+def counted(number: int, thing: str) -> str:
+    """How many of them: "1 tile", "2 tiles"."""
+    return f"{number} {thing}" + ("" if number == 1 else "s")

@@ -8,7 +8,7 @@ import typer
 
 from mmpcodec.cli import options, output
 from mmpcodec.cli.exits import ExitCode, FileError
-from mmpcodec.cli.printing import Printer
+from mmpcodec.cli.printing import Printer, counted
 from mmpcodec.errors import ParameterError
 
 
@@ -84,8 +84,8 @@ def report(
     except OSError as error:
         raise FileError.from_os(error.filename or target, error) from error
     if not quiet:
-        plural = "" if len(pictures) == 1 else "s"
-        print(f"{page}: {len(pictures)} picture{plural}, anchor {against}, {size / 1e6:.1f} MB")
+        number = counted(len(pictures), "picture")
+        print(f"{page}: {number}, anchor {against}, {size / 1e6:.1f} MB")
     return ExitCode.DONE
 
 

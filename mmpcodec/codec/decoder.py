@@ -22,7 +22,7 @@ from mmpcodec.codec.tile_encoder import LayerCoding
 from mmpcodec.codec.tiles import Area, Spans, Tile, check_region, spans_touching, tiles_touching
 from mmpcodec.codec.together import Task, run_all
 from mmpcodec.errors import CorruptStream, FormatError, LimitExceeded, ParameterError
-from mmpcodec.params import DecodeLimits, Tools, check_threads
+from mmpcodec.params import DecodeLimits, Tools, check_progress, check_threads
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,10 @@ def inspect(
     decode : bool
         Decode it too, which gives samples and traces (bits by syntax element, leaf scales,
         dictionary sizes). Otherwise only headers and checksums are read.
-    region, allow_partial, limits, backend, threads, progress
+    allow_partial : bool
+        Give bad tiles beside the good ones, as long as one is good; what follows the last tile is
+        left out of account.
+    region, limits, backend, threads, progress
         As of ``decode``.
 
     Raises
@@ -116,11 +119,12 @@ def inspect(
     FormatError
         When the bytes are not a good file.
     """
-    check_threads(threads)
+    threads = check_threads(threads)
+    check_progress(progress)
     limits = limits or DecodeLimits()
     view = _viewed(data)
     header = container.read_header(view)
-    if not allow_partial:
+    if region is None and not allow_partial:
         container.check_size(header, view)
     whole = Area(0, 0, header.width, header.height)
     area = whole if region is None else check_region(region, header.height, header.width)
@@ -156,6 +160,8 @@ def inspect(
         samples[common.within(area).slices] = own[common.within(tile).slices]
         coded += its_layers
     bad.sort(key=lambda one: one.tile.number)
+    if not coded:
+        raise bad[0].error
     return Inspection(header, len(view), tuple(coded), samples, area, tuple(bad))
 
 
@@ -177,7 +183,7 @@ def decode(
         A whole file.
     region : (x, y, width, height) or None
         Column and row of the first pixel to decode, and how many; only the tiles that it touches
-        are read and decoded. None is the whole picture.
+        are read and decoded, so others may be damaged or missing. None is the whole picture.
     limits : DecodeLimits or None
         Largest picture, or region, to accept; checked before anything is allocated.
     backend : {"auto", "cpu", "reference"}

@@ -30,7 +30,7 @@ from mmpcodec.codec.tiles import grouped, size_in_file, tiles_of
 from mmpcodec.devices import on_device
 from mmpcodec.errors import Infeasible, ParameterError
 from mmpcodec.metadata import Metadata
-from mmpcodec.params import EncodeParams, Tools, check_threads, check_tile_size
+from mmpcodec.params import EncodeParams, Tools, check_progress, check_threads, check_tile_size
 
 GROUP_PIXELS = 1 << 25
 """Of the tiles that are encoded at once; more do not make a device faster."""
@@ -133,8 +133,8 @@ def encode_pictures(
     since all write the same bytes; a single set of tools is not. With a target the lambda of the
     parameters has no part.
     """
-    check_tile_size(tile_size)
-    check_threads(threads)
+    tile_size, threads = check_tile_size(tile_size), check_threads(threads)
+    check_progress(progress)
     pictures = _checked(list(arrays), depth, metadata)
     if not pictures:
         return []

@@ -1,7 +1,6 @@
 """Encoding pictures that are larger than memory, tile by tile."""
 
 import shutil
-from collections import Counter
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from tempfile import TemporaryFile
@@ -9,7 +8,7 @@ from typing import BinaryIO, Protocol
 
 import numpy as np
 
-from mmpcodec.backends.base import Progress, in_turn
+from mmpcodec.backends.base import Progress, Totals, in_turn
 from mmpcodec.codec import container
 from mmpcodec.codec.container import Header
 from mmpcodec.codec.encoder import backends_of, check_white, ways_at
@@ -20,10 +19,10 @@ from mmpcodec.codec.points import distortion
 from mmpcodec.codec.tile_encoder import TileSource, encode_tiles
 from mmpcodec.codec.tiles import Tile, grouped, size_in_file
 from mmpcodec.metadata import Metadata
-from mmpcodec.params import EncodeParams, check_threads, check_tile_size
+from mmpcodec.params import EncodeParams, check_progress, check_threads, check_tile_size
 
-GROUP_PIXELS = 1 << 22
-"""Of the tiles that are in memory at once, unless one has more."""
+GROUP_PIXELS = 1 << 24
+"""Of the tiles that are coded side by side, unless one has more."""
 
 
 class Reader(Protocol):
@@ -55,8 +54,8 @@ class LargeEncoding:
         Bytes of the file.
     distortion : float
         As of a ``Point``.
-    bits : dict of str to float
-        By syntax element, of all layers.
+    totals : Totals
+        Of all layers.
     backend : str
         That coded the first layer.
     """
@@ -64,7 +63,7 @@ class LargeEncoding:
     header: Header
     size: int
     distortion: float
-    bits: dict[str, float]
+    totals: Totals
     backend: str
 
 
@@ -105,8 +104,8 @@ def encode_large(
     MmpError
         What ``encode`` raises, and what the reader does.
     """
-    check_tile_size(tile_size)
-    check_threads(threads)
+    tile_size, threads = check_tile_size(tile_size), check_threads(threads)
+    check_progress(progress)
     height, width, *planes = reader.shape
     form = Form(planes[0] - 1 if planes else 0)
     metadata = reader.metadata if metadata is None else metadata
@@ -119,7 +118,7 @@ def encode_large(
     shares = [sum(map(_fragments, group)) * form.planes for group in groups]
     chosen = backends_of(ways, backend, depth, max(shares))
     sizes: list[int] = []
-    bits: Counter[str] = Counter()
+    totals = Totals()
     error, by = 0.0, ""
     with TemporaryFile() as coded:
         for group, part in zip(groups, in_turn(progress, shares), strict=True):
@@ -133,13 +132,13 @@ def encode_large(
                 by = by or made.layers[0].backend
                 for layer in made.layers:
                     assert layer.trace is not None
-                    bits.update(layer.trace.bits)
+                    totals.add(layer.trace)
         head = container.write_header(replace(header, tile_bytes=tuple(sizes)))
         header = replace(header, tile_bytes=tuple(sizes), size=len(head))
         file.write(head)
         coded.seek(0)
         shutil.copyfileobj(coded, file, 1 << 20)
-    return LargeEncoding(header, header.tile_offsets[-1], error, dict(bits), by)
+    return LargeEncoding(header, header.tile_offsets[-1], error, totals, by)
 
 
 def _fragments(tile: Tile) -> int:

@@ -1,5 +1,6 @@
 """What the codec takes as a picture: arrays of one to four planes, and their bits."""
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,8 @@ def check_picture(array: Any, depth: int | None = None) -> tuple[Any, int]:
         For another array, another depth than the type can hold, or a sample beyond it.
     """
     array = as_array("picture", array)
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
     kinds = {np.dtype(np.uint8): BYTE, np.dtype(np.uint16): MAX_DEPTH}
     shaped = array.ndim == 2 or (array.ndim == 3 and 2 <= array.shape[2] <= len(Form))
     if array.dtype not in kinds or not shaped or array.size == 0:
@@ -49,8 +52,9 @@ def check_picture(array: Any, depth: int | None = None) -> tuple[Any, int]:
     most = kinds[array.dtype]
     if depth is None:
         depth = most
-    if isinstance(depth, bool) or not isinstance(depth, int) or not 1 <= depth <= most:
+    if isinstance(depth, bool) or not isinstance(depth, Integral) or not 1 <= depth <= most:
         raise ParameterError(f"depth = {depth!r}: must be from 1 to {most} for {array.dtype}")
+    depth = int(depth)
     if depth < most and int(array.max()) >> depth:
         raise ParameterError(
             f"depth = {depth}: the picture has a sample of {int(array.max())}, allowed is 0 to "

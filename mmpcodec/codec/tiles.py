@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, TypeVar
 
 from mmpcodec.errors import ParameterError
@@ -130,7 +131,7 @@ def check_region(region: Any, height: int, width: int) -> Area:
         numbers = tuple(region)
     except TypeError:
         numbers = ()
-    integers = [n for n in numbers if isinstance(n, int) and not isinstance(n, bool)]
+    integers = [int(n) for n in numbers if isinstance(n, Integral) and not isinstance(n, bool)]
     if len(numbers) != 4 or len(integers) != 4:
         raise ParameterError(f"region = {region!r}: must be four integers: x, y, width, height")
     area = Area(*integers)

@@ -4,10 +4,11 @@ import io
 
 import numpy as np
 
+from mmpcodec.codec.depths import sample_type
 from mmpcodec.errors import PictureError
 from mmpcodec.params import DecodeLimits
 from mmpcodec.pictures.guards import check_single, check_size, library
-from mmpcodec.pictures.picture import Picture, type_of
+from mmpcodec.pictures.picture import Picture
 
 MAGIC, PREAMBLE = b"DICM", 128
 
@@ -56,4 +57,4 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
     levels = stored.astype(np.int64) + ((1 << (bits - 1)) if signed else 0)
     levels = np.clip(levels, 0, white)
     levels = white - levels if kind == "MONOCHROME1" else levels
-    return Picture(levels.astype(type_of(bits)), bits)
+    return Picture(levels.astype(sample_type(bits)), bits)

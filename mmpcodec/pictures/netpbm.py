@@ -9,11 +9,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mmpcodec.codec.depths import sample_type
 from mmpcodec.errors import PictureError
 from mmpcodec.metadata import Metadata
 from mmpcodec.params import DecodeLimits
 from mmpcodec.pictures.guards import check_size, damaged
-from mmpcodec.pictures.picture import PLANES, Picture, type_of
+from mmpcodec.pictures.picture import PLANES, Picture
 
 MAGICS = tuple(f"P{digit}".encode() for digit in "1234567")
 TAIL = 64
@@ -96,7 +97,7 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
         check_end(len(data), end, data[end : end + TAIL], name)
         samples = np.frombuffer(data, header.kind, count, header.start)
     check_levels(samples, header.maxval, name)
-    samples = samples.reshape(header.shape).astype(type_of(header.depth))
+    samples = samples.reshape(header.shape).astype(sample_type(header.depth))
     return Picture(samples, header.depth, header.metadata)
 
 

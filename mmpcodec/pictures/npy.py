@@ -6,10 +6,11 @@ from typing import BinaryIO
 
 import numpy as np
 
+from mmpcodec.codec.depths import sample_type
 from mmpcodec.errors import PictureError
 from mmpcodec.params import DecodeLimits
 from mmpcodec.pictures.guards import check_size, damaged
-from mmpcodec.pictures.picture import PLANES, Picture, type_of
+from mmpcodec.pictures.picture import PLANES, Picture
 
 MAGICS = (b"\x93NUMPY",)
 
@@ -111,7 +112,7 @@ def plain(stored: np.ndarray, depth: int, name: str) -> np.ndarray:
     """
     if depth == 1 and (stored.view(np.uint8) > 1).any():
         raise damaged(name, "a bool is neither 0 nor 1")
-    return np.array(stored, type_of(depth), order="C")
+    return np.array(stored, sample_type(depth), order="C")
 
 
 def to_bytes(picture: Picture) -> bytes:

@@ -1,13 +1,14 @@
 """A picture as all formats give and take it: samples, their bits, and what is said besides."""
 
 from dataclasses import dataclass, replace
+from numbers import Integral
 
 import numpy as np
 
+from mmpcodec.codec.depths import MAX_DEPTH, sample_type
 from mmpcodec.errors import ParameterError, PictureError
 from mmpcodec.metadata import Metadata
 
-MAX_DEPTH = 16
 PLANES = (1, 2, 3, 4)
 
 NO_METADATA = Metadata()
@@ -41,18 +42,19 @@ class Picture:
 
     def __post_init__(self):
         samples, depth = self.samples, self.depth
-        whole = isinstance(depth, int) and not isinstance(depth, bool)
+        whole = isinstance(depth, Integral) and not isinstance(depth, bool)
         if not whole or not 1 <= depth <= MAX_DEPTH:
             raise ParameterError(f"depth = {depth!r}: must be from 1 to {MAX_DEPTH}")
+        object.__setattr__(self, "depth", int(depth))
         shaped = isinstance(samples, np.ndarray) and (
             samples.ndim == 2 or (samples.ndim == 3 and samples.shape[2] in PLANES[1:])
         )
-        if not shaped or samples.size == 0 or samples.dtype != type_of(depth):
+        if not shaped or samples.size == 0 or samples.dtype != sample_type(depth):
             what = getattr(samples, "shape", type(samples).__name__)
             raise ParameterError(
                 f"picture of shape {what} and type {getattr(samples, 'dtype', 'no array')} with "
                 f"depth {depth}: must not be empty, (height, width) or (height, width, 2 to 4), "
-                f"of {type_of(depth)}"
+                f"of {sample_type(depth).__name__}"
             )
         if depth < 8 * samples.itemsize and int(samples.max()) >> depth:
             raise ParameterError(
@@ -102,11 +104,6 @@ class Picture:
 def planes_of(samples: np.ndarray) -> int:
     """How many planes samples have, 1 to 4."""
     return samples.shape[2] if samples.ndim == 3 else 1
-
-
-def type_of(depth: int) -> np.dtype:
-    """Type of samples of so many bits."""
-    return np.dtype(np.uint8 if depth <= 8 else np.uint16)
 
 
 def check_plain(picture: Picture, name: str) -> np.ndarray:

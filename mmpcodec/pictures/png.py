@@ -14,10 +14,11 @@ import struct
 import numpy as np
 from PIL import Image, PngImagePlugin
 
+from mmpcodec.codec.depths import sample_type
 from mmpcodec.metadata import Metadata
 from mmpcodec.params import DecodeLimits
 from mmpcodec.pictures.guards import check_single, check_size, damaged, library
-from mmpcodec.pictures.picture import Picture, type_of
+from mmpcodec.pictures.picture import Picture
 from mmpcodec.pictures.png_chunks import (
     CRITICAL,
     MAGIC,
@@ -84,7 +85,7 @@ def _by_pillow(data: bytes, kind: int, depth: int) -> np.ndarray:
     if kind == GRAY and depth < 8:
         # Pillow stretches them to 255, and 1 bit to a bool.
         return samples.astype(np.uint8) if depth == 1 else samples // (255 // ((1 << depth) - 1))
-    return samples.astype(type_of(depth), copy=False)
+    return samples.astype(sample_type(depth), copy=False)
 
 
 def _shown(indexes: np.ndarray, chunks: list[Chunk], metadata: Metadata, name: str) -> Picture:
@@ -135,7 +136,7 @@ def _narrowed(samples: np.ndarray, depth: int, stated: bytes | None, metadata: M
         if (samples == high << (depth - bits)).all() or (
             samples == stretched(high, bits, depth)
         ).all():
-            return Picture(high.astype(type_of(bits)), bits, metadata)
+            return Picture(high.astype(sample_type(bits)), bits, metadata)
     return Picture(samples, depth, metadata)
 
 
@@ -146,7 +147,7 @@ def stretched(samples: np.ndarray, depth: int, wider: int) -> np.ndarray:
     while filled < wider:
         wide |= wide >> filled
         filled *= 2
-    return wide.astype(type_of(wider))
+    return wide.astype(sample_type(wider))
 
 
 def to_bytes(picture: Picture) -> bytes:

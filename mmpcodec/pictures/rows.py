@@ -7,12 +7,13 @@ from typing import Literal, Protocol, Self
 
 import numpy as np
 
+from mmpcodec.codec.depths import sample_type
 from mmpcodec.errors import PictureError
 from mmpcodec.metadata import Metadata
 from mmpcodec.params import DecodeLimits
 from mmpcodec.pictures import netpbm, npy, reading, tiff
 from mmpcodec.pictures.guards import check_part, check_size, damage_told
-from mmpcodec.pictures.picture import Picture, type_of
+from mmpcodec.pictures.picture import Picture
 from mmpcodec.pictures.tiff_reader import TiffReader
 
 
@@ -161,7 +162,7 @@ class MappedReader:
         if samples.dtype == bool:
             samples = samples.view(np.uint8)
         netpbm.check_levels(samples, self._maxval, self.name)
-        return samples.astype(type_of(self.depth), copy=False)
+        return samples.astype(sample_type(self.depth), copy=False)
 
     def __enter__(self) -> "MappedReader":
         return self

@@ -14,6 +14,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from mmpcodec.codec.depths import sample_type
 from mmpcodec.errors import PictureError
 from mmpcodec.params import DecodeLimits
 from mmpcodec.pictures import tiff_tags
@@ -25,7 +26,6 @@ from mmpcodec.pictures.guards import (
     damaged,
     library,
 )
-from mmpcodec.pictures.picture import type_of
 
 NONE, JPEG = 1, 7
 # CCITT, LZW, deflate by two numbers, PackBits and Zstandard.
@@ -197,7 +197,8 @@ class TiffReader:
         page = self._page
         if self._colours is not None:
             return self._colours[stored[..., 0]]
-        samples = np.array(stored[..., 0] if stored.shape[2] == 1 else stored, type_of(self.depth))
+        found = stored[..., 0] if stored.shape[2] == 1 else stored
+        samples = np.array(found, sample_type(self.depth))
         if page.photometric == WHITE_IS_ZERO:
             gray = samples if samples.ndim == 2 else samples[..., 0]
             np.subtract((1 << page.bitspersample) - 1, gray, out=gray)
@@ -214,7 +215,7 @@ class TiffReader:
         width, height = self._segment()
         top, bottom, left, right = rows.start, rows.stop, columns.start, columns.stop
         shape = bottom - top, right - left, page.samplesperpixel
-        samples = np.empty(shape, type_of(page.bitspersample))
+        samples = np.empty(shape, sample_type(page.bitspersample))
         for row in range(top // height, -(-bottom // height)):
             for column in range(left // width, -(-right // width)):
                 y, x = row * height, column * width
@@ -250,7 +251,7 @@ class TiffReader:
             _check_jpeg(data, *self._segment())
         decoded, _, shape = page.decode(data, index, jpegtables=page.jpegtables)
         if decoded is None:  # left out by the writer, as there is nothing in it
-            return np.zeros(shape[1:], type_of(page.bitspersample))
+            return np.zeros(shape[1:], sample_type(page.bitspersample))
         return decoded[0]
 
     def __enter__(self) -> "TiffReader":

@@ -227,7 +227,7 @@ def test_a_bad_tile_does_not_lose_the_others(mmp, tiled):
     partial = mmp("decode", "bad.mmp", "-o", "b.png", "--allow-partial")
     assert partial.exit_code == 3
     assert "bad.mmp: Layers at byte " in partial.stderr
-    assert ", 1 bad tiles" in partial.stdout
+    assert partial.stdout.endswith(", 1 bad tile\n")
     expected = whole.copy()
     expected[:64, 64:] = 0
     np.testing.assert_array_equal(pictures.read("b.png").samples, expected)
@@ -243,6 +243,41 @@ def test_what_is_cut_off_is_left_out(mmp, tiled):
     whole = mmpcodec.decode(data)
     whole[64:] = 0
     np.testing.assert_array_equal(pictures.read("b.png").samples, whole)
+
+
+def test_info_of_bad_tiles(mmp, tiled):
+    data = Path(tiled).read_bytes()
+    whole = json.loads(mmp("info", tiled, "--json").stdout)
+    place = mmpcodec.inspect(data).header.tile_offsets[3] + 20
+    Path("bad.mmp").write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
+    assert mmp("info", "bad.mmp").exit_code == 1
+    shown = mmp("info", "bad.mmp", "--allow-partial", "--json")
+    assert shown.exit_code == 3
+    facts = json.loads(shown.stdout)
+    assert [bad["tile"] for bad in facts["bad_tiles"]] == [3]
+    assert facts["layers"] == whole["layers"][:9]
+    assert 0 < facts["header_bytes"] < whole["header_bytes"]
+    assert "  bad      Layers at byte " in mmp("info", "bad.mmp", "--allow-partial").stdout
+
+
+def test_a_file_without_a_good_tile_becomes_no_picture(mmp, tiled):
+    data = Path(tiled).read_bytes()
+    Path("cut.mmp").write_bytes(data[: mmpcodec.inspect(data).header.size])
+    refused = mmp("decode", "cut.mmp", "-o", "b.png", "--allow-partial")
+    assert refused.exit_code == 1
+    assert "tile 0, 64x64 at (0, 0): file has " in refused.stderr
+    assert not Path("b.png").exists()
+
+
+def test_counts_by_tiles_are_those_at_once(mmp, colours):
+    """A file is read tile by tile, standard input as a whole."""
+    options = ("-l", 20, "--tile", 64, "--preset", "photo", "--json")
+    by_tiles = json.loads(mmp("encode", "c.png", *options).stdout)
+    data = Path("c.png").read_bytes()
+    at_once = json.loads(mmp("encode", "-", "-o", "s.mmp", *options, input=data).stdout)
+    for name in ("bits", "leaves", "blocks", "modes"):
+        assert by_tiles[name] == at_once[name]
+    assert sum(by_tiles["blocks"].values()) == sum(by_tiles["modes"].values()) > 0
 
 
 @pytest.mark.parametrize("size", ["63", "-1", "x", str((1 << 24) + 1)])

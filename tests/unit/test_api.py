@@ -63,6 +63,9 @@ def test_unsupported_pictures_are_refused(array, says):
         ({"dictionary": "on"}, "dictionary = 'on': must be True or False"),
         ({"colour": 1}, "unknown option 'colour'"),
         ({"threads": 0}, "threads = 0"),
+        ({"progress": 3}, "progress = 3: must be None or a callable"),
+        ({"tile_size": 63}, "tile_size = 63: must be from 64 to 16777216"),
+        ({"tile_size": 0.0}, "tile_size = 0.0: must be an integer"),
         ({"backend": "gpu"}, "backend = 'gpu': must be one of auto"),
         ({"backend": ["cpu"]}, "must be one of auto"),
     ],
@@ -84,6 +87,29 @@ def test_array_likes_and_strides():
     read_only = PICTURE[::2, ::-3].copy()
     read_only.flags.writeable = False
     assert mmpcodec.encode(read_only) == expected
+
+
+def test_numbers_of_numpy_are_those_of_python():
+    plain = mmpcodec.encode(
+        PICTURE, 24, preset="photo", effort=1, tile_size=64, templates=1, threads=1
+    )
+    numbers = {
+        "effort": np.int64(1),
+        "tile_size": np.uint16(64),
+        "templates": np.int32(1),
+        "threads": np.int8(1),
+        "depth": np.uint8(8),
+    }
+    assert mmpcodec.encode(PICTURE, np.float32(24), preset="photo", **numbers) == plain
+    params = EncodeParams.from_options(np.int64(24), preset="photo", effort=np.int64(1))
+    assert (type(params.lam), type(params.effort)) == (float, int)
+    assert mmpcodec.encode(PICTURE, quality=np.int16(50)) == mmpcodec.encode(PICTURE, quality=50)
+
+
+def test_byte_order_does_not_matter():
+    deep = PICTURE.astype(np.uint16) * 257
+    swapped = deep.astype(deep.dtype.newbyteorder())
+    assert mmpcodec.encode(swapped, 0) == mmpcodec.encode(deep, 0)
 
 
 @pytest.mark.parametrize("wrap", [bytes, bytearray, memoryview, np.frombuffer])

@@ -15,9 +15,9 @@ from picture_files import COLOUR, DEEP, EXIF, FILES, GRAY, file_of
 from PIL import Image
 
 from mmpcodec import DecodeLimits, MissingExtra, ParameterError, PictureError, pictures
+from mmpcodec.codec.depths import sample_type
 from mmpcodec.metadata import KINDS, Metadata, Resolution
 from mmpcodec.pictures import Picture
-from mmpcodec.pictures.picture import type_of
 
 METADATA = Metadata(
     icc=b"profile" * 9,
@@ -56,7 +56,7 @@ def same(found, picture, *, metadata):
 @pytest.mark.parametrize("format", pictures.FORMATS)
 def test_every_depth_and_colour_comes_back(format, planes, depth):
     rng = np.random.default_rng(17 * depth + planes)
-    samples = rng.integers(0, 1 << depth, (5, 7, planes)).astype(type_of(depth))
+    samples = rng.integers(0, 1 << depth, (5, 7, planes)).astype(sample_type(depth))
     picture = Picture(samples[..., 0] if planes == 1 else samples, depth)
     if planes not in HOLDS[format]:
         with pytest.raises(ParameterError, match=f"format = '{format}' for .*: must be one of "):
@@ -77,7 +77,7 @@ def test_any_samples_come_back(data):
     depth, planes = data.draw(st.integers(1, 16)), data.draw(st.integers(1, 4))
     shape = (data.draw(st.integers(1, 9)), data.draw(st.integers(1, 19)), planes)
     values = st.integers(0, (1 << depth) - 1)
-    samples = data.draw(arrays(type_of(depth), shape[: 2 + (planes > 1)], elements=values))
+    samples = data.draw(arrays(sample_type(depth), shape[: 2 + (planes > 1)], elements=values))
     picture = Picture(samples, depth)
     for format in ("pam", "png", "tif"):
         same(pictures.from_bytes(pictures.to_bytes(picture, format)), picture, metadata=Metadata())
@@ -86,7 +86,7 @@ def test_any_samples_come_back(data):
 @pytest.mark.parametrize("planes", [1, 3])
 @pytest.mark.parametrize("depth", [1, 8, 12])
 def test_png_and_tiff_hold_metadata(planes, depth):
-    samples = np.full((4, 5, planes), 1, type_of(depth))
+    samples = np.full((4, 5, planes), 1, sample_type(depth))
     picture = Picture(samples[..., 0] if planes == 1 else samples, depth, METADATA)
     for format in ("png", "tif"):
         assert pictures.lost(picture, format) == ()

@@ -58,6 +58,7 @@ def test_areas():
     assert a.common(Area(40, 20, 5, 5)) is None
     assert str(a) == "30x40 at (10, 20)"
     assert check_region([1, 2, 3, 4], 6, 4) == Area(1, 2, 3, 4)
+    assert check_region(np.array([1, 2, 3, 4]), 6, 4) == Area(1, 2, 3, 4)
     with pytest.raises(ParameterError, match=r"region = 3x4 at \(2, 2\): must have pixels and lie"):
         check_region((2, 2, 3, 4), 6, 4)
     with pytest.raises(ParameterError, match="must be four integers"):
@@ -143,6 +144,32 @@ def test_bad_tiles_are_reported_and_the_others_shown(data, backend):
         mmpcodec.decode(bytes(changed), backend=backend)
 
 
+def test_a_region_of_a_cut_file_needs_its_own_tiles_only(data):
+    header = mmpcodec.inspect(data).header
+    cut = data[: header.tile_offsets[3] - 1]
+    np.testing.assert_array_equal(
+        mmpcodec.decode(cut, region=(0, 0, 128, 64)), mmpcodec.decode(data)[:64, :128]
+    )
+    with pytest.raises(mmpcodec.TruncatedStream, match=r"tile 2, 64x64 at \(128, 0\)"):
+        mmpcodec.decode(cut, region=(0, 0, 129, 64))
+
+
+def test_a_file_without_a_good_tile_is_refused(data):
+    header = mmpcodec.inspect(data).header
+    with pytest.raises(mmpcodec.TruncatedStream, match=r"tile 0, 64x64 at \(0, 0\)"):
+        mmpcodec.inspect(data[: header.size], decode=True, allow_partial=True)
+    found = mmpcodec.inspect(data[: header.size], allow_partial=True)
+    assert [bad.tile.number for bad in found.bad_tiles] == list(range(12))
+
+
+def test_what_follows_the_last_tile(data):
+    with pytest.raises(mmpcodec.CorruptStream, match="3 bytes follow the last tile"):
+        mmpcodec.inspect(data + b"end")
+    found = mmpcodec.inspect(data + b"end", decode=True, allow_partial=True)
+    assert not found.bad_tiles
+    np.testing.assert_array_equal(found.samples, mmpcodec.decode(data))
+
+
 def test_progress_counts_all_tiles_and_cancels(data):
     told = []
     mmpcodec.encode(
@@ -188,7 +215,7 @@ def test_by_parts_gives_the_same_file(monkeypatch):
     assert (found.size, parts.largest) == (len(expected), 64 * 64 * 3)
     assert told[-1][0] == told[-1][1]
     whole = mmpcodec.encode_picture(PICTURE, params, tile_size=64)
-    for name, bits in found.bits.items():
+    for name, bits in found.totals.bits.items():
         assert bits == pytest.approx(sum(layer.trace.bits[name] for layer in whole.layers))
 
 
