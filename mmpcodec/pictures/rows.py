@@ -13,6 +13,7 @@ from mmpcodec.metadata import Metadata
 from mmpcodec.params import DecodeLimits
 from mmpcodec.pictures import netpbm, npy, reading, tiff
 from mmpcodec.pictures.guards import check_part, check_size, damage_told
+from mmpcodec.pictures.mapping import Mapping
 from mmpcodec.pictures.picture import Picture
 from mmpcodec.pictures.tiff_reader import TiffReader
 
@@ -104,8 +105,10 @@ def _npy_reader(path: Path, header: npy.Header, size: int, limits: DecodeLimits)
     check_size(header.shape[1], header.shape[0], name, _UNLIMITED)
     npy.check_end(size, header, name)
     order: Literal["C", "F"] = "F" if header.order == "F" else "C"
-    samples = np.memmap(path, header.kind, "r", header.start, header.shape, order)
-    return MappedReader(samples, (1 << header.depth) - 1, header.depth, Metadata(), name, limits)
+    with path.open("rb") as stream:
+        samples = Mapping(stream, header.kind, header.shape, header.start, order)
+    most = (1 << header.depth) - 1
+    return MappedReader(samples, header.shape, most, header.depth, Metadata(), name, limits)
 
 
 def _netpbm_reader(path: Path, header: netpbm.Header, size: int, limits: DecodeLimits) -> Reader:
@@ -115,8 +118,9 @@ def _netpbm_reader(path: Path, header: netpbm.Header, size: int, limits: DecodeL
     with path.open("rb") as stream:
         stream.seek(min(end, size))
         netpbm.check_end(size, end, stream.read(netpbm.TAIL), name)
-    samples = np.memmap(path, header.kind, "r", header.start, header.shape)
-    return MappedReader(samples, header.maxval, header.depth, header.metadata, name, limits)
+        samples = Mapping(stream, header.kind, header.shape, header.start)
+    of_file = header.shape, header.maxval, header.depth, header.metadata
+    return MappedReader(samples, *of_file, name, limits)
 
 
 _UNLIMITED = DecodeLimits(1 << 62, 1 << 62)
@@ -127,7 +131,8 @@ class MappedReader:
 
     Parameters
     ----------
-    samples : memory map
+    samples : Mapping
+    shape : tuple of int
     maxval : int
         Largest sample that the file may have.
     depth : int
@@ -140,14 +145,15 @@ class MappedReader:
 
     def __init__(
         self,
-        samples: np.ndarray,
+        samples: Mapping,
+        shape: tuple[int, ...],
         maxval: int,
         depth: int,
         metadata: Metadata,
         name: str,
         limits: DecodeLimits,
     ):
-        self.shape = samples.shape
+        self.shape = shape
         self.depth = depth
         self.metadata = metadata
         self.name = name
@@ -158,7 +164,7 @@ class MappedReader:
     def read(self, rows: slice, columns: slice) -> np.ndarray:
         """Samples of a part of the picture; see ``Reader.read``."""
         rows, columns = check_part(self.shape, rows, columns, self.name, self._limits)
-        samples = np.array(self._samples[rows, columns]).view(np.ndarray)
+        samples = self._samples.read((rows, columns))
         if samples.dtype == bool:
             samples = samples.view(np.uint8)
         netpbm.check_levels(samples, self._maxval, self.name)

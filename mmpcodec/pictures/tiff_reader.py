@@ -5,9 +5,7 @@ than a strip or tile can hold.
 """
 
 import contextlib
-import io
 import logging
-import mmap
 import os
 from collections.abc import Iterator
 from typing import Any, BinaryIO
@@ -26,6 +24,7 @@ from mmpcodec.pictures.guards import (
     damaged,
     library,
 )
+from mmpcodec.pictures.mapping import Mapping
 
 NONE, JPEG = 1, 7
 # CCITT, LZW, deflate by two numbers, PackBits and Zstandard.
@@ -137,7 +136,7 @@ class TiffReader:
         self._stream.seek(place)
         return self._stream.read(size)
 
-    def _mapping(self) -> np.ndarray | None:
+    def _mapping(self) -> Mapping | None:
         """The samples as they lie in the file, if they lie there as in memory."""
         page = self._page
         plain = page.compression == NONE and page.predictor == 1 and page.fillorder == 1
@@ -151,15 +150,10 @@ class TiffReader:
         held = self._stream.seek(0, os.SEEK_END)
         if start + size > held:
             raise damaged(self.name, f"holds {held} bytes, {start + size} are needed")
-        data: Any
-        if isinstance(self._stream, io.BytesIO):
-            data = self._stream.getbuffer()
-        else:
-            data = mmap.mmap(self._stream.fileno(), 0, access=mmap.ACCESS_READ)
-        samples = np.frombuffer(data, kind, size // kind.itemsize, start)
+        shape = (page.imagelength, page.imagewidth, planes)
         if self._planar:
-            return np.moveaxis(samples.reshape(planes, page.imagelength, page.imagewidth), 0, 2)
-        return samples.reshape(page.imagelength, page.imagewidth, planes)
+            shape = (planes, page.imagelength, page.imagewidth)
+        return Mapping(self._stream, kind, shape, start)
 
     def _check_segments(self) -> None:
         page, name = self._page, self.name
@@ -188,8 +182,11 @@ class TiffReader:
         """Samples of a part of the picture; see ``Reader.read``."""
         rows, columns = check_part(self.shape, rows, columns, self.name, self._limits)
         with damage_told(self.name):
+            if self._mapped is not None and self._planar:
+                planes = self._mapped.read((slice(None), rows, columns))
+                return self._as_shown(np.moveaxis(planes, 0, 2))
             if self._mapped is not None:
-                return self._as_shown(self._mapped[rows, columns])
+                return self._as_shown(self._mapped.read((rows, columns)))
             return self._as_shown(self._from_segments(rows, columns))
 
     def _as_shown(self, stored: np.ndarray) -> np.ndarray:
