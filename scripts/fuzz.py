@@ -12,11 +12,17 @@ import atheris
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-with atheris.instrument_imports():
+with atheris.instrument_imports(include=["mmpcodec", "mutate"]):
+    import numpy as np
     from mutate import repaired
 
     import mmpcodec
     from mmpcodec import pictures
+
+    # Much is imported when it is first used, and has to be before this block ends.
+    for preset in ("text", "mixed", "exact"):
+        coded = mmpcodec.encode(np.zeros((4, 4), np.uint8), preset=preset, backend="cpu")
+        pictures.to_bytes(mmpcodec.decode(coded), "png")
 
 LIMITS = mmpcodec.DecodeLimits(max_pixels=1 << 16, max_dimension=1 << 12)
 
