@@ -372,7 +372,7 @@ def transform(levels, h, w, sine, step, extra):
     """The residual of a block."""
     R, Q = levels.shape
     c = np.sign(levels) * np.minimum(32767, (abs(levels) * step + 1) >> 1)
-    D = basis(h, sine)[:R]
-    E = basis(w, sine)[:Q]
-    H = np.clip((D.T @ c + 2048) >> 12, -32767, 32767)
-    return (H @ E + 2 ** (14 - extra)) >> (15 - extra)
+    U = basis(h, sine)[:R]
+    V = basis(w, sine)[:Q]
+    H = np.clip((U.T @ c + 2048) >> 12, -32767, 32767)
+    return (H @ V + 2 ** (14 - extra)) >> (15 - extra)

@@ -258,13 +258,13 @@ class FittedPrediction:
         self.places += [(earlier, EARLIER[: (0, 6, 4)[q]]) for earlier in before]
         self.K = sum(len(places) for _, places in self.places)
         self.g = max(256, 3 * 2 ** (2 * b - 7)) if b >= 4 else 256
-        self.D = np.zeros((plane.width, self.K, self.K + 1), np.int64)
+        self.Q = np.zeros((plane.width, self.K, self.K + 1), np.int64)
 
     def begin_row(self):
         self.A = self.Z = 0
-        self.R = np.zeros_like(self.D)
+        self.R = np.zeros_like(self.Q)
         for column in range(self.plane.width - 1, 0, -1):
-            self.R[column - 1] = fade(self.R[column] + self.D[column])
+            self.R[column - 1] = fade(self.R[column] + self.Q[column])
 
     def fitted(self, row, column):
         r, k = row + ABOVE, column + BESIDE
@@ -277,14 +277,14 @@ class FittedPrediction:
             if plane is self.plane:
                 self.level = level
         self.u = np.array(u)
-        self.A = fade(self.A) + self.D[column]
+        self.A = fade(self.A) + self.Q[column]
         C = self.coefficients(fade(self.A + self.R[column]) + self.Z)
         fitted = 64 * self.level + ((sum(c * v for c, v in zip(C, u, strict=True)) + 128) >> 8)
         return limited(fitted, 0, 64 * self.plane.M)
 
     def learn(self, column, x):
         v = 256 * np.outer(self.u, np.append(self.u, x - self.level))
-        self.D[column] = fade(self.D[column]) + v
+        self.Q[column] = fade(self.Q[column]) + v
         self.Z = fade(self.Z + v)
 
     def coefficients(self, m):
