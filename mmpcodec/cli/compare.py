@@ -19,6 +19,7 @@ def compare(
         str | None,
         typer.Option(metavar="PNG", help="Draw the difference: gray is none, brighter is B."),
     ] = None,
+    depth: options.Depth = None,
     force: options.Force = False,
     as_json: options.Json = False,
 ) -> ExitCode:
@@ -38,12 +39,17 @@ def compare(
     from mmpcodec import pictures
     from mmpcodec.analysis.overlay import ERROR_GAIN, draw_error
     from mmpcodec.bench.metrics import measure
+    from mmpcodec.codec.planes import check_picture
 
-    first, second = (
-        pictures.from_bytes(output.read(name), output.shown(name, "stdin")).without_alpha()
-        for name in (a, b)
-    )
     names = [output.shown(name, "stdin") for name in (a, b)]
+    first, second = (
+        pictures.from_bytes(output.read(file), name).without_alpha()
+        for file, name in zip((a, b), names, strict=True)
+    )
+    if depth is not None:
+        first, second = (
+            pictures.Picture(*check_picture(one.samples, depth)) for one in (first, second)
+        )
     for what, one, other in (
         ("size", size_text(first.samples.shape), size_text(second.samples.shape)),
         ("level of white", first.white, second.white),

@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -66,6 +67,21 @@ def test_difference_of_deep_pictures_is_in_parts_of_white(mmp, folder):
     assert "largest error 257 of 65535" in mmp("compare", "deep.png", "other.png").stdout
     mmp("compare", "deep.png", "other.png", "--diff", "d.png")
     assert (pictures.read("d.png").samples == 132).all()
+
+
+def test_depth_of_what_does_not_say_it(mmp, folder):
+    """An NPY file of 16 bits may hold 12; the file that it is coded to says so."""
+    samples = np.random.default_rng(0).integers(0, 4096, (20, 30)).astype(np.uint16)
+    np.save("a.npy", samples)
+    mmp("encode", "a.npy", "-o", "a.mmp", "-l", 40, "--depth", 12, "--preset", "photo")
+    assert "level of white" in mmp("compare", "a.npy", "a.mmp").stderr
+    facts = json.loads(mmp("compare", "a.npy", "a.mmp", "--depth", 12, "--json").stdout)
+    errors = samples - mmpcodec.decode(Path("a.mmp").read_bytes()).astype(float)
+    assert facts["white"] == 4095
+    assert facts["psnr"] == pytest.approx(10 * np.log10(4095**2 / (errors**2).mean()))
+    refused = mmp("compare", "a.npy", "a.mmp", "--depth", 7)
+    assert refused.exit_code == 2
+    assert "depth = 7: the picture has a sample of " in refused.stderr
 
 
 def test_colour(mmp, folder):
