@@ -3,9 +3,10 @@
     python scripts/bench_transforms.py PICTURE... --out ROWS [--preset photo] [--jobs 2]
     python scripts/bench_forms.py table ROWS
 
-The middle 256x256 pixels of each picture. Each plane is coded as a gray picture of 8 bits, at
-lambda by what its error does to the mean over red, green and blue; 40 bytes are counted besides the
-payloads. OpenJPEG codes the same piece with its own transform, and libaom without subsampling.
+The middle 256x256 pixels of each picture, or those at `--at X,Y`. Each plane is coded as a gray
+picture of 8 bits, at lambda by what its error does to the mean over red, green and blue; 40 bytes
+are counted besides the payloads. OpenJPEG codes the same piece with its own transform, and libaom
+without subsampling.
 """
 
 import argparse
@@ -132,10 +133,13 @@ def ours(picture: pictures.Picture, variant: Variant, lam: float, preset: str, e
     return size + OTHER_BYTES, colours.astype(np.uint8)
 
 
-def measured(path: str, codec: str, point: float, preset: str, effort: int) -> dict[str, Any]:
+def measured(
+    path: str, place: tuple[int, int] | None, codec: str, point: float, preset: str, effort: int
+) -> dict[str, Any]:
     """A row as those of `bench_forms.py`; in a process of its own."""
     samples = pictures.read(path).without_alpha().samples
-    top, left = ((length - SIDE) // 2 for length in samples.shape[:2])
+    height, width = samples.shape[:2]
+    left, top = place or ((width - SIDE) // 2, (height - SIDE) // 2)
     piece = pictures.Picture.of(np.ascontiguousarray(samples[top : top + SIDE, left : left + SIDE]))
     if codec == "JPEG 2000":
         size, decoded = jpeg2000(piece, point)
@@ -155,19 +159,25 @@ def measured(path: str, codec: str, point: float, preset: str, effort: int) -> d
     }
 
 
+def place_of(text: str) -> tuple[int, int]:
+    x, y = map(int, text.split(","))
+    return x, y
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("pictures", nargs="+")
     parser.add_argument("--out", type=Path, default=Path("rows.jsonl"))
     parser.add_argument("--preset", default="photo")
     parser.add_argument("--effort", type=int, default=1)
+    parser.add_argument("--at", type=place_of, metavar="X,Y", help="first pixel of the piece")
     parser.add_argument("--jobs", type=int, default=None)
     args = parser.parse_args()
     points = [*product(VARIANTS, LAMBDAS), *product(["JPEG 2000"], RATIOS)]
     points += product(["AVIF 4:4:4, speed 6"], QUALITIES)
     with ProcessPoolExecutor(args.jobs) as pool, args.out.open("a") as out:
         rows = [
-            pool.submit(measured, path, codec, point, args.preset, args.effort)
+            pool.submit(measured, path, args.at, codec, point, args.preset, args.effort)
             for path in args.pictures
             for codec, point in points
         ]
