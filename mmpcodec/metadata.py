@@ -102,6 +102,10 @@ class Metadata:
         if white is not None and not (whole and 1 <= white <= MAX_WHITE):
             raise ParameterError(f"white = {white!r}: must be from 1 to {MAX_WHITE}, or None")
 
+    def at_depth(self, depth: int) -> "Metadata":
+        """The same without a white that samples of so many bits cannot reach."""
+        return replace(self, white=None) if self.white and self.white >> depth else self
+
     def kinds(self) -> tuple[str, ...]:
         """Names of what is there, of ``KINDS``."""
         return tuple(name for name in KINDS if getattr(self, name))

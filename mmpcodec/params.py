@@ -6,7 +6,7 @@ files that ask for more than the caller wants to give.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import IntEnum
 from numbers import Integral, Real
@@ -55,6 +55,7 @@ ALLOWED_WITH: dict[bool, dict[str, tuple[Sequence[int], str]]] = {
 """Values, and they in words, of what depends on prediction."""
 MAX_EFFORT = 9
 MAX_THREADS = 1024
+MAX_DEPTH = 16
 MIN_TILE_SIZE = 64
 MAX_TILE_SIZE = 1 << 24
 RATE_MODELS = ("adaptive", "log2")
@@ -84,6 +85,36 @@ def check_int(name: str, value: Any, low: int, high: int) -> int:
     if not low <= number <= high:
         raise ParameterError(f"{name} = {number}: must be from {low} to {high}")
     return number
+
+
+def check_number(name: str, value: Any, allowed: str, fits: Callable[[float], bool]) -> int | float:
+    """A value as a number of Python, if it is a finite one of any kind, and fits.
+
+    Raises
+    ------
+    ParameterError
+        When it is not; it says what is allowed.
+    """
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise ParameterError(f"{name} = {value!r}: must be a number, {allowed}")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not (math.isfinite(number) and fits(number)):
+        raise ParameterError(f"{name} = {value!r}: must be {allowed}")
+    return value if type(value) is int else number
+
+
+def check_lambda(lam: Any) -> int | float:
+    """A lambda as a number of Python.
+
+    Raises
+    ------
+    ParameterError
+        When it is not finite, or negative.
+    """
+    return check_number("lam", lam, "finite and not negative", lambda number: number >= 0)
 
 
 def fault_with(prediction: bool, name: str, value: int) -> str | None:
@@ -121,11 +152,10 @@ def lambda_of_quality(quality: float) -> float:
     >>> [lambda_of_quality(quality) for quality in (0, 50, 80, 90, 100)]
     [4092.0, 124.0, 12.0, 4.0, 0.0]
     """
-    if isinstance(quality, bool) or not isinstance(quality, Real):
-        raise ParameterError(f"quality = {quality!r}: must be a number from 0 to {MAX_QUALITY}")
-    if not 0 <= quality <= MAX_QUALITY:
-        raise ParameterError(f"quality = {quality!r}: must be from 0 to {MAX_QUALITY}")
-    return 4 * (2 ** ((MAX_QUALITY - float(quality)) / 10) - 1)
+    number = check_number(
+        "quality", quality, f"from 0 to {MAX_QUALITY}", lambda number: 0 <= number <= MAX_QUALITY
+    )
+    return 4 * (2 ** ((MAX_QUALITY - number) / 10) - 1)
 
 
 def check_threads(threads: int | None) -> int | None:
@@ -165,7 +195,11 @@ def check_tile_size(size: int) -> int:
 
 
 def _switch(name: str, value: Any) -> bool:
-    if value not in (False, True):
+    try:
+        known = value in (False, True)
+    except ValueError:  # of an array
+        known = False
+    if not known:
         raise ParameterError(f"{name} = {value!r}: must be True or False")
     return bool(value)
 
@@ -173,8 +207,8 @@ def _switch(name: str, value: Any) -> bool:
 def _partition(value: Any) -> Partition:
     if isinstance(value, str) and value.upper() in Partition.__members__:
         return Partition[value.upper()]
-    if isinstance(value, int) and value in list(Partition):
-        return Partition(value)
+    if isinstance(value, Integral) and value in list(Partition):
+        return Partition(int(value))
     names = ", ".join(name.lower() for name in Partition.__members__)
     raise ParameterError(f"partition = {value!r}: must be one of {names}")
 
@@ -323,10 +357,10 @@ def preset_names(preset: str, lam: float) -> tuple[str, ...]:
     ParameterError
         When there is no such preset.
     """
+    if not isinstance(preset, str) or preset not in (AUTO, *PRESETS):
+        raise ParameterError(f"preset = {preset!r}: must be one of {', '.join((AUTO, *PRESETS))}")
     if preset == AUTO:
         return tuple(name for name in TRIED if lam or not PRESETS[name].prediction)
-    if preset not in tuple(PRESETS):  # which any value can be looked up in
-        raise ParameterError(f"preset = {preset!r}: must be one of {', '.join((AUTO, *PRESETS))}")
     return (preset,)
 
 
@@ -368,13 +402,8 @@ class EncodeParams:
     candidates: tuple[Tools, ...] = ()
 
     def __post_init__(self):
-        if isinstance(self.lam, bool) or not isinstance(self.lam, Real):
-            raise ParameterError(f"lam = {self.lam!r}: must be a number")
-        if not isinstance(self.lam, (int, float)):
-            object.__setattr__(self, "lam", float(self.lam))
-        if not (math.isfinite(self.lam) and self.lam >= 0):
-            raise ParameterError(f"lam = {self.lam!r}: must be finite and not negative")
-        if self.rate_model not in RATE_MODELS:
+        object.__setattr__(self, "lam", check_lambda(self.lam))
+        if not isinstance(self.rate_model, str) or self.rate_model not in RATE_MODELS:
             raise ParameterError(
                 f"rate_model = {self.rate_model!r}: must be one of {', '.join(RATE_MODELS)}"
             )
@@ -401,6 +430,7 @@ class EncodeParams:
         ParameterError
             For an unknown preset or tool, or a value outside its range.
         """
+        lam = check_lambda(lam)
         names = preset_names(preset, lam)
         known = {field.name for field in fields(Tools)}
         unknown = sorted(set(tools) - known)

@@ -74,7 +74,7 @@ def get(
     BackendUnavailable
         When it cannot run here; a named backend never falls back to another.
     """
-    if name not in ("auto", *NAMES):
+    if not isinstance(name, str) or name not in ("auto", *NAMES):
         raise ParameterError(f"backend = {name!r}: must be one of auto, {', '.join(NAMES)}")
     candidates: tuple[str, ...] = HOST if name == "auto" else (name,)
     if name == "auto" and _pays_on_a_device(fragments, tools, depth):

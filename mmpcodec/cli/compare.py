@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,6 +10,10 @@ from mmpcodec.cli import options, output
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.plan import Job, check
 from mmpcodec.errors import ParameterError, PictureError
+from mmpcodec.params import MAX_DEPTH, check_int
+
+if TYPE_CHECKING:
+    from mmpcodec.pictures import Picture
 
 
 def compare(
@@ -28,6 +32,8 @@ def compare(
     Reads PNG, TIFF, PGM, PPM, PAM, BMP, JPEG, NPY and mmp files, gray and colours of up to 16 bits,
     and DICOM with the extra "dicom". Transparency is left out.
     """
+    if depth is not None:
+        check_int("depth", depth, 1, MAX_DEPTH)
     if a == b == output.STANDARD:
         raise ParameterError("-: only one of the two pictures can come from standard input")
     if diff not in (None, output.STANDARD) and not str(diff).lower().endswith(".png"):
@@ -39,7 +45,6 @@ def compare(
     from mmpcodec import pictures
     from mmpcodec.analysis.overlay import ERROR_GAIN, draw_error
     from mmpcodec.bench.metrics import measure
-    from mmpcodec.codec.planes import check_picture
 
     names = [output.shown(name, "stdin") for name in (a, b)]
     first, second = (
@@ -48,7 +53,7 @@ def compare(
     )
     if depth is not None:
         first, second = (
-            pictures.Picture(*check_picture(one.samples, depth)) for one in (first, second)
+            with_depth(one, name, depth) for one, name in zip((first, second), names, strict=True)
         )
     for what, one, other in (
         ("size", size_text(first.samples.shape), size_text(second.samples.shape)),
@@ -78,3 +83,21 @@ def compare(
 def size_text(shape: tuple[int, ...]) -> str:
     """Width, height and kind of a picture's samples."""
     return f"{shape[1]}x{shape[0]} {'gray' if len(shape) == 2 else 'colour'}"
+
+
+def with_depth(picture: "Picture", name: str, depth: int) -> "Picture":
+    """The picture whose samples have so many bits.
+
+    Raises
+    ------
+    PictureError
+        When they have more.
+    """
+    from mmpcodec.codec.planes import check_picture
+    from mmpcodec.pictures import Picture
+
+    try:
+        samples, depth = check_picture(picture.samples, depth)
+    except ParameterError as error:
+        raise PictureError(f"{name}: {error}") from error
+    return Picture(samples, depth, picture.metadata.at_depth(depth))

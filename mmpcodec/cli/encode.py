@@ -12,9 +12,16 @@ from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.large import encode_by_tiles
 from mmpcodec.cli.plan import Job, plan
 from mmpcodec.cli.printing import Printer, counted, finite, quality_text, tools_text
-from mmpcodec.errors import MmpError, ParameterError
+from mmpcodec.errors import MmpError
 from mmpcodec.metadata import Metadata
-from mmpcodec.params import AUTO, EncodeParams, check_median_radius, check_tile_size
+from mmpcodec.params import (
+    AUTO,
+    MAX_DEPTH,
+    EncodeParams,
+    check_int,
+    check_median_radius,
+    check_tile_size,
+)
 from mmpcodec.quantities import parse_bytes
 
 if TYPE_CHECKING:
@@ -124,8 +131,8 @@ def encode(
 
     if denoise is not None:
         check_median_radius(denoise, "denoise")
-    if depth is not None and not 1 <= depth <= 16:
-        raise ParameterError(f"depth = {depth}: must be from 1 to 16")
+    if depth is not None:
+        check_int("depth", depth, 1, MAX_DEPTH)
     check_tile_size(tile)
     Metadata().without(*(strip or ()))
     size = None if target_size is None else parse_bytes("target_size", target_size)

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -53,9 +53,7 @@ class Setting:
     def metadata(self, metadata: "Metadata") -> "Metadata":
         """What is kept of them; a white that the depth cannot hold is not."""
         kept = metadata.without(*self.strip)
-        if kept.white is not None and self.depth is not None and kept.white >> self.depth:
-            kept = replace(kept, white=None)
-        return kept
+        return kept if self.depth is None else kept.at_depth(self.depth)
 
     def read(self, job: Job) -> "Picture":
         """Read a picture."""

@@ -119,7 +119,7 @@ class Described:
             if blocks := [trace for trace in traces if trace.units is not None]:
                 yield from _block_lines(blocks)
         if self.map is not None:
-            yield from ("", *map_lines(self.map, found.tools.prediction))
+            yield from ("", *map_lines(self.map, found.layers[0].tools.prediction))
 
 
 def metadata_facts(metadata: "Metadata") -> dict[str, Any]:

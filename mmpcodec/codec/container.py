@@ -10,13 +10,12 @@ from functools import cached_property
 from itertools import accumulate
 
 from mmpcodec.codec import chunks
-from mmpcodec.codec.depths import MAX_DEPTH
 from mmpcodec.codec.forms import Form
 from mmpcodec.codec.numbers import CRC_BYTES, Fields, number
 from mmpcodec.codec.tiles import Tile, tile_count, tiles_of
 from mmpcodec.errors import BadMagic, CorruptStream, TruncatedStream, UnsupportedVersion
 from mmpcodec.metadata import Metadata
-from mmpcodec.params import MAX_TILE_SIZE, MIN_TILE_SIZE
+from mmpcodec.params import MAX_DEPTH, MAX_TILE_SIZE, MIN_TILE_SIZE
 
 MAGIC = b"\x89MMP\r\n\x1a\n"
 VERSION = 1

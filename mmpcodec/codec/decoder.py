@@ -77,9 +77,9 @@ class Inspection:
         return sum(layer.payload_bytes for layer in self.layers)
 
     @property
-    def tools(self) -> Tools:
-        """Of the first layer: of gray pictures without tiles the only one."""
-        return self.layers[0].tools
+    def tools(self) -> Tools | None:
+        """Of the first layer: of gray pictures without tiles the only one; None without a layer."""
+        return self.layers[0].tools if self.layers else None
 
     @property
     def trace(self) -> Trace | None:
@@ -109,8 +109,8 @@ def inspect(
         Decode it too, which gives samples and traces (bits by syntax element, leaf scales,
         dictionary sizes). Otherwise only headers and checksums are read.
     allow_partial : bool
-        Give bad tiles beside the good ones, as long as one is good; what follows the last tile is
-        left out of account.
+        Give bad tiles beside the good ones; what follows the last tile is left out of account. A
+        file, or a region, that is to be decoded must have a good one.
     region, limits, backend, threads, progress
         As of ``decode``.
 
@@ -121,6 +121,8 @@ def inspect(
     """
     threads = check_threads(threads)
     check_progress(progress)
+    if limits is not None and not isinstance(limits, DecodeLimits):
+        raise ParameterError(f"limits = {limits!r}: must be DecodeLimits or None")
     limits = limits or DecodeLimits()
     view = _viewed(data)
     header = container.read_header(view)
@@ -129,7 +131,8 @@ def inspect(
     whole = Area(0, 0, header.width, header.height)
     area = whole if region is None else check_region(region, header.height, header.width)
     grid = header.height, header.width, header.tile_size
-    _check_limits(area, spans_touching(area, *grid), limits)
+    what = "picture" if region is None else "region with the tiles that it touches"
+    _check_limits(what, area, spans_touching(area, *grid), limits)
     tiles = tiles_touching(area, *grid)
     streams: list[tuple[Tile, TileStream]] = []
     bad: list[BadTile] = []
@@ -233,14 +236,14 @@ def _viewed(data: Any) -> memoryview:
         ) from None
 
 
-def _check_limits(area: Area, spans: tuple[Spans, Spans], limits: DecodeLimits) -> None:
+def _check_limits(what: str, area: Area, spans: tuple[Spans, Spans], limits: DecodeLimits) -> None:
     """Compare what is to be decoded with the limits, before so many tiles are listed."""
     down, along = (sum(fragments_in((length, 1)) for _, (_, length) in axis) for axis in spans)
     padded = FRAGMENT_SIZE**2 * down * along
     if max(area.width, area.height) > limits.max_dimension or padded > limits.max_pixels:
         raise LimitExceeded(
             container.SECTION,
-            f"picture is {area.width}x{area.height}, {padded} pixels in whole fragments; limits "
+            f"{what} is {area.width}x{area.height}, {padded} pixels in whole fragments; limits "
             f"are {limits.max_dimension} a side and {limits.max_pixels} in all",
         )
 

@@ -8,7 +8,6 @@ import numpy as np
 
 BYTE = 8
 """Depth of samples that are bytes."""
-MAX_DEPTH = 16
 
 
 def extra_bits(depth: int) -> int:

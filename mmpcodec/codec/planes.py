@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 
 from mmpcodec.codec.container import MAX_DIMENSION
-from mmpcodec.codec.depths import BYTE, MAX_DEPTH, sample_type
+from mmpcodec.codec.depths import BYTE, sample_type
 from mmpcodec.codec.forms import Form
 from mmpcodec.devices import as_array, on_device
 from mmpcodec.errors import ParameterError
+from mmpcodec.params import MAX_DEPTH
 
 _SUPPORTED = (
     "supported are (height, width) arrays, and (height, width, 2 to 4), of uint8 or uint16 with "

@@ -1,10 +1,9 @@
 """What may be asked for in place of a lambda: a quality, a size or a PSNR."""
 
-import math
 from dataclasses import dataclass
 
 from mmpcodec.errors import ParameterError
-from mmpcodec.params import lambda_of_quality
+from mmpcodec.params import check_int, check_number, lambda_of_quality
 from mmpcodec.quantities import MAX_BYTES
 
 DEFAULT_LAMBDA = 32.0
@@ -28,14 +27,14 @@ class Target:
     def __post_init__(self):
         if self.name not in ("size", "bpp", "psnr"):
             raise ParameterError(f"name = {self.name!r}: must be one of size, bpp, psnr")
-        kinds = int if self.name == "size" else (int, float)
-        if isinstance(self.value, bool) or not isinstance(self.value, kinds):
-            kind = "an integer" if self.name == "size" else "a number"
-            raise ParameterError(f"{self}: must be {kind}")
-        if self.name == "size" and not 1 <= self.value <= MAX_BYTES:
-            raise ParameterError(f"{self}: must be from 1 to {MAX_BYTES} bytes")
-        if not (math.isfinite(self.value) and self.value > 0):
-            raise ParameterError(f"{self}: must be finite and above 0")
+        full_name = f"target_{self.name}"
+        if self.name == "size":
+            value: float = check_int(full_name, self.value, 1, MAX_BYTES)
+        else:
+            value = check_number(
+                full_name, self.value, "finite and above 0", lambda number: number > 0
+            )
+        object.__setattr__(self, "value", value)
 
     def __str__(self):
         return f"target_{self.name} = {self.value!r}"

@@ -215,7 +215,7 @@ def check_levels(samples: np.ndarray, maxval: int, name: str) -> None:
     """
     highest = int(samples.max())
     if highest > maxval:
-        raise damaged(name, f"holds level {highest}, its maxval is {maxval}")
+        raise damaged(name, f"holds level {highest}, allowed is 0 to {maxval}")
 
 
 def to_bytes(picture: Picture, format: str) -> bytes:

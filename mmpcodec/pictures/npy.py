@@ -110,8 +110,8 @@ def plain(stored: np.ndarray, depth: int, name: str) -> np.ndarray:
     PictureError
         When a bool is neither 0 nor 1.
     """
-    if depth == 1 and (stored.view(np.uint8) > 1).any():
-        raise damaged(name, "a bool is neither 0 nor 1")
+    if depth == 1 and (highest := int(stored.view(np.uint8).max())) > 1:
+        raise damaged(name, f"holds level {highest}, allowed is 0 to 1")
     return np.array(stored, sample_type(depth), order="C")
 
 

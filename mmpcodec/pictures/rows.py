@@ -82,6 +82,8 @@ def opened(path: str | os.PathLike[str], *, limits: DecodeLimits | None = None) 
     """
     limits = limits or DecodeLimits()
     name = os.fspath(path)
+    if Path(path).exists() and not Path(path).is_file():  # a pipe can be read only once
+        return WholeReader(reading.read(path, limits=limits), name)
     try:
         with open(path, "rb") as stream:
             head = stream.read(HEAD)

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 import mmpcodec
-from mmpcodec.codec.depths import BYTE, MAX_DEPTH
+from mmpcodec.codec.depths import BYTE
 from mmpcodec.codec.forms import Form
 from mmpcodec.codec.targets import lambda_or_target
 from mmpcodec.devices import as_array
 from mmpcodec.errors import CorruptStream, ParameterError
-from mmpcodec.params import EncodeParams
+from mmpcodec.params import MAX_DEPTH, EncodeParams
 
 SECTION = "Container"
 LOSSLESS = 0.0
@@ -46,7 +46,7 @@ def check_options(
     Returns
     -------
     dict
-        Those that are not None.
+        Those that are not None, NumPy's numbers as those of Python, which JSON can hold.
 
     Raises
     ------
@@ -67,7 +67,11 @@ def check_options(
     if depth is not None and not any(depth in bits for bits in _BITS.values()):
         raise ParameterError(f"depth = {depth!r}: must be from 1 to {MAX_DEPTH}")
     given = {**rates, "depth": depth, **options}
-    return {name: value for name, value in given.items() if value is not None}
+    return {
+        name: value.item() if isinstance(value, np.generic) else value
+        for name, value in given.items()
+        if value is not None
+    }
 
 
 def check_type(kind: Any, depth: int | None = None) -> None:

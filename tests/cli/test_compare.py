@@ -7,6 +7,7 @@ from PIL import Image
 
 import mmpcodec
 from mmpcodec import pictures
+from mmpcodec.metadata import Metadata
 
 
 @pytest.fixture
@@ -80,8 +81,23 @@ def test_depth_of_what_does_not_say_it(mmp, folder):
     assert facts["white"] == 4095
     assert facts["psnr"] == pytest.approx(10 * np.log10(4095**2 / (errors**2).mean()))
     refused = mmp("compare", "a.npy", "a.mmp", "--depth", 7)
-    assert refused.exit_code == 2
-    assert "depth = 7: the picture has a sample of " in refused.stderr
+    assert refused.exit_code == 1
+    assert "a.npy: depth = 7: the picture has a sample of " in refused.stderr
+    assert mmp("compare", "a.npy", "a.mmp", "--depth", 17).exit_code == 2
+
+
+def test_depth_keeps_the_white_that_a_file_states(mmp, folder):
+    levels = np.arange(12).reshape(3, 4) * 80
+    for white in (1000, 4095):
+        metadata = Metadata(white=white if white == 1000 else None)
+        depth = white.bit_length()
+        picture = pictures.Picture(levels.astype(np.uint16), depth, metadata)
+        pictures.write(picture, f"{white}.pgm")
+    facts = json.loads(mmp("compare", "1000.pgm", "1000.pgm", "--depth", 12, "--json").stdout)
+    assert facts["white"] == 1000
+    refused = mmp("compare", "1000.pgm", "4095.pgm", "--depth", 12)
+    assert refused.exit_code == 1
+    assert "level of white of 1000.pgm is 1000 and of 4095.pgm 4095" in refused.stderr
 
 
 def test_colour(mmp, folder):

@@ -1,6 +1,8 @@
 """Colours, depths, metadata, tiles and regions from the command line."""
 
 import json
+import os
+import threading
 from fractions import Fraction
 from pathlib import Path
 
@@ -134,6 +136,16 @@ def test_tiles_are_those_of_the_library(tiled, colours):
 def test_tiles_from_standard_input(mmp, tiled):
     data = Path("c.png").read_bytes()
     mmp("encode", "-", "-o", "s.mmp", "-l", 20, "--tile", 64, "--preset", "photo", input=data)
+    assert Path("s.mmp").read_bytes() == Path(tiled).read_bytes()
+
+
+def test_tiles_of_a_pipe_with_a_name(mmp, tiled):
+    os.mkfifo("pipe")
+    writer = threading.Thread(target=Path("pipe").write_bytes, args=[Path("c.png").read_bytes()])
+    writer.start()
+    result = mmp("encode", "pipe", "-o", "s.mmp", "-l", 20, "--tile", 64, "--preset", "photo")
+    writer.join()
+    assert result.exit_code == 0, result.stderr
     assert Path("s.mmp").read_bytes() == Path(tiled).read_bytes()
 
 

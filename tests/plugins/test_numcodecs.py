@@ -59,6 +59,12 @@ def test_lossless_unless_asked():
     assert get().get_config() == {"id": "mmp", "lam": 0.0}
 
 
+def test_numbers_of_numpy_go_through_json():
+    config = get(quality=np.int64(90), effort=np.int8(3), post_filter=np.bool_(False)).get_config()
+    expected = {"id": "mmp", "quality": 90, "effort": 3, "post_filter": False}
+    assert json.loads(json.dumps(config)) == expected
+
+
 def test_config_goes_through_json():
     codec = get(target_psnr=40, depth=12, preset="photo", templates=1)
     config = json.loads(json.dumps(codec.get_config()))

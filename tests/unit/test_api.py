@@ -64,6 +64,14 @@ def test_unsupported_pictures_are_refused(array, says):
         ({"colour": 1}, "unknown option 'colour'"),
         ({"threads": 0}, "threads = 0"),
         ({"progress": 3}, "progress = 3: must be None or a callable"),
+        ({"lam": 10**400}, "lam = 10+: must be finite and not"),
+        ({"target_bpp": 10**400}, "target_bpp = 10+: must be finite"),
+        ({"target_psnr": float("nan")}, "target_psnr = nan: must be finite"),
+        ({"target_size": np.float32(9)}, "must be an integer from 1"),
+        ({"preset": np.array(["text", "photo"])}, "must be one of auto"),
+        ({"post_filter": np.array([1, 2])}, "must be True or False"),
+        ({"rate_model": np.array(["log2", "exact"])}, "must be one of adaptive"),
+        ({"backend": np.array(["cpu", "auto"])}, "must be one of auto"),
         ({"tile_size": 63}, "tile_size = 63: must be from 64 to 16777216"),
         ({"tile_size": 0.0}, "tile_size = 0.0: must be an integer"),
         ({"backend": "gpu"}, "backend = 'gpu': must be one of auto"),
@@ -103,7 +111,13 @@ def test_numbers_of_numpy_are_those_of_python():
     assert mmpcodec.encode(PICTURE, np.float32(24), preset="photo", **numbers) == plain
     params = EncodeParams.from_options(np.int64(24), preset="photo", effort=np.int64(1))
     assert (type(params.lam), type(params.effort)) == (float, int)
-    assert mmpcodec.encode(PICTURE, quality=np.int16(50)) == mmpcodec.encode(PICTURE, quality=50)
+    for name, value in (("quality", 50), ("target_size", 2000), ("target_bpp", 3)):
+        expected = mmpcodec.encode(PICTURE, preset="plain", **{name: value})
+        assert mmpcodec.encode(PICTURE, preset="plain", **{name: np.int16(value)}) == expected
+    for kind in (np.float32, np.float64):
+        found = mmpcodec.encode(PICTURE, preset="plain", target_psnr=kind(35))
+        assert found == mmpcodec.encode(PICTURE, preset="plain", target_psnr=35)
+    assert EncodeParams.from_options(1, preset="plain", partition=np.int64(1)).tools.partition == 1
 
 
 def test_byte_order_does_not_matter():
@@ -123,6 +137,11 @@ def test_decode_takes_any_buffer(wrap):
 def test_decode_refuses_numbers_of_threads(threads):
     with pytest.raises(ParameterError, match=f"threads = {threads}: must be"):
         mmpcodec.decode(b"", threads=threads)
+
+
+def test_decode_refuses_other_limits():
+    with pytest.raises(ParameterError, match="limits = 5: must be DecodeLimits or None"):
+        mmpcodec.decode(b"", limits=5)
 
 
 def test_decode_refuses_what_is_not_bytes():

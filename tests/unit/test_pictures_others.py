@@ -100,7 +100,7 @@ def bad_bool():
         (npy_of(GRAY[:0]), "is 9x0, a picture without pixels"),
         (npy_of(np.array([[{}]], object), allow_pickle=True), "type object; supported are"),
         (npy_of(GRAY)[:-1], "holds 181 bytes, 182 are needed"),
-        (bad_bool(), "a bool is neither 0 nor 1"),
+        (bad_bool(), "holds level 2, allowed is 0 to 1"),
         (npy_of(GRAY).replace(b"(6, 9)", b"(6, -9"), "is damaged or truncated"),
         (npy_of(GRAY)[:6] + b"\3" + npy_of(GRAY)[7:], "is damaged or truncated"),
     ],

@@ -121,7 +121,7 @@ def test_a_region_reads_only_its_tiles(data):
 def test_limits_are_those_of_the_region(data):
     small = DecodeLimits(max_pixels=64 * 64, max_dimension=64)
     assert mmpcodec.decode(data, region=(64, 64, 64, 64), limits=small).shape == (64, 64, 3)
-    with pytest.raises(LimitExceeded):
+    with pytest.raises(LimitExceeded, match="region with the tiles that it touches is 64x64, 8192"):
         mmpcodec.decode(data, region=(63, 64, 64, 64), limits=small)
     with pytest.raises(LimitExceeded):
         mmpcodec.decode(data, limits=small)
@@ -160,6 +160,7 @@ def test_a_file_without_a_good_tile_is_refused(data):
         mmpcodec.inspect(data[: header.size], decode=True, allow_partial=True)
     found = mmpcodec.inspect(data[: header.size], allow_partial=True)
     assert [bad.tile.number for bad in found.bad_tiles] == list(range(12))
+    assert (found.tools, found.trace) == (None, None)
 
 
 def test_what_follows_the_last_tile(data):
