@@ -48,13 +48,8 @@ def compare(
 
     names = [output.shown(name, "stdin") for name in (a, b)]
     first, second = (
-        pictures.from_bytes(output.read(file), name).without_alpha()
-        for file, name in zip((a, b), names, strict=True)
+        picture_of(file, name, depth) for file, name in zip((a, b), names, strict=True)
     )
-    if depth is not None:
-        first, second = (
-            with_depth(one, name, depth) for one, name in zip((first, second), names, strict=True)
-        )
     for what, one, other in (
         ("size", size_text(first.samples.shape), size_text(second.samples.shape)),
         ("level of white", first.white, second.white),
@@ -85,19 +80,22 @@ def size_text(shape: tuple[int, ...]) -> str:
     return f"{shape[1]}x{shape[0]} {'gray' if len(shape) == 2 else 'colour'}"
 
 
-def with_depth(picture: "Picture", name: str, depth: int) -> "Picture":
-    """The picture whose samples have so many bits.
+def picture_of(file: str, name: str, depth: int | None) -> "Picture":
+    """The picture of a file without its transparency, its samples of so many bits if that is given.
 
     Raises
     ------
     PictureError
-        When they have more.
+        When it is not readable, or its samples have more bits.
     """
+    from mmpcodec import pictures
     from mmpcodec.codec.planes import check_picture
-    from mmpcodec.pictures import Picture
 
+    picture = pictures.from_bytes(output.read(file), name).without_alpha()
+    if depth is None:
+        return picture
     try:
         samples, depth = check_picture(picture.samples, depth)
     except ParameterError as error:
         raise PictureError(f"{name}: {error}") from error
-    return Picture(samples, depth, picture.metadata.at_depth(depth))
+    return pictures.Picture(samples, depth, picture.metadata.at_depth(depth))

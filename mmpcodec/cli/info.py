@@ -1,7 +1,8 @@
 """``mmp info``: what mmp files hold."""
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from mmpcodec import Inspection
-    from mmpcodec.backends.base import Trace
+    from mmpcodec.backends.base import Totals, Trace
     from mmpcodec.codec.tile_encoder import LayerCoding
     from mmpcodec.metadata import Metadata
 
@@ -51,6 +52,13 @@ class Described:
     def traces(self) -> "list[Trace]":
         return [layer.trace for layer in self.found.layers if layer.trace is not None]
 
+    @cached_property
+    def totals(self) -> "Totals":
+        """Sums over all layers."""
+        from mmpcodec.backends.base import Totals
+
+        return Totals(self.traces)
+
     def as_dict(self) -> dict[str, Any]:
         """Facts for machines; 5x5 tables are rows by height and columns by width, largest first.
 
@@ -78,14 +86,14 @@ class Described:
             ],
         }
         if traces := self.traces:
-            facts["bits"] = _summed_bits(traces)
+            facts["bits"] = dict(self.totals.bits)
             if trees := [trace for trace in traces if trace.dictionary_sizes is not None]:
                 facts["dictionary_sizes"] = _by_scale(_sums(t.dictionary_sizes for t in trees))
                 facts["leaves"] = _by_scale(_sums(trace.leaves() for trace in trees))
                 facts["depths"] = _sums(trace.depths() for trace in trees)
             if blocks := [trace for trace in traces if trace.units is not None]:
                 facts["blocks"] = {kind: table.tolist() for kind, table in _blocks(blocks).items()}
-                facts["modes"] = _modes(blocks)
+                facts["modes"] = dict(self.totals.modes)
         if self.map is not None:
             facts["map"] = self.map
         return facts
@@ -112,12 +120,12 @@ class Described:
             yield f"bad      {bad.error}"
         if traces := self.traces:
             yield from ("", "bits by syntax element, and their share of the file")
-            for syntax, bits in _summed_bits(traces).items():
+            for syntax, bits in self.totals.bits.items():
                 yield f"{syntax:>9}{bits:12.0f}{bits / (8 * found.file_size):9.1%}"
             if trees := [trace for trace in traces if trace.dictionary_sizes is not None]:
                 yield from _tree_lines(trees)
             if blocks := [trace for trace in traces if trace.units is not None]:
-                yield from _block_lines(blocks)
+                yield from _block_lines(blocks, self.totals.modes)
         if self.map is not None:
             yield from ("", *map_lines(self.map, found.layers[0].tools.prediction))
 
@@ -181,25 +189,12 @@ def _sums(rows: Iterable[Any]) -> list[int]:
     return [int(sum(column)) for column in zip(*rows, strict=True)]
 
 
-def _summed_bits(traces: "Iterable[Trace]") -> dict[str, float]:
-    bits: dict[str, float] = {}
-    for trace in traces:
-        for syntax, count in trace.bits.items():
-            bits[syntax] = bits.get(syntax, 0.0) + count
-    return bits
-
-
 def _blocks(traces: "Sequence[Trace]") -> "dict[str, np.ndarray]":
     """Numbers of blocks by kind, of all layers."""
     import numpy as np
 
     each = [trace.blocks() for trace in traces]
     return {kind: np.sum([own[kind] for own in each], axis=0) for kind in each[0]}
-
-
-def _modes(traces: "Sequence[Trace]") -> dict[str, int]:
-    each = [trace.modes() for trace in traces]
-    return {mode: sum(own[mode] for own in each) for mode in each[0]}
 
 
 def _tree_lines(traces: "Sequence[Trace]") -> Iterator[str]:
@@ -212,12 +207,12 @@ def _tree_lines(traces: "Sequence[Trace]") -> Iterator[str]:
         yield f"{depth:9}{leaves:12}"
 
 
-def _block_lines(traces: "Sequence[Trace]") -> Iterator[str]:
+def _block_lines(traces: "Sequence[Trace]", modes: "Mapping[str, int]") -> Iterator[str]:
     for kind, table in _blocks(traces).items():
         yield from ("", f"{table.sum()} {kind} blocks, by height (rows) and width")
         yield from _table(table.tolist(), BLOCK_SIDES)
     yield from ("", "blocks by mode")
-    for mode, count in _modes(traces).items():
+    for mode, count in modes.items():
         yield f"{mode:>13}{count:12}"
 
 

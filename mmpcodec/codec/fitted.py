@@ -6,6 +6,8 @@ Source: section "Fitted prediction" of ``docs/format.md``; after B. Meyer and P.
 
 import numpy as np
 
+from mmpcodec.codec.integers import limited, truncated
+
 WEIGHT_BITS = 14
 MOST_WEIGHT = 1 << WEIGHT_BITS + 3
 MOST_FACTOR = 1 << 30
@@ -75,24 +77,15 @@ def fitted_weights(sums: np.ndarray, bits: int) -> list[int]:
         matrix[i, count] += ridge * weight >> 3
     rows = [[int(value) for value in row] for row in matrix >> shift]
     for i, pivot in enumerate(rows):
-        pivot[i:] = [_limited(value, MOST_VALUE) for value in pivot[i:]]
+        pivot[i:] = [limited(value, MOST_VALUE) for value in pivot[i:]]
         pivot[i] = max(pivot[i], 16)
         for r in range(i + 1, count):
-            factor = _limited(_quotient(pivot[r] << 16, pivot[i]), MOST_FACTOR)
+            factor = limited(truncated(pivot[r] << 16, pivot[i]), MOST_FACTOR)
             for j in range(r, count + 1):
                 rows[r][j] -= factor * pivot[j] >> 16
     weights = [0] * count
     for i in reversed(range(count)):
         rest = rows[i][count] << WEIGHT_BITS
         rest -= sum(rows[i][j] * weights[j] for j in range(i + 1, count))
-        weights[i] = _limited(_quotient(rest, rows[i][i]), MOST_WEIGHT)
+        weights[i] = limited(truncated(rest, rows[i][i]), MOST_WEIGHT)
     return weights
-
-
-def _quotient(a: int, b: int) -> int:
-    """a / b towards zero, b positive."""
-    return a // b if a >= 0 else -(-a // b)
-
-
-def _limited(value: int, most: int) -> int:
-    return min(max(value, -most), most)

@@ -18,6 +18,7 @@ from mmpcodec.codec.blocks import (
     Units,
 )
 from mmpcodec.codec.depths import BYTE, extra_bits, middle, most
+from mmpcodec.codec.integers import limited, truncated
 
 _STEEP = (32, 26, 21, 17, 13, 9, 5, 2)
 _HALF_TURN = (*_STEEP, 0, *(-slope for slope in reversed(_STEEP)))
@@ -279,25 +280,16 @@ def solved(sums: np.ndarray) -> list[int]:
     for i in range(count):
         m[i][i] += 256 * 60  # ridge: weights stay small where samples are alike
     for i in range(count):
-        m[i][i:] = [_limited(value, MOST_VALUE) for value in m[i][i:]]
+        m[i][i:] = [limited(value, MOST_VALUE) for value in m[i][i:]]
         m[i][i] = max(m[i][i], 256)
         for r in range(i + 1, count):
-            factor = _truncated(_limited(m[r][i], MOST_VALUE) << 16, m[i][i])
-            factor = _limited(factor, MOST_FACTOR)
+            factor = truncated(limited(m[r][i], MOST_VALUE) << 16, m[i][i])
+            factor = limited(factor, MOST_FACTOR)
             for k in range(i, count + 1):
                 m[r][k] -= factor * m[i][k] >> 16
     weights = [0] * count
     for i in reversed(range(count)):
         rest = sum(m[i][k] * weights[k] for k in range(i + 1, count))
-        weight = _truncated((m[i][count] << 12) - rest, m[i][i])
-        weights[i] = _limited(weight, MOST_WEIGHT)
+        weight = truncated((m[i][count] << 12) - rest, m[i][i])
+        weights[i] = limited(weight, MOST_WEIGHT)
     return weights
-
-
-def _limited(value: int, most: int) -> int:
-    return min(max(value, -most), most)
-
-
-def _truncated(dividend: int, divisor: int) -> int:
-    """Quotient by a positive number, rounded to zero."""
-    return dividend // divisor if dividend >= 0 else -(-dividend // divisor)

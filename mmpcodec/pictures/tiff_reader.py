@@ -190,12 +190,15 @@ class TiffReader:
             return self._as_shown(self._from_segments(rows, columns))
 
     def _as_shown(self, stored: np.ndarray) -> np.ndarray:
-        """Samples of (H, W, C) as they are stored, bright ones large and colours for indexes."""
+        """Samples of (H, W, C) as they are stored, bright ones large and colours for indexes.
+
+        The array is the reader's own, and may be changed.
+        """
         page = self._page
         if self._colours is not None:
             return self._colours[stored[..., 0]]
         found = stored[..., 0] if stored.shape[2] == 1 else stored
-        samples = np.array(found, sample_type(self.depth))
+        samples = found.astype(sample_type(self.depth), copy=False)
         if page.photometric == WHITE_IS_ZERO:
             gray = samples if samples.ndim == 2 else samples[..., 0]
             np.subtract((1 << page.bitspersample) - 1, gray, out=gray)
