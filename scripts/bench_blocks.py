@@ -17,10 +17,10 @@ import numpy as np
 from timing import median_seconds
 
 from mmpcodec import EncodeParams, pictures
-from mmpcodec.backends import cuda_blocks
 from mmpcodec.backends.base import Backend
 from mmpcodec.backends.cpu import CpuBackend
-from mmpcodec.backends.cuda import CudaBackend
+from mmpcodec.backends.cuda import blocks
+from mmpcodec.backends.cuda.backend import CudaBackend
 
 EFFORTS = (1, 3, 6, 9)
 WORKERS = (1, 4, 16)
@@ -60,7 +60,7 @@ def bench_pictures(loaded: dict[str, np.ndarray], lam: float) -> None:
 def bench_workers(picture: np.ndarray, lam: float) -> None:
     print("\n| workers of a picture | s |\n|---|---|")
     for workers in WORKERS:
-        with mock.patch.object(cuda_blocks, "MOST_WORKERS", workers):
+        with mock.patch.object(blocks, "MOST_WORKERS", workers):
             encode = partial(CudaBackend().encode, picture, params_of(lam))
             print(f"| {workers} | {median_seconds(encode, 1):.2f} |")
 

@@ -14,8 +14,8 @@ from datetime import date
 
 import numpy as np
 
-from mmpcodec.budget import Ladder, Point, budget_curve, compare, least_bytes
-from mmpcodec.devices import processors
+from mmpcodec.planning.budget import Ladder, Point, budget_curve, compare, least_bytes
+from mmpcodec.runtime.machine import processors
 
 PIXELS = 1 << 21
 SETS = ((4, 16, 20_000), (20, 10, 100_000), (50, 10, 400_000), (50, 16, 400_000))

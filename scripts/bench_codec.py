@@ -25,7 +25,7 @@ from timing import median_seconds
 import mmpcodec
 from mmpcodec import EncodeParams
 from mmpcodec.backends.cpu import CpuBackend
-from mmpcodec.codec.tile_encoder import TileEncoding, TileSource, encode_tiles
+from mmpcodec.codec.layer_choice import TileEncoding, TileSource, encode_tiles
 
 
 def psnr(picture: np.ndarray, decoded: np.ndarray) -> float:

@@ -21,11 +21,11 @@ import numpy as np
 from timing import median_seconds
 
 from mmpcodec import EncodeParams, pictures
-from mmpcodec.backends import cuda
 from mmpcodec.backends.cpu import CpuBackend
-from mmpcodec.backends.cuda import CudaBackend
-from mmpcodec.codec.fragments import fragments_in
-from mmpcodec.codec.scales import SCALES
+from mmpcodec.backends.cuda import trees
+from mmpcodec.backends.cuda.backend import CudaBackend
+from mmpcodec.reference.trees.fragments import fragments_in
+from mmpcodec.reference.trees.scales import SCALES
 
 BATCHES = (1, 2, 4, 8, 16, 64, 128)
 LARGE = (3072, 4096)
@@ -91,14 +91,14 @@ def bench_phases(picture: np.ndarray, lam: float) -> None:
     backend.encode(picture, params)
     cycles = backend.phase_cycles
     coding: list[float] = []
-    code = cuda._Group._code
+    code = trees.TreeGroup._code
 
     def timed(group: Any, first: int, i: int) -> None:
         start = time.perf_counter()
         code(group, first, i)
         coding.append(time.perf_counter() - start)
 
-    with mock.patch.object(cuda._Group, "_code", timed):
+    with mock.patch.object(trees.TreeGroup, "_code", timed):
         total = median_seconds(partial(CudaBackend().encode, picture, params))
         coding.clear()
         coded = CudaBackend().encode(picture, params)
@@ -132,7 +132,7 @@ def kernel_seconds(picture: np.ndarray, params: EncodeParams) -> float:
     import cupy
 
     spent: list[Any] = []
-    launch = cuda._Group._launch
+    launch = trees.TreeGroup._launch
 
     def timed(group: Any, first: int) -> Any:
         start = cupy.cuda.get_current_stream().record(cupy.cuda.Event())
@@ -140,7 +140,7 @@ def kernel_seconds(picture: np.ndarray, params: EncodeParams) -> float:
         spent.append((start, end))
         return end
 
-    with mock.patch.object(cuda._Group, "_launch", timed):
+    with mock.patch.object(trees.TreeGroup, "_launch", timed):
         CudaBackend(profile=0).encode(picture, params)
     return sum(cupy.cuda.get_elapsed_time(start, end) for start, end in spent) / 1000
 
@@ -193,12 +193,12 @@ def bench_launches(picture: np.ndarray, lam: float) -> None:
 
     params = EncodeParams(lam)
     print("\n| launches | ms |\n|---|---|")
-    usual = cuda.CHUNK
+    usual = trees.CHUNK
     for chunk in (1, 16, usual, fragments_in(picture.shape)):
-        cuda.CHUNK = chunk
+        trees.CHUNK = chunk
         seconds = median_seconds(partial(CudaBackend().encode, picture, params))
         print(f"| one for {chunk} fragments | {1000 * seconds:.1f} |")
-    cuda.CHUNK = usual
+    trees.CHUNK = usual
     empty = cupy.RawKernel('extern "C" __global__ void empty() {}', "empty")
     empty((132,), (1024,), ())
     stream = cupy.cuda.Stream(non_blocking=True)

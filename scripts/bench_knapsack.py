@@ -325,7 +325,7 @@ def bench_device(judges: bool) -> None:
     """The cuda backend, beside cpu."""
     import cupy
 
-    from mmpcodec.backends.cuda import CudaBackend
+    from mmpcodec.backends.cuda.backend import CudaBackend
 
     print(f"{date.today()}, {CudaBackend().describe()}")
     bench_paper()

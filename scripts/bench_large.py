@@ -21,8 +21,8 @@ import numpy as np
 import tifffile
 
 from mmpcodec import pictures
-from mmpcodec.backends.cuda import CudaBackend
-from mmpcodec.devices import processors
+from mmpcodec.backends.cuda.backend import CudaBackend
+from mmpcodec.runtime.machine import processors
 
 PART = 512
 

@@ -147,7 +147,7 @@ def bench_device() -> None:
     """The cuda backend: values on the device, and from host memory."""
     import cupy
 
-    from mmpcodec.backends.cuda import CudaBackend
+    from mmpcodec.backends.cuda.backend import CudaBackend
 
     print(f"{date.today()}, {CudaBackend().describe()}\n")
     print("| int32 matrix | on the device ms | from host memory ms | cell steps/s | as cpu |")

@@ -121,7 +121,7 @@ def bench_device(side: int) -> None:
     import cupy
     from cupyx.scipy import ndimage
 
-    from mmpcodec.backends.cuda import CudaBackend
+    from mmpcodec.backends.cuda.backend import CudaBackend
 
     def waited(filtered: Filter, picture: Any, size: int) -> None:
         filtered(picture, size)

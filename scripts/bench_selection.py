@@ -73,7 +73,7 @@ def bench_processor() -> None:
 def bench_device() -> None:
     import cupy
 
-    from mmpcodec.backends.cuda import CudaBackend
+    from mmpcodec.backends.cuda.backend import CudaBackend
 
     print(f"{date.today()}, {CudaBackend().describe()}\n")
     print("| values | type | median ms | GB/s | cupy.partition ms | from host memory ms |")

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.devices import processors
+from mmpcodec.runtime.machine import processors
 from mmpcodec.solvers.subset_sum import all_sums, cpu, subset_sum
 from mmpcodec.solvers.subset_sum.methods import DENSE_STEP
 from mmpcodec.solvers.subset_sum.quick import greedy
@@ -355,7 +355,7 @@ def bench_device_all_sums() -> None:
 
 
 def bench_device() -> None:
-    from mmpcodec.backends.cuda import CudaBackend
+    from mmpcodec.backends.cuda.backend import CudaBackend
 
     print(f"{date.today()}, {CudaBackend().describe()}, {processors()} processors\n")
     bench_first_calls()

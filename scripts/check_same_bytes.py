@@ -15,7 +15,7 @@ from typing import Any
 
 from mmpcodec import EncodeParams, pictures
 from mmpcodec.backends.cpu import CpuBackend
-from mmpcodec.backends.cuda import CudaBackend
+from mmpcodec.backends.cuda.backend import CudaBackend
 
 LAMBDAS = (0, 1, 10, 16, 24, 32, 64, 128, 512)
 TREES = {

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import mmpcodec
-from mmpcodec.codec import container, layers
-from mmpcodec.codec.forms import Layout
-from mmpcodec.codec.layers import Layer, depth_of
-from mmpcodec.params import TREE_TOOLS, Tools
+from mmpcodec.format import container, layers
+from mmpcodec.format.layers import Layer, depth_of
+from mmpcodec.format.layouts import Layout
+from mmpcodec.tools import TREE_TOOLS, Tools
 
 VECTORS = Path(__file__).parents[1] / "tests" / "conformance" / "v1"
 MOST_SIDE = 80

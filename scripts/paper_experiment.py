@@ -15,7 +15,8 @@ from pathlib import Path
 
 from mmpcodec import backends, pictures
 from mmpcodec.bench import plot
-from mmpcodec.bench.codecs import Codec, ours
+from mmpcodec.bench.codecs.base import Codec
+from mmpcodec.bench.codecs.ours import ours
 from mmpcodec.bench.curves import Curve, delta, grouped
 from mmpcodec.bench.results import Results, Row, sha256_of
 from mmpcodec.bench.sweep import Picture, sweep, warm_up

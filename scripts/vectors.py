@@ -23,7 +23,7 @@ from PIL import Image
 
 import mmpcodec
 from mmpcodec import EncodeParams, FormatError
-from mmpcodec.codec.container import Header
+from mmpcodec.format.container import Header
 from mmpcodec.metadata import Metadata, Resolution
 from mmpcodec.pictures import Picture, to_bytes
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from mmpcodec import EncodeParams, Partition, Tools
-from mmpcodec.params import FRAGMENT_SIZES, MAX_STEP, MAX_TEMPLATES, TREE_TOOLS
+from mmpcodec.tools import FRAGMENT_SIZES, MAX_STEP, MAX_TEMPLATES, TREE_TOOLS
 
 LAMBDAS = (0, 1, 8, 32, 128, 512)
 

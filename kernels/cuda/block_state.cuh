@@ -1,6 +1,6 @@
 // What the device holds of a picture while it is encoded by predicted blocks.
 //
-// mmpcodec/backends/block_state.py lays the same structures out; a test compares the sizes.
+// mmpcodec/backends/cuda/blocks_state.py lays the same structures out; a test compares the sizes.
 #pragma once
 
 #include "../shared/block_models.h"

@@ -1,6 +1,6 @@
 // What the device holds of a picture while it is encoded.
 //
-// mmpcodec/backends/device_state.py lays the same structures out; a test compares the sizes.
+// mmpcodec/backends/cuda/trees_state.py lays the same structures out; a test compares the sizes.
 #pragma once
 
 #include "../shared/classes.h"

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.backends import kernels
-from mmpcodec.backends.cuda import rate_table
-from mmpcodec.backends.device_state import (
+from mmpcodec.backends.cuda.trees import rate_table
+from mmpcodec.backends.cuda.trees_state import (
     CELLS,
     MAX_NODES,
     NODE_DTYPE,
@@ -21,7 +20,9 @@ from mmpcodec.backends.device_state import (
     plan_dictionaries,
     scale_places,
 )
-from mmpcodec.codec.costmap import (
+from mmpcodec.params import EncodeParams
+from mmpcodec.reference.entropy.rates import LOG2
+from mmpcodec.reference.trees.costs import (
     COST_FRACTION_BITS,
     MAP_SIZE,
     NO_COST,
@@ -29,12 +30,12 @@ from mmpcodec.codec.costmap import (
     map_region,
     segments_of,
 )
-from mmpcodec.codec.dictionary import CELL_SIZE, Dictionary
-from mmpcodec.codec.fragments import padded_shape
-from mmpcodec.codec.models import FLAG_CONTEXTS, LOG2, Models
-from mmpcodec.codec.scales import FRAGMENT_SIZE, SCALES, Scale, reachable_scales
-from mmpcodec.codec.segments import Node, Segment
-from mmpcodec.params import EncodeParams
+from mmpcodec.reference.trees.dictionary import CELL_SIZE, Dictionary
+from mmpcodec.reference.trees.fragments import padded_shape
+from mmpcodec.reference.trees.models import FLAG_CONTEXTS, Models
+from mmpcodec.reference.trees.scales import FRAGMENT_SIZE, SCALES, Scale, reachable_scales
+from mmpcodec.reference.trees.segments import Node, Segment
+from mmpcodec.runtime import kernels
 
 NO_KEY = np.uint64(0xFFFFFFFFFFFFFFFF)
 

@@ -11,7 +11,7 @@ from strategies import CONTENT, LAMBDAS, encode_params, pictures
 from mmpcodec import PRESETS, EncodeParams
 from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.backends.reference import ReferenceBackend
-from mmpcodec.codec.dictionary import MAX_TOTAL
+from mmpcodec.reference.entropy.rates import MAX_TOTAL
 
 REFERENCE = ReferenceBackend()
 CANDIDATES = [(level, threads) for level in CpuBackend.levels() for threads in (1, 2, 5)]

@@ -11,13 +11,13 @@ from strategies import CONTENT, block_params, pictures, woven
 from mmpcodec import EncodeParams, FormatError
 from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.backends.reference import ReferenceBackend
-from mmpcodec.codec.block_coder import BlockPicture, code_block, code_flag
-from mmpcodec.codec.block_survey import possible_flags
-from mmpcodec.codec.blocks import TEMPLATES, TREE, Block, is_outside
-from mmpcodec.codec.scales import LEAF
-from mmpcodec.codec.symbols import SymbolWriter
-from mmpcodec.codec.syntax import BLOCK_SYNTAX
-from mmpcodec.params import PRESETS
+from mmpcodec.reference.blocks.coder import BlockPicture, code_block, code_flag
+from mmpcodec.reference.blocks.partition import TEMPLATES, TREE, Block, is_outside
+from mmpcodec.reference.blocks.search.survey import possible_flags
+from mmpcodec.reference.entropy.symbols import SymbolWriter
+from mmpcodec.reference.entropy.syntax import BLOCK_SYNTAX
+from mmpcodec.reference.trees.scales import LEAF
+from mmpcodec.tools import PRESETS
 
 REFERENCE, CPU = ReferenceBackend(), CpuBackend()
 

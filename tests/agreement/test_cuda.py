@@ -10,11 +10,11 @@ from test_backends import assert_same
 
 import mmpcodec
 from mmpcodec import EncodeParams, LimitExceeded, pictures
-from mmpcodec.backends import cuda
 from mmpcodec.backends.cpu import CpuBackend
-from mmpcodec.backends.cuda import CudaBackend
-from mmpcodec.backends.device_state import trees_dtype
-from mmpcodec.codec.dictionary import MAX_TOTAL
+from mmpcodec.backends.cuda import trees
+from mmpcodec.backends.cuda.backend import CudaBackend
+from mmpcodec.backends.cuda.trees_state import trees_dtype
+from mmpcodec.reference.entropy.rates import MAX_TOTAL
 
 pytestmark = pytest.mark.gpu
 
@@ -72,12 +72,12 @@ def test_single_tools(options, content):
 
 def test_many_insertions_go_through_the_room_of_few(monkeypatch):
     """More elements are replaced than there is room to tell the host of at once."""
-    monkeypatch.setattr(cuda, "CHUNK", 2)
+    monkeypatch.setattr(trees, "CHUNK", 2)
     options = {"dictionary_limit": 300, "displaced_blocks": 4, "redundancy_radius": 0}
     params = EncodeParams.from_options(1, preset="text", **options)
     picture = CONTENT["noise"](np.random.default_rng(1), 64, 64)
-    trees = trees_dtype(cuda.CHUNK, params.tools)
-    assert trees["first_class"].shape[1] < 3000 < 16 * 240
+    layout = trees_dtype(trees.CHUNK, params.tools)
+    assert layout["first_class"].shape[1] < 3000 < 16 * 240
     check(picture, params)
 
 
@@ -117,7 +117,7 @@ def test_sizes_of_blocks(content, shape, least_squares):
 
 @pytest.mark.parametrize("workers", [1, 2, 4, 8, 16])
 def test_any_number_of_workers(workers, monkeypatch):
-    monkeypatch.setattr("mmpcodec.backends.cuda_blocks.MOST_WORKERS", workers)
+    monkeypatch.setattr("mmpcodec.backends.cuda.blocks.MOST_WORKERS", workers)
     picture = pictures.read(IMAGES[0]).samples[:150, :170].copy()
     check(picture, EncodeParams.from_options(30, preset="photo"))
 
@@ -171,7 +171,7 @@ def test_device_bytes_count_what_is_allocated():
         params = EncodeParams.from_options(9, preset=preset)
         CudaBackend().encode(plane, params)  # the table of rates stays
         pool.free_all_blocks()
-        needed = cuda.device_bytes(plane.shape, params)
+        needed = trees.device_bytes(plane.shape, params)
         # CuPy rounds each array up to 512 bytes.
         pool.set_limit(size=pool.used_bytes() + needed + 8 * 512)
         try:

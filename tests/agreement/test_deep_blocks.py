@@ -9,7 +9,7 @@ from strategies import CONTENT, deep_pictures, deepened, natural, predicted_para
 from mmpcodec import EncodeParams, FormatError
 from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.backends.reference import ReferenceBackend
-from mmpcodec.codec.blocks import LEAST_SQUARES, TEMPLATES
+from mmpcodec.reference.blocks.partition import LEAST_SQUARES, TEMPLATES
 
 REFERENCE, CPU = ReferenceBackend(), CpuBackend()
 

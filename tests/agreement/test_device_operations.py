@@ -5,14 +5,14 @@ import pytest
 from strategies import CONTENT
 
 from mmpcodec.backends.device_operations import DeviceOperations, keys_of, split_keys
-from mmpcodec.codec import dictionary as reference
-from mmpcodec.codec.costmap import cost_map, index_costs, segments_of
-from mmpcodec.codec.displaced import learn_displaced
-from mmpcodec.codec.models import Models
-from mmpcodec.codec.scales import LEAF, OUTSIDE, SCALES, rescale
-from mmpcodec.codec.symbols import SymbolWriter
-from mmpcodec.codec.tree import Neighbours, code_tree, optimal_tree, rebuild
 from mmpcodec.params import EncodeParams
+from mmpcodec.reference.entropy.symbols import SymbolWriter
+from mmpcodec.reference.trees import dictionary as reference
+from mmpcodec.reference.trees.costs import cost_map, index_costs, segments_of
+from mmpcodec.reference.trees.displaced import learn_displaced
+from mmpcodec.reference.trees.models import Models
+from mmpcodec.reference.trees.scales import LEAF, OUTSIDE, SCALES, rescale
+from mmpcodec.reference.trees.tree import Neighbours, code_tree, optimal_tree, rebuild
 
 PARAMS = [
     EncodeParams.from_options(32, preset="plain"),

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from strategies import CONTENT
 
 from mmpcodec import FormatError, _cpu
-from mmpcodec.codec import exact
+from mmpcodec.reference.exact import coder
 
 DEPTHS = (1, 2, 4, 7, 8, 9, 12, 15, 16)
 
@@ -17,14 +17,14 @@ def silent(done: int, total: int) -> None:
 
 
 def check(samples, depth):
-    payload, bits = exact.encode_planes(samples, depth, silent)
+    payload, bits = coder.encode_planes(samples, depth, silent)
     found, rates = _cpu.encode_exact(samples, depth, None)
     assert found == payload
     assert [rate / 4096 for rate in rates] == list(bits.values())
     decoded, rates = _cpu.decode_exact(payload, samples.shape, depth, None)
     np.testing.assert_array_equal(decoded, samples)
     assert [rate / 4096 for rate in rates] == list(bits.values())
-    decoded, found_bits = exact.decode_planes(payload, samples.shape, depth, silent)
+    decoded, found_bits = coder.decode_planes(payload, samples.shape, depth, silent)
     np.testing.assert_array_equal(decoded, samples)
     assert found_bits == bits
 
@@ -70,7 +70,7 @@ def test_longer_rows(simulated):
 def test_random_payloads_decode_alike(payload, count, side, depth):
     shape, results = (count, side, 10 - side), []
     for decode in (
-        lambda: exact.decode_planes(payload, shape, depth, silent)[0],
+        lambda: coder.decode_planes(payload, shape, depth, silent)[0],
         lambda: _cpu.decode_exact(payload, shape, depth, None)[0],
     ):
         try:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mmpcodec.solvers import backends, knapsack
+from mmpcodec.solvers import dispatch, knapsack
 from mmpcodec.solvers.knapsack import reference
 from mmpcodec.solvers.knapsack.problem import of_groups, of_items
 
@@ -20,7 +20,7 @@ HEAVIEST = {1: 300, 2: 25, 3: 8}
 
 
 def operations(backend):
-    return backends.operations("mmpcodec.solvers.knapsack", backend)
+    return dispatch.operations("mmpcodec.solvers.knapsack", backend)
 
 
 def random_problem(rng, kind, budgets, exact_fill, stages=None):

@@ -8,13 +8,13 @@ import pytest
 from strategies import CONTENT
 
 from mmpcodec.backends.cpu import CpuBackend, _cpu
-from mmpcodec.codec.costmap import cost_map, map_region
-from mmpcodec.codec.dictionary import Dictionary
-from mmpcodec.codec.models import LOG2
-from mmpcodec.codec.rangecoder import RangeDecoder, RangeEncoder
-from mmpcodec.codec.scales import SCALES, rescale
 from mmpcodec.errors import TruncatedStream
-from mmpcodec.params import Tools
+from mmpcodec.reference.entropy.rangecoder import RangeDecoder, RangeEncoder
+from mmpcodec.reference.entropy.rates import LOG2
+from mmpcodec.reference.trees.costs import cost_map, map_region
+from mmpcodec.reference.trees.dictionary import Dictionary
+from mmpcodec.reference.trees.scales import SCALES, rescale
+from mmpcodec.tools import Tools
 
 LEVELS = CpuBackend.levels()
 

@@ -5,7 +5,7 @@ import pytest
 from instances import hard
 
 from mmpcodec.errors import LimitExceeded, ParameterError
-from mmpcodec.solvers import backends
+from mmpcodec.solvers import dispatch
 from mmpcodec.solvers.subset_sum import all_sums, fill_volumes, reachable, subset_sum
 from mmpcodec.solvers.subset_sum.passes import plan_passes, span_of
 
@@ -15,7 +15,7 @@ METHODS = ["auto", "dense", "balanced", "meet"]
 
 
 def operations(backend):
-    return backends.operations("mmpcodec.solvers.subset_sum", backend)
+    return dispatch.operations("mmpcodec.solvers.subset_sum", backend)
 
 
 def same_set(weights, target, limit, floor=0, judge="reference", method="dense"):

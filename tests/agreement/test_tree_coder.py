@@ -7,13 +7,13 @@ from strategies import CONTENT
 from mmpcodec import EncodeParams
 from mmpcodec._cpu import TreeCoder
 from mmpcodec.backends.cpu import CpuBackend, bits_of, native_tools
-from mmpcodec.backends.reference import PictureState
-from mmpcodec.codec.dictionary import Dictionary
-from mmpcodec.codec.fragments import predict
-from mmpcodec.codec.scales import SCALES
-from mmpcodec.codec.symbols import SymbolReader
-from mmpcodec.codec.syntax import TREE_SYNTAX
-from mmpcodec.codec.tree import code_tree
+from mmpcodec.reference.entropy.symbols import SymbolReader
+from mmpcodec.reference.entropy.syntax import TREE_SYNTAX
+from mmpcodec.reference.trees.coder import PictureState
+from mmpcodec.reference.trees.dictionary import Dictionary
+from mmpcodec.reference.trees.fragments import predict
+from mmpcodec.reference.trees.scales import SCALES
+from mmpcodec.reference.trees.tree import code_tree
 
 
 class Telling(Dictionary):

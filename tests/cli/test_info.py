@@ -9,7 +9,7 @@ from strategies import natural
 
 import mmpcodec
 from mmpcodec import pictures
-from mmpcodec.analysis.overlay import draw_tree
+from mmpcodec.analysis.drawings.trees import draw_tree
 
 
 def test_json_is_what_inspect_found(mmp, encoded):

@@ -10,7 +10,7 @@ import pytest
 
 import mmpcodec
 from mmpcodec import EncodeParams, Tools, backends, pictures
-from mmpcodec.codec.blocks import TEMPLATES, TREE
+from mmpcodec.reference.blocks.partition import TEMPLATES, TREE
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "vectors.py"
 VECTORS = sorted((Path(__file__).parent / "v1").iterdir())

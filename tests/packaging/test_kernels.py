@@ -6,7 +6,7 @@ from shutil import which
 
 import pytest
 
-from mmpcodec.backends import kernels
+from mmpcodec.runtime import kernels
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "scripts" / "check_kernels.py"

@@ -15,8 +15,8 @@ from mmpcodec import (
     encode_picture,
 )
 from mmpcodec.backends.cpu import CpuBackend
-from mmpcodec.backends.cuda import CudaBackend
-from mmpcodec.params import PRESETS
+from mmpcodec.backends.cuda.backend import CudaBackend
+from mmpcodec.tools import PRESETS
 
 
 class Device(CpuBackend):

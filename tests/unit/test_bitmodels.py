@@ -2,10 +2,11 @@ import numpy as np
 import pytest
 
 from mmpcodec import CorruptStream
-from mmpcodec.codec.bitmodels import BinaryModels, BlockModels, ModeModels
-from mmpcodec.codec.blocks import LEAST_SQUARES, MODES, TEMPLATES
-from mmpcodec.codec.symbols import SymbolReader, SymbolWriter
-from mmpcodec.codec.syntax import BLOCK_SYNTAX
+from mmpcodec.reference.blocks.models import BlockModels, ModeModels
+from mmpcodec.reference.blocks.partition import LEAST_SQUARES, MODES, TEMPLATES
+from mmpcodec.reference.entropy.binary import BinaryModels
+from mmpcodec.reference.entropy.symbols import SymbolReader, SymbolWriter
+from mmpcodec.reference.entropy.syntax import BLOCK_SYNTAX
 
 
 def test_the_first_bit_moves_a_model_two_thirds_of_the_way():

@@ -2,12 +2,18 @@ import numpy as np
 import pytest
 
 from mmpcodec import CorruptStream
-from mmpcodec.codec.bitmodels import BlockModels
-from mmpcodec.codec.blocks import BlockPlace
-from mmpcodec.codec.levels import code_levels, frequency_class, group_of, last_groups, scan
-from mmpcodec.codec.symbols import SymbolReader, SymbolWriter
-from mmpcodec.codec.syntax import BLOCK_SYNTAX
-from mmpcodec.codec.transform import coefficient_shape
+from mmpcodec.reference.blocks.levels import (
+    code_levels,
+    frequency_class,
+    group_of,
+    last_groups,
+    scan,
+)
+from mmpcodec.reference.blocks.models import BlockModels
+from mmpcodec.reference.blocks.partition import BlockPlace
+from mmpcodec.reference.blocks.transform import coefficient_shape
+from mmpcodec.reference.entropy.symbols import SymbolReader, SymbolWriter
+from mmpcodec.reference.entropy.syntax import BLOCK_SYNTAX
 
 PLACES = [BlockPlace(0, 0, a, b) for a in range(2, 7) for b in range(2, 7)]
 

@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from mmpcodec.analysis.block_map import (
+from mmpcodec.analysis.drawings.blocks import (
     KINDS,
     MARKS,
     TINT_OPACITY,
     draw_blocks,
     mark_coverage,
 )
-from mmpcodec.analysis.overlay import FRAGMENT_LINE, LEAF_LINE, LINE_OPACITY
-from mmpcodec.codec.blocks import FIRST_ANGLE, KIND_NAMES, MODE_NAMES, MODES
+from mmpcodec.analysis.drawings.trees import FRAGMENT_LINE, LEAF_LINE, LINE_OPACITY
+from mmpcodec.reference.blocks.partition import FIRST_ANGLE, KIND_NAMES, MODE_NAMES, MODES
 
 LEVEL = 100
 

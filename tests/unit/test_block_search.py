@@ -3,11 +3,12 @@ import pytest
 from strategies import CONTENT
 
 from mmpcodec import EncodeParams
-from mmpcodec.codec.block_coder import BlockPicture, decode_blocks
-from mmpcodec.codec.block_costs import BlockCosts
-from mmpcodec.codec.block_search import encode_blocks
-from mmpcodec.codec.block_survey import EFFORTS, BlockSurvey, coarsened, possible_flags
-from mmpcodec.codec.blocks import BlockPlace, forced_flag, is_outside, pad
+from mmpcodec.reference.blocks.coder import BlockPicture, decode_blocks
+from mmpcodec.reference.blocks.partition import BlockPlace, forced_flag, is_outside, pad
+from mmpcodec.reference.blocks.search.costs import BlockCosts
+from mmpcodec.reference.blocks.search.effort import EFFORTS
+from mmpcodec.reference.blocks.search.search import encode_blocks
+from mmpcodec.reference.blocks.search.survey import BlockSurvey, coarsened, possible_flags
 
 
 def params(lam, **options):

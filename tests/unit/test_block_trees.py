@@ -5,15 +5,15 @@ import pytest
 from strategies import text_like
 
 from mmpcodec import EncodeParams, Tools
-from mmpcodec.codec.block_coder import BlockPicture
-from mmpcodec.codec.block_costs import BlockCosts
-from mmpcodec.codec.block_search import BlockSearch
-from mmpcodec.codec.block_survey import EFFORTS
-from mmpcodec.codec.block_tree_search import find_trees
-from mmpcodec.codec.block_trees import BlockTrees
-from mmpcodec.codec.blocks import BlockPlace
-from mmpcodec.codec.scales import COLUMNS, LEAF, OUTSIDE, ROWS, Scale
-from mmpcodec.codec.segments import Node, Segment
+from mmpcodec.reference.blocks.coder import BlockPicture
+from mmpcodec.reference.blocks.partition import BlockPlace
+from mmpcodec.reference.blocks.search.costs import BlockCosts
+from mmpcodec.reference.blocks.search.effort import EFFORTS
+from mmpcodec.reference.blocks.search.search import BlockSearch
+from mmpcodec.reference.blocks.search.trees import find_trees
+from mmpcodec.reference.blocks.trees import BlockTrees
+from mmpcodec.reference.trees.scales import COLUMNS, LEAF, OUTSIDE, ROWS, Scale
+from mmpcodec.reference.trees.segments import Node, Segment
 
 LAMBDA = 40 << 16
 

@@ -2,21 +2,22 @@ import numpy as np
 import pytest
 
 from mmpcodec import EncodeParams
-from mmpcodec.codec.bitmodels import BinaryModels, BlockModels, ModeModels
-from mmpcodec.codec.block_coder import BlockPicture, code_flag
-from mmpcodec.codec.block_costs import BlockCosts
-from mmpcodec.codec.block_trial import (
+from mmpcodec.reference.blocks.coder import BlockPicture, code_flag
+from mmpcodec.reference.blocks.levels import code_levels
+from mmpcodec.reference.blocks.models import BlockModels, ModeModels
+from mmpcodec.reference.blocks.partition import Block, BlockPlace
+from mmpcodec.reference.blocks.search.costs import BlockCosts
+from mmpcodec.reference.blocks.search.trial import (
     choose_levels,
     cost_of_levels,
     hadamard_difference,
     rough_cost,
 )
-from mmpcodec.codec.blocks import Block, BlockPlace
-from mmpcodec.codec.costmap import lagrangian
-from mmpcodec.codec.levels import code_levels
-from mmpcodec.codec.models import LOG2
-from mmpcodec.codec.scales import COLUMNS, LEAF, ROWS
-from mmpcodec.codec.transform import dequantised, forward
+from mmpcodec.reference.blocks.transform import dequantised, forward
+from mmpcodec.reference.entropy.binary import BinaryModels
+from mmpcodec.reference.entropy.rates import LOG2
+from mmpcodec.reference.trees.costs import lagrangian
+from mmpcodec.reference.trees.scales import COLUMNS, LEAF, ROWS
 
 PLACES = [BlockPlace(8, 8, a, b) for a, b in ((2, 2), (3, 5), (4, 4), (6, 2), (6, 6))]
 LAMBDA = 20 << 16

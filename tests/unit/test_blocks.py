@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from mmpcodec.codec.blocks import (
+from mmpcodec.reference.blocks.partition import (
     Block,
     BlockPlace,
     Units,
@@ -10,8 +10,8 @@ from mmpcodec.codec.blocks import (
     is_outside,
     pad,
 )
-from mmpcodec.codec.scales import COLUMNS, LEAF, ROWS, Scale
-from mmpcodec.codec.segments import Node, Segment
+from mmpcodec.reference.trees.scales import COLUMNS, LEAF, ROWS, Scale
+from mmpcodec.reference.trees.segments import Node, Segment
 
 TREES = (None, None, [Node(Segment(Scale(2, 2)), LEAF, 0)])
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from mmpcodec.codec.bracketing import MOST_TRIES, approach
+from mmpcodec.codec.rate_control.bracketing import MOST_TRIES, approach
 
 BOUNDS = (-4.0, 14.0)
 WINDOW = (-0.02, 0.0)

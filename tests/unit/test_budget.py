@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 
 import mmpcodec
 from mmpcodec import Cancelled, Infeasible, ParameterError, PictureError
-from mmpcodec.budget import (
+from mmpcodec.codec.distortion import psnr_of
+from mmpcodec.errors import LimitExceeded
+from mmpcodec.planning.budget import (
     Ladder,
     Picture,
     Point,
@@ -29,9 +31,7 @@ from mmpcodec.budget import (
     one_lambda,
     plot,
 )
-from mmpcodec.budget import plans as plans_module
-from mmpcodec.codec.points import psnr_of
-from mmpcodec.errors import LimitExceeded
+from mmpcodec.planning.budget import plans as plans_module
 
 A = Ladder("a", 100, (Point(8, 8, 1), Point(16, 2, 16), Point(32, 1, 22)))
 B = Ladder("b", 100, (Point(8, 7, 0), Point(16, 6, 3), Point(32, 4, 25)))
@@ -354,7 +354,7 @@ def test_ladder_is_what_encode_gives(pictures, samples, tmp_path):
 
 
 def count_encodings(monkeypatch):
-    from mmpcodec.budget import ladder
+    from mmpcodec.planning.budget import ladder
 
     calls = []
     real = ladder.encode_pictures
@@ -382,7 +382,7 @@ def test_what_is_in_the_cache_is_not_encoded_again(pictures, tmp_path, monkeypat
 def test_a_device_gets_many_pictures_at_once_and_fewer_where_memory_is_short(
     pictures, tmp_path, monkeypatch
 ):
-    from mmpcodec.budget import ladder
+    from mmpcodec.planning.budget import ladder
 
     calls = []
     real = ladder.encode_pictures
@@ -404,7 +404,7 @@ def test_a_device_gets_many_pictures_at_once_and_fewer_where_memory_is_short(
 def test_other_sources_of_the_codec_make_other_points(pictures, tmp_path, monkeypatch):
     calls = count_encodings(monkeypatch)
     measure(pictures[:1], [8], PointCache(tmp_path))
-    monkeypatch.setattr("mmpcodec.budget.cache.codec_fingerprint", lambda: "another")
+    monkeypatch.setattr("mmpcodec.planning.budget.cache.codec_fingerprint", lambda: "another")
     measure(pictures[:1], [8], PointCache(tmp_path))
     assert calls == [8, 8]
 

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 import mmpcodec
-from mmpcodec.bench.codecs import OURS, ours, parse, points, presets, spelled
-from mmpcodec.bench.commands import commands
+from mmpcodec.bench.codecs.base import OURS, parse, points, spelled
+from mmpcodec.bench.codecs.commands import commands
+from mmpcodec.bench.codecs.ours import ours, presets
+from mmpcodec.bench.codecs.peers import IN_PILLOW, NAMES, peers
 from mmpcodec.bench.metrics import psnr
-from mmpcodec.bench.peers import IN_PILLOW, NAMES, peers
 from mmpcodec.errors import MissingExtra, MmpError, ParameterError
 
 

@@ -17,10 +17,10 @@ from mmpcodec import (
     TruncatedStream,
     UnsupportedVersion,
 )
-from mmpcodec.codec import chunks
-from mmpcodec.codec.container import MAGIC
-from mmpcodec.codec.numbers import Fields
-from mmpcodec.codec.numbers import number as coded_number
+from mmpcodec.format import chunks
+from mmpcodec.format.container import MAGIC
+from mmpcodec.format.numbers import Fields
+from mmpcodec.format.numbers import number as coded_number
 from mmpcodec.metadata import Metadata, Resolution
 
 PICTURE = np.arange(48 * 20, dtype=np.uint32).reshape(20, 48).astype(np.uint8)

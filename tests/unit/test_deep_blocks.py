@@ -9,14 +9,22 @@ from strategies import CONTENT, natural
 
 from mmpcodec import BackendUnavailable, EncodeParams, Tools, backends, pictures
 from mmpcodec.backends.cpu import CpuBackend
-from mmpcodec.backends.cuda import CudaBackend
+from mmpcodec.backends.cuda.backend import CudaBackend
 from mmpcodec.backends.reference import ReferenceBackend
-from mmpcodec.codec import prediction
-from mmpcodec.codec.blocks import AVERAGE, CONSTANT, FIRST_ANGLE, PLANAR, Block, BlockPlace, Units
-from mmpcodec.codec.prediction import References, predict_from, solved, training_sums
-from mmpcodec.codec.templates import average_of_places
-from mmpcodec.codec.transform import basis, forward, inverse
-from mmpcodec.params import PRESETS
+from mmpcodec.reference.blocks import prediction
+from mmpcodec.reference.blocks.partition import (
+    AVERAGE,
+    CONSTANT,
+    FIRST_ANGLE,
+    PLANAR,
+    Block,
+    BlockPlace,
+    Units,
+)
+from mmpcodec.reference.blocks.prediction import References, predict_from, solved, training_sums
+from mmpcodec.reference.blocks.templates import average_of_places
+from mmpcodec.reference.blocks.transform import basis, forward, inverse
+from mmpcodec.tools import PRESETS
 
 CPU = CpuBackend()
 CAMERA = pictures.read(Path(__file__).parents[2] / "images" / "camera.pgm").samples[

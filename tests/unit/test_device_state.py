@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mmpcodec.backends import block_state, kernels
-from mmpcodec.backends.device_state import (
+from mmpcodec.backends.cuda import blocks_state
+from mmpcodec.backends.cuda.trees_state import (
     ALIGNMENT,
     DICTIONARY_DTYPE,
     NODE_DTYPE,
@@ -21,8 +21,10 @@ from mmpcodec.backends.device_state import (
     plan_dictionaries,
     scale_places,
 )
-from mmpcodec.codec.scales import PIXEL_SCALE, SCALES
-from mmpcodec.params import EncodeParams, Partition, Tools
+from mmpcodec.params import EncodeParams
+from mmpcodec.reference.trees.scales import PIXEL_SCALE, SCALES
+from mmpcodec.runtime import kernels
+from mmpcodec.tools import Partition, Tools
 
 STRUCTURES = {
     "state.cuh": {
@@ -33,8 +35,8 @@ STRUCTURES = {
         "State": STATE_DTYPE,
     },
     "block_state.cuh": {
-        "BlockTables": block_state.TABLES_DTYPE,
-        "BlockPicture": block_state.PICTURE_DTYPE,
+        "BlockTables": blocks_state.TABLES_DTYPE,
+        "BlockPicture": blocks_state.PICTURE_DTYPE,
     },
 }
 
@@ -146,13 +148,13 @@ def test_numbers_of_blocks_are_those_of_the_device(tmp_path):
     }
     """
     printed = printed_by(body, tmp_path, "block_state.cuh")
-    assert int(printed.pop("nodes")) == block_state.PLAN_NODES
-    assert int(printed.pop("rough")) == block_state.MOST_ROUGH
-    arrays = block_state.arrays_of((64, 64), EncodeParams.from_options(9, preset="photo"), 1, 1, 8)
+    assert int(printed.pop("nodes")) == blocks_state.PLAN_NODES
+    assert int(printed.pop("rough")) == blocks_state.MOST_ROUGH
+    arrays = blocks_state.arrays_of((64, 64), EncodeParams.from_options(9, preset="photo"), 1, 1, 8)
     assert int(printed.pop("margins")) == arrays["magnitudes"][1][-1]
     blocks = [tuple(map(int, place.split(","))) for place in printed]
-    assert list(map(int, printed.values())) == list(range(block_state.BLOCKS))
-    sides = block_state.SIDES
+    assert list(map(int, printed.values())) == list(range(blocks_state.BLOCKS))
+    sides = blocks_state.SIDES
     assert sorted(blocks) == sorted(
         (row, column, height, width)
         for height in sides
@@ -163,34 +165,34 @@ def test_numbers_of_blocks_are_those_of_the_device(tmp_path):
 
 
 def test_tables_hold_transforms_and_scans():
-    tables = block_state.make_tables()
+    tables = blocks_state.make_tables()
     assert tables["basis"][0, 0, 1, :4].tolist() == [2676, 1108, -1108, -2676]
     assert tables["turned"][1, 4, 5, 63] == tables["basis"][1, 4, 63, 5] != 0
-    number = block_state.SHAPES.index((4, 8))
+    number = blocks_state.SHAPES.index((4, 8))
     packed = tables["scan"][number, :32]
     assert sorted(packed & 1023) == list(range(32))
     assert (tables["order"][number, packed & 1023] == np.arange(32)).all()
     assert packed[0] == 0
     assert packed[31] == 31 | (3 * 10 + 7) << 10 | 3 << 21
-    sizes = [block_state.SIDES[4 - (i + 1).bit_length() + 1] for i in range(block_state.HEAP)]
+    sizes = [blocks_state.SIDES[4 - (i + 1).bit_length() + 1] for i in range(blocks_state.HEAP)]
     coded = np.outer(*[np.minimum(sizes, 32)] * 2).ravel()[tables["by_area"]]
     assert (np.diff(coded) <= 0).all()
-    assert sorted(tables["by_area"]) == list(range(block_state.BLOCKS))
+    assert sorted(tables["by_area"]) == list(range(blocks_state.BLOCKS))
 
 
 def test_arrays_of_a_picture_do_not_overlap():
     params = EncodeParams.from_options(9, preset="photo", effort=9, fragment_size=32)
-    arrays = block_state.arrays_of((70, 130), params, 3, 2, 1000)
-    assert arrays["plan_nodes"][1] == (15, block_state.PLAN_NODES)
+    arrays = blocks_state.arrays_of((70, 130), params, 3, 2, 1000)
+    assert arrays["plan_nodes"][1] == (15, blocks_state.PLAN_NODES)
     assert arrays["source"][1] == (72, 132)
     assert arrays["coefficients"][1] == (3, 4, 25, 4096)
-    offsets, size = block_state.place_arrays(arrays)
+    offsets, size = blocks_state.place_arrays(arrays)
     ends = [*sorted(offsets.values()), size]
     for name, (dtype, shape) in arrays.items():
-        assert offsets[name] % block_state.ALIGNMENT == 0
+        assert offsets[name] % blocks_state.ALIGNMENT == 0
         room = ends[ends.index(offsets[name]) + 1] - offsets[name]
         assert room >= dtype.itemsize * np.prod(shape)
-    picture = block_state.make_picture((70, 130), params, 1000)
-    assert set(arrays) | {"tables", "rates"} == set(block_state.POINTERS)
+    picture = blocks_state.make_picture((70, 130), params, 1000)
+    assert set(arrays) | {"tables", "rates"} == set(blocks_state.POINTERS)
     assert (picture["height"], picture["fragment_log2"], picture["tried"]) == (72, 5, 8)
     assert (picture["root"], picture["step"]) == (768, params.coded_tools.step)

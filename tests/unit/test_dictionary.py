@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from mmpcodec.codec.dictionary import (
+from mmpcodec.reference.trees.dictionary import (
     CELL_SIZE,
     DISPLACED_CLASS,
     HAND_STEPS,
@@ -10,10 +10,10 @@ from mmpcodec.codec.dictionary import (
     learn,
     make_dictionaries,
 )
-from mmpcodec.codec.displaced import displaced_places, learn_displaced, takes_displaced
-from mmpcodec.codec.scales import COLUMNS, LEAF, SCALES, Scale, rescale, scale_distance
-from mmpcodec.codec.segments import Node, Segment
-from mmpcodec.params import Tools
+from mmpcodec.reference.trees.displaced import displaced_places, learn_displaced, takes_displaced
+from mmpcodec.reference.trees.scales import COLUMNS, LEAF, SCALES, Scale, rescale, scale_distance
+from mmpcodec.reference.trees.segments import Node, Segment
+from mmpcodec.tools import Tools
 
 
 def test_starts_with_every_grey_level():

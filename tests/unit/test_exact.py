@@ -9,11 +9,17 @@ from mutate import places
 
 import mmpcodec
 from mmpcodec import CorruptStream, EncodeParams, ParameterError
-from mmpcodec.codec import exact, fitted
-from mmpcodec.codec.fitted import FadedSums, fitted_weights
-from mmpcodec.codec.mixedbits import MOST_MIXED, MOST_STRETCH, MixedBits, squash, stretch
-from mmpcodec.codec.symbols import SymbolReader, SymbolWriter
-from mmpcodec.codec.syntax import EXACT_SYNTAX
+from mmpcodec.reference.entropy.mixed_bits import (
+    MOST_MIXED,
+    MOST_STRETCH,
+    MixedBits,
+    squash,
+    stretch,
+)
+from mmpcodec.reference.entropy.symbols import SymbolReader, SymbolWriter
+from mmpcodec.reference.entropy.syntax import EXACT_SYNTAX
+from mmpcodec.reference.exact import coder, prediction
+from mmpcodec.reference.exact.prediction import FadedSums, fitted_weights
 
 
 def test_squash_is_rounded_alike_everywhere():
@@ -71,7 +77,7 @@ def test_products_stay_within_63_bits_where_the_equations_have_no_solution(monke
     """Sums that no samples give: without limits the weights are others, and C++ overflows."""
     sums = np.random.default_rng(647).integers(-(1 << 40), 1 << 40, (10, 11))
     limited = fitted_weights(sums, 16)
-    monkeypatch.setattr(fitted, "MOST_VALUE", 1 << 400)
+    monkeypatch.setattr(prediction, "MOST_VALUE", 1 << 400)
     assert fitted_weights(sums, 16) != limited
 
 
@@ -80,31 +86,31 @@ def test_products_stay_within_63_bits_where_the_equations_have_no_solution(monke
     [(0, 0), (3, 3), (4, 4), (5, 4), (6, 5), (8, 6), (12, 7), (2**16, 31), (2**20, 31)],
 )
 def test_activity_classes(activity, expected):
-    assert exact.activity_class(activity) == expected
+    assert coder.activity_class(activity) == expected
 
 
 def test_signed_classes():
     values = [-20, -19, -8, -7, -3, -2, -1, 0, 1, 2, 3, 7, 8, 19, 20, 300]
     expected = [0, 1, 1, 2, 2, 3, 3, 4, 5, 5, 6, 6, 7, 7, 8, 8]
-    assert [exact.signed_class(value) for value in values] == expected
+    assert [coder.signed_class(value) for value in values] == expected
 
 
 def test_values_are_named_where_few_occur():
     used = np.zeros(256, bool)
     used[[3, 77, 255]] = True
     writer = SymbolWriter(EXACT_SYNTAX)
-    assert exact.code_values(writer, 8, used, True).tolist() == [3, 77, 255]
+    assert coder.code_values(writer, 8, used, True).tolist() == [3, 77, 255]
     reader = SymbolReader(writer.finish(), EXACT_SYNTAX)
-    assert exact.code_values(reader, 8, None, False).tolist() == [3, 77, 255]
-    assert exact.map_pays(used, 100)
-    assert not exact.map_pays(used, 60)
-    assert not exact.map_pays(~used, 100)
+    assert coder.code_values(reader, 8, None, False).tolist() == [3, 77, 255]
+    assert coder.map_pays(used, 100)
+    assert not coder.map_pays(used, 60)
+    assert not coder.map_pays(~used, 100)
 
 
 def test_no_values_are_refused():
     writer = SymbolWriter(EXACT_SYNTAX)
     writer.bit("map", 1 << 15, 1)
-    models = exact.BinaryModels("map", (2,))
+    models = coder.BinaryModels("map", (2,))
     for _ in range(256):
         models.code(writer, (0,), 0)
     payload = writer.finish()

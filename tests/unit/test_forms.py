@@ -7,20 +7,10 @@ from hypothesis import strategies as st
 
 import mmpcodec
 from mmpcodec import EncodeParams, ParameterError
-from mmpcodec.codec.forms import (
-    Form,
-    Layout,
-    form_of,
-    from_luma,
-    joined,
-    layer_names,
-    layout_of,
-    narrowed,
-    split,
-    to_luma,
-    widened,
-)
-from mmpcodec.codec.points import distortion, psnr_of
+from mmpcodec.codec.colour import from_luma, joined, layout_of, narrowed, split, to_luma, widened
+from mmpcodec.codec.distortion import distortion, psnr_of
+from mmpcodec.format.layouts import Layout, layer_names
+from mmpcodec.samples import Form, form_of
 
 
 @pytest.mark.parametrize(

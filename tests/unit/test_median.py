@@ -5,7 +5,7 @@ import pytest
 from scipy import ndimage
 
 from mmpcodec import ParameterError
-from mmpcodec.analysis.median import denoise
+from mmpcodec.analysis.denoise import denoise
 
 
 @pytest.mark.parametrize("backend", ["cpu", "reference", "auto"])

@@ -3,11 +3,12 @@ import math
 import numpy as np
 import pytest
 
-from mmpcodec.codec.dictionary import MAX_TOTAL, ZERO_CLASS, Dictionary
-from mmpcodec.codec.models import LOG2, Models, flag_context
-from mmpcodec.codec.scales import COLUMNS, LEAF, OUTSIDE, ROWS, Scale
-from mmpcodec.codec.symbols import SymbolReader, SymbolWriter
-from mmpcodec.params import PRESETS, Partition, Tools
+from mmpcodec.reference.entropy.rates import LOG2, MAX_TOTAL
+from mmpcodec.reference.entropy.symbols import SymbolReader, SymbolWriter
+from mmpcodec.reference.trees.dictionary import ZERO_CLASS, Dictionary
+from mmpcodec.reference.trees.models import Models, flag_context
+from mmpcodec.reference.trees.scales import COLUMNS, LEAF, OUTSIDE, ROWS, Scale
+from mmpcodec.tools import PRESETS, Partition, Tools
 
 
 def test_rate_table_is_log2_to_half_a_unit():

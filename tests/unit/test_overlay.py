@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import mmpcodec
-from mmpcodec.analysis.overlay import (
+from mmpcodec.analysis.drawings.trees import (
     CAPTION_SIZE,
     FRAGMENT_LINE,
     LEAF_LINE,
@@ -14,7 +14,7 @@ from mmpcodec.analysis.overlay import (
     draw_tree,
     side_by_side,
 )
-from mmpcodec.backends.base import leaf_edges
+from mmpcodec.trace import leaf_edges
 
 
 def fragment_in_four():

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmpcodec.errors import LimitExceeded, ParameterError
-from mmpcodec.packing import pack, pack_all
+from mmpcodec.planning.packing import pack, pack_all
 
 files = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 9)), max_size=8)
 
@@ -110,6 +110,6 @@ def test_memory_that_does_not_suffice_names_the_way_out(monkeypatch):
     def full(*_, **__):
         raise LimitExceeded("Memory of subset_sum", "too much")
 
-    monkeypatch.setattr("mmpcodec.packing.subset_sum", full)
+    monkeypatch.setattr("mmpcodec.planning.packing.subset_sum", full)
     with pytest.raises(LimitExceeded, match="too much; larger sectors than 1 bytes need less"):
         pack([3, 4], [5])

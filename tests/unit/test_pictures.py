@@ -15,7 +15,7 @@ from picture_files import COLOUR, DEEP, EXIF, FILES, GRAY, file_of
 from PIL import Image
 
 from mmpcodec import DecodeLimits, MissingExtra, ParameterError, PictureError, pictures
-from mmpcodec.codec.depths import sample_type
+from mmpcodec.depth import sample_type
 from mmpcodec.metadata import KINDS, Metadata, Resolution
 from mmpcodec.pictures import Picture
 

@@ -13,7 +13,7 @@ from PIL import Image
 from mmpcodec import PictureError, pictures
 from mmpcodec.metadata import Metadata, Resolution
 from mmpcodec.pictures import Picture
-from mmpcodec.pictures.guards import MAX_METADATA
+from mmpcodec.pictures.limits import MAX_METADATA
 
 COLOURS = (b"PLTE", bytes([10, 20, 30, 40, 50, 60, 70, 80, 90]))
 GRAYS = (b"PLTE", bytes([7, 7, 7, 9, 9, 9]))

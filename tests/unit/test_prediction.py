@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from mmpcodec.codec import prediction
-from mmpcodec.codec.blocks import (
+from mmpcodec.reference.blocks import prediction
+from mmpcodec.reference.blocks.partition import (
     AVERAGE,
     CONSTANT,
     FIRST_ANGLE,
@@ -12,7 +12,7 @@ from mmpcodec.codec.blocks import (
     BlockPlace,
     Units,
 )
-from mmpcodec.codec.prediction import (
+from mmpcodec.reference.blocks.prediction import (
     INTERPOLATION,
     SLOPES,
     References,

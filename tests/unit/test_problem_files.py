@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from mmpcodec.errors import ParameterError
-from mmpcodec.problem_files import (
+from mmpcodec.solvers.files import (
     check_numbers,
     format_of,
     read_array,

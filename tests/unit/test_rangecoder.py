@@ -6,7 +6,7 @@ from hypothesis import given
 from strategies import symbol_streams
 
 from mmpcodec import CorruptStream, TruncatedStream
-from mmpcodec.codec.rangecoder import BOTTOM, TOP, RangeDecoder, RangeEncoder
+from mmpcodec.reference.entropy.rangecoder import BOTTOM, TOP, RangeDecoder, RangeEncoder
 
 
 def encode(stream):

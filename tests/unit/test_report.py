@@ -9,9 +9,10 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from mmpcodec.bench.codecs import Codec, ours
+from mmpcodec.bench.codecs.base import Codec
+from mmpcodec.bench.codecs.ours import ours
+from mmpcodec.bench.codecs.peers import peers
 from mmpcodec.bench.curves import grouped
-from mmpcodec.bench.peers import peers
 from mmpcodec.bench.report import chosen_views, file_stems, write_curves, write_page
 from mmpcodec.bench.results import Results, key_of
 from mmpcodec.bench.sweep import Picture, sweep

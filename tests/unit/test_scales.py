@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from mmpcodec.codec.scales import (
+from mmpcodec.reference.trees.scales import (
     COLUMNS,
     LEAF,
     ROOT_SCALE,
@@ -13,7 +13,7 @@ from mmpcodec.codec.scales import (
     rescale,
     resize_rows,
 )
-from mmpcodec.params import Partition
+from mmpcodec.tools import Partition
 
 
 def test_25_scales_and_961_segments():

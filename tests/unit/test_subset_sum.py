@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from instances import avis, generated, hard, random_1, todd
 
 from mmpcodec.errors import LimitExceeded, ParameterError
-from mmpcodec.solvers import backends
+from mmpcodec.solvers import dispatch
 from mmpcodec.solvers.subset_sum import all_sums, fill_volumes, reachable, subset_sum
 from mmpcodec.solvers.subset_sum.methods import choose, needs
 from mmpcodec.solvers.subset_sum.quick import core, greedy
@@ -27,7 +27,7 @@ more_weights = st.lists(st.integers(1, 3000), min_size=1, max_size=60)
 
 
 def operations(backend):
-    return backends.operations("mmpcodec.solvers.subset_sum", backend)
+    return dispatch.operations("mmpcodec.solvers.subset_sum", backend)
 
 
 def sets_in_order(weights):

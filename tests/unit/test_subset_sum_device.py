@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from instances import hard
 
 from mmpcodec.errors import BackendUnavailable, LimitExceeded
-from mmpcodec.solvers import backends
+from mmpcodec.solvers import dispatch
 from mmpcodec.solvers.subset_sum import all_sums, fill_volumes, placement, reachable, subset_sum
 from mmpcodec.solvers.subset_sum.passes import (
     FEW,
@@ -20,7 +20,7 @@ from mmpcodec.solvers.subset_sum.passes import (
 
 
 def operations(backend):
-    return backends.operations("mmpcodec.solvers.subset_sum", backend)
+    return dispatch.operations("mmpcodec.solvers.subset_sum", backend)
 
 
 @pytest.mark.parametrize("solve", [subset_sum, reachable, all_sums])

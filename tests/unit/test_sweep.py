@@ -12,12 +12,13 @@ import pytest
 
 import mmpcodec
 from mmpcodec import pictures
-from mmpcodec.backends.base import leaf_edges
 from mmpcodec.bench import metrics
-from mmpcodec.bench.codecs import Codec, ours
+from mmpcodec.bench.codecs.base import Codec
+from mmpcodec.bench.codecs.ours import ours
 from mmpcodec.bench.results import Results, key_of, sha256_of
 from mmpcodec.bench.sweep import Picture, sweep, warm_up
 from mmpcodec.errors import MmpError
+from mmpcodec.trace import leaf_edges
 
 
 @pytest.fixture

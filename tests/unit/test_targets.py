@@ -14,11 +14,12 @@ from strategies import natural, text_like
 
 import mmpcodec
 from mmpcodec import Cancelled, EncodeParams, Infeasible, ParameterError, Target, pictures
-from mmpcodec.codec.forecast import Forecast
-from mmpcodec.codec.forms import Plane
-from mmpcodec.codec.points import psnr_of, squared_error
-from mmpcodec.codec.target_search import MIN_LAMBDA, Pass, Trial, reach
-from mmpcodec.codec.targets import lambda_or_target
+from mmpcodec.codec.colour import Plane
+from mmpcodec.codec.distortion import psnr_of, squared_error
+from mmpcodec.codec.encoding import Pass
+from mmpcodec.codec.rate_control.forecast import Forecast
+from mmpcodec.codec.rate_control.search import MIN_LAMBDA, Trial, reach
+from mmpcodec.codec.rate_control.targets import lambda_or_target
 from mmpcodec.params import lambda_of_quality
 
 PICTURE = natural(np.random.default_rng(0), 96, 112)

@@ -3,10 +3,10 @@ import pytest
 from strategies import woven
 
 from mmpcodec import EncodeParams
-from mmpcodec.codec.block_coder import BlockPicture, mode_family
-from mmpcodec.codec.block_search import BlockSearch, encode_blocks
-from mmpcodec.codec.blocks import LEAST_SQUARES, TEMPLATES, Block, BlockPlace, Units
-from mmpcodec.codec.templates import average_of_places, has_place
+from mmpcodec.reference.blocks.coder import BlockPicture, mode_family
+from mmpcodec.reference.blocks.partition import LEAST_SQUARES, TEMPLATES, Block, BlockPlace, Units
+from mmpcodec.reference.blocks.search.search import BlockSearch, encode_blocks
+from mmpcodec.reference.blocks.templates import average_of_places, has_place
 
 SIDE = 32
 PLACE = BlockPlace(20, 20, 2, 2)

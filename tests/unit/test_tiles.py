@@ -13,10 +13,11 @@ from strategies import natural, text_like
 
 import mmpcodec
 from mmpcodec import Cancelled, DecodeLimits, EncodeParams, LimitExceeded, ParameterError
-from mmpcodec.codec import container, decoder, encoder, large
-from mmpcodec.codec.container import Header
-from mmpcodec.codec.large import encode_large
-from mmpcodec.codec.tiles import Area, check_region, tile_count, tiles_of, tiles_touching
+from mmpcodec.codec import decoder, encoder, streaming
+from mmpcodec.codec.streaming import encode_large
+from mmpcodec.format import container
+from mmpcodec.format.container import Header
+from mmpcodec.format.tiles import Area, check_region, tile_count, tiles_of, tiles_touching
 from mmpcodec.metadata import Metadata
 
 PICTURE = np.stack([natural(np.random.default_rng(n), 150, 210) for n in range(3)], axis=2)
@@ -204,7 +205,7 @@ class Parts:
 
 
 def test_by_parts_gives_the_same_file(monkeypatch):
-    monkeypatch.setattr(large, "GROUP_PIXELS", 9000)
+    monkeypatch.setattr(streaming, "GROUP_PIXELS", 9000)
     parts, file = Parts(PICTURE), io.BytesIO()
     params = EncodeParams.from_options(30, **OPTIONS)
     told = []
@@ -250,7 +251,7 @@ SCRIPT = """
 import resource, sys
 import numpy as np
 from mmpcodec import EncodeParams
-from mmpcodec.codec.large import encode_large
+from mmpcodec.codec.streaming import encode_large
 from mmpcodec.pictures import opened
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 with opened(sys.argv[1]) as reader, open(sys.argv[2], "wb") as file:

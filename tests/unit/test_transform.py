@@ -4,7 +4,13 @@ from math import cos, pi, sin, sqrt
 import numpy as np
 import pytest
 
-from mmpcodec.codec.transform import basis, coefficient_shape, dequantised, forward, inverse
+from mmpcodec.reference.blocks.transform import (
+    basis,
+    coefficient_shape,
+    dequantised,
+    forward,
+    inverse,
+)
 
 SIDES = (4, 8, 16, 32, 64)
 

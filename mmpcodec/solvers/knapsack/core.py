@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mmpcodec import _cpu
-from mmpcodec.devices import processors
+from mmpcodec.runtime.machine import processors
 from mmpcodec.solvers.knapsack.problem import Problem
 
 _STATE_BYTES = 16

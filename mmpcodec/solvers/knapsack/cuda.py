@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec import devices
-from mmpcodec.backends import kernels
-from mmpcodec.devices import attribute
+from mmpcodec.runtime import cuda, kernels
+from mmpcodec.runtime.cuda import attribute
 from mmpcodec.solvers.knapsack.problem import SMALL_PROFITS, Problem, decision_bits
 
 REDUCES = True
@@ -49,7 +48,7 @@ def value_bytes(problem: Problem) -> int:
 
 def free_bytes() -> int:
     """As the reference: on the device."""
-    return devices.free_bytes()
+    return cuda.free_bytes()
 
 
 def start_row(problem: Problem, deadline: float | None = None) -> Any:

@@ -10,7 +10,7 @@ from mmpcodec._cpu import (
 )
 from mmpcodec._cpu import max_rectangle as _max_rectangle
 from mmpcodec._cpu import strip_maxima as _strip_maxima
-from mmpcodec.devices import processors
+from mmpcodec.runtime.machine import processors
 from mmpcodec.solvers.max_sum.reference import Limits
 
 __all__ = [

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from mmpcodec import _cpu
-from mmpcodec.backends import kernels
-from mmpcodec.devices import attribute, free_bytes
 from mmpcodec.errors import LimitExceeded
+from mmpcodec.runtime import kernels
+from mmpcodec.runtime.cuda import attribute, free_bytes
 from mmpcodec.solvers.max_sum.reference import Limits
 
 PIECE = 8

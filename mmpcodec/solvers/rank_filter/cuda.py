@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.backends import kernels
-from mmpcodec.devices import attribute, on_device
+from mmpcodec.runtime import kernels
+from mmpcodec.runtime.arrays import on_device
+from mmpcodec.runtime.cuda import attribute
 from mmpcodec.solvers.rank_filter.reference import Border, Window
 
 SHAPE = np.dtype([(name, np.int32) for name in ("rows", "columns", "pitch", "height", "width")])

@@ -3,7 +3,7 @@
 import numpy as np
 
 from mmpcodec import _cpu
-from mmpcodec.devices import processors
+from mmpcodec.runtime.machine import processors
 
 
 def select(values: np.ndarray, ranks: list[int]) -> tuple[np.ndarray, int]:

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.backends import kernels
-from mmpcodec.devices import attribute, free_bytes, on_device
+from mmpcodec.runtime import kernels
+from mmpcodec.runtime.arrays import on_device
+from mmpcodec.runtime.cuda import attribute, free_bytes
 from mmpcodec.solvers.selection.keys import key_type, to_keys
 from mmpcodec.solvers.selection.shards import DIGIT_BITS, Search
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.backends import kernels
-from mmpcodec.devices import attribute, free_bytes
 from mmpcodec.errors import LimitExceeded
+from mmpcodec.runtime import kernels
+from mmpcodec.runtime.cuda import attribute, free_bytes
 from mmpcodec.solvers.subset_sum.methods import MEET_BYTES, maker_bytes
 from mmpcodec.solvers.subset_sum.passes import (
     MOST_ITEMS,
