@@ -33,6 +33,3 @@ def most(depth: int) -> int:
 def sample_type(depth: int) -> type[np.unsignedinteger]:
     """What samples are stored as."""
     return np.uint8 if depth <= BYTE else np.uint16
-
-
-MAX_DEPTH = 16

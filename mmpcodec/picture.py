@@ -5,9 +5,10 @@ from numbers import Integral
 
 import numpy as np
 
-from mmpcodec.depth import MAX_DEPTH, sample_type
+from mmpcodec.depth import sample_type
 from mmpcodec.errors import ParameterError, PictureError
 from mmpcodec.metadata import Metadata
+from mmpcodec.tools import MAX_DEPTH
 
 PLANES = (1, 2, 3, 4)
 

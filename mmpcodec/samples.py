@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.depth import BYTE, MAX_DEPTH, sample_type
+from mmpcodec.depth import BYTE, sample_type
 from mmpcodec.errors import ParameterError
 from mmpcodec.runtime.arrays import as_array, on_device
+from mmpcodec.tools import MAX_DEPTH
 
 MAX_DIMENSION = 1 << 24
 """Most pixels of a side that a file can state."""

@@ -224,3 +224,6 @@ PRESETS: dict[str, Tools] = {
     "plain": Tools(),
     "classic": Tools(index_classes=False, flag_contexts=False, copy_radius=8, post_filter=False),
 }
+
+
+MAX_DEPTH = 16

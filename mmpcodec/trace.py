@@ -171,3 +171,15 @@ class Totals:
         self.blocks.update({kind: int(table.sum()) for kind, table in trace.blocks().items()})
         self.modes.update(trace.modes())
         self.leaves += sum(trace.leaves())
+
+
+@dataclass(frozen=True)
+class Coded:
+    """A coded picture: its payload and the (H, W) samples that it decodes to.
+
+    They are uint8 for a depth of 8 and uint16 for deeper ones, as what was encoded.
+    """
+
+    payload: bytes
+    samples: np.ndarray
+    trace: Trace

@@ -24,7 +24,6 @@ A backend asked for by name never falls back to another one; only of several can
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -35,19 +34,7 @@ from mmpcodec.reference.postfilter import PostFilter
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.runtime.progress import Progress, in_turn
 from mmpcodec.tools import Tools
-from mmpcodec.trace import Trace
-
-
-@dataclass(frozen=True)
-class Coded:
-    """A coded picture: its payload and the (H, W) samples that it decodes to.
-
-    They are uint8 for a depth of 8 and uint16 for deeper ones, as what was encoded.
-    """
-
-    payload: bytes
-    samples: np.ndarray
-    trace: Trace
+from mmpcodec.trace import Coded, Trace
 
 
 class Backend(ABC):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mmpcodec.backends.base import Backend, Coded
+from mmpcodec.backends.base import Backend
 from mmpcodec.depth import BYTE
 from mmpcodec.params import EncodeParams
 from mmpcodec.reference.entropy.syntax import EXACT_SYNTAX, SYNTAX, TREE_SYNTAX, block_syntax
@@ -12,7 +12,7 @@ from mmpcodec.reference.postfilter import CLASSES, TAPS, PostFilter
 from mmpcodec.runtime.machine import processors
 from mmpcodec.runtime.progress import Progress
 from mmpcodec.tools import Tools
-from mmpcodec.trace import Trace
+from mmpcodec.trace import Coded, Trace
 
 try:
     import mmpcodec._cpu as _cpu

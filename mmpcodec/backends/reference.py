@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from mmpcodec.backends.base import Backend, Coded
+from mmpcodec.backends.base import Backend
 from mmpcodec.depth import BYTE
 from mmpcodec.params import EncodeParams
 from mmpcodec.reference.blocks.coder import BlockPicture, decode_blocks
@@ -21,7 +21,7 @@ from mmpcodec.reference.trees.fragments import (
 from mmpcodec.reference.trees.tree import code_tree, optimal_tree
 from mmpcodec.runtime.progress import Progress, report_progress
 from mmpcodec.tools import Tools
-from mmpcodec.trace import Trace
+from mmpcodec.trace import Coded, Trace
 
 
 class ReferenceBackend(Backend):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.backends.base import Backend, Coded
+from mmpcodec.backends.base import Backend
 from mmpcodec.codec.colour import joined, layout_of, split
 from mmpcodec.codec.distortion import distortion, squared_error
 from mmpcodec.codec.encoding import LayerCoding
@@ -23,7 +23,7 @@ from mmpcodec.runtime.progress import Progress
 from mmpcodec.runtime.tasks import Task, run_all, side_by_side
 from mmpcodec.samples import form_of, to_planes
 from mmpcodec.tools import PRESETS, Tools
-from mmpcodec.trace import Trace
+from mmpcodec.trace import Coded, Trace
 
 EXACT = PRESETS["exact"]
 

@@ -7,11 +7,12 @@ import numpy as np
 
 import mmpcodec
 from mmpcodec.codec.rate_control.targets import lambda_or_target
-from mmpcodec.depth import BYTE, MAX_DEPTH
+from mmpcodec.depth import BYTE
 from mmpcodec.errors import CorruptStream, ParameterError
 from mmpcodec.params import EncodeParams
 from mmpcodec.runtime.arrays import as_array
 from mmpcodec.samples import Form
+from mmpcodec.tools import MAX_DEPTH
 
 SECTION = "Container"
 LOSSLESS = 0.0

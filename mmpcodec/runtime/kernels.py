@@ -28,7 +28,7 @@ C_TYPES = {
 
 def sources() -> list[Path]:
     """The kernel files, one operation each."""
-    return sorted((FOLDER / "cuda").glob("*.cu"))
+    return sorted((FOLDER / "cuda").rglob("*.cu"))
 
 
 def c_type(dtype: DTypeLike) -> str:
@@ -56,7 +56,7 @@ def load(name: str, device: int, defines: tuple[str, ...] = (), cooperative: boo
 
     path = FOLDER / "cuda" / f"{name}.cu"
     names = (f"MMP_SOURCES={_digest()}", *defines)
-    options = (STANDARD, f"-I{FOLDER / 'cuda'}", *(f"-D{name}" for name in names))
+    options = (STANDARD, f"-I{FOLDER}", *(f"-D{name}" for name in names))
     with cupy.cuda.Device(device):
         module = cupy.RawModule(
             code=path.read_text(), options=options, enable_cooperative_groups=cooperative
@@ -81,8 +81,11 @@ def function(
 ) -> Callable[[tuple[int, ...], tuple], None]:
     """A kernel that is ready to be launched on the current stream as ``kernel(grid, arguments)``.
 
-    A file whose kernel takes dynamic shared memory holds its size as ``<name>_shared_bytes``, or
-    the caller says it.
+    Parameters
+    ----------
+    shared_bytes : int or None
+        Dynamic shared memory of a launch. None takes the number that the file exports as
+        ``shared_bytes``, and 0 where the file exports none.
     """
     import cupy
 
@@ -92,14 +95,17 @@ def function(
         # The limit is the device function's, which callers with other sizes share.
         limit = max(kernel.max_dynamic_shared_size_bytes, shared_bytes)
         kernel.max_dynamic_shared_size_bytes = limit
-    elif f"{name}_shared_bytes" in (FOLDER / "cuda" / f"{name}.cu").read_text():
+    else:
         with cupy.cuda.Device(device):
-            size = module.get_global(f"{name}_shared_bytes")
-            shared_bytes = int(cupy.ndarray(1, np.uint32, size)[0])
-            kernel.max_dynamic_shared_size_bytes = shared_bytes
-    dynamic = shared_bytes or 0
+            try:
+                size = module.get_global("shared_bytes")
+            except cupy.cuda.driver.CUDADriverError:
+                shared_bytes = 0
+            else:
+                shared_bytes = int(cupy.ndarray(1, np.uint32, size)[0])
+                kernel.max_dynamic_shared_size_bytes = shared_bytes
 
     def launch(grid: tuple[int, ...], arguments: tuple) -> None:
-        kernel(grid, (threads,), arguments, shared_mem=dynamic)
+        kernel(grid, (threads,), arguments, shared_mem=shared_bytes)
 
     return launch

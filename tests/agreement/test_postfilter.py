@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from strategies import CONTENT, deepened, pictures
+from support.strategies import CONTENT, deepened, pictures
 
 from mmpcodec.backends.cpu import NativePostFilter
 from mmpcodec.reference.postfilter import CLASSES, LEAST, MOST, TAPS, PostFilter

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from strategies import natural
+from support.strategies import natural
 
 import mmpcodec
 from mmpcodec import pictures

@@ -1,4 +1,4 @@
-"""``scripts/check_layers.py`` sees each broken rule, and nothing in a good file."""
+"""``scripts/check/layers.py`` sees each broken rule, and nothing in a good file."""
 
 import subprocess
 import sys
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).parents[2] / "scripts" / "check_layers.py"
+SCRIPT = Path(__file__).parents[2] / "scripts" / "check" / "layers.py"
 FOREIGN_PATH = "/".join(["", "home", "somebody", "data"])
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import block_params, deep_pictures, pictures, predicted_params, woven
+from support.strategies import block_params, deep_pictures, pictures, predicted_params, woven
 
 from mmpcodec import EncodeParams
 from mmpcodec.reference.blocks.coder import BlockPicture, decode_blocks

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from strategies import natural, text_like
+from support.strategies import natural, text_like
 
 import mmpcodec
 from mmpcodec import BackendUnavailable, Cancelled, EncodeParams, ParameterError, backends

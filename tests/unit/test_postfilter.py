@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from mutate import places, repaired
-from strategies import CONTENT
+from support.mutate import places, repaired
+from support.strategies import CONTENT
 
 import mmpcodec
 from mmpcodec import CorruptStream, EncodeParams, TruncatedStream

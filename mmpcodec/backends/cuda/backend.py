@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from mmpcodec.backends.base import Backend, Coded
+from mmpcodec.backends.base import Backend
 from mmpcodec.backends.cpu import NativePostFilter
 from mmpcodec.backends.cuda import blocks
 from mmpcodec.backends.cuda.blocks import BlockGroup, most_workers
@@ -20,6 +20,7 @@ from mmpcodec.runtime.cuda import attribute, free_bytes
 from mmpcodec.runtime.machine import processors
 from mmpcodec.runtime.progress import Progress, report_progress
 from mmpcodec.tools import Tools
+from mmpcodec.trace import Coded
 
 
 class CudaBackend(Backend):

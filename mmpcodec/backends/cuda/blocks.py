@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.backends.base import Coded
 from mmpcodec.backends.cpu import bits_of, native_block_tools
 from mmpcodec.backends.cuda.blocks_state import (
     BLOCKS,
@@ -25,7 +24,7 @@ from mmpcodec.reference.entropy.syntax import BLOCK_SYNTAX
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.runtime import kernels
 from mmpcodec.runtime.cuda import attribute, free_bytes
-from mmpcodec.trace import Trace
+from mmpcodec.trace import Coded, Trace
 
 CHUNK = 32
 """Fragments of one launch."""
@@ -51,7 +50,7 @@ def _sizes(device: int) -> tuple[int, int, int, int]:
     """Bytes of a state, of what a worker finds, of its shared memory, and of one more candidate."""
     import cupy
 
-    module = kernels.load("block_encode", device, (), True)
+    module = kernels.load("blocks/encode", device, (), True)
     return tuple(cupy.ndarray(4, np.int64, module.get_global("block_bytes")).get().tolist())
 
 
@@ -149,11 +148,11 @@ class BlockGroup:
         """Encode all; gives the number of 16x16 fragments done from time to time."""
         count, most = len(self.shapes), max(self.fragments)
         load = partial(kernels.function, device=self.device)
-        start = load("block_encode", "start_models", threads=32, cooperative=True, shared_bytes=0)
-        coarsen = load("block_coarsen", "coarsen_source", threads=COARSE_SIZE**2)
-        survey = load("block_survey", "survey_blocks", threads=THREADS)
+        start = load("blocks/encode", "start_models", threads=32, cooperative=True, shared_bytes=0)
+        coarsen = load("blocks/coarsen", "coarsen_source", threads=COARSE_SIZE**2)
+        survey = load("blocks/survey", "survey_blocks", threads=THREADS)
         search = load(
-            "block_encode",
+            "blocks/encode",
             "search_blocks",
             threads=THREADS,
             cooperative=True,

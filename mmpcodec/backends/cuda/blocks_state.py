@@ -1,5 +1,5 @@
 """What the device holds of a picture that is encoded by predicted blocks: the structures of
-``kernels/cuda/block_state.cuh``, and a plan of the memory that they point to.
+``kernels/cuda/blocks/state.cuh``, and a plan of the memory that they point to.
 
 No CuPy here: the layout can be checked where there is no device.
 """

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.backends.base import Coded
 from mmpcodec.backends.cpu import bits_of, native_tools
 from mmpcodec.backends.cuda.trees_state import (
     PHASES,
@@ -26,7 +25,7 @@ from mmpcodec.reference.trees.fragments import fragments_in, padded_shape
 from mmpcodec.reference.trees.scales import FRAGMENT_SIZE, SCALES
 from mmpcodec.runtime import kernels
 from mmpcodec.runtime.cuda import attribute
-from mmpcodec.trace import Trace
+from mmpcodec.trace import Coded, Trace
 
 CHUNK = 128
 """Fragments of one launch; while it runs the host codes the trees of the one before."""
@@ -60,11 +59,11 @@ class TreeGroup:
         self.fragments = [fragments_in(shape) for shape in self.shapes]
         self.device = cupy.cuda.Device()
         self.stream = cupy.cuda.get_current_stream()
-        self.start = kernels.function("start", "start_pictures", self.device.id)
+        self.start = kernels.function("trees/start", "start_pictures", self.device.id)
         tools = params.coded_tools
-        loop = "encode_text" if has_text_tools(tools) else "encode"
+        loop = "encode_with_tools" if has_text_tools(tools) else "encode"
         self.step = kernels.function(
-            loop, "encode_fragments", self.device.id, defines, cooperative=True
+            f"trees/{loop}", "encode_fragments", self.device.id, defines, cooperative=True
         )
         self.coders = [_cpu.TreeCoder(native_tools(tools)) for _ in planes]
         self.planes = [cupy.ascontiguousarray(cupy.asarray(plane)) for plane in planes]

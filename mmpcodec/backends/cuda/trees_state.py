@@ -1,5 +1,4 @@
-"""What the device holds of a picture: the structures of ``kernels/cuda/state.cuh``, and a plan of
-the memory that they point to.
+"""The structures of ``kernels/cuda/trees/state.cuh``, and a plan of the memory that they point to.
 
 No CuPy here: the layout can be checked where there is no device.
 """

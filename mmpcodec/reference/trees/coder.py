@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from mmpcodec.backends.base import Coded
 from mmpcodec.reference.trees.dictionary import Dictionary, learn, make_dictionaries
 from mmpcodec.reference.trees.displaced import learn_displaced
 from mmpcodec.reference.trees.fragments import fragment_origins, pad, padded_shape, reconstruct
@@ -11,7 +10,7 @@ from mmpcodec.reference.trees.scales import FRAGMENT_SIZE, OUTSIDE, SCALES, Scal
 from mmpcodec.reference.trees.tree import Neighbours, mark_leaves, rebuild
 from mmpcodec.runtime.progress import Progress, report_progress
 from mmpcodec.tools import Tools
-from mmpcodec.trace import Trace
+from mmpcodec.trace import Coded, Trace
 
 
 def dictionary_sizes(dictionaries: dict[Scale, Dictionary]) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""The path for 0-1 knapsacks of one budget; see ``kernels/cpu/knapsack_core.h``.
+"""The path for 0-1 knapsacks of one budget; see ``kernels/cpu/solvers/knapsack/core.h``.
 
 It runs on the processor for every backend that reduces: lists of states grow and shrink too quickly
 for a device.

@@ -1,4 +1,4 @@
-"""The operations in C++, on all processors; see ``kernels/cpu/knapsack_sweep.h``."""
+"""The operations in C++, on all processors; see ``kernels/cpu/solvers/knapsack/sweep.h``."""
 
 import time
 

@@ -177,7 +177,7 @@ class Stages:
 
         counters = cupy.zeros(self.teams * COUNTER_STEP, np.uint32)
         launch = kernels.function(
-            "knapsack_sweep",
+            "solvers/knapsack/sweep",
             "sweep_tables",
             cupy.cuda.Device().id,
             self.defines,
@@ -206,7 +206,7 @@ class Stages:
         found = cupy.zeros(self.total + self.count, np.int64)
         device = cupy.cuda.Device().id
         launch = kernels.function(
-            "knapsack_trace", "trace_choices", device, self.defines, threads=WARP
+            "solvers/knapsack/trace", "trace_choices", device, self.defines, threads=WARP
         )
         outputs = (NULL if values is None else values), found, found[self.total :]
         launch((self.count,), (self.tables, *self.arguments[1:], decisions, *outputs))

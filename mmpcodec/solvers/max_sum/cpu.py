@@ -1,4 +1,4 @@
-"""The operations in C++, on all processors; see ``kernels/cpu/max_sum.h``."""
+"""The operations in C++, on all processors; see ``kernels/cpu/solvers/max_sum/max_sum.h``."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The operations in C++, on all processors; see ``kernels/cpu/rank_filter.h``."""
+"""The operations in C++; see ``kernels/cpu/solvers/rank_filter/rank_filter.h``."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The operations in C++, on all processors; see ``kernels/cpu/selection.h``."""
+"""The operations in C++, on all processors; see ``kernels/cpu/solvers/selection/selection.h``."""
 
 import numpy as np
 

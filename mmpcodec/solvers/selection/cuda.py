@@ -126,7 +126,12 @@ class _Selection:
         device = self.cupy.cuda.Device().id
         is_whole = entry == "find_keys"
         return kernels.function(
-            "selection", entry, device, defines, threads=THREADS, cooperative=is_whole
+            "solvers/selection/selection",
+            entry,
+            device,
+            defines,
+            threads=THREADS,
+            cooperative=is_whole,
         )
 
     def by_sorting(self, ranks: list[int]) -> tuple[np.ndarray, int]:
