@@ -70,7 +70,12 @@ class Infeasible(MmpError):
 
 
 class MissingExtra(MmpError):
-    """What was asked for needs a package that is not installed; the message names the extra."""
+    """A package that the request needs is not installed. The message says how to install it."""
+
+    @classmethod
+    def of(cls, what: str, extra: str) -> "MissingExtra":
+        """The error for a package of an optional dependency group; ``what`` names the package."""
+        return cls(f"{what}; run pip install '.[{extra}]' in a checkout of mmpcodec")
 
 
 class Cancelled(MmpError):

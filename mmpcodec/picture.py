@@ -1,4 +1,4 @@
-"""A picture as all formats give and take it: samples, their bits, and what is said besides."""
+"""``Picture``: samples, their depth and metadata, as every picture format gives and takes them."""
 
 from dataclasses import dataclass, replace
 from numbers import Integral
@@ -19,22 +19,33 @@ _KINDS = {1: "gray", 2: "gray with alpha", 3: "RGB colours", 4: "RGB colours wit
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """A picture's samples.
+    """A picture: samples, their depth and metadata.
 
     Parameters
     ----------
     samples : (H, W) or (H, W, C) array of uint8 or uint16
-        Gray; or gray and alpha, RGB, and RGB and alpha. Bright is large, alpha is largest where
-        nothing shines through and is not multiplied into the others. uint8 for depths up to 8,
-        else uint16.
+        (H, W) is gray. C is 2 for gray with alpha, 3 for RGB, 4 for RGB with alpha. The type is
+        uint8 for depths up to 8 and uint16 above. 0 is black. Alpha is 0 where the picture is
+        transparent and largest where it is opaque, and is not multiplied into the colours.
     depth : int
-        Bits that the samples have, 1 to 16: 12 where a file keeps 12 bits in 16.
+        Bits per sample, 1 to 16. Samples go from 0 to 2^depth - 1: a 12-bit file that stores its
+        samples in 16 bits has depth 12.
     metadata : Metadata
+        ICC profile, EXIF, XMP, resolution, texts and level of white; empty by default.
 
     Raises
     ------
     ParameterError
-        For another array, another depth, or a sample or white beyond it.
+        If the array has another shape or type or is empty, the depth is out of range, or a sample
+        or the level of white is beyond the depth.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mmpcodec.pictures import Picture
+    >>> picture = Picture(np.full((4, 6, 3), 1000, np.uint16), depth=12)
+    >>> picture.kind, picture.white
+    ('RGB colours', 4095)
     """
 
     samples: np.ndarray
@@ -69,33 +80,37 @@ class Picture:
 
     @classmethod
     def of(cls, samples: np.ndarray) -> "Picture":
-        """The picture of an array whose samples have all bits of their type.
+        """Make a picture of an array, with depth 8 for uint8 and 16 for uint16.
+
+        Parameters
+        ----------
+        samples : (H, W) or (H, W, 2 to 4) array of uint8 or uint16
 
         Raises
         ------
         ParameterError
-            When the array is none of those that a picture can have.
+            If the array has another shape or type or is empty.
         """
         deep = getattr(samples, "dtype", None) == np.uint16
         return cls(samples, MAX_DEPTH if deep else 8)
 
     @property
     def white(self) -> int:
-        """Level that is shown as white."""
+        """Level that is shown as white: the metadata's, or the largest level of the depth."""
         return self.metadata.white or (1 << self.depth) - 1
 
     @property
     def planes(self) -> int:
-        """1 for gray, 2 with alpha, 3 for colours, 4 with alpha."""
+        """Number of planes: 1 gray, 2 gray with alpha, 3 RGB, 4 RGB with alpha."""
         return planes_of(self.samples)
 
     @property
     def kind(self) -> str:
-        """The same in words: "RGB colours with alpha"."""
+        """Name of the planes: "RGB colours with alpha"."""
         return _KINDS[self.planes]
 
     def without_alpha(self) -> "Picture":
-        """The same picture, transparency left out."""
+        """The picture without its plane of alpha."""
         if self.planes not in (2, 4):
             return self
         samples = self.samples[..., 0] if self.planes == 2 else self.samples[..., :3]
@@ -103,17 +118,17 @@ class Picture:
 
 
 def planes_of(samples: np.ndarray) -> int:
-    """How many planes samples have, 1 to 4."""
+    """Number of planes of an (H, W) or (H, W, C) array, 1 to 4."""
     return samples.shape[2] if samples.ndim == 3 else 1
 
 
 def check_plain(picture: Picture, name: str) -> np.ndarray:
-    """The samples of a picture that has to be 8-bit gray.
+    """The samples of an 8-bit gray picture, an (H, W) array of uint8.
 
     Raises
     ------
     PictureError
-        When it is not.
+        If the picture is not gray or not of 8 bits; the message begins with ``name``.
     """
     if picture.planes != 1 or picture.depth != 8:
         raise PictureError(

@@ -212,7 +212,7 @@ def delta(anchor: Curve | None, test: Curve, metric: str = "psnr") -> Delta:
     try:
         from bjontegaard import bd_psnr, bd_rate
     except ImportError as error:
-        raise MissingExtra("BD-rate: needs bjontegaard; install mmpcodec[bench]") from error
+        raise MissingExtra.of("BD-rate: needs bjontegaard", "bench") from error
 
     def values(function) -> list[float]:
         return [

@@ -60,7 +60,7 @@ def draw_curves(
         from matplotlib.figure import Figure
         from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
     except ImportError as error:
-        raise MissingExtra("curves: need matplotlib; install mmpcodec[bench]") from error
+        raise MissingExtra.of("curves: need matplotlib", "bench") from error
     figure = Figure(_INCHES, dpi=_DPI, layout="constrained")
     axes = figure.add_subplot()
     lowest, highest = [], []

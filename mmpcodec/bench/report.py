@@ -100,7 +100,7 @@ def write_page(
     try:
         from jinja2 import Environment, StrictUndefined
     except ImportError as error:
-        raise MissingExtra("report: needs jinja2; install mmpcodec[bench]") from error
+        raise MissingExtra.of("report: needs jinja2", "bench") from error
     page = resources.files(mmpcodec).joinpath("bench", "page")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     environment.policies["json.dumps_kwargs"] = {"sort_keys": False}

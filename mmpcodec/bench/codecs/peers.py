@@ -173,7 +173,7 @@ def _jxl(options: Mapping[str, str]) -> Codec:
     try:
         import imagecodecs
     except ImportError as error:
-        raise MissingExtra("jxl: needs imagecodecs; install mmpcodec[bench]") from error
+        raise MissingExtra.of("jxl: needs imagecodecs", "bench") from error
     versions = {
         "imagecodecs": imagecodecs.__version__,
         "jxl": imagecodecs.jpegxl_version().removeprefix("libjxl "),
@@ -196,7 +196,7 @@ def _hevc(options: Mapping[str, str]) -> Codec:
     try:
         import av
     except ImportError as error:
-        raise MissingExtra("hevc: needs PyAV; install mmpcodec[bench]") from error
+        raise MissingExtra.of("hevc: needs PyAV", "bench") from error
 
     def encode(samples: np.ndarray, point: float) -> bytes:
         height, width = samples.shape

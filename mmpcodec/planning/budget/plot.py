@@ -30,7 +30,7 @@ def figure_class() -> Any:
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise MissingExtra("plot: needs matplotlib; install mmpcodec[bench]") from error
+        raise MissingExtra.of("plot: needs matplotlib", "bench") from error
     return Figure
 
 
