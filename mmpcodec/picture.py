@@ -132,6 +132,6 @@ def check_plain(picture: Picture, name: str) -> np.ndarray:
     """
     if picture.planes != 1 or picture.depth != 8:
         raise PictureError(
-            f"{name}: holds {picture.kind} of {picture.depth} bits; supported is 8-bit gray"
+            f"{name}: holds {picture.kind} of {picture.depth} bits; must be 8-bit gray"
         )
     return picture.samples

@@ -73,7 +73,7 @@ def test_what_people_read(mmp, some):
     Path("v.csv").write_text("".join(f"{name},1.5\n" for name in some) + "other,1\n")
     result = mmp("pack", *some, "--volume", 4, "--sector", 1, "--value", "v.csv")
     assert result.stdout.startswith("volume 1: 2 files, 4 of 4 bytes, 0 left, value 3\n  e: 2 byt")
-    assert result.stderr == "mmp: v.csv: 1 of the names are no inputs, as 'other'\n"
+    assert result.stderr == "mmp: v.csv: 1 of the names match no input, such as 'other'\n"
     assert mmp("pack", *some, "--volume", 4, "--quiet").stdout == ""
 
 
@@ -299,7 +299,7 @@ def test_names_on_the_volume_are_inputs(mmp, folder):
     result = mmp("pack", "in", "--volume", 9, "--sector", 1, "--value", "v.csv")
     assert (result.exit_code, result.stderr) == (0, "")
     result = mmp("pack", "in", "--volume", 9, "--value", "-", input="sub/b.bin,2\nc,1\n")
-    assert result.stderr == "mmp: stdin: 1 of the names are no inputs, as 'c'\n"
+    assert result.stderr == "mmp: stdin: 1 of the names match no input, such as 'c'\n"
 
 
 def test_values_whose_sum_is_too_large(mmp, some):
