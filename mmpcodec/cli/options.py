@@ -10,11 +10,9 @@ from mmpcodec.pictures import registry
 DEFAULT_LIMITS = DecodeLimits()
 
 READ = registry.readable_text()
-WRITTEN = ", ".join(f".{extension}" for extension in registry.written())
+WRITTEN = registry.listed([s for row in registry.written().values() for s in row.suffixes], "or")
 EXTRAS = ", ".join(
-    f"{row.title} needs pip install '.[{row.extra}]' in a checkout"
-    for row in registry.FORMATS
-    if row.extra
+    f'{row.title} needs the extra "{row.extra}"' for row in registry.FORMATS if row.extra
 )
 
 Inputs = Annotated[list[str], typer.Argument(metavar="IN", help="Files; - is standard input.")]
@@ -37,7 +35,7 @@ PictureOutput = Annotated[
         "--output",
         "-o",
         metavar="OUT",
-        help=f"Output of a single input, {WRITTEN} or .tiff; - is standard output.",
+        help=f"Output of a single input, {WRITTEN}; - is standard output.",
     ),
 ]
 Folder = Annotated[

@@ -57,7 +57,7 @@ def report(
     """Draw the results of a sweep: curves, tables, and an HTML page that shows the pictures.
 
     Writes report.html, which needs no network, and the curves of each picture as PNG and SVG. Needs
-    pip install '.[bench]' in a checkout.
+    the extra "bench".
     """
     from mmpcodec.bench import report as pages
     from mmpcodec.bench import tables

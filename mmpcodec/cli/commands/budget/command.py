@@ -26,6 +26,13 @@ if TYPE_CHECKING:
 
 NO_CACHE = "none"
 
+Inputs = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="IN",
+        help=f"Pictures, 8-bit gray: {options.READ} files; - is standard input. {options.EXTRAS}.",
+    ),
+]
 Total = Annotated[
     str,
     typer.Option(metavar="SIZE", help="Largest size of all files together: 20MB, 1.5MiB, 90000."),
@@ -59,7 +66,7 @@ Plot = Annotated[
     str | None,
     typer.Option(
         metavar="PNG",
-        help="Draw quality against the budget; needs pip install '.[bench]' in a checkout.",
+        help='Draw quality against the budget; needs the extra "bench".',
     ),
 ]
 Seconds = Annotated[
@@ -87,7 +94,7 @@ Threads = Annotated[
 
 
 def budget(
-    inputs: options.Pictures,
+    inputs: Inputs,
     total: Total,
     out: options.Output = None,
     folder: options.Folder = None,
