@@ -20,7 +20,10 @@ from mmpcodec.bench.peers import peers
 
 ROOT = Path(__file__).parents[1]
 LIMIT = 6000
-CROPS = {"page.pgm": (slice(20, 152), slice(268, 444)), "camera.pgm": (slice(62, 194), slice(160, 336))}
+CROPS = {
+    "page.pgm": (slice(20, 152), slice(268, 444)),
+    "camera.pgm": (slice(62, 194), slice(160, 336)),
+}
 ZOOM, MARGIN, CAPTION = 2, 10, 20
 
 
