@@ -68,8 +68,11 @@ def main() -> None:
         rows.append([(caption, samples[crop]) for caption, samples in panels])
     height, width = (ZOOM * side for side in rows[0][0][1].shape)
     columns = len(rows[0])
-    size = MARGIN + columns * (width + MARGIN), MARGIN + len(rows) * (height + CAPTION + MARGIN)
-    page = Image.new("L", size, 255)
+    page_size = (
+        MARGIN + columns * (width + MARGIN),
+        MARGIN + len(rows) * (height + CAPTION + MARGIN),
+    )
+    page = Image.new("L", page_size, 255)
     draw = ImageDraw.Draw(page)
     for row, panels in enumerate(rows):
         top = MARGIN + row * (height + CAPTION + MARGIN)
