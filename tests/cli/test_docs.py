@@ -1,8 +1,9 @@
 """Every command line and every Python example of the pages runs as it stands there.
 
 A page runs from top to bottom in a folder of its own, with small pictures under the names that it
-uses. Blocks without a language, and ``console`` blocks, hold command lines; the output that a
-``console`` block shows is compared without times. A page with such a block gets the pictures of
+uses. Blocks without a language, and ``console`` blocks, hold command lines; only the format has
+formulas in blocks without a language. The output that a ``console`` block shows is compared without
+times. A page with such a block gets the pictures of
 ``images/`` themselves. A block after a line such as "`items.csv`:" is that file. ``exit code 3`` in
 a line's comment is the exit code that is expected.
 """
@@ -148,6 +149,14 @@ def commands(language, text):
             yield line, None
 
 
+def is_formula(page, text):
+    """Whether a block of the format holds no command line."""
+    programs = ("$", "mmp", "mkdir", *NOT_RUN)
+    return "format" in page.parts and not any(
+        line.startswith(programs) for line in text.splitlines()
+    )
+
+
 def names_of(page):
     """The page's path from the root, which is the name of its test."""
     return page.relative_to(ROOT).as_posix()
@@ -168,7 +177,7 @@ def test_page(page, mmp, folder, monkeypatch):
             assert not name or Path(name).exists()
         elif name:
             Path(name).write_text(text)
-        elif language in ("", "console"):
+        elif language in ("", "console") and not is_formula(page, text):
             for line, shown in commands(language, text):
                 if reason := lacking(line):
                     left_out.append(f"{line}: {reason}")
