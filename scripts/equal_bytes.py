@@ -16,7 +16,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 import mmpcodec
 from mmpcodec import pictures
-from mmpcodec.bench.peers import peers
+from mmpcodec.bench.codecs.peers import peers
 
 ROOT = Path(__file__).parents[1]
 LIMIT = 6000
