@@ -231,7 +231,7 @@ def find_regions(
     values, unit = luminance(picture.samples)
     height, width = values.shape
     if not 0 <= 2 * border < min(height, width):
-        raise ParameterError(f"border = {border}: nothing is left of a {width}x{height} picture")
+        raise ParameterError(f"border = {border}: leaves no pixel of a {width}x{height} picture")
     inside = slice(border, height - border), slice(border, width - border)
     values = values[inside]
     counts = np.ones(values.shape, bool)

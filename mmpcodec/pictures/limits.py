@@ -47,8 +47,8 @@ def check_size(width: int, height: int, name: str, limits: DecodeLimits) -> None
         raise PictureError(f"{name}: is {width}x{height}, a picture without pixels")
     if max(width, height) > limits.max_dimension or width * height > limits.max_pixels:
         raise PictureError(
-            f"{name}: is {width}x{height}, limits are {limits.max_dimension} pixels a side "
-            f"and {limits.max_pixels} in all"
+            f"{name}: is {width}x{height}, limits are {limits.max_dimension} pixels per side "
+            f"and {limits.max_pixels} pixels in all"
         )
 
 
@@ -94,7 +94,7 @@ def check_single(count: int, name: str) -> None:
         If ``count`` is above 1.
     """
     if count > 1:
-        raise PictureError(f"{name}: holds {count} pictures; supported is one a file")
+        raise PictureError(f"{name}: holds {count} pictures; supported is one per file")
 
 
 def library(package: str, purpose: str, name: str, *, extra: str | None = None) -> ModuleType:

@@ -166,7 +166,7 @@ def _pam_header(data: bytes, name: str) -> Header:
     numbers = []
     for key in ("WIDTH", "HEIGHT", "DEPTH", "MAXVAL"):
         if not re.fullmatch(r"[0-9]{1,10}", facts.get(key, "")):
-            raise damaged(name, f"{key} = {facts.get(key)!r}: must be a number")
+            raise damaged(name, f"{key} = {facts.get(key)!r}: must be an integer from 0 up")
         numbers.append(int(facts[key]))
     width, height, planes, maxval = numbers
     kind = facts.get("TUPLTYPE", _PAM_NAMES.get(planes, ""))
@@ -197,7 +197,7 @@ def _plain_samples(data: bytes, header: Header, name: str) -> np.ndarray:
     else:
         samples = np.fromstring(text.decode("ascii"), np.int64, sep=" ")
     if samples.size != count:
-        raise damaged(name, f"holds {samples.size} samples, its header says {count}")
+        raise damaged(name, f"holds {samples.size} samples, the header says {count}")
     return samples
 
 
@@ -231,7 +231,7 @@ def check_end(size: int, end: int, behind: bytes, name: str) -> None:
     if size < end:
         raise damaged(name, f"holds {size} bytes, {end} are needed")
     if re.match(rb"\s*P[1-7]\s", behind):
-        raise PictureError(f"{name}: holds more than one picture; supported is one a file")
+        raise PictureError(f"{name}: holds more than one picture; supported is one per file")
 
 
 def to_bytes(picture: Picture, format: str) -> bytes:

@@ -77,7 +77,7 @@ def _as_cupy(name: str, values: Any) -> Any:
     except ImportError as error:
         raise ParameterError(
             f"{name}: lies on a CUDA device, which needs CuPy, and that does not import ({error}); "
-            f"install mmpcodec[cuda13] or mmpcodec[cuda12], {advice}"
+            f"run pip install '.[cuda13]' or '.[cuda12]' in a checkout of mmpcodec, {advice}"
         ) from error
     if isinstance(values, cupy.ndarray):
         return values

@@ -8,7 +8,8 @@ def unavailable() -> str | None:
     try:
         import cupy
     except ImportError as error:
-        return f"CuPy does not import ({error}); install mmpcodec[cuda13] or mmpcodec[cuda12]"
+        hint = "run pip install '.[cuda13]' or '.[cuda12]' in a checkout of mmpcodec"
+        return f"CuPy does not import ({error}); {hint}"
     try:
         count = cupy.cuda.runtime.getDeviceCount()
     except cupy.cuda.runtime.CUDARuntimeError as error:

@@ -380,8 +380,16 @@ def test_absent_backend(mmp, some):
         (["a", "--volume", "4.7G"], 2, "volume = '4.7G': must be bytes, or a number with"),
         (["a", "--volume", "0"], 2, "volume = '0': must be from 1 to"),
         (["a", "--volume", "-1"], 2, "volume = '-1': must be bytes"),
-        (["a", "--volume", "9", "--volumes", "0"], 2, "volumes = '0': must be from 1 to 10000, or"),
-        (["a", "--volume", "9", "--volumes", "x"], 2, "volumes = 'x': must be from 1 to 10000"),
+        (
+            ["a", "--volume", "9", "--volumes", "0"],
+            2,
+            "volumes = '0': must be an integer from 1 to 10000, or",
+        ),
+        (
+            ["a", "--volume", "9", "--volumes", "x"],
+            2,
+            "volumes = 'x': must be an integer from 1 to 10000",
+        ),
         (["a", "--volume", "9", "--volumes", "9" * 5000], 2, "volumes = '9"),
         (
             ["a", "--volume", "9", "--volume", "8", "--volumes", "2"],

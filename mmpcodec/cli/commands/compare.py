@@ -46,7 +46,7 @@ def compare(
     if diff not in (None, output.STANDARD) and not str(diff).lower().endswith(".png"):
         raise ParameterError(f"--diff: {diff} must end in .png, or be {output.STANDARD}")
     if diff == output.STANDARD and as_json:
-        raise ParameterError("--diff -: standard output is taken by --json")
+        raise ParameterError("--diff -: --json already writes to standard output")
     check([Job(a, diff), Job(b)], force=force)
 
     from mmpcodec import pictures
@@ -63,7 +63,7 @@ def compare(
     ):
         if one != other:
             raise PictureError(
-                f"{what} of {names[0]} is {one} and of {names[1]} {other}: must be the same"
+                f"{what} of {names[0]} is {one} and of {names[1]} {other}: must be equal"
             )
     quality = measure(first.samples, second.samples, white=first.white)
     if diff is not None:

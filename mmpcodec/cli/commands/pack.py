@@ -136,11 +136,13 @@ def rooms_of(volume: Sequence[str], volumes: str) -> tuple[list[int], bool]:
     if volumes == "1":
         return rooms, False
     if len(rooms) > 1:
-        raise ParameterError(f"volumes = {volumes!r}: is for media of one size, not {len(rooms)}")
+        raise ParameterError(f"volumes = {volumes!r}: needs a single --volume, not {len(rooms)}")
     if volumes == ALL:
         return rooms, True
     if not (re.fullmatch(r"\d{1,9}", volumes, re.ASCII) and 1 <= int(volumes) <= MAX_VOLUMES):
-        raise ParameterError(f"volumes = {volumes!r}: must be from 1 to {MAX_VOLUMES}, or {ALL}")
+        raise ParameterError(
+            f"volumes = {volumes!r}: must be an integer from 1 to {MAX_VOLUMES}, or {ALL}"
+        )
     return rooms * int(volumes), False
 
 

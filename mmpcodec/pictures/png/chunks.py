@@ -33,7 +33,7 @@ def parted(data: bytes, name: str) -> list[Chunk]:
     while True:
         head = data[place : place + 8]
         if len(head) < 8:
-            raise damaged(name, f"ends at byte {len(data)} before its end mark")
+            raise damaged(name, f"ends at byte {len(data)} before the chunk IEND")
         size, kind = struct.unpack(">I4s", head)
         end = place + 8 + size
         if len(data) < end + 4:
@@ -116,7 +116,7 @@ def _cut(contents: bytes, times: int, kind: bytes, name: str) -> list[bytes]:
     """Split the contents of a chunk at its first ``times`` NUL bytes."""
     parts = contents.split(b"\0", times)
     if len(parts) <= times:
-        raise damaged(name, f"the chunk {_shown(kind)} lacks a part")
+        raise damaged(name, f"the chunk {_shown(kind)} lacks a field")
     return parts
 
 

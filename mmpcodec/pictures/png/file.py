@@ -58,7 +58,7 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
     if kind not in _PLANES or depth not in (
         (1, 2, 4, 8) if kind == PALETTE else _NATIVE[_PLANES[kind]]
     ):
-        raise damaged(name, f"colour type {kind} with {depth} bits")
+        raise damaged(name, f"PNG has no colour type {kind} with {depth} bits")
     check_size(width, height, name, limits)
     animation = first(chunks, b"acTL")
     if animation is not None:
@@ -72,7 +72,7 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
         samples = _by_pillow(joined(plain), kind, depth)
     shape = (height, width) if _PLANES[kind] == 1 else (height, width, _PLANES[kind])
     if samples.shape != shape:
-        raise damaged(name, f"samples of shape {samples.shape}, {shape} was expected")
+        raise damaged(name, f"the samples have shape {samples.shape}, the header says {shape}")
     if kind == PALETTE:
         return _shown(samples, chunks, metadata, name)
     samples = _with_alpha(samples, first(chunks, b"tRNS"), kind, depth, name)
@@ -96,13 +96,15 @@ def _shown(indexes: np.ndarray, chunks: list[Chunk], metadata: Metadata, name: s
         raise damaged(name, "its palette is missing or cut off")
     colours = np.frombuffer(contents, np.uint8).reshape(-1, 3)
     if int(indexes.max()) >= len(colours):
-        raise damaged(name, f"index {indexes.max()} of a palette of {len(colours)} colours")
+        raise damaged(name, f"uses colour {indexes.max()} of a palette of {len(colours)} colours")
     if (colours == colours[:, :1]).all():
         colours = colours[:, :1]
     alpha = first(chunks, b"tRNS")
     if alpha is not None:
         if len(alpha) > len(colours):
-            raise damaged(name, f"{len(alpha)} transparent colours of {len(colours)}")
+            raise damaged(
+                name, f"the chunk tRNS has {len(alpha)} entries for {len(colours)} colours"
+            )
         column = np.full((len(colours), 1), 255, np.uint8)
         column[: len(alpha), 0] = np.frombuffer(alpha, np.uint8)
         colours = np.hstack([colours, column])

@@ -111,7 +111,7 @@ class TiffReader:
             kind = _KINDS_OF_SAMPLES.get(page.sampleformat, f"format {page.sampleformat}")
             raise PictureError(f"{name}: holds {kind} samples; supported are unsigned ones")
         if not isinstance(bits, int) or not 1 <= bits <= 16:
-            raise PictureError(f"{name}: holds {bits} bits a sample; supported are 1 to 16")
+            raise PictureError(f"{name}: holds {bits} bits per sample; supported are 1 to 16")
         if page.compression not in _COMPRESSIONS:
             compression = getattr(page.compression, "name", page.compression)
             raise PictureError(
@@ -167,7 +167,7 @@ class TiffReader:
         across, down = self._counts()
         needed = across * down * (page.samplesperpixel if self._planar else 1)
         if min(len(page.dataoffsets), len(page.databytecounts)) < needed:
-            raise damaged(name, f"has {len(page.dataoffsets)} strips or tiles of {needed}")
+            raise damaged(name, f"has {len(page.dataoffsets)} of {needed} strips or tiles")
 
     def _segment(self) -> tuple[int, int]:
         """Width and height of a tile or strip, in pixels."""

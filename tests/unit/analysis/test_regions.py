@@ -115,7 +115,7 @@ def test_deep_pictures_with_and_without_their_white():
         ({"offset": 256}, "a level up to 255"),
         ({"offset": "nan"}, "offset = 'nan'"),
         ({"white": 0}, "white = 0: must be a level from 1 to 255"),
-        ({"border": 20}, "border = 20: nothing is left of a 60x40 picture"),
+        ({"border": 20}, "border = 20: leaves no pixel of a 60x40 picture"),
         ({"mask": np.ones((3, 3))}, r"mask of shape \(3, 3\): must be \(40, 60\)"),
         ({"mask": np.zeros((40, 60))}, "mask: excludes every pixel"),
         ({"k": 0}, "k = 0"),

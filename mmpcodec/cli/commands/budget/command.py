@@ -204,7 +204,7 @@ def checked_search(
         raise ParameterError(f"objective = {objective!r}: must be one of {', '.join(OBJECTIVES)}")
     ladder = LAMBDAS if lambdas is None else points("lambda", lambdas, ",")
     if min_psnr is not None and not math.isfinite(min_psnr):
-        raise ParameterError(f"min_psnr = {min_psnr}: must be finite")
+        raise ParameterError(f"min_psnr = {min_psnr}: must be a finite number of dB")
     return ladder
 
 
