@@ -95,12 +95,7 @@ def encode_pictures(
     if not pictures:
         return []
     if any(on_device(samples) for samples, *_ in pictures):
-        if backend not in ("auto", "cuda"):
-            raise ParameterError(
-                f"backend = {backend!r}: a picture lies on a CUDA device, which only cuda reads; "
-                "copy it with cupy.asnumpy"
-            )
-        backend = "cuda"
+        backend = backends.for_device_arrays(backend, "a picture lies")
     sources = [
         _Source(samples, samples.get() if on_device(samples) else samples, bits, own, tile_size)
         for samples, bits, own in pictures
@@ -264,7 +259,7 @@ def backends_of(
     found = {}
     for each in dict.fromkeys([*tools, EXACT]):
         aside = len(tools) > 1 or each not in tools
-        name = "auto" if aside and named.lacks(each, coded_depth(depth)) else backend
+        name = backends.AUTO if aside and named.lacks(each, coded_depth(depth)) else backend
         found[each] = backends.get(name, fragments, each, coded_depth(depth))
     return found
 

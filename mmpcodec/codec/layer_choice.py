@@ -120,7 +120,7 @@ def encode_tiles(
     for backend, params, batch in _batches(jobs, chosen):
         run = partial(_code, backend, params, batch, known)
         share = sum(job.fragments for job in batch)
-        tasks.append(Task(run, share, aside=backend.name == "cpu"))
+        tasks.append(Task(run, share, aside=backend.releases_gil))
         keys.append([job.key for job in batch])
     parts: dict[tuple[int, int, int | None], _Part] = {}
     for of_batch, found in zip(keys, run_all(tasks, threads, progress), strict=True):
@@ -188,11 +188,11 @@ def _jobs(number: int, tile: TileSource, ways: Sequence[EncodeParams]) -> Iterat
 def _batches(
     jobs: Sequence[_Job], chosen: Mapping[Tools, Backend]
 ) -> Iterator[tuple[Backend, EncodeParams, list[_Job]]]:
-    """Jobs that go at once: on a device all of the same parameters, elsewhere each alone."""
+    """Jobs of one call: all of equal parameters where the backend batches, else one."""
     at_once: dict[tuple[EncodeParams, int], list[_Job]] = {}
     for job in jobs:
         backend = chosen[job.params.tools]
-        if backend.name == "cuda":
+        if backend.batches:
             at_once.setdefault((job.params, job.depth), []).append(job)
         else:
             yield backend, job.params, [job]
@@ -211,7 +211,8 @@ def _code(
     """Code a batch of layers of one depth."""
     if params.tools.exact:
         return [_exact_part(job, backend, known, progress) for job in batch]
-    planes = [job.samples if backend.name == "cuda" else _on_host(job.samples) for job in batch]
+    stays = backend.reads_device_arrays
+    planes = [job.samples if stays else _on_host(job.samples) for job in batch]
     depth = batch[0].depth
     coded = backend.encode_batch(planes, params, depth=depth, threads=threads, progress=progress)
     pairs = list(zip(batch, coded, strict=True))

@@ -56,7 +56,7 @@ def ours(options: Mapping[str, str], lambdas: Sequence[float] = LAMBDAS) -> Code
     if threads is not None and not (threads.isdigit() and 1 <= int(threads) <= 1024):
         raise ParameterError(f"threads = {threads!r}: must be from 1 to 1024")
     count = None if threads is None else int(threads)
-    decoder = backend.name if backend.name in backends.HOST else "auto"
+    decoder = backend.name if backend.decodes else backends.AUTO
 
     def encode(samples: np.ndarray, point: float) -> bytes:
         return mmpcodec.encode(

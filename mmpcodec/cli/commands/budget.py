@@ -137,8 +137,8 @@ def budget(
             raise ParameterError(f"{table.file}: no weight is above 0")
     if plot is not None:
         figure_class()
-    weighs = backend == "auto" and backends.may_use_device()
-    chosen = backends.get(backend, work_of(files) * len(ladder) if weighs else 0)
+    work_counts = backends.depends_on_work(backend)
+    chosen = backends.get(backend, work_of(files) * len(ladder) if work_counts else 0)
     pictures = [library.Picture(job.name, reader(job)) for job in files]
     pixels = pixels_of(pictures)
     if pixels is None:

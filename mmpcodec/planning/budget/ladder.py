@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mmpcodec import backends
 from mmpcodec.bench.results import sha256_of
 from mmpcodec.codec.distortion import Point, psnr_of, squared_error
 from mmpcodec.codec.encoder import encode_pictures
@@ -139,7 +140,7 @@ def measure(
         samples = picture.read()
         seen.append(_Seen(picture, sha256_of(samples), samples.shape))
     total = len(at) * sum(fragments_in(each.shape) for each in seen)
-    together = TOGETHER if backend == "cuda" else 1
+    together = TOGETHER if backends.get(backend).batches else 1
     points: dict[tuple[str, float], Point] = {}
     before = 0
     for start in range(0, len(seen), together):
