@@ -12,7 +12,7 @@ from mmpcodec.backends.base import Backend
 from mmpcodec.codec.distortion import distortion
 from mmpcodec.codec.encoding import Encoding, Pass
 from mmpcodec.codec.layer_choice import EXACT, KnownExact, TileEncoding, TileSource, encode_tiles
-from mmpcodec.codec.rate_control.search import Trial, reach
+from mmpcodec.codec.rate_control.search import Attempt, reach
 from mmpcodec.codec.rate_control.targets import Target, lambda_or_target
 from mmpcodec.depth import coded_depth, most
 from mmpcodec.errors import Infeasible, ParameterError
@@ -232,13 +232,13 @@ def _encode_to(
     tiles = list(source.tiles())
     known = KnownExact()
 
-    def encoded(ways: Sequence[EncodeParams]) -> Trial:
+    def encoded(ways: Sequence[EncodeParams]) -> Attempt:
         made = encode_tiles(tiles, ways, chosen, threads, progress, known)
         encoding = _assembled(source, made, ways[0].lam)
         error = math.ceil(distortion(source.on_host, encoding.samples, source.depth))
         costs = tuple(map(sum, zip(*(tile.costs for tile in made), strict=True)))
         used = frozenset[int]().union(*(tile.used for tile in made))
-        return Trial(encoding, error, costs, used)
+        return Attempt(encoding, error, costs, used)
 
     try:
         return reach(

@@ -129,7 +129,7 @@ def encode_tiles(
     return side_by_side(lambda one: _cheapest(one[0], one[1], ways, parts), numbered, threads)
 
 
-TOGETHER = -1
+ALL_PLANES = -1
 """Number of the layer of all planes as exact samples."""
 
 
@@ -167,7 +167,7 @@ def _jobs(number: int, tile: TileSource, ways: Sequence[EncodeParams]) -> Iterat
     form, layout, rivals = form_of(samples), layout_of(samples, lam), len(ways) > 1
     for index, way in enumerate(ways):
         if way.tools.exact:
-            yield _Job(number, TOGETHER, form.title, index, way, tile.on_host, depth, 1.0, rivals)
+            yield _Job(number, ALL_PLANES, form.title, index, way, tile.on_host, depth, 1.0, rivals)
     lossy = [index for index, way in enumerate(ways) if not way.tools.exact]
     if not lossy:
         return
@@ -280,7 +280,7 @@ def _cheapest(
                 costs[index] += own[index].cost
         found.append((layout, best, used))
     for index in exact:
-        part = parts[number, TOGETHER, index]
+        part = parts[number, ALL_PLANES, index]
         costs[index] = part.cost
         found.append((Layout.TOGETHER, [part], {index}))
     made = [

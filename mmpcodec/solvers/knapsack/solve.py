@@ -374,7 +374,7 @@ def _try_few(search: _Search, deadline: float | None) -> None:
 def _fill_tables(
     searches: list[_Search], operation: Any, memory: int, deadline: float | None
 ) -> None:
-    together: dict[int, list[_Search]] = {}
+    grouped: dict[int, list[_Search]] = {}
     for search in searches:
         problem = search.rest
         # A table that there is no time for need not fit.
@@ -383,7 +383,7 @@ def _fill_tables(
             continue
         small = len(searches) > 1 and problem.cells <= operation.SMALL_CELLS
         if small and (search.direct or table_bytes(problem, operation) <= memory):
-            together.setdefault(len(problem.capacities), []).append(search)
+            grouped.setdefault(len(problem.capacities), []).append(search)
             continue
         table = Table(problem, operation, memory, deadline)
         try:
@@ -393,7 +393,7 @@ def _fill_tables(
             continue
         path = "dense, items by halving" if table.halved else "dense"
         search.settle(None if value is None else choices, path)
-    for group in together.values():
+    for group in grouped.values():
         for some in _shares(group, operation.LOOK_CELLS) if deadline is not None else [group]:
             if is_over(deadline):
                 for search in some:
