@@ -4,13 +4,15 @@ import os
 from functools import cache
 from typing import Any
 
+from mmpcodec.errors import install
+
 
 @cache
 def unavailable() -> str | None:
     try:
         import cupy
     except ImportError as error:
-        return f"CuPy does not import ({error}); install mmpcodec[cuda13] or mmpcodec[cuda12]"
+        return f"CuPy does not import ({error}); {install('cuda13', 'cuda12')}"
     try:
         count = cupy.cuda.runtime.getDeviceCount()
     except cupy.cuda.runtime.CUDARuntimeError as error:
