@@ -4,7 +4,10 @@ Samples with loss have 8 to 16 bits. All that people set, and much that blocks a
 is in units of 8-bit samples; the bits beyond those are the extra ones.
 """
 
-import numpy as np
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
 
 BYTE = 8
 """Depth of samples that are bytes."""
@@ -30,6 +33,8 @@ def most(depth: int) -> int:
     return (1 << depth) - 1
 
 
-def sample_type(depth: int) -> type[np.unsignedinteger]:
-    """What samples are stored as."""
+def sample_type(depth: int) -> "type[np.unsignedinteger]":
+    """The NumPy type of samples: uint8 up to 8 bits, else uint16."""
+    import numpy as np
+
     return np.uint8 if depth <= BYTE else np.uint16

@@ -61,6 +61,15 @@ class PictureError(MmpError):
     """A picture file cannot be read or written, or holds what the codec does not support."""
 
 
+class FileError(MmpError):
+    """A file cannot be read or written; the message begins with the file's name."""
+
+    @classmethod
+    def from_os(cls, name: str, error: OSError) -> "FileError":
+        """The error of the system, in one line."""
+        return cls(f"{name}: {error.strerror or error}")
+
+
 class BackendUnavailable(MmpError):
     """A backend that was asked for by name cannot run here; the message says why."""
 
@@ -72,10 +81,11 @@ class Infeasible(MmpError):
 class MissingExtra(MmpError):
     """A package that the request needs is not installed. The message says how to install it."""
 
-    @classmethod
-    def of(cls, what: str, extra: str) -> "MissingExtra":
-        """The error for a package of an optional dependency group; ``what`` names the package."""
-        return cls(f"{what}; run pip install '.[{extra}]' in a checkout of mmpcodec")
+
+def install(*extras: str) -> str:
+    """Advice, for messages, on installing one of some optional dependency groups."""
+    commands = " or ".join(f"pip install '.[{extra}]'" for extra in extras)
+    return f"in a checkout of mmpcodec, {commands} installs it"
 
 
 class Cancelled(MmpError):

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from numbers import Integral
+from typing import Protocol, Self
 
 import numpy as np
 
@@ -115,6 +116,47 @@ class Picture:
             return self
         samples = self.samples[..., 0] if self.planes == 2 else self.samples[..., :3]
         return replace(self, samples=np.ascontiguousarray(samples))
+
+
+class Reader(Protocol):
+    """Reads parts of a picture, which need not fit into memory. A context manager."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the whole picture: (H, W), or (H, W, C) with 2 to 4 planes."""
+
+    @property
+    def depth(self) -> int:
+        """Bits per sample, 1 to 16."""
+
+    @property
+    def metadata(self) -> Metadata:
+        """The metadata of the file."""
+
+    def read(self, rows: slice, columns: slice) -> np.ndarray:
+        """Read the samples of a part of the picture.
+
+        Parameters
+        ----------
+        rows, columns : slice
+            Rows and columns of the part. Steps are ignored, and bounds are clipped to the picture.
+
+        Returns
+        -------
+        (rows, columns) or (rows, columns, C) array of uint8 (depth up to 8) or uint16
+
+        Raises
+        ------
+        PictureError
+            If the part is empty, beyond the limits, or damaged.
+        """
+
+    def close(self) -> None:
+        """Close the file."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *_: object) -> None: ...
 
 
 def planes_of(samples: np.ndarray) -> int:

@@ -22,15 +22,6 @@ class ExitCode(IntEnum):
     TERMINATED = 143
 
 
-class FileError(MmpError):
-    """A file cannot be read or written. The message begins with the file's name."""
-
-    @classmethod
-    def from_os(cls, name: str, error: OSError) -> "FileError":
-        """The error with the operating system's own reason."""
-        return cls(f"{name}: {error.strerror or error}")
-
-
 def show_error(message: object) -> None:
     """Print an error line."""
     print(f"mmp: {message}", file=sys.stderr, flush=True)

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from mmpcodec.backends.registry import AUTO, names
 from mmpcodec.params import DecodeLimits
 from mmpcodec.pictures import registry
 
@@ -49,7 +50,7 @@ BackendName = Annotated[
     str,
     typer.Option(
         "--backend",
-        metavar="auto|cpu|cuda|reference",
+        metavar="|".join((AUTO, *names())),
         help="Where to run; every backend gives the same result. auto takes one that is available; "
         "a named backend never falls back to another.",
     ),

@@ -4,11 +4,11 @@ import contextlib
 import threading
 from collections.abc import Callable, Generator, Sequence
 
-from mmpcodec.cli.exits import ExitCode, FileError, show_error
+from mmpcodec.cli.exits import ExitCode, show_error
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.printing import Facts, Printer
 from mmpcodec.cli.progress import Bar, ProgressBars
-from mmpcodec.errors import MmpError, PictureError
+from mmpcodec.errors import FileError, MmpError, PictureError
 
 
 class Progress:

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 from mmpcodec.pictures import registry
 
 if TYPE_CHECKING:
-    from mmpcodec.picture import Picture, check_plain
-    from mmpcodec.pictures.readers import Reader, opened
+    from mmpcodec.picture import Picture, Reader, check_plain
+    from mmpcodec.pictures.readers import opened
     from mmpcodec.pictures.reading import from_bytes, read
     from mmpcodec.pictures.writing import check_format, format_of, lost, to_bytes, write
 
@@ -43,8 +43,8 @@ __all__ = [
 ]
 
 _HOMES = {
-    "mmpcodec.picture": ("Picture", "check_plain"),
-    "mmpcodec.pictures.readers": ("Reader", "opened"),
+    "mmpcodec.picture": ("Picture", "Reader", "check_plain"),
+    "mmpcodec.pictures.readers": ("opened",),
     "mmpcodec.pictures.reading": ("from_bytes", "read"),
     "mmpcodec.pictures.writing": ("check_format", "format_of", "lost", "to_bytes", "write"),
 }

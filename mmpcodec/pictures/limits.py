@@ -8,7 +8,7 @@ from types import ModuleType
 
 import numpy as np
 
-from mmpcodec.errors import MissingExtra, PictureError
+from mmpcodec.errors import MissingExtra, PictureError, install
 from mmpcodec.params import DecodeLimits
 
 MAX_METADATA = 1 << 26
@@ -119,10 +119,8 @@ def library(package: str, purpose: str, name: str, *, extra: str | None = None) 
     try:
         return import_module(package)
     except ImportError as error:
-        what = f"{name}: {purpose} needs {package}"
-        if extra is None:
-            raise MissingExtra(f"{what}: pip install {package}") from error
-        raise MissingExtra.of(what, extra) from error
+        advice = f"pip install {package}" if extra is None else install(extra)
+        raise MissingExtra(f"{name}: {purpose} needs {package}; {advice}") from error
 
 
 class Unpacker:

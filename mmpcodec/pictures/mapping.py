@@ -53,7 +53,7 @@ class Mapping:
 
 
 class MappedReader:
-    """Reads parts of a picture whose samples are a ``Mapping``; see ``readers.Reader``.
+    """Reads parts of a picture whose samples are a ``Mapping``; see ``Reader``.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class MappedReader:
         self._limits = limits
 
     def read(self, rows: slice, columns: slice) -> np.ndarray:
-        """Read the samples of a part of the picture; see ``readers.Reader.read``."""
+        """Read the samples of a part of the picture; see ``Reader.read``."""
         rows, columns = check_part(self.shape, rows, columns, self.name, self._limits)
         samples = self._samples.read((rows, columns))
         if samples.dtype == bool:

@@ -2,57 +2,14 @@
 
 import os
 from pathlib import Path
-from typing import Protocol, Self
 
 import numpy as np
 
 from mmpcodec.errors import PictureError
-from mmpcodec.metadata import Metadata
 from mmpcodec.params import DecodeLimits
-from mmpcodec.picture import Picture
+from mmpcodec.picture import Picture, Reader
 from mmpcodec.pictures import reading, registry
 from mmpcodec.pictures.limits import UNLIMITED, check_part, damage_told
-
-
-class Reader(Protocol):
-    """Reads parts of a picture. A context manager, which closes the file."""
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Shape of the whole picture: (H, W), or (H, W, C) with 2 to 4 planes."""
-
-    @property
-    def depth(self) -> int:
-        """Bits per sample, 1 to 16."""
-
-    @property
-    def metadata(self) -> Metadata:
-        """Metadata of the file."""
-
-    def read(self, rows: slice, columns: slice) -> np.ndarray:
-        """Read the samples of a part of the picture.
-
-        Parameters
-        ----------
-        rows, columns : slice
-            Rows and columns of the part. Steps are ignored, and bounds are clipped to the picture.
-
-        Returns
-        -------
-        (rows, columns) or (rows, columns, C) array of uint8 (depth up to 8) or uint16
-
-        Raises
-        ------
-        PictureError
-            If the part is empty, beyond the limits, or damaged.
-        """
-
-    def close(self) -> None:
-        """Close the file."""
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(self, *_: object) -> None: ...
 
 
 def opened(path: str | os.PathLike[str], *, limits: DecodeLimits | None = None) -> Reader:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.errors import ParameterError
+from mmpcodec.errors import ParameterError, install
 
 _CUDA = 2
 """Kind of device of DLPack, as are the next."""
@@ -77,7 +77,7 @@ def _as_cupy(name: str, values: Any) -> Any:
     except ImportError as error:
         raise ParameterError(
             f"{name}: lies on a CUDA device, which needs CuPy, and that does not import ({error}); "
-            f"run pip install '.[cuda13]' or '.[cuda12]' in a checkout of mmpcodec, {advice}"
+            f"{install('cuda13', 'cuda12')}, {advice}"
         ) from error
     if isinstance(values, cupy.ndarray):
         return values

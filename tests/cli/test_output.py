@@ -10,7 +10,7 @@ import pytest
 import mmpcodec
 from mmpcodec import pictures
 from mmpcodec.cli import output
-from mmpcodec.cli.exits import FileError
+from mmpcodec.errors import FileError
 
 
 def test_refuses_to_overwrite_before_the_work(mmp, picture, monkeypatch, files):

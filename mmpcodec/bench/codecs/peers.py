@@ -13,8 +13,8 @@ import numpy as np
 from PIL import Image, features
 from PIL import __version__ as pillow_version
 
-from mmpcodec.bench.codecs.base import Codec, parse, points, spelled
-from mmpcodec.errors import MissingExtra, ParameterError
+from mmpcodec.bench.codecs.base import Codec, operating_points, parse, spelled
+from mmpcodec.errors import MissingExtra, ParameterError, install
 
 Ladder = tuple[float, ...]
 
@@ -62,7 +62,9 @@ def _ladder(
     """Operating points of a codec, and its other options."""
     rest = dict(options)
     given = rest.pop(knob, None)
-    ladder = default if given is None else points(f"{name} {knob}", given, **_RANGES[knob])
+    ladder = (
+        default if given is None else operating_points(f"{name} {knob}", given, **_RANGES[knob])
+    )
     return ladder, rest
 
 
@@ -173,7 +175,7 @@ def _jxl(options: Mapping[str, str]) -> Codec:
     try:
         import imagecodecs
     except ImportError as error:
-        raise MissingExtra.of("jxl: needs imagecodecs", "bench") from error
+        raise MissingExtra(f"jxl: needs imagecodecs; {install('bench')}") from error
     versions = {
         "imagecodecs": imagecodecs.__version__,
         "jxl": imagecodecs.jpegxl_version().removeprefix("libjxl "),
@@ -196,7 +198,7 @@ def _hevc(options: Mapping[str, str]) -> Codec:
     try:
         import av
     except ImportError as error:
-        raise MissingExtra.of("hevc: needs PyAV", "bench") from error
+        raise MissingExtra(f"hevc: needs PyAV; {install('bench')}") from error
 
     def encode(samples: np.ndarray, point: float) -> bytes:
         height, width = samples.shape

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mmpcodec.cli import options, output, run
-from mmpcodec.cli.exits import ExitCode, FileError
+from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.jobs import Job, assign, check
 from mmpcodec.cli.printing import Printer
-from mmpcodec.errors import ParameterError
+from mmpcodec.errors import FileError, ParameterError
 from mmpcodec.params import check_median_radius
 
 if TYPE_CHECKING:
@@ -70,7 +70,8 @@ class Highlighted:
         count = f"{len(regions)} region{'' if len(regions) == 1 else 's'}"
         lines = [
             f"{output.shown_pair(self.input, self.output)}: {self.width}x{self.height}, {count} "
-            f"beyond level {self.found.offset:g} of {self.white}, {self.seconds:.2f} s"
+            f"beyond level {self.found.offset:g} of {self.white}, {self.seconds:.2f} s, "
+            f"backend {self.backend}"
         ]
         if not regions and 2 * self.highest < self.white:
             lines.append(
@@ -217,9 +218,9 @@ def highlight(
     from mmpcodec.analysis import outlines
     from mmpcodec.analysis.denoise import denoise as without_specks
     from mmpcodec.analysis.regions import find_regions
-    from mmpcodec.solvers.max_sum import operations
+    from mmpcodec.solvers import dispatch, max_sum
 
-    operations.get(backend)
+    used = dispatch.resolved(max_sum.__name__, backend)
     check_offset(offset)
     kept = None if mask is None else read_mask(mask)
     done: list[Highlighted] = []
@@ -249,7 +250,6 @@ def highlight(
         assert job.target is not None
         output.write(job.target, pictures.to_bytes(drawn, "png"), force=force)
         level = picture.white if white is None else white
-        used = "cpu" if backend == "auto" else backend
         result = Highlighted(
             job.source,
             job.target,

@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from mmpcodec.cli import options, output
-from mmpcodec.cli.exits import ExitCode, FileError
+from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.printing import Printer, counted
-from mmpcodec.errors import ParameterError
+from mmpcodec.errors import FileError, ParameterError
 
 
 def report(

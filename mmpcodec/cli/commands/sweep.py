@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mmpcodec.cli import options, output
-from mmpcodec.cli.exits import ExitCode, FileError, show_error
+from mmpcodec.cli.exits import ExitCode, show_error
 from mmpcodec.cli.printing import Printer
 from mmpcodec.cli.progress import ProgressBars
-from mmpcodec.errors import MmpError, ParameterError
+from mmpcodec.errors import FileError, MmpError, ParameterError
 
 if TYPE_CHECKING:
     from mmpcodec.bench.codecs.base import Codec
-    from mmpcodec.bench.sweep import Picture
+    from mmpcodec.bench.sweep import Original
 
 NONE = "none"
 
@@ -161,13 +161,13 @@ def codecs_of(
     ParameterError
         If a codec is unknown or named twice, or there is none.
     """
-    from mmpcodec.bench.codecs.base import OURS, parse, points
+    from mmpcodec.bench.codecs.base import OURS, operating_points, parse
     from mmpcodec.bench.codecs.commands import commands as programs
     from mmpcodec.bench.codecs.ours import ours, presets
     from mmpcodec.bench.codecs.peers import peers as known_peers
 
     chosen = []
-    ladder = points("lambda", lambdas, ",")
+    ladder = operating_points("lambda", lambdas, ",")
     for text in presets() if codec is None else codec:
         if text == NONE:
             continue
@@ -190,7 +190,7 @@ def codecs_of(
     return chosen
 
 
-def read(name: str, gray: bool) -> "Picture":
+def read(name: str, gray: bool) -> "Original":
     """Read a picture.
 
     Raises
@@ -202,17 +202,17 @@ def read(name: str, gray: bool) -> "Picture":
     from PIL import Image
 
     from mmpcodec import pictures
-    from mmpcodec.bench.sweep import Picture
+    from mmpcodec.bench.sweep import Original
 
     data, shown = output.read(name), output.shown(name, "stdin")
     label = os.path.basename(shown)
     picture = pictures.from_bytes(data, shown)
     if not gray:
-        return Picture(label, pictures.check_plain(picture, shown))
+        return Original(label, pictures.check_plain(picture, shown))
     picture = picture.without_alpha()
     if picture.depth != 8:
         raise ParameterError(f"{shown}: has {picture.depth} bits per sample; must have 8")
     samples = picture.samples
     if samples.ndim == 3:
         samples = np.asarray(Image.fromarray(samples).convert("L"))
-    return Picture(label, samples)
+    return Original(label, samples)

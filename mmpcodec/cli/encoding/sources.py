@@ -56,7 +56,7 @@ class Setting:
         kept = metadata.without(*self.strip)
         return kept if self.depth is None else kept.at_depth(self.depth)
 
-    def read(self, job: Job) -> "Picture":
+    def read(self, job: Job) -> "Input":
         """Read a picture."""
         from mmpcodec import pictures
 
@@ -67,11 +67,11 @@ class Setting:
             from mmpcodec.analysis.denoise import denoise as without_specks
 
             samples = without_specks(samples, self.denoise, backend=self.backend)
-        return Picture(samples, depth, self.metadata(picture.metadata), len(data))
+        return Input(samples, depth, self.metadata(picture.metadata), len(data))
 
 
 @dataclass(frozen=True)
-class Picture:
+class Input:
     """A picture that was read."""
 
     samples: "np.ndarray"
@@ -96,7 +96,7 @@ class Found:
     encoding: "Encoding | None" = None
 
     @classmethod
-    def of(cls, encoding: "Encoding", picture: Picture, seconds: float) -> "Found":
+    def of(cls, encoding: "Encoding", picture: Input, seconds: float) -> "Found":
         """The result of an encoding in memory."""
         from mmpcodec.codec.distortion import distortion
         from mmpcodec.trace import Totals
@@ -130,9 +130,7 @@ class OneByOne:
     def of(self, job: Job, progress: Progress) -> Found:
         return self.encode([self.setting.read(job)], progress)[0]
 
-    def encode(
-        self, pictures: Sequence[Picture], progress: Progress, **options: Any
-    ) -> list[Found]:
+    def encode(self, pictures: Sequence[Input], progress: Progress, **options: Any) -> list[Found]:
         """Encode pictures of one depth together; each gets an equal share of the time.
 
         The options are those of ``encode_pictures``.
@@ -218,7 +216,7 @@ class InGroups(OneByOne):
         return found
 
     def _encode_group(self, group: Sequence[Job], progress: Progress) -> None:
-        read: dict[int, Picture] = {}
+        read: dict[int, Input] = {}
         for job in group:
             try:
                 read[id(job)] = self.setting.read(job)
@@ -238,7 +236,7 @@ class InGroups(OneByOne):
             else:
                 self._found.update(zip(same, found, strict=True))
 
-    def _alone(self, picture: Picture, progress: Progress) -> Found | MmpError:
+    def _alone(self, picture: Input, progress: Progress) -> Found | MmpError:
         try:
             return self.encode([picture], progress)[0]
         except Cancelled:

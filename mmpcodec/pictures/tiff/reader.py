@@ -38,7 +38,7 @@ _KINDS_OF_SAMPLES = {2: "signed", 3: "floating-point", 5: "complex", 6: "complex
 
 
 class TiffReader:
-    """Reads parts of a TIFF file; see ``readers.Reader``.
+    """Reads parts of a TIFF file; see ``Reader``.
 
     The last decoded row of tiles, or the last strip, stays in memory.
 
@@ -182,7 +182,7 @@ class TiffReader:
         return -(-self._page.imagewidth // width), -(-self._page.imagelength // height)
 
     def read(self, rows: slice, columns: slice) -> np.ndarray:
-        """Read the samples of a part of the picture; see ``readers.Reader.read``."""
+        """Read the samples of a part of the picture; see ``Reader.read``."""
         rows, columns = check_part(self.shape, rows, columns, self.name, self._limits)
         with damage_told(self.name):
             if self._mapped is not None and self._planar:

@@ -12,17 +12,17 @@ import typer
 
 from mmpcodec.cli import options, output
 from mmpcodec.cli.encoding.sources import work_of
-from mmpcodec.cli.exits import ExitCode, FileError, show_error
+from mmpcodec.cli.exits import ExitCode, show_error
 from mmpcodec.cli.jobs import Job, assign, check
 from mmpcodec.cli.printing import Printer
 from mmpcodec.cli.progress import ProgressBars
-from mmpcodec.errors import MmpError, ParameterError
+from mmpcodec.errors import FileError, MmpError, ParameterError
 from mmpcodec.params import AUTO, EncodeParams
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from mmpcodec.planning.budget import Ladder, Picture
+    from mmpcodec.planning.budget import Ladder, LazyPicture
 
 NO_CACHE = "none"
 
@@ -147,9 +147,9 @@ def budget(
     millionths = weights_of(weights, files)
     if plot is not None:
         figure_class()
-    weighs = backend == "auto" and backends.may_use_device()
-    chosen = backends.get(backend, work_of(files) * len(ladder) if weighs else 0)
-    pictures = [library.Picture(job.name, reader(job)) for job in files]
+    work_counts = backends.depends_on_work(backend)
+    chosen = backends.get(backend, work_of(files) * len(ladder) if work_counts else 0)
+    pictures = [library.LazyPicture(job.name, reader(job)) for job in files]
     pixels = pixels_of(pictures)
     if pixels is None:
         show_error("nothing was written: the budget is for all pictures")
@@ -197,12 +197,12 @@ def checked_search(
     ParameterError
         If an option is out of range.
     """
-    from mmpcodec.bench.codecs.base import points
+    from mmpcodec.bench.codecs.base import operating_points
     from mmpcodec.planning.budget import LAMBDAS, OBJECTIVES
 
     if objective not in OBJECTIVES:
         raise ParameterError(f"objective = {objective!r}: must be one of {', '.join(OBJECTIVES)}")
-    ladder = LAMBDAS if lambdas is None else points("lambda", lambdas, ",")
+    ladder = LAMBDAS if lambdas is None else operating_points("lambda", lambdas, ",")
     if min_psnr is not None and not math.isfinite(min_psnr):
         raise ParameterError(f"min_psnr = {min_psnr}: must be a finite number of dB")
     return ladder
@@ -275,7 +275,7 @@ def reader(job: Job) -> Any:
     return functools.cache(read) if job.source == output.STANDARD else read
 
 
-def pixels_of(pictures: "Sequence[Picture]") -> list[int] | None:
+def pixels_of(pictures: "Sequence[LazyPicture]") -> list[int] | None:
     """Number of pixels of each picture. Prints an error for each unreadable one; then None."""
     found = []
     for picture in pictures:
@@ -287,7 +287,7 @@ def pixels_of(pictures: "Sequence[Picture]") -> list[int] | None:
 
 
 def measured(
-    pictures: "Sequence[Picture]",
+    pictures: "Sequence[LazyPicture]",
     lambdas: Sequence[float],
     cache: Any,
     params: EncodeParams,
