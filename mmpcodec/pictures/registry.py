@@ -19,9 +19,8 @@ The module of a format defines
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 HEAD = 1 << 16
 """Bytes at the beginning of a file that ``open_parts`` gets."""
@@ -31,8 +30,7 @@ ANY_PLANES = (1, 2, 3, 4)
 ALL_METADATA = ("icc", "exif", "xmp", "resolution", "text")
 
 
-@dataclass(frozen=True)
-class Format:
+class Format(NamedTuple):
     """A format of picture files.
 
     Parameters

@@ -12,7 +12,6 @@ from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.jobs import Job, plan
 from mmpcodec.cli.printing import Printer, counted
 from mmpcodec.errors import ParameterError
-from mmpcodec.metadata import Metadata
 from mmpcodec.params import DecodeLimits
 from mmpcodec.pictures import registry
 
@@ -86,6 +85,7 @@ def decode(
 
     import mmpcodec
     from mmpcodec import backends, pictures
+    from mmpcodec.metadata import Metadata
 
     if format is not None:
         pictures.check_format(format)

@@ -22,9 +22,7 @@ from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.jobs import Job, plan
 from mmpcodec.cli.printing import Printer, counted, finite, quality_text, tools_text
 from mmpcodec.errors import MmpError
-from mmpcodec.metadata import Metadata
 from mmpcodec.params import AUTO, EncodeParams, check_median_radius, check_tile_size
-from mmpcodec.quantities import parse_bytes
 from mmpcodec.tools import MAX_DEPTH
 
 if TYPE_CHECKING:
@@ -166,6 +164,8 @@ def encode(
     larger than memory if it is NPY, TIFF, or binary PGM, PPM or PAM.
     """
     from mmpcodec.codec.rate_control.targets import lambda_or_target
+    from mmpcodec.metadata import Metadata
+    from mmpcodec.quantities import parse_bytes
 
     if denoise is not None:
         check_median_radius(denoise, "denoise")

@@ -5,7 +5,7 @@ import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -134,8 +134,7 @@ Sheet = Annotated[
 ]
 
 
-@dataclass(frozen=True)
-class Sides:
+class Sides(NamedTuple):
     """Limits of the sides of regions, and the border, as given: in pixels or per cent."""
 
     min_width: str | None
@@ -152,7 +151,7 @@ class Sides:
         ParameterError
             If one is neither pixels nor per cent.
         """
-        for name, side in vars(self).items():
+        for name, side in self._asdict().items():
             pixels(name, side, 1)
 
     def limits(self, width: int, height: int) -> "Limits":
