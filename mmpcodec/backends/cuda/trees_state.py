@@ -153,8 +153,8 @@ def element_bytes(scale: Scale, count: int) -> np.ndarray:
     return words * 4 + sample % 4
 
 
-def has_text_tools(tools: Tools) -> bool:
-    """Whether there are tools that preset text has and the other presets have not."""
+def has_dictionary_tools(tools: Tools) -> bool:
+    """Whether displaced blocks, a redundancy radius or replacement are on."""
     return bool(tools.displaced_blocks or tools.redundancy_radius or tools.replacement)
 
 

@@ -11,7 +11,6 @@ from mmpcodec.reference.entropy.symbols import SymbolReader
 from mmpcodec.reference.entropy.syntax import TREE_SYNTAX
 from mmpcodec.reference.trees.coder import PictureState
 from mmpcodec.reference.trees.dictionary import Dictionary
-from mmpcodec.reference.trees.fragments import predict
 from mmpcodec.reference.trees.scales import SCALES
 from mmpcodec.reference.trees.tree import code_tree
 
@@ -51,7 +50,7 @@ def chosen_trees(payload, shape, tools):
             scale = node.segment.scale.number
             nodes.append((node.index or 0) | scale << 16 | node.flag << 21 | context << 23)
         node_counts.append(len(tree))
-        state.finish_fragment(tree, predict())
+        state.finish_fragment(tree)
     return np.uint32(node_counts), np.uint32(nodes), np.uint32(insertions), told
 
 
