@@ -20,11 +20,11 @@ from mmpcodec.format.layouts import Layout
 from mmpcodec.format.numbers import CRC_BYTES
 from mmpcodec.format.tiles import Area, Spans, Tile, check_region, spans_touching, tiles_touching
 from mmpcodec.params import DecodeLimits, check_progress, check_threads
+from mmpcodec.reference.exact.planes import from_planes
 from mmpcodec.reference.postfilter import coefficient_bits
 from mmpcodec.reference.trees.fragments import FRAGMENT_SIZE, fragments_in
 from mmpcodec.runtime.progress import Progress
 from mmpcodec.runtime.tasks import Task, run_all
-from mmpcodec.samples import from_planes
 from mmpcodec.tools import Tools
 from mmpcodec.trace import Trace
 
@@ -202,7 +202,7 @@ def decode(
     Returns
     -------
     (H, W) or (H, W, C) array
-        uint8 up to 8 bits a sample, else uint16; C is 2 for gray and alpha, 3 for red, green and
+        uint8 up to 8 bits a sample, else uint16; C is 2 for gray with alpha, 3 for red, green and
         blue, 4 for these and alpha.
 
     Raises

@@ -366,7 +366,7 @@ def encode(
     Parameters
     ----------
     array : (H, W) or (H, W, C) array of uint8 or uint16
-        Gray; or gray and alpha, red, green and blue, these and alpha. Any size from 1x1 up. A CuPy
+        Gray, gray with alpha, RGB, or RGB with alpha. Any size from 1x1 up. A CuPy
         array is encoded where it lies. Alpha is coded without loss whatever lambda is.
     lam : float or None
         Lagrange multiplier in squared error per bit: larger makes smaller files. 0 is lossless.

@@ -1,21 +1,13 @@
-"""Ways to take files apart and to damage them so that the damage gets past the checksums.
+"""Damage of files that the checksums do not reveal.
 
-Written from ``docs/format.md`` alone, so that a fault of the codec's own reader is not repeated.
+The reader here follows the text of the format, not the codec's own reader, so it does not repeat a
+fault of that reader. Only the list of tools comes from the codec.
 """
 
 import zlib
 
-BLOCK_TOOLS = ("fragment size", "least squares", "templates", "step", "dictionary")
-TREE_TOOLS = (
-    "partition",
-    "index classes",
-    "flag contexts",
-    "copy radius",
-    "dictionary limit",
-    "displaced blocks",
-    "redundancy radius",
-    "replacement",
-)
+from mmpcodec.format.layers import HEADER_TOOLS
+from mmpcodec.tools import CODINGS, TREES
 
 
 def number(value: int) -> bytes:
@@ -66,11 +58,11 @@ class Walk:
     def layer(self) -> None:
         """All to the payload, which begins at ``place``."""
         coding = self.number("coding")
-        tools = {0: TREE_TOOLS, 1: BLOCK_TOOLS}.get(coding, ())
-        values = {name: self.number(name) for name in tools}
+        tools = HEADER_TOOLS.get(CODINGS[coding], ()) if coding < len(CODINGS) else ()
+        values = {tool.name: self.number(tool.title) for tool in tools}
         if values.get("dictionary"):
-            for name in TREE_TOOLS:
-                self.number(name)
+            for tool in HEADER_TOOLS[TREES]:
+                self.number(tool.title)
         if coding != 2:
             self.places["post filter"] = self.place
             active = self.data[self.place]

@@ -13,15 +13,10 @@
 #include "cpu/blocks/trees.h"
 #include "cpu/blocks/levels.h"
 #include "cpu/entropy/range_coder.h"
+#include "shared/tools.h"
 
 namespace mmp {
 
-struct BlockTools {
-    int fragment_log2 = 6;
-    bool least_squares = true;
-    int templates = 0;  // places that a block is the average of; 0 for no such mode
-    int32_t step = 16;
-};
 
 // A node of the partition.
 struct BlockNode {

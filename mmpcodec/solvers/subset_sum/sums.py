@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from mmpcodec.checks import check_int
 from mmpcodec.errors import LimitExceeded
-from mmpcodec.solvers.subset_sum.arguments import MAX_TOTAL, backend_of, integer, weights_of
+from mmpcodec.solvers.subset_sum.arguments import MAX_TOTAL, backend_of, weights_of
 from mmpcodec.solvers.subset_sum.methods import needs
 from mmpcodec.solvers.subset_sum.placement import run
 from mmpcodec.solvers.subset_sum.reduction import reduce
@@ -49,8 +50,8 @@ def all_sums(
     """
     backend = backend_of(backend, weights)
     values = weights_of(weights)
-    capacity = int(values.sum()) if capacity is None else integer("capacity", capacity, 0)
-    memory = integer("memory", memory, 0, MAX_TOTAL)
+    capacity = int(values.sum()) if capacity is None else check_int("capacity", capacity, 0)
+    memory = check_int("memory", memory, 0, MAX_TOTAL)
     reduced = reduce(values, capacity)
     limit = min(reduced.total, reduced.capacity)
     needed = capacity + 1 + limit + 1 + limit // 8

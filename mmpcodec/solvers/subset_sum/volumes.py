@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from mmpcodec.checks import check_int
 from mmpcodec.errors import ParameterError
 from mmpcodec.solvers.subset_sum.answers import SubsetSum
-from mmpcodec.solvers.subset_sum.arguments import backend_of, integer, weights_of
+from mmpcodec.solvers.subset_sum.arguments import backend_of, weights_of
 from mmpcodec.solvers.subset_sum.solve import subset_sum
 
 
@@ -47,7 +48,7 @@ def fill_volumes(weights: Any, volumes: Sequence[int], **options: Any) -> list[S
     values = weights_of(weights)
     if "items" in options:
         raise ParameterError("items: must not be given, volumes are filled with items")
-    rooms = [integer(f"volumes[{i}]", one, 0) for i, one in enumerate(volumes)]
+    rooms = [check_int(f"volumes[{i}]", one, 0) for i, one in enumerate(volumes)]
     left = np.arange(len(values))
     answers = []
     for room in rooms:

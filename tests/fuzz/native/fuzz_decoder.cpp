@@ -40,25 +40,24 @@ private:
     const uint8_t* end_;
 };
 
+// The tools come in the order and with the ranges of the header.
+#define MMP_NEXT_TOOL(name, low, high) bytes.number(low, high),
+
+// Small dictionaries, from 256 to 2000 elements, keep the fuzzer fast.
+constexpr int kLimits = 1745;
+
 Tools tree_tools(Bytes& bytes) {
-    Tools tools;
-    tools.partition = bytes.number(0, 1);
-    tools.index_classes = bytes.number(0, 1);
-    tools.flag_contexts = bytes.number(0, 1);
-    tools.copy_radius = bytes.number(0, 8);
-    tools.dictionary_limit = static_cast<uint32_t>(bytes.number(256, 2000));
-    tools.displaced_blocks = bytes.number(0, 4);
-    tools.redundancy_radius = bytes.number(0, 65535);
-    tools.replacement = bytes.number(0, 1);
+    Tools tools{MMP_TREE_TOOLS(MMP_NEXT_TOOL)};
+    tools.dictionary_limit = 256 + (tools.dictionary_limit - 256) % kLimits;
     return tools;
 }
 
 template <class Sample>
 void blocks(Bytes& bytes, Plane plane, int depth) {
-    const BlockTools tools{bytes.number(4, 6), bytes.number(0, 1) != 0, bytes.number(0, 4),
-                           bytes.number(1, 65535)};
+    BlockTools tools{MMP_BLOCK_TOOLS(MMP_NEXT_TOOL) 0};
+    tools.fragment_log2 = 31 - __builtin_clz(tools.fragment_size);
     std::optional<Tools> trees;
-    if (depth == 8 && bytes.number(0, 1)) trees = tree_tools(bytes);
+    if (depth == 8 && tools.dictionary) trees = tree_tools(bytes);
     decode_blocks(bytes.rest(), bytes.left(), plane, Depth<Sample>(depth), tools, trees, 1,
                   unwatched);
 }
