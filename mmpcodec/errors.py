@@ -61,6 +61,15 @@ class PictureError(MmpError):
     """A picture file cannot be read or written, or holds what the codec does not support."""
 
 
+class FileError(MmpError):
+    """A file cannot be read or written; the message begins with the file's name."""
+
+    @classmethod
+    def from_os(cls, name: str, error: OSError) -> "FileError":
+        """The error of the system, in one line."""
+        return cls(f"{name}: {error.strerror or error}")
+
+
 class BackendUnavailable(MmpError):
     """A backend that was asked for by name cannot run here; the message says why."""
 

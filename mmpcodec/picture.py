@@ -1,6 +1,7 @@
 """A picture as all formats give and take it: samples, their bits, and what is said besides."""
 
 from dataclasses import dataclass, replace
+from typing import Protocol, Self
 
 import numpy as np
 
@@ -95,6 +96,47 @@ class Picture:
             return self
         samples = self.samples[..., 0] if self.planes == 2 else self.samples[..., :3]
         return replace(self, samples=np.ascontiguousarray(samples))
+
+
+class Reader(Protocol):
+    """Reads parts of a picture that need not fit into memory; a context manager."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(H, W) or (H, W, C)."""
+
+    @property
+    def depth(self) -> int:
+        """Bits of a sample."""
+
+    @property
+    def metadata(self) -> Metadata:
+        """The metadata of the file."""
+
+    def read(self, rows: slice, columns: slice) -> np.ndarray:
+        """Samples of a part of the picture.
+
+        Parameters
+        ----------
+        rows, columns : slice
+            Steps are ignored. Rows and columns beyond the picture are cut off.
+
+        Returns
+        -------
+        (rows, columns) or (rows, columns, C) array of uint8 or uint16
+
+        Raises
+        ------
+        PictureError
+            When the part is empty, larger than the limits allow, or damaged.
+        """
+
+    def close(self) -> None:
+        """Close the file."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *_: object) -> None: ...
 
 
 def planes_of(samples: np.ndarray) -> int:

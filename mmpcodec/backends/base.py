@@ -24,6 +24,7 @@ A backend asked for by name never falls back to another one; only of several can
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -41,8 +42,16 @@ class Backend(ABC):
     """See the contract at the top of this module."""
 
     name: str
+    decodes = True
+    """Whether ``decode`` and ``decode_exact`` work."""
+    reads_device_arrays = False
+    """Whether ``encode`` and ``encode_batch`` take CuPy arrays where they lie."""
+    batches = False
+    """Whether ``encode_batch`` takes less time than encoding the planes one after the other."""
+    releases_gil = False
+    """Whether calls may come from any thread and release Python's lock: they run in parallel."""
     post_filter = PostFilter()
-    """Filters what was coded, on the host; no part of ``encode`` and ``decode``."""
+    """The post filter, on the host. ``encode`` and ``decode`` do not apply it."""
 
     @abstractmethod
     def unavailable(self) -> str | None:
@@ -67,7 +76,14 @@ class Backend(ABC):
 
     @abstractmethod
     def describe(self) -> str:
-        """What it runs on, in a few words, for people."""
+        """The processor or device that it runs on, in a few words."""
+
+    def device(self) -> dict[str, Any] | None:
+        """Facts of the device that it runs on, by name; None for the processor."""
+        return None
+
+    def warm(self) -> None:  # noqa: B027 (most backends have nothing to do)
+        """Do in advance what only the first call has to wait for, such as compiling kernels."""
 
     @abstractmethod
     def encode(
@@ -146,7 +162,6 @@ class Backend(ABC):
             for plane, part in zip(planes, in_turn(progress, shares), strict=True)
         ]
 
-    @abstractmethod
     def decode(
         self,
         payload: bytes,
@@ -158,3 +173,4 @@ class Backend(ABC):
         progress: Progress | None = None,
     ) -> Coded:
         """Decode a payload into a plane of ``shape`` (H, W) and a depth."""
+        raise BackendUnavailable(f"backend {self.name} cannot run here: it only encodes")

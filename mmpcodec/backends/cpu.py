@@ -64,6 +64,7 @@ class CpuBackend(Backend):
     """Parameters: ``simd`` names a SIMD level of ``levels()`` to use instead of the best one."""
 
     name = "cpu"
+    releases_gil = True
     post_filter = NativePostFilter()
 
     def __init__(self, simd: str | None = None):

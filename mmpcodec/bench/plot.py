@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from mmpcodec.bench.curves import METRICS, Curve
-from mmpcodec.bench.results import written_whole
 from mmpcodec.errors import MissingExtra
+from mmpcodec.runtime.files import written_whole
 
 COLOURS = (
     "#d55e00",

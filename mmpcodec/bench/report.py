@@ -21,9 +21,10 @@ from mmpcodec.bench.curves import (
     codecs_in,
     mean_delta,
 )
-from mmpcodec.bench.results import Results, Row, key_of, written_whole
+from mmpcodec.bench.results import Results, Row, key_of
 from mmpcodec.bench.tables import common, deltas, mean_title
 from mmpcodec.errors import MissingExtra
+from mmpcodec.runtime.files import written_whole
 
 PAGE = "report.html"
 SCRIPTS = ("chart.js", "viewer.js", "tables.js", "main.js")

@@ -24,7 +24,7 @@ def layout_of(samples: Any, lam: float) -> Layout:
 
 
 @dataclass(frozen=True)
-class Plane:
+class LayerPlane:
     """A plane that one layer codes.
 
     Parameters
@@ -55,7 +55,7 @@ def narrowed(samples: np.ndarray, depth: int) -> np.ndarray:
     return ((samples.astype(np.uint16) * white + 127) // 255).astype(np.uint8)
 
 
-def split(samples: Any, depth: int, layout: Layout) -> list[Plane]:
+def split(samples: Any, depth: int, layout: Layout) -> list[LayerPlane]:
     """The planes of a tile, one for each layer of a layout other than together.
 
     Parameters
@@ -77,7 +77,7 @@ def split(samples: Any, depth: int, layout: Layout) -> list[Plane]:
         planes, weights = [*planes, samples[..., form.colours]], [*weights, 1.0]
     xp = module_of(samples)
     return [
-        Plane(xp.ascontiguousarray(plane), weight)
+        LayerPlane(xp.ascontiguousarray(plane), weight)
         for plane, weight in zip(planes, weights, strict=True)
     ]
 

@@ -155,7 +155,7 @@ def inspect(
     coded: list[LayerCoding] = []
     for tile, parts in zip(
         (tile for tile, _ in streams),
-        _decoded(streams, header, backends.get(backend), threads, progress),
+        _decoded(streams, header, backends.get(backend, decodes=True), threads, progress),
         strict=True,
     ):
         if isinstance(parts, FormatError):
@@ -298,7 +298,7 @@ def _decoded(
             partial(_decode_layer, backend, header, tile, stream.layout, layer),
             fragments_in((tile.height, tile.width))
             * (header.planes if stream.layout is Layout.TOGETHER else 1),
-            aside=backend.name == "cpu",
+            aside=backend.releases_gil,
         )
         for tile, stream, layer in jobs
     ]

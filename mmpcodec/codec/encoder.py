@@ -12,7 +12,7 @@ from mmpcodec.backends.base import Backend
 from mmpcodec.codec.distortion import distortion
 from mmpcodec.codec.encoding import Encoding, Pass
 from mmpcodec.codec.layer_choice import EXACT, KnownExact, TileEncoding, TileSource, encode_tiles
-from mmpcodec.codec.rate_control.search import Trial, reach
+from mmpcodec.codec.rate_control.search import Attempt, reach
 from mmpcodec.codec.rate_control.targets import Target, lambda_or_target
 from mmpcodec.depth import coded_depth, most
 from mmpcodec.errors import Infeasible, ParameterError
@@ -95,12 +95,7 @@ def encode_pictures(
     if not pictures:
         return []
     if any(on_device(samples) for samples, *_ in pictures):
-        if backend not in ("auto", "cuda"):
-            raise ParameterError(
-                f"backend = {backend!r}: a picture lies on a CUDA device, which only cuda reads; "
-                "copy it with cupy.asnumpy"
-            )
-        backend = "cuda"
+        backend = backends.for_device_arrays(backend, "a picture lies")
     sources = [
         _Source(samples, samples.get() if on_device(samples) else samples, bits, own, tile_size)
         for samples, bits, own in pictures
@@ -237,13 +232,13 @@ def _encode_to(
     tiles = list(source.tiles())
     known = KnownExact()
 
-    def encoded(ways: Sequence[EncodeParams]) -> Trial:
+    def encoded(ways: Sequence[EncodeParams]) -> Attempt:
         made = encode_tiles(tiles, ways, chosen, threads, progress, known)
         encoding = _assembled(source, made, ways[0].lam)
         error = math.ceil(distortion(source.on_host, encoding.samples, source.depth))
         costs = tuple(map(sum, zip(*(tile.costs for tile in made), strict=True)))
         used = frozenset[int]().union(*(tile.used for tile in made))
-        return Trial(encoding, error, costs, used)
+        return Attempt(encoding, error, costs, used)
 
     try:
         return reach(
@@ -264,7 +259,7 @@ def backends_of(
     found = {}
     for each in dict.fromkeys([*tools, EXACT]):
         aside = len(tools) > 1 or each not in tools
-        name = "auto" if aside and named.lacks(each, coded_depth(depth)) else backend
+        name = backends.AUTO if aside and named.lacks(each, coded_depth(depth)) else backend
         found[each] = backends.get(name, fragments, each, coded_depth(depth))
     return found
 

@@ -121,7 +121,7 @@ def encode_tiles(
     for backend, params, batch in _batches(jobs, chosen):
         run = partial(_code, backend, params, batch, known)
         share = sum(job.fragments for job in batch)
-        tasks.append(Task(run, share, aside=backend.name == "cpu"))
+        tasks.append(Task(run, share, aside=backend.releases_gil))
         keys.append([job.key for job in batch])
     parts: dict[tuple[int, int, int | None], _Part] = {}
     for of_batch, found in zip(keys, run_all(tasks, threads, progress), strict=True):
@@ -130,7 +130,7 @@ def encode_tiles(
     return side_by_side(lambda one: _cheapest(one[0], one[1], ways, parts), numbered, threads)
 
 
-TOGETHER = -1
+ALL_PLANES = -1
 """Number of the layer of all planes as exact samples."""
 
 
@@ -168,7 +168,7 @@ def _jobs(number: int, tile: TileSource, ways: Sequence[EncodeParams]) -> Iterat
     form, layout, rivals = form_of(samples), layout_of(samples, lam), len(ways) > 1
     for index, way in enumerate(ways):
         if way.tools.exact:
-            yield _Job(number, TOGETHER, form.title, index, way, tile.on_host, depth, 1.0, rivals)
+            yield _Job(number, ALL_PLANES, form.title, index, way, tile.on_host, depth, 1.0, rivals)
     lossy = [index for index, way in enumerate(ways) if not way.tools.exact]
     if not lossy:
         return
@@ -189,11 +189,11 @@ def _jobs(number: int, tile: TileSource, ways: Sequence[EncodeParams]) -> Iterat
 def _batches(
     jobs: Sequence[_Job], chosen: Mapping[Tools, Backend]
 ) -> Iterator[tuple[Backend, EncodeParams, list[_Job]]]:
-    """Jobs that go at once: on a device all of the same parameters, elsewhere each alone."""
+    """Jobs of one call: all of equal parameters where the backend batches, else one."""
     at_once: dict[tuple[EncodeParams, int], list[_Job]] = {}
     for job in jobs:
         backend = chosen[job.params.tools]
-        if backend.name == "cuda":
+        if backend.batches:
             at_once.setdefault((job.params, job.depth), []).append(job)
         else:
             yield backend, job.params, [job]
@@ -212,7 +212,8 @@ def _code(
     """Code a batch of layers of one depth."""
     if params.tools.exact:
         return [_exact_part(job, backend, known, progress) for job in batch]
-    planes = [job.samples if backend.name == "cuda" else _on_host(job.samples) for job in batch]
+    stays = backend.reads_device_arrays
+    planes = [job.samples if stays else _on_host(job.samples) for job in batch]
     depth = batch[0].depth
     coded = backend.encode_batch(planes, params, depth=depth, threads=threads, progress=progress)
     pairs = list(zip(batch, coded, strict=True))
@@ -280,7 +281,7 @@ def _cheapest(
                 costs[index] += own[index].cost
         found.append((layout, best, used))
     for index in exact:
-        part = parts[number, TOGETHER, index]
+        part = parts[number, ALL_PLANES, index]
         costs[index] = part.cost
         found.append((Layout.TOGETHER, [part], {index}))
     made = [

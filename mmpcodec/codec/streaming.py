@@ -4,9 +4,7 @@ import shutil
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from tempfile import TemporaryFile
-from typing import BinaryIO, Protocol
-
-import numpy as np
+from typing import BinaryIO
 
 from mmpcodec.codec.distortion import distortion
 from mmpcodec.codec.encoder import backends_of, check_white, ways_at
@@ -16,6 +14,7 @@ from mmpcodec.format.container import Header
 from mmpcodec.format.tiles import Tile, grouped, size_in_file
 from mmpcodec.metadata import Metadata
 from mmpcodec.params import EncodeParams, check_progress, check_threads, check_tile_size
+from mmpcodec.picture import Reader
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.runtime.progress import Progress, in_turn
 from mmpcodec.samples import Form, check_picture
@@ -23,24 +22,6 @@ from mmpcodec.trace import Totals
 
 GROUP_PIXELS = 1 << 24
 """Of the tiles that are coded side by side, unless one has more."""
-
-
-class Reader(Protocol):
-    """A picture of which parts can be read."""
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """(H, W) or (H, W, C)."""
-
-    @property
-    def depth(self) -> int:
-        """Bits of a sample."""
-
-    @property
-    def metadata(self) -> Metadata: ...
-
-    def read(self, rows: slice, columns: slice) -> np.ndarray:
-        """The samples of these rows and columns."""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,8 @@
 """CUDA devices: whether one can be used, its free memory and its attributes."""
 
+import os
 from functools import cache
+from typing import Any
 
 
 @cache
@@ -32,3 +34,26 @@ def attribute(name: str, device: int) -> int:
     import cupy
 
     return cupy.cuda.Device(device).attributes[name]
+
+
+def device_facts() -> dict[str, Any]:
+    """The current device: its number, name, memory in bytes, and the versions of CUDA and CuPy."""
+    import cupy
+
+    current = cupy.cuda.Device()
+    properties = cupy.cuda.runtime.getDeviceProperties(current.id)
+    free, total = current.mem_info
+    return {
+        "number": current.id,
+        "name": properties["name"].decode(),
+        "compute_capability": current.compute_capability,
+        "multiprocessors": properties["multiProcessorCount"],
+        "memory_bytes": total,
+        "free_bytes": free,
+        "driver": cupy.cuda.runtime.driverGetVersion(),
+        "runtime": cupy.cuda.runtime.runtimeGetVersion(),
+        "cupy": cupy.__version__,
+        "kernel_cache": os.environ.get(
+            "CUPY_CACHE_DIR", os.path.expanduser("~/.cupy/kernel_cache")
+        ),
+    }

@@ -13,7 +13,7 @@ import numpy as np
 from PIL import Image, features
 from PIL import __version__ as pillow_version
 
-from mmpcodec.bench.codecs.base import Codec, parse, points, spelled
+from mmpcodec.bench.codecs.base import Codec, operating_points, parse, spelled
 from mmpcodec.errors import MissingExtra, ParameterError
 
 Ladder = tuple[float, ...]
@@ -62,7 +62,9 @@ def _ladder(
     """Operating points of a codec, and its other options."""
     rest = dict(options)
     given = rest.pop(knob, None)
-    ladder = default if given is None else points(f"{name} {knob}", given, **_RANGES[knob])
+    ladder = (
+        default if given is None else operating_points(f"{name} {knob}", given, **_RANGES[knob])
+    )
     return ladder, rest
 
 

@@ -155,15 +155,15 @@ def encode(
             )
 
     # The pictures are looked at ahead only where that can matter.
-    weighs = backend == "auto" and backends.may_use_device()
-    chosen = backends.get(backend, work_of(files) if weighs else 0, params.tools)
+    work_counts = backends.depends_on_work(backend)
+    chosen = backends.get(backend, work_of(files) if work_counts else 0, params.tools)
     threads = threads or (1 if jobs > 1 else None)
     at_once = jobs
     setting = Setting(params, chosen.name, threads, denoise, depth, strip or (), tile)
     source: Encodings = OneByOne(setting)
     if target is not None:
         source = ToTarget(setting, target, show_pass)
-    elif chosen.name == "cuda" and len(files) > 1 and not tile:
+    elif chosen.batches and len(files) > 1 and not tile:
         source, at_once = InGroups(setting, files), 1
     by_tiles = tile and target is None and denoise is None
 

@@ -168,9 +168,9 @@ def highlight(
     from mmpcodec.analysis import outlines
     from mmpcodec.analysis.denoise import denoise as without_specks
     from mmpcodec.analysis.regions import Limits, find_regions
-    from mmpcodec.solvers.max_sum import operations
+    from mmpcodec.solvers import dispatch, max_sum
 
-    operations.get(backend)
+    used = dispatch.resolved(max_sum.__name__, backend)
     check_offset(offset)
     kept = None
     if mask is not None:
@@ -210,7 +210,6 @@ def highlight(
         assert job.target is not None
         output.write(job.target, pictures.to_bytes(drawn, "png"), force=force)
         level = picture.white if white is None else white
-        used = "cpu" if backend == "auto" else backend
         result = Highlighted(
             job.source,
             job.target,

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mmpcodec.codec.colour import Plane
+from mmpcodec.codec.colour import LayerPlane
 from mmpcodec.codec.distortion import Point
 from mmpcodec.depth import BYTE, extra_bits
 from mmpcodec.reference.blocks.transform import basis
@@ -27,13 +27,13 @@ class Forecast:
 
     Parameters
     ----------
-    planes : sequence of Plane
+    planes : sequence of LayerPlane
         That its layers would code.
     depth : int
         Bits of their samples, at least 8.
     """
 
-    def __init__(self, planes: Sequence[Plane], depth: int = BYTE):
+    def __init__(self, planes: Sequence[LayerPlane], depth: int = BYTE):
         self._planes = [(_energy(plane.samples, depth), plane.weight) for plane in planes]
 
     def at(self, lam: float) -> Point:

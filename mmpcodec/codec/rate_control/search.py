@@ -116,7 +116,7 @@ def _goal(target: Target, pixels: int, depth: int) -> _SizeGoal | _PsnrGoal:
 
 
 @dataclass(frozen=True)
-class Trial:
+class Attempt:
     """A picture encoded with a lambda.
 
     Parameters
@@ -137,7 +137,7 @@ class Trial:
     used: frozenset[int]
 
 
-Encoded = Callable[[Sequence[EncodeParams]], Trial]
+Encoded = Callable[[Sequence[EncodeParams]], Attempt]
 
 
 def reach(

@@ -35,7 +35,7 @@ from mmpcodec.reference.trees.fragments import fragment_count, fragments_in
 from mmpcodec.reference.trees.scales import COLUMNS, FRAGMENT_SIZE, LEAF, ROWS
 from mmpcodec.tools import Tools
 
-Progress = Callable[[int, int], None]
+Report = Callable[[int, int], None]
 """Called with the 16x16 fragments done and their number; what it raises passes through."""
 
 
@@ -60,7 +60,7 @@ class BlockPicture:
         self.units = Units(self.samples.shape)
         self.trees = BlockTrees(self.samples.shape, tools) if tools.dictionary else None
 
-    def fragments(self, progress: Progress | None) -> Iterator[BlockPlace]:
+    def fragments(self, progress: Report | None) -> Iterator[BlockPlace]:
         """Go through the fragments in coding order; progress is told before each."""
         (height, width), total = self.shape, fragments_in(self.shape)
         for place in fragment_places(self.samples.shape, self.tools.fragment_size):
@@ -217,7 +217,7 @@ def decode_blocks(
     payload: bytes,
     shape: tuple[int, int],
     tools: Tools,
-    progress: Progress | None = None,
+    progress: Report | None = None,
     depth: int = BYTE,
 ) -> tuple[np.ndarray, dict[str, float], BlockPicture]:
     """Decode a payload.
@@ -228,7 +228,7 @@ def decode_blocks(
     shape : (int, int)
         Height and width of the picture.
     tools : Tools
-    progress : Progress or None
+    progress : Report or None
     depth : int
 
     Returns

@@ -1,5 +1,7 @@
 """A picture while trees code it: dictionaries, models and decoded samples."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from mmpcodec.reference.trees.dictionary import Dictionary, learn, make_dictionaries
@@ -8,9 +10,7 @@ from mmpcodec.reference.trees.fragments import fragment_origins, pad, padded_sha
 from mmpcodec.reference.trees.models import Models
 from mmpcodec.reference.trees.scales import FRAGMENT_SIZE, OUTSIDE, SCALES, Scale
 from mmpcodec.reference.trees.tree import Neighbours, mark_leaves, rebuild
-from mmpcodec.runtime.progress import Progress, report_progress
 from mmpcodec.tools import Tools
-from mmpcodec.trace import Coded, Trace
 
 
 def dictionary_sizes(dictionaries: dict[Scale, Dictionary]) -> np.ndarray:
@@ -47,14 +47,17 @@ class PictureState:
         for row, column in fragment_origins(*padded.shape):
             yield padded[row : row + FRAGMENT_SIZE, column : column + FRAGMENT_SIZE]
 
-    def walk(self, progress: Progress | None):
-        """Go through the fragments, yielding the neighbours of each."""
+    def walk(self, report: Callable[[int, int], None]):
+        """Go through the fragments, yielding the neighbours of each.
+
+        ``report(done, total)`` is called at the beginning of each row and at the end.
+        """
         origins = list(fragment_origins(*self.samples.shape))
         for done, (self.row, self.column) in enumerate(origins):
             if self.column == 0:
-                report_progress(progress, done, len(origins))
+                report(done, len(origins))
             yield Neighbours(self.leaf_scales, self.row, self.column)
-        report_progress(progress, len(origins), len(origins))
+        report(len(origins), len(origins))
 
     def finish_fragment(self, nodes: list) -> None:
         """Rebuild the current fragment from its coded tree and learn from it."""
@@ -65,12 +68,3 @@ class PictureState:
         mark_leaves(nodes, self.leaf_scales, self.row, self.column)
         learn(self.dictionaries, nodes, coded, self.tools)
         learn_displaced(self.dictionaries, self.samples, self.row, self.column, self.tools)
-
-    def coded(self, payload: bytes, bits: dict[str, float]) -> Coded:
-        """The finished picture."""
-        height, width = self.shape
-        return Coded(
-            payload,
-            self.samples[:height, :width].copy(),
-            Trace(bits, self.leaf_scales, dictionary_sizes(self.dictionaries)),
-        )

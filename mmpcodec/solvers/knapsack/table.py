@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec import backends
 from mmpcodec.checks import check_int
 from mmpcodec.errors import LimitExceeded
-from mmpcodec.solvers.dispatch import operations
+from mmpcodec.solvers import dispatch
 from mmpcodec.solvers.knapsack.clock import look
 from mmpcodec.solvers.knapsack.problem import Problem
 
@@ -25,11 +24,10 @@ AUTO_CELLS = 1 << 32
 """Cells of tables that the processor fills in a second or more, in which a device is started."""
 
 
-def table_operations(backend: str, cells: int) -> Any:
-    """The operations of a backend that fill tables of so many cells."""
-    if backend == "auto" and cells >= AUTO_CELLS and backends.unavailable("cuda") is None:
-        backend = "cuda"
-    return operations(__package__, backend)
+def table_backend(backend: str, cells: int) -> str:
+    """Name of the backend that fills tables of this many cells in all."""
+    seconds = math.inf if cells >= AUTO_CELLS else 0.0
+    return dispatch.resolved(__package__, backend, seconds=seconds)
 
 
 def usable_memory(limit: int | None, operation: Any) -> int:

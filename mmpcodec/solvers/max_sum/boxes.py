@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from mmpcodec.solvers.grid import exact
-from mmpcodec.solvers.max_sum import operations
+from mmpcodec.solvers import dispatch
+from mmpcodec.solvers.grid import on_grid
 from mmpcodec.solvers.max_sum.answers import Box
 from mmpcodec.solvers.max_sum.rectangles import best_rectangle
 from mmpcodec.solvers.max_sum.slabs import max_box as max_slab_box
@@ -25,11 +25,11 @@ def max_box(values: Any, *, allow_empty: bool = False, backend: str = "auto") ->
     Raises
     ------
     ParameterError
-        See ``exact``.
+        See ``on_grid``.
     """
-    given = exact(values, 3, backend)
-    operation = operations.get(backend, given.values)
-    if operation.__name__.endswith(".cuda"):
+    given = on_grid(values, 3, backend)
+    operation = dispatch.operations(__package__, backend, given.values)
+    if hasattr(operation, "max_box"):
         total, *places = operation.max_box(given.values)
     else:
         total, *places = max_slab_box(

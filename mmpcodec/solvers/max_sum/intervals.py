@@ -6,8 +6,9 @@ import numpy as np
 
 from mmpcodec.errors import ParameterError
 from mmpcodec.runtime.arrays import module_of, on_device
-from mmpcodec.solvers.grid import Exact, exact
-from mmpcodec.solvers.max_sum import operations
+from mmpcodec.solvers import dispatch
+from mmpcodec.solvers.grid import Grid, on_grid
+from mmpcodec.solvers.max_sum import arguments
 from mmpcodec.solvers.max_sum.answers import Interval, IntervalCensus
 
 
@@ -33,7 +34,7 @@ def max_interval(
     Raises
     ------
     ParameterError
-        See ``exact`` and ``operations.limits``.
+        See ``on_grid`` and ``arguments.limits``.
 
     Examples
     --------
@@ -41,9 +42,11 @@ def max_interval(
     >>> max_interval([3, 2, -7, 11, 10, -6, 4, 9, -6])
     Interval(start=3, stop=8, sum=28)
     """
-    given = exact(values, 1, backend)
-    lengths = operations.limits("length", min_length, max_length, len(given.values))
-    found = operations.get(backend, given.values).max_interval(given.values, lengths)
+    given = on_grid(values, 1, backend)
+    lengths = arguments.limits("length", min_length, max_length, len(given.values))
+    found = dispatch.operations(__package__, backend, given.values).max_interval(
+        given.values, lengths
+    )
     if allow_empty and found[0] <= 0:
         return Interval(0, 0, given.number(0))
     return _interval(given, found)
@@ -64,11 +67,11 @@ def interval_census(values: Any, *, backend: str = "auto") -> IntervalCensus:
     Raises
     ------
     ParameterError
-        See ``exact``.
+        See ``on_grid``.
     """
-    given = exact(values, 1, backend)
-    most, count, disjoint, longest, shortest = operations.get(
-        backend, given.values
+    given = on_grid(values, 1, backend)
+    most, count, disjoint, longest, shortest = dispatch.operations(
+        __package__, backend, given.values
     ).interval_census(given.values)
     return IntervalCensus(
         given.number(most),
@@ -95,10 +98,10 @@ def sums_through(values: Any, *, backend: str = "auto") -> Any:
     Raises
     ------
     ParameterError
-        See ``exact``.
+        See ``on_grid``.
     """
-    given = exact(values, 1, backend)
-    sums = operations.get(backend, given.values).sums_through(given.values)
+    given = on_grid(values, 1, backend)
+    sums = dispatch.operations(__package__, backend, given.values).sums_through(given.values)
     if on_device(sums) and not on_device(values):
         sums = sums.get()
     if given.exponent is None:
@@ -120,10 +123,10 @@ def maximal_intervals(values: Any, *, backend: str = "auto") -> list[Interval]:
     Raises
     ------
     ParameterError
-        See ``exact``.
+        See ``on_grid``.
     """
-    given = exact(values, 1, backend)
-    found = operations.get(backend, given.values).maximal_intervals(given.values)
+    given = on_grid(values, 1, backend)
+    found = dispatch.operations(__package__, backend, given.values).maximal_intervals(given.values)
     return [_interval(given, each) for each in found]
 
 
@@ -145,8 +148,8 @@ def disjoint_intervals(
     ParameterError
         Also when fewer than k exist and ``allow_empty`` is not given.
     """
-    given = exact(values, 1, backend)
-    operation = operations.get(backend, given.values).max_interval
+    given = on_grid(values, 1, backend)
+    operation = dispatch.operations(__package__, backend, given.values).max_interval
 
     def best(start: int, stop: int) -> tuple[int, int, int]:
         total, first, last = operation(given.values[start:stop], (1, stop - start))
@@ -154,7 +157,7 @@ def disjoint_intervals(
 
     gaps = [(*best(0, len(given.values)), 0, len(given.values))]
     found: list[Interval] = []
-    for _ in range(operations.count(k)):
+    for _ in range(arguments.count(k)):
         if not gaps:
             if allow_empty:
                 break
@@ -172,6 +175,6 @@ def disjoint_intervals(
     return found
 
 
-def _interval(given: Exact, found: tuple[int, int, int]) -> Interval:
+def _interval(given: Grid, found: tuple[int, int, int]) -> Interval:
     total, start, stop = found
     return Interval(int(start), int(stop), given.number(total))

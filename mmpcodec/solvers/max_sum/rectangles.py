@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from mmpcodec.errors import ParameterError
-from mmpcodec.solvers.grid import Exact, exact
-from mmpcodec.solvers.max_sum import operations
+from mmpcodec.solvers import dispatch
+from mmpcodec.solvers.grid import Grid, on_grid
+from mmpcodec.solvers.max_sum import arguments
 from mmpcodec.solvers.max_sum.answers import Rectangle, RectangleCensus
 from mmpcodec.solvers.max_sum.reference import Limits
 
@@ -42,7 +43,7 @@ def max_rectangle(
     Raises
     ------
     ParameterError
-        See ``exact`` and ``operations.limits``.
+        See ``on_grid`` and ``arguments.limits``.
 
     Examples
     --------
@@ -50,11 +51,11 @@ def max_rectangle(
     >>> max_rectangle([[1, -9, 2], [-3, 4, 5], [1, 6, -2]])
     Rectangle(top=1, left=1, bottom=3, right=3, sum=13)
     """
-    given = exact(values, 2, backend)
+    given = on_grid(values, 2, backend)
     height, width = given.values.shape
-    heights = operations.limits("height", min_height, max_height, height)
-    widths = operations.limits("width", min_width, max_width, width)
-    operation = operations.get(backend, given.values)
+    heights = arguments.limits("height", min_height, max_height, height)
+    widths = arguments.limits("width", min_width, max_width, width)
+    operation = dispatch.operations(__package__, backend, given.values)
     found = best_rectangle(given.values, heights, widths, operation)
     if allow_empty and found[0] <= 0:
         return Rectangle(0, 0, 0, 0, given.number(0))
@@ -88,10 +89,10 @@ def rectangle_census(values: Any, *, backend: str = "auto") -> RectangleCensus:
     Raises
     ------
     ParameterError
-        See ``exact``.
+        See ``on_grid``.
     """
-    given = exact(values, 2, backend)
-    operation = operations.get(backend, given.values)
+    given = on_grid(values, 2, backend)
+    operation = dispatch.operations(__package__, backend, given.values)
     turned = given.values.shape[0] > given.values.shape[1]
     matrix = given.values.T.copy() if turned else given.values
     maxima = operation.strip_maxima(matrix)
@@ -133,8 +134,8 @@ def column_range_rectangle(values: Any, k: int, *, backend: str = "auto") -> Rec
     ParameterError
         Also when k is larger than the number of ranges, or the matrix has more than 16384 columns.
     """
-    given = exact(values, 2, backend)
-    operation = operations.get(backend, given.values)
+    given = on_grid(values, 2, backend)
+    operation = dispatch.operations(__package__, backend, given.values)
     columns = given.values.shape[1]
     if columns > MAX_COLUMNS:
         raise ParameterError(
@@ -142,7 +143,7 @@ def column_range_rectangle(values: Any, k: int, *, backend: str = "auto") -> Rec
         )
     turned = given.values.T.copy()
     maxima = operation.strip_maxima(turned)
-    if operations.count(k) > len(maxima):
+    if arguments.count(k) > len(maxima):
         raise ParameterError(f"k = {k}: only {len(maxima)} ranges of columns exist")
     # Of those above or at the k-th sum the order of equal ones matters.
     bound = np.partition(maxima, len(maxima) - k)[len(maxima) - k]
@@ -182,17 +183,17 @@ def disjoint_rectangles(
     ParameterError
         Also when fewer than k exist and ``allow_empty`` is not given.
     """
-    given = exact(values, 2, backend)
+    given = on_grid(values, 2, backend)
     height, width = given.values.shape
-    heights = operations.limits("height", min_height, max_height, height)
-    widths = operations.limits("width", min_width, max_width, width)
-    operation = operations.get(backend, given.values)
+    heights = arguments.limits("height", min_height, max_height, height)
+    widths = arguments.limits("width", min_width, max_width, width)
+    operation = dispatch.operations(__package__, backend, given.values)
     search = _Search(given.values, heights, widths, operation)
     # A rectangle that avoids those found lies in one of these windows.
     whole = 0, 0, height, width
     windows = {whole: search.best(whole)}
     found: list[Rectangle] = []
-    for _ in range(operations.count(k)):
+    for _ in range(arguments.count(k)):
         if not windows:
             if allow_empty:
                 break
@@ -272,6 +273,6 @@ def _ranges(numbers: np.ndarray, size: int) -> Iterator[tuple[int, int]]:
         yield first, first + number - int(starts[first]) + 1
 
 
-def _rectangle(given: Exact, found: tuple[int, int, int, int, int]) -> Rectangle:
+def _rectangle(given: Grid, found: tuple[int, int, int, int, int]) -> Rectangle:
     total, top, left, bottom, right = map(int, found)
     return Rectangle(top, left, bottom, right, given.number(total))

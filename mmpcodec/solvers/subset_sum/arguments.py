@@ -7,24 +7,10 @@ import numpy as np
 from mmpcodec.checks import check_int
 from mmpcodec.errors import ParameterError
 from mmpcodec.runtime.arrays import on_device
-from mmpcodec.solvers import dispatch
 
 MAX_TOTAL = (1 << 63) - 1
 SAFE = 2.0**62
 """A floating-point sum up to this is that of integers whose exact sum is below 2**63."""
-
-
-def backend_of(backend: str, weights: Any) -> str:
-    """The backend that is named, or cuda for weights that lie on a device.
-
-    Raises
-    ------
-    ParameterError, BackendUnavailable
-        See ``backends.operations``.
-    """
-    if backend != "auto" or on_device(weights):
-        dispatch.operations(__package__, backend, weights)
-    return "cuda" if on_device(weights) else backend
 
 
 def weights_of(weights: Any) -> np.ndarray:

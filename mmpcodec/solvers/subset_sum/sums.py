@@ -6,9 +6,9 @@ import numpy as np
 
 from mmpcodec.checks import check_int
 from mmpcodec.errors import LimitExceeded
-from mmpcodec.solvers.subset_sum.arguments import MAX_TOTAL, backend_of, weights_of
+from mmpcodec.solvers import dispatch
+from mmpcodec.solvers.subset_sum.arguments import MAX_TOTAL, weights_of
 from mmpcodec.solvers.subset_sum.methods import needs
-from mmpcodec.solvers.subset_sum.placement import run
 from mmpcodec.solvers.subset_sum.reduction import reduce
 from mmpcodec.solvers.subset_sum.solve import MEMORY
 
@@ -48,7 +48,8 @@ def all_sums(
     >>> all_sums([2, 3]).astype(int).tolist()
     [1, 0, 1, 1, 0, 1]
     """
-    backend = backend_of(backend, weights)
+    backend = dispatch.named(backend, weights)
+    dispatch.resolved(__package__, backend)
     values = weights_of(weights)
     capacity = int(values.sum()) if capacity is None else check_int("capacity", capacity, 0)
     memory = check_int("memory", memory, 0, MAX_TOTAL)
@@ -60,7 +61,8 @@ def all_sums(
             "Memory of all_sums", f"needs {needed} bytes: must be at most memory = {memory}"
         )
     dense = needs(len(reduced.weights), limit, limit, False)["dense"]
-    words, _ = run(backend, dense.nanoseconds, "sums", reduced.weights, limit)
+    arguments = reduced.weights, limit
+    words, _ = dispatch.run(__package__, backend, dense.seconds, "sums", *arguments)
     found = np.unpackbits(words.view(np.uint8), bitorder="little", count=limit + 1)
     answer = np.zeros(capacity + 1, bool)
     answer[: limit * reduced.divisor + 1 : reduced.divisor] = found

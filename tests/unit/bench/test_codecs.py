@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mmpcodec
-from mmpcodec.bench.codecs.base import OURS, parse, points, spelled
+from mmpcodec.bench.codecs.base import OURS, operating_points, parse, spelled
 from mmpcodec.bench.codecs.commands import commands
 from mmpcodec.bench.codecs.ours import ours, presets
 from mmpcodec.bench.codecs.peers import IN_PILLOW, NAMES, peers
@@ -29,7 +29,7 @@ def test_strings():
     )
     assert spelled("mmp", {"b": 1, "a": "x"}) == "mmp:a=x,b=1"
     assert spelled("mmp", {}) == "mmp"
-    assert points("lambda", "32, 8,8", ",") == (8, 32)
+    assert operating_points("lambda", "32, 8,8", ",") == (8, 32)
 
 
 @pytest.mark.parametrize("text", ["mmp:preset", "mmp:=x", "mmp:preset=", "mmp:a=1,a=2"])
@@ -41,7 +41,7 @@ def test_bad_strings(text):
 @pytest.mark.parametrize("given", ["", "8,", "x", "-1", "nan", "inf"])
 def test_bad_points(given):
     with pytest.raises(ParameterError, match=r"lambda = .* must be a finite number from 0$"):
-        points("lambda", given, ",")
+        operating_points("lambda", given, ",")
 
 
 def test_our_codec(picture):

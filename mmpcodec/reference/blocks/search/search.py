@@ -11,7 +11,7 @@ import numpy as np
 
 from mmpcodec.depth import BYTE
 from mmpcodec.params import RATE_MODELS
-from mmpcodec.reference.blocks.coder import BlockPicture, Progress, code_blocks
+from mmpcodec.reference.blocks.coder import BlockPicture, Report, code_blocks
 from mmpcodec.reference.blocks.partition import (
     AVERAGE,
     PLANAR,
@@ -226,7 +226,7 @@ def encode_blocks(
     tools: Tools,
     lambda_fixed: int,
     effort: int,
-    progress: Progress | None = None,
+    progress: Report | None = None,
     rate_model: str = RATE_MODELS[0],
     depth: int = BYTE,
 ) -> tuple[bytes, np.ndarray, dict[str, float], BlockPicture]:
@@ -240,7 +240,7 @@ def encode_blocks(
         Squared error per bit, in 2**-16.
     effort : int
         1 to 9.
-    progress : Progress or None
+    progress : Report or None
     rate_model : {"adaptive", "log2"}
         Of the indices of trees.
     depth : int

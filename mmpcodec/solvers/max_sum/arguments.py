@@ -1,15 +1,9 @@
-"""Arguments that the solvers of maximum sums share, and who does the work."""
+"""Checks of the arguments that the solvers of maximum sums share."""
 
 from typing import Any
 
 from mmpcodec.checks import check_int
 from mmpcodec.errors import ParameterError
-from mmpcodec.solvers import dispatch
-
-
-def get(backend: str, values: Any = None) -> Any:
-    """The module with the operations of a backend; see ``backends.operations``."""
-    return dispatch.operations(__package__, backend, values)
 
 
 def limits(name: str, least: Any, most: Any, size: int) -> tuple[int, int]:
