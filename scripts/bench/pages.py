@@ -184,15 +184,14 @@ def _summary(rows: Sequence[Row]) -> str:
 
 
 def _times(rows: Sequence[Row]) -> str:
-    """Times of each codec on each class of pictures."""
-    classes = list(_by("class", rows))
+    """Times of each codec on each picture."""
+    names = list(_by("picture", rows))
     ways = {"encode": "encode_cpu_s", "decode": "decode_cpu_s"}
     body = []
     for codec, own in _by("codec", rows).items():
-        groups = _by("class", own)
-        cells = [_per_megapixel(key, groups[name]) for key in ways.values() for name in classes]
-        body.append([codec, *cells])
-    return table(["codec", *(f"{way}, {name}, s/MP" for way in ways for name in classes)], body)
+        files = _by("picture", own)
+        body.append([codec, *(_per_megapixel(k, files[n]) for k in ways.values() for n in names)])
+    return table(["codec", *(f"{way} {name}, s/MP" for way in ways for name in names)], body)
 
 
 TABLES: dict[str, Callable[[Sequence[Row]], str]] = {
