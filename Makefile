@@ -56,7 +56,7 @@ lint: $(LINT) ## Check style, types, spelling and layers
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/codespell
-	$(BIN)/python scripts/check_layers.py
+	$(BIN)/python scripts/check/layers.py
 
 .PHONY: format
 format: $(LINT) ## Bring the Python files into their common format
@@ -65,7 +65,7 @@ format: $(LINT) ## Bring the Python files into their common format
 
 .PHONY: sanitize
 sanitize: $(TEST) ## Test the C++ code under the address and undefined-behaviour sanitizers
-	scripts/sanitize.sh $(BIN)/python
+	scripts/check/sanitize.sh $(BIN)/python
 
 FUZZ_SECONDS ?= 60
 
@@ -74,20 +74,20 @@ fuzz: $(FUZZ) ## Feed the decoders broken files for FUZZ_SECONDS each; clang++ f
 	@mkdir -p build/fuzz/corpus build/fuzz/seeds
 	@for vector in tests/conformance/v1/*; do \
 		cp $$vector/stream.mmp build/fuzz/seeds/$${vector##*/}.mmp; done
-	$(BIN)/python scripts/fuzz.py -max_total_time=$(FUZZ_SECONDS) -timeout=20 -max_len=4000 \
+	$(BIN)/python scripts/fuzz/decoder.py -max_total_time=$(FUZZ_SECONDS) -timeout=20 -max_len=4000 \
 		-artifact_prefix=build/fuzz/ build/fuzz/corpus build/fuzz/seeds tests/fuzz/findings
-	$(BIN)/python scripts/fuzz_seeds.py build/fuzz-native/seeds
-	scripts/fuzz_native.sh -max_total_time=$(FUZZ_SECONDS)
+	$(BIN)/python scripts/fuzz/seeds.py build/fuzz-native/seeds
+	scripts/fuzz/native.sh -max_total_time=$(FUZZ_SECONDS)
 
 .PHONY: bench
 bench: $(PACKAGE) ## Measure speed and compression on this machine
-	$(BIN)/python scripts/bench_codec.py images/camera.pgm images/page.pgm
+	$(BIN)/python scripts/bench/codec/speed.py images/camera.pgm images/page.pgm
 
 PICTURE ?= images/camera.pgm
 
 .PHONY: paper
 paper: $(BENCH) ## Repeat the dissertation's experiment on PICTURE; the results are in build/paper
-	$(BIN)/python scripts/paper_experiment.py $(PICTURE) --out build/paper
+	$(BIN)/python scripts/bench/codec/paper_experiment.py $(PICTURE) --out build/paper
 
 .PHONY: sdist
 sdist: $(WHEEL) ## Pack the sources, from which pip builds; the result is in dist/

@@ -10,15 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mmpcodec.codec.decoder import Inspection, decode, inspect
-    from mmpcodec.codec.encoder import (
-        Encoding,
-        encode,
-        encode_batch,
-        encode_picture,
-        encode_pictures,
-    )
-    from mmpcodec.codec.target_search import Pass
-    from mmpcodec.codec.targets import Target
+    from mmpcodec.codec.encoder import encode, encode_batch, encode_picture, encode_pictures
+    from mmpcodec.codec.encoding import Encoding, Pass
+    from mmpcodec.codec.rate_control.targets import Target
     from mmpcodec.errors import (
         BackendUnavailable,
         BadMagic,
@@ -35,7 +29,8 @@ if TYPE_CHECKING:
         TruncatedStream,
         UnsupportedVersion,
     )
-    from mmpcodec.params import PRESETS, DecodeLimits, EncodeParams, Partition, Tools
+    from mmpcodec.params import DecodeLimits, EncodeParams
+    from mmpcodec.tools import PRESETS, Partition, Tools
 
 __version__ = "0.1.0"
 
@@ -76,14 +71,13 @@ __all__ = [
 _HOMES = {
     "mmpcodec.codec.decoder": ("Inspection", "decode", "inspect"),
     "mmpcodec.codec.encoder": (
-        "Encoding",
         "encode",
         "encode_batch",
         "encode_picture",
         "encode_pictures",
     ),
-    "mmpcodec.codec.target_search": ("Pass",),
-    "mmpcodec.codec.targets": ("Target",),
+    "mmpcodec.codec.encoding": ("Encoding", "Pass"),
+    "mmpcodec.codec.rate_control.targets": ("Target",),
     "mmpcodec.errors": (
         "BackendUnavailable",
         "BadMagic",
@@ -100,7 +94,8 @@ _HOMES = {
         "TruncatedStream",
         "UnsupportedVersion",
     ),
-    "mmpcodec.params": ("PRESETS", "DecodeLimits", "EncodeParams", "Partition", "Tools"),
+    "mmpcodec.params": ("DecodeLimits", "EncodeParams"),
+    "mmpcodec.tools": ("PRESETS", "Partition", "Tools"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

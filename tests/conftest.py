@@ -1,17 +1,11 @@
-"""What all tests share: import path, hypothesis profiles, and which tests can run here."""
+"""What all tests share: hypothesis profiles, and which tests can run here."""
 
 import os
-import sys
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from mmpcodec import backends
-
-# strategies.py, instances.py and mutate.py serve several folders of tests.
-for folder in (Path(__file__).parent, Path(__file__).parent / "agreement"):
-    sys.path.insert(0, str(folder))
 
 settings.register_profile(
     "ci", max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow]

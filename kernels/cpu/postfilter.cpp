@@ -1,4 +1,4 @@
-#include "postfilter.h"
+#include "cpu/postfilter.h"
 
 #include <algorithm>
 #include <vector>

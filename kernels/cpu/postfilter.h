@@ -3,8 +3,8 @@
 
 #include <stdint.h>
 
-#include "../shared/postfilter.h"
-#include "depth.h"
+#include "shared/postfilter.h"
+#include "cpu/runtime/depth.h"
 
 namespace mmp {
 

@@ -2,8 +2,8 @@
 // Source: section "Post filter" of docs/format.md.
 #pragma once
 
-#include "host_device.h"
-#include "integers.h"
+#include "shared/host_device.h"
+#include "shared/integers.h"
 
 namespace mmp {
 

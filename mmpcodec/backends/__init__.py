@@ -9,9 +9,9 @@ import sys
 from collections.abc import Callable
 
 from mmpcodec.backends.base import Backend
-from mmpcodec.codec.depths import BYTE
+from mmpcodec.depth import BYTE
 from mmpcodec.errors import BackendUnavailable, ParameterError
-from mmpcodec.params import Tools
+from mmpcodec.tools import Tools
 
 
 def _cpu() -> Backend:
@@ -27,7 +27,7 @@ def _reference() -> Backend:
 
 
 def _cuda() -> Backend:
-    from mmpcodec.backends.cuda import CudaBackend
+    from mmpcodec.backends.cuda.backend import CudaBackend
 
     return CudaBackend()
 

@@ -4,12 +4,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mmpcodec.backends.base import Backend, Coded, Progress, Trace
-from mmpcodec.codec.depths import BYTE
-from mmpcodec.codec.postfilter import CLASSES, TAPS, PostFilter
-from mmpcodec.codec.syntax import EXACT_SYNTAX, SYNTAX, TREE_SYNTAX, block_syntax
-from mmpcodec.devices import processors
-from mmpcodec.params import EncodeParams, Tools
+from mmpcodec.backends.base import Backend
+from mmpcodec.depth import BYTE
+from mmpcodec.params import EncodeParams
+from mmpcodec.reference.entropy.syntax import EXACT_SYNTAX, SYNTAX, TREE_SYNTAX, block_syntax
+from mmpcodec.reference.postfilter import CLASSES, TAPS, PostFilter
+from mmpcodec.runtime.machine import processors
+from mmpcodec.runtime.progress import Progress
+from mmpcodec.tools import Tools
+from mmpcodec.trace import Coded, Trace
 
 try:
     import mmpcodec._cpu as _cpu

@@ -5,27 +5,23 @@ from functools import partial
 
 import numpy as np
 
-from mmpcodec.backends.base import Backend, Coded, Progress, Trace, report_progress
-from mmpcodec.codec import exact
-from mmpcodec.codec.block_coder import BlockPicture, decode_blocks
-from mmpcodec.codec.block_search import encode_blocks
-from mmpcodec.codec.costmap import cost_map, index_costs
-from mmpcodec.codec.depths import BYTE
-from mmpcodec.codec.dictionary import Dictionary, learn, make_dictionaries
-from mmpcodec.codec.displaced import learn_displaced
-from mmpcodec.codec.fragments import (
-    fragment_origins,
-    pad,
-    padded_shape,
+from mmpcodec.backends.base import Backend
+from mmpcodec.depth import BYTE
+from mmpcodec.params import EncodeParams
+from mmpcodec.reference.blocks.coder import BlockPicture, decode_blocks
+from mmpcodec.reference.blocks.search.search import encode_blocks
+from mmpcodec.reference.entropy.symbols import SymbolReader, SymbolWriter
+from mmpcodec.reference.exact import coder
+from mmpcodec.reference.trees.coder import PictureState, dictionary_sizes
+from mmpcodec.reference.trees.costs import cost_map, index_costs
+from mmpcodec.reference.trees.fragments import (
     predict,
-    reconstruct,
     residual,
 )
-from mmpcodec.codec.models import Models
-from mmpcodec.codec.scales import FRAGMENT_SIZE, OUTSIDE, SCALES, Scale
-from mmpcodec.codec.symbols import SymbolReader, SymbolWriter
-from mmpcodec.codec.tree import Neighbours, code_tree, mark_leaves, optimal_tree, rebuild
-from mmpcodec.params import EncodeParams, Tools
+from mmpcodec.reference.trees.tree import code_tree, optimal_tree
+from mmpcodec.runtime.progress import Progress, report_progress
+from mmpcodec.tools import Tools
+from mmpcodec.trace import Coded, Trace
 
 
 class ReferenceBackend(Backend):
@@ -101,7 +97,7 @@ class ReferenceBackend(Backend):
         self, planes: np.ndarray, depth: int, *, progress: Progress | None = None
     ) -> tuple[bytes, Trace]:
         report = partial(report_progress, progress)
-        payload, bits = exact.encode_planes(planes, depth, report)
+        payload, bits = coder.encode_planes(planes, depth, report)
         return payload, Trace(bits)
 
     def decode_exact(
@@ -113,7 +109,7 @@ class ReferenceBackend(Backend):
         progress: Progress | None = None,
     ) -> tuple[np.ndarray, Trace]:
         report = partial(report_progress, progress)
-        planes, bits = exact.decode_planes(payload, shape, depth, report)
+        planes, bits = coder.decode_planes(payload, shape, depth, report)
         return planes, Trace(bits)
 
 
@@ -123,66 +119,3 @@ def _coded_blocks(payload: bytes, samples, bits, picture: BlockPicture) -> Coded
         sizes = dictionary_sizes(picture.trees.dictionaries)
         trace = replace(trace, leaf_scales=picture.trees.leaf_scales, dictionary_sizes=sizes)
     return Coded(payload, samples, trace)
-
-
-def dictionary_sizes(dictionaries: dict[Scale, Dictionary]) -> np.ndarray:
-    """(25,) int array: as ``Trace.dictionary_sizes``."""
-    sizes = np.zeros(len(SCALES), int)
-    for scale, dictionary in dictionaries.items():
-        sizes[scale.number] = len(dictionary)
-    return sizes
-
-
-class PictureState:
-    """What encoder and decoder both hold while a picture is coded.
-
-    Parameters
-    ----------
-    shape : (int, int)
-        Height and width of the plane.
-    tools : Tools
-    """
-
-    def __init__(self, shape: tuple[int, int], tools: Tools):
-        self.shape = shape
-        self.tools = tools
-        self.models = Models(tools)
-        self.dictionaries = make_dictionaries(tools)
-        padded = padded_shape(shape)
-        self.samples = np.zeros(padded, np.uint8)
-        self.leaf_scales = np.full(padded, OUTSIDE, np.int8)
-        self.row = self.column = 0
-
-    def fragments_of(self, plane: np.ndarray):
-        """The padded plane's fragments in coding order."""
-        padded = pad(plane).astype(np.int32)
-        for row, column in fragment_origins(*padded.shape):
-            yield padded[row : row + FRAGMENT_SIZE, column : column + FRAGMENT_SIZE]
-
-    def walk(self, progress: Progress | None):
-        """Go through the fragments, yielding the neighbours of each."""
-        origins = list(fragment_origins(*self.samples.shape))
-        for done, (self.row, self.column) in enumerate(origins):
-            if self.column == 0:
-                report_progress(progress, done, len(origins))
-            yield Neighbours(self.leaf_scales, self.row, self.column)
-        report_progress(progress, len(origins), len(origins))
-
-    def finish_fragment(self, nodes: list, prediction: np.ndarray) -> None:
-        """Rebuild the current fragment from its coded tree and learn from it."""
-        coded = rebuild(nodes, self.dictionaries)
-        rows = slice(self.row, self.row + FRAGMENT_SIZE)
-        columns = slice(self.column, self.column + FRAGMENT_SIZE)
-        self.samples[rows, columns] = reconstruct(coded, prediction)
-        mark_leaves(nodes, self.leaf_scales, self.row, self.column)
-        learn(self.dictionaries, nodes, coded, self.tools)
-        learn_displaced(self.dictionaries, self.samples, self.row, self.column, self.tools)
-
-    def coded(self, payload: bytes, bits: dict[str, float]) -> Coded:
-        """The finished picture."""
-        height, width = self.shape
-        return Coded(
-            payload,
-            self.samples[:height, :width].copy(),
-            Trace(bits, self.leaf_scales, dictionary_sizes(self.dictionaries)),
-        )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mmpcodec.bench.codecs import OURS
+from mmpcodec.bench.codecs.base import OURS
 from mmpcodec.bench.results import Row
 from mmpcodec.errors import MissingExtra, ParameterError
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.bench.codecs import Codec, machine
+from mmpcodec.bench.codecs.base import Codec, machine
 from mmpcodec.bench.metrics import measure
 from mmpcodec.bench.results import Results, Row, key_of, save_png, sha256_of
 

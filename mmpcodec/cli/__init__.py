@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 import mmpcodec
-from mmpcodec.cli import (
+from mmpcodec.cli.commands import (
     budget,
     compare,
     decode,

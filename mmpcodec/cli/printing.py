@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from enum import Enum
 from typing import Any, Protocol
 
-from mmpcodec.params import Tools
+from mmpcodec.tools import Tools
 
 
 class Facts(Protocol):

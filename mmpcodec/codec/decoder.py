@@ -8,21 +8,25 @@ from typing import Any
 import numpy as np
 
 from mmpcodec import backends
-from mmpcodec.backends.base import Backend, Progress, Trace
-from mmpcodec.codec import container, layers
-from mmpcodec.codec.container import Header
-from mmpcodec.codec.depths import sample_type
-from mmpcodec.codec.forms import Layout, joined
-from mmpcodec.codec.fragments import FRAGMENT_SIZE, fragments_in
-from mmpcodec.codec.layers import Layer, TileStream, depth_of
-from mmpcodec.codec.numbers import CRC_BYTES
-from mmpcodec.codec.planes import from_planes
-from mmpcodec.codec.postfilter import coefficient_bits
-from mmpcodec.codec.tile_encoder import LayerCoding
-from mmpcodec.codec.tiles import Area, Spans, Tile, check_region, spans_touching, tiles_touching
-from mmpcodec.codec.together import Task, run_all
+from mmpcodec.backends.base import Backend
+from mmpcodec.codec.colour import joined
+from mmpcodec.codec.encoding import LayerCoding
+from mmpcodec.depth import sample_type
 from mmpcodec.errors import CorruptStream, FormatError, LimitExceeded, ParameterError
-from mmpcodec.params import DecodeLimits, Tools, check_progress, check_threads
+from mmpcodec.format import container, layers
+from mmpcodec.format.container import Header
+from mmpcodec.format.layers import Layer, TileStream, depth_of
+from mmpcodec.format.layouts import Layout
+from mmpcodec.format.numbers import CRC_BYTES
+from mmpcodec.format.tiles import Area, Spans, Tile, check_region, spans_touching, tiles_touching
+from mmpcodec.params import DecodeLimits, check_progress, check_threads
+from mmpcodec.reference.postfilter import coefficient_bits
+from mmpcodec.reference.trees.fragments import FRAGMENT_SIZE, fragments_in
+from mmpcodec.runtime.progress import Progress
+from mmpcodec.runtime.tasks import Task, run_all
+from mmpcodec.samples import from_planes
+from mmpcodec.tools import Tools
+from mmpcodec.trace import Trace
 
 
 @dataclass(frozen=True)

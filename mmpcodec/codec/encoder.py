@@ -8,71 +8,27 @@ from typing import Any
 import numpy as np
 
 from mmpcodec import backends
-from mmpcodec.backends.base import Backend, Progress, Trace, in_turn
-from mmpcodec.codec import container
-from mmpcodec.codec.container import Header
-from mmpcodec.codec.depths import coded_depth, most
-from mmpcodec.codec.forms import form_of
-from mmpcodec.codec.layers import fault_of_depth
-from mmpcodec.codec.planes import check_picture
-from mmpcodec.codec.points import distortion
-from mmpcodec.codec.target_search import Pass, Trial, reach
-from mmpcodec.codec.targets import Target, lambda_or_target
-from mmpcodec.codec.tile_encoder import (
-    EXACT,
-    KnownExact,
-    LayerCoding,
-    TileEncoding,
-    TileSource,
-    encode_tiles,
-)
-from mmpcodec.codec.tiles import grouped, size_in_file, tiles_of
-from mmpcodec.devices import on_device
+from mmpcodec.backends.base import Backend
+from mmpcodec.codec.distortion import distortion
+from mmpcodec.codec.encoding import Encoding, Pass
+from mmpcodec.codec.layer_choice import EXACT, KnownExact, TileEncoding, TileSource, encode_tiles
+from mmpcodec.codec.rate_control.search import Trial, reach
+from mmpcodec.codec.rate_control.targets import Target, lambda_or_target
+from mmpcodec.depth import coded_depth, most
 from mmpcodec.errors import Infeasible, ParameterError
+from mmpcodec.format import container
+from mmpcodec.format.container import Header
+from mmpcodec.format.layers import fault_of_depth
+from mmpcodec.format.tiles import grouped, size_in_file, tiles_of
 from mmpcodec.metadata import Metadata
-from mmpcodec.params import EncodeParams, Tools, check_progress, check_threads, check_tile_size
+from mmpcodec.params import EncodeParams, check_progress, check_threads, check_tile_size
+from mmpcodec.runtime.arrays import on_device
+from mmpcodec.runtime.progress import Progress, in_turn
+from mmpcodec.samples import check_picture, form_of
+from mmpcodec.tools import Tools
 
 GROUP_PIXELS = 1 << 25
 """Of the tiles that are encoded at once; more do not make a device faster."""
-
-
-@dataclass(frozen=True)
-class Encoding:
-    """A file and what it decodes to.
-
-    Parameters
-    ----------
-    data : bytes
-        The whole file.
-    samples : (H, W) or (H, W, C) array of uint8 or uint16
-        What a decoder will show.
-    header : Header
-    layers : tuple of LayerCoding
-        Of all tiles, in the order of the file.
-    lam : float
-        Lambda of the file.
-    passes : tuple of Pass
-        What was tried for a target; empty without one.
-    """
-
-    data: bytes
-    samples: np.ndarray
-    header: Header
-    layers: tuple[LayerCoding, ...]
-    lam: float
-    passes: tuple[Pass, ...] = ()
-
-    @property
-    def backend(self) -> str:
-        """Name of the backend that coded the first layer."""
-        return self.layers[0].backend
-
-    @property
-    def trace(self) -> Trace:
-        """Of the first layer: of gray pictures without tiles the only one."""
-        trace = self.layers[0].trace
-        assert trace is not None
-        return trace
 
 
 @dataclass(frozen=True)
@@ -417,7 +373,7 @@ def encode(
         The error of a pixel is the mean over its colours, in units of 8-bit samples whatever the
         depth. None is 32 where none of the next four is given; of all five at most one may be.
     quality : float
-        0 to 100: lambda is 4 (2^((100 - quality) / 10) - 1); see ``docs/targets.md``.
+        0 to 100: lambda is 4 (2^((100 - quality) / 10) - 1); see ``docs/guide/targets.md``.
     target_size : int
         The best file of at most so many bytes, lossless if that fits.
     target_bpp : float

@@ -4,11 +4,11 @@ import io
 
 import numpy as np
 
-from mmpcodec.codec.depths import sample_type
+from mmpcodec.depth import sample_type
 from mmpcodec.errors import PictureError
 from mmpcodec.params import DecodeLimits
-from mmpcodec.pictures.guards import check_single, check_size, library
-from mmpcodec.pictures.picture import Picture
+from mmpcodec.picture import Picture
+from mmpcodec.pictures.limits import check_single, check_size, library
 
 MAGIC, PREAMBLE = b"DICM", 128
 

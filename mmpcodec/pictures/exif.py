@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from mmpcodec.pictures.guards import MAX_METADATA
+from mmpcodec.pictures.limits import MAX_METADATA
 
 PREFIX = b"Exif\0\0"
 """What JPEG files put before the TIFF structure."""

@@ -2,7 +2,7 @@
 
 from mmpcodec.errors import MmpError, PictureError
 from mmpcodec.params import DecodeLimits
-from mmpcodec.pictures.picture import Picture
+from mmpcodec.picture import Picture
 
 MAGICS = (b"\x89MMP",)
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mmpcodec.codec.depths import sample_type
+from mmpcodec.depth import sample_type
 from mmpcodec.errors import PictureError
 from mmpcodec.metadata import Metadata
 from mmpcodec.params import DecodeLimits
-from mmpcodec.pictures.guards import check_size, damaged
-from mmpcodec.pictures.picture import PLANES, Picture
+from mmpcodec.picture import PLANES, Picture
+from mmpcodec.pictures.limits import check_size, damaged
 
 MAGICS = tuple(f"P{digit}".encode() for digit in "1234567")
 TAIL = 64

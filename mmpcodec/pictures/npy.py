@@ -6,11 +6,11 @@ from typing import BinaryIO
 
 import numpy as np
 
-from mmpcodec.codec.depths import sample_type
+from mmpcodec.depth import sample_type
 from mmpcodec.errors import PictureError
 from mmpcodec.params import DecodeLimits
-from mmpcodec.pictures.guards import check_size, damaged
-from mmpcodec.pictures.picture import PLANES, Picture
+from mmpcodec.picture import PLANES, Picture
+from mmpcodec.pictures.limits import check_size, damaged
 
 MAGICS = (b"\x93NUMPY",)
 

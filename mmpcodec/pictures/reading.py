@@ -9,9 +9,9 @@ from pathlib import Path
 
 from mmpcodec.errors import PictureError
 from mmpcodec.params import DecodeLimits
-from mmpcodec.pictures import dicom, mmp, netpbm, npy, pillow, png, tiff
-from mmpcodec.pictures.guards import damage_told
-from mmpcodec.pictures.picture import Picture
+from mmpcodec.picture import Picture
+from mmpcodec.pictures import bmp_jpeg, dicom, mmp, netpbm, npy, png, tiff
+from mmpcodec.pictures.limits import damage_told
 
 SUFFIXES = (
     ".png", ".pbm", ".pgm", ".ppm", ".pnm", ".pam", ".tif", ".tiff", ".bmp", ".jpg", ".jpeg",
@@ -23,8 +23,8 @@ _READERS: tuple[tuple[tuple[bytes, ...], Callable[[bytes, str, DecodeLimits], Pi
     (netpbm.MAGICS, netpbm.read),
     (png.MAGICS, png.read),
     (tiff.MAGICS, tiff.read),
-    (pillow.BMP_MAGICS, pillow.read_bmp),
-    (pillow.JPEG_MAGICS, pillow.read_jpeg),
+    (bmp_jpeg.BMP_MAGICS, bmp_jpeg.read_bmp),
+    (bmp_jpeg.JPEG_MAGICS, bmp_jpeg.read_jpeg),
     (npy.MAGICS, npy.read),
     (mmp.MAGICS, mmp.read),
 )

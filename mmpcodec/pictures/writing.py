@@ -8,8 +8,10 @@ from typing import BinaryIO
 import numpy as np
 
 from mmpcodec.errors import ParameterError, PictureError
-from mmpcodec.pictures import netpbm, npy, png, png_chunks, tiff, tiff_tags
-from mmpcodec.pictures.picture import Picture
+from mmpcodec.picture import Picture
+from mmpcodec.pictures import netpbm, npy, png, tiff
+from mmpcodec.pictures.png import chunks
+from mmpcodec.pictures.tiff import tags
 
 _PLANES = {
     "pgm": (1,),
@@ -115,9 +117,9 @@ def lost(picture: Picture | np.ndarray, format: str) -> tuple[str, ...]:
     if format in ("png", "tif"):
         held |= {"icc", "xmp"}
         of_texts, of_resolution = (
-            (png_chunks.holds_text, png_chunks.holds_resolution)
+            (chunks.holds_text, chunks.holds_resolution)
             if format == "png"
-            else (tiff_tags.holds_text, tiff_tags.holds_resolution)
+            else (tags.holds_text, tags.holds_resolution)
         )
         if metadata.resolution is not None and of_resolution(metadata.resolution):
             held.add("resolution")
@@ -126,7 +128,7 @@ def lost(picture: Picture | np.ndarray, format: str) -> tuple[str, ...]:
         single = format == "png" or len(set(keywords)) == len(keywords)
         if single and all(of_texts(keyword, said) for keyword, said in metadata.text):
             held.add("text")
-        if format == "png" or tiff_tags.holds_exif(metadata.exif):
+        if format == "png" or tags.holds_exif(metadata.exif):
             held.add("exif")
     there = ("depth", "white", *metadata.kinds())
     return tuple(name for name in there if name not in held)

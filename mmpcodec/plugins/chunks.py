@@ -6,12 +6,13 @@ from typing import Any
 import numpy as np
 
 import mmpcodec
-from mmpcodec.codec.depths import BYTE
-from mmpcodec.codec.forms import Form
-from mmpcodec.codec.targets import lambda_or_target
-from mmpcodec.devices import as_array
+from mmpcodec.codec.rate_control.targets import lambda_or_target
+from mmpcodec.depth import BYTE
 from mmpcodec.errors import CorruptStream, ParameterError
-from mmpcodec.params import MAX_DEPTH, EncodeParams
+from mmpcodec.params import EncodeParams
+from mmpcodec.runtime.arrays import as_array
+from mmpcodec.samples import Form
+from mmpcodec.tools import MAX_DEPTH
 
 SECTION = "Container"
 LOSSLESS = 0.0

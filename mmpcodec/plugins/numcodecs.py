@@ -15,8 +15,8 @@ from numcodecs.compat import ndarray_copy
 from numcodecs.registry import register_codec
 
 import mmpcodec
-from mmpcodec.devices import as_array
 from mmpcodec.plugins.chunks import check_options, encode_chunk, picture_shape
+from mmpcodec.runtime.arrays import as_array
 
 
 class Mmp(Codec):

@@ -20,14 +20,14 @@ import numpy as np
 from PIL import Image, ImageFile, UnidentifiedImageError
 
 import mmpcodec
-from mmpcodec.codec import container
-from mmpcodec.codec.container import Header
-from mmpcodec.codec.depths import BYTE
-from mmpcodec.codec.forms import Form
+from mmpcodec.depth import BYTE
 from mmpcodec.errors import FormatError, LimitExceeded, ParameterError, TruncatedStream
+from mmpcodec.format import container
+from mmpcodec.format.container import Header
 from mmpcodec.metadata import Metadata, Resolution
 from mmpcodec.params import DecodeLimits
 from mmpcodec.pictures.exif import PREFIX
+from mmpcodec.samples import Form
 
 FORMAT = "MMP"
 EXTENSION = ".mmp"

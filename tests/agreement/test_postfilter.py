@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from strategies import CONTENT, deepened, pictures
+from support.strategies import CONTENT, deepened, pictures
 
 from mmpcodec.backends.cpu import NativePostFilter
-from mmpcodec.codec.postfilter import CLASSES, LEAST, MOST, TAPS, PostFilter
+from mmpcodec.reference.postfilter import CLASSES, LEAST, MOST, TAPS, PostFilter
 
 REFERENCE, NATIVE = PostFilter(), NativePostFilter()
 SHAPES = [(1, 1), (1, 2), (1, 40), (40, 1), (2, 3), (3, 2), (5, 7), (33, 50)]

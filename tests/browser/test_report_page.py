@@ -6,9 +6,9 @@ import shutil
 import numpy as np
 import pytest
 
-from mmpcodec.bench.codecs import ours
+from mmpcodec.bench.codecs.ours import ours
+from mmpcodec.bench.codecs.peers import peers
 from mmpcodec.bench.curves import grouped
-from mmpcodec.bench.peers import peers
 from mmpcodec.bench.report import write_page
 from mmpcodec.bench.results import Results
 from mmpcodec.bench.sweep import Picture, sweep

@@ -11,7 +11,7 @@ import pytest
 
 import mmpcodec
 from mmpcodec import backends, pictures
-from mmpcodec.budget import plans
+from mmpcodec.planning.budget import plans
 
 LADDER = ("--preset", "plain", "-l", "2,8,32,128,512")
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from mmpcodec import EncodeParams, MmpError, PictureError, encode
-from mmpcodec.cli import encodings
-from mmpcodec.cli.encodings import InGroups, OneByOne, Setting, work_of
-from mmpcodec.cli.plan import Job
+from mmpcodec.cli.encoding import sources
+from mmpcodec.cli.encoding.sources import InGroups, OneByOne, Setting, work_of
+from mmpcodec.cli.jobs import Job
 
 
 def no_progress(done, total):
@@ -24,7 +24,7 @@ def jobs(tmp_path):
 
 
 def test_each_picture_gets_its_own_file_or_error(jobs, monkeypatch):
-    monkeypatch.setattr(encodings, "GROUP", 3)
+    monkeypatch.setattr(sources, "GROUP", 3)
     groups = InGroups(Setting(EncodeParams(16), "cpu", None), jobs)
     for i, job in enumerate(jobs):
         if i == 2:

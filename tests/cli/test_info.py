@@ -5,11 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from strategies import natural
+from support.strategies import natural
 
 import mmpcodec
 from mmpcodec import pictures
-from mmpcodec.analysis.overlay import draw_tree
+from mmpcodec.analysis.drawings.trees import draw_tree
 
 
 def test_json_is_what_inspect_found(mmp, encoded):

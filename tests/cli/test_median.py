@@ -9,7 +9,7 @@ from PIL import Image
 
 import mmpcodec
 from mmpcodec import backends, pictures
-from mmpcodec.analysis.median import denoise
+from mmpcodec.analysis.denoise import denoise
 from mmpcodec.metadata import Metadata, Resolution
 
 DEEP_COLOURS = b"P6 2 1 65535\n" + bytes(12)

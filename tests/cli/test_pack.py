@@ -7,8 +7,8 @@ from unittest.mock import Mock
 import pytest
 
 from mmpcodec import backends
-from mmpcodec.cli import volumes
 from mmpcodec.cli.exits import FileError
+from mmpcodec.planning import media
 
 SIZES = {"a": 5, "b": 4, "c": 4, "d": 3, "e": 2, "f": 2}
 
@@ -177,7 +177,7 @@ def test_copies_that_cannot_be(mmp, some, monkeypatch):
 def test_a_file_that_grew_is_not_copied(some):
     os.mkdir("disc")
     with pytest.raises(FileError, match="b: has no longer 3 bytes"):
-        volumes.copy([(volumes.Entry("b", "b", 3), "disc/b")], False)
+        media.copy([(media.Entry("b", "b", 3), "disc/b")], False)
     assert os.listdir("disc") == []
 
 
@@ -204,7 +204,7 @@ def test_nothing_is_copied_where_one_copy_could_not_be(mmp, some, monkeypatch):
         assert [path.name for path in Path("disc").rglob("*")] in ([], ["2"])
 
     with monkeypatch.context() as patch:
-        patch.setattr(volumes, "open", refusing("a"), raising=False)
+        patch.setattr(media, "open", refusing("a"), raising=False)
         check("a: Permission denied")
     Path("disc/2").write_text("in the way")
     check("disc/2: is not a folder")
@@ -239,14 +239,14 @@ def test_folders_on_a_volume_that_cannot_be_made(mmp, folder):
 
 def test_errors_of_copies_name_the_file_that_they_are_about(some, monkeypatch):
     with pytest.raises(FileError, match=r"^none: No such file or directory$"):
-        volumes.copy([(volumes.Entry("none", "none", 3), "none.copy")], False)
+        media.copy([(media.Entry("none", "none", 3), "none.copy")], False)
     Path("file").write_text("in the way")
     with pytest.raises(FileError, match=r"^file: File exists$"):
-        volumes.copy([(volumes.Entry("b", "b", 4), "file/sub/b")], False)
+        media.copy([(media.Entry("b", "b", 4), "file/sub/b")], False)
     full = OSError(28, "No space left on device", "b", None, "void")
     monkeypatch.setattr(shutil, "copy2", Mock(side_effect=full))
     with pytest.raises(FileError, match=r"^b -> void/b: No space left on device$"):
-        volumes.copy([(volumes.Entry("b", "b", 4), "void/b")], False)
+        media.copy([(media.Entry("b", "b", 4), "void/b")], False)
     assert not os.path.exists("void")
 
 

@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
-from strategies import natural, text_like
+from support.strategies import natural, text_like
 
 import mmpcodec
 from mmpcodec import pictures
-from mmpcodec.analysis.block_map import draw_blocks
-from mmpcodec.codec.syntax import SYNTAX
+from mmpcodec.analysis.drawings.blocks import draw_blocks
+from mmpcodec.reference.entropy.syntax import SYNTAX
 
 
 @pytest.fixture

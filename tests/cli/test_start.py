@@ -84,4 +84,4 @@ def test_the_compiled_backend_does_without_the_table_of_logarithms():
         "from mmpcodec.backends.cpu import CpuBackend; import mmpcodec.codec.encoder"
     )
     assert "mmpcodec.backends.cpu" in modules
-    assert "mmpcodec.codec.models" not in modules
+    assert "mmpcodec.reference.trees.models" not in modules

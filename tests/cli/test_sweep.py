@@ -110,7 +110,9 @@ def test_errors(mmp, picture, files, arguments, code, message):
 
 
 def test_absent_backend(mmp, picture, monkeypatch):
-    monkeypatch.setattr("mmpcodec.backends.cuda.CudaBackend.unavailable", lambda self: "no device")
+    monkeypatch.setattr(
+        "mmpcodec.backends.cuda.backend.CudaBackend.unavailable", lambda self: "no device"
+    )
     result = mmp("sweep", picture, "--out", "out", "--codec", "mmp:backend=cuda")
     assert result.exit_code == 4
     assert "no device" in result.stderr

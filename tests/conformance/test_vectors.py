@@ -10,9 +10,9 @@ import pytest
 
 import mmpcodec
 from mmpcodec import EncodeParams, Tools, backends, pictures
-from mmpcodec.codec.blocks import TEMPLATES, TREE
+from mmpcodec.reference.blocks.partition import TEMPLATES, TREE
 
-SCRIPT = Path(__file__).parents[2] / "scripts" / "vectors.py"
+SCRIPT = Path(__file__).parents[2] / "scripts" / "vectors" / "make.py"
 VECTORS = sorted((Path(__file__).parent / "v1").iterdir())
 GOOD = [path for path in VECTORS if not (path / "error.json").exists()]
 ENCODED = [path for path in GOOD if (path / "params.json").exists()]

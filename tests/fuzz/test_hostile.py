@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mutate import places, repaired, with_size
-from strategies import block_tools, natural, text_like, tools
+from support.mutate import places, repaired, with_size
+from support.strategies import block_tools, natural, text_like, tools
 
 import mmpcodec
 from mmpcodec import CorruptStream, DecodeLimits, FormatError, TruncatedStream, backends

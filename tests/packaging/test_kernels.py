@@ -6,21 +6,27 @@ from shutil import which
 
 import pytest
 
-from mmpcodec.backends import kernels
+from mmpcodec.runtime import kernels
 
 ROOT = Path(__file__).parents[2]
-SCRIPT = ROOT / "scripts" / "check_kernels.py"
+SCRIPT = ROOT / "scripts" / "check" / "kernels.py"
 
 
 def test_every_kernel_is_installed():
     for folder, pattern in (("cuda", "*.cu*"), ("shared", "*.h")):
         expected = {
-            path.name: path.read_bytes() for path in (ROOT / "kernels" / folder).glob(pattern)
+            path.relative_to(ROOT / "kernels"): path.read_bytes()
+            for path in (ROOT / "kernels" / folder).rglob(pattern)
         }
-        found = {path.name: path.read_bytes() for path in (kernels.FOLDER / folder).glob(pattern)}
+        found = {
+            path.relative_to(kernels.FOLDER): path.read_bytes()
+            for path in (kernels.FOLDER / folder).rglob(pattern)
+        }
         assert expected
         assert found == expected
-    assert {"encode.cu", "start.cu"} <= {path.name for path in kernels.sources()}
+    assert {"trees/encode.cu", "blocks/encode.cu"} <= {
+        str(path.relative_to(kernels.FOLDER / "cuda")) for path in kernels.sources()
+    }
 
 
 def compilers():

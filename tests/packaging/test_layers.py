@@ -1,4 +1,4 @@
-"""``scripts/check_layers.py`` sees each broken rule, and nothing in a good file."""
+"""``scripts/check/layers.py`` sees each broken rule, and nothing in a good file."""
 
 import subprocess
 import sys
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).parents[2] / "scripts" / "check_layers.py"
+SCRIPT = Path(__file__).parents[2] / "scripts" / "check" / "layers.py"
 FOREIGN_PATH = "/".join(["", "home", "somebody", "data"])
 
 
@@ -29,8 +29,16 @@ def check(root: Path, files: dict[str, str]) -> subprocess.CompletedProcess[str]
         ("mmpcodec/a.py", "def f():\n    from rich import x\n", "a.py:2: imports rich.x"),
         ("mmpcodec/a.py", "import click.core\n", "a.py:1: imports click.core"),
         ("mmpcodec/a.py", "x = 1\nprint(x)\n", "a.py:2: calls print"),
-        ("mmpcodec/codec/tree.py", "from mmpcodec import backends\n", "mmpcodec.backends;"),
-        ("mmpcodec/codec/tree.py", "from ..backends import cpu\n", "mmpcodec.backends.cpu;"),
+        (
+            "mmpcodec/reference/trees/tree.py",
+            "from mmpcodec import backends\n",
+            "mmpcodec.backends;",
+        ),
+        (
+            "mmpcodec/reference/trees/tree.py",
+            "from ..backends import cpu\n",
+            "mmpcodec.backends.cpu;",
+        ),
         ("mmpcodec/codec/utils.py", "", "the name 'utils'"),
         ("kernels/common/a.h", "", "the name 'common'"),
         ("tests/long.py", "x = 1\n" * 601, "has 601 lines"),
@@ -47,7 +55,7 @@ def test_good_files_pass(tmp_path):
     result = check(
         tmp_path,
         {
-            "mmpcodec/cli/encode.py": "import typer\nprint(typer)\n",
+            "mmpcodec/cli/commands/encode.py": "import typer\nprint(typer)\n",
             "mmpcodec/codec/encoder.py": "from mmpcodec import backends\n",
             "mmpcodec/a.py": "import richer\nfrom . import b\nb.print()\n",
             "docs/guide.md": f"https://example.org{FOREIGN_PATH} and .{FOREIGN_PATH}\n",

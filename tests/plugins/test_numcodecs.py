@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from strategies import natural
+from support.strategies import natural
 
 import mmpcodec
 from mmpcodec import BadMagic, ParameterError

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from PIL import Image, ImageFile, UnidentifiedImageError
-from strategies import natural
+from support.strategies import natural
 
 import mmpcodec
 from mmpcodec import DecodeLimits

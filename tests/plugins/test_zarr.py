@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from strategies import natural
+from support.strategies import natural
 
 import mmpcodec
 from mmpcodec import ParameterError

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import block_params, deep_pictures, pictures, predicted_params, woven
+from support.strategies import block_params, deep_pictures, pictures, predicted_params, woven
 
 from mmpcodec import EncodeParams
-from mmpcodec.codec.block_coder import BlockPicture, decode_blocks
-from mmpcodec.codec.block_search import BlockSearch, encode_blocks
-from mmpcodec.codec.blocks import TEMPLATES, TREE
-from mmpcodec.codec.models import OUTSIDE
-from mmpcodec.codec.syntax import block_syntax
+from mmpcodec.reference.blocks.coder import BlockPicture, decode_blocks
+from mmpcodec.reference.blocks.partition import TEMPLATES, TREE
+from mmpcodec.reference.blocks.search.search import BlockSearch, encode_blocks
+from mmpcodec.reference.entropy.syntax import block_syntax
+from mmpcodec.reference.trees.models import OUTSIDE
 
 
 def encoded(picture, params, depth=8):

@@ -1,6 +1,6 @@
 import numpy as np
 from hypothesis import given
-from strategies import encode_params, pictures
+from support.strategies import encode_params, pictures
 
 import mmpcodec
 from mmpcodec import EncodeParams

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from strategies import natural, text_like
+from support.strategies import natural, text_like
 
 import mmpcodec
 from mmpcodec import BackendUnavailable, Cancelled, EncodeParams, ParameterError, backends
-from mmpcodec.codec.scales import SCALES
 from mmpcodec.params import TRIED
+from mmpcodec.reference.trees.scales import SCALES
 
 PICTURE = natural(np.random.default_rng(0), 60, 70)
 

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from mutate import places, repaired
-from strategies import CONTENT
+from support.mutate import places, repaired
+from support.strategies import CONTENT
 
 import mmpcodec
 from mmpcodec import CorruptStream, EncodeParams, TruncatedStream
-from mmpcodec.codec import postfilter
-from mmpcodec.codec.postfilter import LEAST, MOST, OFF, PostFilter, solved
+from mmpcodec.reference import postfilter
+from mmpcodec.reference.postfilter import LEAST, MOST, OFF, PostFilter, solved
 
 TAPS = ((0, 1), (0, 2), (1, -1), (1, 0), (1, 1), (2, 0))
 COEFFICIENTS = ((-64, 63, 5, -7, 9, 11), (), (20, -3, 4, 30, 1, -9), (1, 2, 3, 4, 5, 6))

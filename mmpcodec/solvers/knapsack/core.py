@@ -1,4 +1,4 @@
-"""The path for 0-1 knapsacks of one budget; see ``kernels/cpu/knapsack_core.h``.
+"""The path for 0-1 knapsacks of one budget; see ``kernels/cpu/solvers/knapsack/core.h``.
 
 It runs on the processor for every backend that reduces: lists of states grow and shrink too quickly
 for a device.
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mmpcodec import _cpu
-from mmpcodec.devices import processors
+from mmpcodec.runtime.machine import processors
 from mmpcodec.solvers.knapsack.problem import Problem
 
 _STATE_BYTES = 16

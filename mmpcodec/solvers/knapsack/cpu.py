@@ -1,11 +1,11 @@
-"""The operations in C++, on all processors; see ``kernels/cpu/knapsack_sweep.h``."""
+"""The operations in C++, on all processors; see ``kernels/cpu/solvers/knapsack/sweep.h``."""
 
 import time
 
 import numpy as np
 
 from mmpcodec import _cpu
-from mmpcodec.devices import processors
+from mmpcodec.runtime.machine import processors
 from mmpcodec.solvers.knapsack import reference
 from mmpcodec.solvers.knapsack.clock import OutOfTime
 from mmpcodec.solvers.knapsack.problem import SMALL_PROFITS, Problem

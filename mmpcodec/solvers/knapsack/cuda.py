@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec import devices
-from mmpcodec.backends import kernels
-from mmpcodec.devices import attribute
+from mmpcodec.runtime import cuda, kernels
+from mmpcodec.runtime.cuda import attribute
 from mmpcodec.solvers.knapsack.problem import SMALL_PROFITS, Problem, decision_bits
 
 REDUCES = True
@@ -49,7 +48,7 @@ def value_bytes(problem: Problem) -> int:
 
 def free_bytes() -> int:
     """As the reference: on the device."""
-    return devices.free_bytes()
+    return cuda.free_bytes()
 
 
 def start_row(problem: Problem, deadline: float | None = None) -> Any:
@@ -178,7 +177,7 @@ class Stages:
 
         counters = cupy.zeros(self.teams * COUNTER_STEP, np.uint32)
         launch = kernels.function(
-            "knapsack_sweep",
+            "solvers/knapsack/sweep",
             "sweep_tables",
             cupy.cuda.Device().id,
             self.defines,
@@ -207,7 +206,7 @@ class Stages:
         found = cupy.zeros(self.total + self.count, np.int64)
         device = cupy.cuda.Device().id
         launch = kernels.function(
-            "knapsack_trace", "trace_choices", device, self.defines, threads=WARP
+            "solvers/knapsack/trace", "trace_choices", device, self.defines, threads=WARP
         )
         outputs = (NULL if values is None else values), found, found[self.total :]
         launch((self.count,), (self.tables, *self.arguments[1:], decisions, *outputs))

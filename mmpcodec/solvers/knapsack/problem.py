@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.devices import as_array, on_device
 from mmpcodec.errors import ParameterError
+from mmpcodec.runtime.arrays import as_array, on_device
 from mmpcodec.solvers.arguments import integer
 
 MAX_PROFITS = (1 << 61) - 1

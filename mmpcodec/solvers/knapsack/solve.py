@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mmpcodec.errors import ParameterError
-from mmpcodec.solvers import backends
+from mmpcodec.solvers import dispatch
 from mmpcodec.solvers.knapsack import core, counting, enumeration, reference
 from mmpcodec.solvers.knapsack.answers import Solution
 from mmpcodec.solvers.knapsack.bounds import greedy, relax
@@ -266,7 +266,7 @@ def _solve(
             f"time_limit = {time_limit!r}: must be seconds from 0 to {MOST_SECONDS:g}"
         )
     deadline = None if time_limit is None else time.monotonic() + time_limit
-    operation = backends.operations(__package__, backend)
+    operation = dispatch.operations(__package__, backend)
     memory = usable_memory(memory_limit, operation)
     searches = [_Search(problem) for problem in problems]
     if operation.REDUCES:

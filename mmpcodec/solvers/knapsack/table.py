@@ -14,7 +14,7 @@ import numpy as np
 from mmpcodec import backends
 from mmpcodec.errors import LimitExceeded, ParameterError
 from mmpcodec.solvers.arguments import integer
-from mmpcodec.solvers.backends import operations
+from mmpcodec.solvers.dispatch import operations
 from mmpcodec.solvers.knapsack.clock import look
 from mmpcodec.solvers.knapsack.problem import Problem
 

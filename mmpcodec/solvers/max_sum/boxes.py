@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from mmpcodec.solvers.exact import exact
+from mmpcodec.solvers.grid import exact
 from mmpcodec.solvers.max_sum import operations
 from mmpcodec.solvers.max_sum.answers import Box
 from mmpcodec.solvers.max_sum.rectangles import best_rectangle

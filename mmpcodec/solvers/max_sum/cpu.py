@@ -1,4 +1,4 @@
-"""The operations in C++, on all processors; see ``kernels/cpu/max_sum.h``."""
+"""The operations in C++, on all processors; see ``kernels/cpu/solvers/max_sum/max_sum.h``."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from mmpcodec._cpu import (
 )
 from mmpcodec._cpu import max_rectangle as _max_rectangle
 from mmpcodec._cpu import strip_maxima as _strip_maxima
-from mmpcodec.devices import processors
+from mmpcodec.runtime.machine import processors
 from mmpcodec.solvers.max_sum.reference import Limits
 
 __all__ = [

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from mmpcodec import _cpu
-from mmpcodec.backends import kernels
-from mmpcodec.devices import attribute, free_bytes
 from mmpcodec.errors import LimitExceeded
+from mmpcodec.runtime import kernels
+from mmpcodec.runtime.cuda import attribute, free_bytes
 from mmpcodec.solvers.max_sum.reference import Limits
 
 PIECE = 8
@@ -254,7 +254,9 @@ def _limited_rectangle(
     in_shared = (
         8 * needed <= attribute("MaxSharedMemoryPerBlockOptin", cupy.cuda.Device().id) - 1024
     )
-    kernel = _kernel("limited", "best_of_limited", shared_bytes=8 * needed if in_shared else 0)
+    kernel = _kernel(
+        "limited_strips", "best_of_limited", shared_bytes=8 * needed if in_shared else 0
+    )
     blocks = min(len(strips), LIMITED_BLOCKS)
     scratch = np.uintp(0) if in_shared else cupy.empty(blocks * needed, np.int64)
 
@@ -307,9 +309,9 @@ def _running_lowest(sums: Any, wanted: int) -> list[Any]:
     lowest = cupy.empty((tiles, LOWEST), np.int64)
     found = [cupy.empty(len(sums), np.int64) for _ in range(wanted)]
     outputs = [*found, *[np.uintp(0)] * (LOWEST - wanted)]
-    _kernel("running", "lowest_of_tiles")((tiles,), (sums, count, lowest))
-    _kernel("running", "lowest_before_tiles")((1,), (lowest, np.int64(tiles)))
-    _kernel("running", "running_lowest")((tiles,), (sums, count, lowest, *outputs))
+    _kernel("running_minimum", "lowest_of_tiles")((tiles,), (sums, count, lowest))
+    _kernel("running_minimum", "lowest_before_tiles")((1,), (lowest, np.int64(tiles)))
+    _kernel("running_minimum", "running_lowest")((tiles,), (sums, count, lowest, *outputs))
     return found
 
 
@@ -319,5 +321,10 @@ def _kernel(
     import cupy
 
     return kernels.function(
-        name, entry, cupy.cuda.Device().id, defines, threads=THREADS, shared_bytes=shared_bytes
+        f"solvers/max_sum/{name}",
+        entry,
+        cupy.cuda.Device().id,
+        defines,
+        threads=THREADS,
+        shared_bytes=shared_bytes,
     )

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.devices import module_of, on_device
 from mmpcodec.errors import ParameterError
-from mmpcodec.solvers.exact import Exact, exact
+from mmpcodec.runtime.arrays import module_of, on_device
+from mmpcodec.solvers.grid import Exact, exact
 from mmpcodec.solvers.max_sum import operations
 from mmpcodec.solvers.max_sum.answers import Interval, IntervalCensus
 

@@ -3,13 +3,13 @@
 from typing import Any
 
 from mmpcodec.errors import ParameterError
-from mmpcodec.solvers import backends
+from mmpcodec.solvers import dispatch
 from mmpcodec.solvers.arguments import integer
 
 
 def get(backend: str, values: Any = None) -> Any:
     """The module with the operations of a backend; see ``backends.operations``."""
-    return backends.operations(__package__, backend, values)
+    return dispatch.operations(__package__, backend, values)
 
 
 def limits(name: str, least: Any, most: Any, size: int) -> tuple[int, int]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mmpcodec.errors import ParameterError
-from mmpcodec.solvers.exact import Exact, exact
+from mmpcodec.solvers.grid import Exact, exact
 from mmpcodec.solvers.max_sum import operations
 from mmpcodec.solvers.max_sum.answers import Rectangle, RectangleCensus
 from mmpcodec.solvers.max_sum.reference import Limits

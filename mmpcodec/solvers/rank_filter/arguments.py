@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.devices import as_array, module_of
 from mmpcodec.errors import ParameterError
+from mmpcodec.runtime.arrays import as_array, module_of
 from mmpcodec.solvers.arguments import integer
 
 MAX_SIDE = 255

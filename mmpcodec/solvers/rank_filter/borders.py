@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.devices import module_of
 from mmpcodec.errors import ParameterError
+from mmpcodec.runtime.arrays import module_of
 
 MODES = ("reflect", "mirror", "nearest", "wrap", "constant")
 """SciPy's names."""

@@ -1,9 +1,9 @@
-"""The operations in C++, on all processors; see ``kernels/cpu/rank_filter.h``."""
+"""The operations in C++; see ``kernels/cpu/solvers/rank_filter/rank_filter.h``."""
 
 import numpy as np
 
 from mmpcodec import _cpu
-from mmpcodec.devices import processors
+from mmpcodec.runtime.machine import processors
 from mmpcodec.solvers.rank_filter.reference import Border, Window
 
 

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.backends import kernels
-from mmpcodec.devices import attribute, on_device
+from mmpcodec.runtime import kernels
+from mmpcodec.runtime.arrays import on_device
+from mmpcodec.runtime.cuda import attribute
 from mmpcodec.solvers.rank_filter.reference import Border, Window
 
 SHAPE = np.dtype([(name, np.int32) for name in ("rows", "columns", "pitch", "height", "width")])
@@ -119,7 +120,7 @@ class _Slide:
         step = max(1, AT_ONCE // (height * width * self.strips))
         define = (f"MMP_VALUE={kernels.c_type(self.samples.dtype)}",)
         kernel = kernels.function(
-            "rank_places", "values_at_places", self.device, define, threads=256
+            "solvers/rank_filter/places", "values_at_places", self.device, define, threads=256
         )
         for first in range(0, self.bands, step):
             bands = min(step, self.bands - first)
@@ -170,7 +171,7 @@ class _Slide:
     def _slide(self, samples: Any, first: int, bands: int, out: Any, places: Any) -> None:
         groups = -(-(self.strip + self.window[1] - 1) // GROUP)
         kernel = kernels.function(
-            "rank_slide",
+            "solvers/rank_filter/slide",
             "slide_ranks",
             self.device,
             (f"MMP_ORDERED={int(samples.dtype == np.int16)}",),
@@ -198,7 +199,7 @@ def _search(
         f"MMP_MASKED={int(valid is not None)}",
     )
     kernel = kernels.function(
-        "rank_search", "search_ranks", cupy.cuda.Device().id, defines, threads=256
+        "solvers/rank_filter/search", "search_ranks", cupy.cuda.Device().id, defines, threads=256
     )
     rows, columns = int(shape["rows"]), int(shape["columns"])
     out = cupy.empty((rows, columns), samples.dtype)

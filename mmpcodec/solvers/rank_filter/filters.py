@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.devices import module_of
 from mmpcodec.errors import ParameterError
-from mmpcodec.solvers import backends
+from mmpcodec.runtime.arrays import module_of
+from mmpcodec.solvers import dispatch
 from mmpcodec.solvers.arguments import integer
 from mmpcodec.solvers.rank_filter.arguments import (
     mask_for,
@@ -145,7 +145,7 @@ def _filtered(
     if is_float and xp.isnan(picture.min()):
         numbers = ~xp.isnan(picture)
         valid = numbers if valid is None else valid & numbers
-    operation = backends.operations(__package__, backend, picture)
+    operation = dispatch.operations(__package__, backend, picture)
     rows, columns = (
         places(mode, length, side) for length, side in zip(picture.shape, window, strict=True)
     )

@@ -1,9 +1,9 @@
-"""The operations in C++, on all processors; see ``kernels/cpu/selection.h``."""
+"""The operations in C++, on all processors; see ``kernels/cpu/solvers/selection/selection.h``."""
 
 import numpy as np
 
 from mmpcodec import _cpu
-from mmpcodec.devices import processors
+from mmpcodec.runtime.machine import processors
 
 
 def select(values: np.ndarray, ranks: list[int]) -> tuple[np.ndarray, int]:

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.backends import kernels
-from mmpcodec.devices import attribute, free_bytes, on_device
+from mmpcodec.runtime import kernels
+from mmpcodec.runtime.arrays import on_device
+from mmpcodec.runtime.cuda import attribute, free_bytes
 from mmpcodec.solvers.selection.keys import key_type, to_keys
 from mmpcodec.solvers.selection.shards import DIGIT_BITS, Search
 
@@ -125,7 +126,12 @@ class _Selection:
         device = self.cupy.cuda.Device().id
         is_whole = entry == "find_keys"
         return kernels.function(
-            "selection", entry, device, defines, threads=THREADS, cooperative=is_whole
+            "solvers/selection/selection",
+            entry,
+            device,
+            defines,
+            threads=THREADS,
+            cooperative=is_whole,
         )
 
     def by_sorting(self, ranks: list[int]) -> tuple[np.ndarray, int]:

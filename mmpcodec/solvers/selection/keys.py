@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.devices import module_of
 from mmpcodec.errors import ParameterError
+from mmpcodec.runtime.arrays import module_of
 
 KINDS = "biuf"
 SIZES = (1, 2, 4, 8)

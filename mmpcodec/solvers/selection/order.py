@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.devices import as_array, module_of, on_device
 from mmpcodec.errors import ParameterError
-from mmpcodec.solvers import backends
+from mmpcodec.runtime.arrays import as_array, module_of, on_device
+from mmpcodec.solvers import dispatch
 from mmpcodec.solvers.arguments import integer
 from mmpcodec.solvers.selection.keys import check_type, from_keys
 
@@ -259,7 +259,7 @@ def _lines(values: Any, axis: int | None, nan: str, backend: str) -> _Lines:
     check_type(values)
     if values.size == 0:
         raise ParameterError(f"values of shape {values.shape}: must not be empty")
-    operations = backends.operations(__package__, backend, values)
+    operations = dispatch.operations(__package__, backend, values)
     if axis is None:
         # The order of the values does not matter, so those of a transposed array need no copy.
         rows, shape = (values.T if values.flags.f_contiguous else values).reshape(1, -1), ()

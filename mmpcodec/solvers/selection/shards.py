@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.devices import as_array
 from mmpcodec.errors import ParameterError
-from mmpcodec.solvers import backends
+from mmpcodec.runtime.arrays import as_array
+from mmpcodec.solvers import dispatch
 from mmpcodec.solvers.arguments import integer
 from mmpcodec.solvers.selection.keys import check_type, from_keys
 
@@ -131,7 +131,7 @@ def digit_counts(values: Any, search: Search, *, backend: str = "auto") -> np.nd
         raise ParameterError("search: is done")
     if values.dtype != search.dtype:
         raise ParameterError(f"values of type {values.dtype}: the search is for {search.dtype}")
-    operations = backends.operations(__package__, backend, values)
+    operations = dispatch.operations(__package__, backend, values)
     flat = values.reshape(-1)
     if flat.size == 0:
         return np.zeros(1 << search.bits, np.int64)

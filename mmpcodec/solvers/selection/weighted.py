@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.devices import as_array, module_of, on_device
 from mmpcodec.errors import ParameterError
-from mmpcodec.solvers import backends
-from mmpcodec.solvers.exact import exact
+from mmpcodec.runtime.arrays import as_array, module_of, on_device
+from mmpcodec.solvers import dispatch
+from mmpcodec.solvers.grid import exact
 from mmpcodec.solvers.selection.keys import check_type, to_keys
 
 
@@ -41,7 +41,7 @@ def weighted_median(values: Any, weights: Any, *, backend: str = "auto") -> Any:
     """
     values, weights = as_array("values", values), as_array("weights", weights)
     check_type(values)
-    backends.operations(__package__, backend, values)
+    dispatch.operations(__package__, backend, values)
     if values.ndim != 1 or weights.shape != values.shape:
         raise ParameterError(
             f"values of shape {values.shape}, weights of shape {weights.shape}: must be two "

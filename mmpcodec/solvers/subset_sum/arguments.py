@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.devices import on_device
 from mmpcodec.errors import ParameterError
-from mmpcodec.solvers import arguments, backends
+from mmpcodec.runtime.arrays import on_device
+from mmpcodec.solvers import arguments, dispatch
 
 MAX_TOTAL = (1 << 63) - 1
 SAFE = 2.0**62
@@ -22,7 +22,7 @@ def backend_of(backend: str, weights: Any) -> str:
         See ``backends.operations``.
     """
     if backend != "auto" or on_device(weights):
-        backends.operations(__package__, backend, weights)
+        dispatch.operations(__package__, backend, weights)
     return "cuda" if on_device(weights) else backend
 
 

@@ -1,9 +1,9 @@
-"""The operations in C++, on all processors; see ``kernels/cpu/subset_sum.h``."""
+"""The operations in C++, on all processors; see ``kernels/cpu/solvers/subset_sum/subset_sum.h``."""
 
 import numpy as np
 
 from mmpcodec import _cpu
-from mmpcodec.devices import processors
+from mmpcodec.runtime.machine import processors
 
 
 def dense(

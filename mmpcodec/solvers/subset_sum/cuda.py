@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.backends import kernels
-from mmpcodec.devices import attribute, free_bytes
 from mmpcodec.errors import LimitExceeded
+from mmpcodec.runtime import kernels
+from mmpcodec.runtime.cuda import attribute, free_bytes
 from mmpcodec.solvers.subset_sum.methods import MEET_BYTES, maker_bytes
 from mmpcodec.solvers.subset_sum.passes import (
     MOST_ITEMS,
@@ -119,7 +119,7 @@ class Row:
         options: dict[str, Any] = {"threads": threads, "shared_bytes": shared_bytes}
         # One kernel has to be, so that all are compiled at once.
         options["cooperative"] = True
-        return kernels.function("subset_sum_dense", entry, self.device, defines, **options)
+        return kernels.function("solvers/subset_sum/dense", entry, self.device, defines, **options)
 
     def add_items(self, target: int) -> None:
         """Add all items, or until the target is a sum; -1 for none."""
@@ -207,7 +207,7 @@ def _launch(entry: str, count: Any, arguments: tuple) -> None:
     device = cupy.cuda.Device().id
     most = BLOCKS_A_PROCESSOR * attribute("MultiProcessorCount", device)
     blocks = min(-(-int(count) // MEET_THREADS), most)
-    kernel = kernels.function("subset_sum_meet", entry, device, threads=MEET_THREADS)
+    kernel = kernels.function("solvers/subset_sum/meet", entry, device, threads=MEET_THREADS)
     kernel((blocks,), arguments)
 
 

@@ -4,9 +4,9 @@ import sys
 from typing import Any
 
 from mmpcodec import backends
-from mmpcodec.devices import processors
 from mmpcodec.errors import LimitExceeded
-from mmpcodec.solvers.backends import operations
+from mmpcodec.runtime.machine import processors
+from mmpcodec.solvers.dispatch import operations
 
 
 def run(backend: str, nanoseconds: float, operation: str, *arguments: Any) -> tuple[Any, str]:

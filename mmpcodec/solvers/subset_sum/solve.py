@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from mmpcodec.errors import LimitExceeded, ParameterError
-from mmpcodec.solvers.backends import operations
+from mmpcodec.solvers.dispatch import operations
 from mmpcodec.solvers.subset_sum import methods, quick
 from mmpcodec.solvers.subset_sum.answers import SubsetSum
 from mmpcodec.solvers.subset_sum.arguments import MAX_TOTAL, backend_of, integer, weights_of

@@ -10,10 +10,10 @@
 #include <optional>
 #include <vector>
 
-#include "block_codec.h"
-#include "decoder.h"
-#include "errors.h"
-#include "exact_codec.h"
+#include "cpu/blocks/codec.h"
+#include "cpu/trees/decoder.h"
+#include "cpu/runtime/errors.h"
+#include "cpu/exact/codec.h"
 
 using namespace mmp;
 

@@ -1,0 +1,49 @@
+// The parts of the Python module mmpcodec._cpu, each in a file of its own.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+
+#include "cpu/runtime/progress.h"
+#include "cpu/trees/search/index.h"
+#include "cpu/trees/tools.h"
+
+namespace mmp {
+
+// The tools of the dictionaries as Python names them.
+using ToolsTuple = std::tuple<int, bool, bool, int, uint32_t, int, int, bool>;
+inline Tools tools_from(const ToolsTuple& t) {
+    return std::apply([](auto... tool) { return Tools{tool...}; }, t);
+}
+
+// Throws where it cannot run.
+const SearchKernel& kernel_named(const std::string& name);
+
+// A NumPy array with a copy of the data.
+template <class T, class... Sizes>
+nanobind::object array_of(const T* data, Sizes... sizes) {
+    const size_t count = (size_t(sizes) * ...);
+    T* copy = new T[count];
+    std::copy_n(data, count, copy);
+    nanobind::capsule owner(copy, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+    return nanobind::cast(
+        nanobind::ndarray<nanobind::numpy, T>(copy, {size_t(sizes)...}, owner));
+}
+
+// Also looks for signals, so that Ctrl-C works while the GIL is released.
+Progress progress_from(const nanobind::object& callback);
+
+void register_blocks(nanobind::module_& module);
+void register_exact(nanobind::module_& module);
+void register_knapsack(nanobind::module_& module);
+void register_max_sum(nanobind::module_& module);
+void register_postfilter(nanobind::module_& module);
+void register_selection(nanobind::module_& module);
+void register_rank_filter(nanobind::module_& module);
+void register_subset_sum(nanobind::module_& module);
+
+}  // namespace mmp

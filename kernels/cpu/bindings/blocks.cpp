@@ -1,0 +1,139 @@
+// Pictures by predicted blocks, for the Python module.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "cpu/blocks/codec.h"
+#include "cpu/bindings/bindings.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+using namespace mmp;
+
+using Nodes = nb::ndarray<const uint16_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Levels = nb::ndarray<const int16_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class Sample>
+using Samples = nb::ndarray<const Sample, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using BlockToolsTuple = std::tuple<int, bool, int, int>;
+
+BlockTools block_tools_from(const BlockToolsTuple& t) {
+    const int fragment_size = std::get<0>(t);
+    return {31 - __builtin_clz(fragment_size), std::get<1>(t), std::get<2>(t),
+            std::get<3>(t)};
+}
+
+std::optional<Tools> tree_tools_from(const std::optional<ToolsTuple>& t) {
+    return t ? std::optional(tools_from(*t)) : std::nullopt;
+}
+
+// Samples, rates by syntax element, units; of the trees leaf scales and dictionary sizes, or None.
+template <class Sample>
+nb::tuple describe(const CodedBlocks<Sample>& coded, Plane plane) {
+    const BlockPicture<Sample>& picture = coded.picture;
+    std::vector<Sample> samples;
+    for (int row = 0; row < plane.height; ++row)
+        samples.insert(samples.end(), picture.at(row, 0), picture.at(row, 0) + plane.width);
+    nb::list rates;
+    nb::object leaf_scales = nb::none(), sizes = nb::none();
+    for (int syntax = 0; syntax < kSyntaxElements; ++syntax)
+        rates.append(coded.tally.rate[syntax] +
+                     (coded.trees ? coded.trees->picture.models.tally.rate[syntax] : 0));
+    if (coded.trees) {
+        const Picture& trees = coded.trees->picture;
+        leaf_scales = array_of(trees.leaf_scales(), picture.height, picture.width);
+        nb::list of_scales;
+        for (const int64_t size : trees.dictionary_sizes()) of_scales.append(size);
+        sizes = of_scales;
+    }
+    const auto* units = reinterpret_cast<const uint8_t*>(&picture.unit(0, 0));
+    return nb::make_tuple(array_of(samples.data(), plane.height, plane.width), rates,
+                          array_of(units, picture.height >> kUnitLog2, picture.width >> kUnitLog2,
+                                   sizeof(Unit)),
+                          leaf_scales, sizes);
+}
+
+template <class Sample>
+nb::object encode(const Samples<Sample>& samples, int depth, const BlockToolsTuple& tools,
+                  const std::optional<ToolsTuple>& tree_tools, int64_t lambda_fixed,
+                  bool log2_rates, int effort, int threads, const std::string& simd,
+                  const nb::object& progress) {
+    const Plane plane{static_cast<int>(samples.shape(0)), static_cast<int>(samples.shape(1))};
+    const BlockOptions options{
+        {lambda_fixed, log2_rates}, BlockEffort(effort), threads, kernel_named(simd)};
+    const Progress report = progress_from(progress);
+    const auto [payload, coded] = [&] {
+        nb::gil_scoped_release released;
+        return encode_blocks(samples.data(), plane, Depth<Sample>(depth), block_tools_from(tools),
+                             tree_tools_from(tree_tools), options, report);
+    }();
+    return nb::make_tuple(nb::bytes(payload.data(), payload.size())) + describe(*coded, plane);
+}
+
+template <class Sample>
+nb::tuple decoded(const nb::bytes& payload, Plane plane, Depth<Sample> depth,
+                  const BlockToolsTuple& tools, const std::optional<ToolsTuple>& tree_tools,
+                  int threads, const nb::object& progress) {
+    const auto* data = static_cast<const uint8_t*>(payload.data());
+    const size_t size = payload.size();
+    const Progress report = progress_from(progress);
+    const auto coded = [&] {
+        nb::gil_scoped_release released;
+        return decode_blocks(data, size, plane, depth, block_tools_from(tools),
+                             tree_tools_from(tree_tools), threads, report);
+    }();
+    return describe(*coded, plane);
+}
+
+nb::tuple decode(const nb::bytes& payload, int height, int width, int depth,
+                 const BlockToolsTuple& tools, const std::optional<ToolsTuple>& tree_tools,
+                 int threads, const nb::object& progress) {
+    const Plane plane{height, width};
+    if (depth == 8)
+        return decoded(payload, plane, Depth<uint8_t>(), tools, tree_tools, threads, progress);
+    return decoded(payload, plane, Depth<uint16_t>(depth), tools, tree_tools, threads, progress);
+}
+
+template <class Sample>
+void register_encode(nb::module_& module) {
+    module.def("encode_blocks", &encode<Sample>, "samples"_a, "depth"_a, "tools"_a,
+               "tree_tools"_a.none(), "lambda_fixed"_a, "log2_rates"_a, "effort"_a, "threads"_a,
+               "simd"_a, "progress"_a.none());
+}
+
+void code_plans(PlanCoder& coder, const Nodes& nodes, const Levels& levels) {
+    nb::gil_scoped_release released;
+    for (size_t i = 0; i < nodes.shape(0); ++i)
+        coder.code(nodes.data() + i * nodes.shape(1), levels.data() + i * levels.shape(1));
+}
+
+// Payload, rates by syntax element, units.
+nb::tuple finish_plans(PlanCoder& coder) {
+    const std::vector<uint8_t> payload = coder.finish();
+    const nb::tuple found = describe(coder.coded(), coder.plane());
+    return nb::make_tuple(nb::bytes(payload.data(), payload.size()), found[1], found[2]);
+}
+
+}  // namespace
+
+void mmp::register_blocks(nb::module_& module) {
+    nb::class_<PlanCoder>(module, "PlanCoder")
+        .def("__init__",
+             [](PlanCoder* coder, int height, int width, const BlockToolsTuple& tools) {
+                 new (coder) PlanCoder({height, width}, block_tools_from(tools));
+             })
+        .def("code", &code_plans, "nodes"_a, "levels"_a)
+        .def("finish", &finish_plans);
+    register_encode<uint8_t>(module);
+    register_encode<uint16_t>(module);
+    module.def("decode_blocks", &decode, "payload"_a, "height"_a, "width"_a, "depth"_a, "tools"_a,
+               "tree_tools"_a.none(), "threads"_a, "progress"_a.none());
+}

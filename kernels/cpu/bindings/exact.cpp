@@ -1,0 +1,66 @@
+// Exact samples in the Python module mmpcodec._cpu.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/tuple.h>
+
+#include <tuple>
+#include <vector>
+
+#include "cpu/exact/codec.h"
+#include "cpu/bindings/bindings.h"
+#include "cpu/runtime/zeroed.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace mmp {
+
+namespace {
+
+using Samples = nb::ndarray<const uint16_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+using Shape = std::tuple<int, int, int>;
+
+nb::tuple tuple_of(const ExactRates& rates) { return nb::make_tuple(rates.map, rates.residual); }
+
+// Payload, rates by syntax element.
+nb::tuple encode(const Samples& samples, int depth, const nb::object& progress) {
+    const ExactShape shape{int(samples.shape(0)), int(samples.shape(1)), int(samples.shape(2)),
+                           depth};
+    const Progress report = progress_from(progress);
+    ExactRates rates;
+    const std::vector<uint8_t> payload = [&] {
+        nb::gil_scoped_release released;
+        return encode_exact(samples.data(), shape, report, rates);
+    }();
+    return nb::make_tuple(nb::bytes(payload.data(), payload.size()), tuple_of(rates));
+}
+
+// Samples, rates by syntax element.
+nb::tuple decode(const nb::bytes& payload, const Shape& size, int depth,
+                 const nb::object& progress) {
+    const auto [planes, height, width] = size;
+    const ExactShape shape{planes, height, width, depth};
+    const auto* data = static_cast<const uint8_t*>(payload.data());
+    const size_t bytes = payload.size();
+    const Progress report = progress_from(progress);
+    ExactRates rates;
+    auto samples = zeroed<uint16_t>(size_t(planes) * shape.plane_size());
+    {
+        nb::gil_scoped_release released;
+        decode_exact(data, bytes, shape, samples.get(), report, rates);
+    }
+    uint16_t* decoded = samples.release();
+    nb::capsule owner(decoded, [](void* memory) noexcept { free(memory); });
+    using Decoded = nb::ndarray<nb::numpy, uint16_t>;
+    const size_t sides[3] = {size_t(planes), size_t(height), size_t(width)};
+    return nb::make_tuple(Decoded(decoded, 3, sides, owner), tuple_of(rates));
+}
+
+}  // namespace
+
+void register_exact(nb::module_& module) {
+    module.def("encode_exact", &encode, "samples"_a, "depth"_a, "progress"_a.none());
+    module.def("decode_exact", &decode, "payload"_a, "shape"_a, "depth"_a, "progress"_a.none());
+}
+
+}  // namespace mmp

@@ -1,0 +1,129 @@
+// Knapsacks in the Python module mmpcodec._cpu.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "cpu/solvers/knapsack/core.h"
+#include "cpu/solvers/knapsack/sweep.h"
+#include "cpu/bindings/bindings.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace mmp {
+
+namespace {
+
+template <class T>
+using Array = nb::ndarray<T, nb::c_contig, nb::device::cpu>;
+using Numbers = Array<const int64_t>;
+
+constexpr int64_t kMaxTasks = 4096;
+
+using Clock = std::chrono::steady_clock;
+
+// In so many seconds; never, where they are negative.
+Clock::time_point deadline_in(double seconds) {
+    if (seconds < 0) return Clock::time_point::max();
+    return Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                              std::chrono::duration<double>(std::min(seconds, 1e9)));
+}
+
+template <class Value>
+bool sweep(const Numbers& profits, const Numbers& weights, const Numbers& starts,
+           const std::vector<int64_t>& shape, int64_t first, int64_t last,
+           const Array<const Value>& before, Array<Value> after, Array<Value> other,
+           Array<uint64_t> decisions, double seconds, int threads) {
+    nb::gil_scoped_release released;
+    ThreadTeam team(threads);
+    return knapsack_sweep<Value>({profits.data(), weights.data(), starts.data(), shape}, first, last,
+                                 before.data(), after.data(), other.data(),
+                                 decisions.size() ? decisions.data() : nullptr,
+                                 deadline_in(seconds), team);
+}
+
+int64_t trace(const Numbers& weights, const Numbers& starts, const std::vector<int64_t>& shape,
+              int64_t first, int64_t last, const Array<const uint64_t>& decisions, int64_t state,
+              Array<int64_t> choices) {
+    return knapsack_trace({nullptr, weights.data(), starts.data(), shape}, first, last,
+                          decisions.data(), state, choices.data());
+}
+
+// Instance i has the items offsets[i] to offsets[i + 1] - 1.
+void cores(const Numbers& profits, const Numbers& weights, const Numbers& offsets,
+           const Numbers& capacities, int64_t list, int64_t stored, const Numbers& work,
+           double seconds, Array<uint8_t> outcomes, Array<int64_t> values, Array<uint8_t> take,
+           int threads) {
+    nb::gil_scoped_release released;
+    ThreadTeam team(threads);
+    const Clock::time_point deadline = deadline_in(seconds);
+    const int64_t count = static_cast<int64_t>(capacities.size());
+    const int64_t tasks = std::min(count, kMaxTasks);
+    team.run(static_cast<uint32_t>(tasks), [&](uint32_t task) {
+        for (int64_t i = count * task / tasks; i < count * (task + 1) / tasks; ++i) {
+            const int64_t first = offsets.data()[i];
+            outcomes.data()[i] = static_cast<uint8_t>(knapsack_core(
+                profits.data() + first, weights.data() + first, offsets.data()[i + 1] - first,
+                capacities.data()[i], {list, stored, work.data()[i], deadline}, values.data()[i],
+                take.data() + first));
+        }
+    });
+}
+
+// Solves whole problems, each by one thread. Problem i has the stages firsts[i] to firsts[i + 1] - 1,
+// whose options count from the first of all, and shapes[i]. `feasible` says where there is a choice.
+void sweep_many(const Numbers& profits, const Numbers& weights, const Numbers& starts,
+                const Numbers& firsts, const std::vector<std::vector<int64_t>>& shapes,
+                bool exact_fill, Array<bool> feasible, Array<int64_t> values,
+                Array<int64_t> choices, int threads) {
+    nb::gil_scoped_release released;
+    ThreadTeam team(threads);
+    const auto count = static_cast<int64_t>(shapes.size()), tasks = std::min(count, kMaxTasks);
+    team.run(static_cast<uint32_t>(tasks), [&](uint32_t task) {
+        ThreadTeam alone(1);
+        std::vector<int64_t> rows;
+        std::vector<uint64_t> decisions;
+        for (int64_t i = count * task / tasks; i < count * (task + 1) / tasks; ++i) {
+            const KnapsackStages stages{profits.data(), weights.data(), starts.data(), shapes[i]};
+            const int64_t first = firsts.data()[i], last = firsts.data()[i + 1];
+            const int64_t states = stages.states(), words = (states + 63) / 64;
+            int64_t bits = 0;
+            for (int64_t g = first; g < last; ++g)
+                bits += decision_bits(starts.data()[g + 1] - starts.data()[g]);
+            decisions.resize(bits * words);
+            rows.assign(3 * states, 0);
+            if (exact_fill) std::fill_n(rows.begin() + 1, states - 1, kNothing<int64_t>);
+            knapsack_sweep<int64_t>(stages, first, last, rows.data(), rows.data() + states,
+                                    rows.data() + 2 * states, decisions.data(),
+                                    Clock::time_point::max(), alone);
+            const int64_t value = rows[first == last ? states - 1 : 2 * states - 1];
+            feasible.data()[i] = value >= kNothing<int64_t> / 2;
+            values.data()[i] = value;
+            if (feasible.data()[i])
+                knapsack_trace(stages, first, last, decisions.data(), states - 1, choices.data());
+        }
+    });
+}
+
+}  // namespace
+
+void register_knapsack(nb::module_& module) {
+    module.def("knapsack_sweep", sweep<int32_t>, "profits"_a, "weights"_a, "starts"_a, "shape"_a,
+               "first"_a, "last"_a, "before"_a, "after"_a, "other"_a, "decisions"_a, "seconds"_a,
+               "threads"_a);
+    module.def("knapsack_sweep", sweep<int64_t>, "profits"_a, "weights"_a, "starts"_a, "shape"_a,
+               "first"_a, "last"_a, "before"_a, "after"_a, "other"_a, "decisions"_a, "seconds"_a,
+               "threads"_a);
+    module.def("knapsack_trace", trace, "weights"_a, "starts"_a, "shape"_a, "first"_a, "last"_a,
+               "decisions"_a, "state"_a, "choices"_a);
+    module.def("knapsack_sweep_many", sweep_many, "profits"_a, "weights"_a, "starts"_a, "firsts"_a,
+               "shapes"_a, "exact_fill"_a, "feasible"_a, "values"_a, "choices"_a, "threads"_a);
+    module.def("knapsack_cores", cores, "profits"_a, "weights"_a, "offsets"_a, "capacities"_a,
+               "list"_a, "stored"_a, "work"_a, "seconds"_a, "outcomes"_a, "values"_a, "take"_a,
+               "threads"_a);
+}
+
+}  // namespace mmp

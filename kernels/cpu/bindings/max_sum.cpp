@@ -1,0 +1,98 @@
+// Maximum sums in the Python module mmpcodec._cpu.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <vector>
+
+#include "cpu/solvers/max_sum/max_sum.h"
+#include "cpu/bindings/bindings.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace mmp {
+
+namespace {
+
+using Sequence = nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Matrix = nb::ndarray<const int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Triple = std::tuple<int64_t, int64_t, int64_t>;
+using Limits = std::tuple<int64_t, int64_t>;
+
+Triple triple(const Interval& interval) { return {interval.sum, interval.start, interval.stop}; }
+
+Lengths lengths(const Limits& limits) { return {std::get<0>(limits), std::get<1>(limits)}; }
+
+nb::object array_of(std::vector<int64_t>&& values) {
+    auto* kept = new std::vector<int64_t>(std::move(values));
+    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<int64_t>*>(p); });
+    return nb::cast(nb::ndarray<nb::numpy, int64_t, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
+}
+
+Triple find_interval(const Sequence& values, const Limits& limits) {
+    nb::gil_scoped_release released;
+    return triple(max_interval(values.data(), values.shape(0), lengths(limits)));
+}
+
+nb::tuple take_census(const Sequence& values) {
+    const IntervalCensus census = [&] {
+        nb::gil_scoped_release released;
+        return interval_census(values.data(), values.shape(0));
+    }();
+    return nb::make_tuple(census.sum, census.intervals, census.disjoint, triple(census.longest),
+                          triple(census.shortest));
+}
+
+nb::object find_sums_through(const Sequence& values) {
+    std::vector<int64_t> sums(values.shape(0));
+    {
+        nb::gil_scoped_release released;
+        sums_through(values.data(), values.shape(0), sums.data());
+    }
+    return array_of(std::move(sums));
+}
+
+std::vector<Triple> find_maximal(const Sequence& values) {
+    nb::gil_scoped_release released;
+    std::vector<Triple> found;
+    for (const Interval& interval : maximal_intervals(values.data(), values.shape(0)))
+        found.push_back(triple(interval));
+    return found;
+}
+
+std::tuple<int64_t, int64_t, int64_t, int64_t, int64_t> find_rectangle(
+    const Matrix& values, const Limits& heights, const Limits& widths, bool transposed,
+    int threads) {
+    nb::gil_scoped_release released;
+    ThreadTeam team(threads);
+    const Strip s = max_rectangle(values.data(), values.shape(0), values.shape(1), lengths(heights),
+                                  lengths(widths), transposed, team);
+    return {s.sum, s.first, s.last, s.start, s.stop};
+}
+
+nb::object find_strip_maxima(const Matrix& values, int threads) {
+    const int64_t rows = values.shape(0);
+    std::vector<int64_t> maxima(rows * (rows + 1) / 2);
+    {
+        nb::gil_scoped_release released;
+        ThreadTeam team(threads);
+        strip_maxima(values.data(), rows, values.shape(1), maxima.data(), team);
+    }
+    return array_of(std::move(maxima));
+}
+
+}  // namespace
+
+void register_max_sum(nb::module_& module) {
+    module.def("max_interval", &find_interval, "values"_a, "lengths"_a);
+    module.def("interval_census", &take_census, "values"_a);
+    module.def("sums_through", &find_sums_through, "values"_a);
+    module.def("maximal_intervals", &find_maximal, "values"_a);
+    module.def("max_rectangle", &find_rectangle, "values"_a, "heights"_a, "widths"_a,
+               "transposed"_a, "threads"_a);
+    module.def("strip_maxima", &find_strip_maxima, "values"_a, "threads"_a);
+}
+
+}  // namespace mmp

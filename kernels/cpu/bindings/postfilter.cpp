@@ -1,0 +1,76 @@
+// The post filter in the Python module mmpcodec._cpu.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/tuple.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "cpu/bindings/bindings.h"
+#include "cpu/postfilter.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace mmp {
+
+namespace {
+
+template <class T>
+using Plane = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Table = nb::ndarray<const int16_t, nb::shape<kFilterClasses, kFilterTaps>, nb::c_contig,
+                          nb::device::cpu>;
+using Gram = nb::ndarray<int64_t, nb::shape<kFilterClasses, kGramSize, kGramSize>, nb::c_contig,
+                         nb::device::cpu>;
+using Errors = nb::ndarray<int64_t, nb::shape<kFilterClasses>, nb::c_contig, nb::device::cpu>;
+using Rows = std::tuple<int64_t, int64_t>;
+
+template <class Sample>
+FilterPicture<Sample> picture_of(const Plane<const Sample>& samples, int depth) {
+    return {samples.data(), static_cast<int64_t>(samples.shape(0)),
+            static_cast<int64_t>(samples.shape(1)), Depth<Sample>(depth)};
+}
+
+template <class Sample>
+void filter(const Plane<const Sample>& samples, int depth, const Table& table,
+            const Plane<Sample>& out) {
+    nb::gil_scoped_release released;
+    post_filter(picture_of<Sample>(samples, depth),
+                *reinterpret_cast<const FilterTable*>(table.data()), out.data());
+}
+
+template <class Sample>
+void gram(const Plane<const Sample>& source, const Plane<const Sample>& samples, int depth,
+          const Rows& rows, const Gram& out) {
+    nb::gil_scoped_release released;
+    add_filter_gram(source.data(), picture_of<Sample>(samples, depth),
+                    {std::get<0>(rows), std::get<1>(rows)},
+                    *reinterpret_cast<FilterGram*>(out.data()));
+}
+
+template <class Sample>
+void errors(const Plane<const Sample>& source, const Plane<const Sample>& samples, int depth,
+            const Plane<const Sample>& shown, const Rows& rows, const Errors& out) {
+    nb::gil_scoped_release released;
+    add_filter_errors(source.data(), picture_of<Sample>(samples, depth), shown.data(),
+                      {std::get<0>(rows), std::get<1>(rows)},
+                      *reinterpret_cast<FilterErrors*>(out.data()));
+}
+
+template <class Sample>
+void register_for(nb::module_& module) {
+    module.def("post_filter", &filter<Sample>, "samples"_a, "depth"_a, "table"_a, "out"_a);
+    module.def("add_filter_gram", &gram<Sample>, "source"_a, "samples"_a, "depth"_a, "rows"_a,
+               "gram"_a);
+    module.def("add_filter_errors", &errors<Sample>, "source"_a, "samples"_a, "depth"_a, "shown"_a,
+               "rows"_a, "errors"_a);
+}
+
+}  // namespace
+
+void register_postfilter(nb::module_& module) {
+    register_for<uint8_t>(module);
+    register_for<uint16_t>(module);
+}
+
+}  // namespace mmp

@@ -1,0 +1,74 @@
+// Order statistics in the Python module mmpcodec._cpu.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/vector.h>
+
+#include "cpu/bindings/bindings.h"
+#include "cpu/solvers/selection/selection.h"
+#include "cpu/solvers/selection/split.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace mmp {
+
+namespace {
+
+using Any = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
+using Keys = nb::ndarray<uint64_t, nb::c_contig, nb::device::cpu>;
+using Counts = nb::ndarray<int64_t, nb::c_contig, nb::device::cpu>;
+using Ranks = nb::ndarray<const int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+Values values_of(const Any& array) {
+    const auto code = static_cast<nb::dlpack::dtype_code>(array.dtype().code);
+    const Kind kind = code == nb::dlpack::dtype_code::Float ? Kind::kFloat
+                      : code == nb::dlpack::dtype_code::Int ? Kind::kSigned
+                                                            : Kind::kUnsigned;
+    return {array.data(), static_cast<int64_t>(array.size()), kind, array.dtype().bits / 8};
+}
+
+int64_t select_array(const Any& array, const std::vector<int64_t>& ranks, Keys keys, int threads) {
+    nb::gil_scoped_release released;
+    ThreadTeam team(threads);
+    return select(values_of(array), ranks, keys.data(), team);
+}
+
+void select_rows_array(const Any& array, const Ranks& ranks, Keys keys, Counts nans, int threads) {
+    nb::gil_scoped_release released;
+    ThreadTeam team(threads);
+    select_rows(values_of(array), ranks.shape(0), ranks.data(), ranks.shape(1), keys.data(),
+                nans.data(), team);
+}
+
+void digit_counts_array(const Any& array, uint64_t prefix, int shift, int bits, Counts counts,
+                        int threads) {
+    nb::gil_scoped_release released;
+    ThreadTeam team(threads);
+    digit_counts(values_of(array), prefix, shift, bits, counts.data(), team);
+}
+
+// What the splitting pass finds, for its tests: keys below, at, inside and at the end of a bracket.
+nb::tuple split_array(const nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>& values,
+                      uint32_t low, uint32_t high, bool plain) {
+    Bracket<uint32_t> bracket(low, high);
+    const int64_t count = values.shape(0);
+    bracket.make_room(count);
+    const auto* bits = reinterpret_cast<const uint32_t*>(values.data());
+    const int64_t nans = plain ? split_plain<uint32_t, Kind::kFloat>(bits, count, bracket)
+                               : split<uint32_t, Kind::kFloat>(bits, count, bracket);
+    bracket.inside.resize(bracket.found);
+    return nb::make_tuple(bracket.below, bracket.at_low, bracket.inside, bracket.at_high, nans);
+}
+
+}  // namespace
+
+void register_selection(nb::module_& module) {
+    module.def("select", select_array, "values"_a, "ranks"_a, "keys"_a, "threads"_a);
+    module.def("select_rows", select_rows_array, "values"_a, "ranks"_a, "keys"_a, "nans"_a,
+               "threads"_a);
+    module.def("split", split_array, "values"_a, "low"_a, "high"_a, "plain"_a);
+    module.def("digit_counts", digit_counts_array, "values"_a, "prefix"_a, "shift"_a, "bits"_a,
+               "counts"_a, "threads"_a);
+}
+
+}  // namespace mmp

@@ -1,0 +1,79 @@
+// Pictures by predicted blocks, encoded and decoded.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "cpu/blocks/coder.h"
+#include "cpu/blocks/search/survey.h"
+#include "cpu/trees/picture.h"
+
+namespace mmp {
+
+template <class Sample>
+struct CodedBlocks {
+    CodedBlocks(Plane plane, Depth<Sample> depth, const BlockTools& tools,
+                const std::optional<Tools>& tree_tools, int threads);
+
+    BlockPicture<Sample> picture;
+    Tally tally;
+    ThreadTeam team;
+    std::unique_ptr<BlockTrees> trees;  // null without dictionary
+};
+
+struct BlockOptions {
+    RateOptions rates;
+    BlockEffort effort;
+    int threads;
+    const SearchKernel& kernel;
+};
+
+// Encodes a plane of samples, rows from the top; with tree tools, for bytes only, trees may be among
+// its blocks.
+template <class Sample>
+std::pair<std::vector<uint8_t>, std::unique_ptr<CodedBlocks<Sample>>> encode_blocks(
+    const Sample* samples, Plane plane, Depth<Sample> depth, const BlockTools& tools,
+    const std::optional<Tools>& tree_tools, const BlockOptions& options,
+    const Progress& progress);
+
+// Codes plans that another device chose, fragment by fragment.
+class PlanCoder {
+public:
+    PlanCoder(Plane plane, const BlockTools& tools);
+
+    // The next fragment: its nodes in coding order, packed as split, mode << 2, kind << 8 and
+    // type << 9, and the levels of each block from its first sample on, in rows of kMaxSide.
+    void code(const uint16_t* nodes, const int16_t* levels);
+    std::vector<uint8_t> finish() { return coder_.finish(); }
+    const CodedBlocks<uint8_t>& coded() const { return *coded_; }
+    Plane plane() const { return plane_; }
+
+private:
+    void unpack(const BlockPlace& block);
+
+    const Plane plane_;
+    const BlockTools tools_;
+    RangeEncoder coder_;
+    BlockModels models_;
+    std::unique_ptr<CodedBlocks<uint8_t>> coded_;
+    BlockCoder<BlockWriter, uint8_t> writer_;
+    BlockPlan plan_;
+    BlockPlace fragment_;
+    const uint16_t* nodes_ = nullptr;
+    const int16_t* levels_ = nullptr;
+};
+
+// Decodes a payload. Throws TruncatedPayload or CorruptPayload.
+template <class Sample>
+std::unique_ptr<CodedBlocks<Sample>> decode_blocks(const uint8_t* payload, size_t size,
+                                                   Plane plane, Depth<Sample> depth,
+                                                   const BlockTools& tools,
+                                                   const std::optional<Tools>& tree_tools,
+                                                   int threads, const Progress& progress);
+
+}  // namespace mmp

@@ -1,0 +1,232 @@
+#include "cpu/blocks/coder.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace mmp {
+
+namespace {
+
+Syntax syntax_of(int model) {
+    if (model < kLikelyModels) return kSplitSyntax;
+    if (model < kKindModels) return kModeSyntax;
+    if (model < kTypeModels) return kKindSyntax;
+    return model < kTreeModels ? kLevelSyntax : kTreeSyntax;
+}
+
+}  // namespace
+
+void BlockPlan::append(const BlockPlan& other) {
+    const auto first_level = static_cast<uint32_t>(levels.size());
+    const auto first_tree = static_cast<uint32_t>(trees.size());
+    for (BlockNode node : other.nodes) {
+        node.levels += node.kind == kTree ? first_tree : first_level;
+        nodes.push_back(node);
+    }
+    levels.insert(levels.end(), other.levels.begin(), other.levels.end());
+    trees.insert(trees.end(), other.trees.begin(), other.trees.end());
+}
+
+template <class Sample>
+Predictor<Sample>::Predictor(const BlockTools& tools, const BlockPicture<Sample>& picture,
+                             const BlockPlace& block, const References<Sample>& references,
+                             Decoded decoded)
+    : tools_(tools),
+      picture_(picture),
+      block_(block),
+      references_(references),
+      decoded_(std::move(decoded)) {
+    const int length = block.height() + block.width();
+    if (length >= kSmoothedFrom) smooth_ = references.smoothed(length);
+}
+
+template <class Sample>
+void Predictor<Sample>::predict(int mode, Sample* out) const {
+    if (mode == kLeastSquares)
+        picture_.predict_least_squares(block_, out);
+    else if (mode == kTemplates)
+        predict_templates(picture_, block_, tools_.templates, decoded_, out);
+    else
+        predict_block(mode, references_, smooth_, block_.a, block_.b, picture_.depth, out);
+}
+
+template <class Sample>
+void rebuild(const BlockPlace& block, int type, const int16_t* levels, int32_t step,
+             const Sample* prediction, Depth<Sample> depth, Sample* out) {
+    int16_t coefficients[kMaxCoded];
+    const int count = scan_of(block.a, block.b).count;
+    for (int i = 0; i < count; ++i) coefficients[i] = int16_t(dequantised(levels[i], step));
+    transform_inverse(coefficients, block.a, block.b, type, prediction, depth, out);
+}
+
+#define MMP_INSTANTIATE(Sample)                                                                    \
+    template class Predictor<Sample>;                                                              \
+    template void rebuild(const BlockPlace&, int, const int16_t*, int32_t, const Sample*,          \
+                          Depth<Sample>, Sample*);
+MMP_INSTANTIATE(uint8_t)
+MMP_INSTANTIATE(uint16_t)
+
+int BlockWriter::bit(int model, int value) {
+    BitModel& m = models_.bits[model];
+    const uint32_t zero = kBitTotal - m.one, frequency = value ? m.one : zero;
+    coder_.encode(value ? zero : 0, frequency, kBitTotal);
+    tally_.add(syntax_of(model), frequency, kBitTotal);
+    m.count(value);
+    return value;
+}
+
+int BlockWriter::plain(int count, int value) {
+    if (count == 0) return 0;
+    coder_.encode(value, 1, 1u << count);
+    tally_.add(kLevelSyntax, 1, 1u << count);
+    return value;
+}
+
+int BlockWriter::mode(int size, int mode, LikelyModes likely, uint64_t allowed) {
+    const auto [left, above] = likely;
+    uint32_t weights[kModes];
+    const uint32_t total = weigh_modes(models_, size, likely, allowed, weights);
+    models_.count_mode(size, mode);
+    if (left == above) {
+        if (bit(likely_model(size, 1), mode == left)) return mode;
+    } else if (bit(likely_model(size, 0), mode == left) ||
+               bit(likely_model(size, 2), mode == above)) {
+        return mode;
+    }
+    uint32_t cumulative = 0;
+    for (int m = 0; m < mode; ++m) cumulative += weights[m];
+    coder_.encode(cumulative, weights[mode], total);
+    tally_.add(kModeSyntax, weights[mode], total);
+    return mode;
+}
+
+int BlockReader::bit(int model, int) {
+    BitModel& m = models_.bits[model];
+    const uint32_t zero = kBitTotal - m.one;
+    const int value = coder_.target(kBitTotal) >= zero;
+    const uint32_t frequency = value ? m.one : zero;
+    coder_.consume(value ? zero : 0, frequency);
+    tally_.add(syntax_of(model), frequency, kBitTotal);
+    m.count(value);
+    return value;
+}
+
+int BlockReader::plain(int count, int) {
+    if (count == 0) return 0;
+    const uint32_t value = coder_.target(1u << count);
+    coder_.consume(value, 1);
+    tally_.add(kLevelSyntax, 1, 1u << count);
+    return static_cast<int>(value);
+}
+
+int BlockReader::mode(int size, int, LikelyModes likely, uint64_t allowed) {
+    const auto [left, above] = likely;
+    int mode;
+    if (left == above ? bit(likely_model(size, 1), 0) : bit(likely_model(size, 0), 0)) {
+        mode = left;
+    } else if (left != above && bit(likely_model(size, 2), 0)) {
+        mode = above;
+    } else {
+        uint32_t weights[kModes], cumulative = 0;
+        const uint32_t total = weigh_modes(models_, size, likely, allowed, weights);
+        const uint32_t target = coder_.target(total);
+        for (mode = 0; cumulative + weights[mode] <= target; ++mode) cumulative += weights[mode];
+        coder_.consume(cumulative, weights[mode]);
+        tally_.add(kModeSyntax, weights[mode], total);
+    }
+    if (!(allowed >> mode & 1))
+        throw CorruptPayload("mode is " + std::to_string(mode) + ", which is not there", "Modes");
+    models_.count_mode(size, mode);
+    return mode;
+}
+
+void BlockReader::check(bool good, const char* section, const char* what, int value, int most) {
+    if (!good)
+        throw CorruptPayload(std::string(what) + " is " + std::to_string(value) +
+                                 ", allowed is 0 to " + std::to_string(most),
+                             section);
+}
+
+template <class Coder, class Sample>
+void BlockCoder<Coder, Sample>::visit(const BlockPlace& block) {
+    if (outside(picture_, block)) return;
+    const BlockNode node = Coder::kWrites ? plan_->nodes[next_++] : BlockNode{};
+    const Split forced = forced_split(picture_, block);
+    const Split split = forced ? forced : code_split(block, Split(node.split));
+    if (split == kWhole) return code_block(block, node);
+    visit(half_of(block, split, 0));
+    visit(half_of(block, split, 1));
+}
+
+template <class Coder, class Sample>
+Split BlockCoder<Coder, Sample>::code_split(const BlockPlace& block, Split split) {
+    const bool columns = may_split(block, kSplitColumns), rows = may_split(block, kSplitRows);
+    if (!columns && !rows) return kWhole;
+    const int whether = split_model(block.a, block.b, picture_.split_context(block));
+    if (!coder_.bit(whether, split != kWhole)) return kWhole;
+    if (columns != rows) return columns ? kSplitColumns : kSplitRows;
+    const int how = direction_model(block.a, block.b, picture_.direction_context(block));
+    return coder_.bit(how, split == kSplitRows) ? kSplitRows : kSplitColumns;
+}
+
+template <class Coder, class Sample>
+void BlockCoder<Coder, Sample>::code_block(const BlockPlace& block, const BlockNode& node) {
+    tree_.clear();
+    if (trees_ && trees_->allowed(block) &&
+        coder_.bit(tree_model(block.a, block.b, picture_.tree_context(block)), node.kind == kTree))
+        code_tree(block, node);
+    else
+        code_predicted(block, node);
+    if (trees_)
+        trees_->mark(block, picture_.shown_height(block), picture_.shown_width(block), tree_);
+}
+
+template <class Coder, class Sample>
+void BlockCoder<Coder, Sample>::code_tree(const BlockPlace& block, const BlockNode& node) {
+    if constexpr (Coder::kWrites) {
+        const auto first = plan_->trees.begin() + node.levels;
+        tree_.assign(first, first + node.count);
+    }
+    coder_.tree(*trees_, block, tree_);
+    if constexpr (!Coder::kWrites && kIsByte<Sample>) {
+        uint8_t samples[kFragmentArea];
+        trees_->build(block, tree_, samples);
+        picture_.write(block, samples);
+    }
+    picture_.mark(block, {uint8_t(block.a), uint8_t(block.b), kTreeMode, kTree});
+}
+
+template <class Coder, class Sample>
+void BlockCoder<Coder, Sample>::code_predicted(const BlockPlace& block, BlockNode node) {
+    const int a = block.a, b = block.b;
+    const LikelyModes likely = picture_.likely_modes(block);
+    const uint64_t allowed = allowed_modes(tools_, block, decoded_in(picture_));
+    node.mode = uint8_t(coder_.mode(size_of(a, b), node.mode, likely, allowed));
+    node.kind = uint8_t(coder_.bit(kind_model(a, b, picture_.kind_context(block)), node.kind));
+    int16_t levels[kMaxCoded];
+    if (node.kind == kTransformed) {
+        const int count = scan_of(a, b).count;
+        if constexpr (Coder::kWrites)
+            std::copy_n(&plan_->levels[node.levels], count, levels);
+        else
+            std::fill_n(levels, count, int16_t{0});
+        if (sine_allowed(a, b))
+            node.type = uint8_t(coder_.bit(type_model(a, b, family_of(node.mode)), node.type));
+        code_levels(coder_, a, b, levels);
+    }
+    if constexpr (!Coder::kWrites) {
+        Sample prediction[kMaxBlockArea], samples[kMaxBlockArea];
+        Predictor(tools_, picture_, block).predict(node.mode, prediction);
+        if (node.kind == kTransformed)
+            rebuild(block, node.type, levels, tools_.step, prediction, picture_.depth, samples);
+        picture_.write(block, node.kind == kTransformed ? samples : prediction);
+    }
+    picture_.mark(block, {uint8_t(a), uint8_t(b), node.mode, node.kind});
+}
+
+template class BlockCoder<BlockWriter, uint8_t>;
+template class BlockCoder<BlockWriter, uint16_t>;
+template class BlockCoder<BlockReader, uint8_t>;
+template class BlockCoder<BlockReader, uint16_t>;
+
+}  // namespace mmp

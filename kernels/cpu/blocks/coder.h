@@ -1,0 +1,176 @@
+// Coding the blocks of a fragment, either way.
+// Source: sections "Blocks", "Modes" and "Levels" of docs/format.md.
+#pragma once
+
+#include <stdint.h>
+
+#include <string>
+#include <vector>
+
+#include "cpu/blocks/models.h"
+#include "cpu/blocks/picture.h"
+#include "cpu/blocks/templates.h"
+#include "cpu/blocks/trees.h"
+#include "cpu/blocks/levels.h"
+#include "cpu/entropy/range_coder.h"
+
+namespace mmp {
+
+enum Split : uint8_t { kWhole, kSplitColumns, kSplitRows };
+
+struct BlockTools {
+    int fragment_log2 = 6;
+    bool least_squares = true;
+    int templates = 0;  // places that a block is the average of; 0 for no such mode
+    int32_t step = 16;
+};
+
+// A node of the partition.
+struct BlockNode {
+    uint8_t split = kWhole, mode = 0, kind = 0, type = 0;
+    uint32_t levels = 0;  // where in the plan they begin, or the nodes of a tree
+    uint32_t count = 0;   // of the nodes of a tree
+};
+
+// The blocks of a fragment in coding order.
+struct BlockPlan {
+    std::vector<BlockNode> nodes;
+    std::vector<int16_t> levels;
+    std::vector<Node> trees;
+
+    void clear() { nodes.clear(), levels.clear(), trees.clear(); }
+    void append(const BlockPlan& other);
+};
+
+template <class Sample>
+bool outside(const BlockPicture<Sample>& picture, const BlockPlace& block) {
+    return block.row >= picture.height || block.column >= picture.width;
+}
+
+// A block that reaches beyond the picture is split without being asked.
+template <class Sample>
+Split forced_split(const BlockPicture<Sample>& picture, const BlockPlace& block) {
+    if (block.column + block.width() > picture.width) return kSplitColumns;
+    if (block.row + block.height() > picture.height) return kSplitRows;
+    return kWhole;
+}
+
+inline bool may_split(const BlockPlace& block, int split) {
+    return (split == kSplitColumns ? block.b : block.a) > kMinSideLog2;
+}
+
+inline BlockPlace half_of(const BlockPlace& block, int split, int half) {
+    if (split == kSplitColumns)
+        return {block.row, block.column + half * (block.width() >> 1), block.a, block.b - 1};
+    return {block.row + half * (block.height() >> 1), block.column, block.a - 1, block.b};
+}
+
+inline uint64_t allowed_modes(const BlockTools& tools, const BlockPlace& block,
+                              const Decoded& decoded) {
+    const uint64_t least_squares = tools.least_squares && least_squares_allowed(block);
+    const uint64_t templates = tools.templates && templates_allowed(block, decoded);
+    return ((uint64_t{1} << kLeastSquares) - 1) | least_squares << kLeastSquares |
+           templates << kTemplates;
+}
+
+// Predicts one block in any modes.
+template <class Sample>
+class Predictor {
+public:
+    Predictor(const BlockTools& tools, const BlockPicture<Sample>& picture,
+              const BlockPlace& block, const References<Sample>& references, Decoded decoded);
+    Predictor(const BlockTools& tools, const BlockPicture<Sample>& picture,
+              const BlockPlace& block)
+        : Predictor(tools, picture, block, picture.references(block), decoded_in(picture)) {}
+
+    uint64_t allowed() const { return allowed_modes(tools_, block_, decoded_); }
+    void predict(int mode, Sample* out) const;
+
+private:
+    const BlockTools& tools_;
+    const BlockPicture<Sample>& picture_;
+    const BlockPlace block_;
+    const References<Sample> references_;
+    const Decoded decoded_;
+    References<Sample> smooth_;
+};
+
+// The samples of a block from its prediction and its levels.
+template <class Sample>
+void rebuild(const BlockPlace& block, int type, const int16_t* levels, int32_t step,
+             const Sample* prediction, Depth<Sample> depth, Sample* out);
+
+class BlockWriter {
+public:
+    static constexpr bool kWrites = true;
+    BlockWriter(RangeEncoder& coder, BlockModels& models, Tally& tally)
+        : coder_(coder), models_(models), tally_(tally) {}
+
+    int bit(int model, int value);
+    int plain(int count, int value);
+    int mode(int size, int mode, LikelyModes likely, uint64_t allowed);
+    void tree(BlockTrees& trees, const BlockPlace& block, std::vector<Node>& nodes) {
+        trees.encode(coder_, block, nodes);
+    }
+    void check(bool, const char*, const char*, int, int) {}
+
+private:
+    RangeEncoder& coder_;
+    BlockModels& models_;
+    Tally& tally_;
+};
+
+class BlockReader {
+public:
+    static constexpr bool kWrites = false;
+    BlockReader(RangeDecoder& coder, BlockModels& models, Tally& tally)
+        : coder_(coder), models_(models), tally_(tally) {}
+
+    int bit(int model, int);
+    int plain(int count, int);
+    int mode(int size, int mode, LikelyModes likely, uint64_t allowed);
+    void tree(BlockTrees& trees, const BlockPlace& block, std::vector<Node>& nodes) {
+        trees.decode(coder_, block, nodes);
+    }
+    void check(bool good, const char* section, const char* what, int value, int most);
+
+private:
+    RangeDecoder& coder_;
+    BlockModels& models_;
+    Tally& tally_;
+};
+
+template <class Coder, class Sample>
+class BlockCoder {
+public:
+    // Without dictionary `trees` is null.
+    BlockCoder(BlockPicture<Sample>& picture, const BlockTools& tools, BlockTrees* trees, Coder coder)
+        : picture_(picture), tools_(tools), trees_(trees), coder_(coder) {}
+
+    // Codes the fragment that begins here and learns from it. A writer follows the plan; a reader
+    // needs none.
+    void code(int row, int column, const BlockPlan& plan) {
+        plan_ = &plan;
+        next_ = 0;
+        visit({row, column, tools_.fragment_log2, tools_.fragment_log2});
+        if constexpr (kIsByte<Sample>)
+            if (trees_) trees_->learn(row, column, picture_);
+    }
+
+private:
+    void visit(const BlockPlace& block);
+    Split code_split(const BlockPlace& block, Split split);
+    void code_block(const BlockPlace& block, const BlockNode& node);
+    void code_predicted(const BlockPlace& block, BlockNode node);
+    void code_tree(const BlockPlace& block, const BlockNode& node);
+
+    BlockPicture<Sample>& picture_;
+    const BlockTools tools_;
+    BlockTrees* trees_;
+    Coder coder_;
+    std::vector<Node> tree_;  // of the current block
+    const BlockPlan* plan_ = nullptr;
+    size_t next_ = 0;
+};
+
+}  // namespace mmp

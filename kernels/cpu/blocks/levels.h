@@ -1,0 +1,103 @@
+// Scanning, choosing and coding the levels of a block.
+// Source: section "Levels" of docs/format.md.
+#pragma once
+
+#include <stdint.h>
+#include <string.h>
+
+#include <vector>
+
+#include "shared/blocks/search.h"
+#include "cpu/blocks/models.h"
+
+namespace mmp {
+
+// The coded coefficients of a shape, from low to high frequencies.
+struct Scan {
+    int rows, columns, count;
+    std::vector<uint16_t> place;   // in the array of levels
+    std::vector<uint16_t> margin;  // in an array with two more columns and rows
+    std::vector<uint8_t> place_class;
+};
+const Scan& scan_of(int a, int b);
+
+// Magnitudes of levels, at most 3, with a margin so that every place has neighbours.
+class Magnitudes {
+public:
+    explicit Magnitudes(const Scan& scan) : stride_(scan.columns + 2) {
+        memset(value_, 0, stride_ * (scan.rows + 2));
+    }
+    // Of the five neighbours of higher frequency.
+    int sum(int margin) const {
+        const uint8_t* v = value_ + margin;
+        return v[1] + v[2] + v[stride_] + v[2 * stride_] + v[stride_ + 1];
+    }
+    void set(int margin, int size) { value_[margin] = uint8_t(smaller(size, 3)); }
+
+private:
+    int stride_;
+    uint8_t value_[(kCodedSide + 2) * (kCodedSide + 2)];
+};
+
+// Levels of small cost: chosen one by one from high to low frequencies, then the last one.
+// Gives the number of the last one in scan order, -1 where all are zero. Where the costs are not
+// finer, 32 bits hold those of a coefficient.
+template <class Cost>
+int choose_levels(const int16_t* coefficients, int a, int b, int32_t step,
+                  const BlockCosts& costs, int16_t* levels);
+
+// Cost of levels without their type.
+int64_t cost_of_levels(const int16_t* levels, int a, int b, int last, const BlockCosts& costs);
+
+// Coder::bit(model, value) and Coder::plain(count, value) code a value, or decode and give it.
+template <class Coder>
+int code_last(Coder& coder, int a, int b, int last) {
+    int group = 0;
+    if constexpr (Coder::kWrites) group = 31 - __builtin_clz(last + 1);
+    int coded = 0;
+    while (coded < last_groups(a, b) && coder.bit(last_model(a, b, coded), coded < group)) ++coded;
+    if (coded == 0) return 0;
+    const int top = coder.bit(last_bit_model(coded), ((last + 1) >> (coded - 1)) & 1);
+    const int rest = coder.plain(coded - 1, (last + 1) & ((1 << (coded - 1)) - 1));
+    return (1 << coded) + (top << (coded - 1)) + rest - 1;
+}
+
+// A magnitude from 3 on.
+template <class Coder>
+int code_remainder(Coder& coder, int area, int size) {
+    int group = 0;
+    if constexpr (Coder::kWrites) group = 31 - __builtin_clz(size - 2);
+    int coded = 0;
+    while (coded < kMostRemainder && coder.bit(remainder_model(area, coded), coded < group)) ++coded;
+    return (1 << coded) + coder.plain(coded, (size - 2) & ((1 << coded) - 1)) + 2;
+}
+
+// Levels that are not coded are left as they are: zero.
+template <class Coder>
+void code_levels(Coder& coder, int a, int b, int16_t* levels) {
+    const Scan& scan = scan_of(a, b);
+    const int area = area_class(a, b);
+    int last = scan.count - 1;
+    if constexpr (Coder::kWrites)
+        while (!levels[scan.place[last]]) --last;
+    last = code_last(coder, a, b, last);
+    coder.check(last < scan.count, "Levels", "last place", last, scan.count - 1);
+    Magnitudes magnitudes(scan);
+    for (int k = last; k >= 0; --k) {
+        const int sum = magnitudes.sum(scan.margin[k]), place = scan.place_class[k];
+        int16_t& level = levels[scan.place[k]];
+        const int given = level < 0 ? -level : level;
+        if (k < last && !coder.bit(zero_model(area, place, sum), given > 0)) continue;
+        const bool negative = coder.plain(1, level < 0);
+        int size = 1;
+        if (coder.bit(one_model(area, place, sum), given > 1))
+            size = coder.bit(two_model(area, place, sum), given > 2)
+                       ? code_remainder(coder, area, given)
+                       : 2;
+        coder.check(size <= kMaxLevel, "Levels", "size of a level", size, kMaxLevel);
+        level = int16_t(negative ? -size : size);
+        magnitudes.set(scan.margin[k], size);
+    }
+}
+
+}  // namespace mmp

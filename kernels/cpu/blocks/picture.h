@@ -1,0 +1,116 @@
+// Decoded samples and what is known of the blocks that cover them: of a picture, or of a part of
+// it on which a search tries things.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cpu/blocks/pixels.h"
+#include "cpu/runtime/zeroed.h"
+
+namespace mmp {
+
+struct BlockPlace {
+    int row, column, a, b;
+    int height() const { return 1 << a; }
+    int width() const { return 1 << b; }
+};
+
+inline bool least_squares_allowed(const BlockPlace& block) {
+    return block.row >= kFittedFrom && block.column >= kFittedFrom;
+}
+
+template <class Sample>
+class BlockPicture {
+public:
+    // Bytes after the last sample that may be read, to no effect.
+    static constexpr int kReadBeyond = 32;
+
+    // Height and width of the picture are multiples of 4. This holds its rows and columns from
+    // these on, nothing of what lies before; other code speaks of places in the whole picture.
+    BlockPicture(int height, int width, Depth<Sample> depth)
+        : BlockPicture(height, width, depth, 0, 0, height, width) {}
+    BlockPicture(int height, int width, Depth<Sample> depth, int first_row, int first_column,
+                 int rows, int columns);
+
+    const int height, width;
+    const Depth<Sample> depth;
+
+    const Sample* at(int row, int column) const { return &samples_[number_of(row, column)]; }
+    // The first eight bits of the samples from this one on.
+    const uint8_t* bytes(int row, int column) const {
+        if constexpr (kIsByte<Sample>)
+            return at(row, column);
+        else
+            return &bytes_[number_of(row, column)];
+    }
+    ptrdiff_t stride() const { return columns_; }
+    Unit& unit(int row, int column) {
+        return units_[size_t((row - first_row_) >> kUnitLog2) * (columns_ >> kUnitLog2) +
+                      ((column - first_column_) >> kUnitLog2)];
+    }
+    const Unit& unit(int row, int column) const {
+        return const_cast<BlockPicture*>(this)->unit(row, column);
+    }
+    bool holds(int row, int column) const {
+        return row >= first_row_ && column >= first_column_ && row < first_row_ + rows_ &&
+               column < first_column_ + columns_ && row < height && column < width;
+    }
+    bool known(int row, int column) const {
+        return holds(row, column) && unit(row, column).known();
+    }
+
+    // Take over what another one knows of the part that this one can hold, from this place on.
+    void move_to(int first_row, int first_column, const BlockPicture& other);
+
+    // The samples around a block: so many of those above and left of it as are known, the last
+    // repeated.
+    References<Sample> references(const BlockPlace& block) const;
+    References<Sample> references(const BlockPlace& block, int above, int left) const;
+    void predict_least_squares(const BlockPlace& block, Sample* out) const;
+
+    int split_context(const BlockPlace& block) const {
+        return mmp::split_context(block.a, block.b, above(block), left(block));
+    }
+    int direction_context(const BlockPlace& block) const {
+        return mmp::direction_context(block.a, block.b, above(block), left(block));
+    }
+    int kind_context(const BlockPlace& block) const {
+        return mmp::kind_context(above(block), left(block));
+    }
+    int tree_context(const BlockPlace& block) const {
+        return mmp::tree_context(above(block), left(block));
+    }
+    LikelyModes likely_modes(const BlockPlace& block) const {
+        return mmp::likely_modes(above(block), left(block));
+    }
+
+    // The units above and left of its first sample.
+    Unit above(const BlockPlace& block) const {
+        return block.row > 0 ? unit(block.row - 1, block.column) : Unit{};
+    }
+    Unit left(const BlockPlace& block) const {
+        return block.column > 0 ? unit(block.row, block.column - 1) : Unit{};
+    }
+
+    // What of a block lies in the picture.
+    int shown_height(const BlockPlace& block) const;
+    int shown_width(const BlockPlace& block) const;
+    void mark(const BlockPlace& block, const Unit& unit);
+    void write(const BlockPlace& block, const Sample* samples);
+    // Of one row only.
+    void write(int row, int column, const Sample* samples, int count);
+    void read(const BlockPlace& block, Sample* samples) const;
+
+private:
+    size_t number_of(int row, int column) const {
+        return size_t(row - first_row_) * columns_ + (column - first_column_);
+    }
+
+    int first_row_, first_column_, rows_, columns_;
+    Zeroed<Sample> samples_;
+    Zeroed<uint8_t> bytes_;  // null where they are the samples
+    Zeroed<Unit> units_;
+};
+
+}  // namespace mmp

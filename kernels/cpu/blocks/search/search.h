@@ -1,0 +1,41 @@
+// The encoder's search for the blocks of a fragment.
+#pragma once
+
+#include <stdint.h>
+
+#include <memory>
+#include <vector>
+
+#include "cpu/blocks/search/survey.h"
+
+namespace mmp {
+
+template <class Sample>
+class BlockBench;
+
+template <class Sample>
+class BlockSearch {
+public:
+    // `source` has the size of the picture; `trees` is null without dictionary.
+    BlockSearch(const Sample* source, const BlockPicture<Sample>& picture,
+                const BlockTools& tools, const BlockEffort& effort, BlockTreeSearch* trees,
+                ThreadTeam& team);
+    ~BlockSearch();
+
+    // Finds the plan of least cost for the fragment that begins here.
+    void find(int row, int column, const BlockModels& models, const BlockCosts& costs,
+              BlockPlan& plan);
+    // Writes its samples.
+    void write(BlockPicture<Sample>& picture) const;
+
+private:
+    const BlockPicture<Sample>& picture_;
+    const BlockTools tools_;
+    ThreadTeam& team_;
+    BlockSurvey<Sample> survey_;
+    std::vector<std::unique_ptr<BlockBench<Sample>>> benches_;  // where columns and rows are tried
+    BlockPlace fragment_{};
+    std::vector<Sample> samples_;
+};
+
+}  // namespace mmp

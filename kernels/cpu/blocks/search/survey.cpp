@@ -1,0 +1,244 @@
+#include "cpu/blocks/search/survey.h"
+
+#include <algorithm>
+#include <compare>
+
+namespace mmp {
+
+namespace {
+
+constexpr int kCoarseLog2 = 4;  // side of the blocks that the source is coarsened in
+
+}  // namespace
+
+BlockEffort::BlockEffort(int effort) {
+    static constexpr int kSettings[9][5] = {
+        {4, 2, 1, 4, 16}, {4, 2, 2, 8, 32}, {5, 2, 2, 12, 64},
+        {6, 3, 2, 12, 64}, {6, 3, 3, 16, 64}, {8, 4, 3, 20, 64},
+        {8, 4, 4, 25, 64}, {10, 5, 4, 40, 64}, {12, 8, 4, 1000, 64},
+    };
+    const int* setting = kSettings[effort - 1];
+    surveyed = setting[0], tried = setting[1], rough = setting[2], slack = setting[3];
+    matching = setting[4];
+}
+
+template <class Sample>
+BlockSurvey<Sample>::BlockSurvey(const Sample* source, int height, int width,
+                                 Depth<Sample> depth, const BlockTools& tools,
+                                 const BlockEffort& effort, BlockTreeSearch* trees)
+    : coarse_(height, width, depth),
+      source_(source),
+      tools_(tools),
+      effort_(effort),
+      trees_(trees),
+      seen_(kFragmentPlaces),
+      found_(kFragmentPlaces) {
+    for (int row = 0; row < height; row += kUnit)
+        for (int column = 0; column < width; column += kUnit)
+            coarse_.mark({row, column, kUnitLog2, kUnitLog2},
+                         {kUnitLog2, kUnitLog2, kConstant, kBare});
+    for (int row = 0; row < height; ++row)
+        coarse_.write(row, 0, source + size_t(row) * width, width);
+    coarsen();
+}
+
+// Noise in what a block is predicted from makes small blocks look no better than they are.
+template <class Sample>
+void BlockSurvey<Sample>::coarsen() {
+    constexpr int side = 1 << kCoarseLog2, area = side * side;
+    const Depth<Sample> depth = coarse_.depth;
+    Sample source[area], flat[area], out[area];
+    std::fill_n(flat, area, Sample(depth.middle()));
+    for (int row = 0; row + side <= coarse_.height; row += side)
+        for (int column = 0; column + side <= coarse_.width; column += side) {
+            const BlockPlace block{row, column, kCoarseLog2, kCoarseLog2};
+            int16_t residual[area], coefficients[area], levels[area];
+            take_block(source_, coarse_.width, block, source);
+            subtract(source, flat, area, depth, residual);
+            transform_forward(residual, kCoarseLog2, kCoarseLog2, kCosine, seen_bits(depth),
+                              coefficients);
+            for (int i = 0; i < area; ++i) {
+                const int size = std::abs(coefficients[i]);
+                const int level =
+                    smaller((40 * size + 7 * tools_.step) / (20 * tools_.step), kMaxLevel);
+                levels[i] = int16_t(coefficients[i] < 0 ? -level : level);
+            }
+            rebuild(block, kCosine, levels, tools_.step, flat, depth, out);
+            coarse_.write(block, out);
+        }
+}
+
+template <class Sample>
+int64_t BlockSurvey<Sample>::split_cost(const BlockPlace& block, int split) const {
+    return guessed_split_cost(at(half_of(block, split, 0)).least +
+                              at(half_of(block, split, 1)).least);
+}
+
+template <class Sample>
+int BlockSurvey<Sample>::worthwhile(const BlockPlace& block) const {
+    const Seen& seen = at(block);
+    const int64_t most = worthwhile_cost(seen.least, effort_.slack);
+    int worth = seen.whole() <= most;
+    for (int split = kSplitColumns; split <= kSplitRows; ++split)
+        if (may_split(block, split)) worth |= (split_cost(block, split) <= most) << split;
+    return worth;
+}
+
+// What a coder that goes from the top left would have decoded before a block.
+template <class Sample>
+Decoded BlockSurvey<Sample>::decoded_before(const BlockPlace& block) const {
+    return [this, block](int row, int column) {
+        if (row < row_) return true;
+        if (row < block.row) return column < block.column + block.width();
+        if (row < block.row + block.height()) return column < block.column;
+        return row < std::min(row_ + (1 << tools_.fragment_log2), coarse_.height) &&
+               column < column_;
+    };
+}
+
+// The samples of it next to the block.
+template <class Sample>
+References<Sample> BlockSurvey<Sample>::references(const BlockPlace& block) const {
+    const int side = 1 << tools_.fragment_log2, length = block.height() + block.width();
+    const int right = block.row == row_ ? coarse_.width : block.column + block.width();
+    const int bottom = std::min(
+        block.column == column_ ? row_ + side : block.row + block.height(), coarse_.height);
+    const int above = std::min(right - block.column, length);
+    const int left = std::min(bottom - block.row, length);
+    return coarse_.references(block, block.row ? above : 0, block.column ? left : 0);
+}
+
+template <class Sample>
+void BlockSurvey<Sample>::look_at(const BlockPlace& block, const BlockCosts& costs) {
+    Seen& seen = at(block);
+    seen = {0, 0, kNever, 0, false};
+    if (outside(coarse_, block)) return;
+    seen.predicted = kNever;
+    if (forced_split(coarse_, block)) return;
+    const int a = block.a, b = block.b;
+    Sample source[kMaxBlockArea], prediction[kMaxBlockArea], matched[kMaxBlockArea];
+    take_block(source_, coarse_.width, block, source);
+    const Predictor<Sample> predictor(tools_, coarse_, block, references(block),
+                                      decoded_before(block));
+    const uint64_t allowed = predictor.allowed();
+    struct Candidate {
+        int32_t difference;
+        int mode;
+        auto operator<=>(const Candidate&) const = default;
+    } candidates[kModes];
+    int count = 0;
+    for (int mode = kAverage; mode <= kLeastSquares; ++mode) {
+        if (!(allowed >> mode & 1)) continue;
+        predictor.predict(mode, prediction);
+        candidates[count++] = {hadamard_difference(source, prediction, a, b) >> costs.coarser,
+                               mode};
+    }
+    // Templates take long: only where the others leave much, and at most one of them looks better.
+    std::partial_sort(candidates, candidates + effort_.surveyed, candidates + count);
+    if (allowed >> kTemplates & 1 &&
+        effort_.matching * int64_t{candidates[0].difference} >=
+            int64_t{tools_.step} << (a + b + costs.finer)) {
+        predictor.predict(kTemplates, matched);
+        const int32_t difference = hadamard_difference(source, matched, a, b) >> costs.coarser;
+        seen.templates = difference < candidates[1].difference;
+        if (seen.templates) {
+            candidates[count++] = {difference, kTemplates};
+            std::partial_sort(candidates, candidates + effort_.surveyed, candidates + count);
+        }
+    }
+    for (int i = 0; i < effort_.rough; ++i) {
+        const bool done = candidates[i].mode == kTemplates;
+        if (!done) predictor.predict(candidates[i].mode, prediction);
+        const int64_t cost =
+            kModeBits * costs.plain +
+            rough_cost(block, source, done ? matched : prediction, tools_.step, coarse_.depth,
+                       costs);
+        seen.predicted = std::min(seen.predicted, cost);
+    }
+    for (int i = 0; i < effort_.surveyed; ++i) seen.modes |= uint64_t{1} << candidates[i].mode;
+}
+
+template <class Sample>
+template <class Work>
+void BlockSurvey<Sample>::for_blocks(int a, int b, const Work& work) {
+    const int side = 1 << tools_.fragment_log2;
+    for (int row = row_; row < row_ + side; row += 1 << a)
+        for (int column = column_; column < column_ + side; column += 1 << b)
+            work(BlockPlace{row, column, a, b});
+}
+
+template <class Sample>
+template <class Work>
+void BlockSurvey<Sample>::for_parts_first(const Work& work) {
+    const int side = tools_.fragment_log2;
+    for (int sum = 2 * kMinSideLog2; sum <= 2 * side; ++sum)
+        for (int a = kMinSideLog2; a <= side; ++a) {
+            const int b = sum - a;
+            if (b >= kMinSideLog2 && b <= side) for_blocks(a, b, work);
+        }
+}
+
+template <class Sample>
+void BlockSurvey<Sample>::weigh_splits() {
+    for_parts_first([&](const BlockPlace& block) {
+        if (outside(coarse_, block)) return;
+        Seen& seen = at(block);
+        seen.least = seen.whole();
+        for (int split = kSplitColumns; split <= kSplitRows; ++split)
+            if (may_split(block, split))
+                seen.least = std::min(seen.least, split_cost(block, split));
+    });
+}
+
+// Finds the trees that may be worthwhile, and takes them into account.
+template <class Sample>
+void BlockSurvey<Sample>::look_for_trees(const BlockCosts& costs) {
+    trees_->start();
+    const int most = std::min(tools_.fragment_log2, kMaxTreeLog2);
+    for_blocks(most, most, [&](const BlockPlace& area) {
+        for (int a = kMinSideLog2; a <= most; ++a)
+            for (int b = kMinSideLog2; b <= most; ++b)
+                for (int i = 0; i < area.height(); i += 1 << a)
+                    for (int j = 0; j < area.width(); j += 1 << b) {
+                        const BlockPlace block{area.row + i, area.column + j, a, b};
+                        found_[place_number(block, row_, column_)].nodes.clear();
+                        if (!outside(coarse_, block) && !forced_split(coarse_, block) &&
+                            trees_->trees.allowed(block))
+                            trees_->want(block, worthwhile_cost(at(block).least, effort_.slack));
+                    }
+        trees_->find([&](const BlockPlace& block, FoundTree& tree) {
+            at(block).tree = tree.cost + costs.bit[tree_model(block.a, block.b, 1)][1];
+            found_[place_number(block, row_, column_)] = std::move(tree);
+        });
+    });
+    weigh_splits();
+}
+
+template <class Sample>
+void BlockSurvey<Sample>::look(int row, int column, const BlockCosts& costs, ThreadTeam& team) {
+    row_ = row, column_ = column;
+    const int side = tools_.fragment_log2, sides = side - kMinSideLog2 + 1;
+    team.run(sides * sides, [&](uint32_t task) {
+        for_blocks(side - int(task) / sides, side - int(task) % sides,
+                   [&](const BlockPlace& block) { look_at(block, costs); });
+    });
+    weigh_splits();
+    if (trees_) look_for_trees(costs);
+    for_parts_first([&](const BlockPlace& block) {
+        if (outside(coarse_, block)) return;
+        Seen& seen = at(block);
+        const int worth = forced_split(coarse_, block) ? ~0 : worthwhile(block);
+        // A block that is split without being asked has no templates and, as one, a cost that must
+        // not be calculated with.
+        seen.templates = seen.templates && (worth >> kWhole & 1) && may_be_predicted(block);
+        for (int split = kSplitColumns; split <= kSplitRows; ++split)
+            if (may_split(block, split) && (worth >> split & 1))
+                for (int half = 0; half < 2; ++half)
+                    seen.templates |= at(half_of(block, split, half)).templates;
+    });
+}
+
+template class BlockSurvey<uint8_t>;
+template class BlockSurvey<uint16_t>;
+
+}  // namespace mmp

@@ -1,0 +1,97 @@
+// A look at all blocks of a fragment at once, so that the search need try few of them.
+#pragma once
+
+#include <stdint.h>
+
+#include <vector>
+
+#include "cpu/blocks/search/trees.h"
+#include "cpu/blocks/search/trial.h"
+#include "cpu/runtime/thread_team.h"
+
+namespace mmp {
+
+constexpr int kUnitsAcross = kMaxSide >> kUnitLog2;
+constexpr size_t kFragmentPlaces = size_t(kShapes) * kUnitsAcross * kUnitsAcross;
+
+// Number of a block among all places and shapes of the fragment that begins here, below kFragmentPlaces.
+inline size_t place_number(const BlockPlace& block, int row, int column) {
+    const int down = (block.row - row) >> kUnitLog2, across = (block.column - column) >> kUnitLog2;
+    return (size_t(shape_number(block.a, block.b)) * kUnitsAcross + down) * kUnitsAcross + across;
+}
+
+// How hard the encoder searches; from 1 to 9.
+struct BlockEffort {
+    explicit BlockEffort(int effort);
+    int surveyed;      // modes of a block that the survey leaves
+    int tried;         // of them, in full
+    int rough;         // tried by the survey itself
+    int slack;         // per cent by which a partition may look worse than the best
+    int matching;      // templates are tried where so many times the difference is a step a sample
+};
+
+template <class Sample>
+class BlockSurvey {
+public:
+    static constexpr int kMostModes = 12;
+
+    // `source` has the size of the picture; `trees` is null without dictionary.
+    BlockSurvey(const Sample* source, int height, int width, Depth<Sample> depth,
+                const BlockTools& tools, const BlockEffort& effort, BlockTreeSearch* trees);
+
+    void look(int row, int column, const BlockCosts& costs, ThreadTeam& team);
+
+    // Promising modes of a block, as bits.
+    uint64_t modes(const BlockPlace& block) const { return at(block).modes; }
+    bool templates(const BlockPlace& block) const { return at(block).templates; }
+    // The tree of a block that may be worthwhile, or null.
+    const FoundTree* tree(const BlockPlace& block) const {
+        const FoundTree& found = found_[place_number(block, row_, column_)];
+        return found.nodes.empty() ? nullptr : &found;
+    }
+    // Whether predicting a block that is not split may be cheaper than its tree.
+    bool may_be_predicted(const BlockPlace& block) const {
+        const Seen& seen = at(block);
+        return seen.predicted <= worthwhile_cost(seen.whole(), effort_.slack);
+    }
+    // Whether a block may be whole (bit 0), or split by columns or rows (bits 1, 2).
+    int worthwhile(const BlockPlace& block) const;
+
+private:
+    struct Seen {
+        uint64_t modes;
+        int64_t predicted, tree;  // cost as one block: predicted, and a tree
+        int64_t least;            // cost with the best splits
+        bool templates;           // whether it or a part of it may be predicted by templates
+        int64_t whole() const { return predicted < tree ? predicted : tree; }
+    };
+
+    Seen& at(const BlockPlace& block) { return seen_[place_number(block, row_, column_)]; }
+    const Seen& at(const BlockPlace& block) const {
+        return seen_[place_number(block, row_, column_)];
+    }
+    Decoded decoded_before(const BlockPlace& block) const;
+    int64_t split_cost(const BlockPlace& block, int split) const;
+    void look_at(const BlockPlace& block, const BlockCosts& costs);
+    template <class Work>
+    void for_blocks(int a, int b, const Work& work);
+    // Calls work(block) for each block of the fragment, the parts of a block before it.
+    template <class Work>
+    void for_parts_first(const Work& work);
+    void weigh_splits();
+    void look_for_trees(const BlockCosts& costs);
+    void coarsen();
+    References<Sample> references(const BlockPlace& block) const;
+
+    // The source as a coder of this step might leave it: what blocks are predicted from.
+    BlockPicture<Sample> coarse_;
+    const Sample* source_;
+    const BlockTools tools_;
+    const BlockEffort effort_;
+    BlockTreeSearch* trees_;
+    int row_ = 0, column_ = 0;
+    std::vector<Seen> seen_;
+    std::vector<FoundTree> found_;  // as seen_; without nodes where there is none
+};
+
+}  // namespace mmp

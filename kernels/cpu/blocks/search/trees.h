@@ -1,0 +1,61 @@
+// The encoder's search for trees among predicted blocks: the cheapest tree of each block.
+#pragma once
+
+#include <stdint.h>
+
+#include <vector>
+
+#include "cpu/blocks/trees.h"
+
+namespace mmp {
+
+struct FoundTree {
+    int64_t cost;  // D + lambda R of its flags and indices
+    std::vector<Node> nodes;
+};
+
+class BlockTreeSearch {
+public:
+    // `source` has the size of the picture.
+    BlockTreeSearch(const uint8_t* source, int height, int width, BlockTrees& trees,
+                    const RateOptions& options, const SearchKernel& kernel, ThreadTeam& team);
+    ~BlockTreeSearch() { trees.search = nullptr; }
+
+    BlockTrees& trees;
+
+    // Takes over what the models have learnt. Call before each fragment.
+    void start() { costs_.refresh(); }
+    // Wants the tree of a block of the next area to be found if it costs less than the bound.
+    void want(const BlockPlace& block, int64_t bound) { wanted_.push_back({block, bound}); }
+    // Finds the trees of the blocks that are wanted, which are of one area. Calls
+    // found(block, tree) for each.
+    template <class Found>
+    void find(const Found& found) {
+        if (wanted_.empty()) return;
+        search_area();
+        for (const auto& [block, bound] : wanted_) {
+            const auto [scale, k, l] = BlockSegment(block);
+            FoundTree tree{search_.cost(scale, k, l), {}};
+            if (tree.cost >= bound) continue;
+            search_.collect(scale, k, l, tree.nodes);
+            found(block, tree);
+        }
+        wanted_.clear();
+    }
+
+private:
+    struct Wanted {
+        BlockPlace block;
+        int64_t bound;
+    };
+
+    void search_area();
+
+    const uint8_t* source_;
+    const int height_, width_;
+    Costs costs_;
+    FragmentSearch search_;
+    std::vector<Wanted> wanted_;
+};
+
+}  // namespace mmp

@@ -1,0 +1,91 @@
+#include "cpu/blocks/search/trial.h"
+
+#include <algorithm>
+
+namespace mmp {
+
+int32_t root_of(int64_t lambda_fixed) {
+    int32_t root = 0;
+    for (int32_t bit = 1 << 18; bit; bit >>= 1)
+        if (int64_t{root + bit} * (root + bit) <= lambda_fixed) root += bit;
+    return std::max(root, 1);
+}
+
+template <class Sample>
+void take_block(const Sample* plane, int width, const BlockPlace& block, Sample* out) {
+    for (int i = 0; i < block.height(); ++i)
+        std::copy_n(plane + size_t(block.row + i) * width + block.column, block.width(),
+                    out + i * block.width());
+}
+
+template <class Sample>
+void Trial<Sample>::try_bare(const BlockPlace& block, const Sample* source,
+                             const Sample* prediction, int mode, int64_t total,
+                             const BlockCosts& costs) {
+    const int area = block.height() * block.width();
+    total += costs.of_squares(squared_difference(source, prediction, area));
+    if (total >= cost) return;
+    cost = total;
+    node = {kWhole, uint8_t(mode), kBare, 0, 0, 0};
+    std::copy_n(prediction, area, samples);
+}
+
+template <class Sample>
+void Trial<Sample>::try_residual(const BlockPlace& block, const Sample* source,
+                                 const Sample* prediction, int mode, int64_t given, int32_t step,
+                                 Depth<Sample> depth, const BlockCosts& costs) {
+    if (given >= cost) return;
+    const int a = block.a, b = block.b, area = block.height() * block.width();
+    int16_t residual[kMaxBlockArea], coefficients[kMaxCoded], tried[kMaxCoded];
+    Sample rebuilt[kMaxBlockArea];
+    subtract(source, prediction, area, depth, residual);
+    const bool types = sine_allowed(a, b);
+    for (int type = kCosine; type <= (types ? kSine : kCosine); ++type) {
+        transform_forward(residual, a, b, type, seen_bits(depth), coefficients);
+        const int last = choose_levels<LevelCost<Sample>>(coefficients, a, b, step, costs, tried);
+        if (last < 0) continue;
+        int64_t total = given + cost_of_levels(tried, a, b, last, costs);
+        if (types) total += costs.bit[type_model(a, b, family_of(mode))][type];
+        if (total >= cost) continue;
+        rebuild(block, type, tried, step, prediction, depth, rebuilt);
+        total += costs.of_squares(squared_difference(source, rebuilt, area));
+        if (total >= cost) continue;
+        cost = total;
+        node = {kWhole, uint8_t(mode), kTransformed, uint8_t(type), 0, 0};
+        std::copy_n(rebuilt, area, samples);
+        std::copy_n(tried, scan_of(a, b).count, levels);
+    }
+}
+
+template <class Sample>
+int64_t rough_cost(const BlockPlace& block, const Sample* source, const Sample* prediction,
+                   int32_t step, Depth<Sample> depth, const BlockCosts& costs) {
+    const int a = block.a, b = block.b, area = block.height() * block.width();
+    const int32_t* kind_costs = costs.bit[kind_model(a, b, 1)];
+    int16_t residual[kMaxBlockArea], coefficients[kMaxCoded], levels[kMaxCoded];
+    subtract(source, prediction, area, depth, residual);
+    const int64_t energy = costs.of_squares(squared_difference(source, prediction, area));
+    const int64_t bare = kind_costs[kBare] + energy;
+    transform_forward(residual, a, b, kCosine, seen_bits(depth), coefficients);
+    const int last = choose_levels<LevelCost<Sample>>(coefficients, a, b, step, costs, levels);
+    if (last < 0) return bare;
+    int64_t kept = 0;  // energy that the levels take away, in 1/64
+    for (int i = 0; i < scan_of(a, b).count; ++i) {
+        const int64_t rest = coefficients[i] - dequantised(levels[i], step);
+        kept += int64_t{coefficients[i]} * coefficients[i] - rest * rest;
+    }
+    // The basis is not quite orthonormal, so more may seem taken away than there was.
+    const int64_t left = std::max<int64_t>(0, energy - (kept << 2 * costs.finer >> 2));
+    return std::min(
+        bare, kind_costs[kTransformed] + cost_of_levels(levels, a, b, last, costs) + left);
+}
+
+#define MMP_INSTANTIATE(Sample)                                                                    \
+    template void take_block(const Sample*, int, const BlockPlace&, Sample*);                      \
+    template struct Trial<Sample>;                                                                 \
+    template int64_t rough_cost(const BlockPlace&, const Sample*, const Sample*, int32_t,          \
+                                Depth<Sample>, const BlockCosts&);
+MMP_INSTANTIATE(uint8_t)
+MMP_INSTANTIATE(uint16_t)
+
+}  // namespace mmp

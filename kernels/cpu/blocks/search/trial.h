@@ -1,0 +1,38 @@
+// What coding a block in one way would come to.
+#pragma once
+
+#include <stdint.h>
+
+#include "cpu/blocks/coder.h"
+
+namespace mmp {
+
+// sqrt(lambda) in 1/256: what weighs bits against sums of absolute differences.
+int32_t root_of(int64_t lambda_fixed);
+
+// The samples of a block of a plane of this width, row by row.
+template <class Sample>
+void take_block(const Sample* plane, int width, const BlockPlace& block, Sample* out);
+
+template <class Sample>
+struct Trial {
+    int64_t cost = kNever;
+    BlockNode node;
+    Sample samples[kMaxBlockArea];
+    int16_t levels[kMaxCoded];
+
+    // Take the prediction alone, or with a residual, if that costs less; `cost` is that of the
+    // split, the mode and the kind.
+    void try_bare(const BlockPlace& block, const Sample* source, const Sample* prediction,
+                  int mode, int64_t cost, const BlockCosts& costs);
+    void try_residual(const BlockPlace& block, const Sample* source, const Sample* prediction,
+                      int mode, int64_t cost, int32_t step, Depth<Sample> depth,
+                      const BlockCosts& costs);
+};
+
+// Least cost of a prediction with or without residual, with cosines and without its rounding.
+template <class Sample>
+int64_t rough_cost(const BlockPlace& block, const Sample* source, const Sample* prediction,
+                   int32_t step, Depth<Sample> depth, const BlockCosts& costs);
+
+}  // namespace mmp

@@ -1,0 +1,178 @@
+#include "cpu/blocks/templates.h"
+
+#include <algorithm>
+
+#include "cpu/runtime/simd.h"
+
+namespace mmp {
+
+namespace {
+
+constexpr int kLanes = sizeof(Words16);  // places side by side that are compared at once
+typedef uint32_t Sums __attribute__((vector_size(sizeof(Words16))));
+typedef int32_t Signed __attribute__((vector_size(sizeof(Words16))));  // quicker to compare
+
+static_assert(BlockPicture<uint8_t>::kReadBeyond >= kLanes - 1);
+
+// First row and column of a place.
+int first_of(int at, int reach) { return std::max(kTemplateWidth, at - reach); }
+
+// A template's samples, its rows above the block one after the other, then the pairs left of it.
+struct Template {
+    int height, width;
+    ptrdiff_t stride;
+    uint16_t above[kTemplateWidth * (kMaxSide + kTemplateWidth)];
+    uint16_t left[kTemplateWidth * kMaxSide];
+
+    Template(const uint8_t* block, ptrdiff_t stride, int height, int width)
+        : height(height), width(width), stride(stride) {
+        uint16_t* out = above;
+        for (int i = -kTemplateWidth; i < 0; ++i)
+            out = std::copy_n(block + i * stride - kTemplateWidth, width + kTemplateWidth, out);
+        out = left;
+        for (int i = 0; i < height; ++i)
+            out = std::copy_n(block + i * stride - kTemplateWidth, kTemplateWidth, out);
+    }
+};
+
+// Sums of squared differences. A square fills 16 bits, and two share a lane: what both add up to is
+// `all`, less what the upper one adds, `high`.
+struct Squares {
+    Sums all[2] = {}, high[2] = {};  // of even and of odd places
+
+    MMP_INLINE void add(const uint8_t* samples, const uint16_t* wanted, int count) {
+        for (int k = 0; k < count; ++k) {
+            Words16 pairs;
+            __builtin_memcpy(&pairs, samples + k, sizeof pairs);
+            const Words16 differences[2] = {(pairs & 255) - wanted[k], (pairs >> 8) - wanted[k]};
+            for (int odd = 0; odd < 2; ++odd) {
+                const Words16 squares = differences[odd] * differences[odd];
+                all[odd] += Sums(squares);
+                high[odd] += Sums(squares) >> 16;
+            }
+        }
+    }
+    // Calls visit(which, sums) for each fourth place from `which` on.
+    template <class Visit>
+    MMP_INLINE void each(const Visit& visit) const {
+        for (int odd = 0; odd < 2; ++odd) {
+            visit(odd, Signed(all[odd] - (high[odd] << 16)));
+            visit(odd + 2, Signed(high[odd]));
+        }
+    }
+    MMP_INLINE bool any_below(int32_t limit) const {
+        Signed below = {};
+        each([&](int, const Signed& sums) { below |= sums < limit; });
+        uint64_t parts[4];
+        __builtin_memcpy(parts, &below, sizeof parts);
+        return (parts[0] | parts[1] | parts[2] | parts[3]) != 0;
+    }
+    MMP_INLINE void store(int32_t* out) const {
+        each([&](int which, const Signed& sums) {
+            for (int j = 0; j < kLanes / 4; ++j) out[4 * j + which] = sums[j];
+        });
+    }
+};
+
+// Compares the places from this one on; false if all have the limit or more.
+MMP_SIMD_LEVELS bool compare(const Template& t, const uint8_t* place, int32_t limit,
+                             int32_t* sums) {
+    Squares squares;
+    const int across = t.width + kTemplateWidth;
+    for (int i = kTemplateWidth; i-- > 0;) {
+        squares.add(place + (i - kTemplateWidth) * t.stride - kTemplateWidth,
+                    t.above + i * across, across);
+        if (!squares.any_below(limit)) return false;
+    }
+    for (int i = 0; i < t.height; ++i)
+        squares.add(place + i * t.stride - kTemplateWidth, t.left + i * kTemplateWidth,
+                    kTemplateWidth);
+    if (!squares.any_below(limit)) return false;
+    squares.store(sums);
+    return true;
+}
+
+// The best places so far, the first of equals before the others.
+struct Best {
+    const int most;
+    const int32_t slack;
+    int count = 0;
+    int32_t sums[kMostTemplates];
+    ptrdiff_t places[kMostTemplates];  // how far from the block
+
+    Best(int most, const BlockPlace& block)
+        : most(most), slack(kTemplateSlack * (block.height() + block.width())) {}
+
+    // Sums from this on are of no use.
+    int32_t limit() const {
+        if (!count) return INT32_MAX;
+        const int32_t beyond = 2 * sums[0] + slack + 1;
+        return count < most ? beyond : std::min(beyond, sums[count - 1]);
+    }
+    void take(int32_t sum, ptrdiff_t place) {
+        if (sum >= limit()) return;
+        count = std::min(count + 1, most);
+        int at = count - 1;
+        for (; at > 0 && sums[at - 1] > sum; --at)
+            sums[at] = sums[at - 1], places[at] = places[at - 1];
+        sums[at] = sum, places[at] = place;
+    }
+    void drop_far() {
+        while (sums[count - 1] > 2 * sums[0] + slack) --count;
+    }
+};
+
+template <class Sample>
+MMP_SIMD_LEVELS void average(const Best& best, const Sample* block, ptrdiff_t stride, int height,
+                             int width, Sample* out) {
+    const int round = best.count / 2;
+    for (int i = 0; i < height; ++i) {
+        std::make_unsigned_t<Wide<Sample>> sums[kMaxSide] = {};
+        for (int k = 0; k < best.count; ++k)
+            for (int j = 0; j < width; ++j) sums[j] += block[best.places[k] + i * stride + j];
+        for (int j = 0; j < width; ++j)
+            out[i * width + j] = Sample((sums[j] + round) / best.count);
+    }
+}
+
+}  // namespace
+
+bool templates_allowed(const BlockPlace& block, const Decoded& decoded) {
+    if (std::min(block.row, block.column) < kTemplateWidth) return false;
+    return decoded(first_of(block.row, kTemplateRows) + block.height() - 1,
+                   first_of(block.column, kTemplateColumns) + block.width() - 1);
+}
+
+template <class Sample>
+void predict_templates(const BlockPicture<Sample>& picture, const BlockPlace& block, int most,
+                       const Decoded& decoded, Sample* out) {
+    const int height = block.height(), width = block.width();
+    const ptrdiff_t stride = picture.stride();
+    const uint8_t* own = picture.bytes(block.row, block.column);
+    const Template wanted(own, stride, height, width);
+    Best best(most, block);
+    const int first = first_of(block.column, kTemplateColumns);
+    // Of the last row of the places, so much is decoded.
+    int end = std::min(block.column + kTemplateColumns + width, picture.width);
+    for (int row = first_of(block.row, kTemplateRows);; ++row) {
+        while (end > first && !decoded(row + height - 1, end - 1)) end -= kUnit;
+        const int count = std::min(end - width + 1, block.column + kTemplateColumns) - first;
+        if (count <= 0) break;
+        for (int j = 0; j < count; j += kLanes) {
+            const uint8_t* place = picture.bytes(row, first + j);
+            int32_t sums[kLanes];
+            if (!compare(wanted, place, best.limit(), sums)) continue;
+            for (int k = 0; k < std::min(kLanes, count - j); ++k)
+                best.take(sums[k], place + k - own);
+        }
+    }
+    best.drop_far();
+    average(best, picture.at(block.row, block.column), stride, height, width, out);
+}
+
+template void predict_templates(const BlockPicture<uint8_t>&, const BlockPlace&, int,
+                                const Decoded&, uint8_t*);
+template void predict_templates(const BlockPicture<uint16_t>&, const BlockPlace&, int,
+                                const Decoded&, uint16_t*);
+
+}  // namespace mmp

@@ -1,0 +1,68 @@
+// Trees among predicted blocks: coding them either way, and what the dictionaries learn.
+// Source: section "Trees among blocks" of docs/format.md.
+#pragma once
+
+#include <stdint.h>
+
+#include <array>
+#include <vector>
+
+#include "cpu/blocks/picture.h"
+#include "cpu/trees/search/fragment.h"
+#include "cpu/runtime/thread_team.h"
+
+namespace mmp {
+
+// Row or column where the 16x16 area of a block begins.
+inline int area_start(int place) { return place & ~(kFragmentSize - 1); }
+
+// A block of at most 16x16 samples as a segment of its area.
+struct BlockSegment {
+    explicit BlockSegment(const BlockPlace& block)
+        : scale(scale_number(kMaxTreeLog2 - block.a, kMaxTreeLog2 - block.b)),
+          k((block.row - area_start(block.row)) >> block.a),
+          l((block.column - area_start(block.column)) >> block.b) {}
+    int scale, k, l;
+};
+
+class BlockTrees {
+public:
+    // The plane's padding is that of blocks.
+    BlockTrees(Plane plane, const Tools& tools, int fragment_log2, ThreadTeam& team);
+
+    // Models and dictionaries. Its samples lag behind: they are taken over before it learns.
+    Picture picture;
+    // Is told what becomes of the dictionaries; null where none is searched.
+    FragmentSearch* search = nullptr;
+
+    // Whether a block may be a tree.
+    bool allowed(const BlockPlace& block) const {
+        return block.a <= kMaxTreeLog2 && block.b <= kMaxTreeLog2 &&
+               scale_reachable(BlockSegment(block).scale, picture.tools.partition);
+    }
+    // The area of a block, with the leaves around the fragment.
+    Fragment area_of(const BlockPlace& block) const {
+        return picture.fragment(area_start(block.row), area_start(block.column),
+                                1 << fragment_log2_);
+    }
+
+    void encode(RangeEncoder& coder, const BlockPlace& block, const std::vector<Node>& nodes);
+    void decode(RangeDecoder& coder, const BlockPlace& block, std::vector<Node>& nodes);
+    // The samples of a block that is this tree, row by row.
+    void build(const BlockPlace& block, const std::vector<Node>& nodes, uint8_t* out) const;
+
+    // Note the next block of the fragment, which is a tree or, without nodes, is predicted.
+    void mark(const BlockPlace& block, int height, int width, const std::vector<Node>& nodes);
+    // Learn from the fragment that begins here, which `decoded` holds.
+    void learn(int row, int column, const BlockPicture<uint8_t>& decoded);
+
+private:
+    static constexpr int kAreasAcross = kMaxSide >> kFragmentLog2;
+
+    const int fragment_log2_;
+    ThreadTeam& team_;
+    // Of the trees in each area of the fragment.
+    std::array<std::vector<Node>, kAreasAcross * kAreasAcross> nodes_;
+};
+
+}  // namespace mmp

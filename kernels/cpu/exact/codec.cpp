@@ -1,0 +1,170 @@
+#include "cpu/exact/codec.h"
+
+#include <memory>
+
+#include "shared/blocks/models.h"
+#include "shared/entropy/rate.h"
+#include "cpu/exact/plane_coder.h"
+#include "cpu/entropy/range_coder.h"
+
+namespace mmp {
+
+namespace {
+
+constexpr int kStrip = 16;  // rows after which progress is told; it counts 16x16 fragments
+constexpr uint32_t kTotal = 1 << 16;
+
+// Counts the probabilities of what was coded; their logarithms are taken once, at the end.
+class CodeLength {
+public:
+    CodeLength() : counts_(kTotal) {}
+    void add(uint32_t probability) { ++counts_[probability]; }
+    int64_t rate() const {
+        int64_t sum = 0;
+        for (uint32_t p = 1; p < kTotal; ++p)
+            if (counts_[p]) sum += counts_[p] * (log2_rate(kTotal) - log2_rate(p));
+        return sum;
+    }
+
+private:
+    std::vector<int64_t> counts_;
+};
+
+struct ExactWriter {
+    static constexpr bool kWrites = true;
+    RangeEncoder coder;
+    CodeLength map, residual;
+
+    int bit(uint32_t one, int bit, CodeLength& length) {
+        const uint32_t probability = bit ? one : kTotal - one;
+        coder.encode(bit ? kTotal - one : 0, probability, kTotal);
+        length.add(probability);
+        return bit;
+    }
+    int mixed(MixedBits& bits, int decision, int value) {
+        return bits.learn(decision, bit(bits.predict(decision), value, residual));
+    }
+};
+
+struct ExactReader {
+    static constexpr bool kWrites = false;
+    RangeDecoder coder;
+    CodeLength map, residual;
+
+    int bit(uint32_t one, int, CodeLength& length) {
+        const int bit = coder.target(kTotal) >= kTotal - one;
+        const uint32_t probability = bit ? one : kTotal - one;
+        coder.consume(bit ? kTotal - one : 0, probability);
+        length.add(probability);
+        return bit;
+    }
+    int mixed(MixedBits& bits, int decision, int) {
+        return bits.learn(decision, bit(bits.predict(decision), 0, residual));
+    }
+};
+
+// The values that occur in a plane, if naming them pays, else all that may.
+template <class Coder>
+std::vector<uint16_t> code_values(Coder& coder, const uint16_t* samples, const ExactShape& shape) {
+    const int values = 1 << shape.depth;
+    std::vector<uint8_t> used(values);
+    bool pays = false;
+    if constexpr (Coder::kWrites) {
+        for (int64_t i = 0; i < shape.plane_size(); ++i) used[samples[i]] = 1;
+        const int64_t count = std::count(used.begin(), used.end(), 1);
+        pays = 4 * count < 3 * values && values < 4 * shape.plane_size();
+    }
+    const bool named = coder.bit(kTotal / 2, pays, coder.map);
+    BitModel models[2];
+    std::vector<uint16_t> found;
+    int last = 0;
+    for (int value = 0; value < values; ++value) {
+        if (named) {
+            const int bit = coder.bit(models[last].one, used[value], coder.map);
+            models[last].count(bit);
+            last = bit;
+        }
+        if (!named || last) found.push_back(uint16_t(value));
+    }
+    if (found.empty()) throw CorruptPayload("no value occurs", "Exact samples");
+    return found;
+}
+
+template <class Sum, class Coder, class Report>
+void code_rows(const std::vector<ExactPlane*>& planes, Coder& coder, const Report& report) {
+    const auto one = std::make_unique<PlaneCoder<Coder, Sum>>(planes, coder);
+    for (int row = 0; row < planes.back()->height(); ++row) {
+        report(row);
+        one->code_row(row);
+    }
+}
+
+template <class Coder>
+void code_plane(const std::vector<ExactPlane*>& planes, int count, Coder& coder, int depth,
+                const Progress& progress, int64_t total) {
+    const int64_t across = (planes.back()->width() + kStrip - 1) / kStrip;
+    const int64_t before = total * (int64_t(planes.size()) - 1);
+    const auto report = [&](int row) {
+        if (row % kStrip == 0) progress(before + row / kStrip * across, total * count);
+    };
+    if (planes.back()->most == 0) {
+        report(0);
+    } else if (depth <= 8) {
+        code_rows<int32_t>(planes, coder, report);
+    } else {
+        code_rows<int64_t>(planes, coder, report);
+    }
+}
+
+// Calls exchange(plane, number, values) before a plane is written and after it is read.
+template <class Coder, class Exchange>
+void code_planes(Coder& coder, const uint16_t* given, const ExactShape& shape,
+                 const Progress& progress, ExactRates& rates, const Exchange& exchange) {
+    std::vector<std::unique_ptr<ExactPlane>> owned;
+    std::vector<ExactPlane*> planes;
+    const auto fragments = [](int side) { return int64_t{(side + kStrip - 1) / kStrip}; };
+    const int64_t total = fragments(shape.height) * fragments(shape.width);  // of a plane
+    for (int number = 0; number < shape.planes; ++number) {
+        const auto values = code_values(coder, given + number * shape.plane_size(), shape);
+        owned.push_back(
+            std::make_unique<ExactPlane>(shape.height, shape.width, int(values.size()) - 1));
+        planes.push_back(owned.back().get());
+        if (Coder::kWrites) exchange(*planes.back(), number, values);
+        code_plane(planes, shape.planes, coder, shape.depth, progress, total);
+        if (!Coder::kWrites) exchange(*planes.back(), number, values);
+    }
+    progress(total * shape.planes, total * shape.planes);
+    rates = {coder.map.rate(), coder.residual.rate()};
+}
+
+}  // namespace
+
+std::vector<uint8_t> encode_exact(const uint16_t* samples, const ExactShape& shape,
+                                  const Progress& progress, ExactRates& rates) {
+    ExactWriter writer;
+    std::vector<int32_t> number_of(size_t{1} << shape.depth);
+    code_planes(writer, samples, shape, progress, rates,
+                [&](ExactPlane& plane, int number, const std::vector<uint16_t>& values) {
+                    for (size_t i = 0; i < values.size(); ++i) number_of[values[i]] = int32_t(i);
+                    const uint16_t* next = samples + number * shape.plane_size();
+                    for (int row = 0; row < shape.height; ++row)
+                        for (int column = 0; column < shape.width; ++column)
+                            *plane.sample(row, column) = number_of[*next++];
+                });
+    return writer.coder.finish();
+}
+
+void decode_exact(const uint8_t* payload, size_t size, const ExactShape& shape, uint16_t* samples,
+                  const Progress& progress, ExactRates& rates) {
+    ExactReader reader{RangeDecoder(payload, size), {}, {}};
+    code_planes(reader, samples, shape, progress, rates,
+                [&](ExactPlane& plane, int number, const std::vector<uint16_t>& values) {
+                    uint16_t* next = samples + number * shape.plane_size();
+                    for (int row = 0; row < shape.height; ++row)
+                        for (int column = 0; column < shape.width; ++column)
+                            *next++ = values[*plane.sample(row, column)];
+                });
+    reader.coder.finish();
+}
+
+}  // namespace mmp

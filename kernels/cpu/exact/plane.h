@@ -1,0 +1,58 @@
+// A plane of samples that are predicted one by one, with margins, so that all have neighbours.
+// Source: section "Exact samples" of docs/format.md.
+#pragma once
+
+#include <stdint.h>
+
+#include <algorithm>
+
+#include "cpu/runtime/zeroed.h"
+
+namespace mmp {
+
+class ExactPlane {
+public:
+    static constexpr int kAbove = 2, kBeside = 3, kBelow = 1;
+
+    ExactPlane(int height, int width, int most)
+        : most(most),
+          height_(height),
+          width_(width),
+          stride_(width + 2 * kBeside),
+          samples_(zeroed<int32_t>(size_t(height + kAbove + kBelow) * stride_)),
+          errors_(zeroed<int32_t>(size_t(height + kAbove + kBelow) * stride_)) {
+        std::fill_n(samples_.get(), kAbove * stride_ + kBeside, (most + 1) >> 1);
+    }
+
+    void begin_row(int row) {
+        if (row) std::fill(sample(row, -kBeside), sample(row, 0), *sample(row - 1, 0));
+    }
+    void end_row(int row) {
+        int32_t* end = sample(row, width_);
+        std::fill(end, end + kBeside, end[-1]);
+        if (row == height_ - 1)
+            std::copy(sample(row, -kBeside), end + kBeside, sample(row + 1, -kBeside));
+    }
+
+    int32_t* sample(int row, int column) { return &samples_[place(row, column)]; }
+    const int32_t* sample(int row, int column) const { return &samples_[place(row, column)]; }
+    // How far it was from what was fitted.
+    int32_t* error(int row, int column) { return &errors_[place(row, column)]; }
+    const int32_t* error(int row, int column) const { return &errors_[place(row, column)]; }
+
+    int height() const { return height_; }
+    int width() const { return width_; }
+    int stride() const { return stride_; }
+
+    const int most;  // largest sample
+
+private:
+    size_t place(int row, int column) const {
+        return size_t(row + kAbove) * stride_ + column + kBeside;
+    }
+
+    int height_, width_, stride_;
+    Zeroed<int32_t> samples_, errors_;
+};
+
+}  // namespace mmp

@@ -1,0 +1,243 @@
+// Coding the samples of a plane one by one, either way.
+// Source: section "Exact samples" of docs/format.md.
+#pragma once
+
+#include <stdint.h>
+
+#include <algorithm>
+#include <bit>
+#include <string>
+#include <vector>
+
+#include "cpu/runtime/errors.h"
+#include "cpu/exact/plane.h"
+#include "cpu/exact/prediction.h"
+#include "cpu/entropy/mixed_bits.h"
+
+namespace mmp {
+
+constexpr int kOwnPlaces[10][2] = {{0, -1}, {-1, 0}, {-1, -1}, {-1, 1},  {0, -2},
+                                   {-2, 0}, {-1, -2}, {-1, 2}, {-2, -1}, {-2, 1}};
+constexpr int kOtherPlaces[6][2] = {{0, 0}, {0, -1}, {-1, 0}, {0, 1}, {-1, -1}, {1, 0}};
+// Regressors in the plane and in each of those before it, with none, one and two of them.
+constexpr int kRegressors[3][2] = {{10, 0}, {8, 6}, {6, 4}};
+constexpr int kMostActivity = 31;
+constexpr int kFarthestSeen = 500, kSeenContexts = 1024, kMostSeen = 4;
+constexpr int kHashBits = 18;
+
+// A mean that follows what it sees, in 1/16 of its unit.
+struct Bias {
+    int32_t mean = 0, uses = 0;
+
+    void learn(int32_t error) {
+        mean += int32_t((int64_t{16 * error - mean} * kMix.rate[uses]) >> 16);
+        if (uses < 64) ++uses;
+    }
+};
+
+// What came where the samples around were the same.
+struct Seen {
+    uint16_t check = 0, uses = 0;
+    int32_t value = 0;
+
+    void learn(int32_t sample) {
+        if (uses && value == sample) {
+            uses = std::min<uint16_t>(uses + 1, 255);
+        } else if ((uses >>= 1) == 0) {
+            uses = 1, value = sample;
+        }
+    }
+};
+
+inline int bit_length(uint32_t value) { return 32 - std::countl_zero(value); }
+
+inline int signed_class(int value) {
+    const int size = std::abs(value);
+    const int own = (size >= 1) + (size >= 3) + (size >= 8) + (size >= 20);
+    return value < 0 ? 4 - own : 4 + own;
+}
+
+inline int activity_class(int activity) {
+    if (activity < 4) return activity;
+    const int length = bit_length(activity);
+    return std::min(kMostActivity, 2 * (length - 1) + (activity >> (length - 2) & 1));
+}
+
+inline int length_class(int value) { return std::min(15, bit_length(std::abs(value))); }
+
+// Sum is int32_t where samples have eight bits at most.
+template <class Coder, class Sum>
+class PlaneCoder {
+public:
+    // The planes before it and it; the last two of those before count.
+    PlaneCoder(const std::vector<ExactPlane*>& planes, Coder& coder)
+        : plane_(*planes.back()),
+          beside_(std::min<int>(int(planes.size()) - 1, 2)),
+          before_{beside_ > 0 ? planes[planes.size() - 2] : nullptr,
+                  beside_ > 1 ? planes[planes.size() - 3] : nullptr},
+          bits_(bit_length(plane_.most)),
+          own_(kRegressors[beside_][0]),
+          other_(kRegressors[beside_][1]),
+          sums_(plane_.width(), own_ + beside_ * other_),
+          mixed_(kLength + 10 * bits_ + 16,
+                 {32, 4096, 9 * 32, 64 * 8, 729, 256 * 8, 81 * 32, 1 + kMostSeen * kSeenContexts}),
+          seen_(size_t{1} << kHashBits),
+          coder_(coder) {}
+
+    void code_row(int row) {
+        plane_.begin_row(row);
+        sums_.begin_row(row);
+        for (int column = 0; column < plane_.width(); ++column) code_sample(row, column);
+        plane_.end_row(row);
+    }
+
+private:
+    enum Decision { kZero, kNegative, kLength };
+
+    void code_sample(int row, int column) {
+        int32_t* here = plane_.sample(row, column);
+        int32_t regressors[kMostRegressors];
+        const int level = find_regressors(row, column, regressors);
+        const int limit = plane_.most << kFractionBits;
+        const int fitted =
+            std::clamp((level << kFractionBits) + drift(column, regressors), 0, limit);
+
+        const int stride = plane_.stride();
+        const int around[6] = {here[-1],          here[-stride], here[-stride - 1],
+                               here[-stride + 1], here[-2],      here[-2 * stride]};
+        const auto [w, n, nw, ne, ww, nn] = around;
+        const int median = std::max(std::min(w, n), std::min(std::max(w, n), w + n - nw));
+        const int32_t* e = plane_.error(row, column);
+        const int ew = e[-1], en = e[-stride], ene = e[-stride + 1];
+        int others[2] = {};
+        for (int k = 0; k < beside_; ++k) others[k] = *before_[k]->error(row, column);
+        int activity = 2 * (std::abs(ew) + std::abs(en)) + std::abs(e[-stride - 1]) +
+                       std::abs(ene) + std::abs(e[-2]) + std::abs(e[-2 * stride]);
+        if (beside_)
+            activity =
+                (3 * activity + 8 / beside_ * (std::abs(others[0]) + std::abs(others[1]))) >> 2;
+        const int active = activity_class(activity);
+        int texture = 0;
+        for (int i = 0; i < 6; ++i) texture |= ((around[i] << kFractionBits) > fitted) << i;
+        const int spread = 8 + 2 * activity;
+        const int skew = std::clamp(
+            16 + floor_quotient((median << kFractionBits) - fitted + spread / 2, spread), 0, 31);
+        Bias& by_texture = by_texture_[texture][active];
+        Bias& by_skew = by_skew_[skew][active];
+        const int mended =
+            std::clamp(fitted + ((by_texture.mean + by_skew.mean + 16) >> 5), 0, limit);
+        const int predicted = (mended + (1 << (kFractionBits - 1))) >> kFractionBits;
+        const int fraction = (mended & ((1 << kFractionBits) - 1)) >> 3;
+
+        Seen& seen = find_seen(row, column, around);
+        const int coarse = std::min(7, active / 3);
+        const int off = signed_class(median - predicted);
+        mixed_.select(
+            {active, (length_class(ew) * 16 + length_class(en)) * 16 + length_class(ene),
+             off * 32 + active, texture * 8 + coarse,
+             (signed_class(ew) * 9 + signed_class(en)) * 9 + signed_class(ene),
+             std::min(predicted >> std::max(0, bits_ - 8), 255) * 8 + coarse,
+             (beside_ ? signed_class(others[0]) * 9 + signed_class(others[1]) : fraction) * 32 +
+                 active,
+             match_context(seen, predicted)},
+            active, off * 3 + std::min(2, fraction / 3));
+        *here = code_residual(predicted, *here);
+
+        seen.learn(*here);
+        const int error = (*here << kFractionBits) - fitted;
+        by_texture.learn(error), by_skew.learn(error);
+        *plane_.error(row, column) = (error + (1 << (kFractionBits - 1))) >> kFractionBits;
+        sums_.add(column, regressors, *here - level);
+    }
+
+    // Gives the level of the plane around the sample, which they are without.
+    int find_regressors(int row, int column, int32_t* regressors) const {
+        const auto level_at = [&](const int32_t* here) {
+            int sum = 2;
+            for (int i = 0; i < 4; ++i)
+                sum += here[kOwnPlaces[i][0] * plane_.stride() + kOwnPlaces[i][1]];
+            return sum >> 2;
+        };
+        const int32_t* here = plane_.sample(row, column);
+        const int level = level_at(here);
+        for (int i = 0; i < own_; ++i)
+            *regressors++ = here[kOwnPlaces[i][0] * plane_.stride() + kOwnPlaces[i][1]] - level;
+        for (int k = 0; k < beside_; ++k) {
+            const int32_t* there = before_[k]->sample(row, column);
+            const int its_level = level_at(there);
+            for (int i = 0; i < other_; ++i)
+                *regressors++ =
+                    there[kOtherPlaces[i][0] * plane_.stride() + kOtherPlaces[i][1]] - its_level;
+        }
+        return level;
+    }
+
+    // How far from its level the sample is expected, in 1/64.
+    int drift(int column, const int32_t* regressors) {
+        const int count = own_ + beside_ * other_;
+        int32_t weights[kMostRegressors];
+        fit_weights(sums_.at(column), count, bits_, weights);
+        int64_t sum = 0;
+        for (int i = 0; i < count; ++i) sum += int64_t{weights[i]} * regressors[i];
+        constexpr int kDropped = kWeightBits - kFractionBits;
+        return int((sum + (1 << (kDropped - 1))) >> kDropped);
+    }
+
+    Seen& find_seen(int row, int column, const int (&around)[6]) {
+        uint32_t hash = 0;
+        for (const int value : around) hash = hash * 65599 + value;
+        if (beside_) hash = hash * 65599 + *before_[0]->sample(row, column);
+        hash *= 0x9E3779B1u;
+        Seen& seen = seen_[hash >> (32 - kHashBits)];
+        const uint16_t check = hash & ((1 << (32 - kHashBits)) - 1);
+        if (seen.check != check) seen = {check, 0, 0};
+        return seen;
+    }
+
+    static int match_context(const Seen& seen, int predicted) {
+        if (!seen.uses) return 0;
+        const int off = std::clamp(seen.value - predicted, -kFarthestSeen, kFarthestSeen);
+        return (std::min<int>(seen.uses, kMostSeen) - 1) * kSeenContexts + 2 + kFarthestSeen + off;
+    }
+
+    static int floor_quotient(int a, int b) { return a >= 0 ? a / b : -((b - 1 - a) / b); }
+
+    int code_residual(int predicted, int given) {
+        const auto code = [&](int decision, bool bit) {
+            return coder_.mixed(mixed_, decision, bit);
+        };
+        int residual = 0;
+        if constexpr (Coder::kWrites) residual = given - predicted;
+        if (!code(kZero, residual != 0)) return predicted;
+        const bool at_end = predicted == 0 || predicted == plane_.most;
+        const bool negative = at_end ? predicted == plane_.most : code(kNegative, residual < 0);
+        const int given_size = std::abs(residual), given_length = bit_length(given_size) - 1;
+        int length = 0;
+        while (length < bits_ - 1 && code(kLength + 2 * length + negative, length < given_length))
+            ++length;
+        int size = 1;
+        for (int i = length - 1; i >= 0; --i) {
+            const bool high = length - 1 - i < 3;
+            const int decision = high ? 8 * length + size : 8 * bits_ + std::min(i, 15);
+            size = 2 * size + code(kLength + 2 * bits_ + decision, given_size >> i & 1);
+        }
+        const int sample = negative ? predicted - size : predicted + size;
+        if (sample < 0 || sample > plane_.most)
+            throw CorruptPayload("sample is " + std::to_string(sample) + ", allowed is 0 to " +
+                                     std::to_string(plane_.most),
+                                 "Exact samples");
+        return sample;
+    }
+
+    ExactPlane& plane_;
+    const int beside_;  // planes before it that count
+    ExactPlane* const before_[2];
+    const int bits_, own_, other_;
+    FadedSums<Sum> sums_;
+    MixedBits mixed_;
+    Bias by_texture_[64][kMostActivity + 1], by_skew_[32][kMostActivity + 1];
+    std::vector<Seen> seen_;
+    Coder& coder_;
+};
+
+}  // namespace mmp

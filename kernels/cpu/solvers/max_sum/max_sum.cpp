@@ -1,0 +1,404 @@
+#include "cpu/solvers/max_sum/max_sum.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <deque>
+#include <limits>
+#include <mutex>
+#include <tuple>
+
+#include "cpu/runtime/simd.h"
+
+namespace mmp {
+
+namespace {
+
+constexpr int64_t kLowest = std::numeric_limits<int64_t>::min();
+constexpr int kTops = 4;  // that meet a panel of bottoms together
+
+// What equal sums are told apart by.
+auto key_of(const Strip& s, bool transposed) {
+    return transposed ? std::tuple{s.start, s.first, s.stop, s.last}
+                      : std::tuple{s.first, s.start, s.last, s.stop};
+}
+
+bool better(const Strip& a, const Strip& b, bool transposed) {
+    if (a.sum != b.sum) return a.sum > b.sum;
+    return key_of(a, transposed) < key_of(b, transposed);
+}
+
+typedef int32_t Lanes32 __attribute__((vector_size(64)));
+typedef int64_t Lanes64 __attribute__((vector_size(64)));
+
+template <class T>
+constexpr int kLanesOf = 64 / sizeof(T);
+
+// Running sums of the rows, so that a strip is the difference of two of them. They lie in panels of
+// as many rows as a vector has lanes, column after column, so that both are read from end to end.
+template <class T>
+class RunningSums {
+public:
+    static constexpr int64_t kPanel = kLanesOf<T>;
+
+    RunningSums(const int64_t* values, int64_t rows, int64_t columns)
+        : columns_(columns), sums_((rows / kPanel + 1) * kPanel * columns) {
+        std::vector<T> sum(columns);
+        for (int64_t row = 0; row < rows; ++row) {
+            T* out = &sums_[(row + 1) / kPanel * kPanel * columns + (row + 1) % kPanel];
+            for (int64_t column = 0; column < columns; ++column) {
+                sum[column] = static_cast<T>(sum[column] + values[row * columns + column]);
+                out[column * kPanel] = sum[column];
+            }
+        }
+    }
+
+    // The sums down to a row in the first column; the next column's lie kPanel further.
+    const T* down_to(int64_t row) const {
+        return &sums_[row / kPanel * kPanel * columns_ + row % kPanel];
+    }
+
+    void strip(int64_t first, int64_t last, std::vector<int64_t>& out) const {
+        const T *above = down_to(first), *below = down_to(last);
+        for (int64_t column = 0; column < columns_; ++column)
+            out[column] = int64_t{below[column * kPanel]} - above[column * kPanel];
+    }
+
+private:
+    int64_t columns_;
+    std::vector<T> sums_;
+};
+
+// Best sums of the strips from each of kTops rows to each row of a panel.
+template <class T, class Lanes>
+inline __attribute__((always_inline)) void best_of_strips(const T* const* tops, const T* bottoms,
+                                                          int64_t columns, T* out) {
+    constexpr int kLanes = kLanesOf<T>;
+    Lanes current[kTops], best[kTops];
+    for (int i = 0; i < kTops; ++i)
+        for (int lane = 0; lane < kLanes; ++lane) {
+            current[i][lane] = 0;
+            best[i][lane] = std::numeric_limits<T>::min();
+        }
+    for (int64_t column = 0; column < columns; ++column) {
+        Lanes sums;
+        __builtin_memcpy(&sums, bottoms + column * kLanes, sizeof sums);
+        for (int i = 0; i < kTops; ++i) {
+            const Lanes strip = sums - tops[i][column * kLanes];
+            current[i] = (current[i] > 0 ? current[i] : Lanes{}) + strip;
+            best[i] = best[i] > current[i] ? best[i] : current[i];
+        }
+    }
+    __builtin_memcpy(out, best, sizeof best);
+}
+
+// The same for one top, and intervals of limited lengths. The least running sum of a window of starts
+// is that of two pieces: the rest of the block of starts in which the window begins, and the block
+// in which it ends so far. `block` holds as many vectors as there are starts in a window.
+// Source: M. van Herk, "A fast algorithm for local minimum and maximum filters", 1992.
+template <class T, class Lanes>
+inline __attribute__((always_inline)) void best_of_limited(const T* top, const T* bottoms,
+                                                           int64_t columns, Lengths widths,
+                                                           Lanes* block, T* out) {
+    constexpr int kLanes = kLanesOf<T>;
+    const auto smaller = [](const Lanes& a, const Lanes& b) { return a < b ? a : b; };
+    const int64_t window = std::min(widths.most, columns) - widths.least + 1;
+    Lanes best, sum{}, start_sum{}, so_far{};
+    for (int lane = 0; lane < kLanes; ++lane) best[lane] = std::numeric_limits<T>::min();
+    const auto strip = [&](int64_t column) {
+        Lanes sums;
+        __builtin_memcpy(&sums, bottoms + column * kLanes, sizeof sums);
+        return sums - top[column * kLanes];
+    };
+    int64_t place = 0;  // of the start within its block
+    for (int64_t stop = 1; stop <= columns; ++stop) {
+        sum += strip(stop - 1);
+        const int64_t start = stop - widths.least;
+        if (start < 0) continue;
+        if (start > 0) start_sum += strip(start - 1);
+        so_far = place == 0 ? start_sum : smaller(so_far, start_sum);
+        block[place] = start_sum;
+        // Behind this place the block before is still there, as least sums up to its end.
+        const bool reaches_back = start >= window && place + 1 < window;
+        const Lanes least = reaches_back ? smaller(so_far, block[place + 1]) : so_far;
+        const Lanes gain = sum - least;
+        best = best > gain ? best : gain;
+        if (++place < window) continue;
+        for (int64_t i = window - 2; i >= 0; --i) block[i] = smaller(block[i], block[i + 1]);
+        place = 0;
+    }
+    __builtin_memcpy(out, &best, sizeof best);
+}
+
+MMP_SIMD_LEVELS void best_of_strips32(const int32_t* const* tops, const int32_t* bottoms,
+                                      int64_t columns, int32_t* out) {
+    best_of_strips<int32_t, Lanes32>(tops, bottoms, columns, out);
+}
+
+MMP_SIMD_LEVELS void best_of_strips64(const int64_t* const* tops, const int64_t* bottoms,
+                                      int64_t columns, int64_t* out) {
+    best_of_strips<int64_t, Lanes64>(tops, bottoms, columns, out);
+}
+
+MMP_SIMD_LEVELS void best_of_limited32(const int32_t* top, const int32_t* bottoms, int64_t columns,
+                                       Lengths widths, void* block, int32_t* out) {
+    best_of_limited<int32_t, Lanes32>(top, bottoms, columns, widths, static_cast<Lanes32*>(block),
+                                      out);
+}
+
+MMP_SIMD_LEVELS void best_of_limited64(const int64_t* top, const int64_t* bottoms, int64_t columns,
+                                       Lengths widths, void* block, int64_t* out) {
+    best_of_limited<int64_t, Lanes64>(top, bottoms, columns, widths, static_cast<Lanes64*>(block),
+                                      out);
+}
+
+// Best sums of the strips from each of kTops rows to each row of a panel, with intervals of some
+// lengths.
+template <class T>
+class StripSearch {
+public:
+    StripSearch(const RunningSums<T>& sums, int64_t columns, Lengths widths)
+        : sums_(sums), columns_(columns), widths_(widths) {
+        limited_ = widths.least > 1 || widths.most < columns;
+        if (limited_) block_.resize(std::min(widths.most, columns) - widths.least + 1);
+    }
+
+    // `bottom` is the first row of a panel.
+    void best(const int64_t* tops, int64_t bottom, T* out) {
+        const T* bottoms = sums_.down_to(bottom);
+        const T* above[kTops];
+        for (int i = 0; i < kTops; ++i) above[i] = sums_.down_to(tops[i]);
+        if (!limited_) {
+            if constexpr (sizeof(T) == 4)
+                best_of_strips32(above, bottoms, columns_, out);
+            else
+                best_of_strips64(above, bottoms, columns_, out);
+            return;
+        }
+        for (int i = 0; i < kTops; ++i, out += kLanesOf<T>)
+            if constexpr (sizeof(T) == 4)
+                best_of_limited32(above[i], bottoms, columns_, widths_, block_.data(), out);
+            else
+                best_of_limited64(above[i], bottoms, columns_, widths_, block_.data(), out);
+    }
+
+private:
+    struct alignas(64) Vector {
+        char bytes[64];
+    };
+    const RunningSums<T>& sums_;
+    int64_t columns_;
+    Lengths widths_;
+    bool limited_;
+    std::vector<Vector> block_;
+};
+
+// Calls visit(first, last, best sum) for all strips of some tops whose height is within `heights`.
+template <class T, class Visit>
+void visit_strips(StripSearch<T>& search, int64_t rows, int64_t first_top, Lengths heights,
+                  const Visit& visit) {
+    constexpr int64_t kLanes = kLanesOf<T>;
+    std::array<int64_t, kTops> tops;
+    for (int i = 0; i < kTops; ++i) tops[i] = std::min(first_top + i, rows - 1);
+    const int64_t end = std::min(rows, first_top + kTops - 1 + heights.most);
+    T best[kTops][kLanes];
+    for (int64_t bottom = (first_top + heights.least) / kLanes * kLanes; bottom <= end;
+         bottom += kLanes) {
+        search.best(tops.data(), bottom, best[0]);
+        for (int i = 0; i < kTops && first_top + i < rows; ++i)
+            for (int64_t lane = 0; lane < kLanes; ++lane) {
+                const int64_t first = first_top + i, last = bottom + lane;
+                const int64_t height = last - first;
+                if (last <= rows && height >= heights.least && height <= heights.most)
+                    visit(first, last, int64_t{best[i][lane]});
+            }
+    }
+}
+
+// Shares the tops among the team: calls work(first, last) for ranges of them, in steps of kTops.
+template <class Work>
+void share_tops(int64_t rows, ThreadTeam& team, const Work& work) {
+    // The team takes fewer than 2^16 tasks.
+    constexpr int64_t kTasks = 32768;
+    const int64_t blocks = (rows + kTops - 1) / kTops;
+    const int64_t each = (blocks + kTasks - 1) / kTasks * kTops;
+    team.run(static_cast<uint32_t>((rows + each - 1) / each),
+             [&](uint32_t task) { work(task * each, std::min(rows, (task + 1) * each)); });
+}
+
+template <class T>
+Strip max_rectangle_of(const int64_t* values, int64_t rows, int64_t columns, Lengths heights,
+                       Lengths widths, bool transposed, ThreadTeam& team) {
+    const RunningSums<T> sums(values, rows, columns);
+    std::mutex mutex;
+    Strip answer{kLowest, 0, 0, 0, 0};
+    std::atomic<int64_t> known{kLowest};
+    share_tops(rows, team, [&](int64_t first_top, int64_t last_top) {
+        std::vector<int64_t> strip(columns);
+        Strip best{kLowest, 0, 0, 0, 0};
+        const auto look_at = [&](int64_t first, int64_t last) {
+            sums.strip(first, last, strip);
+            const Interval found = max_interval(strip.data(), columns, widths);
+            const Strip other{found.sum, first, last, found.start, found.stop};
+            if (best.sum == kLowest || better(other, best, transposed)) best = other;
+        };
+        StripSearch<T> search(sums, columns, widths);
+        for (int64_t top = first_top; top < last_top; top += kTops)
+            visit_strips(search, rows, top, heights,
+                         [&](int64_t first, int64_t last, int64_t sum) {
+                             if (sum < known.load(std::memory_order_relaxed)) return;
+                             if (sum < best.sum) return;
+                             // No later strip comes first among equals.
+                             const bool later = transposed ? best.start == 0 && first > best.first
+                                                           : first > best.first;
+                             if (sum == best.sum && best.last && later) return;
+                             look_at(first, last);
+                         });
+        if (!best.last) return;
+        const std::lock_guard lock(mutex);
+        if (!answer.last || better(best, answer, transposed)) answer = best;
+        known.store(answer.sum, std::memory_order_relaxed);
+    });
+    return answer;
+}
+
+bool fits_32_bits(const int64_t* values, int64_t count) {
+    uint64_t sum = 0;
+    for (int64_t i = 0; i < count; ++i) sum += static_cast<uint64_t>(std::abs(values[i]));
+    return sum <= static_cast<uint64_t>(std::numeric_limits<int32_t>::max());
+}
+
+}  // namespace
+
+Interval max_interval(const int64_t* values, int64_t count, Lengths lengths) {
+    // Running sums; the best start of a stop has the least of those that it may have, the first of
+    // equal ones. Starts that may still become best wait in a queue, least in front.
+    const bool limited = lengths.most < count;
+    std::deque<std::pair<int64_t, int64_t>> waiting;
+    int64_t least = 0, least_at = -1, sum = 0, start_sum = 0;
+    Interval best{kLowest, 0, 0};
+    for (int64_t stop = 1; stop <= count; ++stop) {
+        sum += values[stop - 1];
+        const int64_t start = stop - lengths.least;
+        if (start < 0) continue;
+        if (start > 0) start_sum += values[start - 1];
+        if (limited) {
+            while (!waiting.empty() && waiting.back().first > start_sum) waiting.pop_back();
+            waiting.emplace_back(start_sum, start);
+            while (waiting.front().second < stop - lengths.most) waiting.pop_front();
+            std::tie(least, least_at) = waiting.front();
+        } else if (least_at < 0 || start_sum < least) {
+            least = start_sum;
+            least_at = start;
+        }
+        const bool first = best.stop == 0;
+        if (first || sum - least > best.sum) best = {sum - least, least_at, stop};
+        else if (sum - least == best.sum && least_at < best.start) best = {best.sum, least_at, stop};
+    }
+    return best;
+}
+
+IntervalCensus interval_census(const int64_t* values, int64_t count) {
+    const int64_t most = max_interval(values, count, {1, count}).sum;
+    IntervalCensus census{most, 0, 0, {most, 0, 0}, {most, 0, 0}};
+    int64_t sum = 0, before = 0;
+    // Starts with the least running sum: the first, the last and their number.
+    int64_t least = 0, first = -1, last = -1, equal = 0;
+    int64_t least_since = 0;  // of starts behind the last disjoint interval
+    bool any_since = false;
+    for (int64_t stop = 1; stop <= count; ++stop) {
+        before = sum;
+        sum += values[stop - 1];
+        const int64_t start = stop - 1;
+        if (first < 0 || before < least) {
+            least = before;
+            first = start;
+            equal = 0;
+        }
+        if (before == least) {
+            last = start;
+            ++equal;
+        }
+        if (!any_since || before < least_since) least_since = before;
+        any_since = true;
+        if (sum - least == most) {
+            census.intervals += equal;
+            const Interval longest{most, first, stop}, shortest{most, last, stop};
+            const auto length = [](const Interval& i) { return i.stop - i.start; };
+            if (!census.longest.stop || length(longest) > length(census.longest))
+                census.longest = longest;
+            if (!census.shortest.stop || length(shortest) < length(census.shortest))
+                census.shortest = shortest;
+        }
+        if (sum - least_since == most) {
+            ++census.disjoint;
+            any_since = false;
+        }
+    }
+    return census;
+}
+
+void sums_through(const int64_t* values, int64_t count, int64_t* out) {
+    // Largest sum that ends at each value, and then largest sum that starts there.
+    int64_t ending = 0;
+    for (int64_t i = 0; i < count; ++i) out[i] = ending = std::max<int64_t>(ending, 0) + values[i];
+    int64_t starting = 0;
+    for (int64_t i = count - 1; i >= 0; --i) {
+        out[i] += std::max<int64_t>(starting, 0);
+        starting = std::max<int64_t>(starting, 0) + values[i];
+    }
+}
+
+std::vector<Interval> maximal_intervals(const int64_t* values, int64_t count) {
+    // Candidates with the running sum on their left and right. Source: Ruzzo and Tompa, "A linear
+    // time algorithm for finding all maximal scoring subsequences", ISMB 1999.
+    struct Candidate {
+        int64_t left, right, start, stop;
+        int64_t below;  // the last candidate before it with a smaller left, or -1
+    };
+    std::vector<Candidate> candidates;
+    int64_t sum = 0;
+    for (int64_t i = 0; i < count; ++i) {
+        const int64_t before = sum;
+        sum += values[i];
+        if (values[i] <= 0) continue;
+        Candidate candidate{before, sum, i, i + 1, -1};
+        for (;;) {
+            int64_t j = static_cast<int64_t>(candidates.size()) - 1;
+            while (j >= 0 && candidates[j].left >= candidate.left) j = candidates[j].below;
+            candidate.below = j;
+            if (j < 0 || candidates[j].right >= candidate.right) break;
+            candidate.left = candidates[j].left;
+            candidate.start = candidates[j].start;
+            candidates.resize(j);
+        }
+        candidates.push_back(candidate);
+    }
+    std::vector<Interval> intervals;
+    for (const Candidate& c : candidates)
+        intervals.push_back({c.right - c.left, c.start, c.stop});
+    return intervals;
+}
+
+Strip max_rectangle(const int64_t* values, int64_t rows, int64_t columns, Lengths heights,
+                    Lengths widths, bool transposed, ThreadTeam& team) {
+    const auto solve = fits_32_bits(values, rows * columns) ? max_rectangle_of<int32_t>
+                                                            : max_rectangle_of<int64_t>;
+    return solve(values, rows, columns, heights, widths, transposed, team);
+}
+
+void strip_maxima(const int64_t* values, int64_t rows, int64_t columns, int64_t* out,
+                  ThreadTeam& team) {
+    const RunningSums<int64_t> sums(values, rows, columns);
+    share_tops(rows, team, [&](int64_t first_top, int64_t last_top) {
+        StripSearch<int64_t> search(sums, columns, {1, columns});
+        for (int64_t top = first_top; top < last_top; top += kTops)
+            visit_strips(search, rows, top, {1, rows},
+                         [&](int64_t first, int64_t last, int64_t sum) {
+                             out[first * rows - first * (first - 1) / 2 + last - 1 - first] = sum;
+                         });
+    });
+}
+
+}  // namespace mmp

@@ -1,0 +1,85 @@
+// The pass over all values that selection makes: those below a bracket are counted, those inside it
+// are kept.
+#pragma once
+
+#include <stdint.h>
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "cpu/solvers/selection/selection.h"
+
+namespace mmp {
+
+template <class K>
+constexpr K kTop = static_cast<K>(K{1} << (8 * sizeof(K) - 1));
+
+template <class K>
+constexpr K kNan = std::numeric_limits<K>::max();
+
+// The bits of infinity.
+template <class K>
+constexpr K kInfinity = sizeof(K) == 2   ? static_cast<K>(0x7C00)
+                        : sizeof(K) == 4 ? static_cast<K>(0x7F800000u)
+                                         : static_cast<K>(0x7FF0000000000000ull);
+
+template <class K>
+inline bool is_nan(K bits) {
+    return static_cast<K>(bits & ~kTop<K>) > kInfinity<K>;
+}
+
+template <class K, Kind kind>
+inline K key_of(K bits) {
+    if constexpr (kind == Kind::kUnsigned) return bits;
+    if constexpr (kind == Kind::kSigned) return bits ^ kTop<K>;
+    const K sign = static_cast<K>(0) - static_cast<K>(bits >> (8 * sizeof(K) - 1));
+    return is_nan(bits) ? kNan<K> : static_cast<K>(bits ^ (sign | kTop<K>));
+}
+
+// Keys strictly between two bounds are kept, and may be some of those at the bounds; all others are
+// only counted. Kept are the first `found` of `inside`.
+template <class K>
+struct Bracket {
+    static constexpr int64_t kVector = 64 / sizeof(K);
+
+    Bracket(K low, K high) : low(low), high(high) {}
+
+    // So that `more` keys fit, and a vector written at once.
+    void make_room(int64_t more) {
+        const int64_t needed = found + more + kVector;
+        if (needed > static_cast<int64_t>(inside.size())) inside.resize(2 * needed);
+    }
+
+    void add(const Bracket& other) {
+        below += other.below;
+        at_low += other.at_low;
+        at_high += other.at_high;
+        inside.resize(found + other.found);
+        std::copy_n(other.inside.begin(), other.found, inside.begin() + found);
+        found += other.found;
+    }
+
+    K low, high;
+    int64_t below = 0, at_low = 0, at_high = 0, found = 0;
+    std::vector<K> inside;
+};
+
+// Splits the values at the bracket, which has room for them, and returns the number of NaN.
+template <class K, Kind kind>
+int64_t split(const K* values, int64_t count, Bracket<K>& bracket);
+
+// The same without special instructions; keeps none at the bounds.
+template <class K, Kind kind>
+int64_t split_plain(const K* values, int64_t count, Bracket<K>& bracket);
+
+#ifdef MMP_X86
+namespace avx512 {
+
+template <class K, Kind kind>
+int64_t split(const K* values, int64_t count, Bracket<K>& bracket);
+
+}  // namespace avx512
+#endif
+
+}  // namespace mmp

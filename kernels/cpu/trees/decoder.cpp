@@ -1,0 +1,26 @@
+#include "cpu/trees/decoder.h"
+
+#include "cpu/runtime/thread_team.h"
+
+namespace mmp {
+
+std::unique_ptr<Picture> decode(const uint8_t* payload, size_t size, Plane plane,
+                                const Tools& tools, int threads,
+                                const Progress& progress) {
+    auto picture = std::make_unique<Picture>(plane, tools);
+    ThreadTeam team(threads);
+    RangeDecoder coder(payload, size);
+    std::vector<Node> nodes;
+    picture->for_each_fragment(progress, [&](const Fragment& fragment) {
+        nodes.clear();
+        picture->decode_tree(coder, fragment, 0, 0, 0, nodes);
+        picture->rebuild(fragment, nodes);
+        team.run(kLevels, [&](uint32_t m) {
+            picture->learn(fragment, static_cast<int>(m), nodes, [](int, uint32_t) {});
+        });
+    });
+    coder.finish();
+    return picture;
+}
+
+}  // namespace mmp

@@ -1,0 +1,65 @@
+#include "cpu/trees/encoder.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "cpu/trees/search/brute_force.h"
+#include "cpu/trees/search/fragment.h"
+#include "cpu/runtime/thread_team.h"
+
+namespace mmp {
+
+namespace {
+
+// The residual of a fragment; the last row and column of the picture are repeated beyond it.
+std::array<uint8_t, kFragmentArea> residual_of(const uint8_t* samples, Plane plane,
+                                               const Fragment& fragment) {
+    // The base profile predicts the middle level everywhere.
+    constexpr int prediction = kMidLevel;
+    std::array<uint8_t, kFragmentArea> residual;
+    for (int i = 0; i < kFragmentArea; ++i) {
+        const int row = std::min(fragment.row + i / kFragmentSize, plane.height - 1);
+        const int column = std::min(fragment.column + i % kFragmentSize, plane.width - 1);
+        const int sample = samples[size_t(row) * plane.width + column];
+        residual[i] = static_cast<uint8_t>(std::clamp(sample - prediction + kMidLevel, 0, 255));
+    }
+    return residual;
+}
+
+}  // namespace
+
+std::pair<std::vector<uint8_t>, std::unique_ptr<Picture>> encode(const uint8_t* samples,
+                                                                 Plane plane, const Tools& tools,
+                                                                 const EncoderOptions& options,
+                                                                 const Progress& progress) {
+    auto picture = std::make_unique<Picture>(plane, tools);
+    ThreadTeam team(options.threads);
+    Costs costs(*picture, options.rates);
+    BruteForce brute_force(*picture, costs);
+    std::optional<FragmentSearch> search;
+    if (options.kernel) search.emplace(*picture, costs, *options.kernel, team);
+    RangeEncoder coder;
+    std::vector<Node> nodes;
+    picture->for_each_fragment(progress, [&](const Fragment& fragment) {
+        const auto residual = residual_of(samples, plane, fragment);
+        costs.refresh();
+        if (search)
+            search->find_tree(residual.data(), fragment, nodes);
+        else
+            brute_force.find_tree(residual.data(), fragment, nodes);
+        picture->encode_tree(coder, fragment, nodes,
+                             [&](int scale, uint32_t index, bool all_changed) {
+                                 if (search) search->used(scale, index, all_changed);
+                             });
+        picture->rebuild(fragment, nodes);
+        team.run(kLevels, [&](uint32_t m) {
+            picture->learn(fragment, static_cast<int>(m), nodes, [&](int scale, uint32_t element) {
+                if (search) search->added(scale, element);
+            });
+        });
+    });
+    return {coder.finish(), std::move(picture)};
+}
+
+}  // namespace mmp

@@ -1,0 +1,121 @@
+#include "cpu/trees/models.h"
+
+namespace mmp {
+
+namespace {
+
+template <size_t Size>
+void count(std::array<uint32_t, Size>& frequency, int symbol, uint32_t total) {
+    frequency[symbol] += 1;
+    if (total + 1 > kMaxTotal)
+        for (uint32_t& f : frequency) f = (f + 1) / 2;
+}
+
+}  // namespace
+
+RateTable::RateTable() : rate_(kLog2Entries) {
+    for (uint32_t i = 1; i < kLog2Entries; ++i) rate_[i] = log2_rate(i);
+}
+
+const RateTable& RateTable::get() {
+    static const RateTable table;
+    return table;
+}
+
+Models::Models(const Tools& tools) : partition_(tools.partition), classes_(tools.index_classes) {
+    for (auto& context : flag_frequency_)
+        for (int scale = 0; scale < kScales; ++scale)
+            for (int flag = 0; flag < kFlags; ++flag)
+                context[scale][flag] = flag_allowed(scale, flag, partition_);
+    for (auto& scale : class_frequency_) scale.fill(1);
+}
+
+uint32_t Models::flag_total(int scale, int context) const {
+    const auto& f = flag_frequency_[context][scale];
+    return f[kLeaf] + f[kColumns] + f[kRows];
+}
+
+void Models::count_flag(int scale, int context, int flag, uint32_t total) {
+    auto& frequency = flag_frequency_[context][scale];
+    tally.add(kFlagSyntax, frequency[flag], total);
+    count(frequency, flag, total);
+}
+
+void Models::count_class(int scale, int c, uint32_t total) {
+    auto& frequency = class_frequency_[scale];
+    tally.add(kClassSyntax, frequency[c], total);
+    count(frequency, c, total);
+}
+
+void Models::encode_flag(RangeEncoder& coder, int scale, int context, int flag) {
+    if (!flag_coded(scale)) return;
+    const auto& frequency = flag_frequency_[context][scale];
+    uint32_t cumulative = 0;
+    for (int f = 0; f < flag; ++f) cumulative += frequency[f];
+    const uint32_t total = flag_total(scale, context);
+    coder.encode(cumulative, frequency[flag], total);
+    count_flag(scale, context, flag, total);
+}
+
+int Models::decode_flag(RangeDecoder& coder, int scale, int context) {
+    if (!flag_coded(scale)) return kLeaf;
+    const auto& frequency = flag_frequency_[context][scale];
+    const uint32_t total = flag_total(scale, context);
+    const uint32_t target = coder.target(total);
+    uint32_t cumulative = 0;
+    int flag = 0;
+    while (cumulative + frequency[flag] <= target) cumulative += frequency[flag++];
+    coder.consume(cumulative, frequency[flag]);
+    count_flag(scale, context, flag, total);
+    return flag;
+}
+
+void Models::encode_index(RangeEncoder& coder, const ElementCounts& dictionary, uint32_t index) {
+    const int scale = dictionary.scale(), chosen = dictionary.element_class(index);
+    if (classes_) {
+        uint32_t cumulative = 0, total = 0;
+        for (int c = 0; c < kClasses; ++c) {
+            if (c == chosen) cumulative = total;
+            if (dictionary.occupied(c)) total += class_frequency_[scale][c];
+        }
+        if (total != class_frequency_[scale][chosen]) {
+            coder.encode(cumulative, class_frequency_[scale][chosen], total);
+            count_class(scale, chosen, total);
+        }
+    }
+    const uint32_t total = dictionary.class_total(chosen), frequency = dictionary.count(index);
+    coder.encode(dictionary.cumulative(chosen, index), frequency, total);
+    tally.add(kElementSyntax, frequency, total);
+}
+
+uint32_t Models::decode_index(RangeDecoder& coder, const ElementCounts& dictionary) {
+    const int scale = dictionary.scale();
+    int chosen = 0;
+    if (classes_) {
+        uint32_t total = 0, occupied = 0;
+        for (int c = 0; c < kClasses; ++c)
+            if (dictionary.occupied(c)) {
+                total += class_frequency_[scale][c];
+                occupied += 1;
+                chosen = c;
+            }
+        if (occupied > 1) {
+            const uint32_t target = coder.target(total);
+            uint32_t cumulative = 0;
+            for (chosen = 0;; ++chosen) {
+                if (!dictionary.occupied(chosen)) continue;
+                if (cumulative + class_frequency_[scale][chosen] > target) break;
+                cumulative += class_frequency_[scale][chosen];
+            }
+            coder.consume(cumulative, class_frequency_[scale][chosen]);
+            count_class(scale, chosen, total);
+        }
+    }
+    const uint32_t total = dictionary.class_total(chosen);
+    const auto [index, start] = dictionary.find(chosen, coder.target(total));
+    coder.consume(start, dictionary.count(index));
+    tally.add(kElementSyntax, dictionary.count(index), total);
+    return index;
+}
+
+}  // namespace mmp

@@ -1,0 +1,80 @@
+// Adaptive models of flags and classes, and coding of symbols either way.
+// Source: sections "Models", "Flags" and "Index" of docs/format.md.
+#pragma once
+
+#include <stdint.h>
+
+#include <array>
+#include <vector>
+
+#include "shared/entropy/rate.h"
+#include "cpu/trees/element_counts.h"
+#include "cpu/entropy/range_coder.h"
+
+namespace mmp {
+
+enum Syntax {
+    kFlagSyntax,
+    kClassSyntax,
+    kElementSyntax,
+    kSplitSyntax,
+    kModeSyntax,
+    kKindSyntax,
+    kLevelSyntax,
+    kTreeSyntax
+};
+constexpr int kSyntaxElements = 8;
+
+// log2_rate of every total that a model can have.
+class RateTable {
+public:
+    static const RateTable& get();
+    int32_t operator[](uint32_t total) const { return rate_[total]; }
+
+private:
+    RateTable();
+    std::vector<int32_t> rate_;
+};
+
+// Ideal code length by syntax element, in 2^-12 bit.
+struct Tally {
+    const RateTable& rates = RateTable::get();
+    std::array<int64_t, kSyntaxElements> rate{};
+
+    void add(Syntax syntax, uint32_t frequency, uint32_t total) {
+        rate[syntax] += rates[total] - rates[frequency];
+    }
+};
+
+class Models {
+public:
+    explicit Models(const Tools& tools);
+
+    uint32_t flag_frequency(int context, int scale, int flag) const {
+        return flag_frequency_[context][scale][flag];
+    }
+    uint32_t class_frequency(int scale, int c) const { return class_frequency_[scale][c]; }
+
+    bool flag_coded(int scale) const { return scale != kPixelScale; }
+
+    void encode_flag(RangeEncoder& coder, int scale, int context, int flag);
+    int decode_flag(RangeDecoder& coder, int scale, int context);
+
+    // Encode or decode an index. Counting the use is left to the caller.
+    void encode_index(RangeEncoder& coder, const ElementCounts& dictionary, uint32_t index);
+    uint32_t decode_index(RangeDecoder& coder, const ElementCounts& dictionary);
+
+    Tally tally;
+
+private:
+    void count_flag(int scale, int context, int flag, uint32_t total);
+    void count_class(int scale, int c, uint32_t total);
+    uint32_t flag_total(int scale, int context) const;
+
+    int partition_;
+    bool classes_;
+    std::array<std::array<std::array<uint32_t, kFlags>, kScales>, kFlagContexts> flag_frequency_;
+    std::array<std::array<uint32_t, kClasses>, kScales> class_frequency_;
+};
+
+}  // namespace mmp

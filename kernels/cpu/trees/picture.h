@@ -1,0 +1,186 @@
+// What encoder and decoder both hold while a picture is coded.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "shared/trees/displaced.h"
+#include "cpu/trees/dictionary.h"
+#include "cpu/trees/insertions.h"
+#include "cpu/trees/models.h"
+#include "cpu/runtime/progress.h"
+#include "cpu/trees/tools.h"
+
+namespace mmp {
+
+struct Plane {
+    int height, width;
+};
+
+// Row and column of a split segment's first or second half among the segments of its scale.
+inline std::pair<int, int> child_place(int k, int l, int flag, int half) {
+    return flag == kColumns ? std::pair{k, 2 * l + half} : std::pair{2 * k + half, l};
+}
+
+struct Node {
+    int scale, k, l;
+    int flag;
+    uint32_t index;  // of a leaf's element
+
+    int top() const { return k * scale_height(scale); }
+    int left() const { return l * scale_width(scale); }
+};
+
+struct Fragment {
+    int row, column;  // of its first sample
+    std::array<int8_t, kFragmentSize> above, left;  // leaf scales around it
+};
+
+// The scale transform's two passes, compiled for each pair of sizes.
+void narrow_or_widen(const uint8_t* block, int rows, int from_m, uint8_t* out, int to_m);
+void shorten_or_lengthen(const uint8_t* wide, int m, int from_n, uint8_t* out, int to_n);
+
+class Picture {
+public:
+    // Padded to multiples of `unit`.
+    Picture(Plane plane, const Tools& tools, int unit = kFragmentSize);
+
+    const Tools tools;
+    const int padded_height, padded_width;
+    Models models;
+    std::vector<std::unique_ptr<Dictionary>> dictionaries;  // by scale, null where unreachable
+
+    // Calls work(fragment) for each fragment in coding order, and progress once a row.
+    template <class Work>
+    void for_each_fragment(const Progress& progress, const Work& work);
+
+    int context(const Fragment& fragment, int scale, int k, int l) const {
+        if (!tools.flag_contexts) return 0;
+        return flag_context(scale, fragment.above[l * scale_width(scale) + scale_width(scale) / 2],
+                            fragment.left[k * scale_height(scale) + scale_height(scale) / 2]);
+    }
+
+    // The fragment at these samples, or a part of a larger fragment of this size, with its
+    // neighbours.
+    Fragment fragment(int row, int column, int size = kFragmentSize) const;
+
+    // Encode a tree. Calls used(scale, index, all_changed) after each index, see Dictionary::use.
+    template <class Used>
+    void encode_tree(RangeEncoder& coder, const Fragment& fragment,
+                     const std::vector<Node>& nodes, const Used& used) {
+        for (const Node& node : nodes) {
+            const int around = context(fragment, node.scale, node.k, node.l);
+            models.encode_flag(coder, node.scale, around, node.flag);
+            if (node.flag != kLeaf) continue;
+            Dictionary& dictionary = *dictionaries[node.scale];
+            models.encode_index(coder, dictionary, node.index);
+            used(node.scale, node.index, dictionary.use(node.index));
+        }
+    }
+    // Decode the tree of a segment and append its nodes.
+    void decode_tree(RangeDecoder& coder, const Fragment& fragment, int scale, int k, int l,
+                     std::vector<Node>& nodes);
+
+    // Build the residual of a coded tree and from it the samples; note the leaves' scales.
+    void rebuild(const Fragment& fragment, const std::vector<Node>& nodes);
+
+    // Note the leaves' scales of a coded tree.
+    void mark_leaves(const Fragment& fragment, const std::vector<Node>& nodes);
+    // Note that no leaf is here.
+    void mark_no_leaf(int row, int column, int height, int width);
+
+    // Take over a fragment's samples from another picture of this width, to learn from.
+    void take(const Fragment& fragment, const uint8_t* samples);
+
+    // Teach the dictionaries of the scales with this m (of one width) the split segments of the
+    // rebuilt fragment, then its displaced blocks. Calls added(scale, index) after each insertion.
+    template <class Added>
+    void learn(const Fragment& fragment, int m, const std::vector<Node>& nodes,
+               const Added& added) {
+        Insertions insertions(dictionaries, added);
+        learn_splits(m, nodes, insertions);
+        if (tools.displaced_blocks) learn_displaced(fragment, m, insertions);
+        insertions.flush();
+    }
+
+    // Samples of the picture without padding, rows from the top.
+    void copy_samples(Plane plane, uint8_t* out) const;
+    const int8_t* leaf_scales() const { return leaf_scales_.get(); }
+    std::array<int64_t, kScales> dictionary_sizes() const;
+
+private:
+    template <class Added>
+    void learn_splits(int m, const std::vector<Node>& nodes, Insertions<Added>& insertions);
+    template <class Added>
+    void learn_displaced(const Fragment& fragment, int m, Insertions<Added>& insertions);
+    size_t place(int row, int column) const { return size_t(row) * padded_width + column; }
+
+    // Padded, and not touched before they are coded: a file can claim more than it holds.
+    std::unique_ptr<uint8_t[]> samples_;
+    std::unique_ptr<int8_t[]> leaf_scales_;  // kOutside where no tree is
+    std::array<uint8_t, kFragmentArea> coded_;  // residual of the current fragment
+};
+
+template <class Work>
+void Picture::for_each_fragment(const Progress& progress, const Work& work) {
+    const int64_t total = int64_t{padded_height} * padded_width / kFragmentArea;
+    int64_t done = 0;
+    for (int row = 0; row < padded_height; row += kFragmentSize) {
+        progress(done, total);
+        for (int column = 0; column < padded_width; column += kFragmentSize, ++done)
+            work(fragment(row, column));
+    }
+    progress(done, total);
+}
+
+template <class Added>
+void Picture::learn_splits(int m, const std::vector<Node>& nodes, Insertions<Added>& insertions) {
+    uint8_t wide[kFragmentArea];
+    for (const Node& node : nodes) {
+        if (node.flag == kLeaf) continue;
+        const uint8_t* block = &coded_[node.top() * kFragmentSize + node.left()];
+        const int node_n = scale_n(node.scale);
+        narrow_or_widen(block, scale_height(node.scale), scale_m(node.scale), wide, m);
+        for (int n = 0; n < kLevels; ++n) {
+            const int scale = scale_number(n, m);
+            // All 256 single samples are known from the start.
+            if (!dictionaries[scale] || scale == kPixelScale ||
+                scale_distance(node.scale, scale) > tools.copy_radius)
+                continue;
+            shorten_or_lengthen(wide, m, node_n, insertions.next(), n);
+            insertions.add(scale, node.scale);
+        }
+    }
+}
+
+template <class Added>
+void Picture::learn_displaced(const Fragment& fragment, int m, Insertions<Added>& insertions) {
+    for (int n = 0; n < kLevels; ++n) {
+        const int scale = scale_number(n, m);
+        if (!dictionaries[scale] || !takes_displaced(scale)) continue;
+        const int height = scale_height(scale), width = scale_width(scale);
+        const int down = displaced_step(height, tools.displaced_blocks);
+        const int right = displaced_step(width, tools.displaced_blocks);
+        for (int bottom = down; bottom <= kFragmentSize; bottom += down) {
+            const int row = fragment.row + bottom - height;
+            for (int side = right; side <= kFragmentSize; side += right) {
+                const int column = fragment.column + side - width;
+                if (!is_displaced(scale, row, column) || row + height > padded_height ||
+                    column + width > padded_width)
+                    continue;
+                uint8_t* samples = insertions.next();
+                for (int i = 0; i < height; ++i)
+                    std::copy_n(&samples_[place(row + i, column)], width, samples + i * width);
+                insertions.add(scale, kDisplacedClass);
+            }
+        }
+    }
+}
+
+}  // namespace mmp

@@ -1,0 +1,43 @@
+// Entropy coding of trees that were chosen elsewhere: the host's part of the cuda backend.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <vector>
+
+#include "cpu/trees/models.h"
+
+namespace mmp {
+
+// What a device tells of a run of fragments. Insertions without a place count as well.
+struct ChosenTrees {
+    size_t fragments;
+    const uint32_t* node_counts;  // of each fragment
+    const uint32_t* nodes;        // of all fragments in coding order, see pack_node
+    const uint32_t* insertions;   // into the dictionaries before each fragment, by scale
+    const uint8_t* first_class;   // of each insertion, by scale; `room` of them, which then come anew
+    size_t room;
+};
+
+// Follows the counts of the dictionaries without their samples.
+class TreeCoder {
+public:
+    explicit TreeCoder(const Tools& tools);
+
+    void code(const ChosenTrees& trees);
+
+    const std::vector<uint8_t>& finish() { return coder_.finish(); }
+    const Tally& tally() const { return models_.tally; }
+
+private:
+    // Follows the insertions into a dictionary up to this number.
+    void insert(int scale, uint32_t insertions, const ChosenTrees& trees);
+
+    Models models_;
+    std::vector<ElementCounts> counts_;  // by scale
+    std::vector<uint32_t> insertions_;   // so far, by scale
+    RangeEncoder coder_;
+};
+
+}  // namespace mmp

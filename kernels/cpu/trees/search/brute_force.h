@@ -1,0 +1,37 @@
+// The search as it is defined, with nothing left out: every segment against every element.
+// Kept as the yardstick of the benchmarks and as a witness of the pruned search.
+#pragma once
+
+#include <stdint.h>
+
+#include <array>
+#include <vector>
+
+#include "cpu/trees/search/costs.h"
+#include "cpu/trees/picture.h"
+
+namespace mmp {
+
+class BruteForce {
+public:
+    BruteForce(const Picture& picture, const Costs& costs) : picture_(picture), costs_(costs) {}
+
+    // Best tree of a 16x16 residual in coding order.
+    void find_tree(const uint8_t* residual, const Fragment& fragment, std::vector<Node>& nodes);
+
+private:
+    struct Segment {
+        int64_t cost;
+        int flag;
+        uint32_t index;
+    };
+
+    Segment search(const uint8_t* residual, const Fragment& fragment, int scale, int k, int l);
+    void collect(int scale, int k, int l, std::vector<Node>& nodes) const;
+
+    const Picture& picture_;
+    const Costs& costs_;
+    std::array<Segment, kSegments> segments_;
+};
+
+}  // namespace mmp

@@ -1,0 +1,71 @@
+#include "cpu/trees/search/costs.h"
+
+#include <algorithm>
+
+namespace mmp {
+
+Costs::Costs(const Picture& picture, const RateOptions& options)
+    : picture_(picture), options_(options) {
+    for (int scale = 0; scale < kScales; ++scale)
+        if (picture.dictionaries[scale]) scales_.push_back(scale);
+}
+
+void Costs::refresh() {
+    for (auto scale = scales_.rbegin(); scale != scales_.rend(); ++scale) {
+        refresh_classes(*scale);
+        refresh_flags(*scale);
+    }
+}
+
+int32_t Costs::own(int scale, uint32_t element) const {
+    if (options_.log2_rates) return 0;
+    return -cost_of(rates_[picture_.dictionaries[scale]->count(element)]);
+}
+
+void Costs::refresh_classes(int scale) {
+    const Dictionary& dictionary = *picture_.dictionaries[scale];
+    ClassCosts& costs = class_costs_[scale];
+    costs.uniform = options_.log2_rates || !picture_.tools.index_classes;
+    if (options_.log2_rates) {
+        costs.class_cost[0] = costs.smallest = cost_of(rates_[dictionary.size()]);
+        return;
+    }
+    const int classes = costs.uniform ? 1 : kClasses;
+    uint32_t total = 0;
+    for (int c = 0; c < classes; ++c)
+        if (dictionary.occupied(c)) total += picture_.models.class_frequency(scale, c);
+    costs.smallest = kEmptyLaneCost;
+    for (int c = 0; c < classes; ++c) {
+        if (!dictionary.occupied(c)) continue;
+        const int32_t class_rate =
+            rates_[total] - rates_[picture_.models.class_frequency(scale, c)];
+        costs.class_cost[c] = cost_of(class_rate + rates_[dictionary.class_total(c)]);
+        costs.smallest = std::min(costs.smallest, costs.class_cost[c] -
+                                                      cost_of(rates_[dictionary.largest_count(c)]));
+    }
+}
+
+void Costs::refresh_flags(int scale) {
+    const int partition = picture_.tools.partition;
+    std::array<int64_t, kFlags> least_flag;
+    least_flag.fill(INT64_MAX);
+    for (int context = 0; context < kFlagContexts; ++context) {
+        uint32_t total = 0;
+        for (int flag = 0; flag < kFlags; ++flag)
+            total += picture_.models.flag_frequency(context, scale, flag);
+        for (int flag = 0; flag < kFlags; ++flag) {
+            if (!flag_allowed(scale, flag, partition)) continue;
+            const uint32_t frequency = picture_.models.flag_frequency(context, scale, flag);
+            const int64_t cost = cost_of(rates_[total] - rates_[frequency]);
+            flag_cost_[context][scale][flag] = cost;
+            least_flag[flag] = std::min(least_flag[flag], cost);
+        }
+    }
+    int64_t least = least_flag[kLeaf] + class_costs_[scale].smallest;
+    for (const int flag : {kColumns, kRows})
+        if (flag_allowed(scale, flag, partition))
+            least = std::min(least, least_flag[flag] + 2 * least_tree_[child_scale(scale, flag)]);
+    least_tree_[scale] = least;
+}
+
+}  // namespace mmp

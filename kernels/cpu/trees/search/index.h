@@ -1,0 +1,129 @@
+// The elements of one scale laid out for the search: groups of 16 elements, one a SIMD lane,
+// filed by their mean, so that a segment is compared only with elements near its own mean.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <new>
+#include <vector>
+
+#include "shared/entropy/rate.h"
+#include "shared/trees/scales.h"
+
+namespace mmp {
+
+constexpr int kLanes = 16;
+constexpr int kClassSlots = 64;
+constexpr uint32_t kNoElement = UINT32_MAX;
+
+// Own cost of an empty lane. Lambda is at most 2^20 and a rate at most 36 bits, so every real cost
+// is below, and adding a class's cost does not overflow.
+constexpr int32_t kEmptyLaneCost = 1 << 30;
+
+// How a kernel wants its samples: four unsigned bytes or two centred 16-bit integers a lane.
+enum class SampleLayout { kBytes, kPairs };
+
+template <class T>
+struct CacheLineAllocator {
+    using value_type = T;
+    static constexpr std::align_val_t alignment{64};
+    CacheLineAllocator() = default;
+    template <class U>
+    CacheLineAllocator(const CacheLineAllocator<U>&) {}
+    T* allocate(size_t n) { return static_cast<T*>(operator new(n * sizeof(T), alignment)); }
+    void deallocate(T* p, size_t) { operator delete(p, alignment); }
+    bool operator==(const CacheLineAllocator&) const { return true; }
+};
+
+template <class T>
+using AlignedVector = std::vector<T, CacheLineAllocator<T>>;
+
+// A segment as a kernel compares it, and the best cost known so far.
+// Costs here leave out `offset`, the part that is the same for every element.
+struct Query {
+    alignas(64) uint8_t samples[2 * kFragmentArea];
+    int sum = 0;         // of the samples, 0 to 255
+    int32_t offset = 0;  // in 1/16 squared error
+    int32_t bound = 0;   // costs above are of no interest, nor equal ones with a higher index
+    uint32_t index = kNoElement;
+
+    // Asks for costs, offset included, of at most this much.
+    void start(int64_t most) {
+        bound = static_cast<int32_t>(std::min<int64_t>(most - offset, kEmptyLaneCost - 1));
+        index = kNoElement;
+    }
+    int64_t cost() const { return int64_t{bound} + offset; }
+};
+
+class SearchIndex {
+public:
+    static constexpr int kBuckets = 64;
+
+    SearchIndex(int scale, SampleLayout layout);
+
+    int chunks() const { return chunks_; }
+    int scale_area_log2() const { return area_log2(scale_); }
+    int bucket_of(int sum) const { return sum >> bucket_shift_; }
+    int first_sum(int bucket) const { return bucket << bucket_shift_; }
+    int last_sum(int bucket) const { return ((bucket + 1) << bucket_shift_) - 1; }
+    const std::vector<uint32_t>& groups(int bucket) const { return groups_[bucket]; }
+
+    const uint8_t* samples(uint32_t group) const { return &samples_[size_t{group} * chunks_ * 64]; }
+    const int32_t* costs(uint32_t group) const { return &costs_[size_t{group} * kLanes]; }
+    const uint8_t* classes(uint32_t group) const { return &classes_[size_t{group} * kLanes]; }
+    const uint32_t* elements(uint32_t group) const { return &elements_[size_t{group} * kLanes]; }
+
+    // Adds the next element, or puts another one in its place; `cost` is the part of its cost that
+    // the class does not decide.
+    void put(uint32_t element, const uint8_t* samples, uint8_t element_class, int32_t cost);
+    void update(uint32_t element, uint8_t element_class, int32_t cost);
+
+    // Fills a query's samples, sum and offset from a segment whose rows are `stride` apart.
+    void prepare(const uint8_t* segment, int stride, Query& query) const;
+
+    // Multiply a dot product by this to take it from costs().
+    static constexpr int kDotShift = kCostFractionBits + 1;
+
+private:
+    struct Slot {
+        uint32_t lane;  // among those of all groups
+        int bucket;
+    };
+
+    uint32_t free_lane(int bucket);
+
+    int scale_, area_, chunks_, bucket_shift_;
+    SampleLayout layout_;
+    AlignedVector<uint8_t> samples_;
+    AlignedVector<int32_t> costs_;
+    AlignedVector<uint8_t> classes_;
+    AlignedVector<uint32_t> elements_;
+    std::array<std::vector<uint32_t>, kBuckets> groups_;
+    std::array<std::vector<uint32_t>, kBuckets> free_;  // lanes of a bucket
+    std::vector<Slot> slot_;  // of each element
+    std::vector<int32_t> norm_;   // of each element, in 1/16 squared error
+};
+
+// Costs that the search adds for each class of elements.
+struct ClassCosts {
+    bool uniform = true;  // all classes cost class_cost[0]
+    int32_t smallest = 0;  // no index costs less, its own part included
+    alignas(64) std::array<int32_t, kClassSlots> class_cost{};
+};
+
+struct SearchKernel {
+    const char* name;
+    SampleLayout layout;
+    bool (*supported)();
+    // Lowers query.bound to the least cost and sets query.index to the lowest index that has it.
+    void (*search)(const SearchIndex& index, const ClassCosts& costs, Query& query);
+};
+
+// The kernels that this program holds, best first.
+const std::vector<SearchKernel>& search_kernels();
+
+}  // namespace mmp

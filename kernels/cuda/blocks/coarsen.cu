@@ -1,0 +1,40 @@
+// The source as a coder of this step might leave it, in 16x16 blocks.
+#include "cuda/blocks/transform.cuh"
+
+using namespace mmp;
+
+namespace {
+constexpr int kCoarseLog2 = 4, kCoarse = 1 << kCoarseLog2;
+}
+
+// Grid: (columns of blocks, rows of blocks, pictures); threads: the samples of a block. Where a block
+// reaches beyond the picture the source stays as it is.
+extern "C" __global__ void __launch_bounds__(kCoarse* kCoarse) coarsen_source(BlockState* states) {
+    __shared__ int16_t coefficients[kCoarse * kCoarse], half[kCoarse * kCoarse];
+    const BlockPicture& picture = states[blockIdx.z].picture;
+    const int i = threadIdx.x / kCoarse, j = threadIdx.x % kCoarse;
+    const int row = blockIdx.y * kCoarse, column = blockIdx.x * kCoarse;
+    const int64_t place = int64_t{row + i} * picture.width + column + j;
+    const bool inside = row + i < picture.height && column + j < picture.width;
+    if (row + kCoarse > picture.height || column + kCoarse > picture.width) {
+        if (inside) picture.coarse[place] = picture.source[place];
+        return;
+    }
+    const BlockTables& tables = *picture.tables;
+    coefficients[threadIdx.x] = int16_t(picture.source[place] - 128);
+    __syncthreads();
+    const auto residual = [&](int y, int x) { return int(coefficients[y * kCoarse + x]); };
+    half[threadIdx.x] = column_frequency(tables, residual, kCoarseLog2, kCosine, i, j);
+    __syncthreads();
+    const int value = coefficient_of(tables, half, kCoarseLog2, kCosine, i, j);
+    const int level = (40 * abs(value) + 7 * picture.step) / (20 * picture.step);
+    coefficients[threadIdx.x] =
+        int16_t(dequantised(int16_t(value < 0 ? -level : level), picture.step));
+    __syncthreads();
+    half[threadIdx.x] =
+        column_sample(tables, coefficients, kCoarseLog2, kCoarseLog2, kCosine, i, j);
+    __syncthreads();
+    const int sample =
+        128 + residual_sample(tables, half, kCoarseLog2, kCoarseLog2, kCosine, i, j);
+    picture.coarse[place] = uint8_t(max(0, min(255, sample)));
+}

@@ -1,0 +1,212 @@
+// Prediction by the places whose surroundings look most like those of the block: a row of places a
+// warp, four places that begin in one word a lane. Source: section "Prediction" of docs/format.md.
+#pragma once
+
+#include "cuda/blocks/state.cuh"
+#include "cuda/device/warp.cuh"
+
+namespace mmp {
+
+constexpr uint64_t kNoPlace = ~uint64_t{0};
+constexpr int kLanePlaces = sizeof(uint32_t);
+constexpr int kPlaceColumnsLog2 = 7;
+static_assert(1 << kPlaceColumnsLog2 == 2 * kTemplateColumns &&
+                  2 * kTemplateColumns == 32 * kLanePlaces,
+              "the lanes of a warp share the places of a row");
+
+// What one warp compares and finds.
+struct TemplateMemory {
+    // The template: both rows above the block, word by word, and the pairs of samples beside every
+    // two rows, the corner first.
+    uint2 above[kMaxSide / kLanePlaces];
+    uint32_t beside[kMaxSide / 2 + 1];
+    uint64_t best[kMostTemplates];  // sum of squared differences << 32 | number of the place
+};
+static_assert(kBlockWarps * kMostTemplates <= 32, "a lane for each place that is found");
+
+// First row or column of a place.
+MMP_HD int first_place(int at, int reach) { return larger(kTemplateWidth, at - reach); }
+
+// Column that the numbers of places count from, a multiple of 4; some are before the first place.
+MMP_HD int places_from(int column) { return larger(0, column - kTemplateColumns); }
+
+// Whether a block has a place to be predicted from. decoded(row, column) says it of a sample.
+template <class Decoded>
+__device__ bool templates_allowed(const Decoded& decoded, int row, int column, int a, int b) {
+    if (min(row, column) < kTemplateWidth) return false;
+    return decoded(first_place(row, kTemplateRows) + (1 << a) - 1,
+                   first_place(column, kTemplateColumns) + (1 << b) - 1);
+}
+
+// Adds the squared differences of four samples.
+__device__ inline uint32_t add_squares(uint32_t x, uint32_t y, uint32_t sum) {
+    const uint32_t difference = __vabsdiffu4(x, y);
+    return __dp4a(difference, difference, sum);
+}
+
+// Of one row of samples, the word where a lane's places begin and the one before.
+struct RowWords {
+    uint32_t before, here;
+};
+
+// Adds the squared differences of the pairs beside two rows, for each place of a lane.
+__device__ inline void add_pairs(const RowWords& upper, const RowWords& lower, uint32_t wanted,
+                                 uint32_t (&sums)[kLanePlaces]) {
+    const uint32_t first = __byte_perm(upper.before, lower.before, 0x7632);
+    const uint32_t third = __byte_perm(upper.here, lower.here, 0x5410);
+    sums[0] = add_squares(first, wanted, sums[0]);
+    sums[1] = add_squares(__byte_perm(first, third, 0x6341), wanted, sums[1]);
+    sums[2] = add_squares(third, wanted, sums[2]);
+    sums[3] = add_squares(__byte_perm(upper.here, lower.here, 0x6521), wanted, sums[3]);
+}
+
+// Finds the best places in every `searchers`th two rows from number `searcher` on. By one warp.
+//
+// Rows and columns are those of the picture. view.pointer(row, column) is where a sample lies,
+// view.stride what lies between rows; words of samples that begin at columns 0, 4 and so on are
+// aligned, and one before a place, one behind it and a row below it may be read. end_of(row) is the
+// first column that is not decoded; all lanes ask at once.
+template <class View, class End>
+__device__ void search_places(const View& view, const End& end_of, int row, int column, int a, int b,
+                              int searcher, int searchers, TemplateMemory& memory) {
+    const int height = 1 << a, width = 1 << b, lane = threadIdx.x % 32;
+    const uint32_t slack = kTemplateSlack * (height + width);
+    const int first_row = first_place(row, kTemplateRows);
+    const int first_column = first_place(column, kTemplateColumns);
+    const int beyond = column + kTemplateColumns;
+    const int own = places_from(column) + kLanePlaces * lane;
+    const int stride = view.stride / int(sizeof(uint32_t));
+    const auto words = [&](int y, int x) {
+        return reinterpret_cast<const uint32_t*>(view.pointer(y - kTemplateWidth, x));
+    };
+    const uint32_t* const block = words(row, column);
+    for (int n = lane; n < width / kLanePlaces; n += 32)
+        memory.above[n] = {block[n], block[stride + n]};
+    for (int n = lane; n <= height / 2; n += 32) {
+        const uint32_t* const word = block + 2 * n * stride;
+        memory.beside[n] = __byte_perm(word[-1], word[stride - 1], 0x7632);
+    }
+    __syncwarp();
+    uint64_t best[kMostTemplates];
+    for (uint64_t& key : best) key = kNoPlace;
+    // Of each of a lane's places the least sum of all lanes so far; and what sums must be less than
+    // to be among the best: four earlier ones are no greater, or one is far less.
+    uint32_t least[kLanePlaces], limit = kAllLanes;
+    for (uint32_t& sum : least) sum = kAllLanes;
+    for (int r = 2 * searcher;; r += 2 * searchers) {
+        const int y = first_row + r;
+        const auto places_of = [&](int y) {
+            return max(0, min(end_of(y + height - 1) - width + 1, beyond) - first_column);
+        };
+        const uint32_t counts[2] = {uint32_t(places_of(y)), uint32_t(places_of(y + 1))};
+        if (counts[0] == 0) break;
+        const uint32_t* const place = words(y, own);
+        const auto row_words = [&](int i) {
+            return RowWords{place[i * stride - 1], place[i * stride]};
+        };
+        uint32_t sums[2][kLanePlaces] = {};
+        RowWords last = row_words(2);
+        {
+            const RowWords upper = row_words(0), middle = row_words(1);
+            add_pairs(upper, middle, memory.beside[0], sums[0]);
+            add_pairs(middle, last, memory.beside[0], sums[1]);
+            uint32_t over = upper.here, on = middle.here, under = last.here;
+#pragma unroll 1
+            for (int n = 0; n < width / kLanePlaces; ++n) {
+                const uint2 wanted = memory.above[n];
+                const uint32_t over_next = place[n + 1], on_next = place[stride + n + 1];
+                const uint32_t under_next = place[2 * stride + n + 1];
+#pragma unroll
+                for (int k = 0; k < kLanePlaces; ++k) {
+                    const uint32_t x = __funnelshift_r(over, over_next, 8 * k);
+                    const uint32_t y = __funnelshift_r(on, on_next, 8 * k);
+                    const uint32_t z = __funnelshift_r(under, under_next, 8 * k);
+                    sums[0][k] = add_squares(y, wanted.y, add_squares(x, wanted.x, sums[0][k]));
+                    sums[1][k] = add_squares(z, wanted.y, add_squares(y, wanted.x, sums[1][k]));
+                }
+                over = over_next, on = on_next, under = under_next;
+            }
+        }
+        const auto compare_beside = [&](int n) {
+            const RowWords middle = row_words(2 * n + 1), next = row_words(2 * n + 2);
+            add_pairs(last, middle, memory.beside[n], sums[0]);
+            add_pairs(middle, next, memory.beside[n], sums[1]);
+            last = next;
+        };
+#pragma unroll 1
+        for (int n = 1; n < height / 2; n += 2) compare_beside(n), compare_beside(n + 1);
+        bool promising = false;
+#pragma unroll
+        for (int k = 0; k < kLanePlaces; ++k)
+#pragma unroll
+            for (int lower = 0; lower < 2; ++lower) {
+                uint32_t& sum = sums[lower][k];
+                if (uint32_t(own + k - first_column) >= counts[lower]) sum = kAllLanes;
+                promising |= sum < limit;
+            }
+        if (!__any_sync(kAllLanes, promising)) continue;
+        for (int k = 0; k < kLanePlaces; ++k)
+            least[k] =
+                min(least[k], __reduce_min_sync(kAllLanes, min(sums[0][k], sums[1][k])));
+        const uint32_t fourth = max(max(least[0], least[1]), max(least[2], least[3]));
+        const uint32_t furthest =
+            2 * min(min(least[0], least[1]), min(least[2], least[3])) + slack;
+        // In these rows, some before the four may be no greater than they.
+        const uint32_t here = min(limit, min(fourth, furthest) + 1);
+#pragma unroll
+        for (int i = 0; i < 2 * kLanePlaces; ++i) {
+            const int lower = i / kLanePlaces, k = i % kLanePlaces;
+            if (sums[lower][k] >= here) continue;
+            const uint32_t number = (r + lower) << kPlaceColumnsLog2 | (kLanePlaces * lane + k);
+            uint64_t key = uint64_t{sums[lower][k]} << 32 | number;
+            for (uint64_t& other : best)
+                if (key < other) {
+                    const uint64_t further = other;
+                    other = key;
+                    key = further;
+                }
+        }
+        limit = min(limit, min(fourth, furthest + 1));
+    }
+    for (int n = 0; n < kMostTemplates; ++n) {
+        const uint64_t key = warp_min(best[0]);
+        if (best[0] == key) {
+            for (int k = 0; k + 1 < kMostTemplates; ++k) best[k] = best[k + 1];
+            best[kMostTemplates - 1] = kNoPlace;
+        }
+        if (lane == 0) memory.best[n] = key;
+    }
+}
+
+// Averages the best places of `searchers` warps. All threads take part.
+template <class View>
+__device__ void average_places(const View& view, int row, int column, int a, int b, int most,
+                               int searchers, const TemplateMemory* memory, uint8_t* out) {
+    const int height = 1 << a, width = 1 << b, lane = threadIdx.x % 32;
+    uint64_t key = kNoPlace;
+    if (lane < searchers * kMostTemplates)
+        key = memory[lane / kMostTemplates].best[lane % kMostTemplates];
+    const uint8_t* places[kMostTemplates];
+    uint64_t furthest = kNoPlace;
+    int count = 0;
+#pragma unroll
+    for (int n = 0; n < kMostTemplates; ++n) {
+        const uint64_t least = warp_min(key);
+        if (key == least) key = kNoPlace;
+        if (n == 0) furthest = 2 * (least >> 32) + kTemplateSlack * (height + width);
+        if (n < most && least != kNoPlace && least >> 32 <= furthest) ++count;
+        const uint32_t number = uint32_t(least);
+        places[n] = view.pointer(first_place(row, kTemplateRows) + int(number >> kPlaceColumnsLog2),
+                                 places_from(column) + int(number % (1 << kPlaceColumnsLog2)));
+    }
+    for (int i = threadIdx.x; i < height * width; i += kBlockThreads) {
+        const int at = (i >> b) * view.stride + (i & (width - 1));
+        int sum = count / 2;
+#pragma unroll
+        for (int n = 0; n < kMostTemplates; ++n)
+            if (n < count) sum += places[n][at];
+        out[i] = uint8_t(sum / count);
+    }
+}
+
+}  // namespace mmp

@@ -1,0 +1,52 @@
+// The transforms of blocks, an output a thread.
+#pragma once
+
+#include "cuda/blocks/state.cuh"
+
+namespace mmp {
+
+// Sums of products of 16-bit numbers, rounded; `x` and `y` are stepped through.
+__device__ inline int16_t product(const int16_t* x, int x_step, const int16_t* y, int y_step,
+                                  int length, int shift) {
+    int32_t sum = 1 << (shift - 1);
+#pragma unroll 4
+    for (int k = 0; k < length; ++k) sum += int32_t{x[k * x_step]} * y[k * y_step];
+    return int16_t(saturated(sum >> shift));
+}
+
+// One sample of a residual, columns done.
+__device__ inline int residual_sample(const BlockTables& tables, const int16_t* half, int a, int b,
+                                      int type, int i, int j) {
+    const int columns = min(1 << b, kCodedSide);
+    return product(half + i * columns, 1, &tables.basis[type][b - kMinSideLog2][0][j], kMaxSide,
+                   columns, kBasisBits + kCoefficientBits);
+}
+
+// Frequency k of column j of a residual.
+template <class Residual>
+__device__ int16_t column_frequency(const BlockTables& tables, const Residual& residual, int a,
+                                    int type, int k, int j) {
+    const int16_t* basis = tables.basis[type][a - kMinSideLog2][k];
+    constexpr int kShift = kBasisBits - kCoefficientBits;
+    int32_t sum = 1 << (kShift - 1);
+#pragma unroll 4
+    for (int i = 0; i < 1 << a; ++i) sum += int32_t{basis[i]} * residual(i, j);
+    return int16_t(saturated(sum >> kShift));
+}
+
+// Coefficient (k, l) from the frequencies of the columns.
+__device__ inline int16_t coefficient_of(const BlockTables& tables, const int16_t* half, int b,
+                                         int type, int k, int l) {
+    return product(half + (k << b), 1, &tables.turned[type][b - kMinSideLog2][0][l], kMaxSide,
+                   1 << b, kBasisBits);
+}
+
+// Row i of the columns that coefficients stand for.
+__device__ inline int16_t column_sample(const BlockTables& tables, const int16_t* coefficients,
+                                        int a, int b, int type, int i, int l) {
+    const int rows = min(1 << a, kCodedSide), columns = min(1 << b, kCodedSide);
+    return product(tables.turned[type][a - kMinSideLog2][i], 1, coefficients + l, columns, rows,
+                   kBasisBits);
+}
+
+}  // namespace mmp

@@ -1,0 +1,405 @@
+// Insertion with the tools that preset text has: displaced blocks, a redundancy radius, replacement.
+//
+// Candidates are looked at a batch at once, against the dictionary as it is and against each other.
+// Then one warp goes through them in order, which takes no memory but the block's, and what it
+// settles is written at once.
+#pragma once
+
+#include "shared/trees/displaced.h"
+#include "shared/trees/redundancy.h"
+#include "cuda/trees/insert.cuh"
+
+namespace mmp {
+
+constexpr int kWindow = 2 * kFragmentSize;
+static_assert(kWindow * kWindow == kThreads, "each thread brings a sample of the window");
+
+template <bool Text>
+struct TextMemory {};
+
+template <>
+struct TextMemory<true> {
+    uint8_t window[kWindow][kWindow];  // decoded samples, the fragment at the lower right
+    // Of each candidate; kLearnWarps of them are a batch. Members of its cell and earlier candidates
+    // are bits, the oldest the lowest.
+    uint8_t here[kWarps];                // whether there is one
+    int32_t cell[kWarps], sum[kWarps];
+    uint32_t known[kWarps];              // the element with the same samples
+    uint32_t member[kCellSize][kWarps];  // elements of its cell
+    uint32_t members[kWarps], near_members[kWarps];
+    uint32_t near[kWarps], equal[kWarps];
+    // What is settled of it:
+    uint32_t place[kWarps], number[kWarps];  // its element and insertion; kNoElement if it is left out
+    uint8_t writes[kWarps];                  // whether its warp writes its cell,
+    uint32_t kept[kWarps], joined[kWarps];   // of which these stay and come
+    // The elements that give way one after the other, and where the hand is then:
+    uint32_t victim[kWarps], hand[kWarps];
+    uint32_t taken;  // candidates that are not redundant
+};
+
+__device__ inline bool has_text_tools(const Picture& picture) {
+    return picture.displaced_blocks || picture.redundancy_radius || picture.replacement;
+}
+
+__device__ inline int radius_of(const Picture& picture, int scale) {
+    return scale == kPixelScale ? 0 : picture.redundancy_radius;
+}
+
+// A member of a cell as it lies in memory; none is 0.
+struct CellMember {
+    uint32_t element, number;  // and the insertion that brought it
+    int sum;                   // of its samples
+
+    __device__ uint64_t packed() const {
+        return uint64_t{number + 1} << 32 | static_cast<uint32_t>(sum) << 16 | element;
+    }
+    __device__ static CellMember from(uint64_t packed) {
+        return {static_cast<uint32_t>(packed) & 0xFFFF, static_cast<uint32_t>(packed >> 32) - 1,
+                static_cast<int>(packed >> 16 & 0xFFFF)};
+    }
+};
+
+// The sample of the window that this thread brings.
+__device__ inline uint8_t fetch_decoded(const Picture& picture, int row, int column) {
+    const int y = row - kFragmentSize + static_cast<int>(threadIdx.x) / kWindow;
+    const int x = column - kFragmentSize + static_cast<int>(threadIdx.x) % kWindow;
+    return y >= 0 && x >= 0 ? picture.samples[int64_t{y} * picture.padded_width + x] : 0;
+}
+
+// Places where displaced blocks of a scale can end in a fragment, those that are none among them.
+__device__ inline uint32_t displaced_places(const Picture& picture, int scale) {
+    if (!picture.displaced_blocks || !takes_displaced(scale)) return 0;
+    return kFragmentSize / displaced_step(scale_height(scale), picture.displaced_blocks) *
+           (kFragmentSize / displaced_step(scale_width(scale), picture.displaced_blocks));
+}
+
+// Cuts out the block at one of the places of the fragment at (row, column), if it is displaced.
+// One warp.
+__device__ inline bool warp_cut(const Picture& picture, int scale, int place, int row, int column,
+                                const uint8_t (&window)[kWindow][kWindow], uint8_t* samples) {
+    const int height = scale_height(scale), width = scale_width(scale);
+    const int down = displaced_step(height, picture.displaced_blocks);
+    const int right = displaced_step(width, picture.displaced_blocks);
+    const int across = kFragmentSize / right;
+    const int top = (place / across + 1) * down - height, left = (place % across + 1) * right - width;
+    if (!is_displaced(scale, row + top, column + left)) return false;
+    const int width_log2 = kFragmentLog2 - scale_m(scale);
+#pragma unroll 1
+    for (int i = threadIdx.x % 32; i < height * width; i += 32)
+        samples[i] = window[kFragmentSize + top + (i >> width_log2)]
+                           [kFragmentSize + left + (i & (width - 1))];
+    __syncwarp();
+    return true;
+}
+
+// The cell of an element and the sum of its samples.
+struct Look {
+    int cell, sum;
+};
+
+__device__ inline Look warp_look(const uint8_t* samples, int scale) {
+    const int down = quarters_down(scale), across = quarters_across(scale);
+    const int width_log2 = kFragmentLog2 - scale_m(scale), width = 1 << width_log2;
+    const int high = scale_height(scale) >> down, wide = width >> across;
+    uint32_t upper = 0, lower = 0;  // left quarters, and the right ones in the high half
+#pragma unroll 1
+    for (int i = threadIdx.x % 32; i < scale_area(scale); i += 32) {
+        const uint32_t sample = samples[i] << ((i & (width - 1)) >= wide ? 16 : 0);
+        ((i >> width_log2) >= high ? lower : upper) += sample;
+    }
+    upper = warp_sum(upper);
+    lower = warp_sum(lower);
+    Look look{0, 0};
+    const auto add = [&](int sum) {
+        look.cell = look.cell << 2 | quarter_level(scale, sum);
+        look.sum += sum;
+    };
+    add(upper & 0xFFFF);
+    if (across) add(upper >> 16);
+    if (down) add(lower & 0xFFFF);
+    if (down && across) add(lower >> 16);
+    return look;
+}
+
+// Makes an element of the start a member of its cell. One warp.
+__device__ inline void start_member(const Picture& picture, int scale, const uint8_t* samples,
+                                    uint32_t number, int member) {
+    const Dictionary& dictionary = picture.dictionaries[scale];
+    const Look look = warp_look(samples, scale);
+    if (threadIdx.x % 32 > 0) return;
+    dictionary.cells[look.cell * kCellSize + member] = CellMember{number, number, look.sum}.packed();
+    if (dictionary.insertion) dictionary.insertion[number] = number;
+}
+
+// Adds up the squared error over every `step`-th of four samples.
+template <class Word>
+__device__ inline uint32_t squared_error(const uint8_t* samples, int area, int first, int step,
+                                         const Word& other) {
+    uint32_t sum = 0;
+#pragma unroll 4
+    for (int i = first; i < area / 4; i += step) {
+        const uint32_t a = reinterpret_cast<const uint32_t*>(samples)[i], b = other(i);
+        sum += __dp4a(a, a, __dp4a(b, b, 0u)) - 2 * __dp4a(a, b, 0u);
+    }
+    return sum;
+}
+
+__device__ inline uint32_t squared_error_of_two(const uint8_t* a, const uint8_t* b) {
+    const int first = a[0] - b[0], second = a[1] - b[1];
+    return first * first + second * second;
+}
+
+// Compares a candidate with the members of its cell, two lanes each; says whether one is within the
+// radius. One warp.
+__device__ inline bool compare_with_cell(const Picture& picture, int scale, const uint8_t* samples,
+                                         TextMemory<true>& text) {
+    const Dictionary& dictionary = picture.dictionaries[scale];
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, area = scale_area(scale);
+    const int radius = radius_of(picture, scale);
+    const Look look = warp_look(samples, scale);
+    const int number = lane % kCellSize, half = lane / kCellSize;
+    const uint64_t packed = dictionary.cells[look.cell * kCellSize + number];
+    const CellMember member = CellMember::from(packed);
+    // One whose element was replaced is there no more.
+    const bool there = packed && (!picture.replacement ||
+                                  dictionary.insertion[member.element] == member.number);
+    const bool compared = there && !sums_too_far(look.sum - member.sum, radius, area);
+    uint32_t distance = 0;
+    if (compared && area >= 4) {
+        distance = squared_error(samples, area, half, 2, [&](int i) {
+            return dictionary.samples[element_word(scale, member.element, i)];
+        });
+    } else if (compared && half == 0) {
+        const auto* bytes = reinterpret_cast<const uint8_t*>(dictionary.samples);
+        distance = squared_error_of_two(samples, bytes + element_sample(scale, member.element, 0));
+    }
+    distance += __shfl_xor_sync(kAllLanes, distance, kCellSize);
+    const uint32_t members = __ballot_sync(kAllLanes, there && half == 0);
+    const uint32_t near = __ballot_sync(
+        kAllLanes, compared && half == 0 && distance <= static_cast<uint32_t>(radius));
+    if (half == 0) text.member[number][warp] = member.element;
+    if (lane == 0) {
+        text.cell[warp] = look.cell;
+        text.sum[warp] = look.sum;
+        text.members[warp] = members;
+        text.near_members[warp] = near;
+    }
+    return near;
+}
+
+// Compares a candidate with the earlier ones of its batch, each lane with one. One warp.
+__device__ inline void compare_with_earlier(const Picture& picture, int scale,
+                                            const LearnMemory& memory, TextMemory<true>& text) {
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, area = scale_area(scale);
+    const int radius = radius_of(picture, scale);
+    const uint8_t *samples = memory.element[warp], *other = memory.element[lane];
+    const bool alike =
+        radius ? text.cell[lane] == text.cell[warp] &&
+                     !sums_too_far(text.sum[lane] - text.sum[warp], radius, area)
+               : memory.hash[lane] == memory.hash[warp];
+    const bool compared = lane < warp && text.here[lane] && alike;
+    uint32_t distance = 0;
+    if (compared)
+        distance = area < 4 ? squared_error_of_two(samples, other)
+                            : squared_error(samples, area, 0, 1, [&](int i) {
+                                  return reinterpret_cast<const uint32_t*>(other)[i];
+                              });
+    const uint32_t near =
+        __ballot_sync(kAllLanes, compared && distance <= static_cast<uint32_t>(radius));
+    const uint32_t equal = __ballot_sync(kAllLanes, compared && distance == 0);
+    if (lane > 0) return;
+    text.near[warp] = near;
+    text.equal[warp] = equal;
+}
+
+// Whether elements of a full dictionary can give way.
+__device__ inline bool replaces(const Picture& picture, const Scale& models) {
+    return picture.replacement && models.start < picture.dictionary_limit;
+}
+
+// Finds what would give way to a whole batch. The counts of elements that were never used do not
+// change while a fragment is learnt. One warp.
+__device__ inline void find_victims(const Picture& picture, const Dictionary& dictionary,
+                                    const Scale& models, uint32_t size, TextMemory<true>& text) {
+    const int lane = threadIdx.x % 32;
+    const uint32_t places = picture.dictionary_limit - models.start;
+    uint32_t hand = models.hand - models.start, left = kHandSteps;
+#pragma unroll 1
+    for (int found = 0; found < kLearnWarps; hand = (hand + 32) % places) {
+        const uint32_t element = models.start + (hand + lane) % places;
+        // Those beyond the size will have come by then.
+        const uint32_t unused =
+            __ballot_sync(kAllLanes, element >= size || dictionary.count[element] == 1);
+#pragma unroll 1
+        for (uint32_t step = 0; step < 32 && found < kLearnWarps;) {
+            const uint32_t rest = unused >> step, most = min(left, 32 - step);
+            const uint32_t used = rest ? __ffs(rest) - 1 : 32;
+            const bool hit = used < most;
+            step += hit ? used + 1 : most;
+            left -= hit ? 0 : most;
+            if (!hit && left) continue;
+            if (lane == 0) {
+                text.victim[found] = hit ? models.start + (hand + step - 1) % places : kNoElement;
+                text.hand[found] = models.start + (hand + step) % places;
+            }
+            ++found;
+            left = kHandSteps;
+        }
+    }
+}
+
+// Goes through a batch in order: settles which candidates are redundant and where the others go.
+// One warp, each lane with a candidate and what is left of its cell.
+__device__ inline void settle_batch(const Picture& picture, int scale, uint32_t insertions,
+                                    LearnMemory& memory, TextMemory<true>& text) {
+    const int lane = threadIdx.x % 32;
+    Scale& models = memory.models[scale];
+    const bool here = text.here[lane], celled = radius_of(picture, scale) > 0;
+    const int cell = text.cell[lane];
+    const uint32_t near_members = here && celled ? text.near_members[lane] : 0;
+    const uint32_t near = here ? text.near[lane] : 0, equal = here ? text.equal[lane] : 0;
+    uint32_t known = text.known[lane], place = kNoElement;
+    uint32_t kept = here && celled ? text.members[lane] : 0, joined = 0;
+    uint32_t size = min(insertions, picture.dictionary_limit);
+    uint32_t taken = 0, present = 0, replaced = 0;
+    bool changed = false;
+#pragma unroll 1
+    for (int i = 0; i < kLearnWarps; ++i) {
+        const bool redundant = !here || known != kNoElement || near_members & kept || near & joined ||
+                               equal & present;
+        if (__shfl_sync(kAllLanes, int{redundant}, i)) continue;
+        const bool full = size == picture.dictionary_limit;
+        if (full && !replaces(picture, models)) break;
+        taken |= 1u << i;
+        const uint32_t element = full ? text.victim[replaced] : size;
+        size += !full;
+        replaced += full;
+        if (element == kNoElement) continue;
+        if (full) {
+            if (known == element) known = kNoElement;
+            const uint32_t again = __ballot_sync(kAllLanes, place == element);
+            present &= ~again;
+            joined &= ~again;
+            if (place == element) place = kNoElement;
+            for (int j = 0; j < kCellSize; ++j)
+                if (text.member[j][lane] == element) kept &= ~(1u << j);
+        }
+        if (lane == i) place = element;
+        present |= 1u << i;
+        if (cell != __shfl_sync(kAllLanes, cell, i)) continue;
+        // A member more than a cell holds drives out the first.
+        if (__popc(kept) + __popc(joined) == kCellSize) {
+            if (kept)
+                kept &= kept - 1;
+            else
+                joined &= joined - 1;
+        }
+        joined |= 1u << i;
+        changed = true;
+    }
+    // The first candidate of a cell writes it.
+    const uint32_t alike = __match_any_sync(kAllLanes, here ? cell : -1 - lane);
+    const uint32_t number = insertions + __popc(taken & ((1u << lane) - 1));
+    text.place[lane] = place;
+    text.number[lane] = number;
+    text.kept[lane] = kept;
+    text.joined[lane] = joined;
+    text.writes[lane] = celled && here && changed && __ffs(alike) - 1 == lane;
+    if (taken >> lane & 1)
+        picture.first_class[scale * picture.class_room + number % picture.class_room] =
+            memory.element_class[lane];
+    if (lane > 0) return;
+    text.taken = taken;
+    if (replaced) models.hand = text.hand[replaced - 1];
+}
+
+// Writes what is settled of this warp's candidate into a dictionary of `size` elements.
+__device__ inline void write_settled(const Picture& picture, int scale, uint32_t size,
+                                     LearnMemory& memory, const TextMemory<true>& text) {
+    const Dictionary& dictionary = picture.dictionaries[scale];
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const uint32_t lower = (1u << lane) - 1;
+    if (text.writes[warp]) {
+        uint64_t* members = dictionary.cells + text.cell[warp] * kCellSize;
+        const uint32_t kept = text.kept[warp], joined = text.joined[warp], old = __popc(kept);
+        const uint64_t member = members[lane % kCellSize];
+        __syncwarp();
+        if (lane < kCellSize && lane >= old + __popc(joined)) members[lane] = 0;
+        if (kept >> lane & 1) members[__popc(kept & lower)] = member;
+        if (joined >> lane & 1)
+            members[old + __popc(joined & lower)] =
+                CellMember{text.place[lane], text.number[lane], text.sum[lane]}.packed();
+    }
+    const uint32_t element = text.place[warp];
+    if (element == kNoElement) return;
+    const int c = memory.element_class[warp];
+    if (lane == 0) {
+        Scale& models = memory.models[scale];
+        if (element < size) {
+            const int old = dictionary.element_class[element];
+            atomicSub(&models.class_size[old], 1u);
+            atomicSub(&models.class_total[old], 1u);
+        }
+        atomicAdd(&models.class_size[c], 1u);
+        atomicAdd(&models.class_total[c], 1u);
+        atomicAdd(&models.entries, 1u);
+        if (dictionary.insertion) dictionary.insertion[element] = text.number[warp];
+    }
+    __syncwarp();
+    warp_insert(picture, scale, element, memory.element[warp], c, memory.hash[warp]);
+}
+
+// Makes the table anew, without entries of elements that were replaced. All threads of the block.
+__device__ inline void clean_table(const Picture& picture, int scale, uint32_t size, Scale& models) {
+    const Dictionary& dictionary = picture.dictionaries[scale];
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; i <= picture.table_mask; i += kThreads) dictionary.table[i] = 0;
+    if (threadIdx.x == 0) models.entries = size;
+    __syncthreads();
+    for (uint32_t element = threadIdx.x; element < size; element += kThreads)
+        enter(picture, dictionary, element, element_hash(dictionary, scale, element));
+    __syncthreads();
+}
+
+// Inserts the candidates of this batch that are not redundant, in order, after so many insertions;
+// gives their new number. `here` says whether this warp has a candidate; its samples and class lie in
+// memory.
+__device__ inline uint32_t insert_batch(const Picture& picture, int scale, uint32_t insertions,
+                                        LearnMemory& memory, TextMemory<true>& text, bool here) {
+    const Dictionary& dictionary = picture.dictionaries[scale];
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    Scale& models = memory.models[scale];
+    const uint8_t* samples = memory.element[warp];
+    const uint32_t size = min(insertions, picture.dictionary_limit);
+    // Entries of elements that were replaced lengthen every look-up.
+    if (models.entries + kLearnWarps > picture.table_mask / 4 * 3)
+        clean_table(picture, scale, size, models);
+    bool fresh = false;
+    if (here) {
+        const uint32_t hash = warp_hash(samples, scale_area(scale));
+        const uint32_t known = warp_find(picture, dictionary, scale, samples, hash);
+        const bool near =
+            radius_of(picture, scale) > 0 && compare_with_cell(picture, scale, samples, text);
+        fresh = known == kNoElement && !near;
+        if (lane == 0) {
+            memory.hash[warp] = hash;
+            text.known[warp] = known;
+        }
+    }
+    if (lane == 0) text.here[warp] = here;
+    if (warp == kModelWarp && replaces(picture, models) &&
+        size + kLearnWarps > picture.dictionary_limit)
+        find_victims(picture, dictionary, models, size, text);
+    // Where all are redundant nothing changes that could make one of them otherwise.
+    if (!__syncthreads_or(fresh)) return insertions;
+    if (here) compare_with_earlier(picture, scale, memory, text);
+    __syncthreads();
+    if (warp == 0) settle_batch(picture, scale, insertions, memory, text);
+    __syncthreads();
+    write_settled(picture, scale, size, memory, text);
+    insertions += __popc(text.taken);
+    __syncthreads();
+    return insertions;
+}
+
+}  // namespace mmp

@@ -1,0 +1,13 @@
+// The search loop with the tools of the dictionaries that preset text has.
+#include "cuda/trees/encode.cuh"
+
+using namespace mmp;
+
+extern "C" __device__ uint32_t shared_bytes = sizeof(Memory<true>);
+
+// Grid: (blocks a picture, pictures), all resident at once.
+extern "C" __global__ void __launch_bounds__(kThreads)
+    encode_fragments(State* states, int first, int last, int slot) {
+    extern __shared__ __align__(16) uint8_t shared[];
+    encode<true>(states, first, last, slot, shared);
+}

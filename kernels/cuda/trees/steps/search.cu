@@ -1,0 +1,33 @@
+// The search of one fragment: cost map and reduction in one, as the search loop does it.
+#include "cuda/trees/search.cuh"
+
+namespace mmp {
+
+struct SearchOperation {
+    uint8_t residual[kFragmentArea];
+    SearchMemory search;
+};
+
+}  // namespace mmp
+
+using namespace mmp;
+
+extern "C" __device__ uint32_t shared_bytes = sizeof(SearchOperation);
+
+// Lowers the keys of all segments, by their place in the cost map; they leave out the segments'
+// squared norms. Any number of blocks of 1024 threads.
+extern "C" __global__ void __launch_bounds__(kThreads)
+    search_segments(const State* state, const uint8_t* residual, uint64_t* keys) {
+    extern __shared__ __align__(16) uint8_t shared[];
+    SearchOperation& memory = *reinterpret_cast<SearchOperation*>(shared);
+    start_search(memory.search);
+    if (threadIdx.x < kFragmentArea) memory.residual[threadIdx.x] = residual[threadIdx.x];
+    __syncthreads();
+    lay_out_segments(memory.residual, memory.search);
+    if (threadIdx.x < 32) {
+        const uint32_t size = threadIdx.x < kScales ? dictionary_size(*state, threadIdx.x) : 0;
+        plan_search(memory.search, size, blockIdx.x, gridDim.x);
+    }
+    __syncthreads();
+    search_fragment(state->picture, *state, memory.search, keys);
+}

@@ -1,0 +1,161 @@
+// Blocks of the prediction partition: their sizes, modes, and the contexts of what they code.
+// Source: sections "Blocks", "Modes" and "Levels" of docs/format.md.
+#pragma once
+
+#include "shared/host_device.h"
+#include "shared/integers.h"
+
+namespace mmp {
+
+constexpr int kMinSideLog2 = 2, kMaxSideLog2 = 6;
+constexpr int kUnitLog2 = kMinSideLog2;  // what is known of blocks is kept for each 4x4 unit
+constexpr int kUnit = 1 << kUnitLog2;
+constexpr int kMaxSide = 1 << kMaxSideLog2;
+constexpr int kMaxBlockArea = kMaxSide * kMaxSide;
+constexpr int kSides = kMaxSideLog2 - kMinSideLog2 + 1;
+constexpr int kShapes = kSides * kSides;
+constexpr int kSizes = 2 * kSides - 1;  // by area
+constexpr int kCodedSideLog2 = 5;  // frequencies beyond these 32 are zero
+constexpr int kCodedSide = 1 << kCodedSideLog2;
+constexpr int kMaxCoded = kCodedSide * kCodedSide;
+
+// A block is 2^a samples high and 2^b wide.
+MMP_HD constexpr int shape_number(int a, int b) {
+    return (a - kMinSideLog2) * kSides + b - kMinSideLog2;
+}
+MMP_HD constexpr int size_of(int a, int b) { return a + b - 2 * kMinSideLog2; }
+
+enum Mode { kConstant, kAverage, kPlanar, kFirstAngle };
+constexpr int kAngles = 33;
+constexpr int kLeastSquares = kFirstAngle + kAngles;
+constexpr int kTemplates = kLeastSquares + 1;
+constexpr int kModes = kTemplates + 1;
+constexpr int kHorizontal = 8, kFirstVertical = 16, kVertical = 24;  // angle numbers
+
+MMP_HD constexpr int angle_of(int mode) {
+    return mode >= kFirstAngle && mode < kFirstAngle + kAngles ? mode - kFirstAngle : -100;
+}
+
+// The block that covers a 4x4 unit; all zero where none is decoded yet.
+struct Unit {
+    uint8_t a = 0, b = 0, mode = 0, kind = 0;
+    MMP_HD bool known() const { return a != 0; }
+};
+
+// Contexts from the units above and left of a block's first sample.
+MMP_HD constexpr int split_context(int a, int b, const Unit& above, const Unit& left) {
+    return (above.a && above.a + above.b < a + b) + (left.a && left.a + left.b < a + b);
+}
+MMP_HD constexpr int direction_context(int a, int b, const Unit& above, const Unit& left) {
+    const bool narrower = above.a && above.b < b, lower = left.a && left.a < a;
+    return narrower == lower ? 0 : narrower ? 1 : 2;
+}
+enum Kind { kBare, kTransformed, kTree };
+constexpr int kTreeMode = kConstant;  // what the neighbours of a tree take its mode to be
+constexpr int kMaxTreeLog2 = 4;
+MMP_HD constexpr int kind_context(const Unit& above, const Unit& left) {
+    return (above.kind == kTransformed) + (left.kind == kTransformed);
+}
+MMP_HD constexpr int tree_context(const Unit& above, const Unit& left) {
+    return (above.kind == kTree) + (left.kind == kTree);
+}
+struct LikelyModes {
+    int left, above;
+};
+MMP_HD constexpr LikelyModes likely_modes(const Unit& above, const Unit& left) {
+    const int upper = above.a ? above.mode : int(kPlanar);
+    const int beside = left.a ? left.mode : upper;
+    return {beside, above.a ? upper : beside};
+}
+
+// Template matching: samples around a block that are compared, and how far away.
+constexpr int kTemplateWidth = 2;
+constexpr int kTemplateRows = 48, kTemplateColumns = 64;
+constexpr int kTemplateSlack = 8;  // in squared error for each sample of height and width
+constexpr int kMostTemplates = 4;
+
+// What share of its residual a mode leaves in which direction.
+enum Family { kSmooth, kAcross, kDown, kFitted };
+constexpr int kFamilies = 4;
+MMP_HD constexpr int family_of(int mode) {
+    if (mode < kFirstAngle) return kSmooth;
+    if (mode >= kLeastSquares) return kFitted;
+    return mode - kFirstAngle < kFirstVertical ? kAcross : kDown;
+}
+
+enum TransformType { kCosine, kSine };
+constexpr int kMaxSineLog2 = 4;
+MMP_HD constexpr bool sine_allowed(int a, int b) { return a <= kMaxSineLog2 && b <= kMaxSineLog2; }
+
+// Binary models, numbered one after the other.
+constexpr int kNeighbourContexts = 3;
+constexpr int kPlaces = 4, kSums = 6, kLargeSums = 5, kAreas = 4;
+constexpr int kLastSizes = 2 * kSides - 1, kLastGroups = 12, kRemainders = 12, kMostRemainder = 15;
+constexpr int kSplitModels = 0;
+constexpr int kDirectionModels = kSplitModels + kShapes * kNeighbourContexts;
+constexpr int kLikelyModels = kDirectionModels + kShapes * kNeighbourContexts;
+constexpr int kKindModels = kLikelyModels + kSizes * 3;
+constexpr int kTypeModels = kKindModels + kSizes * kNeighbourContexts;
+constexpr int kLastModels = kTypeModels + kAreas * kFamilies;
+constexpr int kLastBitModels = kLastModels + kLastSizes * kLastGroups;
+constexpr int kZeroModels = kLastBitModels + kLastGroups;
+constexpr int kOneModels = kZeroModels + kAreas * kPlaces * kSums;
+constexpr int kTwoModels = kOneModels + 2 * 3 * kLargeSums;
+constexpr int kRemainderModels = kTwoModels + 2 * 3 * kLargeSums;
+constexpr int kTreeModels = kRemainderModels + 2 * kRemainders;
+constexpr int kBitModels = kTreeModels + kSizes * kNeighbourContexts;
+
+MMP_HD constexpr int smaller(int a, int b) { return a < b ? a : b; }
+MMP_HD constexpr int larger(int a, int b) { return a > b ? a : b; }
+
+MMP_HD constexpr int split_model(int a, int b, int context) {
+    return kSplitModels + shape_number(a, b) * kNeighbourContexts + context;
+}
+MMP_HD constexpr int direction_model(int a, int b, int context) {
+    return kDirectionModels + shape_number(a, b) * kNeighbourContexts + context;
+}
+// 0: is the mode that of the left neighbour, where left and upper differ; 1: where they are equal;
+// 2: if not, is it that of the upper one.
+MMP_HD constexpr int likely_model(int size, int which) { return kLikelyModels + size * 3 + which; }
+MMP_HD constexpr int kind_model(int a, int b, int context) {
+    return kKindModels + size_of(a, b) * kNeighbourContexts + context;
+}
+MMP_HD constexpr int tree_model(int a, int b, int context) {
+    return kTreeModels + size_of(a, b) * kNeighbourContexts + context;
+}
+MMP_HD constexpr int area_class(int a, int b) {
+    const int log2 = a + b;
+    return log2 <= 4 ? 0 : log2 <= 6 ? 1 : log2 <= 8 ? 2 : 3;
+}
+MMP_HD constexpr int type_model(int a, int b, int family) {
+    return kTypeModels + area_class(a, b) * kFamilies + family;
+}
+// Groups of the last coefficient's place: 0, 1 to 2, 3 to 6 and so on.
+MMP_HD constexpr int last_groups(int a, int b) {
+    return smaller(a, kCodedSideLog2) + smaller(b, kCodedSideLog2);
+}
+MMP_HD constexpr int last_bit_model(int group) { return kLastBitModels + group; }
+MMP_HD constexpr int last_model(int a, int b, int group) {
+    return kLastModels + size_of(a, b) * kLastGroups + group;
+}
+MMP_HD constexpr int place_class(int i, int j) {
+    const int sum = i + j;
+    return sum == 0 ? 0 : sum < 3 ? 1 : sum < 6 ? 2 : 3;
+}
+MMP_HD constexpr int zero_model(int area, int place, int sum) {
+    return kZeroModels + (area * kPlaces + place) * kSums + smaller(sum, kSums - 1);
+}
+MMP_HD constexpr int large_context(int area, int place, int sum) {
+    return ((area >= 2) * 3 + smaller(place, 2)) * kLargeSums + smaller(sum, kLargeSums - 1);
+}
+MMP_HD constexpr int one_model(int area, int place, int sum) {
+    return kOneModels + large_context(area, place, sum);
+}
+MMP_HD constexpr int two_model(int area, int place, int sum) {
+    return kTwoModels + large_context(area, place, sum);
+}
+MMP_HD constexpr int remainder_model(int area, int group) {
+    return kRemainderModels + (area >= 2) * kRemainders + smaller(group, kRemainders - 1);
+}
+
+}  // namespace mmp

@@ -1,0 +1,120 @@
+// Adaptive models of what blocks code, and costs that follow from them.
+// Source: sections "Binary models" and "Modes" of docs/format.md.
+#pragma once
+
+#include "shared/blocks/block.h"
+#include "shared/entropy/rate.h"
+
+namespace mmp {
+
+constexpr int kBitTotalLog2 = 16;
+constexpr uint32_t kBitTotal = 1 << kBitTotalLog2;
+constexpr int kLeastProbability = 192;
+constexpr int kSlowest = 64;
+constexpr int kFirstFrequency = 3, kFrequencyStep = 20, kMostFrequencies = 4000;
+
+// Probability of a 1 in 1/65536, learnt fast at first.
+struct BitModel {
+    uint16_t one = 1 << 15;
+    uint8_t seen = 0;
+
+    MMP_HD void count(int bit) {
+        const int target = bit ? int(kBitTotal) : 0;
+        const int reach = (1 << 17) / (2 * seen + 3);  // 1 / (seen + 3/2), in 1/65536
+        const int next = one + int(((target - one) * int64_t{reach}) >> 16);
+        one = uint16_t(larger(kLeastProbability, smaller(next, int(kBitTotal) - kLeastProbability)));
+        if (seen < kSlowest) ++seen;
+    }
+};
+
+// A mode is likelier where its angle is close to that of a neighbour.
+MMP_HD constexpr int nearness(int angle, int other) {
+    const int distance = angle < other ? other - angle : angle - other;
+    return distance == 1 ? 6 : distance == 2 ? 3 : 0;
+}
+MMP_HD constexpr int angle_factor(int mode, int left, int above) {
+    const int angle = angle_of(mode);
+    if (angle < 0) return 2;
+    return 2 + nearness(angle, angle_of(left)) + nearness(angle, angle_of(above));
+}
+
+struct BlockModels {
+    BitModel bits[kBitModels];
+    uint16_t modes[kSizes][kModes];  // frequencies
+
+    MMP_HD void start() {
+        for (BitModel& model : bits) model = BitModel{};
+        for (auto& size : modes)
+            for (uint16_t& frequency : size) frequency = kFirstFrequency;
+        const int zero[kSums] = {12, 28, 42, 52, 60, 70}, tenths[kPlaces] = {20, 14, 10, 10};
+        const int large[kLargeSums] = {20, 25, 35, 45, 55};
+        for (int place = 0; place < kPlaces; ++place) {
+            for (int area = 0; area < kAreas; ++area)
+                for (int sum = 0; sum < kSums; ++sum)
+                    start_at(zero_model(area, place, sum),
+                             smaller(90, zero[sum] * tenths[place] / 10));
+            for (int area = 0; area < kAreas; area += 2)
+                for (int sum = 0; sum < kLargeSums; ++sum) {
+                    start_at(one_model(area, place, sum), large[sum]);
+                    start_at(two_model(area, place, sum), large[sum] + 10);
+                }
+        }
+    }
+    MMP_HD void count_mode(int size, int mode) {
+        auto& frequencies = modes[size];
+        frequencies[mode] = uint16_t(frequencies[mode] + kFrequencyStep);
+        int total = 0;
+        for (const int frequency : frequencies) total += frequency;
+        if (total > kMostFrequencies)
+            for (uint16_t& frequency : frequencies) frequency = uint16_t((frequency + 1) >> 1);
+    }
+    // Frequency of a mode that is neither of the likely ones, 0 where it may not be.
+    MMP_HD uint32_t mode_weight(int size, int mode, LikelyModes likely, uint64_t allowed) const {
+        if (!(allowed >> mode & 1) || mode == likely.left || mode == likely.above) return 0;
+        return modes[size][mode] * angle_factor(mode, likely.left, likely.above);
+    }
+
+private:
+    MMP_HD void start_at(int model, int percent) {
+        bits[model].one = uint16_t(percent * int(kBitTotal) / 100);
+        bits[model].seen = 4;
+    }
+};
+
+// Costs of the binary models' bits.
+using BitCosts = int32_t[kBitModels][2];
+
+// Of a magnitude beyond 2, less 3; `plain` is that of a bit of probability 1/2.
+MMP_HD int64_t remainder_cost(const BitCosts& bit, int32_t plain, int area, int value) {
+    const int group = floor_log2(value + 1);
+    int64_t cost = int64_t{group} * plain;
+    for (int k = 0; k <= group; ++k) cost += bit[remainder_model(area, k)][k < group];
+    return cost;
+}
+
+// Of the number of the last coefficient.
+MMP_HD int32_t last_cost(const BitCosts& bit, int32_t plain, int a, int b, int last) {
+    const int group = floor_log2(last + 1);
+    int32_t cost = 0;
+    for (int k = 0; k <= group && k < last_groups(a, b); ++k)
+        cost += bit[last_model(a, b, k)][k < group];
+    if (group > 0) {
+        const int top = ((last + 1) >> (group - 1)) & 1;
+        cost += bit[last_bit_model(group)][top] + (group - 1) * plain;
+    }
+    return cost;
+}
+
+// Of the magnitudes 0, 1, 2 and more in one context, with the sign.
+MMP_HD void level_costs(const BitCosts& bit, int32_t plain, int area, int place, int sum,
+                        int32_t* out) {
+    const int32_t* zero = bit[zero_model(area, place, sum)];
+    const int32_t* one = bit[one_model(area, place, sum)];
+    const int32_t* two = bit[two_model(area, place, sum)];
+    out[0] = zero[0];
+    out[1] = zero[1] + plain + one[0];
+    out[2] = zero[1] + plain + one[1] + two[0];
+    out[3] = zero[1] + plain + one[1] + two[1];
+}
+
+}  // namespace mmp

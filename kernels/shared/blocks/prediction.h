@@ -1,0 +1,71 @@
+// Predicting samples from those around a block. Source: section "Prediction" of docs/format.md.
+#pragma once
+
+#include "shared/blocks/block.h"
+
+namespace mmp {
+
+// Blocks whose height and width add up to less are predicted from references as they are.
+constexpr int kSmoothedFrom = 20;
+
+// What the reference moves by, in 1/32 of a sample, from one row of a block to the next; along the
+// columns for angles before kFirstVertical.
+MMP_HD constexpr int angle_slope(int angle) {
+    const int turn = angle < kFirstVertical ? kHorizontal - angle : angle - kVertical;
+    const int size = turn < 0 ? -turn : turn;
+    const int slope = size == 8 ? 32 : int(0x1A15110D09050200 >> (8 * size) & 0xFF);
+    return turn < 0 ? -slope : slope;
+}
+
+// Which sample of the other side stands in for number -k of a line, counted from 1.
+MMP_HD constexpr int side_place(int k, int slope) { return (k * 32 + slope / 2) / slope; }
+
+// Weights, in 1/64, of four samples in a row for a place `f` / 32 after the second.
+struct Taps {
+    int weight[4];
+};
+MMP_HD constexpr Taps taps_of(int f) {
+    const int first = (-1024 * f + 64 * f * f - f * f * f + 512) >> 10;
+    const int second = (65536 - 160 * f * f + 3 * f * f * f + 512) >> 10;
+    const int last = (-32 * f * f + f * f * f + 512) >> 10;
+    return {{first, second, 64 - first - second - last, last}};
+}
+
+MMP_HD constexpr int smoothed(int before, int here, int after) {
+    return (before + 2 * here + after + 2) >> 2;
+}
+
+// Sample (i, j) of the planar mode; `corner_above` and `corner_left` are the references at the
+// block's width and height.
+MMP_HD constexpr int planar_sample(int i, int j, int a, int b, int above, int left,
+                                   int corner_above, int corner_left) {
+    const int height = 1 << a, width = 1 << b;
+    const int across = (width - 1 - j) * left + (j + 1) * corner_above;
+    const int down = (height - 1 - i) * above + (i + 1) * corner_left;
+    return (across * height + down * width + height * width) >> (a + b + 1);
+}
+
+// The least-squares mode: neighbours left, above, above left, above right, second left, second above.
+constexpr int kTaps = 6, kTerms = kTaps + 1;
+constexpr int kFitReach = 6;       // samples around a block that are fitted
+constexpr int kFittedFrom = 8;     // rows and columns before the block
+constexpr int kDiagonal = 60, kFitScale = 256;
+constexpr int kMostWeight = 16384;  // in 1/4096
+// Rounding can leave equations without a solution: limits keep all products within 63 bits.
+constexpr int64_t kMostValue = int64_t{1} << 32, kMostFactor = int64_t{1} << 30;
+
+MMP_HD constexpr int64_t limited(int64_t value, int64_t most) {
+    return value < -most ? -most : value > most ? most : value;
+}
+
+// A fitted value, in 1/16 of a sample from the middle one, of its weighted neighbours.
+template <class Sum>
+MMP_HD constexpr int fitted_value(Sum sum, int middle = 128) {
+    const Sum value = (sum + 2048) >> 12, limit = 16 * middle;
+    return int(value < -limit ? -limit : value > limit - 1 ? limit - 1 : value);
+}
+MMP_HD constexpr int fitted_sample(int value, int middle = 128) {
+    return smaller(2 * middle - 1, ((value + 8) >> 4) + middle);
+}
+
+}  // namespace mmp

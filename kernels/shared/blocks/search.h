@@ -1,0 +1,62 @@
+// Rules of the encoder's search for blocks, in integers, so that all backends choose the same.
+#pragma once
+
+#include "shared/entropy/rate.h"
+#include "shared/blocks/transform.h"
+
+namespace mmp {
+
+constexpr int64_t kNever = int64_t{1} << 61;
+constexpr int kModeBits = 5;  // what the survey takes saying a mode to cost
+
+// Squared error of a coefficient, in 1/16 of that of samples with so many bits more than 8.
+template <class Cost>
+MMP_HD constexpr Cost coefficient_error(int32_t difference, int finer = 0) {
+    return Cost((int64_t{difference} * difference << 2 * finer) >> 2);
+}
+
+// Less than 5/8 of a step is never worth its bits.
+MMP_HD constexpr int32_t least_coefficient(int32_t step) { return step * 5 / 16; }
+
+// Numbers below 2^16 divided by the step: multiplied by this and shifted.
+MMP_HD constexpr uint64_t inverse_of(int32_t step) { return (uint64_t{1} << 32) / step + 1; }
+
+// The level of least cost for a coefficient of this size; `cost` comes in as that of 0.
+// `level_cost` are those of 0, 1, 2 and more, costs.of_remainder(area, value) of what is beyond 2.
+template <class Costs, class Cost>
+MMP_HD int choose_level(int size, int32_t step, uint64_t inverse, int area,
+                        const int32_t* level_cost, const Costs& costs, Cost& cost,
+                        int finer = 0) {
+    if (size * 4 <= step) return 0;
+    const int floor = smaller(int((size * 2 * inverse) >> 32), kMaxLevel);
+    const int most = smaller(floor + 1, kMaxLevel);
+    int chosen = 0;
+    for (int level = larger(1, floor > 2 ? floor : floor - 1); level <= most; ++level) {
+        const int32_t beyond = dequantised(level, step) - size;
+        if (10 * beyond > 3 * step) break;
+        int64_t tried = int64_t{coefficient_error<Cost>(beyond, finer)} +
+                        level_cost[smaller(level, 3)];
+        if (level > 2) tried += costs.of_remainder(area, level - 3);
+        if (tried < cost) cost = Cost(tried), chosen = level;
+    }
+    return chosen;
+}
+
+// How good a mode looks: absolute Hadamard differences and what saying it costs. A bit is worth 0.6
+// sqrt(lambda) of absolute differences; `root` is sqrt(lambda) in 1/256.
+MMP_HD constexpr int32_t mode_estimate(int32_t difference, int32_t mode_cost, int32_t root) {
+    return difference + int32_t(int64_t{mode_cost} * 10 / root);
+}
+// Modes that look worse than this are not tried.
+MMP_HD constexpr int64_t hopeless_estimate(int32_t best, int32_t root) {
+    return int64_t{best} * 8 / 5 + root / 32;
+}
+
+// The least of many guesses is too low a guess.
+MMP_HD constexpr int64_t guessed_split_cost(int64_t halves) { return halves + (halves >> 5); }
+// What a way to code a block may cost by guess, where the least is this.
+MMP_HD constexpr int64_t worthwhile_cost(int64_t least, int slack) {
+    return least + least * slack / 100;
+}
+
+}  // namespace mmp

@@ -1,0 +1,26 @@
+// The integer transforms of blocks. Source: section "Transform" of docs/format.md.
+#pragma once
+
+#include "shared/blocks/block.h"
+
+namespace mmp {
+
+constexpr int kBasisBits = 12;        // 4096 stands for 1
+constexpr int kCoefficientBits = 3;   // coefficients are in 1/8 of a sample's unit
+constexpr int kMaxCoefficient = 32767;
+constexpr int kMaxLevel = 32767;
+
+MMP_HD constexpr int32_t saturated(int32_t value) {
+    return value > kMaxCoefficient    ? kMaxCoefficient
+           : value < -kMaxCoefficient ? -kMaxCoefficient
+                                      : value;
+}
+
+// Value of a level, in coefficient units.
+MMP_HD constexpr int32_t dequantised(int32_t level, int32_t step) {
+    const int64_t magnitude = (int64_t{level < 0 ? -level : level} * step + 1) >> 1;
+    const int32_t value = magnitude > kMaxCoefficient ? kMaxCoefficient : int32_t(magnitude);
+    return level < 0 ? -value : value;
+}
+
+}  // namespace mmp

@@ -1,0 +1,21 @@
+// A node of a segmentation tree in 32 bits, as a device hands it to the host.
+#pragma once
+
+#include "shared/integers.h"
+
+#include "shared/host_device.h"
+
+namespace mmp {
+
+// Index of a leaf's element in 16 bits, then scale, flag and flag context.
+MMP_HD uint32_t pack_node(int scale, int flag, int context, uint32_t index) {
+    return index | static_cast<uint32_t>(scale) << 16 | static_cast<uint32_t>(flag) << 21 |
+           static_cast<uint32_t>(context) << 23;
+}
+
+MMP_HD uint32_t packed_index(uint32_t node) { return node & 0xFFFF; }
+MMP_HD int packed_scale(uint32_t node) { return node >> 16 & 31; }
+MMP_HD int packed_flag(uint32_t node) { return node >> 21 & 3; }
+MMP_HD int packed_context(uint32_t node) { return node >> 23 & 7; }
+
+}  // namespace mmp

@@ -1,0 +1,1 @@
+"""Drawings of how a picture was coded."""

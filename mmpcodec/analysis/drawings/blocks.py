@@ -1,0 +1,173 @@
+"""A drawing of a picture in predicted blocks: outlines, a tint by kind and a mark by mode.
+
+A new kind is a line in ``KINDS``, a new mode a line in ``MARKS``.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from mmpcodec.analysis.drawings.trees import draw_tree
+from mmpcodec.reference.blocks.partition import FIRST_ANGLE, KIND_NAMES, TREE, UNIT, mode_name
+from mmpcodec.reference.blocks.prediction import FIRST_FROM_ABOVE, SLOPES
+from mmpcodec.trace import block_edges, unit_edges
+
+TINT_OPACITY = 0.3
+LARGEST_MARK = 8
+"""Half the length of a mark, in samples; in smaller blocks it is 3/8 of their shorter side."""
+SMALL = 0.4
+"""How large marks without a direction are beside the others."""
+STROKE = 0.75
+"""Half the width of a line in pixels; outlines of marks are a pixel wider on either side."""
+MARK_LEVEL, OUTLINE_LEVEL = 255, 0
+OUTLINE_OPACITY = 0.6
+SMALL_PICTURE = 512
+"""Pictures below this side are enlarged until they fill it."""
+LEAST_ZOOM = 3
+
+
+@dataclass(frozen=True)
+class Colour:
+    """What a kind is tinted with."""
+
+    name: str
+    rgb: tuple[int, int, int]
+
+
+KINDS = {
+    "bare": Colour("green", (0, 200, 60)),
+    "transformed": Colour("orange", (255, 140, 0)),
+    "tree": Colour("blue", (40, 90, 255)),
+}
+"""Tints by the name of the kind."""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What a mode is shown by.
+
+    Parameters
+    ----------
+    name : str
+    distance : callable
+        Pixels from the mark, below 0 inside it, at rows and columns counted from its middle: of
+        arrays of these, half the mark's length, and the mode.
+    """
+
+    name: str
+    distance: Callable[[np.ndarray, np.ndarray, float, int], np.ndarray]
+
+
+def stroke(down: np.ndarray, right: np.ndarray, reach: float, slope: tuple[float, float]):
+    """Distance from a line through the middle that goes so far down and right in either way."""
+    length = np.hypot(*slope)
+    along = np.abs(down * slope[0] + right * slope[1]) / length
+    across = np.abs(down * slope[1] - right * slope[0]) / length
+    return np.maximum(across - STROKE, along - reach)
+
+
+def _angle(down, right, reach, mode):
+    angle = mode - FIRST_ANGLE
+    slope = (-32, SLOPES[angle]) if angle >= FIRST_FROM_ABOVE else (SLOPES[angle], -32)
+    return stroke(down, right, reach, slope)
+
+
+def _dot(down, right, reach, mode):
+    return np.hypot(down, right) - SMALL * reach / 2
+
+
+def _ring(down, right, reach, mode):
+    return np.abs(np.hypot(down, right) - SMALL * reach) - STROKE
+
+
+def _square(down, right, reach, mode):
+    return np.abs(np.maximum(np.abs(down), np.abs(right)) - SMALL * reach) - STROKE
+
+
+def _cross(down, right, reach, mode):
+    return np.minimum(
+        stroke(down, right, SMALL * reach, (1, 1)), stroke(down, right, SMALL * reach, (1, -1))
+    )
+
+
+def _plus(down, right, reach, mode):
+    return np.minimum(
+        stroke(down, right, SMALL * reach, (0, 1)), stroke(down, right, SMALL * reach, (1, 0))
+    )
+
+
+MARKS = {
+    "constant": Mark("square", _square),
+    "average": Mark("dot", _dot),
+    "planar": Mark("ring", _ring),
+    "angle": Mark("line along which samples are predicted", _angle),
+    "least squares": Mark("cross", _cross),
+    "templates": Mark("plus", _plus),
+}
+"""Marks by the name of the mode."""
+
+
+def least_zoom(shape: tuple[int, ...]) -> int:
+    """Enlargement of a picture with which marks can be seen."""
+    return max(LEAST_ZOOM, -(-SMALL_PICTURE // max(shape)))
+
+
+def draw_blocks(
+    samples: np.ndarray, units: np.ndarray, fragment_size: int, *, zoom: int | None = None
+) -> np.ndarray:
+    """The outlines of blocks over a picture, tinted by its kind and marked by its mode.
+
+    Parameters
+    ----------
+    samples : (H, W) uint8 array
+    units : (H' / 4, W' / 4, 4) uint8 array
+        As ``Trace.units``, of the padded picture.
+    fragment_size : int
+    zoom : int or None
+        Enlargement; None takes 3, and more for small pictures.
+
+    Returns
+    -------
+    (zoom H + 1, zoom W + 1, 3) uint8 array
+    """
+    zoom = zoom or least_zoom(samples.shape)
+    drawn = draw_tree(samples, block_edges(units), fragment_size=fragment_size, zoom=zoom)
+    inside = drawn[:-1, :-1]
+    for row, column in np.argwhere(np.logical_and(*unit_edges(units))).tolist():
+        height_log2, width_log2, mode, kind = units[row, column].tolist()
+        # A block's first row and column hold its outline.
+        top, left = (zoom * UNIT * place + 1 for place in (row, column))
+        height, width = (zoom << log2 for log2 in (height_log2, width_log2))
+        block = inside[top : top + height - 1, left : left + width - 1]
+        colour = np.array(KINDS[KIND_NAMES[kind]].rgb)
+        tinted = block + TINT_OPACITY * (colour - block.astype(np.float32))
+        if kind != TREE:
+            ink, outline = mark_coverage(mode, height - 1, width - 1, zoom)
+            for level, cover in ((OUTLINE_LEVEL, OUTLINE_OPACITY * outline), (MARK_LEVEL, ink)):
+                part = cover[: block.shape[0], : block.shape[1], None]
+                tinted += part * (level - tinted)
+        block[:] = np.rint(tinted)
+    return drawn
+
+
+@cache
+def mark_coverage(mode: int, height: int, width: int, zoom: int) -> tuple[np.ndarray, np.ndarray]:
+    """How much of each pixel of a block a mark covers, and with its outline: 0 to 1.
+
+    Parameters
+    ----------
+    mode : int
+    height, width : int
+        Of the block in pixels.
+    zoom : int
+        Pixels a sample.
+    """
+    down, right = np.ogrid[:height, :width]
+    reach = min(3 / 8 * min(height, width), LARGEST_MARK * zoom)
+    distance = MARKS[mode_name(mode)].distance(
+        down - (height - 1) / 2, right - (width - 1) / 2, reach, mode
+    )
+    ink, outline = (np.clip(0.5 + beyond - distance, 0, 1) for beyond in (0, 1))
+    return ink.astype(np.float32), outline.astype(np.float32)

@@ -1,0 +1,62 @@
+"""A decoded picture with the leaves or blocks of its first layer, tile by tile."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mmpcodec.analysis.drawings.blocks import LEAST_ZOOM, draw_blocks, least_zoom
+from mmpcodec.analysis.drawings.trees import draw_tree
+from mmpcodec.samples import form_of
+
+if TYPE_CHECKING:
+    from mmpcodec import Inspection
+
+
+def shown_in_gray(samples: np.ndarray, depth: int) -> np.ndarray:
+    """What is drawn on: (H, W) uint8, the mean of colours; alpha is left out."""
+    levels = samples.astype(np.float64)
+    if samples.ndim == 3:
+        levels = levels[..., : form_of(samples).colours].mean(axis=2)
+    levels *= 255 / ((1 << depth) - 1)
+    return np.rint(levels).astype(np.uint8)
+
+
+def draw_file(found: "Inspection", zoom: int | None = None) -> np.ndarray | None:
+    """The outlines of leaves or blocks over a decoded picture.
+
+    Parameters
+    ----------
+    found : Inspection
+        Of a whole picture that was decoded.
+    zoom : int or None
+        Enlargement; None takes 3, and more for small pictures with blocks.
+
+    Returns
+    -------
+    (zoom H + 1, zoom W + 1, 3) uint8 array, or None
+        None where all first layers are exact samples, which have neither leaves nor blocks.
+    """
+    header = found.header
+    assert found.samples is not None
+    gray = shown_in_gray(found.samples, header.depth)
+    first = {layer.tile: layer for layer in reversed(found.layers)}
+    if zoom is None:
+        marked = any(layer.tools.prediction for layer in first.values())
+        zoom = least_zoom(gray.shape) if marked else LEAST_ZOOM
+    drawn = np.zeros((zoom * header.height + 1, zoom * header.width + 1, 3), np.uint8)
+    outlines = 0
+    for tile in header.tiles:
+        own, layer = gray[tile.slices], first.get(tile.number)
+        trace = layer.trace if layer is not None else None
+        edges = None if trace is None else trace.edges()
+        if layer is None or trace is None or edges is None:
+            none = np.zeros(own.shape, bool)
+            picture = draw_tree(own, (none, none), fragment_size=1 << 24, zoom=zoom)
+        elif trace.units is None:
+            picture = draw_tree(own, edges, zoom=zoom)
+        else:
+            picture = draw_blocks(own, trace.units, layer.tools.fragment_size, zoom=zoom)
+        outlines += edges is not None
+        rows, columns = zoom * tile.y, zoom * tile.x
+        drawn[rows : rows + picture.shape[0], columns : columns + picture.shape[1]] = picture
+    return drawn if outlines else None

@@ -1,0 +1,175 @@
+"""The cuda backend: the whole search loop on the device, entropy coding on the host."""
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+import numpy as np
+
+from mmpcodec.backends.base import Backend
+from mmpcodec.backends.cpu import NativePostFilter
+from mmpcodec.backends.cuda import blocks
+from mmpcodec.backends.cuda.blocks import BlockGroup, most_workers
+from mmpcodec.backends.cuda.trees import TreeGroup, device_bytes
+from mmpcodec.depth import BYTE
+from mmpcodec.errors import BackendUnavailable, LimitExceeded
+from mmpcodec.params import EncodeParams
+from mmpcodec.reference.trees.fragments import fragments_in
+from mmpcodec.runtime import cuda
+from mmpcodec.runtime.cuda import attribute, free_bytes
+from mmpcodec.runtime.machine import processors
+from mmpcodec.runtime.progress import Progress, report_progress
+from mmpcodec.tools import Tools
+from mmpcodec.trace import Coded
+
+
+class CudaBackend(Backend):
+    """The current device and stream of CuPy are used, and planes may lie on that device.
+
+    Parameters
+    ----------
+    profile : int or None
+        Measure the phases of the search loop in this block; ``phase_cycles`` then holds those of
+        the first picture of the last call.
+    """
+
+    name = "cuda"
+    post_filter = NativePostFilter()
+
+    def __init__(self, profile: int | None = None):
+        self.profile = profile
+        self.phase_cycles: dict[str, int] = {}
+
+    def unavailable(self) -> str | None:
+        return cuda.unavailable()
+
+    def lacks(self, tools: Tools, depth: int = BYTE) -> str | None:
+        if tools.exact:
+            return "exact samples"
+        if depth != BYTE:
+            return f"samples of {depth} bits"
+        return "trees among predicted blocks" if tools.dictionary else None
+
+    def describe(self) -> str:
+        import cupy
+
+        device = cupy.cuda.Device()
+        name = cupy.cuda.runtime.getDeviceProperties(device.id)["name"].decode()
+        return f"{name}, CuPy {cupy.__version__}"
+
+    def warm(self) -> None:
+        """Compile the kernels for the current device, or find them in the cache."""
+        for preset in ("plain", "text", "photo"):
+            params = EncodeParams.from_options(preset=preset)
+            self.encode(np.zeros((1, 1), np.uint8), params)
+
+    def encode(
+        self,
+        plane: np.ndarray,
+        params: EncodeParams,
+        *,
+        depth: int = BYTE,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> Coded:
+        return self.encode_batch([plane], params, depth=depth, threads=threads, progress=progress)[
+            0
+        ]
+
+    def encode_batch(
+        self,
+        planes: Sequence,
+        params: EncodeParams,
+        *,
+        depth: int = BYTE,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> list[Coded]:
+        """Encode several planes at once, each as if alone.
+
+        Parameters
+        ----------
+        planes : sequence of (H, W) uint8 NumPy or CuPy arrays
+        params : EncodeParams
+        depth : int
+            8.
+        threads : int or None
+            Host threads for entropy coding; None takes what the machine has.
+        progress : callable or None
+            Called with the fragments done and their number, over all planes.
+
+        Raises
+        ------
+        BackendUnavailable
+            When it is asked for what it lacks.
+        LimitExceeded
+            When a picture needs more device memory than is free.
+        KernelError
+            When a kernel does not compile.
+        """
+        self.check_has(params.tools, depth)
+        defines = () if self.profile is None else (f"MMP_PROFILE={self.profile}",)
+        coded: list[Coded | None] = [None] * len(planes)
+        total, done = sum(fragments_in(plane.shape) for plane in planes), 0
+        with ThreadPoolExecutor(threads or processors()) as pool:
+            for group in _groups([plane.shape for plane in planes], params):
+                chosen = [planes[i] for i in group]
+                run: TreeGroup | BlockGroup
+                if params.tools.prediction:
+                    run = BlockGroup(chosen, params, pool)
+                else:
+                    run = TreeGroup(chosen, params, defines, pool)
+                own = sum(fragments_in(plane.shape) for plane in chosen)
+                for finished in run.encode():
+                    report_progress(progress, done + finished, total)
+                done += own
+                for i, result in zip(group, run.results(), strict=True):
+                    coded[i] = result
+                if self.profile is not None and isinstance(run, TreeGroup):
+                    self.phase_cycles = run.phase_cycles()
+        return [result for result in coded if result is not None]
+
+    def decode(
+        self,
+        payload: bytes,
+        shape: tuple[int, int],
+        tools: Tools,
+        *,
+        depth: int = BYTE,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> Coded:
+        raise BackendUnavailable("backend cuda cannot run here: it only encodes; cpu decodes")
+
+
+def _groups(shapes: Sequence[tuple[int, int]], params: EncodeParams) -> Iterator[list[int]]:
+    """Which pictures run at once: as many as find room on the multiprocessors and in memory.
+
+    Pictures of like size go together, for a group takes as long as its largest.
+    """
+    import cupy
+
+    device = cupy.cuda.Device().id
+    if params.tools.prediction:
+        most = most_workers(params, device)
+        bytes_of = partial(blocks.device_bytes, params=params, device=device)
+    else:
+        most = attribute("MultiProcessorCount", device)
+        bytes_of = partial(device_bytes, params=params)
+    waiting = sorted(range(len(shapes)), key=lambda i: fragments_in(shapes[i]))
+    while waiting:
+        free = free_bytes()
+        group: list[int] = []
+        while waiting and len(group) < most:
+            needed = bytes_of(shapes[waiting[-1]])
+            if needed > free:
+                break
+            free -= needed
+            group.append(waiting.pop())
+        if not group:
+            height, width = shapes[waiting[-1]]
+            raise LimitExceeded(
+                "Device memory",
+                f"a picture of {width}x{height} needs {needed} bytes, {free} are free",
+            )
+        yield group

@@ -1,0 +1,1 @@
+"""Codecs in one shape: ours, those of other libraries, and programs."""

@@ -1,0 +1,94 @@
+"""Our codec in the shape of ``base``."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+import mmpcodec
+from mmpcodec import backends
+from mmpcodec.bench.codecs.base import (
+    _SWITCH,
+    LAMBDAS,
+    OURS,
+    Codec,
+    codec_fingerprint,
+    points,
+    spelled,
+)
+from mmpcodec.errors import ParameterError
+from mmpcodec.params import AUTO, EncodeParams
+from mmpcodec.tools import PRESETS
+
+
+def presets() -> tuple[str, ...]:
+    """A codec string for each preset of our codec."""
+    return tuple(f"{OURS}:preset={name}" for name, tools in PRESETS.items() if not tools.exact)
+
+
+def ours(options: Mapping[str, str], lambdas: Sequence[float] = LAMBDAS) -> Codec:
+    """Our codec.
+
+    Parameters
+    ----------
+    options : mapping of str to str
+        Those of ``mmpcodec.encode``, and ``backend``, ``threads`` and ``lambda``.
+    lambdas : sequence of float
+        Operating points where ``options`` names none.
+
+    Raises
+    ------
+    ParameterError
+        For an unknown option, or a value outside its range.
+    BackendUnavailable
+        When the named backend cannot run here.
+    """
+    rest = dict(options)
+    ladder = tuple(lambdas)
+    if "lambda" in rest:
+        ladder = points("lambda", rest.pop("lambda"))
+    name = spelled(OURS, {"preset": AUTO, **rest})
+    backend_name = rest.pop("backend", "auto")
+    threads = rest.pop("threads", None)
+    values = {key: _value(value) for key, value in rest.items()}
+    params = [EncodeParams.from_options(point, **values) for point in ladder]
+    backend = backends.get(backend_name)
+    if threads is not None and not (threads.isdigit() and 1 <= int(threads) <= 1024):
+        raise ParameterError(f"threads = {threads!r}: must be from 1 to 1024")
+    count = None if threads is None else int(threads)
+    decoder = backend.name if backend.name in backends.HOST else "auto"
+
+    def encode(samples: np.ndarray, point: float) -> bytes:
+        return mmpcodec.encode(
+            samples,
+            point,
+            backend=backend.name,
+            threads=count,
+            **values,
+        )
+
+    def edges(data: bytes) -> tuple[np.ndarray, np.ndarray] | None:
+        trace = mmpcodec.inspect(data, decode=True, backend=decoder).trace
+        assert trace is not None
+        return trace.edges()
+
+    rate_model = params[0].rate_model
+    threads_text = "" if threads is None else f", threads asked for: {threads}"
+    return Codec(
+        name=name,
+        knob="lambda",
+        ladder=ladder,
+        settings=f"rate model {rate_model}{threads_text}",
+        versions={"mmpcodec": mmpcodec.__version__, "codec": codec_fingerprint()},
+        encode=encode,
+        decode=lambda data: mmpcodec.decode(data, backend=decoder, threads=count),
+        backend=f"{backend.name} ({backend.describe()})",
+        edges=edges,
+    )
+
+
+def _value(text: str) -> Any:
+    """An option's value: a switch, an integer, or a word."""
+    if text in _SWITCH:
+        return _SWITCH[text]
+    return int(text) if text.lstrip("-").isdigit() else text

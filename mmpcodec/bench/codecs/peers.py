@@ -1,0 +1,276 @@
+"""Codecs of other people in their best settings, from Pillow, imagecodecs and PyAV.
+
+All code 8-bit gray, and some code 8-bit RGB. Where a format knows only colour, its settings say so.
+Each codec has its own ladder, because equal quality numbers are not equal quality.
+"""
+
+import io
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from PIL import Image, features
+from PIL import __version__ as pillow_version
+
+from mmpcodec.bench.codecs.base import Codec, parse, points, spelled
+from mmpcodec.errors import MissingExtra, ParameterError
+
+Ladder = tuple[float, ...]
+
+AVIF_TUNES = ("psnr", "default", "ssim", "iq")
+"""What AVIF may be tuned for; "default" leaves it to the library."""
+
+
+def peers(text: str, *, colour: bool = False) -> list[Codec]:
+    """The codecs that a string names.
+
+    Parameters
+    ----------
+    text : str
+        One of ``NAMES`` with options: the codec's knob, AVIF's tune and speed, JPEG XL's effort.
+        Examples are ``avif:tune=psnr,speed=6`` and ``jpeg:quality=20/40/80``. ``avif`` without a
+        tune is two codecs: tuned for PSNR, and as the library tunes it.
+    colour : bool
+        Code (H, W, 3) arrays in place of (H, W) arrays.
+
+    Raises
+    ------
+    ParameterError
+        For an unknown name or option, or for colour where the codec is not in ``IN_COLOUR``.
+    MissingExtra
+        When a package is missing.
+    """
+    name, options = parse(text)
+    if name not in NAMES:
+        raise ParameterError(f"peer {text!r}: must be one of {', '.join(NAMES)}")
+    if name in IN_COLOUR:
+        tunes = AVIF_TUNES[:2] if name == "avif" and "tune" not in options else ()
+        chosen = [{**options, "tune": tune} for tune in tunes] or [options]
+        return [IN_COLOUR[name](each, colour) for each in chosen]
+    if colour:
+        raise ParameterError(f"peer {text!r}: codes gray; colour is for {', '.join(IN_COLOUR)}")
+    return [_GRAY[name](options)]
+
+
+_RANGES: dict[str, dict[str, Any]] = {
+    "quality": {"low": 1, "high": 100, "whole": True},
+    "qp": {"low": 1, "high": 51, "whole": True},
+    "ratio": {"low": 1, "high": 10000},
+    "distance": {"low": 0.05, "high": 25},
+    "speed": {"low": 0, "high": 10, "whole": True},
+    "effort": {"low": 1, "high": 10, "whole": True},
+}
+"""Limits of the knobs, of AVIF's speed and of JPEG XL's effort."""
+
+
+def _ladder(
+    name: str, options: Mapping[str, str], knob: str, default: Ladder
+) -> tuple[Ladder, dict[str, str]]:
+    """Operating points of a codec, and its other options."""
+    rest = dict(options)
+    given = rest.pop(knob, None)
+    ladder = default if given is None else points(f"{name} {knob}", given, **_RANGES[knob])
+    return ladder, rest
+
+
+def _level(name: str, rest: dict[str, str], option: str, default: str) -> int:
+    """The value of speed or effort, which is removed from ``rest``."""
+    (value,) = points(f"{name} {option}", rest.pop(option, default), ",", **_RANGES[option])
+    return int(value)
+
+
+def _reject(name: str, rest: Mapping[str, str], knob: str) -> None:
+    if rest:
+        raise ParameterError(f"{name}: unknown option {min(rest)!r}; known are {knob}")
+
+
+def _pillow(
+    name: str,
+    format: str,
+    feature: str,
+    ladder: Ladder,
+    settings: str,
+    save: Callable[[float], dict[str, Any]],
+    knob: str,
+    mode: str = "L",
+) -> Codec:
+    """A codec of Pillow; ``save`` gives the arguments of ``Image.save`` at an operating point."""
+    if not features.check(feature):
+        raise MissingExtra(f"{name}: Pillow {pillow_version} was built without it")
+
+    def encode(samples: np.ndarray, point: float) -> bytes:
+        stream = io.BytesIO()
+        Image.fromarray(samples).save(stream, format, **save(point))
+        return stream.getvalue()
+
+    def decode(data: bytes) -> np.ndarray:
+        with Image.open(io.BytesIO(data), formats=[format]) as image:
+            return np.array(image.convert(mode))
+
+    versions = {"pillow": pillow_version, name.partition(":")[0]: str(features.version(feature))}
+    return Codec(name, knob, ladder, settings, versions, encode, decode)
+
+
+def _kind(colour: bool) -> str:
+    return "RGB" if colour else "gray"
+
+
+def _mode(colour: bool) -> str:
+    """Pillow's mode of the decoded picture."""
+    return "RGB" if colour else "L"
+
+
+def _jpeg(options: Mapping[str, str]) -> Codec:
+    default = (5.0, 10.0, 20.0, 35.0, 50.0, 65.0, 80.0, 90.0, 95.0)
+    ladder, rest = _ladder("jpeg", options, "quality", default)
+    _reject("jpeg", rest, "quality")
+    return _pillow(
+        "jpeg",
+        "JPEG",
+        "jpg",
+        ladder,
+        "gray, optimised Huffman tables, progressive",
+        lambda point: {"quality": int(point), "optimize": True, "progressive": True},
+        "quality",
+    )
+
+
+def _jpeg2000(options: Mapping[str, str], colour: bool) -> Codec:
+    default = (3.5, 5.0, 8.0, 12.0, 20.0, 32.0, 50.0, 80.0, 140.0)
+    ladder, rest = _ladder("jpeg2000", options, "ratio", default)
+    _reject("jpeg2000", rest, "ratio")
+    return _pillow(
+        "jpeg2000",
+        "JPEG2000",
+        "jpg_2000",
+        ladder,
+        f"{_kind(colour)}, irreversible 9/7 wavelet, one layer, bare codestream",
+        lambda point: {
+            "irreversible": True,
+            "quality_mode": "rates",
+            "quality_layers": [point],
+            "no_jp2": True,
+            "mct": int(colour),
+        },
+        "ratio",
+        _mode(colour),
+    )
+
+
+def _webp(options: Mapping[str, str]) -> Codec:
+    default = (1.0, 10.0, 25.0, 45.0, 65.0, 80.0, 90.0, 95.0, 99.0)
+    ladder, rest = _ladder("webp", options, "quality", default)
+    _reject("webp", rest, "quality")
+    return _pillow(
+        "webp",
+        "WEBP",
+        "webp",
+        ladder,
+        "method 6; WebP knows no gray: equal red, green and blue",
+        lambda point: {"quality": int(point), "method": 6},
+        "quality",
+    )
+
+
+def _avif(options: Mapping[str, str], colour: bool) -> Codec:
+    default = (15.0, 30.0, 45.0, 60.0, 75.0, 90.0)
+    ladder, rest = _ladder("avif", options, "quality", default)
+    named = spelled("avif", rest)
+    tune, speed = rest.pop("tune"), _level("avif", rest, "speed", "0")
+    _reject("avif", rest, "quality, speed, tune")
+    if tune not in AVIF_TUNES:
+        raise ParameterError(f"avif: tune = {tune!r}: must be one of {', '.join(AVIF_TUNES)}")
+    subsampling = "4:4:4" if colour else "4:0:0"
+    settings: dict[str, Any] = {"speed": speed, "subsampling": subsampling}
+    if tune != "default":
+        settings["advanced"] = {"tune": tune}
+    return _pillow(
+        named,
+        "AVIF",
+        "avif",
+        ladder,
+        f"{_kind(colour)} ({subsampling}), speed {speed}, tune {tune}",
+        lambda point: {"quality": int(point), **settings},
+        "quality",
+        _mode(colour),
+    )
+
+
+def _jxl(options: Mapping[str, str], colour: bool) -> Codec:
+    default = (0.3, 0.6, 1.0, 1.8, 3.0, 5.0, 8.0, 14.0)
+    ladder, rest = _ladder("jxl", options, "distance", default)
+    named, effort = spelled("jxl", rest), _level("jxl", rest, "effort", "9")
+    _reject("jxl", rest, "distance, effort")
+    try:
+        import imagecodecs
+    except ImportError as error:
+        raise MissingExtra("jxl: needs imagecodecs; install mmpcodec[bench]") from error
+    versions = {
+        "imagecodecs": imagecodecs.__version__,
+        "jxl": imagecodecs.jpegxl_version().removeprefix("libjxl "),
+    }
+
+    def encode(samples: np.ndarray, point: float) -> bytes:
+        return bytes(imagecodecs.jpegxl_encode(samples, distance=point, effort=effort))
+
+    return Codec(
+        named,
+        "distance",
+        ladder,
+        f"{_kind(colour)}, effort {effort}",
+        versions,
+        encode,
+        lambda data: np.asarray(imagecodecs.jpegxl_decode(data)),
+    )
+
+
+def _hevc(options: Mapping[str, str]) -> Codec:
+    default = (18.0, 22.0, 26.0, 30.0, 34.0, 38.0, 42.0, 46.0)
+    ladder, rest = _ladder("hevc", options, "qp", default)
+    _reject("hevc", rest, "qp")
+    try:
+        import av
+    except ImportError as error:
+        raise MissingExtra("hevc: needs PyAV; install mmpcodec[bench]") from error
+
+    def encode(samples: np.ndarray, point: float) -> bytes:
+        height, width = samples.shape
+        context: Any = av.CodecContext.create("libx265", "w")
+        context.width, context.height, context.pix_fmt = width, height, "gray"
+        context.time_base = Fraction(1, 25)
+        context.options = {
+            "preset": "placebo",
+            "tune": "psnr",
+            "x265-params": f"qp={int(point)}:keyint=1:info=0:log-level=none",
+        }
+        frame = av.VideoFrame.from_ndarray(samples, format="gray")
+        frame.pts = 0
+        return b"".join(bytes(packet) for packet in [*context.encode(frame), *context.encode(None)])
+
+    def decode(data: bytes) -> np.ndarray:
+        context: Any = av.CodecContext.create("hevc", "r")
+        return [*context.decode(av.Packet(data)), *context.decode(None)][0].to_ndarray()
+
+    versions = {"av": av.__version__}
+    settings = "x265, gray (4:0:0), one intra picture, preset placebo, tune psnr, no info message"
+    return Codec("hevc", "qp", ladder, settings, versions, encode, decode)
+
+
+_GRAY: dict[str, Callable[[Mapping[str, str]], Codec]] = {
+    "jpeg": _jpeg,
+    "webp": _webp,
+    "hevc": _hevc,
+}
+IN_COLOUR: dict[str, Callable[[Mapping[str, str], bool], Codec]] = {
+    "jpeg2000": _jpeg2000,
+    "avif": _avif,
+    "jxl": _jxl,
+}
+"""Peers that code RGB too."""
+
+NAMES = ("jpeg", "jpeg2000", "webp", "avif", "jxl", "hevc")
+"""Names of all peers."""
+
+IN_PILLOW = ("jpeg", "jpeg2000", "webp", "avif")
+"""Peers that need only Pillow."""

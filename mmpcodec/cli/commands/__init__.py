@@ -1,0 +1,1 @@
+"""The commands of ``mmp``, one module each."""

@@ -1,0 +1,102 @@
+"""``mmp compare``: how far two pictures are apart."""
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mmpcodec.checks import check_int
+from mmpcodec.cli import options, output
+from mmpcodec.cli.exits import ExitCode
+from mmpcodec.cli.jobs import Job, check
+from mmpcodec.errors import ParameterError, PictureError
+from mmpcodec.tools import MAX_DEPTH
+
+if TYPE_CHECKING:
+    from mmpcodec.pictures import Picture
+
+
+def compare(
+    a: Annotated[str, typer.Argument(metavar="A", help="The original; - is standard input.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="What it is compared with.")],
+    diff: Annotated[
+        str | None,
+        typer.Option(metavar="PNG", help="Draw the difference: gray is none, brighter is B."),
+    ] = None,
+    depth: options.Depth = None,
+    force: options.Force = False,
+    as_json: options.Json = False,
+) -> ExitCode:
+    """Measure PSNR, SSIM, MS-SSIM and the largest error between two pictures.
+
+    Reads PNG, TIFF, PGM, PPM, PAM, BMP, JPEG, NPY and mmp files, gray and colours of up to 16 bits,
+    and DICOM with the extra "dicom". Transparency is left out.
+    """
+    if depth is not None:
+        check_int("depth", depth, 1, MAX_DEPTH)
+    if a == b == output.STANDARD:
+        raise ParameterError("-: only one of the two pictures can come from standard input")
+    if diff not in (None, output.STANDARD) and not str(diff).lower().endswith(".png"):
+        raise ParameterError(f"--diff: {diff} must end in .png, or be {output.STANDARD}")
+    if diff == output.STANDARD and as_json:
+        raise ParameterError("--diff -: standard output is taken by --json")
+    check([Job(a, diff), Job(b)], force=force)
+
+    from mmpcodec import pictures
+    from mmpcodec.analysis.drawings.trees import ERROR_GAIN, draw_error
+    from mmpcodec.bench.metrics import measure
+
+    names = [output.shown(name, "stdin") for name in (a, b)]
+    first, second = (
+        picture_of(file, name, depth) for file, name in zip((a, b), names, strict=True)
+    )
+    for what, one, other in (
+        ("size", size_text(first.samples.shape), size_text(second.samples.shape)),
+        ("level of white", first.white, second.white),
+    ):
+        if one != other:
+            raise PictureError(
+                f"{what} of {names[0]} is {one} and of {names[1]} {other}: must be the same"
+            )
+    quality = measure(first.samples, second.samples, white=first.white)
+    if diff is not None:
+        gain = ERROR_GAIN * 255 / first.white
+        drawn = draw_error(first.samples, second.samples, gain=gain)
+        output.write(diff, pictures.to_bytes(drawn, "png"), force=force)
+    if as_json:
+        size = {"width": first.samples.shape[1], "height": first.samples.shape[0]}
+        facts = {"a": a, "b": b, **size, "white": first.white, **asdict(quality)}
+        print(json.dumps(facts | ({} if diff is None else {"diff": diff})))
+    elif diff != output.STANDARD:
+        similarity = {"SSIM": quality.ssim, "MS-SSIM": quality.ms_ssim}
+        parts = ["equal" if quality.psnr is None else f"PSNR {quality.psnr:.2f} dB"]
+        parts += [f"{name} {value:.5f}" for name, value in similarity.items() if value is not None]
+        print(", ".join([*parts, f"largest error {quality.max_error} of {first.white}"]))
+    return ExitCode.DONE
+
+
+def size_text(shape: tuple[int, ...]) -> str:
+    """Width, height and kind of a picture's samples."""
+    return f"{shape[1]}x{shape[0]} {'gray' if len(shape) == 2 else 'colour'}"
+
+
+def picture_of(file: str, name: str, depth: int | None) -> "Picture":
+    """The picture of a file without its transparency, its samples of so many bits if that is given.
+
+    Raises
+    ------
+    PictureError
+        When it is not readable, or its samples have more bits.
+    """
+    from mmpcodec import pictures
+    from mmpcodec.samples import check_picture
+
+    picture = pictures.from_bytes(output.read(file), name).without_alpha()
+    if depth is None:
+        return picture
+    try:
+        samples, depth = check_picture(picture.samples, depth)
+    except ParameterError as error:
+        raise PictureError(f"{name}: {error}") from error
+    return pictures.Picture(samples, depth, picture.metadata.at_depth(depth))

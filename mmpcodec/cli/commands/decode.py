@@ -1,0 +1,152 @@
+"""``mmp decode``: mmp files to pictures."""
+
+import re
+import time
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any
+
+import typer
+
+from mmpcodec.cli import options, output, run
+from mmpcodec.cli.exits import ExitCode
+from mmpcodec.cli.jobs import Job, plan
+from mmpcodec.cli.printing import Printer, counted
+from mmpcodec.errors import ParameterError
+from mmpcodec.metadata import Metadata
+from mmpcodec.params import DecodeLimits
+
+DEFAULT_FORMAT = "png"
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """What decoding one file came to."""
+
+    input: str
+    output: str
+    width: int
+    height: int
+    form: str
+    depth: int
+    bad_tiles: int
+    input_bytes: int
+    output_bytes: int
+    format: str
+    seconds: float
+    backend: str
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def text(self, verbose: bool) -> str:
+        bad = f", {counted(self.bad_tiles, 'bad tile')}" if self.bad_tiles else ""
+        return (
+            f"{output.shown_pair(self.input, self.output)}: {self.width}x{self.height}, "
+            f"{self.input_bytes} -> {self.output_bytes} bytes, {self.seconds:.2f} s, "
+            f"backend {self.backend}{bad}"
+        )
+
+
+def decode(
+    inputs: options.Inputs,
+    out: options.Output = None,
+    folder: options.Folder = None,
+    format: Annotated[
+        str | None,
+        typer.Option(
+            metavar="pgm|ppm|pam|png|tif|npy",
+            help="Format of the output, if its name does not say.",
+        ),
+    ] = None,
+    region: Annotated[
+        str | None,
+        typer.Option(metavar="X,Y,W,H", help="Decode these pixels only, and the tiles they touch."),
+    ] = None,
+    allow_partial: options.AllowPartial = False,
+    strip: options.Strip = None,
+    backend: options.BackendName = "auto",
+    size_limit: options.SizeLimit = options.DEFAULT_LIMITS.max_pixels,
+    dimension_limit: options.DimensionLimit = options.DEFAULT_LIMITS.max_dimension,
+    threads: options.Threads = None,
+    jobs: options.Jobs = 1,
+    force: options.Force = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> ExitCode:
+    """Decode mmp files to pictures.
+
+    The output is IN with the suffix .png, unless -o, -O or --format says otherwise. Metadata are
+    kept where the format holds them; what is lost is said.
+    """
+    limits = DecodeLimits(size_limit, dimension_limit)
+
+    import mmpcodec
+    from mmpcodec import backends, pictures
+
+    if format is not None:
+        pictures.check_format(format)
+    elif out is not None and out != output.STANDARD:
+        format = pictures.format_of(out)
+    area = None if region is None else _area(region)
+    Metadata().without(*(strip or ()))
+    chosen_format = format or DEFAULT_FORMAT
+    files = plan(inputs, f".{chosen_format}", out=out, folder=folder, force=force)
+    chosen = backends.get(backend)
+
+    to_stderr = any(job.target == output.STANDARD for job in files)
+    printer = Printer(as_json, quiet, False, to_stderr)
+    partial = False
+
+    def work(job: Job, progress: run.Progress) -> Decoded:
+        nonlocal partial
+        data = output.mapped(job.source)
+        started = time.perf_counter()
+        found = mmpcodec.inspect(
+            data,
+            decode=True,
+            region=area,
+            allow_partial=allow_partial,
+            limits=limits,
+            backend=chosen.name,
+            threads=threads or (1 if jobs > 1 else None),
+            progress=progress,
+        )
+        seconds = time.perf_counter() - started
+        samples, header = found.samples, found.header
+        assert samples is not None
+        for bad in found.bad_tiles:
+            partial = True
+            printer.note(f"{job.name}: {bad.error}")
+        metadata = header.metadata.without(*(strip or ()))
+        picture = pictures.Picture(samples, header.depth, metadata)
+        coded = pictures.to_bytes(picture, chosen_format)
+        assert job.target is not None
+        output.write(job.target, coded, force=force)
+        if names := pictures.lost(picture, chosen_format):
+            printer.note(f"{job.name}: {chosen_format} cannot hold all of: {', '.join(names)}")
+        height, width = samples.shape[:2]
+        return Decoded(
+            input=job.source,
+            output=job.target,
+            width=width,
+            height=height,
+            form=header.form.title,
+            depth=header.depth,
+            bad_tiles=len(found.bad_tiles),
+            input_bytes=len(data),
+            output_bytes=len(coded),
+            format=chosen_format,
+            seconds=seconds,
+            backend=chosen.name,
+        )
+
+    code = run.run(files, work, printer, at_once=jobs)
+    return ExitCode.PARTLY_FAILED if partial and code == ExitCode.DONE else code
+
+
+def _area(region: str) -> tuple[int, ...]:
+    """The numbers of a region."""
+    parts = region.split(",")
+    if len(parts) != 4 or not all(re.fullmatch("[0-9]{1,18}", part.strip()) for part in parts):
+        raise ParameterError(f"region = {region!r}: must be X,Y,W,H, four integers from 0 on")
+    return tuple(map(int, parts))

@@ -1,0 +1,236 @@
+"""``mmp encode``: pictures to mmp files."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mmpcodec.checks import check_int
+from mmpcodec.cli import options, output, run
+from mmpcodec.cli.encoding.by_tiles import encode_by_tiles
+from mmpcodec.cli.encoding.sources import Encodings, InGroups, OneByOne, Setting, ToTarget, work_of
+from mmpcodec.cli.exits import ExitCode
+from mmpcodec.cli.jobs import Job, plan
+from mmpcodec.cli.printing import Printer, counted, finite, quality_text, tools_text
+from mmpcodec.errors import MmpError
+from mmpcodec.metadata import Metadata
+from mmpcodec.params import AUTO, EncodeParams, check_median_radius, check_tile_size
+from mmpcodec.quantities import parse_bytes
+from mmpcodec.tools import MAX_DEPTH
+
+if TYPE_CHECKING:
+    from mmpcodec import Encoding, Pass
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """What encoding one picture came to; ``psnr`` in dB is infinite where nothing was lost."""
+
+    input: str
+    output: str
+    width: int
+    height: int
+    form: str
+    depth: int
+    tiles: int
+    input_bytes: int
+    output_bytes: int
+    bits_per_pixel: float
+    psnr: float
+    lam: float
+    seconds: float
+    backend: str
+    verified: bool
+    bits: dict[str, float]
+    leaves: int
+    blocks: dict[str, int]
+    modes: dict[str, int]
+    passes: "tuple[Pass, ...]"
+
+    def as_dict(self) -> dict[str, Any]:
+        passes = [
+            {"lam": one.lam, "effort": one.effort, "bytes": one.bytes, "psnr": finite(one.psnr)}
+            for one in self.passes
+        ]
+        return {**asdict(self), "psnr": finite(self.psnr), "passes": passes}
+
+    def _kind(self) -> str:
+        """What it is, unless it is 8-bit gray in one tile."""
+        plain = (self.form, self.depth) == ("gray", 8)
+        form = "" if plain else f"{self.form} of {counted(self.depth, 'bit')}, "
+        return form + (f"{self.tiles} tiles, " if self.tiles > 1 else "")
+
+    def text(self, verbose: bool) -> str:
+        line = (
+            f"{output.shown_pair(self.input, self.output)}: {self.width}x{self.height}, "
+            f"{self._kind()}{self.input_bytes} -> {self.output_bytes} bytes, "
+            f"{self.bits_per_pixel:.3f} bpp, "
+            f"{quality_text(self.psnr)}, {self.seconds:.2f} s, backend {self.backend}"
+        )
+        if self.passes:
+            line += f", lambda {self.lam:g}, {len(self.passes)} passes"
+        line += ", verified" if self.verified else ""
+        if not verbose:
+            return line
+        pieces = [f"{self.leaves} leaves"] if self.leaves else []
+        if count := sum(self.blocks.values()):
+            counts = f"{_counts_text(self.blocks)}; {_counts_text(self.modes)}"
+            pieces.append(f"{count} blocks ({counts})")
+        return f"{line}\n  {', '.join(pieces)}; bits: {_counts_text(self.bits)}"
+
+
+def _counts_text(counts: Mapping[str, float]) -> str:
+    return ", ".join(f"{name} {count:.0f}" for name, count in counts.items())
+
+
+def encode(
+    inputs: options.Inputs,
+    out: options.Output = None,
+    folder: options.Folder = None,
+    lam: options.Lambda = None,
+    quality: options.Quality = None,
+    target_size: options.TargetSize = None,
+    target_bpp: options.TargetBpp = None,
+    target_psnr: options.TargetPsnr = None,
+    preset: options.Preset = AUTO,
+    partition: options.Partition = None,
+    dictionary_limit: options.DictionaryLimit = None,
+    effort: options.Effort = 6,
+    rate_model: options.RateModel = "adaptive",
+    denoise: options.Denoise = None,
+    depth: options.Depth = None,
+    strip: options.Strip = None,
+    tile: options.TileSize = 0,
+    backend: options.BackendName = "auto",
+    threads: options.Threads = None,
+    jobs: options.Jobs = 1,
+    force: options.Force = False,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Decode and compare before the file appears.")
+    ] = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Print more.")] = False,
+) -> ExitCode:
+    """Encode pictures: gray and colours of 1 to 16 bits, with alpha and metadata.
+
+    Reads PNG, TIFF, PGM, PPM, PAM, BMP, JPEG, NPY and mmp files, and DICOM with the extra "dicom".
+    The output is IN with the suffix .mmp, unless -o or -O says otherwise. At most one of lambda,
+    quality and the three targets is given; a target is that of each file. Alpha is coded without
+    loss. With --denoise PSNR is that against the filtered picture. With --tile a picture can be
+    larger than memory, if it is NPY, PGM, PPM, PAM or TIFF.
+    """
+    from mmpcodec.codec.distortion import psnr_of
+    from mmpcodec.codec.rate_control.targets import lambda_or_target
+
+    if denoise is not None:
+        check_median_radius(denoise, "denoise")
+    if depth is not None:
+        check_int("depth", depth, 1, MAX_DEPTH)
+    check_tile_size(tile)
+    Metadata().without(*(strip or ()))
+    size = None if target_size is None else parse_bytes("target_size", target_size)
+    lam, target = lambda_or_target(lam, quality, size, target_bpp, target_psnr)
+    params = EncodeParams.from_options(
+        lam,
+        preset=preset,
+        rate_model=rate_model,
+        effort=effort,
+        partition=partition,
+        dictionary_limit=dictionary_limit,
+    )
+    files = plan(inputs, ".mmp", out=out, folder=folder, force=force)
+
+    from mmpcodec import backends
+
+    to_stderr = any(job.target == output.STANDARD for job in files)
+    printer = Printer(as_json, quiet, verbose, to_stderr)
+
+    def show_pass(job: Job, number: int, found: "Pass") -> None:
+        if verbose:
+            printer.note(
+                f"{job.name}: pass {number}: lambda {found.lam:g}, effort {found.effort}, "
+                f"{found.bytes} bytes, {quality_text(found.psnr)}"
+            )
+
+    # The pictures are looked at ahead only where that can matter.
+    weighs = backend == "auto" and backends.may_use_device()
+    chosen = backends.get(backend, work_of(files) if weighs else 0, params.tools)
+    threads = threads or (1 if jobs > 1 else None)
+    at_once = jobs
+    setting = Setting(params, chosen.name, threads, denoise, depth, strip or (), tile)
+    source: Encodings = OneByOne(setting)
+    if target is not None:
+        source = ToTarget(setting, target, show_pass)
+    elif chosen.name == "cuda" and len(files) > 1 and not tile:
+        source, at_once = InGroups(setting, files), 1
+    by_tiles = tile and target is None and denoise is None
+
+    def work(job: Job, progress: run.Progress) -> Encoded:
+        assert job.target is not None
+        # What went to standard output could not be taken back if it failed to verify.
+        unverified = verify and job.target == output.STANDARD
+        if by_tiles and job.source != output.STANDARD and not unverified:
+            found = encode_by_tiles(job, setting, progress, force=force, verify=verify)
+        else:
+            found = source.of(job, progress)
+            assert found.encoding is not None
+            if verify:
+                check_decodes(found.encoding, progress)
+            output.write(job.target, found.encoding.data, force=force)
+        header = found.header
+        pixels = header.width * header.height
+        return Encoded(
+            input=job.source,
+            output=job.target,
+            width=header.width,
+            height=header.height,
+            form=header.form.title,
+            depth=header.depth,
+            tiles=len(header.tile_bytes),
+            input_bytes=found.input_bytes,
+            output_bytes=found.output_bytes,
+            bits_per_pixel=8 * found.output_bytes / pixels,
+            psnr=psnr_of(found.distortion, pixels, header.depth),
+            lam=found.lam,
+            seconds=found.seconds,
+            backend=found.backend,
+            verified=verify,
+            bits=dict(found.totals.bits),
+            leaves=found.totals.leaves,
+            blocks=dict(found.totals.blocks),
+            modes=dict(found.totals.modes),
+            passes=found.passes,
+        )
+
+    if verbose:
+        printer.note(f"backend {chosen.name}: {chosen.describe()}")
+        for each in params.each_alone() if target is None else ():
+            printer.note(f"lambda {params.lam:g}, {tools_text(each.coded_tools)}")
+    return run.run(files, work, printer, at_once=at_once)
+
+
+def check_decodes(encoding: "Encoding", progress: run.Progress) -> None:
+    """Decode what was encoded.
+
+    Raises
+    ------
+    MmpError
+        When that does not give the encoder's own reconstruction.
+    """
+    import numpy as np
+
+    import mmpcodec
+
+    try:
+        decoded = mmpcodec.decode(encoding.data, progress=progress)
+    except mmpcodec.FormatError as error:
+        raise MmpError(f"verification failed, nothing was written: {error}") from error
+    wrong = np.argwhere(decoded != encoding.samples)
+    if len(wrong):
+        row, column = wrong[0][:2]
+        raise MmpError(
+            f"verification failed, nothing was written: {len(wrong)} samples differ, "
+            f"the first in row {row}, column {column}"
+        )

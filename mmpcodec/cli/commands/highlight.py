@@ -1,0 +1,314 @@
+"""``mmp highlight``: bright regions of x-rays and other pictures."""
+
+import csv
+import io
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mmpcodec.cli import options, output, run
+from mmpcodec.cli.exits import ExitCode, FileError
+from mmpcodec.cli.jobs import Job, assign, check
+from mmpcodec.cli.printing import Printer
+from mmpcodec.errors import ParameterError
+from mmpcodec.params import check_median_radius
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from mmpcodec.analysis.regions import Region, Regions
+
+SUFFIX = ".regions.png"
+COLUMNS = (
+    "input", "rank", "left", "top", "right", "bottom", "width", "height", "area", "sum", "mean",
+    "offset",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Highlighted:
+    """What was found in one picture, and where it was drawn."""
+
+    input: str
+    output: str
+    width: int
+    height: int
+    white: int
+    highest: int
+    found: "Regions"
+    seconds: float
+    backend: str
+    small: "np.ndarray | None"
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row a region; right and bottom are its last column and row."""
+        return [
+            {"input": self.input, **described(region), "offset": self.found.offset}
+            for region in self.found.regions
+        ]
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "input": self.input,
+            "output": self.output,
+            "width": self.width,
+            "height": self.height,
+            "white": self.white,
+            "highest": self.highest,
+            "offset": self.found.offset,
+            "scale": self.found.scale,
+            "regions": [described(region) for region in self.found.regions],
+            "seconds": self.seconds,
+            "backend": self.backend,
+        }
+
+    def text(self, verbose: bool) -> str:
+        regions = self.found.regions
+        count = f"{len(regions)} region{'' if len(regions) == 1 else 's'}"
+        lines = [
+            f"{output.shown_pair(self.input, self.output)}: {self.width}x{self.height}, {count} "
+            f"beyond level {self.found.offset:g} of {self.white}, {self.seconds:.2f} s"
+        ]
+        if not regions and 2 * self.highest < self.white:
+            lines.append(f"  the highest level is {self.highest}; --white says what white is")
+        lines += [
+            f"  {r.rank}: {r.width}x{r.height} at column {r.left}, row {r.top}; "
+            f"mean {r.mean:.1f}, sum {r.sum:.0f}"
+            for r in regions
+        ]
+        return "\n".join(lines)
+
+
+def described(region: "Region") -> dict[str, Any]:
+    """A region for machines."""
+    names = ("rank", "left", "top", "right", "bottom", "width", "height", "area", "sum", "mean")
+    return {name: getattr(region, name) for name in names}
+
+
+Side = Annotated[
+    str | None, typer.Option(metavar="N|N%", help="Side of a region, in pixels or per cent.")
+]
+
+
+def highlight(
+    inputs: Annotated[
+        list[str], typer.Argument(metavar="IN", help="Files and folders; - is standard input.")
+    ],
+    out: options.Output = None,
+    folder: options.Folder = None,
+    offset: Annotated[
+        str,
+        typer.Option(
+            metavar="X|mean|median|otsu|pNN",
+            help="Level to rise above: part of white up to 1, a level, or from the picture.",
+        ),
+    ] = "0.5",
+    white: Annotated[
+        int | None, typer.Option(metavar="LEVEL", help="Level of white: 4095 for 12 bits in 16.")
+    ] = None,
+    dark: Annotated[bool, typer.Option("--dark", help="Look for the darkest regions.")] = False,
+    regions: Annotated[
+        int, typer.Option("--regions", "-k", min=1, metavar="K", help="Regions, at most.")
+    ] = 1,
+    min_width: Side = None,
+    max_width: Side = None,
+    min_height: Side = None,
+    max_height: Side = None,
+    mask: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Picture that is black where nothing counts."),
+    ] = None,
+    exclude_border: Annotated[
+        str, typer.Option(metavar="N|N%", help="Leave out so much at each side.")
+    ] = "0",
+    table: Annotated[
+        str | None, typer.Option("--csv", metavar="FILE", help="Write all regions as a table.")
+    ] = None,
+    sheet: Annotated[
+        str | None, typer.Option(metavar="PNG", help="Draw all pictures on one sheet.")
+    ] = None,
+    denoise: options.Denoise = None,
+    backend: options.BackendName = "auto",
+    jobs: options.Jobs = 1,
+    force: options.Force = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> ExitCode:
+    """Find and draw the brightest rectangles of pictures.
+
+    Reads PNG, TIFF, PGM, PPM, PAM, BMP, JPEG, NPY and mmp files, gray and colours of up to 16 bits,
+    and DICOM with the extra "dicom"; transparency is left out. The drawing is IN with the suffix
+    .regions.png, unless -o or -O says otherwise. It shows bright mass; it makes no diagnosis.
+    """
+    if denoise is not None:
+        check_median_radius(denoise, "denoise")
+    sources = [name for given in inputs for name in pictures_in(given)]
+    files = assign(sources, SUFFIX, out=out, folder=folder, keep_extension=True)
+    named = {"--csv": table, "--sheet": sheet}
+    extras = [Job(option, name) for option, name in named.items() if name is not None]
+    for name in (out, sheet):
+        if name not in (None, output.STANDARD) and not str(name).lower().endswith(".png"):
+            raise ParameterError(f"{name}: must end in .png")
+    masks = [] if mask is None else [Job(mask)]
+    check([*files, *masks, *extras], force=force)
+    sides = {
+        "min_width": min_width,
+        "max_width": max_width,
+        "min_height": min_height,
+        "max_height": max_height,
+    }
+    for name, side in {**sides, "exclude_border": exclude_border}.items():
+        pixels(name, side, 1)
+
+    from mmpcodec import pictures
+    from mmpcodec.analysis import outlines
+    from mmpcodec.analysis.denoise import denoise as without_specks
+    from mmpcodec.analysis.regions import Limits, find_regions
+    from mmpcodec.solvers.max_sum import operations
+
+    operations.get(backend)
+    check_offset(offset)
+    kept = None
+    if mask is not None:
+        kept = pictures.from_bytes(output.read(mask), mask).without_alpha().samples
+        kept = kept if kept.ndim == 2 else kept.max(axis=2)
+    done: list[Highlighted] = []
+
+    def work(job: Job, progress: run.Progress) -> Highlighted:
+        picture = pictures.from_bytes(output.read(job.source), job.name).without_alpha()
+        height, width = picture.samples.shape[:2]
+        limits = Limits(
+            pixels("min_width", min_width, width) or 1,
+            pixels("max_width", max_width, width),
+            pixels("min_height", min_height, height) or 1,
+            pixels("max_height", max_height, height),
+        )
+        border = pixels("exclude_border", exclude_border, min(height, width)) or 0
+        started = time.perf_counter()
+        searched = picture
+        if denoise is not None:
+            samples = without_specks(picture.samples, denoise, backend=backend)
+            searched = replace(picture, samples=samples)
+        found = find_regions(
+            searched,
+            offset=offset,
+            white=white,
+            dark=dark,
+            k=regions,
+            limits=limits,
+            mask=kept,
+            border=border,
+            backend=backend,
+        )
+        seconds = time.perf_counter() - started
+        drawn = outlines.draw_regions(picture, found.regions, white=white)
+        small = outlines.thumbnail(drawn) if sheet is not None else None
+        assert job.target is not None
+        output.write(job.target, pictures.to_bytes(drawn, "png"), force=force)
+        level = picture.white if white is None else white
+        used = "cpu" if backend == "auto" else backend
+        result = Highlighted(
+            job.source,
+            job.target,
+            width,
+            height,
+            level,
+            int(searched.samples.max()),
+            found,
+            seconds,
+            used,
+            small,
+        )
+        done.append(result)
+        return result
+
+    to_stderr = any(job.target == output.STANDARD for job in [*files, *extras])
+    printer = Printer(as_json, quiet, False, to_stderr)
+    code = run.run(files, work, printer, at_once=jobs)
+    places = {source: place for place, source in enumerate(sources)}
+    done.sort(key=lambda result: places[result.input])
+    if table is not None and done:
+        output.write(table, as_csv(done).encode(errors="surrogateescape"), force=force)
+    if sheet is not None and done:
+        shown = [
+            (os.path.basename(result.input), result.small)
+            for result in done
+            if result.small is not None
+        ]
+        output.write(sheet, pictures.to_bytes(outlines.contact_sheet(shown), "png"), force=force)
+    if len(files) > 1:
+        total = sum(len(result.found.regions) for result in done)
+        printer.note(f"pictures: {len(done)}, regions: {total}")
+    return code
+
+
+def pictures_in(given: str) -> list[str]:
+    """The name itself, or the pictures in a folder and those below, sorted; not our drawings.
+
+    Raises
+    ------
+    FileError
+        When a folder holds no picture.
+    """
+    from mmpcodec.pictures import SUFFIXES
+
+    if given == output.STANDARD or not os.path.isdir(given):
+        return [given]
+    found = [
+        os.path.join(place, name)
+        for place, _, names in os.walk(given)
+        for name in names
+        if name.lower().endswith(SUFFIXES) and not name.endswith(SUFFIX)
+    ]
+    if not found:
+        raise FileError(f"{given}: holds no picture")
+    return sorted(found)
+
+
+def check_offset(offset: str) -> None:
+    """Find out before the work whether an offset can mean a level at all.
+
+    Raises
+    ------
+    ParameterError
+        When it is none of the words, a percentile, or a level of a deep picture.
+    """
+    import numpy as np
+
+    from mmpcodec.analysis.regions import offset_level
+
+    offset_level(offset, np.zeros(1, np.int64), 1, 65535)
+
+
+def pixels(name: str, side: str | None, whole: int) -> int | None:
+    """A length in pixels, given so or in per cent of ``whole``.
+
+    Raises
+    ------
+    ParameterError
+        When it is neither.
+    """
+    if side is None:
+        return None
+    number = side.removesuffix("%")
+    try:
+        value = float(number) if side.endswith("%") else int(number)
+    except ValueError:
+        value = -1
+    if not value >= 0 or (side.endswith("%") and value > 100):
+        raise ParameterError(f"{name} = {side!r}: must be pixels (40) or per cent (12.5%)")
+    return round(value * whole / 100) if side.endswith("%") else int(value)
+
+
+def as_csv(done: Sequence[Highlighted]) -> str:
+    """All regions as a table with a head line."""
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for result in done:
+        writer.writerows(result.rows())
+    return stream.getvalue()

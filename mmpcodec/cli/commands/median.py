@@ -1,0 +1,98 @@
+"""``mmp median``: specks out of pictures."""
+
+import time
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from mmpcodec.cli import options, output, run
+from mmpcodec.cli.exits import ExitCode
+from mmpcodec.cli.jobs import Job, assign, check
+from mmpcodec.cli.printing import Printer
+from mmpcodec.params import check_median_radius
+
+SUFFIX = ".median.png"
+
+
+@dataclass(frozen=True)
+class Filtered:
+    """What filtering one picture came to."""
+
+    input: str
+    output: str
+    width: int
+    height: int
+    channels: int
+    white: int
+    radius: int
+    format: str
+    seconds: float
+    backend: str
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def text(self, verbose: bool) -> str:
+        return (
+            f"{output.shown_pair(self.input, self.output)}: {self.width}x{self.height}, "
+            f"radius {self.radius}, {self.seconds:.2f} s, backend {self.backend}"
+        )
+
+
+def median(
+    inputs: options.Inputs,
+    radius: options.Radius,
+    out: options.Output = None,
+    folder: options.Folder = None,
+    backend: options.BackendName = "auto",
+    jobs: options.Jobs = 1,
+    force: options.Force = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> ExitCode:
+    """Replace each sample by the median of the square around it.
+
+    That takes out specks and keeps edges. Reads PNG, TIFF, PGM, PPM, PAM, BMP, JPEG, NPY and mmp
+    files, gray and colours of up to 16 bits, and DICOM with the extra "dicom". Writes PNG, TIFF,
+    PGM, PPM, PAM or NPY: IN with the suffix .median.png, unless -o or -O says otherwise. Metadata
+    are kept where the format holds them; transparency is left out.
+    """
+    check_median_radius(radius)
+
+    from mmpcodec import pictures
+    from mmpcodec.analysis.denoise import denoise
+    from mmpcodec.solvers import dispatch, rank_filter
+
+    format = pictures.format_of(out) if out not in (None, output.STANDARD) else "png"
+    files = assign(inputs, SUFFIX, out=out, folder=folder, keep_extension=True)
+    check(files, force=force)
+    dispatch.operations(rank_filter.__name__, backend)
+
+    to_stderr = any(job.target == output.STANDARD for job in files)
+    printer = Printer(as_json, quiet, False, to_stderr)
+
+    def work(job: Job, progress: run.Progress) -> Filtered:
+        picture = pictures.from_bytes(output.read(job.source), job.name).without_alpha()
+        started = time.perf_counter()
+        samples = denoise(picture.samples, radius, backend=backend)
+        seconds = time.perf_counter() - started
+        filtered = replace(picture, samples=samples)
+        data = pictures.to_bytes(filtered, format)
+        assert job.target is not None
+        output.write(job.target, data, force=force)
+        if names := pictures.lost(filtered, format):
+            printer.note(f"{job.name}: {format} cannot hold all of: {', '.join(names)}")
+        height, width = samples.shape[:2]
+        return Filtered(
+            input=job.source,
+            output=job.target,
+            width=width,
+            height=height,
+            channels=samples[0, 0].size,
+            white=picture.white,
+            radius=radius,
+            format=format,
+            seconds=seconds,
+            backend="cpu" if backend == "auto" else backend,
+        )
+
+    return run.run(files, work, printer, at_once=jobs)

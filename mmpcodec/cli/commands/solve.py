@@ -1,0 +1,320 @@
+"""``mmp solve``: the solvers alone, on problems in files."""
+
+import json
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mmpcodec.cli import options, output
+from mmpcodec.cli.exits import ExitCode
+from mmpcodec.cli.jobs import Job, check
+from mmpcodec.errors import ParameterError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+app = typer.Typer(
+    name="solve",
+    help="Solve problems in JSON, CSV and NPY files exactly; the answers are JSON.",
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+File = Annotated[str, typer.Argument(metavar="FILE", help="The problem; - is standard input.")]
+Answer = Annotated[
+    str, typer.Option("--output", "-o", metavar="OUT", help="Where the answer goes.")
+]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        metavar="json|csv|npy", help="Of FILE; by default its extension, json for standard input."
+    ),
+]
+Capacity = Annotated[
+    list[int] | None,
+    typer.Option(
+        "--capacity", "-c", min=0, metavar="C", help="In place of the file's; again for more."
+    ),
+]
+
+
+@app.command("knapsack")
+def knapsack(
+    file: File,
+    capacity: Capacity = None,
+    exact_fill: Annotated[
+        bool, typer.Option("--exact-fill", help="Weights must add up to the capacities.")
+    ] = False,
+    seconds: Annotated[
+        float | None, typer.Option(min=0, metavar="S", help="Time; then the best so far.")
+    ] = None,
+    format: Format = None,
+    out: Answer = output.STANDARD,
+    backend: options.BackendName = "auto",
+    force: options.Force = False,
+) -> ExitCode:
+    """Take the items of the most profit that fit, or one option of each group.
+
+    Several capacities are several budgets: each item has a weight for each. The value is null where
+    nothing is feasible, and where that is not known after --seconds, then with optimal false.
+    """
+    from mmpcodec.solvers import files
+    from mmpcodec.solvers import knapsack as solver
+
+    problem = read(files.read_knapsack, file, format, out, force, solver, backend)
+    rooms = capacities(capacity, problem.capacities, file)
+    files.check_columns(problem, len(rooms), output.shown(file, "stdin"))
+    more: dict[str, Any] = {
+        "exact_fill": exact_fill or problem.exact_fill,
+        "time_limit": seconds,
+        "backend": backend,
+    }
+    answer: dict[str, Any] = {"solver": "knapsack", "capacity": rooms}
+    if problem.items is not None:
+        items = problem.items
+        weights = columns(items.weights, len(rooms))
+        found = naming(file, solver.knapsack, items.profits, weights, rooms, **more)
+        parts, chosen = [items], [(items, index) for index in found.items]
+    else:
+        assert problem.groups is not None
+        groups = [(each.profits, columns(each.weights, len(rooms))) for each in problem.groups]
+        found = naming(file, solver.multiple_choice, groups, rooms, **more)
+        parts, chosen = problem.groups, list(zip(problem.groups, found.items, strict=False))
+        answer["groups"] = problem.group_names
+    sums = [sum(part.weights[index][k] for part, index in chosen) for k in range(len(rooms))]
+    names = [part.names[index] if part.names else None for part, index in chosen]
+    answer |= {
+        "value": found.value,
+        "items": list(found.items),
+        "names": names if any(part.names is not None for part in parts) else None,
+        "weights": None if found.value is None else sums,
+        "optimal": found.optimal,
+        "bound": found.bound,
+        "path": found.path,
+        "seconds": found.seconds,
+    }
+    write(answer, out, force)
+    return ExitCode.DONE
+
+
+@app.command("subset-sum")
+def subset_sum(
+    file: File,
+    capacity: Capacity = None,
+    method: Annotated[
+        str, typer.Option(metavar="auto|dense|balanced|meet", help="How to search.")
+    ] = "auto",
+    format: Format = None,
+    out: Answer = output.STANDARD,
+    backend: options.BackendName = "auto",
+    force: options.Force = False,
+) -> ExitCode:
+    """Take items that add up to the most that is not above the capacity.
+
+    Several capacities are volumes that are filled one after the other.
+    """
+    from mmpcodec.solvers import files
+    from mmpcodec.solvers import subset_sum as solver
+
+    problem = read(files.read_subset_sum, file, format, out, force, solver, backend)
+    rooms = capacities(capacity, problem.capacities, file)
+    found = naming(
+        file, solver.fill_volumes, problem.weights, rooms, method=method, backend=backend
+    )
+    volumes = []
+    for room, one in zip(rooms, found, strict=True):
+        items = one.items.tolist()
+        names = None if problem.names is None else [problem.names[index] for index in items]
+        volumes.append(
+            {
+                "capacity": room,
+                "sum": one.sum,
+                "left": room - one.sum,
+                "items": items,
+                "names": names,
+                "proven": one.proven,
+                "method": one.method,
+                "backend": one.backend,
+                "seconds": one.seconds,
+            }
+        )
+    write({"solver": "subset-sum", "volumes": volumes}, out, force)
+    return ExitCode.DONE
+
+
+@app.command("max-sum")
+def max_sum(
+    file: File,
+    count: Annotated[
+        int, typer.Option("--count", "-k", min=1, metavar="K", help="Disjoint ones, at most.")
+    ] = 1,
+    allow_empty: Annotated[
+        bool, typer.Option("--allow-empty", help="Nothing, where no value is positive.")
+    ] = False,
+    format: Format = None,
+    out: Answer = output.STANDARD,
+    backend: options.BackendName = "auto",
+    force: options.Force = False,
+) -> ExitCode:
+    """Find the interval, rectangle or box of an array whose values add up to the most.
+
+    Answers are half open: from start up to, and without, stop; so are top and bottom, left and
+    right, front and back.
+    """
+    from mmpcodec.solvers import files
+    from mmpcodec.solvers import max_sum as solver
+
+    values = read(files.read_array, file, format, out, force, solver, backend)
+    if values.ndim not in (1, 2, 3) or (values.ndim == 3 and count > 1):
+        most = "1 or 2 dimensions for several" if count > 1 else "1 to 3 dimensions"
+        raise ParameterError(
+            f"{output.shown(file, 'stdin')}: shape {values.shape}: must have {most}"
+        )
+    more: dict[str, Any] = {"allow_empty": allow_empty, "backend": backend}
+    started = time.perf_counter()
+    found: Sequence[Any]
+    if values.ndim == 3:
+        found = [naming(file, solver.max_box, values, **more)]
+    elif count == 1:
+        one = solver.max_interval if values.ndim == 1 else solver.max_rectangle
+        found = [naming(file, one, values, **more)]
+    else:
+        several = solver.disjoint_intervals if values.ndim == 1 else solver.disjoint_rectangles
+        found = naming(file, several, values, count, **more)
+    answer = {
+        "solver": "max-sum",
+        "shape": list(values.shape),
+        "found": [asdict(each) for each in found],
+        "seconds": time.perf_counter() - started,
+    }
+    write(answer, out, force)
+    return ExitCode.DONE
+
+
+@app.command("select")
+def select(
+    file: File,
+    k: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--rank", "-k", metavar="K", help="The K-th smallest, from 1; again for more."
+        ),
+    ] = None,
+    quantile: Annotated[
+        list[float] | None,
+        typer.Option("--quantile", "-q", metavar="Q", help="From 0 to 1; again for more."),
+    ] = None,
+    nan: Annotated[
+        str, typer.Option(metavar="raise|omit", help="What becomes of values that are no number.")
+    ] = "raise",
+    format: Format = None,
+    out: Answer = output.STANDARD,
+    backend: options.BackendName = "auto",
+    force: options.Force = False,
+) -> ExitCode:
+    """Find the median, or k-th smallest values, or quantiles, without sorting.
+
+    The median of an even number of values lies between the two in the middle.
+    """
+    from mmpcodec.solvers import files
+    from mmpcodec.solvers import selection as solver
+
+    if nan not in ("raise", "omit"):
+        raise ParameterError(f"nan = {nan!r}: must be one of raise, omit")
+    values = read(files.read_array, file, format, out, force, solver, backend)
+    if nan == "raise":
+        files.check_numbers(values, output.shown(file, "stdin"))
+    more = {"nan": nan, "backend": backend}
+    started = time.perf_counter()
+    answer: dict[str, Any] = {"solver": "select", "values": values.size}
+    if not k and not quantile:
+        answer["median"] = number(naming(file, solver.median, values, **more))
+    if k:
+        found = naming(file, solver.kth_smallest, values, k, **more)
+        answer["ranks"] = [
+            {"k": each, "value": number(one)} for each, one in zip(k, found, strict=True)
+        ]
+    if quantile:
+        found = naming(file, solver.quantile, values, quantile, **more)
+        answer["quantiles"] = [
+            {"q": each, "value": number(one)} for each, one in zip(quantile, found, strict=True)
+        ]
+    answer["seconds"] = time.perf_counter() - started
+    write(answer, out, force)
+    return ExitCode.DONE
+
+
+def read(
+    reader: Callable[[bytes, str, str], Any],
+    file: str,
+    format: str | None,
+    out: str,
+    force: bool,
+    solver: Any,
+    backend: str,
+) -> Any:
+    """The problem in a file, after a look at everything else that could go wrong."""
+    from mmpcodec.solvers import dispatch, files
+
+    if out != output.STANDARD:
+        check([Job(file, out)], force=force)
+    if format is None:
+        format = "json" if file == output.STANDARD else files.format_of(file)
+    if format not in files.FORMATS:
+        known = ", ".join(files.FORMATS)
+        raise ParameterError(f"format = {format!r}: must be one of {known}")
+    dispatch.operations(solver.__name__, backend)
+    return reader(output.read(file), output.shown(file, "stdin"), format)
+
+
+def capacities(given: list[int] | None, of_file: list[int] | None, file: str) -> list[int]:
+    """The capacities of the command line, or else of the file.
+
+    Raises
+    ------
+    ParameterError
+        When there is none.
+    """
+    rooms = given or of_file
+    if not rooms:
+        raise ParameterError(f"{output.shown(file, 'stdin')}: capacity: is missing; give -c")
+    return rooms
+
+
+def columns(weights: "list[list[int]]", count: int) -> "list[list[int]] | np.ndarray":
+    """Weights as the solver takes them; without items a shape has to be said."""
+    import numpy as np
+
+    return weights or np.zeros((0, count), np.int64)
+
+
+def naming(file: str, solve: Callable[..., Any], *arguments: Any, **more: Any) -> Any:
+    """What a solver answers; what it says against the problem names the file.
+
+    Raises
+    ------
+    ParameterError
+    """
+    try:
+        return solve(*arguments, **more)
+    except ParameterError as error:
+        raise ParameterError(f"{output.shown(file, 'stdin')}: {error}") from error
+
+
+def number(value: Any) -> int | float | str:
+    """A value for JSON, which knows no infinities."""
+    plain = value.item()
+    return plain if math.isfinite(plain) else str(plain)
+
+
+def write(answer: dict[str, Any], out: str, force: bool) -> None:
+    """One JSON object in a line."""
+    text = json.dumps(answer) + "\n"
+    if out == output.STANDARD:
+        print(text, end="", flush=True)
+    else:
+        output.write(out, text.encode(), force=force)

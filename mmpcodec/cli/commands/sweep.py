@@ -1,0 +1,202 @@
+"""``mmp sweep``: our codec and others on pictures, at their operating points."""
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mmpcodec.cli import options, output
+from mmpcodec.cli.exits import ExitCode, FileError, show_error
+from mmpcodec.cli.printing import Printer
+from mmpcodec.cli.progress import ProgressBars
+from mmpcodec.errors import MmpError, ParameterError
+
+if TYPE_CHECKING:
+    from mmpcodec.bench.codecs.base import Codec
+    from mmpcodec.bench.sweep import Picture
+
+NONE = "none"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One result."""
+
+    row: dict[str, Any]
+
+    def as_dict(self) -> dict[str, Any]:
+        return self.row
+
+    def text(self, verbose: bool) -> str:
+        row = self.row
+        line = f"{row['name']}: {row['codec']}, {row['knob']} {row['point']:g}: "
+        if "error" in row:
+            return f"{line}failed: {row['error']}"
+        quality = "lossless" if row["psnr"] is None else f"PSNR {row['psnr']:.2f} dB"
+        return (
+            f"{line}{row['bytes']} bytes, {row['bpp']:.3f} bpp, {quality}, "
+            f"{row['encode_seconds']:.3f} s, {row['decode_seconds']:.3f} s"
+        )
+
+
+def sweep(
+    inputs: Annotated[list[str], typer.Argument(metavar="IN", help="Pictures.")],
+    out: Annotated[
+        str, typer.Option("--out", metavar="DIR", help="Folder of results; made, or gone on with.")
+    ],
+    lambdas: Annotated[
+        str, typer.Option("--lambda", "-l", metavar="L,L,...", help="Operating points of ours.")
+    ] = "8,16,32,64,128,256",
+    codec: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="mmp:KEY=VALUE,...",
+            help="Ours with these options, also backend and threads; again for more. "
+            "By default every preset; none leaves ours out.",
+        ),
+    ] = None,
+    peers: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME,...",
+            help="Others: jpeg, jpeg2000, webp, avif, jxl, hevc; with points and options as in "
+            "jpeg,avif:tune=psnr,quality=20/40; none leaves them out.",
+        ),
+    ] = "jpeg,jpeg2000,webp,avif",
+    commands: Annotated[
+        str | None,
+        typer.Option(metavar="TOML", help="More peers: command lines of other programs."),
+    ] = None,
+    gray: Annotated[
+        bool, typer.Option("--gray", help="Turn colour pictures to gray, as Pillow's L does.")
+    ] = False,
+    repeat: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Runs of which times are medians.")
+    ] = 1,
+    retry: Annotated[bool, typer.Option("--retry", help="Measure again what failed.")] = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> ExitCode:
+    """Measure rate, distortion and time of our codec and others.
+
+    Each result is a line of DIR/results.jsonl. A stopped sweep goes on where it was, and several
+    processes may share DIR. `mmp report DIR` draws what is in it.
+    """
+    from mmpcodec.bench.results import Results
+    from mmpcodec.bench.sweep import sweep as measurements
+    from mmpcodec.bench.sweep import warm_up
+
+    chosen = codecs_of(lambdas, codec, peers, commands)
+    printer = Printer(as_json, quiet)
+    for each in chosen:
+        printer.note(f"{each.name}: {each.settings}")
+    try:
+        results = Results(out, create=True)
+    except OSError as error:
+        raise FileError.from_os(out, error) from error
+    for each in chosen:
+        warm_up(each)
+    total = sum(len(each.ladder) for each in chosen)
+    measured = failed = unread = 0
+    with ProgressBars(printer.shows_progress) as bars:
+        for name in inputs:
+            try:
+                picture = read(name, gray)
+            except MmpError as error:
+                show_error(error)
+                unread += 1
+                continue
+            with bars.follow(picture.name) as bar:
+                bar.advance(0, total)
+                rows = measurements(picture, chosen, results, repeat=repeat, retry=retry)
+                for number, row in enumerate(named(rows, out), start=1):
+                    printer.show(Measured(row))
+                    measured += 1
+                    failed += "error" in row
+                    bar.advance(number, total)
+    there = total * (len(inputs) - unread) - measured
+    printer.note(
+        f"{out}: {measured} results measured, {failed} of them failed; "
+        f"{there} were there or are being measured by others"
+    )
+    if unread == len(inputs) or (measured and failed == measured):
+        return ExitCode.FAILED
+    return ExitCode.PARTLY_FAILED if failed or unread else ExitCode.DONE
+
+
+def named(rows: Iterator[dict[str, Any]], out: str) -> Iterator[dict[str, Any]]:
+    """The same rows; what the system says against writing them names its file."""
+    try:
+        yield from rows
+    except OSError as error:
+        raise FileError.from_os(error.filename or out, error) from error
+
+
+def codecs_of(
+    lambdas: str, codec: list[str] | None, peers: str, commands: str | None
+) -> "list[Codec]":
+    """The codecs that the options name.
+
+    Raises
+    ------
+    ParameterError
+        When one is not known, is named twice, or there is none.
+    """
+    from mmpcodec.bench.codecs.base import OURS, parse, points
+    from mmpcodec.bench.codecs.commands import commands as programs
+    from mmpcodec.bench.codecs.ours import ours, presets
+    from mmpcodec.bench.codecs.peers import peers as known_peers
+
+    chosen = []
+    ladder = points("lambda", lambdas, ",")
+    for text in presets() if codec is None else codec:
+        if text == NONE:
+            continue
+        name, given = parse(text)
+        if name != OURS:
+            raise ParameterError(f"--codec {text}: must begin with {OURS}; others are --peers")
+        chosen.append(ours(given, ladder))
+    # A comma before KEY= goes on with the options of a name.
+    for text in filter(None, re.split(r",(?![^:,]*=)", peers)):
+        chosen += [] if text == NONE else known_peers(text)
+    if commands is not None:
+        text = output.read(commands).decode(errors="replace")
+        chosen += programs(text, output.shown(commands, "stdin"))
+    names = [each.name for each in chosen]
+    if not names:
+        raise ParameterError("no codec to measure: give --codec, --peers or --commands")
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ParameterError(f"codec {twice}: is named twice")
+    return chosen
+
+
+def read(name: str, gray: bool) -> "Picture":
+    """The picture in a file.
+
+    Raises
+    ------
+    MmpError
+        When it cannot be read, or is not 8-bit gray and ``gray`` does not make it so.
+    """
+    import numpy as np
+    from PIL import Image
+
+    from mmpcodec import pictures
+    from mmpcodec.bench.sweep import Picture
+
+    data, shown = output.read(name), output.shown(name, "stdin")
+    label = os.path.basename(shown)
+    picture = pictures.from_bytes(data, shown)
+    if not gray:
+        return Picture(label, pictures.check_plain(picture, shown))
+    picture = picture.without_alpha()
+    if picture.depth != 8:
+        raise ParameterError(f"{shown}: has {picture.depth} bits a sample; supported are 8")
+    samples = picture.samples
+    if samples.ndim == 3:
+        samples = np.asarray(Image.fromarray(samples).convert("L"))
+    return Picture(label, samples)

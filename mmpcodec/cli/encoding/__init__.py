@@ -1,0 +1,1 @@
+"""How ``mmp encode`` gets from picture files to mmp files."""

@@ -1,0 +1,83 @@
+"""Encoding pictures tile by tile, from file to file."""
+
+import mmap
+import os
+import time
+from typing import TYPE_CHECKING, BinaryIO
+
+from mmpcodec.cli import output
+from mmpcodec.cli.encoding.sources import Found, Setting
+from mmpcodec.cli.jobs import Job
+from mmpcodec.cli.run import Progress
+from mmpcodec.errors import FormatError, MmpError
+
+if TYPE_CHECKING:
+    from mmpcodec.format.container import Header
+
+
+def encode_by_tiles(
+    job: Job, setting: Setting, progress: Progress, *, force: bool, verify: bool
+) -> Found:
+    """Encode a picture file of which a few tiles at a time are in memory, and write the output.
+
+    Raises
+    ------
+    MmpError
+        What reading, encoding or verifying finds wrong; then no file is left behind.
+    """
+    from mmpcodec import pictures
+    from mmpcodec.codec.streaming import encode_large
+
+    assert job.target is not None
+    started = time.perf_counter()
+    with (
+        pictures.opened(job.source) as reader,
+        output.opened(job.target, force=force) as stream,
+    ):
+        found = encode_large(
+            reader,
+            stream,
+            setting.params,
+            tile_size=setting.tile_size,
+            depth=setting.depth,
+            metadata=setting.metadata(reader.metadata),
+            backend=setting.backend,
+            threads=setting.threads,
+            progress=progress,
+        )
+        seconds = time.perf_counter() - started
+        if verify:
+            check_tiles(stream, found.header)
+    return Found(
+        found.header,
+        os.path.getsize(job.source),
+        found.size,
+        seconds,
+        found.backend,
+        setting.params.lam,
+        found.distortion,
+        found.totals,
+    )
+
+
+def check_tiles(stream: BinaryIO, header: "Header") -> None:
+    """Decode a file that was written, tile by tile; its checksums are those of the encoder.
+
+    Raises
+    ------
+    MmpError
+        When one does not decode, or the stream is a pipe.
+    """
+    import mmpcodec
+
+    stream.flush()
+    try:
+        data = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+    except (OSError, ValueError) as error:
+        raise MmpError("--verify with --tile: needs an output that is a file") from error
+    with data:
+        for tile in header.tiles:
+            try:
+                mmpcodec.decode(data, region=(tile.x, tile.y, tile.width, tile.height))
+            except FormatError as error:
+                raise MmpError(f"verification failed, nothing was written: {error}") from error

@@ -1,0 +1,102 @@
+"""Going through the inputs of a command: one failure does not stop the others, Ctrl-C does."""
+
+import contextlib
+import threading
+from collections.abc import Callable, Generator, Sequence
+
+from mmpcodec.cli.exits import ExitCode, FileError, show_error
+from mmpcodec.cli.jobs import Job
+from mmpcodec.cli.printing import Facts, Printer
+from mmpcodec.cli.progress import Bar, ProgressBars
+from mmpcodec.errors import MmpError, PictureError
+
+
+class Progress:
+    """Progress of one job, as the library calls it.
+
+    Parameters
+    ----------
+    bar : Bar
+    cancelled : threading.Event
+        Set when the job is to stop.
+    """
+
+    def __init__(self, bar: Bar, cancelled: threading.Event):
+        self._bar = bar
+        self._cancelled = cancelled
+
+    def __call__(self, done: int, total: int) -> bool:
+        self._bar.advance(done, total)
+        return not self._cancelled.is_set()
+
+    def say(self, text: str) -> None:
+        """Show what is being done."""
+        self._bar.say(text)
+
+
+Work = Callable[[Job, Progress], Facts]
+
+
+def run(jobs: Sequence[Job], work: Work, printer: Printer, *, at_once: int = 1) -> ExitCode:
+    """Do the work of each job, and print its facts or its error in the order of the jobs.
+
+    Parameters
+    ----------
+    jobs : sequence of Job
+    work : callable
+        ``work(job, progress)`` returns the facts to print.
+    printer : Printer
+    at_once : int
+        Jobs at a time. They are threads: backends in native code run side by side.
+
+    Returns
+    -------
+    ExitCode
+        DONE, FAILED when all failed, PARTLY_FAILED when some did.
+    """
+    failed = 0
+    with (
+        ProgressBars(printer.shows_progress) as bars,
+        contextlib.closing(_outcomes(jobs, work, bars, at_once)) as outcomes,
+    ):
+        for outcome in outcomes:
+            if isinstance(outcome, str):
+                failed += 1
+                show_error(outcome)
+            else:
+                printer.show(outcome)
+    if not failed:
+        return ExitCode.DONE
+    if len(jobs) > 1:
+        show_error(f"{failed} of {len(jobs)} inputs failed")
+    return ExitCode.FAILED if failed == len(jobs) else ExitCode.PARTLY_FAILED
+
+
+def _outcomes(
+    jobs: Sequence[Job], work: Work, bars: ProgressBars, at_once: int
+) -> Generator[Facts | str, None, None]:
+    """For each job its facts or its error line."""
+    cancelled = threading.Event()
+
+    def attempt(job: Job) -> Facts | str:
+        with bars.follow(job.name) as bar:
+            try:
+                return work(job, Progress(bar, cancelled))
+            except (FileError, PictureError) as error:
+                return str(error)  # it names its file
+            except MmpError as error:
+                return f"{job.name}: {error}"
+            except MemoryError:
+                return f"{job.name}: not enough memory"
+
+    if at_once == 1 or len(jobs) == 1:
+        yield from map(attempt, jobs)  # in this thread, which Ctrl-C stops at once
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    pool = ThreadPoolExecutor(min(at_once, len(jobs)))
+    try:
+        yield from pool.map(attempt, jobs)
+    finally:
+        cancelled.set()
+        pool.shutdown(cancel_futures=True)

@@ -1,0 +1,324 @@
+"""Encoding tiles: each layer in several ways, and the cheapest of them."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from mmpcodec.backends.base import Backend
+from mmpcodec.codec.colour import joined, layout_of, split
+from mmpcodec.codec.distortion import distortion, squared_error
+from mmpcodec.codec.encoding import LayerCoding
+from mmpcodec.depth import coded_depth, extra_bits
+from mmpcodec.format import layers
+from mmpcodec.format.layers import Layer
+from mmpcodec.format.layouts import Layout, layer_names
+from mmpcodec.params import EncodeParams
+from mmpcodec.reference.postfilter import OFF, coefficient_bits
+from mmpcodec.reference.trees.fragments import fragments_in
+from mmpcodec.runtime.arrays import on_device
+from mmpcodec.runtime.progress import Progress
+from mmpcodec.runtime.tasks import Task, run_all, side_by_side
+from mmpcodec.samples import form_of, to_planes
+from mmpcodec.tools import PRESETS, Tools
+from mmpcodec.trace import Coded, Trace
+
+EXACT = PRESETS["exact"]
+
+
+@dataclass(frozen=True)
+class TileSource:
+    """A tile to encode.
+
+    Parameters
+    ----------
+    samples : (H, W) or (H, W, C) array of uint8 or uint16
+        Where the picture lies.
+    on_host : array
+        The same on the host.
+    depth : int
+    """
+
+    samples: Any
+    on_host: np.ndarray
+    depth: int
+
+    @property
+    def fragments(self) -> int:
+        """Of all its planes."""
+        return form_of(self.on_host).planes * fragments_in(self.on_host.shape[:2])
+
+
+@dataclass(frozen=True)
+class TileEncoding:
+    """The cheapest way to code a tile.
+
+    Parameters
+    ----------
+    data : bytes
+        Of the tile.
+    samples : (H, W) or (H, W, C) array of uint8 or uint16
+        What a decoder will show.
+    layers : tuple of LayerCoding
+    costs : tuple of float
+        D + lambda R of each way alone.
+    used : frozenset of int
+        Numbers of the ways that it is coded by.
+    """
+
+    data: bytes
+    samples: np.ndarray
+    layers: tuple[LayerCoding, ...]
+    costs: tuple[float, ...]
+    used: frozenset[int]
+
+
+KnownExact = dict[tuple[int, int], tuple[bytes, Trace, str]]
+"""Payload, trace and backend of exact samples by tile and layer: no lambda changes them."""
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A layer coded in one way."""
+
+    layer: Layer
+    samples: np.ndarray
+    trace: Trace
+    backend: str
+    cost: float
+    size: int
+
+
+def encode_tiles(
+    tiles: Sequence[TileSource],
+    ways: Sequence[EncodeParams],
+    chosen: Mapping[Tools, Backend],
+    threads: int | None,
+    progress: Progress | None,
+    known: KnownExact | None = None,
+) -> list[TileEncoding]:
+    """Encode tiles, which may be of several pictures.
+
+    Parameters
+    ----------
+    tiles : sequence of TileSource
+    ways : sequence of EncodeParams
+        Of one set of tools each, and one lambda.
+    chosen : mapping of Tools to Backend
+        Who codes with each set of tools; for alpha also with those of exact samples.
+    threads, progress
+        As of ``encode``.
+    known : KnownExact or None
+        Of the same tiles from earlier calls; what is found is added.
+    """
+    known = {} if known is None else known
+    jobs = [job for number, tile in enumerate(tiles) for job in _jobs(number, tile, ways)]
+    tasks: list[Task] = []
+    keys: list[list[tuple[int, int, int | None]]] = []
+    for backend, params, batch in _batches(jobs, chosen):
+        run = partial(_code, backend, params, batch, known)
+        share = sum(job.fragments for job in batch)
+        tasks.append(Task(run, share, aside=backend.name == "cpu"))
+        keys.append([job.key for job in batch])
+    parts: dict[tuple[int, int, int | None], _Part] = {}
+    for of_batch, found in zip(keys, run_all(tasks, threads, progress), strict=True):
+        parts.update(zip(of_batch, found, strict=True))
+    numbered = list(enumerate(tiles))
+    return side_by_side(lambda one: _cheapest(one[0], one[1], ways, parts), numbered, threads)
+
+
+TOGETHER = -1
+"""Number of the layer of all planes as exact samples."""
+
+
+@dataclass(frozen=True)
+class _Job:
+    """A layer to be coded in one way; ``way`` is its number, None for a layer of all ways.
+
+    Only with rivals, other ways, its cost is looked at.
+    """
+
+    tile: int
+    layer: int
+    name: str
+    way: int | None
+    params: EncodeParams
+    samples: Any
+    depth: int
+    weight: float
+    has_rivals: bool
+
+    @property
+    def key(self) -> tuple[int, int, int | None]:
+        return self.tile, self.layer, self.way
+
+    @property
+    def fragments(self) -> int:
+        """Of all its planes."""
+        planes = self.samples.shape[2] if self.samples.ndim == 3 else 1
+        return planes * fragments_in(self.samples.shape[:2])
+
+
+def _jobs(number: int, tile: TileSource, ways: Sequence[EncodeParams]) -> Iterator[_Job]:
+    """All that is to be coded of a tile."""
+    samples, depth, lam = tile.samples, tile.depth, ways[0].lam
+    form, layout, rivals = form_of(samples), layout_of(samples, lam), len(ways) > 1
+    for index, way in enumerate(ways):
+        if way.tools.exact:
+            yield _Job(number, TOGETHER, form.title, index, way, tile.on_host, depth, 1.0, rivals)
+    lossy = [index for index, way in enumerate(ways) if not way.tools.exact]
+    if not lossy:
+        return
+    names = layer_names(form, layout)
+    bits = coded_depth(depth)
+    for layer, (name, plane) in enumerate(zip(names, split(samples, depth, layout), strict=True)):
+        if name == "alpha":
+            params = replace(ways[lossy[0]], tools=EXACT)
+            alpha = _on_host(plane.samples)
+            yield _Job(number, layer, name, None, params, alpha, bits, plane.weight, False)
+            continue
+        for index in lossy:
+            params = replace(ways[index], lam=lam / plane.weight)
+            plane_of = plane.samples, bits, plane.weight, rivals
+            yield _Job(number, layer, name, index, params, *plane_of)
+
+
+def _batches(
+    jobs: Sequence[_Job], chosen: Mapping[Tools, Backend]
+) -> Iterator[tuple[Backend, EncodeParams, list[_Job]]]:
+    """Jobs that go at once: on a device all of the same parameters, elsewhere each alone."""
+    at_once: dict[tuple[EncodeParams, int], list[_Job]] = {}
+    for job in jobs:
+        backend = chosen[job.params.tools]
+        if backend.name == "cuda":
+            at_once.setdefault((job.params, job.depth), []).append(job)
+        else:
+            yield backend, job.params, [job]
+    for (params, _), batch in at_once.items():
+        yield chosen[params.tools], params, batch
+
+
+def _code(
+    backend: Backend,
+    params: EncodeParams,
+    batch: Sequence[_Job],
+    known: KnownExact,
+    threads: int | None,
+    progress: Progress,
+) -> list[_Part]:
+    """Code a batch of layers of one depth."""
+    if params.tools.exact:
+        return [_exact_part(job, backend, known, progress) for job in batch]
+    planes = [job.samples if backend.name == "cuda" else _on_host(job.samples) for job in batch]
+    depth = batch[0].depth
+    coded = backend.encode_batch(planes, params, depth=depth, threads=threads, progress=progress)
+    pairs = list(zip(batch, coded, strict=True))
+    return side_by_side(lambda pair: _finished(pair[0], pair[1], params, backend), pairs, threads)
+
+
+def _exact_part(job: _Job, backend: Backend, known: KnownExact, progress: Progress) -> _Part:
+    if (job.tile, job.layer) not in known:
+        planes = to_planes(job.samples)
+        payload, trace = backend.encode_exact(planes, job.depth, progress=progress)
+        known[job.tile, job.layer] = payload, trace, backend.name
+    payload, trace, name = known[job.tile, job.layer]
+    return _part(job, Layer(job.name, EXACT, payload), job.samples, trace.with_filter(0), name)
+
+
+def _finished(job: _Job, coded: Coded, params: EncodeParams, backend: Backend) -> _Part:
+    """Fit and apply the post filter."""
+    coefficients = OFF
+    if params.tools.post_filter:
+        source, fixed = _on_host(job.samples), params.lambda_fixed
+        coefficients = backend.post_filter.fit(source, coded.samples, fixed, job.depth)
+    samples = backend.post_filter.apply(coded.samples, coefficients, job.depth)
+    layer = Layer(job.name, params.coded_tools, coded.payload, coefficients)
+    trace = coded.trace.with_filter(coefficient_bits(coefficients))
+    return _part(job, layer, samples, trace, backend.name)
+
+
+def _part(job: _Job, layer: Layer, samples: np.ndarray, trace: Trace, backend: str) -> _Part:
+    size = len(layers.write_layer(layer))
+    error = 0.0
+    if job.has_rivals and not layer.tools.exact:
+        error = squared_error(_on_host(job.samples), samples) / 4.0 ** extra_bits(job.depth)
+    cost = job.weight * (error + job.params.lam * 8 * size)
+    return _Part(layer, samples, trace, backend, cost, size)
+
+
+def _on_host(samples: Any) -> np.ndarray:
+    return samples.get() if on_device(samples) else samples
+
+
+def _cheapest(
+    number: int,
+    tile: TileSource,
+    ways: Sequence[EncodeParams],
+    parts: Mapping[tuple[int, int, int | None], _Part],
+) -> TileEncoding:
+    """The best ways for each layer, or all planes exact."""
+    source, lam = tile.on_host, ways[0].lam
+    form, layout = form_of(source), layout_of(source, lam)
+    found: list[tuple[Layout, list[_Part], set[int]]] = []
+    costs = [0.0] * len(ways)
+    exact = [index for index, way in enumerate(ways) if way.tools.exact]
+    apart = [index for index in range(len(ways)) if index not in exact]
+    if apart:
+        best, used = [], set()
+        for layer, name in enumerate(layer_names(form, layout)):
+            if name == "alpha":
+                best.append(parts[number, layer, None])
+                continue
+            own = {index: parts[number, layer, index] for index in apart}
+            first = min(own, key=lambda index: (own[index].cost, own[index].size))
+            best.append(own[first])
+            used.add(first)
+            for index in apart:
+                costs[index] += own[index].cost
+        found.append((layout, best, used))
+    for index in exact:
+        part = parts[number, TOGETHER, index]
+        costs[index] = part.cost
+        found.append((Layout.TOGETHER, [part], {index}))
+    made = [
+        _tile(source, tile.depth, layout, chosen, tuple(costs), used)
+        for layout, chosen, used in found
+    ]
+    if len(made) == 1:
+        return made[0]
+    return min(made, key=lambda one: (_cost(source, tile.depth, one, lam), len(one.data)))
+
+
+def _cost(source: np.ndarray, depth: int, made: TileEncoding, lam: float) -> float:
+    """D + lambda R of a tile, D as a mean over colours."""
+    return distortion(source, made.samples, depth) + lam * 8 * len(made.data)
+
+
+def _tile(
+    source: np.ndarray,
+    depth: int,
+    layout: Layout,
+    parts: Sequence[_Part],
+    costs: tuple[float, ...],
+    used: Iterable[int],
+) -> TileEncoding:
+    form = form_of(source)
+    if layout is Layout.TOGETHER and parts[0].layer.tools.exact:
+        samples = source
+    else:
+        samples = joined([part.samples for part in parts], form, depth, layout)
+    data = layers.write(form, layout, [part.layer for part in parts], layers.samples_crc(samples))
+    coded = tuple(
+        LayerCoding(
+            part.layer.name,
+            part.layer.tools,
+            len(part.layer.payload),
+            part.layer.coefficients,
+            part.trace,
+            backend=part.backend,
+        )
+        for part in parts
+    )
+    return TileEncoding(data, samples, coded, costs, frozenset(used))

@@ -1,0 +1,341 @@
+"""The search for the lambda that keeps a target.
+
+It knows the codec as a function that encodes one picture with several sets of tools. It starts at
+the lambda that a forecast names, comes near by passes of little effort, keeps the sets of tools
+that can still win, and ends with passes at the effort that was asked for. No encoding is made
+twice, and the file is the best of all that keep the target.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mmpcodec.codec.colour import layout_of, split
+from mmpcodec.codec.distortion import Point, psnr_of
+from mmpcodec.codec.encoding import Pass
+from mmpcodec.codec.rate_control.bracketing import Tried, approach
+from mmpcodec.codec.rate_control.forecast import Forecast
+from mmpcodec.codec.rate_control.targets import MAX_BYTES, Target
+from mmpcodec.depth import coded_depth
+from mmpcodec.errors import Infeasible
+from mmpcodec.params import MAX_LAMBDA, EncodeParams
+
+if TYPE_CHECKING:
+    from mmpcodec.codec.encoding import Encoding
+
+MIN_LAMBDA = 2.0**-6
+"""Least that is tried above 0; below it files are lossless or next to it."""
+RESOLUTION = 1 / 256
+"""Difference of logarithms of lambdas between which nothing more is tried."""
+QUICK_EFFORT = 1
+QUICK_MARGIN = 1.1
+"""A set of tools can still win if little effort makes it cost at most so many times the least."""
+FULL_MARGIN = 1.0
+"""The same at full effort: what is not used there is not tried again."""
+LOSSLESS_MARGIN = 1.1
+"""By how much what a lossless file must need at least may be too high."""
+SIZE_WINDOW = (-0.02, 0.0)
+"""Logarithm of bytes over the target: at most 2 % below."""
+PSNR_WINDOW = (-0.05, 0.0)
+"""dB below the target: at most 0.05 above."""
+LEAST_SLOPE = -5.0
+"""Of the excess over the logarithm of lambda, in heights of the window; none flatter is taken."""
+QUICK_WINDOWS = 5.0
+"""How far from the target little effort may end, in heights of the window, to both sides."""
+
+
+@dataclass(frozen=True)
+class _SizeGoal:
+    """The best file of at most so many bytes."""
+
+    limit: int
+
+    direction = 1
+    """Sign of the change of lambda that lowers the excess."""
+    window = SIZE_WINDOW
+    effort_gain = 0.02
+    """What full effort takes off the excess of little, about."""
+
+    def excess(self, point: Point) -> float:
+        """By how much a point misses the target; 0 and below keep it."""
+        # No file has no bytes, so half a byte stands for none.
+        return math.log(point.bytes / (self.limit or 0.5))
+
+    def rank(self, point: Point) -> tuple[int, int]:
+        """By which the best point that keeps the target comes first."""
+        return point.distortion, point.bytes
+
+    def room(self, point: Point) -> int:
+        """Most bytes with which a lossless file is the best."""
+        return self.limit
+
+    def nearest(self, points: Sequence[Point]) -> str:
+        """What comes nearest where no point keeps the target."""
+        point = min(points, key=lambda point: point.bytes)
+        return f"the smallest file, at lambda {point.lam:g}, has {point.bytes} bytes"
+
+
+@dataclass(frozen=True)
+class _PsnrGoal:
+    """The smallest file of at least so many dB; its parts are as of a size."""
+
+    least: float
+    pixels: int
+    depth: int
+
+    direction = -1
+    window = PSNR_WINDOW
+    effort_gain = 0.2
+
+    def excess(self, point: Point) -> float:
+        # Half a squared level stands for no error, so that differences are finite.
+        excess = self.least - psnr_of(max(point.distortion, 0.5), self.pixels, self.depth)
+        return excess if point.distortion else min(excess, -1.0)
+
+    def rank(self, point: Point) -> tuple[int, int]:
+        return point.bytes, point.distortion
+
+    def room(self, point: Point) -> int:
+        return point.bytes
+
+    def nearest(self, points: Sequence[Point]) -> str:
+        point = min(points, key=lambda point: point.distortion)
+        psnr = psnr_of(point.distortion, self.pixels, self.depth)
+        return f"the best file, at lambda {point.lam:g}, has {psnr:.2f} dB"
+
+
+def _goal(target: Target, pixels: int, depth: int) -> _SizeGoal | _PsnrGoal:
+    """A target as that of one picture."""
+    if target.name == "psnr":
+        return _PsnrGoal(target.value, pixels, depth)
+    limit = target.value if target.name == "size" else target.value * pixels / 8
+    return _SizeGoal(math.floor(min(limit, MAX_BYTES)))
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A picture encoded with a lambda.
+
+    Parameters
+    ----------
+    encoding : Encoding
+        With the sets of tools that cost least.
+    distortion : int
+        As of a ``Point``.
+    costs : tuple of float
+        D + lambda R of each set of tools alone.
+    used : frozenset of int
+        Numbers of the sets of tools that it is coded by.
+    """
+
+    encoding: "Encoding"
+    distortion: int
+    costs: tuple[float, ...]
+    used: frozenset[int]
+
+
+Encoded = Callable[[Sequence[EncodeParams]], Trial]
+
+
+def reach(
+    target: Target,
+    samples: np.ndarray,
+    depth: int,
+    ways: Sequence[EncodeParams],
+    encoded: Encoded,
+    *,
+    on_pass: Callable[[Pass], Any] | None = None,
+    picture: int = 0,
+) -> "Encoding":
+    """The file of a picture that keeps a target as well as can be found.
+
+    Parameters
+    ----------
+    target : Target
+    samples : (H, W) or (H, W, C) array of uint8 or uint16
+    depth : int
+    ways : sequence of EncodeParams
+        Of one set of tools each; their lambda has no part.
+    encoded : callable
+        Encodes the picture with the ways that it is given, all of one lambda.
+    on_pass : callable or None
+        Told of each pass when it is done.
+    picture : int
+        Number that passes name.
+
+    Raises
+    ------
+    Infeasible
+        When no lambda keeps the target; the message says what comes nearest.
+    MmpError
+        What encoding raises.
+    """
+    height, width = samples.shape[:2]
+    goal = _goal(target, height * width, depth)
+    search = _Search(goal, samples, depth, ways, encoded, on_pass, picture)
+    search.run()
+    if search.best is None:
+        raise Infeasible(f"{target}: {search.goal.nearest(search.points())}")
+    return replace(search.best[1], passes=tuple(search.passes))
+
+
+class _Search:
+    """The search for one picture; arguments as of ``reach``."""
+
+    def __init__(
+        self,
+        goal: _SizeGoal | _PsnrGoal,
+        samples: np.ndarray,
+        depth: int,
+        ways: Sequence[EncodeParams],
+        encoded: Encoded,
+        on_pass: Callable[[Pass], Any] | None,
+        picture: int,
+    ):
+        self.goal = goal
+        self.passes: list[Pass] = []
+        self.best: tuple[Point, Encoding] | None = None
+        self._samples = samples
+        self._depth = depth
+        self._effort = ways[0].effort
+        self._ways = list(ways)
+        self._lossless = [way for way in ways if not way.tools.prediction]
+        self._encoded = encoded
+        self._on_pass = on_pass
+        self._picture = picture
+        self._made: dict[tuple[float, int], tuple[Point, dict[EncodeParams, tuple[float, bool]]]]
+        self._made = {}
+
+    def points(self) -> list[Point]:
+        """Of all encodings at the effort that was asked for."""
+        return [point for (_, effort), (point, _) in self._made.items() if effort == self._effort]
+
+    def run(self) -> None:
+        goal = self.goal
+        ends = sorted(goal.direction * math.log(lam) for lam in (MIN_LAMBDA, MAX_LAMBDA))
+        bounds = (ends[0], ends[1])
+        bottom, top = goal.window
+        start, slope = self._forecast(bounds)
+        quick = QUICK_EFFORT if any(way.tools.prediction for way in self._ways) else self._effort
+        around = QUICK_WINDOWS * (top - bottom)
+        tried = approach(
+            lambda x: self._excess(x, quick),
+            start,
+            slope=slope,
+            bounds=bounds,
+            window=(-around, around),
+            resolution=16 * RESOLUTION,
+        )
+        if self._is_perfect():
+            return
+        near = min(tried, key=lambda place: abs(place.y))
+        self._narrow(self._lambda(near.x), quick, QUICK_MARGIN)
+        slope = _slope(tried, slope)
+        expected = near.y - (goal.effort_gain if quick < self._effort else 0.0)
+        missing = 0.0 if bottom <= expected <= top else (bottom + top) / 2 - expected
+        approach(
+            lambda x: self._excess(x, self._effort, narrow=True),
+            near.x + missing / slope,
+            slope=slope,
+            bounds=bounds,
+            window=goal.window,
+            resolution=RESOLUTION,
+            known=tried if quick == self._effort else (),
+        )
+        if self.best is None and self._lossless:
+            self._point(0.0, self._effort)
+
+    def _forecast(self, bounds: tuple[float, float]) -> tuple[float, float]:
+        """Where the target should be, and the slope of the excess there."""
+        planes = split(self._samples, self._depth, layout_of(self._samples, 1.0))
+        forecast = Forecast(planes, coded_depth(self._depth))
+
+        def excess(x: float) -> float:
+            return self.goal.excess(forecast.at(self._lambda(x)))
+
+        low, high = bounds
+        while high - low > 4 * RESOLUTION:
+            middle = (low + high) / 2
+            low, high = (middle, high) if excess(middle) > 0 else (low, middle)
+        step = 0.25
+        rise = (excess(low + step) - excess(low - step)) / (2 * step)
+        return low, min(rise, LEAST_SLOPE * (self.goal.window[1] - self.goal.window[0]))
+
+    def _lambda(self, x: float) -> float:
+        """Lambda of a place; few digits, so that people can write it."""
+        return min(float(f"{math.exp(self.goal.direction * x):.4g}"), MAX_LAMBDA)
+
+    def _excess(self, x: float, effort: int, narrow: bool = False) -> float:
+        lam = self._lambda(x)
+        point = self._point(lam, effort)
+        if narrow:
+            self._narrow(lam, effort, FULL_MARGIN)
+        # A lossless file is one of those that lambda chose from, so it costs at least as much.
+        least = point.cost / lam / 8
+        if self._lossless and least <= LOSSLESS_MARGIN * self.goal.room(point):
+            self._point(0.0, self._effort)
+        if self._is_perfect():
+            return sum(self.goal.window) / 2
+        return self.goal.excess(point)
+
+    def _is_perfect(self) -> bool:
+        """Whether nothing can be better than the best so far."""
+        return self.best is not None and self.goal.rank(self.best[0])[0] == 0
+
+    def _point(self, lam: float, effort: int) -> Point:
+        """That of a lambda, after a pass where it is not known."""
+        if (lam, effort) in self._made:
+            return self._made[lam, effort][0]
+        ways = self._at(lam, effort)
+        trial = self._encoded(ways)
+        point = Point(lam, len(trial.encoding.data), trial.distortion)
+        self._made[lam, effort] = (
+            point,
+            {
+                way: (cost, number in trial.used)
+                for number, (way, cost) in enumerate(
+                    zip(self._ways_at(lam), trial.costs, strict=True)
+                )
+            },
+        )
+        if effort == self._effort and self.goal.excess(point) <= 0:
+            rank = self.goal.rank
+            if self.best is None or rank(point) < rank(self.best[0]):
+                self.best = point, trial.encoding
+        height, width = self._samples.shape[:2]
+        psnr = psnr_of(point.distortion, height * width, self._depth)
+        self.passes.append(Pass(lam, effort, point.bytes, psnr, self._picture))
+        if self._on_pass is not None:
+            self._on_pass(self.passes[-1])
+        return point
+
+    def _ways_at(self, lam: float) -> list[EncodeParams]:
+        return self._ways if lam else self._lossless
+
+    def _at(self, lam: float, effort: int) -> list[EncodeParams]:
+        """What is to be encoded at a lambda; effort has no part without prediction."""
+        return [
+            replace(way, lam=lam, effort=effort if way.tools.prediction else self._effort)
+            for way in self._ways_at(lam)
+        ]
+
+    def _narrow(self, lam: float, effort: int, margin: float) -> None:
+        """Keep the ways that were used at a lambda, or cost at most so many times the least.
+
+        Exact samples, which no lambda makes smaller, are left to lambda 0.
+        """
+        found = self._made[lam, effort][1]
+        ways = [way for way in self._ways if not way.tools.exact] or self._ways
+        most = margin * min(found[way][0] for way in ways)
+        self._ways = [way for way in ways if found[way][1] or found[way][0] <= most]
+
+
+def _slope(tried: Sequence[Tried], slope: float) -> float:
+    """That of the last two places, as far as it is likely."""
+    if len(tried) < 2 or tried[-1].x == tried[-2].x:
+        return slope
+    measured = (tried[-1].y - tried[-2].y) / (tried[-1].x - tried[-2].x)
+    return min(max(measured, 2 * slope), slope / 2)

@@ -1,0 +1,73 @@
+"""What may be asked for in place of a lambda: a quality, a size or a PSNR."""
+
+from dataclasses import dataclass
+
+from mmpcodec.checks import check_int, check_number
+from mmpcodec.errors import ParameterError
+from mmpcodec.params import lambda_of_quality
+from mmpcodec.quantities import MAX_BYTES
+
+DEFAULT_LAMBDA = 32.0
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a file is to come to.
+
+    Parameters
+    ----------
+    name : {"size", "bpp", "psnr"}
+    value : float
+        "size": bytes of the whole file, at most, an integer from 1 to 2**62; "bpp": the same as
+        bits a pixel, above 0; "psnr": dB of the whole decoded picture, at least, above 0.
+    """
+
+    name: str
+    value: float
+
+    def __post_init__(self):
+        if self.name not in ("size", "bpp", "psnr"):
+            raise ParameterError(f"name = {self.name!r}: must be one of size, bpp, psnr")
+        full_name = f"target_{self.name}"
+        if self.name == "size":
+            value: float = check_int(full_name, self.value, 1, MAX_BYTES)
+        else:
+            value = check_number(
+                full_name, self.value, "finite and above 0", lambda number: number > 0
+            )
+        object.__setattr__(self, "value", value)
+
+    def __str__(self):
+        return f"target_{self.name} = {self.value!r}"
+
+
+def lambda_or_target(
+    lam: float | None = None,
+    quality: float | None = None,
+    target_size: int | None = None,
+    target_bpp: float | None = None,
+    target_psnr: float | None = None,
+) -> tuple[float, Target | None]:
+    """What was asked for: a lambda, or a target and a lambda that has no part.
+
+    Raises
+    ------
+    ParameterError
+        When more than one was given, or one is out of its range.
+    """
+    everything = {
+        "lam": lam,
+        "quality": quality,
+        "target_size": target_size,
+        "target_bpp": target_bpp,
+        "target_psnr": target_psnr,
+    }
+    given = {name: value for name, value in everything.items() if value is not None}
+    if len(given) > 1:
+        raise ParameterError(f"{' and '.join(given)}: give only one of {', '.join(everything)}")
+    for name, value in given.items():
+        if name == "quality":
+            return lambda_of_quality(value), None
+        if name != "lam":
+            return DEFAULT_LAMBDA, Target(name.removeprefix("target_"), value)
+    return DEFAULT_LAMBDA if lam is None else lam, None

@@ -1,0 +1,150 @@
+"""Encoding pictures that are larger than memory, tile by tile."""
+
+import shutil
+from dataclasses import dataclass, replace
+from operator import attrgetter
+from tempfile import TemporaryFile
+from typing import BinaryIO, Protocol
+
+import numpy as np
+
+from mmpcodec.codec.distortion import distortion
+from mmpcodec.codec.encoder import backends_of, check_white, ways_at
+from mmpcodec.codec.layer_choice import TileSource, encode_tiles
+from mmpcodec.format import container
+from mmpcodec.format.container import Header
+from mmpcodec.format.tiles import Tile, grouped, size_in_file
+from mmpcodec.metadata import Metadata
+from mmpcodec.params import EncodeParams, check_progress, check_threads, check_tile_size
+from mmpcodec.reference.trees.fragments import fragments_in
+from mmpcodec.runtime.progress import Progress, in_turn
+from mmpcodec.samples import Form, check_picture
+from mmpcodec.trace import Totals
+
+GROUP_PIXELS = 1 << 24
+"""Of the tiles that are coded side by side, unless one has more."""
+
+
+class Reader(Protocol):
+    """A picture of which parts can be read."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(H, W) or (H, W, C)."""
+
+    @property
+    def depth(self) -> int:
+        """Bits of a sample."""
+
+    @property
+    def metadata(self) -> Metadata: ...
+
+    def read(self, rows: slice, columns: slice) -> np.ndarray:
+        """The samples of these rows and columns."""
+
+
+@dataclass(frozen=True)
+class LargeEncoding:
+    """What encoding a large picture came to.
+
+    Parameters
+    ----------
+    header : Header
+    size : int
+        Bytes of the file.
+    distortion : float
+        As of a ``Point``.
+    totals : Totals
+        Of all layers.
+    backend : str
+        That coded the first layer.
+    """
+
+    header: Header
+    size: int
+    distortion: float
+    totals: Totals
+    backend: str
+
+
+def encode_large(
+    reader: Reader,
+    file: BinaryIO,
+    params: EncodeParams,
+    *,
+    tile_size: int,
+    depth: int | None = None,
+    metadata: Metadata | None = None,
+    backend: str = "auto",
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> LargeEncoding:
+    """Encode a picture tile by tile; the bytes are those that ``encode`` gives.
+
+    A few tiles are in memory at once. What is coded goes to a temporary file first, since a file
+    begins with the sizes of its tiles.
+
+    Parameters
+    ----------
+    reader : Reader
+    file : binary stream
+        Takes the file; need not be seekable.
+    params : EncodeParams
+    tile_size : int
+        64 to 2**24.
+    depth : int or None
+        Bits of a sample, in place of the reader's.
+    metadata : Metadata or None
+        In place of the reader's.
+    backend, threads, progress
+        As of ``encode``.
+
+    Raises
+    ------
+    MmpError
+        What ``encode`` raises, and what the reader does.
+    """
+    tile_size, threads = check_tile_size(tile_size), check_threads(threads)
+    check_progress(progress)
+    height, width, *planes = reader.shape
+    form = Form(planes[0] - 1 if planes else 0)
+    metadata = reader.metadata if metadata is None else metadata
+    depth = reader.depth if depth is None else depth
+    check_white(metadata, depth)
+    tile_size = size_in_file(height, width, tile_size)
+    header = Header(width, height, form, depth, tile_size, metadata)
+    ways = ways_at(params, depth)
+    groups = list(grouped(header.tiles, attrgetter("pixels"), GROUP_PIXELS))
+    shares = [sum(map(_fragments, group)) * form.planes for group in groups]
+    chosen = backends_of(ways, backend, depth, max(shares))
+    sizes: list[int] = []
+    totals = Totals()
+    error, by = 0.0, ""
+    with TemporaryFile() as coded:
+        for group, part in zip(groups, in_turn(progress, shares), strict=True):
+            sources = [_read(reader, tile, depth) for tile in group]
+            for source, made in zip(
+                sources, encode_tiles(sources, ways, chosen, threads, part), strict=True
+            ):
+                coded.write(made.data)
+                sizes.append(len(made.data))
+                error += distortion(source.on_host, made.samples, depth)
+                by = by or made.layers[0].backend
+                for layer in made.layers:
+                    assert layer.trace is not None
+                    totals.add(layer.trace)
+        head = container.write_header(replace(header, tile_bytes=tuple(sizes)))
+        header = replace(header, tile_bytes=tuple(sizes), size=len(head))
+        file.write(head)
+        coded.seek(0)
+        shutil.copyfileobj(coded, file, 1 << 20)
+    return LargeEncoding(header, header.tile_offsets[-1], error, totals, by)
+
+
+def _fragments(tile: Tile) -> int:
+    return fragments_in((tile.height, tile.width))
+
+
+def _read(reader: Reader, tile: Tile, depth: int) -> TileSource:
+    samples, _ = check_picture(reader.read(*tile.slices), depth)
+    return TileSource(samples, samples, depth)

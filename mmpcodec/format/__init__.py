@@ -1,0 +1,1 @@
+"""The bitstream: container, metadata chunks, tiles, layers and their tools, as bytes and back."""

@@ -1,0 +1,109 @@
+"""Metadata as a file holds them. Source: section "Metadata" of ``docs/format.md``."""
+
+from fractions import Fraction
+
+from mmpcodec.errors import CorruptStream, ParameterError
+from mmpcodec.format.numbers import Fields, number
+from mmpcodec.metadata import Metadata, Resolution, Unit
+
+SECTION = "Metadata"
+ICC, EXIF, XMP, RESOLUTION, TEXT, WHITE = range(1, 7)
+NAMES = {ICC: "ICC", EXIF: "EXIF", XMP: "XMP", RESOLUTION: "resolution", WHITE: "white"}
+"""Kinds of chunks of which a file has at most one."""
+UNITS: tuple[Unit, ...] = ("none", "inch", "centimetre", "metre")
+MAX_CHUNKS = 1 << 16
+MAX_FRACTION = (1 << 32) - 1
+
+
+def write(metadata: Metadata) -> bytes:
+    """The number of chunks, then each: its kind, its size, its bytes.
+
+    Raises
+    ------
+    ParameterError
+        When there are too many, or a fraction does not fit.
+    """
+    chunks: list[tuple[int, bytes]] = [
+        (kind, data)
+        for kind, data in ((ICC, metadata.icc), (EXIF, metadata.exif), (XMP, metadata.xmp))
+        if data
+    ]
+    if metadata.resolution is not None:
+        found = metadata.resolution
+        if max(*found.x.as_integer_ratio(), *found.y.as_integer_ratio()) > MAX_FRACTION:
+            raise ParameterError(
+                f"resolution = {found.x} x {found.y}: must be fractions of integers up to "
+                f"{MAX_FRACTION}"
+            )
+        parts = (UNITS.index(found.unit), *found.x.as_integer_ratio(), *found.y.as_integer_ratio())
+        chunks.append((RESOLUTION, b"".join(map(number, parts))))
+    for key, value in metadata.text:
+        name = key.encode()
+        chunks.append((TEXT, number(len(name)) + name + value.encode()))
+    if metadata.white is not None:
+        chunks.append((WHITE, number(metadata.white)))
+    if len(chunks) > MAX_CHUNKS:
+        raise ParameterError(f"metadata of {len(chunks)} chunks: at most {MAX_CHUNKS}")
+    return number(len(chunks)) + b"".join(
+        number(kind) + number(len(data)) + data for kind, data in chunks
+    )
+
+
+def read(fields: Fields, depth: int) -> Metadata:
+    """The metadata at a place of a header; chunks of kinds that are not known are left out.
+
+    Raises
+    ------
+    TruncatedStream, CorruptStream
+    """
+    found: dict[int, bytes] = {}
+    text: list[tuple[str, str]] = []
+    resolution = white = None
+    for _ in range(fields.number("chunks", 0, MAX_CHUNKS)):
+        kind = fields.number("kind of a chunk")
+        size = fields.number("size of a chunk")
+        start = fields.offset
+        data = fields.bytes("chunk", size)
+        if kind in NAMES and kind in found:
+            raise CorruptStream(SECTION, f"a second chunk of {NAMES[kind]}", start)
+        inner = Fields(data, SECTION, start)
+        if kind == TEXT:
+            text.append(_text(inner))
+            continue
+        found[kind] = bytes(data)
+        if kind in (ICC, EXIF, XMP) and not size:
+            raise CorruptStream(SECTION, f"{NAMES[kind]} has no bytes", start)
+        if kind == RESOLUTION:
+            resolution = _resolution(inner)
+        elif kind == WHITE:
+            white = inner.number("white", 1, (1 << depth) - 1)
+        if kind in (RESOLUTION, WHITE) and inner.place < size:
+            raise CorruptStream(
+                SECTION, f"{size - inner.place} bytes follow in {NAMES[kind]}", inner.offset
+            )
+    return Metadata(
+        found.get(ICC, b""),
+        found.get(EXIF, b""),
+        found.get(XMP, b""),
+        resolution,
+        tuple(text),
+        white,
+    )
+
+
+def _resolution(fields: Fields) -> Resolution:
+    unit = UNITS[fields.number("unit", 0, len(UNITS) - 1)]
+    x, y = (
+        Fraction(fields.number("samples", 1, MAX_FRACTION), fields.number("units", 1, MAX_FRACTION))
+        for _ in "xy"
+    )
+    return Resolution(x, y, unit)
+
+
+def _text(fields: Fields) -> tuple[str, str]:
+    key = fields.bytes("key", fields.number("size of a key"))
+    value = fields.bytes("value", len(fields.data) - fields.place)
+    try:
+        return bytes(key).decode(), bytes(value).decode()
+    except UnicodeDecodeError as error:
+        raise CorruptStream(SECTION, f"text is not UTF-8: {error.reason}", fields.start) from None

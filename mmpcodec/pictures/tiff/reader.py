@@ -1,0 +1,313 @@
+"""Parts of TIFF files, in strips or tiles, compressed or not.
+
+Left to tifffile, and where samples are compressed or packed to imagecodecs, which unpacks no more
+than a strip or tile can hold.
+"""
+
+import contextlib
+import logging
+import os
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from mmpcodec.depth import sample_type
+from mmpcodec.errors import PictureError
+from mmpcodec.params import DecodeLimits
+from mmpcodec.pictures.limits import (
+    check_part,
+    check_single,
+    check_size,
+    damage_told,
+    damaged,
+    library,
+)
+from mmpcodec.pictures.mapping import Mapping
+from mmpcodec.pictures.tiff import tags
+
+NONE, JPEG = 1, 7
+# CCITT, LZW, deflate by two numbers, PackBits and Zstandard.
+_COMPRESSIONS = {NONE, 2, 3, 4, 5, JPEG, 8, 32946, 32773, 50000}
+WHITE_IS_ZERO, BLACK_IS_ZERO, RGB, PALETTE = tags.WHITE_IS_ZERO, 1, 2, 3
+YCBCR = 6  # of JPEG only, which gives RGB
+_PHOTOMETRIC = {WHITE_IS_ZERO: 1, BLACK_IS_ZERO: 1, RGB: 3, PALETTE: 1, YCBCR: 3}
+_UNSIGNED = 1
+_TRANSPARENT, _PREMULTIPLIED = 2, 1
+_KINDS_OF_SAMPLES = {2: "signed", 3: "floating-point", 5: "complex", 6: "complex"}
+
+
+class TiffReader:
+    """Reads parts of a TIFF file.
+
+    Of compressed files it keeps the last row of tiles, or the last strip, that it unpacked.
+
+    Parameters
+    ----------
+    source : path or binary stream
+    name : str
+        What to call it in messages.
+    limits : DecodeLimits
+        Hold for each part that is read, and for each strip and tile; for a stream, which is in
+        memory, for the picture too.
+
+    Raises
+    ------
+    PictureError, MissingExtra
+        As ``read`` does.
+    """
+
+    def __init__(self, source: str | os.PathLike[str] | BinaryIO, name: str, limits: DecodeLimits):
+        tifffile = load_tifffile(name)
+        self.name = name
+        self._limits = limits
+        self._closing = contextlib.ExitStack()
+        self._stream: BinaryIO
+        if isinstance(source, (str, os.PathLike)):
+            self._stream = open(source, "rb")  # noqa: SIM115
+            self._closing.callback(self._stream.close)
+        else:
+            self._stream = source
+        self._kept: dict[int, np.ndarray] = {}
+        self._kept_row = -1
+        try:
+            with damage_told(name):
+                self._open(tifffile, whole=self._stream is source)
+        except BaseException:
+            self.close()
+            raise
+
+    def _open(self, tifffile: Any, whole: bool) -> None:
+        self._file = tifffile.TiffFile(self._stream, _multifile=False)
+        self._page = page = self._file.pages.first
+        width, height = page.imagewidth, page.imagelength
+        if whole:
+            check_size(width, height, self.name, self._limits)
+        # ImageJ keeps many pictures behind one directory.
+        in_stack = (self._file.imagej_metadata or {}).get("images", 1)
+        check_single(max(len(self._file.pages), int(in_stack)), self.name)
+        self._check_kind()
+        self._planar = page.planarconfig == 2 and page.samplesperpixel > 1
+        self.depth = tags.depth_of(page)
+        self._colours = None
+        planes = page.samplesperpixel
+        if page.photometric == PALETTE:
+            self._colours, self.depth = _palette(page)
+            planes = 3
+        self.shape: tuple[int, ...] = (height, width)
+        if planes > 1:
+            self.shape = height, width, planes
+        order = "<" if self._file.byteorder == "<" else ">"
+        self.metadata = tags.metadata_of(page, self._bytes_at, order, self._file.is_bigtiff)
+        self._mapped = self._mapping()
+        if self._mapped is None:
+            self._check_segments()
+
+    def _check_kind(self) -> None:
+        page, name = self._page, self.name
+        bits, extra = page.bitspersample, tuple(page.extrasamples or ())
+        if page.sampleformat != _UNSIGNED:
+            kind = _KINDS_OF_SAMPLES.get(page.sampleformat, f"format {page.sampleformat}")
+            raise PictureError(f"{name}: holds {kind} samples; supported are unsigned ones")
+        if not isinstance(bits, int) or not 1 <= bits <= 16:
+            raise PictureError(f"{name}: holds {bits} bits a sample; supported are 1 to 16")
+        if page.compression not in _COMPRESSIONS:
+            compression = getattr(page.compression, "name", page.compression)
+            raise PictureError(
+                f"{name}: is compressed by {compression}; supported are none, LZW, deflate, "
+                "PackBits, Zstandard, CCITT and JPEG"
+            )
+        planes = _PHOTOMETRIC.get(page.photometric)
+        if page.photometric == YCBCR and page.compression != JPEG:
+            planes = None
+        if planes is None:
+            kind = getattr(page.photometric, "name", page.photometric)
+            raise PictureError(f"{name}: holds {kind} samples; supported are gray, palette and RGB")
+        if page.imagedepth != 1 or page.samplesperpixel != planes + len(extra) or len(extra) > 1:
+            raise PictureError(
+                f"{name}: holds {page.samplesperpixel} planes; supported are {planes}, and "
+                f"{planes} with alpha"
+            )
+        if extra and (extra[0] != _TRANSPARENT or page.photometric == PALETTE):
+            what = "alpha that is multiplied in" if extra[0] == _PREMULTIPLIED else "an extra plane"
+            raise PictureError(f"{name}: holds {what}; supported is alpha that is not")
+
+    def _bytes_at(self, place: int, size: int) -> bytes:
+        self._stream.seek(place)
+        return self._stream.read(size)
+
+    def _mapping(self) -> Mapping | None:
+        """The samples as they lie in the file, if they lie there as in memory."""
+        page = self._page
+        plain = page.compression == NONE and page.predictor == 1 and page.fillorder == 1
+        if not plain or page.bitspersample not in (8, 16) or not page.is_contiguous:
+            return None
+        if not page.dataoffsets[0]:  # left out by the writer, as there is nothing in it
+            return None
+        kind = np.dtype(self._file.byteorder + ("u1" if page.bitspersample == 8 else "u2"))
+        start, planes = page.dataoffsets[0], page.samplesperpixel
+        size = page.imagelength * page.imagewidth * planes * kind.itemsize
+        held = self._stream.seek(0, os.SEEK_END)
+        if start + size > held:
+            raise damaged(self.name, f"holds {held} bytes, {start + size} are needed")
+        shape = (page.imagelength, page.imagewidth, planes)
+        if self._planar:
+            shape = (planes, page.imagelength, page.imagewidth)
+        return Mapping(self._stream, kind, shape, start)
+
+    def _check_segments(self) -> None:
+        page, name = self._page, self.name
+        packed = page.bitspersample not in (1, 8, 16)
+        if page.compression != NONE or packed or page.predictor != 1 or page.fillorder != 1:
+            library("imagecodecs", "TIFF with compressed or packed samples", name)
+        check_size(*self._segment(), name, self._limits)
+        across, down = self._counts()
+        needed = across * down * (page.samplesperpixel if self._planar else 1)
+        if min(len(page.dataoffsets), len(page.databytecounts)) < needed:
+            raise damaged(name, f"has {len(page.dataoffsets)} strips or tiles of {needed}")
+
+    def _segment(self) -> tuple[int, int]:
+        """Width and height of a tile, or of a strip."""
+        page = self._page
+        if page.is_tiled:
+            return page.tilewidth, page.tilelength
+        return page.imagewidth, min(page.rowsperstrip, page.imagelength)
+
+    def _counts(self) -> tuple[int, int]:
+        """How many segments lie side by side, and how many rows of them there are."""
+        width, height = self._segment()
+        return -(-self._page.imagewidth // width), -(-self._page.imagelength // height)
+
+    def read(self, rows: slice, columns: slice) -> np.ndarray:
+        """Samples of a part of the picture; see ``Reader.read``."""
+        rows, columns = check_part(self.shape, rows, columns, self.name, self._limits)
+        with damage_told(self.name):
+            if self._mapped is not None and self._planar:
+                planes = self._mapped.read((slice(None), rows, columns))
+                return self._as_shown(np.moveaxis(planes, 0, 2))
+            if self._mapped is not None:
+                return self._as_shown(self._mapped.read((rows, columns)))
+            return self._as_shown(self._from_segments(rows, columns))
+
+    def _as_shown(self, stored: np.ndarray) -> np.ndarray:
+        """Samples of (H, W, C) as they are stored, bright ones large and colours for indexes.
+
+        The array is the reader's own, and may be changed.
+        """
+        page = self._page
+        if self._colours is not None:
+            return self._colours[stored[..., 0]]
+        found = stored[..., 0] if stored.shape[2] == 1 else stored
+        samples = found.astype(sample_type(self.depth), copy=False)
+        if page.photometric == WHITE_IS_ZERO:
+            gray = samples if samples.ndim == 2 else samples[..., 0]
+            np.subtract((1 << page.bitspersample) - 1, gray, out=gray)
+        highest = int(samples.max())
+        if highest >> self.depth:
+            raise damaged(
+                self.name,
+                f"holds level {highest}, its MaxSampleValue is {(1 << self.depth) - 1}",
+            )
+        return samples
+
+    def _from_segments(self, rows: slice, columns: slice) -> np.ndarray:
+        page = self._page
+        width, height = self._segment()
+        top, bottom, left, right = rows.start, rows.stop, columns.start, columns.stop
+        shape = bottom - top, right - left, page.samplesperpixel
+        samples = np.empty(shape, sample_type(page.bitspersample))
+        for row in range(top // height, -(-bottom // height)):
+            for column in range(left // width, -(-right // width)):
+                y, x = row * height, column * width
+                inside = (
+                    slice(max(top, y), min(bottom, y + height)),
+                    slice(max(left, x), min(right, x + width)),
+                )
+                into = samples[_moved(inside[0], top), _moved(inside[1], left)]
+                for plane, tile in self._tiles(row, column):
+                    into[..., plane] = tile[_moved(inside[0], y), _moved(inside[1], x)]
+        return samples
+
+    def _tiles(self, row: int, column: int) -> Iterator[tuple[Any, np.ndarray]]:
+        """The segments at a place, each with the planes that it holds."""
+        across, down = self._counts()
+        if row != self._kept_row:
+            self._kept, self._kept_row = {}, row
+        planes = range(self._page.samplesperpixel) if self._planar else (slice(None),)
+        for number, plane in enumerate(planes):
+            index = (number * down + row) * across + column
+            if index not in self._kept:
+                self._kept[index] = self._unpacked(index)
+            tile = self._kept[index]
+            yield plane, tile[..., 0] if self._planar else tile
+
+    def _unpacked(self, index: int) -> np.ndarray:
+        page = self._page
+        place, size = page.dataoffsets[index], page.databytecounts[index]
+        data = self._bytes_at(place, size) if place and size else None
+        if data is not None and len(data) != size:
+            raise damaged(self.name, f"strip or tile {index} is cut off")
+        if page.compression == JPEG and data is not None:
+            _check_jpeg(data, *self._segment())
+        decoded, _, shape = page.decode(data, index, jpegtables=page.jpegtables)
+        if decoded is None:  # left out by the writer, as there is nothing in it
+            return np.zeros(shape[1:], sample_type(page.bitspersample))
+        return decoded[0]
+
+    def __enter__(self) -> "TiffReader":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file, unless it is the caller's stream."""
+        self._mapped = None
+        self._closing.close()
+
+
+def _check_jpeg(data: bytes, width: int, height: int) -> None:
+    """Check that a strip or tile is not said to be larger inside: it is allocated as it says.
+
+    Raises
+    ------
+    ValueError
+        When it is, or its header does not say.
+    """
+    place = 2
+    while place + 9 <= len(data) and data[place] == 0xFF:
+        marker, size = data[place + 1], int.from_bytes(data[place + 2 : place + 4], "big")
+        if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
+            rows, columns = (
+                int.from_bytes(data[place + start : place + start + 2], "big") for start in (5, 7)
+            )
+            if rows > height or columns > width:
+                raise ValueError(f"JPEG of {columns}x{rows} in a strip of {width}x{height}")
+            return
+        place += 2 + size
+    raise ValueError("JPEG without a frame header")
+
+
+def _moved(part: slice, origin: int) -> slice:
+    return slice(part.start - origin, part.stop - origin)
+
+
+def _palette(page: Any) -> tuple[np.ndarray, int]:
+    """(levels, 3) array of the colours, and their bits: 8 where 16 say no more."""
+    colours = np.ascontiguousarray(np.asarray(page.colormap).T)
+    if colours.shape != (1 << page.bitspersample, 3):
+        raise ValueError(f"palette of shape {colours.shape}")
+    high = colours >> 8
+    if (colours == high * 257).all() or (colours == high << 8).all():
+        return high.astype(np.uint8), 8
+    return colours.astype(np.uint16), 16
+
+
+def load_tifffile(name: str) -> Any:
+    """The module tifffile, silent."""
+    found = library("tifffile", "TIFF", name)
+    # It logs what it finds odd, and without a handler Python prints that.
+    logger = logging.getLogger("tifffile")
+    if not logger.handlers:
+        logger.addHandler(logging.NullHandler())
+    return found

@@ -1,0 +1,1 @@
+"""Files that share limited space: budgets of bytes and the filling of media."""

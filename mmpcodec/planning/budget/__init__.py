@@ -1,0 +1,52 @@
+"""Budgets: a set of pictures whose files together stay within so many bytes.
+
+``measure`` encodes each picture at a ladder of lambdas, through a cache; ``compare`` chooses a
+point of each ladder in three ways; ``budget_curve`` and ``draw_budget`` show all budgets. Leaves
+the solver to ``solvers.knapsack``.
+
+>>> from mmpcodec.planning.budget import Ladder, Point, compare
+>>> a = Ladder("a", 100, (Point(8, 8, 1), Point(16, 2, 16), Point(32, 1, 22)))
+>>> b = Ladder("b", 100, (Point(8, 7, 0), Point(16, 6, 3), Point(32, 4, 25)))
+>>> found = compare([a, b], 14)
+>>> [plan.distortion for plan in (found.one_lambda, found.greedy, found.exact)]
+[19, 16, 4]
+"""
+
+from mmpcodec.codec.distortion import Point
+from mmpcodec.planning.budget.cache import PointCache
+from mmpcodec.planning.budget.curve import BudgetCurve, budget_curve
+from mmpcodec.planning.budget.ladder import LAMBDAS, Ladder, Picture, encoded, measure
+from mmpcodec.planning.budget.plans import (
+    OBJECTIVES,
+    Comparison,
+    Plan,
+    check_weights,
+    compare,
+    exact,
+    greedy_fill,
+    least_bytes,
+    one_lambda,
+)
+from mmpcodec.planning.budget.plot import draw_budget
+
+__all__ = [
+    "LAMBDAS",
+    "OBJECTIVES",
+    "BudgetCurve",
+    "Comparison",
+    "Ladder",
+    "Picture",
+    "Plan",
+    "Point",
+    "PointCache",
+    "budget_curve",
+    "check_weights",
+    "compare",
+    "draw_budget",
+    "encoded",
+    "exact",
+    "greedy_fill",
+    "least_bytes",
+    "measure",
+    "one_lambda",
+]

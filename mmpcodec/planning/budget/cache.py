@@ -1,0 +1,70 @@
+"""A folder of encoded pictures, so that none is encoded twice.
+
+::
+
+    SHA/KEY.point    SHA-256 of a picture; KEY of all else that decides the bytes of a file
+
+A point is the SHA-256 of its key and of what follows, the squared error in eight bytes, and the
+mmp file. One that does not agree with its SHA-256 counts as absent. Points appear whole or not at
+all, so several processes may share a folder.
+"""
+
+import hashlib
+import json
+import os
+from dataclasses import asdict
+from pathlib import Path
+
+from mmpcodec.bench.codecs.base import codec_fingerprint
+from mmpcodec.bench.results import written_whole
+from mmpcodec.params import EncodeParams
+
+_DIGEST = hashlib.sha256().digest_size
+_DISTORTION = 8
+
+
+def key_of(params: EncodeParams) -> str:
+    """Name of a point: of the parameters, and of the sources of the codec."""
+    ways = [asdict(each.coded_tools) for each in params.each_alone()]
+    parts = [params.lambda_fixed, ways, params.rate_model, params.effort, codec_fingerprint()]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
+
+
+class PointCache:
+    """Points in a folder.
+
+    Parameters
+    ----------
+    folder : path
+        Made when the first point comes.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str]):
+        self.folder = Path(folder)
+
+    def path(self, picture: str, key: str) -> Path:
+        """Where a point is, if it is there."""
+        return self.folder / picture / f"{key}.point"
+
+    def get(self, picture: str, key: str) -> tuple[int, bytes] | None:
+        """Squared error and file of a point, None where there is none or it is damaged."""
+        try:
+            entry = self.path(picture, key).read_bytes()
+        except FileNotFoundError:
+            return None
+        digest, rest = entry[:_DIGEST], entry[_DIGEST:]
+        if digest != self._digest(picture, key, rest):
+            return None
+        return int.from_bytes(rest[:_DISTORTION]), rest[_DISTORTION:]
+
+    def put(self, picture: str, key: str, distortion: int, data: bytes) -> None:
+        """Keep a point."""
+        path = self.path(picture, key)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        rest = distortion.to_bytes(_DISTORTION) + data
+        with written_whole(path) as stream:
+            stream.write(self._digest(picture, key, rest) + rest)
+
+    @staticmethod
+    def _digest(picture: str, key: str, rest: bytes) -> bytes:
+        return hashlib.sha256(f"{picture}/{key}/".encode() + rest).digest()

@@ -1,0 +1,127 @@
+"""The best distortion for every budget."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from mmpcodec.codec.distortion import psnr_of
+from mmpcodec.errors import ParameterError
+from mmpcodec.planning.budget.ladder import Ladder
+from mmpcodec.planning.budget.plans import OBJECTIVES, least_bytes, plan_of
+from mmpcodec.solvers.knapsack import choice_curve
+
+MAX_CELLS = 1 << 31
+"""Work of a curve, in states times points; about a second for two processors."""
+MAX_STATES = 1 << 25
+"""More take gigabytes."""
+
+
+@dataclass(frozen=True)
+class BudgetCurve:
+    """A falling staircase.
+
+    Parameters
+    ----------
+    bytes : (S,) int64 array
+        Budgets at which something becomes better, rising.
+    psnr : (S,) float64 array
+        In dB: with "total" of all pixels, weighted; with "worst" the least that the weighted mean
+        squared errors of all pictures allow, for a weight of 1.
+    unit : int
+        Sizes were rounded up to multiples of so many bytes.
+    """
+
+    bytes: np.ndarray
+    psnr: np.ndarray
+    unit: int
+
+
+def budget_curve(
+    ladders: Sequence[Ladder],
+    *,
+    objective: str = "total",
+    max_cells: int = MAX_CELLS,
+    backend: str = "auto",
+) -> BudgetCurve:
+    """The best quality for all budgets, from the smallest files to the largest that help.
+
+    Parameters
+    ----------
+    ladders : sequence of Ladder
+    objective : {"total", "worst"}
+    max_cells : int
+        Where a table of single bytes would be larger, what lies above the smallest files is rounded
+        up to the power of two with which it is not; the curve then lies below the exact one.
+    backend : str
+        Of the solver.
+
+    Raises
+    ------
+    ParameterError
+        For another objective.
+    """
+    if objective not in OBJECTIVES:
+        raise ParameterError(f"objective = {objective!r}: must be one of {', '.join(OBJECTIVES)}")
+    return _worst(ladders) if objective == "worst" else _total(ladders, max_cells, backend)
+
+
+def _total(ladders: Sequence[Ladder], max_cells: int, backend: str) -> BudgetCurve:
+    smallest = [min(point.bytes for point in ladder.points) for ladder in ladders]
+    best = [min(point.distortion for point in ladder.points) for ladder in ladders]
+    steps = [
+        np.array([point.bytes - least for point in ladder.points], np.int64)
+        for ladder, least in zip(ladders, smallest, strict=True)
+    ]
+    costs = [
+        np.array([ladder.weight * (point.distortion - least) for point in ladder.points], np.int64)
+        for ladder, least in zip(ladders, best, strict=True)
+    ]
+    most = min(max_cells // sum(map(len, steps)), MAX_STATES)
+    largest = max(int(step.max()) for step in steps)
+    unit = 1
+    while unit < largest and sum(int((-(-step // unit)).max()) for step in steps) >= most:
+        unit *= 2
+    steps = [-(-step // unit) for step in steps]
+    # The smallest of the best files is all that helps.
+    room = sum(int(step[cost == cost.min()].min()) for step, cost in zip(steps, costs, strict=True))
+    groups = [(-cost, step) for cost, step in zip(costs, steps, strict=True)]
+    values = choice_curve(groups, room, backend=backend).values
+    places = np.flatnonzero(np.r_[True, np.diff(values) > 0])
+    floor = sum(ladder.weight * least for ladder, least in zip(ladders, best, strict=True))
+    pixels = sum(ladder.weight * ladder.pixels for ladder in ladders)
+    psnr = [psnr_of(floor - value, pixels) for value in values[places].tolist()]
+    return BudgetCurve(sum(smallest) + places * unit, np.array(psnr), unit)
+
+
+def _worst(ladders: Sequence[Ladder]) -> BudgetCurve:
+    errors = sorted(
+        {
+            Fraction(ladder.weight * point.distortion, ladder.pixels)
+            for ladder in ladders
+            for point in ladder.points
+        },
+        reverse=True,
+    )
+    sizes: list[int] = []
+    psnr: list[float] = []
+    for error in errors:
+        kept = [
+            [point for point in ladder.points if _within(ladder, point.distortion, error)]
+            for ladder in ladders
+        ]
+        if not all(kept):
+            break
+        points = [min(some, key=lambda point: point.bytes) for some in kept]
+        size = sum(point.bytes for point in points)
+        if sizes and sizes[-1] == size:
+            sizes.pop(), psnr.pop()
+        sizes.append(size)
+        psnr.append(psnr_of(float(plan_of(ladders, points).worst), 1))
+    assert sizes[0] == least_bytes(ladders)
+    return BudgetCurve(np.array(sizes, np.int64), np.array(psnr), 1)
+
+
+def _within(ladder: Ladder, distortion: int, error: Fraction) -> bool:
+    return Fraction(ladder.weight * distortion, ladder.pixels) <= error

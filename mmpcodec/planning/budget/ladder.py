@@ -1,0 +1,218 @@
+"""What each lambda makes of a picture: its ladder of bytes and distortions."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from mmpcodec.bench.results import sha256_of
+from mmpcodec.codec.distortion import Point, psnr_of, squared_error
+from mmpcodec.codec.encoder import encode_pictures
+from mmpcodec.codec.encoding import Encoding
+from mmpcodec.errors import (
+    Cancelled,
+    Infeasible,
+    LimitExceeded,
+    ParameterError,
+    PictureError,
+)
+from mmpcodec.params import EncodeParams
+from mmpcodec.planning.budget.cache import PointCache, key_of
+from mmpcodec.reference.trees.fragments import fragments_in
+from mmpcodec.runtime.progress import Progress
+
+LAMBDAS = (4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0, 96.0, 128.0, 192.0, 256.0, 384.0,
+           512.0, 1024.0)  # fmt: skip
+TOGETHER = 64
+"""Pictures that a device encodes at once."""
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """A picture at several lambdas.
+
+    Parameters
+    ----------
+    name : str
+    pixels : int
+    points : tuple of Point
+        By rising lambda; at least one.
+    weight : int
+        How much its distortion counts, from 0 up.
+    picture : str
+        SHA-256 of its samples.
+    """
+
+    name: str
+    pixels: int
+    points: tuple[Point, ...]
+    weight: int = 1
+    picture: str = ""
+
+    def at_least(self, psnr: float) -> "Ladder":
+        """The ladder without what is below a PSNR in dB.
+
+        Raises
+        ------
+        Infeasible
+            When nothing is left.
+        """
+        kept = tuple(
+            point for point in self.points if psnr_of(point.distortion, self.pixels) >= psnr
+        )
+        if not kept:
+            best = min(self.points, key=lambda point: point.distortion)
+            raise Infeasible(
+                f"{self.name}: no lambda of the ladder reaches {psnr:g} dB; lambda {best.lam:g} "
+                f"comes to {psnr_of(best.distortion, self.pixels):.2f} dB"
+            )
+        return replace(self, points=kept)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture that is read when it is needed.
+
+    Parameters
+    ----------
+    name : str
+    read : callable
+        Gives the (H, W) uint8 samples, the same each time.
+    """
+
+    name: str
+    read: Callable[[], np.ndarray]
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What is kept of a picture between looks at it."""
+
+    picture: Picture
+    sha256: str
+    shape: tuple[int, int]
+
+
+def measure(
+    pictures: Sequence[Picture],
+    lambdas: Sequence[float],
+    cache: PointCache,
+    params: EncodeParams | None = None,
+    *,
+    backend: str = "cpu",
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> list[Ladder]:
+    """The ladder of each picture; what the cache lacks is encoded, and kept there at once.
+
+    Parameters
+    ----------
+    pictures : sequence of Picture
+        All are read once before the first is encoded.
+    lambdas : sequence of float
+    cache : PointCache
+    params : EncodeParams or None
+        Their lambda has no part.
+    backend : str
+        See ``encode``; cuda encodes many pictures at once.
+    threads : int or None
+    progress : callable or None
+        ``progress(done, total) -> bool`` counts 16x16 fragments at all lambdas; False cancels.
+
+    Raises
+    ------
+    ParameterError
+        When there is no lambda, or one is out of range.
+    PictureError
+        When a picture cannot be read, or is no longer the one that it was.
+    MmpError, OSError
+        What encoding and the cache raise.
+    """
+    params = params or EncodeParams()
+    if not lambdas:
+        raise ParameterError("lambdas: must be one or more")
+    at = {float(lam): params.at(float(lam)) for lam in sorted(lambdas)}
+    seen = []
+    for picture in pictures:
+        samples = picture.read()
+        seen.append(_Seen(picture, sha256_of(samples), samples.shape))
+    total = len(at) * sum(fragments_in(each.shape) for each in seen)
+    together = TOGETHER if backend == "cuda" else 1
+    points: dict[tuple[str, float], Point] = {}
+    before = 0
+    for start in range(0, len(seen), together):
+        group = seen[start : start + together]
+        samples_of: dict[str, np.ndarray] = {}
+        for lam, one in at.items():
+            missing: dict[str, _Seen] = {}
+            for each in group:
+                found = cache.get(each.sha256, key_of(one))
+                if found is None:
+                    missing[each.sha256] = each
+                else:
+                    points[each.sha256, lam] = Point(lam, len(found[1]), found[0])
+            for sha256 in missing.keys() - samples_of.keys():
+                samples_of[sha256] = _same(missing[sha256])
+
+            def advance(done: int, _: int, before: int = before) -> bool:
+                return progress is None or progress(before + done, total)
+
+            names = sorted(missing)
+            arrays = [samples_of[sha256] for sha256 in names]
+            encodings = _encodings(arrays, one, backend=backend, threads=threads, progress=advance)
+            for sha256, encoding in zip(names, encodings, strict=True):
+                distortion = squared_error(samples_of[sha256], encoding.samples)
+                cache.put(sha256, key_of(one), distortion, encoding.data)
+                points[sha256, lam] = Point(lam, len(encoding.data), distortion)
+            before += sum(fragments_in(each.shape) for each in group)
+            if progress is not None and progress(before, total) is False:
+                raise Cancelled(f"stopped by the caller after {before} of {total} fragments")
+    return [
+        Ladder(
+            each.picture.name,
+            math.prod(each.shape),
+            tuple(points[each.sha256, lam] for lam in at),
+            picture=each.sha256,
+        )
+        for each in seen
+    ]
+
+
+def encoded(
+    ladder: Ladder, point: Point, cache: PointCache, params: EncodeParams | None = None
+) -> bytes:
+    """The file of a point: the bytes that were measured.
+
+    Raises
+    ------
+    PictureError
+        When the cache lost or changed them since.
+    """
+    key = key_of((params or EncodeParams()).at(point.lam))
+    found = cache.get(ladder.picture, key)
+    if found is None or (found[0], len(found[1])) != (point.distortion, point.bytes):
+        raise PictureError(
+            f"{ladder.name}: {cache.path(ladder.picture, key)} was changed; start again"
+        )
+    return found[1]
+
+
+def _encodings(arrays: list[np.ndarray], params: EncodeParams, **options: Any) -> list[Encoding]:
+    """Encode pictures at once, or half of them at a time where a device has too little memory."""
+    try:
+        return encode_pictures(arrays, params, **options)
+    except LimitExceeded:
+        if len(arrays) < 2:
+            raise
+    middle = len(arrays) // 2
+    halves = arrays[:middle], arrays[middle:]
+    return [one for half in halves for one in _encodings(half, params, **options)]
+
+
+def _same(seen: _Seen) -> np.ndarray:
+    samples = seen.picture.read()
+    if sha256_of(samples) != seen.sha256:
+        raise PictureError(f"{seen.picture.name}: was changed while it was worked on")
+    return samples

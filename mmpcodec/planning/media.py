@@ -1,0 +1,361 @@
+"""The files that ``mmp pack`` packs, how they are copied, and what it says of the volumes."""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from math import gcd
+from typing import Any
+
+from mmpcodec.cli import output
+from mmpcodec.cli.exits import FileError
+from mmpcodec.errors import ParameterError
+from mmpcodec.planning.packing import Packing
+from mmpcodec.quantities import ONE, Table, decimal
+from mmpcodec.solvers.knapsack.problem import MAX_PROFITS
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file to pack.
+
+    Parameters
+    ----------
+    path : str
+    name : str
+        What it is called on the volume: below a folder that was given, its path from there.
+    size : int
+        In bytes.
+    """
+
+    path: str
+    name: str
+    size: int
+
+
+@dataclass(frozen=True)
+class Packed:
+    """The volumes and what is on them; values are in millionths."""
+
+    entries: Sequence[Entry]
+    found: Packing
+    sector: int
+    values: Sequence[int] | None
+    copied: Sequence[str] | None
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "sector": self.sector,
+            "volumes": [
+                {
+                    "number": number,
+                    "capacity": volume.capacity,
+                    "bytes": sum(self.entries[index].size for index in volume.files),
+                    "used": volume.used,
+                    "left": volume.capacity - volume.used,
+                    "value": self.value(volume.value),
+                    "proven": volume.proven,
+                    "folder": None if self.copied is None else self.copied[number - 1],
+                    "files": [self.described(index) for index in volume.files],
+                }
+                for number, volume in enumerate(self.found.volumes, start=1)
+            ],
+            "left_out": [self.described(index) for index in self.found.left_out],
+            "too_large": [self.described(index) for index in self.found.too_large],
+        }
+
+    def described(self, index: int) -> dict[str, Any]:
+        entry = self.entries[index]
+        value = None if self.values is None else self.value(self.values[index])
+        return {"file": entry.path, "name": entry.name, "bytes": entry.size, "value": value}
+
+    def value(self, millionths: int) -> float | None:
+        return None if self.values is None else millionths / ONE
+
+    def text(self, verbose: bool) -> str:
+        lines = []
+        for number, volume in enumerate(self.found.volumes, start=1):
+            count = f"{len(volume.files)} file{'' if len(volume.files) == 1 else 's'}"
+            line = (
+                f"volume {number}: {count}, {volume.used} of {volume.capacity} bytes, "
+                f"{volume.capacity - volume.used} left"
+            )
+            if self.values is None:
+                line += "" if volume.proven else ", not proven to be the fullest"
+            else:
+                line += f", value {volume.value / ONE:g}"
+                line += "" if volume.proven else f", not proven: at most {volume.most / ONE:g}"
+            lines.append(line)
+            lines += [f"  {self.entry(index)}" for index in volume.files]
+        for title, files in (
+            ("left out", self.found.left_out),
+            ("too large for any volume", self.found.too_large),
+        ):
+            if files:
+                lines.append(f"{title}: {len(files)}")
+                lines += [f"  {self.entry(index)}" for index in files]
+        return "\n".join(lines)
+
+    def entry(self, index: int) -> str:
+        entry = self.entries[index]
+        value = "" if self.values is None else f", value {self.values[index] / ONE:g}"
+        return f"{entry.path}: {entry.size} bytes{value}"
+
+
+def entries_of(inputs: Sequence[str]) -> list[Entry]:
+    """The files, and those in folders and below, sorted there.
+
+    Raises
+    ------
+    FileError
+        When one cannot be looked at, is neither file nor folder, or a folder holds no file.
+    ParameterError
+        When a file comes twice, two would have one name on a volume, or one that of a folder.
+    """
+    entries: list[Entry] = []
+    for given in inputs:
+        if given == output.STANDARD:
+            raise ParameterError("stdin: is no file that could be packed")
+        entries += folder_entries(given) if os.path.isdir(given) else [entry_of(given, "")]
+    paths: dict[str, str] = {}
+    names: dict[str, str] = {}
+    for entry in entries:
+        place = os.path.realpath(entry.path)
+        if place in paths:
+            raise ParameterError(f"{entry.path}: comes twice, also as {paths[place]}")
+        paths[place] = entry.path
+        if entry.name in names:
+            raise ParameterError(
+                f"{names[entry.name]} and {entry.path}: both would be {entry.name} on a volume"
+            )
+        names[entry.name] = entry.path
+    for entry in entries:
+        for folder in folders_above(entry.name):
+            if folder in names:
+                raise ParameterError(
+                    f"{names[folder]} and {entry.path}: {folder} would be a file and a folder on a "
+                    "volume"
+                )
+    return entries
+
+
+def folders_above(name: str) -> Iterator[str]:
+    """The folders that a name on a volume lies in, from the innermost."""
+    while name := os.path.dirname(name):
+        yield name
+
+
+def folder_entries(folder: str) -> list[Entry]:
+    """The files of a folder and of those below, sorted; links are followed.
+
+    A link to a folder that it lies in adds nothing, for that one is gone through already.
+    """
+
+    def refuse(error: OSError) -> None:
+        raise FileError.from_os(error.filename or folder, error) from error
+
+    found: list[str] = []
+    seen: dict[str, str] = {}
+    for place, folders, names in os.walk(folder, onerror=refuse, followlinks=True):
+        other = seen.setdefault(os.path.realpath(place), place)
+        if other != place:
+            raise ParameterError(f"{place}: comes twice, also as {other}")
+        found += [os.path.join(place, name) for name in names]
+        for name in list(folders):
+            path = os.path.join(place, name)
+            above = seen.get(os.path.realpath(path))
+            if above is not None and path.startswith(os.path.join(above, "")):
+                folders.remove(name)
+    if not found:
+        raise FileError(f"{folder}: holds no file")
+    return [entry_of(path, folder) for path in sorted(found)]
+
+
+def entry_of(path: str, folder: str) -> Entry:
+    """A file, below a folder that was given or by itself."""
+    try:
+        size = os.stat(path).st_size
+    except OSError as error:
+        raise FileError.from_os(path, error) from error
+    if not os.path.isfile(path):
+        raise FileError(f"{path}: is no regular file")
+    return Entry(path, os.path.relpath(path, folder) if folder else os.path.basename(path), size)
+
+
+def values_of(table: Table, entries: Sequence[Entry]) -> list[int]:
+    """The value of each file, by its path, its name on the volume, or its last part.
+
+    Raises
+    ------
+    ParameterError
+        When one has none, or they are more than the solver adds up.
+    """
+    named = [
+        entry.name
+        if entry.path not in table.numbers and entry.name in table.numbers
+        else entry.path
+        for entry in entries
+    ]
+    values = table.of(named)
+    most = MAX_PROFITS * (gcd(*values) or 1)
+    if sum(values) > most:
+        raise ParameterError(
+            f"{table.file}: values add up to {decimal(sum(values))}: must be at most "
+            f"{decimal(most)}; with fewer decimals they may be larger"
+        )
+    return values
+
+
+def list_of(entries: Sequence[Entry], files: Sequence[int]) -> bytes:
+    """The paths of some files, one a line.
+
+    Raises
+    ------
+    ParameterError
+        When a path has lines itself.
+    """
+    paths = [entries[index].path for index in files]
+    for path in paths:
+        if "\n" in path or "\r" in path:
+            raise ParameterError(
+                f"--list: {path!r} has a line break, and a list has one path a line"
+            )
+    return "".join(f"{path}\n" for path in paths).encode(errors="surrogateescape")
+
+
+def copies_of(
+    entries: Sequence[Entry], found: Packing, folders: Sequence[str]
+) -> list[tuple[Entry, str]]:
+    """What is copied where."""
+    return [
+        (entries[index], os.path.join(folder, entries[index].name))
+        for folder, volume in zip(folders, found.volumes, strict=True)
+        for index in volume.files
+    ]
+
+
+def check_lists(
+    names: Sequence[str], copies: Sequence[tuple[Entry, str]], folders: Sequence[str]
+) -> None:
+    """Find out whether lists can be written beside copies and their folders.
+
+    Raises
+    ------
+    ParameterError
+        When one would be where a copy or a folder will be.
+    """
+    taken = {os.path.realpath(path) for path in folders}
+    for _, target in copies:
+        while (place := os.path.realpath(target)) not in taken:
+            taken.add(place)
+            target = os.path.dirname(target)
+    for name in names:
+        if name != output.STANDARD and os.path.realpath(name) in taken:
+            raise ParameterError(f"--list and --copy-to: both would write {name}")
+
+
+def check_copies(copies: Sequence[tuple[Entry, str]], copy_to: str, force: bool) -> None:
+    """Find out before the first copy whether all can be made.
+
+    Raises
+    ------
+    ParameterError
+        When a copy would be its own original, or another's.
+    FileError
+        When an original cannot be read, a copy exists and ``force`` is not given, a folder is none
+        or not writable, or has too little room.
+    """
+    if not os.path.isdir(copy_to):
+        kind = "is not a" if os.path.exists(copy_to) else "is no such"
+        raise FileError(f"{copy_to}: {kind} folder")
+    originals = {os.path.realpath(entry.path) for entry, _ in copies}
+    for _, target in copies:
+        if os.path.realpath(target) in originals:
+            raise ParameterError(f"{target}: is an input, and would be overwritten")
+        if os.path.isdir(target):
+            raise FileError(f"{target}: is a folder")
+        if os.path.lexists(target) and not force:
+            raise FileError(f"{target}: exists; -f overwrites it")
+    for entry, _ in copies:
+        try:
+            open(entry.path, "rb").close()
+        except OSError as error:
+            raise FileError.from_os(entry.path, error) from error
+    for folder in dict.fromkeys(os.path.dirname(target) for _, target in copies):
+        check_folder(folder)
+    needed = sum(entry.size for entry, _ in copies)
+    free = shutil.disk_usage(copy_to).free
+    if needed > free:
+        raise FileError(f"{copy_to}: has {free} bytes free, the copies need {needed}")
+
+
+def check_folder(folder: str) -> None:
+    """Find out whether files can be put into a folder that is there or has to be made.
+
+    Raises
+    ------
+    FileError
+        When something else is there, or it is not writable.
+    """
+    while not os.path.lexists(folder):
+        folder = os.path.dirname(folder) or os.curdir
+    if not os.path.isdir(folder):
+        raise FileError(f"{folder}: is not a folder")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise FileError(f"{folder}: is not writable")
+
+
+def copy(copies: Sequence[tuple[Entry, str]], force: bool) -> None:
+    """Copy files with their times, all or none.
+
+    The copies are made under other names and renamed when the last one is whole.
+
+    Raises
+    ------
+    FileError
+        When one fails, or a file has another size than it had when the volumes were filled.
+    """
+    with ExitStack() as undo:
+        made = []
+        for entry, target in copies:
+            folder = os.path.dirname(target) or os.curdir
+            try:
+                make_folder(folder, undo)
+            except OSError as error:
+                raise FileError.from_os(error.filename or target, error) from error
+            temporary = os.path.join(folder, f".mmp-{os.urandom(8).hex()}.part")
+            undo.callback(remove, os.unlink, temporary)
+            try:
+                shutil.copy2(entry.path, temporary)
+            except OSError as error:
+                at_source = error.filename == entry.path and error.filename2 is None
+                name = entry.path if at_source else f"{entry.path} -> {target}"
+                raise FileError.from_os(name, error) from error
+            if os.path.getsize(temporary) != entry.size:
+                raise FileError(f"{entry.path}: has no longer {entry.size} bytes")
+            made.append((temporary, target))
+        for _, target in made:
+            if os.path.lexists(target) and not force:
+                raise FileError(f"{target}: exists since a moment ago; -f overwrites it")
+        for temporary, target in made:
+            try:
+                os.replace(temporary, target)
+            except OSError as error:
+                raise FileError.from_os(target, error) from error
+        undo.pop_all()
+
+
+def make_folder(folder: str, undo: ExitStack) -> None:
+    """Make a folder with those above it; what is made here can be undone."""
+    if os.path.isdir(folder):
+        return
+    make_folder(os.path.dirname(folder) or os.curdir, undo)
+    os.mkdir(folder)
+    undo.callback(remove, os.rmdir, folder)
+
+
+def remove(how: Callable[[str], None], path: str) -> None:
+    """Remove what may be gone."""
+    with suppress(OSError):
+        how(path)

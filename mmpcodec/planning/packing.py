@@ -1,0 +1,211 @@
+"""Which files go on a medium: the fullest volumes, or those of the most value.
+
+A file takes whole sectors. Several volumes are filled one after the other, each as well as the
+files that are left allow; together they may not be the best there is. What the file system of a
+medium takes for itself is no part of this.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import repeat
+from math import gcd
+
+import numpy as np
+
+from mmpcodec.errors import LimitExceeded, ParameterError
+from mmpcodec.solvers.knapsack import knapsack
+from mmpcodec.solvers.subset_sum import subset_sum
+
+MAX_SECTOR = 1 << 30
+
+
+@dataclass(frozen=True)
+class Volume:
+    """A medium and what goes on it.
+
+    Parameters
+    ----------
+    capacity : int
+        In bytes.
+    files : tuple of int
+        Indices, rising.
+    used : int
+        Bytes in whole sectors; at most ``capacity``.
+    value : int
+        Sum of the values; 0 where files have none.
+    proven : bool
+        Whether nothing left at its turn would have filled it better.
+    most : int
+        With values: no choice has more value.
+    """
+
+    capacity: int
+    files: tuple[int, ...]
+    used: int
+    value: int
+    proven: bool
+    most: int
+
+
+@dataclass(frozen=True)
+class Packing:
+    """Volumes, and what is on none.
+
+    Parameters
+    ----------
+    volumes : tuple of Volume
+    left_out : tuple of int
+        Indices of files that would fit on an empty volume.
+    too_large : tuple of int
+        Indices of files that fit on no volume.
+    """
+
+    volumes: tuple[Volume, ...]
+    left_out: tuple[int, ...]
+    too_large: tuple[int, ...]
+
+
+def pack(
+    sizes: Sequence[int],
+    capacities: Sequence[int],
+    *,
+    values: Sequence[int] | None = None,
+    sector: int = 1,
+    time_limit: float | None = None,
+    backend: str = "auto",
+) -> Packing:
+    """Fill volumes one after the other.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Of files in bytes, from 0 up. Empty files go on the first volume.
+    capacities : sequence of int
+        Of volumes in bytes, from 0 up.
+    values : sequence of int or None
+        Of files, from 0 up; None asks for volumes as full as possible. A file of value 0 that takes
+        room is left out.
+    sector : int
+        Bytes; a file takes as many whole ones as it needs, a volume has as many as fit.
+    time_limit : float or None
+        Seconds for each volume, with values; then the best so far.
+    backend : str
+        Of the solvers.
+
+    Raises
+    ------
+    ParameterError
+        For negative numbers, sequences of different lengths, no volume, or sectors that are not
+        from 1 to 2**30 bytes.
+    LimitExceeded
+        When the solver's memory does not suffice; larger sectors need less.
+
+    Examples
+    --------
+    >>> from mmpcodec.planning.packing import pack
+    >>> found = pack([5, 4, 4, 3, 2, 2, 11], [10, 9])
+    >>> [volume.files for volume in found.volumes], found.left_out, found.too_large
+    ([(1, 2, 4), (0, 3)], (5,), (6,))
+    """
+    if not len(capacities):
+        raise ParameterError("volumes: must be one or more")
+    return _fill(sizes, capacities, max(capacities), values, sector, time_limit, backend)
+
+
+def pack_all(
+    sizes: Sequence[int],
+    capacity: int,
+    *,
+    values: Sequence[int] | None = None,
+    sector: int = 1,
+    time_limit: float | None = None,
+    backend: str = "auto",
+) -> Packing:
+    """Fill volumes of one size until all files that fit on one have a place.
+
+    Parameters, what is returned and errors are those of ``pack``. Each volume is filled as well as
+    possible; a cleverer distribution may need fewer.
+    """
+    return _fill(sizes, repeat(capacity), capacity, values, sector, time_limit, backend)
+
+
+def _fill(
+    sizes: Sequence[int],
+    capacities: Iterable[int],
+    largest: int,
+    values: Sequence[int] | None,
+    sector: int,
+    time_limit: float | None,
+    backend: str,
+) -> Packing:
+    if not 1 <= sector <= MAX_SECTOR:
+        raise ParameterError(f"sector = {sector}: must be from 1 to {MAX_SECTOR} bytes")
+    if min(sizes, default=0) < 0:
+        raise ParameterError(f"size = {min(sizes)}: must be from 0 up")
+    if values is not None and (len(values) != len(sizes) or min(values, default=0) < 0):
+        raise ParameterError("values: must be from 0 up, one for each file")
+    sectors = [-(-size // sector) for size in sizes]
+    fits = [size <= largest // sector for size in sectors]
+    left = [index for index, fit in enumerate(fits) if fit]
+    volumes: list[Volume] = []
+    endless = isinstance(capacities, repeat)
+    for capacity in capacities:
+        if endless and not left and volumes:
+            break
+        if capacity < 0:
+            raise ParameterError(f"volume = {capacity}: must be from 0 up")
+        volume = _volume(left, sectors, values, capacity, sector, time_limit, backend)
+        if endless and left and not volume.files:
+            # Only files without value are left: they are as good as each other.
+            values = None
+            volume = _volume(left, sectors, values, capacity, sector, time_limit, backend)
+        volumes.append(volume)
+        left = sorted(set(left).difference(volume.files))
+    too_large = tuple(index for index, fit in enumerate(fits) if not fit)
+    return Packing(tuple(volumes), tuple(left), too_large)
+
+
+def _volume(
+    left: Sequence[int],
+    sectors: Sequence[int],
+    values: Sequence[int] | None,
+    capacity: int,
+    sector: int,
+    time_limit: float | None,
+    backend: str,
+) -> Volume:
+    """The best volume of the files that are left."""
+    weights = [sectors[index] for index in left]
+    room = capacity // sector
+    most = 0
+    try:
+        if values is None:
+            full = subset_sum(weights, room, backend=backend)
+            assert full.items is not None
+            taken, proven = full.items.tolist(), full.proven
+        else:
+            # The solver's sums are limited, and values often have a common divisor.
+            divisor = gcd(*(values[index] for index in left)) or 1
+            profits = [values[index] // divisor for index in left]
+            best = knapsack(
+                np.array(profits, np.int64),
+                np.array(weights, np.int64),
+                room,
+                time_limit=time_limit,
+                backend=backend,
+            )
+            taken, proven, most = list(best.items), best.optimal, divisor * (best.bound or 0)
+    except LimitExceeded as error:
+        raise LimitExceeded(
+            error.section, f"{error.problem}; larger sectors than {sector} bytes need less"
+        ) from error
+    empty = [place for place, weight in enumerate(weights) if weight == 0]
+    files = sorted(left[place] for place in {*taken, *empty})
+    return Volume(
+        capacity,
+        tuple(files),
+        sector * sum(sectors[index] for index in files),
+        0 if values is None else sum(values[index] for index in files),
+        proven,
+        most,
+    )

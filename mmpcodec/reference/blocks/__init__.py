@@ -1,0 +1,1 @@
+"""Predicted blocks: partition, prediction, transform, quantised coefficients."""

@@ -1,0 +1,252 @@
+"""Coding the blocks of a picture either way, and rebuilding its samples from them.
+
+Source: sections "Blocks", "Prediction" and "Transform" of ``docs/format.md``.
+"""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from mmpcodec.depth import BYTE, most, sample_type
+from mmpcodec.reference.blocks.levels import code_levels
+from mmpcodec.reference.blocks.models import BlockModels
+from mmpcodec.reference.blocks.partition import (
+    FIRST_ANGLE,
+    LEAST_SQUARES,
+    TEMPLATES,
+    UNIT_LOG2,
+    Block,
+    BlockNode,
+    BlockPlace,
+    Units,
+    forced_flag,
+    fragment_places,
+    is_outside,
+    padded_shape,
+)
+from mmpcodec.reference.blocks.prediction import FIRST_FROM_ABOVE, LEAST_SQUARES_MARGIN, predict
+from mmpcodec.reference.blocks.templates import average_of_places, has_place
+from mmpcodec.reference.blocks.transform import dequantised, inverse
+from mmpcodec.reference.blocks.trees import BlockTrees, tree_block
+from mmpcodec.reference.entropy.binary import BitCoder
+from mmpcodec.reference.entropy.symbols import SymbolReader
+from mmpcodec.reference.entropy.syntax import block_syntax
+from mmpcodec.reference.trees.fragments import fragment_count, fragments_in
+from mmpcodec.reference.trees.scales import COLUMNS, FRAGMENT_SIZE, LEAF, ROWS
+from mmpcodec.tools import Tools
+
+Progress = Callable[[int, int], None]
+"""Called with the 16x16 fragments done and their number; what it raises passes through."""
+
+
+class BlockPicture:
+    """What encoder and decoder both hold while a picture is coded in blocks.
+
+    Parameters
+    ----------
+    shape : (int, int)
+        Height and width of the plane.
+    tools : Tools
+    depth : int
+        8 to 16; with dictionary 8.
+    """
+
+    def __init__(self, shape: tuple[int, int], tools: Tools, depth: int = BYTE):
+        self.shape = shape
+        self.tools = tools
+        self.depth = depth
+        self.models = BlockModels()
+        self.samples = np.zeros(padded_shape(shape), sample_type(depth))
+        self.units = Units(self.samples.shape)
+        self.trees = BlockTrees(self.samples.shape, tools) if tools.dictionary else None
+
+    def fragments(self, progress: Progress | None) -> Iterator[BlockPlace]:
+        """Go through the fragments in coding order; progress is told before each."""
+        (height, width), total = self.shape, fragments_in(self.shape)
+        for place in fragment_places(self.samples.shape, self.tools.fragment_size):
+            if progress:
+                rows = fragment_count(min(place.height, height - place.row))
+                above = place.row // FRAGMENT_SIZE * fragment_count(width)
+                progress(above + place.column // FRAGMENT_SIZE * rows, total)
+            yield place
+        if progress:
+            progress(total, total)
+
+    def has_least_squares(self, place: BlockPlace) -> bool:
+        """Whether mode 36 is there for a block."""
+        return self.tools.least_squares and min(place.row, place.column) >= LEAST_SQUARES_MARGIN
+
+    def has_templates(self, place: BlockPlace) -> bool:
+        """Whether mode 37 is there for a block."""
+        return self.tools.templates > 0 and has_place(self.units.decoded_samples, place)
+
+    def absent_modes(self, place: BlockPlace) -> list[int]:
+        """Modes that are not there for a block."""
+        there = {LEAST_SQUARES: self.has_least_squares, TEMPLATES: self.has_templates}
+        return [mode for mode, has in there.items() if not has(place)]
+
+    def predict(self, mode: int, place: BlockPlace) -> np.ndarray:
+        """Prediction of a block from what is decoded: (h, w) int64, samples."""
+        if mode == TEMPLATES:
+            decoded, count = self.units.decoded_samples, self.tools.templates
+            return average_of_places(self.samples, decoded, place, count, self.depth)
+        return predict(mode, self.samples, self.units, place, self.depth)
+
+    def rebuild(self, place: BlockPlace, block: Block) -> None:
+        """Write a block's samples and note what is known of it."""
+        if self.trees and block.tree is not None:
+            self.trees.mark(place, block.tree)
+            samples = self.trees.samples(place, block.tree)
+        else:
+            samples = self.predict(block.mode, place)
+        if block.levels is not None:
+            coefficients = dequantised(block.levels, self.tools.step)
+            samples = samples + inverse(
+                coefficients, place.height, place.width, block.sine, self.depth
+            )
+        self.samples[place.slices] = np.clip(samples, 0, most(self.depth))
+        self.units.mark(place, block)
+
+    def shown(self) -> np.ndarray:
+        """(H, W) samples without the padding."""
+        height, width = self.shape
+        return self.samples[:height, :width].copy()
+
+
+def code_blocks(
+    coder: BitCoder, picture: BlockPicture, fragment: BlockPlace, nodes: list[BlockNode] | None
+) -> list[BlockNode]:
+    """Code the blocks of a fragment, rebuild each as soon as it is coded, and learn from them.
+
+    Parameters
+    ----------
+    coder : BitCoder
+    picture : BlockPicture
+        Changed in place.
+    fragment : BlockPlace
+    nodes : list of BlockNode or None
+        The partition to encode, in coding order; None decodes.
+
+    Returns
+    -------
+    list of BlockNode
+        The same in coding order.
+    """
+    given = iter(nodes or ())
+    coded: list[BlockNode] = []
+
+    def visit(place: BlockPlace) -> None:
+        if is_outside(place, picture.samples.shape):
+            return
+        node = next(given, None)
+        flag = code_flag(coder, picture, place, node.flag if node else None)
+        if flag == LEAF:
+            block = code_block(coder, picture, place, node.block if node else None)
+            picture.rebuild(place, block)
+            coded.append(BlockNode(place, flag, block))
+            return
+        coded.append(BlockNode(place, flag))
+        for half in place.halves(flag):
+            visit(half)
+
+    visit(fragment)
+    if picture.trees:
+        trees = [(node.place, node.block.tree) for node in coded if node.block and node.block.tree]
+        picture.trees.learn(fragment, trees, picture.samples)
+    return coded
+
+
+def code_flag(coder: BitCoder, picture: BlockPicture, place: BlockPlace, flag: int | None) -> int:
+    """Code whether and how a block is split; nothing is sent where there is no choice."""
+    forced = forced_flag(place, picture.samples.shape)
+    if forced is not None:
+        return forced
+    a, b, models, units = place.height_log2, place.width_log2, picture.models, picture.units
+    if a == b == UNIT_LOG2:
+        return LEAF
+    split = None if flag is None else flag != LEAF
+    if not models.split.code(coder, (a, b, units.split_context(place)), split):
+        return LEAF
+    if a == UNIT_LOG2:
+        return COLUMNS
+    if b == UNIT_LOG2:
+        return ROWS
+    by_rows = None if flag is None else flag == ROWS
+    context = a, b, units.direction_context(place)
+    return ROWS if models.direction.code(coder, context, by_rows) else COLUMNS
+
+
+def mode_family(mode: int) -> int:
+    """Modes whose blocks share the model of their transform: 0 to 3."""
+    if mode < FIRST_ANGLE:
+        return 0
+    if mode >= LEAST_SQUARES:
+        return 3
+    return 1 if mode < FIRST_ANGLE + FIRST_FROM_ABOVE else 2
+
+
+def code_block(
+    coder: BitCoder, picture: BlockPicture, place: BlockPlace, block: Block | None
+) -> Block:
+    """Code the tree, or the mode, the kind and the residual, of a block that is not split."""
+    models, units = picture.models, picture.units
+    if picture.trees and picture.trees.may_be(place):
+        nodes = block.tree if block else None
+        context = place.size, units.tree_context(place)
+        if models.tree.code(coder, context, None if block is None else nodes is not None):
+            return tree_block(picture.trees.code(coder, place, nodes))
+    mode = models.mode.code(
+        coder,
+        place.size,
+        units.likely_modes(place),
+        picture.absent_modes(place),
+        block.mode if block else None,
+    )
+    context = place.size, units.kind_context(place)
+    if not models.kind.code(coder, context, block.kind if block else None):
+        return Block(mode)
+    sine = False
+    if place.may_be_sine:
+        context = place.area_class, mode_family(mode)
+        sine = bool(models.transform.code(coder, context, block.sine if block else None))
+    levels = code_levels(coder, models, place, block.levels if block else None)
+    return Block(mode, levels, sine)
+
+
+def decode_blocks(
+    payload: bytes,
+    shape: tuple[int, int],
+    tools: Tools,
+    progress: Progress | None = None,
+    depth: int = BYTE,
+) -> tuple[np.ndarray, dict[str, float], BlockPicture]:
+    """Decode a payload.
+
+    Parameters
+    ----------
+    payload : bytes
+    shape : (int, int)
+        Height and width of the picture.
+    tools : Tools
+    progress : Progress or None
+    depth : int
+
+    Returns
+    -------
+    samples : (H, W) uint8 or uint16 array
+    bits : dict of str to float
+        Ideal code length by syntax element.
+    picture : BlockPicture
+        As it is after the last fragment.
+
+    Raises
+    ------
+    TruncatedStream, CorruptStream
+        When the payload is none of a picture of this shape.
+    """
+    picture = BlockPicture(shape, tools, depth)
+    reader = SymbolReader(payload, block_syntax(tools.dictionary))
+    for fragment in picture.fragments(progress):
+        code_blocks(reader, picture, fragment, None)
+    reader.finish()
+    return picture.shown(), reader.tally.bits(), picture

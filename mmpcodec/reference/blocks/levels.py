@@ -1,0 +1,147 @@
+"""Levels of a block: their order, and coding them either way.
+
+Source: section "Levels" of ``docs/format.md``.
+"""
+
+from functools import cache
+
+import numpy as np
+
+from mmpcodec.errors import CorruptStream
+from mmpcodec.reference.blocks.models import REMAINDER_BITS, BlockModels
+from mmpcodec.reference.blocks.partition import BlockPlace
+from mmpcodec.reference.blocks.transform import coefficient_shape
+from mmpcodec.reference.entropy.binary import BitCoder
+
+SECTION = "Levels"
+MOST_LEVEL = 32767
+MOST_PREFIX = 15
+AROUND = ((0, 1), (0, 2), (1, 0), (2, 0), (1, 1))
+"""Rows and columns, counted from a place, of those whose sizes choose its models."""
+
+
+@cache
+def scan(height: int, width: int) -> tuple[tuple[int, int], ...]:
+    """Rows and columns of the coefficients of a block, from low to high frequencies."""
+    rows, columns = coefficient_shape(height, width)
+    places = [(i, j) for i in range(rows) for j in range(columns)]
+    return tuple(sorted(places, key=lambda place: (place[0] * width + place[1] * height, place[0])))
+
+
+def code_levels(
+    coder: BitCoder, models: BlockModels, place: BlockPlace, levels: np.ndarray | None
+) -> np.ndarray:
+    """Code the levels of a block.
+
+    Parameters
+    ----------
+    coder : BitCoder
+    models : BlockModels
+    place : BlockPlace
+    levels : (R, Q) int array or None
+        Those to encode, not all 0; None decodes.
+
+    Returns
+    -------
+    (R, Q) int64 array
+
+    Raises
+    ------
+    CorruptStream
+        When the last place or the size of a level is out of range.
+    """
+    order = scan(place.height, place.width)
+    last = None
+    if levels is not None:
+        last = max(number for number, at in enumerate(order) if levels[at])
+    last = _code_last(coder, models, place, len(order), last)
+    shape = coefficient_shape(place.height, place.width)
+    coded = np.zeros(shape, np.int64)
+    sizes = np.zeros((shape[0] + 2, shape[1] + 2), np.int64)
+    for number in range(last, -1, -1):
+        i, j = at = order[number]
+        near = sum(int(sizes[i + down, j + right]) for down, right in AROUND)
+        given = None if levels is None else int(levels[at])
+        coded[at] = _code_level(coder, models, place, at, near, number == last, given)
+        sizes[at] = min(abs(int(coded[at])), 3)
+    return coded
+
+
+def last_groups(place: BlockPlace) -> int:
+    """The largest group of a last place."""
+    rows, columns = coefficient_shape(place.height, place.width)
+    return (rows * columns).bit_length() - 1
+
+
+def group_of(number: int) -> int:
+    """Group of the number of a last place: floor(log2(number + 1))."""
+    return (number + 1).bit_length() - 1
+
+
+def frequency_class(i: int, j: int) -> int:
+    """0 for the lowest frequency, 1 to i + j = 2, 2 to 5, 3 beyond."""
+    return 0 if i + j == 0 else 1 if i + j < 3 else 2 if i + j < 6 else 3
+
+
+def _code_last(
+    coder: BitCoder, models: BlockModels, place: BlockPlace, count: int, last: int | None
+) -> int:
+    """The number of the last level that is not 0, of ``count`` places."""
+    given = None if last is None else group_of(last)
+    group = 0
+    while group < last_groups(place) and models.last.code(
+        coder, (place.size, group), None if given is None else given > group
+    ):
+        group += 1
+    number = 1 << group
+    if group > 0:
+        digits = None if last is None else last + 1 - number
+        high = None if digits is None else digits >> (group - 1)
+        high = models.last_bit.code(coder, (group,), high)
+        low = None if digits is None else digits & ((1 << (group - 1)) - 1)
+        number += (high << (group - 1)) + coder.plain("level", group - 1, low)
+    if number > count:
+        raise CorruptStream(SECTION, f"last place is {number - 1}, allowed is 0 to {count - 1}")
+    return number - 1
+
+
+def _code_level(
+    coder: BitCoder,
+    models: BlockModels,
+    place: BlockPlace,
+    at: tuple[int, int],
+    near: int,
+    is_last: bool,
+    level: int | None,
+) -> int:
+    """One level; ``near`` is the sum of the sizes around it and ``is_last`` that it is not 0."""
+    given = None if level is None else abs(level)
+
+    def above(size: int) -> int | None:
+        return None if given is None else given > size
+
+    area, frequency = place.area_class, frequency_class(*at)
+    if not is_last and not models.zero.code(coder, (area, frequency, min(near, 5)), above(0)):
+        return 0
+    negative = coder.plain("level", 1, None if level is None else level < 0)
+    context = int(area >= 2), min(frequency, 2), min(near, 4)
+    size = 1 + models.one.code(coder, context, above(1))
+    if size == 2:
+        size += models.two.code(coder, context, above(2))
+    if size == 3:
+        size = 2 + _code_remainder(coder, models, context[0], None if given is None else given - 2)
+        if size > MOST_LEVEL:
+            raise CorruptStream(SECTION, f"size of a level is {size}, allowed is 0 to {MOST_LEVEL}")
+    return -size if negative else size
+
+
+def _code_remainder(coder: BitCoder, models: BlockModels, large: int, remainder: int | None) -> int:
+    """A number from 1 on: that of its digits, then those after the first."""
+    given = None if remainder is None else remainder.bit_length() - 1
+    digits = 0
+    while digits < MOST_PREFIX and models.remainder.code(
+        coder, (large, min(digits, REMAINDER_BITS - 1)), None if given is None else given > digits
+    ):
+        digits += 1
+    rest = None if remainder is None else remainder - (1 << digits)
+    return (1 << digits) + coder.plain("level", digits, rest)

@@ -1,0 +1,124 @@
+"""Binary models with their probabilities, and the models of modes.
+
+They know nothing of bytes: a ``BitCoder`` is passed in, and encoder and decoder call the same
+functions.
+Source: sections "Binary models" and "Modes" of ``docs/format.md``.
+"""
+
+from collections.abc import Collection
+
+import numpy as np
+
+from mmpcodec.errors import CorruptStream
+from mmpcodec.reference.blocks.partition import FIRST_ANGLE, LEAST_SQUARES, MAX_LOG2, MODES, SIZES
+from mmpcodec.reference.entropy.binary import ONE, BinaryModels, BitCoder
+
+MODE_START, MODE_INCREMENT, MODE_LIMIT = 3, 20, 4000
+SAME_MODE, FIRST_LIKELY, SECOND_LIKELY = 1, 0, 2
+"""Models of whether the mode is a neighbour's: both have it, the left one, the upper one."""
+
+
+class ModeModels:
+    """How likely the modes are, by size of the block."""
+
+    def __init__(self):
+        self.likely = BinaryModels("mode", (SIZES, 3))
+        self.frequency = np.full((SIZES, MODES), MODE_START, np.int64)
+
+    def frequencies(
+        self, size: int, likely: tuple[int, int], absent: Collection[int]
+    ) -> np.ndarray:
+        """(38,) int64 frequencies of the modes that are not likely ones.
+
+        Parameters
+        ----------
+        size : int
+            ``BlockPlace.size``.
+        likely : (int, int)
+            Modes of the left and of the upper neighbour.
+        absent : collection of int
+            Modes that are not there.
+        """
+        factor = np.full(MODES, 2)
+        for mode in likely:
+            if FIRST_ANGLE <= mode < LEAST_SQUARES:
+                for distance, more in ((1, 6), (2, 3)):
+                    for angle in (mode - distance, mode + distance):
+                        if FIRST_ANGLE <= angle < LEAST_SQUARES:
+                            factor[angle] += more
+        factor[[*likely, *absent]] = 0
+        return self.frequency[size] * factor
+
+    def code(
+        self,
+        coder: BitCoder,
+        size: int,
+        likely: tuple[int, int],
+        absent: Collection[int],
+        mode: int | None,
+    ) -> int:
+        """Code the mode of a block.
+
+        Raises
+        ------
+        CorruptStream
+            When it is not there.
+        """
+        mode = self._code(coder, size, likely, absent, mode)
+        if mode in absent:
+            raise CorruptStream("Modes", f"mode is {mode}, which is not there")
+        self.learn(size, mode)
+        return mode
+
+    def learn(self, size: int, mode: int) -> None:
+        """Count a mode."""
+        frequency = self.frequency[size]
+        frequency[mode] += MODE_INCREMENT
+        if frequency.sum() > MODE_LIMIT:
+            frequency[:] = (frequency + 1) >> 1
+
+    def _code(self, coder, size, likely, absent, mode) -> int:
+        left, above = likely
+
+        def is_it(guess: int, which: int) -> int:
+            return self.likely.code(coder, (size, which), None if mode is None else mode == guess)
+
+        if left == above:
+            if is_it(left, SAME_MODE):
+                return left
+        else:
+            if is_it(left, FIRST_LIKELY):
+                return left
+            if is_it(above, SECOND_LIKELY):
+                return above
+        return coder.code("mode", self.frequencies(size, likely, absent), mode)
+
+
+REMAINDER_BITS = 12
+"""Bits for the length of a remainder that have models of their own."""
+
+
+class BlockModels:
+    """The models of blocks of one picture; contexts as in section "Blocks" and "Levels"."""
+
+    def __init__(self):
+        logs = MAX_LOG2 + 1
+        self.split = BinaryModels("split", (logs, logs, 3))
+        self.direction = BinaryModels("split", (logs, logs, 3))
+        self.mode = ModeModels()
+        self.tree = BinaryModels("tree", (SIZES, 3))
+        self.kind = BinaryModels("kind", (SIZES, 3))
+        self.transform = BinaryModels("level", (4, 4))
+        self.last = BinaryModels("level", (SIZES, 10))
+        self.last_bit = BinaryModels("level", (11,))
+        t, o = np.array([12, 28, 42, 52, 60, 70]), np.array([20, 14, 10, 10])
+        zero = _percent(np.minimum(90, o[:, None] * t // 10))
+        self.zero = BinaryModels("level", (4, 4, 6), zero, 4)
+        one = np.array([20, 25, 35, 45, 55])
+        self.one = BinaryModels("level", (2, 3, 5), _percent(one), 4)
+        self.two = BinaryModels("level", (2, 3, 5), _percent(one + 10), 4)
+        self.remainder = BinaryModels("level", (2, REMAINDER_BITS))
+
+
+def _percent(percent: np.ndarray) -> np.ndarray:
+    return ONE * percent // 100

@@ -1,0 +1,1 @@
+"""The encoder's search for predicted blocks."""

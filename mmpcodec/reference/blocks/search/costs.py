@@ -1,0 +1,167 @@
+"""What each decision on a block costs, from the models at the start of a fragment.
+
+Costs are lambda * R in 1/16 squared error, see ``costmap``: the encoder's, not the format's. Each
+bit's is rounded by itself, so that they add up alike everywhere. Lambda is in units of 8-bit
+samples. For deeper ones it is often so small that a bit would cost nothing, so the squared error
+is then one of samples that have some of the extra bits.
+"""
+
+from collections.abc import Collection
+from functools import cache
+
+import numpy as np
+
+from mmpcodec.depth import BYTE, extra_bits
+from mmpcodec.reference.blocks.levels import MOST_PREFIX, group_of, last_groups
+from mmpcodec.reference.blocks.models import (
+    FIRST_LIKELY,
+    REMAINDER_BITS,
+    SAME_MODE,
+    SECOND_LIKELY,
+    BlockModels,
+)
+from mmpcodec.reference.blocks.partition import UNIT_LOG2, BlockPlace, Units, forced_flag
+from mmpcodec.reference.entropy.binary import ONE, BinaryModels
+from mmpcodec.reference.entropy.rates import LOG2, RATE_FRACTION_BITS
+from mmpcodec.reference.trees.costs import COST_FRACTION_BITS, lagrangian
+from mmpcodec.reference.trees.scales import LEAF, ROWS
+
+MOST_LAMBDA_BITS = 36
+"""Digits of a lambda with which all costs of bits fit 32 bits."""
+
+
+def finer_bits(depth: int, lambda_fixed: int) -> int:
+    """Extra bits that samples keep where costs are counted: as many as there is room for."""
+    room = (MOST_LAMBDA_BITS - lambda_fixed.bit_length()) // 2
+    return min(extra_bits(depth), max(room, 0))
+
+
+class BlockCosts:
+    """The costs of one fragment.
+
+    Parameters
+    ----------
+    models : BlockModels
+    lambda_fixed : int
+        Squared error per bit, in 2**-16.
+    depth : int
+
+    Attributes
+    ----------
+    finer, coarser : int
+        Extra bits that samples keep where costs are counted, and those that they do not.
+    lambda_fixed : int
+        Lambda for samples with these.
+    plain : int
+        Of a bit of a plain number.
+    split, direction, tree, kind, transform, zero : int arrays
+        Of a 0 and of a 1 along the last axis, by context.
+    level : nested lists of int
+        Of a level of size 0, 1, 2 or more along the last axis, sign included; by area class,
+        frequency class and sum of the sizes around it up to 5.
+    """
+
+    def __init__(self, models: BlockModels, lambda_fixed: int, depth: int = BYTE):
+        self.models = models
+        self.depth = depth
+        self.finer = finer_bits(depth, lambda_fixed)
+        self.coarser = extra_bits(depth) - self.finer
+        self.lambda_fixed = lambda_fixed << 2 * self.finer
+        self.plain = int(lagrangian(1 << RATE_FRACTION_BITS, self.lambda_fixed))
+        self.split = self._of_bits(models.split)
+        self.direction = self._of_bits(models.direction)
+        self.tree = self._of_bits(models.tree)
+        self.kind = self._of_bits(models.kind)
+        self.transform = self._of_bits(models.transform)
+        self.level = self._of_sizes().tolist()
+        self._likely = self._of_bits(models.mode.likely)
+        self._last = self._of_bits(models.last)
+        self._last_bit = self._of_bits(models.last_bit)
+        self._remainder = self._of_bits(models.remainder)
+        self.zero = self._of_bits(models.zero)
+        self.of_remainder = cache(self._of_remainder)
+        self.of_last = cache(self._of_last)
+
+    def of_error(self, difference: np.ndarray) -> int:
+        """Cost of a difference of samples: the sum of its squares."""
+        return (int((difference * difference).sum()) << COST_FRACTION_BITS) >> 2 * self.coarser
+
+    def of_coefficients(self, squares: int) -> int:
+        """Cost of an error of coefficients, in 1/8 of an 8-bit sample's unit, squared."""
+        return (squares << 2 * self.finer) >> 2
+
+    def of_modes(
+        self, size: int, likely: tuple[int, int], absent: Collection[int]
+    ) -> dict[int, int]:
+        """Cost of each mode that is there, by mode; arguments as of ``ModeModels.frequencies``."""
+        frequencies = self.models.mode.frequencies(size, likely, absent)
+        left, above = likely
+        of_likely = self._likely[size].tolist()
+        if left == above:
+            missed = of_likely[SAME_MODE][0]
+        else:
+            missed = of_likely[FIRST_LIKELY][0] + of_likely[SECOND_LIKELY][0]
+        there = np.flatnonzero(frequencies)
+        rates = LOG2[frequencies.sum()] - LOG2[frequencies[there]]
+        costs = dict(
+            zip(
+                there.tolist(),
+                (missed + lagrangian(rates, self.lambda_fixed)).tolist(),
+                strict=True,
+            )
+        )
+        costs[left] = of_likely[SAME_MODE if left == above else FIRST_LIKELY][1]
+        if left != above:
+            costs[above] = of_likely[FIRST_LIKELY][0] + of_likely[SECOND_LIKELY][1]
+        return {mode: cost for mode, cost in costs.items() if mode not in absent}
+
+    def of_flag(self, units: Units, place: BlockPlace, flag: int) -> int:
+        """Cost of a block's flag; see ``block_coder.code_flag``."""
+        a, b = place.height_log2, place.width_log2
+        if a == b == UNIT_LOG2 or forced_flag(place, units.shape) is not None:
+            return 0
+        cost = int(self.split[a, b, units.split_context(place), int(flag != LEAF)])
+        if flag != LEAF and min(a, b) > UNIT_LOG2:
+            cost += int(self.direction[a, b, units.direction_context(place), int(flag == ROWS)])
+        return cost
+
+    def _of_bits(self, models: BinaryModels) -> np.ndarray:
+        """Costs of a 0 and of a 1 along a new last axis."""
+        one = models.probability
+        rates = LOG2[ONE] - LOG2[np.stack([ONE - one, one], axis=-1)]
+        return lagrangian(rates, self.lambda_fixed)
+
+    def _of_sizes(self) -> np.ndarray:
+        """(4, 4, 6, 4) int array: see ``level``."""
+        zero = self._of_bits(self.models.zero)
+        # The models of larger sizes tell fewer contexts apart.
+        context = np.ix_([0, 0, 1, 1], [0, 1, 2, 2], [0, 1, 2, 3, 4, 4])
+        one = self._of_bits(self.models.one)[context]
+        two = self._of_bits(self.models.two)[context]
+        first = zero[..., 1] + self.plain
+        return np.stack(
+            [
+                zero[..., 0],
+                first + one[..., 0],
+                first + one[..., 1] + two[..., 0],
+                first + one[..., 1] + two[..., 1],
+            ],
+            axis=-1,
+        )
+
+    def _of_remainder(self, large: int, remainder: int) -> int:
+        """Cost of what a size exceeds 2 by; ``large`` as in ``levels``."""
+        digits = remainder.bit_length() - 1
+        bits = [(min(k, REMAINDER_BITS - 1), int(k < digits)) for k in range(digits + 1)]
+        assert digits < MOST_PREFIX
+        return digits * self.plain + sum(int(self._remainder[large, k, bit]) for k, bit in bits)
+
+    def _of_last(self, place: BlockPlace, number: int) -> int:
+        """Cost of the last place's number."""
+        group = group_of(number)
+        bits = [(k, int(k < group)) for k in range(min(group + 1, last_groups(place)))]
+        cost = sum(int(self._last[place.size, k, bit]) for k, bit in bits)
+        if group > 0:
+            high = (number + 1) >> (group - 1) & 1
+            cost += int(self._last_bit[group, high]) + (group - 1) * self.plain
+        return cost

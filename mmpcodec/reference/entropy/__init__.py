@@ -1,0 +1,1 @@
+"""Entropy coding: range coder, context models and rates."""

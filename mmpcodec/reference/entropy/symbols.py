@@ -1,0 +1,105 @@
+"""Symbols between the models and the range coder, with a tally of their ideal code length."""
+
+import numpy as np
+
+from mmpcodec.reference.entropy.rangecoder import RangeDecoder, RangeEncoder
+from mmpcodec.reference.entropy.rates import LOG2, RATE_FRACTION_BITS
+from mmpcodec.reference.entropy.syntax import TREE_SYNTAX
+
+BIT_TOTAL_LOG2 = 16
+"""Logarithm of the total that a bit is coded with."""
+
+
+class Tally:
+    """Ideal code length of the symbols of each syntax element, in 2**-12 bit."""
+
+    def __init__(self, syntax: tuple[str, ...] = TREE_SYNTAX):
+        self.rate = dict.fromkeys(syntax, 0)
+
+    def add(self, syntax: str, frequency: int, total: int) -> None:
+        self.rate[syntax] += int(LOG2[total] - LOG2[frequency])
+
+    def bits(self) -> dict[str, float]:
+        """Bits by syntax element."""
+        return {syntax: rate / (1 << RATE_FRACTION_BITS) for syntax, rate in self.rate.items()}
+
+
+class SymbolWriter:
+    """Encodes symbols; see ``models.SymbolCoder`` and ``bitmodels.BitCoder``.
+
+    Parameters
+    ----------
+    syntax : tuple of str
+        Names of the syntax elements.
+    """
+
+    def __init__(self, syntax: tuple[str, ...] = TREE_SYNTAX):
+        self.coder = RangeEncoder()
+        self.tally = Tally(syntax)
+
+    def code(self, syntax: str, frequencies: np.ndarray, symbol: int | None) -> int:
+        assert symbol is not None
+        frequency, total = int(frequencies[symbol]), int(frequencies.sum())
+        self.coder.encode(int(frequencies[:symbol].sum()), frequency, total)
+        self.tally.add(syntax, frequency, total)
+        return symbol
+
+    def bit(self, syntax: str, probability: int, bit: int | None) -> int:
+        assert bit is not None
+        total = 1 << BIT_TOTAL_LOG2
+        below = total - probability
+        cumulative, frequency = (below, probability) if bit else (0, below)
+        self.coder.encode(cumulative, frequency, total)
+        self.tally.add(syntax, frequency, total)
+        return int(bit)
+
+    def plain(self, syntax: str, bits: int, number: int | None) -> int:
+        assert number is not None
+        self.coder.encode(number, 1, 1 << bits)
+        self.tally.add(syntax, 1, 1 << bits)
+        return int(number)
+
+    def finish(self) -> bytes:
+        return self.coder.finish()
+
+
+class SymbolReader:
+    """Decodes symbols; see ``models.SymbolCoder`` and ``bitmodels.BitCoder``.
+
+    Parameters
+    ----------
+    payload : bytes
+    syntax : tuple of str
+        Names of the syntax elements.
+    """
+
+    def __init__(self, payload: bytes, syntax: tuple[str, ...] = TREE_SYNTAX):
+        self.coder = RangeDecoder(payload)
+        self.tally = Tally(syntax)
+
+    def code(self, syntax: str, frequencies: np.ndarray, symbol: int | None = None) -> int:
+        bounds = np.cumsum(frequencies)
+        total = int(bounds[-1])
+        symbol = int(np.searchsorted(bounds, self.coder.target(total), side="right"))
+        frequency = int(frequencies[symbol])
+        self.coder.consume(int(bounds[symbol]) - frequency, frequency)
+        self.tally.add(syntax, frequency, total)
+        return symbol
+
+    def bit(self, syntax: str, probability: int, bit: int | None = None) -> int:
+        total = 1 << BIT_TOTAL_LOG2
+        below = total - probability
+        bit = int(self.coder.target(total) >= below)
+        cumulative, frequency = (below, probability) if bit else (0, below)
+        self.coder.consume(cumulative, frequency)
+        self.tally.add(syntax, frequency, total)
+        return bit
+
+    def plain(self, syntax: str, bits: int, number: int | None = None) -> int:
+        number = self.coder.target(1 << bits)
+        self.coder.consume(number, 1)
+        self.tally.add(syntax, 1, 1 << bits)
+        return number
+
+    def finish(self) -> None:
+        self.coder.finish()

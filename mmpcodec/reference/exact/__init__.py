@@ -1,0 +1,1 @@
+"""Exact samples: lossless coding, sample by sample."""

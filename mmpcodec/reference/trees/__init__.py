@@ -1,0 +1,1 @@
+"""Trees: segmentation trees over dictionaries that learn."""

@@ -1,0 +1,110 @@
+"""Adaptive models: integer frequencies for flags, classes and elements.
+
+A model gives a symbol its interval (cumulative, frequency, total) and learns from each coded
+symbol. It knows nothing of bytes: a ``SymbolCoder`` is passed in, and encoder and decoder call
+the same functions.
+Source: sections "Models", "Flags" and "Index" of ``docs/format.md``.
+"""
+
+import numpy as np
+
+from mmpcodec.reference.entropy.rates import MAX_TOTAL, SymbolCoder
+from mmpcodec.reference.trees.dictionary import CLASS_COUNT, Dictionary
+from mmpcodec.reference.trees.scales import OUTSIDE, SCALES, Scale, allowed_flags
+from mmpcodec.tools import Tools
+
+FLAG_CONTEXTS = 8
+
+
+class Models:
+    """The flag and class models of one picture.
+
+    Parameters
+    ----------
+    tools : Tools
+
+    Attributes
+    ----------
+    flag_frequency : (8, 25, 3) int64 array
+        Frequency of each flag by context and scale.
+    class_frequency : (25, 51) int64 array
+        Frequency of each class by scale.
+    """
+
+    def __init__(self, tools: Tools):
+        self.tools = tools
+        self.flag_frequency = np.ones((FLAG_CONTEXTS, len(SCALES), 3), np.int64)
+        self.class_frequency = np.ones((len(SCALES), CLASS_COUNT), np.int64)
+
+    def flag_frequencies(self, scale: Scale, context: int) -> np.ndarray:
+        """(3,) int64 frequencies of the flags of a node; zero where a flag is not allowed."""
+        allowed = np.zeros(3, bool)
+        allowed[list(allowed_flags(scale, self.tools.partition))] = True
+        return np.where(allowed, self.flag_frequency[context, scale.number], 0)
+
+    def class_frequencies(self, dictionary: Dictionary) -> np.ndarray:
+        """(51,) int64 frequencies of the classes; zero where a class has no element."""
+        occupied = np.bincount(dictionary.element_class, minlength=CLASS_COUNT) > 0
+        return np.where(occupied, self.class_frequency[dictionary.scale.number], 0)
+
+    def code_flag(self, coder: SymbolCoder, scale: Scale, context: int, flag: int | None) -> int:
+        """Code the flag of a node; nothing is sent where only one is allowed."""
+        frequencies = self.flag_frequencies(scale, context)
+        if np.count_nonzero(frequencies) == 1:
+            return int(np.flatnonzero(frequencies)[0])
+        flag = coder.code("flag", frequencies, flag)
+        _count(self.flag_frequency[context, scale.number], frequencies, flag)
+        return flag
+
+    def code_index(self, coder: SymbolCoder, dictionary: Dictionary, index: int | None) -> int:
+        """Code the index of a leaf's element: its class, then the element within the class."""
+        element_class = None if index is None else int(dictionary.element_class[index])
+        frequencies = self.class_frequencies(dictionary)
+        if np.count_nonzero(frequencies) == 1:
+            element_class = int(np.flatnonzero(frequencies)[0])
+        else:
+            element_class = coder.code("class", frequencies, element_class)
+            _count(self.class_frequency[dictionary.scale.number], frequencies, element_class)
+        members = dictionary.element_class == element_class
+        index = coder.code("element", np.where(members, dictionary.count, 0), index)
+        dictionary.use(index)
+        return index
+
+
+def _count(stored: np.ndarray, shown: np.ndarray, symbol: int) -> None:
+    """Count a symbol; ``shown`` are the frequencies that it was coded with."""
+    stored[symbol] += 1
+    if shown.sum() + 1 > MAX_TOTAL:
+        stored[:] = (stored + 1) // 2
+
+
+def flag_context(scale: Scale, above: int, left: int, tools: Tools) -> int:
+    """Context of a node's flag from the scales of two finished leaves.
+
+    Parameters
+    ----------
+    scale : Scale
+        Scale of the node.
+    above, left : int
+        Scale numbers of the leaf above the fragment at the node's middle column and of the leaf
+        left of the fragment at its middle row; ``OUTSIDE`` beyond the picture.
+    tools : Tools
+
+    Returns
+    -------
+    int
+        0 to 7; 0 without flag contexts.
+    """
+    if not tools.flag_contexts:
+        return 0
+    finer = [0, 0]
+    for i, neighbour in enumerate((above, left)):
+        if neighbour != OUTSIDE:
+            other = SCALES[neighbour]
+            finer[i] = (other.n > scale.n) + (other.m > scale.m)
+    context = min(sum(finer), 3)
+    if OUTSIDE not in (above, left):
+        narrower = SCALES[above].m > scale.m
+        lower = SCALES[left].n > scale.n
+        context += 4 * (narrower and not lower)
+    return context

@@ -1,0 +1,180 @@
+"""The segmentation tree of a fragment: the cheapest one, and coding a tree either way.
+
+Source: the dissertation named in ``costmap`` (ArvoreOtima, SegmentaBloco) and section "Tree" of
+``docs/format.md``.
+"""
+
+from functools import cache
+
+import numpy as np
+
+from mmpcodec.reference.entropy.rates import SymbolCoder
+from mmpcodec.reference.trees.costs import flag_costs
+from mmpcodec.reference.trees.dictionary import Dictionary
+from mmpcodec.reference.trees.models import Models, flag_context
+from mmpcodec.reference.trees.scales import FRAGMENT_SIZE, LEAF, OUTSIDE, SCALES, Scale
+from mmpcodec.reference.trees.segments import ROOT, Node, Segment
+
+
+class Neighbours:
+    """Leaf scales around a fragment, which choose the contexts of its flags.
+
+    Parameters
+    ----------
+    leaf_scales : (H', W') int8 array
+        Scale number of the leaf at each sample of the padded picture, so far as it is coded.
+    row, column : int
+        First sample of the fragment, or of a 16x16 area in a larger one.
+    size : int
+        Of the fragment.
+    """
+
+    def __init__(self, leaf_scales: np.ndarray, row: int, column: int, size: int = FRAGMENT_SIZE):
+        first_row, first_column = row - row % size, column - column % size
+        self.above, self.left = np.full((2, FRAGMENT_SIZE), OUTSIDE)
+        if first_row:
+            above = leaf_scales[first_row - 1, column : column + FRAGMENT_SIZE]
+            self.above[: len(above)] = above
+        if first_column:
+            left = leaf_scales[row : row + FRAGMENT_SIZE, first_column - 1]
+            self.left[: len(left)] = left
+
+    def context(self, segment: Segment, models: Models) -> int:
+        """Context of a node's flag."""
+        scale = segment.scale
+        above = self.above[segment.l * scale.width + scale.width // 2]
+        left = self.left[segment.k * scale.height + scale.height // 2]
+        return flag_context(scale, int(above), int(left), models.tools)
+
+
+def optimal_tree(
+    cost: np.ndarray,
+    index: np.ndarray,
+    models: Models,
+    neighbours: Neighbours,
+    lambda_fixed: int,
+) -> list[Node]:
+    """The tree of least total cost of a fragment; arguments as of ``OptimalTrees``.
+
+    Returns
+    -------
+    list of Node
+        In coding order: depth first, a node before its children.
+    """
+    return OptimalTrees(cost, index, models, neighbours, lambda_fixed).nodes(ROOT)
+
+
+class OptimalTrees:
+    """The tree of least total cost of every segment; ties go to leaf, then columns, then rows.
+
+    Parameters
+    ----------
+    cost, index : (31, 31) int64 arrays
+        Cost map, see ``costmap.cost_map``.
+    models : Models
+    neighbours : Neighbours
+    lambda_fixed : int
+        lambda in 2**-16 squared error per bit.
+
+    Attributes
+    ----------
+    total : (31, 31) int64 array
+        Cost of each segment's tree.
+    """
+
+    def __init__(
+        self,
+        cost: np.ndarray,
+        index: np.ndarray,
+        models: Models,
+        neighbours: Neighbours,
+        lambda_fixed: int,
+    ):
+        flag_cost = cache(lambda scale, context: flag_costs(models, lambda_fixed, scale, context))
+        self.index = index
+        self.total = total = np.zeros_like(cost)
+        self.choice = np.zeros_like(cost)
+        for scale in reversed(SCALES):
+            for k in range(1 << scale.n):
+                for l in range(1 << scale.m):  # noqa: E741
+                    segment = Segment(scale, k, l)
+                    context = neighbours.context(segment, models)
+                    candidates = []
+                    for flag, own in flag_cost(scale, context).items():
+                        if flag == LEAF:
+                            below = cost[segment.address]
+                        else:
+                            below = sum(total[child.address] for child in segment.children(flag))
+                        candidates.append((own + int(below), flag))
+                    total[segment.address], self.choice[segment.address] = min(candidates)
+
+    def nodes(self, segment: Segment) -> list[Node]:
+        """A segment's tree in coding order: depth first, a node before its children."""
+        flag = int(self.choice[segment.address])
+        if flag == LEAF:
+            return [Node(segment, LEAF, int(self.index[segment.address]))]
+        first, second = segment.children(flag)
+        return [Node(segment, flag), *self.nodes(first), *self.nodes(second)]
+
+
+def code_tree(
+    coder: SymbolCoder,
+    models: Models,
+    dictionaries: dict[Scale, Dictionary],
+    neighbours: Neighbours,
+    nodes: list[Node] | None,
+    root: Segment = ROOT,
+) -> list[Node]:
+    """Code the flags and indices of a tree, depth first.
+
+    Parameters
+    ----------
+    coder : SymbolCoder
+    models : Models
+    dictionaries : dict of Scale to Dictionary
+    neighbours : Neighbours
+    nodes : list of Node or None
+        The tree to encode; None decodes.
+    root : Segment
+        What the tree covers.
+
+    Returns
+    -------
+    list of Node
+        The coded tree in coding order.
+    """
+    given = iter(nodes or ())
+    coded: list[Node] = []
+
+    def visit(segment: Segment) -> None:
+        node = next(given, None)
+        context = neighbours.context(segment, models)
+        flag = models.code_flag(coder, segment.scale, context, node.flag if node else None)
+        if flag == LEAF:
+            dictionary = dictionaries[segment.scale]
+            index = models.code_index(coder, dictionary, node.index if node else None)
+            coded.append(Node(segment, LEAF, index))
+            return
+        coded.append(Node(segment, flag))
+        for child in segment.children(flag):
+            visit(child)
+
+    visit(root)
+    return coded
+
+
+def rebuild(nodes: list[Node], dictionaries: dict[Scale, Dictionary]) -> np.ndarray:
+    """The (16, 16) uint8 residual that the leaves' elements build; 0 where there are none."""
+    coded = np.zeros((FRAGMENT_SIZE, FRAGMENT_SIZE), np.uint8)
+    for node in nodes:
+        if node.index is not None:
+            coded[node.segment.slices] = dictionaries[node.segment.scale].block(node.index)
+    return coded
+
+
+def mark_leaves(nodes: list[Node], leaf_scales: np.ndarray, row: int, column: int) -> None:
+    """Write the scale number of each leaf over its samples."""
+    area = leaf_scales[row : row + FRAGMENT_SIZE, column : column + FRAGMENT_SIZE]
+    for node in nodes:
+        if node.flag == LEAF:
+            area[node.segment.slices] = node.segment.scale.number

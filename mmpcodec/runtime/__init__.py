@@ -1,0 +1,1 @@
+"""What runs the work: arrays, processors, CUDA devices, threads, progress."""

@@ -1,0 +1,111 @@
+"""Loading CUDA kernels: each ``.cu`` file compiles by itself, once a device, cached on disk."""
+
+import hashlib
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from mmpcodec.errors import KernelError
+
+FOLDER = Path(__file__).parents[1] / "kernels"
+STANDARD = "-std=c++17"
+C_TYPES = {
+    "int8": "signed char",
+    "uint8": "unsigned char",
+    "int16": "short",
+    "uint16": "unsigned short",
+    "int32": "int",
+    "uint32": "unsigned int",
+    "int64": "long long",
+    "uint64": "unsigned long long",
+}
+"""What kernels that are compiled for a type call it."""
+
+
+def sources() -> list[Path]:
+    """The kernel files, one operation each."""
+    return sorted((FOLDER / "cuda").rglob("*.cu"))
+
+
+def c_type(dtype: DTypeLike) -> str:
+    """The name of an integer type in a kernel."""
+    return C_TYPES[np.dtype(dtype).name]
+
+
+@cache
+def _digest() -> str:
+    """Of all sources: CuPy's cache looks at the main file and the options only."""
+    files = sorted(path for path in FOLDER.rglob("*") if path.is_file())
+    return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:16]
+
+
+@cache
+def load(name: str, device: int, defines: tuple[str, ...] = (), cooperative: bool = False) -> Any:
+    """The compiled module of ``kernels/cuda/<name>.cu`` for a device.
+
+    Raises
+    ------
+    KernelError
+        When it does not compile; the message holds the compiler's.
+    """
+    import cupy
+
+    path = FOLDER / "cuda" / f"{name}.cu"
+    names = (f"MMP_SOURCES={_digest()}", *defines)
+    options = (STANDARD, f"-I{FOLDER}", *(f"-D{name}" for name in names))
+    with cupy.cuda.Device(device):
+        module = cupy.RawModule(
+            code=path.read_text(), options=options, enable_cooperative_groups=cooperative
+        )
+        try:
+            module.compile()
+        except cupy.cuda.compiler.CompileException as error:
+            raise KernelError(f"{path.name} does not compile: {error}") from error
+    return module
+
+
+@cache
+def function(
+    name: str,
+    entry: str,
+    device: int,
+    defines: tuple[str, ...] = (),
+    *,
+    threads: int = 1024,
+    cooperative: bool = False,
+    shared_bytes: int | None = None,
+) -> Callable[[tuple[int, ...], tuple], None]:
+    """A kernel that is ready to be launched on the current stream as ``kernel(grid, arguments)``.
+
+    Parameters
+    ----------
+    shared_bytes : int or None
+        Dynamic shared memory of a launch. None takes the number that the file exports as
+        ``shared_bytes``, and 0 where the file exports none.
+    """
+    import cupy
+
+    module = load(name, device, defines, cooperative)
+    kernel = module.get_function(entry)
+    if shared_bytes is not None:
+        # The limit is the device function's, which callers with other sizes share.
+        limit = max(kernel.max_dynamic_shared_size_bytes, shared_bytes)
+        kernel.max_dynamic_shared_size_bytes = limit
+    else:
+        with cupy.cuda.Device(device):
+            try:
+                size = module.get_global("shared_bytes")
+            except cupy.cuda.driver.CUDADriverError:
+                shared_bytes = 0
+            else:
+                shared_bytes = int(cupy.ndarray(1, np.uint32, size)[0])
+                kernel.max_dynamic_shared_size_bytes = shared_bytes
+
+    def launch(grid: tuple[int, ...], arguments: tuple) -> None:
+        kernel(grid, (threads,), arguments, shared_mem=shared_bytes)
+
+    return launch

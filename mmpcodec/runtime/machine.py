@@ -1,0 +1,8 @@
+"""The processors of this machine."""
+
+import os
+
+
+def processors() -> int:
+    """Processors that this process may use."""
+    return len(os.sched_getaffinity(0))

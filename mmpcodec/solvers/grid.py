@@ -1,0 +1,108 @@
+"""Values as integers that can be added without error, and back."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mmpcodec.errors import ParameterError
+from mmpcodec.runtime.arrays import as_array, module_of, on_device
+
+MAX_SUM = (1 << 63) - 1
+GRID_SUM_BITS = 62
+MAX_EXPONENT = 1023
+
+
+@dataclass(frozen=True)
+class Exact:
+    """An array of integers and what one of them stands for.
+
+    Parameters
+    ----------
+    values : integer array in C order
+        The sum of their magnitudes is below 2**63. int64, but on a device any integer type.
+    exponent : int or None
+        A value v stands for v * 2**exponent; None for integers that stand for themselves.
+    """
+
+    values: np.ndarray
+    exponent: int | None
+
+    def number(self, value: int) -> int | float:
+        """What a sum of the values stands for."""
+        return int(value) if self.exponent is None else math.ldexp(int(value), self.exponent)
+
+
+def exact(array: Any, rank: int, backend: str = "auto", name: str = "values") -> Exact:
+    """Check an array and bring it to integers; see the package's rule on sums.
+
+    Parameters
+    ----------
+    array : array of integers, floating-point numbers or bool
+        A CuPy array stays on its device.
+    rank : int
+        Dimensions that it must have.
+    backend : str
+        The one that will work on it.
+    name : str
+        What errors call it.
+
+    Raises
+    ------
+    ParameterError
+        For another rank or type, an empty array, NaN, infinities, integers whose magnitudes add
+        up to 2**63 or more, and floating-point numbers whose sums may reach 2**1023.
+    """
+    array = as_array(name, array)
+    if array.ndim != rank:
+        raise ParameterError(f"{name} of shape {array.shape}: must have {rank} dimensions")
+    if array.size == 0:
+        raise ParameterError(f"{name} of shape {array.shape}: must not be empty")
+    if array.dtype.kind in "iub":
+        return Exact(_checked_integers(array, backend == "cuda" or on_device(array)), None)
+    if array.dtype.kind == "f" and array.dtype.itemsize in (4, 8):
+        return _on_grid(array.astype(np.float64))
+    raise ParameterError(
+        f"{name} of type {array.dtype}: must be integers, bool, float32 or float64"
+    )
+
+
+def _checked_integers(array: Any, any_type: bool) -> Any:
+    # The type's bound spares a look at the values, theirs a look at the sum.
+    largest = 1 if array.dtype == bool else np.iinfo(array.dtype).max + 1
+    if largest * array.size > MAX_SUM:
+        largest = max(int(array.max()), -int(array.min()))
+    if largest * array.size > MAX_SUM:
+        total = sum(map(abs, array.ravel().tolist()))
+        if total > MAX_SUM:
+            raise ParameterError(
+                f"values whose magnitudes add up to {total}: must be at most {MAX_SUM}"
+            )
+    if any_type and array.dtype.kind != "b" and array.dtype != np.uint64:
+        return _contiguous(array)
+    return _contiguous(array.astype(np.int64, copy=False))
+
+
+def _contiguous(array: Any) -> Any:
+    """In C order, where it lies."""
+    return array if array.flags.c_contiguous else array.copy(order="C")
+
+
+def _on_grid(array: Any) -> Exact:
+    xp = module_of(array)
+    if not bool(xp.isfinite(array).all()):
+        place = tuple(int(i) for i in xp.argwhere(~xp.isfinite(array))[0])
+        raise ParameterError(f"value {float(array[place])} at {place}: must be finite")
+    largest = float(abs(array).max())
+    if largest == 0:
+        return Exact(xp.zeros(array.shape, np.int64), 0)
+    # |v| < 2**high, and rounding adds at most one step to each of the values.
+    high = math.frexp(largest)[1]
+    if high + (array.size - 1).bit_length() > MAX_EXPONENT:
+        raise ParameterError(
+            f"{array.size} values up to {largest}: their sums must be below 2**{MAX_EXPONENT}"
+        )
+    bits = GRID_SUM_BITS - (array.size - 1).bit_length()
+    exponent = high - bits
+    return Exact(xp.rint(xp.ldexp(array, -exponent)).astype(np.int64), exponent)

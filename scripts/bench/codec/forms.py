@@ -1,0 +1,270 @@
+"""Colours, deep samples, lossless files and tiles, ours beside others.
+
+    python scripts/bench/codec/forms.py colour|deep|lossless|tiles PICTURE... --out ROWS [options]
+    python scripts/bench/codec/forms.py table ROWS...
+
+The first writes a line of JSON for each file that was made; the second makes tables of them.
+PSNR is that of all colours, with the peak 2**depth - 1; bytes are those of whole files. JPEG 2000
+is OpenJPEG's and AVIF libaom's, both as Pillow has them for 8 bits; JPEG 2000 of more bits, JPEG XL
+and JPEG-LS are those of imagecodecs.
+"""
+
+import argparse
+import io
+import json
+import math
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import partial
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+import mmpcodec
+from mmpcodec import pictures
+
+LAMBDAS = (2, 6, 16, 40, 100, 250)
+DEEP_LAMBDAS = (0.5, 2, 8, 32, 128)
+RATIOS = (4, 6, 9, 14, 22, 36, 60, 110)
+DISTANCES = (0.3, 0.6, 1.2, 2.5, 5, 10)
+QUALITIES = (25, 45, 60, 75, 85, 93)
+ERRORS = (1, 2, 4, 8)
+TILES = (64, 128, 256, 512, 1024)
+
+Made = tuple[int, np.ndarray | None]
+
+
+def psnr(source: np.ndarray, decoded: np.ndarray, depth: int) -> float | None:
+    """In dB over all samples; None where nothing is lost."""
+    error = np.mean(np.square(source.astype(np.float64) - decoded))
+    return None if error == 0 else 10 * math.log10(((1 << depth) - 1) ** 2 / error)
+
+
+def ours(picture: pictures.Picture, lam: float, preset: str, effort: int, tile: int = 0) -> Made:
+    data = mmpcodec.encode(
+        picture.samples,
+        lam,
+        depth=picture.depth,
+        preset=preset,
+        effort=effort,
+        tile_size=tile,
+        backend="cpu",
+        threads=1,
+    )
+    return len(data), mmpcodec.decode(data, threads=1)
+
+
+def pillow(picture: pictures.Picture, format: str, options: dict[str, Any]) -> Made:
+    stream = io.BytesIO()
+    Image.fromarray(picture.samples).save(stream, format, **options)
+    with Image.open(io.BytesIO(stream.getvalue()), formats=[format]) as image:
+        mode = "L" if picture.planes == 1 else "RGB"
+        return len(stream.getvalue()), np.array(image.convert(mode))
+
+
+def jpeg2000(picture: pictures.Picture, ratio: float) -> Made:
+    if picture.depth == 8:
+        options = {"irreversible": True, "quality_mode": "rates", "no_jp2": True}
+        options["mct"] = int(picture.planes == 3)
+        return pillow(picture, "JPEG2000", {**options, "quality_layers": [ratio]})
+    import imagecodecs
+
+    # Its level is a PSNR of 16 bits, and may have a fraction.
+    level: Any = 110 - 20 * math.log10(ratio) - 6.02 * (16 - picture.depth)
+    data = imagecodecs.jpeg2k_encode(
+        picture.samples, level, codecformat="j2k", reversible=False, bitspersample=picture.depth
+    )
+    return len(data), imagecodecs.jpeg2k_decode(data)
+
+
+def avif(picture: pictures.Picture, quality: float, speed: int) -> Made:
+    options = {"quality": int(quality), "speed": speed, "subsampling": "4:4:4"}
+    return pillow(picture, "AVIF", {**options, "advanced": {"tune": "psnr"}})
+
+
+def jpegxl(picture: pictures.Picture, distance: float, effort: int = 7) -> Made:
+    import imagecodecs
+
+    scaled = picture.samples << (16 - picture.depth) if picture.depth > 8 else picture.samples
+    data = imagecodecs.jpegxl_encode(scaled, distance=distance, effort=effort)
+    decoded = imagecodecs.jpegxl_decode(data)
+    return len(data), decoded >> (16 - picture.depth) if picture.depth > 8 else decoded
+
+
+def jpegls(picture: pictures.Picture, error: int) -> Made:
+    import imagecodecs
+
+    data = imagecodecs.jpegls_encode(picture.samples, error)
+    return len(data), imagecodecs.jpegls_decode(data)
+
+
+def lossless(picture: pictures.Picture, codec: str) -> Made:
+    import imagecodecs
+
+    if codec == "mmp":
+        return ours(picture, 0, "exact", 6)
+    if codec == "JPEG XL, effort 9":
+        data = imagecodecs.jpegxl_encode(picture.samples, lossless=True, effort=9)
+    elif codec == "JPEG-LS":
+        data = imagecodecs.jpegls_encode(picture.samples)
+    elif codec == "JPEG 2000":
+        data = imagecodecs.jpeg2k_encode(
+            picture.samples, codecformat="j2k", reversible=True, bitspersample=picture.depth
+        )
+    else:
+        data = pictures.to_bytes(picture, "png")
+    return len(data), None
+
+
+Job = tuple[str, str, float, Callable[..., Made], tuple[Any, ...]]
+
+
+def jobs(args: argparse.Namespace) -> Iterator[Job]:
+    """Picture, codec, operating point, and what to call with the picture."""
+    preset, effort = args.preset, args.effort
+    name = f"mmp {preset}"
+    for path in args.pictures:
+        if args.what == "tiles":
+            yield from ((path, f"tile {t}", 32, ours, (32, preset, effort, t)) for t in (0, *TILES))
+        elif args.what == "lossless":
+            for codec in ("mmp", "JPEG XL, effort 9", "JPEG-LS", "JPEG 2000", "PNG"):
+                yield path, codec, 0, lossless, (codec,)
+        else:
+            colour = args.what == "colour"
+            for lam in LAMBDAS if colour else DEEP_LAMBDAS:
+                yield path, name, lam, ours, (lam, preset, effort)
+            yield from ((path, "JPEG 2000", r, jpeg2000, (r,)) for r in RATIOS)
+            if colour:
+                label = f"AVIF 4:4:4, speed {args.speed}"
+                yield from ((path, label, q, avif, (q, args.speed)) for q in QUALITIES)
+            else:
+                yield from ((path, "JPEG XL", d, jpegxl, (d,)) for d in DISTANCES)
+                yield from ((path, "JPEG-LS, near", e, jpegls, (e,)) for e in ERRORS)
+
+
+def done(job: Job, depth: int | None) -> dict[str, Any]:
+    """Run a job in a process of its own."""
+    path, codec, point, made_by, arguments = job
+    picture = pictures.read(path).without_alpha()
+    if depth is not None:
+        picture = pictures.Picture(picture.samples, depth)
+    started = time.perf_counter()
+    size, decoded = made_by(picture, *arguments)
+    row: dict[str, Any] = {
+        "picture": Path(path).stem,
+        "codec": codec,
+        "point": point,
+        "bytes": size,
+        "seconds": round(time.perf_counter() - started, 3),
+        "pixels": picture.samples.shape[0] * picture.samples.shape[1],
+        "depth": picture.depth,
+    }
+    if decoded is not None:
+        row["psnr"] = psnr(picture.samples, decoded, picture.depth)
+        if picture.planes == 3:
+            row["planes"] = [
+                psnr(picture.samples[..., n], decoded[..., n], picture.depth) for n in range(3)
+            ]
+    return row
+
+
+def measure(args: argparse.Namespace) -> None:
+    with ProcessPoolExecutor(args.jobs) as pool, Path(args.out).open("a") as out:
+        waiting = {pool.submit(done, job, args.depth): job for job in jobs(args)}
+        for future in as_completed(waiting):
+            try:
+                out.write(json.dumps(future.result()) + "\n")
+            except Exception as error:
+                path, codec, point, *_ = waiting[future]
+                print(f"{path}, {codec} at {point}: {type(error).__name__}: {error}")
+            out.flush()
+
+
+Rows = list[dict[str, Any]]
+Metric = Callable[[dict[str, Any]], float | None]
+
+
+def deltas(anchor: Rows, test: Rows, metric: Metric) -> tuple[float, float]:
+    """BD-PSNR in dB and BD-rate in percent, Akima, where the curves overlap."""
+    import bjontegaard
+
+    curves = []
+    for rows in (anchor, test):
+        points = sorted((row["bytes"] / row["pixels"] * 8, metric(row)) for row in rows)
+        kept: list[tuple[float, float]] = []
+        for rate, quality in points:
+            if quality is not None and (not kept or quality > kept[-1][1]):
+                kept.append((rate, quality))
+        curves += [[rate for rate, _ in kept], [quality for _, quality in kept]]
+    options = {"method": "akima", "require_matching_points": False, "min_overlap": 0}
+    return (
+        float(bjontegaard.bd_psnr(*curves, **options)),
+        float(bjontegaard.bd_rate(*curves, **options)),
+    )
+
+
+def table(args: argparse.Namespace) -> None:
+    by_picture: dict[str, dict[str, Rows]] = defaultdict(lambda: defaultdict(list))
+    for name in args.pictures:
+        for line in Path(name).read_text().splitlines():
+            row = json.loads(line)
+            by_picture[row["picture"]][row["codec"]].append(row)
+    codecs = list(dict.fromkeys(codec for one in by_picture.values() for codec in one))
+    if all(len(rows) == 1 for one in by_picture.values() for rows in one.values()):
+        _table_of_sizes(by_picture, sorted(codecs))
+        return
+    anchor = "JPEG 2000"
+    metrics: list[tuple[str, Metric]] = [("all", itemgetter("psnr"))]
+    if any("planes" in row for one in by_picture.values() for rows in one.values() for row in rows):
+        metrics += [
+            (name, partial(_of_plane, n)) for n, name in enumerate(("red", "green", "blue"))
+        ]
+    for codec in sorted(codec for codec in codecs if codec != anchor):
+        print(f"\n{codec} against {anchor}: BD-PSNR in dB, BD-rate\n")
+        print("| picture | " + " | ".join(name for name, _ in metrics) + " |")
+        print("|---|" + "---:|" * len(metrics))
+        found = []
+        for picture, one in sorted(by_picture.items()):
+            if codec in one and anchor in one:
+                found.append([deltas(one[anchor], one[codec], metric) for _, metric in metrics])
+                cells = " | ".join(f"{db:+.2f}, {rate:+.1f} %" for db, rate in found[-1])
+                print(f"| {picture} | {cells} |")
+        means = np.nanmean(np.array(found), axis=0)
+        cells = " | ".join(f"**{db:+.2f}, {rate:+.1f} %**" for db, rate in means)
+        print(f"| **mean of {len(found)}** | {cells} |")
+
+
+def _of_plane(number: int, row: dict[str, Any]) -> float | None:
+    return row["planes"][number]
+
+
+def _table_of_sizes(by_picture: dict[str, dict[str, Rows]], codecs: list[str]) -> None:
+    print("| picture | bits | " + " | ".join(codecs) + " |")
+    print("|---|---:|" + "---:|" * len(codecs))
+    for picture, one in sorted(by_picture.items()):
+        cells = [f"{one[codec][0]['bytes']:,}" if codec in one else "" for codec in codecs]
+        depth = next(iter(one.values()))[0]["depth"]
+        print(f"| {picture} | {depth} | " + " | ".join(cells) + " |")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", choices=("colour", "deep", "lossless", "tiles", "table"))
+    parser.add_argument("pictures", nargs="+")
+    parser.add_argument("--out", default="rows.jsonl")
+    parser.add_argument("--preset", default="photo")
+    parser.add_argument("--effort", type=int, default=6)
+    parser.add_argument("--speed", type=int, default=2, help="of AVIF, 0 is best")
+    parser.add_argument("--depth", type=int, help="bits of a sample, if files do not say")
+    parser.add_argument("--jobs", type=int, default=None)
+    args = parser.parse_args()
+    table(args) if args.what == "table" else measure(args)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""What the post filter gains and takes.
+
+    python scripts/bench/codec/postfilter.py PICTURE... [--lambdas 16 48 144 432]
+
+Prints Markdown tables: bytes and PSNR of whole files of the preset plain without and with it, and
+milliseconds on one thread, medians after one warm-up.
+"""
+
+import argparse
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from skimage.metrics import peak_signal_noise_ratio
+
+import mmpcodec
+from mmpcodec import EncodeParams, pictures
+from mmpcodec.backends.cpu import CpuBackend
+from mmpcodec.bench.timing import median_seconds
+
+
+def point(picture: np.ndarray, lam: float, post_filter: bool) -> tuple[int, float, int]:
+    """Bytes of a file, PSNR in dB of what it decodes to, and the number of filtered classes."""
+    data = mmpcodec.encode(picture, lam, backend="cpu", post_filter=post_filter)
+    found = mmpcodec.inspect(data, decode=True, backend="cpu")
+    psnr = float(peak_signal_noise_ratio(picture, found.samples, data_range=255))
+    return len(data), psnr, sum(map(bool, found.layers[0].coefficients))
+
+
+def times(picture: np.ndarray, lam: float) -> tuple[float, float]:
+    """Seconds that the filter takes to fit and to apply."""
+    backend, params = CpuBackend(), EncodeParams(lam)
+    samples = backend.encode(picture, params).samples
+    fit = partial(backend.post_filter.fit, picture, samples, params.lambda_fixed)
+    return median_seconds(fit), median_seconds(partial(backend.post_filter.apply, samples, fit()))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("pictures", nargs="+", type=Path)
+    parser.add_argument("--lambdas", nargs="+", type=float, default=[16, 48, 144, 432])
+    args = parser.parse_args()
+    loaded = {path.name: pictures.read(path).samples for path in args.pictures}
+    print("| picture | lambda | bytes | filter | PSNR dB | filtered | gain | classes |")
+    print("|---|---|---|---|---|---|---|---|")
+    for name, picture in loaded.items():
+        for lam in args.lambdas:
+            size, psnr, _ = point(picture, lam, False)
+            filtered_size, filtered, classes = point(picture, lam, True)
+            print(
+                f"| {name} | {lam:g} | {size} | {filtered_size - size:+} | {psnr:.2f} "
+                f"| {filtered:.2f} | {filtered - psnr:+.2f} | {classes} |"
+            )
+    print("\n| picture | fit ms | apply ms |\n|---|---|---|")
+    for name, picture in loaded.items():
+        fit, apply = times(picture, args.lambdas[0])
+        print(f"| {name} | {1000 * fit:.1f} | {1000 * apply:.1f} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""What the search for a target takes, and by how much it misses.
+
+    python scripts/bench/codec/targets.py PICTURE... [--preset NAME] [--size BYTES] [--psnr DB]
+
+Prints the Markdown table of docs/guide/targets.md. Passes are those of little and of full effort;
+a miss is how far the file stays below its size, or lies above its PSNR. The last column says what
+the search took beside one encoding at the lambda that it found.
+"""
+
+import argparse
+import time
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+
+from speed import psnr
+
+import mmpcodec
+from mmpcodec import EncodeParams, Target, pictures
+
+
+def row(path: Path, preset: str, target: Target) -> Iterator[str]:
+    """The cells of one picture and target."""
+    picture = pictures.read(path).samples
+    params = EncodeParams.from_options(preset=preset)
+    started = time.perf_counter()
+    found = mmpcodec.encode_picture(picture, params, target=target)
+    seconds = time.perf_counter() - started
+    started = time.perf_counter()
+    mmpcodec.encode_picture(picture, params.at(found.lam))
+    alone = time.perf_counter() - started
+    size, quality = len(found.data), psnr(picture, found.samples)
+    full = sum(one.effort == params.effort for one in found.passes)
+    yield from (path.name, preset)
+    if target.name == "psnr":
+        yield from (f"{target.value:g} dB", f"{quality - target.value:.3f} dB")
+    else:
+        yield from (f"{target.value} bytes", f"{100 * (1 - size / target.value):.2f} %")
+    yield from (f"{found.lam:g}", str(size), f"{quality:.2f}")
+    yield f"{len(found.passes) - full} + {full}"
+    yield f"{seconds / alone:.1f}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("pictures", nargs="+", type=Path)
+    parser.add_argument("--preset", default="photo")
+    parser.add_argument("--size", type=int, action="append", default=[])
+    parser.add_argument("--psnr", type=float, action="append", default=[])
+    args = parser.parse_args()
+    targets = [Target("size", size) for size in args.size]
+    targets += [Target("psnr", psnr) for psnr in args.psnr]
+    titles = "picture, preset, target, miss, lambda, bytes, PSNR dB, passes, times one encoding"
+    print(f"{date.today()}\n\n| {' | '.join(titles.split(', '))} |\n|{'---|' * 9}")
+    for path in args.pictures:
+        for target in targets:
+            print(f"| {' | '.join(row(path, args.preset, target))} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,209 @@
+"""Measure the maximum-sum solvers on the processor, beside what else can be installed, or on a GPU.
+
+    python scripts/bench/solvers/max_sum.py [--cuda]
+
+Peers: numba's plain loop over row pairs, numba with the loop over bottoms inside (it becomes SIMD),
+and pyscan-stats; with `mmpcodec[peers]`. Prints Markdown tables.
+"""
+
+import argparse
+import os
+import platform
+from collections.abc import Callable
+from datetime import date
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from mmpcodec.bench.timing import median_ms
+from mmpcodec.solvers.max_sum import (
+    disjoint_rectangles,
+    interval_census,
+    max_box,
+    max_interval,
+    max_rectangle,
+    maximal_intervals,
+    rectangle_census,
+    sums_through,
+)
+
+
+def noise(*shape: int) -> np.ndarray:
+    """Values as a picture less its offset has them."""
+    return np.random.default_rng(len(shape)).integers(-128, 128, shape)
+
+
+def numba_peers() -> dict[str, Any]:
+    """Two ways to write it in numba; value only."""
+    try:
+        import numba
+    except ImportError:
+        return {}
+
+    @numba.njit(parallel=True)
+    def plain(values):
+        rows, columns = values.shape
+        best = np.full(rows, np.iinfo(np.int32).min, np.int32)
+        for top in numba.prange(rows):
+            strip = np.zeros(columns, np.int32)
+            for bottom in range(top, rows):
+                current = 0
+                for column in range(columns):
+                    strip[column] += values[bottom, column]
+                    current = max(current, 0) + strip[column]
+                    best[top] = max(best[top], current)
+        return best.max()
+
+    @numba.njit(parallel=True, fastmath=True)
+    def simd(values):
+        rows, columns = values.shape
+        sums = np.zeros((columns, rows + 1), np.int32)
+        for column in range(columns):
+            for row in range(rows):
+                sums[column, row + 1] = sums[column, row] + values[row, column]
+        answer = np.full(rows, np.iinfo(np.int32).min, np.int32)
+        for top in numba.prange(rows):
+            current = np.zeros(rows - top, np.int32)
+            best = np.full(rows - top, np.iinfo(np.int32).min, np.int32)
+            for column in range(columns):
+                base = sums[column, top]
+                for i in range(rows - top):
+                    current[i] = max(current[i], 0) + sums[column, top + 1 + i] - base
+                    best[i] = max(best[i], current[i])
+            answer[top] = best.max()
+        return answer.max()
+
+    return {"numba, plain loop": plain, "numba, bottoms inside": simd}
+
+
+def bench_rectangles() -> None:
+    peers = numba_peers()
+    print("| matrix | mmpcodec ms | cell steps/s | " + " | ".join(peers) + " |")
+    print("|---|---|---|" + "---|" * len(peers))
+    for side in (256, 512, 1024, 2048, 4096):
+        values = noise(side, side)
+        runs = 5 if side < 4096 else 1
+        own = median_ms(partial(max_rectangle, values), runs)
+        rate = side**3 / 2 / (own / 1000)
+        cells = []
+        for name, peer in peers.items():
+            if side > (1024 if "plain" in name else 2048):
+                cells.append("")
+                continue
+            small = values.astype(np.int32)
+            assert peer(small) == max_rectangle(values).sum
+            cells.append(f"{median_ms(partial(peer, small), 3):.0f}")
+        print(f"| {side}x{side} | {own:.1f} | {rate:.1e} | " + " | ".join(cells) + " |")
+    values = noise(1024, 1024)
+    large = values * (1 << 33)
+    print("\n| 1024x1024 | ms |\n|---|---|")
+    print(f"| sums beyond 32 bits | {median_ms(partial(max_rectangle, large)):.1f} |")
+    limits: dict[str, Any] = {"max_height": 400, "max_width": 400}
+    print(f"| sides of at most 400 | {median_ms(partial(max_rectangle, values, **limits)):.1f} |")
+    print(f"| three disjoint | {median_ms(partial(disjoint_rectangles, values, 3)):.1f} |")
+    print(f"| census | {median_ms(partial(rectangle_census, values)):.1f} |")
+
+
+def bench_pyscan() -> None:
+    try:
+        import pyscan
+    except ImportError:
+        return
+    print("\n| matrix | mmpcodec ms | pyscan-stats max_subgrid_linear ms |\n|---|---|---|")
+    for side in (64, 128, 256):
+        rng = np.random.default_rng(side)
+        points = [pyscan.WPoint(1.0, x, y, 1.0) for x, y in rng.random((side * side, 2))]
+        grid = pyscan.Grid(side, points[::2], points[1::2])
+        own = median_ms(partial(max_rectangle, noise(side, side)))
+        other = median_ms(partial(pyscan.max_subgrid_linear, grid, 1.0, -1.0), 3)
+        print(f"| {side}x{side} | {own:.2f} | {other:.1f} |")
+
+
+def bench_sequences() -> None:
+    print("\n| values | interval ms | GB/s | sums through ms | census ms | all maximal ms |")
+    print("|---|---|---|---|---|---|")
+    for count in (1 << 16, 1 << 20, 1 << 24):
+        values = noise(count)
+        own = median_ms(partial(max_interval, values))
+        solvers: tuple[Callable[[np.ndarray], Any], ...] = (
+            sums_through,
+            interval_census,
+            maximal_intervals,
+        )
+        others = [median_ms(partial(solve, values), 3) for solve in solvers]
+        cells = " | ".join(f"{ms:.1f}" for ms in others)
+        print(f"| 2^{count.bit_length() - 1} | {own:.1f} | {8e-6 * count / own:.1f} | {cells} |")
+
+
+def bench_boxes() -> None:
+    print("\n| volume | ms |\n|---|---|")
+    for side in (16, 32, 64, 96):
+        values = noise(side, side, side)
+        print(f"| {side}x{side}x{side} | {median_ms(partial(max_box, values), 1):.0f} |")
+
+
+def bench_device() -> None:
+    """The cuda backend: values on the device, and from host memory."""
+    import cupy
+
+    from mmpcodec.backends.cuda.backend import CudaBackend
+
+    print(f"{date.today()}, {CudaBackend().describe()}\n")
+    print("| int32 matrix | on the device ms | from host memory ms | cell steps/s | as cpu |")
+    print("|---|---|---|---|---|")
+    for side in (128, 256, 512, 1024, 2048, 4096):
+        values = noise(side, side).astype(np.int32)
+        there = cupy.asarray(values)
+        own = median_ms(partial(max_rectangle, there), 21)
+        host = median_ms(partial(max_rectangle, values, backend="cuda"))
+        same = max_rectangle(there) == max_rectangle(values, backend="cpu")
+        rate = side**3 / 2 / (own / 1000)
+        same_text = "yes" if same else "NO"
+        print(f"| {side}x{side} | {own:.2f} | {host:.2f} | {rate:.1e} | {same_text} |")
+    there = cupy.asarray(noise(1024, 1024))
+    limits: dict[str, Any] = {"max_height": 400, "max_width": 400}
+    print("\n| 1024x1024, on the device | ms |\n|---|---|")
+    print(f"| sums beyond 32 bits | {median_ms(partial(max_rectangle, there << 33)):.2f} |")
+    print(f"| sides of at most 400 | {median_ms(partial(max_rectangle, there, **limits)):.1f} |")
+    print(f"| three disjoint | {median_ms(partial(disjoint_rectangles, there, 3)):.1f} |")
+    print(f"| census | {median_ms(partial(rectangle_census, there)):.1f} |")
+    print("\n| values | type | interval ms | GB/s | from host memory ms |\n|---|---|---|---|---|")
+    for power, dtype in ((16, "i4"), (20, "i4"), (24, "i4"), (28, "i4"), (28, "i2"), (28, "i1")):
+        values = np.random.default_rng(power).integers(-100, 101, 1 << power, dtype)
+        there = cupy.asarray(values)
+        own = median_ms(partial(max_interval, there), 21)
+        host = median_ms(partial(max_interval, values, backend="cuda"), 3)
+        assert max_interval(there) == max_interval(values, backend="cpu")
+        rate = values.nbytes / own / 1e6
+        print(f"| 2^{power} | {values.dtype} | {own:.3f} | {rate:.0f} | {host:.1f} |")
+    there = cupy.random.randint(-100, 101, 1 << 24, np.int32)
+    print("\n| 2^24 values, on the device | ms |\n|---|---|")
+    print(f"| sums through each value | {median_ms(partial(sums_through, there)):.2f} |")
+    print(f"| census | {median_ms(partial(interval_census, there)):.2f} |")
+    print(f"| all maximal intervals | {median_ms(partial(maximal_intervals, there), 3):.0f} |")
+    print("\n| volume | on the device ms | cell steps/s |\n|---|---|---|")
+    for side in (32, 64, 128, 256):
+        values = noise(side, side, side).astype(np.int16)
+        there = cupy.asarray(values)
+        own = median_ms(partial(max_box, there))
+        assert side > 64 or max_box(there) == max_box(values, backend="cpu")
+        print(f"| {side}x{side}x{side} | {own:.2f} | {side**5 / 4 / (own / 1000):.1e} |")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--cuda", action="store_true", help="measure the device")
+    if parser.parse_args().cuda:
+        bench_device()
+        return
+    threads = len(os.sched_getaffinity(0))
+    print(f"{date.today()}, {platform.machine()}, {threads} processors\n")
+    bench_rectangles()
+    bench_pyscan()
+    bench_sequences()
+    bench_boxes()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,385 @@
+"""Measure subset sum on classes of instances, beside a Python big integer and OR-Tools.
+
+    python scripts/bench/solvers/subset_sum.py [--or-tools | --cuda]
+
+Prints Markdown tables: times of a run, the least of three where they are short. With --cuda, those
+of a device beside those of the processor and of the thesis's K3-32 (table 6.8; GTX 560).
+"""
+
+import argparse
+import platform
+import time
+from collections.abc import Callable
+from datetime import date
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from mmpcodec.runtime.machine import processors
+from mmpcodec.solvers.subset_sum import all_sums, cpu, subset_sum
+from mmpcodec.solvers.subset_sum.methods import DENSE_STEP
+from mmpcodec.solvers.subset_sum.quick import greedy
+
+Instance = tuple[np.ndarray, int]
+CP_SAT_SECONDS = 10.0
+SHORT_SECONDS = 0.5
+BIG_INTEGER_STEPS = 3e11
+FEW_STEPS = 3e10
+"""What a big integer is given to do beside a device."""
+KNAPSACK_STEPS = 2e9
+"""What OR-Tools' knapsack solver is given to do."""
+CPU_SECONDS = 1.0
+"""That cpu is predicted to need at most, to be measured beside a device."""
+ROOMY = 1 << 36
+"""Bytes that a method may need where a device is measured."""
+
+THESIS = {
+    "Half": (0.00, 0.00, 0.05, 0.08, 0.24, 1.30, 12.57),
+    "P": (0.05, 0.06, 0.11, 0.32, 1.33, 7.02, 0.00),
+    "Uniform": (0.05, 0.05, 0.05, 0.05, 0.06, 0.07, 0.11),
+}
+"""Seconds of K3-32, for as many items as below."""
+THESIS_ITEMS = (10, 30, 100, 300, 1000, 3000, 10000)
+
+
+def half(count: int) -> Instance:
+    """Multiples of 10 up to 10^6, half their sum, last digit 5."""
+    weights = 10 * np.random.default_rng(count).integers(1, 10**5, count, endpoint=True)
+    return weights, int(weights.sum()) // 20 * 10 + 5
+
+
+def p_class(count: int) -> Instance:
+    """Even weights up to 10^6, an odd capacity of an eighth of count * 10^6."""
+    weights = 2 * np.random.default_rng(count).integers(1, 5 * 10**5, count, endpoint=True)
+    return weights, count * 10**6 // 8 | 1
+
+
+def uniform(count: int) -> Instance:
+    """Even weights up to the odd capacity 10^6 + 1."""
+    weights = 2 * np.random.default_rng(count).integers(1, 5 * 10**5, count, endpoint=True)
+    return weights, 10**6 + 1
+
+
+def even_odd(count: int) -> Instance:
+    """Even weights up to 1000, an odd capacity of a quarter of count * 1000."""
+    weights = 2 * np.random.default_rng(count).integers(1, 500, count, endpoint=True)
+    return weights, count * 1000 // 4 | 1
+
+
+def disturbed(count: int, heaviest: int = 1000) -> Instance:
+    """Multiples of 10, and two items with last digit 1: no sum has the capacity's last digit 5."""
+    weights = 10 * np.random.default_rng(count).integers(1, heaviest // 10, count, endpoint=True)
+    weights[[count // 3, count // 2]] += 1
+    return weights, int(weights.sum()) // 20 * 10 + 5
+
+
+def avis(count: int) -> Instance:
+    """Weights about count^2, of which any half is too much and any less too little."""
+    weights = count * (count + 1) + np.arange(1, count + 1)
+    return weights, (count - 1) // 2 * count * (count + 1) + count * (count - 1) // 2
+
+
+def todd(count: int) -> Instance:
+    """Weights of which no two sets have equal sums."""
+    top = count.bit_length() - 1
+    powers = [2 ** (top + count + 1) + 2 ** (top + j) + 1 for j in range(1, count + 1)]
+    return np.array(powers), sum(powers) // 2
+
+
+CLASSES: list[tuple[str, Callable[[int], Instance], list[int]]] = [
+    ("Half", half, [100, 1000, 10000]),
+    ("P", p_class, [100, 1000, 10000]),
+    ("Uniform", uniform, [100, 1000, 10000]),
+    ("even-odd", even_odd, [100, 1000, 10000]),
+    ("disturbed", disturbed, [100, 1000, 10000]),
+    ("disturbed, to 10^6", lambda count: disturbed(count, 10**6), [100, 500, 1000]),
+    ("Avis", avis, [50, 100, 500]),
+    ("Todd", todd, [20, 30, 40]),
+]
+
+
+def big_integer(weights: np.ndarray, capacity: int) -> int:
+    """The largest sum, by shifting one large number."""
+    bits, mask = 1, (2 << capacity) - 1
+    for weight in weights.tolist():
+        bits |= bits << weight & mask
+    return bits.bit_length() - 1
+
+
+def cp_sat(weights: np.ndarray, capacity: int) -> int | None:
+    """The largest sum, or None where it is not proven in time."""
+    from ortools.sat.python import cp_model
+
+    model = cp_model.CpModel()
+    taken = [model.new_bool_var("") for _ in weights]
+    total = sum(one * int(weight) for one, weight in zip(taken, weights, strict=True))
+    model.add(total <= capacity)
+    model.maximize(total)
+    solver = cp_model.CpSolver()
+    solver.parameters.max_time_in_seconds = CP_SAT_SECONDS
+    solver.parameters.num_workers = processors()
+    proven = solver.solve(model) == cp_model.OPTIMAL
+    return round(solver.objective_value) if proven else None
+
+
+def or_tools_knapsack(weights: np.ndarray, capacity: int) -> int:
+    """The largest sum, by the knapsack solver that divides the items and tabulates the sums."""
+    from ortools.algorithms.python import knapsack_solver
+
+    kind = knapsack_solver.SolverType.KNAPSACK_DIVIDE_AND_CONQUER_SOLVER
+    solver = knapsack_solver.KnapsackSolver(kind, "")
+    solver.init(weights.tolist(), [weights.tolist()], [capacity])
+    return solver.solve()
+
+
+def least_seconds(work: Callable[[], Any]) -> tuple[float, Any]:
+    """Wall time, and the answer."""
+    times: list[float] = []
+    while not times or (len(times) < 3 and times[0] < SHORT_SECONDS):
+        start = time.perf_counter()
+        found = work()
+        times.append(time.perf_counter() - start)
+    return min(times), found
+
+
+def timed(work: Callable[[np.ndarray, int], int | None], instance: Instance, best: int) -> str:
+    """Seconds of a peer, checked."""
+    seconds, found = least_seconds(lambda: work(*instance))
+    assert found is None or found == best
+    return f"{seconds:.4f}" if found is not None else f"> {CP_SAT_SECONDS:.0f}"
+
+
+def bench_classes(with_cp_sat: bool) -> None:
+    print(
+        "| class | items | c - sum | method | s | dense s | its sum only s | Python s | CP-SAT s |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|")
+    for name, make, counts in CLASSES:
+        for count in counts:
+            instance = make(count)
+            capacity = instance[1]
+            seconds, found = least_seconds(partial(subset_sum, *instance))
+            cells = [f"{capacity - found.sum}", found.method, f"{seconds:.4f}"]
+            for items in (True, False):
+                if name == "Todd":
+                    cells.append("")
+                    continue
+                dense = partial(subset_sum, method="dense", items=items, memory=1 << 34)
+                cells.append(timed(lambda *one, dense=dense: dense(*one).sum, instance, found.sum))
+            small = count * capacity < BIG_INTEGER_STEPS
+            cells.append(timed(big_integer, instance, found.sum) if small else "")
+            cells.append(timed(cp_sat, instance, found.sum) if with_cp_sat else "")
+            print(f"| {name} | {count} | {' | '.join(cells)} |", flush=True)
+
+
+def bench_or_tools() -> None:
+    print("\n| class | items | c - sum | s | dense s | OR-Tools knapsack s |\n" + "|---" * 6 + "|")
+    for name, make, counts in CLASSES:
+        for count in counts:
+            instance = make(count)
+            if count * instance[1] > KNAPSACK_STEPS:
+                continue
+            seconds, found = least_seconds(partial(subset_sum, *instance))
+            dense, _ = least_seconds(partial(subset_sum, *instance, method="dense"))
+            peer = timed(or_tools_knapsack, instance, found.sum)
+            cells = f"{instance[1] - found.sum} | {seconds:.4f} | {dense:.4f} | {peer}"
+            print(f"| {name} | {count} | {cells} |", flush=True)
+
+
+def bench_all_sums() -> None:
+    print("\n| all sums of | up to | s | Python s |\n|---|---|---|---|")
+    for count, heaviest in ((1000, 1000), (10000, 1000), (100, 10**6)):
+        weights, _ = disturbed(count, heaviest)
+        total = int(weights.sum())
+        seconds, found = least_seconds(partial(all_sums, weights))
+        assert found[total]
+        peer = timed(big_integer, (weights, total), total)
+        print(f"| {count} items to {heaviest} | {total} | {seconds:.4f} | {peer} |", flush=True)
+
+
+def ms(work: Callable[[], Any]) -> tuple[str, Any]:
+    """Least milliseconds, and the answer."""
+    seconds, found = least_seconds(work)
+    return f"{1000 * seconds:.2f}", found
+
+
+def kernel_ms(weights: np.ndarray, target: int, limit: int, floor: int, items: bool) -> str:
+    """Of the kernel that adds the items, by the device's clock."""
+    import cupy
+
+    from mmpcodec.solvers.subset_sum.cuda import Row
+
+    times: list[float] = []
+    while not times or (len(times) < 3 and times[0] < 1000 * SHORT_SECONDS):
+        row = Row(weights, limit, floor, items)
+        start, end = cupy.cuda.Event(), cupy.cuda.Event()
+        start.record()
+        row.add_items(target)
+        end.record()
+        end.synchronize()
+        times.append(cupy.cuda.get_elapsed_time(start, end))
+    return f"{min(times):.2f}"
+
+
+def cpu_can(count: int, limit: int) -> bool:
+    """Whether cpu is done soon."""
+    return count * limit * DENSE_STEP * 1e-9 / processors() < CPU_SECONDS
+
+
+def bench_first_calls() -> None:
+    instance = disturbed(1000, 10**6)
+    print("| dense on a device | ms |\n|---|---|")
+    start = time.perf_counter()
+    first: Any = subset_sum(*instance, method="dense", backend="cuda")
+    print(f"| first call of a process | {1000 * (time.perf_counter() - start):.0f} |")
+    text, again = ms(partial(subset_sum, *instance, method="dense", backend="cuda"))
+    assert again.items.tolist() == first.items.tolist()
+    print(f"| later | {text} |", flush=True)
+
+
+def bench_thesis() -> None:
+    """The row up to the capacity as it is given, as in the thesis: nothing is divided."""
+    from mmpcodec.solvers.subset_sum import cuda
+
+    print(
+        "\n| class | items | solver | ms | row: cuda ms | kernel ms | cpu ms | with items: cuda ms "
+        "| kernel ms | cpu ms | thesis ms |\n" + "|---" * 11 + "|"
+    )
+    classes = {"Half": half, "P": p_class, "Uniform": uniform}
+    for name, make in classes.items():
+        for count, thesis in zip(THESIS_ITEMS, THESIS[name], strict=True):
+            weights, capacity = make(count)
+            text, found = ms(partial(subset_sum, weights, capacity))
+            cells = [f"{found.method}, {found.backend}", text]
+            light = weights[weights <= capacity]
+            floor = int(light[greedy(light, capacity)].sum())
+            # Where all items fit there is nothing beyond their sum.
+            limit = min(capacity, int(light.sum()))
+            for items in (False, True):
+                problem = light, limit, limit, floor, items
+                text, there = ms(partial(cuda.dense, *problem))
+                assert there[0] == found.sum
+                cells += [text, kernel_ms(*problem)]
+                if not cpu_can(count, limit):
+                    cells.append("")
+                    continue
+                text, here = ms(partial(cpu.dense, *problem))
+                assert here[0] == found.sum
+                assert here[1] is None or np.array_equal(here[1], there[1])
+                cells.append(text)
+            print(f"| {name} | {count} | {' | '.join(cells)} | {1000 * thesis:.0f} |", flush=True)
+
+
+HARD: list[tuple[str, Callable[[int], Instance], list[int]]] = [
+    ("even-odd, not divided", even_odd, [1000, 10000]),
+    ("disturbed", disturbed, [1000, 10000]),
+    ("disturbed, to 10^6", lambda count: disturbed(count, 10**6), [100, 300, 1000, 3000, 10000]),
+    ("Avis", avis, [100, 500, 1000]),
+]
+"""No sum is the capacity, so that all items are added."""
+
+
+def bench_hard() -> None:
+    from mmpcodec.solvers.subset_sum import cuda
+
+    print(
+        "\n| class | items | sums | row: cuda ms | kernel ms | cpu ms | with items: cuda ms "
+        "| kernel ms | cpu ms | Python integer ms |\n" + "|---" * 10 + "|"
+    )
+    for name, make, counts in HARD:
+        for count in counts:
+            weights, capacity = make(count)
+            cells = []
+            for items in (False, True):
+                problem = weights, capacity, capacity, 0, items
+                text, there = ms(partial(cuda.dense, *problem))
+                cells += [text, kernel_ms(*problem)]
+                if not cpu_can(count, capacity):
+                    cells.append("")
+                    continue
+                text, here = ms(partial(cpu.dense, *problem))
+                assert here[0] == there[0]
+                assert here[1] is None or np.array_equal(here[1], there[1])
+                cells.append(text)
+            peer = ""
+            if count * capacity < FEW_STEPS:
+                peer, best = ms(partial(big_integer, weights, capacity))
+                assert best == there[0]
+            print(f"| {name} | {count} | {capacity} | {' | '.join(cells)} | {peer} |", flush=True)
+
+
+def bench_crossover() -> None:
+    """What "auto" should know: whole calls on either backend."""
+    print("\n| whole calls, disturbed | cpu ms | cuda ms | predicted cpu ms |")
+    print("|---|---|---|---|")
+    for count, heaviest in ((100, 10**5), (300, 10**5), (1000, 10**4), (1000, 10**5), (300, 10**6)):
+        instance = disturbed(count, heaviest)
+        options: dict[str, Any] = {"method": "dense", "memory": ROOMY, "items": False}
+        cells = []
+        for backend in ("cpu", "cuda"):
+            text, _ = ms(partial(subset_sum, *instance, backend=backend, **options))
+            cells.append(text)
+        predicted = count * instance[1] * DENSE_STEP * 1e-6 / processors()
+        print(f"| {count} to {heaviest} | {' | '.join(cells)} | {predicted:.2f} |", flush=True)
+
+
+def bench_device_meet() -> None:
+    print("\n| Todd, meet | cpu ms | cuda ms |\n|---|---|---|")
+    for count in (24, 32, 40, 44, 48):
+        instance = todd(count)
+        options: dict[str, Any] = {"method": "meet", "memory": ROOMY}
+        here_ms, here = ms(partial(subset_sum, *instance, backend="cpu", **options))
+        there_ms, there = ms(partial(subset_sum, *instance, backend="cuda", **options))
+        assert here.sum == there.sum
+        assert np.array_equal(here.items, there.items)
+        print(f"| {count} | {here_ms} | {there_ms} |", flush=True)
+
+
+def bench_device_all_sums() -> None:
+    from mmpcodec.solvers.subset_sum import cuda
+
+    print("\n| all sums of | up to | cpu ms | cuda ms | bits: cpu ms | cuda ms | kernel ms |")
+    print("|---" * 7 + "|")
+    for count, heaviest in ((1000, 1000), (10000, 1000), (100, 10**6), (1000, 10**6)):
+        weights, _ = disturbed(count, heaviest)
+        total = int(weights.sum())
+        here_ms, here = ms(partial(all_sums, weights, backend="cpu"))
+        there_ms, there = ms(partial(all_sums, weights, backend="cuda"))
+        assert np.array_equal(here, there)
+        bits_here, _ = ms(partial(cpu.sums, weights, total))
+        bits_there, _ = ms(partial(cuda.sums, weights, total))
+        kernel = kernel_ms(weights, -1, total, 0, False)
+        cells = " | ".join((here_ms, there_ms, bits_here, bits_there, kernel))
+        print(f"| {count} items to {heaviest} | {total} | {cells} |", flush=True)
+
+
+def bench_device() -> None:
+    from mmpcodec.backends.cuda.backend import CudaBackend
+
+    print(f"{date.today()}, {CudaBackend().describe()}, {processors()} processors\n")
+    bench_first_calls()
+    bench_thesis()
+    bench_hard()
+    bench_crossover()
+    bench_device_meet()
+    bench_device_all_sums()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--or-tools", action="store_true", help="measure OR-Tools as well")
+    parser.add_argument("--cuda", action="store_true", help="measure a device beside cpu")
+    arguments = parser.parse_args()
+    if arguments.cuda:
+        bench_device()
+        return
+    print(f"{date.today()}, {platform.machine()}, {processors()} processors\n")
+    bench_classes(arguments.or_tools)
+    if arguments.or_tools:
+        bench_or_tools()
+    bench_all_sums()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,78 @@
+"""Hold files of the presets to figures known from before, every byte counted.
+
+    python scripts/check/compression.py FOLDER
+
+FOLDER holds lena_512.pgm, cc0_camera_512.png and pp1205_512.pgm, which the project may not ship.
+Prints a Markdown table and fails when a file is worse than it should be.
+"""
+
+import argparse
+import math
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+from skimage.metrics import peak_signal_noise_ratio
+
+import mmpcodec
+
+
+@dataclass(frozen=True)
+class Target:
+    """Bits per pixel and PSNR that a file must reach; both within ``slack`` of each other."""
+
+    picture: str
+    preset: str
+    lam: float
+    bpp: float
+    psnr: float
+    slope: float  # dB an octave of rate, to compare points of unequal rate
+
+
+TARGETS = (
+    Target("lena_512.pgm", "classic", 32, 0.5185, 35.49, 3.2),
+    Target("cc0_camera_512.png", "classic", 32, 0.7586, 35.90, 4.0),
+    Target("cc0_camera_512.png", "classic", 128, 0.2977, 31.11, 3.5),
+    Target("pp1205_512.pgm", "plain", 144, 0.60, 32.1, 7.5),
+)
+RATE_SLACK = 1.01
+LENA_GAIN_DB = 0.15
+
+
+def measure(picture: np.ndarray, preset: str, lam: float) -> tuple[float, float]:
+    """Bits per pixel of the whole file, and PSNR of what it decodes to."""
+    data = mmpcodec.encode(picture, lam, preset=preset)
+    decoded = mmpcodec.decode(data)
+    psnr = peak_signal_noise_ratio(picture, decoded, data_range=255)
+    return 8 * len(data) / picture.size, float(psnr)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    folder = parser.parse_args().folder
+    failed = False
+    print("| picture | preset | lambda | bpp | PSNR dB | target | dB above target at its rate |")
+    print("|---|---|---|---|---|---|---|")
+    for t in TARGETS:
+        picture = np.asarray(Image.open(folder / t.picture))
+        bpp, psnr = measure(picture, t.preset, t.lam)
+        gain = psnr - t.psnr - t.slope * math.log2(bpp / t.bpp)
+        slack = t.slope * math.log2(RATE_SLACK)
+        failed |= gain < -slack
+        print(
+            f"| {t.picture} | {t.preset} | {t.lam:g} | {bpp:.4f} | {psnr:.2f} "
+            f"| {t.bpp} / {t.psnr} | {gain:+.2f} |"
+        )
+    lena = np.asarray(Image.open(folder / "lena_512.pgm"))
+    (old_bpp, old_psnr), (bpp, psnr) = (measure(lena, p, 32) for p in ("classic", "plain"))
+    gain = psnr - old_psnr - TARGETS[0].slope * math.log2(bpp / old_bpp)
+    print(f"\nlena_512.pgm, lambda 32: plain is {gain:+.2f} dB over classic at equal rate")
+    failed |= gain < LENA_GAIN_DB
+    sys.exit(failed)
+
+
+if __name__ == "__main__":
+    main()

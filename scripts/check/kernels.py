@@ -1,0 +1,97 @@
+"""Compile every CUDA kernel for each architecture, without a device.
+
+    python scripts/check/kernels.py [--compiler nvcc|nvrtc] [--arch sm_80 --arch sm_90]
+
+Takes nvcc where it is on the path, and else the NVRTC library of the package `mmpcodec[nvrtc]`.
+Exits with 1 if a kernel does not compile.
+"""
+
+import argparse
+import ctypes
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib import metadata
+from pathlib import Path
+
+FOLDER = Path(__file__).parents[2] / "kernels"
+ARCHITECTURES = ("sm_80", "sm_90")
+NVRTC_PACKAGE = "nvidia-cuda-nvrtc-cu12"
+
+Compile = Callable[[Path, str], str | None]
+"""Compiles a file for an architecture; gives what the compiler says where that fails."""
+
+
+def nvcc() -> Compile | None:
+    """The compiler on the path, or None."""
+    if shutil.which("nvcc") is None:
+        return None
+
+    def compile_file(path: Path, architecture: str) -> str | None:
+        command = ["nvcc", "-std=c++17", f"-arch={architecture}", f"-I{FOLDER}", "-cubin"]
+        done = subprocess.run(
+            [*command, "-o", "/dev/null", str(path)], capture_output=True, text=True
+        )
+        return (done.stderr or done.stdout) if done.returncode else None
+
+    return compile_file
+
+
+def nvrtc() -> Compile | None:
+    """The run-time compiler that CuPy uses as well, or None."""
+    try:
+        files = metadata.files(NVRTC_PACKAGE) or []
+    except metadata.PackageNotFoundError:
+        return None
+    names = [file for file in files if file.name.startswith("libnvrtc.so")]
+    library = ctypes.CDLL(str(names[0].locate()))
+
+    def checked(code: int) -> None:
+        if code:
+            raise RuntimeError(f"NVRTC error {code}")
+
+    def compile_file(path: Path, architecture: str) -> str | None:
+        program = ctypes.c_void_p()
+        source, name = path.read_bytes(), path.name.encode()
+        checked(library.nvrtcCreateProgram(ctypes.byref(program), source, name, 0, None, None))
+        given = ["-std=c++17", f"-arch={architecture}", f"-I{FOLDER}"]
+        options = (ctypes.c_char_p * len(given))(*(option.encode() for option in given))
+        failed = library.nvrtcCompileProgram(program, len(given), options)
+        size = ctypes.c_size_t()
+        checked(library.nvrtcGetProgramLogSize(program, ctypes.byref(size)))
+        log = ctypes.create_string_buffer(size.value)
+        checked(library.nvrtcGetProgramLog(program, log))
+        checked(library.nvrtcDestroyProgram(ctypes.byref(program)))
+        return log.value.decode() if failed else None
+
+    return compile_file
+
+
+COMPILERS = {"nvcc": nvcc, "nvrtc": nvrtc}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--compiler", choices=COMPILERS)
+    parser.add_argument("--arch", action="append")
+    args = parser.parse_args()
+    names = [args.compiler] if args.compiler else list(COMPILERS)
+    found = ((name, compiler) for name in names if (compiler := COMPILERS[name]()) is not None)
+    name, compile_file = next(found, (None, None))
+    if compile_file is None:
+        sys.exit(f"no compiler: {' and '.join(names)} are not there")
+    failures = 0
+    for path in sorted((FOLDER / "cuda").rglob("*.cu")):
+        for architecture in args.arch or ARCHITECTURES:
+            problem = compile_file(path, architecture)
+            failures += problem is not None
+            result = "ok" if problem is None else "FAILED"
+            print(f"{path.relative_to(FOLDER)} {architecture} {name}: {result}")
+            if problem is not None:
+                print(problem)
+    sys.exit(failures > 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,48 @@
+"""Fuzz the decoder, guided by coverage.
+
+    python scripts/fuzz/decoder.py [atheris options] [folders]
+
+A crash, a hang, a leak or any exception but FormatError is a finding. Keep its input as
+tests/fuzz/findings/<cause>.mmp.
+"""
+
+import contextlib
+import sys
+from pathlib import Path
+
+import atheris
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
+
+with atheris.instrument_imports(include=["mmpcodec", "mutate"]):
+    import numpy as np
+    from support.mutate import repaired
+
+    import mmpcodec
+    from mmpcodec import pictures
+
+    # Much is imported when it is first used, and has to be before this block ends.
+    for preset in ("text", "mixed", "exact"):
+        coded = mmpcodec.encode(np.zeros((4, 4), np.uint8), preset=preset, backend="cpu")
+        pictures.to_bytes(mmpcodec.decode(coded), "png")
+
+LIMITS = mmpcodec.DecodeLimits(max_pixels=1 << 16, max_dimension=1 << 12)
+
+
+def picture_of(found: mmpcodec.Inspection) -> pictures.Picture:
+    """What `mmp decode` writes."""
+    assert found.samples is not None
+    return pictures.Picture(found.samples, found.header.depth, found.header.metadata)
+
+
+def decode(data: bytes) -> None:
+    for candidate in (data, repaired(data)):
+        with contextlib.suppress(mmpcodec.FormatError):
+            found = mmpcodec.inspect(candidate, decode=True, limits=LIMITS, allow_partial=True)
+            pictures.to_bytes(picture_of(found), "png")
+        with contextlib.suppress(mmpcodec.FormatError):
+            mmpcodec.decode(candidate, region=(0, 0, 1, 1), limits=LIMITS)
+
+
+atheris.Setup(sys.argv, decode)
+atheris.Fuzz()

@@ -1,0 +1,84 @@
+"""Write the conformance vectors as inputs of tests/fuzz/native/fuzz_decoder.cpp.
+
+python scripts/fuzz/seeds.py FOLDER
+"""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import mmpcodec
+from mmpcodec.format import container, layers
+from mmpcodec.format.layers import Layer, depth_of
+from mmpcodec.format.layouts import Layout
+from mmpcodec.tools import TREE_TOOLS, Tools
+
+VECTORS = Path(__file__).parents[2] / "tests" / "conformance" / "v1"
+MOST_SIDE = 80
+LARGEST_DICTIONARY = 2000
+
+
+def field(value: int, low: int, high: int) -> bytes:
+    """A number as the fuzzer's entry reads it."""
+    return (value - low).to_bytes(2 if high - low > 255 else 1, "big")
+
+
+def tree_fields(tools: Tools) -> bytes:
+    highs = {"copy_radius": 8, "displaced_blocks": 4, "redundancy_radius": 65535}
+    values = {name: int(getattr(tools, name) or 0) for name in TREE_TOOLS}
+    values["dictionary_limit"] = min(values["dictionary_limit"], LARGEST_DICTIONARY)
+    return b"".join(
+        field(value, 256, LARGEST_DICTIONARY)
+        if name == "dictionary_limit"
+        else field(value, 0, highs.get(name, 1))
+        for name, value in values.items()
+    )
+
+
+def seed(layer: Layer, height: int, width: int, depth: int, planes: int) -> bytes:
+    """A layer as one input."""
+    tools = layer.tools
+    kind = 3 if tools.exact else 0 if not tools.prediction else 1 if depth == 8 else 2
+    head = bytes([kind, height - 1, width - 1])
+    if tools.exact:
+        return head + field(planes, 1, 4) + field(depth, 1, 16) + layer.payload
+    if not tools.prediction:
+        return head + tree_fields(tools) + layer.payload
+    if depth > 8:
+        head += field(depth, 9, 16)
+    head += field(tools.fragment_size.bit_length() - 1, 4, 6) + bytes([tools.least_squares])
+    head += field(tools.templates, 0, 4) + field(tools.step, 1, 65535)
+    if depth == 8:
+        head += bytes([tools.dictionary])
+        head += tree_fields(tools) if tools.dictionary else b""
+    return head + layer.payload
+
+
+def seeds(data: bytes) -> Iterator[bytes]:
+    """All layers of a file that the entry can have."""
+    header = container.read_header(memoryview(data))
+    for tile, start, end in zip(
+        header.tiles, header.tile_offsets, header.tile_offsets[1:], strict=False
+    ):
+        if max(tile.height, tile.width) > MOST_SIDE:
+            continue
+        stream = layers.read(memoryview(data)[start:end], start, header.form, header.depth)
+        for layer in stream.layers:
+            depth = depth_of(layer.tools, stream.layout, header.depth)
+            planes = header.planes if stream.layout is Layout.TOGETHER else 1
+            yield seed(layer, tile.height, tile.width, depth, planes)
+
+
+def main() -> None:
+    folder = Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    for vector in sorted(VECTORS.iterdir()):
+        if not (vector / "error.json").exists():
+            data = (vector / "stream.mmp").read_bytes()
+            for number, each in enumerate(seeds(data)):
+                (folder / f"{vector.name}-{number}").write_bytes(each)
+    print(f"{len(list(folder.iterdir()))} inputs, of mmpcodec {mmpcodec.__version__}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,147 @@
+"""Blocks of samples of 9 to 16 bits: the compiled code writes the reference's bytes."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.same import assert_same
+from support.strategies import CONTENT, deep_pictures, deepened, natural, predicted_params, woven
+
+from mmpcodec import EncodeParams, FormatError
+from mmpcodec.backends.cpu import CpuBackend
+from mmpcodec.backends.reference import ReferenceBackend
+from mmpcodec.reference.blocks.partition import LEAST_SQUARES, TEMPLATES
+
+REFERENCE, CPU = ReferenceBackend(), CpuBackend()
+
+
+def check_decoding(coded, shape, params, depth, backends=(REFERENCE, CPU)):
+    for backend in backends:
+        found = backend.decode(coded.payload, shape, params.coded_tools, depth=depth)
+        assert_same(coded, found)
+
+
+def check(picture, params, depth, threads=(1, 3)):
+    expected = REFERENCE.encode(picture, params, depth=depth)
+    assert expected.samples.dtype == picture.dtype
+    assert int(expected.samples.max()) < 1 << depth
+    for count in threads:
+        assert_same(expected, CPU.encode(picture, params, depth=depth, threads=count))
+    check_decoding(expected, picture.shape, params, depth)
+
+
+@given(deep_pictures(max_side=28), predicted_params((1, 2, 4)), st.sampled_from([1, 2, 5]))
+def test_any_picture_and_parameters(drawn, params, threads):
+    picture, depth = drawn
+    check(picture, params, depth, [threads])
+
+
+@pytest.mark.parametrize("lam", [1e-5, 0.02, 1, 32, 2.0**20])
+@pytest.mark.parametrize("depth", [8, 9, 10, 12, 16])
+def test_grid(depth, lam):
+    rng = np.random.default_rng(depth)
+    params = EncodeParams.from_options(lam, preset="photo", effort=3)
+    for height, width in ((1, 1), (5, 38), (33, 7)):
+        for content in ("natural", "text"):
+            picture = deepened(rng, CONTENT[content](rng, height, width), depth)
+            check(picture, params, depth)
+
+
+@pytest.mark.parametrize("depth", [10, 16])
+@pytest.mark.parametrize(
+    ("content", "lam", "mode"), [(woven, 20, TEMPLATES), (natural, 0.3, LEAST_SQUARES)]
+)
+def test_least_squares_and_templates(content, lam, mode, depth):
+    rng = np.random.default_rng(depth)
+    picture = deepened(rng, content(rng, 44, 47), depth)
+    params = EncodeParams.from_options(lam, preset="photo", fragment_size=32, effort=2)
+    check(picture, params, depth, [2])
+    modes = CPU.encode(picture, params, depth=depth).trace.units[..., 2]
+    assert (modes == mode).sum() > 3
+
+
+def extremes(most, height, width):
+    """Pictures of nothing but the least and the largest sample."""
+    rng = np.random.default_rng(0)
+    i, j = np.indices((height, width))
+    shapes = {
+        "checks": (i + j) % 2,
+        "wide checks": (i // 4 + j // 4) % 2,
+        "rows": i % 2,
+        "columns": j // 3 % 2,
+        "halves": j > width // 2,
+        "corner": (i >= 32) & (j >= 32),
+        "noise": rng.integers(0, 2, (height, width)),
+        "black": np.zeros((height, width)),
+        "white": np.ones((height, width)),
+    }
+    return {name: (most * shape).astype(np.uint16) for name, shape in shapes.items()}
+
+
+EXTREMES = tuple(extremes(1, 2, 2))
+
+
+@pytest.mark.parametrize("content", EXTREMES)
+@pytest.mark.parametrize("depth", [9, 15, 16])
+def test_extreme_samples_in_small_pictures(content, depth):
+    picture = extremes((1 << depth) - 1, 21, 18)[content]
+    for lam in (1e-5, 3, 2.0**20):
+        check(picture, EncodeParams.from_options(lam, preset="photo", effort=3), depth, [2])
+
+
+@pytest.mark.parametrize("content", EXTREMES)
+@pytest.mark.parametrize("lam", [1e-5, 0.5, 700, 2.0**20])
+def test_extreme_samples_in_the_largest_blocks(content, lam):
+    """The largest sums that there can be; beyond 32 bits they would be others than NumPy's."""
+    picture = extremes(65535, 68, 130)[content]
+    params = EncodeParams.from_options(lam, preset="photo", effort=2)
+    coded = CPU.encode(picture, params, depth=16)
+    check_decoding(coded, picture.shape, params, 16)
+    if lam == 1e-5:
+        error = np.abs(coded.samples.astype(int) - picture).max()
+        assert error < 300, "about one level of 8 bits"
+
+
+def outcome(backend, payload, shape, params, depth):
+    """The decoded samples, or the type and the text of the error."""
+    try:
+        decoded = backend.decode(payload, shape, params.coded_tools, depth=depth)
+    except FormatError as error:
+        return type(error).__name__, str(error)
+    assert decoded.samples.shape == shape
+    assert int(decoded.samples.max()) < 1 << depth
+    return decoded.samples.tobytes()
+
+
+@given(
+    st.binary(max_size=120)
+    | st.binary(min_size=20, max_size=60).map(lambda tail: b"\xff" * 9 + tail),
+    st.integers(1, 70),
+    st.integers(1, 70),
+    st.integers(9, 16),
+    predicted_params(),
+)
+def test_random_payloads_decode_alike(payload, height, width, depth, params):
+    expected = outcome(REFERENCE, payload, (height, width), params, depth)
+    assert outcome(CPU, payload, (height, width), params, depth) == expected
+    if not isinstance(expected, bytes):
+        kind, text = expected
+        assert kind in ("TruncatedStream", "CorruptStream")
+        assert text.split(":")[0] in ("Range coder", "Modes", "Levels")
+
+
+@pytest.mark.parametrize("depth", [12, 16])
+def test_damaged_payloads_decode_alike(depth):
+    rng = np.random.default_rng(3)
+    picture = deepened(rng, CONTENT["natural"](rng, 33, 50), depth)
+    params = EncodeParams.from_options(3, preset="photo", effort=2)
+    payload = CPU.encode(picture, params, depth=depth).payload
+    damaged = [payload[:length] for length in range(0, len(payload), 9)] + [payload + b"\x01"]
+    for place in range(0, len(payload), 5):
+        changed = bytearray(payload)
+        changed[place] ^= int(rng.integers(1, 256))
+        damaged.append(bytes(changed))
+    results = [outcome(REFERENCE, data, picture.shape, params, depth) for data in damaged]
+    assert results == [outcome(CPU, data, picture.shape, params, depth) for data in damaged]
+    kinds = {result[0] for result in results if not isinstance(result, bytes)}
+    assert kinds == {"TruncatedStream", "CorruptStream"}

@@ -1,0 +1,189 @@
+"""Pictures in blocks: the compiled code writes the reference's bytes and reads them back."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.same import assert_same
+from support.strategies import CONTENT, block_params, pictures, woven
+
+from mmpcodec import EncodeParams, FormatError
+from mmpcodec.backends.cpu import CpuBackend
+from mmpcodec.backends.reference import ReferenceBackend
+from mmpcodec.reference.blocks.coder import BlockPicture, code_block, code_flag
+from mmpcodec.reference.blocks.partition import TEMPLATES, TREE, Block, is_outside
+from mmpcodec.reference.blocks.search.survey import possible_flags
+from mmpcodec.reference.entropy.symbols import SymbolWriter
+from mmpcodec.reference.entropy.syntax import BLOCK_SYNTAX
+from mmpcodec.reference.trees.scales import LEAF
+from mmpcodec.tools import PRESETS
+
+REFERENCE, CPU = ReferenceBackend(), CpuBackend()
+
+
+def check(picture, params, threads=(1, 3)):
+    expected = REFERENCE.encode(picture, params)
+    for count in threads:
+        found = CPU.encode(picture, params, threads=count)
+        assert_same(expected, found, f"encode, {count} threads")
+    for backend in (REFERENCE, CPU):
+        decoded = backend.decode(expected.payload, picture.shape, params.coded_tools)
+        assert_same(expected, decoded, f"decode, {backend.name}")
+
+
+@given(pictures(max_side=28), block_params((1, 2, 4)), st.sampled_from([1, 2, 5]))
+def test_any_picture_and_parameters(picture, params, threads):
+    check(picture, params, [threads])
+
+
+@given(pictures(max_side=13), block_params((5, 7, 9)))
+def test_any_small_picture_with_much_effort(picture, params):
+    check(picture, params, [2])
+
+
+@pytest.mark.parametrize("lam", [1e-5, 1, 32, 512, 2.0**20])
+@pytest.mark.parametrize("fragment_size", [16, 32, 64])
+def test_grid(fragment_size, lam):
+    rng = np.random.default_rng(int(lam))
+    params = EncodeParams.from_options(lam, preset="photo", fragment_size=fragment_size, effort=4)
+    for height, width in ((1, 1), (5, 38), (33, 7)):
+        for content in ("natural", "text"):
+            check(CONTENT[content](rng, height, width), params)
+
+
+@pytest.mark.parametrize(
+    ("fragment_size", "templates", "height", "width"),
+    [(16, 4, 41, 38), (32, 3, 35, 53), (32, 1, 52, 33), (64, 4, 39, 45), (64, 2, 66, 21)],
+)
+def test_templates(fragment_size, templates, height, width):
+    picture = woven(np.random.default_rng(height), height, width)
+    options = {"fragment_size": fragment_size, "templates": templates, "effort": 3}
+    params = EncodeParams.from_options(60, preset="photo", **options)
+    check(picture, params)
+    units = CPU.encode(picture, params).trace.units
+    assert (units[..., 2] == TEMPLATES).sum() > 10
+
+
+@pytest.mark.parametrize("effort", [1, 4])
+@pytest.mark.parametrize("fragment_size", [16, 32, 64])
+def test_trees_among_predicted_blocks(fragment_size, effort):
+    rng = np.random.default_rng(effort)
+    picture = np.hstack([CONTENT["text"](rng, 33, 26), CONTENT["natural"](rng, 33, 13)])
+    options = {"fragment_size": fragment_size, "effort": effort}
+    params = EncodeParams.from_options(60, preset="mixed", **options)
+    check(picture, params)
+    kinds = CPU.encode(picture, params).trace.units[..., 3]
+    assert min((kinds == TREE).sum(), (kinds != TREE).sum()) > 5
+
+
+def test_trees_teach_every_fragment_that_comes_later():
+    """More fragments than one in both directions, a full dictionary and every tool."""
+    rng = np.random.default_rng(3)
+    picture = CONTENT["text"](rng, 86, 75)
+    picture[20:50, 30:] = CONTENT["natural"](rng, 30, 45)
+    options = {"dictionary_limit": 300, "fragment_size": 32, "effort": 1, "templates": 0}
+    params = EncodeParams.from_options(40, preset="mixed", **options)
+    check(picture, params)
+    sizes = CPU.encode(picture, params).trace.dictionary_sizes
+    assert max(sizes) == 300
+
+
+def random_blocks(rng, shape, tools):
+    """A payload of blocks that no search chose, most by templates, and what it decodes to."""
+    picture, writer = BlockPicture(shape, tools), SymbolWriter(BLOCK_SYNTAX)
+
+    def visit(place):
+        if is_outside(place, picture.samples.shape):
+            return
+        wanted = LEAF if rng.random() < 0.1 else possible_flags(place)[-1]
+        flag = code_flag(writer, picture, place, wanted)
+        if flag != LEAF:
+            for half in place.halves(flag):
+                visit(half)
+            return
+        there = TEMPLATES not in picture.absent_modes(place) and rng.random() < 0.9
+        levels = np.zeros((min(place.height, 32), min(place.width, 32)), np.int64)
+        levels[tuple(rng.integers(0, 3, 2))] = rng.integers(1, 4) * rng.choice([-1, 1])
+        block = Block(TEMPLATES if there else 0, levels if rng.random() < 0.6 else None)
+        code_block(writer, picture, place, block)
+        picture.rebuild(place, block)
+
+    for fragment in picture.fragments(None):
+        visit(fragment)
+    return writer.finish(), picture.shown()
+
+
+@pytest.mark.parametrize("templates", [1, 2, 4])
+@pytest.mark.parametrize(
+    ("fragment_size", "height", "width", "step"), [(16, 62, 157, 140), (64, 71, 150, 2500)]
+)
+def test_places_all_over_the_window_and_equal_ones(fragment_size, height, width, step, templates):
+    """With the smaller step some errors are just what may stay."""
+    tools = replace(PRESETS["photo"], fragment_size=fragment_size, templates=templates, step=step)
+    rng = np.random.default_rng(templates)
+    payload, samples = random_blocks(rng, (height, width), tools)
+    assert np.array_equal(CPU.decode(payload, (height, width), tools).samples, samples)
+
+
+@pytest.mark.parametrize(("height", "width"), [(68, 24), (20, 100)])
+def test_several_fragments(height, width):
+    picture = CONTENT["natural"](np.random.default_rng(1), height, width)
+    check(picture, EncodeParams.from_options(32, preset="photo", effort=1))
+
+
+@pytest.mark.parametrize("content", CONTENT)
+@pytest.mark.parametrize("lam", [0.5, 60])
+@pytest.mark.parametrize(("preset", "height", "width"), [("photo", 150, 131), ("mixed", 70, 83)])
+def test_larger_pictures_decode_alike(content, lam, preset, height, width):
+    picture = CONTENT[content](np.random.default_rng(2), height, width)
+    params = EncodeParams.from_options(lam, preset=preset, effort=2)
+    coded = CPU.encode(picture, params)
+    decoded = REFERENCE.decode(coded.payload, picture.shape, params.coded_tools)
+    assert_same(coded, decoded, content)
+
+
+def outcome(backend, payload, shape, params):
+    """The decoded samples, or the type and the text of the error."""
+    try:
+        return backend.decode(payload, shape, params.coded_tools).samples.tobytes()
+    except FormatError as error:
+        return type(error).__name__, str(error)
+
+
+@given(
+    st.binary(max_size=120)
+    | st.binary(min_size=20, max_size=60).map(lambda tail: b"\xff" * 9 + tail),
+    st.integers(1, 70),
+    st.integers(1, 70),
+    block_params(),
+)
+def test_random_payloads_decode_alike(payload, height, width, params):
+    expected = outcome(REFERENCE, payload, (height, width), params)
+    assert outcome(CPU, payload, (height, width), params) == expected
+    if not isinstance(expected, bytes):
+        kind, text = expected
+        assert kind in ("TruncatedStream", "CorruptStream")
+        assert text.split(":")[0] in ("Range coder", "Modes", "Levels")
+
+
+@pytest.mark.parametrize(
+    ("preset", "content", "height", "width"),
+    [("photo", "natural", 33, 50), ("mixed", "text", 20, 23)],
+)
+def test_damaged_payloads_decode_alike(preset, content, height, width):
+    rng = np.random.default_rng(3)
+    picture = CONTENT[content](rng, height, width)
+    params = EncodeParams.from_options(30, preset=preset, effort=3)
+    payload = CPU.encode(picture, params).payload
+    damaged = [payload[:length] for length in range(0, len(payload), 5)]
+    damaged += [payload + b"\x01"]
+    for place in range(0, len(payload), 2):
+        changed = bytearray(payload)
+        changed[place] ^= int(rng.integers(1, 256))
+        damaged.append(bytes(changed))
+    results = [outcome(REFERENCE, data, picture.shape, params) for data in damaged]
+    assert results == [outcome(CPU, data, picture.shape, params) for data in damaged]
+    kinds = {result[0] for result in results if not isinstance(result, bytes)}
+    assert kinds == {"TruncatedStream", "CorruptStream"}

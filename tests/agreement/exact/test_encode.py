@@ -1,0 +1,80 @@
+"""Exact samples: the compiled code writes the reference's bytes and reads them back, or refuses."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.strategies import CONTENT
+
+from mmpcodec import FormatError, _cpu
+from mmpcodec.reference.exact import coder
+
+DEPTHS = (1, 2, 4, 7, 8, 9, 12, 15, 16)
+
+
+def silent(done: int, total: int) -> None:
+    pass
+
+
+def check(samples, depth):
+    payload, bits = coder.encode_planes(samples, depth, silent)
+    found, rates = _cpu.encode_exact(samples, depth, None)
+    assert found == payload
+    assert [rate / 4096 for rate in rates] == list(bits.values())
+    decoded, rates = _cpu.decode_exact(payload, samples.shape, depth, None)
+    np.testing.assert_array_equal(decoded, samples)
+    assert [rate / 4096 for rate in rates] == list(bits.values())
+    decoded, found_bits = coder.decode_planes(payload, samples.shape, depth, silent)
+    np.testing.assert_array_equal(decoded, samples)
+    assert found_bits == bits
+
+
+@st.composite
+def planes(draw):
+    """Samples of one to four planes that resemble each other, and their depth."""
+    depth = draw(st.sampled_from(DEPTHS))
+    height, width = draw(st.integers(1, 12)), draw(st.integers(1, 12))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    most = (1 << depth) - 1
+    content = draw(st.sampled_from([*CONTENT.values()]))
+    first = content(rng, height, width).astype(np.int64) * most // 255
+    spread = draw(st.sampled_from([0, 1, most // 16 + 1, most]))
+    count = draw(st.integers(1, 4))
+    noise = rng.integers(-spread, spread + 1, (count, height, width))
+    return np.clip(first + noise, 0, most).astype(np.uint16), depth
+
+
+@given(planes())
+def test_any_planes(drawn):
+    check(*drawn)
+
+
+@pytest.mark.parametrize("depth", [1, 8, 10, 16])
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
+def test_extremes(depth, count):
+    most = (1 << depth) - 1
+    rows, columns = np.indices((9, 11))
+    chequered = ((rows + columns) % 2 * most).astype(np.uint16)
+    striped = (columns // 3 % 2 * most).astype(np.uint16)
+    check(np.stack([chequered, striped, most - chequered, striped])[:count], depth)
+
+
+@pytest.mark.parametrize("simulated", ["natural", "text"])
+def test_longer_rows(simulated):
+    samples = CONTENT[simulated](np.random.default_rng(7), 24, 45).astype(np.uint16)
+    check(samples[None], 8)
+    check(np.stack([samples, samples + samples.T[0, 0], 511 - samples]) % 512, 9)
+
+
+@given(st.binary(max_size=60), st.integers(1, 4), st.integers(1, 9), st.sampled_from(DEPTHS))
+def test_random_payloads_decode_alike(payload, count, side, depth):
+    shape, results = (count, side, 10 - side), []
+    for decode in (
+        lambda: coder.decode_planes(payload, shape, depth, silent)[0],
+        lambda: _cpu.decode_exact(payload, shape, depth, None)[0],
+    ):
+        try:
+            results.append(decode().tobytes())
+        except FormatError as error:
+            results.append(str(error))
+    assert results[0] == results[1]

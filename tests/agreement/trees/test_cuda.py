@@ -1,0 +1,219 @@
+"""The cuda backend writes the bytes of the cpu backend."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.same import assert_same
+from support.strategies import CONTENT
+
+import mmpcodec
+from mmpcodec import EncodeParams, LimitExceeded, pictures
+from mmpcodec.backends.cpu import CpuBackend
+from mmpcodec.backends.cuda import trees
+from mmpcodec.backends.cuda.backend import CudaBackend
+from mmpcodec.backends.cuda.trees_state import trees_dtype
+from mmpcodec.reference.entropy.rates import MAX_TOTAL
+
+pytestmark = pytest.mark.gpu
+
+FULL = {"dictionary_limit": 300, "replacement": True}
+IMAGES = sorted((Path(__file__).parents[3] / "images").glob("*.pgm"))
+
+
+def check(picture, params):
+    expected = CpuBackend().encode(picture, params)
+    assert_same(expected, CudaBackend().encode(picture, params), f"cuda, {params}")
+
+
+@pytest.mark.parametrize("lam", [0, 1, 16, 32, 128, 512])
+@pytest.mark.parametrize("partition", ["flexible", "dyadic"])
+@pytest.mark.parametrize("rate_model", ["adaptive", "log2"])
+@pytest.mark.parametrize("preset", ["plain", "classic", "text"])
+def test_pictures(preset, rate_model, partition, lam):
+    params = EncodeParams.from_options(
+        lam, preset=preset, rate_model=rate_model, partition=partition
+    )
+    for path in IMAGES:
+        check(pictures.read(path).samples[:256, :256].copy(), params)
+
+
+@pytest.mark.parametrize("content", CONTENT)
+@pytest.mark.parametrize("shape", [(1, 1), (1, 40), (17, 33), (100, 75)])
+@pytest.mark.parametrize("limit", [256, 300, 65536])
+def test_sizes_and_limits(content, shape, limit):
+    picture = CONTENT[content](np.random.default_rng(3), *shape)
+    for lam in (0, 20):
+        check(picture, EncodeParams.from_options(lam, dictionary_limit=limit, preset="plain"))
+
+
+@pytest.mark.parametrize("displaced_blocks", range(5))
+@pytest.mark.parametrize("redundancy_radius", [0, 1, 400])
+@pytest.mark.parametrize("limit", [256, 300, 1000])
+@pytest.mark.parametrize("preset", ["plain", "classic"])
+def test_replacement(preset, limit, redundancy_radius, displaced_blocks):
+    """The hand goes round dictionaries of few elements, whose places are taken again and again."""
+    options = {"displaced_blocks": displaced_blocks, "redundancy_radius": redundancy_radius}
+    params = EncodeParams.from_options(
+        2, preset=preset, dictionary_limit=limit, replacement=True, **options
+    )
+    for content in ("natural", "text"):
+        check(CONTENT[content](np.random.default_rng(limit), 47, 63), params)
+
+
+@pytest.mark.parametrize("content", CONTENT)
+@pytest.mark.parametrize("options", [{"displaced_blocks": 2}, {"redundancy_radius": 200}])
+def test_single_tools(options, content):
+    picture = CONTENT[content](np.random.default_rng(3), 50, 34)
+    for lam in (0, 20):
+        check(picture, EncodeParams.from_options(lam, preset="plain", **options))
+
+
+def test_many_insertions_go_through_the_room_of_few(monkeypatch):
+    """More elements are replaced than there is room to tell the host of at once."""
+    monkeypatch.setattr(trees, "CHUNK", 2)
+    options = {"dictionary_limit": 300, "displaced_blocks": 4, "redundancy_radius": 0}
+    params = EncodeParams.from_options(1, preset="text", **options)
+    picture = CONTENT["noise"](np.random.default_rng(1), 64, 64)
+    layout = trees_dtype(trees.CHUNK, params.tools)
+    assert layout["first_class"].shape[1] < 3000 < 16 * 240
+    check(picture, params)
+
+
+def test_elements_give_way_once_their_counts_are_halved():
+    lively = CONTENT["natural"](np.random.default_rng(5), 16, 16 * 200)
+    plain = np.full((16, 16 * (MAX_TOTAL + 100)), 200, np.uint8)
+    picture = np.hstack([lively, plain, lively[:, ::-1]])
+    check(picture, EncodeParams.from_options(300, preset="classic", **FULL))
+    check(picture[:, : 16 * 1000].copy(), EncodeParams.from_options(300, preset="plain", **FULL))
+
+
+def test_counts_are_halved():
+    picture = CONTENT["noise"](np.random.default_rng(5), 512, 512)
+    check(picture, EncodeParams.from_options(0, preset="classic", dictionary_limit=256))
+
+
+@pytest.mark.parametrize("lam", [1e-5, 1, 48, 512, 2.0**20])
+@pytest.mark.parametrize("fragment_size", [16, 32, 64])
+@pytest.mark.parametrize("effort", [1, 6, 9])
+def test_blocks(effort, fragment_size, lam):
+    params = EncodeParams.from_options(
+        lam, preset="photo", effort=effort, fragment_size=fragment_size
+    )
+    for path in IMAGES:
+        check(pictures.read(path).samples[100:195, 60:193].copy(), params)
+
+
+@pytest.mark.parametrize("content", CONTENT)
+@pytest.mark.parametrize("shape", [(1, 1), (1, 140), (67, 33), (130, 75)])
+@pytest.mark.parametrize("least_squares", [False, True])
+def test_sizes_of_blocks(content, shape, least_squares):
+    picture = CONTENT[content](np.random.default_rng(4), *shape)
+    for lam, step in ((3, 1), (60, 0), (60, 20000)):
+        options = {"least_squares": least_squares, "step": step, "effort": 3}
+        check(picture, EncodeParams.from_options(lam, preset="photo", **options))
+
+
+@pytest.mark.parametrize("workers", [1, 2, 4, 8, 16])
+def test_any_number_of_workers(workers, monkeypatch):
+    monkeypatch.setattr("mmpcodec.backends.cuda.blocks.MOST_WORKERS", workers)
+    picture = pictures.read(IMAGES[0]).samples[:150, :170].copy()
+    check(picture, EncodeParams.from_options(30, preset="photo"))
+
+
+@pytest.mark.parametrize("preset", ["plain", "text", "photo"])
+def test_batch_is_one_by_one(preset):
+    planes = [
+        pictures.read(path).samples[: 100 + i, : 200 - i].copy() for i, path in enumerate(IMAGES)
+    ]
+    params = EncodeParams.from_options(24, preset=preset)
+    for plane, coded in zip(planes, CudaBackend().encode_batch(planes, params), strict=True):
+        assert_same(CpuBackend().encode(plane, params), coded, "batch")
+
+
+def test_many_pictures_run_in_groups():
+    whole = next(
+        picture
+        for picture in (pictures.read(path).samples for path in IMAGES)
+        if picture.shape[0] > 330
+    )
+    planes = [whole[i : i + 30, :40].copy() for i in range(300)]
+    expected = [CpuBackend().encode(plane, EncodeParams(30)).payload for plane in planes]
+    calls = []
+    coded = CudaBackend().encode_batch(
+        planes, EncodeParams(30), progress=lambda done, total: calls.append((done, total))
+    )
+    assert [each.payload for each in coded] == expected
+    assert calls == sorted(calls)
+    assert calls[-1] == (300 * 6, 300 * 6)
+
+
+def test_arrays_on_the_device_and_any_stream():
+    import cupy
+
+    plane = pictures.read(IMAGES[0]).samples[:64, :80].copy()
+    expected = mmpcodec.encode(plane, 20, backend="cpu")
+    assert mmpcodec.encode(cupy.asarray(plane), 20) == expected
+    whole = cupy.asarray(pictures.read(IMAGES[0]).samples)
+    with cupy.cuda.Stream(non_blocking=True):
+        assert mmpcodec.encode_batch([whole[:64, :80], plane], 20, backend="cuda") == [expected] * 2
+    with pytest.raises(mmpcodec.ParameterError, match="lies on a CUDA device"):
+        mmpcodec.encode(whole, 20, backend="cpu")
+
+
+def test_device_bytes_count_what_is_allocated():
+    import cupy
+
+    plane = np.zeros((48, 64), np.uint8)
+    for preset in ("plain", "text"):
+        params = EncodeParams.from_options(9, preset=preset)
+        CudaBackend().encode(plane, params)  # allocates the table of rates, which stays
+        # A pool of its own: what other tests left in the default pool counts against its limit.
+        pool = cupy.cuda.MemoryPool()
+        # CuPy rounds each array up to 512 bytes.
+        pool.set_limit(size=trees.device_bytes(plane.shape, params) + 8 * 512)
+        with cupy.cuda.using_allocator(pool.malloc):
+            assert CudaBackend().encode(plane, params).payload
+
+
+@pytest.mark.parametrize("preset", ["plain", "photo"])
+def test_too_little_memory_is_refused_with_numbers(preset):
+    import cupy
+
+    pool = cupy.get_default_memory_pool()
+    pool.free_all_blocks()
+    pool.set_limit(size=pool.used_bytes() + (1 << 20))
+    try:
+        with pytest.raises(
+            LimitExceeded, match=r"a picture of 64x48 needs \d+ bytes, \d+ are free"
+        ):
+            mmpcodec.encode(np.zeros((48, 64), np.uint8), backend="cuda", preset=preset)
+    finally:
+        pool.set_limit(size=0)
+    assert mmpcodec.encode(np.zeros((48, 64), np.uint8), backend="cuda")
+
+
+@pytest.mark.parametrize("preset", ["plain", "photo"])
+def test_cancelling_leaves_the_device_usable(preset):
+    plane = pictures.read(IMAGES[0]).samples[:256, :256].copy()
+    params = EncodeParams.from_options(60, preset=preset, effort=2)
+    with pytest.raises(mmpcodec.Cancelled):
+        CudaBackend().encode(plane, params, progress=lambda done, total: False)
+    check(plane, params)
+
+
+def test_a_thousand_encodes_leak_nothing():
+    import cupy
+
+    planes = [pictures.read(path).samples[:32, :48].copy() for path in IMAGES]
+    used = []
+    for i in range(1000):
+        CudaBackend().encode(planes[i % len(planes)], EncodeParams(16 + i % 3))
+        if i % 100 == 99:
+            used.append(
+                (cupy.get_default_memory_pool().total_bytes(), cupy.cuda.Device().mem_info[0])
+            )
+    assert used[-1][0] == used[0][0]
+    if "PYTEST_XDIST_WORKER" not in os.environ:  # workers take memory of the same device
+        assert used[-1][1] == used[0][1]

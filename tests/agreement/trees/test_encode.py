@@ -1,0 +1,137 @@
+"""Every backend writes the reference's bytes and reads them back."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.same import assert_same
+from support.strategies import CONTENT, LAMBDAS, encode_params, pictures
+
+from mmpcodec import PRESETS, EncodeParams
+from mmpcodec.backends.cpu import CpuBackend
+from mmpcodec.backends.reference import ReferenceBackend
+from mmpcodec.reference.entropy.rates import MAX_TOTAL
+
+REFERENCE = ReferenceBackend()
+CANDIDATES = [(level, threads) for level in CpuBackend.levels() for threads in (1, 2, 5)]
+
+
+TREE_PRESETS = [name for name, t in PRESETS.items() if not (t.prediction or t.exact)]
+
+
+def check(picture, params):
+    expected = REFERENCE.encode(picture, params)
+    for level, threads in CANDIDATES:
+        found = CpuBackend(level).encode(picture, params, threads=threads)
+        assert_same(expected, found, f"encode, {level}, {threads} threads")
+    for backend, threads in ((REFERENCE, None), (CpuBackend(), 1), (CpuBackend(), 3)):
+        decoded = backend.decode(
+            expected.payload, picture.shape, params.coded_tools, threads=threads
+        )
+        assert_same(expected, decoded, f"decode, {backend.name}, {threads} threads")
+
+
+@pytest.mark.parametrize("lam", LAMBDAS)
+@pytest.mark.parametrize("rate_model", ["adaptive", "log2"])
+@pytest.mark.parametrize("partition", ["flexible", "dyadic"])
+@pytest.mark.parametrize("preset", TREE_PRESETS)
+def test_grid(preset, partition, rate_model, lam):
+    params = EncodeParams.from_options(
+        lam, preset=preset, partition=partition, rate_model=rate_model
+    )
+    rng = np.random.default_rng(int(lam))
+    for (height, width), content in zip(
+        [(1, 1), (1, 40), (17, 33), (17, 33)], CONTENT.values(), strict=True
+    ):
+        check(content(rng, height, width), params)
+
+
+@pytest.mark.parametrize("content", CONTENT)
+@pytest.mark.parametrize(("height", "width"), [(64, 64), (100, 75)])
+def test_larger_pictures(content, height, width):
+    picture = CONTENT[content](np.random.default_rng(1), height, width)
+    check(picture, EncodeParams.from_options(32, preset="plain"))
+
+
+@pytest.mark.parametrize("limit", [256, 300, 65536])
+def test_dictionary_limits(limit):
+    picture = CONTENT["natural"](np.random.default_rng(2), 48, 48)
+    check(picture, EncodeParams.from_options(8, dictionary_limit=limit, preset="plain"))
+
+
+@pytest.mark.parametrize("displaced_blocks", range(5))
+@pytest.mark.parametrize("redundancy_radius", [0, 1, 400])
+@pytest.mark.parametrize("limit", [256, 300, 1000])
+def test_replacement(limit, redundancy_radius, displaced_blocks):
+    """The hand goes round dictionaries of few elements, whose places are taken again and again."""
+    picture = CONTENT["natural"](np.random.default_rng(limit), 48, 64)
+    options = {"displaced_blocks": displaced_blocks, "redundancy_radius": redundancy_radius}
+    params = EncodeParams.from_options(
+        8, preset="plain", dictionary_limit=limit, replacement=True, **options
+    )
+    check(picture, params)
+
+
+def test_the_hand_gives_up_alike():
+    """In the end most elements were used, so the hand goes far and often in vain."""
+    picture = CONTENT["natural"](np.random.default_rng(7), 112, 112)
+    params = EncodeParams.from_options(
+        0.5, copy_radius=8, dictionary_limit=512, replacement=True, preset="plain"
+    )
+    coded = CpuBackend().encode(picture, params)
+    decoded = REFERENCE.decode(coded.payload, picture.shape, params.coded_tools)
+    assert_same(coded, decoded, "decode, reference")
+
+
+@given(pictures(), encode_params(), st.sampled_from(CANDIDATES))
+def test_any_picture_and_parameters(picture, params, candidate):
+    level, threads = candidate
+    expected = REFERENCE.encode(picture, params)
+    found = CpuBackend(level).encode(picture, params, threads=threads)
+    assert_same(expected, found, f"encode, {level}, {threads} threads")
+    decoded = CpuBackend().decode(expected.payload, picture.shape, params.coded_tools)
+    assert_same(expected, decoded, "decode, cpu")
+
+
+@pytest.mark.parametrize("level", CpuBackend.levels())
+def test_pruned_search_is_the_brute_force_search(level):
+    """On a picture too large for the reference; the brute force is plain C++."""
+    rng = np.random.default_rng(4)
+    picture = np.hstack([CONTENT["text"](rng, 96, 80), CONTENT["natural"](rng, 96, 80)])
+    for lam, preset in itertools.product((2, 40), TREE_PRESETS):
+        params = EncodeParams.from_options(lam, preset=preset)
+        expected = CpuBackend("brute-force").encode(picture, params)
+        assert_same(expected, CpuBackend(level).encode(picture, params, threads=2), level)
+
+
+def test_counts_are_halved_alike():
+    """One class of single samples is used more than 2**16 times, so its counts are halved."""
+    picture = CONTENT["noise"](np.random.default_rng(0), 256, 272)
+    params = EncodeParams.from_options(0, partition="dyadic", dictionary_limit=256, preset="plain")
+    coded = CpuBackend().encode(picture, params, threads=2)
+    assert 2 * coded.trace.leaves()[-1] > MAX_TOTAL
+    for backend in (REFERENCE, CpuBackend()):
+        decoded = backend.decode(coded.payload, picture.shape, params.coded_tools)
+        assert_same(coded, decoded, f"decode, {backend.name}")
+        assert np.array_equal(decoded.samples, picture)
+
+
+@pytest.mark.parametrize("level", CpuBackend.levels())
+def test_search_sees_halved_counts(level):
+    picture = CONTENT["noise"](np.random.default_rng(0), 256, 272)
+    params = EncodeParams.from_options(2, partition="dyadic", dictionary_limit=256, preset="plain")
+    expected = CpuBackend("brute-force").encode(picture, params)
+    assert 2 * expected.trace.leaves()[-1] > MAX_TOTAL
+    assert_same(expected, CpuBackend(level).encode(picture, params), level)
+
+
+def test_frequencies_of_flags_and_classes_are_halved_alike():
+    """A flat picture of more than 2**17 fragments: one flag and one class each."""
+    picture = CONTENT["flat"](np.random.default_rng(0), 1, 16 * (MAX_TOTAL + 500))
+    params = EncodeParams.from_options(32, preset="plain")
+    coded = CpuBackend().encode(picture, params)
+    assert coded.trace.leaves()[0] > MAX_TOTAL
+    decoded = REFERENCE.decode(coded.payload, picture.shape, params.coded_tools)
+    assert_same(coded, decoded, "decode, reference")

@@ -1,0 +1,97 @@
+"""The host's part of the cuda backend: trees chosen elsewhere give the bytes of the cpu backend."""
+
+import numpy as np
+import pytest
+from support.strategies import CONTENT
+
+from mmpcodec import EncodeParams
+from mmpcodec._cpu import TreeCoder
+from mmpcodec.backends.cpu import CpuBackend, bits_of, native_tools
+from mmpcodec.reference.entropy.symbols import SymbolReader
+from mmpcodec.reference.entropy.syntax import TREE_SYNTAX
+from mmpcodec.reference.trees.coder import PictureState
+from mmpcodec.reference.trees.dictionary import Dictionary
+from mmpcodec.reference.trees.fragments import predict
+from mmpcodec.reference.trees.scales import SCALES
+from mmpcodec.reference.trees.tree import code_tree
+
+
+class Telling(Dictionary):
+    """Notes the class of each insertion, those without a place among them."""
+
+    def __init__(self, scale, tools):
+        super().__init__(scale, tools)
+        self.told = list(self.element_class)
+
+    def insert(self, samples, origin):
+        open_ = len(self) < self.limit or self.replacement
+        if open_ and not self._redundant(samples):
+            self.told.append(self._first_class(samples, origin))
+        return super().insert(samples, origin)
+
+
+def chosen_trees(payload, shape, tools):
+    """What a device would tell of a picture: see ``ChosenTrees`` of the kernels.
+
+    Returns
+    -------
+    node_counts, nodes, insertions : arrays
+    told : (25,) list of lists
+        Class of each insertion.
+    """
+    state, reader = PictureState(shape, tools), SymbolReader(payload)
+    state.dictionaries = {scale: Telling(scale, tools) for scale in state.dictionaries}
+    node_counts, nodes, insertions = [], [], []
+    told = [getattr(state.dictionaries.get(scale), "told", []) for scale in SCALES]
+    for neighbours in state.walk(None):
+        insertions.append([len(classes) for classes in told])
+        tree = code_tree(reader, state.models, state.dictionaries, neighbours, None)
+        for node in tree:
+            context = neighbours.context(node.segment, state.models)
+            scale = node.segment.scale.number
+            nodes.append((node.index or 0) | scale << 16 | node.flag << 21 | context << 23)
+        node_counts.append(len(tree))
+        state.finish_fragment(tree, predict())
+    return np.uint32(node_counts), np.uint32(nodes), np.uint32(insertions), told
+
+
+def room_of(told, counts, room):
+    """The classes as they lie once so many were told, where the room is used again and again."""
+    classes = np.zeros((len(SCALES), room), np.uint8)
+    for place, each, count in zip(classes, told, counts, strict=True):
+        for number in range(max(count - room, 0), count):
+            place[number % room] = each[number]
+    return classes
+
+
+@pytest.mark.parametrize("content", CONTENT)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"preset": "classic"},
+        {"partition": "dyadic", "dictionary_limit": 300},
+        {"preset": "text"},
+        {"preset": "text", "dictionary_limit": 300},
+        {"preset": "classic", "replacement": True, "dictionary_limit": 260},
+        {"replacement": True, "dictionary_limit": 256},
+    ],
+    ids=["plain", "classic", "dyadic", "text", "full", "classic full", "nothing to replace"],
+)
+def test_payload_and_tally(content, options):
+    picture = CONTENT[content](np.random.default_rng(6), 60, 50)
+    for lam in (0, 25):
+        params = EncodeParams.from_options(lam, **{"preset": "plain", **options})
+        coded = CpuBackend().encode(picture, params)
+        tools = params.coded_tools
+        counts, nodes, insertions, told = chosen_trees(coded.payload, picture.shape, tools)
+        coder = TreeCoder(native_tools(tools))
+        # In two parts, as launches bring them; the second's classes lie over those of the first.
+        middle, last = insertions[4].astype(int), insertions[-1].astype(int)
+        room = int(max(*middle, *(last - middle)))
+        place = int(counts[:5].sum())
+        coder.code(counts[:5], nodes[:place], insertions[:5], room_of(told, middle, room))
+        coder.code(counts[5:], nodes[place:], insertions[5:], room_of(told, last, room))
+        assert coder.finish() == coded.payload
+        bits = bits_of(coder.tally(), TREE_SYNTAX)
+        assert bits == coded.trace.bits

@@ -1,0 +1,1 @@
+"""Pictures, instances and comparisons that several folders of tests share."""

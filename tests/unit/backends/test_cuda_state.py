@@ -1,0 +1,200 @@
+"""The device's structures, laid out twice: in CUDA and for NumPy."""
+
+import shutil
+import subprocess
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from mmpcodec.backends.cuda import blocks_state
+from mmpcodec.backends.cuda.trees_state import (
+    ALIGNMENT,
+    DICTIONARY_DTYPE,
+    NODE_DTYPE,
+    PICTURE_DTYPE,
+    SCALE_DTYPE,
+    STATE_DTYPE,
+    dictionary_sizes,
+    element_bytes,
+    make_state,
+    plan_dictionaries,
+    scale_places,
+)
+from mmpcodec.params import EncodeParams
+from mmpcodec.reference.trees.scales import PIXEL_SCALE, SCALES
+from mmpcodec.runtime import kernels
+from mmpcodec.tools import Partition, Tools
+
+STRUCTURES = {
+    "trees/state.cuh": {
+        "Dictionary": DICTIONARY_DTYPE,
+        "Picture": PICTURE_DTYPE,
+        "Scale": SCALE_DTYPE,
+        "Node": NODE_DTYPE,
+        "State": STATE_DTYPE,
+    },
+    "blocks/state.cuh": {
+        "BlockTables": blocks_state.TABLES_DTYPE,
+        "BlockPicture": blocks_state.PICTURE_DTYPE,
+    },
+}
+
+
+needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
+
+
+def printed_by(body, folder, header="trees/state.cuh"):
+    """Name and number on each line that a program with a header of the device's prints."""
+    program = folder / "program.cpp"
+    program.write_text(
+        f'#include <cstddef>\n#include <cstdio>\n#include "cuda/{header}"\n'
+        "int main() {\n" + body + "\n}\n"
+    )
+    subprocess.run(
+        ["g++", "-std=c++17", f"-I{kernels.FOLDER}", "-o", folder / "program", program], check=True
+    )
+    printed = subprocess.run([folder / "program"], capture_output=True, text=True, check=True)
+    return dict(line.split() for line in printed.stdout.splitlines())
+
+
+@needs_compiler
+@pytest.mark.parametrize("header", STRUCTURES)
+def test_layout_is_that_of_the_compiler(tmp_path, header):
+    lines = []
+    for name, dtype in STRUCTURES[header].items():
+        lines.append(f'printf("{name} %zu\\n", sizeof(mmp::{name}));')
+        for field in dtype.names:
+            lines.append(f'printf("{name}.{field} %zu\\n", offsetof(mmp::{name}, {field}));')
+    compiled = printed_by("\n".join(lines), tmp_path, header)
+    for name, dtype in STRUCTURES[header].items():
+        assert int(compiled[name]) == dtype.itemsize
+        for field in dtype.names:
+            assert int(compiled[f"{name}.{field}"]) == dtype.fields[field][1], f"{name}.{field}"
+
+
+@needs_compiler
+def test_places_are_those_of_the_device(tmp_path):
+    body = """
+    for (int s = 0; s < mmp::kScales; ++s) printf("start%d %d\\n", s, mmp::scale_start(s));
+    for (int s = 0; s < mmp::kScales; ++s)
+        for (int e = 0; e < 70; ++e)
+            for (int i = 0; i < mmp::scale_area(s); ++i)
+                printf("%d,%d,%d %d\\n", s, e, i, int(mmp::element_sample(s, e, i)));
+    """
+    printed = printed_by(body, tmp_path)
+    for scale, place in scale_places().items():
+        assert int(printed[f"start{scale.number}"]) == place.start
+    for scale in SCALES:
+        offsets = element_bytes(scale, 70)
+        for (element, sample), offset in np.ndenumerate(offsets):
+            assert int(printed[f"{scale.number},{element},{sample}"]) == offset
+        assert len(np.unique(offsets)) == offsets.size
+        assert offsets.max() < 96 * scale.height * scale.width
+
+
+@pytest.mark.parametrize("limit", [256, 257, 16384, 65536])
+@pytest.mark.parametrize("partition", Partition)
+@pytest.mark.parametrize(("radius", "replacement"), [(0, False), (0, True), (9, False), (9, True)])
+def test_plan_leaves_room_and_does_not_overlap(partition, limit, radius, replacement):
+    tools = Tools(partition, dictionary_limit=limit, redundancy_radius=radius)
+    plan = plan_dictionaries(replace(tools, replacement=replacement))
+    needed = {"table": 16 * limit, "cost": 4 * limit, "element_class": limit, "count": 4 * limit}
+    needed |= {"cells": 8 * 256 * 16, "insertion": 4 * limit}
+    ends = sorted([*plan.offsets.values(), plan.size])
+    for (scale, name), offset in plan.offsets.items():
+        assert offset % ALIGNMENT == 0
+        room = ends[ends.index(offset) + 1] - offset
+        assert room >= needed.get(name, scale.height * scale.width * limit)
+        assert (name in ("table", "cells")) == (offset < plan.cleared)
+    assert plan.table_mask + 1 >= 2 * limit
+    # Single samples are all there from the start.
+    names = {name for scale, name in plan.offsets if scale != PIXEL_SCALE}
+    assert ("cells" in names) == bool(radius)
+    assert ("insertion" in names) == bool(radius and replacement)
+    assert (PIXEL_SCALE, "cells") not in plan.offsets
+
+
+def test_sizes_stop_at_the_limit():
+    states = np.zeros(2, STATE_DTYPE)
+    states["picture"]["dictionary_limit"] = 300
+    states["learnt"][1, 3:5] = (7 << 32) + 299, (7 << 32) + 1000
+    sizes = dictionary_sizes(states)
+    assert sizes.shape == (2, 25)
+    assert sizes[1, 2:6].tolist() == [0, 299, 300, 0]
+
+
+def test_state_points_to_what_the_partition_reaches():
+    params = EncodeParams.from_options(2, partition="dyadic", preset="plain")
+    plan = plan_dictionaries(params.tools)
+    state = make_state(params, (17, 40), plan, 1 << 40)
+    reached = {scale.number for scale, _ in plan.offsets}
+    picture = state["picture"]
+    dictionaries = picture["dictionaries"]
+    for scale in SCALES:
+        assert (dictionaries["samples"][scale.number] != 0) == (scale.number in reached)
+    assert (picture["padded_height"], picture["padded_width"]) == (32, 48)
+    assert picture["lambda_fixed"] == 2 << 16
+    assert np.count_nonzero(state["key"]) == 0
+
+
+@needs_compiler
+def test_numbers_of_blocks_are_those_of_the_device(tmp_path):
+    body = """
+    printf("nodes %d\\n", mmp::kPlanNodes);
+    printf("rough %d\\n", mmp::kMostRough);
+    printf("margins %d\\n", mmp::kMarginArea);
+    for (int i = 0; i < mmp::kBlocks; ++i) {
+        const mmp::Place p = mmp::Place::of(i);
+        printf("%d,%d,%d,%d %d\\n", p.row, p.column, p.height(), p.width(), p.number());
+    }
+    """
+    printed = printed_by(body, tmp_path, "block_state.cuh")
+    assert int(printed.pop("nodes")) == blocks_state.PLAN_NODES
+    assert int(printed.pop("rough")) == blocks_state.MOST_ROUGH
+    arrays = blocks_state.arrays_of((64, 64), EncodeParams.from_options(9, preset="photo"), 1, 1, 8)
+    assert int(printed.pop("margins")) == arrays["magnitudes"][1][-1]
+    blocks = [tuple(map(int, place.split(","))) for place in printed]
+    assert list(map(int, printed.values())) == list(range(blocks_state.BLOCKS))
+    sides = blocks_state.SIDES
+    assert sorted(blocks) == sorted(
+        (row, column, height, width)
+        for height in sides
+        for width in sides
+        for row in range(0, 64, height)
+        for column in range(0, 64, width)
+    )
+
+
+def test_tables_hold_transforms_and_scans():
+    tables = blocks_state.make_tables()
+    assert tables["basis"][0, 0, 1, :4].tolist() == [2676, 1108, -1108, -2676]
+    assert tables["turned"][1, 4, 5, 63] == tables["basis"][1, 4, 63, 5] != 0
+    number = blocks_state.SHAPES.index((4, 8))
+    packed = tables["scan"][number, :32]
+    assert sorted(packed & 1023) == list(range(32))
+    assert (tables["order"][number, packed & 1023] == np.arange(32)).all()
+    assert packed[0] == 0
+    assert packed[31] == 31 | (3 * 10 + 7) << 10 | 3 << 21
+    sizes = [blocks_state.SIDES[4 - (i + 1).bit_length() + 1] for i in range(blocks_state.HEAP)]
+    coded = np.outer(*[np.minimum(sizes, 32)] * 2).ravel()[tables["by_area"]]
+    assert (np.diff(coded) <= 0).all()
+    assert sorted(tables["by_area"]) == list(range(blocks_state.BLOCKS))
+
+
+def test_arrays_of_a_picture_do_not_overlap():
+    params = EncodeParams.from_options(9, preset="photo", effort=9, fragment_size=32)
+    arrays = blocks_state.arrays_of((70, 130), params, 3, 2, 1000)
+    assert arrays["plan_nodes"][1] == (15, blocks_state.PLAN_NODES)
+    assert arrays["source"][1] == (72, 132)
+    assert arrays["coefficients"][1] == (3, 4, 25, 4096)
+    offsets, size = blocks_state.place_arrays(arrays)
+    ends = [*sorted(offsets.values()), size]
+    for name, (dtype, shape) in arrays.items():
+        assert offsets[name] % blocks_state.ALIGNMENT == 0
+        room = ends[ends.index(offsets[name]) + 1] - offsets[name]
+        assert room >= dtype.itemsize * np.prod(shape)
+    picture = blocks_state.make_picture((70, 130), params, 1000)
+    assert set(arrays) | {"tables", "rates"} == set(blocks_state.POINTERS)
+    assert (picture["height"], picture["fragment_log2"], picture["tried"]) == (72, 5, 8)
+    assert (picture["root"], picture["step"]) == (768, params.coded_tools.step)

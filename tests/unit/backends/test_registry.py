@@ -1,0 +1,147 @@
+"""Which backend is taken."""
+
+import sys
+
+import numpy as np
+import pytest
+
+import mmpcodec
+from mmpcodec import (
+    BackendUnavailable,
+    EncodeParams,
+    ParameterError,
+    Tools,
+    backends,
+    encode_picture,
+)
+from mmpcodec.backends.cpu import CpuBackend
+from mmpcodec.backends.cuda.backend import CudaBackend
+from mmpcodec.tools import PRESETS
+
+
+class Device(CpuBackend):
+    """A device that can run."""
+
+    name = "cuda"
+
+
+@pytest.fixture
+def device(monkeypatch):
+    monkeypatch.setitem(backends._FACTORIES, "cuda", Device)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: object())
+    monkeypatch.delitem(sys.modules, "cupy", raising=False)
+
+
+@pytest.mark.parametrize(
+    ("fragments", "loaded", "expected"),
+    [(1, False, "cpu"), (1024, False, "cpu"), (50_000, False, "cuda"), (1024, True, "cuda")],
+)
+def test_auto_takes_the_device_where_it_is_faster(device, monkeypatch, fragments, loaded, expected):
+    if loaded:
+        monkeypatch.setitem(sys.modules, "cupy", object())
+    assert backends.get("auto", fragments).name == expected
+
+
+@pytest.mark.parametrize(("preset", "fewest"), [("plain", 12000), ("text", 6000), ("photo", 1000)])
+def test_the_slower_the_tools_the_sooner_a_device_pays(device, preset, fewest):
+    tools = PRESETS[preset]
+    assert backends.get("auto", fewest, tools).name == "cuda"
+    assert backends.get("auto", fewest // 2, tools).name == "cpu"
+
+
+def test_auto_does_not_look_for_a_device_for_little_work(monkeypatch):
+    monkeypatch.setitem(backends._FACTORIES, "cuda", lambda: pytest.fail("was asked"))
+    assert backends.get("auto", 100).name == "cpu"
+
+
+def test_auto_asks_for_no_device_where_cupy_is_absent(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setitem(backends._FACTORIES, "cuda", lambda: pytest.fail("was asked"))
+    assert not backends.may_use_device()
+    assert backends.get("auto", 1 << 30).name == "cpu"
+
+
+def test_named_backend_is_never_replaced(monkeypatch):
+    class Missing(Device):
+        def unavailable(self):
+            return "no CUDA device"
+
+    monkeypatch.setitem(backends._FACTORIES, "cuda", Missing)
+    with pytest.raises(BackendUnavailable, match="backend cuda cannot run here: no CUDA device"):
+        backends.get("cuda", 1 << 30)
+    with pytest.raises(ParameterError, match="must be one of auto, cpu, cuda, reference"):
+        backends.get("gpu")
+
+
+def test_a_backend_that_lacks_a_tool_is_not_taken(device, monkeypatch):
+    class Lacking(Device):
+        def lacks(self, tools, depth=8):
+            return "prediction" if tools.prediction else None
+
+    monkeypatch.setitem(backends._FACTORIES, "cuda", Lacking)
+    assert backends.get("auto", 1 << 30, Tools()).name == "cuda"
+    tools = Tools(prediction=True)
+    assert backends.get("auto", 1 << 30, tools).name == "cpu"
+    message = "backend cuda cannot run here: it has no prediction"
+    with pytest.raises(BackendUnavailable, match=message):
+        backends.get("cuda", 1, tools)
+
+
+@pytest.fixture
+def without_trees(device, monkeypatch):
+    """A device without trees among predicted blocks."""
+
+    class Lacking(Device):
+        def lacks(self, tools, depth=8):
+            return CudaBackend().lacks(tools, depth)
+
+    monkeypatch.setitem(backends._FACTORIES, "cuda", Lacking)
+
+
+def test_a_candidate_that_the_named_backend_lacks_is_coded_by_another(without_trees, monkeypatch):
+    monkeypatch.setattr(backends, "CUDA_START_SECONDS", {"first": -10, "again": -10})
+    picture = np.hstack([np.tile(np.eye(16, dtype=np.uint8) * 200, (2, 2)), np.zeros((32, 9))])
+    picture = picture.astype(np.uint8)
+    params = EncodeParams.from_options(300, preset="auto", effort=1)
+    told = []
+    found = encode_picture(
+        picture, params, backend="cuda", progress=lambda *state: told.append(state)
+    )
+    expected = {
+        preset: mmpcodec.encode(picture, 300, preset=preset, effort=1)
+        for preset in ("photo", "text", "mixed", "exact")
+    }
+    assert found.data in expected.values()
+    lacking = expected["mixed"], expected["exact"]
+    assert found.backend == ("cpu" if found.data in lacking else "cuda")
+    assert told[-1] == (6, 6)
+    only = EncodeParams(300, PRESETS["mixed"], effort=1, candidates=(PRESETS["mixed"],))
+    assert encode_picture(picture, only, backend="cuda").backend == "cpu"
+
+
+def test_a_preset_that_the_named_backend_lacks_is_refused(without_trees):
+    message = "backend cuda cannot run here: it has no trees among predicted blocks"
+    with pytest.raises(BackendUnavailable, match=message):
+        mmpcodec.encode(np.zeros((9, 9), np.uint8), preset="mixed", backend="cuda")
+
+
+def test_candidates_need_the_named_backend(monkeypatch):
+    class Missing(Device):
+        def unavailable(self):
+            return "no CUDA device"
+
+    monkeypatch.setitem(backends._FACTORIES, "cuda", Missing)
+    with pytest.raises(BackendUnavailable, match="no CUDA device"):
+        mmpcodec.encode(np.zeros((9, 9), np.uint8), preset="auto", backend="cuda")
+
+
+def test_batch_of_any_backend_is_one_by_one():
+    planes = [np.full((20, 16 * i), 40 * i, np.uint8) for i in (1, 2, 3)]
+    calls = []
+    coded = CpuBackend().encode_batch(
+        planes, EncodeParams(), progress=lambda done, total: calls.append((done, total))
+    )
+    alone = [CpuBackend().encode(plane, EncodeParams()).payload for plane in planes]
+    assert [each.payload for each in coded] == alone
+    assert calls == sorted(calls)
+    assert calls[-1] == (12, 12)

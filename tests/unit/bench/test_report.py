@@ -1,0 +1,161 @@
+"""The page of a report: what is in it, and that memory does not grow with the pictures."""
+
+import base64
+import json
+import re
+import sys
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from mmpcodec.bench.codecs.base import Codec
+from mmpcodec.bench.codecs.ours import ours
+from mmpcodec.bench.codecs.peers import peers
+from mmpcodec.bench.curves import grouped
+from mmpcodec.bench.report import chosen_views, file_stems, write_curves, write_page
+from mmpcodec.bench.results import Results, key_of
+from mmpcodec.bench.sweep import Picture, sweep
+from mmpcodec.errors import MissingExtra
+
+NASTY = "</script><b>&'.pgm"
+
+
+@pytest.fixture
+def results(tmp_path):
+    return Results(tmp_path, create=True)
+
+
+@pytest.fixture
+def swept(results):
+    """A small picture with a nasty name by our codec, one of Pillow's and one that fails."""
+    rows, columns = np.indices((40, 56))
+    samples = (128 + 70 * np.sin(rows / 5) + 50 * np.cos(columns / 4)).astype(np.uint8)
+
+    def fail(samples, point):
+        raise RuntimeError("<i>no</i>")
+
+    failing = Codec("bad", "step", (1.0,), "none", {}, fail, fail)
+    codecs = [
+        ours({"preset": "plain"}, [8, 32, 128, 512]),
+        *peers("jpeg:quality=10/30/60/90"),
+        failing,
+    ]
+    list(sweep(Picture(NASTY, samples), codecs, results))
+    return grouped(results.rows())
+
+
+def page_of(pictures, results, **options):
+    path = results.folder / "report.html"
+    write_page(pictures, results, path, "jpeg", **options)
+    return path.read_text()
+
+
+def blocks(page):
+    """Contents of the page's blocks of data by name."""
+    return dict(re.findall(r'<script type="[a-z/]+" id="([^"]+)">(.*?)</script>', page, re.DOTALL))
+
+
+def test_page_holds_everything(swept, results):
+    page = page_of(swept, results)
+    found = blocks(page)
+    data = json.loads(found["data"])
+    (picture,) = data["pictures"]
+    assert picture["name"] == NASTY
+    assert [curve["codec"] for curve in picture["curves"]] == ["mmp:preset=plain", "jpeg", "bad"]
+    assert picture["curves"][2]["points"][0]["error"] == "RuntimeError: <i>no</i>"
+    assert [len(view) for view in picture["views"]] == [2, 2]
+    for view in picture["views"]:
+        for shown in view:
+            expected = results.decoded(shown["key"]).read_bytes()
+            assert base64.b64decode(found[f"image-{shown['key']}"]) == expected
+            assert (f"image-{shown['key']}-tree" in found) == (shown["codec"] != "jpeg")
+    original = results.original(swept[0].sha256).read_bytes()
+    assert base64.b64decode(found[f"image-{picture['id']}"]) == original
+    mean, each, *_ = data["deltas"]
+    assert (mean["picture"], mean["mean"]) == ("mean", True)
+    assert mean["rate"] == each["rate"]
+    assert [d["problem"] for d in data["deltas"][2:]] == ["without 1 of 1", "fewer than 4 points"]
+    assert [d["bugs"] for d in data["deltas"]] == [0, 0, 1, 1]
+
+
+def test_names_cannot_break_the_page(swept, results):
+    page = page_of(swept, results)
+    assert NASTY not in page
+    assert "<i>no</i>" not in page
+    assert page.count("</script>") == page.count("<script")
+
+
+def test_page_asks_for_nothing(swept, results):
+    page = page_of(swept, results)
+    addresses = set(re.findall(r"https?://[^\"' ]+", page))
+    assert addresses == {"http://www.w3.org/2000/svg"}  # the name of SVG, not an address
+    assert not re.search(r"\b(src|href)=", page)
+
+
+def test_views(swept, results):
+    (picture,) = swept
+    both = chosen_views(picture, results, 2)
+    assert [view[0]["codec"] for view in both] == ["mmp:preset=plain"] * 2
+    assert both[0][0]["bytes"] < both[1][0]["bytes"]
+    for lead, peer in both:
+        sizes = [row["bytes"] for row in picture.curve("jpeg").good]
+        assert peer["bytes"] == min(sizes, key=lambda size: abs(np.log(size / lead["bytes"])))
+    assert len(chosen_views(picture, results, 9)) == 4
+    assert chosen_views(picture, results, 0) == []
+    assert "image-" not in "".join(blocks(page_of(swept, results, views=0)))
+    # A picture that is gone is not shown.
+    results.decoded(key_of(both[0][0])).unlink()
+    assert both[0] not in chosen_views(picture, results, 4)
+
+
+def test_curves_are_files(swept, results):
+    (stem,) = write_curves(swept, results.folder)
+    assert stem == "curves---script--b----pgm"
+    assert (results.folder / f"{stem}.png").stat().st_size > 10000
+    assert file_stems([*swept, *swept])  # the same picture has one stem
+
+
+def test_equal_names_have_their_own_files(swept):
+    other = type(swept[0])("f" * 64, NASTY, 1, 1, ())
+    assert list(file_stems([swept[0], other]).values())[1].endswith("-pgm-2")
+
+
+def copies(results, count):
+    """Results of so many pictures of noise."""
+    shape = (200, 200)
+    random = np.random.default_rng(0)
+    codec = Codec(
+        "stored",
+        "step",
+        (1.0,),
+        "none",
+        {},
+        lambda samples, point: samples.tobytes(),
+        lambda data: np.frombuffer(data, np.uint8).reshape(shape),
+    )
+    for number in range(count):
+        noise = random.integers(0, 256, shape, dtype=np.uint8)
+        list(sweep(Picture(f"{number}.pgm", noise), [codec], results))
+    return grouped(results.rows())
+
+
+def test_memory_does_not_grow_with_the_pictures(tmp_path):
+    pytest.importorskip("jinja2")
+    peaks = []
+    for count in (2, 12):
+        results = Results(tmp_path / str(count), create=True)
+        pictures = copies(results, count)
+        page_of(pictures, results)
+        tracemalloc.start()
+        write_page(pictures, results, results.folder / "again.html", "stored")
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    one = (tmp_path / "12" / "report.html").stat().st_size / 12
+    assert peaks[1] < peaks[0] + one  # ten more pictures, less than one of them
+
+
+def test_missing_package_names_the_extra(swept, results, monkeypatch):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(MissingExtra, match=r"jinja2; install mmpcodec\[bench\]"):
+        page_of(swept, results)

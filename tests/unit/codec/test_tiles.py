@@ -1,0 +1,278 @@
+"""Tiles: independent, in parallel, by region, and larger than memory."""
+
+import io
+import subprocess
+import sys
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.strategies import natural, text_like
+
+import mmpcodec
+from mmpcodec import Cancelled, DecodeLimits, EncodeParams, LimitExceeded, ParameterError
+from mmpcodec.codec import decoder, encoder, streaming
+from mmpcodec.codec.streaming import encode_large
+from mmpcodec.format import container
+from mmpcodec.format.container import Header
+from mmpcodec.format.tiles import Area, check_region, tile_count, tiles_of, tiles_touching
+from mmpcodec.metadata import Metadata
+
+PICTURE = np.stack([natural(np.random.default_rng(n), 150, 210) for n in range(3)], axis=2)
+OPTIONS = {"preset": "photo", "effort": 1}
+
+
+@given(st.integers(1, 300), st.integers(1, 300), st.one_of(st.just(0), st.integers(64, 400)))
+def test_tiles_cover_the_picture_once(height, width, size):
+    covered = np.zeros((height, width), int)
+    tiles = list(tiles_of(height, width, size))
+    for number, tile in enumerate(tiles):
+        assert tile.number == number
+        assert tile.width <= (size or width)
+        covered[tile.slices] += 1
+    assert (covered == 1).all()
+    assert len(tiles) == tile_count(height, width, size)
+    assert [(tile.y, tile.x) for tile in tiles] == sorted((tile.y, tile.x) for tile in tiles)
+
+
+def test_tiles_of_an_area_are_those_that_have_its_pixels():
+    tiles = list(tiles_of(150, 210, 64))
+    for area in (Area(0, 0, 1, 1), Area(63, 64, 2, 64), Area(128, 128, 82, 22), Area(0, 0, 210, 1)):
+        expected = [tile for tile in tiles if tile.common(area)]
+        assert list(tiles_touching(area, 150, 210, 64)) == expected
+
+
+def test_limits_come_before_tiles_are_listed(monkeypatch):
+    header = Header(89600, 89600, tile_size=64, tile_bytes=(10,) * 1400**2)
+    data = container.write_header(header)
+    monkeypatch.setattr(decoder, "tiles_touching", None)
+    with pytest.raises(LimitExceeded, match="picture is 89600x89600, 8028160000 pixels in whole"):
+        mmpcodec.inspect(data, allow_partial=True)
+
+
+def test_areas():
+    a, b = Area(10, 20, 30, 40), Area(25, 0, 50, 30)
+    assert a.common(b) == b.common(a) == Area(25, 20, 15, 10)
+    assert a.common(b).within(a) == Area(15, 0, 15, 10)
+    assert a.common(Area(40, 20, 5, 5)) is None
+    assert str(a) == "30x40 at (10, 20)"
+    assert check_region([1, 2, 3, 4], 6, 4) == Area(1, 2, 3, 4)
+    assert check_region(np.array([1, 2, 3, 4]), 6, 4) == Area(1, 2, 3, 4)
+    with pytest.raises(ParameterError, match=r"region = 3x4 at \(2, 2\): must have pixels and lie"):
+        check_region((2, 2, 3, 4), 6, 4)
+    with pytest.raises(ParameterError, match="must be four integers"):
+        check_region((True, 0, 1, 1), 6, 4)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return mmpcodec.encode(PICTURE, 30, tile_size=64, **OPTIONS)
+
+
+def test_each_tile_is_coded_as_if_alone(data):
+    header = mmpcodec.inspect(data).header
+    assert header.tile_size == 64
+    for tile in header.tiles:
+        alone = mmpcodec.encode(np.ascontiguousarray(PICTURE[tile.slices]), 30, **OPTIONS)
+        own = data[header.tile_offsets[tile.number] : header.tile_offsets[tile.number + 1]]
+        assert alone.endswith(own)
+
+
+@pytest.mark.parametrize("threads", [1, 3, 16])
+def test_threads_change_no_byte(data, threads):
+    assert mmpcodec.encode(PICTURE, 30, tile_size=64, threads=threads, **OPTIONS) == data
+    np.testing.assert_array_equal(
+        mmpcodec.decode(data, threads=threads), mmpcodec.decode(data, backend="reference")
+    )
+
+
+def test_a_tile_as_large_as_the_picture_is_none():
+    whole = mmpcodec.encode(PICTURE, 30, **OPTIONS)
+    assert mmpcodec.encode(PICTURE, 30, tile_size=210, **OPTIONS) == whole
+    assert mmpcodec.inspect(whole).header.tile_size == 0
+
+
+@given(st.data())
+def test_any_region_is_that_of_the_picture(data, draw):
+    x, y = draw.draw(st.integers(0, 209)), draw.draw(st.integers(0, 149))
+    width, height = draw.draw(st.integers(1, 210 - x)), draw.draw(st.integers(1, 150 - y))
+    whole = mmpcodec.decode(data)
+    np.testing.assert_array_equal(
+        mmpcodec.decode(data, region=(x, y, width, height)), whole[y : y + height, x : x + width]
+    )
+
+
+def test_a_region_reads_only_its_tiles(data):
+    """All other tiles are overwritten, and nobody notices."""
+    header = mmpcodec.inspect(data).header
+    kept = header.tile_offsets[5:7]
+    changed = bytearray(data)
+    for start, end in ((header.size, kept[0]), (kept[1], len(data))):
+        changed[start:end] = bytes(end - start)
+    tile = header.tiles[5]
+    found = mmpcodec.inspect(
+        bytes(changed), decode=True, region=(tile.x + 1, tile.y, tile.width - 1, tile.height)
+    )
+    np.testing.assert_array_equal(found.samples, mmpcodec.decode(data)[tile.slices][:, 1:])
+    assert {layer.tile for layer in found.layers} == {5}
+
+
+def test_limits_are_those_of_the_region(data):
+    small = DecodeLimits(max_pixels=64 * 64, max_dimension=64)
+    assert mmpcodec.decode(data, region=(64, 64, 64, 64), limits=small).shape == (64, 64, 3)
+    with pytest.raises(LimitExceeded, match="region with the tiles that it touches is 64x64, 8192"):
+        mmpcodec.decode(data, region=(63, 64, 64, 64), limits=small)
+    with pytest.raises(LimitExceeded):
+        mmpcodec.decode(data, limits=small)
+
+
+@pytest.mark.parametrize("backend", ["cpu", "reference"])
+def test_bad_tiles_are_reported_and_the_others_shown(data, backend):
+    header = mmpcodec.inspect(data).header
+    changed = bytearray(data)
+    for number in (1, 4):
+        changed[header.tile_offsets[number] + 30] ^= 1
+    found = mmpcodec.inspect(bytes(changed), decode=True, allow_partial=True, backend=backend)
+    assert [bad.tile.number for bad in found.bad_tiles] == [1, 4]
+    assert "tile 4, 64x64 at (0, 64): stream CRC is" in str(found.bad_tiles[1].error)
+    expected = mmpcodec.decode(data)
+    for number in (1, 4):
+        expected[header.tiles[number].slices] = 0
+    np.testing.assert_array_equal(found.samples, expected)
+    with pytest.raises(mmpcodec.CorruptStream, match=r"tile 1, 64x64 at \(64, 0\)"):
+        mmpcodec.decode(bytes(changed), backend=backend)
+
+
+def test_a_region_of_a_cut_file_needs_its_own_tiles_only(data):
+    header = mmpcodec.inspect(data).header
+    cut = data[: header.tile_offsets[3] - 1]
+    np.testing.assert_array_equal(
+        mmpcodec.decode(cut, region=(0, 0, 128, 64)), mmpcodec.decode(data)[:64, :128]
+    )
+    with pytest.raises(mmpcodec.TruncatedStream, match=r"tile 2, 64x64 at \(128, 0\)"):
+        mmpcodec.decode(cut, region=(0, 0, 129, 64))
+
+
+def test_a_file_without_a_good_tile_is_refused(data):
+    header = mmpcodec.inspect(data).header
+    with pytest.raises(mmpcodec.TruncatedStream, match=r"tile 0, 64x64 at \(0, 0\)"):
+        mmpcodec.inspect(data[: header.size], decode=True, allow_partial=True)
+    found = mmpcodec.inspect(data[: header.size], allow_partial=True)
+    assert [bad.tile.number for bad in found.bad_tiles] == list(range(12))
+    assert (found.tools, found.trace) == (None, None)
+
+
+def test_what_follows_the_last_tile(data):
+    with pytest.raises(mmpcodec.CorruptStream, match="3 bytes follow the last tile"):
+        mmpcodec.inspect(data + b"end")
+    found = mmpcodec.inspect(data + b"end", decode=True, allow_partial=True)
+    assert not found.bad_tiles
+    np.testing.assert_array_equal(found.samples, mmpcodec.decode(data))
+
+
+def test_progress_counts_all_tiles_and_cancels(data):
+    told = []
+    mmpcodec.encode(
+        PICTURE, 30, tile_size=64, progress=lambda *both: told.append(both) or True, **OPTIONS
+    )
+    assert told[-1] == (3 * (4 * 4 + 4 * 4 + 4 * 4 + 4 * 2) * 2 + 3 * (12 * 2 + 2 * 2), told[0][1])
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
+    with pytest.raises(Cancelled):
+        mmpcodec.encode(PICTURE, 30, tile_size=64, progress=lambda done, _: done < 30, **OPTIONS)
+    with pytest.raises(Cancelled):
+        mmpcodec.decode(data, progress=lambda done, _: done < 30)
+
+
+@dataclass
+class Parts:
+    """A picture that is read in parts; remembers the largest."""
+
+    samples: np.ndarray
+    depth: int = 8
+    metadata: Metadata = field(default_factory=lambda: Metadata(text=(("Title", "parts"),)))
+    largest: int = 0
+
+    @property
+    def shape(self):
+        return self.samples.shape
+
+    def read(self, rows, columns):
+        part = self.samples[rows, columns]
+        self.largest = max(self.largest, part.size)
+        return part
+
+
+def test_by_parts_gives_the_same_file(monkeypatch):
+    monkeypatch.setattr(streaming, "GROUP_PIXELS", 9000)
+    parts, file = Parts(PICTURE), io.BytesIO()
+    params = EncodeParams.from_options(30, **OPTIONS)
+    told = []
+    found = encode_large(
+        parts, file, params, tile_size=64, progress=lambda *both: told.append(both) or True
+    )
+    expected = mmpcodec.encode(PICTURE, 30, tile_size=64, metadata=parts.metadata, **OPTIONS)
+    assert file.getvalue() == expected
+    assert (found.size, parts.largest) == (len(expected), 64 * 64 * 3)
+    assert told[-1][0] == told[-1][1]
+    whole = mmpcodec.encode_picture(PICTURE, params, tile_size=64)
+    for name, bits in found.totals.bits.items():
+        assert bits == pytest.approx(sum(layer.trace.bits[name] for layer in whole.layers))
+
+
+@pytest.mark.parametrize("tile_size", [209, 210, 512])
+def test_by_parts_one_tile_is_no_tile(tile_size):
+    file, params = io.BytesIO(), EncodeParams.from_options(30, **OPTIONS)
+    encode_large(Parts(PICTURE, metadata=Metadata()), file, params, tile_size=tile_size)
+    assert file.getvalue() == mmpcodec.encode(PICTURE, 30, tile_size=tile_size, **OPTIONS)
+
+
+def test_groups_change_no_byte(data, monkeypatch):
+    monkeypatch.setattr(encoder, "GROUP_PIXELS", 20000)
+    assert mmpcodec.encode(PICTURE, 30, tile_size=64, **OPTIONS) == data
+
+
+@pytest.mark.parametrize("tile_size", [1, 63, -64, 64.0, True, (1 << 24) + 1])
+def test_wrong_tile_sizes(tile_size):
+    with pytest.raises(ParameterError, match=r"tile_size = "):
+        mmpcodec.encode(PICTURE, tile_size=tile_size)
+
+
+def test_each_tile_has_the_tools_that_suit_it():
+    letters = text_like(np.random.default_rng(0), 64, 64)
+    both = np.hstack([letters, PICTURE[:64, :64, 0]])
+    found = mmpcodec.inspect(mmpcodec.encode(both, 30, tile_size=64, effort=1))
+    left, right = (layer.tools for layer in found.layers)
+    assert (left.prediction and not left.dictionary, right.prediction) == (False, True)
+
+
+SCRIPT = """
+import resource, sys
+import numpy as np
+from mmpcodec import EncodeParams
+from mmpcodec.codec.streaming import encode_large
+from mmpcodec.pictures import opened
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+with opened(sys.argv[1]) as reader, open(sys.argv[2], "wb") as file:
+    params = EncodeParams.from_options(3000, preset="photo", effort=1)
+    encode_large(reader, file, params, tile_size=512, threads=2)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_memory_is_that_of_a_few_tiles(tmp_path):
+    """256 megapixels of a sparse file: they would be 256 MiB alone."""
+    path = tmp_path / "large.npy"
+    samples = np.lib.format.open_memmap(path, "w+", np.uint8, (2048, 131072))
+    samples[100:110, 500:900] = 200
+    del samples
+    command = [sys.executable, "-c", SCRIPT, path, tmp_path / "out.mmp"]
+    grown = int(subprocess.run(command, check=True, capture_output=True).stdout)
+    assert grown < 200_000  # KiB
+    data = (tmp_path / "out.mmp").read_bytes()
+    near = mmpcodec.decode(data, region=(400, 0, 600, 200))
+    assert near[103:107, 150:450].mean() > 120
+    assert near[150:, :50].max() == 0

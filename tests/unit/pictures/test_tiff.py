@@ -1,0 +1,272 @@
+"""TIFF files: kinds of samples, ways to pack them, and tags."""
+
+import io
+import struct
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import tifffile
+from PIL import Image
+from support.picture_files import COLOUR, DEEP, EXIF, GRAY, file_of, tiff_of
+
+from mmpcodec import PictureError, pictures
+from mmpcodec.metadata import Metadata, Resolution
+from mmpcodec.pictures import Picture
+from mmpcodec.pictures.exif import Directory, parsed, structure
+
+ALPHA = np.dstack([COLOUR, 255 - GRAY])
+DEEP_ALPHA = ALPHA.astype(np.uint16) * 257
+WIDE = np.tile(COLOUR, (7, 5, 1))  # 42x45, more than two tiles each way
+RGB = {"photometric": "rgb"}
+TILES = {"tile": (16, 16)}
+
+
+@pytest.mark.parametrize(
+    ("samples", "options", "depth"),
+    [
+        (GRAY, {}, 8),
+        (GRAY, {"byteorder": ">"}, 8),
+        (DEEP, {}, 16),
+        (DEEP, {"byteorder": ">"}, 16),
+        (DEEP, {"bigtiff": True}, 16),
+        (GRAY > 99, {"photometric": "minisblack"}, 1),
+        (GRAY >> 6, {"bitspersample": 2}, 2),
+        (GRAY >> 3, {"bitspersample": 5}, 5),
+        (DEEP >> 4, {"bitspersample": 12}, 12),
+        (np.dstack([DEEP >> 4] * 3), {"bitspersample": 12, **RGB}, 12),
+        (ALPHA, {"extrasamples": ["unassalpha"], **RGB}, 8),
+        (DEEP_ALPHA, {"extrasamples": ["unassalpha"], "compression": "lzw", **RGB}, 16),
+        (ALPHA[..., 2:], {"extrasamples": ["unassalpha"], "planarconfig": "contig"}, 8),
+        (COLOUR, {"rowsperstrip": 4, **RGB}, 8),
+        (COLOUR, {"compression": "packbits", "rowsperstrip": 4, **RGB}, 8),
+        (DEEP, {"compression": "deflate", "predictor": True}, 16),
+        (WIDE, {"compression": "lzw", "predictor": True, **TILES, **RGB}, 8),
+        (WIDE, {"compression": "zstd", **TILES, **RGB}, 8),
+        (WIDE, {**TILES, **RGB}, 8),
+        (WIDE * np.uint16(5), {"compression": "deflate", "byteorder": ">", **TILES, **RGB}, 16),
+    ],
+)  # fmt: skip
+def test_reads_what_tifffile_writes(samples, options, depth):
+    found = pictures.from_bytes(tiff_of(samples, **options))
+    np.testing.assert_array_equal(found.samples, samples)
+    assert found.depth == depth
+
+
+@pytest.mark.parametrize("options", [{}, {"compression": "lzw"}, {"compression": "lzw", **TILES}])
+def test_reads_plane_after_plane(options):
+    planes = np.ascontiguousarray(np.moveaxis(DEEP_ALPHA[..., :3], 2, 0))
+    found = pictures.from_bytes(tiff_of(planes, planarconfig="separate", **RGB, **options))
+    np.testing.assert_array_equal(found.samples, DEEP_ALPHA[..., :3])
+
+
+@pytest.mark.parametrize(
+    ("mode", "options"),
+    [
+        ("1", {"compression": "group3"}),
+        ("1", {"compression": "group4"}),
+        ("1", {"compression": "tiff_ccitt"}),
+        ("1", {"compression": "packbits"}),
+        ("L", {"compression": "jpeg"}),
+        ("RGB", {"compression": "jpeg"}),
+        ("RGB", {"compression": "tiff_adobe_deflate"}),
+        ("P", {}),
+        ("P", {"compression": "tiff_lzw"}),
+        ("LA", {}),
+        ("RGBA", {"compression": "tiff_lzw"}),
+    ],
+)
+def test_reads_what_pillow_writes(mode, options):
+    data = file_of(COLOUR, "TIFF", mode, **options)
+    with Image.open(io.BytesIO(data)) as image:
+        expected = np.asarray(image.convert("RGB" if mode == "P" else mode)).astype(np.uint8)
+    found = pictures.from_bytes(data)
+    np.testing.assert_array_equal(found.samples, expected)
+    assert found.depth == (1 if mode == "1" else 8)
+
+
+def test_tiles_and_strips_that_were_left_out_are_zero():
+    first = WIDE[:16, :16]
+    tiles = iter([first, *[None] * 8])
+    found = pictures.from_bytes(
+        tiff_of(tiles, shape=WIDE.shape, dtype=WIDE.dtype, compression="deflate", **TILES, **RGB)
+    )
+    expected = np.zeros_like(WIDE)
+    expected[:16, :16] = first
+    np.testing.assert_array_equal(found.samples, expected)
+    data = bytearray(tiff_of(GRAY))
+    with tifffile.TiffFile(io.BytesIO(bytes(data))) as file:
+        place = file.pages.first.tags[273].valueoffset
+    data[place : place + 4] = bytes(4)
+    assert (pictures.from_bytes(bytes(data)).samples == 0).all()
+
+
+def test_white_is_zero_is_turned_round():
+    for samples, options in ((GRAY, {}), (DEEP, {}), (GRAY >> 4, {"bitspersample": 4})):
+        depth = options.get("bitspersample", 8 * samples.itemsize)
+        found = pictures.from_bytes(tiff_of(samples, photometric="miniswhite", **options))
+        np.testing.assert_array_equal(found.samples, (1 << depth) - 1 - samples)
+    tag = (281, "H", 1, 127, True)
+    counted = tiff_of(GRAY >> 1, photometric="miniswhite", extratags=[tag])
+    assert pictures.from_bytes(counted).depth == 8
+    bilevel = pictures.from_bytes(tiff_of(GRAY > 99, photometric="miniswhite"))
+    np.testing.assert_array_equal(bilevel.samples, GRAY <= 99)
+
+
+def test_palettes_of_8_and_16_bits():
+    deep = np.random.default_rng(1).integers(0, 65536, (3, 256), np.uint16)
+    for colours, depth, shift in ((deep, 16, 0), ((deep >> 8) * 257, 8, 8), (deep >> 8 << 8, 8, 8)):
+        found = pictures.from_bytes(tiff_of(GRAY, photometric="palette", colormap=colours))
+        np.testing.assert_array_equal(found.samples, (colours >> shift).T[GRAY])
+        assert found.depth == depth
+
+
+def test_max_sample_value_says_the_bits():
+    data = pictures.to_bytes(Picture(DEEP >> 4, 12), "tif")
+    with tifffile.TiffFile(io.BytesIO(data)) as file:
+        assert file.pages.first.tags[281].value == 4095
+        assert file.pages.first.bitspersample == 16
+        np.testing.assert_array_equal(file.asarray(), DEEP >> 4)
+    for value, depth in ((4095, 12), (4000, 16), (255, 16), (0, 16), (65535, 16)):
+        tag = (281, "H", 1, value, True)
+        samples = np.minimum(DEEP, value) if depth == 12 else DEEP
+        assert pictures.from_bytes(tiff_of(samples, extratags=[tag])).depth == depth
+    wrong = tiff_of(DEEP, extratags=[(281, "H", 1, 4095, True)])
+    with pytest.raises(PictureError, match=r"x: .* holds level \d+, its MaxSampleValue is 4095"):
+        pictures.from_bytes(wrong, "x")
+
+
+def test_one_bit_is_written_as_such():
+    data = pictures.to_bytes(Picture((GRAY > 99).astype(np.uint8), 1), "tif")
+    with Image.open(io.BytesIO(data)) as image:
+        assert image.mode == "1"
+        np.testing.assert_array_equal(np.asarray(image), GRAY > 99)
+
+
+def test_others_read_deep_colours_and_metadata():
+    text = (("Title", "t"), ("Description", "café"), ("Software", "s"))
+    resolution = Resolution(Fraction(300), Fraction(301, 2), "inch")
+    metadata = Metadata(b"profile" * 9, EXIF, b"<x:xmpmeta/>", resolution, text)
+    data = pictures.to_bytes(Picture(DEEP_ALPHA, 16, metadata), "tif")
+    with tifffile.TiffFile(io.BytesIO(data)) as file:
+        page = file.pages.first
+        np.testing.assert_array_equal(page.asarray(), DEEP_ALPHA)
+        assert [int(kind) for kind in page.extrasamples] == [2]
+        assert page.iccprofile == b"profile" * 9
+        tags = page.tags
+        assert [tags[tag].value for tag in (269, 270, 305)] == ["t", "café", "s"]
+        assert (tags[282].value, tags[283].value, tags[296].value) == ((300, 1), (301, 2), 2)
+        assert (tags[271].value, tags[274].value) == ("Maker", 6)
+        assert tags[34665].value == {
+            "ExposureTime": (1, 50),
+            "DateTimeOriginal": "2020:01:01 00:00:00",
+        }
+        assert bytes(tags[700].value) == b"<x:xmpmeta/>"
+    with Image.open(io.BytesIO(pictures.to_bytes(Picture(GRAY, 8, metadata), "tif"))) as image:
+        assert image.getexif().get_ifd(34853) == {1: "N"}
+        assert image.info["dpi"] == (300, 150.5)
+        assert image.info["icc_profile"] == b"profile" * 9
+
+
+def test_reads_the_metadata_of_others():
+    data = file_of(
+        GRAY,
+        "TIFF",
+        tiffinfo={270: "d", 305: "s", 274: 3, 315: "a"},
+        dpi=(300, 200),
+        icc_profile=b"p",
+    )
+    found = pictures.from_bytes(data).metadata
+    assert found.icc == b"p"
+    assert found.text == (("Description", "d"), ("Software", "s"))
+    assert found.resolution == Resolution(Fraction(300), Fraction(200), "inch")
+    exif = Image.Exif()
+    exif.load(found.exif)
+    assert dict(exif) == {274: 3, 315: "a"}
+    big = pictures.from_bytes(tiff_of(GRAY, bigtiff=True, description="big", resolution=(5, 7)))
+    assert big.metadata.text == (("Description", "big"),)
+    assert big.metadata.resolution.y == 7
+
+
+def test_exif_comes_back_with_all_directories():
+    """Values of every size, of which those of more than four bytes lie at even places."""
+    for order in "<>":
+        below = {40965: Directory({1: (2, 4, b"R98\0"), 2: (7, 5, b"0100\0")})}
+        values = {37500: (7, 7, b"maker's"), 33434: (5, 1, struct.pack(f"{order}II", 1, 50))}
+        entries = {271: (2, 5, b"Four\0"), 274: (3, 1, struct.pack(f"{order}H", 6))}
+        whole = Directory(entries, {34665: Directory(values, below)})
+        data = structure(order, whole)
+        assert parsed(data) == (order, whole)
+        assert len(data) % 2 == 0
+        assert all(data.index(value) % 2 == 0 for value in (b"Four", b"maker's", b"0100"))
+        picture = Picture(GRAY, 8, Metadata(exif=data))
+        assert pictures.lost(picture, "tif") == ()
+        assert pictures.from_bytes(pictures.to_bytes(picture, "tif")).metadata.exif == data
+
+
+def test_no_directory_can_be_too_large():
+    """Many entries that lie at the same place in the file come to more than it holds."""
+    data = bytearray(tiff_of(np.zeros((2048, 2048), np.uint8), description="d"))
+    place = len(data)
+    entries = [struct.pack("<HHII", 271, 7, 1 << 22, 8)] * 40
+    data += struct.pack("<H", len(entries)) + b"".join(entries) + bytes(4)
+    pointer = (34665, "I", 1, place, True)
+    with tifffile.TiffFile(io.BytesIO(bytes(data))) as file:
+        start = file.pages.first.tags[270].offset
+    data[start : start + 12] = struct.pack("<HHII", pointer[0], 4, 1, place)
+    with pytest.raises(PictureError, match=r"x: .* EXIF holds values of more than 67108864 bytes"):
+        pictures.from_bytes(bytes(data), "x")
+
+
+FLOAT, SIGNED = GRAY.astype(np.float32), GRAY.astype(np.int16)
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (tiff_of(FLOAT), "holds floating-point samples; supported are unsigned ones"),
+        (tiff_of(SIGNED), "holds signed samples; supported are unsigned ones"),
+        (tiff_of(GRAY.astype(np.uint32)), "holds 32 bits a sample; supported are 1 to 16"),
+        (tiff_of(ALPHA, photometric="separated"), "holds SEPARATED samples; supported are gray"),
+        (tiff_of(ALPHA, extrasamples=["assocalpha"], **RGB), "holds alpha that is multiplied in"),
+        (tiff_of(ALPHA, extrasamples=["unspecified"], **RGB), "holds an extra plane; supported is"),
+        (tiff_of(np.dstack([ALPHA, GRAY]), extrasamples=[2, 0], **RGB), "holds 5 planes"),
+        (tiff_of(COLOUR, compression="webp", **RGB), "is compressed by WEBP; supported are none"),
+        (tiff_of(np.stack([GRAY, GRAY])), "holds 2 pictures; supported is one a file"),
+        (tiff_of(GRAY)[:-3], "bytes, .* are needed"),
+        (b"II*\0" + bytes(8), "is damaged or truncated"),
+    ],
+)
+def test_refuses(data, says):
+    with pytest.raises(PictureError, match=rf"^x: .*{says}"):
+        pictures.from_bytes(data, "x")
+
+
+def test_refuses_stacks_of_imagej():
+    stream = io.BytesIO()
+    tifffile.imwrite(stream, np.stack([GRAY] * 3), imagej=True, truncate=True)
+    with tifffile.TiffFile(io.BytesIO(stream.getvalue())) as file:
+        assert len(file.pages) == 1
+    with pytest.raises(PictureError, match="x: holds 3 pictures"):
+        pictures.from_bytes(stream.getvalue(), "x")
+
+
+def test_jpeg_that_says_more_inside_is_refused():
+    data = bytearray(tiff_of(COLOUR, compression="jpeg", **RGB))
+    frame = data.index(b"\xff\xc0")
+    data[frame + 5 : frame + 9] = struct.pack(">HH", 60000, 60000)
+    with pytest.raises(PictureError, match=r"x: .* JPEG of 60000x60000 in a strip of 9x6"):
+        pictures.from_bytes(bytes(data), "x")
+
+
+def test_nothing_is_printed(capfd):
+    for samples in (GRAY, COLOUR):
+        data = tiff_of(samples, compression="lzw", description="x")
+        for place in range(4, len(data), 3):
+            damaged = bytearray(data)
+            damaged[place] ^= 0x41
+            try:
+                pictures.from_bytes(bytes(damaged))
+            except PictureError:
+                continue
+    assert capfd.readouterr() == ("", "")
