@@ -15,13 +15,14 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 from mmpcodec.bench.curves import delta, grouped, mean_delta
-from mmpcodec.bench.tables import rate_text, table
+from mmpcodec.bench.tables import table
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -49,25 +50,36 @@ def pages() -> list[Path]:
     return [ROOT / "README.md", *sorted((ROOT / "docs/benchmarks").glob("*.md"))]
 
 
-def filled(page: str, runs: Runs) -> str:
-    """The text of a page with its tables made from the data."""
-    return _PLACE.sub(lambda found: f"{found[1]}\n{made(found[2], runs)}\n\n{found[3]}", page)
+def filled(path: Path, runs: Runs) -> str:
+    """The text of a page with its tables made from the data.
+
+    Tables of docs/benchmarks say where, when and by which command they were measured.
+    """
+    brief = path.name == "README.md" and path.parent == ROOT
+    return _PLACE.sub(
+        lambda found: f"{found[1]}\n{made(found[2], runs, brief=brief)}\n\n{found[3]}",
+        path.read_text(),
+    )
 
 
-def made(name: str, runs: Runs) -> str:
-    """A table, below a line with what was measured, where, when and by which command."""
+def made(name: str, runs: Runs, *, brief: bool = False) -> str:
+    """A table, below a line with what was measured and, unless brief, how."""
     base, _, means = name.partition(" ")
     run, rows = runs[base]
+    what = run["what"]
     if name in TABLES:
-        text = TABLES[name](rows)
+        what, compute = TABLES[name]
+        text = compute(rows)
     elif means:
         columns = {run["group"]: run["group"], "count": "pictures", **_numeric(run, rows)}
         text = _table(columns, list(_means(run, rows)))
     else:
         text = _table(run["columns"], list(_with_means(run, rows)))
+    if brief:
+        return f"{what}.\n\n{text}"
     where = "; ".join(run[key] for key in ("hardware", "software", "date") if key in run)
     commands = ", then ".join(f"`{command}`" for command in run["command"].split("; "))
-    return f"{run['what']}. Measured by {commands} ({where}).\n\n{text}"
+    return f"{what}. Measured by {commands} ({where}).\n\n{text}"
 
 
 def _table(columns: dict[str, str], rows: Sequence[Row]) -> str:
@@ -119,7 +131,7 @@ def cell(key: str, value: Any) -> str:
         return f"{value:,}"
     if not isinstance(value, float):
         return str(value)
-    sign = "+" if key.startswith(("bd_", "more_")) else ""
+    sign = "+" if key.startswith(("bd_", "more_", "gain_")) else ""
     if key.endswith("_percent"):
         return f"{value:{sign}.1f}"
     if key.endswith("_db"):
@@ -148,10 +160,8 @@ def _per_megapixel(key: str, rows: Sequence[Row]) -> str:
 
 
 def _rate(codec: str, rows: Sequence[Row]) -> str:
-    """Mean BD-rate of a codec against the first codec of the rows."""
+    """Mean rate of a codec for equal PSNR, in per cent of the rate of the rows' first codec."""
     anchor = rows[0]["codec"]
-    if codec == anchor:
-        return "0"
     points = [
         {
             **row,
@@ -162,13 +172,14 @@ def _rate(codec: str, rows: Sequence[Row]) -> str:
         for row in rows
     ]
     curves = [(each.curve(anchor), each.curve(codec)) for each in grouped(points)]
-    return rate_text(mean_delta([delta(of, by) for of, by in curves if of and by]))
+    found = mean_delta([delta(of, by) for of, by in curves if of and by])
+    return "none" if found.rate is None else f"{100 + found.rate:.0f}"
 
 
 def _summary(rows: Sequence[Row]) -> str:
     """Rate of each codec on each class of pictures, and its times on all of them."""
     classes = _by("class", rows)
-    head = [*(f"rate, {name}, %" for name in classes), "encode, s/MP", "decode, s/MP"]
+    head = [*(f"rate on {name}, %" for name in classes), "encode, s/MP", "decode, s/MP"]
     return table(
         ["codec", *head],
         [
@@ -183,28 +194,31 @@ def _summary(rows: Sequence[Row]) -> str:
     )
 
 
-def _times(rows: Sequence[Row]) -> str:
-    """Times of each codec on each picture."""
-    names = list(_by("picture", rows))
-    ways = {"encode": "encode_cpu_s", "decode": "decode_cpu_s"}
-    body = []
-    for codec, own in _by("codec", rows).items():
-        files = _by("picture", own)
-        body.append([codec, *(_per_megapixel(k, files[n]) for k in ways.values() for n in names)])
-    return table(["codec", *(f"{way} {name}, s/MP" for way in ways for name in names)], body)
+def _times(key: str, rows: Sequence[Row]) -> str:
+    """Processor seconds a megapixel of each codec on each picture."""
+    body = [
+        [codec, *(_per_megapixel(key, files) for files in _by("picture", own).values())]
+        for codec, own in _by("codec", rows).items()
+    ]
+    return table(["codec", *_by("picture", rows)], body)
 
 
-TABLES: dict[str, Callable[[Sequence[Row]], str]] = {
-    "summary": _summary,
-    "summary times": _times,
+_SECONDS = "processor seconds a megapixel, one thread"
+TABLES: dict[str, tuple[str, Callable[[Sequence[Row]], str]]] = {
+    "summary": (
+        f"Mean rate of whole files for equal PSNR, where AVIF at speed 0 has 100 %, and {_SECONDS}",
+        _summary,
+    ),
+    "summary encode": (f"Encoding, {_SECONDS}", partial(_times, "encode_cpu_s")),
+    "summary decode": (f"Decoding, {_SECONDS}", partial(_times, "decode_cpu_s")),
 }
-"""Tables that are computed from the rows of a run, by the names that pages use."""
+"""Tables that are computed from the rows of a run: what they show, and how they are made."""
 
 
 def main() -> None:
     runs = read(ROOT / "docs/benchmarks/data")
     for path in pages():
-        path.write_text(filled(path.read_text(), runs))
+        path.write_text(filled(path, runs))
 
 
 if __name__ == "__main__":

@@ -28,9 +28,10 @@ from typing import Any
 import numpy as np
 
 from mmpcodec import pictures
-from mmpcodec.bench.codecs import OURS, Codec, machine, ours, parse
+from mmpcodec.bench.codecs.base import OURS, Codec, machine, parse
+from mmpcodec.bench.codecs.ours import ours
+from mmpcodec.bench.codecs.peers import peers
 from mmpcodec.bench.metrics import psnr
-from mmpcodec.bench.peers import peers
 
 SIDE = 512
 RUNS = 3
@@ -51,9 +52,19 @@ CODECS = {
     "mmpcodec, photo, effort 1": f"mmp:preset=photo,effort=1,{_OURS}",
     "mmpcodec, plain": f"mmp:preset=plain,{_OURS}",
 }
-"""Codec strings by the names in the tables."""
+"""Codec strings by the names in the tables. Rates are compared with the first one."""
 
 Row = dict[str, Any]
+
+KINDS: dict[str, Row] = {
+    "summary": {"what": "Size, PSNR and times of each file", "columns": {}},
+    "memory": {
+        "what": "Peak memory of a process that encodes and decodes one picture of 512x512 pixels, "
+        "with Python and all libraries",
+        "columns": {"codec": "codec", "picture": "picture", "peak_mib": "MiB"},
+    },
+}
+"""What the rows of each kind are, for `scripts/bench/pages.py`."""
 
 
 def codec_of(label: str, colour: bool) -> Codec:
@@ -132,9 +143,10 @@ def heads(classes: list[list[str]]) -> Iterator[Row]:
     versions: dict[str, str] = {}
     for label in CODECS:
         versions |= codec_of(label, colour=False).versions
-    for run in ("summary", "memory"):
+    for run, about in KINDS.items():
         yield {
             "run": run,
+            **about,
             "command": shlex.join(command),
             "date": str(date.today()),
             "hardware": machine(),
