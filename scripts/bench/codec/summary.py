@@ -122,7 +122,12 @@ def rows_of(classes: list[list[str]], done: set[tuple[str, str, Any]]) -> Iterat
             for label in CODECS:
                 codec = codec_of(label, samples.ndim == 3)
                 for point in codec.ladder:
-                    row = {"run": "summary", "codec": label, "picture": path.name, "class": name}
+                    row: Row = {
+                        "run": "summary",
+                        "codec": label,
+                        "picture": path.name,
+                        "class": name,
+                    }
                     row |= {"width": width, "height": height, "point": point}
                     if (path.name, label, point) not in done:
                         yield row | measured(samples, codec, point)
@@ -140,6 +145,7 @@ def heads(classes: list[list[str]]) -> Iterator[Row]:
     command = ["python", "scripts/bench/codec/summary.py"]
     for name, *paths in classes:
         command += ["--pictures", name, *(Path(path).name for path in paths)]
+    command += ["--out", "ROWS"]
     versions: dict[str, str] = {}
     for label in CODECS:
         versions |= codec_of(label, colour=False).versions
