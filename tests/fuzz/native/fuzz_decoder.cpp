@@ -1,8 +1,8 @@
-// Feeds the compiled decoders payloads of any kind: libFuzzer's entry.
+// Entry of libFuzzer: feeds any bytes to the compiled decoders.
 //
-// The first bytes say what decodes, how large the picture is and with which tools, all within the
-// limits that the container checks; the rest is the payload. A payload may be refused, and nothing
-// else: no crash, no hang, no undefined behaviour.
+// The first bytes choose the coding, the size of the picture and the tools, within the limits that
+// the container checks; the rest is the payload. A decoder may decode or refuse the payload; it
+// must not crash, hang, or have undefined behaviour.
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,7 +25,7 @@ class Bytes {
 public:
     Bytes(const uint8_t* data, size_t size) : data_(data), end_(data + size) {}
 
-    // A number from low to high; 0 bytes left count as low.
+    // The next number from low to high; low if no bytes are left.
     int number(int low, int high) {
         unsigned value = 0;
         for (int bytes = high - low > 255 ? 2 : 1; bytes > 0 && data_ < end_; --bytes)
