@@ -421,5 +421,5 @@ def test_the_cheapest_method_that_fits():
 
 
 def test_masked_weights_are_refused():
-    with pytest.raises(ParameterError, match="weights: masked arrays are not taken"):
+    with pytest.raises(ParameterError, match="weights: masked arrays are not supported"):
         subset_sum(np.ma.array([3, 5, 8], mask=[False, True, False]), 8)
