@@ -1,4 +1,4 @@
-"""Arguments that all solvers take, checked."""
+"""Checks of arguments that all solvers share."""
 
 import operator
 from typing import Any
@@ -7,12 +7,12 @@ from mmpcodec.errors import ParameterError
 
 
 def integer(name: str, value: Any) -> int:
-    """An integer of any type, but no bool.
+    """The value as an int, if it is an integer of any type but bool.
 
     Raises
     ------
     ParameterError
-        When it is none.
+        When it is not.
     """
     try:
         if not isinstance(value, bool):

@@ -324,7 +324,7 @@ class _Search:
         ]
 
     def _narrow(self, lam: float, effort: int, margin: float) -> None:
-        """Keep candidates that code a layer, or cost at most ``margin`` times the least, at a lambda.
+        """Keep the candidates that code a layer or cost at most ``margin`` times the least.
 
         Exact samples do not depend on lambda and are tried at lambda 0 only.
         """

@@ -7,12 +7,12 @@ from mmpcodec.solvers.arguments import integer
 
 
 def limits(name: str, least: Any, most: Any, size: int) -> tuple[int, int]:
-    """Lengths that an answer may have along one dimension of ``size`` values.
+    """Least and largest length of an answer along a dimension of ``size`` values.
 
     Raises
     ------
     ParameterError
-        When no length is left.
+        When no length is allowed.
     """
     least = 1 if least is None else integer(f"min_{name}", least)
     most = None if most is None else integer(f"max_{name}", most)
@@ -25,12 +25,12 @@ def limits(name: str, least: Any, most: Any, size: int) -> tuple[int, int]:
 
 
 def count(k: Any) -> int:
-    """A number of answers.
+    """Check a number of answers.
 
     Raises
     ------
     ParameterError
-        When it is no integer from 1 up.
+        When it is not an integer from 1 up.
     """
     if integer("k", k) < 1:
         raise ParameterError(f"k = {k!r}: must be an integer from 1 up")
