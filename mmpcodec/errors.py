@@ -82,6 +82,12 @@ class MissingExtra(MmpError):
     """What was asked for needs a package that is not installed; the message names the extra."""
 
 
+def install(*extras: str) -> str:
+    """The advice that messages give for packages of one of some extras."""
+    commands = " or ".join(f"pip install '.[{extra}]'" for extra in extras)
+    return f"in a checkout of mmpcodec, {commands} installs it"
+
+
 class Cancelled(MmpError):
     """The progress callback asked to stop."""
 

@@ -1,4 +1,4 @@
-"""The cpu backend: C++ with threads, SIMD level chosen at run time."""
+"""The cpu backend: C++ with threads; the SIMD level is chosen at run time."""
 
 from collections.abc import Sequence
 
@@ -23,16 +23,16 @@ else:
     _REASON = None
 
 MAX_DEFAULT_THREADS = 4
-"""More threads than this have little to share within one 16x16 fragment."""
+"""More threads find too little work within one 16x16 fragment."""
 
 
 def default_threads() -> int:
-    """Threads to use when the caller does not say."""
+    """Number of threads if the caller names none."""
     return min(processors(), MAX_DEFAULT_THREADS)
 
 
 class NativePostFilter(PostFilter):
-    """The filter in C++, on one thread."""
+    """The post filter in C++, on one thread."""
 
     def _filtered(self, samples: np.ndarray, table: np.ndarray, depth: int) -> np.ndarray:
         shown = np.empty_like(samples)
@@ -61,7 +61,13 @@ class NativePostFilter(PostFilter):
 
 
 class CpuBackend(Backend):
-    """Parameters: ``simd`` names a SIMD level of ``levels()`` to use instead of the best one."""
+    """C++ on the processor.
+
+    Parameters
+    ----------
+    simd : str or None
+        SIMD level, one of ``levels()``; None takes the best.
+    """
 
     name = "cpu"
     releases_gil = True
@@ -72,7 +78,7 @@ class CpuBackend(Backend):
 
     @staticmethod
     def levels() -> list[str]:
-        """SIMD levels that this machine can run, best first."""
+        """SIMD levels that this machine supports, best first."""
         return _cpu.simd_levels()
 
     def unavailable(self) -> str | None:
@@ -168,6 +174,6 @@ def _coded_blocks(payload, samples, rates, units, leaf_scales, dictionary_sizes)
 
 
 def bits_of(rates: Sequence[int], syntax: Sequence[str]) -> dict[str, float]:
-    """Bits of some syntax elements from the rates of all in 2**-12 bit."""
+    """Bits of some syntax elements, from the rates of all elements in units of 2**-12 bit."""
     found = dict(zip(SYNTAX, rates, strict=True))
     return {name: found[name] / 4096 for name in syntax}

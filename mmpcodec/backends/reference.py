@@ -1,4 +1,4 @@
-"""The reference backend: plain NumPy, one line a step, the definition of the codec."""
+"""The reference backend: runs the definition of the codec in ``mmpcodec.reference``."""
 
 from dataclasses import replace
 from functools import partial
@@ -21,6 +21,8 @@ from mmpcodec.trace import Coded, Trace
 
 
 class ReferenceBackend(Backend):
+    """NumPy on one thread; slow, and the judge of all other backends."""
+
     name = "reference"
 
     def unavailable(self) -> None:

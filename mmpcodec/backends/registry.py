@@ -4,11 +4,14 @@ import importlib.util
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from mmpcodec.backends.base import Backend
 from mmpcodec.depth import BYTE
 from mmpcodec.errors import BackendUnavailable, ParameterError
 from mmpcodec.tools import Tools
+
+if TYPE_CHECKING:
+    from mmpcodec.backends.base import Backend
 
 AUTO = "auto"
 """Stands for the backend that is predicted to finish first."""
@@ -33,7 +36,7 @@ class Row:
         Python package that the backend needs. "auto" skips the backend where it is not installed.
     """
 
-    make: Callable[[], Backend]
+    make: "Callable[[], Backend]"
     fragment_seconds: Mapping[str, float] = field(default_factory=dict)
     first_seconds: float = 0.0
     start_seconds: float = 0.0
@@ -59,19 +62,19 @@ class Row:
         return self.package is None or importlib.util.find_spec(self.package) is not None
 
 
-def _cpu() -> Backend:
+def _cpu() -> "Backend":
     from mmpcodec.backends.cpu import CpuBackend
 
     return CpuBackend()
 
 
-def _cuda() -> Backend:
+def _cuda() -> "Backend":
     from mmpcodec.backends.cuda.backend import CudaBackend
 
     return CudaBackend()
 
 
-def _reference() -> Backend:
+def _reference() -> "Backend":
     from mmpcodec.backends.reference import ReferenceBackend
 
     return ReferenceBackend()
@@ -126,7 +129,7 @@ def get(
     depth: int = BYTE,
     *,
     decodes: bool = False,
-) -> Backend:
+) -> "Backend":
     """Return a backend that can run here.
 
     Parameters

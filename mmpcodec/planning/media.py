@@ -55,6 +55,7 @@ class Packed:
                     "left": volume.capacity - volume.used,
                     "value": self.value(volume.value),
                     "proven": volume.proven,
+                    "backend": volume.backend,
                     "folder": None if self.copied is None else self.copied[number - 1],
                     "files": [self.described(index) for index in volume.files],
                 }

@@ -14,7 +14,7 @@ from PIL import Image, features
 from PIL import __version__ as pillow_version
 
 from mmpcodec.bench.codecs.base import Codec, operating_points, parse, spelled
-from mmpcodec.errors import MissingExtra, ParameterError
+from mmpcodec.errors import MissingExtra, ParameterError, install
 
 Ladder = tuple[float, ...]
 
@@ -207,7 +207,7 @@ def _jxl(options: Mapping[str, str], colour: bool) -> Codec:
     try:
         import imagecodecs
     except ImportError as error:
-        raise MissingExtra("jxl: needs imagecodecs; install mmpcodec[bench]") from error
+        raise MissingExtra(f"jxl: needs imagecodecs; {install('bench')}") from error
     versions = {
         "imagecodecs": imagecodecs.__version__,
         "jxl": imagecodecs.jpegxl_version().removeprefix("libjxl "),
@@ -234,7 +234,7 @@ def _hevc(options: Mapping[str, str]) -> Codec:
     try:
         import av
     except ImportError as error:
-        raise MissingExtra("hevc: needs PyAV; install mmpcodec[bench]") from error
+        raise MissingExtra(f"hevc: needs PyAV; {install('bench')}") from error
 
     def encode(samples: np.ndarray, point: float) -> bytes:
         height, width = samples.shape

@@ -71,7 +71,8 @@ class Highlighted:
         count = f"{len(regions)} region{'' if len(regions) == 1 else 's'}"
         lines = [
             f"{output.shown_pair(self.input, self.output)}: {self.width}x{self.height}, {count} "
-            f"beyond level {self.found.offset:g} of {self.white}, {self.seconds:.2f} s"
+            f"beyond level {self.found.offset:g} of {self.white}, {self.seconds:.2f} s, "
+            f"backend {self.backend}"
         ]
         if not regions and 2 * self.highest < self.white:
             lines.append(f"  the highest level is {self.highest}; --white says what white is")

@@ -7,12 +7,12 @@ from mmpcodec.errors import ParameterError
 
 
 def limits(name: str, least: Any, most: Any, size: int) -> tuple[int, int]:
-    """Lengths that an answer may have along one dimension of ``size`` values.
+    """Least and largest length of an answer along a dimension of ``size`` values.
 
     Raises
     ------
     ParameterError
-        When no length is left.
+        When no length is allowed.
     """
     least = 1 if least is None else least
     least = check_int(f"min_{name}", least, 1, size, f", the array's {name}")
@@ -23,11 +23,11 @@ def limits(name: str, least: Any, most: Any, size: int) -> tuple[int, int]:
 
 
 def count(k: Any) -> int:
-    """A number of answers.
+    """Check a number of answers.
 
     Raises
     ------
     ParameterError
-        When it is no integer from 1 up.
+        When it is not an integer from 1 up.
     """
     return check_int("k", k, 1)

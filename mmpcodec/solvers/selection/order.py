@@ -1,4 +1,4 @@
-"""Order statistics. See the package for order, NaN, axes and where arrays lie."""
+"""Order statistics. See the package for order, NaN, axes and memory."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -28,13 +28,13 @@ def kth_smallest(
     nan: str = "propagate",
     backend: str = "auto",
 ) -> Any:
-    """The k-th smallest value; several at once share the work.
+    """The k-th smallest value, or the values of several ks, which share the work.
 
     Parameters
     ----------
     values : array of bool, integers or floating-point numbers
     k : int or sequence of int
-        1 is the smallest. Equal values count each.
+        1 is the smallest. Equal values count separately.
     axis : int or None
     nan : {"propagate", "omit", "raise"}
     backend : {"auto", "cpu", "cuda", "reference"}
@@ -46,7 +46,7 @@ def kth_smallest(
     Raises
     ------
     ParameterError
-        When there is no such value, or an argument is not one of those above.
+        When there is no k-th value, or an argument is invalid.
 
     Examples
     --------
@@ -83,11 +83,11 @@ def median(
     ----------
     values : array of bool, integers or floating-point numbers
     convention : {"mean", "lower", "upper"}
-        Which of the two middle values of an even number of them, or half their sum: in float64 for
-        integers, else rounded to the values' type.
+        For an even number of values: the lower or upper of the two middle values, or their mean, in
+        float64 for integers, else in the type of the values.
     axis : int or None
     nan : {"propagate", "omit", "raise"}
-        With "omit" the median of nothing is NaN.
+        With "omit", the median of no values is NaN.
     backend : {"auto", "cpu", "cuda", "reference"}
 
     Returns
@@ -130,7 +130,7 @@ def quantile(
     nan: str = "propagate",
     backend: str = "auto",
 ) -> Any:
-    """Quantiles: of N values the q-th lies at rank q * (N - 1), counted from 0.
+    """Quantiles: the quantile q of N values has the rank q * (N - 1), counted from 0.
 
     Parameters
     ----------
@@ -138,8 +138,8 @@ def quantile(
     q : float or sequence of float
         From 0 to 1.
     method : {"linear", "lower", "higher", "nearest", "midpoint"}
-        Between two ranks: in proportion, one of the two values, or half their sum; "nearest" takes
-        the even rank of two equally near ones.
+        Between two ranks: the interpolated value, one of the two values, or their mean. "nearest"
+        takes the even rank of two equally near ranks.
     axis : int or None
     nan : {"propagate", "omit", "raise"}
     backend : {"auto", "cpu", "cuda", "reference"}
@@ -147,7 +147,7 @@ def quantile(
     Returns
     -------
     number or array
-        "linear" and "midpoint" give float64 for integers, the others a value's type.
+        float64 for integers with "linear" and "midpoint", else the type of the values.
 
     Raises
     ------

@@ -24,7 +24,7 @@ def weights_of(weights: Any) -> np.ndarray:
     if on_device(weights):
         weights = weights.get()
     if isinstance(weights, np.ma.MaskedArray):
-        raise ParameterError("weights: masked arrays are not taken; pass what is not masked")
+        raise ParameterError("weights: masked arrays are not supported; pass the unmasked values")
     # As objects, so that NumPy turns no integers into floating-point numbers.
     array = weights if isinstance(weights, np.ndarray) else np.asarray(weights, object)
     if array.ndim != 1:

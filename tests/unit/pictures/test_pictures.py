@@ -274,8 +274,8 @@ def test_limits_hold_for_every_format(kind):
 @pytest.mark.parametrize(
     ("package", "data", "says"),
     [
-        ("pydicom", FILES["dicom"], r"x: DICOM needs pydicom: pip install mmpcodec\[dicom\]"),
-        ("tifffile", FILES["tiff"], "x: TIFF needs tifffile: pip install tifffile"),
+        ("pydicom", FILES["dicom"], r"x: DICOM needs pydicom; .* pip install '.\[dicom\]'"),
+        ("tifffile", FILES["tiff"], "x: TIFF needs tifffile; pip install tifffile"),
         ("imagecodecs", FILES["tiff lzw"], "x: TIFF with compressed or packed samples needs image"),
         ("imagecodecs", FILES["png deep"], "x: 16-bit colours in PNG needs imagecodecs"),
     ],

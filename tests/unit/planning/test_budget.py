@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mmpcodec
-from mmpcodec import Cancelled, Infeasible, ParameterError, PictureError
+from mmpcodec import Cancelled, Infeasible, ParameterError, PictureError, backends
+from mmpcodec.backends.reference import ReferenceBackend
 from mmpcodec.codec.distortion import psnr_of
 from mmpcodec.errors import LimitExceeded
 from mmpcodec.planning.budget import (
@@ -384,6 +385,10 @@ def test_a_device_gets_many_pictures_at_once_and_fewer_where_memory_is_short(
 ):
     from mmpcodec.planning.budget import ladder
 
+    class Device(ReferenceBackend):
+        batches = True
+
+    monkeypatch.setitem(backends.ROWS, "cuda", backends.Row(Device))
     calls = []
     real = ladder.encode_pictures
 
