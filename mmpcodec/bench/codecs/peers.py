@@ -78,7 +78,7 @@ def _ladder(
 
 def _level(name: str, rest: dict[str, str], option: str, default: str) -> int:
     """The value of speed or effort, which is removed from ``rest``."""
-    (value,) = points(f"{name} {option}", rest.pop(option, default), ",", **_RANGES[option])
+    (value,) = operating_points(f"{name} {option}", rest.pop(option, default), ",", **_RANGES[option])
     return int(value)
 
 
