@@ -78,7 +78,8 @@ def _ladder(
 
 def _level(name: str, rest: dict[str, str], option: str, default: str) -> int:
     """The value of speed or effort, which is removed from ``rest``."""
-    (value,) = operating_points(f"{name} {option}", rest.pop(option, default), ",", **_RANGES[option])
+    text = rest.pop(option, default)
+    (value,) = operating_points(f"{name} {option}", text, ",", **_RANGES[option])
     return int(value)
 
 
