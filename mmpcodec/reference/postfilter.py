@@ -1,6 +1,6 @@
 """The post filter of a decoded picture, and how an encoder fits it.
 
-Source: section "Post filter" of ``docs/format.md``. Applying it belongs to the format. The fit is
+Source: section "Post filter" of ``docs/format/format.md``. Applying it belongs to the format. The fit is
 the encoder's, but in integers all the same, so that every machine writes the same bytes.
 """
 

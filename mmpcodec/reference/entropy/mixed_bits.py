@@ -2,7 +2,7 @@
 
 They know nothing of bytes: a ``BitCoder`` is passed in, and encoder and decoder call the same
 functions.
-Source: section "Mixed bits" of ``docs/format.md``; after M. Mahoney, "Adaptive weighing of context
+Source: section "Mixed bits" of ``docs/format/format.md``; after M. Mahoney, "Adaptive weighing of context
 models for lossless data compression", Florida Tech report CS-2005-16, 2005.
 """
 

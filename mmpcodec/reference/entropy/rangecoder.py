@@ -1,4 +1,4 @@
-"""Carry-safe integer range coder; ``docs/rangecoder.md`` states and proves its invariants.
+"""Carry-safe integer range coder; ``docs/format/rangecoder.md`` states and proves its invariants.
 
 It knows only intervals (cumulative, frequency, total) and bytes. Source: after G. N. N. Martin,
 "Range encoding", 1979.

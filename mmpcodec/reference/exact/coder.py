@@ -1,6 +1,6 @@
 """Exact samples: each predicted from those before it and coded without loss.
 
-Source: section "Exact samples" of ``docs/format.md``. The prediction is that of ``fitted``, the
+Source: section "Exact samples" of ``docs/format/format.md``. The prediction is that of ``fitted``, the
 contexts are after X. Wu and N. Memon, "Context-based, adaptive, lossless image coding", 1997.
 """
 
