@@ -69,7 +69,7 @@ class ReferenceBackend(Backend):
             nodes = optimal_tree(cost, index, state.models, neighbours, params.lambda_fixed)
             code_tree(writer, state.models, state.dictionaries, neighbours, nodes)
             state.finish_fragment(nodes, prediction)
-        return state.coded(writer.finish(), writer.tally.bits())
+        return _coded_trees(writer.finish(), writer.tally.bits(), state)
 
     def decode(
         self,
@@ -91,7 +91,7 @@ class ReferenceBackend(Backend):
             nodes = code_tree(reader, state.models, state.dictionaries, neighbours, None)
             state.finish_fragment(nodes, predict())
         reader.finish()
-        return state.coded(payload, reader.tally.bits())
+        return _coded_trees(payload, reader.tally.bits(), state)
 
     def encode_exact(
         self, planes: np.ndarray, depth: int, *, progress: Progress | None = None
@@ -111,6 +111,11 @@ class ReferenceBackend(Backend):
         report = partial(report_progress, progress)
         planes, bits = coder.decode_planes(payload, shape, depth, report)
         return planes, Trace(bits)
+
+
+def _coded_trees(payload: bytes, bits: dict[str, float], state: PictureState) -> Coded:
+    sizes = dictionary_sizes(state.dictionaries)
+    return Coded(payload, state.shown(), Trace(bits, state.leaf_scales, sizes))
 
 
 def _coded_blocks(payload: bytes, samples, bits, picture: BlockPicture) -> Coded:
