@@ -157,15 +157,15 @@ class EncodeParams:
         0 is lossless. Values above 2**20 act as 2**20.
     tools : Tools
         Normative tools, written into the header.
+    rate_model : {"adaptive", "log2"}
+        Rate of an index in the search: from the adaptive counts, or log2 of the dictionary size
+        as on the GPU of the dissertation. The bytes are coded with the counts either way.
     effort : int
         How hard to search for blocks, 1 (quick) to 9; for prediction only. The format and the
         time to decode are the same.
     candidates : tuple of Tools
         Other sets of tools to try: the file is that of least D + lambda R, of equals the smallest,
         then the first.
-    rate_model : {"adaptive", "log2"}
-        Rate of an index in the search: from the adaptive counts, or log2 of the dictionary size
-        as on the GPU of the dissertation. The bytes are coded with the counts either way.
     """
 
     lam: float = 32.0

@@ -112,11 +112,13 @@ def inspect(
     decode : bool
         Decode it too, which gives samples and traces (bits by syntax element, leaf scales,
         dictionary sizes). Otherwise only headers and checksums are read.
+    region : sequence of 4 int or None
+        As in ``decode``.
     allow_partial : bool
-        Give bad tiles beside the good ones; what follows the last tile is left out of account. A
-        file, or a region, that is to be decoded must have a good one.
-    region, limits, backend, threads, progress
-        As of ``decode``.
+        List damaged tiles in the result instead of raising an error, and ignore bytes after the
+        last tile. If ``decode`` is set, the file or region must have at least one good tile.
+    limits, backend, threads, progress
+        As in ``decode``.
 
     Raises
     ------

@@ -296,14 +296,19 @@ def encode_batch(
     ----------
     arrays : iterable of arrays
         NumPy arrays, or CuPy arrays, which stay on their device.
+    lam, quality, target_size, target_bpp, target_psnr
+        As in ``encode``; a target holds for each file.
+    depth : int or None
+        As in ``encode``, for all pictures.
     metadata : Metadata, sequence of Metadata, or None
-        Of all pictures, or of each.
-    lam, quality, target_size, target_bpp, target_psnr, depth, tile_size, backend, threads, \
-    on_pass, options
-        As of ``encode``; a target is that of each file.
+        Metadata of all pictures, or one for each picture.
+    tile_size, backend, threads
+        As in ``encode``.
     progress : callable or None
         ``progress(done, total) -> bool`` counts the fragments of all planes of all pictures; with
         a target those of one picture, anew in each pass.
+    on_pass, **options
+        As in ``encode``.
 
     Returns
     -------
