@@ -40,7 +40,7 @@ def leaf_edges(leaf_scales: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def unit_edges(units: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mark the first row and the first column of units of each block.
+    """Mark the units in the first row, and in the first column, of each block.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def unit_edges(units: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def block_edges(units: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mark the first row and the first column of samples of each block.
+    """Mark the samples in the first row, and in the first column, of each block.
 
     Parameters
     ----------

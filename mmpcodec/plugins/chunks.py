@@ -86,7 +86,7 @@ def check_type(kind: Any, depth: int | None = None) -> None:
     kind = np.dtype(kind)
     if kind not in _BITS:
         raise ParameterError(
-            f"chunk of type {kind}: supported are uint8 and uint16, in this machine's byte order"
+            f"chunk of type {kind}: supported are uint8 and uint16, in the byte order of the machine"
         )
     bits = _BITS[kind]
     if depth is not None and depth not in bits:
@@ -116,7 +116,7 @@ def picture_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
     if not (len(left) == 2 or coloured) or math.prod(left) == 0:
         raise ParameterError(
             f"chunk of shape {tuple(shape)}: must be one picture, (height, width) or (height, "
-            f"width, 2 to {len(Form)}), with axes of length 1 before it at most"
+            f"width, 2 to {len(Form)}); axes before it must have length 1"
         )
     return left
 

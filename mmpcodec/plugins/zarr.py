@@ -101,7 +101,7 @@ class MmpCodec(ArrayBytesCodec):
         chunk_shape = getattr(chunk_grid, "chunk_shape", None)
         if chunk_shape is None:
             kind = type(chunk_grid).__name__
-            raise ParameterError(f"chunks by {kind}: must be a regular grid")
+            raise ParameterError(f"chunk grid is {kind}: must be regular")
         picture_shape(chunk_shape)
 
     def compute_encoded_size(self, input_byte_length: int, chunk_spec: "ArraySpec") -> int:

@@ -28,7 +28,7 @@ MODE_NAMES = {
     LEAST_SQUARES: "least squares",
     TEMPLATES: "templates",
 }
-"""Name of each mode; all angles share a name, which is at the first of them."""
+"""Names of the modes. All angles share the name of angle 0."""
 BARE, TRANSFORMED, TREE = 0, 1, 2
 """Kinds of blocks: prediction only, prediction with residual, tree."""
 KIND_NAMES = ("bare", "transformed", "tree")

@@ -30,8 +30,8 @@ def has_place(decoded: np.ndarray, place: BlockPlace) -> bool:
     Parameters
     ----------
     decoded : (H,) int array
-        Number of decoded samples in each row. They are the first samples of the row, and at most
-        as many as in the row above. So a rectangle is decoded if its last sample is.
+        Number of decoded samples in each row, which are its first samples. The number never
+        exceeds the number in the row above, so a rectangle is decoded if its last sample is.
     place : BlockPlace
         The block.
     """

@@ -329,9 +329,10 @@ def code_values(coder: BitCoder, depth: int, used: np.ndarray | None, wanted: in
 
 
 def map_pays(used: np.ndarray, samples: int) -> bool:
-    """Whether to encode which values occur: less than 3/4 of them do, and they are few.
+    """Whether it pays to encode which values occur.
 
-    *Encoder only*. The number of possible values must be below four times the number of samples.
+    *Encoder only*. It pays if less than 3/4 of the possible values occur, and if the number of
+    possible values is below four times the number of samples.
     """
     return 4 * int(used.sum()) < 3 * len(used) and len(used) < 4 * samples
 
