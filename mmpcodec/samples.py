@@ -38,6 +38,7 @@ class Form(IntEnum):
 
     @property
     def has_alpha(self) -> bool:
+        """Whether a pixel has alpha."""
         return self.planes > self.colours
 
     @property

@@ -111,9 +111,8 @@ class ReferenceBackend(Backend):
 
 
 def _coded_trees(payload: bytes, bits: dict[str, float], state: PictureState) -> Coded:
-    height, width = state.shape
-    trace = Trace(bits, state.leaf_scales, dictionary_sizes(state.dictionaries))
-    return Coded(payload, state.samples[:height, :width].copy(), trace)
+    sizes = dictionary_sizes(state.dictionaries)
+    return Coded(payload, state.shown(), Trace(bits, state.leaf_scales, sizes))
 
 
 def _coded_blocks(payload: bytes, samples, bits, picture: BlockPicture) -> Coded:

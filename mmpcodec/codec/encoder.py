@@ -314,15 +314,20 @@ def encode_batch(
     ----------
     arrays : iterable of (H, W) or (H, W, C) arrays of uint8 or uint16
         NumPy arrays, or CuPy arrays, which stay in device memory.
+    lam, quality, target_size, target_bpp, target_psnr
+        As in ``encode``; a target holds for each file.
+    depth : int or None
+        As in ``encode``, for all pictures.
     metadata : Metadata, sequence of Metadata, or None
-        One for all pictures, or one for each.
-    lam, quality, target_size, target_bpp, target_psnr, depth, tile_size, backend, threads, \
-    on_pass, options
-        See ``encode``. A target holds for each file.
+        Metadata of all pictures, or one for each picture.
+    tile_size, backend, threads
+        As in ``encode``.
     progress : callable or None
         ``progress(done, total) -> bool`` gets the numbers of finished and of all 16x16 fragments,
         over all planes of all pictures. With a target, both count one picture and start again in
         each pass. Returning False cancels.
+    on_pass, **options
+        As in ``encode``.
 
     Returns
     -------

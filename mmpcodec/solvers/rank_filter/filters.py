@@ -74,10 +74,12 @@ def rank_filter(
 
     Parameters
     ----------
+    picture : (H, W) array of uint8, uint16 or float32
     rank : int
-        0 is the least; -1 the greatest, -2 the one before. At most the window's pixels less 1.
-    picture, size, mode, cval, mask, backend
-        As of ``median_filter``, which also says what is returned and raised.
+        Position in ascending order, from 0 for the least value; a negative rank counts from the
+        greatest, which is -1.
+    size, mode, cval, mask, backend
+        As in ``median_filter``, which also names the result and the errors.
     """
     counts = _counts(size)
     area = len(counts) - 1
@@ -100,10 +102,11 @@ def percentile_filter(
 
     Parameters
     ----------
+    picture : (H, W) array of uint8, uint16 or float32
     percentile : float
-        0 to 100: the least to the greatest.
-    picture, size, mode, cval, mask, backend
-        As of ``median_filter``, which also says what is returned and raised.
+        0 (the least value) to 100 (the greatest).
+    size, mode, cval, mask, backend
+        As in ``median_filter``, which also names the result and the errors.
     """
     counts = _counts(size)
     try:

@@ -102,9 +102,12 @@ def reachable(weights: Any, target: int, *, backend: str = "auto", **options: An
 
     Parameters
     ----------
-    weights, backend
-        See ``subset_sum``.
+    weights : array of int
+        As in ``subset_sum``.
     target : int
+        Sum to reach.
+    backend : {"auto", "cpu", "cuda", "reference"}
+        As in ``subset_sum``.
     **options
         ``method`` and ``memory`` of ``subset_sum``.
 
