@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal, get_args
 
+from mmpcodec.checks import check_int
 from mmpcodec.errors import ParameterError
 
 Unit = Literal["none", "inch", "centimetre", "metre"]
@@ -99,10 +100,9 @@ class Metadata:
                 raise ParameterError(
                     f"text = {entry!r}: must have no surrogates, which UTF-8 cannot encode"
                 )
-        white = self.white
-        whole = isinstance(white, int) and not isinstance(white, bool)
-        if white is not None and not (whole and 1 <= white <= MAX_WHITE):
-            raise ParameterError(f"white = {white!r}: must be from 1 to {MAX_WHITE}, or None")
+        if self.white is not None:
+            white = check_int("white", self.white, 1, MAX_WHITE, ", or None")
+            object.__setattr__(self, "white", white)
 
     def at_depth(self, depth: int) -> "Metadata":
         """These metadata, without a level of white beyond the range of ``depth`` bits."""

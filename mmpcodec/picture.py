@@ -1,21 +1,19 @@
 """``Picture``: samples, their depth and metadata, as every picture format gives and takes them."""
 
 from dataclasses import dataclass, replace
-from numbers import Integral
 from typing import Protocol, Self
 
 import numpy as np
 
-from mmpcodec.depth import sample_type
+from mmpcodec.checks import check_int
+from mmpcodec.depth import MAX_DEPTH, sample_type
 from mmpcodec.errors import ParameterError, PictureError
 from mmpcodec.metadata import Metadata
-from mmpcodec.tools import MAX_DEPTH
+from mmpcodec.samples import form_of
 
 PLANES = (1, 2, 3, 4)
 
 NO_METADATA = Metadata()
-
-_KINDS = {1: "gray", 2: "gray with alpha", 3: "RGB colours", 4: "RGB colours with alpha"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +44,7 @@ class Picture:
     >>> from mmpcodec.pictures import Picture
     >>> picture = Picture(np.full((4, 6, 3), 1000, np.uint16), depth=12)
     >>> picture.kind, picture.white
-    ('RGB colours', 4095)
+    ('RGB', 4095)
     """
 
     samples: np.ndarray
@@ -54,11 +52,8 @@ class Picture:
     metadata: Metadata = NO_METADATA
 
     def __post_init__(self):
-        samples, depth = self.samples, self.depth
-        whole = isinstance(depth, Integral) and not isinstance(depth, bool)
-        if not whole or not 1 <= depth <= MAX_DEPTH:
-            raise ParameterError(f"depth = {depth!r}: must be from 1 to {MAX_DEPTH}")
-        object.__setattr__(self, "depth", int(depth))
+        samples, depth = self.samples, check_int("depth", self.depth, 1, MAX_DEPTH)
+        object.__setattr__(self, "depth", depth)
         shaped = isinstance(samples, np.ndarray) and (
             samples.ndim == 2 or (samples.ndim == 3 and samples.shape[2] in PLANES[1:])
         )
@@ -107,8 +102,8 @@ class Picture:
 
     @property
     def kind(self) -> str:
-        """Name of the planes: "RGB colours with alpha"."""
-        return _KINDS[self.planes]
+        """Name of the planes: "RGB with alpha"."""
+        return form_of(self.samples).title
 
     def without_alpha(self) -> "Picture":
         """The picture without its plane of alpha."""

@@ -9,6 +9,7 @@ from mmpcodec.errors import install
 
 @cache
 def unavailable() -> str | None:
+    """The reason why no CUDA device can be used, or None."""
     try:
         import cupy
     except ImportError as error:
@@ -21,7 +22,7 @@ def unavailable() -> str | None:
 
 
 def free_bytes() -> int:
-    """What the current device and CuPy's memory pool, with its limit, still have to give."""
+    """Free bytes of the current device and of CuPy's memory pool, within the limit of the pool."""
     import cupy
 
     pool = cupy.get_default_memory_pool()
@@ -32,7 +33,7 @@ def free_bytes() -> int:
 
 @cache
 def attribute(name: str, device: int) -> int:
-    """An attribute of a device by CuPy's name; kept, for asking takes a tenth of a millisecond."""
+    """An attribute of a device by CuPy's name. It is cached, because a query takes 0.1 ms."""
     import cupy
 
     return cupy.cuda.Device(device).attributes[name]

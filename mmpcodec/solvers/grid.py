@@ -1,4 +1,4 @@
-"""Values as integers that can be added without error, and back."""
+"""Values on a grid: integers that are added without error, and their numbers."""
 
 import math
 from dataclasses import dataclass
@@ -17,37 +17,37 @@ MAX_EXPONENT = 1023
 
 @dataclass(frozen=True)
 class Grid:
-    """An array of integers and what one of them stands for.
+    """An array of integers in units of a power of two.
 
     Parameters
     ----------
     values : integer array in C order
-        The sum of their magnitudes is below 2**63. int64, but on a device any integer type.
+        int64, or any integer type on a device. The sum of the magnitudes is below 2**63.
     exponent : int or None
-        A value v stands for v * 2**exponent; None for integers that stand for themselves.
+        An integer v is the number v * 2**exponent; None for integers that were given as such.
     """
 
     values: np.ndarray
     exponent: int | None
 
     def number(self, value: int) -> int | float:
-        """What a sum of the values stands for."""
+        """The number of a sum of the values."""
         return int(value) if self.exponent is None else math.ldexp(int(value), self.exponent)
 
 
 def on_grid(array: Any, rank: int, backend: str = "auto", name: str = "values") -> Grid:
-    """Check an array and bring it to integers; see the package's rule on sums.
+    """Check an array and round it to a grid; see the rule on sums in ``max_sum``.
 
     Parameters
     ----------
     array : array of integers, floating-point numbers or bool
         A CuPy array stays on its device.
     rank : int
-        Dimensions that it must have.
+        Required number of dimensions.
     backend : str
-        The one that will work on it.
+        Name of the backend that will add the values.
     name : str
-        What errors call it.
+        Name of the argument in errors.
 
     Raises
     ------

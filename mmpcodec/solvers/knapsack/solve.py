@@ -86,16 +86,23 @@ def knapsack_batch(
     memory_limit: int | None = None,
     backend: str = "auto",
 ) -> list[Solution]:
-    """Many 0-1 knapsacks at once, each with its own items and capacities.
+    """Solve several 0-1 knapsacks, each with its own items and capacities.
 
     Parameters
     ----------
     instances : sequence of (profits, weights, capacities)
-        As for ``knapsack``, of any mix of sizes and numbers of capacities.
+        As in ``knapsack``; numbers of items and of capacities may differ between instances.
+    exact_fill : bool
+        As in ``knapsack``, for all instances.
     time_limit : float or None
-        Seconds for all of them.
+        Seconds for all instances together.
+    memory_limit, backend
+        As in ``knapsack``, which also names the errors.
 
-    Other parameters and errors are those of ``knapsack``.
+    Returns
+    -------
+    list of Solution
+        One solution for each instance.
 
     Examples
     --------
@@ -123,9 +130,13 @@ def multiple_choice(
     ----------
     groups : sequence of (profits, weights)
         (K,) and (K,) or (K, M) arrays of integers; K may differ from group to group.
+    capacities, exact_fill, time_limit, memory_limit, backend
+        As in ``knapsack``, which also names the errors.
 
-    Other parameters, what is returned and errors are those of ``knapsack``; ``items`` are the
-    indices of the options.
+    Returns
+    -------
+    Solution
+        ``items`` has the index of the chosen option of each group.
 
     Examples
     --------
@@ -146,16 +157,23 @@ def multiple_choice_batch(
     memory_limit: int | None = None,
     backend: str = "auto",
 ) -> list[Solution]:
-    """Many multiple-choice knapsacks at once.
+    """Solve several multiple-choice knapsacks.
 
     Parameters
     ----------
     instances : sequence of (groups, capacities)
-        As for ``multiple_choice``, of any mix of sizes and numbers of capacities.
+        As in ``multiple_choice``; sizes and numbers of capacities may differ between instances.
+    exact_fill : bool
+        As in ``knapsack``, for all instances.
     time_limit : float or None
-        Seconds for all of them.
+        Seconds for all instances together.
+    memory_limit, backend
+        As in ``knapsack``, which also names the errors.
 
-    Other parameters and errors are those of ``knapsack``.
+    Returns
+    -------
+    list of Solution
+        One solution for each instance.
     """
     listed = _checked(instances, "groups and capacities", 2)
     problems = [of_groups(g, c, exact_fill) for g, c in listed]

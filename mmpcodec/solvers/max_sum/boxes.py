@@ -12,14 +12,14 @@ from mmpcodec.solvers.max_sum.slabs import max_box as max_slab_box
 def max_box(values: Any, *, allow_empty: bool = False, backend: str = "auto") -> Box:
     """The box of the largest sum.
 
-    Takes time in proportion to the fifth power of the sides: the ranges of the shortest side, each
-    a rectangle's work.
+    For each range of the shortest side, the best rectangle of the summed slab is searched, so the
+    time is proportional to the fifth power of the sides.
 
     Parameters
     ----------
     values : (D, H, W) array of integers or floating-point numbers
     allow_empty : bool
-        Answer with an empty box where no sum is positive.
+        Whether the answer is empty if no sum is positive.
     backend : {"auto", "cpu", "cuda", "reference"}
 
     Raises

@@ -26,9 +26,9 @@ def max_interval(
     ----------
     values : (N,) array of integers or floating-point numbers
     min_length, max_length : int, int or None
-        Lengths that it may have.
+        Least and largest number of values; None is no limit.
     allow_empty : bool
-        Answer with an empty interval where no sum is positive.
+        Whether the answer is empty if no sum is positive.
     backend : {"auto", "cpu", "cuda", "reference"}
 
     Raises
@@ -53,11 +53,11 @@ def max_interval(
 
 
 def interval_census(values: Any, *, backend: str = "auto") -> IntervalCensus:
-    """How many intervals have the largest sum, and the longest and shortest of them.
+    """The number of intervals of the largest sum, and the longest and shortest of them.
 
-    Pieces of sum zero count: of (5, -5, 5) two single values and the whole have the sum 5, so
-    ``count`` is 3, ``disjoint`` 2, the longest has 3 values and the shortest 1. Where no value is
-    positive, a value alone has the largest sum, and with it zeros beside each other.
+    Intervals that differ by values of sum zero count separately: in (5, -5, 5), two single values
+    and the whole have the sum 5, so ``count`` is 3, ``disjoint`` 2, the longest has 3 values and
+    the shortest 1. If no value is positive, single values and runs of zeros have the largest sum.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def interval_census(values: Any, *, backend: str = "auto") -> IntervalCensus:
 
 
 def sums_through(values: Any, *, backend: str = "auto") -> Any:
-    """The largest sum of an interval that contains each value: the vector M of the thesis.
+    """For each value, the largest sum of an interval that contains it: M in de Lima 2015.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def sums_through(values: Any, *, backend: str = "auto") -> Any:
     Returns
     -------
     (N,) int64 array, or float64 for floating-point values
-        Where the values lie, in host memory or on the device.
+        In host memory, or on the device of the values.
 
     Raises
     ------
@@ -110,10 +110,11 @@ def sums_through(values: Any, *, backend: str = "auto") -> Any:
 
 
 def maximal_intervals(values: Any, *, backend: str = "auto") -> list[Interval]:
-    """All maximal intervals from the left, after Ruzzo and Tompa.
+    """All maximal intervals from left to right, after Ruzzo and Tompa.
 
-    The interval of the largest sum is one, and so are those of what lies left and right of it, as
-    long as their sums are positive; none begins or ends with a piece of sum zero or less.
+    The interval of the largest sum is maximal, and so are, recursively, the intervals of the
+    largest sums left and right of it while these sums are positive. No maximal interval begins or
+    ends with values of sum zero or less.
 
     Parameters
     ----------
@@ -133,20 +134,20 @@ def maximal_intervals(values: Any, *, backend: str = "auto") -> list[Interval]:
 def disjoint_intervals(
     values: Any, k: int, *, allow_empty: bool = False, backend: str = "auto"
 ) -> list[Interval]:
-    """The k best intervals that do not overlap, best first, each the best of what is left.
+    """k disjoint intervals, best first, each the best of the remaining values.
 
     Parameters
     ----------
     values : (N,) array of integers or floating-point numbers
     k : int
     allow_empty : bool
-        Stop where no positive sum is left, with fewer than k.
+        Whether to return fewer than k if no positive sum is left.
     backend : {"auto", "cpu", "cuda", "reference"}
 
     Raises
     ------
     ParameterError
-        Also when fewer than k exist and ``allow_empty`` is not given.
+        See ``on_grid``; also when fewer than k exist and ``allow_empty`` is False.
     """
     given = on_grid(values, 1, backend)
     operation = dispatch.operations(__package__, backend, given.values).max_interval

@@ -14,7 +14,7 @@ from mmpcodec.solvers.max_sum.answers import Rectangle, RectangleCensus
 from mmpcodec.solvers.max_sum.reference import Limits
 
 MAX_COLUMNS = 16384
-"""Whose ranges can be told apart: their sums take 1 GiB."""
+"""Most columns of ``column_range_rectangle``: the sums of their ranges take 1 GiB."""
 
 
 def max_rectangle(
@@ -29,15 +29,15 @@ def max_rectangle(
 ) -> Rectangle:
     """The rectangle of the largest sum.
 
-    Takes time in proportion to the cube of the sides: the shorter side squared times the longer.
+    The time is proportional to the shorter side squared times the longer side.
 
     Parameters
     ----------
     values : (H, W) array of integers or floating-point numbers
     min_height, max_height, min_width, max_width : int or None
-        Sides that it may have.
+        Least and largest numbers of rows and columns; None is no limit.
     allow_empty : bool
-        Answer with an empty rectangle where no sum is positive.
+        Whether the answer is empty if no sum is positive.
     backend : {"auto", "cpu", "cuda", "reference"}
 
     Raises
@@ -77,9 +77,9 @@ def best_rectangle(
 
 
 def rectangle_census(values: Any, *, backend: str = "auto") -> RectangleCensus:
-    """How many rectangles have the largest sum, and the largest, smallest and densest of them.
+    """The number of rectangles of the largest sum, and the largest, smallest and densest of them.
 
-    All of them count, also those that differ only by a strip of sum zero.
+    Rectangles that differ only by a strip of sum zero count separately.
 
     Parameters
     ----------
@@ -117,10 +117,10 @@ def rectangle_census(values: Any, *, backend: str = "auto") -> RectangleCensus:
 
 
 def column_range_rectangle(values: Any, k: int, *, backend: str = "auto") -> Rectangle:
-    """The k-th best rectangle where each range of columns enters with its best one.
+    """The k-th best of the rectangles that are the best of their range of columns.
 
-    Of n columns there are n (n + 1) / 2 ranges; equal sums go by (left, right). Of a range's best
-    rectangles the first is taken.
+    n columns have n (n + 1) / 2 ranges. Equal sums are ordered by (left, right). Of equally good
+    rectangles of one range, the first is taken.
 
     Parameters
     ----------
@@ -132,14 +132,14 @@ def column_range_rectangle(values: Any, k: int, *, backend: str = "auto") -> Rec
     Raises
     ------
     ParameterError
-        Also when k is larger than the number of ranges, or the matrix has more than 16384 columns.
+        See ``on_grid``; also when k exceeds the number of ranges, or for more than 16384 columns.
     """
     given = on_grid(values, 2, backend)
     operation = dispatch.operations(__package__, backend, given.values)
     columns = given.values.shape[1]
     if columns > MAX_COLUMNS:
         raise ParameterError(
-            f"values of {columns} columns: at most {MAX_COLUMNS}, for each range of them is kept"
+            f"values of {columns} columns: at most {MAX_COLUMNS}, because each range is stored"
         )
     turned = given.values.T.copy()
     maxima = operation.strip_maxima(turned)
@@ -166,22 +166,22 @@ def disjoint_rectangles(
     allow_empty: bool = False,
     backend: str = "auto",
 ) -> list[Rectangle]:
-    """The k best rectangles that do not overlap, best first, each the best of what is left.
+    """k disjoint rectangles, best first, each the best of the remaining values.
 
     Parameters
     ----------
     values : (H, W) array of integers or floating-point numbers
     k : int
     min_height, max_height, min_width, max_width : int or None
-        Sides that each may have.
+        Least and largest numbers of rows and columns; None is no limit.
     allow_empty : bool
-        Stop where no positive sum is left, with fewer than k.
+        Whether to return fewer than k if no positive sum is left.
     backend : {"auto", "cpu", "cuda", "reference"}
 
     Raises
     ------
     ParameterError
-        Also when fewer than k exist and ``allow_empty`` is not given.
+        See ``on_grid``; also when fewer than k exist and ``allow_empty`` is False.
     """
     given = on_grid(values, 2, backend)
     height, width = given.values.shape

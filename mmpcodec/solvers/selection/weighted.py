@@ -12,16 +12,16 @@ from mmpcodec.solvers.selection.keys import check_type, to_keys
 
 
 def weighted_median(values: Any, weights: Any, *, backend: str = "auto") -> Any:
-    """The smallest value with which at least half of all weight is reached.
+    """The smallest value v for which the values up to v have at least half of the total weight.
 
-    With equal weights it is the lower median. Floating-point weights are rounded to a common grid
-    as for maximum sums, and then added exactly. The values are sorted, on the backend's side.
+    With equal weights it is the lower median. Floating-point weights are rounded to a grid as in
+    ``max_sum`` and added exactly. The values are sorted, on a device if the backend uses one.
 
     Parameters
     ----------
     values : (N,) array of bool, integers or floating-point numbers
     weights : (N,) array of integers or floating-point numbers
-        None is negative, one is positive.
+        From 0 up, at least one above 0.
     backend : {"auto", "cpu", "cuda", "reference"}
 
     Returns
