@@ -7,7 +7,7 @@ from skimage.metrics import peak_signal_noise_ratio
 
 import mmpcodec
 from mmpcodec import pictures
-from mmpcodec.analysis.drawings.trees import side_by_side
+from mmpcodec.analysis.drawings.error import side_by_side
 
 ROOT = Path(__file__).parents[1]
 PICTURE = ROOT / "images" / "camera.pgm"

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import mmpcodec
 from mmpcodec import pictures
-from mmpcodec.cli import app
+from mmpcodec.cli.app import app
 
 # A shell that starts the tests in the background makes them ignore SIGINT, and so their children.
 START = (

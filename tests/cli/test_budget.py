@@ -341,7 +341,7 @@ def test_all_pictures_must_be_there(mmp, three, cache):
     assert result.exit_code == 1
     assert result.stderr.splitlines() == [
         "mmp: none.png: No such file or directory",
-        "mmp: bad.png: is not a picture file that is known here; supported are PBM, PGM, PPM, PAM, "
+        "mmp: bad.png: is not a picture file of a known format; supported are PBM, PGM, PPM, PAM, "
         "PNG, TIFF, BMP, JPEG, NPY, mmp and DICOM",
         "mmp: nothing was written: the budget is for all pictures",
     ]
