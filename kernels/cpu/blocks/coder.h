@@ -7,12 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "cpu/blocks/least_squares.h"
+#include "cpu/blocks/levels.h"
 #include "cpu/blocks/models.h"
 #include "cpu/blocks/picture.h"
 #include "cpu/blocks/templates.h"
+#include "cpu/blocks/transform.h"
 #include "cpu/blocks/trees.h"
-#include "cpu/blocks/levels.h"
-#include "cpu/entropy/range_coder.h"
+#include "cpu/entropy/rangecoder.h"
 
 namespace mmp {
 

@@ -3,7 +3,9 @@
 
 #include "cuda/blocks/canvas.cuh"
 #include "cuda/blocks/costs.cuh"
-#include "cuda/blocks/predict.cuh"
+#include "cuda/blocks/least_squares.cuh"
+#include "cuda/blocks/levels.cuh"
+#include "cuda/blocks/prediction.cuh"
 #include "cuda/blocks/record_layout.cuh"
 #include "cuda/blocks/templates.cuh"
 

@@ -1,5 +1,6 @@
 // A look at all blocks of some fragments, as far as it depends on nothing decoded.
-#include "cuda/blocks/predict.cuh"
+#include "cuda/blocks/least_squares.cuh"
+#include "cuda/blocks/prediction.cuh"
 #include "cuda/blocks/templates.cuh"
 #include "cuda/blocks/transform.cuh"
 

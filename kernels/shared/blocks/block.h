@@ -2,7 +2,6 @@
 // Source: sections "Blocks", "Modes" and "Levels" of docs/format.md.
 #pragma once
 
-#include "shared/host_device.h"
 #include "shared/integers.h"
 
 namespace mmp {
@@ -104,9 +103,6 @@ constexpr int kTwoModels = kOneModels + 2 * 3 * kLargeSums;
 constexpr int kRemainderModels = kTwoModels + 2 * 3 * kLargeSums;
 constexpr int kTreeModels = kRemainderModels + 2 * kRemainders;
 constexpr int kBitModels = kTreeModels + kSizes * kNeighbourContexts;
-
-MMP_HD constexpr int smaller(int a, int b) { return a < b ? a : b; }
-MMP_HD constexpr int larger(int a, int b) { return a > b ? a : b; }
 
 MMP_HD constexpr int split_model(int a, int b, int context) {
     return kSplitModels + shape_number(a, b) * kNeighbourContexts + context;

@@ -3,29 +3,12 @@
 #pragma once
 
 #include "shared/blocks/block.h"
+#include "shared/entropy/binary.h"
 #include "shared/entropy/rate.h"
 
 namespace mmp {
 
-constexpr int kBitTotalLog2 = 16;
-constexpr uint32_t kBitTotal = 1 << kBitTotalLog2;
-constexpr int kLeastProbability = 192;
-constexpr int kSlowest = 64;
 constexpr int kFirstFrequency = 3, kFrequencyStep = 20, kMostFrequencies = 4000;
-
-// Probability of a 1 in 1/65536, learnt fast at first.
-struct BitModel {
-    uint16_t one = 1 << 15;
-    uint8_t seen = 0;
-
-    MMP_HD void count(int bit) {
-        const int target = bit ? int(kBitTotal) : 0;
-        const int reach = (1 << 17) / (2 * seen + 3);  // 1 / (seen + 3/2), in 1/65536
-        const int next = one + int(((target - one) * int64_t{reach}) >> 16);
-        one = uint16_t(larger(kLeastProbability, smaller(next, int(kBitTotal) - kLeastProbability)));
-        if (seen < kSlowest) ++seen;
-    }
-};
 
 // A mode is likelier where its angle is close to that of a neighbour.
 MMP_HD constexpr int nearness(int angle, int other) {
