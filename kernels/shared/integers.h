@@ -1,4 +1,5 @@
-// Integer types of known width, also where the compiler has no standard headers, and small functions.
+// Integer types of known width, also where the compiler has no standard headers, and small
+// functions.
 #pragma once
 
 #include "shared/host_device.h"
@@ -21,7 +22,7 @@ namespace mmp {
 MMP_HD constexpr int smaller(int a, int b) { return a < b ? a : b; }
 MMP_HD constexpr int larger(int a, int b) { return a > b ? a : b; }
 
-// Of a positive integer.
+// floor(log2(value)) of a positive integer.
 MMP_HD int floor_log2(uint32_t value) {
 #ifdef __CUDA_ARCH__
     return 31 - __clz(value);

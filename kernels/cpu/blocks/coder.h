@@ -1,5 +1,5 @@
 // Coding the blocks of a fragment, either way.
-// Source: sections "Blocks", "Modes" and "Levels" of docs/format.md.
+// Source: sections "Blocks", "Modes" and "Levels" of docs/format/format.md.
 #pragma once
 
 #include <stdint.h>

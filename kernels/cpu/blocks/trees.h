@@ -1,5 +1,5 @@
 // Trees among predicted blocks: coding them either way, and what the dictionaries learn.
-// Source: section "Trees among blocks" of docs/format.md.
+// Source: section "Trees among blocks" of docs/format/format.md.
 #pragma once
 
 #include <stdint.h>

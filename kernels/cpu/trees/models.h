@@ -1,5 +1,5 @@
 // Adaptive models of flags and classes, and coding of symbols either way.
-// Source: sections "Models", "Flags" and "Index" of docs/format.md.
+// Source: sections "Models", "Flags" and "Index" of docs/format/format.md.
 #pragma once
 
 #include <stdint.h>

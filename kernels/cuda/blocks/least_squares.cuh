@@ -6,14 +6,15 @@
 
 namespace mmp {
 
-// What fitting a block needs.
+// Scratch memory of a fit.
 struct FitMemory {
     int32_t sums[kTaps][kTerms];
     int32_t weight[kTaps];
     int16_t values[(kMaxSide + 2) * (kMaxSide + 3)];
 };
 
-// n / d, as integers divide, of a positive d; through floating point, which takes far less time.
+// The integer quotient n / d of a positive d. Floating point gives it far faster, then it is
+// corrected.
 __device__ inline int64_t quotient(int64_t n, int64_t d) {
     int64_t q = int64_t(double(n) / double(d));
     const int64_t rest = n - q * d;
@@ -41,7 +42,7 @@ __device__ void fit_weights(const View& view, int row, int column, int a, int b,
 #pragma unroll
             for (int q = p; q < kTerms; ++q) sums[n++] += v[p] * v[q];
     };
-    // All above and left of the block is decoded; to its right, some.
+    // Everything above and left of the block is decoded; to its right, only some units are.
     const auto known_to = [&](int y) {
         int x = beyond;
         while (x < beyond + kFitReach + 1 && view.known(y, x)) x += kUnit;
@@ -101,7 +102,7 @@ __device__ void fit_weights(const View& view, int row, int column, int a, int b,
     __syncwarp();
 }
 
-// The least-squares prediction of a block, its rows one after the other. By one warp.
+// Predicts a block by least squares, row by row. By one warp.
 template <class View>
 __device__ void predict_least_squares(const View& view, int row, int column, int a, int b,
                                       int picture_width, FitMemory& memory, uint8_t* out) {

@@ -5,7 +5,7 @@
 
 namespace mmp {
 
-// The levels of one block while one thread works on them.
+// The levels of a block in scan order, and the magnitudes that choose their models. For one thread.
 struct LevelScan {
     const uint32_t* scan;
     uint8_t* magnitudes;  // at most 3 each; all zero before
@@ -32,8 +32,8 @@ struct LevelScan {
 };
 
 struct ChosenLevels {
-    int last;      // number of the last one that is not zero, -1 where all are
-    int64_t cost;  // without their type; of no meaning where all are zero
+    int last;      // place in scan order of the last level that is not 0; -1 where all are 0
+    int64_t cost;  // without the transform type; undefined where all are 0
 };
 
 // Cost of a level with its sign.
@@ -42,14 +42,14 @@ __device__ inline int64_t level_cost(const int32_t* costs_of, int size, int area
     return costs_of[min(size, 3)] + (size > 2 ? costs.of_remainder(area, size - 3) : 0);
 }
 
-// Chooses levels of small cost, in scan order from number `top` down; those beyond it stay.
+// Chooses levels of small cost from place `top` in scan order down; levels beyond `top` stay.
 __device__ inline ChosenLevels choose_levels(LevelScan& scan, int top, const int16_t* coefficients,
                                              int32_t step, const BlockCosts& costs,
                                              int16_t* levels) {
     const uint64_t inverse = inverse_of(step);
     const int area = scan.area;
-    // What ending here saves or loses against ending at the top: sums of levels' costs less those of
-    // zeros that are not coded.
+    // `beyond` is the cost of ending at place k less the cost of ending at the top: the levels
+    // after k become 0 and are not coded.
     int64_t beyond = 0, best = kNever, rate = 0;
     int last = -1, highest = -1;
     ScanPlace place = scan.at(max(top, 0));
@@ -65,7 +65,7 @@ __device__ inline ChosenLevels choose_levels(LevelScan& scan, int top, const int
         if (chosen) {
             scan.set(place, chosen);
             if (highest < 0) highest = k;
-            // That the last one is not zero takes no bit. Of equal ones the first counts.
+            // The last level is not 0, which takes no bit. Of equal costs the first place counts.
             const int64_t total = costs.of_last(scan.a, scan.b, k) -
                                   costs.bit[zero_model(area, place.frequency, 0)][1] + beyond;
             if (total <= best) best = total, last = k;
@@ -76,7 +76,7 @@ __device__ inline ChosenLevels choose_levels(LevelScan& scan, int top, const int
     }
     if (last < 0) return {-1, 0};
     if (last < highest) {
-        // Without what is beyond, the contexts are others.
+        // Without the levels after `last`, other contexts hold.
         for (int k = highest; k > last; --k) scan.set(scan.at(k), levels[k] = 0);
         rate = 0;
         for (int k = last; k >= 0; --k) {

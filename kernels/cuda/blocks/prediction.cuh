@@ -14,20 +14,20 @@ struct References {
     int16_t corner;
 };
 
-// What an angle takes its samples from: number 1 on of its own side, 0 the corner, and before it the
-// other side.
+// The reference line of an angle: from place 1 on samples of its own side, at 0 the corner, before
+// it samples of the other side. Place k lies at samples[kBefore + k].
 struct Line {
     static constexpr int kBefore = kMaxSide, kLength = kBefore + 2 * kMaxSide + 4;
     int16_t samples[kLength];
 };
 
-// What the other modes predict a block from.
+// The references of a block, as they are and smoothed, and their average.
 struct PredictMemory {
     References plain, smooth;
     int32_t average;
 };
 
-// Decoded samples at places of a plane.
+// A plane whose samples all count as decoded.
 struct PlaneView {
     const uint8_t* samples;
     int width, height;
@@ -36,7 +36,8 @@ struct PlaneView {
     __device__ bool known(int row, int column) const { return row < height && column < width; }
 };
 
-// Takes so many samples above and left of a block, the last repeated, and smooths them. By one warp.
+// Gathers the references of a block: `above` and `left` decoded samples, the last repeated. By one
+// warp.
 template <class View>
 __device__ void gather_references(const View& view, int row, int column, int a, int b, int above,
                                   int left, PredictMemory& memory) {
@@ -72,7 +73,7 @@ __device__ void gather_references(const View& view, int row, int column, int a, 
         smooth.corner = int16_t(smoothed(plain.above[0], plain.corner, plain.left[0]));
 }
 
-// Sample `k` - Line::kBefore of the line of an angle.
+// The sample at place k - Line::kBefore of an angle's line.
 __device__ inline int16_t line_sample(const PredictMemory& memory, int angle, int a, int b, int k) {
     const int slope = angle_slope(angle), length = (1 << a) + (1 << b);
     const References& r = slope == 0 || length < kSmoothedFrom ? memory.plain : memory.smooth;
@@ -83,7 +84,7 @@ __device__ inline int16_t line_sample(const PredictMemory& memory, int angle, in
     return (turned ? r.above : r.left)[min(side_place(-k, -slope), length) - 1];
 }
 
-// How many samples of a line are used, and from which one on.
+// The first place of a line that an angle uses, and the end of the places.
 __device__ inline int line_start(int angle, int a, int b) {
     const int slope = angle_slope(angle);
     const int down = 1 << (angle < kFirstVertical ? b : a);
@@ -91,8 +92,8 @@ __device__ inline int line_start(int angle, int a, int b) {
 }
 __device__ inline int line_end(int a, int b) { return Line::kBefore + (1 << a) + (1 << b) + 4; }
 
-// A 4x4 piece of a prediction, its rows one after the other; those of angles before kFirstVertical
-// are its columns.
+// A 4x4 piece of a prediction, row by row. Angles before kFirstVertical give it column by column
+// (`turned`).
 struct Piece {
     int sample[kUnit * kUnit];
     bool turned;
@@ -103,8 +104,8 @@ struct Piece {
     }
 };
 
-// The piece that begins at (row, column) of a block, in any mode but the least-squares one; an angle
-// takes it from its line.
+// Predicts the piece at (row, column) of a block by a mode before kLeastSquares. An angle reads its
+// line, any other mode the references.
 __device__ inline void predict_piece(int mode, const PredictMemory& memory, const Line& line, int a,
                                      int b, int row, int column, Piece& piece) {
     piece.turned = false;
@@ -140,7 +141,7 @@ __device__ inline void predict_piece(int mode, const PredictMemory& memory, cons
     }
 }
 
-// Sum of absolute Hadamard differences of a piece, twice as large as it counts.
+// The sum of absolute Hadamard coefficients of a piece; callers halve it.
 __device__ inline int hadamard_sum(const int (&d)[kUnit * kUnit]) {
     int t[kUnit * kUnit];
     for (int x = 0; x < kUnit; ++x) {
@@ -176,8 +177,8 @@ __device__ inline void write_piece(int mode, const PredictMemory& memory, const 
         prediction[first + piece.place(k, 1 << b)] = uint8_t(piece.sample[k]);
 }
 
-// The sum of absolute Hadamard differences of the 4x4 piece at (row, column) of a block, twice as
-// large as it counts. source(row, column) gives a sample of the block.
+// The sum of absolute Hadamard differences of the 4x4 piece at (row, column) of a block, not yet
+// halved. source(row, column) gives a sample of the block.
 template <class Source>
 __device__ int piece_difference(int mode, const PredictMemory& memory, const Line& line,
                                 const uint8_t* whole, int a, int b, int row, int column,
@@ -199,8 +200,8 @@ __device__ int piece_difference(int mode, const PredictMemory& memory, const Lin
     return hadamard_sum(difference);
 }
 
-// Adds up values of the threads of a warp in sums[key]; keys are the same throughout a warp if
-// `uniform`.
+// Adds the values of a warp's threads to sums[key]. `uniform`: all threads of the warp have one
+// key.
 __device__ inline void add_by_key(int32_t* sums, int key, int value, bool uniform) {
     if (uniform) {
         value = int(warp_sum(uint32_t(value)));

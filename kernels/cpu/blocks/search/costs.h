@@ -8,9 +8,9 @@
 
 namespace mmp {
 
-// Costs in 1/16 squared error. Lambda counts in units of 8-bit samples; for deeper samples it is often
-// so small that a bit would cost nothing. The squared error then counts in finer units, of samples
-// that keep some of the bits beyond 8.
+// Costs in 1/16 squared error. Lambda counts in units of 8-bit samples; for deeper samples it is
+// often so small that a bit would cost nothing. The squared error then counts in finer units, of
+// samples that keep some of the bits beyond 8.
 struct BlockCosts {
     BlockCosts(int64_t lambda_fixed, int extra_bits);
 
