@@ -19,7 +19,7 @@ class FormatError(MmpError, ValueError):
     Parameters
     ----------
     section : str
-        Title of the section of ``docs/format.md`` whose rule is broken.
+        Title of the section of ``docs/format/format.md`` whose rule is broken.
     problem : str
         Field, value and allowed range.
     offset : int or None

@@ -1,4 +1,4 @@
-"""Metadata as a file holds them. Source: section "Metadata" of ``docs/format.md``."""
+"""Metadata as a file holds them. Source: section "Metadata" of ``docs/format/format.md``."""
 
 from fractions import Fraction
 

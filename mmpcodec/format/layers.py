@@ -1,6 +1,6 @@
 """What a tile holds: its layout, and layers with their tools and payloads.
 
-Source: section "Layers" of ``docs/format.md``.
+Source: section "Layers" of ``docs/format/format.md``.
 """
 
 import zlib

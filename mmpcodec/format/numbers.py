@@ -1,4 +1,4 @@
-"""Numbers of a file, of any length. Source: section "Container" of ``docs/format.md``."""
+"""Numbers of a file, of any length. Source: section "Container" of ``docs/format/format.md``."""
 
 from mmpcodec.errors import CorruptStream, TruncatedStream
 

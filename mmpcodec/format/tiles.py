@@ -1,4 +1,4 @@
-"""Tiles: independent parts of a picture. Source: section "Tiles" of ``docs/format.md``."""
+"""Tiles: independent parts of a picture. Source: section "Tiles" of ``docs/format/format.md``."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass

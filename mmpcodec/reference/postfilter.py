@@ -1,7 +1,7 @@
 """The post filter of a decoded picture, and how an encoder fits it.
 
-Source: section "Post filter" of ``docs/format.md``. Applying it belongs to the format. The fit is
-the encoder's, but in integers all the same, so that every machine writes the same bytes.
+Source: section "Post filter" of ``docs/format/format.md``. Applying it belongs to the format. The
+fit is the encoder's, but in integers all the same, so that every machine writes the same bytes.
 """
 
 from collections.abc import Callable

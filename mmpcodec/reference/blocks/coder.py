@@ -1,6 +1,6 @@
 """Coding the blocks of a picture either way, and rebuilding its samples from them.
 
-Source: sections "Blocks", "Prediction" and "Transform" of ``docs/format.md``.
+Source: sections "Blocks", "Prediction" and "Transform" of ``docs/format/format.md``.
 """
 
 from collections.abc import Callable, Iterator

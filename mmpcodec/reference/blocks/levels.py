@@ -1,6 +1,6 @@
 """Levels of a block: their order, and coding them either way.
 
-Source: section "Levels" of ``docs/format.md``.
+Source: section "Levels" of ``docs/format/format.md``.
 """
 
 from functools import cache

@@ -2,7 +2,7 @@
 
 They know nothing of bytes: a ``BitCoder`` is passed in, and encoder and decoder call the same
 functions.
-Source: sections "Binary models" and "Modes" of ``docs/format.md``.
+Source: sections "Binary models" and "Modes" of ``docs/format/format.md``.
 """
 
 from collections.abc import Collection

@@ -1,6 +1,6 @@
 """Blocks: how a fragment is partitioned into them, and what is known of those decoded.
 
-Source: section "Blocks" of ``docs/format.md``.
+Source: section "Blocks" of ``docs/format/format.md``.
 """
 
 from collections.abc import Iterator

@@ -1,6 +1,6 @@
 """Prediction of a block from the decoded samples around it.
 
-Source: section "Prediction" of ``docs/format.md``.
+Source: section "Prediction" of ``docs/format/format.md``.
 """
 
 from dataclasses import dataclass

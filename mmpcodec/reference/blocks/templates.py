@@ -1,6 +1,6 @@
 """Prediction of a block by the places whose surroundings look most like its own.
 
-Source: section "Prediction" of ``docs/format.md``.
+Source: section "Prediction" of ``docs/format/format.md``.
 """
 
 import numpy as np

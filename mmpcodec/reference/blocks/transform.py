@@ -1,7 +1,7 @@
 """Integer transform of a block's residual, and its dequantisation.
 
 The inverse and the dequantisation belong to the format, see section "Transform" of
-``docs/format.md``; the forward transform is the encoder's, in integers all the same.
+``docs/format/format.md``; the forward transform is the encoder's, in integers all the same.
 """
 
 from functools import cache

@@ -1,6 +1,6 @@
 """Trees among predicted blocks: coding them either way, and what the dictionaries learn.
 
-Source: section "Trees among blocks" of ``docs/format.md``.
+Source: section "Trees among blocks" of ``docs/format/format.md``.
 """
 
 import numpy as np

@@ -1,9 +1,8 @@
 """Bits whose probability is mixed from several models, each with a context of its own.
 
 They know nothing of bytes: a ``BitCoder`` is passed in, and encoder and decoder call the same
-functions.
-Source: section "Mixed bits" of ``docs/format.md``; after M. Mahoney, "Adaptive weighing of context
-models for lossless data compression", Florida Tech report CS-2005-16, 2005.
+functions. Source: section "Mixed bits" of ``docs/format/format.md``; after M. Mahoney, "Adaptive
+weighing of context models for lossless data compression", Florida Tech report CS-2005-16, 2005.
 """
 
 import math

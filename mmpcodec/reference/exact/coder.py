@@ -1,7 +1,7 @@
 """Exact samples: each predicted from those before it and coded without loss.
 
-Source: section "Exact samples" of ``docs/format.md``. The prediction is that of ``fitted``, the
-contexts are after X. Wu and N. Memon, "Context-based, adaptive, lossless image coding", 1997.
+Source: section "Exact samples" of ``docs/format/format.md``. The prediction is that of ``fitted``,
+the contexts are after X. Wu and N. Memon, "Context-based, adaptive, lossless image coding", 1997.
 """
 
 from collections.abc import Callable

@@ -1,6 +1,6 @@
 """Predicting a sample by weights that fit the samples around it, the near ones more.
 
-Source: section "Fitted prediction" of ``docs/format.md``; after B. Meyer and P. Tischer,
+Source: section "Fitted prediction" of ``docs/format/format.md``; after B. Meyer and P. Tischer,
 "Glicbawls: grey level image compression by adaptive weighted least squares", 2001.
 """
 

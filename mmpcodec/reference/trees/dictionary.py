@@ -1,6 +1,6 @@
 """The dictionary of one scale: its elements, their classes and counts, and how it learns.
 
-Source: sections "Dictionary", "Index" and "Learning" of ``docs/format.md``.
+Source: sections "Dictionary", "Index" and "Learning" of ``docs/format/format.md``.
 """
 
 from collections import defaultdict, deque

@@ -1,7 +1,7 @@
 """Displaced blocks: decoded blocks that do not lie on the grid of their size, as elements.
 
 What a page repeats seldom repeats on the grid of the segments.
-Source: section "Displaced blocks" of ``docs/format.md``.
+Source: section "Displaced blocks" of ``docs/format/format.md``.
 """
 
 from collections.abc import Iterator

@@ -1,6 +1,6 @@
 """Cutting a plane into fragments, and the residual that the tree codes.
 
-Source: sections "Fragments" and "Residual" of ``docs/format.md``.
+Source: sections "Fragments" and "Residual" of ``docs/format/format.md``.
 """
 
 from collections.abc import Iterator

@@ -3,7 +3,7 @@
 A model gives a symbol its interval (cumulative, frequency, total) and learns from each coded
 symbol. It knows nothing of bytes: a ``SymbolCoder`` is passed in, and encoder and decoder call
 the same functions.
-Source: sections "Models", "Flags" and "Index" of ``docs/format.md``.
+Source: sections "Models", "Flags" and "Index" of ``docs/format/format.md``.
 """
 
 import numpy as np

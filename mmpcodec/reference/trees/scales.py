@@ -2,7 +2,7 @@
 
 A fragment is ``FRAGMENT_SIZE`` samples wide and high. Segments of scale (n, m) are
 ``FRAGMENT_SIZE >> n`` high and ``FRAGMENT_SIZE >> m`` wide; the scale number is m + LEVELS * n.
-Source: section "Scales" and "Scale transform" of ``docs/format.md``.
+Source: section "Scales" and "Scale transform" of ``docs/format/format.md``.
 """
 
 from dataclasses import dataclass

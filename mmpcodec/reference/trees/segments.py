@@ -1,6 +1,6 @@
 """Segments of a fragment and the nodes of its tree: what coder, search and blocks all speak of.
 
-Source: section "Scales and partition" of ``docs/format.md``.
+Source: section "Scales and partition" of ``docs/format/format.md``.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """The segmentation tree of a fragment: the cheapest one, and coding a tree either way.
 
 Source: the dissertation named in ``costmap`` (ArvoreOtima, SegmentaBloco) and section "Tree" of
-``docs/format.md``.
+``docs/format/format.md``.
 """
 
 from functools import cache

@@ -36,22 +36,22 @@ def knapsack(
     memory_limit: int | None = None,
     backend: str = "auto",
 ) -> Solution:
-    """The items of the largest profit whose weights fit.
+    """The items of the largest profit whose weights fit into the capacities.
 
     Parameters
     ----------
     profits : (N,) array of integers
     weights : (N,) or (N, M) array of integers from 0 up
-        One column a capacity.
+        One column for each capacity.
     capacities : int or sequence of M int
     exact_fill : bool
-        The weights must add up to the capacities.
+        Whether the weights must add up to the capacities exactly.
     time_limit : float or None
-        Seconds after which the best choice so far is returned, with its bound; looked at between
-        parts of the search of about a tenth of a second. Reading, sorting and the first bounds are
-        never cut short; with hundreds of thousands of items they take seconds.
+        Seconds after which the best choice so far and its bound are returned. The limit is tested
+        about every tenth of a second. Reading, sorting and the first bounds always finish; they
+        take seconds for hundreds of thousands of items.
     memory_limit : int or None
-        Bytes for tables; by default half of what is free.
+        Bytes for tables; None takes half of the free memory.
     backend : {"auto", "cpu", "cuda", "reference"}
 
     Returns
@@ -63,7 +63,7 @@ def knapsack(
     ParameterError
         See ``problem.of_items``.
     LimitExceeded
-        When the problem needs a table that does not fit.
+        When the problem needs a table larger than the memory limit.
 
     Examples
     --------
@@ -86,16 +86,16 @@ def knapsack_batch(
     memory_limit: int | None = None,
     backend: str = "auto",
 ) -> list[Solution]:
-    """Many 0-1 knapsacks at once, each with its own items and capacities.
+    """Several 0-1 knapsacks in one call, each with its own items and capacities.
 
     Parameters
     ----------
     instances : sequence of (profits, weights, capacities)
-        As for ``knapsack``, of any mix of sizes and numbers of capacities.
+        See ``knapsack``; sizes and numbers of capacities may differ.
     time_limit : float or None
-        Seconds for all of them.
+        Seconds for all instances together.
 
-    Other parameters and errors are those of ``knapsack``.
+    See ``knapsack`` for the other parameters and errors.
 
     Examples
     --------
@@ -117,15 +117,15 @@ def multiple_choice(
     memory_limit: int | None = None,
     backend: str = "auto",
 ) -> Solution:
-    """One option of each group, of the largest profit in all whose weights fit.
+    """One option of each group, with the largest total profit whose weights fit.
 
     Parameters
     ----------
     groups : sequence of (profits, weights)
         (K,) and (K,) or (K, M) arrays of integers; K may differ from group to group.
 
-    Other parameters, what is returned and errors are those of ``knapsack``; ``items`` are the
-    indices of the options.
+    See ``knapsack`` for the other parameters, the result and errors. ``items`` holds the indices of
+    the options.
 
     Examples
     --------
@@ -146,16 +146,16 @@ def multiple_choice_batch(
     memory_limit: int | None = None,
     backend: str = "auto",
 ) -> list[Solution]:
-    """Many multiple-choice knapsacks at once.
+    """Several multiple-choice knapsacks in one call.
 
     Parameters
     ----------
     instances : sequence of (groups, capacities)
-        As for ``multiple_choice``, of any mix of sizes and numbers of capacities.
+        See ``multiple_choice``; sizes and numbers of capacities may differ.
     time_limit : float or None
-        Seconds for all of them.
+        Seconds for all instances together.
 
-    Other parameters and errors are those of ``knapsack``.
+    See ``knapsack`` for the other parameters and errors.
     """
     listed = _checked(instances, "groups and capacities", 2)
     problems = [of_groups(g, c, exact_fill) for g, c in listed]
