@@ -83,6 +83,10 @@ fuzz: $(FUZZ) ## Feed the decoders broken files for FUZZ_SECONDS each; clang++ f
 bench: $(PACKAGE) ## Measure speed and compression on this machine
 	$(BIN)/python scripts/bench/codec/speed.py images/camera.pgm images/page.pgm
 
+.PHONY: bench-pages
+bench-pages: $(BENCH) ## Write the tables of docs/benchmarks and README.md from docs/benchmarks/data
+	$(BIN)/python scripts/bench/pages.py
+
 PICTURE ?= images/camera.pgm
 
 .PHONY: paper

@@ -22,8 +22,6 @@ except ImportError as error:
 else:
     _REASON = None
 
-NativeTools = tuple[int, bool, bool, int, int, int, int, bool]
-
 MAX_DEFAULT_THREADS = 4
 """More threads find too little work within one 16x16 fragment."""
 
@@ -104,8 +102,7 @@ class CpuBackend(Backend):
                 *_cpu.encode_blocks(
                     plane,
                     depth,
-                    native_block_tools(params.coded_tools),
-                    native_tree_tools(params.coded_tools),
+                    params.coded_tools,
                     params.lambda_fixed,
                     params.rate_model == "log2",
                     params.effort,
@@ -117,7 +114,7 @@ class CpuBackend(Backend):
         return _coded(
             *_cpu.encode(
                 plane,
-                native_tools(params.coded_tools),
+                params.coded_tools,
                 params.lambda_fixed,
                 params.rate_model == "log2",
                 threads or default_threads(),
@@ -139,14 +136,9 @@ class CpuBackend(Backend):
         self.check_has(tools, depth)
         threads = threads or default_threads()
         if tools.prediction:
-            block_tools, tree_tools = native_block_tools(tools), native_tree_tools(tools)
-            found = _cpu.decode_blocks(
-                payload, *shape, depth, block_tools, tree_tools, threads, progress
-            )
+            found = _cpu.decode_blocks(payload, *shape, depth, tools, threads, progress)
             return _coded_blocks(payload, *found)
-        return _coded(
-            payload, *_cpu.decode(payload, *shape, native_tools(tools), threads, progress)
-        )
+        return _coded(payload, *_cpu.decode(payload, *shape, tools, threads, progress))
 
     def encode_exact(
         self, planes: np.ndarray, depth: int, *, progress: Progress | None = None
@@ -164,31 +156,6 @@ class CpuBackend(Backend):
     ) -> tuple[np.ndarray, Trace]:
         planes, rates = _cpu.decode_exact(payload, shape, depth, progress)
         return planes, _exact_trace(rates)
-
-
-def native_tools(tools: Tools) -> NativeTools:
-    """The tools of trees as the compiled module takes them; the redundancy radius must be set."""
-    assert tools.redundancy_radius is not None
-    return (
-        int(tools.partition),
-        tools.index_classes,
-        tools.flag_contexts,
-        tools.copy_radius,
-        tools.dictionary_limit,
-        tools.displaced_blocks,
-        tools.redundancy_radius,
-        tools.replacement,
-    )
-
-
-def native_block_tools(tools: Tools) -> tuple[int, bool, int, int]:
-    """The tools of predicted blocks as the compiled module takes them."""
-    return tools.fragment_size, tools.least_squares, tools.templates, tools.step
-
-
-def native_tree_tools(tools: Tools) -> NativeTools | None:
-    """The tools of trees among predicted blocks; None without a dictionary."""
-    return native_tools(tools) if tools.dictionary else None
 
 
 def _exact_trace(rates: Sequence[int]) -> Trace:

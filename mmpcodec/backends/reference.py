@@ -14,10 +14,6 @@ from mmpcodec.reference.entropy.symbols import SymbolReader, SymbolWriter
 from mmpcodec.reference.exact import coder
 from mmpcodec.reference.trees.coder import PictureState, dictionary_sizes
 from mmpcodec.reference.trees.costs import cost_map, index_costs
-from mmpcodec.reference.trees.fragments import (
-    predict,
-    residual,
-)
 from mmpcodec.reference.trees.tree import code_tree, optimal_tree
 from mmpcodec.runtime.progress import Progress, report_progress
 from mmpcodec.tools import Tools
@@ -62,16 +58,14 @@ class ReferenceBackend(Backend):
         writer = SymbolWriter()
         fragments = zip(state.walk(report), state.fragments_of(plane), strict=True)
         for neighbours, fragment in fragments:
-            prediction = predict()
-            target = residual(fragment, prediction)
             costs = {
                 scale: index_costs(state.models, dictionary, params.lambda_fixed, params.rate_model)
                 for scale, dictionary in state.dictionaries.items()
             }
-            cost, index = cost_map(target, state.dictionaries, costs)
+            cost, index = cost_map(fragment, state.dictionaries, costs)
             nodes = optimal_tree(cost, index, state.models, neighbours, params.lambda_fixed)
             code_tree(writer, state.models, state.dictionaries, neighbours, nodes)
-            state.finish_fragment(nodes, prediction)
+            state.finish_fragment(nodes)
         return _coded_trees(writer.finish(), writer.tally.bits(), state)
 
     def decode(
@@ -92,7 +86,7 @@ class ReferenceBackend(Backend):
         reader = SymbolReader(payload)
         for neighbours in state.walk(partial(report_progress, progress)):
             nodes = code_tree(reader, state.models, state.dictionaries, neighbours, None)
-            state.finish_fragment(nodes, predict())
+            state.finish_fragment(nodes)
         reader.finish()
         return _coded_trees(payload, reader.tally.bits(), state)
 

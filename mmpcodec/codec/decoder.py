@@ -20,11 +20,11 @@ from mmpcodec.format.layouts import Layout
 from mmpcodec.format.numbers import CRC_BYTES
 from mmpcodec.format.tiles import Area, Spans, Tile, check_region, spans_touching, tiles_touching
 from mmpcodec.params import DecodeLimits, check_progress, check_threads
+from mmpcodec.reference.exact.planes import from_planes
 from mmpcodec.reference.postfilter import coefficient_bits
 from mmpcodec.reference.trees.fragments import FRAGMENT_SIZE, fragments_in
 from mmpcodec.runtime.progress import Progress
 from mmpcodec.runtime.tasks import Task, run_all
-from mmpcodec.samples import from_planes
 from mmpcodec.tools import Tools
 from mmpcodec.trace import Trace
 

@@ -20,12 +20,13 @@ from mmpcodec.format import layers
 from mmpcodec.format.layers import Layer
 from mmpcodec.format.layouts import Layout, layer_names
 from mmpcodec.params import EncodeParams
+from mmpcodec.reference.exact.planes import to_planes
 from mmpcodec.reference.postfilter import OFF, coefficient_bits
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.runtime.arrays import on_device
 from mmpcodec.runtime.progress import Progress
 from mmpcodec.runtime.tasks import Task, run_all, side_by_side
-from mmpcodec.samples import form_of, to_planes
+from mmpcodec.samples import form_of
 from mmpcodec.tools import PRESETS, Tools
 from mmpcodec.trace import Coded, Trace
 

@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 
+from mmpcodec.depth import MAX_DEPTH
 from mmpcodec.errors import BadMagic, CorruptStream, TruncatedStream, UnsupportedVersion
 from mmpcodec.format import chunks
 from mmpcodec.format.numbers import CRC_BYTES, Fields, number
 from mmpcodec.format.tiles import Tile, tile_count, tiles_of
 from mmpcodec.metadata import Metadata
+from mmpcodec.params import MAX_TILE_SIZE, MIN_TILE_SIZE
 from mmpcodec.samples import MAX_DIMENSION, Form
-from mmpcodec.tools import MAX_DEPTH, MAX_TILE_SIZE, MIN_TILE_SIZE
 
 MAGIC = b"\x89MMP\r\n\x1a\n"
 VERSION = 1

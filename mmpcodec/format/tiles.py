@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any, TypeVar
 
+from mmpcodec.checks import check_int
 from mmpcodec.errors import ParameterError
 
 AnyTile = TypeVar("AnyTile")
@@ -128,13 +128,11 @@ def check_region(region: Any, height: int, width: int) -> Area:
         When it is not four integers, or not within the picture.
     """
     try:
-        numbers = tuple(region)
-    except TypeError:
-        numbers = ()
-    integers = [int(n) for n in numbers if isinstance(n, Integral) and not isinstance(n, bool)]
-    if len(numbers) != 4 or len(integers) != 4:
-        raise ParameterError(f"region = {region!r}: must be four integers: x, y, width, height")
-    area = Area(*integers)
+        left, top, columns, rows = (check_int("region", number) for number in region)
+    except (TypeError, ValueError):
+        says = f"region = {region!r}: must be four integers: x, y, width, height"
+        raise ParameterError(says) from None
+    area = Area(left, top, columns, rows)
     inside = Area(0, 0, width, height).common(area) if area.width > 0 and area.height > 0 else None
     if inside != area:
         raise ParameterError(

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 
 import mmpcodec
+from mmpcodec.checks import check_int
 from mmpcodec.codec.rate_control.targets import lambda_or_target
-from mmpcodec.depth import BYTE
+from mmpcodec.depth import BYTE, MAX_DEPTH
 from mmpcodec.errors import CorruptStream, ParameterError
 from mmpcodec.params import EncodeParams
 from mmpcodec.runtime.arrays import as_array
 from mmpcodec.samples import Form
-from mmpcodec.tools import MAX_DEPTH
 
 SECTION = "Container"
 LOSSLESS = 0.0
@@ -65,8 +65,8 @@ def check_options(
         rates["lam"] = LOSSLESS
     found, _ = lambda_or_target(**rates)
     EncodeParams.from_options(found, **options)
-    if depth is not None and not any(depth in bits for bits in _BITS.values()):
-        raise ParameterError(f"depth = {depth!r}: must be from 1 to {MAX_DEPTH}")
+    if depth is not None:
+        depth = check_int("depth", depth, 1, MAX_DEPTH)
     given = {**rates, "depth": depth, **options}
     return {
         name: value.item() if isinstance(value, np.generic) else value
@@ -88,10 +88,8 @@ def check_type(kind: Any, depth: int | None = None) -> None:
             f"chunk of type {kind}: supported are uint8 and uint16, in this machine's byte order"
         )
     bits = _BITS[kind]
-    if depth is not None and depth not in bits:
-        raise ParameterError(
-            f"depth = {depth}: must be from {bits[0]} to {bits[-1]} for chunks of {kind}"
-        )
+    if depth is not None:
+        check_int("depth", depth, bits[0], bits[-1], f" for chunks of {kind}")
 
 
 def picture_shape(shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -13,11 +13,11 @@ from mmpcodec.cli.encoding.sources import Encodings, InGroups, OneByOne, Setting
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.jobs import Job, plan
 from mmpcodec.cli.printing import Printer, counted, finite, quality_text, tools_text
+from mmpcodec.depth import MAX_DEPTH
 from mmpcodec.errors import MmpError
 from mmpcodec.metadata import Metadata
 from mmpcodec.params import AUTO, EncodeParams, check_median_radius, check_tile_size
 from mmpcodec.quantities import parse_bytes
-from mmpcodec.tools import MAX_DEPTH
 
 if TYPE_CHECKING:
     from mmpcodec import Encoding, Pass

@@ -6,7 +6,7 @@ import numpy as np
 
 from mmpcodec.reference.trees.dictionary import Dictionary, learn, make_dictionaries
 from mmpcodec.reference.trees.displaced import learn_displaced
-from mmpcodec.reference.trees.fragments import fragment_origins, pad, padded_shape, reconstruct
+from mmpcodec.reference.trees.fragments import fragment_origins, pad, padded_shape
 from mmpcodec.reference.trees.models import Models
 from mmpcodec.reference.trees.scales import FRAGMENT_SIZE, OUTSIDE, SCALES, Scale
 from mmpcodec.reference.trees.tree import Neighbours, mark_leaves, rebuild
@@ -43,7 +43,7 @@ class PictureState:
 
     def fragments_of(self, plane: np.ndarray):
         """The padded plane's fragments in coding order."""
-        padded = pad(plane).astype(np.int32)
+        padded = pad(plane)
         for row, column in fragment_origins(*padded.shape):
             yield padded[row : row + FRAGMENT_SIZE, column : column + FRAGMENT_SIZE]
 
@@ -59,12 +59,12 @@ class PictureState:
             yield Neighbours(self.leaf_scales, self.row, self.column)
         report(len(origins), len(origins))
 
-    def finish_fragment(self, nodes: list, prediction: np.ndarray) -> None:
+    def finish_fragment(self, nodes: list) -> None:
         """Rebuild the current fragment from its coded tree and learn from it."""
         coded = rebuild(nodes, self.dictionaries)
         rows = slice(self.row, self.row + FRAGMENT_SIZE)
         columns = slice(self.column, self.column + FRAGMENT_SIZE)
-        self.samples[rows, columns] = reconstruct(coded, prediction)
+        self.samples[rows, columns] = coded
         mark_leaves(nodes, self.leaf_scales, self.row, self.column)
         learn(self.dictionaries, nodes, coded, self.tools)
         learn_displaced(self.dictionaries, self.samples, self.row, self.column, self.tools)

@@ -9,9 +9,9 @@ from functools import partial
 import numpy as np
 
 from mmpcodec.reference.entropy.rates import MAX_TOTAL
-from mmpcodec.reference.trees.fragments import MID_LEVEL
 from mmpcodec.reference.trees.scales import (
     LEAF,
+    MID_LEVEL,
     PIXEL_SCALE,
     SCALES,
     Scale,
@@ -199,7 +199,7 @@ def learn(dictionaries: dict[Scale, Dictionary], nodes: list, coded: np.ndarray,
     nodes : list of tree.Node
         The fragment's tree in coding order.
     coded : (16, 16) uint8 array
-        The residual that the leaves' elements build.
+        The samples that the elements of the leaves build.
     tools : Tools
     """
     for node in nodes:

@@ -1,6 +1,6 @@
-"""Cutting a plane into fragments, and the residual that the tree codes.
+"""Cutting a plane into fragments.
 
-Source: sections "Fragments" and "Residual" of ``docs/format/format.md``.
+Source: section "Fragments" of ``docs/format/format.md``.
 """
 
 from collections.abc import Iterator
@@ -8,9 +8,6 @@ from collections.abc import Iterator
 import numpy as np
 
 from mmpcodec.reference.trees.scales import FRAGMENT_SIZE
-
-MID_LEVEL = 128
-"""Prediction of every sample in the base profile, and the residual of a perfect prediction."""
 
 
 def fragment_count(length: int) -> int:
@@ -55,18 +52,3 @@ def fragment_origins(
     for row in range(0, height, size):
         for column in range(0, width, size):
             yield row, column
-
-
-def predict() -> np.ndarray:
-    """Prediction of a fragment: in the base profile the middle level everywhere."""
-    return np.full((FRAGMENT_SIZE, FRAGMENT_SIZE), MID_LEVEL, np.int32)
-
-
-def residual(fragment: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """What the tree codes: x - p + 128, within 0 to 255."""
-    return np.clip(fragment - prediction + MID_LEVEL, 0, 255).astype(np.uint8)
-
-
-def reconstruct(coded: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """Samples from the coded residual: e + p - 128, within 0 to 255."""
-    return np.clip(coded + prediction - MID_LEVEL, 0, 255).astype(np.uint8)

@@ -15,6 +15,9 @@ from mmpcodec.tools import Partition
 FRAGMENT_SIZE = 16
 LEVELS = FRAGMENT_SIZE.bit_length()
 
+MID_LEVEL = 128
+"""The middle of the range of 8-bit samples."""
+
 LEAF, COLUMNS, ROWS = 0, 1, 2
 """Values of a node's flag: not split, split into left and right, split into top and bottom."""
 

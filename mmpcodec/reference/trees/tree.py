@@ -164,7 +164,7 @@ def code_tree(
 
 
 def rebuild(nodes: list[Node], dictionaries: dict[Scale, Dictionary]) -> np.ndarray:
-    """The (16, 16) uint8 residual that the leaves' elements build; 0 where there are none."""
+    """The (16, 16) uint8 samples that the elements of the leaves build; 0 where no leaf is."""
     coded = np.zeros((FRAGMENT_SIZE, FRAGMENT_SIZE), np.uint8)
     for node in nodes:
         if node.index is not None:

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from mmpcodec.checks import check_int
 from mmpcodec.errors import ParameterError
 from mmpcodec.runtime.arrays import as_array, on_device
-from mmpcodec.solvers.arguments import integer
 
 MAX_PROFITS = (1 << 61) - 1
 MAX_CAPACITY = (1 << 62) - 1
@@ -194,12 +194,7 @@ def _capacities(capacities: Any) -> tuple[int, ...]:
     given = capacities if np.ndim(capacities) else [capacities]
     if not len(given):
         raise ParameterError("capacities = (): must be one or more")
-    limits = []
-    for capacity in given:
-        limits.append(integer("capacity", capacity))
-        if not 0 <= limits[-1] <= MAX_CAPACITY:
-            raise ParameterError(f"capacity = {capacity}: must be from 0 to {MAX_CAPACITY}")
-    return tuple(limits)
+    return tuple(check_int("capacity", capacity, 0, MAX_CAPACITY) for capacity in given)
 
 
 def _integers(name: str, values: Any, rank: int) -> np.ndarray:

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.errors import LimitExceeded, ParameterError
+from mmpcodec.checks import check_int
+from mmpcodec.errors import LimitExceeded
 from mmpcodec.solvers import dispatch
-from mmpcodec.solvers.arguments import integer
 from mmpcodec.solvers.knapsack.clock import look
 from mmpcodec.solvers.knapsack.problem import Problem
 
@@ -40,9 +40,7 @@ def usable_memory(limit: int | None, operation: Any) -> int:
     """
     if limit is None:
         return operation.free_bytes() // 2
-    if not 0 <= integer("memory_limit", limit) <= MOST_MEMORY:
-        raise ParameterError(f"memory_limit = {limit}: must be from 0 to {MOST_MEMORY}")
-    return limit
+    return check_int("memory_limit", limit, 0, MOST_MEMORY)
 
 
 def table_bytes(problem: Problem, operation: Any, halvings: int = 0, extra: int = 0) -> int:

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from mmpcodec.checks import check_int
 from mmpcodec.errors import ParameterError
-from mmpcodec.solvers.arguments import integer
 
 
 def limits(name: str, least: Any, most: Any, size: int) -> tuple[int, int]:
@@ -14,11 +14,9 @@ def limits(name: str, least: Any, most: Any, size: int) -> tuple[int, int]:
     ParameterError
         When no length is allowed.
     """
-    least = 1 if least is None else integer(f"min_{name}", least)
-    most = None if most is None else integer(f"max_{name}", most)
-    if not 1 <= least <= size:
-        raise ParameterError(f"min_{name} = {least}: must be from 1 to {size}, the array's {name}")
-    most = size if most is None else min(most, size)
+    least = 1 if least is None else least
+    least = check_int(f"min_{name}", least, 1, size, f", the array's {name}")
+    most = size if most is None else min(check_int(f"max_{name}", most), size)
     if most < least:
         raise ParameterError(f"max_{name} = {most}: must be at least min_{name} = {least}")
     return least, most
@@ -32,6 +30,4 @@ def count(k: Any) -> int:
     ParameterError
         When it is not an integer from 1 up.
     """
-    if integer("k", k) < 1:
-        raise ParameterError(f"k = {k!r}: must be an integer from 1 up")
-    return int(k)
+    return check_int("k", k, 1)

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from mmpcodec.checks import check_int
 from mmpcodec.errors import ParameterError
 from mmpcodec.runtime.arrays import module_of
 from mmpcodec.solvers import dispatch
-from mmpcodec.solvers.arguments import integer
 from mmpcodec.solvers.rank_filter.arguments import (
     mask_for,
     picture_of,
@@ -82,9 +82,7 @@ def rank_filter(
     """
     counts = _counts(size)
     area = len(counts) - 1
-    rank = integer("rank", rank)
-    if not -area <= rank < area:
-        raise ParameterError(f"rank = {rank}: must be from {-area} to {area - 1} for {area} pixels")
+    rank = check_int("rank", rank, -area, area - 1, f" for {area} pixels")
     ranks = np.minimum(rank, counts - 1) if rank >= 0 else counts + rank
     return _filtered(picture, size, ranks, mode, cval, mask, backend)
 

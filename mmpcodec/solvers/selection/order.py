@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from mmpcodec.checks import check_int
 from mmpcodec.errors import ParameterError
 from mmpcodec.runtime.arrays import as_array, module_of, on_device
 from mmpcodec.solvers import dispatch
-from mmpcodec.solvers.arguments import integer
 from mmpcodec.solvers.selection.keys import check_type, from_keys
 
 NAN_RULES = ("propagate", "omit", "raise")
@@ -55,15 +55,14 @@ def kth_smallest(
     4
     """
     lines = _lines(values, axis, nan, backend)
-    ks = [integer("k", one) for one in (k if isinstance(k, Iterable) else [k])]
+    ks = [check_int("k", one) for one in (k if isinstance(k, Iterable) else [k])]
     if not ks:
         raise ParameterError("k: must not be empty")
 
     def ranks(counts: np.ndarray) -> np.ndarray:
         least = int(counts.min())
         for one in ks:
-            if not 1 <= one <= least:
-                raise ParameterError(f"k = {one}: must be from 1 to {least}, the number of values")
+            check_int("k", one, 1, least, ", the number of values")
         return np.broadcast_to(np.array(ks, np.int64) - 1, (len(counts), len(ks)))
 
     found = lines.select(ranks)
@@ -264,7 +263,7 @@ def _lines(values: Any, axis: int | None, nan: str, backend: str) -> _Lines:
         # The order of the values does not matter, so those of a transposed array need no copy.
         rows, shape = (values.T if values.flags.f_contiguous else values).reshape(1, -1), ()
     else:
-        place = integer("axis", axis)
+        place = check_int("axis", axis)
         if not -values.ndim <= place < values.ndim:
             raise ParameterError(f"axis = {axis}: values of shape {values.shape} have no such axis")
         xp = module_of(values)

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from mmpcodec.checks import check_int
 from mmpcodec.errors import ParameterError
 from mmpcodec.runtime.arrays import as_array
 from mmpcodec.solvers import dispatch
-from mmpcodec.solvers.arguments import integer
 from mmpcodec.solvers.selection.keys import check_type, from_keys
 
 DIGIT_BITS = 11
@@ -48,9 +48,7 @@ class Search:
     """
 
     def __init__(self, dtype: Any, k: int, count: int):
-        k = integer("k", k)
-        if not 1 <= k <= count:
-            raise ParameterError(f"k = {k}: must be from 1 to {count}, the number of values")
+        k = check_int("k", k, 1, count, ", the number of values")
         self.dtype = np.dtype(dtype)
         check_type(np.empty(0, self.dtype))
         self.rank = k - 1

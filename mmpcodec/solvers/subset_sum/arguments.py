@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from mmpcodec.checks import check_int
 from mmpcodec.errors import ParameterError
 from mmpcodec.runtime.arrays import on_device
-from mmpcodec.solvers import arguments
 
 MAX_TOTAL = (1 << 63) - 1
 SAFE = 2.0**62
@@ -37,25 +37,10 @@ def weights_of(weights: Any) -> np.ndarray:
     if not fits:
         values = enumerate(array.tolist())
         array = np.array(
-            [integer(f"weights[{i}]", one, 0, MAX_TOTAL) for i, one in values], np.int64
+            [check_int(f"weights[{i}]", one, 0, MAX_TOTAL) for i, one in values], np.int64
         )
     array = array.astype(np.int64)
     total = int(array.astype(object).sum()) if array.astype(np.float64).sum() > SAFE else 0
     if total > MAX_TOTAL:
         raise ParameterError(f"weights add up to {total}: must be at most {MAX_TOTAL}")
     return array
-
-
-def integer(name: str, value: Any, least: int, most: int | None = None) -> int:
-    """An integer in a range.
-
-    Raises
-    ------
-    ParameterError
-        When it is not.
-    """
-    number = arguments.integer(name, value)
-    if number < least or (most is not None and number > most):
-        upper = "up" if most is None else f"to {most}"
-        raise ParameterError(f"{name} = {value!r}: must be an integer from {least} {upper}")
-    return number

@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from mmpcodec.checks import check_int
 from mmpcodec.errors import LimitExceeded, ParameterError
 from mmpcodec.solvers import dispatch
 from mmpcodec.solvers.subset_sum import methods, quick
 from mmpcodec.solvers.subset_sum.answers import SubsetSum
-from mmpcodec.solvers.subset_sum.arguments import MAX_TOTAL, integer, weights_of
+from mmpcodec.solvers.subset_sum.arguments import MAX_TOTAL, weights_of
 from mmpcodec.solvers.subset_sum.reduction import Reduced, lighter_side, reduce
 
 MEMORY = 1 << 32
@@ -68,8 +69,8 @@ def subset_sum(
     backend = dispatch.named(backend, weights)
     where = dispatch.resolved(__package__, backend)
     values = weights_of(weights)
-    capacity = integer("capacity", capacity, 0)
-    memory = integer("memory", memory, 0, MAX_TOTAL)
+    capacity = check_int("capacity", capacity, 0)
+    memory = check_int("memory", memory, 0, MAX_TOTAL)
     if method not in ("auto", *methods.NAMES):
         methods.choose(method, {}, memory)
     reduced = reduce(values, capacity)

@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from mmpcodec.checks import check_int
 from mmpcodec.errors import LimitExceeded
 from mmpcodec.solvers import dispatch
-from mmpcodec.solvers.subset_sum.arguments import MAX_TOTAL, integer, weights_of
+from mmpcodec.solvers.subset_sum.arguments import MAX_TOTAL, weights_of
 from mmpcodec.solvers.subset_sum.methods import needs
 from mmpcodec.solvers.subset_sum.reduction import reduce
 from mmpcodec.solvers.subset_sum.solve import MEMORY
@@ -50,8 +51,8 @@ def all_sums(
     backend = dispatch.named(backend, weights)
     dispatch.resolved(__package__, backend)
     values = weights_of(weights)
-    capacity = int(values.sum()) if capacity is None else integer("capacity", capacity, 0)
-    memory = integer("memory", memory, 0, MAX_TOTAL)
+    capacity = int(values.sum()) if capacity is None else check_int("capacity", capacity, 0)
+    memory = check_int("memory", memory, 0, MAX_TOTAL)
     reduced = reduce(values, capacity)
     limit = min(reduced.total, reduced.capacity)
     needed = capacity + 1 + limit + 1 + limit // 8

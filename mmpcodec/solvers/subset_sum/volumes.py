@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from mmpcodec import backends
+from mmpcodec.checks import check_int
 from mmpcodec.errors import ParameterError
 from mmpcodec.solvers import dispatch
 from mmpcodec.solvers.subset_sum.answers import SubsetSum
-from mmpcodec.solvers.subset_sum.arguments import integer, weights_of
+from mmpcodec.solvers.subset_sum.arguments import weights_of
 from mmpcodec.solvers.subset_sum.solve import subset_sum
 
 
@@ -50,7 +51,7 @@ def fill_volumes(weights: Any, volumes: Sequence[int], **options: Any) -> list[S
     values = weights_of(weights)
     if "items" in options:
         raise ParameterError("items: must not be given, volumes are filled with items")
-    rooms = [integer(f"volumes[{i}]", one, 0) for i, one in enumerate(volumes)]
+    rooms = [check_int(f"volumes[{i}]", one, 0) for i, one in enumerate(volumes)]
     left = np.arange(len(values))
     answers = []
     for room in rooms:

@@ -328,7 +328,7 @@ def test_types_of_weights():
 @pytest.mark.parametrize(
     ("weights", "capacity", "options", "message"),
     [
-        ([1, -2], 3, {}, r"weights\[1\] = -2: must be an integer from 0 to 9223372036854775807"),
+        ([1, -2], 3, {}, r"weights\[1\] = -2: must be from 0 to 9223372036854775807"),
         (np.array([1, -2]), 3, {}, r"weights\[1\] = -2: must be"),
         ([1, 2.5], 3, {}, r"weights\[1\] = 2.5: must be"),
         ([1, True], 3, {}, r"weights\[1\] = True: must be"),
@@ -340,7 +340,7 @@ def test_types_of_weights():
         ([2**63], 3, {}, r"weights\[0\] = 9223372036854775808: must be"),
         ([2**62, 2**62], 3, {}, "weights add up to 9223372036854775808: must be at most"),
         (np.full(4, 2**62), 3, {}, "weights add up to 18446744073709551616: must be at most"),
-        ([1], -1, {}, "capacity = -1: must be an integer from 0 up"),
+        ([1], -1, {}, "capacity = -1: must be from 0 up"),
         ([1], 1.5, {}, "capacity = 1.5: must be an integer"),
         ([1], None, {}, "capacity = None: must be"),
         ([1], 1, {"memory": -1}, "memory = -1: must be"),
