@@ -373,7 +373,7 @@ def encode(
         The error of a pixel is the mean over its colours, in units of 8-bit samples whatever the
         depth. None is 32 where none of the next four is given; of all five at most one may be.
     quality : float
-        0 to 100: lambda is 4 (2^((100 - quality) / 10) - 1); see ``docs/targets.md``.
+        0 to 100: lambda is 4 (2^((100 - quality) / 10) - 1); see ``docs/guide/targets.md``.
     target_size : int
         The best file of at most so many bytes, lossless if that fits.
     target_bpp : float

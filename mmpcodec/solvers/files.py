@@ -1,4 +1,4 @@
-"""Problems of the solvers in files: JSON, CSV and NPY; ``docs/solve.md`` shows one of each.
+"""Problems of the solvers in files: JSON, CSV and NPY; ``docs/guide/solve.md`` shows one of each.
 
 Everything that is wrong with a file is a ``ParameterError`` that names the file and the field or
 line; so is a number beyond what the solvers take. Leaves all else that a problem may ask for to

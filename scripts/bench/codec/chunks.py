@@ -2,7 +2,7 @@
 
     python scripts/bench/codec/chunks.py PICTURE... [-p PRESET]... [--runs N]
 
-Prints the Markdown table of docs/plugins.md. Seconds are medians of wall time of encoding all
+Prints the Markdown table of docs/guide/plugins.md. Seconds are medians of wall time of encoding all
 chunks one after the other with 2 threads, after a warm-up.
 """
 

@@ -165,19 +165,16 @@ def test_arrays_on_the_device_and_any_stream():
 def test_device_bytes_count_what_is_allocated():
     import cupy
 
-    pool = cupy.get_default_memory_pool()
     plane = np.zeros((48, 64), np.uint8)
     for preset in ("plain", "text"):
         params = EncodeParams.from_options(9, preset=preset)
-        CudaBackend().encode(plane, params)  # the table of rates stays
-        pool.free_all_blocks()
-        needed = trees.device_bytes(plane.shape, params)
+        CudaBackend().encode(plane, params)  # allocates the table of rates, which stays
+        # A pool of its own: what other tests left in the default pool counts against its limit.
+        pool = cupy.cuda.MemoryPool()
         # CuPy rounds each array up to 512 bytes.
-        pool.set_limit(size=pool.used_bytes() + needed + 8 * 512)
-        try:
+        pool.set_limit(size=trees.device_bytes(plane.shape, params) + 8 * 512)
+        with cupy.cuda.using_allocator(pool.malloc):
             assert CudaBackend().encode(plane, params).payload
-        finally:
-            pool.set_limit(size=0)
 
 
 @pytest.mark.parametrize("preset", ["plain", "photo"])
