@@ -1,3 +1,5 @@
+"""The container: every field is checked, and every damage is noticed."""
+
 import itertools
 import zlib
 from fractions import Fraction
