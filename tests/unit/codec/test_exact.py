@@ -4,7 +4,7 @@ import zlib
 
 import numpy as np
 import pytest
-from support.mutate import places
+from mutate import places
 
 import mmpcodec
 from mmpcodec import EncodeParams, ParameterError

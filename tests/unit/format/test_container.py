@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from support.mutate import number, places, repaired, with_number
+from mutate import number, places, repaired, with_number
 
 import mmpcodec
 from mmpcodec import (

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from support.mutate import places, repaired
+from mutate import places, repaired
 from support.strategies import CONTENT
 
 import mmpcodec
