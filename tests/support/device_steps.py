@@ -177,12 +177,12 @@ class DeviceOperations:
         arguments = self._state, np.int32(scale.number), samples, made_from, np.uint32(len(samples))
         self._kernel("trees/steps/learn", "insert_elements")((1,), arguments)
 
-    def cost_map(self, residual: np.ndarray, scale: Scale) -> np.ndarray:
+    def cost_map(self, fragment: np.ndarray, scale: Scale) -> np.ndarray:
         """J of all segments of a scale with all its elements.
 
         Parameters
         ----------
-        residual : (16, 16) uint8 array
+        fragment : (16, 16) uint8 array
         scale : Scale
 
         Returns
@@ -192,7 +192,7 @@ class DeviceOperations:
         """
         size = dictionary_sizes(self._read_state())[scale.number]
         costs = self._cupy.empty((1 << (scale.n + scale.m), size), np.int32)
-        arguments = self._state, self._residual(residual), np.int32(scale.number), costs
+        arguments = self._state, self._on_device(fragment), np.int32(scale.number), costs
         self._kernel("trees/steps/cost_map", "cost_map", threads=256)((64,), arguments)
         return costs.get()
 
@@ -213,18 +213,18 @@ class DeviceOperations:
         self._kernel("trees/steps/reduce", "reduce_costs", threads=256)((rows,), arguments)
         return split_keys(keys.get())
 
-    def search(self, residual: np.ndarray, blocks: int) -> tuple[np.ndarray, np.ndarray]:
-        """The cost map of a fragment, reduced: as ``codec.costmap.cost_map``.
+    def search(self, fragment: np.ndarray, blocks: int) -> tuple[np.ndarray, np.ndarray]:
+        """The cost map of a fragment, reduced: as ``reference.trees.costs.cost_map``.
 
         Parameters
         ----------
-        residual : (16, 16) uint8 array
+        fragment : (16, 16) uint8 array
         blocks : int
             Blocks to share the work.
         """
         keys = self._cupy.full(SEGMENTS, NO_KEY)
         self._kernel("trees/steps/search", "search_segments")(
-            (blocks,), (self._state, self._residual(residual), keys)
+            (blocks,), (self._state, self._on_device(fragment), keys)
         )
         cost, index = split_keys(keys.get())
         costs = np.full((MAP_SIZE, MAP_SIZE), NO_COST)
@@ -234,26 +234,26 @@ class DeviceOperations:
                 continue
             region = map_region(scale)
             shape = costs[region].shape
-            costs[region] = cost[place].reshape(shape) + _norms(residual, scale)
+            costs[region] = cost[place].reshape(shape) + _norms(fragment, scale)
             indices[region] = index[place].reshape(shape)
         return costs, indices
 
     def tree(
         self,
-        residual: np.ndarray,
+        fragment: np.ndarray,
         cost: np.ndarray,
         index: np.ndarray,
         leaf_scales: np.ndarray,
         row: int,
         column: int,
     ) -> list[Node]:
-        """The tree of least cost, as ``codec.tree.optimal_tree``.
+        """The tree of least cost, as ``reference.trees.tree.optimal_tree``.
 
         Parameters
         ----------
-        residual : (16, 16) uint8 array
+        fragment : (16, 16) uint8 array
         cost, index : (31, 31) int64 arrays
-            Cost map of the residual.
+            Cost map of the fragment.
         leaf_scales : (H', W') int8 array
             Of the padded picture.
         row, column : int
@@ -265,13 +265,13 @@ class DeviceOperations:
             if scale not in reachable_scales(self.params.tools.partition):
                 continue
             region = map_region(scale)
-            without_norm = cost[region] - _norms(residual, scale)
+            without_norm = cost[region] - _norms(fragment, scale)
             keys[place] = keys_of(without_norm.ravel(), index[region].ravel())
         nodes = self._cupy.zeros(MAX_NODES * NODE_DTYPE.itemsize, np.uint8)
         count = self._cupy.zeros(1, np.uint32)
         arguments = (
             self._state,
-            self._residual(residual),
+            self._on_device(fragment),
             self._cupy.asarray(keys),
             np.int32(row),
             np.int32(column),
@@ -282,13 +282,13 @@ class DeviceOperations:
         return [_reference_node(node) for node in nodes.get().view(NODE_DTYPE)[: int(count[0])]]
 
     def rebuild(self, nodes: list[Node]) -> np.ndarray:
-        """The (16, 16) uint8 residual that the leaves' elements build."""
-        residual = self._cupy.zeros((FRAGMENT_SIZE, FRAGMENT_SIZE), np.uint8)
-        arguments = self._state, *self._nodes(nodes), residual
-        self._kernel("trees/steps/rebuild", "rebuild_residual", threads=FRAGMENT_SIZE**2)(
+        """The (16, 16) uint8 samples that the elements of the leaves build."""
+        samples = self._cupy.zeros((FRAGMENT_SIZE, FRAGMENT_SIZE), np.uint8)
+        arguments = self._state, *self._nodes(nodes), samples
+        self._kernel("trees/steps/rebuild", "rebuild_samples", threads=FRAGMENT_SIZE**2)(
             (1,), arguments
         )
-        return residual.get()
+        return samples.get()
 
     def learn(self, nodes: list[Node], coded: np.ndarray) -> None:
         """Count the leaves of a fragment's tree and learn its split segments.
@@ -297,12 +297,12 @@ class DeviceOperations:
         ----------
         nodes : list of Node
         coded : (16, 16) uint8 array
-            The residual that the leaves build.
+            The samples that the elements of the leaves build.
         """
         self._learn(nodes, coded, 0, 0, displaced=False)
 
     def learn_displaced(self, samples: np.ndarray, row: int, column: int) -> None:
-        """Learn the displaced blocks that end in a fragment, as ``codec.displaced`` does.
+        """Learn the displaced blocks that end in a fragment, as ``reference.trees.displaced`` does.
 
         Parameters
         ----------
@@ -319,11 +319,11 @@ class DeviceOperations:
         self, nodes: list[Node], coded: np.ndarray, row: int, column: int, displaced: bool
     ) -> None:
         place = np.int32(row), np.int32(column), np.int32(displaced)
-        arguments = self._state, *self._nodes(nodes), self._residual(coded), *place
+        arguments = self._state, *self._nodes(nodes), self._on_device(coded), *place
         self._kernel("trees/steps/learn", "learn_fragment")((len(SCALES),), arguments)
 
     def rescale(self, block: np.ndarray, scale: Scale) -> dict[Scale, np.ndarray]:
-        """A block of a scale brought to each scale, as ``codec.scales.rescale``."""
+        """A block of a scale brought to each scale, as ``reference.trees.scales.rescale``."""
         padded = np.zeros((FRAGMENT_SIZE, FRAGMENT_SIZE), np.uint8)
         padded[: scale.height, : scale.width] = block
         out = self._cupy.zeros((len(SCALES), FRAGMENT_SIZE**2), np.uint8)
@@ -334,8 +334,8 @@ class DeviceOperations:
             for to, samples in zip(SCALES, out.get(), strict=True)
         }
 
-    def _residual(self, residual: np.ndarray):
-        return self._cupy.asarray(np.ascontiguousarray(residual, np.uint8))
+    def _on_device(self, samples: np.ndarray):
+        return self._cupy.asarray(np.ascontiguousarray(samples, np.uint8))
 
     def _nodes(self, nodes: list[Node]) -> tuple[Any, np.uint32]:
         packed = np.zeros(max(len(nodes), 1), NODE_DTYPE)
@@ -359,9 +359,9 @@ def _cells(dictionary: Dictionary) -> np.ndarray:
     return cells.ravel()
 
 
-def _norms(residual: np.ndarray, scale: Scale) -> np.ndarray:
+def _norms(fragment: np.ndarray, scale: Scale) -> np.ndarray:
     """Squared norms of a scale's segments by row and column, in 1/16 squared error."""
-    norms = (segments_of(residual, scale).astype(np.int64) ** 2).sum(axis=1)
+    norms = (segments_of(fragment, scale).astype(np.int64) ** 2).sum(axis=1)
     return norms.reshape(1 << scale.n, 1 << scale.m) << COST_FRACTION_BITS
 
 

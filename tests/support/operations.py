@@ -217,7 +217,7 @@ def silent(done: int, total: int) -> None:
 def planes(content: str, count: int, depth: int) -> tuple[np.ndarray, int]:
     """Planes that resemble each other, and their depth."""
     rng = np.random.default_rng(count)
-    first = CONTENT[content](rng, 14, 25).astype(np.int64) * ((1 << depth) - 1) // 255
+    first = CONTENT[content](rng, 9, 13).astype(np.int64) * ((1 << depth) - 1) // 255
     noise = rng.integers(-1, 2, (count, *first.shape))
     return np.clip(first + noise, 0, (1 << depth) - 1).astype(np.uint16), depth
 
@@ -374,7 +374,7 @@ OPERATIONS: dict[str, Operation] = {
     ),
     "encode trees": Operation(ENCODE, encoders((1, 2, 5), LEVELS) | CUDA, TREES),
     "decode trees": Operation(DECODE, DECODERS, coded(TREES)),
-    "encode blocks": Operation(ENCODE, encoders((1, 3)) | CUDA, BLOCKS),
+    "encode blocks": Operation(ENCODE, encoders((1, 2, 3, 5)) | CUDA, BLOCKS),
     "encode blocks, not on cuda": Operation(ENCODE, encoders((1, 3)), BEYOND_CUDA),
     "decode blocks": Operation(DECODE, DECODERS, coded(BLOCKS | BEYOND_CUDA)),
     "exact samples": Operation(
@@ -432,3 +432,35 @@ OPERATIONS: dict[str, Operation] = {
         },
     ),
 }
+
+
+def check_picture(
+    coding: str, plane: np.ndarray, params: EncodeParams, depth: int = 8, threads=None
+) -> Any:
+    """Compare encoding and decoding of a plane of trees or blocks on the processor.
+
+    Parameters
+    ----------
+    coding : {"trees", "blocks"}
+    plane : (H, W) uint8 or uint16 array
+    params : EncodeParams
+    depth : int
+    threads : iterable of int or None
+        Numbers of threads to encode with at the best SIMD level; None is every version.
+
+    Returns
+    -------
+    Coded
+        The picture as the reference codes it.
+    """
+    names = None if threads is None else [f"cpu {LEVELS[0]}, {each} threads" for each in threads]
+    expected = OPERATIONS[f"encode {coding}"].check(plane, params, depth, backends=names)
+    assert expected.samples.dtype == plane.dtype
+    check_decoding(coding, expected, params, depth)
+    return expected
+
+
+def check_decoding(coding: str, coded: Any, params: EncodeParams, depth: int = 8) -> None:
+    """Compare what every backend decodes of a coded plane with what its encoder saw."""
+    arguments = coded.payload, coded.samples.shape, params.coded_tools, depth
+    assert_same(coded, OPERATIONS[f"decode {coding}"].check(*arguments), "decode, reference")

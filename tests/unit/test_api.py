@@ -151,7 +151,7 @@ def test_decode_refuses_what_is_not_bytes():
         mmpcodec.decode("file.mmp")
 
 
-@pytest.mark.parametrize("backend", backends.HOST)
+@pytest.mark.parametrize("backend", backends.decoders())
 def test_progress_counts_fragments_and_cancels(backend):
     calls = []
     options = {"backend": backend, "preset": "plain"}
@@ -165,7 +165,7 @@ def test_progress_counts_fragments_and_cancels(backend):
         mmpcodec.encode(PICTURE, **options, progress=lambda done, total: done // 0)
 
 
-@pytest.mark.parametrize("backend", backends.HOST)
+@pytest.mark.parametrize("backend", backends.decoders())
 def test_progress_of_blocks_is_told_each_fragment(backend):
     calls = []
     mmpcodec.encode(

@@ -37,5 +37,5 @@ def test_parameters_at_another_lambda():
 
 
 def test_auto_says_so_if_nothing_is_left():
-    with pytest.raises(ParameterError, match=r"none at lambda 0 has a part for .*step = 7"):
+    with pytest.raises(ParameterError, match=r"at lambda 0 no preset uses all of step = 7"):
         EncodeParams.from_options(0, step=7)

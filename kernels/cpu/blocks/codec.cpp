@@ -87,18 +87,15 @@ PlanCoder::PlanCoder(Plane plane, const BlockTools& tools)
 }
 
 void PlanCoder::unpack(const BlockPlace& block) {
-    if (outside(coded_->picture, block)) return;
-    const unsigned packed = *nodes_++;
-    BlockNode node;
-    node.split = packed & 3;
-    node.mode = packed >> 2 & 63;
-    node.kind = packed >> 8 & 1;
-    node.type = packed >> 9 & 1;
-    node.levels = static_cast<uint32_t>(plan_.levels.size());
+    if (coded_->picture.is_outside(block)) return;
+    const uint16_t packed = *nodes_++;
+    const BlockNode node{uint8_t(flag_of(packed)), uint8_t(mode_of(packed)),
+                         uint8_t(kind_of(packed)), uint8_t(type_of(packed)),
+                         uint32_t(plan_.levels.size())};
     plan_.nodes.push_back(node);
-    if (node.split != kWhole) {
-        unpack(half_of(block, node.split, 0));
-        unpack(half_of(block, node.split, 1));
+    if (node.flag != kLeaf) {
+        unpack(half_of(block, node.flag, 0));
+        unpack(half_of(block, node.flag, 1));
     } else if (node.kind == kTransformed) {
         const Scan& scan = scan_of(block.a, block.b);
         for (int row = 0; row < scan.rows; ++row) {

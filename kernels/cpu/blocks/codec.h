@@ -12,6 +12,7 @@
 #include "cpu/blocks/coder.h"
 #include "cpu/blocks/search/survey.h"
 #include "cpu/trees/picture.h"
+#include "shared/blocks/plan.h"
 
 namespace mmp {
 
@@ -46,8 +47,7 @@ class PlanCoder {
 public:
     PlanCoder(Plane plane, const BlockTools& tools);
 
-    // The next fragment: its nodes in coding order, packed as split, mode << 2, kind << 8 and
-    // type << 9, and the levels of each block from its first sample on, in rows of kMaxSide.
+    // Codes the next fragment, whose nodes and levels shared/blocks/plan.h describes.
     void code(const uint16_t* nodes, const int16_t* levels);
     std::vector<uint8_t> finish() { return coder_.finish(); }
     const CodedBlocks<uint8_t>& coded() const { return *coded_; }

@@ -149,24 +149,24 @@ void BlockReader::check(bool good, const char* section, const char* what, int va
 
 template <class Coder, class Sample>
 void BlockCoder<Coder, Sample>::visit(const BlockPlace& block) {
-    if (outside(picture_, block)) return;
+    if (picture_.is_outside(block)) return;
     const BlockNode node = Coder::kWrites ? plan_->nodes[next_++] : BlockNode{};
-    const Split forced = forced_split(picture_, block);
-    const Split split = forced ? forced : code_split(block, Split(node.split));
-    if (split == kWhole) return code_block(block, node);
-    visit(half_of(block, split, 0));
-    visit(half_of(block, split, 1));
+    const Flag forced = picture_.forced_flag(block);
+    const Flag flag = forced ? forced : code_flag(block, Flag(node.flag));
+    if (flag == kLeaf) return code_block(block, node);
+    visit(half_of(block, flag, 0));
+    visit(half_of(block, flag, 1));
 }
 
 template <class Coder, class Sample>
-Split BlockCoder<Coder, Sample>::code_split(const BlockPlace& block, Split split) {
-    const bool columns = may_split(block, kSplitColumns), rows = may_split(block, kSplitRows);
-    if (!columns && !rows) return kWhole;
+Flag BlockCoder<Coder, Sample>::code_flag(const BlockPlace& block, Flag flag) {
+    const bool columns = may_split(block, kColumns), rows = may_split(block, kRows);
+    if (!columns && !rows) return kLeaf;
     const int whether = split_model(block.a, block.b, picture_.split_context(block));
-    if (!coder_.bit(whether, split != kWhole)) return kWhole;
-    if (columns != rows) return columns ? kSplitColumns : kSplitRows;
+    if (!coder_.bit(whether, flag != kLeaf)) return kLeaf;
+    if (columns != rows) return columns ? kColumns : kRows;
     const int how = direction_model(block.a, block.b, picture_.direction_context(block));
-    return coder_.bit(how, split == kSplitRows) ? kSplitRows : kSplitColumns;
+    return coder_.bit(how, flag == kRows) ? kRows : kColumns;
 }
 
 template <class Coder, class Sample>

@@ -13,21 +13,14 @@
 #include "cpu/blocks/trees.h"
 #include "cpu/blocks/levels.h"
 #include "cpu/entropy/range_coder.h"
+#include "shared/tools.h"
 
 namespace mmp {
 
-enum Split : uint8_t { kWhole, kSplitColumns, kSplitRows };
-
-struct BlockTools {
-    int fragment_log2 = 6;
-    bool least_squares = true;
-    int templates = 0;  // places that a block is the average of; 0 for no such mode
-    int32_t step = 16;
-};
 
 // A node of the partition.
 struct BlockNode {
-    uint8_t split = kWhole, mode = 0, kind = 0, type = 0;
+    uint8_t flag = kLeaf, mode = 0, kind = 0, type = 0;
     uint32_t levels = 0;  // where in the plan they begin, or the nodes of a tree
     uint32_t count = 0;   // of the nodes of a tree
 };
@@ -41,29 +34,6 @@ struct BlockPlan {
     void clear() { nodes.clear(), levels.clear(), trees.clear(); }
     void append(const BlockPlan& other);
 };
-
-template <class Sample>
-bool outside(const BlockPicture<Sample>& picture, const BlockPlace& block) {
-    return block.row >= picture.height || block.column >= picture.width;
-}
-
-// A block that reaches beyond the picture is split without being asked.
-template <class Sample>
-Split forced_split(const BlockPicture<Sample>& picture, const BlockPlace& block) {
-    if (block.column + block.width() > picture.width) return kSplitColumns;
-    if (block.row + block.height() > picture.height) return kSplitRows;
-    return kWhole;
-}
-
-inline bool may_split(const BlockPlace& block, int split) {
-    return (split == kSplitColumns ? block.b : block.a) > kMinSideLog2;
-}
-
-inline BlockPlace half_of(const BlockPlace& block, int split, int half) {
-    if (split == kSplitColumns)
-        return {block.row, block.column + half * (block.width() >> 1), block.a, block.b - 1};
-    return {block.row + half * (block.height() >> 1), block.column, block.a - 1, block.b};
-}
 
 inline uint64_t allowed_modes(const BlockTools& tools, const BlockPlace& block,
                               const Decoded& decoded) {
@@ -159,7 +129,7 @@ public:
 
 private:
     void visit(const BlockPlace& block);
-    Split code_split(const BlockPlace& block, Split split);
+    Flag code_flag(const BlockPlace& block, Flag flag);
     void code_block(const BlockPlace& block, const BlockNode& node);
     void code_predicted(const BlockPlace& block, BlockNode node);
     void code_tree(const BlockPlace& block, const BlockNode& node);

@@ -7,14 +7,9 @@
 
 #include "cpu/blocks/pixels.h"
 #include "cpu/runtime/zeroed.h"
+#include "shared/blocks/partition.h"
 
 namespace mmp {
-
-struct BlockPlace {
-    int row, column, a, b;
-    int height() const { return 1 << a; }
-    int width() const { return 1 << b; }
-};
 
 inline bool least_squares_allowed(const BlockPlace& block) {
     return block.row >= kFittedFrom && block.column >= kFittedFrom;
@@ -58,6 +53,13 @@ public:
     }
     bool known(int row, int column) const {
         return holds(row, column) && unit(row, column).known();
+    }
+
+    bool is_outside(const BlockPlace& block) const {
+        return mmp::is_outside(block, height, width);
+    }
+    Flag forced_flag(const BlockPlace& block) const {
+        return mmp::forced_flag(block, height, width);
     }
 
     // Take over what another one knows of the part that this one can hold, from this place on.

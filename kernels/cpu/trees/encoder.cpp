@@ -12,19 +12,16 @@ namespace mmp {
 
 namespace {
 
-// The residual of a fragment; the last row and column of the picture are repeated beyond it.
-std::array<uint8_t, kFragmentArea> residual_of(const uint8_t* samples, Plane plane,
-                                               const Fragment& fragment) {
-    // The base profile predicts the middle level everywhere.
-    constexpr int prediction = kMidLevel;
-    std::array<uint8_t, kFragmentArea> residual;
+// The samples of a fragment. Beyond the picture its last row and column are repeated.
+std::array<uint8_t, kFragmentArea> samples_of(const uint8_t* samples, Plane plane,
+                                              const Fragment& fragment) {
+    std::array<uint8_t, kFragmentArea> result;
     for (int i = 0; i < kFragmentArea; ++i) {
         const int row = std::min(fragment.row + i / kFragmentSize, plane.height - 1);
         const int column = std::min(fragment.column + i % kFragmentSize, plane.width - 1);
-        const int sample = samples[size_t(row) * plane.width + column];
-        residual[i] = static_cast<uint8_t>(std::clamp(sample - prediction + kMidLevel, 0, 255));
+        result[i] = samples[size_t(row) * plane.width + column];
     }
-    return residual;
+    return result;
 }
 
 }  // namespace
@@ -42,12 +39,12 @@ std::pair<std::vector<uint8_t>, std::unique_ptr<Picture>> encode(const uint8_t* 
     RangeEncoder coder;
     std::vector<Node> nodes;
     picture->for_each_fragment(progress, [&](const Fragment& fragment) {
-        const auto residual = residual_of(samples, plane, fragment);
+        const auto source = samples_of(samples, plane, fragment);
         costs.refresh();
         if (search)
-            search->find_tree(residual.data(), fragment, nodes);
+            search->find_tree(source.data(), fragment, nodes);
         else
-            brute_force.find_tree(residual.data(), fragment, nodes);
+            brute_force.find_tree(source.data(), fragment, nodes);
         picture->encode_tree(coder, fragment, nodes,
                              [&](int scale, uint32_t index, bool all_changed) {
                                  if (search) search->used(scale, index, all_changed);

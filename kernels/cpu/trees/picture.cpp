@@ -12,8 +12,6 @@ namespace {
 
 int padded(int length, int unit) { return (length + unit - 1) / unit * unit; }
 
-uint8_t clip(int sample) { return static_cast<uint8_t>(std::clamp(sample, 0, 255)); }
-
 using RowPass = void (*)(const uint8_t* block, int rows, uint8_t* out);
 using ColumnPass = void (*)(const uint8_t* wide, uint8_t* out);
 
@@ -105,12 +103,9 @@ void Picture::rebuild(const Fragment& fragment, const std::vector<Node>& nodes) 
         }
     }
     mark_leaves(fragment, nodes);
-    // The base profile predicts the middle level everywhere.
-    constexpr int prediction = kMidLevel;
     for (int row = 0; row < kFragmentSize; ++row)
-        for (int column = 0; column < kFragmentSize; ++column)
-            samples_[place(fragment.row + row, fragment.column + column)] =
-                clip(coded_[row * kFragmentSize + column] + prediction - kMidLevel);
+        std::copy_n(&coded_[row * kFragmentSize], kFragmentSize,
+                    &samples_[place(fragment.row + row, fragment.column)]);
 }
 
 void Picture::mark_leaves(const Fragment& fragment, const std::vector<Node>& nodes) {

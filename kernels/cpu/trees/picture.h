@@ -15,7 +15,7 @@
 #include "cpu/trees/insertions.h"
 #include "cpu/trees/models.h"
 #include "cpu/runtime/progress.h"
-#include "cpu/trees/tools.h"
+#include "shared/tools.h"
 
 namespace mmp {
 
@@ -87,7 +87,7 @@ public:
     void decode_tree(RangeDecoder& coder, const Fragment& fragment, int scale, int k, int l,
                      std::vector<Node>& nodes);
 
-    // Build the residual of a coded tree and from it the samples; note the leaves' scales.
+    // Build the samples of a coded tree and note the scales of its leaves.
     void rebuild(const Fragment& fragment, const std::vector<Node>& nodes);
 
     // Note the leaves' scales of a coded tree.
@@ -124,7 +124,7 @@ private:
     // Padded, and not touched before they are coded: a file can claim more than it holds.
     std::unique_ptr<uint8_t[]> samples_;
     std::unique_ptr<int8_t[]> leaf_scales_;  // kOutside where no tree is
-    std::array<uint8_t, kFragmentArea> coded_;  // residual of the current fragment
+    std::array<uint8_t, kFragmentArea> coded_;  // samples of the current fragment
 };
 
 template <class Work>

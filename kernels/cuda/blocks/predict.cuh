@@ -165,6 +165,48 @@ __device__ inline int hadamard_sum(const int (&d)[kUnit * kUnit]) {
     return sum;
 }
 
+// Writes the 4x4 piece at (row, column) of a block to a prediction, row by row. Modes from
+// kLeastSquares on take it from `whole`.
+__device__ inline void write_piece(int mode, const PredictMemory& memory, const Line& line,
+                                   const uint8_t* whole, int a, int b, int row, int column,
+                                   uint8_t* prediction) {
+    const int first = (row << b) + column;
+    if (mode >= kLeastSquares) {
+        for (int k = 0; k < kUnit * kUnit; ++k) {
+            const int at = first + (k / kUnit << b) + k % kUnit;
+            prediction[at] = whole[at];
+        }
+        return;
+    }
+    Piece piece;
+    predict_piece(mode, memory, line, a, b, row, column, piece);
+    for (int k = 0; k < kUnit * kUnit; ++k)
+        prediction[first + piece.place(k, 1 << b)] = uint8_t(piece.sample[k]);
+}
+
+// The sum of absolute Hadamard differences of the 4x4 piece at (row, column) of a block, twice as
+// large as it counts. source(row, column) gives a sample of the block.
+template <class Source>
+__device__ int piece_difference(int mode, const PredictMemory& memory, const Line& line,
+                                const uint8_t* whole, int a, int b, int row, int column,
+                                const Source& source) {
+    int difference[kUnit * kUnit];
+    if (mode >= kLeastSquares) {
+        for (int k = 0; k < kUnit * kUnit; ++k) {
+            const int y = row + k / kUnit, x = column + k % kUnit;
+            difference[k] = source(y, x) - whole[(y << b) + x];
+        }
+    } else {
+        Piece piece;
+        predict_piece(mode, memory, line, a, b, row, column, piece);
+        for (int k = 0; k < kUnit * kUnit; ++k) {
+            const int place = piece.place(k, kUnit);
+            difference[k] = source(row + place / kUnit, column + place % kUnit) - piece.sample[k];
+        }
+    }
+    return hadamard_sum(difference);
+}
+
 // Adds up values of the threads of a warp in sums[key]; keys are the same throughout a warp if
 // `uniform`.
 __device__ inline void add_by_key(int32_t* sums, int key, int value, bool uniform) {

@@ -4,8 +4,10 @@
 #pragma once
 
 #include "shared/blocks/models.h"
-#include "shared/blocks/search.h"
+#include "shared/blocks/plan.h"
 #include "shared/blocks/prediction.h"
+#include "shared/blocks/search.h"
+#include "shared/tools.h"
 
 namespace mmp {
 
@@ -13,43 +15,6 @@ constexpr int kBlockThreads = 128;
 constexpr int kBlockWarps = kBlockThreads / 32;
 constexpr int kMostSurveyed = 12, kMostTried = 8, kMostRough = 4;
 constexpr int kMostWorkers = 16;  // of a picture
-constexpr int kPlanNodes = 511;
-
-// Places of a fragment's blocks: each side is halved like a heap, 0 the whole side, 1 and 2 its
-// halves and so on; a block is a pair of these.
-constexpr int kHeap = 2 * (kMaxSide >> kUnitLog2) - 1;
-constexpr int kBlocks = kHeap * kHeap;
-
-// A block of a fragment, in samples from the fragment's first.
-struct Place {
-    int row, column, a, b;
-
-    MMP_HD int height() const { return 1 << a; }
-    MMP_HD int width() const { return 1 << b; }
-    MMP_HD int area() const { return 1 << (a + b); }
-    MMP_HD int number() const { return heap_number(row, a) * kHeap + heap_number(column, b); }
-
-    MMP_HD static int heap_number(int start, int log2) {
-        return (1 << (kMaxSideLog2 - log2)) - 1 + (start >> log2);
-    }
-    MMP_HD static Place of(int number) {
-        const int down = number / kHeap + 1, across = number % kHeap + 1;
-        const int a = kMaxSideLog2 - floor_log2(down), b = kMaxSideLog2 - floor_log2(across);
-        return {(down << a) - kMaxSide, (across << b) - kMaxSide, a, b};
-    }
-};
-
-enum Split { kWhole, kSplitColumns, kSplitRows };
-
-MMP_HD Place half_of(const Place& block, int split, int half) {
-    if (split == kSplitColumns)
-        return {block.row, block.column + half * (block.width() >> 1), block.a, block.b - 1};
-    return {block.row + half * (block.height() >> 1), block.column, block.a - 1, block.b};
-}
-
-MMP_HD bool may_split(const Place& block, int split) {
-    return (split == kSplitColumns ? block.b : block.a) > kMinSideLog2;
-}
 
 // Tables that depend on nothing.
 struct BlockTables {
@@ -81,61 +46,6 @@ constexpr int kWindowRows = kWindowAbove + kMaxSide + kUnit;
 constexpr int kWindowColumns = kWindowLeft + 2 * kMaxSide;
 constexpr int kWindowBytes = kWindowRows * kWindowColumns;
 
-// How a node of a plan is packed.
-MMP_HD constexpr uint16_t pack_block(int split, int mode, int kind, int type) {
-    return uint16_t(split | mode << 2 | kind << 8 | type << 9);
-}
-MMP_HD constexpr int split_of(uint16_t node) { return node & 3; }
-MMP_HD constexpr int mode_of(uint16_t node) { return node >> 2 & 63; }
-MMP_HD constexpr int kind_of(uint16_t node) { return node >> 8 & 1; }
-MMP_HD constexpr int type_of(uint16_t node) { return node >> 9 & 1; }
-
-// What a worker has found for a block, in its own memory: this, then the nodes in coding order,
-// the units, the samples, the levels of each block from its first sample on, and what it depends on.
-struct Record {
-    int64_t cost;   // kNever: none costs less than the bound
-    int64_t bound;
-    int32_t nodes;  // how many
-    int32_t unused[3];
-};
-
-// What a search over a block depends on: this much of what is decoded above and left of it.
-constexpr int kReach = 8;
-constexpr int kSurroundingWords = 1 + kUnit;  // of each unit: what it is, and its samples
-MMP_HD constexpr int surrounding_units(int a, int b) {
-    const int length = (1 << a) + (1 << b), beyond = (1 << b) + kReach;
-    return 2 * ((kReach + larger(length, beyond)) / kUnit) + 2 * (length / kUnit);
-}
-// And of all else in the fragment, where templates may count, so much of a hash.
-constexpr int kHashWords = 4;
-MMP_HD constexpr int surrounding_words(int a, int b) {
-    return surrounding_units(a, b) * kSurroundingWords + kHashWords;
-}
-constexpr int kMostSurroundings = surrounding_words(kMaxSideLog2, kMaxSideLog2);
-
-// Offsets within a record, in bytes, and the size of all.
-struct RecordLayout {
-    int nodes = 0, units = 0, samples = 0, levels = 0, surroundings = 0, size = 0;
-
-    MMP_HD constexpr RecordLayout(int a, int b) {
-        const int area = 1 << (a + b), count = area >> (2 * kUnitLog2);
-        nodes = sizeof(Record);
-        units = nodes + 2 * count * int(sizeof(uint16_t));
-        samples = units + count * int(sizeof(Unit));
-        levels = samples + area;
-        surroundings = levels + area * int(sizeof(int16_t));
-        const int end = surroundings + surrounding_words(a, b) * 4;
-        size = (end + 15) / 16 * 16;
-    }
-};
-
-// Of each block there are some records; two are being made, the others are what was found before.
-constexpr int kSlots = 6;
-struct Findings {
-    uint32_t hash[kSlots];  // of what each depends on, 0 where there is none
-    uint32_t spare, next;   // slots that records are made in: a free one, and the oldest
-};
-
 // What the workers of a picture tell each other: the best way that each of two teams found.
 struct Mail {
     int64_t cost[2];
@@ -166,8 +76,9 @@ struct BlockPicture {
     int64_t worker_bytes;
     int64_t lambda_fixed;
     int32_t height, width;  // multiples of 4
-    int32_t fragment_log2, least_squares, step, root;
-    int32_t surveyed, tried, rough, slack, templates, matching;
+    MMP_BLOCK_TOOLS(MMP_TOOL_MEMBER)
+    int32_t fragment_log2, root;
+    int32_t surveyed, tried, rough, slack, matching;
 };
 
 struct BlockState {

@@ -35,23 +35,163 @@ __device__ const Line& line_of(const SurveyMemory& memory, int mode) {
     return memory.lines[max(0, angle_of(mode))];
 }
 
+// A block that is surveyed, in the picture.
+struct Surveyed {
+    int row, column, a, b;
+    int top, left, side;  // of its fragment
+
+    __device__ int height() const { return 1 << a; }
+    __device__ int width() const { return 1 << b; }
+    __device__ int area() const { return 1 << (a + b); }
+    __device__ int pieces_log2() const { return a + b - 2 * kUnitLog2; }
+};
+
+// The whole prediction of a block by a mode from kLeastSquares on.
+__device__ const uint8_t* whole_prediction(const SurveyMemory& memory, int mode) {
+    return mode == kLeastSquares ? memory.fitted : memory.matched;
+}
+
 // Writes a prediction row by row.
-__device__ void predict_block(int mode, const SurveyMemory& memory, int a, int b, uint8_t* out) {
-    const int pieces_across = 1 << (b - kUnitLog2);
-    for (int i = threadIdx.x; i < 1 << (a + b - 2 * kUnitLog2); i += kBlockThreads) {
-        const int row = i / pieces_across * kUnit, column = i % pieces_across * kUnit;
-        uint8_t* at = out + (row << b) + column;
-        const uint8_t* ready = mode == kLeastSquares ? memory.fitted : memory.matched;
-        Piece piece;
-        if (mode < kLeastSquares)
-            predict_piece(mode, memory.predict, line_of(memory, mode), a, b, row, column, piece);
-        for (int n = 0; n < kUnit * kUnit; ++n) {
-            if (mode >= kLeastSquares)
-                at[(n / kUnit << b) + n % kUnit] =
-                    ready[((row + n / kUnit) << b) + column + n % kUnit];
-            else
-                at[piece.place(n, 1 << b)] = uint8_t(piece.sample[n]);
+__device__ void predict_block(int mode, SurveyMemory& memory, const Surveyed& block) {
+    const int a = block.a, b = block.b, pieces_across = 1 << (b - kUnitLog2);
+    for (int i = threadIdx.x; i < 1 << block.pieces_log2(); i += kBlockThreads)
+        write_piece(mode, memory.predict, line_of(memory, mode), whole_prediction(memory, mode), a,
+                    b, i / pieces_across * kUnit, i % pieces_across * kUnit, memory.prediction);
+}
+
+// Brings the source of a block and all that its modes predict it from. A coder that goes from the top
+// left would know those samples of the coarse source.
+__device__ void prepare_modes(const BlockPicture& picture, SurveyMemory& memory,
+                              const Surveyed& block, bool fitted) {
+    const int row = block.row, column = block.column, a = block.a, b = block.b;
+    for (int i = threadIdx.x; i < block.area(); i += kBlockThreads)
+        memory.source[i] = picture.source[int64_t{row + (i >> b)} * picture.width + column +
+                                          (i & (block.width() - 1))];
+    if (threadIdx.x < kModes) memory.sums[threadIdx.x] = 0;
+    const PlaneView view{picture.coarse, picture.width, picture.height};
+    const int length = block.height() + block.width();
+    const int right = row == block.top ? picture.width : column + block.width();
+    const int bottom =
+        min(column == block.left ? block.top + block.side : row + block.height(), picture.height);
+    if (threadIdx.x < 32)
+        gather_references(view, row, column, a, b, row ? min(right - column, length) : 0,
+                          column ? min(bottom - row, length) : 0, memory.predict);
+    if (fitted && threadIdx.x / 32 == 1)
+        predict_least_squares(view, row, column, a, b, picture.width, memory.fit, memory.fitted);
+    __syncthreads();
+    for (int angle = threadIdx.x / 32; angle < kAngles; angle += kBlockWarps)
+        for (int k = line_start(angle, a, b) + threadIdx.x % 32; k < line_end(a, b); k += 32)
+            memory.lines[angle].samples[k] = line_sample(memory.predict, angle, a, b, k);
+    __syncthreads();
+}
+
+// Ranks the first `modes` modes from kAverage on by their absolute Hadamard differences.
+__device__ void rank_modes(SurveyMemory& memory, const Surveyed& block, int modes) {
+    const int a = block.a, b = block.b, pieces_log2 = block.pieces_log2();
+    const auto source = [&](int i, int j) { return int(memory.source[(i << b) + j]); };
+    for (int i = threadIdx.x; i < modes << pieces_log2; i += kBlockThreads) {
+        const int mode = kAverage + (i >> pieces_log2), n = i & ((1 << pieces_log2) - 1);
+        const int y = (n >> (b - kUnitLog2)) * kUnit, x = (n << kUnitLog2) & (block.width() - 1);
+        const int sum = piece_difference(mode, memory.predict, line_of(memory, mode), memory.fitted,
+                                         a, b, y, x, source);
+        add_by_key(memory.sums, mode, sum, pieces_log2 >= 5);
+    }
+    __syncthreads();
+    if (threadIdx.x < modes) {
+        const int mode = kAverage + threadIdx.x, own = memory.sums[mode] >> 1;
+        int rank = 0;
+        for (int other = kAverage; other < kAverage + modes; ++other) {
+            const int sum = memory.sums[other] >> 1;
+            rank += sum < own || (sum == own && other < mode);
         }
+        memory.ranked[rank] = uint8_t(mode);
+    }
+    __syncthreads();
+}
+
+// Adds the templates to the ranked modes. Templates take long: they are searched only where the other
+// modes leave much, and count only where at most one other mode looks better.
+__device__ void rank_templates(const BlockPicture& picture, SurveyMemory& memory,
+                               const Surveyed& block, int modes) {
+    const int row = block.row, column = block.column, a = block.a, b = block.b;
+    const int top = block.top, pieces_log2 = block.pieces_log2();
+    const int best = memory.sums[memory.ranked[0]] >> 1, next = memory.sums[memory.ranked[1]] >> 1;
+    const auto end_of = [&](int y) {
+        if (y < top) return picture.width;
+        if (y < row) return column + block.width();
+        if (y < row + block.height()) return column;
+        return y < min(top + block.side, picture.height) ? block.left : 0;
+    };
+    const auto decoded = [&](int y, int x) { return x < end_of(y); };
+    if (!picture.templates ||
+        picture.matching * int64_t{best} < int64_t{picture.step} << (a + b) ||
+        !templates_allowed(decoded, row, column, a, b))
+        return;
+    const PlanePlaces places{picture.coarse, picture.width};
+    const int searcher = threadIdx.x / 32;
+    search_places(places, end_of, row, column, a, b, searcher, kBlockWarps,
+                  memory.templates[searcher]);
+    __syncthreads();
+    average_places(places, row, column, a, b, picture.templates, kBlockWarps, memory.templates,
+                   memory.matched);
+    __syncthreads();
+    for (int i = threadIdx.x; i < 1 << pieces_log2; i += kBlockThreads) {
+        const int y = (i >> (b - kUnitLog2)) * kUnit, x = (i << kUnitLog2) & (block.width() - 1);
+        int difference[kUnit * kUnit];
+        for (int k = 0; k < kUnit * kUnit; ++k) {
+            const int at = ((y + k / kUnit) << b) + x + k % kUnit;
+            difference[k] = memory.source[at] - memory.matched[at];
+        }
+        atomicAdd(&memory.sums[kTemplates], hadamard_sum(difference));
+    }
+    __syncthreads();
+    const int own = memory.sums[kTemplates] >> 1;
+    if (threadIdx.x == 0 && own < next) {
+        const int rank = own >= best;
+        for (int i = modes; i > rank; --i) memory.ranked[i] = memory.ranked[i - 1];
+        memory.ranked[rank] = kTemplates;
+    }
+    __syncthreads();
+}
+
+// Measures what the best modes leave of a block: its energy and its coefficients in scan order. The
+// block has this number in its fragment, the fragment this place among those surveyed.
+__device__ void transform_best(const BlockPicture& picture, SurveyMemory& memory,
+                               const Surveyed& block, int number, int slot) {
+    const BlockTables& tables = *picture.tables;
+    const int a = block.a, b = block.b, width = block.width(), shape = shape_number(a, b);
+    const int rows = min(block.height(), kCodedSide), columns_log2 = min(b, kCodedSideLog2);
+    const int index = ((block.row - block.top) >> a) * (kMaxSide >> b) +
+                      ((block.column - block.left) >> b);
+    const auto residual = [&](int i, int j) {
+        const int at = (i << b) + j;
+        return memory.source[at] - memory.prediction[at];
+    };
+    for (int r = 0; r < picture.rough; ++r) {
+        if (threadIdx.x == 0) memory.energy = 0;
+        predict_block(memory.ranked[r], memory, block);
+        __syncthreads();
+        int energy = 0;
+        for (int i = threadIdx.x; i < block.area(); i += kBlockThreads) {
+            const int difference = memory.source[i] - memory.prediction[i];
+            energy += difference * difference;
+        }
+        atomicAdd(&memory.energy, energy);
+        for (int i = threadIdx.x; i < rows << b; i += kBlockThreads)
+            memory.half[i] =
+                column_frequency(tables, residual, a, kCosine, i >> b, i & (width - 1));
+        __syncthreads();
+        int16_t* out = picture.coefficients +
+                       ((int64_t{slot} * picture.rough + r) * kShapes + shape) * kMaxBlockArea +
+                       index * block.area();
+        for (int i = threadIdx.x; i < rows << columns_log2; i += kBlockThreads)
+            out[tables.order[shape][i]] =
+                coefficient_of(tables, memory.half, b, kCosine, i >> columns_log2,
+                               i & ((1 << columns_log2) - 1));
+        if (threadIdx.x == 0)
+            picture.energies[(int64_t{slot} * kBlocks + number) * picture.rough + r] =
+                memory.energy;
+        __syncthreads();
     }
 }
 
@@ -70,139 +210,23 @@ extern "C" __global__ void __launch_bounds__(kBlockThreads, 5)
     const int side = 1 << picture.fragment_log2;
     const int across = (picture.width + side - 1) / side;
     const int fragment = first + blockIdx.y;
-    const int top = fragment / across * side, start = fragment % across * side;
+    const int top = fragment / across * side, left = fragment % across * side;
     if (top >= picture.height) return;
-    const Place block = Place::of(blockIdx.x);
-    const int a = block.a, b = block.b, height = 1 << a, width = 1 << b;
-    const int row = top + block.row, column = start + block.column;
-    if (block.row + height > side || block.column + width > side) return;
-    if (row + height > picture.height || column + width > picture.width) return;
-
-    for (int i = threadIdx.x; i < block.area(); i += kBlockThreads)
-        memory.source[i] =
-            picture.source[int64_t{row + (i >> b)} * picture.width + column + (i & (width - 1))];
-    if (threadIdx.x < kModes) memory.sums[threadIdx.x] = 0;
-    // What a coder that goes from the top left would know around the block.
-    const PlaneView view{picture.coarse, picture.width, picture.height};
-    const int length = height + width;
-    const int right = row == top ? picture.width : column + width;
-    const int bottom = min(column == start ? top + side : row + height, picture.height);
-    if (threadIdx.x < 32)
-        gather_references(view, row, column, a, b, row ? min(right - column, length) : 0,
-                          column ? min(bottom - row, length) : 0, memory.predict);
-    const bool fitted = picture.least_squares && row >= kFittedFrom && column >= kFittedFrom;
-    if (fitted && threadIdx.x / 32 == 1)
-        predict_least_squares(view, row, column, a, b, picture.width, memory.fit,
-                              memory.fitted);
-    __syncthreads();
-    for (int angle = threadIdx.x / 32; angle < kAngles; angle += kBlockWarps)
-        for (int k = line_start(angle, a, b) + threadIdx.x % 32; k < line_end(a, b); k += 32)
-            memory.lines[angle].samples[k] = line_sample(memory.predict, angle, a, b, k);
-    __syncthreads();
+    const BlockPlace place = block_of(blockIdx.x);
+    const Surveyed block{top + place.row, left + place.column, place.a, place.b, top, left, side};
+    if (place.row + block.height() > side || place.column + block.width() > side) return;
+    if (block.row + block.height() > picture.height) return;
+    if (block.column + block.width() > picture.width) return;
+    const bool fitted =
+        picture.least_squares && block.row >= kFittedFrom && block.column >= kFittedFrom;
     const int modes = kLeastSquares - kAverage + fitted;
-    const int pieces_log2 = a + b - 2 * kUnitLog2;
-    for (int i = threadIdx.x; i < modes << pieces_log2; i += kBlockThreads) {
-        const int mode = kAverage + (i >> pieces_log2), n = i & ((1 << pieces_log2) - 1);
-        const int y = (n >> (b - kUnitLog2)) * kUnit, x = (n << kUnitLog2) & (width - 1);
-        const uint8_t* source = memory.source + (y << b) + x;
-        int difference[kUnit * kUnit];
-        if (mode == kLeastSquares) {
-            const uint8_t* prediction = memory.fitted + (y << b) + x;
-            for (int k = 0; k < kUnit * kUnit; ++k) {
-                const int place = (k / kUnit << b) + k % kUnit;
-                difference[k] = source[place] - prediction[place];
-            }
-        } else {
-            Piece piece;
-            predict_piece(mode, memory.predict, line_of(memory, mode), a, b, y, x, piece);
-            for (int k = 0; k < kUnit * kUnit; ++k)
-                difference[k] = source[piece.place(k, width)] - piece.sample[k];
-        }
-        add_by_key(memory.sums, mode, hadamard_sum(difference), pieces_log2 >= 5);
-    }
-    __syncthreads();
-    if (threadIdx.x < modes) {
-        const int mode = kAverage + threadIdx.x, own = memory.sums[mode] >> 1;
-        int rank = 0;
-        for (int other = kAverage; other < kAverage + modes; ++other) {
-            const int sum = memory.sums[other] >> 1;
-            rank += sum < own || (sum == own && other < mode);
-        }
-        memory.ranked[rank] = uint8_t(mode);
-    }
-    __syncthreads();
-    // Templates take long: only where the others leave much, and at most one of them looks better.
-    const int best = memory.sums[memory.ranked[0]] >> 1, next = memory.sums[memory.ranked[1]] >> 1;
-    const auto end_of = [&](int y) {
-        if (y < top) return picture.width;
-        if (y < row) return column + width;
-        if (y < row + height) return column;
-        return y < min(top + side, picture.height) ? start : 0;
-    };
-    const auto decoded = [&](int y, int x) { return x < end_of(y); };
-    if (picture.templates && picture.matching * int64_t{best} >= int64_t{picture.step} << (a + b) &&
-        templates_allowed(decoded, row, column, a, b)) {
-        const PlanePlaces places{picture.coarse, picture.width};
-        const int searcher = threadIdx.x / 32;
-        search_places(places, end_of, row, column, a, b, searcher, kBlockWarps,
-                      memory.templates[searcher]);
-        __syncthreads();
-        average_places(places, row, column, a, b, picture.templates, kBlockWarps, memory.templates,
-                       memory.matched);
-        __syncthreads();
-        for (int i = threadIdx.x; i < 1 << pieces_log2; i += kBlockThreads) {
-            const int y = (i >> (b - kUnitLog2)) * kUnit, x = (i << kUnitLog2) & (width - 1);
-            int difference[kUnit * kUnit];
-            for (int k = 0; k < kUnit * kUnit; ++k) {
-                const int at = ((y + k / kUnit) << b) + x + k % kUnit;
-                difference[k] = memory.source[at] - memory.matched[at];
-            }
-            atomicAdd(&memory.sums[kTemplates], hadamard_sum(difference));
-        }
-        __syncthreads();
-        const int own = memory.sums[kTemplates] >> 1;
-        if (threadIdx.x == 0 && own < next) {
-            const int rank = own >= best;
-            for (int i = modes; i > rank; --i) memory.ranked[i] = memory.ranked[i - 1];
-            memory.ranked[rank] = kTemplates;
-        }
-        __syncthreads();
-    }
-    const int64_t place = int64_t{blockIdx.y} * kBlocks + blockIdx.x;
+    prepare_modes(picture, memory, block, fitted);
+    rank_modes(memory, block, modes);
+    rank_templates(picture, memory, block, modes);
     if (threadIdx.x == 0) {
         uint64_t promising = 0;
         for (int i = 0; i < picture.surveyed; ++i) promising |= uint64_t{1} << memory.ranked[i];
-        picture.modes[place] = promising;
+        picture.modes[int64_t{blockIdx.y} * kBlocks + blockIdx.x] = promising;
     }
-    const BlockTables& tables = *picture.tables;
-    const int shape = shape_number(a, b);
-    const int rows = min(height, kCodedSide), columns_log2 = min(b, kCodedSideLog2);
-    const auto residual = [&](int i, int j) {
-        const int at = (i << b) + j;
-        return memory.source[at] - memory.prediction[at];
-    };
-    for (int r = 0; r < picture.rough; ++r) {
-        if (threadIdx.x == 0) memory.energy = 0;
-        predict_block(memory.ranked[r], memory, a, b, memory.prediction);
-        __syncthreads();
-        int energy = 0;
-        for (int i = threadIdx.x; i < block.area(); i += kBlockThreads) {
-            const int difference = memory.source[i] - memory.prediction[i];
-            energy += difference * difference;
-        }
-        atomicAdd(&memory.energy, energy);
-        for (int i = threadIdx.x; i < rows << b; i += kBlockThreads)
-            memory.half[i] =
-                column_frequency(tables, residual, a, kCosine, i >> b, i & (width - 1));
-        __syncthreads();
-        int16_t* out = picture.coefficients +
-                       ((int64_t{blockIdx.y} * picture.rough + r) * kShapes + shape) * kMaxBlockArea +
-                       ((block.row >> a) * (kMaxSide >> b) + (block.column >> b)) * block.area();
-        for (int i = threadIdx.x; i < rows << columns_log2; i += kBlockThreads)
-            out[tables.order[shape][i]] =
-                coefficient_of(tables, memory.half, b, kCosine, i >> columns_log2,
-                               i & ((1 << columns_log2) - 1));
-        if (threadIdx.x == 0) picture.energies[place * picture.rough + r] = memory.energy;
-        __syncthreads();
-    }
+    transform_best(picture, memory, block, blockIdx.x, blockIdx.y);
 }

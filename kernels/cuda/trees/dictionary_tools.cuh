@@ -1,8 +1,7 @@
-// Insertion with the tools that preset text has: displaced blocks, a redundancy radius, replacement.
+// Insertion with the tools of the dictionaries: displaced blocks, redundancy radius, replacement.
 //
-// Candidates are looked at a batch at once, against the dictionary as it is and against each other.
-// Then one warp goes through them in order, which takes no memory but the block's, and what it
-// settles is written at once.
+// The warps of a block compare a batch of candidates at once with the dictionary and with each other.
+// One warp then settles the batch in order, in shared memory alone, and all warps write the result.
 #pragma once
 
 #include "shared/trees/displaced.h"
@@ -14,11 +13,11 @@ namespace mmp {
 constexpr int kWindow = 2 * kFragmentSize;
 static_assert(kWindow * kWindow == kThreads, "each thread brings a sample of the window");
 
-template <bool Text>
-struct TextMemory {};
+template <bool WithTools>
+struct ToolsMemory {};
 
 template <>
-struct TextMemory<true> {
+struct ToolsMemory<true> {
     uint8_t window[kWindow][kWindow];  // decoded samples, the fragment at the lower right
     // Of each candidate; kLearnWarps of them are a batch. Members of its cell and earlier candidates
     // are bits, the oldest the lowest.
@@ -37,7 +36,7 @@ struct TextMemory<true> {
     uint32_t taken;  // candidates that are not redundant
 };
 
-__device__ inline bool has_text_tools(const Picture& picture) {
+__device__ inline bool has_dictionary_tools(const Picture& picture) {
     return picture.displaced_blocks || picture.redundancy_radius || picture.replacement;
 }
 
@@ -152,7 +151,7 @@ __device__ inline uint32_t squared_error_of_two(const uint8_t* a, const uint8_t*
 // Compares a candidate with the members of its cell, two lanes each; says whether one is within the
 // radius. One warp.
 __device__ inline bool compare_with_cell(const Picture& picture, int scale, const uint8_t* samples,
-                                         TextMemory<true>& text) {
+                                         ToolsMemory<true>& tools) {
     const Dictionary& dictionary = picture.dictionaries[scale];
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, area = scale_area(scale);
     const int radius = radius_of(picture, scale);
@@ -177,27 +176,27 @@ __device__ inline bool compare_with_cell(const Picture& picture, int scale, cons
     const uint32_t members = __ballot_sync(kAllLanes, there && half == 0);
     const uint32_t near = __ballot_sync(
         kAllLanes, compared && half == 0 && distance <= static_cast<uint32_t>(radius));
-    if (half == 0) text.member[number][warp] = member.element;
+    if (half == 0) tools.member[number][warp] = member.element;
     if (lane == 0) {
-        text.cell[warp] = look.cell;
-        text.sum[warp] = look.sum;
-        text.members[warp] = members;
-        text.near_members[warp] = near;
+        tools.cell[warp] = look.cell;
+        tools.sum[warp] = look.sum;
+        tools.members[warp] = members;
+        tools.near_members[warp] = near;
     }
     return near;
 }
 
 // Compares a candidate with the earlier ones of its batch, each lane with one. One warp.
 __device__ inline void compare_with_earlier(const Picture& picture, int scale,
-                                            const LearnMemory& memory, TextMemory<true>& text) {
+                                            const LearnMemory& memory, ToolsMemory<true>& tools) {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, area = scale_area(scale);
     const int radius = radius_of(picture, scale);
     const uint8_t *samples = memory.element[warp], *other = memory.element[lane];
     const bool alike =
-        radius ? text.cell[lane] == text.cell[warp] &&
-                     !sums_too_far(text.sum[lane] - text.sum[warp], radius, area)
+        radius ? tools.cell[lane] == tools.cell[warp] &&
+                     !sums_too_far(tools.sum[lane] - tools.sum[warp], radius, area)
                : memory.hash[lane] == memory.hash[warp];
-    const bool compared = lane < warp && text.here[lane] && alike;
+    const bool compared = lane < warp && tools.here[lane] && alike;
     uint32_t distance = 0;
     if (compared)
         distance = area < 4 ? squared_error_of_two(samples, other)
@@ -208,8 +207,8 @@ __device__ inline void compare_with_earlier(const Picture& picture, int scale,
         __ballot_sync(kAllLanes, compared && distance <= static_cast<uint32_t>(radius));
     const uint32_t equal = __ballot_sync(kAllLanes, compared && distance == 0);
     if (lane > 0) return;
-    text.near[warp] = near;
-    text.equal[warp] = equal;
+    tools.near[warp] = near;
+    tools.equal[warp] = equal;
 }
 
 // Whether elements of a full dictionary can give way.
@@ -220,7 +219,7 @@ __device__ inline bool replaces(const Picture& picture, const Scale& models) {
 // Finds what would give way to a whole batch. The counts of elements that were never used do not
 // change while a fragment is learnt. One warp.
 __device__ inline void find_victims(const Picture& picture, const Dictionary& dictionary,
-                                    const Scale& models, uint32_t size, TextMemory<true>& text) {
+                                    const Scale& models, uint32_t size, ToolsMemory<true>& tools) {
     const int lane = threadIdx.x % 32;
     const uint32_t places = picture.dictionary_limit - models.start;
     uint32_t hand = models.hand - models.start, left = kHandSteps;
@@ -239,8 +238,8 @@ __device__ inline void find_victims(const Picture& picture, const Dictionary& di
             left -= hit ? 0 : most;
             if (!hit && left) continue;
             if (lane == 0) {
-                text.victim[found] = hit ? models.start + (hand + step - 1) % places : kNoElement;
-                text.hand[found] = models.start + (hand + step) % places;
+                tools.victim[found] = hit ? models.start + (hand + step - 1) % places : kNoElement;
+                tools.hand[found] = models.start + (hand + step) % places;
             }
             ++found;
             left = kHandSteps;
@@ -251,15 +250,15 @@ __device__ inline void find_victims(const Picture& picture, const Dictionary& di
 // Goes through a batch in order: settles which candidates are redundant and where the others go.
 // One warp, each lane with a candidate and what is left of its cell.
 __device__ inline void settle_batch(const Picture& picture, int scale, uint32_t insertions,
-                                    LearnMemory& memory, TextMemory<true>& text) {
+                                    LearnMemory& memory, ToolsMemory<true>& tools) {
     const int lane = threadIdx.x % 32;
     Scale& models = memory.models[scale];
-    const bool here = text.here[lane], celled = radius_of(picture, scale) > 0;
-    const int cell = text.cell[lane];
-    const uint32_t near_members = here && celled ? text.near_members[lane] : 0;
-    const uint32_t near = here ? text.near[lane] : 0, equal = here ? text.equal[lane] : 0;
-    uint32_t known = text.known[lane], place = kNoElement;
-    uint32_t kept = here && celled ? text.members[lane] : 0, joined = 0;
+    const bool here = tools.here[lane], celled = radius_of(picture, scale) > 0;
+    const int cell = tools.cell[lane];
+    const uint32_t near_members = here && celled ? tools.near_members[lane] : 0;
+    const uint32_t near = here ? tools.near[lane] : 0, equal = here ? tools.equal[lane] : 0;
+    uint32_t known = tools.known[lane], place = kNoElement;
+    uint32_t kept = here && celled ? tools.members[lane] : 0, joined = 0;
     uint32_t size = min(insertions, picture.dictionary_limit);
     uint32_t taken = 0, present = 0, replaced = 0;
     bool changed = false;
@@ -271,7 +270,7 @@ __device__ inline void settle_batch(const Picture& picture, int scale, uint32_t 
         const bool full = size == picture.dictionary_limit;
         if (full && !replaces(picture, models)) break;
         taken |= 1u << i;
-        const uint32_t element = full ? text.victim[replaced] : size;
+        const uint32_t element = full ? tools.victim[replaced] : size;
         size += !full;
         replaced += full;
         if (element == kNoElement) continue;
@@ -282,7 +281,7 @@ __device__ inline void settle_batch(const Picture& picture, int scale, uint32_t 
             joined &= ~again;
             if (place == element) place = kNoElement;
             for (int j = 0; j < kCellSize; ++j)
-                if (text.member[j][lane] == element) kept &= ~(1u << j);
+                if (tools.member[j][lane] == element) kept &= ~(1u << j);
         }
         if (lane == i) place = element;
         present |= 1u << i;
@@ -300,37 +299,37 @@ __device__ inline void settle_batch(const Picture& picture, int scale, uint32_t 
     // The first candidate of a cell writes it.
     const uint32_t alike = __match_any_sync(kAllLanes, here ? cell : -1 - lane);
     const uint32_t number = insertions + __popc(taken & ((1u << lane) - 1));
-    text.place[lane] = place;
-    text.number[lane] = number;
-    text.kept[lane] = kept;
-    text.joined[lane] = joined;
-    text.writes[lane] = celled && here && changed && __ffs(alike) - 1 == lane;
+    tools.place[lane] = place;
+    tools.number[lane] = number;
+    tools.kept[lane] = kept;
+    tools.joined[lane] = joined;
+    tools.writes[lane] = celled && here && changed && __ffs(alike) - 1 == lane;
     if (taken >> lane & 1)
         picture.first_class[scale * picture.class_room + number % picture.class_room] =
             memory.element_class[lane];
     if (lane > 0) return;
-    text.taken = taken;
-    if (replaced) models.hand = text.hand[replaced - 1];
+    tools.taken = taken;
+    if (replaced) models.hand = tools.hand[replaced - 1];
 }
 
 // Writes what is settled of this warp's candidate into a dictionary of `size` elements.
 __device__ inline void write_settled(const Picture& picture, int scale, uint32_t size,
-                                     LearnMemory& memory, const TextMemory<true>& text) {
+                                     LearnMemory& memory, const ToolsMemory<true>& tools) {
     const Dictionary& dictionary = picture.dictionaries[scale];
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const uint32_t lower = (1u << lane) - 1;
-    if (text.writes[warp]) {
-        uint64_t* members = dictionary.cells + text.cell[warp] * kCellSize;
-        const uint32_t kept = text.kept[warp], joined = text.joined[warp], old = __popc(kept);
+    if (tools.writes[warp]) {
+        uint64_t* members = dictionary.cells + tools.cell[warp] * kCellSize;
+        const uint32_t kept = tools.kept[warp], joined = tools.joined[warp], old = __popc(kept);
         const uint64_t member = members[lane % kCellSize];
         __syncwarp();
         if (lane < kCellSize && lane >= old + __popc(joined)) members[lane] = 0;
         if (kept >> lane & 1) members[__popc(kept & lower)] = member;
         if (joined >> lane & 1)
             members[old + __popc(joined & lower)] =
-                CellMember{text.place[lane], text.number[lane], text.sum[lane]}.packed();
+                CellMember{tools.place[lane], tools.number[lane], tools.sum[lane]}.packed();
     }
-    const uint32_t element = text.place[warp];
+    const uint32_t element = tools.place[warp];
     if (element == kNoElement) return;
     const int c = memory.element_class[warp];
     if (lane == 0) {
@@ -343,7 +342,7 @@ __device__ inline void write_settled(const Picture& picture, int scale, uint32_t
         atomicAdd(&models.class_size[c], 1u);
         atomicAdd(&models.class_total[c], 1u);
         atomicAdd(&models.entries, 1u);
-        if (dictionary.insertion) dictionary.insertion[element] = text.number[warp];
+        if (dictionary.insertion) dictionary.insertion[element] = tools.number[warp];
     }
     __syncwarp();
     warp_insert(picture, scale, element, memory.element[warp], c, memory.hash[warp]);
@@ -365,7 +364,7 @@ __device__ inline void clean_table(const Picture& picture, int scale, uint32_t s
 // gives their new number. `here` says whether this warp has a candidate; its samples and class lie in
 // memory.
 __device__ inline uint32_t insert_batch(const Picture& picture, int scale, uint32_t insertions,
-                                        LearnMemory& memory, TextMemory<true>& text, bool here) {
+                                        LearnMemory& memory, ToolsMemory<true>& tools, bool here) {
     const Dictionary& dictionary = picture.dictionaries[scale];
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     Scale& models = memory.models[scale];
@@ -379,25 +378,25 @@ __device__ inline uint32_t insert_batch(const Picture& picture, int scale, uint3
         const uint32_t hash = warp_hash(samples, scale_area(scale));
         const uint32_t known = warp_find(picture, dictionary, scale, samples, hash);
         const bool near =
-            radius_of(picture, scale) > 0 && compare_with_cell(picture, scale, samples, text);
+            radius_of(picture, scale) > 0 && compare_with_cell(picture, scale, samples, tools);
         fresh = known == kNoElement && !near;
         if (lane == 0) {
             memory.hash[warp] = hash;
-            text.known[warp] = known;
+            tools.known[warp] = known;
         }
     }
-    if (lane == 0) text.here[warp] = here;
+    if (lane == 0) tools.here[warp] = here;
     if (warp == kModelWarp && replaces(picture, models) &&
         size + kLearnWarps > picture.dictionary_limit)
-        find_victims(picture, dictionary, models, size, text);
+        find_victims(picture, dictionary, models, size, tools);
     // Where all are redundant nothing changes that could make one of them otherwise.
     if (!__syncthreads_or(fresh)) return insertions;
-    if (here) compare_with_earlier(picture, scale, memory, text);
+    if (here) compare_with_earlier(picture, scale, memory, tools);
     __syncthreads();
-    if (warp == 0) settle_batch(picture, scale, insertions, memory, text);
+    if (warp == 0) settle_batch(picture, scale, insertions, memory, tools);
     __syncthreads();
-    write_settled(picture, scale, size, memory, text);
-    insertions += __popc(text.taken);
+    write_settled(picture, scale, size, memory, tools);
+    insertions += __popc(tools.taken);
     __syncthreads();
     return insertions;
 }

@@ -1,9 +1,9 @@
-// The search loop without the tools of the dictionaries that preset text has.
+// The search loop for trees without the tools of the dictionaries.
 #include "cuda/trees/encode.cuh"
 
 using namespace mmp;
 
-extern "C" __device__ uint32_t shared_bytes = sizeof(Memory<false>);
+extern "C" __device__ uint32_t shared_bytes = sizeof(EncodeMemory<false>);
 
 // Grid: (blocks a picture, pictures), all resident at once.
 extern "C" __global__ void __launch_bounds__(kThreads)

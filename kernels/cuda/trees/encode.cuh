@@ -1,5 +1,5 @@
-// The whole search loop: pictures stay on the device from samples to trees. `Text`: with the tools of
-// the dictionaries that preset text has.
+// The search loop for trees: pictures stay on the device from samples to trees. WithTools compiles
+// the tools of the dictionaries in: displaced blocks, redundancy radius, replacement.
 #pragma once
 
 #include "cuda/device/barrier.cuh"
@@ -11,15 +11,15 @@
 
 namespace mmp {
 
-template <bool Text>
-struct Memory {
+template <bool WithTools>
+struct EncodeMemory {
     Picture picture;
     Rates rates;
-    alignas(16) uint8_t residual[kFragmentArea];
-    SearchMemory search;
+    alignas(16) uint8_t source[kFragmentArea];
+    TreeSearchMemory search;
     TreeMemory tree;
     LearnMemory learn;
-    TextMemory<Text> text;
+    ToolsMemory<WithTools> tools;
     uint32_t insertions[32];  // into the dictionaries
 };
 
@@ -36,8 +36,9 @@ __device__ inline uint8_t fetch_sample(const Picture& picture, int fragment) {
 
 // Waits until all scales have learnt so many fragments, and plans the search of the next. What a
 // block wrote before it published is seen by those that waited for it.
-template <bool Text>
-__device__ void wait_for_learning(const State& state, uint32_t fragments, Memory<Text>& memory) {
+template <bool WithTools>
+__device__ void wait_for_learning(const State& state, uint32_t fragments,
+                                  EncodeMemory<WithTools>& memory) {
     if (threadIdx.x < 32) {
         const int scale = threadIdx.x;
         uint32_t insertions = 0;
@@ -52,7 +53,7 @@ __device__ void wait_for_learning(const State& state, uint32_t fragments, Memory
         __syncwarp();
         memory.insertions[scale] = insertions;
         const uint32_t limit = memory.picture.dictionary_limit;
-        plan_search(memory.search, Text ? min(insertions, limit) : insertions, blockIdx.x,
+        plan_search(memory.search, WithTools ? min(insertions, limit) : insertions, blockIdx.x,
                     gridDim.x);
     }
     __syncthreads();
@@ -98,14 +99,38 @@ struct PhaseClock {
 #endif
 };
 
+// Where a launch writes its trees in host memory. All threads take part.
+struct ChosenTrees {
+    uint32_t *nodes, *node_counts, *insertions;
+
+    __device__ ChosenTrees(const Picture& picture, int slot)
+        : nodes(picture.nodes + int64_t{slot} * picture.chunk * kMaxNodes),
+          node_counts(picture.node_counts + slot * picture.chunk),
+          insertions(picture.insertions + slot * picture.chunk * kScales) {}
+
+    // Writes the tree of a fragment, and the insertions into each dictionary before it. Fragments
+    // count from the first of the launch.
+    __device__ void write(int fragment, const Node* chosen, uint32_t node_count,
+                          const uint32_t* insertions_before) {
+        for (int i = threadIdx.x; i < node_count; i += kThreads) {
+            const Node& node = chosen[i];
+            nodes[i] = pack_node(node.scale, node.flag, node.context, node.index);
+        }
+        nodes += node_count;
+        if (threadIdx.x < kScales)
+            insertions[fragment * kScales + threadIdx.x] = insertions_before[threadIdx.x];
+        if (threadIdx.x == 0) node_counts[fragment] = node_count;
+    }
+};
+
 // Encodes fragments `first` to `last` - 1 of each picture and writes their trees to one of the two
 // slots. Grid: (blocks a picture, pictures), all resident at once.
 //
 // All blocks search. The first ones then each choose the same tree for themselves, and learn: each
 // serves one scale, or several where there are fewer blocks than scales.
-template <bool Text>
+template <bool WithTools>
 __device__ inline void encode(State* states, int first, int last, int slot, uint8_t* shared) {
-    auto& memory = *reinterpret_cast<Memory<Text>*>(shared);
+    auto& memory = *reinterpret_cast<EncodeMemory<WithTools>*>(shared);
     State& state = states[blockIdx.y];
     for (int i = threadIdx.x; i < sizeof(Picture) / 8; i += kThreads)
         reinterpret_cast<uint64_t*>(&memory.picture)[i] =
@@ -126,12 +151,10 @@ __device__ inline void encode(State* states, int first, int last, int slot, uint
 
     const int across = picture.padded_width / kFragmentSize;
     last = min(last, across * (picture.padded_height / kFragmentSize));
-    uint32_t* nodes = picture.nodes + int64_t{slot} * picture.chunk * kMaxNodes;
-    uint32_t* node_counts = picture.node_counts + slot * picture.chunk;
-    uint32_t* insertions = picture.insertions + slot * picture.chunk * kScales;
-    if (threadIdx.x < kFragmentArea) memory.residual[threadIdx.x] = fetch_sample(picture, first);
+    ChosenTrees out(picture, slot);
+    if (threadIdx.x < kFragmentArea) memory.source[threadIdx.x] = fetch_sample(picture, first);
     __syncthreads();
-    lay_out_segments(memory.residual, memory.search);
+    lay_out_segments(memory.source, memory.search);
     __syncthreads();
     measure_segments(memory.search.segments, memory.tree);
     PhaseClock clock;
@@ -146,7 +169,7 @@ __device__ inline void encode(State* states, int first, int last, int slot, uint
         clock.stop(state, kLearnWait);
         const int8_t neighbour = fetch_neighbour(picture, row, column);
         // The fragment itself comes later, from its tree.
-        const uint8_t decoded = Text ? fetch_decoded(picture, row, column) : 0;
+        const uint8_t decoded = WithTools ? fetch_decoded(picture, row, column) : 0;
         search_fragment(picture, state, memory.search, keys);
         raise_searched(state);
         clock.stop(state, kSearch);
@@ -154,12 +177,12 @@ __device__ inline void encode(State* states, int first, int last, int slot, uint
         count_flags(memory.tree);
         __syncthreads();
         if (threadIdx.x < kFlagModels) price_flags(picture, memory.rates, memory.tree, threadIdx.x);
-        if (threadIdx.x < kFragmentArea) memory.residual[threadIdx.x] = sample;
+        if (threadIdx.x < kFragmentArea) memory.source[threadIdx.x] = sample;
         keep_neighbour(neighbour, memory.tree);
-        if constexpr (Text) (&memory.text.window[0][0])[threadIdx.x] = decoded;
+        if constexpr (WithTools) (&memory.tools.window[0][0])[threadIdx.x] = decoded;
         __syncthreads();
         price_segments(picture, memory.tree);
-        lay_out_segments(memory.residual, memory.search);
+        lay_out_segments(memory.source, memory.search);
         __syncthreads();
         measure_segments(memory.search.segments, memory.tree);
         clock.stop(state, kPrepare);
@@ -173,8 +196,8 @@ __device__ inline void encode(State* states, int first, int last, int slot, uint
             const Leaf leaf = walk_tree(memory.tree, y, x);
             const uint8_t coded = rebuild_sample(picture, leaf, y, x);
             memory.learn.coded[threadIdx.x] = coded;
-            if constexpr (Text)
-                memory.text.window[kFragmentSize + y][kFragmentSize + x] = decoded_sample(coded);
+            if constexpr (WithTools)
+                memory.tools.window[kFragmentSize + y][kFragmentSize + x] = coded;
             if (writes) write_sample(picture, leaf, row + y, column + x, coded);
         }
         __syncthreads();
@@ -185,29 +208,21 @@ __device__ inline void encode(State* states, int first, int last, int slot, uint
             // The next fragment uses the other keys.
             for (int i = threadIdx.x; i < kSegments; i += kThreads)
                 state.key[(fragment + 1) % 2][i] = kNoKey;
-            for (int i = threadIdx.x; i < node_count; i += kThreads) {
-                const Node& node = memory.tree.chosen[i];
-                nodes[i] = pack_node(node.scale, node.flag, node.context, node.index);
-            }
-            nodes += node_count;
-            if (threadIdx.x < kScales)
-                insertions[(fragment - first) * kScales + threadIdx.x] =
-                    memory.insertions[threadIdx.x];
-            if (threadIdx.x == 0) node_counts[fragment - first] = node_count;
+            out.write(fragment - first, memory.tree.chosen, node_count, memory.insertions);
         }
         // Halving can make an element of this tree look as if it was never used. Without classes that
         // is seen at once, so all must have rebuilt the fragment before one replaces elements.
-        if (Text && picture.replacement && !picture.index_classes) {
+        if (WithTools && picture.replacement && !picture.index_classes) {
             if (threadIdx.x == 0) arrive_and_wait(&state.rebuilt, (fragment + 1) * learners);
             __syncthreads();
         }
         for (int scale = block; scale < kScales; scale += learners) {
             if (!scale_reachable(scale, picture.partition)) continue;
-            const uint32_t displaced = Text ? displaced_places(picture, scale) : 0;
+            const uint32_t displaced = WithTools ? displaced_places(picture, scale) : 0;
             const uint32_t after = learn_scale(
                 picture, scale, memory.insertions[scale],
                 {memory.tree.chosen, node_count, row, column}, displaced, memory.rates,
-                memory.learn, memory.text, state.class_cost[scale]);
+                memory.learn, memory.tools, state.class_cost[scale]);
             clock.stop(state, kLearn);
             publish_learnt(state, scale, fragment + 1, after);
         }

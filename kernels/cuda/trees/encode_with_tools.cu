@@ -1,9 +1,9 @@
-// The search loop with the tools of the dictionaries that preset text has.
+// The search loop for trees with the tools of the dictionaries.
 #include "cuda/trees/encode.cuh"
 
 using namespace mmp;
 
-extern "C" __device__ uint32_t shared_bytes = sizeof(Memory<true>);
+extern "C" __device__ uint32_t shared_bytes = sizeof(EncodeMemory<true>);
 
 // Grid: (blocks a picture, pictures), all resident at once.
 extern "C" __global__ void __launch_bounds__(kThreads)

@@ -95,24 +95,25 @@ struct Chosen {
     int row, column;  // of its first sample
 };
 
-// Teaches one scale a fragment, whose residual lies in memory, after so many insertions; gives their
-// new number. `displaced`: places of displaced blocks to look at. All threads of the block.
-template <bool Text>
+// Teaches one scale the fragment whose samples lie in memory.coded. Takes and gives the number of
+// insertions into its dictionary. `displaced`: places of displaced blocks to look at. All threads of
+// the block.
+template <bool WithTools>
 __device__ inline uint32_t learn_scale(const Picture& picture, int scale, uint32_t insertions,
                                        const Chosen& chosen, uint32_t displaced,
                                        const Rates& rates, LearnMemory& memory,
-                                       TextMemory<Text>& text, int32_t* class_cost) {
+                                       ToolsMemory<WithTools>& tools, int32_t* class_cost) {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     Scale& models = memory.models[scale];
     const uint32_t limit = picture.dictionary_limit;
     Node node{};
     const uint32_t splits = find_split(chosen.nodes, chosen.node_count, picture.copy_radius, scale,
                                        warp, node);
-    const uint32_t candidates = splits + (Text ? displaced : 0);
+    const uint32_t candidates = splits + (WithTools ? displaced : 0);
     bool open = insertions < limit;
-    if constexpr (Text) open |= replaces(picture, models);
+    if constexpr (WithTools) open |= replaces(picture, models);
     if (warp == kModelWarp)
-        count_leaves(picture, rates, models, scale, Text ? min(insertions, limit) : insertions,
+        count_leaves(picture, rates, models, scale, WithTools ? min(insertions, limit) : insertions,
                      chosen.nodes, chosen.node_count);
 #pragma unroll 1
     for (uint32_t first = 0; first < candidates && open; first += kLearnWarps) {
@@ -129,18 +130,18 @@ __device__ inline uint32_t learn_scale(const Picture& picture, int scale, uint32
                 memory.coded + node.k * scale_height(node.scale) * kFragmentSize +
                 node.l * scale_width(node.scale);
             warp_rescale(block, node.scale, scale, memory.wide[warp], element);
-        } else if (Text && warp < kLearnWarps && first + warp < candidates) {
-            if constexpr (Text)
+        } else if (WithTools && warp < kLearnWarps && first + warp < candidates) {
+            if constexpr (WithTools)
                 here = warp_cut(picture, scale, first + warp - splits, chosen.row, chosen.column,
-                                text.window, element);
+                                tools.window, element);
             origin = kDisplacedClass;
         }
         if (here) {
             const int c = first_class(picture, element, scale_area(scale), origin);
             if (lane == 0) memory.element_class[warp] = static_cast<uint8_t>(c);
         }
-        if constexpr (Text) {
-            insertions = insert_batch(picture, scale, insertions, memory, text, here);
+        if constexpr (WithTools) {
+            insertions = insert_batch(picture, scale, insertions, memory, tools, here);
             open = insertions < limit || replaces(picture, models);
         } else {
             insertions = insert_batch(picture, scale, insertions, memory, here);
@@ -148,7 +149,7 @@ __device__ inline uint32_t learn_scale(const Picture& picture, int scale, uint32
         }
     }
     if (warp == kModelWarp)
-        price_classes(picture, rates, models, Text ? min(insertions, limit) : insertions,
+        price_classes(picture, rates, models, WithTools ? min(insertions, limit) : insertions,
                       class_cost);
     return insertions;
 }

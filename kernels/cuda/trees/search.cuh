@@ -16,7 +16,7 @@ constexpr int32_t kNoElementCost = 0x7FFFFFFF;
 
 constexpr int kDotShift = kCostFractionBits + 1;
 
-struct SearchMemory {
+struct TreeSearchMemory {
     alignas(16) uint8_t segments[kScales * kFragmentArea];  // of each scale, one after the other
     alignas(16) uint8_t source[kScales * kFragmentArea];    // where in the fragment each comes from
     alignas(16) uint32_t samples[kWarps][64];               // of each warp's elements
@@ -36,7 +36,7 @@ __device__ constexpr int unit_log2(int scale) {
 }
 
 // Once a launch: divisions are slow. All threads of the block take part.
-__device__ inline void start_search(SearchMemory& memory) {
+__device__ inline void start_search(TreeSearchMemory& memory) {
 #pragma unroll 1
     for (int i = threadIdx.x; i < kScales * kFragmentArea; i += kThreads) {
         const int scale = i / kFragmentArea, place = i % kFragmentArea;
@@ -52,18 +52,18 @@ __device__ inline void start_search(SearchMemory& memory) {
 }
 
 // Lays out the segments of all scales.
-__device__ inline void lay_out_segments(const uint8_t* residual, SearchMemory& memory) {
+__device__ inline void lay_out_segments(const uint8_t* source, TreeSearchMemory& memory) {
 #pragma unroll 1
     for (int i = threadIdx.x; i < kScales * kFragmentArea / 4; i += kThreads) {
         const uchar4 from = reinterpret_cast<const uchar4*>(memory.source)[i];
         reinterpret_cast<uchar4*>(memory.segments)[i] =
-            make_uchar4(residual[from.x], residual[from.y], residual[from.z], residual[from.w]);
+            make_uchar4(source[from.x], source[from.y], source[from.z], source[from.w]);
     }
 }
 
 // Counts the units of work and gives block `block` of `blocks` its share; lane `scale` of one warp
 // brings the size of each dictionary.
-__device__ inline void plan_search(SearchMemory& memory, uint32_t size, int block, int blocks) {
+__device__ inline void plan_search(TreeSearchMemory& memory, uint32_t size, int block, int blocks) {
     const int lane = threadIdx.x % 32;
     const int log2 = lane < kScales ? unit_log2(lane) : 0;
     const uint32_t before = warp_sum_before((size + (1 << log2) - 1) >> log2);
@@ -314,7 +314,7 @@ __device__ void search_large(const Dictionary& dictionary, uint32_t size, const 
 
 // One warp's units of a scale; the keys of its segments go to `key`.
 __device__ inline void search_units(const Picture& picture, const State& state,
-                                    SearchMemory& memory, int scale, Units units, uint64_t* key) {
+                                    TreeSearchMemory& memory, int scale, Units units, uint64_t* key) {
     const int warp = threadIdx.x / 32;
     const Dictionary& dictionary = picture.dictionaries[scale];
     const uint32_t size = memory.size[scale];
@@ -343,7 +343,7 @@ __device__ inline void lower_key(uint64_t* keys, int place, uint64_t mine) {
 // This block's part of the search of a fragment that is laid out and planned. Lowers the keys of
 // the segments.
 __device__ inline void search_fragment(const Picture& picture, const State& state,
-                                       SearchMemory& memory, uint64_t* keys) {
+                                       TreeSearchMemory& memory, uint64_t* keys) {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const uint32_t before = memory.units_before[lane];
     const uint32_t units = memory.last_unit - memory.first_unit;

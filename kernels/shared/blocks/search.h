@@ -1,12 +1,15 @@
 // Rules of the encoder's search for blocks, in integers, so that all backends choose the same.
 #pragma once
 
-#include "shared/entropy/rate.h"
+#include "shared/blocks/models.h"
+#include "shared/blocks/partition.h"
 #include "shared/blocks/transform.h"
 
 namespace mmp {
 
 constexpr int64_t kNever = int64_t{1} << 61;
+// A block depends on at most this many decoded rows above it and columns left of it, templates aside.
+constexpr int kReach = 8;
 constexpr int kModeBits = 5;  // what the survey takes saying a mode to cost
 
 // Squared error of a coefficient, in 1/16 of that of samples with so many bits more than 8.
@@ -40,6 +43,27 @@ MMP_HD int choose_level(int size, int32_t step, uint64_t inverse, int area,
         if (tried < cost) cost = Cost(tried), chosen = level;
     }
     return chosen;
+}
+
+// The cost of the flag of a block that is not forced, from the units above and left of it.
+MMP_HD int64_t flag_cost(const BitCosts& bit, const BlockPlace& block, int flag, const Unit& above,
+                         const Unit& left) {
+    const bool columns = may_split(block, kColumns), rows = may_split(block, kRows);
+    if (!columns && !rows) return 0;
+    const int a = block.a, b = block.b;
+    const int32_t* whether = bit[split_model(a, b, split_context(a, b, above, left))];
+    const int32_t* how = bit[direction_model(a, b, direction_context(a, b, above, left))];
+    if (flag == kLeaf) return whether[0];
+    return whether[1] + (columns && rows ? how[flag == kRows] : 0);
+}
+
+// The modes, as bits, that are tried on a block: those that the survey found, those of the
+// neighbours, average and planar. Templates take long, so only the survey proposes them.
+MMP_HD constexpr uint64_t promising_modes(uint64_t surveyed, const LikelyModes& likely,
+                                          uint64_t allowed) {
+    const uint64_t quick = (uint64_t{1} << kTemplates) - 1;
+    const uint64_t neighbours = (uint64_t{1} << likely.left | uint64_t{1} << likely.above) & quick;
+    return (surveyed | neighbours | 1 << kAverage | 1 << kPlanar) & allowed;
 }
 
 // How good a mode looks: absolute Hadamard differences and what saying it costs. A bit is worth 0.6

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.backends.cpu import bits_of, native_tools
+from mmpcodec.backends.cpu import bits_of
 from mmpcodec.backends.cuda.trees_state import (
     PHASES,
     STATE_DTYPE,
     dictionary_sizes,
-    has_text_tools,
+    has_dictionary_tools,
     make_state,
     plan_dictionaries,
     trees_dtype,
@@ -61,11 +61,11 @@ class TreeGroup:
         self.stream = cupy.cuda.get_current_stream()
         self.start = kernels.function("trees/start", "start_pictures", self.device.id)
         tools = params.coded_tools
-        loop = "encode_with_tools" if has_text_tools(tools) else "encode"
+        loop = "encode_with_tools" if has_dictionary_tools(tools) else "encode"
         self.step = kernels.function(
             f"trees/{loop}", "encode_fragments", self.device.id, defines, cooperative=True
         )
-        self.coders = [_cpu.TreeCoder(native_tools(tools)) for _ in planes]
+        self.coders = [_cpu.TreeCoder(tools) for _ in planes]
         self.planes = [cupy.ascontiguousarray(cupy.asarray(plane)) for plane in planes]
         self._allocate()
 

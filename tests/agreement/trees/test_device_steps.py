@@ -88,22 +88,22 @@ def test_load_and_read_back(loaded):
 @pytest.mark.parametrize("content", CONTENT)
 def test_cost_map_reduction_and_search(loaded, content):
     params, dictionaries, models, device = loaded
-    residual = CONTENT[content](np.random.default_rng(1), 16, 16)
+    fragment = CONTENT[content](np.random.default_rng(1), 16, 16)
     costs = costs_of(params, dictionaries, models)
     for scale, dictionary in dictionaries.items():
-        segments = segments_of(residual, scale).astype(np.int64)
+        segments = segments_of(fragment, scale).astype(np.int64)
         elements = dictionary.samples.astype(np.int64)
         distortion = ((segments[:, None] - elements[None]) ** 2).sum(axis=2)
         expected = (distortion << 4) + costs[scale]
-        found = device.cost_map(residual, scale)
+        found = device.cost_map(fragment, scale)
         np.testing.assert_array_equal(found, expected)
         least, index = device.reduce(found)
         np.testing.assert_array_equal(least, expected.min(axis=1))
         np.testing.assert_array_equal(index, expected.argmin(axis=1))
-    expected = cost_map(residual, dictionaries, costs)
+    expected = cost_map(fragment, dictionaries, costs)
     for blocks in (1, 3, 40):
         for name, wanted, found in zip(
-            ("cost", "index"), expected, device.search(residual, blocks), strict=True
+            ("cost", "index"), expected, device.search(fragment, blocks), strict=True
         ):
             np.testing.assert_array_equal(found, wanted, f"{name} with {blocks} blocks")
 
@@ -123,15 +123,15 @@ def test_reduction_takes_the_lowest_of_equals():
 def test_tree_and_rebuilding(loaded, place, kind):
     params, dictionaries, models, device = loaded
     rng = np.random.default_rng(place[0] + place[1])
-    residual = CONTENT["text"](rng, 16, 16)
-    cost, index = cost_map(residual, dictionaries, costs_of(params, dictionaries, models))
+    fragment = CONTENT["text"](rng, 16, 16)
+    cost, index = cost_map(fragment, dictionaries, costs_of(params, dictionaries, models))
     if kind == "equal costs":
         cost = np.where(cost < 1 << 40, rng.integers(0, 3, cost.shape) << 10, cost)
     reached = [scale.number for scale in dictionaries]
     leaf_scales = rng.choice(reached, (48, 48)).astype(np.int8)
     neighbours = Neighbours(leaf_scales, *place)
     expected = optimal_tree(cost, index, models, neighbours, params.lambda_fixed)
-    found = device.tree(residual, cost, index, leaf_scales, *place)
+    found = device.tree(fragment, cost, index, leaf_scales, *place)
     assert found == expected
     np.testing.assert_array_equal(device.rebuild(found), rebuild(expected, dictionaries))
 
@@ -208,8 +208,8 @@ def test_insertion_among_elements_alike(radius, replacement, limit, noise):
 @pytest.mark.parametrize("content", CONTENT)
 def test_learning(loaded, content):
     params, dictionaries, models, device = loaded
-    residual = CONTENT[content](np.random.default_rng(4), 16, 16)
-    cost, index = cost_map(residual, dictionaries, costs_of(params, dictionaries, models))
+    fragment = CONTENT[content](np.random.default_rng(4), 16, 16)
+    cost, index = cost_map(fragment, dictionaries, costs_of(params, dictionaries, models))
     neighbours = Neighbours(np.full((16, 16), OUTSIDE, np.int8), 0, 0)
     nodes = optimal_tree(cost, index, models, neighbours, params.lambda_fixed)
     assert any(node.flag != LEAF for node in nodes) or content == "flat"

@@ -6,12 +6,11 @@ from support.strategies import CONTENT
 
 from mmpcodec import EncodeParams
 from mmpcodec._cpu import TreeCoder
-from mmpcodec.backends.cpu import CpuBackend, bits_of, native_tools
+from mmpcodec.backends.cpu import CpuBackend, bits_of
 from mmpcodec.reference.entropy.symbols import SymbolReader
 from mmpcodec.reference.entropy.syntax import TREE_SYNTAX
 from mmpcodec.reference.trees.coder import PictureState
 from mmpcodec.reference.trees.dictionary import Dictionary
-from mmpcodec.reference.trees.fragments import predict
 from mmpcodec.reference.trees.scales import SCALES
 from mmpcodec.reference.trees.tree import code_tree
 
@@ -51,7 +50,7 @@ def chosen_trees(payload, shape, tools):
             scale = node.segment.scale.number
             nodes.append((node.index or 0) | scale << 16 | node.flag << 21 | context << 23)
         node_counts.append(len(tree))
-        state.finish_fragment(tree, predict())
+        state.finish_fragment(tree)
     return np.uint32(node_counts), np.uint32(nodes), np.uint32(insertions), told
 
 
@@ -85,7 +84,7 @@ def test_payload_and_tally(content, options):
         coded = CpuBackend().encode(picture, params)
         tools = params.coded_tools
         counts, nodes, insertions, told = chosen_trees(coded.payload, picture.shape, tools)
-        coder = TreeCoder(native_tools(tools))
+        coder = TreeCoder(tools)
         # In two parts, as launches bring them; the second's classes lie over those of the first.
         middle, last = insertions[4].astype(int), insertions[-1].astype(int)
         room = int(max(*middle, *(last - middle)))

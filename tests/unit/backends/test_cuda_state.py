@@ -145,11 +145,11 @@ def test_numbers_of_blocks_are_those_of_the_device(tmp_path):
     printf("rough %d\\n", mmp::kMostRough);
     printf("margins %d\\n", mmp::kMarginArea);
     for (int i = 0; i < mmp::kBlocks; ++i) {
-        const mmp::Place p = mmp::Place::of(i);
-        printf("%d,%d,%d,%d %d\\n", p.row, p.column, p.height(), p.width(), p.number());
+        const mmp::BlockPlace p = mmp::block_of(i);
+        printf("%d,%d,%d,%d %d\\n", p.row, p.column, p.height(), p.width(), mmp::block_number(p));
     }
     """
-    printed = printed_by(body, tmp_path, "block_state.cuh")
+    printed = printed_by(body, tmp_path, "blocks/state.cuh")
     assert int(printed.pop("nodes")) == blocks_state.PLAN_NODES
     assert int(printed.pop("rough")) == blocks_state.MOST_ROUGH
     arrays = blocks_state.arrays_of((64, 64), EncodeParams.from_options(9, preset="photo"), 1, 1, 8)

@@ -10,8 +10,6 @@ namespace mmp {
 
 namespace {
 
-// What of the decoded picture a block can depend on lies at most so far above and left of it.
-constexpr int kReach = 8;
 // Templates and the places that they are compared with lie at most so far away.
 constexpr int kMargin = kTemplateColumns + kUnit;
 static_assert(kMargin >= 2 * kReach && kMargin >= kTemplateRows + kTemplateWidth);
@@ -51,7 +49,7 @@ public:
           effort_(effort),
           survey_(survey),
           trees_(trees),
-          findings_(kFragmentPlaces) {}
+          findings_(kBlocks) {}
 
     void start(const BlockPlace& fragment, const BlockPicture<Sample>& picture,
                const BlockModels& models, const BlockCosts& costs) {
@@ -67,12 +65,12 @@ public:
     Found whole(const BlockPlace& block, int64_t bound);
     void try_modes(const BlockPlace& block, const Sample* source, int64_t given,
                    Trial<Sample>& trial);
-    Found split(const BlockPlace& block, int split, int64_t bound);
-    bool worthwhile(const BlockPlace& block, int split) const;
+    Found split(const BlockPlace& block, int flag, int64_t bound);
+    bool worthwhile(const BlockPlace& block, int flag) const;
 
 private:
     void surroundings(const BlockPlace& block, std::vector<uint8_t>& around) const;
-    int64_t split_cost(const BlockPlace& block, int split) const;
+    int64_t flag_cost(const BlockPlace& block, int flag) const;
     void show(const BlockPlace& block, const Outcome<Sample>& outcome);
     std::shared_ptr<Outcome<Sample>> gathered(const BlockPlace& block) const;
 
@@ -89,23 +87,17 @@ private:
 };
 
 template <class Sample>
-bool BlockBench<Sample>::worthwhile(const BlockPlace& block, int split) const {
-    const Split forced = forced_split(canvas_, block);
-    if (forced) return split == forced;
-    if (split != kWhole && !may_split(block, split)) return false;
-    return survey_.worthwhile(block) >> split & 1;
+bool BlockBench<Sample>::worthwhile(const BlockPlace& block, int flag) const {
+    const Flag forced = canvas_.forced_flag(block);
+    if (forced) return flag == forced;
+    if (flag != kLeaf && !may_split(block, flag)) return false;
+    return survey_.worthwhile(block) >> flag & 1;
 }
 
 template <class Sample>
-int64_t BlockBench<Sample>::split_cost(const BlockPlace& block, int split) const {
-    const bool columns = may_split(block, kSplitColumns), rows = may_split(block, kSplitRows);
-    if (forced_split(canvas_, block) || (!columns && !rows)) return 0;
-    const auto& whether =
-        costs_->bit[split_model(block.a, block.b, canvas_.split_context(block))];
-    const auto& how =
-        costs_->bit[direction_model(block.a, block.b, canvas_.direction_context(block))];
-    if (split == kWhole) return whether[0];
-    return whether[1] + (columns && rows ? how[split == kSplitRows] : 0);
+int64_t BlockBench<Sample>::flag_cost(const BlockPlace& block, int flag) const {
+    if (canvas_.forced_flag(block)) return 0;
+    return mmp::flag_cost(costs_->bit, block, flag, canvas_.above(block), canvas_.left(block));
 }
 
 // All that the search over a block can see: a byte or more for each 4x4 unit around it.
@@ -173,11 +165,7 @@ void BlockBench<Sample>::try_modes(const BlockPlace& block, const Sample* source
     const uint64_t allowed = predictor.allowed();
     int32_t mode_costs[kModes];
     costs_->of_modes(*models_, size_of(a, b), likely, allowed, mode_costs);
-    // Templates take long, so they are tried only where the survey says so.
-    const uint64_t quick = (uint64_t{1} << kTemplates) - 1;
-    const uint64_t neighbours = (uint64_t{1} << likely.left | uint64_t{1} << likely.above) & quick;
-    const uint64_t promising =
-        (survey_.modes(block) | neighbours | 1 << kAverage | 1 << kPlanar) & allowed;
+    const uint64_t promising = promising_modes(survey_.modes(block), likely, allowed);
     struct Candidate {
         int32_t estimate;
         int mode, prediction;
@@ -215,14 +203,14 @@ auto BlockBench<Sample>::whole(const BlockPlace& block, int64_t bound) -> Found 
     take_block(source_, canvas_.width, block, source);
     Trial<Sample> trial;
     trial.cost = bound;
-    int64_t given = split_cost(block, kWhole);
+    int64_t given = flag_cost(block, kLeaf);
     const FoundTree* tree = nullptr;
     if (trees_ && trees_->allowed(block)) {
         const auto& bit = costs_->bit[tree_model(a, b, canvas_.tree_context(block))];
         tree = survey_.tree(block);
         if (tree && given + bit[1] + tree->cost < trial.cost) {
             trial.cost = given + bit[1] + tree->cost;
-            trial.node = {kWhole, kTreeMode, kTree, 0, 0, uint32_t(tree->nodes.size())};
+            trial.node = {kLeaf, kTreeMode, kTree, 0, 0, uint32_t(tree->nodes.size())};
             if constexpr (kIsByte<Sample>) trees_->build(block, tree->nodes, trial.samples);
         }
         given += bit[0];
@@ -242,12 +230,12 @@ auto BlockBench<Sample>::whole(const BlockPlace& block, int64_t bound) -> Found 
 }
 
 template <class Sample>
-auto BlockBench<Sample>::split(const BlockPlace& block, int split, int64_t bound) -> Found {
-    int64_t cost = split_cost(block, split);
+auto BlockBench<Sample>::split(const BlockPlace& block, int flag, int64_t bound) -> Found {
+    int64_t cost = flag_cost(block, flag);
     Found halves[2];
     for (int half = 0; half < 2; ++half) {
-        const BlockPlace place = half_of(block, split, half);
-        if (outside(canvas_, place) || cost >= bound) continue;
+        const BlockPlace place = half_of(block, flag, half);
+        if (canvas_.is_outside(place) || cost >= bound) continue;
         halves[half] = search(place, bound - cost);
         if (!halves[half]) {
             cost = kNever;
@@ -261,7 +249,7 @@ auto BlockBench<Sample>::split(const BlockPlace& block, int split, int64_t bound
         outcome = gathered(block);
         outcome->cost = cost;
         BlockNode node;
-        node.split = uint8_t(split);
+        node.flag = uint8_t(flag);
         outcome->plan.nodes.push_back(node);
         for (const auto& half : halves)
             if (half) outcome->plan.append(half->plan);
@@ -274,7 +262,7 @@ template <class Sample>
 auto BlockBench<Sample>::search(const BlockPlace& block, int64_t bound) -> Found {
     std::vector<uint8_t> around;
     surroundings(block, around);
-    auto& findings = findings_[place_number(block, fragment_.row, fragment_.column)];
+    auto& findings = findings_[number_in(block, fragment_.row, fragment_.column)];
     auto same = std::find_if(findings.begin(), findings.end(),
                              [&](const Finding<Sample>& f) { return f.around == around; });
     if (same != findings.end()) {
@@ -287,9 +275,9 @@ auto BlockBench<Sample>::search(const BlockPlace& block, int64_t bound) -> Found
     const auto take = [&](Found outcome) {
         if (outcome) best = std::move(outcome), least = best->cost;
     };
-    if (worthwhile(block, kWhole)) take(whole(block, least));
-    for (int way = kSplitColumns; way <= kSplitRows; ++way)
-        if (worthwhile(block, way)) take(split(block, way, least));
+    if (worthwhile(block, kLeaf)) take(whole(block, least));
+    for (int flag = kColumns; flag <= kRows; ++flag)
+        if (worthwhile(block, flag)) take(split(block, flag, least));
     if (findings.size() == kMostFindings) findings.erase(findings.begin());
     findings.push_back({std::move(around), bound, best});
     return best;
@@ -319,12 +307,12 @@ void BlockSearch<Sample>::find(int row, int column, const BlockModels& models,
     survey_.look(row, column, costs, team_);
     for (const auto& bench : benches_) bench->start(fragment_, picture_, models, costs);
     std::shared_ptr<const Outcome<Sample>> best;
-    if (benches_[0]->worthwhile(fragment_, kWhole)) best = benches_[0]->whole(fragment_, kNever);
+    if (benches_[0]->worthwhile(fragment_, kLeaf)) best = benches_[0]->whole(fragment_, kNever);
     const int64_t bound = best ? best->cost : kNever;
     std::shared_ptr<const Outcome<Sample>> splits[2];
     team_.run(2, [&](uint32_t way) {
-        if (benches_[way]->worthwhile(fragment_, kSplitColumns + int(way)))
-            splits[way] = benches_[way]->split(fragment_, kSplitColumns + int(way), bound);
+        if (benches_[way]->worthwhile(fragment_, kColumns + int(way)))
+            splits[way] = benches_[way]->split(fragment_, kColumns + int(way), bound);
     });
     for (const auto& split : splits)
         if (split && (!best || split->cost < best->cost)) best = split;

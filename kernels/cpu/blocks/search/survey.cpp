@@ -31,8 +31,8 @@ BlockSurvey<Sample>::BlockSurvey(const Sample* source, int height, int width,
       tools_(tools),
       effort_(effort),
       trees_(trees),
-      seen_(kFragmentPlaces),
-      found_(kFragmentPlaces) {
+      seen_(kBlocks),
+      found_(kBlocks) {
     for (int row = 0; row < height; row += kUnit)
         for (int column = 0; column < width; column += kUnit)
             coarse_.mark({row, column, kUnitLog2, kUnitLog2},
@@ -69,9 +69,9 @@ void BlockSurvey<Sample>::coarsen() {
 }
 
 template <class Sample>
-int64_t BlockSurvey<Sample>::split_cost(const BlockPlace& block, int split) const {
-    return guessed_split_cost(at(half_of(block, split, 0)).least +
-                              at(half_of(block, split, 1)).least);
+int64_t BlockSurvey<Sample>::split_cost(const BlockPlace& block, int flag) const {
+    return guessed_split_cost(at(half_of(block, flag, 0)).least +
+                              at(half_of(block, flag, 1)).least);
 }
 
 template <class Sample>
@@ -79,8 +79,8 @@ int BlockSurvey<Sample>::worthwhile(const BlockPlace& block) const {
     const Seen& seen = at(block);
     const int64_t most = worthwhile_cost(seen.least, effort_.slack);
     int worth = seen.whole() <= most;
-    for (int split = kSplitColumns; split <= kSplitRows; ++split)
-        if (may_split(block, split)) worth |= (split_cost(block, split) <= most) << split;
+    for (int flag = kColumns; flag <= kRows; ++flag)
+        if (may_split(block, flag)) worth |= (split_cost(block, flag) <= most) << flag;
     return worth;
 }
 
@@ -112,9 +112,9 @@ template <class Sample>
 void BlockSurvey<Sample>::look_at(const BlockPlace& block, const BlockCosts& costs) {
     Seen& seen = at(block);
     seen = {0, 0, kNever, 0, false};
-    if (outside(coarse_, block)) return;
+    if (coarse_.is_outside(block)) return;
     seen.predicted = kNever;
-    if (forced_split(coarse_, block)) return;
+    if (coarse_.forced_flag(block)) return;
     const int a = block.a, b = block.b;
     Sample source[kMaxBlockArea], prediction[kMaxBlockArea], matched[kMaxBlockArea];
     take_block(source_, coarse_.width, block, source);
@@ -181,12 +181,11 @@ void BlockSurvey<Sample>::for_parts_first(const Work& work) {
 template <class Sample>
 void BlockSurvey<Sample>::weigh_splits() {
     for_parts_first([&](const BlockPlace& block) {
-        if (outside(coarse_, block)) return;
+        if (coarse_.is_outside(block)) return;
         Seen& seen = at(block);
         seen.least = seen.whole();
-        for (int split = kSplitColumns; split <= kSplitRows; ++split)
-            if (may_split(block, split))
-                seen.least = std::min(seen.least, split_cost(block, split));
+        for (int flag = kColumns; flag <= kRows; ++flag)
+            if (may_split(block, flag)) seen.least = std::min(seen.least, split_cost(block, flag));
     });
 }
 
@@ -201,14 +200,14 @@ void BlockSurvey<Sample>::look_for_trees(const BlockCosts& costs) {
                 for (int i = 0; i < area.height(); i += 1 << a)
                     for (int j = 0; j < area.width(); j += 1 << b) {
                         const BlockPlace block{area.row + i, area.column + j, a, b};
-                        found_[place_number(block, row_, column_)].nodes.clear();
-                        if (!outside(coarse_, block) && !forced_split(coarse_, block) &&
+                        found_[number_in(block, row_, column_)].nodes.clear();
+                        if (!coarse_.is_outside(block) && !coarse_.forced_flag(block) &&
                             trees_->trees.allowed(block))
                             trees_->want(block, worthwhile_cost(at(block).least, effort_.slack));
                     }
         trees_->find([&](const BlockPlace& block, FoundTree& tree) {
             at(block).tree = tree.cost + costs.bit[tree_model(block.a, block.b, 1)][1];
-            found_[place_number(block, row_, column_)] = std::move(tree);
+            found_[number_in(block, row_, column_)] = std::move(tree);
         });
     });
     weigh_splits();
@@ -225,16 +224,16 @@ void BlockSurvey<Sample>::look(int row, int column, const BlockCosts& costs, Thr
     weigh_splits();
     if (trees_) look_for_trees(costs);
     for_parts_first([&](const BlockPlace& block) {
-        if (outside(coarse_, block)) return;
+        if (coarse_.is_outside(block)) return;
         Seen& seen = at(block);
-        const int worth = forced_split(coarse_, block) ? ~0 : worthwhile(block);
+        const int worth = coarse_.forced_flag(block) ? ~0 : worthwhile(block);
         // A block that is split without being asked has no templates and, as one, a cost that must
         // not be calculated with.
-        seen.templates = seen.templates && (worth >> kWhole & 1) && may_be_predicted(block);
-        for (int split = kSplitColumns; split <= kSplitRows; ++split)
-            if (may_split(block, split) && (worth >> split & 1))
+        seen.templates = seen.templates && (worth >> kLeaf & 1) && may_be_predicted(block);
+        for (int flag = kColumns; flag <= kRows; ++flag)
+            if (may_split(block, flag) && (worth >> flag & 1))
                 for (int half = 0; half < 2; ++half)
-                    seen.templates |= at(half_of(block, split, half)).templates;
+                    seen.templates |= at(half_of(block, flag, half)).templates;
     });
 }
 

@@ -11,13 +11,9 @@
 
 namespace mmp {
 
-constexpr int kUnitsAcross = kMaxSide >> kUnitLog2;
-constexpr size_t kFragmentPlaces = size_t(kShapes) * kUnitsAcross * kUnitsAcross;
-
-// Number of a block among all places and shapes of the fragment that begins here, below kFragmentPlaces.
-inline size_t place_number(const BlockPlace& block, int row, int column) {
-    const int down = (block.row - row) >> kUnitLog2, across = (block.column - column) >> kUnitLog2;
-    return (size_t(shape_number(block.a, block.b)) * kUnitsAcross + down) * kUnitsAcross + across;
+// The number of a block among those of the fragment that begins at (row, column).
+inline int number_in(const BlockPlace& block, int row, int column) {
+    return block_number({block.row - row, block.column - column, block.a, block.b});
 }
 
 // How hard the encoder searches; from 1 to 9.
@@ -46,7 +42,7 @@ public:
     bool templates(const BlockPlace& block) const { return at(block).templates; }
     // The tree of a block that may be worthwhile, or null.
     const FoundTree* tree(const BlockPlace& block) const {
-        const FoundTree& found = found_[place_number(block, row_, column_)];
+        const FoundTree& found = found_[number_in(block, row_, column_)];
         return found.nodes.empty() ? nullptr : &found;
     }
     // Whether predicting a block that is not split may be cheaper than its tree.
@@ -66,12 +62,12 @@ private:
         int64_t whole() const { return predicted < tree ? predicted : tree; }
     };
 
-    Seen& at(const BlockPlace& block) { return seen_[place_number(block, row_, column_)]; }
+    Seen& at(const BlockPlace& block) { return seen_[number_in(block, row_, column_)]; }
     const Seen& at(const BlockPlace& block) const {
-        return seen_[place_number(block, row_, column_)];
+        return seen_[number_in(block, row_, column_)];
     }
     Decoded decoded_before(const BlockPlace& block) const;
-    int64_t split_cost(const BlockPlace& block, int split) const;
+    int64_t split_cost(const BlockPlace& block, int flag) const;
     void look_at(const BlockPlace& block, const BlockCosts& costs);
     template <class Work>
     void for_blocks(int a, int b, const Work& work);

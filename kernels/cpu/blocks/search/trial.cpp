@@ -26,7 +26,7 @@ void Trial<Sample>::try_bare(const BlockPlace& block, const Sample* source,
     total += costs.of_squares(squared_difference(source, prediction, area));
     if (total >= cost) return;
     cost = total;
-    node = {kWhole, uint8_t(mode), kBare, 0, 0, 0};
+    node = {kLeaf, uint8_t(mode), kBare, 0, 0, 0};
     std::copy_n(prediction, area, samples);
 }
 
@@ -51,7 +51,7 @@ void Trial<Sample>::try_residual(const BlockPlace& block, const Sample* source,
         total += costs.of_squares(squared_difference(source, rebuilt, area));
         if (total >= cost) continue;
         cost = total;
-        node = {kWhole, uint8_t(mode), kTransformed, uint8_t(type), 0, 0};
+        node = {kLeaf, uint8_t(mode), kTransformed, uint8_t(type), 0, 0};
         std::copy_n(rebuilt, area, samples);
         std::copy_n(tried, scan_of(a, b).count, levels);
     }

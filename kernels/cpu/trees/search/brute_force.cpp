@@ -2,11 +2,11 @@
 
 namespace mmp {
 
-BruteForce::Segment BruteForce::search(const uint8_t* residual, const Fragment& fragment,
+BruteForce::Segment BruteForce::search(const uint8_t* source, const Fragment& fragment,
                                        int scale, int k, int l) {
     const Dictionary& dictionary = *picture_.dictionaries[scale];
     const int height = scale_height(scale), width = scale_width(scale);
-    const uint8_t* segment = residual + k * height * kFragmentSize + l * width;
+    const uint8_t* segment = source + k * height * kFragmentSize + l * width;
     Segment best{INT64_MAX, kLeaf, 0};
     for (uint32_t index = 0; index < dictionary.size(); ++index) {
         const uint8_t* element = dictionary.element(index);
@@ -24,13 +24,13 @@ BruteForce::Segment BruteForce::search(const uint8_t* residual, const Fragment& 
     return best;
 }
 
-void BruteForce::find_tree(const uint8_t* residual, const Fragment& fragment,
+void BruteForce::find_tree(const uint8_t* source, const Fragment& fragment,
                            std::vector<Node>& nodes) {
     for (auto reached = costs_.scales().rbegin(); reached != costs_.scales().rend(); ++reached) {
         const int scale = *reached;
         for (int k = 0; k < 1 << scale_n(scale); ++k)
             for (int l = 0; l < 1 << scale_m(scale); ++l) {
-                Segment best = search(residual, fragment, scale, k, l);
+                Segment best = search(source, fragment, scale, k, l);
                 for (const int flag : {kColumns, kRows}) {
                     if (!flag_allowed(scale, flag, picture_.tools.partition)) continue;
                     int64_t cost = costs_.flag(fragment, scale, k, l, flag);

@@ -16,8 +16,8 @@ class BruteForce {
 public:
     BruteForce(const Picture& picture, const Costs& costs) : picture_(picture), costs_(costs) {}
 
-    // Best tree of a 16x16 residual in coding order.
-    void find_tree(const uint8_t* residual, const Fragment& fragment, std::vector<Node>& nodes);
+    // Finds the cheapest tree of 16x16 samples; nodes in coding order.
+    void find_tree(const uint8_t* source, const Fragment& fragment, std::vector<Node>& nodes);
 
 private:
     struct Segment {
@@ -26,7 +26,7 @@ private:
         uint32_t index;
     };
 
-    Segment search(const uint8_t* residual, const Fragment& fragment, int scale, int k, int l);
+    Segment search(const uint8_t* source, const Fragment& fragment, int scale, int k, int l);
     void collect(int scale, int k, int l, std::vector<Node>& nodes) const;
 
     const Picture& picture_;

@@ -37,7 +37,7 @@ void FragmentSearch::require(int scale, int k, int l, int64_t budget) {
     segment.budget = std::max(segment.budget, budget);
 }
 
-void FragmentSearch::search_leaf(const uint8_t* residual, const Fragment& fragment, Place place) {
+void FragmentSearch::search_leaf(const uint8_t* source, const Fragment& fragment, Place place) {
     const auto [scale, k, l] = place;
     Segment& segment = at(scale, k, l);
     segment.cost = kNoCost;
@@ -46,7 +46,7 @@ void FragmentSearch::search_leaf(const uint8_t* residual, const Fragment& fragme
     const int64_t flag_cost = costs_.flag(fragment, scale, k, l, kLeaf);
     Query query;
     const int top = k * scale_height(scale), left = l * scale_width(scale);
-    indexes_[scale].prepare(residual + top * kFragmentSize + left, kFragmentSize, query);
+    indexes_[scale].prepare(source + top * kFragmentSize + left, kFragmentSize, query);
     query.start(segment.budget - flag_cost - 1);
     kernel_.search(indexes_[scale], costs_.by_class(scale), query);
     if (query.index == kNoElement) return;
@@ -102,10 +102,10 @@ void FragmentSearch::collect(int scale, int k, int l, std::vector<Node>& nodes) 
     }
 }
 
-void FragmentSearch::search(const uint8_t* residual, const Fragment& fragment) {
+void FragmentSearch::search(const uint8_t* source, const Fragment& fragment) {
     for (auto& places : needed_) {
         team_.run(static_cast<uint32_t>(places.size()),
-                  [&](uint32_t task) { search_leaf(residual, fragment, places[task]); });
+                  [&](uint32_t task) { search_leaf(source, fragment, places[task]); });
         for (const Place& place : places) plan_splits(fragment, place);
     }
     for (auto places = needed_.rbegin(); places != needed_.rend(); ++places) {
@@ -114,10 +114,10 @@ void FragmentSearch::search(const uint8_t* residual, const Fragment& fragment) {
     }
 }
 
-void FragmentSearch::find_tree(const uint8_t* residual, const Fragment& fragment,
+void FragmentSearch::find_tree(const uint8_t* source, const Fragment& fragment,
                                std::vector<Node>& nodes) {
     require(0, 0, 0, kNoCost);
-    search(residual, fragment);
+    search(source, fragment);
     nodes.clear();
     collect(0, 0, 0, nodes);
 }

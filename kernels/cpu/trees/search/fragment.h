@@ -29,13 +29,13 @@ public:
     // The element was used; `all_changed` as Dictionary::use returned it.
     void used(int scale, uint32_t element, bool all_changed);
 
-    // Best tree of a 16x16 residual in coding order.
-    void find_tree(const uint8_t* residual, const Fragment& fragment, std::vector<Node>& nodes);
+    // Finds the cheapest tree of 16x16 samples; nodes in coding order.
+    void find_tree(const uint8_t* source, const Fragment& fragment, std::vector<Node>& nodes);
 
     // The same of single segments, each only if it costs less than a budget: require them all,
     // search, then ask for each cost, which is exact where it is below the budget.
     void require(int scale, int k, int l, int64_t budget);
-    void search(const uint8_t* residual, const Fragment& fragment);
+    void search(const uint8_t* source, const Fragment& fragment);
     int64_t cost(int scale, int k, int l) const {
         return segments_[segment_address(scale, k, l)].cost;
     }
@@ -56,7 +56,7 @@ private:
 
     static constexpr int64_t kNoCost = INT64_MAX / 8;
 
-    void search_leaf(const uint8_t* residual, const Fragment& fragment, Place place);
+    void search_leaf(const uint8_t* source, const Fragment& fragment, Place place);
     void plan_splits(const Fragment& fragment, Place place);
     void choose(const Fragment& fragment, Place place);
     Segment& at(int scale, int k, int l) { return segments_[segment_address(scale, k, l)]; }

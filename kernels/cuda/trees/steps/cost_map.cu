@@ -4,8 +4,8 @@
 
 using namespace mmp;
 
-// costs[segment * size + element], in 1/16 squared error. `residual`: 16x16 samples. Any grid.
-extern "C" __global__ void cost_map(const State* state, const uint8_t* residual, int scale,
+// costs[segment * size + element], in 1/16 squared error. `source`: 16x16 samples. Any grid.
+extern "C" __global__ void cost_map(const State* state, const uint8_t* source, int scale,
                                     int32_t* costs) {
     const Dictionary& dictionary = state->picture.dictionaries[scale];
     const auto* samples = reinterpret_cast<const uint8_t*>(dictionary.samples);
@@ -14,7 +14,7 @@ extern "C" __global__ void cost_map(const State* state, const uint8_t* residual,
     const uint32_t count = size * (kFragmentArea / area);
     for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
         const uint32_t element = i % size, segment = i / size;
-        const uint8_t* first = residual +
+        const uint8_t* first = source +
                                (segment >> m) * scale_height(scale) * kFragmentSize +
                                (segment & ((1 << m) - 1)) * width;
         int32_t norm = 0, dot = 0;

@@ -6,7 +6,7 @@ namespace mmp {
 struct LearnOperation {
     Rates rates;
     LearnMemory learn;
-    TextMemory<true> text;
+    ToolsMemory<true> tools;
 };
 
 }  // namespace mmp
@@ -38,8 +38,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             if (lane == 0) memory.learn.element_class[warp] = static_cast<uint8_t>(c);
         }
         insertions =
-            has_text_tools(picture)
-                ? insert_batch(picture, scale, insertions, memory.learn, memory.text, here)
+            has_dictionary_tools(picture)
+                ? insert_batch(picture, scale, insertions, memory.learn, memory.tools, here)
                 : insert_batch(picture, scale, insertions, memory.learn, here);
     }
     __syncthreads();
@@ -52,7 +52,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 // blocks that end in it, and prices the classes. `row`, `column`: first sample of the fragment, decoded
 // in the picture. Grid: 25 blocks of 1024 threads.
 extern "C" __global__ void __launch_bounds__(kThreads)
-    learn_fragment(State* state, const Node* nodes, uint32_t node_count, const uint8_t* residual,
+    learn_fragment(State* state, const Node* nodes, uint32_t node_count, const uint8_t* coded,
                    int row, int column, int displaced) {
     extern __shared__ __align__(16) uint8_t shared[];
     auto& memory = *reinterpret_cast<LearnOperation*>(shared);
@@ -60,20 +60,20 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     const Picture& picture = state->picture;
     if (!scale_reachable(scale, picture.partition)) return;
     memory.rates.start(picture);
-    if (threadIdx.x < kFragmentArea) memory.learn.coded[threadIdx.x] = residual[threadIdx.x];
+    if (threadIdx.x < kFragmentArea) memory.learn.coded[threadIdx.x] = coded[threadIdx.x];
     if (threadIdx.x == 0) memory.learn.models[scale] = state->scales[scale];
     if (displaced)
-        (&memory.text.window[0][0])[threadIdx.x] = fetch_decoded(picture, row, column);
+        (&memory.tools.window[0][0])[threadIdx.x] = fetch_decoded(picture, row, column);
     __syncthreads();
     const uint64_t learnt = state->learnt[scale];
     const uint32_t before = static_cast<uint32_t>(learnt);
     const Chosen chosen{nodes, node_count, row, column};
-    TextMemory<false> none;
+    ToolsMemory<false> none;
     const uint32_t insertions =
-        has_text_tools(picture)
+        has_dictionary_tools(picture)
             ? learn_scale(picture, scale, before, chosen,
                           displaced ? displaced_places(picture, scale) : 0, memory.rates,
-                          memory.learn, memory.text, state->class_cost[scale])
+                          memory.learn, memory.tools, state->class_cost[scale])
             : learn_scale(picture, scale, before, chosen, 0, memory.rates, memory.learn, none,
                           state->class_cost[scale]);
     __syncthreads();

@@ -6,8 +6,8 @@ namespace mmp {
 
 struct TreeOperation {
     Rates rates;
-    uint8_t residual[kFragmentArea];
-    SearchMemory search;
+    uint8_t source[kFragmentArea];
+    TreeSearchMemory search;
     TreeMemory tree;
 };
 
@@ -21,7 +21,7 @@ extern "C" __device__ uint32_t shared_bytes = sizeof(TreeOperation);
 // first sample of the fragment, whose neighbours lie in the picture's leaf scales. One block of 1024
 // threads.
 extern "C" __global__ void __launch_bounds__(kThreads)
-    choose_tree(const State* state, const uint8_t* residual, const uint64_t* keys, int row,
+    choose_tree(const State* state, const uint8_t* source, const uint64_t* keys, int row,
                 int column, Node* nodes, uint32_t* node_count) {
     extern __shared__ __align__(16) uint8_t shared[];
     TreeOperation& memory = *reinterpret_cast<TreeOperation*>(shared);
@@ -29,12 +29,12 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     memory.rates.start(picture);
     start_search(memory.search);
     start_tree(picture, state->flag_frequency, memory.tree);
-    if (threadIdx.x < kFragmentArea) memory.residual[threadIdx.x] = residual[threadIdx.x];
+    if (threadIdx.x < kFragmentArea) memory.source[threadIdx.x] = source[threadIdx.x];
     if (threadIdx.x < kFlagModels)
         price_flags(picture, memory.rates, memory.tree, threadIdx.x);
     keep_neighbour(fetch_neighbour(picture, row, column), memory.tree);
     __syncthreads();
-    lay_out_segments(memory.residual, memory.search);
+    lay_out_segments(memory.source, memory.search);
     __syncthreads();
     measure_segments(memory.search.segments, memory.tree);
     __syncthreads();

@@ -1,0 +1,165 @@
+// The shared memory of one worker of the search for blocks.
+#pragma once
+
+#include "cuda/blocks/canvas.cuh"
+#include "cuda/blocks/costs.cuh"
+#include "cuda/blocks/predict.cuh"
+#include "cuda/blocks/record_layout.cuh"
+#include "cuda/blocks/templates.cuh"
+
+namespace mmp {
+
+constexpr int kMostCandidates = kMostSurveyed + 4;
+constexpr int kSearchers = kBlockWarps - 1;  // warps that search templates
+// Bit of BlockSearchMemory::worth: templates may predict the block or a part of it.
+constexpr int kMatched = 3;
+
+// One mode that is tried in full, and its two transforms.
+struct Candidate {
+    // Where the second type's part begins in the arrays and in the magnitudes. Only blocks of at most
+    // 16x16 samples have a second type.
+    static constexpr int kSecond = 1 << (2 * kMaxSineLog2);
+    static constexpr int kSecondMargin = ((1 << kMaxSineLog2) + 2) * ((1 << kMaxSineLog2) + 2);
+
+    int16_t coefficients[kMaxCoded], levels[kMaxCoded];  // in scan order; rebuilt ones row by row
+    int16_t half[kCodedSide * kMaxSide];
+    uint8_t prediction[kMaxBlockArea];
+    uint8_t magnitudes[kMostMargins];
+};
+
+struct TransformTrial {
+    int64_t cost;  // without distortion
+    int32_t top, skipped;
+};
+
+struct TrialMemory {
+    int32_t count;  // modes
+    uint8_t modes[kMostCandidates];
+    // What saying a mode costs, also in absolute differences; and how good all looks.
+    int32_t mode_costs[kMostCandidates], sayings[kMostCandidates], sums[kMostCandidates];
+    uint8_t ranked[kMostCandidates];
+    int32_t bare[kMostTried];  // distortion of the prediction alone
+    TransformTrial trials[2 * kMostTried];
+    int32_t distortions[2 * kMostTried];
+    int64_t cost;
+    int32_t best;
+    uint16_t node;
+};
+
+struct BlockSearchMemory {
+    BlockPicture picture;
+    BlockCosts costs;
+    BlockModels models;
+    uint32_t mode_totals[kSizes];
+    Canvas canvas;
+    PredictMemory predict;
+    Line lines[kMostCandidates];
+    TrialMemory trial;
+    TemplateMemory templates[kSearchers];
+    uint8_t source[kMaxSide][kMaxSide];
+    uint8_t fitted[kMaxBlockArea], matched[kMaxBlockArea];
+    const uint64_t* modes;   // promising ones of each block
+    uint8_t worth[kBlocks];  // whether it may be whole, or split by columns or rows, see kMatched
+    uint8_t* window;         // what templates see, see kWindowRows; null where there are none
+    uint32_t wide[kHashWords];
+    uint32_t record_start[kShapes];
+    uint32_t record_size[kShapes];
+    uint32_t surroundings[kMostSurroundings];
+    uint32_t hash;
+    uint16_t nodes[kPlanNodes];
+    union {
+        Candidate candidates[1];  // `tried` of them
+        FitMemory fit;            // before them
+        struct {
+            int64_t whole[kBlocks], least[kBlocks];
+        } survey;
+    };
+
+    // A sample of the source; row and column count from the block's first sample.
+    __device__ int source_at(const BlockPlace& block, int i, int j) const {
+        return source[block.row + i][block.column + j];
+    }
+    // The whole prediction of a block by a mode from kLeastSquares on.
+    __device__ const uint8_t* whole_prediction(int mode) const {
+        return mode == kLeastSquares ? fitted : matched;
+    }
+};
+
+// The memory of this worker. Ask for it where it is used: the compiler then knows that it is shared.
+__device__ inline BlockSearchMemory& search_memory() {
+    extern __shared__ __align__(16) uint8_t shared[];
+    return *reinterpret_cast<BlockSearchMemory*>(shared);
+}
+
+// Bytes of a worker that tries so many modes.
+MMP_HD constexpr int64_t search_bytes(int tried) {
+    return int64_t{sizeof(BlockSearchMemory)} + (tried - 1) * int64_t{sizeof(Candidate)};
+}
+
+// The window as templates see it.
+struct WindowPlaces {
+    const uint8_t* window;
+    int row, column;  // of the fragment in the picture
+    static constexpr int stride = kWindowColumns;
+
+    __device__ const uint8_t* pointer(int y, int x) const {
+        return window + (y - row + kWindowAbove) * stride + x - column + kWindowLeft;
+    }
+};
+
+// The first column that is not decoded in the fragment's row of units that has the lane's number.
+__device__ inline int decoded_end(const BlockSearchMemory& memory) {
+    const Canvas& canvas = memory.canvas;
+    const int row = threadIdx.x % 32 * kUnit;
+    if (row >= min(1 << memory.picture.fragment_log2, canvas.rows)) return 0;
+    int units = 0;
+#pragma unroll
+    for (int n = 0; n < kMaxSide / kUnit; ++n) units += canvas.known(row, n * kUnit);
+    return canvas.column + units * kUnit;
+}
+
+// Whether a sample of the picture that lies within the window is decoded.
+__device__ inline bool is_decoded(const BlockSearchMemory& memory, int y, int x) {
+    const Canvas& canvas = memory.canvas;
+    const int row = y - canvas.row, column = x - canvas.column;
+    if (row < -kReach) return column < canvas.columns;
+    if (column < -kReach) return row < min(1 << memory.picture.fragment_log2, canvas.rows);
+    return canvas.known(row, column);
+}
+
+__device__ inline void start_canvas(BlockSearchMemory& memory, int row, int column) {
+    const BlockPicture& picture = memory.picture;
+    Canvas& canvas = memory.canvas;
+    if (threadIdx.x == 0) {
+        canvas.row = row, canvas.column = column;
+        canvas.rows = picture.height - row, canvas.columns = picture.width - column;
+    }
+    constexpr int kUnitRows = kCanvasRows / kUnit, kUnitColumns = kCanvasColumns / kUnit;
+    for (int i = threadIdx.x; i < kUnitRows * kUnitColumns; i += kBlockThreads) {
+        const int y = row - kReach + i / kUnitColumns * kUnit;
+        const int x = column - kReach + i % kUnitColumns * kUnit;
+        const bool inside = y >= 0 && x >= 0 && y < picture.height && x < picture.width;
+        (&canvas.units[0][0])[i] =
+            inside ? picture.units[int64_t{y / kUnit} * (picture.width / kUnit) + x / kUnit]
+                   : Unit{};
+    }
+    for (int i = threadIdx.x; i < kCanvasRows * kCanvasColumns; i += kBlockThreads) {
+        const int y = row - kReach + i / kCanvasColumns, x = column - kReach + i % kCanvasColumns;
+        const bool inside = y >= 0 && x >= 0 && y < picture.height && x < picture.width;
+        (&canvas.samples[0][0])[i] = inside ? picture.samples[int64_t{y} * picture.width + x] : 0;
+    }
+    for (int i = threadIdx.x; memory.window && i < kWindowBytes; i += kBlockThreads) {
+        const int y = row - kWindowAbove + i / kWindowColumns;
+        const int x = column - kWindowLeft + i % kWindowColumns;
+        if (y >= 0 && x >= 0 && y < picture.height && x < picture.width)
+            memory.window[i] = picture.samples[int64_t{y} * picture.width + x];
+    }
+    for (int i = threadIdx.x; i < kMaxBlockArea; i += kBlockThreads) {
+        const int y = min(row + i / kMaxSide, picture.height - 1);
+        const int x = min(column + i % kMaxSide, picture.width - 1);
+        (&memory.source[0][0])[i] = picture.source[int64_t{y} * picture.width + x];
+    }
+    __syncthreads();
+}
+
+}  // namespace mmp

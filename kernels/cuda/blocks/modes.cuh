@@ -1,0 +1,147 @@
+// The modes of a block that may pay: what each costs, what it predicts, and how good it looks.
+// Unless its comment says otherwise, all threads of a worker call a function.
+#pragma once
+
+#include "cuda/blocks/memory.cuh"
+#include "cuda/blocks/predict.cuh"
+#include "cuda/blocks/templates.cuh"
+
+namespace mmp {
+
+// The modes, as bits, that the format allows for a block.
+__device__ inline uint64_t allowed_modes(const BlockSearchMemory& memory, int row, int column, int a,
+                                         int b) {
+    const BlockPicture& picture = memory.picture;
+    const bool fitted = picture.least_squares && row >= kFittedFrom && column >= kFittedFrom;
+    const auto decoded = [&](int y, int x) { return is_decoded(memory, y, x); };
+    const uint64_t matched =
+        picture.templates && templates_allowed(decoded, row, column, a, b);
+    return ((uint64_t{1} << (kLeastSquares + fitted)) - 1) | matched << kTemplates;
+}
+
+// Lists the promising modes in trial.modes and the costs of coding them. By the first warp.
+__device__ inline void price_modes(BlockSearchMemory& memory, const BlockPlace& block,
+                                   uint64_t promising, const LikelyModes& likely,
+                                   uint64_t allowed) {
+    const BlockPicture& picture = memory.picture;
+    const int lane = threadIdx.x, size = size_of(block.a, block.b);
+    uint32_t total = 0;
+    for (int mode = lane; mode < kModes; mode += 32)
+        total += memory.models.mode_weight(size, mode, likely, allowed);
+    total = warp_sum(total);
+    const BitCosts& bit = memory.costs.bit;
+    const int32_t(*likely_costs)[2] = &bit[likely_model(size, 0)];
+    const bool same = likely.left == likely.above;
+    for (int mode = lane; mode < kModes; mode += 32) {
+        if (!(promising >> mode & 1)) continue;
+        int32_t cost;
+        if (mode == likely.left) {
+            cost = likely_costs[same][1];
+        } else if (mode == likely.above) {
+            cost = likely_costs[0][0] + likely_costs[2][1];
+        } else {
+            const uint32_t weight = memory.models.mode_weight(size, mode, likely, allowed);
+            const int32_t rate = __ldg(picture.rates + total) - __ldg(picture.rates + weight);
+            cost = (same ? likely_costs[1][0] : likely_costs[0][0] + likely_costs[2][0]) +
+                   int32_t(lagrangian(rate, picture.lambda_fixed));
+        }
+        const int place = __popcll(promising & ((uint64_t{1} << mode) - 1));
+        memory.trial.modes[place] = uint8_t(mode);
+        memory.trial.mode_costs[place] = cost;
+        memory.trial.sayings[place] = mode_estimate(0, cost, picture.root);
+        memory.trial.sums[place] = 0;
+    }
+    if (lane == 0) memory.trial.count = __popcll(promising);
+}
+// Searches the places that look like the surroundings of a block. By all warps but the third, which
+// fits weights meanwhile.
+__device__ inline void search_templates(BlockSearchMemory& memory, const WindowPlaces& places,
+                                        int row, int column, int a, int b) {
+    const int searcher = (threadIdx.x / 32 + 1) % kBlockWarps;
+    if (searcher >= kSearchers) return;
+    const int top = memory.canvas.row, right = memory.picture.width, end = decoded_end(memory);
+    const auto end_of = [&](int y) {
+        const int within = __shfl_sync(kAllLanes, end, max(0, y - top) / kUnit);
+        return y < top ? right : within;
+    };
+    search_places(places, end_of, row, column, a, b, searcher, kSearchers,
+                  memory.templates[searcher]);
+}
+
+// Lists the promising modes of a block and prepares all that they predict it from: references, the
+// lines of the angles, and the whole predictions by least squares and by templates.
+__device__ inline void prepare_modes(BlockSearchMemory& memory, const BlockPlace& block,
+                                     const LikelyModes& likely) {
+    Canvas& canvas = memory.canvas;
+    TrialMemory& trial = memory.trial;
+    const int a = block.a, b = block.b, warp = threadIdx.x / 32;
+    const int row = canvas.row + block.row, column = canvas.column + block.column;
+    const uint64_t allowed = allowed_modes(memory, row, column, a, b);
+    const uint64_t promising = promising_modes(memory.modes[block_number(block)], likely, allowed);
+    const bool matching = promising >> kTemplates & 1;
+    const WindowPlaces places{memory.window, canvas.row, canvas.column};
+    if (warp == 0) price_modes(memory, block, promising, likely, allowed);
+    if (warp == 1) {
+        const int units = (block.height() + block.width()) / kUnit;
+        const int over = known_units(canvas, block.row - 1, block.column, 0, kUnit, units);
+        const int beside = known_units(canvas, block.row, block.column - 1, kUnit, 0, units);
+        gather_references(canvas, block.row, block.column, a, b, over * kUnit, beside * kUnit,
+                          memory.predict);
+    }
+    if (warp == 2 && promising >> kLeastSquares & 1)
+        predict_least_squares(canvas, block.row, block.column, a, b, canvas.columns, memory.fit,
+                              memory.fitted);
+    if (matching) search_templates(memory, places, row, column, a, b);
+    __syncthreads();
+    if (matching)
+        average_places(places, row, column, a, b, memory.picture.templates, kSearchers,
+                       memory.templates, memory.matched);
+    const int count = trial.count;
+    for (int n = warp; n < count; n += kBlockWarps) {
+        const int angle = angle_of(trial.modes[n]);
+        if (angle < 0) continue;
+        for (int k = line_start(angle, a, b) + threadIdx.x % 32; k < line_end(a, b); k += 32)
+            memory.lines[n].samples[k] = line_sample(memory.predict, angle, a, b, k);
+    }
+    __syncthreads();
+}
+
+// Sums the absolute Hadamard differences of the promising modes, each twice as large as it counts.
+__device__ inline void compare_modes(BlockSearchMemory& memory, const BlockPlace& block) {
+    TrialMemory& trial = memory.trial;
+    const int a = block.a, b = block.b, count = trial.count, pieces_log2 = a + b - 2 * kUnitLog2;
+    const auto source = [&](int i, int j) { return memory.source_at(block, i, j); };
+    for (int i = threadIdx.x; i < count << pieces_log2; i += kBlockThreads) {
+        const int number = i >> pieces_log2, n = i & ((1 << pieces_log2) - 1);
+        const int y = (n >> (b - kUnitLog2)) * kUnit, x = (n << kUnitLog2) & (block.width() - 1);
+        const int mode = trial.modes[number];
+        const int sum = piece_difference(mode, memory.predict, memory.lines[number],
+                                         memory.whole_prediction(mode), a, b, y, x, source);
+        add_by_key(trial.sums, number, sum, pieces_log2 >= 5);
+    }
+    __syncthreads();
+}
+
+// Ranks the modes by how good they look; gives how many of the best are tried in full.
+__device__ inline int rank_modes(BlockSearchMemory& memory) {
+    const BlockPicture& picture = memory.picture;
+    TrialMemory& trial = memory.trial;
+    const int count = trial.count;
+    const auto estimate = [&](int n) { return (trial.sums[n] >> 1) + trial.sayings[n]; };
+    if (threadIdx.x < count) {
+        const int own = estimate(threadIdx.x);
+        int rank = 0;
+        for (int other = 0; other < count; ++other) {
+            const int its = estimate(other);
+            rank += its < own || (its == own && other < int(threadIdx.x));
+        }
+        trial.ranked[rank] = uint8_t(threadIdx.x);
+    }
+    __syncthreads();
+    const int64_t hopeless = hopeless_estimate(estimate(trial.ranked[0]), picture.root);
+    int tried = 1;
+    while (tried < min(count, picture.tried) && estimate(trial.ranked[tried]) <= hopeless) ++tried;
+    return tried;
+}
+
+}  // namespace mmp

@@ -1,0 +1,61 @@
+// How the memory of a worker holds what it has found for each block of a fragment.
+#pragma once
+
+#include "cuda/blocks/state.cuh"
+
+namespace mmp {
+
+// What a worker has found for a block, in its own memory: this, then the nodes in coding order,
+// the units, the samples, the levels of each block from its first sample on, and what it depends on.
+struct Record {
+    int64_t cost;   // kNever: none costs less than the bound
+    int64_t bound;
+    int32_t nodes;  // how many
+    int32_t unused[3];
+};
+
+constexpr int kSurroundingWords = 1 + kUnit;  // of each unit: what it is, and its samples
+MMP_HD constexpr int surrounding_units(int a, int b) {
+    const int length = (1 << a) + (1 << b), beyond = (1 << b) + kReach;
+    return 2 * ((kReach + larger(length, beyond)) / kUnit) + 2 * (length / kUnit);
+}
+// And of all else in the fragment, where templates may count, so much of a hash.
+constexpr int kHashWords = 4;
+MMP_HD constexpr int surrounding_words(int a, int b) {
+    return surrounding_units(a, b) * kSurroundingWords + kHashWords;
+}
+constexpr int kMostSurroundings = surrounding_words(kMaxSideLog2, kMaxSideLog2);
+
+// Offsets within a record, in bytes, and the size of all.
+struct RecordLayout {
+    int nodes = 0, units = 0, samples = 0, levels = 0, surroundings = 0, size = 0;
+
+    MMP_HD constexpr RecordLayout(int a, int b) {
+        const int area = 1 << (a + b), count = area >> (2 * kUnitLog2);
+        nodes = sizeof(Record);
+        units = nodes + 2 * count * int(sizeof(uint16_t));
+        samples = units + count * int(sizeof(Unit));
+        levels = samples + area;
+        surroundings = levels + area * int(sizeof(int16_t));
+        const int end = surroundings + surrounding_words(a, b) * 4;
+        size = (end + 15) / 16 * 16;
+    }
+};
+
+// Of each block there are some records; two are being made, the others are what was found before.
+constexpr int kSlots = 6;
+struct Findings {
+    uint32_t hash[kSlots];  // of what each depends on, 0 where there is none
+    uint32_t spare, next;   // slots that records are made in: a free one, and the oldest
+};
+
+// Bytes of what one worker finds.
+MMP_HD constexpr int64_t worker_bytes() {
+    int64_t bytes = int64_t{kBlocks} * sizeof(Findings) + kWindowBytes;
+    for (int a = kMinSideLog2; a <= kMaxSideLog2; ++a)
+        for (int b = kMinSideLog2; b <= kMaxSideLog2; ++b)
+            bytes += int64_t{kSlots} * RecordLayout(a, b).size << (2 * kMaxSideLog2 - a - b);
+    return bytes;
+}
+
+}  // namespace mmp

@@ -1,0 +1,291 @@
+// A block as a leaf: its best modes are tried in full, and the cheapest becomes a record.
+// A candidate is a mode that is tried; a trial is one transform type of a candidate. All threads of a
+// worker call each function.
+#pragma once
+
+#include "cuda/blocks/modes.cuh"
+#include "cuda/blocks/records.cuh"
+#include "cuda/blocks/transform.cuh"
+
+namespace mmp {
+
+// Logarithms of the sizes of a block's trials. Trial number t is candidate t >> types_log2 with type
+// t & (types - 1).
+struct TrialShape {
+    int a, b, types_log2;        // height, width, types
+    int rows_log2, columns_log2;  // of the coded coefficients
+
+    __device__ explicit TrialShape(const BlockPlace& block)
+        : a(block.a),
+          b(block.b),
+          types_log2(sine_allowed(a, b)),
+          rows_log2(min(a, kCodedSideLog2)),
+          columns_log2(min(b, kCodedSideLog2)) {}
+    __device__ int types() const { return 1 << types_log2; }
+    __device__ int candidate(int t) const { return t >> types_log2; }
+    __device__ int type(int t) const { return t & (types() - 1); }
+    __device__ int area_log2() const { return a + b; }
+    __device__ int coded_log2() const { return rows_log2 + columns_log2; }
+    // Whether a warp that visits samples of several candidates in order stays at one.
+    __device__ bool uniform() const { return a + b >= 5; }
+};
+
+// What coding a candidate costs without its levels, in 1/16 squared error.
+struct CandidateCosts {
+    int64_t flag;
+    const int32_t* kind;  // kBare and kTransformed
+
+    __device__ int64_t mode(const TrialMemory& trial, int n) const {
+        return flag + trial.mode_costs[trial.ranked[n]];
+    }
+    // With the distortion of the prediction alone.
+    __device__ int64_t bare(const TrialMemory& trial, int n) const {
+        return mode(trial, n) + kind[kBare] + (int64_t{trial.bare[n]} << kCostFractionBits);
+    }
+};
+
+// The cost of the flag of a block; 0 where the edge of the picture forces it.
+__device__ inline int64_t flag_cost(BlockSearchMemory& memory, const BlockPlace& block, int flag) {
+    Canvas& canvas = memory.canvas;
+    if (canvas.forced_flag(block)) return 0;
+    return flag_cost(memory.costs.bit, block, flag, unit_above(canvas, block),
+                     unit_left(canvas, block));
+}
+
+// Writes the predictions of the first candidates and clears what their trials add to.
+__device__ inline void predict_candidates(BlockSearchMemory& memory, const BlockPlace& block,
+                                          int tried) {
+    TrialMemory& trial = memory.trial;
+    const int a = block.a, b = block.b, pieces_log2 = a + b - 2 * kUnitLog2;
+    if (threadIdx.x < kMostTried) trial.bare[threadIdx.x] = 0;
+    if (threadIdx.x < 2 * kMostTried) {
+        trial.distortions[threadIdx.x] = 0;
+        trial.trials[threadIdx.x].top = -1;
+    }
+    for (int i = threadIdx.x; i < tried << pieces_log2; i += kBlockThreads) {
+        const int number = i >> pieces_log2, n = i & ((1 << pieces_log2) - 1);
+        const int y = (n >> (b - kUnitLog2)) * kUnit, x = (n << kUnitLog2) & (block.width() - 1);
+        const int listed = trial.ranked[number], mode = trial.modes[listed];
+        write_piece(mode, memory.predict, memory.lines[listed], memory.whole_prediction(mode), a, b,
+                    y, x, memory.candidates[number].prediction);
+    }
+    __syncthreads();
+}
+
+// Sums the squared errors of the predictions and transforms what they leave; coefficients are written
+// in scan order.
+__device__ inline void transform_candidates(BlockSearchMemory& memory, const BlockPlace& block,
+                                            const TrialShape& shape, int tried) {
+    const BlockTables& tables = *memory.picture.tables;
+    TrialMemory& trial = memory.trial;
+    const int a = shape.a, b = shape.b, area = block.area(), width = block.width();
+    const int trials = tried << shape.types_log2;
+    for (int i = threadIdx.x; i < tried << (a + b); i += kBlockThreads) {
+        const int n = i >> (a + b), at = i & (area - 1);
+        const int difference = memory.source_at(block, at >> b, at & (width - 1)) -
+                               memory.candidates[n].prediction[at];
+        add_by_key(trial.bare, n, difference * difference, shape.uniform());
+    }
+    for (int i = threadIdx.x; i < tried * (kMostMargins / 4); i += kBlockThreads)
+        reinterpret_cast<uint32_t*>(memory.candidates[i / (kMostMargins / 4)].magnitudes)
+            [i % (kMostMargins / 4)] = 0;
+    const int half_log2 = shape.rows_log2 + b;
+    for (int i = threadIdx.x; i < trials << half_log2; i += kBlockThreads) {
+        const int t = i >> half_log2, at = i & ((1 << half_log2) - 1);
+        const int type = shape.type(t);
+        Candidate& candidate = memory.candidates[shape.candidate(t)];
+        const auto residual = [&](int y, int x) {
+            return memory.source_at(block, y, x) - candidate.prediction[(y << b) + x];
+        };
+        candidate.half[type * Candidate::kSecond + at] =
+            column_frequency(tables, residual, a, type, at >> b, at & (width - 1));
+    }
+    __syncthreads();
+    const int32_t least = least_coefficient(memory.picture.step);
+    const uint16_t* order = tables.order[shape_number(a, b)];
+    const int columns_log2 = shape.columns_log2, coded_log2 = shape.coded_log2();
+    for (int i = threadIdx.x; i < trials << coded_log2; i += kBlockThreads) {
+        const int t = i >> coded_log2, at = i & ((1 << coded_log2) - 1);
+        const int type = shape.type(t), second = type * Candidate::kSecond;
+        Candidate& candidate = memory.candidates[shape.candidate(t)];
+        const int16_t value =
+            coefficient_of(tables, candidate.half + second, b, type, at >> columns_log2,
+                           at & ((1 << columns_log2) - 1));
+        const int number = __ldg(order + at);
+        candidate.coefficients[second + number] = value;
+        candidate.levels[second + number] = 0;
+        if (abs(int(value)) > least) atomicMax(&trial.trials[t].top, number);
+    }
+    __syncthreads();
+}
+
+// Chooses the levels of each trial, one thread a trial, and marks the trials to skip: those that cost
+// too much before their distortion is known.
+__device__ inline void choose_trial_levels(BlockSearchMemory& memory, const TrialShape& shape,
+                                           const CandidateCosts& costs, int tried, int64_t bound) {
+    TrialMemory& trial = memory.trial;
+    // Spread over the warps.
+    const int own = threadIdx.x % 32 * kBlockWarps + threadIdx.x / 32;
+    if (own < tried << shape.types_log2) {
+        const int a = shape.a, b = shape.b, n = shape.candidate(own), type = shape.type(own);
+        const int second = type * Candidate::kSecond;
+        Candidate& candidate = memory.candidates[n];
+        TransformTrial& mine = trial.trials[own];
+        LevelScan scan(*memory.picture.tables, a, b,
+                       candidate.magnitudes + type * Candidate::kSecondMargin);
+        const ChosenLevels chosen =
+            choose_levels(scan, mine.top, candidate.coefficients + second, memory.picture.step,
+                          memory.costs, candidate.levels + second);
+        mine.cost = kNever;
+        if (chosen.last >= 0) {
+            mine.cost = costs.mode(trial, n) + costs.kind[kTransformed] + chosen.cost;
+            const int mode = trial.modes[trial.ranked[n]];
+            if (shape.types() == 2)
+                mine.cost += memory.costs.bit[type_model(a, b, family_of(mode))][type];
+        }
+        bool beaten = mine.cost >= bound;
+        for (int other = 0; other < tried; ++other) beaten |= mine.cost > costs.bare(trial, other);
+        mine.skipped = beaten;
+    }
+    __syncthreads();
+}
+
+// A sample of a trial, from the prediction and the columns of the inverse transform.
+__device__ inline int rebuilt_sample(const BlockSearchMemory& memory, const TrialShape& shape, int t,
+                                     int at) {
+    const Candidate& candidate = memory.candidates[shape.candidate(t)];
+    const int a = shape.a, b = shape.b, type = shape.type(t);
+    const int residual =
+        residual_sample(*memory.picture.tables, candidate.half + type * Candidate::kSecond, a, b,
+                        type, at >> b, at & ((1 << b) - 1));
+    return max(0, min(255, candidate.prediction[at] + residual));
+}
+
+// Transforms the levels of the trials back and sums the squared errors of the samples.
+__device__ inline void rebuild_trials(BlockSearchMemory& memory, const BlockPlace& block,
+                                      const TrialShape& shape, int tried) {
+    const BlockPicture& picture = memory.picture;
+    const BlockTables& tables = *picture.tables;
+    TrialMemory& trial = memory.trial;
+    const int a = shape.a, b = shape.b, area = block.area(), width = block.width();
+    const int trials = tried << shape.types_log2;
+    const int columns_log2 = shape.columns_log2, coded_log2 = shape.coded_log2();
+    for (int i = threadIdx.x; i < trials << coded_log2; i += kBlockThreads) {
+        const int t = i >> coded_log2, at = i & ((1 << coded_log2) - 1);
+        if (trial.trials[t].skipped) continue;
+        Candidate& candidate = memory.candidates[shape.candidate(t)];
+        const int second = shape.type(t) * Candidate::kSecond;
+        const int level =
+            candidate.levels[second + __ldg(&tables.order[shape_number(a, b)][at])];
+        candidate.coefficients[second + at] = int16_t(dequantised(level, picture.step));
+    }
+    __syncthreads();
+    const int columns_area_log2 = a + columns_log2;
+    for (int i = threadIdx.x; i < trials << columns_area_log2; i += kBlockThreads) {
+        const int t = i >> columns_area_log2, at = i & ((1 << columns_area_log2) - 1);
+        if (trial.trials[t].skipped) continue;
+        Candidate& candidate = memory.candidates[shape.candidate(t)];
+        const int type = shape.type(t), second = type * Candidate::kSecond;
+        candidate.half[second + at] =
+            column_sample(tables, candidate.coefficients + second, a, b, type, at >> columns_log2,
+                          at & ((1 << columns_log2) - 1));
+    }
+    __syncthreads();
+    for (int i = threadIdx.x; i < trials << (a + b); i += kBlockThreads) {
+        const int t = i >> (a + b), at = i & (area - 1);
+        int difference = 0;
+        if (!trial.trials[t].skipped)
+            difference = memory.source_at(block, at >> b, at & (width - 1)) -
+                         rebuilt_sample(memory, shape, t, at);
+        add_by_key(trial.distortions, t, difference * difference, shape.uniform());
+    }
+    __syncthreads();
+}
+
+// Takes the cheapest of all candidates and trials to trial.best, trial.cost and trial.node; -1 is the
+// best where none costs less than the bound.
+__device__ inline void take_cheapest(TrialMemory& trial, const TrialShape& shape,
+                                     const CandidateCosts& costs, int tried, int64_t bound) {
+    const int types = shape.types();
+    if (threadIdx.x == 0) {
+        trial.cost = bound;
+        trial.best = -1;
+        for (int n = 0; n < tried; ++n) {
+            const int mode = trial.modes[trial.ranked[n]];
+            const int64_t bare = costs.bare(trial, n);
+            if (bare < trial.cost) {
+                trial.cost = bare;
+                trial.best = n * types;
+                trial.node = pack_block(kLeaf, mode, kBare, 0);
+            }
+            for (int type = 0; type < types; ++type) {
+                const int t = n * types + type;
+                const int64_t cost =
+                    trial.trials[t].cost + (int64_t{trial.distortions[t]} << kCostFractionBits);
+                if (trial.trials[t].skipped || cost >= trial.cost) continue;
+                trial.cost = cost;
+                trial.best = t;
+                trial.node = pack_block(kLeaf, mode, kTransformed, type);
+            }
+        }
+    }
+    __syncthreads();
+}
+
+// Writes the cheapest trial as a record.
+__device__ inline void record_leaf(const BlockSearchMemory& memory, const BlockPlace& block,
+                                   const TrialShape& shape, uint8_t* record) {
+    const TrialMemory& trial = memory.trial;
+    const int a = shape.a, b = shape.b, area = block.area(), width = block.width();
+    const int columns_log2 = shape.columns_log2;
+    const RecordLayout layout(a, b);
+    const uint16_t node = trial.node;
+    const int t = trial.best;
+    const Candidate& candidate = memory.candidates[shape.candidate(t)];
+    const int16_t* chosen = candidate.levels + shape.type(t) * Candidate::kSecond;
+    const uint16_t* order = memory.picture.tables->order[shape_number(a, b)];
+    const bool transformed = kind_of(node) == kTransformed;
+    uint8_t* samples = record + layout.samples;
+    int16_t* levels = reinterpret_cast<int16_t*>(record + layout.levels);
+    for (int i = threadIdx.x; i < area; i += kBlockThreads) {
+        samples[i] = transformed ? uint8_t(rebuilt_sample(memory, shape, t, i))
+                                 : candidate.prediction[i];
+        const int y = i >> b, x = i & (width - 1);
+        const bool coded = transformed && y < 1 << shape.rows_log2 && x < 1 << columns_log2;
+        levels[i] = coded ? chosen[__ldg(order + (y << columns_log2) + x)] : int16_t{0};
+    }
+    Unit* units = reinterpret_cast<Unit*>(record + layout.units);
+    for (int i = threadIdx.x; i < area / (kUnit * kUnit); i += kBlockThreads)
+        units[i] = leaf_unit(block, node);
+    if (threadIdx.x == 0) {
+        *reinterpret_cast<uint16_t*>(record + layout.nodes) = node;
+        Record& head = *reinterpret_cast<Record*>(record);
+        head.cost = trial.cost;
+        head.nodes = 1;
+    }
+    __syncthreads();
+}
+
+// Finds the cheapest way to code a block as a leaf; gives its cost. If the cost is below the bound,
+// makes a record of it.
+__device__ inline int64_t try_leaf(BlockSearchMemory& memory, const BlockPlace& block, int64_t bound,
+                                   uint8_t* record) {
+    const Unit above = unit_above(memory.canvas, block), left = unit_left(memory.canvas, block);
+    const TrialShape shape(block);
+    prepare_modes(memory, block, likely_modes(above, left));
+    compare_modes(memory, block);
+    const int tried = rank_modes(memory);
+    predict_candidates(memory, block, tried);
+    transform_candidates(memory, block, shape, tried);
+    const CandidateCosts costs{
+        flag_cost(memory, block, kLeaf),
+        memory.costs.bit[kind_model(block.a, block.b, kind_context(above, left))]};
+    choose_trial_levels(memory, shape, costs, tried, bound);
+    rebuild_trials(memory, block, shape, tried);
+    take_cheapest(memory.trial, shape, costs, tried, bound);
+    if (memory.trial.best < 0) return kNever;
+    record_leaf(memory, block, shape, record);
+    return memory.trial.cost;
+}
+
+}  // namespace mmp

@@ -1,0 +1,21 @@
+// The plan of a fragment as a device hands it to the host: the nodes in coding order, 16 bits each,
+// and kMaxSide rows of kMaxSide levels, where a block's levels begin at its first sample.
+#pragma once
+
+#include "shared/blocks/block.h"
+
+namespace mmp {
+
+// Nodes of a fragment of 4x4 blocks only.
+constexpr int kPlanNodes = 2 * (kMaxBlockArea >> (2 * kUnitLog2)) - 1;
+
+// A node from bit 0: 2 bits of flag, 6 of mode, 1 of kind, 1 of transform type.
+MMP_HD constexpr uint16_t pack_block(int flag, int mode, int kind, int type) {
+    return uint16_t(flag | mode << 2 | kind << 8 | type << 9);
+}
+MMP_HD constexpr int flag_of(uint16_t node) { return node & 3; }
+MMP_HD constexpr int mode_of(uint16_t node) { return node >> 2 & 63; }
+MMP_HD constexpr int kind_of(uint16_t node) { return node >> 8 & 1; }
+MMP_HD constexpr int type_of(uint16_t node) { return node >> 9 & 1; }
+
+}  // namespace mmp
