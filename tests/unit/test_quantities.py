@@ -1,3 +1,5 @@
+"""Sizes in bytes, tables of values, and proportions in lowest terms."""
+
 import math
 
 import pytest

@@ -1,0 +1,214 @@
+// Intra prediction of a block from the samples around it, and how far it is from the source.
+#pragma once
+
+#include "cuda/blocks/state.cuh"
+#include "cuda/device/warp.cuh"
+
+namespace mmp {
+
+constexpr int kReferences = 2 * kMaxSide;
+
+// Samples above a block, left of it, and the corner.
+struct References {
+    int16_t above[kReferences], left[kReferences];
+    int16_t corner;
+};
+
+// The reference line of an angle: from place 1 on samples of its own side, at 0 the corner, before
+// it samples of the other side. Place k lies at samples[kBefore + k].
+struct Line {
+    static constexpr int kBefore = kMaxSide, kLength = kBefore + 2 * kMaxSide + 4;
+    int16_t samples[kLength];
+};
+
+// The references of a block, as they are and smoothed, and their average.
+struct PredictMemory {
+    References plain, smooth;
+    int32_t average;
+};
+
+// A plane whose samples all count as decoded.
+struct PlaneView {
+    const uint8_t* samples;
+    int width, height;
+
+    __device__ int at(int row, int column) const { return samples[int64_t{row} * width + column]; }
+    __device__ bool known(int row, int column) const { return row < height && column < width; }
+};
+
+// Gathers the references of a block: `above` and `left` decoded samples, the last repeated. By one
+// warp.
+template <class View>
+__device__ void gather_references(const View& view, int row, int column, int a, int b, int above,
+                                  int left, PredictMemory& memory) {
+    const int lane = threadIdx.x % 32, length = (1 << a) + (1 << b);
+    const int first = above  ? view.at(row - 1, column)
+                      : left ? view.at(row, column - 1)
+                             : kMidLevel;
+    References& plain = memory.plain;
+    int sum = 0;
+    for (int i = lane; i < length; i += 32) {
+        const int over = above ? view.at(row - 1, column + min(i, above - 1)) : first;
+        const int beside = left ? view.at(row + min(i, left - 1), column - 1) : first;
+        plain.above[i] = int16_t(over);
+        plain.left[i] = int16_t(beside);
+        sum += (i < 1 << b ? over : 0) + (i < 1 << a ? beside : 0);
+    }
+    sum = int(warp_sum(uint32_t(sum)));
+    if (lane == 0) {
+        plain.corner = int16_t(above && left ? view.at(row - 1, column - 1) : first);
+        memory.average = (sum + length / 2) / length;
+    }
+    __syncwarp();
+    if (length < kSmoothedFrom) return;
+    References& smooth = memory.smooth;
+    for (int i = lane; i < length; i += 32) {
+        const int after = min(i + 1, length - 1);
+        smooth.above[i] = int16_t(
+            smoothed(i ? plain.above[i - 1] : plain.corner, plain.above[i], plain.above[after]));
+        smooth.left[i] = int16_t(
+            smoothed(i ? plain.left[i - 1] : plain.corner, plain.left[i], plain.left[after]));
+    }
+    if (lane == 0)
+        smooth.corner = int16_t(smoothed(plain.above[0], plain.corner, plain.left[0]));
+}
+
+// The sample at place k - Line::kBefore of an angle's line.
+__device__ inline int16_t line_sample(const PredictMemory& memory, int angle, int a, int b, int k) {
+    const int slope = angle_slope(angle), length = (1 << a) + (1 << b);
+    const References& r = slope == 0 || length < kSmoothedFrom ? memory.plain : memory.smooth;
+    const bool turned = angle < kFirstVertical;
+    k -= Line::kBefore;
+    if (k > 0) return (turned ? r.left : r.above)[min(k, length) - 1];
+    if (k == 0) return r.corner;
+    return (turned ? r.above : r.left)[min(side_place(-k, -slope), length) - 1];
+}
+
+// The first place of a line that an angle uses, and the end of the places.
+__device__ inline int line_start(int angle, int a, int b) {
+    const int slope = angle_slope(angle);
+    const int down = 1 << (angle < kFirstVertical ? b : a);
+    return Line::kBefore + min(0, (down * slope) >> 5);
+}
+__device__ inline int line_end(int a, int b) { return Line::kBefore + (1 << a) + (1 << b) + 4; }
+
+// A 4x4 piece of a prediction, row by row. Angles before kFirstVertical give it column by column
+// (`turned`).
+struct Piece {
+    int sample[kUnit * kUnit];
+    bool turned;
+
+    __device__ int place(int i, int width) const {
+        const int y = i / kUnit, x = i % kUnit;
+        return turned ? x * width + y : y * width + x;
+    }
+};
+
+// Predicts the piece at (row, column) of a block by a mode before kLeastSquares. An angle reads its
+// line, any other mode the references.
+__device__ inline void predict_piece(int mode, const PredictMemory& memory, const Line& line, int a,
+                                     int b, int row, int column, Piece& piece) {
+    piece.turned = false;
+    if (mode <= kAverage) {
+        const int value = mode == kConstant ? kMidLevel : memory.average;
+        for (int& sample : piece.sample) sample = value;
+        return;
+    }
+    if (mode == kPlanar) {
+        const References& r = memory.plain;
+        const int corner_above = r.above[1 << b], corner_left = r.left[1 << a];
+        for (int i = 0; i < kUnit * kUnit; ++i) {
+            const int y = row + i / kUnit, x = column + i % kUnit;
+            piece.sample[i] =
+                planar_sample(y, x, a, b, r.above[x], r.left[y], corner_above, corner_left);
+        }
+        return;
+    }
+    const int angle = angle_of(mode), slope = angle_slope(angle);
+    piece.turned = angle < kFirstVertical;
+    const int down = piece.turned ? column : row, across = piece.turned ? row : column;
+    for (int y = 0; y < kUnit; ++y) {
+        const int position = (down + y + 1) * slope;
+        const int16_t* from = line.samples + Line::kBefore + (position >> 5) + across;
+        const Taps taps = taps_of(position & 31);
+        int near[kUnit + 3];
+        for (int i = 0; i < kUnit + 3; ++i) near[i] = from[i];
+        for (int x = 0; x < kUnit; ++x) {
+            int sum = 32;
+            for (int k = 0; k < 4; ++k) sum += taps.weight[k] * near[x + k];
+            piece.sample[y * kUnit + x] = max(0, min(255, sum >> 6));
+        }
+    }
+}
+
+// The sum of absolute Hadamard coefficients of a piece; callers halve it.
+__device__ inline int hadamard_sum(const int (&d)[kUnit * kUnit]) {
+    int t[kUnit * kUnit];
+    for (int x = 0; x < kUnit; ++x) {
+        const int u = d[x] + d[x + 8], v = d[x] - d[x + 8];
+        const int m = d[x + 4] + d[x + 12], n = d[x + 4] - d[x + 12];
+        t[x] = u + m, t[x + 4] = u - m, t[x + 8] = v + n, t[x + 12] = v - n;
+    }
+    int sum = 0;
+    for (int y = 0; y < kUnit * kUnit; y += kUnit) {
+        const int u = t[y] + t[y + 2], v = t[y] - t[y + 2];
+        const int m = t[y + 1] + t[y + 3], n = t[y + 1] - t[y + 3];
+        sum += abs(u + m) + abs(u - m) + abs(v + n) + abs(v - n);
+    }
+    return sum;
+}
+
+// Writes the 4x4 piece at (row, column) of a block to a prediction, row by row. Modes from
+// kLeastSquares on take it from `whole`.
+__device__ inline void write_piece(int mode, const PredictMemory& memory, const Line& line,
+                                   const uint8_t* whole, int a, int b, int row, int column,
+                                   uint8_t* prediction) {
+    const int first = (row << b) + column;
+    if (mode >= kLeastSquares) {
+        for (int k = 0; k < kUnit * kUnit; ++k) {
+            const int at = first + (k / kUnit << b) + k % kUnit;
+            prediction[at] = whole[at];
+        }
+        return;
+    }
+    Piece piece;
+    predict_piece(mode, memory, line, a, b, row, column, piece);
+    for (int k = 0; k < kUnit * kUnit; ++k)
+        prediction[first + piece.place(k, 1 << b)] = uint8_t(piece.sample[k]);
+}
+
+// The sum of absolute Hadamard differences of the 4x4 piece at (row, column) of a block, not yet
+// halved. source(row, column) gives a sample of the block.
+template <class Source>
+__device__ int piece_difference(int mode, const PredictMemory& memory, const Line& line,
+                                const uint8_t* whole, int a, int b, int row, int column,
+                                const Source& source) {
+    int difference[kUnit * kUnit];
+    if (mode >= kLeastSquares) {
+        for (int k = 0; k < kUnit * kUnit; ++k) {
+            const int y = row + k / kUnit, x = column + k % kUnit;
+            difference[k] = source(y, x) - whole[(y << b) + x];
+        }
+    } else {
+        Piece piece;
+        predict_piece(mode, memory, line, a, b, row, column, piece);
+        for (int k = 0; k < kUnit * kUnit; ++k) {
+            const int place = piece.place(k, kUnit);
+            difference[k] = source(row + place / kUnit, column + place % kUnit) - piece.sample[k];
+        }
+    }
+    return hadamard_sum(difference);
+}
+
+// Adds the values of a warp's threads to sums[key]. `uniform`: all threads of the warp have one
+// key.
+__device__ inline void add_by_key(int32_t* sums, int key, int value, bool uniform) {
+    if (uniform) {
+        value = int(warp_sum(uint32_t(value)));
+        if (threadIdx.x % 32 == 0) atomicAdd(sums + key, value);
+    } else {
+        atomicAdd(sums + key, value);
+    }
+}
+
+}  // namespace mmp
