@@ -2,14 +2,13 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from mmpcodec.cli import output
 from mmpcodec.errors import ParameterError
 
 
-@dataclass(frozen=True)
-class Job:
+class Job(NamedTuple):
     """One input, and its output or None. ``-`` is standard input or output."""
 
     source: str

@@ -3,9 +3,8 @@
 import json
 import math
 import sys
-from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from mmpcodec.tools import TABLE, Tools
 
@@ -20,8 +19,7 @@ class Facts(Protocol):
         """The result as one or more lines of text."""
 
 
-@dataclass(frozen=True)
-class Printer:
+class Printer(NamedTuple):
     """Prints the results of jobs.
 
     Parameters

@@ -3,11 +3,10 @@
 import contextlib
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class Bar:
+class Bar(NamedTuple):
     """The progress bar of one file.
 
     Parameters

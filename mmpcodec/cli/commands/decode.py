@@ -2,8 +2,7 @@
 
 import re
 import time
-from dataclasses import asdict, dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -18,8 +17,7 @@ from mmpcodec.pictures import registry
 DEFAULT_FORMAT = "png"
 
 
-@dataclass(frozen=True)
-class Decoded:
+class Decoded(NamedTuple):
     """The result of decoding one file."""
 
     input: str
@@ -36,7 +34,7 @@ class Decoded:
     backend: str
 
     def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        return self._asdict()
 
     def text(self, verbose: bool) -> str:
         bad = f", {counted(self.bad_tiles, 'bad tile')}" if self.bad_tiles else ""

@@ -1,8 +1,7 @@
 """``mmp encode``: encode pictures to mmp files."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -29,8 +28,7 @@ if TYPE_CHECKING:
     from mmpcodec import Encoding, Pass
 
 
-@dataclass(frozen=True)
-class Encoded:
+class Encoded(NamedTuple):
     """The result of encoding one picture.
 
     ``psnr`` is in dB, infinite for lossless; ``bits``, ``leaves``, ``blocks`` and ``modes`` are
@@ -94,7 +92,7 @@ class Encoded:
             {"lam": one.lam, "effort": one.effort, "bytes": one.bytes, "psnr": finite(one.psnr)}
             for one in self.passes
         ]
-        return {**asdict(self), "psnr": finite(self.psnr), "passes": passes}
+        return {**self._asdict(), "psnr": finite(self.psnr), "passes": passes}
 
     def _kind(self) -> str:
         """Form, depth and tiles, left out for 8-bit gray in a single tile."""

@@ -4,7 +4,7 @@ import io
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
@@ -28,8 +28,7 @@ COLUMNS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Highlighted:
+class Highlighted(NamedTuple):
     """The regions of one picture, and the file of their drawing."""
 
     input: str

@@ -1,8 +1,8 @@
 """``mmp median``: filter pictures with a median, which removes specks."""
 
 import time
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from mmpcodec.cli import options, output, run
 from mmpcodec.cli.exits import ExitCode
@@ -13,8 +13,7 @@ from mmpcodec.params import check_median_radius
 SUFFIX = ".median.png"
 
 
-@dataclass(frozen=True)
-class Filtered:
+class Filtered(NamedTuple):
     """The result of filtering one picture."""
 
     input: str
@@ -29,7 +28,7 @@ class Filtered:
     backend: str
 
     def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        return self._asdict()
 
     def text(self, verbose: bool) -> str:
         return (

@@ -3,8 +3,7 @@
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -21,8 +20,7 @@ if TYPE_CHECKING:
 NONE = "none"
 
 
-@dataclass(frozen=True)
-class Measured:
+class Measured(NamedTuple):
     """One measurement."""
 
     row: dict[str, Any]

@@ -2,9 +2,8 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import count
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from mmpcodec.cli import output
 from mmpcodec.cli.jobs import Job
@@ -24,8 +23,7 @@ GROUP = 64
 """Number of pictures that are read and encoded together; larger groups are not faster."""
 
 
-@dataclass(frozen=True)
-class Setting:
+class Setting(NamedTuple):
     """Settings for reading and encoding pictures.
 
     Parameters
@@ -70,8 +68,7 @@ class Setting:
         return Input(samples, depth, self.metadata(picture.metadata), len(data))
 
 
-@dataclass(frozen=True)
-class Input:
+class Input(NamedTuple):
     """A picture that was read."""
 
     samples: "np.ndarray"
@@ -80,8 +77,7 @@ class Input:
     input_bytes: int
 
 
-@dataclass(frozen=True)
-class Found:
+class Found(NamedTuple):
     """The result of encoding a picture, and the time in seconds."""
 
     header: "Header"
