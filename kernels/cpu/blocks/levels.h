@@ -15,8 +15,8 @@ namespace mmp {
 // The coded coefficients of a shape, from low to high frequencies.
 struct Scan {
     int rows, columns, count;
-    std::vector<uint16_t> place;   // in the array of levels
-    std::vector<uint16_t> margin;  // in an array with two more columns and rows
+    std::vector<uint16_t> place;   // index in the array of levels
+    std::vector<uint16_t> margin;  // index in an array with two more columns and rows
     std::vector<uint8_t> place_class;
 };
 const Scan& scan_of(int a, int b);
@@ -27,7 +27,7 @@ public:
     explicit Magnitudes(const Scan& scan) : stride_(scan.columns + 2) {
         memset(value_, 0, stride_ * (scan.rows + 2));
     }
-    // Of the five neighbours of higher frequency.
+    // The sum of the magnitudes of the five neighbours of higher frequency.
     int sum(int margin) const {
         const uint8_t* v = value_ + margin;
         return v[1] + v[2] + v[stride_] + v[2 * stride_] + v[stride_ + 1];

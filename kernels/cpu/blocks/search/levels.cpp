@@ -49,7 +49,7 @@ int choose_levels(const int16_t* coefficients, int a, int b, int32_t step,
     for (int k = 0; k <= top; ++k) {
         after -= dropped[k];
         if (levels[places[k]]) {
-            // That the last one is not zero takes no bit.
+            // The last level is not 0, which takes no bit.
             const int64_t total = before + cost[k] + after + costs.of_last(a, b, k) -
                                   costs.bit[zero_model(area, place_classes[k], 0)][1];
             if (total < best) best = total, last = k;
