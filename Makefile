@@ -19,6 +19,7 @@ FUZZ := $(VENV)/fuzz-installed
 BROWSER := $(VENV)/browser-installed
 BENCH := $(VENV)/bench-installed
 WHEEL := $(VENV)/wheel-installed
+DOCS := $(VENV)/docs-installed
 
 # The tasks share one environment and pytest starts its own workers, so -j must not mix them.
 .NOTPARALLEL:
@@ -58,6 +59,10 @@ lint: $(LINT) ## Check style, types, spelling and layers
 	$(BIN)/codespell
 	$(BIN)/python scripts/check/layers.py
 
+.PHONY: docs
+docs: $(DOCS) ## Build the pages and the API reference; the result is in build/docs
+	$(BIN)/sphinx-build -q -W --keep-going docs build/docs
+
 .PHONY: format
 format: $(LINT) ## Bring the Python files into their common format
 	$(BIN)/ruff check --fix .
@@ -82,6 +87,10 @@ fuzz: $(FUZZ) ## Feed the decoders broken files for FUZZ_SECONDS each; clang++ f
 .PHONY: bench
 bench: $(PACKAGE) ## Measure speed and compression on this machine
 	$(BIN)/python scripts/bench/codec/speed.py images/camera.pgm images/page.pgm
+
+.PHONY: bench-pages
+bench-pages: $(BENCH) ## Write the tables of docs/benchmarks and README.md from docs/benchmarks/data
+	$(BIN)/python scripts/bench/pages.py
 
 PICTURE ?= images/camera.pgm
 
@@ -129,6 +138,6 @@ $(PACKAGE): $(SOURCE_LIST) $(SOURCES)
 # The package is there already: naming its extra installs only what the extra asks for. The tests
 # compile the CUDA kernels, with NVRTC where there is no nvcc.
 $(TEST): WITH := $(if $(shell command -v nvcc),,$(comma)nvrtc)
-$(TEST) $(LINT) $(FUZZ) $(BROWSER) $(BENCH) $(WHEEL): $(VENV)/%-installed: pyproject.toml | $(PACKAGE)
+$(TEST) $(LINT) $(FUZZ) $(BROWSER) $(BENCH) $(WHEEL) $(DOCS): $(VENV)/%-installed: pyproject.toml | $(PACKAGE)
 	$(PIP) install 'mmpcodec[$*$(WITH)]'
 	@touch $@

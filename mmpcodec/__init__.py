@@ -1,4 +1,4 @@
-"""MMP image codec: a segmentation tree and dictionaries that learn while coding.
+"""Image codec around MMP: segmentation trees over dictionaries that learn while coding.
 
 >>> import mmpcodec
 >>> data = mmpcodec.encode(picture, lam=32)       # doctest: +SKIP

@@ -1,36 +1,70 @@
-"""Checks of single arguments."""
+"""Checks of single arguments. Each returns the value as a plain Python type or raises an error."""
 
 import math
+import operator
 from collections.abc import Callable
+from enum import IntEnum
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeVar
 
 from mmpcodec.errors import ParameterError
 
+Member = TypeVar("Member", bound=IntEnum)
 
-def check_int(name: str, value: Any, low: int, high: int) -> int:
-    """A value as an integer of Python, if it is one of any kind within a range.
+
+def check_int(
+    name: str, value: Any, low: int | None = None, high: int | None = None, note: str = ""
+) -> int:
+    """Return an integer of any type, NumPy's included, as a Python int.
+
+    Parameters
+    ----------
+    name : str
+        What the error calls the argument.
+    value : object
+        A bool is refused.
+    low, high : int or None
+        Least and largest allowed value; None for no bound. ``high`` needs ``low``.
+    note : str
+        Text that the error adds to the range.
 
     Raises
     ------
     ParameterError
-        When it is not.
+        If the value is not an integer or lies outside the range.
     """
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        raise ParameterError(f"{name} = {value!r}: must be an integer from {low} to {high}")
-    number = int(value)
-    if not low <= number <= high:
-        raise ParameterError(f"{name} = {number}: must be from {low} to {high}")
+    allowed = ""
+    if low is not None:
+        allowed = f" from {low} up{note}" if high is None else f" from {low} to {high}{note}"
+    try:
+        number = None if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        number = None
+    if number is None:
+        raise ParameterError(f"{name} = {value!r}: must be an integer{allowed}")
+    if (low is not None and number < low) or (high is not None and number > high):
+        raise ParameterError(f"{name} = {number}: must be{allowed}")
     return number
 
 
 def check_number(name: str, value: Any, allowed: str, fits: Callable[[float], bool]) -> int | float:
-    """A value as a number of Python, if it is a finite one of any kind, and fits.
+    """Return a finite real number of any type as a Python int or float.
+
+    Parameters
+    ----------
+    name : str
+        What the error calls the argument.
+    value : object
+        A bool is refused.
+    allowed : str
+        The allowed range in words, for the error.
+    fits : callable
+        Says whether a finite number lies in the range.
 
     Raises
     ------
     ParameterError
-        When it is not; it says what is allowed.
+        If the value is not a real number, not finite, or outside the range.
     """
     if isinstance(value, bool) or not isinstance(value, Real):
         raise ParameterError(f"{name} = {value!r}: must be a number, {allowed}")
@@ -44,10 +78,33 @@ def check_number(name: str, value: Any, allowed: str, fits: Callable[[float], bo
 
 
 def check_switch(name: str, value: Any) -> bool:
+    """Return a value that equals True or False as a bool.
+
+    Raises
+    ------
+    ParameterError
+        If the value equals neither.
+    """
     try:
         known = value in (False, True)
-    except ValueError:  # of an array
+    except ValueError:  # the comparison of an array has no single result
         known = False
     if not known:
         raise ParameterError(f"{name} = {value!r}: must be True or False")
     return bool(value)
+
+
+def check_member(name: str, value: Any, kind: type[Member]) -> Member:
+    """Return a member of an enumeration, given by its name in any case or by its number.
+
+    Raises
+    ------
+    ParameterError
+        If the enumeration has no such member.
+    """
+    if isinstance(value, str) and value.upper() in kind.__members__:
+        return kind[value.upper()]
+    if isinstance(value, Integral) and value in list(kind):
+        return kind(int(value))
+    names = ", ".join(member.lower() for member in kind.__members__)
+    raise ParameterError(f"{name} = {value!r}: must be one of {names}")

@@ -1,29 +1,29 @@
-"""The errors that mmpcodec raises, as one small tree.
+"""Errors that mmpcodec raises; all derive from ``MmpError``.
 
-Every message names the field, its value, the allowed range and, for a file, the place.
-``FormatError`` is all that a decoder raises for bytes that are not a good file.
+A message names the field, its value and the allowed range; for a file it also names the byte
+offset. For bytes that are not a valid file, decoders raise only ``FormatError``.
 """
 
 
 class MmpError(Exception):
-    """Base of all errors raised by mmpcodec."""
+    """Base class of all errors that mmpcodec raises."""
 
 
 class ParameterError(MmpError, ValueError):
-    """An argument is outside its allowed range or of a kind that is not supported."""
+    """An argument is outside its allowed range, or its type is not supported."""
 
 
 class FormatError(MmpError, ValueError):
-    """The bytes are not a file that this decoder can turn into a picture.
+    """Bytes cannot be decoded to a picture.
 
     Parameters
     ----------
     section : str
-        Title of the section of ``docs/format.md`` whose rule is broken.
+        Title of the section of ``docs/format/format.md`` whose rule is broken.
     problem : str
         Field, value and allowed range.
     offset : int or None
-        Byte offset in the file, where one is known.
+        Byte offset in the file; None if it is unknown.
     """
 
     def __init__(self, section: str, problem: str, offset: int | None = None):
@@ -38,44 +38,59 @@ class FormatError(MmpError, ValueError):
 
 
 class BadMagic(FormatError):
-    """The bytes do not begin as an mmp file does."""
+    """The bytes do not begin with the magic of an mmp file."""
 
 
 class UnsupportedVersion(FormatError):
-    """The file was written for a version or profile of the format that is not known here."""
+    """The file has a format version that this decoder does not know."""
 
 
 class TruncatedStream(FormatError):
-    """The bytes end before the picture does."""
+    """The bytes end before the picture is complete."""
 
 
 class CorruptStream(FormatError):
-    """A field is out of range or a checksum does not match."""
+    """A field is out of range, or a checksum does not match."""
 
 
 class LimitExceeded(FormatError):
-    """A picture, or what a solver needs, is larger than the caller's limits or memory allow."""
+    """A picture or a problem needs more memory than the caller's limits or the machine allow."""
 
 
 class PictureError(MmpError):
-    """A picture file cannot be read or written, or holds what the codec does not support."""
+    """A picture file cannot be read or written, or its content is not supported."""
+
+
+class FileError(MmpError):
+    """A file cannot be read or written; the message begins with the file's name."""
+
+    @classmethod
+    def from_os(cls, name: str, error: OSError) -> "FileError":
+        """The error of the system, in one line."""
+        return cls(f"{name}: {error.strerror or error}")
 
 
 class BackendUnavailable(MmpError):
-    """A backend that was asked for by name cannot run here; the message says why."""
+    """The named backend cannot run on this machine; the message says why."""
 
 
 class Infeasible(MmpError):
-    """Nothing keeps the limits that were asked for; the message says what would."""
+    """No result meets the requested limits; the message names limits that can be met."""
 
 
 class MissingExtra(MmpError):
-    """What was asked for needs a package that is not installed; the message names the extra."""
+    """A feature needs a package that is not installed; the message names the extra to install."""
+
+
+def install(*extras: str) -> str:
+    """The advice that messages give for packages of one of some extras."""
+    commands = " or ".join(f"pip install '.[{extra}]'" for extra in extras)
+    return f"in a checkout of mmpcodec, {commands} installs it"
 
 
 class Cancelled(MmpError):
-    """The progress callback asked to stop."""
+    """The progress callback stopped the work."""
 
 
 class KernelError(MmpError):
-    """A kernel does not compile or does not fit the device."""
+    """A CUDA kernel does not compile, or does not fit the device."""

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal, get_args
 
+from mmpcodec.checks import check_int
 from mmpcodec.errors import ParameterError
 
 Unit = Literal["none", "inch", "centimetre", "metre"]
@@ -97,10 +98,9 @@ class Metadata:
         for entry in self.text:
             if any(map(_has_surrogates, entry)):
                 raise ParameterError(f"text = {entry!r}: must have no surrogates")
-        white = self.white
-        whole = isinstance(white, int) and not isinstance(white, bool)
-        if white is not None and not (whole and 1 <= white <= MAX_WHITE):
-            raise ParameterError(f"white = {white!r}: must be from 1 to {MAX_WHITE}, or None")
+        if self.white is not None:
+            white = check_int("white", self.white, 1, MAX_WHITE, ", or None")
+            object.__setattr__(self, "white", white)
 
     def at_depth(self, depth: int) -> "Metadata":
         """The same without a white that samples of so many bits cannot reach."""

@@ -1,71 +1,70 @@
-"""Parameters of encoding and decoding, and every check on them.
+"""Parameters of encoding and decoding, and the checks of each.
 
-``Tools`` are normative: they are written into the header and the decoder obeys them.
-``EncodeParams`` adds what only the encoder needs. ``DecodeLimits`` guard a decoder against
-files that ask for more than the caller wants to give.
+``EncodeParams`` holds the tools of a file and the settings that only an encoder needs.
+``DecodeLimits`` bound the memory that a file can make a decoder allocate.
 """
 
 import math
 from dataclasses import dataclass, fields, replace
-from numbers import Integral
 from typing import Any
 
 from mmpcodec.checks import check_int, check_number, check_switch
 from mmpcodec.errors import ParameterError
-from mmpcodec.tools import (
-    MAX_REDUNDANCY_RADIUS,
-    MAX_STEP,
-    MAX_TILE_SIZE,
-    MIN_TILE_SIZE,
-    PRESETS,
-    Tools,
-)
+from mmpcodec.tools import PRESETS, TABLE, Tools
 
-MAX_MEDIAN_RADIUS = 127
+AUTO = "auto"
+TRIED = ("photo", "text", "mixed", "exact")
+"""Presets that "auto" tries. For lossless coding it skips those with prediction."""
+
+RATE_MODELS = ("adaptive", "log2")
 LAMBDA_FRACTION_BITS = 16
-# Beyond this the rate outweighs any distortion of a fragment, and int32 costs would overflow.
+# Above this the rate outweighs any distortion of a fragment, and costs would overflow int32.
 MAX_LAMBDA = 2.0**20
+MAX_QUALITY = 100
 STEP_SQUARED = 2788
-"""Square of the step for lambda = 1: (3.3 * 16)**2."""
+"""Square of the step, in 1/16 of a gray level, for lambda = 1: (3.3 * 16)**2."""
+RADIUS_PER_LAMBDA = 4
+"""Redundancy radius that an encoder derives, in units of lambda."""
+
 MAX_EFFORT = 9
 MAX_THREADS = 1024
-RATE_MODELS = ("adaptive", "log2")
-
-
-MAX_QUALITY = 100
+MAX_MEDIAN_RADIUS = 127
+MIN_TILE_SIZE = 64
+MAX_TILE_SIZE = 1 << 24
 
 
 def check_lambda(lam: Any) -> int | float:
-    """A lambda as a number of Python.
+    """Return a lambda as a Python int or float.
 
     Raises
     ------
     ParameterError
-        When it is not finite, or negative.
+        If it is not a finite number from 0 up.
     """
     return check_number("lam", lam, "finite and not negative", lambda number: number >= 0)
 
 
-def check_median_radius(radius: int, name: str = "radius") -> None:
-    """Check the radius of a median filter of pictures; ``name`` is what errors call it.
+def check_median_radius(radius: int, name: str = "radius") -> int:
+    """Return the radius of a median filter as an int; ``name`` is what errors call it.
 
     Raises
     ------
     ParameterError
-        When it is no integer from 1 to 127.
+        If it is not an integer from 1 to 127.
     """
-    check_int(name, radius, 1, MAX_MEDIAN_RADIUS)
+    return check_int(name, radius, 1, MAX_MEDIAN_RADIUS)
 
 
 def lambda_of_quality(quality: float) -> float:
-    """The lambda that a quality stands for: 4 (2^((100 - quality) / 10) - 1).
+    """Return the lambda of a quality: 4 (2^((100 - quality) / 10) - 1).
 
-    Ten points less double it, nearly: 75 is 18.6, 50 is 124, 0 is 4092; 100 is lossless.
+    Ten points less roughly double lambda: it is 18.6 at 75, 124 at 50 and 4092 at 0. Quality 100
+    is lossless.
 
     Raises
     ------
     ParameterError
-        When quality is no number from 0 to 100.
+        If the quality is not a number from 0 to 100.
 
     Examples
     --------
@@ -80,55 +79,48 @@ def lambda_of_quality(quality: float) -> float:
 
 
 def check_threads(threads: int | None) -> int | None:
-    """A number of threads, as an integer of Python; None leaves it to the backend.
+    """Return a number of threads as an int; None lets the backend choose.
 
     Raises
     ------
     ParameterError
-        When it is no integer from 1 to 1024.
+        If it is neither None nor an integer from 1 to 1024.
     """
     return None if threads is None else check_int("threads", threads, 1, MAX_THREADS)
 
 
 def check_progress(progress: Any) -> None:
-    """Check what is to be told of progress.
+    """Check a callback that receives progress.
 
     Raises
     ------
     ParameterError
-        When it is neither None nor to be called.
+        If it is neither None nor callable.
     """
     if progress is not None and not callable(progress):
         raise ParameterError(f"progress = {progress!r}: must be None or a callable")
 
 
 def check_tile_size(size: int) -> int:
-    """The height and width of tiles, as an integer of Python; 0 is one tile.
+    """Return the height and width of tiles in pixels as an int; 0 makes the picture one tile.
 
     Raises
     ------
     ParameterError
-        When it is neither 0 nor an integer from 64 to 2**24.
+        If it is neither 0 nor an integer from 64 to 2**24.
     """
-    if not isinstance(size, bool) and isinstance(size, Integral) and size == 0:
+    if check_int("tile_size", size) == 0:
         return 0
-    return check_int("tile_size", size, MIN_TILE_SIZE, MAX_TILE_SIZE)
-
-
-AUTO = "auto"
-RADIUS_PER_LAMBDA = 4
-"""Redundancy radius that an encoder takes if it is left open, in lambda."""
-TRIED = ("photo", "text", "mixed", "exact")
-"""What "auto" tries; those with prediction are left out where nothing may be lost."""
+    return check_int("tile_size", size, MIN_TILE_SIZE, MAX_TILE_SIZE, ", or 0 for one tile")
 
 
 def preset_names(preset: str, lam: float) -> tuple[str, ...]:
-    """The presets that a preset's name stands for: "auto" tries all that suit lambda.
+    """Return the names of the presets to try: for "auto" all of ``TRIED`` that suit lambda.
 
     Raises
     ------
     ParameterError
-        When there is no such preset.
+        If there is no preset of this name.
     """
     if not isinstance(preset, str) or preset not in (AUTO, *PRESETS):
         raise ParameterError(f"preset = {preset!r}: must be one of {', '.join((AUTO, *PRESETS))}")
@@ -138,34 +130,40 @@ def preset_names(preset: str, lam: float) -> tuple[str, ...]:
 
 
 def _suits(preset: Tools, given: dict[str, Any]) -> bool:
-    """Whether a preset has the switches that are given, and all else given has a part in it."""
+    """Return whether a preset codes as the given switches say and all given tools affect it."""
     switches = {"prediction", "dictionary", "exact"}
     alike = all(
         check_switch(name, given[name]) == getattr(preset, name) for name in switches & given.keys()
     )
-    return alike and not (given.keys() - switches) & set(preset.without_part)
+    return alike and not (given.keys() - switches) & set(preset.without_effect)
 
 
 @dataclass(frozen=True)
 class EncodeParams:
-    """Everything that decides the bytes of an encoded picture.
+    """All parameters that determine the bytes of an encoded picture.
 
     Parameters
     ----------
     lam : float
-        Lagrange multiplier in squared error per bit, any finite number from 0 up;
-        0 is lossless. Values above 2**20 act as 2**20.
+        Lagrange multiplier in squared error per bit: any finite number from 0 up. 0 is lossless.
+        Values above 2**20 act as 2**20.
     tools : Tools
-        Normative tools, written into the header.
-    effort : int
-        How hard to search for blocks, 1 (quick) to 9; for prediction only. The format and the
-        time to decode are the same.
-    candidates : tuple of Tools
-        Other sets of tools to try: the file is that of least D + lambda R, of equals the smallest,
-        then the first.
+        Normative tools, written into the file.
     rate_model : {"adaptive", "log2"}
-        Rate of an index in the search: from the adaptive counts, or log2 of the dictionary size
-        as on the GPU of the dissertation. The bytes are coded with the counts either way.
+        Rate of an index that the search assumes: from the adaptive counts, or log2 of the
+        dictionary size as in the dissertation's GPU encoder. The entropy coder uses the counts
+        either way.
+    effort : int
+        Effort of the search for predicted blocks, 1 (fast) to 9. It changes neither the format
+        nor the time to decode.
+    candidates : tuple of Tools
+        Other sets of tools to try. The encoder keeps the file of least rate-distortion cost;
+        among equals the smallest, then the first.
+
+    Raises
+    ------
+    ParameterError
+        If a value lies outside its range, or lambda is 0 and a set of tools has prediction.
     """
 
     lam: float = 32.0
@@ -182,7 +180,7 @@ class EncodeParams:
             )
         object.__setattr__(self, "effort", check_int("effort", self.effort, 1, MAX_EFFORT))
         if self.lam == 0 and any(tools.prediction for tools in (self.tools, *self.candidates)):
-            raise ParameterError("lam = 0: must be above 0 with prediction, which always loses")
+            raise ParameterError("lam = 0: must be above 0 with prediction, which is always lossy")
 
     @classmethod
     def from_options(
@@ -194,30 +192,38 @@ class EncodeParams:
         effort: int = 6,
         **tools: Any,
     ) -> "EncodeParams":
-        """Parameters from a preset and single tools that override it.
+        """Make parameters from a preset and single tools that override it.
 
-        "auto" leaves out the presets in which one of these tools has no part.
+        Parameters
+        ----------
+        lam : float
+        preset : str
+            A name of ``PRESETS``, or "auto", which skips presets on which a given tool has no
+            effect.
+        rate_model : {"adaptive", "log2"}
+        effort : int
+        **tools
+            Fields of ``Tools``; None keeps the value of the preset.
 
         Raises
         ------
         ParameterError
-            For an unknown preset or tool, or a value outside its range.
+            If a preset or tool is unknown or a value lies outside its range.
         """
         lam = check_lambda(lam)
         names = preset_names(preset, lam)
-        known = {field.name for field in fields(Tools)}
-        unknown = sorted(set(tools) - known)
+        unknown = sorted(tools.keys() - TABLE)
         if unknown:
             raise ParameterError(
                 f"unknown option {unknown[0]!r}: known are preset, rate_model, effort, "
-                + ", ".join(sorted(known))
+                + ", ".join(sorted(TABLE))
             )
         given = {name: value for name, value in tools.items() if value is not None}
         if preset == AUTO:
             names = tuple(name for name in names if _suits(PRESETS[name], given))
             if not names:
                 raise ParameterError(
-                    f"preset = 'auto': none at lambda {lam} has a part for all of "
+                    f"preset = 'auto': at lambda {lam} no preset uses all of "
                     + ", ".join(f"{name} = {value!r}" for name, value in given.items())
                 )
         first, *others = (replace(PRESETS[name], **given) for name in names)
@@ -225,48 +231,54 @@ class EncodeParams:
 
     @property
     def coded_tools(self) -> Tools:
-        """The tools as a file will name them: what was left open comes from lambda.
+        """The tools as the file names them, with open values derived from lambda.
 
-        The step is 3.3 times the root of lambda, which was measured to be best, in integers.
+        The step is 3.3 times the square root of lambda in gray levels, computed in integers; the
+        factor gave the least cost in measurements.
         """
         tools = self.tools
         if tools.redundancy_radius is None:
             radius = (RADIUS_PER_LAMBDA * self.lambda_fixed) >> LAMBDA_FRACTION_BITS
-            tools = replace(tools, redundancy_radius=min(radius, MAX_REDUNDANCY_RADIUS))
+            tools = replace(tools, redundancy_radius=min(radius, TABLE["redundancy_radius"].high))
         if tools.prediction and not tools.step:
             step = math.isqrt((self.lambda_fixed * STEP_SQUARED) >> LAMBDA_FRACTION_BITS)
-            tools = replace(tools, step=min(max(1, step), MAX_STEP))
+            tools = replace(tools, step=min(max(1, step), TABLE["step"].high))
         return tools
 
     def at(self, lam: float) -> "EncodeParams":
-        """The same with another lambda; at 0 without those candidates that always lose."""
+        """Return these parameters with another lambda; 0 drops the lossy sets of tools."""
         ways = (self.tools, *self.candidates)
         if lam == 0:
             ways = tuple(tools for tools in ways if not tools.prediction) or ways
         return replace(self, lam=lam, tools=ways[0], candidates=ways[1:])
 
     def each_alone(self) -> "list[EncodeParams]":
-        """The same for each set of tools among which the cheapest is to be found."""
+        """Return one set of parameters without candidates for each set of tools to try."""
         return [
             replace(self, tools=tools, candidates=()) for tools in (self.tools, *self.candidates)
         ]
 
     @property
     def lambda_fixed(self) -> int:
-        """The multiplier as the search uses it: an integer in 2**-16 squared error per bit."""
+        """Lambda as the search uses it: an integer in 2**-16 squared error per bit."""
         return math.floor(min(float(self.lam), MAX_LAMBDA) * (1 << LAMBDA_FRACTION_BITS) + 0.5)
 
 
 @dataclass(frozen=True)
 class DecodeLimits:
-    """What a decoder may be asked to allocate; checked before anything is allocated.
+    """Largest picture that a decoder accepts; it checks this before it allocates memory.
 
     Parameters
     ----------
     max_pixels : int
         Most pixels of a picture, counted in whole 16x16 fragments.
     max_dimension : int
-        Most pixels in a row or a column.
+        Most pixels of a row or a column.
+
+    Raises
+    ------
+    ParameterError
+        If a limit is not an integer from 1 to 2**62.
     """
 
     max_pixels: int = 1 << 28

@@ -1,20 +1,19 @@
 """A picture as all formats give and take it: samples, their bits, and what is said besides."""
 
 from dataclasses import dataclass, replace
-from numbers import Integral
+from typing import Protocol, Self
 
 import numpy as np
 
-from mmpcodec.depth import sample_type
+from mmpcodec.checks import check_int
+from mmpcodec.depth import MAX_DEPTH, sample_type
 from mmpcodec.errors import ParameterError, PictureError
 from mmpcodec.metadata import Metadata
-from mmpcodec.tools import MAX_DEPTH
+from mmpcodec.samples import form_of
 
 PLANES = (1, 2, 3, 4)
 
 NO_METADATA = Metadata()
-
-_KINDS = {1: "gray", 2: "gray with alpha", 3: "RGB colours", 4: "RGB colours with alpha"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +23,7 @@ class Picture:
     Parameters
     ----------
     samples : (H, W) or (H, W, C) array of uint8 or uint16
-        Gray; or gray and alpha, RGB, and RGB and alpha. Bright is large, alpha is largest where
+        Gray, gray with alpha, RGB, or RGB with alpha. Bright is large, alpha is largest where
         nothing shines through and is not multiplied into the others. uint8 for depths up to 8,
         else uint16.
     depth : int
@@ -42,11 +41,8 @@ class Picture:
     metadata: Metadata = NO_METADATA
 
     def __post_init__(self):
-        samples, depth = self.samples, self.depth
-        whole = isinstance(depth, Integral) and not isinstance(depth, bool)
-        if not whole or not 1 <= depth <= MAX_DEPTH:
-            raise ParameterError(f"depth = {depth!r}: must be from 1 to {MAX_DEPTH}")
-        object.__setattr__(self, "depth", int(depth))
+        samples, depth = self.samples, check_int("depth", self.depth, 1, MAX_DEPTH)
+        object.__setattr__(self, "depth", depth)
         shaped = isinstance(samples, np.ndarray) and (
             samples.ndim == 2 or (samples.ndim == 3 and samples.shape[2] in PLANES[1:])
         )
@@ -91,8 +87,8 @@ class Picture:
 
     @property
     def kind(self) -> str:
-        """The same in words: "RGB colours with alpha"."""
-        return _KINDS[self.planes]
+        """The form of the samples in words: "RGB with alpha"."""
+        return form_of(self.samples).title
 
     def without_alpha(self) -> "Picture":
         """The same picture, transparency left out."""
@@ -100,6 +96,47 @@ class Picture:
             return self
         samples = self.samples[..., 0] if self.planes == 2 else self.samples[..., :3]
         return replace(self, samples=np.ascontiguousarray(samples))
+
+
+class Reader(Protocol):
+    """Reads parts of a picture that need not fit into memory; a context manager."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(H, W) or (H, W, C)."""
+
+    @property
+    def depth(self) -> int:
+        """Bits of a sample."""
+
+    @property
+    def metadata(self) -> Metadata:
+        """The metadata of the file."""
+
+    def read(self, rows: slice, columns: slice) -> np.ndarray:
+        """Samples of a part of the picture.
+
+        Parameters
+        ----------
+        rows, columns : slice
+            Steps are ignored. Rows and columns beyond the picture are cut off.
+
+        Returns
+        -------
+        (rows, columns) or (rows, columns, C) array of uint8 or uint16
+
+        Raises
+        ------
+        PictureError
+            When the part is empty, larger than the limits allow, or damaged.
+        """
+
+    def close(self) -> None:
+        """Close the file."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *_: object) -> None: ...
 
 
 def planes_of(samples: np.ndarray) -> int:

@@ -1,229 +1,257 @@
-"""The tools of the codec: names, codings, ranges, defaults, and presets made of them."""
+"""The coding tools of the format: one table, the parameters made of it, and the presets.
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+Each field of ``Tools`` carries its row of the table: coding, range, default and need. The checks
+of parameters, the fields of layer headers, the structures of the native backends, ``mmp info``,
+and the generators of the tests read the list of tools from here.
+"""
+
+from dataclasses import dataclass, field, fields
 from enum import IntEnum
-from numbers import Integral
 from typing import Any
 
-from mmpcodec.checks import check_int, check_switch
+from mmpcodec.checks import check_int, check_member, check_switch
 from mmpcodec.errors import ParameterError
 
-MIN_DICTIONARY_LIMIT = 256
-
-
-MAX_DICTIONARY_LIMIT = 65536
-
-
-MAX_COPY_RADIUS = 8
-
-
-MAX_DISPLACED_BLOCKS = 4
-
-
-MAX_REDUNDANCY_RADIUS = (1 << 16) - 1
-
-
-MAX_TEMPLATES = 4
-
-
-FRAGMENT_SIZES = (16, 32, 64)
-
-
-MAX_STEP = 65535
-
-
-RANGES = {
-    "copy_radius": (0, MAX_COPY_RADIUS),
-    "dictionary_limit": (MIN_DICTIONARY_LIMIT, MAX_DICTIONARY_LIMIT),
-    "displaced_blocks": (0, MAX_DISPLACED_BLOCKS),
-    "redundancy_radius": (0, MAX_REDUNDANCY_RADIUS),
-    "fragment_size": (min(FRAGMENT_SIZES), max(FRAGMENT_SIZES)),
-    "templates": (0, MAX_TEMPLATES),
-    "step": (0, MAX_STEP),
-}
-"""The least and the largest value of tools that are numbers."""
-
-
-ALLOWED_WITH: dict[bool, dict[str, tuple[Sequence[int], str]]] = {
-    False: {
-        "fragment_size": (FRAGMENT_SIZES[:1], "16"),
-        "dictionary": (range(1), "0"),
-        "templates": (range(1), "0"),
-        "step": (range(1), "0"),
-    },
-    True: {
-        "fragment_size": (FRAGMENT_SIZES, " or ".join(map(str, FRAGMENT_SIZES))),
-        "dictionary": (range(2), "0 to 1"),
-        "templates": (range(MAX_TEMPLATES + 1), f"0 to {MAX_TEMPLATES}"),
-        "step": (range(1, MAX_STEP + 1), f"1 to {MAX_STEP}"),
-    },
-}
-"""Values, and they in words, of what depends on prediction."""
-
-
-MIN_TILE_SIZE = 64
-
-
-MAX_TILE_SIZE = 1 << 24
+TREES, BLOCKS, EXACT = CODINGS = ("trees", "predicted blocks", "exact samples")
+"""The codings of a layer, by their number in its header."""
 
 
 class Partition(IntEnum):
-    """How a segment may be split: see section "Partition" of the format."""
+    """Splits that a segment may have: see section "Partition" of the format."""
 
     FLEXIBLE = 0
     DYADIC = 1
 
 
-def fault_with(prediction: bool, name: str, value: int) -> str | None:
-    """What is wrong with a field of ``ALLOWED_WITH``, with prediction or without; or None."""
-    allowed, shown = ALLOWED_WITH[prediction][name]
-    if value in allowed:
-        return None
-    return f"allowed {'with' if prediction else 'without'} prediction is {shown}"
+@dataclass(frozen=True)
+class Tool:
+    """One row of the table of tools.
+
+    Parameters
+    ----------
+    name : str
+        Field of ``Tools``.
+    kind : type
+        bool, an IntEnum, int, or ``int | None`` where None lets an encoder derive the value.
+    default : bool or int
+    codings : tuple of str
+        Codings in which the tool has an effect.
+    low, high : int
+        Least and largest value; 0 and 1 for a switch.
+    values : tuple of int
+        The allowed values, if they are not all integers from ``low`` to ``high``.
+    low_in_file : int
+        Least value in a file: above ``low`` where ``low`` lets an encoder derive the value.
+    needs : str
+        A switch of ``Tools``; while it is off, the tool must have its default. "" for none.
+    """
+
+    name: str
+    kind: Any
+    default: Any
+    codings: tuple[str, ...]
+    low: int
+    high: int
+    values: tuple[int, ...]
+    low_in_file: int
+    needs: str
+
+    @property
+    def title(self) -> str:
+        """Name in the format and in messages about files: "copy radius"."""
+        return self.name.replace("_", " ")
+
+    def checked(self, value: Any) -> Any:
+        """Return the value as the kind of the tool.
+
+        Raises
+        ------
+        ParameterError
+            If the value has another type or lies outside the range.
+        """
+        if self.kind is bool:
+            return check_switch(self.name, value)
+        if self.kind is Partition:
+            return check_member(self.name, value, Partition)
+        if value is None and self.kind is not int:
+            return None
+        return check_int(self.name, value, self.low, self.high)
+
+    def fault(self, value: int, needed: bool) -> str | None:
+        """Say what is wrong with a value of the range, or return None.
+
+        Parameters
+        ----------
+        value : int
+        needed : bool
+            Whether the switch that the tool needs is on.
+        """
+        if self.needs and not needed:
+            allowed: tuple[int, ...] = (int(self.default),)
+        else:
+            allowed = self.values
+        if not allowed or value in allowed:
+            return None
+        with_need = "with" if needed else "without"
+        return f"allowed {with_need} {self.needs} is {' or '.join(map(str, allowed))}"
 
 
-def _partition(value: Any) -> Partition:
-    if isinstance(value, str) and value.upper() in Partition.__members__:
-        return Partition[value.upper()]
-    if isinstance(value, Integral) and value in list(Partition):
-        return Partition(int(value))
-    names = ", ".join(name.lower() for name in Partition.__members__)
-    raise ParameterError(f"partition = {value!r}: must be one of {names}")
+def _tool(
+    default: Any,
+    *codings: str,
+    low: int = 0,
+    high: int = 1,
+    values: tuple[int, ...] = (),
+    low_in_file: int | None = None,
+    needs: str = "",
+) -> Any:
+    """Make a field of ``Tools`` that carries its row; ``values`` set the range."""
+    if values:
+        low, high = min(values), max(values)
+    row = {
+        "default": default,
+        "codings": codings,
+        "low": low,
+        "high": high,
+        "values": values,
+        "low_in_file": low if low_in_file is None else low_in_file,
+        "needs": needs,
+    }
+    return field(default=default, metadata=row)
 
 
 @dataclass(frozen=True)
 class Tools:
-    """The normative coding tools of a picture, as its header names them.
+    """The normative coding tools of a layer, as its header names them.
 
     Parameters
     ----------
     partition : Partition
-        Which splits a segment may have.
+        Splits that a segment may have.
     index_classes : bool
-        Code an index as class, then element within its class; otherwise there is one class.
+        Code an index as its class, then the element within the class. If False there is one class.
     flag_contexts : bool
-        Choose the flag model by the leaf scales of the fragments above and to the left.
+        Choose the model of a flag by the scales of the leaves above and to the left.
     copy_radius : int
-        A new element is copied to the scales at most this many halvings away, 0 to 8.
+        Insert a new element into the scales at most this many halvings away, 0 to 8.
         8 reaches all 25 scales.
     dictionary_limit : int
         Most elements in the dictionary of one scale, 256 to 65536.
     displaced_blocks : int
-        Insert decoded blocks that are not aligned to their size as well: 0 none, else v for those
-        2**-v of their size apart, up to 4 for every place.
+        Insert decoded blocks at positions that are not multiples of their size too. 0 inserts
+        none; 1 to 4 inserts blocks that lie 2**-displaced_blocks of their size apart, 4 at every
+        position.
     redundancy_radius : int or None
-        A new element is left out where one within this squared distance is near, 0 to 65535; None
-        lets an encoder take four times lambda.
+        Leave out a new element if the dictionary holds one within this squared distance, 0 to
+        65535. None lets an encoder take four times lambda.
     replacement : bool
-        In a full dictionary a new element takes the place of one that was never used.
+        Let a new element replace one that was never used if the dictionary is full.
     post_filter : bool
-        Filter the decoded picture where that pays; a file says so only if it does.
+        Filter the decoded picture where this lowers the rate-distortion cost. A file says so only
+        if it does.
     prediction : bool
-        Predict blocks from what is decoded around them and code the rest by a transform; the tools
-        of the dictionaries then have no part, unless ``dictionary`` is on.
+        Code predicted blocks: predict each block from its decoded surroundings and code the
+        residual by a transform. The tools of trees then have no effect, unless ``dictionary`` is
+        on.
     dictionary : bool
-        Let blocks of at most 16x16 samples be trees of the dictionaries instead of predicted.
-        Without prediction False: all is trees then.
+        Let blocks of at most 16x16 samples be trees instead of predicted. False without
+        ``prediction``, where everything is trees.
     fragment_size : int
-        Height and width of a fragment: 16, with prediction also 32 and 64.
+        Height and width of a fragment in samples: 16; with ``prediction`` also 32 and 64.
     least_squares : bool
-        Let blocks be predicted by weights that fit the samples around them.
+        Allow prediction by weights fitted to the samples around a block.
     templates : int
-        Let blocks be predicted by the average of so many places whose surroundings look like
-        theirs, 1 to 4; 0 for none. Without prediction 0.
+        Places averaged by template prediction, whose surroundings resemble those of the block, 1
+        to 4; 0 disables it. 0 without ``prediction``.
     step : int
-        Size of a level of the transform in 1/16 of a gray level, 1 to 65535; 0 lets an encoder
-        derive it from lambda. Without prediction 0.
+        Quantisation step of the transform in 1/16 of an 8-bit gray level, 1 to 65535; 0 lets an
+        encoder derive it from lambda. 0 without ``prediction``.
     exact : bool
-        Code sample by sample and without loss, whatever lambda is; all other tools then have no
-        part, and prediction is off.
+        Code exact samples: lossless, whatever lambda is. No other tool then has an effect, and
+        ``prediction`` must be False.
+
+    Raises
+    ------
+    ParameterError
+        If a value has another type, lies outside its range, or lacks the tool that it needs.
     """
 
-    partition: Partition = Partition.FLEXIBLE
-    index_classes: bool = True
-    flag_contexts: bool = True
-    copy_radius: int = 4
-    dictionary_limit: int = 16384
-    displaced_blocks: int = 0
-    redundancy_radius: int | None = 0
-    replacement: bool = False
-    post_filter: bool = True
-    prediction: bool = False
-    dictionary: bool = False
-    fragment_size: int = 16
-    least_squares: bool = True
-    templates: int = 0
-    step: int = 0
-    exact: bool = False
+    partition: Partition = _tool(Partition.FLEXIBLE, TREES, high=len(Partition) - 1)  # noqa: RUF009
+    index_classes: bool = _tool(True, TREES)
+    flag_contexts: bool = _tool(True, TREES)
+    copy_radius: int = _tool(4, TREES, high=8)
+    dictionary_limit: int = _tool(16384, TREES, low=256, high=65536)
+    displaced_blocks: int = _tool(0, TREES, high=4)
+    redundancy_radius: int | None = _tool(0, TREES, high=65535)
+    replacement: bool = _tool(False, TREES)
+    post_filter: bool = _tool(True, TREES, BLOCKS)
+    prediction: bool = _tool(False, BLOCKS)
+    dictionary: bool = _tool(False, BLOCKS, needs="prediction")
+    fragment_size: int = _tool(16, BLOCKS, values=(16, 32, 64), needs="prediction")
+    least_squares: bool = _tool(True, BLOCKS)
+    templates: int = _tool(0, BLOCKS, high=4, needs="prediction")
+    step: int = _tool(0, BLOCKS, high=65535, low_in_file=1, needs="prediction")
+    exact: bool = _tool(False, EXACT)
 
     def __post_init__(self):
-        object.__setattr__(self, "partition", _partition(self.partition))
-        for field in fields(self):
-            if field.type is bool:
-                value = check_switch(field.name, getattr(self, field.name))
-                object.__setattr__(self, field.name, value)
-        for name, (low, high) in RANGES.items():
-            value = getattr(self, name)
-            if name != "redundancy_radius" or value is not None:
-                object.__setattr__(self, name, check_int(name, value, low, high))
+        for tool in TABLE.values():
+            object.__setattr__(self, tool.name, tool.checked(getattr(self, tool.name)))
         if self.exact and self.prediction:
             raise ParameterError("prediction = True: must be False with exact")
-        for name in ALLOWED_WITH[self.prediction]:
-            number = int(getattr(self, name))  # a switch is 0 or 1
-            left_open = name == "step" and number == 0
-            if not left_open and (fault := fault_with(self.prediction, name, number)):
-                raise ParameterError(f"{name} = {number}: {fault}")
+        for tool in TABLE.values():
+            if tool.needs:
+                number = int(getattr(self, tool.name))
+                if fault := tool.fault(number, getattr(self, tool.needs)):
+                    raise ParameterError(f"{tool.name} = {number}: {fault}")
 
     @property
-    def without_part(self) -> tuple[str, ...]:
-        """Names of the tools that do nothing beside these."""
+    def codings(self) -> tuple[str, ...]:
+        """The coding of a layer, one of ``CODINGS``, then the coding used inside it, if any."""
         if self.exact:
-            return (*TREE_TOOLS, *BLOCK_TOOLS, "post_filter")
+            return (EXACT,)
         if not self.prediction:
-            return (*BLOCK_TOOLS, "exact")
-        return ("exact",) if self.dictionary else (*TREE_TOOLS, "exact")
+            return (TREES,)
+        return (BLOCKS, TREES) if self.dictionary else (BLOCKS,)
+
+    @property
+    def without_effect(self) -> tuple[str, ...]:
+        """Names of the tools that have no effect in the codings of this layer."""
+        used = set(self.codings)
+        return tuple(tool.name for tool in TABLE.values() if not used.intersection(tool.codings))
 
 
-TREE_TOOLS = (
-    "partition",
-    "index_classes",
-    "flag_contexts",
-    "copy_radius",
-    "dictionary_limit",
-    "displaced_blocks",
-    "redundancy_radius",
-    "replacement",
+TABLE = {row.name: Tool(row.name, row.type, **row.metadata) for row in fields(Tools)}
+"""The table of tools: the row of each field of ``Tools``, in the order of the fields."""
+
+TREE_TOOLS = tuple(name for name, row in TABLE.items() if row.codings == (TREES,))
+"""Names of the tools in the header of a layer of trees, in the order of the format."""
+
+_BESIDE = ("prediction", "dictionary")
+# The number of the coding stands for prediction. ``dictionary`` comes last, because it says
+# whether the tools of trees follow.
+BLOCK_TOOLS = (
+    *(name for name, row in TABLE.items() if row.codings == (BLOCKS,) and name not in _BESIDE),
+    "dictionary",
 )
-"""Tools that have no part where no tree of the dictionaries can be."""
-
-
-BLOCK_TOOLS = ("prediction", "dictionary", "fragment_size", "least_squares", "templates", "step")
-"""Tools that have no part without prediction."""
-
+"""Names of the tools in the header of a layer of predicted blocks, in the order of the format."""
 
 PRESETS: dict[str, Tools] = {
-    "photo": Tools(prediction=True, fragment_size=64, templates=MAX_TEMPLATES),
+    "photo": Tools(prediction=True, fragment_size=64, templates=4),
     "text": Tools(
-        dictionary_limit=MAX_DICTIONARY_LIMIT,
-        displaced_blocks=2,
-        redundancy_radius=None,
-        replacement=True,
+        dictionary_limit=65536, displaced_blocks=2, redundancy_radius=None, replacement=True
     ),
     "mixed": Tools(
-        dictionary_limit=MAX_DICTIONARY_LIMIT,
+        dictionary_limit=65536,
         displaced_blocks=2,
         redundancy_radius=None,
         replacement=True,
         prediction=True,
         dictionary=True,
         fragment_size=32,
-        templates=MAX_TEMPLATES,
+        templates=4,
     ),
     "exact": Tools(post_filter=False, exact=True),
     "plain": Tools(),
     "classic": Tools(index_classes=False, flag_contexts=False, copy_radius=8, post_filter=False),
 }
-
-
-MAX_DEPTH = 16
+"""Named sets of tools; "auto" is no set but tries several."""

@@ -1,4 +1,4 @@
-"""Traces: what coding a picture found out besides its bytes."""
+"""Traces: partitions, modes and code lengths of a coded plane, for statistics and drawings."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -18,15 +18,15 @@ from mmpcodec.reference.trees.scales import OUTSIDE, SCALES
 
 
 def leaf_edges(leaf_scales: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where leaves begin.
+    """Mark the first row and the first column of each leaf.
 
-    A segment lies at a multiple of its own size, so its scale alone says which samples are in
-    its first row and first column.
+    A segment begins at a multiple of its height and width, so its scale determines which samples
+    are in its first row and first column.
 
     Parameters
     ----------
     leaf_scales : (H, W) integer array
-        Scale number of the leaf at each sample, from the first row and column of a picture.
+        Scale number of the leaf at each sample, from the first row and column of the picture.
 
     Returns
     -------
@@ -40,14 +40,36 @@ def leaf_edges(leaf_scales: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def unit_edges(units: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """As ``leaf_edges``, of the blocks over (H, W, 4) units."""
+    """Mark the units in the first row, and in the first column, of each block.
+
+    Parameters
+    ----------
+    units : (H, W, 4) uint8 array
+        As ``Trace.units``.
+
+    Returns
+    -------
+    top, left : (H, W) bool arrays
+        Whether a unit is in the first row, and in the first column, of its block.
+    """
     rows, columns = np.indices(units.shape[:2])
     heights, widths = (1 << (units[..., side] - UNIT_LOG2).astype(int) for side in (0, 1))
     return rows % heights == 0, columns % widths == 0
 
 
 def block_edges(units: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """As ``leaf_edges``, by sample, of the blocks over (H, W, 4) units."""
+    """Mark the samples in the first row, and in the first column, of each block.
+
+    Parameters
+    ----------
+    units : (H, W, 4) uint8 array
+        As ``Trace.units``.
+
+    Returns
+    -------
+    top, left : (4 H, 4 W) bool arrays
+        Whether a sample is in the first row, and in the first column, of its block.
+    """
     top, left = unit_edges(units)
     rows, columns = np.zeros((2, *(side << UNIT_LOG2 for side in top.shape)), bool)
     rows[:: 1 << UNIT_LOG2] = top.repeat(1 << UNIT_LOG2, axis=1)
@@ -57,21 +79,23 @@ def block_edges(units: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True)
 class Trace:
-    """What coding a picture left behind, besides its samples.
+    """Record of how one plane was coded.
 
     Parameters
     ----------
     bits : dict of str to float
-        Ideal code length by syntax element, see ``syntax``, in bits; of a file also that of the
-        post filter's coefficients ("filter").
+        Ideal code length of each syntax element, in bits; the names are those of
+        ``mmpcodec.reference.entropy.syntax``. A trace of a file also has the bits of the post
+        filter's coefficients, under "filter".
     leaf_scales : (H', W') int8 array or None
-        Scale number of the leaf at each sample of the padded picture, -1 where no tree is; None
-        without dictionaries.
+        Scale number of the leaf at each sample of the padded picture, -1 at samples that no tree
+        covers; None if the plane was coded without dictionaries.
     dictionary_sizes : (25,) int array or None
-        Elements of each scale at the end; 0 where the partition has no such segments.
+        Number of elements of each dictionary at the end, by scale number; 0 for scales that do
+        not occur.
     units : (H' / 4, W' / 4, 4) uint8 array or None
-        With prediction, of the block over each 4x4 unit: the logarithms of its height and width,
-        its mode and its kind.
+        For each unit of 4x4 samples, the binary logarithms of height and width, the mode and the
+        kind of the block that covers the unit; None if the plane was coded without blocks.
     """
 
     bits: dict[str, float]
@@ -80,11 +104,11 @@ class Trace:
     units: np.ndarray | None = None
 
     def with_filter(self, bits: int) -> "Trace":
-        """The trace of a file whose post filter takes these bits."""
+        """Copy of the trace with the number of bits of the post filter's coefficients."""
         return replace(self, bits={"filter": bits, **self.bits})
 
     def leaves(self) -> list[int]:
-        """Number of leaves of trees of each of the 25 scales."""
+        """Number of leaves of each scale, a list of 25 by scale number."""
         if self.leaf_scales is None:
             return [0] * len(SCALES)
         scales = self.leaf_scales[self.leaf_scales != OUTSIDE]
@@ -92,12 +116,13 @@ class Trace:
         return [int(n) // (s.height * s.width) for n, s in zip(samples, SCALES, strict=True)]
 
     def blocks(self) -> dict[str, np.ndarray]:
-        """Numbers of blocks, by kind.
+        """Count the blocks by kind and size.
 
         Returns
         -------
         dict of str to (5, 5) int array
-            Under the name of the kind; rows by height and columns by width, from 64 to 4 samples.
+            Counts by the name of the kind. Row i is the height and column j the width: 64 >> i
+            and 64 >> j samples.
         """
         sides = MAX_LOG2 - UNIT_LOG2 + 1
         counts = np.zeros((len(KIND_NAMES), sides, sides), int)
@@ -106,7 +131,7 @@ class Trace:
         return dict(zip(KIND_NAMES, counts, strict=True))
 
     def modes(self) -> dict[str, int]:
-        """Number of predicted blocks by the name of their mode."""
+        """Number of predicted blocks of each mode, by the name of the mode."""
         counts = dict.fromkeys(MODE_NAMES.values(), 0)
         units = self._first_units()
         for mode in units[units[:, 3] != TREE, 2].tolist():
@@ -114,27 +139,27 @@ class Trace:
         return counts
 
     def _first_units(self) -> np.ndarray:
-        """(N, 4) of ``units``: the first one of each block."""
+        """Rows of ``units`` at the first unit of each block, a (blocks, 4) uint8 array."""
         if self.units is None:
             return np.zeros((0, 4), np.uint8)
         top, left = unit_edges(self.units)
         return self.units[top & left]
 
     def edges(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """Where leaves or blocks begin.
+        """Mark the first row and the first column of each leaf or block.
 
         Returns
         -------
-        top, left : (H', W') bool arrays
+        (top, left) : two (H', W') bool arrays, or None
             Whether a sample of the padded picture is in the first row, and in the first column,
-            of its leaf or block. None of exact samples, which have neither.
+            of its leaf or block. None for exact samples, which have neither leaves nor blocks.
         """
         if self.units is None:
             return None if self.leaf_scales is None else leaf_edges(self.leaf_scales)
         return block_edges(self.units)
 
     def depths(self) -> list[int]:
-        """Number of leaves at each depth of the segmentation tree, 0 to 8."""
+        """Number of leaves at each depth 0 to 8 of the segmentation tree."""
         histogram = [0] * (SCALES[-1].n + SCALES[-1].m + 1)
         for count, scale in zip(self.leaves(), SCALES, strict=True):
             histogram[scale.n + scale.m] += count
@@ -142,7 +167,7 @@ class Trace:
 
 
 class Totals:
-    """Sums over traces, to which more can be added.
+    """Sums of code lengths and counts over several traces.
 
     Parameters
     ----------
@@ -151,10 +176,11 @@ class Totals:
     Attributes
     ----------
     bits : dict of str to float
-        By syntax element.
+        Ideal code length of each syntax element, in bits.
     leaves : int
+        Number of leaves.
     blocks, modes : dict of str to int
-        Numbers of blocks by kind, and by mode.
+        Number of blocks of each kind, and of each mode, by name.
     """
 
     def __init__(self, traces: Iterable[Trace] = ()):
@@ -166,7 +192,7 @@ class Totals:
             self.add(trace)
 
     def add(self, trace: Trace) -> None:
-        """Count a trace in."""
+        """Add a trace to the sums."""
         self.bits.update(trace.bits)
         self.blocks.update({kind: int(table.sum()) for kind, table in trace.blocks().items()})
         self.modes.update(trace.modes())
@@ -175,9 +201,15 @@ class Totals:
 
 @dataclass(frozen=True)
 class Coded:
-    """A coded picture: its payload and the (H, W) samples that it decodes to.
+    """A coded plane.
 
-    They are uint8 for a depth of 8 and uint16 for deeper ones, as what was encoded.
+    Parameters
+    ----------
+    payload : bytes
+        Bytes of the range coder.
+    samples : (H, W) uint8 or uint16 array
+        Decoded samples before the post filter: uint8 if the depth is at most 8, else uint16.
+    trace : Trace
     """
 
     payload: bytes

@@ -6,7 +6,6 @@ import numpy as np
 
 from mmpcodec.errors import ParameterError
 from mmpcodec.params import check_median_radius
-from mmpcodec.solvers.arguments import integer
 from mmpcodec.solvers.rank_filter import median_filter
 
 
@@ -32,8 +31,7 @@ def denoise(samples: Any, radius: int, *, backend: str = "auto") -> np.ndarray:
     BackendUnavailable
         When a backend asked for by name cannot run here.
     """
-    radius = integer("radius", radius)
-    check_median_radius(radius)
+    radius = check_median_radius(radius)
     samples = np.asarray(samples)
     shaped = samples.ndim == 2 or (samples.ndim == 3 and 2 <= samples.shape[2] <= 4)
     if samples.dtype.name not in ("uint8", "uint16") or not shaped:

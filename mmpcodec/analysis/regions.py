@@ -212,7 +212,7 @@ def find_regions(
     (Region(rank=1, left=10, top=5, width=3, height=4, sum=870.0, mean=200.0),)
     """
     if picture.planes not in (1, 3):
-        raise ParameterError(f"picture: holds {picture.kind}; must be gray or RGB colours")
+        raise ParameterError(f"picture: holds {picture.kind}; must be gray or RGB")
     white = picture.white if white is None else white
     if not 1 <= white <= picture.white:
         raise ParameterError(f"white = {white}: must be a level from 1 to {picture.white}")

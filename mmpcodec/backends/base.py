@@ -1,29 +1,33 @@
 """The contract of a backend.
 
-A backend turns a plane of samples into a payload and a payload back into samples. All backends
-write the same bytes for the same plane and parameters, whatever the machine, the thread count or
-the device; the ``reference`` backend is the judge. To that end every quantity that decides a bit
-is an integer, and ties are broken in a stated order (lowest index; leaf, columns, rows).
+A backend codes a plane of samples into a payload, and a payload back into samples. All backends
+write equal bytes for equal planes and parameters, on every machine, with every number of threads
+and on every device. The backend ``reference`` defines the bytes. Every quantity that decides a bit
+is therefore an integer, and ties break in a stated order: lowest index; leaf before columns before
+rows.
 
 A backend
 
-- says whether it can run here: ``unavailable()`` gives the reason, or None;
-- never changes its arguments and keeps no state between calls: any number of threads may use it;
-- never prints, and calls ``progress(done, total)`` at least once a row of fragments; when that
-  returns False it raises ``Cancelled``; what the callback raises passes through;
-- has no view of files or containers: parameters were checked before it is called;
-- codes samples of 8 bits, and with prediction also of 9 to 16, or ``lacks`` them; of trees only
-  those of 8 bits. Lambda and the step are in units of 8-bit samples whatever the depth;
-- codes exact samples by ``encode_exact`` and ``decode_exact``, or ``lacks`` them;
-- raises ``TruncatedStream`` or ``CorruptStream`` for a payload that does not decode, and nothing
-  else, in time and memory bounded by the size of the picture.
+- states in ``unavailable`` why it cannot run here;
+- states in ``lacks`` which tools and depths it cannot code, and codes all others: 8-bit samples by
+  trees, samples of 8 to 16 bits by predicted blocks, exact samples of 1 to 16 bits;
+- states in class attributes what the caller may use: ``decodes``, ``reads_device_arrays``,
+  ``batches``, ``releases_gil``;
+- changes no argument and keeps no state between calls, so that any number of threads may call it;
+- prints nothing; calls ``progress(done, total)`` at least once a row of fragments, raises
+  ``Cancelled`` when it returns False, and lets its exceptions pass;
+- knows neither files nor containers. The caller has checked the parameters. Lambda and the
+  quantisation step are in units of 8-bit samples for every depth;
+- raises only ``TruncatedStream`` or ``CorruptStream`` for a payload that does not decode, within
+  time and memory bounded by the size of the picture.
 
-A backend asked for by name never falls back to another one; only of several candidates, as preset
-"auto" has them, one that it lacks a tool of is coded by another.
+A named backend is never replaced by another. Exception: under preset "auto", candidates that the
+named backend cannot encode run on another backend.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -38,36 +42,52 @@ from mmpcodec.trace import Coded, Trace
 
 
 class Backend(ABC):
-    """See the contract at the top of this module."""
+    """A backend; the docstring of this module states the contract."""
 
     name: str
+    decodes = True
+    """Whether ``decode`` and ``decode_exact`` work."""
+    reads_device_arrays = False
+    """Whether ``encode`` and ``encode_batch`` take CuPy arrays where they lie."""
+    batches = False
+    """Whether ``encode_batch`` takes less time than encoding the planes one after the other."""
+    releases_gil = False
+    """Whether calls may come from any thread and release Python's lock: they run in parallel."""
     post_filter = PostFilter()
-    """Filters what was coded, on the host; no part of ``encode`` and ``decode``."""
+    """The post filter, on the host. ``encode`` and ``decode`` do not apply it."""
 
     @abstractmethod
     def unavailable(self) -> str | None:
-        """Why this backend cannot run here, or None when it can."""
+        """The reason why this backend cannot run here; None if it can."""
 
     def lacks(self, tools: Tools, depth: int = BYTE) -> str | None:
-        """What this backend does not have of these tools for samples of this depth, or None."""
+        """The tools or depth that this backend cannot code, in words; None if it can code all."""
         has_trees = tools.dictionary or not tools.prediction
         if tools.exact or depth == BYTE or (depth > BYTE and not has_trees):
             return None
         return f"{'trees' if has_trees else 'predicted blocks'} of samples of {depth} bits"
 
     def check_has(self, tools: Tools, depth: int = BYTE) -> None:
-        """Check that nothing is lacking.
+        """Check that the backend can code these tools at this depth.
 
         Raises
         ------
         BackendUnavailable
+            When it ``lacks`` something.
         """
         if lacking := self.lacks(tools, depth):
             raise BackendUnavailable(f"backend {self.name} cannot run here: it has no {lacking}")
 
     @abstractmethod
     def describe(self) -> str:
-        """What it runs on, in a few words, for people."""
+        """The processor or device that it runs on, in a few words."""
+
+    def device(self) -> dict[str, Any] | None:
+        """Facts of the device that it runs on, by name; None for the processor."""
+        return None
+
+    def warm(self) -> None:  # noqa: B027 (most backends have nothing to do)
+        """Do in advance what only the first call has to wait for, such as compiling kernels."""
 
     @abstractmethod
     def encode(
@@ -84,19 +104,25 @@ class Backend(ABC):
         Parameters
         ----------
         plane : (H, W) uint8 or uint16 array, C order
-            uint8 for a depth of 8, else uint16 and below 2**depth.
+            uint8 at a depth of 8, else uint16 with samples below 2**depth.
         params : EncodeParams
         depth : int
-            Bits of a sample, 8 to 16.
+            Bits a sample, 8 to 16.
         threads : int or None
-            Threads to use, at least 1; None lets the backend choose.
+            Number of threads, at least 1; None lets the backend choose.
         progress : callable or None
-            Called with the fragments done and their number.
+            ``progress(done, total) -> bool`` gets numbers of 16x16 fragments.
+
+        Returns
+        -------
+        Coded
 
         Raises
         ------
         BackendUnavailable
-            When it ``lacks`` something.
+            When the backend ``lacks`` something.
+        Cancelled
+            When ``progress`` returned False.
         """
 
     def encode_exact(
@@ -107,10 +133,11 @@ class Backend(ABC):
         Parameters
         ----------
         planes : (C, H, W) uint16 array, C order
-            Below 2**depth.
+            Samples below 2**depth.
         depth : int
-            1 to 16.
+            Bits a sample, 1 to 16.
         progress : callable or None
+            See ``encode``.
 
         Returns
         -------
@@ -127,7 +154,7 @@ class Backend(ABC):
         *,
         progress: Progress | None = None,
     ) -> tuple[np.ndarray, Trace]:
-        """Decode a payload into a (C, H, W) uint16 array and a trace."""
+        """Decode a payload of ``encode_exact`` into a (C, H, W) uint16 array and a trace."""
         raise BackendUnavailable(f"backend {self.name} cannot run here: it has no exact samples")
 
     def encode_batch(
@@ -139,14 +166,13 @@ class Backend(ABC):
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> list[Coded]:
-        """Encode several planes, each as if alone; progress counts the fragments of all."""
+        """Encode several planes, each as ``encode`` does; progress counts the fragments of all."""
         shares = [fragments_in(plane.shape) for plane in planes]
         return [
             self.encode(plane, params, depth=depth, threads=threads, progress=part)
             for plane, part in zip(planes, in_turn(progress, shares), strict=True)
         ]
 
-    @abstractmethod
     def decode(
         self,
         payload: bytes,
@@ -157,4 +183,5 @@ class Backend(ABC):
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Coded:
-        """Decode a payload into a plane of ``shape`` (H, W) and a depth."""
+        """Decode a payload of ``encode`` into a plane of ``shape`` (H, W)."""
+        raise BackendUnavailable(f"backend {self.name} cannot run here: it only encodes")

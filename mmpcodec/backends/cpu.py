@@ -1,4 +1,4 @@
-"""The cpu backend: C++ with threads, SIMD level chosen at run time."""
+"""The cpu backend: C++ with threads; the SIMD level is chosen at run time."""
 
 from collections.abc import Sequence
 
@@ -22,19 +22,17 @@ except ImportError as error:
 else:
     _REASON = None
 
-NativeTools = tuple[int, bool, bool, int, int, int, int, bool]
-
 MAX_DEFAULT_THREADS = 4
-"""More threads than this have little to share within one 16x16 fragment."""
+"""More threads find too little work within one 16x16 fragment."""
 
 
 def default_threads() -> int:
-    """Threads to use when the caller does not say."""
+    """Number of threads if the caller names none."""
     return min(processors(), MAX_DEFAULT_THREADS)
 
 
 class NativePostFilter(PostFilter):
-    """The filter in C++, on one thread."""
+    """The post filter in C++, on one thread."""
 
     def _filtered(self, samples: np.ndarray, table: np.ndarray, depth: int) -> np.ndarray:
         shown = np.empty_like(samples)
@@ -63,9 +61,16 @@ class NativePostFilter(PostFilter):
 
 
 class CpuBackend(Backend):
-    """Parameters: ``simd`` names a SIMD level of ``levels()`` to use instead of the best one."""
+    """C++ on the processor.
+
+    Parameters
+    ----------
+    simd : str or None
+        SIMD level, one of ``levels()``; None takes the best.
+    """
 
     name = "cpu"
+    releases_gil = True
     post_filter = NativePostFilter()
 
     def __init__(self, simd: str | None = None):
@@ -73,7 +78,7 @@ class CpuBackend(Backend):
 
     @staticmethod
     def levels() -> list[str]:
-        """SIMD levels that this machine can run, best first."""
+        """SIMD levels that this machine supports, best first."""
         return _cpu.simd_levels()
 
     def unavailable(self) -> str | None:
@@ -97,8 +102,7 @@ class CpuBackend(Backend):
                 *_cpu.encode_blocks(
                     plane,
                     depth,
-                    native_block_tools(params.coded_tools),
-                    native_tree_tools(params.coded_tools),
+                    params.coded_tools,
                     params.lambda_fixed,
                     params.rate_model == "log2",
                     params.effort,
@@ -110,7 +114,7 @@ class CpuBackend(Backend):
         return _coded(
             *_cpu.encode(
                 plane,
-                native_tools(params.coded_tools),
+                params.coded_tools,
                 params.lambda_fixed,
                 params.rate_model == "log2",
                 threads or default_threads(),
@@ -132,14 +136,9 @@ class CpuBackend(Backend):
         self.check_has(tools, depth)
         threads = threads or default_threads()
         if tools.prediction:
-            block_tools, tree_tools = native_block_tools(tools), native_tree_tools(tools)
-            found = _cpu.decode_blocks(
-                payload, *shape, depth, block_tools, tree_tools, threads, progress
-            )
+            found = _cpu.decode_blocks(payload, *shape, depth, tools, threads, progress)
             return _coded_blocks(payload, *found)
-        return _coded(
-            payload, *_cpu.decode(payload, *shape, native_tools(tools), threads, progress)
-        )
+        return _coded(payload, *_cpu.decode(payload, *shape, tools, threads, progress))
 
     def encode_exact(
         self, planes: np.ndarray, depth: int, *, progress: Progress | None = None
@@ -159,31 +158,6 @@ class CpuBackend(Backend):
         return planes, _exact_trace(rates)
 
 
-def native_tools(tools: Tools) -> NativeTools:
-    """The tools as the compiled module takes them; none may be left open."""
-    assert tools.redundancy_radius is not None
-    return (
-        int(tools.partition),
-        tools.index_classes,
-        tools.flag_contexts,
-        tools.copy_radius,
-        tools.dictionary_limit,
-        tools.displaced_blocks,
-        tools.redundancy_radius,
-        tools.replacement,
-    )
-
-
-def native_block_tools(tools: Tools) -> tuple[int, bool, int, int]:
-    """The tools of prediction as the compiled module takes them."""
-    return tools.fragment_size, tools.least_squares, tools.templates, tools.step
-
-
-def native_tree_tools(tools: Tools) -> NativeTools | None:
-    """The tools of trees among predicted blocks as the compiled module takes them, if any."""
-    return native_tools(tools) if tools.dictionary else None
-
-
 def _exact_trace(rates: Sequence[int]) -> Trace:
     return Trace({name: rate / 4096 for name, rate in zip(EXACT_SYNTAX, rates, strict=True)})
 
@@ -200,6 +174,6 @@ def _coded_blocks(payload, samples, rates, units, leaf_scales, dictionary_sizes)
 
 
 def bits_of(rates: Sequence[int], syntax: Sequence[str]) -> dict[str, float]:
-    """Bits of some syntax elements from the rates of all in 2**-12 bit."""
+    """Bits of some syntax elements, from the rates of all elements in units of 2**-12 bit."""
     found = dict(zip(SYNTAX, rates, strict=True))
     return {name: found[name] / 4096 for name in syntax}

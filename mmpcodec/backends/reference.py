@@ -1,4 +1,4 @@
-"""The reference backend: plain NumPy, one line a step, the definition of the codec."""
+"""The reference backend: runs the definition of the codec in ``mmpcodec.reference``."""
 
 from dataclasses import replace
 from functools import partial
@@ -21,6 +21,8 @@ from mmpcodec.trace import Coded, Trace
 
 
 class ReferenceBackend(Backend):
+    """NumPy on one thread; slow, and the judge of all other backends."""
+
     name = "reference"
 
     def unavailable(self) -> None:
@@ -51,9 +53,10 @@ class ReferenceBackend(Backend):
                     depth,
                 )
             )
+        report = partial(report_progress, progress)
         state = PictureState(plane.shape, params.coded_tools)
         writer = SymbolWriter()
-        fragments = zip(state.walk(progress), state.fragments_of(plane), strict=True)
+        fragments = zip(state.walk(report), state.fragments_of(plane), strict=True)
         for neighbours, fragment in fragments:
             costs = {
                 scale: index_costs(state.models, dictionary, params.lambda_fixed, params.rate_model)
@@ -63,7 +66,7 @@ class ReferenceBackend(Backend):
             nodes = optimal_tree(cost, index, state.models, neighbours, params.lambda_fixed)
             code_tree(writer, state.models, state.dictionaries, neighbours, nodes)
             state.finish_fragment(nodes)
-        return state.coded(writer.finish(), writer.tally.bits())
+        return _coded_trees(writer.finish(), writer.tally.bits(), state)
 
     def decode(
         self,
@@ -81,11 +84,11 @@ class ReferenceBackend(Backend):
             return _coded_blocks(payload, *found)
         state = PictureState(shape, tools)
         reader = SymbolReader(payload)
-        for neighbours in state.walk(progress):
+        for neighbours in state.walk(partial(report_progress, progress)):
             nodes = code_tree(reader, state.models, state.dictionaries, neighbours, None)
             state.finish_fragment(nodes)
         reader.finish()
-        return state.coded(payload, reader.tally.bits())
+        return _coded_trees(payload, reader.tally.bits(), state)
 
     def encode_exact(
         self, planes: np.ndarray, depth: int, *, progress: Progress | None = None
@@ -105,6 +108,11 @@ class ReferenceBackend(Backend):
         report = partial(report_progress, progress)
         planes, bits = coder.decode_planes(payload, shape, depth, report)
         return planes, Trace(bits)
+
+
+def _coded_trees(payload: bytes, bits: dict[str, float], state: PictureState) -> Coded:
+    sizes = dictionary_sizes(state.dictionaries)
+    return Coded(payload, state.shown(), Trace(bits, state.leaf_scales, sizes))
 
 
 def _coded_blocks(payload: bytes, samples, bits, picture: BlockPicture) -> Coded:

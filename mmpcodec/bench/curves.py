@@ -11,7 +11,7 @@ import numpy as np
 
 from mmpcodec.bench.codecs.base import OURS
 from mmpcodec.bench.results import Row
-from mmpcodec.errors import MissingExtra, ParameterError
+from mmpcodec.errors import MissingExtra, ParameterError, install
 
 METRICS = {"psnr": "PSNR, dB", "ssim": "SSIM", "ms_ssim": "MS-SSIM"}
 """Metrics that a curve can show, and how they are called on an axis."""
@@ -212,7 +212,7 @@ def delta(anchor: Curve | None, test: Curve, metric: str = "psnr") -> Delta:
     try:
         from bjontegaard import bd_psnr, bd_rate
     except ImportError as error:
-        raise MissingExtra("BD-rate: needs bjontegaard; install mmpcodec[bench]") from error
+        raise MissingExtra(f"BD-rate: needs bjontegaard; {install('bench')}") from error
 
     def values(function) -> list[float]:
         return [

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from mmpcodec.bench.curves import METRICS, Curve
-from mmpcodec.bench.results import written_whole
-from mmpcodec.errors import MissingExtra
+from mmpcodec.errors import MissingExtra, install
+from mmpcodec.runtime.files import written_whole
 
 COLOURS = (
     "#d55e00",
@@ -60,7 +60,7 @@ def draw_curves(
         from matplotlib.figure import Figure
         from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
     except ImportError as error:
-        raise MissingExtra("curves: need matplotlib; install mmpcodec[bench]") from error
+        raise MissingExtra(f"curves: need matplotlib; {install('bench')}") from error
     figure = Figure(_INCHES, dpi=_DPI, layout="constrained")
     axes = figure.add_subplot()
     lowest, highest = [], []

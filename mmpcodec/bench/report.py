@@ -21,9 +21,10 @@ from mmpcodec.bench.curves import (
     codecs_in,
     mean_delta,
 )
-from mmpcodec.bench.results import Results, Row, key_of, written_whole
+from mmpcodec.bench.results import Results, Row, key_of
 from mmpcodec.bench.tables import common, deltas, mean_title
-from mmpcodec.errors import MissingExtra
+from mmpcodec.errors import MissingExtra, install
+from mmpcodec.runtime.files import written_whole
 
 PAGE = "report.html"
 SCRIPTS = ("chart.js", "viewer.js", "tables.js", "main.js")
@@ -100,7 +101,7 @@ def write_page(
     try:
         from jinja2 import Environment, StrictUndefined
     except ImportError as error:
-        raise MissingExtra("report: needs jinja2; install mmpcodec[bench]") from error
+        raise MissingExtra(f"report: needs jinja2; {install('bench')}") from error
     page = resources.files(mmpcodec).joinpath("bench", "page")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     environment.policies["json.dumps_kwargs"] = {"sort_keys": False}

@@ -20,13 +20,13 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from PIL import Image
 
-from mmpcodec import pictures
 from mmpcodec.errors import MmpError
+from mmpcodec.runtime.files import written_whole
 
 Row = dict[str, Any]
 
@@ -40,11 +40,6 @@ def key_of(row: Row) -> str:
     parts = [row["picture"], row["codec"], float(row["point"]), row["versions"]]
     text = json.dumps(parts, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def sha256_of(samples: np.ndarray) -> str:
-    """SHA-256 of a picture as binary PGM, so that its format as a file does not matter."""
-    return hashlib.sha256(pictures.to_bytes(samples, "pgm")).hexdigest()
 
 
 class Results:
@@ -142,18 +137,6 @@ class Results:
     def tree(self, key: str) -> Path:
         """Where the leaves or blocks of a result are drawn, if they are."""
         return self.folder / "decoded" / f"{key}.tree.png"
-
-
-@contextlib.contextmanager
-def written_whole(path: Path) -> Iterator[BinaryIO]:
-    """A stream whose contents become a file when the context ends without an error."""
-    temporary = path.with_name(f".mmp-{os.urandom(8).hex()}.part")
-    try:
-        with open(temporary, "xb") as stream:
-            yield stream
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def save_png(path: Path, samples: np.ndarray) -> None:

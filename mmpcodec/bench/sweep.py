@@ -15,13 +15,14 @@ import numpy as np
 
 from mmpcodec.bench.codecs.base import Codec, machine
 from mmpcodec.bench.metrics import measure
-from mmpcodec.bench.results import Results, Row, key_of, save_png, sha256_of
+from mmpcodec.bench.results import Results, Row, key_of, save_png
+from mmpcodec.fingerprints import sha256_of
 
 WARM_UP_SIDE = 64
 
 
 @dataclass(frozen=True)
-class Picture:
+class Original:
     """A picture to measure.
 
     Parameters
@@ -43,7 +44,7 @@ def warm_up(codec: Codec) -> None:
 
 
 def sweep(
-    picture: Picture,
+    picture: Original,
     codecs: Sequence[Codec],
     results: Results,
     *,
@@ -54,7 +55,7 @@ def sweep(
 
     Parameters
     ----------
-    picture : Picture
+    picture : Original
     codecs : sequence of Codec
     results : Results
     repeat : int
@@ -83,7 +84,7 @@ def sweep(
             yield row
 
 
-def _identity(picture: Picture, sha256: str, codec: Codec, point: float) -> Row:
+def _identity(picture: Original, sha256: str, codec: Codec, point: float) -> Row:
     height, width = picture.samples.shape
     return {
         "picture": sha256,

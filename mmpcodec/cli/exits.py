@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 
 from mmpcodec import start
 from mmpcodec.errors import BackendUnavailable, MmpError, ParameterError
+from mmpcodec.errors import FileError as FileError
 
 
 class ExitCode(IntEnum):
@@ -25,15 +26,6 @@ class ExitCode(IntEnum):
     NO_BACKEND = 4
     INTERRUPTED = 130
     TERMINATED = 143
-
-
-class FileError(MmpError):
-    """A file cannot be read or written; the message begins with its name."""
-
-    @classmethod
-    def from_os(cls, name: str, error: OSError) -> "FileError":
-        """The one line that says what the system said."""
-        return cls(f"{name}: {error.strerror or error}")
 
 
 class Terminated(KeyboardInterrupt):

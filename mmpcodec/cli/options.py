@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from mmpcodec.backends.registry import AUTO, names
 from mmpcodec.params import DecodeLimits
 
 DEFAULT_LIMITS = DecodeLimits()
@@ -23,7 +24,7 @@ BackendName = Annotated[
     str,
     typer.Option(
         "--backend",
-        metavar="auto|cpu|cuda|reference",
+        metavar="|".join((AUTO, *names())),
         help="Where to run; the result is the same. A named one never falls back to another.",
     ),
 ]

@@ -7,16 +7,14 @@ are written directly.
 import contextlib
 import mmap
 import os
-import shutil
 import sys
 from collections.abc import Iterator
 from typing import BinaryIO
 
 from mmpcodec.cli.exits import FileError
 from mmpcodec.errors import ParameterError
-
-STANDARD = "-"
-"""Name of standard input and output."""
+from mmpcodec.runtime.files import STANDARD as STANDARD
+from mmpcodec.runtime.files import written_whole
 
 TO_TERMINAL = "is a terminal, and binary data would garble it; redirect it or use -o FILE"
 
@@ -142,16 +140,8 @@ def _device(target: str) -> Iterator[BinaryIO]:
 
 @contextlib.contextmanager
 def _renamed(target: str, force: bool) -> Iterator[BinaryIO]:
-    final = os.path.realpath(target)  # a link stays a link
-    temporary = os.path.join(os.path.dirname(final), f".mmp-{os.urandom(8).hex()}.part")
     try:
-        with open(temporary, "x+b") as stream:
+        with written_whole(target, overwrite=force) as stream:
             yield stream
-        if os.path.exists(final):
-            if not force:
-                raise FileError(f"{target}: exists since a moment ago; -f overwrites it")
-            shutil.copymode(final, temporary)
-        os.replace(temporary, final)
-    finally:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
+    except FileExistsError as error:
+        raise FileError(f"{target}: exists since a moment ago; -f overwrites it") from error

@@ -3,11 +3,11 @@
 import json
 import math
 import sys
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Protocol
 
-from mmpcodec.tools import Tools
+from mmpcodec.tools import TABLE, Tools
 
 
 class Facts(Protocol):
@@ -60,11 +60,11 @@ class Printer:
 
 
 def tools_text(tools: Tools) -> str:
-    """The normative tools that have a part in a picture, in one line."""
+    """Return the normative tools that have an effect in a layer, in one line."""
     return ", ".join(
-        f"{field.name.replace('_', ' ')} {_value_text(getattr(tools, field.name))}"
-        for field in fields(tools)
-        if field.name not in tools.without_part
+        f"{tool.title} {_value_text(getattr(tools, tool.name))}"
+        for tool in TABLE.values()
+        if tool.name not in tools.without_effect
     )
 
 

@@ -1,10 +1,7 @@
-"""The codec, one stage a file, in the order of the bitstream.
+"""Whole pictures: from samples to the bytes of a file and back.
 
-``fragments`` cuts the picture, ``scales`` defines the block sizes and the scale transform,
-``dictionary`` holds and learns elements, ``models`` gives symbols their probabilities,
-``costmap`` and ``tree`` search, ``rangecoder`` writes bytes, ``container`` wraps them;
-``encoder`` and ``decoder`` join the stages through a backend.
-
-These modules are plain NumPy and are the readable definition of each stage. They touch no file,
-print nothing and start no thread.
+``encoder`` and ``decoder`` hold the public functions, ``layer_choice`` encodes each layer with each
+set of tools and keeps the cheapest, ``colour`` turns colours into planes, ``streaming`` encodes
+pictures larger than memory, ``rate_control`` searches the lambda that keeps a target. ``backends``
+code single planes; ``format`` holds the syntax of files.
 """

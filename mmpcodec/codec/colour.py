@@ -1,4 +1,4 @@
-"""Forms of pictures, and the planes that their layers code.
+"""The planes that the layers of a picture code: colour transform, widening, alpha.
 
 Source: sections "Layers" and "Colours" of ``docs/format.md``.
 """
@@ -16,7 +16,7 @@ from mmpcodec.samples import Form, form_of
 
 
 def layout_of(samples: Any, lam: float) -> Layout:
-    """How an encoder puts planes into layers where it does not code all as exact samples."""
+    """The layout of an encoder for planes that are not all coded as exact samples."""
     form = form_of(samples)
     if form.planes == 1:
         return Layout.TOGETHER
@@ -24,15 +24,16 @@ def layout_of(samples: Any, lam: float) -> Layout:
 
 
 @dataclass(frozen=True)
-class Plane:
+class LayerPlane:
     """A plane that one layer codes.
 
     Parameters
     ----------
     samples : (H, W) array of uint8 or uint16
-        Where the picture lies.
+        In host or device memory.
     weight : float
-        Squared error of the picture, as a mean over its colours, for one of the plane.
+        Squared error of the picture, the mean over its colours, that a squared error of 1 in the
+        plane causes.
     """
 
     samples: Any
@@ -40,7 +41,7 @@ class Plane:
 
 
 def widened(samples: Any, depth: int) -> Any:
-    """Samples of less than 8 bits as those of 8; others as they are."""
+    """Samples of fewer than 8 bits, scaled to 8 bits; others unchanged."""
     if depth >= BYTE:
         return samples
     white = most(depth)
@@ -48,21 +49,22 @@ def widened(samples: Any, depth: int) -> Any:
 
 
 def narrowed(samples: np.ndarray, depth: int) -> np.ndarray:
-    """Samples of 8 bits as the nearest ones of less; of more bits as they are."""
+    """8-bit samples as the nearest samples of fewer bits; at depths from 8 bits on unchanged."""
     if depth >= BYTE:
         return samples
     white = most(depth)
     return ((samples.astype(np.uint16) * white + 127) // 255).astype(np.uint8)
 
 
-def split(samples: Any, depth: int, layout: Layout) -> list[Plane]:
-    """The planes of a tile, one for each layer of a layout other than together.
+def split(samples: Any, depth: int, layout: Layout) -> list[LayerPlane]:
+    """The planes of a tile, one for each layer; the layout is not ``TOGETHER``.
 
     Parameters
     ----------
     samples : (H, W) or (H, W, C) array of uint8 or uint16
-        On the host or a CUDA device.
+        In host or device memory.
     depth : int
+        Bits a sample.
     layout : Layout
     """
     form = form_of(samples)
@@ -77,20 +79,21 @@ def split(samples: Any, depth: int, layout: Layout) -> list[Plane]:
         planes, weights = [*planes, samples[..., form.colours]], [*weights, 1.0]
     xp = module_of(samples)
     return [
-        Plane(xp.ascontiguousarray(plane), weight)
+        LayerPlane(xp.ascontiguousarray(plane), weight)
         for plane, weight in zip(planes, weights, strict=True)
     ]
 
 
 def joined(planes: list[np.ndarray], form: Form, depth: int, layout: Layout) -> np.ndarray:
-    """The samples of a tile from what its layers decoded to, each of at least 8 bits.
+    """The samples of a tile from the planes of its layers; the inverse of ``split``.
 
     Parameters
     ----------
     planes : list of (H, W) arrays
+        Samples of at least 8 bits.
     form : Form
     depth : int
-        Of the picture.
+        Bits a sample of the picture.
     layout : Layout
     """
     if layout is Layout.LUMA:
@@ -100,10 +103,10 @@ def joined(planes: list[np.ndarray], form: Form, depth: int, layout: Layout) -> 
 
 
 def to_luma(colours: Sequence[Any], depth: int) -> list[Any]:
-    """Luma, chroma orange (red against blue) and chroma green (green against both) of colours.
+    """Luma, chroma orange (red minus blue) and chroma green (green minus red and blue) of colours.
 
     Source: H. S. Malvar, G. J. Sullivan, "YCoCg-R: a color space with RGB reversibility", 2003,
-    here with chroma halved to as many bits as luma has.
+    here with chroma halved to the bits of luma.
     """
     kind = colours[0].dtype
     red, green, blue = (plane.astype(np.int32) for plane in colours)
@@ -115,7 +118,7 @@ def to_luma(colours: Sequence[Any], depth: int) -> list[Any]:
 
 
 def from_luma(planes: Sequence[np.ndarray], depth: int) -> list[np.ndarray]:
-    """Red, green and blue."""
+    """Red, green and blue of luma and both chromas; the inverse of ``to_luma``."""
     mid, white = middle(depth), most(depth)
     kind = planes[0].dtype
     luma, orange, greens = (plane.astype(np.int32) for plane in planes)

@@ -1,4 +1,4 @@
-"""Decoding: from the bytes of a file to an array, or to a description."""
+"""Decoding: from the bytes of a file to samples, or to a description of the file."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,11 +20,11 @@ from mmpcodec.format.layouts import Layout
 from mmpcodec.format.numbers import CRC_BYTES
 from mmpcodec.format.tiles import Area, Spans, Tile, check_region, spans_touching, tiles_touching
 from mmpcodec.params import DecodeLimits, check_progress, check_threads
+from mmpcodec.reference.exact.planes import from_planes
 from mmpcodec.reference.postfilter import coefficient_bits
 from mmpcodec.reference.trees.fragments import FRAGMENT_SIZE, fragments_in
 from mmpcodec.runtime.progress import Progress
 from mmpcodec.runtime.tasks import Task, run_all
-from mmpcodec.samples import from_planes
 from mmpcodec.tools import Tools
 from mmpcodec.trace import Trace
 
@@ -36,8 +36,9 @@ class BadTile:
     Parameters
     ----------
     tile : Tile
-        Where it lies.
+        Number and place of the tile.
     error : FormatError
+        The reason.
     """
 
     tile: Tile
@@ -46,21 +47,22 @@ class BadTile:
 
 @dataclass(frozen=True)
 class Inspection:
-    """What a file says of itself.
+    """Description of a file.
 
     Parameters
     ----------
     header : Header
+        Size, form, depth, tiles and metadata of the picture.
     file_size : int
-        In bytes.
+        Bytes of the file.
     layers : tuple of LayerCoding
-        Of the tiles that were looked at, in the order of the file.
+        Layers of the tiles that were read, in the order of the file.
     samples : (H, W) or (H, W, C) array of uint8 or uint16, or None
-        Of the region that was asked for; None when only headers were read.
+        Samples of the region; None if only headers were read.
     area : Area or None
-        That of the samples.
+        Place of the samples in the picture; None if only headers were read.
     bad_tiles : tuple of BadTile
-        Their samples are 0.
+        Tiles that do not decode; their samples are 0.
     """
 
     header: Header
@@ -72,22 +74,22 @@ class Inspection:
 
     @property
     def bits_per_pixel(self) -> float:
-        """Bits of the whole file for each pixel."""
+        """Bits of the whole file divided by the number of pixels."""
         return 8 * self.file_size / (self.header.width * self.header.height)
 
     @property
     def payload_size(self) -> int:
-        """Bytes of the payloads of all layers that were looked at."""
+        """Bytes of the payloads in ``layers``."""
         return sum(layer.payload_bytes for layer in self.layers)
 
     @property
     def tools(self) -> Tools | None:
-        """Of the first layer: of gray pictures without tiles the only one; None without a layer."""
+        """Tools of the first layer; None without a layer. Gray pictures have one layer a tile."""
         return self.layers[0].tools if self.layers else None
 
     @property
     def trace(self) -> Trace | None:
-        """Of the first layer, or None when only headers were read."""
+        """Trace of the first layer; None if only headers were read."""
         return self.layers[0].trace if self.layers else None
 
 
@@ -110,18 +112,24 @@ def inspect(
     data : bytes-like
         A whole file.
     decode : bool
-        Decode it too, which gives samples and traces (bits by syntax element, leaf scales,
-        dictionary sizes). Otherwise only headers and checksums are read.
+        Whether to decode samples and traces (bits by syntax element, leaf scales, dictionary
+        sizes). Without it, only headers and checksums are read.
     allow_partial : bool
-        Give bad tiles beside the good ones; what follows the last tile is left out of account. A
-        file, or a region, that is to be decoded must have a good one.
+        Whether to return bad tiles in ``bad_tiles`` rather than raise their error. Bytes after the
+        last tile are then ignored. At least one tile of the region must decode.
     region, limits, backend, threads, progress
-        As of ``decode``.
+        See ``decode``.
+
+    Returns
+    -------
+    Inspection
 
     Raises
     ------
     FormatError
-        When the bytes are not a good file.
+        When the bytes are not a valid file.
+    ParameterError, BackendUnavailable, Cancelled
+        See ``decode``.
     """
     threads = check_threads(threads)
     check_progress(progress)
@@ -155,7 +163,7 @@ def inspect(
     coded: list[LayerCoding] = []
     for tile, parts in zip(
         (tile for tile, _ in streams),
-        _decoded(streams, header, backends.get(backend), threads, progress),
+        _decoded(streams, header, backends.get(backend, decodes=True), threads, progress),
         strict=True,
     ):
         if isinstance(parts, FormatError):
@@ -189,32 +197,34 @@ def decode(
     data : bytes-like
         A whole file.
     region : (x, y, width, height) or None
-        Column and row of the first pixel to decode, and how many; only the tiles that it touches
-        are read and decoded, so others may be damaged or missing. None is the whole picture.
+        Column and row of the first pixel, and size in pixels. Only the tiles that the region
+        touches are read, so other tiles may be damaged or missing. None is the whole picture.
     limits : DecodeLimits or None
-        Largest picture, or region, to accept; checked before anything is allocated.
+        Largest picture or region to decode, checked before memory is allocated; None takes
+        ``DecodeLimits()``.
     backend : {"auto", "cpu", "reference"}
     threads : int or None
-        Threads of the cpu backend; None takes what the machine has.
+        Threads of the processor; None takes all processors.
     progress : callable or None
-        ``progress(done, total) -> bool``; returning False cancels.
+        ``progress(done, total) -> bool`` gets the numbers of finished and of all 16x16 fragments.
+        Returning False cancels.
 
     Returns
     -------
     (H, W) or (H, W, C) array
-        uint8 up to 8 bits a sample, else uint16; C is 2 for gray and alpha, 3 for red, green and
-        blue, 4 for these and alpha.
+        uint8 up to 8 bits a sample, else uint16. C is 2 for gray with alpha, 3 for RGB, 4 for RGB
+        with alpha.
 
     Raises
     ------
     FormatError
-        When the bytes are not a good file: ``BadMagic``, ``UnsupportedVersion``,
-        ``TruncatedStream``, ``CorruptStream`` or ``LimitExceeded``. With
-        ``inspect(data, decode=True, allow_partial=True)`` bad tiles do not lose the others.
+        When the bytes are not a valid file: ``BadMagic``, ``UnsupportedVersion``,
+        ``TruncatedStream``, ``CorruptStream`` or ``LimitExceeded``. ``inspect(data, decode=True,
+        allow_partial=True)`` decodes the other tiles of a damaged file.
     ParameterError
-        When the region is not within the picture.
+        When the region does not lie within the picture.
     BackendUnavailable
-        When the named backend cannot run here.
+        When the named backend cannot run here, or does not decode.
     Cancelled
         When the callback returned False.
     """
@@ -236,12 +246,12 @@ def _viewed(data: Any) -> memoryview:
         return memoryview(data).cast("B")
     except TypeError:
         raise ParameterError(
-            f"data of type {type(data).__name__}: must be bytes or a buffer of one piece"
+            f"data of type {type(data).__name__}: must be bytes or a contiguous buffer"
         ) from None
 
 
 def _check_limits(what: str, area: Area, spans: tuple[Spans, Spans], limits: DecodeLimits) -> None:
-    """Compare what is to be decoded with the limits, before so many tiles are listed."""
+    """Compare the area to decode with the limits, before its tiles are listed."""
     down, along = (sum(fragments_in((length, 1)) for _, (_, length) in axis) for axis in spans)
     padded = FRAGMENT_SIZE**2 * down * along
     if max(area.width, area.height) > limits.max_dimension or padded > limits.max_pixels:
@@ -260,7 +270,7 @@ def _read_tile(view: memoryview, header: Header, tile: Tile) -> TileStream:
 
 
 def _bad(header: Header, tile: Tile, error: FormatError, allow_partial: bool) -> BadTile:
-    """The tile with its error, which names the tile where there are several."""
+    """The tile with its error, which names the tile if the picture has several."""
     if len(header.tile_bytes) > 1:
         problem = f"tile {tile.number}, {tile}: {error.problem}"
         error = type(error)(error.section, problem, error.offset)
@@ -298,7 +308,7 @@ def _decoded(
             partial(_decode_layer, backend, header, tile, stream.layout, layer),
             fragments_in((tile.height, tile.width))
             * (header.planes if stream.layout is Layout.TOGETHER else 1),
-            aside=backend.name == "cpu",
+            aside=backend.releases_gil,
         )
         for tile, stream, layer in jobs
     ]

@@ -1,4 +1,4 @@
-"""What one lambda makes of a picture: bytes and squared error."""
+"""Distortion: squared error, PSNR, and the operating point of a picture at one lambda."""
 
 import math
 from dataclasses import dataclass
@@ -13,16 +13,16 @@ WHITE = 255
 
 @dataclass(frozen=True)
 class Point:
-    """A picture at one lambda.
+    """Bytes and distortion of a picture at one lambda.
 
     Parameters
     ----------
     lam : float
     bytes : int
-        Of the whole file.
+        Size of the whole file.
     distortion : int
-        Sum of the squared errors of all pixels, each a mean over colours, in units of 8-bit
-        samples, rounded up: 0 only where nothing is lost.
+        Sum over the pixels of the mean squared error over their colours, in units of 8-bit samples,
+        rounded up; 0 only for a lossless file.
     """
 
     lam: float
@@ -31,12 +31,12 @@ class Point:
 
     @property
     def cost(self) -> float:
-        """D + lambda R of the whole file."""
+        """Rate-distortion cost D + lambda R of the whole file, R in bits."""
         return self.distortion + self.lam * 8 * self.bytes
 
 
 def squared_error(samples: np.ndarray, decoded: np.ndarray) -> int:
-    """Sum of squared differences of arrays of one shape, both of uint8 or uint16."""
+    """Sum of the squared differences of two arrays of one shape, of uint8 or uint16."""
     difference = samples.astype(np.int32) - decoded
     if samples.dtype != np.uint8:
         difference = difference.astype(np.int64)
@@ -44,14 +44,14 @@ def squared_error(samples: np.ndarray, decoded: np.ndarray) -> int:
 
 
 def distortion(source: np.ndarray, samples: np.ndarray, depth: int) -> float:
-    """Squared error as lambda means it.
+    """Squared error in the units of lambda.
 
     Parameters
     ----------
     source, samples : (H, W) or (H, W, C) arrays of uint8 or uint16
-        Alpha has no part.
+        Alpha is ignored.
     depth : int
-        Bits of a sample.
+        Bits a sample.
 
     Returns
     -------
@@ -70,9 +70,15 @@ def white_in_bytes(depth: int) -> float:
 
 
 def psnr_of(distortion: float, pixels: float, depth: int = BYTE) -> float:
-    """Peak signal-to-noise ratio in dB of the distortion of a point; infinite where it is 0.
+    """Peak signal-to-noise ratio in dB; infinite without distortion.
 
-    The peak is the largest sample of the depth.
+    Parameters
+    ----------
+    distortion : float
+        Sum of squared errors; see ``distortion``.
+    pixels : float
+    depth : int
+        Bits a sample. The peak is 2**depth - 1.
     """
     if distortion <= 0:
         return math.inf

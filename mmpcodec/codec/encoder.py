@@ -12,7 +12,7 @@ from mmpcodec.backends.base import Backend
 from mmpcodec.codec.distortion import distortion
 from mmpcodec.codec.encoding import Encoding, Pass
 from mmpcodec.codec.layer_choice import EXACT, KnownExact, TileEncoding, TileSource, encode_tiles
-from mmpcodec.codec.rate_control.search import Trial, reach
+from mmpcodec.codec.rate_control.search import Attempt, reach
 from mmpcodec.codec.rate_control.targets import Target, lambda_or_target
 from mmpcodec.depth import coded_depth, most
 from mmpcodec.errors import Infeasible, ParameterError
@@ -28,22 +28,24 @@ from mmpcodec.samples import check_picture, form_of
 from mmpcodec.tools import Tools
 
 GROUP_PIXELS = 1 << 25
-"""Of the tiles that are encoded at once; more do not make a device faster."""
+"""Most pixels of the tiles that are encoded in one call; larger groups are not faster."""
 
 
 @dataclass(frozen=True)
 class _Source:
-    """A picture that was checked.
+    """A checked picture to encode.
 
     Parameters
     ----------
-    samples : array
-        Where it lies.
+    samples : (H, W) or (H, W, C) array of uint8 or uint16
+        In host or device memory.
     on_host : array
-        The same on the host.
+        The same samples in host memory.
     depth : int
+        Bits a sample.
     metadata : Metadata
     tile_size : int
+        0 for one tile.
     """
 
     samples: Any
@@ -54,7 +56,7 @@ class _Source:
 
     @property
     def fragments(self) -> int:
-        """Of all its planes and tiles."""
+        """Number of 16x16 fragments in all planes and tiles."""
         return sum(tile.fragments for tile in self.tiles())
 
     def header(self, tile_bytes: tuple[int, ...]) -> Header:
@@ -83,11 +85,32 @@ def encode_pictures(
     progress: Progress | None = None,
     on_pass: Callable[[Pass], Any] | None = None,
 ) -> list[Encoding]:
-    """As ``encode_batch``, with parameters in one object, and with all that encoding found out.
+    """Encode several pictures and return files, decoded samples and statistics.
 
-    Of several candidates one that the named backend lacks a tool of is coded by another backend,
-    since all write the same bytes; a single set of tools is not. With a target the lambda of the
-    parameters has no part.
+    If the parameters hold several candidate sets of tools, those that a named backend cannot encode
+    run on another backend, which writes the same bytes. A single set of tools runs on the named
+    backend or not at all.
+
+    Parameters
+    ----------
+    arrays : iterable of arrays
+        See ``encode_batch``.
+    params : EncodeParams
+        With a target, their lambda is ignored.
+    target : Target or None
+        Limit that each file keeps.
+    depth, metadata, tile_size, backend, threads, progress, on_pass
+        See ``encode_batch``.
+
+    Returns
+    -------
+    list of Encoding
+        In the order of the pictures.
+
+    Raises
+    ------
+    MmpError
+        The errors of ``encode_batch``.
     """
     tile_size, threads = check_tile_size(tile_size), check_threads(threads)
     check_progress(progress)
@@ -95,12 +118,7 @@ def encode_pictures(
     if not pictures:
         return []
     if any(on_device(samples) for samples, *_ in pictures):
-        if backend not in ("auto", "cuda"):
-            raise ParameterError(
-                f"backend = {backend!r}: a picture lies on a CUDA device, which only cuda reads; "
-                "copy it with cupy.asnumpy"
-            )
-        backend = "cuda"
+        backend = backends.for_device_arrays(backend, "a picture lies")
     sources = [
         _Source(samples, samples.get() if on_device(samples) else samples, bits, own, tile_size)
         for samples, bits, own in pictures
@@ -125,7 +143,7 @@ def _checked(
     depth: int | None,
     metadata: Metadata | Sequence[Metadata] | None,
 ) -> list[tuple[Any, int, Metadata]]:
-    """Samples, depth and metadata of each picture; errors name the number of all but the first."""
+    """Samples, depth and metadata of each picture; errors name its number, counted from 0."""
     if metadata is None or isinstance(metadata, Metadata):
         metadata = [metadata or Metadata()] * len(arrays)
     listed = isinstance(metadata, Sequence) and all(isinstance(own, Metadata) for own in metadata)
@@ -150,7 +168,7 @@ def _checked(
 
 
 def check_white(metadata: Metadata, depth: int) -> None:
-    """Check that samples of a depth can reach the level that is shown as white.
+    """Check that the level shown as white is a sample of this depth.
 
     Raises
     ------
@@ -163,12 +181,12 @@ def check_white(metadata: Metadata, depth: int) -> None:
 
 
 def ways_at(params: EncodeParams, depth: int) -> list[EncodeParams]:
-    """The sets of tools that can code samples of a depth.
+    """The candidate sets of tools that can code samples of a depth, each as parameters of its own.
 
     Raises
     ------
     ParameterError
-        When there is none.
+        When no candidate can.
     """
     ways = params.each_alone()
     fitting = [way for way in ways if fault_of_depth(way.tools, depth) is None]
@@ -185,7 +203,7 @@ def _encode_at(
     threads: int | None,
     progress: Progress | None,
 ) -> list[Encoding]:
-    """Encode pictures of one depth with a lambda."""
+    """Encode pictures of one depth with the lambda of the parameters."""
     ways = ways_at(params, sources[0].depth)
     fragments = sum(source.fragments for source in sources)
     chosen = backends_of(ways, backend, sources[0].depth, fragments)
@@ -207,7 +225,7 @@ def _size(tile: TileSource) -> int:
 
 
 def _assembled(source: _Source, tiles: Sequence[TileEncoding], lam: float) -> Encoding:
-    """The file of a picture."""
+    """The file of a picture whose tiles are encoded."""
     header = source.header(tuple(len(tile.data) for tile in tiles))
     samples = tiles[0].samples
     if len(tiles) > 1:
@@ -231,19 +249,19 @@ def _encode_to(
     on_pass: Callable[[Pass], Any] | None,
     number: int,
 ) -> Encoding:
-    """Search for the lambda of one picture, the one of that number."""
+    """Encode the picture of this number in the batch with the lambda that keeps a target."""
     ways = ways_at(params, source.depth)
     chosen = backends_of(ways, backend, source.depth, source.fragments)
     tiles = list(source.tiles())
     known = KnownExact()
 
-    def encoded(ways: Sequence[EncodeParams]) -> Trial:
+    def encoded(ways: Sequence[EncodeParams]) -> Attempt:
         made = encode_tiles(tiles, ways, chosen, threads, progress, known)
         encoding = _assembled(source, made, ways[0].lam)
         error = math.ceil(distortion(source.on_host, encoding.samples, source.depth))
         costs = tuple(map(sum, zip(*(tile.costs for tile in made), strict=True)))
         used = frozenset[int]().union(*(tile.used for tile in made))
-        return Trial(encoding, error, costs, used)
+        return Attempt(encoding, error, costs, used)
 
     try:
         return reach(
@@ -258,13 +276,13 @@ def _encode_to(
 def backends_of(
     ways: Sequence[EncodeParams], backend: str, depth: int, fragments: int
 ) -> dict[Tools, Backend]:
-    """Who encodes with each set of tools, and with exact samples, which alpha is coded by."""
+    """The backend for each set of tools, and for exact samples, which code alpha."""
     tools = [way.tools for way in ways]
     named = backends.get(backend)
     found = {}
     for each in dict.fromkeys([*tools, EXACT]):
         aside = len(tools) > 1 or each not in tools
-        name = "auto" if aside and named.lacks(each, coded_depth(depth)) else backend
+        name = backends.AUTO if aside and named.lacks(each, coded_depth(depth)) else backend
         found[each] = backends.get(name, fragments, each, coded_depth(depth))
     return found
 
@@ -287,23 +305,29 @@ def encode_batch(
     on_pass: Callable[[Pass], Any] | None = None,
     **options: Any,
 ) -> list[bytes]:
-    """Encode several pictures; each file is the one that ``encode`` gives.
+    """Encode several pictures; each file equals the one that ``encode`` returns.
 
-    On a CUDA device they are encoded at once, which takes far less time than one after the other;
-    with a target each picture has its own search, one after the other.
+    A CUDA device encodes many pictures in parallel, in far less time than one after the other. With
+    a target, the pictures are encoded one after the other, each with a lambda of its own.
 
     Parameters
     ----------
-    arrays : iterable of arrays
-        NumPy arrays, or CuPy arrays, which stay on their device.
+    arrays : iterable of (H, W) or (H, W, C) arrays of uint8 or uint16
+        NumPy arrays, or CuPy arrays, which stay in device memory.
+    lam, quality, target_size, target_bpp, target_psnr
+        As in ``encode``; a target holds for each file.
+    depth : int or None
+        As in ``encode``, for all pictures.
     metadata : Metadata, sequence of Metadata, or None
-        Of all pictures, or of each.
-    lam, quality, target_size, target_bpp, target_psnr, depth, tile_size, backend, threads, \
-    on_pass, options
-        As of ``encode``; a target is that of each file.
+        Metadata of all pictures, or one for each picture.
+    tile_size, backend, threads
+        As in ``encode``.
     progress : callable or None
-        ``progress(done, total) -> bool`` counts the fragments of all planes of all pictures; with
-        a target those of one picture, anew in each pass.
+        ``progress(done, total) -> bool`` gets the numbers of finished and of all 16x16 fragments,
+        over all planes of all pictures. With a target, both count one picture and start again in
+        each pass. Returning False cancels.
+    on_pass, **options
+        As in ``encode``.
 
     Returns
     -------
@@ -313,11 +337,11 @@ def encode_batch(
     Raises
     ------
     LimitExceeded
-        When a picture does not fit into the device's memory.
+        When a picture does not fit into device memory.
     KernelError
         When a kernel does not compile.
     ParameterError, Infeasible, BackendUnavailable, Cancelled
-        As ``encode``.
+        See ``encode``.
     """
     lam, target = lambda_or_target(lam, quality, target_size, target_bpp, target_psnr)
     encodings = encode_pictures(
@@ -336,9 +360,19 @@ def encode_batch(
 
 
 def encode_picture(array: Any, params: EncodeParams, **options: Any) -> Encoding:
-    """As ``encode``, with parameters in one object, and with all that encoding found out.
+    """Encode a picture and return the file, decoded samples and statistics.
 
-    Takes the options of ``encode_pictures``.
+    Parameters
+    ----------
+    array : (H, W) or (H, W, C) array of uint8 or uint16
+        See ``encode``.
+    params : EncodeParams
+    **options
+        Keyword arguments of ``encode_pictures``.
+
+    Returns
+    -------
+    Encoding
     """
     return encode_pictures([array], params, **options)[0]
 
@@ -366,59 +400,62 @@ def encode(
     Parameters
     ----------
     array : (H, W) or (H, W, C) array of uint8 or uint16
-        Gray; or gray and alpha, red, green and blue, these and alpha. Any size from 1x1 up. A CuPy
-        array is encoded where it lies. Alpha is coded without loss whatever lambda is.
+        Gray, gray with alpha, RGB, or RGB with alpha, from 1x1 pixels on. A CuPy array stays in
+        device memory. Alpha is coded without loss for every lambda.
     lam : float or None
-        Lagrange multiplier in squared error per bit: larger makes smaller files. 0 is lossless.
-        The error of a pixel is the mean over its colours, in units of 8-bit samples whatever the
-        depth. None is 32 where none of the next four is given; of all five at most one may be.
+        Lagrange multiplier of the rate-distortion cost, in squared error per bit: a larger lambda
+        makes a smaller file, 0 is lossless. The squared error of a pixel is the mean over its
+        colours, in units of 8-bit samples for every depth. At most one of lam, quality and the
+        three targets may be given; without any of them lambda is 32.
     quality : float
-        0 to 100: lambda is 4 (2^((100 - quality) / 10) - 1); see ``docs/guide/targets.md``.
+        0 to 100; sets lambda to 4 (2^((100 - quality) / 10) - 1).
     target_size : int
-        The best file of at most so many bytes, lossless if that fits.
+        Bytes: the file of the least error that is not larger, lossless if that fits.
     target_bpp : float
-        The same in bits a pixel.
+        Bits a pixel: as ``target_size``.
     target_psnr : float
-        The smallest file found of at least so many dB, of the whole decoded picture without
-        alpha; the peak is 2**depth - 1.
+        dB: the smallest file found whose PSNR is not lower. PSNR is that of the whole decoded
+        picture without alpha, with the peak 2**depth - 1.
     depth : int or None
-        Bits of a sample, 1 to 16: of samples of 12 bits in uint16 it is 12. None takes all that
-        the type has.
+        Bits a sample, 1 to 16: 12 for 12-bit samples in uint16. None takes 8 for uint8 and 16 for
+        uint16.
     metadata : Metadata or None
-        To be kept in the file.
+        Stored in the file.
     tile_size : int
-        Height and width of tiles that are coded independently, 64 to 2**24; 0 for one tile.
+        Height and width of tiles, which are coded independently, 64 to 2**24; 0 for one tile.
     backend : {"auto", "cpu", "cuda", "reference"}
-        Where to run. All backends write the same bytes. "auto" takes cuda where that is faster.
-        What preset "auto" tries and the named one lacks is coded by another, as is alpha.
+        Hardware to run on. All backends write equal bytes. "auto" takes cuda where it is predicted
+        to be faster. Candidates of preset "auto" that a named backend cannot encode, and alpha, run
+        on another backend.
     threads : int or None
-        Threads of the cpu backend; None takes what the machine has. Never changes a byte.
+        Threads of the processor; None takes all processors. The number never changes a byte.
     progress : callable or None
-        ``progress(done, total) -> bool`` is called with the number of finished fragments, with a
-        target anew in each pass; returning False cancels.
+        ``progress(done, total) -> bool`` gets the numbers of finished and of all 16x16 fragments;
+        with a target, they start again in each pass. Returning False cancels.
     on_pass : callable or None
-        ``on_pass(Pass)`` is told of each lambda that was tried for a target.
+        ``on_pass(Pass)`` is called after each lambda that is tried for a target.
     **options
         ``preset`` ("auto", "photo", "text", "mixed", "exact", "plain" or "classic"), ``rate_model``
-        ("adaptive" or "log2"), ``effort``, and the tools that override the preset; see
-        ``EncodeParams`` and ``Tools``. Samples of more than 8 bits are coded with loss by photo
-        only.
+        ("adaptive" or "log2"), ``effort``, and tools that override the preset; see ``EncodeParams``
+        and ``Tools``. Only preset photo codes samples of more than 8 bits with loss.
 
     Returns
     -------
     bytes
-        A whole file, as ``docs/format.md`` describes it.
+        A whole file.
 
     Raises
     ------
     ParameterError
-        For a picture or parameter that is not supported.
+        When the picture or a parameter is not supported.
     Infeasible
-        When no lambda keeps the target; the message says what comes nearest.
+        When no lambda keeps the target. The message names the nearest file.
     BackendUnavailable
         When the named backend cannot run here, or lacks a tool of the preset.
-    LimitExceeded, KernelError
-        When the device has too little memory, or a kernel does not compile.
+    LimitExceeded
+        When the device has too little memory.
+    KernelError
+        When a kernel does not compile.
     Cancelled
         When the callback returned False.
 

@@ -1,4 +1,4 @@
-"""What encoding a picture gives: the file, its layers and the passes of a target."""
+"""The result of encoding a picture: the file, its layers, and the passes of a target."""
 
 from dataclasses import dataclass
 
@@ -12,22 +12,22 @@ from mmpcodec.trace import Trace
 
 @dataclass(frozen=True)
 class LayerCoding:
-    """A layer of a file, and what coding it left behind.
+    """A layer of a file, with statistics of its coding.
 
     Parameters
     ----------
     name : str
-        What it holds.
+        Planes that the layer holds: "gray", "luma", "alpha", ...
     tools : Tools
     payload_bytes : int
-    coefficients : Coefficients
-        Of the post filter.
+    coefficients : tuple of tuple of int
+        Coefficients of the post filter, by class.
     trace : Trace or None
-        None where only the header was read.
+        None if only the header was read.
     tile : int
-        Number of its tile.
+        Number of the tile, from 0.
     backend : str
-        What coded it; empty where nothing did.
+        Name of the backend that coded the layer; empty if only the header was read.
     """
 
     name: str
@@ -41,17 +41,18 @@ class LayerCoding:
 
 @dataclass(frozen=True)
 class Pass:
-    """One lambda that the search tried.
+    """One lambda that the search for a target tried.
 
     Parameters
     ----------
     lam : float
         0 is lossless.
     effort : int
+        Effort of the encoder, 1 to 9.
     bytes : int
-        Of the file that costs least there.
+        Size of the file of the least rate-distortion cost at this lambda.
     psnr : float
-        In dB, infinite where nothing is lost.
+        dB; infinite for a lossless file.
     picture : int
         Number of the picture in its batch, from 0.
     """
@@ -65,21 +66,21 @@ class Pass:
 
 @dataclass(frozen=True)
 class Encoding:
-    """A file and what it decodes to.
+    """A file, and the samples that it decodes to.
 
     Parameters
     ----------
     data : bytes
         The whole file.
     samples : (H, W) or (H, W, C) array of uint8 or uint16
-        What a decoder will show.
+        The samples that a decoder returns.
     header : Header
     layers : tuple of LayerCoding
-        Of all tiles, in the order of the file.
+        Layers of all tiles, in the order of the file.
     lam : float
         Lambda of the file.
     passes : tuple of Pass
-        What was tried for a target; empty without one.
+        Lambdas that were tried for a target, in order; empty without a target.
     """
 
     data: bytes
@@ -96,7 +97,7 @@ class Encoding:
 
     @property
     def trace(self) -> Trace:
-        """Of the first layer: of gray pictures without tiles the only one."""
+        """Trace of the first layer. A gray picture without tiles has one layer."""
         trace = self.layers[0].trace
         assert trace is not None
         return trace

@@ -1,4 +1,8 @@
-"""Encoding tiles: each layer in several ways, and the cheapest of them."""
+"""The choice of tools for each layer of a tile, by rate-distortion cost.
+
+A *way* is one set of tools with parameters. Each layer is coded in each way, and the cheapest is
+kept.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,12 +20,13 @@ from mmpcodec.format import layers
 from mmpcodec.format.layers import Layer
 from mmpcodec.format.layouts import Layout, layer_names
 from mmpcodec.params import EncodeParams
+from mmpcodec.reference.exact.planes import to_planes
 from mmpcodec.reference.postfilter import OFF, coefficient_bits
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.runtime.arrays import on_device
 from mmpcodec.runtime.progress import Progress
 from mmpcodec.runtime.tasks import Task, run_all, side_by_side
-from mmpcodec.samples import form_of, to_planes
+from mmpcodec.samples import form_of
 from mmpcodec.tools import PRESETS, Tools
 from mmpcodec.trace import Coded, Trace
 
@@ -35,10 +40,11 @@ class TileSource:
     Parameters
     ----------
     samples : (H, W) or (H, W, C) array of uint8 or uint16
-        Where the picture lies.
+        In host or device memory.
     on_host : array
-        The same on the host.
+        The same samples in host memory.
     depth : int
+        Bits a sample.
     """
 
     samples: Any
@@ -47,25 +53,25 @@ class TileSource:
 
     @property
     def fragments(self) -> int:
-        """Of all its planes."""
+        """Number of 16x16 fragments in all planes."""
         return form_of(self.on_host).planes * fragments_in(self.on_host.shape[:2])
 
 
 @dataclass(frozen=True)
 class TileEncoding:
-    """The cheapest way to code a tile.
+    """A tile, coded at the least rate-distortion cost.
 
     Parameters
     ----------
     data : bytes
-        Of the tile.
+        Bytes of the tile in the file.
     samples : (H, W) or (H, W, C) array of uint8 or uint16
-        What a decoder will show.
+        The samples that a decoder returns.
     layers : tuple of LayerCoding
     costs : tuple of float
-        D + lambda R of each way alone.
+        Rate-distortion cost D + lambda R of the tile coded in each way alone.
     used : frozenset of int
-        Numbers of the ways that it is coded by.
+        Numbers of the ways that code a layer of the tile.
     """
 
     data: bytes
@@ -76,7 +82,7 @@ class TileEncoding:
 
 
 KnownExact = dict[tuple[int, int], tuple[bytes, Trace, str]]
-"""Payload, trace and backend of exact samples by tile and layer: no lambda changes them."""
+"""Payload, trace and backend of exact samples by tile and layer. No lambda changes them."""
 
 
 @dataclass(frozen=True)
@@ -99,19 +105,19 @@ def encode_tiles(
     progress: Progress | None,
     known: KnownExact | None = None,
 ) -> list[TileEncoding]:
-    """Encode tiles, which may be of several pictures.
+    """Encode tiles of one or several pictures.
 
     Parameters
     ----------
     tiles : sequence of TileSource
     ways : sequence of EncodeParams
-        Of one set of tools each, and one lambda.
+        One set of tools each, all with one lambda.
     chosen : mapping of Tools to Backend
-        Who codes with each set of tools; for alpha also with those of exact samples.
+        The backend for each set of tools, and for exact samples, which code alpha.
     threads, progress
-        As of ``encode``.
+        See ``encode``.
     known : KnownExact or None
-        Of the same tiles from earlier calls; what is found is added.
+        Exact samples of these tiles from earlier calls; this call adds its own.
     """
     known = {} if known is None else known
     jobs = [job for number, tile in enumerate(tiles) for job in _jobs(number, tile, ways)]
@@ -120,7 +126,7 @@ def encode_tiles(
     for backend, params, batch in _batches(jobs, chosen):
         run = partial(_code, backend, params, batch, known)
         share = sum(job.fragments for job in batch)
-        tasks.append(Task(run, share, aside=backend.name == "cpu"))
+        tasks.append(Task(run, share, aside=backend.releases_gil))
         keys.append([job.key for job in batch])
     parts: dict[tuple[int, int, int | None], _Part] = {}
     for of_batch, found in zip(keys, run_all(tasks, threads, progress), strict=True):
@@ -129,15 +135,16 @@ def encode_tiles(
     return side_by_side(lambda one: _cheapest(one[0], one[1], ways, parts), numbered, threads)
 
 
-TOGETHER = -1
-"""Number of the layer of all planes as exact samples."""
+ALL_PLANES = -1
+"""Number of the layer that holds all planes as exact samples."""
 
 
 @dataclass(frozen=True)
 class _Job:
-    """A layer to be coded in one way; ``way`` is its number, None for a layer of all ways.
+    """A layer to code in one way.
 
-    Only with rivals, other ways, its cost is looked at.
+    ``way`` is the number of the way; None for alpha, which all ways share. The cost is computed
+    only if there are several candidates (``has_rivals``).
     """
 
     tile: int
@@ -156,18 +163,18 @@ class _Job:
 
     @property
     def fragments(self) -> int:
-        """Of all its planes."""
+        """Number of 16x16 fragments in all planes."""
         planes = self.samples.shape[2] if self.samples.ndim == 3 else 1
         return planes * fragments_in(self.samples.shape[:2])
 
 
 def _jobs(number: int, tile: TileSource, ways: Sequence[EncodeParams]) -> Iterator[_Job]:
-    """All that is to be coded of a tile."""
+    """The jobs of a tile: each layer in each way."""
     samples, depth, lam = tile.samples, tile.depth, ways[0].lam
     form, layout, rivals = form_of(samples), layout_of(samples, lam), len(ways) > 1
     for index, way in enumerate(ways):
         if way.tools.exact:
-            yield _Job(number, TOGETHER, form.title, index, way, tile.on_host, depth, 1.0, rivals)
+            yield _Job(number, ALL_PLANES, form.title, index, way, tile.on_host, depth, 1.0, rivals)
     lossy = [index for index, way in enumerate(ways) if not way.tools.exact]
     if not lossy:
         return
@@ -188,11 +195,11 @@ def _jobs(number: int, tile: TileSource, ways: Sequence[EncodeParams]) -> Iterat
 def _batches(
     jobs: Sequence[_Job], chosen: Mapping[Tools, Backend]
 ) -> Iterator[tuple[Backend, EncodeParams, list[_Job]]]:
-    """Jobs that go at once: on a device all of the same parameters, elsewhere each alone."""
+    """Jobs of one call: all of equal parameters where the backend batches, else one."""
     at_once: dict[tuple[EncodeParams, int], list[_Job]] = {}
     for job in jobs:
         backend = chosen[job.params.tools]
-        if backend.name == "cuda":
+        if backend.batches:
             at_once.setdefault((job.params, job.depth), []).append(job)
         else:
             yield backend, job.params, [job]
@@ -208,10 +215,11 @@ def _code(
     threads: int | None,
     progress: Progress,
 ) -> list[_Part]:
-    """Code a batch of layers of one depth."""
+    """Code layers of one depth with equal parameters."""
     if params.tools.exact:
         return [_exact_part(job, backend, known, progress) for job in batch]
-    planes = [job.samples if backend.name == "cuda" else _on_host(job.samples) for job in batch]
+    stays = backend.reads_device_arrays
+    planes = [job.samples if stays else _on_host(job.samples) for job in batch]
     depth = batch[0].depth
     coded = backend.encode_batch(planes, params, depth=depth, threads=threads, progress=progress)
     pairs = list(zip(batch, coded, strict=True))
@@ -228,7 +236,7 @@ def _exact_part(job: _Job, backend: Backend, known: KnownExact, progress: Progre
 
 
 def _finished(job: _Job, coded: Coded, params: EncodeParams, backend: Backend) -> _Part:
-    """Fit and apply the post filter."""
+    """Fit the post filter to a coded layer and apply it."""
     coefficients = OFF
     if params.tools.post_filter:
         source, fixed = _on_host(job.samples), params.lambda_fixed
@@ -258,7 +266,7 @@ def _cheapest(
     ways: Sequence[EncodeParams],
     parts: Mapping[tuple[int, int, int | None], _Part],
 ) -> TileEncoding:
-    """The best ways for each layer, or all planes exact."""
+    """The tile with the cheapest way for each layer, or with all planes as exact samples."""
     source, lam = tile.on_host, ways[0].lam
     form, layout = form_of(source), layout_of(source, lam)
     found: list[tuple[Layout, list[_Part], set[int]]] = []
@@ -279,7 +287,7 @@ def _cheapest(
                 costs[index] += own[index].cost
         found.append((layout, best, used))
     for index in exact:
-        part = parts[number, TOGETHER, index]
+        part = parts[number, ALL_PLANES, index]
         costs[index] = part.cost
         found.append((Layout.TOGETHER, [part], {index}))
     made = [
@@ -292,7 +300,7 @@ def _cheapest(
 
 
 def _cost(source: np.ndarray, depth: int, made: TileEncoding, lam: float) -> float:
-    """D + lambda R of a tile, D as a mean over colours."""
+    """Rate-distortion cost D + lambda R of a tile; D is the mean over the colours."""
     return distortion(source, made.samples, depth) + lam * 8 * len(made.data)
 
 

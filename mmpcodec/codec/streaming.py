@@ -1,12 +1,10 @@
-"""Encoding pictures that are larger than memory, tile by tile."""
+"""Encoding of pictures larger than memory, tile by tile."""
 
 import shutil
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from tempfile import TemporaryFile
-from typing import BinaryIO, Protocol
-
-import numpy as np
+from typing import BinaryIO
 
 from mmpcodec.codec.distortion import distortion
 from mmpcodec.codec.encoder import backends_of, check_white, ways_at
@@ -16,36 +14,19 @@ from mmpcodec.format.container import Header
 from mmpcodec.format.tiles import Tile, grouped, size_in_file
 from mmpcodec.metadata import Metadata
 from mmpcodec.params import EncodeParams, check_progress, check_threads, check_tile_size
+from mmpcodec.picture import Reader
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.runtime.progress import Progress, in_turn
 from mmpcodec.samples import Form, check_picture
 from mmpcodec.trace import Totals
 
 GROUP_PIXELS = 1 << 24
-"""Of the tiles that are coded side by side, unless one has more."""
-
-
-class Reader(Protocol):
-    """A picture of which parts can be read."""
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """(H, W) or (H, W, C)."""
-
-    @property
-    def depth(self) -> int:
-        """Bits of a sample."""
-
-    @property
-    def metadata(self) -> Metadata: ...
-
-    def read(self, rows: slice, columns: slice) -> np.ndarray:
-        """The samples of these rows and columns."""
+"""Most pixels of the tiles that are in memory at once; a larger tile is alone."""
 
 
 @dataclass(frozen=True)
 class LargeEncoding:
-    """What encoding a large picture came to.
+    """Statistics of a file that ``encode_large`` wrote.
 
     Parameters
     ----------
@@ -53,11 +34,11 @@ class LargeEncoding:
     size : int
         Bytes of the file.
     distortion : float
-        As of a ``Point``.
+        Squared error of the picture; see ``distortion.distortion``.
     totals : Totals
-        Of all layers.
+        Sums over the traces of all layers.
     backend : str
-        That coded the first layer.
+        Name of the backend that coded the first layer.
     """
 
     header: Header
@@ -79,30 +60,34 @@ def encode_large(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> LargeEncoding:
-    """Encode a picture tile by tile; the bytes are those that ``encode`` gives.
+    """Encode a picture tile by tile; the file equals the one that ``encode`` returns.
 
-    A few tiles are in memory at once. What is coded goes to a temporary file first, since a file
-    begins with the sizes of its tiles.
+    A few tiles are in memory at once. Coded tiles go to a temporary file first, because the file
+    begins with their sizes.
 
     Parameters
     ----------
     reader : Reader
     file : binary stream
-        Takes the file; need not be seekable.
+        Receives the file; need not be seekable.
     params : EncodeParams
     tile_size : int
-        64 to 2**24.
+        Height and width of tiles, 64 to 2**24.
     depth : int or None
-        Bits of a sample, in place of the reader's.
+        Bits a sample; None takes the reader's.
     metadata : Metadata or None
-        In place of the reader's.
+        None takes the reader's.
     backend, threads, progress
-        As of ``encode``.
+        See ``encode``.
+
+    Returns
+    -------
+    LargeEncoding
 
     Raises
     ------
     MmpError
-        What ``encode`` raises, and what the reader does.
+        The errors of ``encode`` and of the reader.
     """
     tile_size, threads = check_tile_size(tile_size), check_threads(threads)
     check_progress(progress)

@@ -1,1 +1,1 @@
-"""The bitstream: container, metadata chunks, tiles, layers and their tools, as bytes and back."""
+"""Syntax of files: reading and writing the header, metadata, tiles, layers and their tools."""

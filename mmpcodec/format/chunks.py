@@ -1,4 +1,4 @@
-"""Metadata as a file holds them. Source: section "Metadata" of ``docs/format.md``."""
+"""Chunks of metadata. Source: section "Metadata" of ``docs/format/format.md``."""
 
 from fractions import Fraction
 
@@ -9,19 +9,22 @@ from mmpcodec.metadata import Metadata, Resolution, Unit
 SECTION = "Metadata"
 ICC, EXIF, XMP, RESOLUTION, TEXT, WHITE = range(1, 7)
 NAMES = {ICC: "ICC", EXIF: "EXIF", XMP: "XMP", RESOLUTION: "resolution", WHITE: "white"}
-"""Kinds of chunks of which a file has at most one."""
+"""Names of the kinds of chunks that occur at most once in a file."""
 UNITS: tuple[Unit, ...] = ("none", "inch", "centimetre", "metre")
+"""Units of a resolution, by their number in a file."""
 MAX_CHUNKS = 1 << 16
 MAX_FRACTION = (1 << 32) - 1
+"""Largest numerator and denominator of a resolution."""
 
 
 def write(metadata: Metadata) -> bytes:
-    """The number of chunks, then each: its kind, its size, its bytes.
+    """Serialise metadata: the number of chunks, then kind, size and bytes of each chunk.
 
     Raises
     ------
     ParameterError
-        When there are too many, or a fraction does not fit.
+        If there are more than 65536 chunks, or a numerator or denominator of the resolution is
+        above 2**32 - 1.
     """
     chunks: list[tuple[int, bytes]] = [
         (kind, data)
@@ -50,11 +53,19 @@ def write(metadata: Metadata) -> bytes:
 
 
 def read(fields: Fields, depth: int) -> Metadata:
-    """The metadata at a place of a header; chunks of kinds that are not known are left out.
+    """Read metadata; chunks of unknown kinds are skipped.
+
+    Parameters
+    ----------
+    fields : Fields
+        Reader of the header, at the first byte of the metadata.
+    depth : int
+        Bits of a sample.
 
     Raises
     ------
     TruncatedStream, CorruptStream
+        If the bytes break a rule of the format.
     """
     found: dict[int, bytes] = {}
     text: list[tuple[str, str]] = []

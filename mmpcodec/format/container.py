@@ -1,6 +1,6 @@
-"""The container: magic, header, metadata, tiles. Source: section "Container" of the format.
+"""Files as a header and tiles; ``layers`` reads and writes the content of a tile.
 
-What a tile holds is left to ``layers``.
+Source: section "Container" of ``docs/format/format.md``.
 """
 
 import zlib
@@ -9,39 +9,42 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 
+from mmpcodec.depth import MAX_DEPTH
 from mmpcodec.errors import BadMagic, CorruptStream, TruncatedStream, UnsupportedVersion
 from mmpcodec.format import chunks
 from mmpcodec.format.numbers import CRC_BYTES, Fields, number
 from mmpcodec.format.tiles import Tile, tile_count, tiles_of
 from mmpcodec.metadata import Metadata
+from mmpcodec.params import MAX_TILE_SIZE, MIN_TILE_SIZE
 from mmpcodec.samples import MAX_DIMENSION, Form
-from mmpcodec.tools import MAX_DEPTH, MAX_TILE_SIZE, MIN_TILE_SIZE
 
 MAGIC = b"\x89MMP\r\n\x1a\n"
 VERSION = 1
 LEAST_TILE_BYTES = 10
-"""Of the shortest tile that a file can name: two checksums, a coding and a payload of no bytes."""
+"""Size of the smallest tile: two CRCs, a coding and the size of an empty payload, in bytes."""
 SECTION = "Container"
 
 
 @dataclass(frozen=True)
 class Header:
-    """What a file says of its picture before the first tile.
+    """Header of a file.
 
     Parameters
     ----------
     width, height : int
-        In pixels.
+        Size of the picture in pixels.
     form : Form
     depth : int
         Bits of a sample.
     tile_size : int
-        Height and width of tiles; 0 where there is one.
+        Height and width of a tile in pixels; 0 if the whole picture is one tile.
     metadata : Metadata
     tile_bytes : tuple of int
-        Bytes of each tile.
+        Size of each tile in bytes.
     size : int
-        Bytes of the file before the first tile.
+        Size of the header in bytes.
+    version : int
+        Version of the format.
     """
 
     width: int
@@ -56,27 +59,27 @@ class Header:
 
     @property
     def planes(self) -> int:
-        """Samples of a pixel."""
+        """Number of samples of a pixel."""
         return self.form.planes
 
     @property
     def white(self) -> int:
-        """The level that is shown as white."""
+        """Sample that is shown as white."""
         return (1 << self.depth) - 1 if self.metadata.white is None else self.metadata.white
 
     @cached_property
     def tiles(self) -> tuple[Tile, ...]:
-        """Where the tiles lie in the picture, in the order of the file."""
+        """Position and size of the tiles in the picture, in the order of the file."""
         return tuple(tiles_of(self.height, self.width, self.tile_size))
 
     @cached_property
     def tile_offsets(self) -> tuple[int, ...]:
-        """Where each tile begins in the file, and last where the file ends."""
+        """Byte offset of each tile in the file, then the size of the file."""
         return tuple(accumulate(self.tile_bytes, initial=self.size))
 
 
 def write_header(header: Header) -> bytes:
-    """All that comes before the first tile; ``size`` of the header has no part."""
+    """Serialise a header; its ``size`` and ``version`` are ignored."""
     fields = [
         header.form,
         header.depth,
@@ -97,17 +100,22 @@ def write_header(header: Header) -> bytes:
 
 
 def write(header: Header, tiles: Sequence[bytes]) -> bytes:
-    """A whole file; the header's ``tile_bytes`` are those of the tiles."""
+    """Join a header and its tiles to a file; ``header.tile_bytes`` has the sizes of the tiles."""
     return b"".join([write_header(header), *tiles])
 
 
 def read_header(data: memoryview) -> Header:
-    """The header of a file, after every check that needs no tile.
+    """Read and check the header of a file.
+
+    Parameters
+    ----------
+    data : memoryview
+        The file, or a beginning of it that contains the header.
 
     Raises
     ------
-    FormatError
-        The subclass says what is wrong, the message which field, value and range.
+    BadMagic, UnsupportedVersion, TruncatedStream, CorruptStream
+        The message names the field, its value, the allowed range and the byte offset.
     """
     fields = Fields(data, SECTION)
     if not data:
@@ -153,11 +161,14 @@ def read_header(data: memoryview) -> Header:
 
 
 def check_size(header: Header, data: memoryview) -> None:
-    """Check that a file ends where its last tile does.
+    """Check that a file ends with its last tile.
 
     Raises
     ------
-    TruncatedStream, CorruptStream
+    TruncatedStream
+        If the file is shorter.
+    CorruptStream
+        If bytes follow the last tile.
     """
     end = header.tile_offsets[-1]
     if len(data) < end:
@@ -167,5 +178,5 @@ def check_size(header: Header, data: memoryview) -> None:
 
 
 def cut_at(size: int, end: int) -> TruncatedStream:
-    """The error of a file of some size that ends before what should end at a place."""
+    """Make the error for a file of ``size`` bytes that needs ``end`` bytes."""
     return TruncatedStream(SECTION, f"file has {size} of {end} bytes", size)

@@ -1,6 +1,6 @@
-"""What a tile holds: its layout, and layers with their tools and payloads.
+"""The bytes of a tile: checksums, layout, and layers with their tools and payloads.
 
-Source: section "Layers" of ``docs/format.md``.
+Source: section "Layers" of ``docs/format/format.md``.
 """
 
 import zlib
@@ -17,58 +17,42 @@ from mmpcodec.format.numbers import CRC_BYTES, Fields, number
 from mmpcodec.reference.postfilter import CLASSES, LEAST, MOST, OFF, TAPS, Coefficients
 from mmpcodec.samples import Form
 from mmpcodec.tools import (
-    ALLOWED_WITH,
-    FRAGMENT_SIZES,
-    MAX_COPY_RADIUS,
-    MAX_DICTIONARY_LIMIT,
-    MAX_DISPLACED_BLOCKS,
-    MAX_REDUNDANCY_RADIUS,
-    MAX_STEP,
-    MAX_TEMPLATES,
-    MIN_DICTIONARY_LIMIT,
-    Partition,
+    BLOCK_TOOLS,
+    BLOCKS,
+    CODINGS,
+    EXACT,
+    TABLE,
+    TREE_TOOLS,
+    TREES,
+    Tool,
     Tools,
-    fault_with,
 )
 
 SECTION = "Layers"
 FILTER_SECTION = "Post filter"
-CODINGS = ("trees", "predicted blocks", "exact samples")
 
-_TREE_FIELDS = (
-    ("partition", 0, len(Partition) - 1),
-    ("index classes", 0, 1),
-    ("flag contexts", 0, 1),
-    ("copy radius", 0, MAX_COPY_RADIUS),
-    ("dictionary limit", MIN_DICTIONARY_LIMIT, MAX_DICTIONARY_LIMIT),
-    ("displaced blocks", 0, MAX_DISPLACED_BLOCKS),
-    ("redundancy radius", 0, MAX_REDUNDANCY_RADIUS),
-    ("replacement", 0, 1),
-)
-_BLOCK_FIELDS = (
-    ("fragment size", min(FRAGMENT_SIZES), max(FRAGMENT_SIZES)),
-    ("least squares", 0, 1),
-    ("templates", 0, MAX_TEMPLATES),
-    ("step", 1, MAX_STEP),
-    ("dictionary", 0, 1),
-)
+HEADER_TOOLS = {
+    TREES: tuple(TABLE[name] for name in TREE_TOOLS),
+    BLOCKS: tuple(TABLE[name] for name in BLOCK_TOOLS),
+}
+"""Tools that the header of a layer holds, by its coding, in the order of the format."""
 _FILTER_FIELD = ("post filter", 0, (1 << CLASSES) - 1)
 
 
 @dataclass(frozen=True)
 class Layer:
-    """One or more planes as they are coded.
+    """The coded form of one plane, or of all planes together.
 
     Parameters
     ----------
     name : str
-        What they are.
+        The planes in words: "luma".
     tools : Tools
     payload : bytes-like
     coefficients : Coefficients
-        Of the post filter.
+        Coefficients of the post filter.
     offset : int
-        Where the payload begins in its file.
+        Byte offset of the payload in its file.
     """
 
     name: str
@@ -80,7 +64,7 @@ class Layer:
 
 @dataclass(frozen=True)
 class TileStream:
-    """A tile as it is coded.
+    """The coded form of a tile.
 
     Parameters
     ----------
@@ -95,28 +79,21 @@ class TileStream:
     samples_crc: int
 
 
-def coding_of(tools: Tools) -> str:
-    """What codes a layer, one of ``CODINGS``."""
-    if tools.exact:
-        return "exact samples"
-    return "predicted blocks" if tools.prediction else "trees"
-
-
 def depth_of(tools: Tools, layout: Layout, depth: int) -> int:
-    """Bits of the samples of a layer, in a picture of some depth."""
+    """Return the bits of a sample in a layer of a picture with ``depth`` bits a sample."""
     return depth if tools.exact and layout is Layout.TOGETHER else coded_depth(depth)
 
 
 def samples_crc(samples: np.ndarray) -> int:
-    """CRC-32 of the samples as they are shown: rows from the top, the planes of a pixel together.
+    """Return the CRC-32 of samples in raster order, the samples of a pixel together.
 
-    Those of more than 8 bits are two bytes each, big-endian.
+    Samples of more than 8 bits count as two bytes, big-endian.
     """
     return zlib.crc32(np.ascontiguousarray(samples, samples.dtype.newbyteorder(">")).data)
 
 
 def write(form: Form, layout: Layout, layers: Sequence[Layer], crc: int) -> bytes:
-    """The bytes of a tile; ``crc`` is that of its samples."""
+    """Return the bytes of a tile; ``crc`` is the CRC-32 of its decoded samples."""
     parts = [crc.to_bytes(CRC_BYTES, "big")]
     if form is not Form.GRAY:
         parts.append(number(layout))
@@ -125,27 +102,30 @@ def write(form: Form, layout: Layout, layers: Sequence[Layer], crc: int) -> byte
 
 
 def write_layer(layer: Layer) -> bytes:
-    """The bytes of a layer: its coding and tools, its post filter, its payload."""
+    """Return the bytes of a layer: coding, tools, post filter, payload."""
     head = b"".join(map(number, _tool_values(layer.tools))) + _filter(layer)
     return head + number(len(layer.payload)) + layer.payload
 
 
 def read(data: memoryview, start: int, form: Form, depth: int) -> TileStream:
-    """What a tile holds, after every check that needs no decoding.
+    """Read a tile and make every check that needs no decoding.
 
     Parameters
     ----------
     data : memoryview
         The bytes of the tile.
     start : int
-        Where they begin in the file.
+        Byte offset of the tile in the file.
     form : Form
     depth : int
-        Of the picture.
+        Bits of a sample of the picture.
 
     Raises
     ------
-    TruncatedStream, CorruptStream
+    TruncatedStream
+        If the tile ends inside a field.
+    CorruptStream
+        If a checksum does not match, a field is outside its range, or bytes follow the last layer.
     """
     fields = Fields(data, SECTION, start)
     stored = fields.fixed("stream CRC", CRC_BYTES)
@@ -174,7 +154,7 @@ def read(data: memoryview, start: int, form: Form, depth: int) -> TileStream:
 
 
 def fault_of_depth(tools: Tools, depth: int) -> str | None:
-    """Why a set of tools cannot code samples of so many bits, or None."""
+    """Say why a set of tools cannot code samples of ``depth`` bits, or return None."""
     if tools.exact or depth <= BYTE or (tools.prediction and not tools.dictionary):
         return None
     kind = "dictionary" if tools.prediction else "trees"
@@ -183,24 +163,19 @@ def fault_of_depth(tools: Tools, depth: int) -> str | None:
 
 def _fault(tools: Tools, form: Form, layout: Layout, depth: int) -> str | None:
     if layout is Layout.TOGETHER and form is not Form.GRAY and not tools.exact:
-        return f"coding is {coding_of(tools)}, allowed for planes together is exact samples"
+        return f"coding is {tools.codings[0]}, allowed for planes together is {EXACT}"
     return fault_of_depth(tools, depth)
 
 
 def _tool_values(tools: Tools) -> list[int]:
-    """The coding and the fields of its tools, in the order of the format."""
-    coding = coding_of(tools)
-    fields: tuple[tuple[str, int, int], ...] = ()
-    if coding == "trees":
-        fields = _TREE_FIELDS
-    elif coding == "predicted blocks":
-        fields = _BLOCK_FIELDS + (_TREE_FIELDS if tools.dictionary else ())
-    values = [int(getattr(tools, name.replace(" ", "_"))) for name, *_ in fields]
-    return [CODINGS.index(coding), *values]
+    """Return the number of the coding and the values of its tools, in the order of the format."""
+    stored = [tool for coding in tools.codings for tool in HEADER_TOOLS.get(coding, ())]
+    values = [int(getattr(tools, tool.name)) for tool in stored]
+    return [CODINGS.index(tools.codings[0]), *values]
 
 
 def _filter(layer: Layer) -> bytes:
-    """The field of the post filter and its coefficients; nothing for exact samples."""
+    """Return the bytes of the post filter: its field and coefficients; none for exact samples."""
     if layer.tools.exact:
         return b""
     active = sum(bool(own) << index for index, own in enumerate(layer.coefficients))
@@ -210,7 +185,7 @@ def _filter(layer: Layer) -> bytes:
 def _read_layer(fields: Fields, name: str) -> Layer:
     coding = CODINGS[fields.number("coding", 0, len(CODINGS) - 1)]
     coefficients = OFF
-    if coding == "exact samples":
+    if coding == EXACT:
         tools = Tools(exact=True, post_filter=False)
     else:
         values = _read_tools(fields, coding)
@@ -223,27 +198,26 @@ def _read_layer(fields: Fields, name: str) -> Layer:
 
 
 def _read_tools(fields: Fields, coding: str) -> dict[str, Any]:
-    prediction = coding == "predicted blocks"
-    values: dict[str, Any] = {"prediction": prediction}
-    for field in _BLOCK_FIELDS if prediction else _TREE_FIELDS:
-        _read_tool(fields, field, values)
+    values: dict[str, Any] = {"prediction": coding == BLOCKS}
+    for tool in HEADER_TOOLS[coding]:
+        values[tool.name] = _read_tool(fields, tool, values)
     if values.get("dictionary"):
-        for field in _TREE_FIELDS:
-            _read_tool(fields, field, values)
+        for tool in HEADER_TOOLS[TREES]:
+            values[tool.name] = _read_tool(fields, tool, values)
     return values
 
 
-def _read_tool(fields: Fields, field: tuple[str, int, int], values: dict[str, int]) -> None:
-    name, low, high = field
-    at, key = fields.offset, name.replace(" ", "_")
-    values[key] = fields.number(name, low, high)
-    prediction = bool(values["prediction"])
-    if key in ALLOWED_WITH[prediction] and (fault := fault_with(prediction, key, values[key])):
-        raise CorruptStream(SECTION, f"{name} is {values[key]}, {fault}", at)
+def _read_tool(fields: Fields, tool: Tool, values: dict[str, Any]) -> int:
+    """Read the value of a tool; ``values`` are those of the tools before it."""
+    at = fields.offset
+    value = fields.number(tool.title, tool.low_in_file, tool.high)
+    if fault := tool.fault(value, values.get(tool.needs, False)):
+        raise CorruptStream(SECTION, f"{tool.title} is {value}, {fault}", at)
+    return value
 
 
 def _read_coefficients(fields: Fields, active: int) -> Coefficients:
-    """Those of the activity classes that are filtered; ``active`` has a bit for each."""
+    """Read the coefficients of the activity classes whose bit in ``active`` is 1."""
     largest = MOST - LEAST
     coefficients = []
     for index in range(CLASSES):

@@ -1,4 +1,7 @@
-"""Layouts: which layers hold the planes of a picture."""
+"""Layouts: how the planes of a tile are distributed over layers.
+
+Source: section "Layers" of ``docs/format/format.md``.
+"""
 
 from enum import IntEnum
 
@@ -6,14 +9,14 @@ from mmpcodec.samples import Form
 
 
 class Layout(IntEnum):
-    """How the planes of a tile are put into layers."""
+    """Layout of a tile: one layer for all planes, one for each plane, or luma and chroma."""
 
     TOGETHER = 0
     APART = 1
     LUMA = 2
 
     def allowed(self, form: Form) -> bool:
-        """Whether a tile of a form can have it."""
+        """Whether tiles of a form may have this layout."""
         return self <= (Layout.TOGETHER, Layout.APART, Layout.LUMA, Layout.LUMA)[form]
 
 
@@ -24,11 +27,14 @@ _COLOURS = {
 
 
 WEIGHTS = {Layout.APART: (1 / 3, 1 / 3, 1 / 3), Layout.LUMA: (1.0, 2 / 3, 1.0)}
-"""Squared error of a picture, as a mean over its colours, for one of each layer."""
+"""Squared error of the colours, as a mean over red, green and blue, for an error of 1 in a layer.
+
+The three weights are those of the layers, in their order.
+"""
 
 
 def layer_names(form: Form, layout: Layout) -> tuple[str, ...]:
-    """What the layers of a tile hold, in their order."""
+    """Names of the layers of a tile, in coding order."""
     if layout is Layout.TOGETHER:
         return (form.title,)
     colours = ("gray",) if form.colours == 1 else _COLOURS[layout]

@@ -1,17 +1,23 @@
-"""Numbers of a file, of any length. Source: section "Container" of ``docs/format.md``."""
+"""Numbers of variable length, and a reader of fields.
+
+Source: section "Container" of ``docs/format/format.md``.
+"""
 
 from mmpcodec.errors import CorruptStream, TruncatedStream
 
 MOST = (1 << 62) - 1
 """Largest number."""
 LONGEST = 9
-"""Bytes of the largest number."""
+"""Number of bytes of the largest number."""
 CRC_BYTES = 4
-"""Bytes of a checksum."""
+"""Number of bytes of a CRC."""
 
 
 def number(value: int) -> bytes:
-    """A number from 0 on: seven bits a byte, lowest first, the top bit set on all but the last."""
+    """Serialise an integer from 0 to ``MOST``: seven bits in each byte, the lowest first.
+
+    The top bit is 1 in all bytes but the last.
+    """
     coded = bytearray()
     while value > 0x7F:
         coded.append(value & 0x7F | 0x80)
@@ -21,16 +27,21 @@ def number(value: int) -> bytes:
 
 
 class Fields:
-    """Reads the fields of a part of a file, one after the other.
+    """Reader of successive fields in a part of a file.
 
     Parameters
     ----------
     data : memoryview
-        The part.
+        The part of the file.
     section : str
-        Of the format, for errors.
+        Title of the section of the format, for error messages.
     start : int
-        Where the part begins in its file, for errors.
+        Byte offset of the part in the file, for error messages.
+
+    Attributes
+    ----------
+    place : int
+        Number of bytes read.
     """
 
     def __init__(self, data: memoryview, section: str, start: int = 0):
@@ -41,16 +52,16 @@ class Fields:
 
     @property
     def offset(self) -> int:
-        """Place in the file of what is read next."""
+        """Byte offset in the file of the next field."""
         return self.start + self.place
 
     def bytes(self, name: str, count: int) -> memoryview:
-        """So many bytes.
+        """Read ``count`` bytes of the field ``name``.
 
         Raises
         ------
         TruncatedStream
-            When fewer are left.
+            If fewer bytes are left.
         """
         left = len(self.data) - self.place
         if count > left:
@@ -64,18 +75,24 @@ class Fields:
         return found
 
     def fixed(self, name: str, count: int) -> int:
-        """An unsigned big-endian integer of so many bytes."""
-        return int.from_bytes(self.bytes(name, count), "big")
-
-    def number(self, name: str, low: int = 0, high: int = MOST) -> int:
-        """A number within a range.
+        """Read an unsigned big-endian integer of ``count`` bytes.
 
         Raises
         ------
         TruncatedStream
-            When the part ends within it.
+            If fewer bytes are left.
+        """
+        return int.from_bytes(self.bytes(name, count), "big")
+
+    def number(self, name: str, low: int = 0, high: int = MOST) -> int:
+        """Read a number from ``low`` to ``high``.
+
+        Raises
+        ------
+        TruncatedStream
+            If the part of the file ends within the number.
         CorruptStream
-            When it is out of range, or not in its shortest form.
+            If the number is out of range, or has more bytes than it needs.
         """
         first = self.offset
         value = 0

@@ -1,10 +1,13 @@
-"""Tiles: independent parts of a picture. Source: section "Tiles" of ``docs/format.md``."""
+"""Tiles: rectangles of a picture that are coded independently.
+
+Source: section "Tiles" of ``docs/format/format.md``.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any, TypeVar
 
+from mmpcodec.checks import check_int
 from mmpcodec.errors import ParameterError
 
 AnyTile = TypeVar("AnyTile")
@@ -17,8 +20,9 @@ class Area:
     Parameters
     ----------
     x, y : int
-        Column and row of its first pixel.
+        Column and row of the first pixel.
     width, height : int
+        Size in pixels.
     """
 
     x: int
@@ -31,54 +35,63 @@ class Area:
 
     @property
     def pixels(self) -> int:
+        """Number of pixels."""
         return self.width * self.height
 
     @property
     def slices(self) -> tuple[slice, slice]:
-        """Its rows and columns."""
+        """Rows and columns of the rectangle, as an index of an array."""
         return slice(self.y, self.y + self.height), slice(self.x, self.x + self.width)
 
     def common(self, other: "Area") -> "Area | None":
-        """The pixels that both have."""
+        """Intersection with another rectangle; None if it is empty."""
         x, y = max(self.x, other.x), max(self.y, other.y)
         width = min(self.x + self.width, other.x + other.width) - x
         height = min(self.y + self.height, other.y + other.height) - y
         return Area(x, y, width, height) if width > 0 and height > 0 else None
 
     def within(self, other: "Area") -> "Area":
-        """The same pixels, counted from the first pixel of another area."""
+        """The rectangle in coordinates that begin at the first pixel of another rectangle."""
         return Area(self.x - other.x, self.y - other.y, self.width, self.height)
 
 
 @dataclass(frozen=True)
 class Tile(Area):
-    """A tile, with its place in the order of the file."""
+    """A tile and its number in the file.
+
+    Parameters
+    ----------
+    x, y, width, height : int
+        As in ``Area``.
+    number : int
+        Position in raster order, from 0.
+    """
 
     number: int = 0
 
 
 def across(length: int, size: int) -> int:
-    """Tiles along an axis of so many pixels."""
+    """Number of tiles along an axis of ``length`` pixels; ``size`` 0 means one tile."""
     return -(-length // size) if size else 1
 
 
 def tile_count(height: int, width: int, size: int) -> int:
-    """Tiles of a picture; size 0 is one."""
+    """Number of tiles of a picture; ``size`` 0 means one tile."""
     return across(height, size) * across(width, size)
 
 
 def size_in_file(height: int, width: int, size: int) -> int:
-    """The tile size that a file names: 0 where one tile takes the whole picture."""
+    """Tile size as a file states it: 0 if one tile of ``size`` covers the whole picture."""
     return size if size < max(height, width) else 0
 
 
 def tiles_of(height: int, width: int, size: int) -> Iterator[Tile]:
-    """The tiles of a picture, in rows from the top."""
+    """Yield the tiles of a picture in raster order."""
     return tiles_touching(Area(0, 0, width, height), height, width, size)
 
 
 def tiles_touching(area: Area, height: int, width: int, size: int) -> Iterator[Tile]:
-    """The tiles of a picture that have pixels of an area, in the order of the file."""
+    """Yield the tiles of a picture that overlap an area, in raster order."""
     rows, columns = spans_touching(area, height, width, size)
     for row, (y, own_height) in rows:
         for column, (x, own_width) in columns:
@@ -86,10 +99,11 @@ def tiles_touching(area: Area, height: int, width: int, size: int) -> Iterator[T
 
 
 Spans = list[tuple[int, tuple[int, int]]]
+"""Rows or columns of tiles: number, and (first pixel, length in pixels)."""
 
 
 def spans_touching(area: Area, height: int, width: int, size: int) -> tuple[Spans, Spans]:
-    """The rows and the columns of these tiles: number, and first pixel and length."""
+    """Rows and columns of the tiles that overlap an area."""
     return (
         _spans(area.y, area.y + area.height, height, size or height),
         _spans(area.x, area.x + area.width, width, size or width),
@@ -106,7 +120,10 @@ def _spans(start: int, stop: int, length: int, side: int) -> Spans:
 def grouped(
     tiles: Iterable[AnyTile], size_of: Callable[[AnyTile], int], most: int
 ) -> Iterator[list[AnyTile]]:
-    """Tiles in groups of no more than so much in all, unless one alone has more."""
+    """Group successive tiles so that the sizes in a group sum to at most ``most``.
+
+    A tile that is larger than ``most`` is a group of its own.
+    """
     group: list[AnyTile] = []
     size = 0
     for tile in tiles:
@@ -120,21 +137,19 @@ def grouped(
 
 
 def check_region(region: Any, height: int, width: int) -> Area:
-    """A region of a picture, (x, y, width, height).
+    """Check a region (x, y, width, height) of a picture and return it as an area.
 
     Raises
     ------
     ParameterError
-        When it is not four integers, or not within the picture.
+        If the region is not four integers, is empty, or exceeds the picture.
     """
     try:
-        numbers = tuple(region)
-    except TypeError:
-        numbers = ()
-    integers = [int(n) for n in numbers if isinstance(n, Integral) and not isinstance(n, bool)]
-    if len(numbers) != 4 or len(integers) != 4:
-        raise ParameterError(f"region = {region!r}: must be four integers: x, y, width, height")
-    area = Area(*integers)
+        left, top, columns, rows = (check_int("region", number) for number in region)
+    except (TypeError, ValueError):
+        says = f"region = {region!r}: must be four integers: x, y, width, height"
+        raise ParameterError(says) from None
+    area = Area(left, top, columns, rows)
     inside = Area(0, 0, width, height).common(area) if area.width > 0 and area.height > 0 else None
     if inside != area:
         raise ParameterError(

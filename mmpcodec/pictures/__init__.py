@@ -11,8 +11,8 @@ that names it.
 ([[0, 1000, 4095]], 12, 4095)
 """
 
-from mmpcodec.picture import Picture, check_plain
-from mmpcodec.pictures.readers import Reader, opened
+from mmpcodec.picture import Picture, Reader, check_plain
+from mmpcodec.pictures.readers import opened
 from mmpcodec.pictures.reading import SUFFIXES, from_bytes, read
 from mmpcodec.pictures.writing import FORMATS, check_format, format_of, lost, to_bytes, write
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from types import ModuleType
 
-from mmpcodec.errors import MissingExtra, PictureError
+from mmpcodec.errors import MissingExtra, PictureError, install
 from mmpcodec.params import DecodeLimits
 
 MAX_METADATA = 1 << 26
@@ -100,8 +100,8 @@ def library(package: str, purpose: str, name: str, *, extra: str | None = None) 
     try:
         return import_module(package)
     except ImportError as error:
-        wanted = package if extra is None else f"mmpcodec[{extra}]"
-        raise MissingExtra(f"{name}: {purpose} needs {package}: pip install {wanted}") from error
+        advice = f"pip install {package}" if extra is None else install(extra)
+        raise MissingExtra(f"{name}: {purpose} needs {package}; {advice}") from error
 
 
 class Unpacker:

@@ -3,7 +3,7 @@
 import io
 import os
 from pathlib import Path
-from typing import Literal, Protocol, Self
+from typing import Literal
 
 import numpy as np
 
@@ -11,53 +11,11 @@ from mmpcodec.depth import sample_type
 from mmpcodec.errors import PictureError
 from mmpcodec.metadata import Metadata
 from mmpcodec.params import DecodeLimits
-from mmpcodec.picture import Picture
+from mmpcodec.picture import Picture, Reader
 from mmpcodec.pictures import netpbm, npy, reading, tiff
 from mmpcodec.pictures.limits import check_part, check_size, damage_told
 from mmpcodec.pictures.mapping import Mapping
 from mmpcodec.pictures.tiff.reader import TiffReader
-
-
-class Reader(Protocol):
-    """Reads parts of a picture; a context manager, which closes the file."""
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """(H, W) or (H, W, C)."""
-
-    @property
-    def depth(self) -> int:
-        """Bits of a sample."""
-
-    @property
-    def metadata(self) -> Metadata:
-        """What the file says besides."""
-
-    def read(self, rows: slice, columns: slice) -> np.ndarray:
-        """Samples of a part of the picture.
-
-        Parameters
-        ----------
-        rows, columns : slice
-            Which ones; steps are left out of account, and what is beyond the picture is cut off.
-
-        Returns
-        -------
-        (rows, columns) or (rows, columns, C) array of uint8 or uint16
-
-        Raises
-        ------
-        PictureError
-            When the part is empty, larger than the limits allow, or damaged.
-        """
-
-    def close(self) -> None:
-        """Close the file."""
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(self, *_: object) -> None: ...
-
 
 HEAD = 1 << 16
 """Headers of NPY, PGM, PPM and PAM files end within so many bytes."""

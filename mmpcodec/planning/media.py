@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from math import gcd
 from typing import Any
 
-from mmpcodec.cli import output
-from mmpcodec.cli.exits import FileError
-from mmpcodec.errors import ParameterError
+from mmpcodec.errors import FileError, ParameterError
 from mmpcodec.planning.packing import Packing
 from mmpcodec.quantities import ONE, Table, decimal
+from mmpcodec.runtime.files import STANDARD, part_of
 from mmpcodec.solvers.knapsack.problem import MAX_PROFITS
 
 
@@ -56,6 +55,7 @@ class Packed:
                     "left": volume.capacity - volume.used,
                     "value": self.value(volume.value),
                     "proven": volume.proven,
+                    "backend": volume.backend,
                     "folder": None if self.copied is None else self.copied[number - 1],
                     "files": [self.described(index) for index in volume.files],
                 }
@@ -115,7 +115,7 @@ def entries_of(inputs: Sequence[str]) -> list[Entry]:
     """
     entries: list[Entry] = []
     for given in inputs:
-        if given == output.STANDARD:
+        if given == STANDARD:
             raise ParameterError("stdin: is no file that could be packed")
         entries += folder_entries(given) if os.path.isdir(given) else [entry_of(given, "")]
     paths: dict[str, str] = {}
@@ -251,7 +251,7 @@ def check_lists(
             taken.add(place)
             target = os.path.dirname(target)
     for name in names:
-        if name != output.STANDARD and os.path.realpath(name) in taken:
+        if name != STANDARD and os.path.realpath(name) in taken:
             raise ParameterError(f"--list and --copy-to: both would write {name}")
 
 
@@ -319,12 +319,11 @@ def copy(copies: Sequence[tuple[Entry, str]], force: bool) -> None:
     with ExitStack() as undo:
         made = []
         for entry, target in copies:
-            folder = os.path.dirname(target) or os.curdir
             try:
-                make_folder(folder, undo)
+                make_folder(os.path.dirname(target) or os.curdir, undo)
             except OSError as error:
                 raise FileError.from_os(error.filename or target, error) from error
-            temporary = os.path.join(folder, f".mmp-{os.urandom(8).hex()}.part")
+            temporary = part_of(target)
             undo.callback(remove, os.unlink, temporary)
             try:
                 shutil.copy2(entry.path, temporary)

@@ -37,6 +37,8 @@ class Volume:
         Whether nothing left at its turn would have filled it better.
     most : int
         With values: no choice has more value.
+    backend : str
+        Name of the backend on which the solver ran.
     """
 
     capacity: int
@@ -45,6 +47,7 @@ class Volume:
     value: int
     proven: bool
     most: int
+    backend: str
 
 
 @dataclass(frozen=True)
@@ -182,7 +185,7 @@ def _volume(
         if values is None:
             full = subset_sum(weights, room, backend=backend)
             assert full.items is not None
-            taken, proven = full.items.tolist(), full.proven
+            taken, proven, used = full.items.tolist(), full.proven, full.backend
         else:
             # The solver's sums are limited, and values often have a common divisor.
             divisor = gcd(*(values[index] for index in left)) or 1
@@ -194,7 +197,8 @@ def _volume(
                 time_limit=time_limit,
                 backend=backend,
             )
-            taken, proven, most = list(best.items), best.optimal, divisor * (best.bound or 0)
+            taken, proven, used = list(best.items), best.optimal, best.backend
+            most = divisor * (best.bound or 0)
     except LimitExceeded as error:
         raise LimitExceeded(
             error.section, f"{error.problem}; larger sectors than {sector} bytes need less"
@@ -208,4 +212,5 @@ def _volume(
         0 if values is None else sum(values[index] for index in files),
         proven,
         most,
+        used,
     )

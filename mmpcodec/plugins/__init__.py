@@ -1,1 +1,1 @@
-"""Doors into other libraries: Pillow, numcodecs and zarr."""
+"""Plugins for other libraries: Pillow, numcodecs and zarr."""

@@ -1,4 +1,4 @@
-"""Chunks of arrays as pictures, for numcodecs and zarr."""
+"""Chunks of arrays coded as pictures; numcodecs and zarr share this module."""
 
 import math
 from typing import Any
@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 
 import mmpcodec
+from mmpcodec.checks import check_int
 from mmpcodec.codec.rate_control.targets import lambda_or_target
-from mmpcodec.depth import BYTE
+from mmpcodec.depth import BYTE, MAX_DEPTH
 from mmpcodec.errors import CorruptStream, ParameterError
 from mmpcodec.params import EncodeParams
 from mmpcodec.runtime.arrays import as_array
 from mmpcodec.samples import Form
-from mmpcodec.tools import MAX_DEPTH
 
 SECTION = "Container"
 LOSSLESS = 0.0
@@ -20,7 +20,7 @@ _BITS = {
     np.dtype(np.uint8): range(1, BYTE + 1),
     np.dtype(np.uint16): range(BYTE + 1, MAX_DEPTH + 1),
 }
-"""Depths that come back as the type that they had."""
+"""Depths that decode to each dtype."""
 
 
 def check_options(
@@ -33,26 +33,26 @@ def check_options(
     depth: int | None = None,
     **options: Any,
 ) -> dict[str, Any]:
-    """What decides the bytes of a chunk, as keywords of ``encode``.
+    """Check the options of a codec and return them as keywords of ``mmpcodec.encode``.
 
     Parameters
     ----------
-    lam, quality, target_size, target_bpp, target_psnr
-        As of ``encode``, but for lambda, which is 0, lossless, where none of them is given.
+    lam, quality, target_size, target_bpp, target_psnr : number or None
+        As in ``mmpcodec.encode``. If all are None, lambda is 0, which is lossless.
     depth : int or None
-        Bits of a sample: 1 to 8 of uint8, 9 to 16 of uint16. None takes all that the type has.
+        Bits of a sample: 1 to 8 for uint8, 9 to 16 for uint16. None means 8 or 16.
     **options
-        ``preset``, ``effort``, ``rate_model`` and tools, as of ``encode``.
+        ``preset``, ``effort``, ``rate_model`` and tools, as in ``mmpcodec.encode``.
 
     Returns
     -------
     dict
-        Those that are not None, NumPy's numbers as those of Python, which JSON can hold.
+        The options that are not None. NumPy numbers become Python numbers, which JSON can hold.
 
     Raises
     ------
     ParameterError
-        For one that is unknown or out of its range.
+        If an option is unknown or out of range.
     """
     rates: dict[str, Any] = {
         "lam": lam,
@@ -65,8 +65,8 @@ def check_options(
         rates["lam"] = LOSSLESS
     found, _ = lambda_or_target(**rates)
     EncodeParams.from_options(found, **options)
-    if depth is not None and not any(depth in bits for bits in _BITS.values()):
-        raise ParameterError(f"depth = {depth!r}: must be from 1 to {MAX_DEPTH}")
+    if depth is not None:
+        depth = check_int("depth", depth, 1, MAX_DEPTH)
     given = {**rates, "depth": depth, **options}
     return {
         name: value.item() if isinstance(value, np.generic) else value
@@ -76,31 +76,30 @@ def check_options(
 
 
 def check_type(kind: Any, depth: int | None = None) -> None:
-    """Check that a type of samples, with a depth, comes back as it was.
+    """Check that samples of a dtype and depth decode to this dtype.
 
     Raises
     ------
     ParameterError
+        If the dtype is neither uint8 nor uint16, or does not fit the depth.
     """
     kind = np.dtype(kind)
     if kind not in _BITS:
         raise ParameterError(
-            f"chunk of type {kind}: supported are uint8 and uint16, in this machine's byte order"
+            f"chunk of type {kind}: supported are uint8 and uint16, in the machine's byte order"
         )
     bits = _BITS[kind]
-    if depth is not None and depth not in bits:
-        raise ParameterError(
-            f"depth = {depth}: must be from {bits[0]} to {bits[-1]} for chunks of {kind}"
-        )
+    if depth is not None:
+        check_int("depth", depth, bits[0], bits[-1], f" for chunks of {kind}")
 
 
 def picture_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape of the picture that a chunk is: axes of length 1 before it are left out.
+    """Shape of the picture in a chunk: the chunk's shape without leading axes of length 1.
 
     Raises
     ------
     ParameterError
-        When the chunk is more or less than one picture.
+        If the chunk is not exactly one picture.
 
     Examples
     --------
@@ -115,25 +114,27 @@ def picture_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
     if not (len(left) == 2 or coloured) or math.prod(left) == 0:
         raise ParameterError(
             f"chunk of shape {tuple(shape)}: must be one picture, (height, width) or (height, "
-            f"width, 2 to {len(Form)}), with axes of length 1 before it at most"
+            f"width, 2 to {len(Form)}); axes before it must have length 1"
         )
     return left
 
 
 def encode_chunk(chunk: Any, options: dict[str, Any]) -> bytes:
-    """The mmp file of a chunk.
+    """Encode a chunk as an mmp file.
 
     Parameters
     ----------
-    chunk : array of uint8 or uint16
+    chunk : uint8 or uint16 array
         One picture; see ``picture_shape``.
     options : dict
         From ``check_options``.
 
     Raises
     ------
+    ParameterError
+        If the chunk is not one picture of uint8 or uint16.
     MmpError
-        What ``encode`` raises, and for another chunk ``ParameterError``.
+        Any error of ``mmpcodec.encode``.
     """
     chunk = as_array("chunk", chunk)
     check_type(chunk.dtype, options.get("depth"))
@@ -141,12 +142,26 @@ def encode_chunk(chunk: Any, options: dict[str, Any]) -> bytes:
 
 
 def decode_chunk(data: Any, shape: tuple[int, ...], kind: Any) -> np.ndarray:
-    """The samples of a chunk that should have a shape and a type.
+    """Decode a chunk.
+
+    Parameters
+    ----------
+    data : bytes-like
+        An mmp file.
+    shape : tuple of int
+        Shape of the chunk.
+    kind : dtype
+        Dtype of the chunk, in either byte order.
+
+    Returns
+    -------
+    array of this shape
+        Samples in the byte order of the machine.
 
     Raises
     ------
     FormatError
-        When it is damaged, or another picture.
+        If the file is damaged, or its picture has another shape or dtype.
     """
     samples = mmpcodec.decode(data)
     kind = np.dtype(kind).newbyteorder("=")

@@ -1,4 +1,4 @@
-"""Codec "mmp" of numcodecs, for zarr 2 and kerchunk; found by its entry point.
+"""Codec "mmp" of numcodecs, for zarr 2 and kerchunk. numcodecs finds it by its entry point.
 
 >>> import numcodecs
 >>> import numpy as np
@@ -20,24 +20,24 @@ from mmpcodec.runtime.arrays import as_array
 
 
 class Mmp(Codec):
-    """Chunks of uint8 and uint16 as mmp files, without loss unless loss is asked for.
+    """Codec that stores chunks of uint8 and uint16 as mmp files; lossless by default.
 
-    A chunk is one picture, (height, width) or (height, width, 2 to 4), and may have axes of length
-    1 before it.
+    A chunk is one picture of shape (height, width) or (height, width, 2 to 4). Leading axes of
+    length 1 are allowed.
 
     Parameters
     ----------
     lam : float or None
-        Lagrange multiplier in squared error per bit; 0, lossless, where neither it nor a quality
-        or target is given.
+        Lagrange multiplier in squared error per bit. If it, the quality and all targets are None,
+        it is 0, which is lossless.
     **options
         ``quality``, ``target_size``, ``target_bpp``, ``target_psnr``, ``depth``, ``preset``,
-        ``effort``, ``rate_model`` and tools, as of ``mmpcodec.encode``.
+        ``effort``, ``rate_model`` and tools, as in ``mmpcodec.encode``.
 
     Raises
     ------
     ParameterError
-        For an option that is unknown or out of its range.
+        If an option is unknown or out of range.
     """
 
     codec_id = "mmp"
@@ -46,31 +46,37 @@ class Mmp(Codec):
         self._options = check_options(lam, **options)
 
     def encode(self, buf: Any) -> bytes:
-        """The mmp file of a chunk.
+        """Encode a chunk as an mmp file.
 
         Raises
         ------
+        ParameterError
+            If the chunk is not one picture of uint8 or uint16.
         MmpError
-            What ``mmpcodec.encode`` raises, and ``ParameterError`` for a chunk that is not one
-            picture.
+            Any error of ``mmpcodec.encode``.
         """
         chunk = as_array("chunk", buf)
         picture = chunk.reshape(picture_shape(chunk.shape))
-        # Codecs keep what lies in memory: who stores chunks in Fortran order reads them in it.
+        # A Fortran-ordered chunk is decoded in memory order, so its transpose is coded.
         return encode_chunk(picture.T if picture.flags.fnc else picture, self._options)
 
     def decode(self, buf: Any, out: Any = None) -> Any:
-        """The samples of a chunk: (H, W) or (H, W, C), or ``out``, which they are copied to.
+        """Decode an mmp file.
+
+        Returns
+        -------
+        (H, W) or (H, W, C) uint8 or uint16 array
+            The samples; ``out``, filled with them, if it is not None.
 
         Raises
         ------
         FormatError
-            When the bytes are not a good file.
+            If the bytes are not a valid file.
         """
         return ndarray_copy(mmpcodec.decode(buf), out)
 
     def get_config(self) -> dict[str, Any]:
-        """The options that were given, with the identifier of the codec."""
+        """Configuration for JSON: the identifier of the codec and the given options."""
         return {"id": self.codec_id, **self._options}
 
     def __repr__(self) -> str:

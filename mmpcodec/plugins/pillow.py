@@ -1,4 +1,4 @@
-"""Pillow reads and writes mmp files once this module is imported.
+"""Pillow plugin: importing this module lets Pillow read and write mmp files.
 
 >>> import io
 >>> from PIL import Image
@@ -34,25 +34,25 @@ EXTENSION = ".mmp"
 MIME = "image/x-mmp"
 
 _FIRST_READ = 1 << 16
-_DENOMINATOR = 10_000  # an inch is 254 / 10 000 metres
+_DENOMINATOR = 10_000  # largest one of a resolution in dots per inch
 _METADATA = {"icc_profile": bytes, "exif": bytes, "xmp": bytes, "dpi": tuple, "text": tuple}
 _DEEP = "I;16"
 _MODES = {Form.GRAY: "L", Form.GRAY_ALPHA: "LA", Form.RGB: "RGB", Form.RGB_ALPHA: "RGBA"}
 
 
 class MmpImageFile(ImageFile.ImageFile):
-    """An mmp file: its header is read when it is opened, its samples when they are asked for.
+    """Image of an mmp file. Opening it reads the header; loading it decodes the samples.
 
-    Up to 8 bits the samples are what is shown, white at 255. Gray of 9 to 16 bits is "I;16", its
-    levels as they are in the file. ``info`` holds ``depth``, and ``white`` where that is not the
-    largest level, and of the metadata those that there are: ``icc_profile``, ``exif``, ``xmp``,
-    ``dpi``, and ``text``, a tuple of (keyword, text). An orientation in EXIF is never applied.
+    Samples of up to 8 bits are scaled so that white is 255. Gray samples of 9 to 16 bits keep
+    their values, in mode "I;16". ``info`` holds ``depth``, ``white`` if it is in the file, and the
+    metadata that the file has: ``icc_profile``, ``exif``, ``xmp``, ``dpi`` and ``text``, a tuple of
+    (keyword, text). An orientation in EXIF is not applied.
     """
 
     format = FORMAT
     format_description = "MMP image"
     limits: ClassVar[DecodeLimits] = DecodeLimits()
-    """What loading may allocate, besides Pillow's own limit."""
+    """Limits of decoding; Pillow's own limit applies too."""
 
     def _open(self) -> None:
         assert self.fp is not None
@@ -65,15 +65,15 @@ class MmpImageFile(ImageFile.ImageFile):
         self.tile = [("raw", (0, 0, *self._size), 0, raw)]  # type: ignore[list-item]
 
     def load(self) -> Any:
-        """Decode the samples, unless that is done.
+        """Decode the samples at the first call.
 
         Raises
         ------
         DecompressionBombError
-            When the picture is larger than ``limits``.
+            If the picture exceeds ``limits``.
         OSError
-            When the file is damaged. With ``ImageFile.LOAD_TRUNCATED_IMAGES`` the tiles that
-            decode are loaded, and the others are black.
+            If the file is damaged. With ``ImageFile.LOAD_TRUNCATED_IMAGES``, damaged tiles are
+            black and no error is raised for them.
         """
         if self.tile:
             assert self.fp is not None
@@ -85,7 +85,7 @@ class MmpImageFile(ImageFile.ImageFile):
         return super().load()
 
     def load_seek(self, pos: int) -> None:
-        """Nothing to do: what is decoded has its own stream."""
+        """Do nothing, because the decoded samples are a stream of their own."""
 
 
 def _accept(prefix: bytes) -> bool:
@@ -93,7 +93,7 @@ def _accept(prefix: bytes) -> bool:
 
 
 def _read_header(file: IO[bytes]) -> Header:
-    """The header of a file, of which no more than twice as many bytes are read."""
+    """Read the header; the bytes read double until they contain it."""
     data = file.read(_FIRST_READ)
     if not _accept(data):
         raise SyntaxError("not an mmp file")
@@ -113,7 +113,7 @@ def _mode_of(header: Header) -> str:
     if header.depth > BYTE and header.form is not Form.GRAY:
         raise UnidentifiedImageError(
             f"picture of {header.form.title} with {header.depth} bits a sample: Pillow has no mode "
-            "for more than 8; mmpcodec.decode gives the array"
+            "for more than 8; mmpcodec.decode returns the array"
         )
     if header.form is Form.GRAY and header.depth > BYTE:
         return _DEEP
@@ -156,7 +156,7 @@ def _decoded(data: bytes, limits: DecodeLimits) -> np.ndarray:
 
 
 def _shown(samples: np.ndarray, header: Header) -> bytes:
-    """Samples as Pillow's decoder of raw bytes takes them, up to 8 bits with white at 255."""
+    """Samples as bytes for Pillow's raw decoder; up to 8 bits they are scaled to white 255."""
     if header.depth > BYTE:
         return samples.astype("<u2").tobytes()
     most = (1 << header.depth) - 1
@@ -170,7 +170,7 @@ def _shown(samples: np.ndarray, header: Header) -> bytes:
 
 
 def _save(image: Image.Image, file: IO[bytes], filename: str | bytes) -> None:
-    """Write an image with the options of ``Image.save``: metadata, and what ``encode`` takes."""
+    """Write an image; the options of ``Image.save`` are metadata and options of ``encode``."""
     options = dict(image.encoderinfo)
     said = {
         name: options.pop(name) if name in options else _kept(image, name, kind)
@@ -184,7 +184,7 @@ def _save(image: Image.Image, file: IO[bytes], filename: str | bytes) -> None:
     elif shown.mode.startswith(_DEEP):
         samples, depth = samples.astype(np.uint16), 16
         kept = _kept(image, "depth", int)
-        # What was opened with 12 bits is saved with 12, unless it was made brighter.
+        # A picture opened with 12 bits is saved with 12 bits if its samples still fit them.
         if kept is not None and BYTE < kept <= depth and not int(samples.max()) >> kept:
             depth, white = kept, _kept(image, "white", int)
     else:
@@ -194,13 +194,13 @@ def _save(image: Image.Image, file: IO[bytes], filename: str | bytes) -> None:
 
 
 def _kept(image: Image.Image, name: str, kind: type) -> Any:
-    """What an image says of itself, if it is of the kind that is meant here."""
+    """Value of ``image.info`` if its type is ``kind``, else None."""
     found = image.info.get(name)
     return found if isinstance(found, kind) else None
 
 
 def _with_samples(image: Image.Image) -> Image.Image:
-    """The same picture in a mode that has an array of the codec's: palettes as what they show."""
+    """Convert palettes and transparent colours, so that the mode is one that the codec supports."""
     transparent = image.has_transparency_data
     if image.mode in ("P", "PA"):
         return image.convert("RGBA" if transparent else "RGB")

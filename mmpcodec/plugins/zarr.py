@@ -1,4 +1,4 @@
-"""Codec "mmp" of zarr 3, from arrays to bytes; found by its entry point.
+"""Codec "mmp" of zarr 3, from arrays to bytes. zarr finds it by its entry point.
 
 >>> import zarr
 >>> from mmpcodec.plugins.zarr import MmpCodec
@@ -32,24 +32,24 @@ NAME = "mmp"
 
 
 class MmpCodec(ArrayBytesCodec):
-    """Chunks of uint8 and uint16 as mmp files, without loss unless loss is asked for.
+    """Codec that stores chunks of uint8 and uint16 as mmp files; lossless by default.
 
-    A chunk, with sharding an inner one, is one picture, (height, width) or (height, width, 2 to
-    4), and may have axes of length 1 before it. What is coded needs no other compressor.
+    A chunk (with sharding, an inner chunk) is one picture of shape (height, width) or (height,
+    width, 2 to 4). Leading axes of length 1 are allowed. The files need no further compression.
 
     Parameters
     ----------
     lam : float or None
-        Lagrange multiplier in squared error per bit; 0, lossless, where neither it nor a quality
-        or target is given.
+        Lagrange multiplier in squared error per bit. If it, the quality and all targets are None,
+        it is 0, which is lossless.
     **options
         ``quality``, ``target_size``, ``target_bpp``, ``target_psnr``, ``depth``, ``preset``,
-        ``effort``, ``rate_model`` and tools, as of ``mmpcodec.encode``.
+        ``effort``, ``rate_model`` and tools, as in ``mmpcodec.encode``.
 
     Raises
     ------
     ParameterError
-        For an option that is unknown or out of its range.
+        If an option is unknown or out of range.
     """
 
     is_fixed_size = False
@@ -59,13 +59,13 @@ class MmpCodec(ArrayBytesCodec):
 
     @classmethod
     def from_dict(cls, data: Any) -> "MmpCodec":
-        """The codec that the metadata of an array name."""
+        """Make the codec from its entry in the metadata of an array."""
         _, found = parse_named_configuration(data, NAME, require_configuration=False)
         options: Any = found or {}
         return cls(**options)
 
     def to_dict(self) -> dict[str, Any]:
-        """How the metadata of an array name it."""
+        """Entry of the codec in the metadata of an array."""
         return {"name": NAME, "configuration": dict(self._options)}
 
     def __eq__(self, other: object) -> bool:
@@ -79,32 +79,33 @@ class MmpCodec(ArrayBytesCodec):
         return f"{type(self).__name__}({given})"
 
     def evolve_from_array_spec(self, array_spec: "ArraySpec") -> "MmpCodec":
-        """The codec itself, once the type of the array is checked.
+        """Check the dtype of the array and return the codec itself.
 
         Raises
         ------
         ParameterError
+            If the dtype is neither uint8 nor uint16, or does not fit the depth.
         """
         kind = array_spec.dtype.to_native_dtype()
         check_type(kind.newbyteorder("="), self._options.get("depth"))
         return self
 
     def validate(self, *, shape: tuple[int, ...], dtype: Any, chunk_grid: Any) -> None:
-        """Check the type and the chunks of an array when it is made.
+        """Check the shape of the chunks when an array is created.
 
         Raises
         ------
         ParameterError
-            When the codec cannot hold them.
+            If the chunks do not form a regular grid, or a chunk is not one picture.
         """
         chunk_shape = getattr(chunk_grid, "chunk_shape", None)
         if chunk_shape is None:
             kind = type(chunk_grid).__name__
-            raise ParameterError(f"chunks by {kind}: must be a regular grid")
+            raise ParameterError(f"chunk grid is {kind}: must be regular")
         picture_shape(chunk_shape)
 
     def compute_encoded_size(self, input_byte_length: int, chunk_spec: "ArraySpec") -> int:
-        """Not known before a chunk is encoded."""
+        """Raise NotImplementedError: the size is unknown before a chunk is encoded."""
         raise NotImplementedError
 
     async def _encode_single(self, chunk_data: "NDBuffer", chunk_spec: "ArraySpec") -> "Buffer":

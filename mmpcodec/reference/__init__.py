@@ -1,5 +1,10 @@
-"""The definition of the codec in plain NumPy.
+"""The definition of the codec in plain NumPy, stage by stage.
 
-Each stage of ``docs/format/format.md`` is one module. The modules start no thread, touch no file
-and know no backend. They are slow, readable, and the judge of every faster version.
+The packages have the names of the codings in ``docs/format/format.md``: ``trees``, ``blocks``
+(predicted blocks) and ``exact`` (exact samples). ``entropy`` codes the symbols of all three, and
+``postfilter`` filters decoded planes. Each module names the section of the format that it
+implements. A module marked *encoder only* is free in its choices: every result of it decodes.
+
+The code favours clarity over speed. Every faster version must give equal bytes and samples. The
+modules start no thread, open no file and import no backend.
 """

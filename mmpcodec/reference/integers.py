@@ -1,11 +1,14 @@
-"""Integer arithmetic of the fitted weights, as the format means it."""
+"""Integer arithmetic of the least-squares weights.
+
+Source: ``trunc`` and ``limit`` in section "Conventions" of ``docs/format/format.md``.
+"""
 
 
 def truncated(dividend: int, divisor: int) -> int:
-    """Quotient by a positive number, rounded to zero."""
+    """Quotient by a positive divisor, rounded towards zero."""
     return dividend // divisor if dividend >= 0 else -(-dividend // divisor)
 
 
 def limited(value: int, most: int) -> int:
-    """The nearest number from -most to most."""
+    """The value, clipped to -most to most."""
     return min(max(value, -most), most)

@@ -1,7 +1,7 @@
-"""The post filter of a decoded picture, and how an encoder fits it.
+"""Post filter of a decoded plane: applying its coefficients, and fitting them to the source.
 
-Source: section "Post filter" of ``docs/format.md``. Applying it belongs to the format. The fit is
-the encoder's, but in integers all the same, so that every machine writes the same bytes.
+Source: section "Post filter" of ``docs/format/format.md``. The fit is *encoder only*; it uses
+integers, so that every machine writes equal bytes.
 """
 
 from collections.abc import Callable
@@ -13,39 +13,46 @@ from mmpcodec.depth import BYTE, extra_bits, most, sample_type
 from mmpcodec.params import LAMBDA_FRACTION_BITS
 
 CLASSES = 4
+"""Number of activity classes."""
 FRACTION_BITS = 7
+"""Coefficients are in 1/128."""
 LEAST, MOST = -64, 63
-"""Range of a coefficient, in 2**-7; a byte of a file holds it less ``LEAST``."""
+"""Range of a coefficient in 1/128; its byte in a file is the coefficient minus ``LEAST``."""
 ACTIVITIES = 25 * np.array([2, 6, 16])
-"""Activities around a sample, in units of 8-bit samples, from which the next class begins."""
+"""Least activity of the classes 1, 2 and 3, in units of 8-bit samples."""
 TAPS = ((0, 1), (0, 2), (1, -1), (1, 0), (1, 1), (2, 0))
-"""Row and column, counted from the sample, of one of the two samples of a tap."""
+"""Row and column offset of one of the two samples of each tap; the other one is opposite."""
 REACH = 2
+"""Largest row or column offset of a tap."""
 BAND_SAMPLES = 1 << 28
-"""Samples whose sums certainly fit int64, as products are at most 2**34."""
+"""Number of samples whose sums of products, each at most 2**34, fit int64."""
 
 Coefficients = tuple[tuple[int, ...], ...]
-"""Those of each activity class in 2**-7, one a tap; none where it is not filtered."""
+"""Coefficients of the four activity classes: for each six integers in 1/128, or () if it is off."""
 
 OFF: Coefficients = ((),) * CLASSES
+"""Coefficients that filter no class."""
 
 
 def coefficient_bits(coefficients: Coefficients) -> int:
-    """Bits that the coefficients take in a file."""
+    """Number of bits of the coefficients in a file."""
     return 8 * sum(map(len, coefficients))
 
 
 def activity_classes(samples: np.ndarray, depth: int = BYTE) -> np.ndarray:
-    """Activity class of each sample, 0 to 3, by the activity in the 5x5 samples around it.
+    """Activity class of each sample, from the activity of the 5x5 samples around it.
 
     Parameters
     ----------
     samples : (H, W) uint8 or uint16 array
+        Unfiltered samples.
     depth : int
+        Bits of a sample, 8 to 16.
 
     Returns
     -------
     (H, W) int array
+        0 (smooth) to 3.
     """
     x = np.pad(samples.astype(np.int32), 1, mode="edge")
     twice = 2 * x[1:-1, 1:-1]
@@ -56,15 +63,17 @@ def activity_classes(samples: np.ndarray, depth: int = BYTE) -> np.ndarray:
 
 
 def tap_differences(samples: np.ndarray) -> np.ndarray:
-    """What each tap is weighted with: the sum of its two samples less twice the sample itself.
+    """Sum of the two samples of each tap, minus twice the filtered sample.
 
     Parameters
     ----------
     samples : (H, W) uint8 or uint16 array
+        Unfiltered samples.
 
     Returns
     -------
     (6, H, W) int32 array
+        One plane for each tap.
     """
     height, width = samples.shape
     padded = np.pad(samples.astype(np.int32), REACH, mode="edge")
@@ -77,17 +86,23 @@ def tap_differences(samples: np.ndarray) -> np.ndarray:
 
 
 def solved(gram: np.ndarray) -> tuple[int, ...]:
-    """Coefficients that leave the least squared error, rounded half up and clipped.
+    """Coefficients of least squared error, rounded half up and clipped to their range.
 
     Parameters
     ----------
     gram : (7, 7) array of int
-        Sums of the products of each two of the six tap differences and the error.
+        Sums of products of each two of seven terms: the six tap differences, and the error
+        (source minus sample).
+
+    Returns
+    -------
+    tuple of 6 int
+        In 1/128.
     """
     size = len(TAPS)
     rows = [[int(value) for value in row] for row in gram[:size]]
     for i, row in enumerate(rows):
-        row[i] += 1  # so that there is exactly one solution
+        row[i] += 1  # makes the matrix regular
         row[size] <<= FRACTION_BITS
     # Gauss-Jordan elimination after Bareiss: every quotient is exact, every pivot positive.
     last = 1
@@ -105,24 +120,26 @@ def solved(gram: np.ndarray) -> tuple[int, ...]:
 
 
 class PostFilter:
-    """The filter in plain NumPy."""
+    """Post filter in plain NumPy; backends override the private methods."""
 
     def apply(
         self, samples: np.ndarray, coefficients: Coefficients, depth: int = BYTE
     ) -> np.ndarray:
-        """The filtered samples.
+        """Filter a plane.
 
         Parameters
         ----------
         samples : (H, W) uint8 or uint16 array
-            Below 2**depth.
+            Below ``2**depth``.
         coefficients : Coefficients
         depth : int
+            Bits of a sample, 8 to 16.
 
         Returns
         -------
-        (H, W) array of the same type
-            The same one where no class is filtered.
+        (H, W) array
+            Filtered samples, with the dtype of ``samples``. If no class is filtered, this is
+            ``samples`` itself.
         """
         if coefficients == OFF:
             return samples
@@ -134,15 +151,23 @@ class PostFilter:
     def fit(
         self, source: np.ndarray, samples: np.ndarray, lambda_fixed: int, depth: int = BYTE
     ) -> Coefficients:
-        """The coefficients of the activity classes in which less error is worth their rate.
+        """Fit coefficients to a source plane.
+
+        A class is filtered only if this reduces the squared error by more than lambda times the
+        bits of its coefficients.
 
         Parameters
         ----------
         source, samples : (H, W) uint8 or uint16 arrays
-            The picture, and what it decodes to before it is filtered.
+            Source samples, and decoded samples before the filter.
         lambda_fixed : int
-            Squared error of 8-bit samples per bit, in 2**-16; 0 filters nothing.
+            lambda in 1/65536 squared error of 8-bit samples per bit; 0 filters no class.
         depth : int
+            Bits of a sample, 8 to 16.
+
+        Returns
+        -------
+        Coefficients
         """
         if lambda_fixed == 0:
             return OFF
@@ -161,14 +186,14 @@ class PostFilter:
     def _over_bands(
         sums: Callable[..., np.ndarray], *pictures: np.ndarray, depth: int
     ) -> np.ndarray:
-        """What ``_gram`` or ``_errors`` gives over all rows, in Python's integers."""
+        """Sum ``_gram`` or ``_errors`` over bands of rows, in Python integers (no overflow)."""
         height, width = pictures[0].shape
         rows = max(BAND_SAMPLES // width, 1)
         bands = [(row, min(row + rows, height)) for row in range(0, height, rows)]
         return np.sum([sums(*pictures, *band, depth).astype(object) for band in bands], axis=0)
 
     def _filtered(self, samples: np.ndarray, table: np.ndarray, depth: int) -> np.ndarray:
-        """The samples filtered with a (4, 6) int16 array, all 0 where a class stays as it is."""
+        """Filter with a (4, 6) int16 array of coefficients; they are 0 for classes that are off."""
         weights = table.T[:, activity_classes(samples, depth)]
         total = (samples.astype(np.int32) << FRACTION_BITS) + (
             weights * tap_differences(samples)
@@ -180,7 +205,13 @@ class PostFilter:
     def _gram(
         self, source: np.ndarray, samples: np.ndarray, first: int, last: int, depth: int
     ) -> np.ndarray:
-        """What ``solved`` takes, by class, of rows ``first`` to ``last - 1``: (4, 7, 7) int64."""
+        """Gram matrices for ``solved``, over rows ``first`` to ``last - 1``.
+
+        Returns
+        -------
+        (4, 7, 7) int64 array
+            One matrix for each activity class.
+        """
         error = source.astype(np.int32) - samples
         values = np.concatenate([tap_differences(samples), error[None]])[:, first:last]
         classes = activity_classes(samples, depth)[first:last]
@@ -199,7 +230,20 @@ class PostFilter:
         last: int,
         depth: int,
     ) -> np.ndarray:
-        """Squared errors of the samples shown, by class of the unfiltered ones: (4,) int64."""
+        """Squared errors of filtered samples, over rows ``first`` to ``last - 1``.
+
+        Parameters
+        ----------
+        source, samples, shown : (H, W) uint8 or uint16 arrays
+            Source samples, decoded samples before the filter, and after it.
+        first, last : int
+        depth : int
+
+        Returns
+        -------
+        (4,) int64 array
+            Sum for each activity class of the unfiltered samples.
+        """
         error = (source.astype(np.int64) - shown)[first:last]
         classes = activity_classes(samples, depth)[first:last]
         return np.array([(error[classes == number] ** 2).sum() for number in range(CLASSES)])

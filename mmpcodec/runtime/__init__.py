@@ -1,1 +1,1 @@
-"""What runs the work: arrays, processors, CUDA devices, threads, progress."""
+"""Arrays, processors, CUDA devices, kernels, threads, progress and files."""

@@ -1,14 +1,19 @@
 """CUDA devices: whether one can be used, its free memory and its attributes."""
 
+import os
 from functools import cache
+from typing import Any
+
+from mmpcodec.errors import install
 
 
 @cache
 def unavailable() -> str | None:
+    """The reason why no CUDA device can be used, or None."""
     try:
         import cupy
     except ImportError as error:
-        return f"CuPy does not import ({error}); install mmpcodec[cuda13] or mmpcodec[cuda12]"
+        return f"CuPy does not import ({error}); {install('cuda13', 'cuda12')}"
     try:
         count = cupy.cuda.runtime.getDeviceCount()
     except cupy.cuda.runtime.CUDARuntimeError as error:
@@ -17,7 +22,7 @@ def unavailable() -> str | None:
 
 
 def free_bytes() -> int:
-    """What the current device and CuPy's memory pool, with its limit, still have to give."""
+    """Free bytes of the current device and of CuPy's memory pool, within the limit of the pool."""
     import cupy
 
     pool = cupy.get_default_memory_pool()
@@ -28,7 +33,30 @@ def free_bytes() -> int:
 
 @cache
 def attribute(name: str, device: int) -> int:
-    """An attribute of a device by CuPy's name; kept, for asking takes a tenth of a millisecond."""
+    """An attribute of a device by CuPy's name. It is cached, because a query takes 0.1 ms."""
     import cupy
 
     return cupy.cuda.Device(device).attributes[name]
+
+
+def device_facts() -> dict[str, Any]:
+    """The current device: its number, name, memory in bytes, and the versions of CUDA and CuPy."""
+    import cupy
+
+    current = cupy.cuda.Device()
+    properties = cupy.cuda.runtime.getDeviceProperties(current.id)
+    free, total = current.mem_info
+    return {
+        "number": current.id,
+        "name": properties["name"].decode(),
+        "compute_capability": current.compute_capability,
+        "multiprocessors": properties["multiProcessorCount"],
+        "memory_bytes": total,
+        "free_bytes": free,
+        "driver": cupy.cuda.runtime.driverGetVersion(),
+        "runtime": cupy.cuda.runtime.runtimeGetVersion(),
+        "cupy": cupy.__version__,
+        "kernel_cache": os.environ.get(
+            "CUPY_CACHE_DIR", os.path.expanduser("~/.cupy/kernel_cache")
+        ),
+    }

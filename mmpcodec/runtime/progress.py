@@ -1,14 +1,28 @@
-"""Progress of long work, and how it is cancelled."""
+"""Progress of long work, and its cancellation."""
 
 from collections.abc import Callable, Iterator, Sequence
 
 from mmpcodec.errors import Cancelled
 
 Progress = Callable[[int, int], bool]
+"""``progress(done, total)`` gets numbers of 16x16 fragments; returning False cancels."""
 
 
 def in_turn(progress: Progress | None, shares: Sequence[int]) -> Iterator[Progress]:
-    """Progress of parts of a work that come one after the other; shares are their fragments."""
+    """Progress of the parts of a work that run one after the other.
+
+    Parameters
+    ----------
+    progress : Progress or None
+        Progress of the whole work.
+    shares : sequence of int
+        Number of fragments of each part.
+
+    Yields
+    ------
+    Progress
+        For each part.
+    """
 
     def part(before: int, own: int) -> Progress:
         def advance(done: int, total: int) -> bool:
@@ -21,7 +35,7 @@ def in_turn(progress: Progress | None, shares: Sequence[int]) -> Iterator[Progre
 
 
 def report_progress(progress: Progress | None, done: int, total: int) -> None:
-    """Tell the callback how far the work is.
+    """Call a progress callback.
 
     Raises
     ------

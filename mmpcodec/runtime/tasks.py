@@ -1,4 +1,4 @@
-"""Work that goes on side by side, and its progress as one."""
+"""Tasks that run in parallel threads, with one progress."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -12,17 +12,17 @@ from mmpcodec.runtime.progress import Progress
 
 @dataclass(frozen=True)
 class Task:
-    """A piece of work.
+    """A piece of work for a thread.
 
     Parameters
     ----------
     run : callable
-        ``run(threads, progress)``; what it gives is its result.
+        ``run(threads, progress)`` returns the result.
     share : int
-        Fragments that it works on.
+        Number of 16x16 fragments.
     aside : bool
-        Whether it may run in a thread of its own: a device is that of the calling thread, and
-        threads do nothing for Python.
+        Whether the task may run in a thread of its own. CUDA tasks must stay on the calling thread;
+        pure-Python tasks gain nothing from threads.
     """
 
     run: Callable[[int | None, Progress], Any]
@@ -31,14 +31,14 @@ class Task:
 
 
 class SharedProgress:
-    """Progress of several tasks, which may run side by side.
+    """Progress of several tasks that may run in parallel.
 
     Parameters
     ----------
     progress : Progress or None
-        Told of all of them as one.
+        Progress of all tasks together.
     shares : sequence of int
-        Fragments of each.
+        Number of fragments of each task.
     """
 
     def __init__(self, progress: Progress | None, shares: Sequence[int]):
@@ -49,7 +49,7 @@ class SharedProgress:
         self._lock = Lock()
 
     def of(self, number: int) -> Progress:
-        """Progress of one of them."""
+        """Progress of the task of this number."""
 
         def advance(done: int, total: int) -> bool:
             with self._lock:
@@ -61,14 +61,14 @@ class SharedProgress:
         return advance
 
     def stop(self) -> None:
-        """Cancel those that still run."""
+        """Cancel the tasks that still run."""
         self._stopped = True
 
 
 def side_by_side(
     function: Callable[[Any], Any], items: Sequence[Any], threads: int | None
 ) -> list[Any]:
-    """What a function that leaves Python alone most of the time makes of each item."""
+    """The results of a function for each item, in threads; the function should release the GIL."""
     if len(items) < 2:
         return [function(item) for item in items]
     with ThreadPoolExecutor(threads or processors()) as pool:
@@ -82,8 +82,14 @@ def run_all(tasks: Sequence[Task], threads: int | None, progress: Progress | Non
     ----------
     tasks : sequence of Task
     threads : int or None
-        To use in all; None takes what the machine has.
+        Number of threads in all; None takes all processors.
     progress : callable or None
+        Gets the fragments of all tasks.
+
+    Raises
+    ------
+    Exception
+        The first error of a task, which cancels the others.
     """
     shared = SharedProgress(progress, [task.share for task in tasks])
     if len(tasks) == 1:
@@ -110,7 +116,7 @@ def run_all(tasks: Sequence[Task], threads: int | None, progress: Progress | Non
 
 
 def _result(waiting: Future) -> Any:
-    """What comes of it; a wait without end could not be interrupted everywhere."""
+    """The result of a task, awaited in short steps so that Ctrl-C can interrupt it."""
     while not waiting.done():
         wait([waiting], timeout=0.1)
     return waiting.result()

@@ -1,5 +1,6 @@
-"""Exact solvers: pure functions on arrays, each with its definitions, a reference and backends.
+"""Exact solvers: pure functions on arrays.
 
-A solver gives the same answer on every backend, positions included. It knows nothing of pictures;
-``mmpcodec.analysis`` holds what a person does with them.
+Each solver is a package: its docstring defines the problem and the order of ties, the module
+``reference`` the operations of a backend. All backends return equal answers, positions included.
+``dispatch`` chooses the backend for all solvers. ``mmpcodec.analysis`` applies solvers to pictures.
 """

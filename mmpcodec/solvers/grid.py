@@ -1,4 +1,4 @@
-"""Values as integers that can be added without error, and back."""
+"""Values on a grid: integers that are added without error, and their numbers."""
 
 import math
 from dataclasses import dataclass
@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from mmpcodec.errors import ParameterError
-from mmpcodec.runtime.arrays import as_array, module_of, on_device
+from mmpcodec.runtime.arrays import as_array, module_of
+from mmpcodec.solvers import dispatch
 
 MAX_SUM = (1 << 63) - 1
 GRID_SUM_BITS = 62
@@ -15,38 +16,38 @@ MAX_EXPONENT = 1023
 
 
 @dataclass(frozen=True)
-class Exact:
-    """An array of integers and what one of them stands for.
+class Grid:
+    """An array of integers in units of a power of two.
 
     Parameters
     ----------
     values : integer array in C order
-        The sum of their magnitudes is below 2**63. int64, but on a device any integer type.
+        int64, or any integer type on a device. The sum of the magnitudes is below 2**63.
     exponent : int or None
-        A value v stands for v * 2**exponent; None for integers that stand for themselves.
+        An integer v is the number v * 2**exponent; None for integers that were given as such.
     """
 
     values: np.ndarray
     exponent: int | None
 
     def number(self, value: int) -> int | float:
-        """What a sum of the values stands for."""
+        """The number of a sum of the values."""
         return int(value) if self.exponent is None else math.ldexp(int(value), self.exponent)
 
 
-def exact(array: Any, rank: int, backend: str = "auto", name: str = "values") -> Exact:
-    """Check an array and bring it to integers; see the package's rule on sums.
+def on_grid(array: Any, rank: int, backend: str = "auto", name: str = "values") -> Grid:
+    """Check an array and round it to a grid; see the rule on sums in ``max_sum``.
 
     Parameters
     ----------
     array : array of integers, floating-point numbers or bool
         A CuPy array stays on its device.
     rank : int
-        Dimensions that it must have.
+        Required number of dimensions.
     backend : str
-        The one that will work on it.
+        Name of the backend that will add the values.
     name : str
-        What errors call it.
+        Name of the argument in errors.
 
     Raises
     ------
@@ -60,9 +61,9 @@ def exact(array: Any, rank: int, backend: str = "auto", name: str = "values") ->
     if array.size == 0:
         raise ParameterError(f"{name} of shape {array.shape}: must not be empty")
     if array.dtype.kind in "iub":
-        return Exact(_checked_integers(array, backend == "cuda" or on_device(array)), None)
+        return Grid(_checked_integers(array, dispatch.runs_on_device(backend, array)), None)
     if array.dtype.kind == "f" and array.dtype.itemsize in (4, 8):
-        return _on_grid(array.astype(np.float64))
+        return _rounded(array.astype(np.float64))
     raise ParameterError(
         f"{name} of type {array.dtype}: must be integers, bool, float32 or float64"
     )
@@ -89,14 +90,14 @@ def _contiguous(array: Any) -> Any:
     return array if array.flags.c_contiguous else array.copy(order="C")
 
 
-def _on_grid(array: Any) -> Exact:
+def _rounded(array: Any) -> Grid:
     xp = module_of(array)
     if not bool(xp.isfinite(array).all()):
         place = tuple(int(i) for i in xp.argwhere(~xp.isfinite(array))[0])
         raise ParameterError(f"value {float(array[place])} at {place}: must be finite")
     largest = float(abs(array).max())
     if largest == 0:
-        return Exact(xp.zeros(array.shape, np.int64), 0)
+        return Grid(xp.zeros(array.shape, np.int64), 0)
     # |v| < 2**high, and rounding adds at most one step to each of the values.
     high = math.frexp(largest)[1]
     if high + (array.size - 1).bit_length() > MAX_EXPONENT:
@@ -105,4 +106,4 @@ def _on_grid(array: Any) -> Exact:
         )
     bits = GRID_SUM_BITS - (array.size - 1).bit_length()
     exponent = high - bits
-    return Exact(xp.rint(xp.ldexp(array, -exponent)).astype(np.int64), exponent)
+    return Grid(xp.rint(xp.ldexp(array, -exponent)).astype(np.int64), exponent)

@@ -5,13 +5,14 @@ python scripts/fuzz/seeds.py FOLDER
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import mmpcodec
 from mmpcodec.format import container, layers
-from mmpcodec.format.layers import Layer, depth_of
+from mmpcodec.format.layers import HEADER_TOOLS, Layer, depth_of
 from mmpcodec.format.layouts import Layout
-from mmpcodec.tools import TREE_TOOLS, Tools
+from mmpcodec.tools import TREES, Tools
 
 VECTORS = Path(__file__).parents[2] / "tests" / "conformance" / "v1"
 MOST_SIDE = 80
@@ -19,43 +20,36 @@ LARGEST_DICTIONARY = 2000
 
 
 def field(value: int, low: int, high: int) -> bytes:
-    """A number as the fuzzer's entry reads it."""
+    """Encode a number as the fuzzer's entry reads it."""
     return (value - low).to_bytes(2 if high - low > 255 else 1, "big")
 
 
-def tree_fields(tools: Tools) -> bytes:
-    highs = {"copy_radius": 8, "displaced_blocks": 4, "redundancy_radius": 65535}
-    values = {name: int(getattr(tools, name) or 0) for name in TREE_TOOLS}
-    values["dictionary_limit"] = min(values["dictionary_limit"], LARGEST_DICTIONARY)
+def tool_fields(tools: Tools, coding: str) -> bytes:
+    """Encode the tools of a coding as the fuzzer's entry reads them."""
+    small = replace(tools, dictionary_limit=min(tools.dictionary_limit, LARGEST_DICTIONARY))
     return b"".join(
-        field(value, 256, LARGEST_DICTIONARY)
-        if name == "dictionary_limit"
-        else field(value, 0, highs.get(name, 1))
-        for name, value in values.items()
+        field(int(getattr(small, tool.name)), tool.low_in_file, tool.high)
+        for tool in HEADER_TOOLS[coding]
     )
 
 
 def seed(layer: Layer, height: int, width: int, depth: int, planes: int) -> bytes:
-    """A layer as one input."""
+    """Encode a layer as one input."""
     tools = layer.tools
     kind = 3 if tools.exact else 0 if not tools.prediction else 1 if depth == 8 else 2
     head = bytes([kind, height - 1, width - 1])
     if tools.exact:
         return head + field(planes, 1, 4) + field(depth, 1, 16) + layer.payload
     if not tools.prediction:
-        return head + tree_fields(tools) + layer.payload
+        return head + tool_fields(tools, TREES) + layer.payload
     if depth > 8:
         head += field(depth, 9, 16)
-    head += field(tools.fragment_size.bit_length() - 1, 4, 6) + bytes([tools.least_squares])
-    head += field(tools.templates, 0, 4) + field(tools.step, 1, 65535)
-    if depth == 8:
-        head += bytes([tools.dictionary])
-        head += tree_fields(tools) if tools.dictionary else b""
+    head += b"".join(tool_fields(tools, coding) for coding in tools.codings)
     return head + layer.payload
 
 
 def seeds(data: bytes) -> Iterator[bytes]:
-    """All layers of a file that the entry can have."""
+    """Encode all layers of a file that the entry can decode."""
     header = container.read_header(memoryview(data))
     for tile, start, end in zip(
         header.tiles, header.tile_offsets, header.tile_offsets[1:], strict=False

@@ -465,7 +465,7 @@ def write_good(folder: Path, data: bytes, header: Header, samples: np.ndarray) -
     facts = {
         "width": header.width,
         "height": header.height,
-        "form": header.form.title,
+        "form": header.form.title.replace("with", "and"),  # the word of published vectors
         "depth": header.depth,
         "tile_size": header.tile_size,
         "samples_sha256": sha256_of(samples),

@@ -284,7 +284,10 @@ def test_plot_without_its_extra(mmp, three, monkeypatch, cache):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     result = mmp("budget", *three, "-O", "out", "--total", 1500, "--plot", "p.png")
     assert result.exit_code == 1
-    assert result.stderr == "mmp: plot: needs matplotlib; install mmpcodec[bench]\n"
+    assert result.stderr == (
+        "mmp: plot: needs matplotlib; in a checkout of mmpcodec, "
+        "pip install '.[bench]' installs it\n"
+    )
     assert not cache.exists()
     assert mmp("budget", *three, "-n", "--total", "1MB", "-l", "64").exit_code == 0
 

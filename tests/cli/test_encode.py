@@ -77,7 +77,7 @@ def test_json_has_the_same_facts(mmp, picture, samples):
     assert set(facts["modes"].values()) == {0}
     assert facts["passes"] == []
     assert facts["seconds"] > 0
-    assert facts["backend"] in backends.NAMES
+    assert facts["backend"] in backends.names()
 
 
 def test_lossless(mmp, picture, samples):
@@ -170,7 +170,7 @@ class AbsentBackend(ReferenceBackend):
 
 
 def test_named_backend_that_is_absent(mmp, picture, monkeypatch, files):
-    monkeypatch.setitem(backends._FACTORIES, "cpu", AbsentBackend)
+    monkeypatch.setitem(backends.ROWS, "cpu", backends.Row(AbsentBackend))
     result = mmp("encode", picture, "--backend", "cpu")
     assert result.exit_code == 4
     assert result.stderr == "mmp: backend cpu cannot run here: not on this machine\n"

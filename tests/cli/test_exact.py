@@ -59,7 +59,7 @@ def test_every_form_decodes_to_what_can_hold_it(mmp, files):
     np.testing.assert_array_equal(pictures.read("x.ppm").samples, files["3x8.mmp"])
     refused = mmp("decode", "4x8.mmp", "-o", "x.pgm")
     assert refused.exit_code == 1
-    assert "format = 'pgm' for RGB colours with alpha: must be one of pam, png" in refused.stderr
+    assert "format = 'pgm' for RGB with alpha: must be one of pam, png" in refused.stderr
 
 
 def test_pgm_says_what_is_white(mmp, files):

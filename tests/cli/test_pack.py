@@ -48,7 +48,8 @@ def test_what_json_holds(mmp, some):
     assert found.keys() == {"sector", "volumes", "left_out", "too_large"}
     volume = found["volumes"][0]
     assert volume.keys() == {
-        "number", "capacity", "bytes", "used", "left", "value", "proven", "folder", "files",
+        "number", "capacity", "bytes", "used", "left", "value", "proven", "backend", "folder",
+        "files",
     }  # fmt: skip
     assert (volume["number"], volume["capacity"], volume["proven"]) == (1, 4, True)
     assert (volume["value"], volume["folder"]) == (None, None)

@@ -1,6 +1,6 @@
-"""Damaged files: always a picture or a FormatError, soon and in little memory.
+"""Damaged files decode to a picture or raise a FormatError, within seconds and little memory.
 
-The files under ``findings`` are named after the cause that each one stands for.
+Each file under ``findings`` is named after the fault that it once revealed.
 """
 
 import resource
@@ -19,12 +19,12 @@ from mmpcodec import CorruptStream, DecodeLimits, FormatError, TruncatedStream, 
 
 FINDINGS = sorted((Path(__file__).parent / "findings").glob("*.mmp"))
 PICTURES = {"fitted_products_beyond_63_bits"}
-"""Findings that are good files."""
+"""Findings that decode to a picture."""
 SMALL = DecodeLimits(max_pixels=1 << 14, max_dimension=1 << 12)
 
 
 def outcome(data, limits=SMALL, backend="auto"):
-    """The decoded samples, or the type of the error."""
+    """Return the decoded samples, or the type of the error."""
     try:
         return mmpcodec.decode(data, limits=limits, backend=backend)
     except FormatError as error:
@@ -46,7 +46,7 @@ def test_there_are_findings():
 
 
 @pytest.mark.parametrize("path", FINDINGS, ids=lambda p: p.stem)
-@pytest.mark.parametrize("backend", backends.HOST)
+@pytest.mark.parametrize("backend", backends.decoders())
 def test_findings_are_refused_or_decode_alike(path, backend):
     result = outcome(path.read_bytes(), backend=backend)
     if path.stem in PICTURES:
@@ -57,7 +57,7 @@ def test_findings_are_refused_or_decode_alike(path, backend):
 
 
 def test_payload_flips_past_the_checksum(data):
-    """Both backends agree on what each damaged payload means."""
+    """A payload with one changed byte is refused."""
     for place in range(places(data)["payload"], len(data), 3):
         changed = bytearray(data)
         changed[place] ^= 0x41
@@ -77,7 +77,7 @@ def test_payload_cut_past_the_checksum(data):
 )
 def test_random_payloads_decode_alike_everywhere(payload, height, width, tools):
     results = []
-    for name in backends.HOST:
+    for name in backends.decoders():
         try:
             coded = backends.get(name).decode(payload, (height, width), tools)
             results.append(coded.samples.tobytes())
@@ -107,7 +107,7 @@ def test_any_coefficients_are_read_alike_everywhere(active, coefficients):
     place = places(good)["post filter"]
     changed = repaired(good[:place] + bytes([active]) + coefficients + good[place + 1 :])
     results = []
-    for name in backends.HOST:
+    for name in backends.decoders():
         try:
             results.append(mmpcodec.decode(changed, backend=name).tobytes())
         except FormatError as error:
@@ -117,7 +117,7 @@ def test_any_coefficients_are_read_alike_everywhere(active, coefficients):
 
 @pytest.mark.parametrize(("height", "width"), [(1, 1 << 24), (1 << 14, 1 << 14), (1 << 24, 1)])
 def test_absurd_sizes_within_the_limits_end_soon(data, height, width):
-    """A small file that claims 2**28 pixels is refused at the size of its payload."""
+    """A small file that states 2**28 pixels is refused because its payload is too short."""
     start = time.perf_counter()
     result = outcome(with_size(data, height, width), DecodeLimits(1 << 28, 1 << 28))
     assert result in (TruncatedStream, CorruptStream)

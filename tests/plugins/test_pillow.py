@@ -230,7 +230,7 @@ def test_bad_options_are_named(options, says):
 
 @pytest.mark.parametrize("depth", [9, 16])
 @pytest.mark.parametrize(
-    ("planes", "kind"), [(2, "gray and alpha"), (3, "RGB"), (4, "RGB and alpha")]
+    ("planes", "kind"), [(2, "gray with alpha"), (3, "RGB"), (4, "RGB with alpha")]
 )
 def test_deep_colour_has_no_mode_and_says_what_to_do(planes, kind, depth):
     samples = np.ones((3, 4, planes), np.uint16)

@@ -1,25 +1,17 @@
-"""Ways to take files apart and to damage them so that the damage gets past the checksums.
+"""Damage of files that the checksums do not reveal.
 
-Written from ``docs/format.md`` alone, so that a fault of the codec's own reader is not repeated.
+The reader here follows the text of the format, not the codec's own reader, so it does not repeat a
+fault of that reader. Only the list of tools comes from the codec.
 """
 
 import zlib
 
-BLOCK_TOOLS = ("fragment size", "least squares", "templates", "step", "dictionary")
-TREE_TOOLS = (
-    "partition",
-    "index classes",
-    "flag contexts",
-    "copy radius",
-    "dictionary limit",
-    "displaced blocks",
-    "redundancy radius",
-    "replacement",
-)
+from mmpcodec.format.layers import HEADER_TOOLS
+from mmpcodec.tools import CODINGS, TREES
 
 
 def number(value: int) -> bytes:
-    """A number of the format."""
+    """Encode a number of the format."""
     digits = []
     while value > 127:
         digits.append(128 + value % 128)
@@ -28,7 +20,7 @@ def number(value: int) -> bytes:
 
 
 class Walk:
-    """Reads a file field by field and remembers where each one is."""
+    """Reads a file field by field and keeps the byte offset of each field in ``places``."""
 
     def __init__(self, data: bytes, place: int = 0):
         self.data = data
@@ -47,7 +39,7 @@ class Walk:
                 return value
 
     def header(self) -> list[int]:
-        """All to the header's CRC; gives the bytes of the tiles."""
+        """Read up to the CRC of the header; return the bytes of each tile."""
         self.place = 9
         for name in ("form", "depth"):
             self.number(name)
@@ -64,13 +56,13 @@ class Walk:
         return [self.number(f"bytes of tile {tile}") for tile in range(count)]
 
     def layer(self) -> None:
-        """All to the payload, which begins at ``place``."""
+        """Read a layer up to its payload, which begins at ``place``."""
         coding = self.number("coding")
-        tools = {0: TREE_TOOLS, 1: BLOCK_TOOLS}.get(coding, ())
-        values = {name: self.number(name) for name in tools}
+        tools = HEADER_TOOLS.get(CODINGS[coding], ()) if coding < len(CODINGS) else ()
+        values = {tool.name: self.number(tool.title) for tool in tools}
         if values.get("dictionary"):
-            for name in TREE_TOOLS:
-                self.number(name)
+            for tool in HEADER_TOOLS[TREES]:
+                self.number(tool.title)
         if coding != 2:
             self.places["post filter"] = self.place
             active = self.data[self.place]
@@ -80,7 +72,7 @@ class Walk:
 
 
 def places(data: bytes) -> dict[str, int]:
-    """Where the fields of the header and of the first layer of the first tile are."""
+    """Return the byte offsets of the fields of the header and of the first layer."""
     walk = Walk(data)
     walk.header()
     form = data[walk.places["form"]]
@@ -94,7 +86,10 @@ def places(data: bytes) -> dict[str, int]:
 
 
 def repaired(data: bytes) -> bytes:
-    """The file with sizes and checksums that fit its bytes; what is beyond repair unchanged."""
+    """Return the file with sizes and checksums that match its bytes.
+
+    A part that cannot be read stays as it is.
+    """
     walk = Walk(data)
     try:
         sizes = walk.header()
@@ -125,12 +120,12 @@ def _repaired_tile(tile: bytes, form: int, may_grow: bool) -> bytes:
             rest = tile[walk.place :]
             tile = tile[: walk.place - own] + number(len(rest)) + rest
     except IndexError:
-        pass  # the checksum is all that can be mended
+        pass  # only the checksum can be repaired
     return zlib.crc32(tile[4:]).to_bytes(4, "big") + tile[4:]
 
 
 def with_number(data: bytes, name: str, value: int) -> bytes:
-    """The file with another value of a number of the header or of the first layer."""
+    """Return the file with another value for a number of the header or of the first layer."""
     place = places(data)[name]
     walk = Walk(data, place)
     walk.number(name)
@@ -138,10 +133,10 @@ def with_number(data: bytes, name: str, value: int) -> bytes:
 
 
 def with_size(data: bytes, height: int, width: int) -> bytes:
-    """The file with another height and width in its header."""
+    """Return the file with another height and width in its header."""
     return with_number(with_number(data, "width", width), "height", height)
 
 
 def cut(data: bytes, count: int) -> bytes:
-    """The file with so many bytes of its last payload."""
+    """Return the file with only the first ``count`` bytes of its last payload."""
     return repaired(data[: places(data)["payload"] + count])

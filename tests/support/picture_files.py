@@ -53,7 +53,7 @@ def dicom_of(samples, bits, kind="MONOCHROME2", **more):
     meta = FileMetaDataset()
     meta.TransferSyntaxUID = ExplicitVRLittleEndian
     meta.MediaStorageSOPClassUID = "1.2.840.10008.5.1.4.1.1.7"
-    meta.MediaStorageSOPInstanceUID = generate_uid()
+    meta.MediaStorageSOPInstanceUID = generate_uid(entropy_srcs=["mmpcodec tests"])
     file = FileDataset(None, {}, file_meta=meta, preamble=b"\0" * 128)
     file.Rows, file.Columns = samples.shape[:2]
     file.SamplesPerPixel = 3 if samples.ndim == 3 else 1

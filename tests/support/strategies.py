@@ -7,8 +7,8 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from mmpcodec import EncodeParams, Partition, Tools
-from mmpcodec.tools import FRAGMENT_SIZES, MAX_STEP, MAX_TEMPLATES, TREE_TOOLS
+from mmpcodec import EncodeParams, Tools
+from mmpcodec.tools import BLOCK_TOOLS, TABLE, TREE_TOOLS
 
 LAMBDAS = (0, 1, 8, 32, 128, 512)
 
@@ -85,32 +85,32 @@ def deep_pictures(draw, max_side: int = 40) -> tuple[np.ndarray, int]:
 
 
 def tools() -> st.SearchStrategy[Tools]:
-    return st.builds(
-        Tools,
-        partition=st.sampled_from(Partition),
-        index_classes=st.booleans(),
-        flag_contexts=st.booleans(),
-        copy_radius=st.integers(0, 8),
-        dictionary_limit=st.sampled_from([256, 257, 300, 1024, 16384, 65536]),
-        displaced_blocks=st.integers(0, 4),
-        redundancy_radius=st.sampled_from([0, 0, 1, 100, 3000, 65535]),
-        replacement=st.booleans(),
-        post_filter=st.booleans(),
-    )
+    """Tools of trees."""
+    likely = {
+        "dictionary_limit": st.sampled_from([256, 257, 300, 1024, 16384, 65536]),
+        "redundancy_radius": st.sampled_from([0, 0, 1, 100, 3000, 65535]),
+    }
+    drawn = {name: _values(name) for name in TREE_TOOLS} | likely
+    return st.builds(Tools, **drawn, post_filter=st.booleans())
 
 
 def block_tools() -> st.SearchStrategy[Tools]:
     """Tools with prediction, a third of them with trees among the blocks."""
-    predicted = st.builds(
-        Tools,
-        post_filter=st.booleans(),
-        prediction=st.just(True),
-        fragment_size=st.sampled_from(FRAGMENT_SIZES),
-        least_squares=st.booleans(),
-        templates=st.integers(0, MAX_TEMPLATES),
-        step=st.one_of(st.integers(1, 400), st.integers(1, MAX_STEP)),
-    )
+    drawn = {name: _values(name) for name in BLOCK_TOOLS}
+    drawn["step"] = st.one_of(st.integers(1, 400), drawn["step"])
+    drawn |= {"prediction": st.just(True), "dictionary": st.just(False)}
+    predicted = st.builds(Tools, **drawn, post_filter=st.booleans())
     return st.one_of(predicted, predicted, st.builds(_with_trees, predicted, tools()))
+
+
+def _values(name: str) -> st.SearchStrategy[int]:
+    """Any value that a file may hold for a tool."""
+    tool = TABLE[name]
+    if tool.kind is bool:
+        return st.booleans()
+    if tool.values:
+        return st.sampled_from(tool.values)
+    return st.integers(tool.low_in_file, tool.high)
 
 
 def _with_trees(blocks: Tools, trees: Tools) -> Tools:

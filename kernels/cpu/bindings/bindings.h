@@ -6,18 +6,19 @@
 
 #include <algorithm>
 #include <string>
-#include <tuple>
 
 #include "cpu/runtime/progress.h"
 #include "cpu/trees/search/index.h"
-#include "cpu/trees/tools.h"
+#include "shared/tools.h"
 
 namespace mmp {
 
-// The tools of the dictionaries as Python names them.
-using ToolsTuple = std::tuple<int, bool, bool, int, uint32_t, int, int, bool>;
-inline Tools tools_from(const ToolsTuple& t) {
-    return std::apply([](auto... tool) { return Tools{tool...}; }, t);
+// Read each tool from the attribute of its name. The caller holds the GIL.
+#define MMP_READ_TOOL(name, low, high) nanobind::cast<int32_t>(source.attr(#name)),
+inline Tools tools_from(nanobind::handle source) { return {MMP_TREE_TOOLS(MMP_READ_TOOL)}; }
+inline BlockTools block_tools_from(nanobind::handle source) {
+    const auto size = nanobind::cast<uint32_t>(source.attr("fragment_size"));
+    return {MMP_BLOCK_TOOLS(MMP_READ_TOOL) 31 - __builtin_clz(size)};
 }
 
 // Throws where it cannot run.

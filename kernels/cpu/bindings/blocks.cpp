@@ -23,16 +23,11 @@ using Nodes = nb::ndarray<const uint16_t, nb::ndim<2>, nb::c_contig, nb::device:
 using Levels = nb::ndarray<const int16_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 template <class Sample>
 using Samples = nb::ndarray<const Sample, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using BlockToolsTuple = std::tuple<int, bool, int, int>;
 
-BlockTools block_tools_from(const BlockToolsTuple& t) {
-    const int fragment_size = std::get<0>(t);
-    return {31 - __builtin_clz(fragment_size), std::get<1>(t), std::get<2>(t),
-            std::get<3>(t)};
-}
-
-std::optional<Tools> tree_tools_from(const std::optional<ToolsTuple>& t) {
-    return t ? std::optional(tools_from(*t)) : std::nullopt;
+// The tools of trees among the blocks, if the layer has the dictionary.
+std::optional<Tools> tree_tools_from(nb::handle source) {
+    if (!nb::cast<bool>(source.attr("dictionary"))) return std::nullopt;
+    return tools_from(source);
 }
 
 // Samples, rates by syntax element, units; of the trees leaf scales and dictionary sizes, or None.
@@ -62,51 +57,50 @@ nb::tuple describe(const CodedBlocks<Sample>& coded, Plane plane) {
 }
 
 template <class Sample>
-nb::object encode(const Samples<Sample>& samples, int depth, const BlockToolsTuple& tools,
-                  const std::optional<ToolsTuple>& tree_tools, int64_t lambda_fixed,
-                  bool log2_rates, int effort, int threads, const std::string& simd,
-                  const nb::object& progress) {
+nb::object encode(const Samples<Sample>& samples, int depth, nb::handle given,
+                  int64_t lambda_fixed, bool log2_rates, int effort, int threads,
+                  const std::string& simd, const nb::object& progress) {
     const Plane plane{static_cast<int>(samples.shape(0)), static_cast<int>(samples.shape(1))};
     const BlockOptions options{
         {lambda_fixed, log2_rates}, BlockEffort(effort), threads, kernel_named(simd)};
+    const BlockTools tools = block_tools_from(given);
+    const std::optional<Tools> tree_tools = tree_tools_from(given);
     const Progress report = progress_from(progress);
     const auto [payload, coded] = [&] {
         nb::gil_scoped_release released;
-        return encode_blocks(samples.data(), plane, Depth<Sample>(depth), block_tools_from(tools),
-                             tree_tools_from(tree_tools), options, report);
+        return encode_blocks(samples.data(), plane, Depth<Sample>(depth), tools, tree_tools,
+                             options, report);
     }();
     return nb::make_tuple(nb::bytes(payload.data(), payload.size())) + describe(*coded, plane);
 }
 
 template <class Sample>
 nb::tuple decoded(const nb::bytes& payload, Plane plane, Depth<Sample> depth,
-                  const BlockToolsTuple& tools, const std::optional<ToolsTuple>& tree_tools,
-                  int threads, const nb::object& progress) {
+                  nb::handle given, int threads, const nb::object& progress) {
     const auto* data = static_cast<const uint8_t*>(payload.data());
     const size_t size = payload.size();
+    const BlockTools tools = block_tools_from(given);
+    const std::optional<Tools> tree_tools = tree_tools_from(given);
     const Progress report = progress_from(progress);
     const auto coded = [&] {
         nb::gil_scoped_release released;
-        return decode_blocks(data, size, plane, depth, block_tools_from(tools),
-                             tree_tools_from(tree_tools), threads, report);
+        return decode_blocks(data, size, plane, depth, tools, tree_tools, threads, report);
     }();
     return describe(*coded, plane);
 }
 
-nb::tuple decode(const nb::bytes& payload, int height, int width, int depth,
-                 const BlockToolsTuple& tools, const std::optional<ToolsTuple>& tree_tools,
+nb::tuple decode(const nb::bytes& payload, int height, int width, int depth, nb::handle tools,
                  int threads, const nb::object& progress) {
     const Plane plane{height, width};
-    if (depth == 8)
-        return decoded(payload, plane, Depth<uint8_t>(), tools, tree_tools, threads, progress);
-    return decoded(payload, plane, Depth<uint16_t>(depth), tools, tree_tools, threads, progress);
+    if (depth == 8) return decoded(payload, plane, Depth<uint8_t>(), tools, threads, progress);
+    return decoded(payload, plane, Depth<uint16_t>(depth), tools, threads, progress);
 }
 
 template <class Sample>
 void register_encode(nb::module_& module) {
     module.def("encode_blocks", &encode<Sample>, "samples"_a, "depth"_a, "tools"_a,
-               "tree_tools"_a.none(), "lambda_fixed"_a, "log2_rates"_a, "effort"_a, "threads"_a,
-               "simd"_a, "progress"_a.none());
+               "lambda_fixed"_a, "log2_rates"_a, "effort"_a, "threads"_a, "simd"_a,
+               "progress"_a.none());
 }
 
 void code_plans(PlanCoder& coder, const Nodes& nodes, const Levels& levels) {
@@ -127,7 +121,7 @@ nb::tuple finish_plans(PlanCoder& coder) {
 void mmp::register_blocks(nb::module_& module) {
     nb::class_<PlanCoder>(module, "PlanCoder")
         .def("__init__",
-             [](PlanCoder* coder, int height, int width, const BlockToolsTuple& tools) {
+             [](PlanCoder* coder, int height, int width, nb::handle tools) {
                  new (coder) PlanCoder({height, width}, block_tools_from(tools));
              })
         .def("code", &code_plans, "nodes"_a, "levels"_a)
@@ -135,5 +129,5 @@ void mmp::register_blocks(nb::module_& module) {
     register_encode<uint8_t>(module);
     register_encode<uint16_t>(module);
     module.def("decode_blocks", &decode, "payload"_a, "height"_a, "width"_a, "depth"_a, "tools"_a,
-               "tree_tools"_a.none(), "threads"_a, "progress"_a.none());
+               "threads"_a, "progress"_a.none());
 }

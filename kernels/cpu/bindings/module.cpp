@@ -38,30 +38,32 @@ nb::tuple describe(const Picture& picture, Plane plane) {
                           sizes);
 }
 
-nb::object encode_plane(const Samples& samples, const ToolsTuple& tools, int64_t lambda_fixed,
+nb::object encode_plane(const Samples& samples, nb::handle given, int64_t lambda_fixed,
                         bool log2_rates, int threads, const std::string& simd,
                         const nb::object& progress) {
     const Plane plane{static_cast<int>(samples.shape(0)), static_cast<int>(samples.shape(1))};
     const SearchKernel* kernel = simd == "brute-force" ? nullptr : &kernel_named(simd);
+    const Tools tools = tools_from(given);
     const EncoderOptions options{{lambda_fixed, log2_rates}, threads, kernel};
     const Progress report = progress_from(progress);
     const auto [payload, picture] = [&] {
         nb::gil_scoped_release released;
-        return encode(samples.data(), plane, tools_from(tools), options, report);
+        return encode(samples.data(), plane, tools, options, report);
     }();
     nb::bytes data(payload.data(), payload.size());
     return nb::make_tuple(data) + describe(*picture, plane);
 }
 
-nb::tuple decode_payload(const nb::bytes& payload, int height, int width, const ToolsTuple& tools,
+nb::tuple decode_payload(const nb::bytes& payload, int height, int width, nb::handle given,
                          int threads, const nb::object& progress) {
     const auto* data = static_cast<const uint8_t*>(payload.data());
     const size_t size = payload.size();
     const Plane plane{height, width};
+    const Tools tools = tools_from(given);
     const Progress report = progress_from(progress);
     const auto picture = [&] {
         nb::gil_scoped_release released;
-        return decode(data, size, plane, tools_from(tools), threads, report);
+        return decode(data, size, plane, tools, threads, report);
     }();
     return describe(*picture, plane);
 }
@@ -130,7 +132,7 @@ using Table = nb::ndarray<const T, nb::ndim<Dimensions>, nb::c_contig, nb::devic
 
 class TreeCoderObject {
 public:
-    explicit TreeCoderObject(const ToolsTuple& tools) : coder_(tools_from(tools)) {}
+    explicit TreeCoderObject(nb::handle tools) : coder_(tools_from(tools)) {}
 
     // Shapes: (F,), (N,), (F, 25), (25, room); see ChosenTrees.
     void code(const Table<uint32_t, 1>& node_counts, const Table<uint32_t, 1>& nodes,
@@ -243,7 +245,7 @@ NB_MODULE(_cpu, module) {
         .def("encode", &RangeEncoderObject::encode, "cumulative"_a, "frequency"_a, "total"_a)
         .def("finish", &RangeEncoderObject::finish);
     nb::class_<TreeCoderObject>(module, "TreeCoder")
-        .def(nb::init<const ToolsTuple&>(), "tools"_a)
+        .def(nb::init<nb::handle>(), "tools"_a)
         .def("code", &TreeCoderObject::code, "node_counts"_a, "nodes"_a, "insertions"_a,
              "first_class"_a)
         .def("tally", &TreeCoderObject::tally)

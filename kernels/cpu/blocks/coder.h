@@ -15,15 +15,9 @@
 #include "cpu/blocks/transform.h"
 #include "cpu/blocks/trees.h"
 #include "cpu/entropy/rangecoder.h"
+#include "shared/tools.h"
 
 namespace mmp {
-
-struct BlockTools {
-    int fragment_log2 = 6;
-    bool least_squares = true;
-    int templates = 0;  // most places that a block is averaged from; 0 turns the mode off
-    int32_t step = 16;
-};
 
 // A node of the partition.
 struct BlockNode {

@@ -11,7 +11,7 @@
 
 #include "shared/trees/classes.h"
 #include "shared/trees/scales.h"
-#include "cpu/trees/tools.h"
+#include "shared/tools.h"
 
 namespace mmp {
 

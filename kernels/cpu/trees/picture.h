@@ -15,7 +15,7 @@
 #include "cpu/trees/insertions.h"
 #include "cpu/trees/models.h"
 #include "cpu/runtime/progress.h"
-#include "cpu/trees/tools.h"
+#include "shared/tools.h"
 
 namespace mmp {
 

@@ -7,6 +7,7 @@
 #include "shared/blocks/plan.h"
 #include "shared/blocks/prediction.h"
 #include "shared/blocks/search.h"
+#include "shared/tools.h"
 
 namespace mmp {
 
@@ -75,8 +76,9 @@ struct BlockPicture {
     int64_t worker_bytes;
     int64_t lambda_fixed;
     int32_t height, width;  // multiples of 4
-    int32_t fragment_log2, least_squares, step, root;
-    int32_t surveyed, tried, rough, slack, templates, matching;
+    MMP_BLOCK_TOOLS(MMP_TOOL_MEMBER)
+    int32_t fragment_log2, root;
+    int32_t surveyed, tried, rough, slack, matching;
 };
 
 struct BlockState {

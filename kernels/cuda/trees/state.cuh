@@ -8,6 +8,7 @@
 #include "shared/entropy/rate.h"
 #include "shared/trees/rescale.h"
 #include "shared/trees/scales.h"
+#include "shared/tools.h"
 
 namespace mmp {
 
@@ -44,10 +45,9 @@ struct Picture {
     uint8_t* first_class;   // of each insertion, by scale; not in slots, see class_room
     int64_t lambda_fixed;
     int32_t height, width, padded_height, padded_width;
-    int32_t partition, index_classes, flag_contexts, copy_radius;
-    int32_t displaced_blocks, redundancy_radius, replacement;
+    MMP_TREE_TOOLS(MMP_TOOL_MEMBER)
     uint32_t class_room;  // entries of first_class for each scale, a ring
-    uint32_t dictionary_limit, table_mask, chunk, log2_rates;
+    uint32_t table_mask, chunk, log2_rates;
 };
 
 // The models of the indices of one scale, and the state of replacement.

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from mmpcodec.backends.cuda import blocks
 from mmpcodec.backends.cuda.blocks import BlockGroup, most_workers
 from mmpcodec.backends.cuda.trees import TreeGroup, device_bytes
 from mmpcodec.depth import BYTE
-from mmpcodec.errors import BackendUnavailable, LimitExceeded
+from mmpcodec.errors import LimitExceeded
 from mmpcodec.params import EncodeParams
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.runtime import cuda
@@ -34,6 +35,9 @@ class CudaBackend(Backend):
     """
 
     name = "cuda"
+    decodes = False
+    reads_device_arrays = True
+    batches = True
     post_filter = NativePostFilter()
 
     def __init__(self, profile: int | None = None):
@@ -56,6 +60,9 @@ class CudaBackend(Backend):
         device = cupy.cuda.Device()
         name = cupy.cuda.runtime.getDeviceProperties(device.id)["name"].decode()
         return f"{name}, CuPy {cupy.__version__}"
+
+    def device(self) -> dict[str, Any]:
+        return cuda.device_facts()
 
     def warm(self) -> None:
         """Compile the kernels for the current device, or find them in the cache."""
@@ -128,18 +135,6 @@ class CudaBackend(Backend):
                 if self.profile is not None and isinstance(run, TreeGroup):
                     self.phase_cycles = run.phase_cycles()
         return [result for result in coded if result is not None]
-
-    def decode(
-        self,
-        payload: bytes,
-        shape: tuple[int, int],
-        tools: Tools,
-        *,
-        depth: int = BYTE,
-        threads: int | None = None,
-        progress: Progress | None = None,
-    ) -> Coded:
-        raise BackendUnavailable("backend cuda cannot run here: it only encodes; cpu decodes")
 
 
 def _groups(shapes: Sequence[tuple[int, int]], params: EncodeParams) -> Iterator[list[int]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.backends.cpu import bits_of, native_block_tools
+from mmpcodec.backends.cpu import bits_of
 from mmpcodec.backends.cuda.blocks_state import (
     BLOCKS,
     PICTURE_DTYPE,
@@ -109,8 +109,7 @@ class BlockGroup:
         self.stream = cupy.cuda.get_current_stream()
         state_bytes, worker_bytes, *_ = _sizes(self.device)
         self.workers = workers_for(self.shapes, params, self.device)
-        tools = native_block_tools(params.coded_tools)
-        self.coders = [_cpu.PlanCoder(*shape, tools) for shape in self.shapes]
+        self.coders = [_cpu.PlanCoder(*shape, params.coded_tools) for shape in self.shapes]
         self.memory: list[Any] = []
         self.arrays: list[dict[str, Any]] = []
         states = np.zeros((len(planes), state_bytes), np.uint8)

@@ -15,6 +15,7 @@ from mmpcodec.reference.blocks.levels import frequency_class, scan
 from mmpcodec.reference.blocks.partition import MAX_LOG2, UNIT, UNIT_LOG2, padded_shape
 from mmpcodec.reference.blocks.search.effort import EFFORTS, Effort
 from mmpcodec.reference.blocks.transform import MOST_FREQUENCIES, basis
+from mmpcodec.tools import BLOCK_TOOLS
 
 SIDES = [1 << log2 for log2 in range(UNIT_LOG2, MAX_LOG2 + 1)]
 MAX_SIDE = SIDES[-1]
@@ -58,15 +59,13 @@ POINTERS = (
 NUMBERS = (
     "height",
     "width",
+    *BLOCK_TOOLS,
     "fragment_log2",
-    "least_squares",
-    "step",
     "root",
     "surveyed",
     "tried",
     "rough",
     "slack",
-    "templates",
     "matching",
 )
 PICTURE_DTYPE = np.dtype(
@@ -75,7 +74,8 @@ PICTURE_DTYPE = np.dtype(
         ("worker_bytes", "i8"),
         ("lambda_fixed", "i8"),
         *((name, "i4") for name in NUMBERS),
-    ]
+    ],
+    align=True,
 )
 
 
@@ -175,9 +175,8 @@ def make_picture(shape: tuple[int, int], params: EncodeParams, worker_bytes: int
     picture["lambda_fixed"] = params.lambda_fixed
     picture["height"], picture["width"] = padded_shape(shape)
     picture["fragment_log2"] = tools.fragment_size.bit_length() - 1
-    picture["least_squares"] = tools.least_squares
-    picture["step"] = tools.step
-    picture["templates"] = tools.templates
+    for name in BLOCK_TOOLS:
+        picture[name] = getattr(tools, name)
     picture["root"] = max(isqrt(params.lambda_fixed), 1)
     for name in (field.name for field in fields(Effort)):
         picture[name] = getattr(effort, name)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.backends.cpu import bits_of, native_tools
+from mmpcodec.backends.cpu import bits_of
 from mmpcodec.backends.cuda.trees_state import (
     PHASES,
     STATE_DTYPE,
@@ -65,7 +65,7 @@ class TreeGroup:
         self.step = kernels.function(
             f"trees/{loop}", "encode_fragments", self.device.id, defines, cooperative=True
         )
-        self.coders = [_cpu.TreeCoder(native_tools(tools)) for _ in planes]
+        self.coders = [_cpu.TreeCoder(tools) for _ in planes]
         self.planes = [cupy.ascontiguousarray(cupy.asarray(plane)) for plane in planes]
         self._allocate()
 

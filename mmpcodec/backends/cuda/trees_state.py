@@ -18,7 +18,7 @@ from mmpcodec.reference.trees.scales import (
     Scale,
     reachable_scales,
 )
-from mmpcodec.tools import Tools
+from mmpcodec.tools import TREE_TOOLS, Tools
 
 CLASS_SLOTS = 64
 CELLS = 256
@@ -67,15 +67,8 @@ PICTURE_DTYPE = np.dtype(
         ("width", "i4"),
         ("padded_height", "i4"),
         ("padded_width", "i4"),
-        ("partition", "i4"),
-        ("index_classes", "i4"),
-        ("flag_contexts", "i4"),
-        ("copy_radius", "i4"),
-        ("displaced_blocks", "i4"),
-        ("redundancy_radius", "i4"),
-        ("replacement", "i4"),
+        *((name, "i4") for name in TREE_TOOLS),
         ("class_room", "u4"),
-        ("dictionary_limit", "u4"),
         ("table_mask", "u4"),
         ("chunk", "u4"),
         ("log2_rates", "u4"),
@@ -260,14 +253,8 @@ def make_state(
     picture["lambda_fixed"] = params.lambda_fixed
     picture["height"], picture["width"] = shape
     picture["padded_height"], picture["padded_width"] = padded_shape(shape)
-    picture["partition"] = tools.partition
-    picture["index_classes"] = tools.index_classes
-    picture["flag_contexts"] = tools.flag_contexts
-    picture["copy_radius"] = tools.copy_radius
-    picture["displaced_blocks"] = tools.displaced_blocks
-    picture["redundancy_radius"] = tools.redundancy_radius
-    picture["replacement"] = tools.replacement
-    picture["dictionary_limit"] = tools.dictionary_limit
+    for name in TREE_TOOLS:
+        picture[name] = getattr(tools, name)
     picture["log2_rates"] = params.rate_model == "log2"
     picture["table_mask"] = plan.table_mask
     return state

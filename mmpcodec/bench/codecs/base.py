@@ -5,7 +5,6 @@ points, separated by ``/``, in place of its own ladder. Leaves other people's co
 """
 
 import functools
-import hashlib
 import math
 import platform
 from collections.abc import Callable, Mapping
@@ -15,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-import mmpcodec
 from mmpcodec.errors import ParameterError
 from mmpcodec.runtime.machine import processors
 
@@ -93,7 +91,7 @@ def spelled(name: str, options: Mapping[str, Any]) -> str:
     return f"{name}:{rest}" if rest else name
 
 
-def points(
+def operating_points(
     text: str,
     given: str,
     separator: str = "/",
@@ -134,27 +132,6 @@ def points(
             )
         values.append(value)
     return tuple(sorted(set(values)))
-
-
-@functools.cache
-def codec_fingerprint() -> str:
-    """Twelve hexadecimal digits of the sources that decide the bytes of our files.
-
-    The version of a package stays the same while it is worked on; this does not.
-    """
-    package = Path(mmpcodec.__file__).parent
-    folders = ("codec", "format", "reference", "kernels/shared")
-    sources = [
-        path
-        for folder in folders
-        for path in (package / folder).rglob("*.*")
-        if path.suffix in (".py", ".h")
-    ]
-    sources += [package / "params.py", package / "tools.py"]
-    digest = hashlib.sha256()
-    for source in sorted(sources):
-        digest.update(source.read_bytes())
-    return digest.hexdigest()[:12]
 
 
 @functools.cache

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from mmpcodec import pictures
-from mmpcodec.bench.codecs.base import Codec, points
+from mmpcodec.bench.codecs.base import Codec, operating_points
 from mmpcodec.errors import MmpError, ParameterError
 
 SUFFIXES = {"input": ".pgm", "coded": ".bin", "output": ".pgm"}
@@ -78,7 +78,7 @@ def _command(where: str, codec: str, table: Any) -> Codec:
     return Codec(
         name=codec,
         knob=str(table.get("knob", "point")),
-        ladder=points(f"{where}: points", "/".join(map(str, ladder))),
+        ladder=operating_points(f"{where}: points", "/".join(map(str, ladder))),
         settings=f"{table['encode']}; {table['decode']}",
         versions={"encode": table["encode"], "decode": table["decode"]},
         encode=partial(_encode, table["encode"], suffixes),

@@ -12,11 +12,11 @@ from mmpcodec.bench.codecs.base import (
     LAMBDAS,
     OURS,
     Codec,
-    codec_fingerprint,
-    points,
+    operating_points,
     spelled,
 )
 from mmpcodec.errors import ParameterError
+from mmpcodec.fingerprints import codec_fingerprint
 from mmpcodec.params import AUTO, EncodeParams
 from mmpcodec.tools import PRESETS
 
@@ -46,7 +46,7 @@ def ours(options: Mapping[str, str], lambdas: Sequence[float] = LAMBDAS) -> Code
     rest = dict(options)
     ladder = tuple(lambdas)
     if "lambda" in rest:
-        ladder = points("lambda", rest.pop("lambda"))
+        ladder = operating_points("lambda", rest.pop("lambda"))
     name = spelled(OURS, {"preset": AUTO, **rest})
     backend_name = rest.pop("backend", "auto")
     threads = rest.pop("threads", None)
@@ -56,7 +56,7 @@ def ours(options: Mapping[str, str], lambdas: Sequence[float] = LAMBDAS) -> Code
     if threads is not None and not (threads.isdigit() and 1 <= int(threads) <= 1024):
         raise ParameterError(f"threads = {threads!r}: must be from 1 to 1024")
     count = None if threads is None else int(threads)
-    decoder = backend.name if backend.name in backends.HOST else "auto"
+    decoder = backend.name if backend.decodes else backends.AUTO
 
     def encode(samples: np.ndarray, point: float) -> bytes:
         return mmpcodec.encode(

@@ -1,7 +1,7 @@
 """Codecs of other people in their best settings, from Pillow, imagecodecs and PyAV.
 
-All take 8-bit gray and give it back; where a format knows only colour, that is said in its
-settings. Each has its own ladder, because equal quality numbers are not equal quality.
+All code 8-bit gray, and some code 8-bit RGB. Where a format knows only colour, its settings say so.
+Each codec has its own ladder, because equal quality numbers are not equal quality.
 """
 
 import io
@@ -13,8 +13,8 @@ import numpy as np
 from PIL import Image, features
 from PIL import __version__ as pillow_version
 
-from mmpcodec.bench.codecs.base import Codec, parse, points, spelled
-from mmpcodec.errors import MissingExtra, ParameterError
+from mmpcodec.bench.codecs.base import Codec, operating_points, parse, spelled
+from mmpcodec.errors import MissingExtra, ParameterError, install
 
 Ladder = tuple[float, ...]
 
@@ -22,29 +22,35 @@ AVIF_TUNES = ("psnr", "default", "ssim", "iq")
 """What AVIF may be tuned for; "default" leaves it to the library."""
 
 
-def peers(text: str) -> list[Codec]:
+def peers(text: str, *, colour: bool = False) -> list[Codec]:
     """The codecs that a string names.
 
     Parameters
     ----------
     text : str
-        One of ``NAMES``, and the codec's knob or, for AVIF, its tune as options, such as
-        ``avif:tune=psnr`` or ``jpeg:quality=20/40/80``. ``avif`` alone is two codecs: tuned for
-        PSNR, and as the library tunes it.
+        One of ``NAMES`` with options: the codec's knob, AVIF's tune and speed, JPEG XL's effort.
+        Examples are ``avif:tune=psnr,speed=6`` and ``jpeg:quality=20/40/80``. ``avif`` without a
+        tune is two codecs: tuned for PSNR, and as the library tunes it.
+    colour : bool
+        Code (H, W, 3) arrays in place of (H, W) arrays.
 
     Raises
     ------
     ParameterError
-        For an unknown name or option.
+        For an unknown name or option, or for colour where the codec is not in ``IN_COLOUR``.
     MissingExtra
         When a package is missing.
     """
     name, options = parse(text)
-    if name not in _MAKERS:
+    if name not in NAMES:
         raise ParameterError(f"peer {text!r}: must be one of {', '.join(NAMES)}")
-    if name == "avif" and "tune" not in options:
-        return [_avif({**options, "tune": tune}) for tune in AVIF_TUNES[:2]]
-    return [_MAKERS[name](options)]
+    if name in IN_COLOUR:
+        tunes = AVIF_TUNES[:2] if name == "avif" and "tune" not in options else ()
+        chosen = [{**options, "tune": tune} for tune in tunes] or [options]
+        return [IN_COLOUR[name](each, colour) for each in chosen]
+    if colour:
+        raise ParameterError(f"peer {text!r}: codes gray; colour is for {', '.join(IN_COLOUR)}")
+    return [_GRAY[name](options)]
 
 
 _RANGES: dict[str, dict[str, Any]] = {
@@ -52,8 +58,10 @@ _RANGES: dict[str, dict[str, Any]] = {
     "qp": {"low": 1, "high": 51, "whole": True},
     "ratio": {"low": 1, "high": 10000},
     "distance": {"low": 0.05, "high": 25},
+    "speed": {"low": 0, "high": 10, "whole": True},
+    "effort": {"low": 1, "high": 10, "whole": True},
 }
-"""What each knob may be set to."""
+"""Limits of the knobs, of AVIF's speed and of JPEG XL's effort."""
 
 
 def _ladder(
@@ -62,8 +70,17 @@ def _ladder(
     """Operating points of a codec, and its other options."""
     rest = dict(options)
     given = rest.pop(knob, None)
-    ladder = default if given is None else points(f"{name} {knob}", given, **_RANGES[knob])
+    ladder = (
+        default if given is None else operating_points(f"{name} {knob}", given, **_RANGES[knob])
+    )
     return ladder, rest
+
+
+def _level(name: str, rest: dict[str, str], option: str, default: str) -> int:
+    """The value of speed or effort, which is removed from ``rest``."""
+    text = rest.pop(option, default)
+    (value,) = operating_points(f"{name} {option}", text, ",", **_RANGES[option])
+    return int(value)
 
 
 def _reject(name: str, rest: Mapping[str, str], knob: str) -> None:
@@ -79,6 +96,7 @@ def _pillow(
     settings: str,
     save: Callable[[float], dict[str, Any]],
     knob: str,
+    mode: str = "L",
 ) -> Codec:
     """A codec of Pillow; ``save`` gives the arguments of ``Image.save`` at an operating point."""
     if not features.check(feature):
@@ -91,10 +109,19 @@ def _pillow(
 
     def decode(data: bytes) -> np.ndarray:
         with Image.open(io.BytesIO(data), formats=[format]) as image:
-            return np.array(image.convert("L"))
+            return np.array(image.convert(mode))
 
     versions = {"pillow": pillow_version, name.partition(":")[0]: str(features.version(feature))}
     return Codec(name, knob, ladder, settings, versions, encode, decode)
+
+
+def _kind(colour: bool) -> str:
+    return "RGB" if colour else "gray"
+
+
+def _mode(colour: bool) -> str:
+    """Pillow's mode of the decoded picture."""
+    return "RGB" if colour else "L"
 
 
 def _jpeg(options: Mapping[str, str]) -> Codec:
@@ -112,7 +139,7 @@ def _jpeg(options: Mapping[str, str]) -> Codec:
     )
 
 
-def _jpeg2000(options: Mapping[str, str]) -> Codec:
+def _jpeg2000(options: Mapping[str, str], colour: bool) -> Codec:
     default = (3.5, 5.0, 8.0, 12.0, 20.0, 32.0, 50.0, 80.0, 140.0)
     ladder, rest = _ladder("jpeg2000", options, "ratio", default)
     _reject("jpeg2000", rest, "ratio")
@@ -121,14 +148,16 @@ def _jpeg2000(options: Mapping[str, str]) -> Codec:
         "JPEG2000",
         "jpg_2000",
         ladder,
-        "gray, irreversible 9/7 wavelet, one layer, bare codestream",
+        f"{_kind(colour)}, irreversible 9/7 wavelet, one layer, bare codestream",
         lambda point: {
             "irreversible": True,
             "quality_mode": "rates",
             "quality_layers": [point],
             "no_jp2": True,
+            "mct": int(colour),
         },
         "ratio",
+        _mode(colour),
     )
 
 
@@ -147,44 +176,54 @@ def _webp(options: Mapping[str, str]) -> Codec:
     )
 
 
-def _avif(options: Mapping[str, str]) -> Codec:
+def _avif(options: Mapping[str, str], colour: bool) -> Codec:
     default = (15.0, 30.0, 45.0, 60.0, 75.0, 90.0)
     ladder, rest = _ladder("avif", options, "quality", default)
-    tune = rest.pop("tune")
-    _reject("avif", rest, "quality, tune")
+    named = spelled("avif", rest)
+    tune, speed = rest.pop("tune"), _level("avif", rest, "speed", "0")
+    _reject("avif", rest, "quality, speed, tune")
     if tune not in AVIF_TUNES:
         raise ParameterError(f"avif: tune = {tune!r}: must be one of {', '.join(AVIF_TUNES)}")
-    advanced = {} if tune == "default" else {"advanced": {"tune": tune}}
+    subsampling = "4:4:4" if colour else "4:0:0"
+    settings: dict[str, Any] = {"speed": speed, "subsampling": subsampling}
+    if tune != "default":
+        settings["advanced"] = {"tune": tune}
     return _pillow(
-        spelled("avif", {"tune": tune}),
+        named,
         "AVIF",
         "avif",
         ladder,
-        f"gray (4:0:0), speed 0, tune {tune}",
-        lambda point: {"quality": int(point), "speed": 0, "subsampling": "4:0:0", **advanced},
+        f"{_kind(colour)} ({subsampling}), speed {speed}, tune {tune}",
+        lambda point: {"quality": int(point), **settings},
         "quality",
+        _mode(colour),
     )
 
 
-def _jxl(options: Mapping[str, str]) -> Codec:
+def _jxl(options: Mapping[str, str], colour: bool) -> Codec:
     default = (0.3, 0.6, 1.0, 1.8, 3.0, 5.0, 8.0, 14.0)
     ladder, rest = _ladder("jxl", options, "distance", default)
-    _reject("jxl", rest, "distance")
+    named, effort = spelled("jxl", rest), _level("jxl", rest, "effort", "9")
+    _reject("jxl", rest, "distance, effort")
     try:
         import imagecodecs
     except ImportError as error:
-        raise MissingExtra("jxl: needs imagecodecs; install mmpcodec[bench]") from error
+        raise MissingExtra(f"jxl: needs imagecodecs; {install('bench')}") from error
     versions = {
         "imagecodecs": imagecodecs.__version__,
         "jxl": imagecodecs.jpegxl_version().removeprefix("libjxl "),
     }
+
+    def encode(samples: np.ndarray, point: float) -> bytes:
+        return bytes(imagecodecs.jpegxl_encode(samples, distance=point, effort=effort))
+
     return Codec(
-        "jxl",
+        named,
         "distance",
         ladder,
-        "gray, effort 9",
+        f"{_kind(colour)}, effort {effort}",
         versions,
-        lambda samples, point: bytes(imagecodecs.jpegxl_encode(samples, distance=point, effort=9)),
+        encode,
         lambda data: np.asarray(imagecodecs.jpegxl_decode(data)),
     )
 
@@ -196,7 +235,7 @@ def _hevc(options: Mapping[str, str]) -> Codec:
     try:
         import av
     except ImportError as error:
-        raise MissingExtra("hevc: needs PyAV; install mmpcodec[bench]") from error
+        raise MissingExtra(f"hevc: needs PyAV; {install('bench')}") from error
 
     def encode(samples: np.ndarray, point: float) -> bytes:
         height, width = samples.shape
@@ -221,16 +260,20 @@ def _hevc(options: Mapping[str, str]) -> Codec:
     return Codec("hevc", "qp", ladder, settings, versions, encode, decode)
 
 
-_MAKERS: dict[str, Callable[[Mapping[str, str]], Codec]] = {
+_GRAY: dict[str, Callable[[Mapping[str, str]], Codec]] = {
     "jpeg": _jpeg,
-    "jpeg2000": _jpeg2000,
     "webp": _webp,
-    "avif": _avif,
-    "jxl": _jxl,
     "hevc": _hevc,
 }
-NAMES = tuple(_MAKERS)
+IN_COLOUR: dict[str, Callable[[Mapping[str, str], bool], Codec]] = {
+    "jpeg2000": _jpeg2000,
+    "avif": _avif,
+    "jxl": _jxl,
+}
+"""Peers that code RGB too."""
+
+NAMES = ("jpeg", "jpeg2000", "webp", "avif", "jxl", "hevc")
 """Names of all peers."""
 
 IN_PILLOW = ("jpeg", "jpeg2000", "webp", "avif")
-"""Peers that need nothing but Pillow."""
+"""Peers that need only Pillow."""

@@ -22,7 +22,7 @@ from mmpcodec.params import AUTO, EncodeParams
 if TYPE_CHECKING:
     import numpy as np
 
-    from mmpcodec.planning.budget import Ladder, Picture
+    from mmpcodec.planning.budget import Ladder, LazyPicture
 
 NO_CACHE = "none"
 
@@ -117,7 +117,7 @@ def budget(
         check([*files, *given, *drawing], force=force)
 
     from mmpcodec import backends
-    from mmpcodec.bench.codecs.base import points
+    from mmpcodec.bench.codecs.base import operating_points
     from mmpcodec.cli.budget_text import Budgeted
     from mmpcodec.planning import budget as library
     from mmpcodec.planning.budget.plot import figure_class
@@ -126,7 +126,7 @@ def budget(
         raise ParameterError(
             f"objective = {objective!r}: must be one of {', '.join(library.OBJECTIVES)}"
         )
-    ladder = library.LAMBDAS if lambdas is None else points("lambda", lambdas, ",")
+    ladder = library.LAMBDAS if lambdas is None else operating_points("lambda", lambdas, ",")
     if min_psnr is not None and not math.isfinite(min_psnr):
         raise ParameterError(f"min_psnr = {min_psnr}: must be finite")
     millionths = [ONE] * len(files)
@@ -137,9 +137,9 @@ def budget(
             raise ParameterError(f"{table.file}: no weight is above 0")
     if plot is not None:
         figure_class()
-    weighs = backend == "auto" and backends.may_use_device()
-    chosen = backends.get(backend, work_of(files) * len(ladder) if weighs else 0)
-    pictures = [library.Picture(job.name, reader(job)) for job in files]
+    work_counts = backends.depends_on_work(backend)
+    chosen = backends.get(backend, work_of(files) * len(ladder) if work_counts else 0)
+    pictures = [library.LazyPicture(job.name, reader(job)) for job in files]
     pixels = pixels_of(pictures)
     if pixels is None:
         show_error("nothing was written: the budget is for all pictures")
@@ -213,7 +213,7 @@ def reader(job: Job) -> Any:
     return functools.cache(read) if job.source == output.STANDARD else read
 
 
-def pixels_of(pictures: "Sequence[Picture]") -> list[int] | None:
+def pixels_of(pictures: "Sequence[LazyPicture]") -> list[int] | None:
     """How many each picture has; None where some cannot be read, and says which ones."""
     found = []
     for picture in pictures:
@@ -225,7 +225,7 @@ def pixels_of(pictures: "Sequence[Picture]") -> list[int] | None:
 
 
 def measured(
-    pictures: "Sequence[Picture]",
+    pictures: "Sequence[LazyPicture]",
     lambdas: Sequence[float],
     cache: Any,
     params: EncodeParams,

@@ -10,8 +10,8 @@ from mmpcodec.checks import check_int
 from mmpcodec.cli import options, output
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.jobs import Job, check
+from mmpcodec.depth import MAX_DEPTH
 from mmpcodec.errors import ParameterError, PictureError
-from mmpcodec.tools import MAX_DEPTH
 
 if TYPE_CHECKING:
     from mmpcodec.pictures import Picture

@@ -91,7 +91,7 @@ def decode(
     Metadata().without(*(strip or ()))
     chosen_format = format or DEFAULT_FORMAT
     files = plan(inputs, f".{chosen_format}", out=out, folder=folder, force=force)
-    chosen = backends.get(backend)
+    chosen = backends.get(backend, decodes=True)
 
     to_stderr = any(job.target == output.STANDARD for job in files)
     printer = Printer(as_json, quiet, False, to_stderr)

@@ -1,10 +1,9 @@
 """``mmp doctor``: what is there to run on."""
 
 import json
-import os
 import platform
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -27,15 +26,16 @@ def doctor(
     from mmpcodec import backends
 
     facts = machine()
-    warm_cuda = warm and backends.status()["cuda"] is None
-    if warm_cuda:
-        facts["warm_seconds"] = seconds_to_warm()
+    on_devices = backends.on_devices() if warm else ()
+    ready = [name for name in on_devices if backends.unavailable(name) is None]
+    if ready:
+        facts["warm_seconds"] = seconds_to_warm(ready)
     if as_json:
         print(json.dumps(facts))
     else:
         print("\n".join(lines(facts)))
-    if warm and not warm_cuda:
-        backends.get("cuda")  # raises with the reason
+    if warm and not ready:
+        backends.get(on_devices[0])  # raises with the reason
     return ExitCode.DONE
 
 
@@ -47,12 +47,14 @@ def machine() -> dict[str, Any]:
     from mmpcodec import backends
     from mmpcodec.runtime.machine import processors
 
-    found = {}
+    found, devices = {}, []
     for name, reason in backends.status().items():
-        found[name] = {
-            "available": reason is None,
-            "detail": backends.get(name).describe() if reason is None else reason,
-        }
+        detail = reason
+        if reason is None:
+            backend = backends.get(name)
+            detail = backend.describe()
+            devices += [device for device in [backend.device()] if device is not None]
+        found[name] = {"available": reason is None, "detail": detail}
     return {
         "mmpcodec": mmpcodec.__version__,
         "python": platform.python_version(),
@@ -60,39 +62,17 @@ def machine() -> dict[str, Any]:
         "system": f"{platform.system()} {platform.machine()}",
         "processors": processors(),
         "backends": found,
-        "device": device() if found["cuda"]["available"] else None,
+        "device": devices[0] if devices else None,
     }
 
 
-def device() -> dict[str, Any]:
-    """The current CUDA device."""
-    import cupy
-
-    current = cupy.cuda.Device()
-    properties = cupy.cuda.runtime.getDeviceProperties(current.id)
-    free, total = current.mem_info
-    return {
-        "number": current.id,
-        "name": properties["name"].decode(),
-        "compute_capability": current.compute_capability,
-        "multiprocessors": properties["multiProcessorCount"],
-        "memory_bytes": total,
-        "free_bytes": free,
-        "driver": cupy.cuda.runtime.driverGetVersion(),
-        "runtime": cupy.cuda.runtime.runtimeGetVersion(),
-        "cupy": cupy.__version__,
-        "kernel_cache": os.environ.get(
-            "CUPY_CACHE_DIR", os.path.expanduser("~/.cupy/kernel_cache")
-        ),
-    }
-
-
-def seconds_to_warm() -> float:
-    """Compile the kernels, or find them in the cache."""
-    from mmpcodec.backends.cuda.backend import CudaBackend
+def seconds_to_warm(names: Sequence[str]) -> float:
+    """Seconds to compile the kernels of some backends, or to find them in the cache."""
+    from mmpcodec import backends
 
     started = time.perf_counter()
-    CudaBackend().warm()
+    for name in names:
+        backends.get(name).warm()
     return time.perf_counter() - started
 
 

@@ -13,11 +13,11 @@ from mmpcodec.cli.encoding.sources import Encodings, InGroups, OneByOne, Setting
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.jobs import Job, plan
 from mmpcodec.cli.printing import Printer, counted, finite, quality_text, tools_text
+from mmpcodec.depth import MAX_DEPTH
 from mmpcodec.errors import MmpError
 from mmpcodec.metadata import Metadata
 from mmpcodec.params import AUTO, EncodeParams, check_median_radius, check_tile_size
 from mmpcodec.quantities import parse_bytes
-from mmpcodec.tools import MAX_DEPTH
 
 if TYPE_CHECKING:
     from mmpcodec import Encoding, Pass
@@ -155,15 +155,15 @@ def encode(
             )
 
     # The pictures are looked at ahead only where that can matter.
-    weighs = backend == "auto" and backends.may_use_device()
-    chosen = backends.get(backend, work_of(files) if weighs else 0, params.tools)
+    work_counts = backends.depends_on_work(backend)
+    chosen = backends.get(backend, work_of(files) if work_counts else 0, params.tools)
     threads = threads or (1 if jobs > 1 else None)
     at_once = jobs
     setting = Setting(params, chosen.name, threads, denoise, depth, strip or (), tile)
     source: Encodings = OneByOne(setting)
     if target is not None:
         source = ToTarget(setting, target, show_pass)
-    elif chosen.name == "cuda" and len(files) > 1 and not tile:
+    elif chosen.batches and len(files) > 1 and not tile:
         source, at_once = InGroups(setting, files), 1
     by_tiles = tile and target is None and denoise is None
 

@@ -71,7 +71,8 @@ class Highlighted:
         count = f"{len(regions)} region{'' if len(regions) == 1 else 's'}"
         lines = [
             f"{output.shown_pair(self.input, self.output)}: {self.width}x{self.height}, {count} "
-            f"beyond level {self.found.offset:g} of {self.white}, {self.seconds:.2f} s"
+            f"beyond level {self.found.offset:g} of {self.white}, {self.seconds:.2f} s, "
+            f"backend {self.backend}"
         ]
         if not regions and 2 * self.highest < self.white:
             lines.append(f"  the highest level is {self.highest}; --white says what white is")
@@ -168,9 +169,9 @@ def highlight(
     from mmpcodec.analysis import outlines
     from mmpcodec.analysis.denoise import denoise as without_specks
     from mmpcodec.analysis.regions import Limits, find_regions
-    from mmpcodec.solvers.max_sum import operations
+    from mmpcodec.solvers import dispatch, max_sum
 
-    operations.get(backend)
+    used = dispatch.resolved(max_sum.__name__, backend)
     check_offset(offset)
     kept = None
     if mask is not None:
@@ -210,7 +211,6 @@ def highlight(
         assert job.target is not None
         output.write(job.target, pictures.to_bytes(drawn, "png"), force=force)
         level = picture.white if white is None else white
-        used = "cpu" if backend == "auto" else backend
         result = Highlighted(
             job.source,
             job.target,

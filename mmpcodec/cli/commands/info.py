@@ -257,7 +257,7 @@ def info(
     import mmpcodec
     from mmpcodec import backends
 
-    chosen = backends.get(backend)
+    chosen = backends.get(backend, decodes=True)
     partial = False
 
     def work(job: Job, progress: run.Progress) -> Described:

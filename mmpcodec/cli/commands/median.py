@@ -65,7 +65,7 @@ def median(
     format = pictures.format_of(out) if out not in (None, output.STANDARD) else "png"
     files = assign(inputs, SUFFIX, out=out, folder=folder, keep_extension=True)
     check(files, force=force)
-    dispatch.operations(rank_filter.__name__, backend)
+    used = dispatch.resolved(rank_filter.__name__, backend)
 
     to_stderr = any(job.target == output.STANDARD for job in files)
     printer = Printer(as_json, quiet, False, to_stderr)
@@ -92,7 +92,7 @@ def median(
             radius=radius,
             format=format,
             seconds=seconds,
-            backend="cpu" if backend == "auto" else backend,
+            backend=used,
         )
 
     return run.run(files, work, printer, at_once=jobs)

@@ -95,6 +95,7 @@ def knapsack(
         "optimal": found.optimal,
         "bound": found.bound,
         "path": found.path,
+        "backend": found.backend,
         "seconds": found.seconds,
     }
     write(answer, out, force)
@@ -165,7 +166,7 @@ def max_sum(
     Answers are half open: from start up to, and without, stop; so are top and bottom, left and
     right, front and back.
     """
-    from mmpcodec.solvers import files
+    from mmpcodec.solvers import dispatch, files
     from mmpcodec.solvers import max_sum as solver
 
     values = read(files.read_array, file, format, out, force, solver, backend)
@@ -189,6 +190,7 @@ def max_sum(
         "solver": "max-sum",
         "shape": list(values.shape),
         "found": [asdict(each) for each in found],
+        "backend": dispatch.resolved(solver.__name__, backend),
         "seconds": time.perf_counter() - started,
     }
     write(answer, out, force)
@@ -220,7 +222,7 @@ def select(
 
     The median of an even number of values lies between the two in the middle.
     """
-    from mmpcodec.solvers import files
+    from mmpcodec.solvers import dispatch, files
     from mmpcodec.solvers import selection as solver
 
     if nan not in ("raise", "omit"):
@@ -243,6 +245,7 @@ def select(
         answer["quantiles"] = [
             {"q": each, "value": number(one)} for each, one in zip(quantile, found, strict=True)
         ]
+    answer["backend"] = dispatch.resolved(solver.__name__, backend)
     answer["seconds"] = time.perf_counter() - started
     write(answer, out, force)
     return ExitCode.DONE

@@ -16,7 +16,7 @@ from mmpcodec.errors import MmpError, ParameterError
 
 if TYPE_CHECKING:
     from mmpcodec.bench.codecs.base import Codec
-    from mmpcodec.bench.sweep import Picture
+    from mmpcodec.bench.sweep import Original
 
 NONE = "none"
 
@@ -145,13 +145,13 @@ def codecs_of(
     ParameterError
         When one is not known, is named twice, or there is none.
     """
-    from mmpcodec.bench.codecs.base import OURS, parse, points
+    from mmpcodec.bench.codecs.base import OURS, operating_points, parse
     from mmpcodec.bench.codecs.commands import commands as programs
     from mmpcodec.bench.codecs.ours import ours, presets
     from mmpcodec.bench.codecs.peers import peers as known_peers
 
     chosen = []
-    ladder = points("lambda", lambdas, ",")
+    ladder = operating_points("lambda", lambdas, ",")
     for text in presets() if codec is None else codec:
         if text == NONE:
             continue
@@ -174,7 +174,7 @@ def codecs_of(
     return chosen
 
 
-def read(name: str, gray: bool) -> "Picture":
+def read(name: str, gray: bool) -> "Original":
     """The picture in a file.
 
     Raises
@@ -186,17 +186,17 @@ def read(name: str, gray: bool) -> "Picture":
     from PIL import Image
 
     from mmpcodec import pictures
-    from mmpcodec.bench.sweep import Picture
+    from mmpcodec.bench.sweep import Original
 
     data, shown = output.read(name), output.shown(name, "stdin")
     label = os.path.basename(shown)
     picture = pictures.from_bytes(data, shown)
     if not gray:
-        return Picture(label, pictures.check_plain(picture, shown))
+        return Original(label, pictures.check_plain(picture, shown))
     picture = picture.without_alpha()
     if picture.depth != 8:
         raise ParameterError(f"{shown}: has {picture.depth} bits a sample; supported are 8")
     samples = picture.samples
     if samples.ndim == 3:
         samples = np.asarray(Image.fromarray(samples).convert("L"))
-    return Picture(label, samples)
+    return Original(label, samples)

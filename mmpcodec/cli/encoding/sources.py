@@ -55,7 +55,7 @@ class Setting:
         kept = metadata.without(*self.strip)
         return kept if self.depth is None else kept.at_depth(self.depth)
 
-    def read(self, job: Job) -> "Picture":
+    def read(self, job: Job) -> "Input":
         """Read a picture."""
         from mmpcodec import pictures
 
@@ -66,11 +66,11 @@ class Setting:
             from mmpcodec.analysis.denoise import denoise as without_specks
 
             samples = without_specks(samples, self.denoise, backend=self.backend)
-        return Picture(samples, depth, self.metadata(picture.metadata), len(data))
+        return Input(samples, depth, self.metadata(picture.metadata), len(data))
 
 
 @dataclass(frozen=True)
-class Picture:
+class Input:
     """A picture that was read."""
 
     samples: "np.ndarray"
@@ -95,7 +95,7 @@ class Found:
     encoding: "Encoding | None" = None
 
     @classmethod
-    def of(cls, encoding: "Encoding", picture: Picture, seconds: float) -> "Found":
+    def of(cls, encoding: "Encoding", picture: Input, seconds: float) -> "Found":
         """What an encoding came to."""
         from mmpcodec.codec.distortion import distortion
         from mmpcodec.trace import Totals
@@ -129,9 +129,7 @@ class OneByOne:
     def of(self, job: Job, progress: Progress) -> Found:
         return self.encode([self.setting.read(job)], progress)[0]
 
-    def encode(
-        self, pictures: Sequence[Picture], progress: Progress, **options: Any
-    ) -> list[Found]:
+    def encode(self, pictures: Sequence[Input], progress: Progress, **options: Any) -> list[Found]:
         """Encode pictures of one depth at once; each gets an equal share of the time.
 
         The options are those of ``encode_pictures``.
@@ -217,7 +215,7 @@ class InGroups(OneByOne):
         return found
 
     def _encode_group(self, group: Sequence[Job], progress: Progress) -> None:
-        read: dict[int, Picture] = {}
+        read: dict[int, Input] = {}
         for job in group:
             try:
                 read[id(job)] = self.setting.read(job)
@@ -237,7 +235,7 @@ class InGroups(OneByOne):
             else:
                 self._found.update(zip(same, found, strict=True))
 
-    def _alone(self, picture: Picture, progress: Progress) -> Found | MmpError:
+    def _alone(self, picture: Input, progress: Progress) -> Found | MmpError:
         try:
             return self.encode([picture], progress)[0]
         except Cancelled:

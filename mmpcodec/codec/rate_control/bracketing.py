@@ -1,17 +1,17 @@
-"""Coming to a window of a falling function in few evaluations, each of which is expensive."""
+"""Search for a value of a falling function within a window, in few expensive evaluations."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 MOST_TRIES = 40
-"""Never reached: outward steps double, and within a bracket two tries halve it."""
+"""Safety limit, never reached: outward steps double, and two tries halve a bracket."""
 PATIENCE = 2
-"""Outward steps by slope; further ones at least double."""
+"""Number of outward steps that follow the slope; later steps at least double."""
 
 
 @dataclass(frozen=True)
 class Tried:
-    """A place and what the function is there."""
+    """A place x and the value y of the function there."""
 
     x: float
     y: float
@@ -29,30 +29,30 @@ def approach(
 ) -> list[Tried]:
     """Evaluate a falling function until a value lies in a window.
 
-    It may jump, be flat or rise here and there: then the search goes on between two places, one
-    above the window and one below it, until they are as near as the resolution.
+    The function may jump, be flat or rise locally. The search then continues between one place
+    above and one place below the window, until their distance is at most the resolution.
 
     Parameters
     ----------
     function : callable
-        Takes a place within the bounds and gives a finite number.
+        Returns a finite number for a place within the bounds.
     start : float
     slope : float
-        About that of the function near the start; below 0.
+        Approximate slope of the function near the start; below 0.
     bounds : tuple of float
         Least and largest place.
     window : tuple of float
-        Least and largest value that will do.
+        Least and largest accepted value.
     resolution : float
-        Width of a bracket that is not searched any further; above 0.
+        Width at which the search of a bracket ends; above 0.
     known : sequence of Tried
-        Places where the function is known already.
+        Earlier evaluations.
 
     Returns
     -------
     list of Tried
-        In the order of evaluation; at least one. If none of them lies in the window, the function
-        jumps over it, or does not reach it within the bounds, one of which was tried then.
+        Evaluations in their order, at least one. If no value lies in the window, the function jumps
+        over the window or does not reach it within the bounds, one of which was tried.
     """
     bottom, top = window
     aim = (bottom + top) / 2

@@ -1,8 +1,8 @@
-"""What a lambda will come to, guessed from the picture alone, before anything is encoded.
+"""Prediction of bytes and distortion at a lambda from the picture alone, without encoding it.
 
-Each cosine of an 8x8 block is taken for a Gaussian source of its own energy e. At distortion
-lambda it costs log2(1 + e / lambda) / 2 bits and keeps an error of e lambda / (e + lambda).
-Repeats, as text has them, are not seen, so the guess is a place to start from and no more.
+Each DCT coefficient of an 8x8 block is modelled as a Gaussian source of its own energy e. At
+distortion lambda it costs log2(1 + e / lambda) / 2 bits and keeps an error of e lambda /
+(e + lambda). The model sees no repeats, such as those of text, so it only starts the search.
 """
 
 import math
@@ -10,30 +10,30 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mmpcodec.codec.colour import Plane
+from mmpcodec.codec.colour import LayerPlane
 from mmpcodec.codec.distortion import Point
 from mmpcodec.depth import BYTE, extra_bits
 from mmpcodec.reference.blocks.transform import basis
 
 SIDE = 8
 HEADER = 40
-"""Bytes of a file without its payload, about."""
+"""Approximate bytes of a file without its payload."""
 MOST_BLOCKS = 4096
-"""More do not make the guess better."""
+"""Most blocks that are analysed; more do not improve the prediction."""
 
 
 class Forecast:
-    """Guessed points of a picture.
+    """Predicted points of a picture.
 
     Parameters
     ----------
-    planes : sequence of Plane
-        That its layers would code.
+    planes : sequence of LayerPlane
+        Planes of the layers of the picture.
     depth : int
-        Bits of their samples, at least 8.
+        Bits a sample of the planes, at least 8.
     """
 
-    def __init__(self, planes: Sequence[Plane], depth: int = BYTE):
+    def __init__(self, planes: Sequence[LayerPlane], depth: int = BYTE):
         self._planes = [(_energy(plane.samples, depth), plane.weight) for plane in planes]
 
     def at(self, lam: float) -> Point:
@@ -47,7 +47,7 @@ class Forecast:
 
 
 def _energy(samples: np.ndarray, depth: int) -> tuple[np.ndarray, float]:
-    """Energies of the cosines of some blocks, and how many blocks there are for each of these."""
+    """Energies of the DCT coefficients of some blocks, and the number of blocks each stands for."""
     height, width = samples.shape
     padded = np.pad(samples, ((0, -height % SIDE), (0, -width % SIDE)), mode="edge")
     rows, columns = padded.shape[0] // SIDE, padded.shape[1] // SIDE

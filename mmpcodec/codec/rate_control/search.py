@@ -27,60 +27,60 @@ if TYPE_CHECKING:
     from mmpcodec.codec.encoding import Encoding
 
 MIN_LAMBDA = 2.0**-6
-"""Least that is tried above 0; below it files are lossless or next to it."""
+"""Least lambda above 0 that is tried; below it files are nearly lossless."""
 RESOLUTION = 1 / 256
-"""Difference of logarithms of lambdas between which nothing more is tried."""
+"""Least difference of the logarithms of two lambdas between which another is tried."""
 QUICK_EFFORT = 1
 QUICK_MARGIN = 1.1
-"""A set of tools can still win if little effort makes it cost at most so many times the least."""
+"""Candidates of at most this factor of the least cost at QUICK_EFFORT are kept."""
 FULL_MARGIN = 1.0
-"""The same at full effort: what is not used there is not tried again."""
+"""The factor at full effort: a set of tools that codes no layer there is not tried again."""
 LOSSLESS_MARGIN = 1.1
-"""By how much what a lossless file must need at least may be too high."""
+"""Factor by which the lower bound of the bytes of a lossless file may be too high."""
 SIZE_WINDOW = (-0.02, 0.0)
-"""Logarithm of bytes over the target: at most 2 % below."""
+"""Accepted logarithm of bytes over target: files up to 2 % smaller."""
 PSNR_WINDOW = (-0.05, 0.0)
-"""dB below the target: at most 0.05 above."""
+"""Accepted dB below the target: a PSNR up to 0.05 dB higher."""
 LEAST_SLOPE = -5.0
-"""Of the excess over the logarithm of lambda, in heights of the window; none flatter is taken."""
+"""Flattest assumed slope of excess over the logarithm of lambda, in heights of the window."""
 QUICK_WINDOWS = 5.0
-"""How far from the target little effort may end, in heights of the window, to both sides."""
+"""Distance from the target at which the search at QUICK_EFFORT ends, in heights of the window."""
 
 
 @dataclass(frozen=True)
 class _SizeGoal:
-    """The best file of at most so many bytes."""
+    """The file of the least distortion among those of at most ``limit`` bytes."""
 
     limit: int
 
     direction = 1
-    """Sign of the change of lambda that lowers the excess."""
+    """1 if a larger lambda lowers the excess, else -1."""
     window = SIZE_WINDOW
     effort_gain = 0.02
-    """What full effort takes off the excess of little, about."""
+    """Typical drop of the excess from QUICK_EFFORT to full effort."""
 
     def excess(self, point: Point) -> float:
-        """By how much a point misses the target; 0 and below keep it."""
+        """The amount by which a point misses the target; at most 0 where it keeps the target."""
         # No file has no bytes, so half a byte stands for none.
         return math.log(point.bytes / (self.limit or 0.5))
 
     def rank(self, point: Point) -> tuple[int, int]:
-        """By which the best point that keeps the target comes first."""
+        """Sort key of points that keep the target, best first."""
         return point.distortion, point.bytes
 
     def room(self, point: Point) -> int:
-        """Most bytes with which a lossless file is the best."""
+        """Most bytes of a lossless file that is better than the point."""
         return self.limit
 
     def nearest(self, points: Sequence[Point]) -> str:
-        """What comes nearest where no point keeps the target."""
+        """The nearest point, in words, where no point keeps the target."""
         point = min(points, key=lambda point: point.bytes)
         return f"the smallest file, at lambda {point.lam:g}, has {point.bytes} bytes"
 
 
 @dataclass(frozen=True)
 class _PsnrGoal:
-    """The smallest file of at least so many dB; its parts are as of a size."""
+    """The smallest file of at least ``least`` dB; attributes and methods as in ``_SizeGoal``."""
 
     least: float
     pixels: int
@@ -108,7 +108,7 @@ class _PsnrGoal:
 
 
 def _goal(target: Target, pixels: int, depth: int) -> _SizeGoal | _PsnrGoal:
-    """A target as that of one picture."""
+    """The target in bytes or dB of one picture."""
     if target.name == "psnr":
         return _PsnrGoal(target.value, pixels, depth)
     limit = target.value if target.name == "size" else target.value * pixels / 8
@@ -116,19 +116,19 @@ def _goal(target: Target, pixels: int, depth: int) -> _SizeGoal | _PsnrGoal:
 
 
 @dataclass(frozen=True)
-class Trial:
-    """A picture encoded with a lambda.
+class Attempt:
+    """A picture encoded with one lambda.
 
     Parameters
     ----------
     encoding : Encoding
-        With the sets of tools that cost least.
+        File of the cheapest sets of tools.
     distortion : int
-        As of a ``Point``.
+        See ``Point``.
     costs : tuple of float
-        D + lambda R of each set of tools alone.
+        Rate-distortion cost of each set of tools alone.
     used : frozenset of int
-        Numbers of the sets of tools that it is coded by.
+        Numbers of the sets of tools that code a layer.
     """
 
     encoding: "Encoding"
@@ -137,7 +137,7 @@ class Trial:
     used: frozenset[int]
 
 
-Encoded = Callable[[Sequence[EncodeParams]], Trial]
+Encoded = Callable[[Sequence[EncodeParams]], Attempt]
 
 
 def reach(
@@ -150,7 +150,7 @@ def reach(
     on_pass: Callable[[Pass], Any] | None = None,
     picture: int = 0,
 ) -> "Encoding":
-    """The file of a picture that keeps a target as well as can be found.
+    """The best file of a picture, among those tried, that keeps a target.
 
     Parameters
     ----------
@@ -158,20 +158,21 @@ def reach(
     samples : (H, W) or (H, W, C) array of uint8 or uint16
     depth : int
     ways : sequence of EncodeParams
-        Of one set of tools each; their lambda has no part.
+        Candidates, one set of tools each; their lambda is ignored.
     encoded : callable
-        Encodes the picture with the ways that it is given, all of one lambda.
+        ``encoded(ways)`` encodes the picture with candidates of one lambda and returns an
+        ``Attempt``.
     on_pass : callable or None
-        Told of each pass when it is done.
+        ``on_pass(Pass)`` is called after each pass.
     picture : int
-        Number that passes name.
+        Number of the picture in its batch, for ``Pass``.
 
     Raises
     ------
     Infeasible
-        When no lambda keeps the target; the message says what comes nearest.
+        When no lambda keeps the target. The message names the nearest file.
     MmpError
-        What encoding raises.
+        The errors of ``encoded``.
     """
     height, width = samples.shape[:2]
     goal = _goal(target, height * width, depth)
@@ -183,7 +184,7 @@ def reach(
 
 
 class _Search:
-    """The search for one picture; arguments as of ``reach``."""
+    """The search for the lambda of one picture; see ``reach`` for the arguments."""
 
     def __init__(
         self,
@@ -210,7 +211,7 @@ class _Search:
         self._made = {}
 
     def points(self) -> list[Point]:
-        """Of all encodings at the effort that was asked for."""
+        """The points of all passes at full effort."""
         return [point for (_, effort), (point, _) in self._made.items() if effort == self._effort]
 
     def run(self) -> None:
@@ -249,7 +250,7 @@ class _Search:
             self._point(0.0, self._effort)
 
     def _forecast(self, bounds: tuple[float, float]) -> tuple[float, float]:
-        """Where the target should be, and the slope of the excess there."""
+        """The predicted place of the target, and the slope of the excess there."""
         planes = split(self._samples, self._depth, layout_of(self._samples, 1.0))
         forecast = Forecast(planes, coded_depth(self._depth))
 
@@ -265,7 +266,7 @@ class _Search:
         return low, min(rise, LEAST_SLOPE * (self.goal.window[1] - self.goal.window[0]))
 
     def _lambda(self, x: float) -> float:
-        """Lambda of a place; few digits, so that people can write it."""
+        """Lambda of a place, rounded to four digits."""
         return min(float(f"{math.exp(self.goal.direction * x):.4g}"), MAX_LAMBDA)
 
     def _excess(self, x: float, effort: int, narrow: bool = False) -> float:
@@ -282,11 +283,11 @@ class _Search:
         return self.goal.excess(point)
 
     def _is_perfect(self) -> bool:
-        """Whether nothing can be better than the best so far."""
+        """Whether no file can be better than the best so far."""
         return self.best is not None and self.goal.rank(self.best[0])[0] == 0
 
     def _point(self, lam: float, effort: int) -> Point:
-        """That of a lambda, after a pass where it is not known."""
+        """The point of a lambda and an effort; a pass computes it if it is not known."""
         if (lam, effort) in self._made:
             return self._made[lam, effort][0]
         ways = self._at(lam, effort)
@@ -316,16 +317,16 @@ class _Search:
         return self._ways if lam else self._lossless
 
     def _at(self, lam: float, effort: int) -> list[EncodeParams]:
-        """What is to be encoded at a lambda; effort has no part without prediction."""
+        """The candidates at a lambda. Effort matters only with prediction."""
         return [
             replace(way, lam=lam, effort=effort if way.tools.prediction else self._effort)
             for way in self._ways_at(lam)
         ]
 
     def _narrow(self, lam: float, effort: int, margin: float) -> None:
-        """Keep the ways that were used at a lambda, or cost at most so many times the least.
+        """Keep the candidates that code a layer or cost at most ``margin`` times the least.
 
-        Exact samples, which no lambda makes smaller, are left to lambda 0.
+        Exact samples do not depend on lambda and are tried at lambda 0 only.
         """
         found = self._made[lam, effort][1]
         ways = [way for way in self._ways if not way.tools.exact] or self._ways
@@ -334,7 +335,7 @@ class _Search:
 
 
 def _slope(tried: Sequence[Tried], slope: float) -> float:
-    """That of the last two places, as far as it is likely."""
+    """The slope between the last two places, within a factor of 2 of the assumed one."""
     if len(tried) < 2 or tried[-1].x == tried[-2].x:
         return slope
     measured = (tried[-1].y - tried[-2].y) / (tried[-1].x - tried[-2].x)

@@ -1,4 +1,4 @@
-"""What may be asked for in place of a lambda: a quality, a size or a PSNR."""
+"""Targets: a quality, a size or a PSNR in place of a lambda."""
 
 from dataclasses import dataclass
 
@@ -12,14 +12,19 @@ DEFAULT_LAMBDA = 32.0
 
 @dataclass(frozen=True)
 class Target:
-    """What a file is to come to.
+    """A limit that a file keeps.
 
     Parameters
     ----------
     name : {"size", "bpp", "psnr"}
     value : float
-        "size": bytes of the whole file, at most, an integer from 1 to 2**62; "bpp": the same as
-        bits a pixel, above 0; "psnr": dB of the whole decoded picture, at least, above 0.
+        "size": most bytes of the whole file, an integer from 1 to 2**62. "bpp": most bits a pixel
+        of the whole file, above 0. "psnr": least PSNR of the whole decoded picture in dB, above 0.
+
+    Raises
+    ------
+    ParameterError
+        When the name is unknown or the value is out of its range.
     """
 
     name: str
@@ -48,12 +53,18 @@ def lambda_or_target(
     target_bpp: float | None = None,
     target_psnr: float | None = None,
 ) -> tuple[float, Target | None]:
-    """What was asked for: a lambda, or a target and a lambda that has no part.
+    """The lambda and the target that arguments of ``encode`` stand for.
+
+    Returns
+    -------
+    lam : float
+        Not used where there is a target.
+    target : Target or None
 
     Raises
     ------
     ParameterError
-        When more than one was given, or one is out of its range.
+        When more than one argument is given, or one is out of its range.
     """
     everything = {
         "lam": lam,

@@ -15,14 +15,14 @@ the solver to ``solvers.knapsack``.
 from mmpcodec.codec.distortion import Point
 from mmpcodec.planning.budget.cache import PointCache
 from mmpcodec.planning.budget.curve import BudgetCurve, budget_curve
-from mmpcodec.planning.budget.ladder import LAMBDAS, Ladder, Picture, encoded, measure
+from mmpcodec.planning.budget.ladder import LAMBDAS, Ladder, LazyPicture, encoded, measure
 from mmpcodec.planning.budget.plans import (
     OBJECTIVES,
     Comparison,
     Plan,
+    best_plan,
     check_weights,
     compare,
-    exact,
     greedy_fill,
     least_bytes,
     one_lambda,
@@ -35,16 +35,16 @@ __all__ = [
     "BudgetCurve",
     "Comparison",
     "Ladder",
-    "Picture",
+    "LazyPicture",
     "Plan",
     "Point",
     "PointCache",
+    "best_plan",
     "budget_curve",
     "check_weights",
     "compare",
     "draw_budget",
     "encoded",
-    "exact",
     "greedy_fill",
     "least_bytes",
     "measure",

@@ -15,9 +15,9 @@ import os
 from dataclasses import asdict
 from pathlib import Path
 
-from mmpcodec.bench.codecs.base import codec_fingerprint
-from mmpcodec.bench.results import written_whole
+from mmpcodec.fingerprints import codec_fingerprint
 from mmpcodec.params import EncodeParams
+from mmpcodec.runtime.files import written_whole
 
 _DIGEST = hashlib.sha256().digest_size
 _DISTORTION = 8

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.bench.results import sha256_of
+from mmpcodec import backends
 from mmpcodec.codec.distortion import Point, psnr_of, squared_error
 from mmpcodec.codec.encoder import encode_pictures
 from mmpcodec.codec.encoding import Encoding
@@ -18,6 +18,7 @@ from mmpcodec.errors import (
     ParameterError,
     PictureError,
 )
+from mmpcodec.fingerprints import sha256_of
 from mmpcodec.params import EncodeParams
 from mmpcodec.planning.budget.cache import PointCache, key_of
 from mmpcodec.reference.trees.fragments import fragments_in
@@ -25,7 +26,7 @@ from mmpcodec.runtime.progress import Progress
 
 LAMBDAS = (4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0, 96.0, 128.0, 192.0, 256.0, 384.0,
            512.0, 1024.0)  # fmt: skip
-TOGETHER = 64
+BATCH = 64
 """Pictures that a device encodes at once."""
 
 
@@ -72,7 +73,7 @@ class Ladder:
 
 
 @dataclass(frozen=True)
-class Picture:
+class LazyPicture:
     """A picture that is read when it is needed.
 
     Parameters
@@ -90,13 +91,13 @@ class Picture:
 class _Seen:
     """What is kept of a picture between looks at it."""
 
-    picture: Picture
+    picture: LazyPicture
     sha256: str
     shape: tuple[int, int]
 
 
 def measure(
-    pictures: Sequence[Picture],
+    pictures: Sequence[LazyPicture],
     lambdas: Sequence[float],
     cache: PointCache,
     params: EncodeParams | None = None,
@@ -109,7 +110,7 @@ def measure(
 
     Parameters
     ----------
-    pictures : sequence of Picture
+    pictures : sequence of LazyPicture
         All are read once before the first is encoded.
     lambdas : sequence of float
     cache : PointCache
@@ -139,11 +140,11 @@ def measure(
         samples = picture.read()
         seen.append(_Seen(picture, sha256_of(samples), samples.shape))
     total = len(at) * sum(fragments_in(each.shape) for each in seen)
-    together = TOGETHER if backend == "cuda" else 1
+    batch = BATCH if backends.get(backend).batches else 1
     points: dict[tuple[str, float], Point] = {}
     before = 0
-    for start in range(0, len(seen), together):
-        group = seen[start : start + together]
+    for start in range(0, len(seen), batch):
+        group = seen[start : start + batch]
         samples_of: dict[str, np.ndarray] = {}
         for lam, one in at.items():
             missing: dict[str, _Seen] = {}

@@ -169,7 +169,7 @@ def compare(
     ParameterError
         When an argument is not one of those above.
     """
-    found = exact(ladders, total, objective=objective, time_limit=time_limit, backend=backend)
+    found = best_plan(ladders, total, objective=objective, time_limit=time_limit, backend=backend)
     return Comparison(
         one_lambda(ladders, total),
         greedy_fill(ladders, total, objective=objective),
@@ -225,7 +225,7 @@ def greedy_fill(ladders: Sequence[Ladder], total: int, *, objective: str = "tota
     return plan_of(ladders, points)
 
 
-def exact(
+def best_plan(
     ladders: Sequence[Ladder],
     total: int,
     *,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mmpcodec.codec.distortion import psnr_of
-from mmpcodec.errors import MissingExtra
+from mmpcodec.errors import MissingExtra, install
 from mmpcodec.planning.budget.curve import BudgetCurve
 from mmpcodec.planning.budget.ladder import Ladder
 from mmpcodec.planning.budget.plans import Comparison, Plan, plan_of
@@ -30,7 +30,7 @@ def figure_class() -> Any:
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise MissingExtra("plot: needs matplotlib; install mmpcodec[bench]") from error
+        raise MissingExtra(f"plot: needs matplotlib; {install('bench')}") from error
     return Figure
 
 

@@ -1,1 +1,1 @@
-"""Predicted blocks: partition, prediction, transform, quantised coefficients."""
+"""Predicted blocks: partition, intra prediction, transform and quantised coefficients."""

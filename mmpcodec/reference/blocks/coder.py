@@ -1,6 +1,6 @@
-"""Coding the blocks of a picture either way, and rebuilding its samples from them.
+"""Coding the blocks of a picture, in either direction, and decoding their samples.
 
-Source: sections "Blocks", "Prediction" and "Transform" of ``docs/format.md``.
+Source: sections "Blocks" and "Modes" of ``docs/format/format.md``.
 """
 
 from collections.abc import Callable, Iterator
@@ -35,20 +35,30 @@ from mmpcodec.reference.trees.fragments import fragment_count, fragments_in
 from mmpcodec.reference.trees.scales import COLUMNS, FRAGMENT_SIZE, LEAF, ROWS
 from mmpcodec.tools import Tools
 
-Progress = Callable[[int, int], None]
-"""Called with the 16x16 fragments done and their number; what it raises passes through."""
+Report = Callable[[int, int], None]
+"""Called with the number of 16x16 squares done and the number of all; its errors pass through."""
 
 
 class BlockPicture:
-    """What encoder and decoder both hold while a picture is coded in blocks.
+    """State that encoder and decoder share while they code a picture by predicted blocks.
 
     Parameters
     ----------
     shape : (int, int)
-        Height and width of the plane.
+        Height and width of the plane in samples.
     tools : Tools
     depth : int
-        8 to 16; with dictionary 8.
+        Bits of a sample, 8 to 16; 8 if the tool *dictionary* is on.
+
+    Attributes
+    ----------
+    models : BlockModels
+    samples : (H', W') uint8 or uint16 array
+        Decoded samples of the padded picture.
+    units : Units
+        Sizes, modes and kinds of the decoded blocks.
+    trees : BlockTrees or None
+        State of the trees among the blocks; None if *dictionary* is off.
     """
 
     def __init__(self, shape: tuple[int, int], tools: Tools, depth: int = BYTE):
@@ -60,8 +70,8 @@ class BlockPicture:
         self.units = Units(self.samples.shape)
         self.trees = BlockTrees(self.samples.shape, tools) if tools.dictionary else None
 
-    def fragments(self, progress: Progress | None) -> Iterator[BlockPlace]:
-        """Go through the fragments in coding order; progress is told before each."""
+    def fragments(self, progress: Report | None) -> Iterator[BlockPlace]:
+        """Yield the fragments in coding order; call ``progress`` before each and at the end."""
         (height, width), total = self.shape, fragments_in(self.shape)
         for place in fragment_places(self.samples.shape, self.tools.fragment_size):
             if progress:
@@ -73,27 +83,33 @@ class BlockPicture:
             progress(total, total)
 
     def has_least_squares(self, place: BlockPlace) -> bool:
-        """Whether mode 36 is there for a block."""
+        """Whether mode 36, least squares, is available for a block."""
         return self.tools.least_squares and min(place.row, place.column) >= LEAST_SQUARES_MARGIN
 
     def has_templates(self, place: BlockPlace) -> bool:
-        """Whether mode 37 is there for a block."""
+        """Whether mode 37, templates, is available for a block."""
         return self.tools.templates > 0 and has_place(self.units.decoded_samples, place)
 
     def absent_modes(self, place: BlockPlace) -> list[int]:
-        """Modes that are not there for a block."""
-        there = {LEAST_SQUARES: self.has_least_squares, TEMPLATES: self.has_templates}
-        return [mode for mode, has in there.items() if not has(place)]
+        """Modes that are not available for a block."""
+        conditions = {LEAST_SQUARES: self.has_least_squares, TEMPLATES: self.has_templates}
+        return [mode for mode, is_available in conditions.items() if not is_available(place)]
 
     def predict(self, mode: int, place: BlockPlace) -> np.ndarray:
-        """Prediction of a block from what is decoded: (h, w) int64, samples."""
+        """Predict a block from the decoded samples.
+
+        Returns
+        -------
+        (h, w) int64 array
+            Predicted samples.
+        """
         if mode == TEMPLATES:
             decoded, count = self.units.decoded_samples, self.tools.templates
             return average_of_places(self.samples, decoded, place, count, self.depth)
         return predict(mode, self.samples, self.units, place, self.depth)
 
     def rebuild(self, place: BlockPlace, block: Block) -> None:
-        """Write a block's samples and note what is known of it."""
+        """Compute the samples of a coded block, write them, and mark its units as decoded."""
         if self.trees and block.tree is not None:
             self.trees.mark(place, block.tree)
             samples = self.trees.samples(place, block.tree)
@@ -108,7 +124,7 @@ class BlockPicture:
         self.units.mark(place, block)
 
     def shown(self) -> np.ndarray:
-        """(H, W) samples without the padding."""
+        """Decoded samples without the padding, a (H, W) uint8 or uint16 array."""
         height, width = self.shape
         return self.samples[:height, :width].copy()
 
@@ -116,7 +132,10 @@ class BlockPicture:
 def code_blocks(
     coder: BitCoder, picture: BlockPicture, fragment: BlockPlace, nodes: list[BlockNode] | None
 ) -> list[BlockNode]:
-    """Code the blocks of a fragment, rebuild each as soon as it is coded, and learn from them.
+    """Code the blocks of a fragment, then let the dictionaries learn from its trees.
+
+    The samples of a block are written as soon as the block is coded, since the next blocks are
+    predicted from them.
 
     Parameters
     ----------
@@ -130,7 +149,12 @@ def code_blocks(
     Returns
     -------
     list of BlockNode
-        The same in coding order.
+        The coded partition, in coding order.
+
+    Raises
+    ------
+    TruncatedStream, CorruptStream
+        If the payload breaks a rule of the format.
     """
     given = iter(nodes or ())
     coded: list[BlockNode] = []
@@ -157,7 +181,23 @@ def code_blocks(
 
 
 def code_flag(coder: BitCoder, picture: BlockPicture, place: BlockPlace, flag: int | None) -> int:
-    """Code whether and how a block is split; nothing is sent where there is no choice."""
+    """Code whether a block is split, and in which direction.
+
+    Nothing is coded if the block's size or position leaves only one choice.
+
+    Parameters
+    ----------
+    coder : BitCoder
+    picture : BlockPicture
+    place : BlockPlace
+    flag : int or None
+        The flag to encode; None decodes.
+
+    Returns
+    -------
+    int
+        ``LEAF``, ``COLUMNS`` or ``ROWS``.
+    """
     forced = forced_flag(place, picture.samples.shape)
     if forced is not None:
         return forced
@@ -177,7 +217,7 @@ def code_flag(coder: BitCoder, picture: BlockPicture, place: BlockPlace, flag: i
 
 
 def mode_family(mode: int) -> int:
-    """Modes whose blocks share the model of their transform: 0 to 3."""
+    """Index 0 to 3 of a mode in the models of the transform's type (g in section "Blocks")."""
     if mode < FIRST_ANGLE:
         return 0
     if mode >= LEAST_SQUARES:
@@ -188,7 +228,21 @@ def mode_family(mode: int) -> int:
 def code_block(
     coder: BitCoder, picture: BlockPicture, place: BlockPlace, block: Block | None
 ) -> Block:
-    """Code the tree, or the mode, the kind and the residual, of a block that is not split."""
+    """Code a block that is not split: its tree, or its mode, kind and levels.
+
+    Parameters
+    ----------
+    coder : BitCoder
+    picture : BlockPicture
+    place : BlockPlace
+    block : Block or None
+        The block to encode; None decodes.
+
+    Returns
+    -------
+    Block
+        The coded block.
+    """
     models, units = picture.models, picture.units
     if picture.trees and picture.trees.may_be(place):
         nodes = block.tree if block else None
@@ -217,32 +271,33 @@ def decode_blocks(
     payload: bytes,
     shape: tuple[int, int],
     tools: Tools,
-    progress: Progress | None = None,
+    progress: Report | None = None,
     depth: int = BYTE,
 ) -> tuple[np.ndarray, dict[str, float], BlockPicture]:
-    """Decode a payload.
+    """Decode a payload of predicted blocks.
 
     Parameters
     ----------
     payload : bytes
     shape : (int, int)
-        Height and width of the picture.
+        Height and width of the picture in samples.
     tools : Tools
-    progress : Progress or None
+    progress : Report or None
     depth : int
+        Bits of a sample, 8 to 16.
 
     Returns
     -------
     samples : (H, W) uint8 or uint16 array
     bits : dict of str to float
-        Ideal code length by syntax element.
+        Ideal code length of each syntax element, in bits.
     picture : BlockPicture
-        As it is after the last fragment.
+        State after the last fragment.
 
     Raises
     ------
     TruncatedStream, CorruptStream
-        When the payload is none of a picture of this shape.
+        If the payload breaks a rule of the format.
     """
     picture = BlockPicture(shape, tools, depth)
     reader = SymbolReader(payload, block_syntax(tools.dictionary))

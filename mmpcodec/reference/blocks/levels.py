@@ -1,6 +1,6 @@
-"""Levels of a block: their order, and coding them either way.
+"""Levels (quantised coefficients) of a block: their order, and coding them.
 
-Source: section "Levels" of ``docs/format.md``.
+Source: section "Levels" of ``docs/format/format.md``.
 """
 
 from functools import cache
@@ -15,14 +15,26 @@ from mmpcodec.reference.entropy.binary import BitCoder
 
 SECTION = "Levels"
 MOST_LEVEL = 32767
+"""Largest absolute value of a level."""
 MOST_PREFIX = 15
+"""Largest number of digits of a remainder after its first digit."""
 AROUND = ((0, 1), (0, 2), (1, 0), (2, 0), (1, 1))
-"""Rows and columns, counted from a place, of those whose sizes choose its models."""
+"""Row and column offsets of the levels whose sizes decide the context of a level."""
 
 
 @cache
 def scan(height: int, width: int) -> tuple[tuple[int, int], ...]:
-    """Rows and columns of the coefficients of a block, from low to high frequencies."""
+    """Positions of the coefficients of a block, from low to high frequencies.
+
+    Parameters
+    ----------
+    height, width : int
+        Size of the block in samples.
+
+    Returns
+    -------
+    tuple of (row, column)
+    """
     rows, columns = coefficient_shape(height, width)
     places = [(i, j) for i in range(rows) for j in range(columns)]
     return tuple(sorted(places, key=lambda place: (place[0] * width + place[1] * height, place[0])))
@@ -39,16 +51,17 @@ def code_levels(
     models : BlockModels
     place : BlockPlace
     levels : (R, Q) int array or None
-        Those to encode, not all 0; None decodes.
+        The levels to encode, at least one of which is not 0; None decodes.
 
     Returns
     -------
     (R, Q) int64 array
+        The coded levels.
 
     Raises
     ------
     CorruptStream
-        When the last place or the size of a level is out of range.
+        If the last position or the size of a level is out of range.
     """
     order = scan(place.height, place.width)
     last = None
@@ -60,33 +73,36 @@ def code_levels(
     sizes = np.zeros((shape[0] + 2, shape[1] + 2), np.int64)
     for number in range(last, -1, -1):
         i, j = at = order[number]
-        near = sum(int(sizes[i + down, j + right]) for down, right in AROUND)
+        around = sum(int(sizes[i + down, j + right]) for down, right in AROUND)
         given = None if levels is None else int(levels[at])
-        coded[at] = _code_level(coder, models, place, at, near, number == last, given)
+        coded[at] = _code_level(coder, models, place, at, around, number == last, given)
         sizes[at] = min(abs(int(coded[at])), 3)
     return coded
 
 
 def last_groups(place: BlockPlace) -> int:
-    """The largest group of a last place."""
+    """Largest group of the last position in a block: N in the format."""
     rows, columns = coefficient_shape(place.height, place.width)
     return (rows * columns).bit_length() - 1
 
 
 def group_of(number: int) -> int:
-    """Group of the number of a last place: floor(log2(number + 1))."""
+    """Group of a last position, from its number in scan order: floor(log2(number + 1))."""
     return (number + 1).bit_length() - 1
 
 
 def frequency_class(i: int, j: int) -> int:
-    """0 for the lowest frequency, 1 to i + j = 2, 2 to 5, 3 beyond."""
+    """Context 0 to 3 of a frequency in row i and column j of the coefficients.
+
+    0 for i + j = 0, 1 for i + j up to 2, 2 up to 5, 3 above.
+    """
     return 0 if i + j == 0 else 1 if i + j < 3 else 2 if i + j < 6 else 3
 
 
 def _code_last(
     coder: BitCoder, models: BlockModels, place: BlockPlace, count: int, last: int | None
 ) -> int:
-    """The number of the last level that is not 0, of ``count`` places."""
+    """Code the number, in scan order, of the last level that is not 0, of ``count`` levels."""
     given = None if last is None else group_of(last)
     group = 0
     while group < last_groups(place) and models.last.code(
@@ -110,21 +126,24 @@ def _code_level(
     models: BlockModels,
     place: BlockPlace,
     at: tuple[int, int],
-    near: int,
+    around: int,
     is_last: bool,
     level: int | None,
 ) -> int:
-    """One level; ``near`` is the sum of the sizes around it and ``is_last`` that it is not 0."""
+    """Code one level.
+
+    ``around`` is the sum of the sizes around it, each at most 3. The last level is never 0.
+    """
     given = None if level is None else abs(level)
 
     def above(size: int) -> int | None:
         return None if given is None else given > size
 
     area, frequency = place.area_class, frequency_class(*at)
-    if not is_last and not models.zero.code(coder, (area, frequency, min(near, 5)), above(0)):
+    if not is_last and not models.zero.code(coder, (area, frequency, min(around, 5)), above(0)):
         return 0
     negative = coder.plain("level", 1, None if level is None else level < 0)
-    context = int(area >= 2), min(frequency, 2), min(near, 4)
+    context = int(area >= 2), min(frequency, 2), min(around, 4)
     size = 1 + models.one.code(coder, context, above(1))
     if size == 2:
         size += models.two.code(coder, context, above(2))
@@ -136,7 +155,7 @@ def _code_level(
 
 
 def _code_remainder(coder: BitCoder, models: BlockModels, large: int, remainder: int | None) -> int:
-    """A number from 1 on: that of its digits, then those after the first."""
+    """Code a number above 0: the number of its digits, then the digits after the first."""
     given = None if remainder is None else remainder.bit_length() - 1
     digits = 0
     while digits < MOST_PREFIX and models.remainder.code(

@@ -1,8 +1,7 @@
-"""Binary models with their probabilities, and the models of modes.
+"""Context models of predicted blocks: their initial probabilities, and the models of modes.
 
-They know nothing of bytes: a ``BitCoder`` is passed in, and encoder and decoder call the same
-functions.
-Source: sections "Binary models" and "Modes" of ``docs/format.md``.
+Encoder and decoder call the same functions with a ``BitCoder`` of their direction.
+Source: sections "Blocks", "Modes" and "Levels" of ``docs/format/format.md``.
 """
 
 from collections.abc import Collection
@@ -14,12 +13,21 @@ from mmpcodec.reference.blocks.partition import FIRST_ANGLE, LEAST_SQUARES, MAX_
 from mmpcodec.reference.entropy.binary import ONE, BinaryModels, BitCoder
 
 MODE_START, MODE_INCREMENT, MODE_LIMIT = 3, 20, 4000
+"""Initial frequency of a mode, its increment, and the total above which all are halved."""
 SAME_MODE, FIRST_LIKELY, SECOND_LIKELY = 1, 0, 2
-"""Models of whether the mode is a neighbour's: both have it, the left one, the upper one."""
+"""Second index of the models *likely*: the mode that both neighbours have, the left, the upper."""
 
 
 class ModeModels:
-    """How likely the modes are, by size of the block."""
+    """Models of the prediction modes, by the block's size.
+
+    Attributes
+    ----------
+    likely : BinaryModels
+        Models of the bits that say whether a block has the mode of a neighbour.
+    frequency : (9, 38) int64 array
+        Frequency of each mode, by ``BlockPlace.size``.
+    """
 
     def __init__(self):
         self.likely = BinaryModels("mode", (SIZES, 3))
@@ -28,7 +36,7 @@ class ModeModels:
     def frequencies(
         self, size: int, likely: tuple[int, int], absent: Collection[int]
     ) -> np.ndarray:
-        """(38,) int64 frequencies of the modes that are not likely ones.
+        """Frequencies of the modes for a block that has none of its neighbours' modes.
 
         Parameters
         ----------
@@ -37,7 +45,12 @@ class ModeModels:
         likely : (int, int)
             Modes of the left and of the upper neighbour.
         absent : collection of int
-            Modes that are not there.
+            Modes that are not available.
+
+        Returns
+        -------
+        (38,) int64 array
+            0 for the neighbours' modes and for modes that are not available.
         """
         factor = np.full(MODES, 2)
         for mode in likely:
@@ -59,10 +72,23 @@ class ModeModels:
     ) -> int:
         """Code the mode of a block.
 
+        Parameters
+        ----------
+        coder : BitCoder
+        size, likely, absent
+            As in ``frequencies``.
+        mode : int or None
+            The mode to encode; None decodes.
+
+        Returns
+        -------
+        int
+            The mode, 0 to 37.
+
         Raises
         ------
         CorruptStream
-            When it is not there.
+            If the decoded mode is not available.
         """
         mode = self._code(coder, size, likely, absent, mode)
         if mode in absent:
@@ -71,7 +97,7 @@ class ModeModels:
         return mode
 
     def learn(self, size: int, mode: int) -> None:
-        """Count a mode."""
+        """Count a coded mode."""
         frequency = self.frequency[size]
         frequency[mode] += MODE_INCREMENT
         if frequency.sum() > MODE_LIMIT:
@@ -95,11 +121,15 @@ class ModeModels:
 
 
 REMAINDER_BITS = 12
-"""Bits for the length of a remainder that have models of their own."""
+"""Number of models for the digits of a remainder's length."""
 
 
 class BlockModels:
-    """The models of blocks of one picture; contexts as in section "Blocks" and "Levels"."""
+    """All context models for the predicted blocks of one picture.
+
+    The attributes are ``BinaryModels`` and ``ModeModels`` with the names and indices of sections
+    "Blocks", "Modes" and "Levels"; ``transform`` is the model *type*.
+    """
 
     def __init__(self):
         logs = MAX_LOG2 + 1
@@ -121,4 +151,5 @@ class BlockModels:
 
 
 def _percent(percent: np.ndarray) -> np.ndarray:
+    """Probabilities in 1/65536 of percentages."""
     return ONE * percent // 100

@@ -1,6 +1,6 @@
-"""Blocks: how a fragment is partitioned into them, and what is known of those decoded.
+"""Partition of a fragment into blocks, and the record of decoded blocks.
 
-Source: section "Blocks" of ``docs/format.md``.
+Source: section "Blocks" of ``docs/format/format.md``.
 """
 
 from collections.abc import Iterator
@@ -16,8 +16,10 @@ UNIT = 4
 """Height and width of a unit and of the smallest block, in samples."""
 UNIT_LOG2 = 2
 MAX_LOG2 = 6
+"""Binary logarithm of the largest height and width of a block."""
 CONSTANT, AVERAGE, PLANAR, FIRST_ANGLE, LEAST_SQUARES, TEMPLATES = 0, 1, 2, 3, 36, 37
 MODES = 38
+"""Number of modes."""
 MODE_NAMES = {
     CONSTANT: "constant",
     AVERAGE: "average",
@@ -26,30 +28,32 @@ MODE_NAMES = {
     LEAST_SQUARES: "least squares",
     TEMPLATES: "templates",
 }
-"""What people call the modes, by the first of each name."""
+"""Names of the modes. All angles share the name of angle 0."""
 BARE, TRANSFORMED, TREE = 0, 1, 2
+"""Kinds of blocks: prediction only, prediction with residual, tree."""
 KIND_NAMES = ("bare", "transformed", "tree")
-"""What people call the kinds: a prediction as it is, one with a residual, and a tree."""
+"""Name of each kind."""
 MAX_TREE_LOG2 = 4
+"""Binary logarithm of the largest height and width of a block that is a tree."""
 SIZES = 2 * (MAX_LOG2 - UNIT_LOG2) + 1
-"""Block sizes that models tell apart: by the logarithm of the area, from 16 to 4096."""
+"""Number of values of ``BlockPlace.size``: the areas are the powers of two from 16 to 4096."""
 
 
 def mode_name(mode: int) -> str:
-    """What people call a mode; all angles have one name."""
+    """Name of a mode, such as "planar"; all angles share one name."""
     return MODE_NAMES[max(first for first in MODE_NAMES if first <= mode)]
 
 
 @dataclass(frozen=True)
 class BlockPlace:
-    """Where a block lies in the picture.
+    """Position and size of a block in the picture.
 
     Parameters
     ----------
     row, column : int
-        Of its first sample.
+        First sample of the block.
     height_log2, width_log2 : int
-        2 to 6.
+        Binary logarithms of height and width in samples, 2 to 6.
     """
 
     row: int
@@ -59,25 +63,27 @@ class BlockPlace:
 
     @property
     def height(self) -> int:
+        """Height in samples, 4 to 64."""
         return 1 << self.height_log2
 
     @property
     def width(self) -> int:
+        """Width in samples, 4 to 64."""
         return 1 << self.width_log2
 
     @property
     def size(self) -> int:
-        """Logarithm of the area, counted from that of a unit: 0 to 8."""
+        """Binary logarithm of the number of units that the block covers, 0 to 8."""
         return self.height_log2 + self.width_log2 - 2 * UNIT_LOG2
 
     @property
     def area_class(self) -> int:
-        """0 for areas to 16 samples, 1 to 64, 2 to 256, 3 beyond."""
+        """Context of the area: 0 up to 16 samples, 1 up to 64, 2 up to 256, 3 above."""
         return min((self.size + 1) // 2, 3)
 
     @property
     def slices(self) -> tuple[slice, slice]:
-        """Its rows and columns in the picture."""
+        """Rows and columns of samples that the block covers in the picture."""
         return (
             slice(self.row, self.row + self.height),
             slice(self.column, self.column + self.width),
@@ -85,23 +91,23 @@ class BlockPlace:
 
     @property
     def units(self) -> tuple[slice, slice]:
-        """Its rows and columns of units."""
+        """Rows and columns of units that the block covers in the picture."""
         first, left = self.row // UNIT, self.column // UNIT
         return slice(first, first + self.height // UNIT), slice(left, left + self.width // UNIT)
 
     @property
     def may_be_sine(self) -> bool:
-        """Whether its transform is sent."""
+        """Whether the type of the transform is coded; larger blocks always have cosines."""
         return max(self.height_log2, self.width_log2) <= 4
 
     @property
     def area(self) -> tuple[int, int]:
-        """First row and column of the 16x16 area that its first sample lies in."""
+        """First row and column of the 16x16 area that contains the block's first sample."""
         return self.row - self.row % FRAGMENT_SIZE, self.column - self.column % FRAGMENT_SIZE
 
     @property
     def segment(self) -> Segment:
-        """It as a segment of its area; its sides are at most 16."""
+        """The block as a segment of its 16x16 area; its height and width are at most 16."""
         row, column = self.area
         scale = Scale(MAX_TREE_LOG2 - self.height_log2, MAX_TREE_LOG2 - self.width_log2)
         return Segment(
@@ -109,7 +115,7 @@ class BlockPlace:
         )
 
     def halves(self, flag: int) -> tuple["BlockPlace", "BlockPlace"]:
-        """Left and right half for ``COLUMNS``, top and bottom half for ``ROWS``."""
+        """Left and right half for the flag ``COLUMNS``, top and bottom half for ``ROWS``."""
         y, x, a, b = self.row, self.column, self.height_log2, self.width_log2
         if flag == COLUMNS:
             return BlockPlace(y, x, a, b - 1), BlockPlace(y, x + self.width // 2, a, b - 1)
@@ -118,18 +124,18 @@ class BlockPlace:
 
 @dataclass(frozen=True)
 class Block:
-    """All that is sent of a block that is not split.
+    """Coded content of a block that is not split.
 
     Parameters
     ----------
     mode : int
-        0 to 37; of a tree, what its neighbours take it for.
+        Prediction mode, 0 to 37; 0 for a tree.
     levels : (R, Q) int array or None
-        None unless there is a residual.
+        Quantised coefficients; None for a block without residual.
     sine : bool
-        Whether the transform is the sine rather than the cosine.
-    tree : list of tree.Node or None
-        Nodes in coding order; None for a predicted block.
+        True if the transform has sines as its basis, False if cosines.
+    tree : list of Node or None
+        Nodes of the tree in coding order; None for a predicted block.
     """
 
     mode: int
@@ -139,6 +145,7 @@ class Block:
 
     @property
     def kind(self) -> int:
+        """Kind of the block: ``BARE``, ``TRANSFORMED`` or ``TREE``."""
         if self.tree is not None:
             return TREE
         return BARE if self.levels is None else TRANSFORMED
@@ -146,7 +153,16 @@ class Block:
 
 @dataclass(frozen=True)
 class BlockNode:
-    """A place with its flag, and its block where it is not split."""
+    """Node of a fragment's partition.
+
+    Parameters
+    ----------
+    place : BlockPlace
+    flag : int
+        ``LEAF``, ``COLUMNS`` or ``ROWS``.
+    block : Block or None
+        Content of a leaf; None if the node is split.
+    """
 
     place: BlockPlace
     flag: int
@@ -154,35 +170,45 @@ class BlockNode:
 
 
 def padded_shape(shape: tuple[int, int]) -> tuple[int, int]:
-    """Height and width in samples of whole units."""
+    """Height and width in samples, each rounded up to a multiple of 4."""
     return fragments.padded_shape(shape, UNIT)
 
 
 def pad(plane: np.ndarray) -> np.ndarray:
-    """The plane with its last row and column repeated up to whole units."""
+    """Pad a plane to multiples of 4 samples by repeating its last column and its last row."""
     return fragments.pad(plane, UNIT)
 
 
 def fragment_places(shape: tuple[int, int], fragment_size: int) -> Iterator[BlockPlace]:
-    """The fragments of a picture of this height and width, in coding order."""
+    """Yield the fragments of a picture in coding order.
+
+    Parameters
+    ----------
+    shape : (int, int)
+        Height and width of the picture in samples.
+    fragment_size : int
+        16, 32 or 64.
+    """
     log2 = fragment_size.bit_length() - 1
     for row, column in fragments.fragment_origins(*shape, fragment_size):
         yield BlockPlace(row, column, log2, log2)
 
 
 class Units:
-    """What is known of the decoded blocks, for each unit that they cover.
+    """Record of the decoded blocks, by the units of 4x4 samples that they cover.
 
     Parameters
     ----------
     shape : (int, int)
-        Height and width of the padded picture in samples.
+        Height H and width W of the padded picture in samples.
 
     Attributes
     ----------
     known : (H / 4, W / 4, 4) uint8 array
-        Of the block over each unit: ``height_log2``, ``width_log2``, ``mode`` and ``kind``, which
-        are views of it. All are 0 where none is decoded.
+        For each unit the ``height_log2``, ``width_log2``, ``mode`` and ``kind`` of the block that
+        covers it. All four are 0 in a unit that is not decoded.
+    height_log2, width_log2, mode, kind : (H / 4, W / 4) uint8 arrays
+        Views of ``known``.
     """
 
     def __init__(self, shape: tuple[int, int]):
@@ -192,33 +218,36 @@ class Units:
 
     @property
     def decoded(self) -> np.ndarray:
-        """(H / 4, W / 4) bool array: whether the unit is decoded."""
+        """Whether each unit is decoded, a (H / 4, W / 4) bool array."""
         return self.height_log2 > 0
 
     @property
     def decoded_samples(self) -> np.ndarray:
-        """(H,) int array: how many samples of each row are decoded, which are its first ones."""
+        """Number of decoded samples in each row, a (H,) int array.
+
+        The decoded samples of a row are always its first samples.
+        """
         return UNIT * self.decoded.sum(axis=1).repeat(UNIT)
 
     def mark(self, place: BlockPlace, block: Block) -> None:
-        """Note a block that is decoded."""
+        """Record a decoded block."""
         self.known[place.units] = place.height_log2, place.width_log2, block.mode, block.kind
 
     def forget(self, place: BlockPlace) -> None:
-        """Note that nothing of a block is decoded, after a search has tried it."""
+        """Erase the record of a block, after a search has tried it."""
         self.known[place.units] = 0
 
     def neighbours(self, place: BlockPlace) -> Iterator[tuple[int, int] | None]:
-        """Row and column of the unit above a block's first sample, then of that left of it.
+        """Yield the position of the unit above a block's first sample, then of the unit left of it.
 
-        None stands for one beyond the picture.
+        A position is a row and a column of units, or None beyond the picture.
         """
         row, column = place.row // UNIT, place.column // UNIT
         yield (row - 1, column) if row > 0 else None
         yield (row, column - 1) if column > 0 else None
 
     def split_context(self, place: BlockPlace) -> int:
-        """How many of the neighbours have a smaller area than this block: 0 to 2."""
+        """Number of neighbours that have a smaller area than the block, 0 to 2."""
         return sum(
             int(self.height_log2[unit]) + int(self.width_log2[unit])
             < place.height_log2 + place.width_log2
@@ -227,25 +256,33 @@ class Units:
         )
 
     def direction_context(self, place: BlockPlace) -> int:
-        """1 if only the block above is narrower, 2 if only that on the left is lower, else 0."""
+        """Context of the direction of a split.
+
+        1 if only the upper neighbour is narrower than the block, 2 if only the left neighbour is
+        lower than the block, else 0.
+        """
         above, left = self.neighbours(place)
         narrower = above is not None and self.width_log2[above] < place.width_log2
         lower = left is not None and self.height_log2[left] < place.height_log2
         return 0 if narrower == lower else 1 if narrower else 2
 
     def kind_context(self, place: BlockPlace) -> int:
-        """How many of the neighbours have a residual: 0 to 2."""
+        """Number of neighbours that have a residual, 0 to 2."""
         return self._neighbours_of_kind(place, TRANSFORMED)
 
     def tree_context(self, place: BlockPlace) -> int:
-        """How many of the neighbours are trees: 0 to 2."""
+        """Number of neighbours that are trees, 0 to 2."""
         return self._neighbours_of_kind(place, TREE)
 
     def _neighbours_of_kind(self, place: BlockPlace, kind: int) -> int:
         return sum(self.kind[unit] == kind for unit in self.neighbours(place) if unit)
 
     def likely_modes(self, place: BlockPlace) -> tuple[int, int]:
-        """Modes of the left and of the upper neighbour; see section "Modes"."""
+        """Modes of the left and of the upper neighbour.
+
+        If one neighbour does not exist, the mode of the other stands for it. If neither exists,
+        both modes are planar.
+        """
         modes = [int(self.mode[unit]) if unit else None for unit in self.neighbours(place)]
         known = [mode for mode in modes if mode is not None] or [PLANAR]
         above, left = modes
@@ -253,7 +290,14 @@ class Units:
 
 
 def forced_flag(place: BlockPlace, shape: tuple[int, int]) -> int | None:
-    """The split of a block that reaches beyond the padded picture; None for any other."""
+    """Flag of a block that reaches beyond the padded picture; None for any other block.
+
+    Parameters
+    ----------
+    place : BlockPlace
+    shape : (int, int)
+        Height and width of the padded picture in samples.
+    """
     if place.column + place.width > shape[1]:
         return COLUMNS
     if place.row + place.height > shape[0]:

@@ -1,6 +1,6 @@
-"""Prediction of a block from the decoded samples around it.
+"""Intra prediction of a block from the decoded samples around it.
 
-Source: section "Prediction" of ``docs/format.md``.
+Source: section "Prediction" of ``docs/format/format.md``; ``templates`` has mode 37.
 """
 
 from dataclasses import dataclass
@@ -23,27 +23,34 @@ from mmpcodec.reference.integers import limited, truncated
 _STEEP = (32, 26, 21, 17, 13, 9, 5, 2)
 _HALF_TURN = (*_STEEP, 0, *(-slope for slope in reversed(_STEEP)))
 SLOPES = (*_HALF_TURN, *reversed(_HALF_TURN[:-1]))
-"""Samples along the line for 32 rows away from it, by angle."""
+"""Slope of each angle, in 1/32 of a sample for each row or column."""
 FIRST_FROM_ABOVE = 16
+"""First angle that predicts from the row above; lower angles predict from the column left."""
 STRAIGHT = (8, 24)
 """Angles along the rows and along the columns."""
 SMOOTHED_FROM = 20
-"""Height plus width of the blocks whose references are smoothed."""
+"""Least height plus width of a block whose references are smoothed."""
 
 NEIGHBOURS = ((0, -1), (-1, 0), (-1, -1), (-1, 1), (0, -2), (-2, 0))
-"""Rows and columns, counted from a sample, of those that least squares predict it from."""
+"""Row and column offsets of the neighbours from which mode 36 predicts a sample."""
 LEAST_SQUARES_MARGIN = 8
-"""First row and column of a block that mode 36 needs."""
+"""Least first row and first column of a block in mode 36."""
 TRAINED = 6
-"""Rows and columns around a block that the weights are fitted to."""
+"""Distance from the block, in rows and columns, of the samples to which mode 36 is fitted."""
 MOST_WEIGHT = 1 << 14
 MOST_FACTOR = 1 << 30
 MOST_VALUE = 1 << 32
-"""Rounding can leave equations without a solution: limits keep all products within 63 bits."""
+"""Limits that keep all products within 63 bits, even if rounding makes the equations singular."""
 
 
 def _interpolation() -> np.ndarray:
-    """Weights in 2**-6 of four samples in a row, by 1/32 of the way between the middle two."""
+    """Weights of four successive samples, by position between the second and the third.
+
+    Returns
+    -------
+    (32, 4) int array
+        In 1/64; the position is in 1/32 of the distance.
+    """
     f = np.arange(32)
     c0 = (-1024 * f + 64 * f**2 - f**3 + 512) >> 10
     c1 = (65536 - 160 * f**2 + 3 * f**3 + 512) >> 10
@@ -56,16 +63,17 @@ INTERPOLATION = _interpolation()
 
 @dataclass(frozen=True)
 class References:
-    """The decoded samples next to a block.
+    """Decoded samples next to a block, from which modes 1 to 35 predict it.
 
     Parameters
     ----------
     above : (w + h,) int array
-        From the block's first column on; the last is repeated where there are no more.
+        Samples of the row above, from the block's first column on (T in the format). Beyond the
+        decoded samples the last one is repeated.
     left : (w + h,) int array
-        From the block's first row on, likewise.
+        Samples of the column left, from the block's first row on (Z), with the same repetition.
     corner : int
-        That above the one and left of the other.
+        Sample above and left of the block's first sample (K).
     """
 
     above: np.ndarray
@@ -73,10 +81,11 @@ class References:
     corner: int
 
     def transposed(self) -> "References":
+        """References of the transposed block."""
         return References(self.left, self.above, self.corner)
 
     def smoothed(self) -> "References":
-        """All smoothed with the weights 1, 2, 1."""
+        """References smoothed by the weights (1, 2, 1) / 4."""
 
         def smooth(line: np.ndarray) -> np.ndarray:
             around = np.concatenate([[self.corner], line, line[-1:]])
@@ -89,15 +98,17 @@ class References:
 def references(
     samples: np.ndarray, units: Units, place: BlockPlace, depth: int = BYTE
 ) -> References:
-    """The samples around a block, as far as they are decoded.
+    """Collect the references of a block from the decoded samples.
 
     Parameters
     ----------
     samples : (H, W) uint8 or uint16 array
-        The padded picture; what is not decoded is not used.
+        The padded picture; only decoded samples are read.
     units : Units
+        Says which samples are decoded.
     place : BlockPlace
     depth : int
+        Bits of a sample.
     """
     row, column, length = place.row, place.column, place.height + place.width
     above: np.ndarray | None = None
@@ -114,7 +125,19 @@ def references(
 def surrounding(
     above: np.ndarray | None, left: np.ndarray | None, corner: int, length: int, depth: int = BYTE
 ) -> References:
-    """References of which those above, those on the left or both may be missing."""
+    """Make references at the borders of the picture, where one or both lines do not exist.
+
+    Parameters
+    ----------
+    above, left : (length,) int arrays or None
+        None for a line beyond the picture.
+    corner : int
+        Used only if both lines exist.
+    length : int
+        Height plus width of the block.
+    depth : int
+        Bits of a sample.
+    """
     if above is not None and left is not None:
         return References(above, left, corner)
     found = above if above is not None else left
@@ -124,7 +147,7 @@ def surrounding(
 
 
 def _line(samples: np.ndarray, decoded: np.ndarray, length: int) -> np.ndarray:
-    """The samples of the first units that are decoded, the last repeated up to a length."""
+    """Take the samples before the first unit that is not decoded; repeat the last to a length."""
     known = UNIT * (len(decoded) if decoded.all() else int(decoded.argmin()))
     return samples[np.minimum(np.arange(length), known - 1)].astype(np.int64)
 
@@ -132,21 +155,24 @@ def _line(samples: np.ndarray, decoded: np.ndarray, length: int) -> np.ndarray:
 def predict(
     mode: int, samples: np.ndarray, units: Units, place: BlockPlace, depth: int = BYTE
 ) -> np.ndarray:
-    """Prediction of a block.
+    """Predict a block in any mode but templates.
 
     Parameters
     ----------
     mode : int
+        0 to 36.
     samples : (H, W) uint8 or uint16 array
-        The padded picture; what is not decoded is not used.
+        The padded picture; only decoded samples are read.
     units : Units
+        Says which samples are decoded.
     place : BlockPlace
     depth : int
+        Bits of a sample.
 
     Returns
     -------
     (h, w) int64 array
-        Samples of this depth.
+        Predicted samples, 0 to ``2**depth - 1``.
     """
     if mode == LEAST_SQUARES:
         return least_squares(samples, units, place, depth)
@@ -157,7 +183,13 @@ def predict(
 def predict_from(
     mode: int, around: References, height: int, width: int, depth: int = BYTE
 ) -> np.ndarray:
-    """Prediction of a block in any mode but least squares: (h, w) int64, samples."""
+    """Predict a block of a height and width from its references, in modes 0 to 35.
+
+    Returns
+    -------
+    (h, w) int64 array
+        Predicted samples, 0 to ``2**depth - 1``.
+    """
     if mode == CONSTANT:
         return np.full((height, width), middle(depth))
     if mode == AVERAGE:
@@ -169,7 +201,7 @@ def predict_from(
 
 
 def planar(around: References, height: int, width: int) -> np.ndarray:
-    """The mean of what is interpolated along the rows and along the columns."""
+    """Predict a block by the mean of a linear interpolation along rows and one along columns."""
     i, j = np.arange(height)[:, None], np.arange(width)
     rows = (width - 1 - j) * around.left[:height, None] + (j + 1) * around.above[width]
     columns = (height - 1 - i) * around.above[:width] + (i + 1) * around.left[height]
@@ -179,7 +211,7 @@ def planar(around: References, height: int, width: int) -> np.ndarray:
 def angular(
     angle: int, around: References, height: int, width: int, depth: int = BYTE
 ) -> np.ndarray:
-    """Each sample is that where its line at an angle, 0 to 32, meets the references."""
+    """Predict each sample by the reference that a line at an angle, 0 to 32, hits from it."""
     if angle not in STRAIGHT and height + width >= SMOOTHED_FROM:
         around = around.smoothed()
     if angle >= FIRST_FROM_ABOVE:
@@ -190,7 +222,7 @@ def angular(
 
 
 def _from_above(slope: int, around: References, height: int, width: int) -> np.ndarray:
-    """Prediction by an angle of the references above, not limited to the range of samples."""
+    """Predict by a slope from the references above; the result may exceed the sample range."""
     before: np.ndarray = np.empty(0, np.int64)
     if slope < 0:
         away = (32 * np.arange(height, 0, -1) + -slope // 2) // -slope - 1
@@ -206,14 +238,20 @@ def _from_above(slope: int, around: References, height: int, width: int) -> np.n
 def least_squares(
     samples: np.ndarray, units: Units, place: BlockPlace, depth: int = BYTE
 ) -> np.ndarray:
-    """Each sample is a weighted sum of its neighbours, with weights fitted around the block.
+    """Predict each sample by a weighted sum of six neighbours (mode 36).
 
-    Neighbours within the block are predicted ones, in 1/16.
+    The weights solve a least-squares problem over decoded samples around the block. A neighbour
+    in the block has its predicted value, in 1/16.
+
+    Returns
+    -------
+    (h, w) int64 array
+        Predicted samples, 0 to ``2**depth - 1``.
     """
     weights = solved(training_sums(samples, units, place, depth))
     mid, limit = middle(depth), 16 * middle(depth)
     height, width = place.height, place.width
-    # Two rows above and two columns left of the block, and one column right of it.
+    # The window also has two rows above the block, two columns left of it and one right of it.
     top, left = place.row - 2, place.column - 2
     around = 16 * (samples[top : top + height + 2, left : left + width + 3].astype(int) - mid)
     after = (place.column + width) // UNIT
@@ -240,12 +278,15 @@ def least_squares(
 def training_sums(
     samples: np.ndarray, units: Units, place: BlockPlace, depth: int = BYTE
 ) -> np.ndarray:
-    """Sums of the products of neighbours, and of neighbours and samples, around a block.
+    """Sum the normal equations of mode 36 over the decoded samples above and left of a block.
+
+    A sample counts if it and its neighbours are decoded.
 
     Returns
     -------
     (6, 7) int64 array
-        Over the samples above and left of the block that are decoded as their neighbours are.
+        At [p, q] the sum of neighbour p times neighbour q; at [p, 6] the sum of neighbour p times
+        the sample. All factors are in units of 8-bit samples, minus 128.
     """
     rows = np.arange(max(2, place.row - TRAINED), place.row + place.height)[:, None]
     end = min(units.shape[1] - 1, place.column + place.width + TRAINED)
@@ -263,22 +304,28 @@ def training_sums(
     values = np.stack(
         [samples[row + down, column + right] for down, right in (*NEIGHBOURS, (0, 0))]
     )
-    # More bits of the samples do not make better weights.
+    # Extra bits do not improve the weights.
     values = (values >> extra_bits(depth)).astype(np.int64) - middle(BYTE)
     return values[:-1] @ values.T
 
 
 def solved(sums: np.ndarray) -> list[int]:
-    """The weights of the neighbours, in 2**-12, by elimination in integers.
+    """Solve the normal equations of mode 36 by Gaussian elimination in integers.
 
     Parameters
     ----------
     sums : (6, 7) int64 array
+        From ``training_sums``.
+
+    Returns
+    -------
+    list of 6 int
+        Weights of the neighbours, in 1/4096.
     """
     count = len(NEIGHBOURS)
     m = [[256 * int(value) for value in row] for row in sums]
     for i in range(count):
-        m[i][i] += 256 * 60  # ridge: weights stay small where samples are alike
+        m[i][i] += 256 * 60  # ridge: keeps the weights small in flat areas
     for i in range(count):
         m[i][i:] = [limited(value, MOST_VALUE) for value in m[i][i:]]
         m[i][i] = max(m[i][i], 256)

@@ -1,6 +1,8 @@
-"""Prediction of a block by the places whose surroundings look most like its own.
+"""Template matching: predicts a block by the mean of the places with the most similar template.
 
-Source: section "Prediction" of ``docs/format.md``.
+A place is a rectangle of decoded samples of the block's size. A template is the two rows above
+and the two columns left of a block or place.
+Source: "Templates" in section "Prediction" of ``docs/format/format.md``.
 """
 
 import numpy as np
@@ -10,27 +12,28 @@ from mmpcodec.depth import BYTE, extra_bits
 from mmpcodec.reference.blocks.partition import BlockPlace
 
 WIDTH = 2
-"""Rows above and columns left of a block that are its template."""
+"""Number of rows, and of columns, in a template."""
 ROWS, COLUMNS = 48, 64
-"""How far above, and how far to either side, a place may begin."""
+"""Largest distance of a place from the block: rows above, columns to either side."""
 SLACK = 8
-"""Squared error by which a template may be worse, for each sample of a block's height and width."""
+"""Squared error that is added to twice the least error, for each row and column of the block."""
 
 
 def _first_place(place: BlockPlace) -> tuple[int, int]:
-    """Row and column of the first place that a block may be predicted from."""
+    """Row and column of the first candidate for a place, in raster order."""
     return max(WIDTH, place.row - ROWS), max(WIDTH, place.column - COLUMNS)
 
 
 def has_place(decoded: np.ndarray, place: BlockPlace) -> bool:
-    """Whether there is a place to predict a block from.
+    """Whether a block has a place, so that mode 37 is available.
 
     Parameters
     ----------
     decoded : (H,) int array
-        How many samples of each row are decoded: its first ones, and never more than in the row
-        above, so that a place is decoded if its last sample is.
+        Number of decoded samples in each row, which are its first samples. The number never
+        exceeds the number in the row above, so a rectangle is decoded if its last sample is.
     place : BlockPlace
+        The block.
     """
     if min(place.row, place.column) < WIDTH:
         return False
@@ -41,22 +44,25 @@ def has_place(decoded: np.ndarray, place: BlockPlace) -> bool:
 def average_of_places(
     samples: np.ndarray, decoded: np.ndarray, place: BlockPlace, count: int, depth: int = BYTE
 ) -> np.ndarray:
-    """Prediction of a block that has a place.
+    """Predict a block by the mean of the places with the least template errors (mode 37).
 
     Parameters
     ----------
     samples : (H, W) uint8 or uint16 array
-        The padded picture; what is not decoded is not used.
+        The padded picture; only decoded samples are read.
     decoded : (H,) int array
-        As of ``has_place``.
+        Number of decoded samples in each row, as in ``has_place``.
     place : BlockPlace
+        The block, which has a place.
     count : int
-        Most places that are averaged.
+        Largest number of places in the mean: the tool *templates*.
     depth : int
+        Bits of a sample.
 
     Returns
     -------
     (h, w) int64 array
+        Predicted samples.
     """
     height, width = place.height, place.width
     first_row, first_column = _first_place(place)
@@ -65,12 +71,12 @@ def average_of_places(
     last = min(place.column + COLUMNS - 1, samples.shape[1] - width)
     columns = np.arange(first_column, last + 1)
     errors = _template_errors(samples >> extra_bits(depth), place, rows, columns)
-    there = columns + width <= decoded[rows + height - 1, None]
-    best = np.argsort(errors[there], kind="stable")[:count]
-    best_errors = errors[there][best]
+    is_place = columns + width <= decoded[rows + height - 1, None]
+    best = np.argsort(errors[is_place], kind="stable")[:count]
+    best_errors = errors[is_place][best]
     best = best[best_errors <= 2 * best_errors[0] + SLACK * (height + width)]
     total = np.zeros((height, width), np.int64)
-    for i, j in np.argwhere(there)[best]:
+    for i, j in np.argwhere(is_place)[best]:
         total += samples[rows[i] : rows[i] + height, columns[j] : columns[j] + width]
     return (total + len(best) // 2) // len(best)
 
@@ -78,23 +84,25 @@ def average_of_places(
 def _template_errors(
     samples: np.ndarray, place: BlockPlace, rows: np.ndarray, columns: np.ndarray
 ) -> np.ndarray:
-    """Squared errors between a block's template and those of places.
+    """Squared errors between the template of a block and the templates of candidates.
 
     Parameters
     ----------
     samples : (H, W) integer array
-        0 to 255.
+        Samples in 8 bits.
     place : BlockPlace
+        The block.
     rows, columns : (R,), (C,) int arrays
-        Where the places begin, each one after the one before.
+        First rows and first columns of the candidates; each is a range of successive integers.
 
     Returns
     -------
     (R, C) int64 array
+        Error of the candidate at each row and column.
     """
 
     def around(row: int, column: int, height: int, width: int) -> np.ndarray:
-        """The block or the places that begin there, with the template."""
+        """Samples of a rectangle together with its template."""
         top, left = row - WIDTH, column - WIDTH
         return samples[top : row + height, left : column + width].astype(np.int64)
 

@@ -1,7 +1,7 @@
-"""Integer transform of a block's residual, and its dequantisation.
+"""Integer transform of a block's residual, and dequantisation of its levels.
 
-The inverse and the dequantisation belong to the format, see section "Transform" of
-``docs/format.md``; the forward transform is the encoder's, in integers all the same.
+Source: section "Transform" of ``docs/format/format.md``. The forward transform is *encoder only*;
+it uses integers too, so that every machine writes equal bytes.
 """
 
 from functools import cache
@@ -11,28 +11,32 @@ import numpy as np
 from mmpcodec.depth import BYTE, extra_bits
 
 MOST_COEFFICIENT = 32767
+"""Largest absolute value of a coefficient."""
 MOST_FREQUENCIES = 32
-"""Rows and columns of coefficients at most."""
+"""Largest number of rows, and of columns, of coefficients."""
 COEFFICIENT_BITS = 3
+"""Coefficients are in 1/8 of a unit of 8-bit samples."""
 COLUMN_SHIFT, ROW_SHIFT = 12, 15
-"""Bits that the inverse transform of 8-bit samples drops after the columns and after the rows."""
+"""Right shifts of the inverse transform of 8-bit samples, after the columns and after the rows."""
 MOST_SEEN_BITS = 7
-"""Extra bits of a residual that the forward transform sees, so that its sums fit 32 bits."""
+"""Largest number of extra bits that the forward transform keeps, so that its sums fit 32 bits."""
 
 
 @cache
 def basis(side: int, sine: bool) -> np.ndarray:
-    """Integer basis of a side: frequency k of sample i at [k, i], rows of norm near 4096.
+    """Integer basis of the transform along one side of a block.
 
     Parameters
     ----------
     side : int
-        4 to 64.
+        Number of samples: 4, 8, 16, 32 or 64.
     sine : bool
+        True for sines, False for cosines.
 
     Returns
     -------
     (side, side) int64 array
+        Frequency k at sample i is at [k, i]; each row has a Euclidean norm near 4096.
     """
     k, i = np.arange(side)[:, None], np.arange(side)
     if sine:
@@ -45,30 +49,44 @@ def basis(side: int, sine: bool) -> np.ndarray:
 
 
 def coefficient_shape(height: int, width: int) -> tuple[int, int]:
-    """Rows and columns of coefficients of a block."""
+    """Number of rows and of columns of coefficients of a block of a height and width."""
     return min(height, MOST_FREQUENCIES), min(width, MOST_FREQUENCIES)
 
 
 def dequantised(levels: np.ndarray, step: int) -> np.ndarray:
-    """Coefficients in 1/8 from levels of a step in 1/16."""
+    """Coefficients of levels.
+
+    Parameters
+    ----------
+    levels : (R, Q) int array
+    step : int
+        Quantisation step in 1/16 of a unit of 8-bit samples.
+
+    Returns
+    -------
+    (R, Q) int64 array
+        In 1/8 of a unit of 8-bit samples, -32767 to 32767.
+    """
     size = np.minimum((np.abs(levels.astype(np.int64)) * step + 1) >> 1, MOST_COEFFICIENT)
     return np.sign(levels) * size
 
 
 def forward(residual: np.ndarray, sine: bool, depth: int = BYTE) -> np.ndarray:
-    """Coefficients of a block's residual: first its columns, then its rows.
+    """Transform a residual into coefficients: first its columns, then its rows.
 
     Parameters
     ----------
     residual : (h, w) int array
-        Of samples of this depth.
+        Differences of samples of this depth.
     sine : bool
+        True for sines as the basis, False for cosines.
     depth : int
+        Bits of a sample.
 
     Returns
     -------
     (R, Q) int64 array
-        In 1/8 of an 8-bit sample's unit, -32767 to 32767.
+        In 1/8 of a unit of 8-bit samples, -32767 to 32767.
     """
     height, width = residual.shape
     rows, columns = coefficient_shape(height, width)
@@ -84,20 +102,23 @@ def forward(residual: np.ndarray, sine: bool, depth: int = BYTE) -> np.ndarray:
 def inverse(
     coefficients: np.ndarray, height: int, width: int, sine: bool, depth: int = BYTE
 ) -> np.ndarray:
-    """Residual of a block: first its columns, then its rows.
+    """Transform coefficients into a residual: first the columns, then the rows.
 
     Parameters
     ----------
     coefficients : (R, Q) int array
-        -32767 to 32767.
+        In 1/8 of a unit of 8-bit samples, -32767 to 32767.
     height, width : int
+        Size of the block in samples.
     sine : bool
+        True for sines as the basis, False for cosines.
     depth : int
+        Bits of a sample.
 
     Returns
     -------
     (h, w) int64 array
-        In units of samples of this depth.
+        Differences of samples of this depth.
     """
     rows, columns = coefficients.shape
     half = (basis(height, sine)[:rows].T @ coefficients + (1 << (COLUMN_SHIFT - 1))) >> COLUMN_SHIFT

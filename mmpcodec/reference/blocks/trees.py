@@ -1,6 +1,6 @@
-"""Trees among predicted blocks: coding them either way, and what the dictionaries learn.
+"""Trees among predicted blocks: coding them, and learning from them.
 
-Source: section "Trees among blocks" of ``docs/format.md``.
+Source: section "Trees among blocks" of ``docs/format/format.md``.
 """
 
 import numpy as np
@@ -17,21 +17,21 @@ from mmpcodec.reference.trees.tree import Neighbours, code_tree, mark_leaves, re
 from mmpcodec.tools import Tools
 
 TREE_MODE = CONSTANT
-"""What the neighbours of a tree take its mode to be."""
+"""Mode that a tree has for the context models of its neighbours."""
 
 
 def tree_block(nodes: list[Node]) -> Block:
-    """A block that is this tree."""
+    """Make a block that is coded by a tree."""
     return Block(TREE_MODE, tree=nodes)
 
 
 class BlockTrees:
-    """What encoder and decoder both hold of the trees of a picture.
+    """State that encoder and decoder share for the trees among the blocks of a picture.
 
     Parameters
     ----------
     shape : (int, int)
-        Height and width of the picture, padded to whole units.
+        Height and width of the padded picture in samples.
     tools : Tools
 
     Attributes
@@ -39,7 +39,7 @@ class BlockTrees:
     models : Models
     dictionaries : dict of Scale to Dictionary
     leaf_scales : (H, W) int8 array
-        Scale number of the leaf at each sample, ``OUTSIDE`` where no tree is.
+        Scale number of the leaf at each sample; ``OUTSIDE`` at samples that no tree covers.
     """
 
     def __init__(self, shape: tuple[int, int], tools: Tools):
@@ -49,41 +49,57 @@ class BlockTrees:
         self.leaf_scales = np.full(shape, OUTSIDE, np.int8)
 
     def may_be(self, place: BlockPlace) -> bool:
-        """Whether a block may be a tree."""
+        """Whether a block may be a tree: it is at most 16x16 samples, and its scale occurs."""
         small = max(place.height_log2, place.width_log2) <= MAX_TREE_LOG2
         return small and place.segment.scale in self.dictionaries
 
     def neighbours(self, area: tuple[int, int]) -> Neighbours:
-        """Leaf scales around the fragment, as the 16x16 area that begins here sees them."""
+        """Leaf scales around the fragment, at the columns and rows of a 16x16 area.
+
+        ``area`` is the row and column of the area's first sample.
+        """
         return Neighbours(self.leaf_scales, *area, self.tools.fragment_size)
 
     def code(self, coder: SymbolCoder, place: BlockPlace, nodes: list[Node] | None) -> list[Node]:
-        """Code the tree of a block and give it; None decodes."""
+        """Code the tree of a block.
+
+        Parameters
+        ----------
+        coder : SymbolCoder
+        place : BlockPlace
+        nodes : list of Node or None
+            The tree to encode; None decodes.
+
+        Returns
+        -------
+        list of Node
+            The coded tree in coding order.
+        """
         neighbours = self.neighbours(place.area)
         return code_tree(
             coder, self.models, self.dictionaries, neighbours, nodes, root=place.segment
         )
 
     def samples(self, place: BlockPlace, nodes: list[Node]) -> np.ndarray:
-        """(h, w) uint8 samples of a block that is a tree."""
+        """Samples of a block that is a tree, a (h, w) uint8 array."""
         return rebuild(nodes, self.dictionaries)[place.segment.slices]
 
     def mark(self, place: BlockPlace, nodes: list[Node]) -> None:
-        """Note the leaves of a block that is decoded."""
+        """Record the leaves of a decoded block in ``leaf_scales``."""
         mark_leaves(nodes, self.leaf_scales, *place.area)
 
     def learn(
         self, fragment: BlockPlace, trees: list[tuple[BlockPlace, list[Node]]], samples: np.ndarray
     ) -> None:
-        """Teach the dictionaries a finished fragment.
+        """Insert the split segments and displaced blocks of a fragment into the dictionaries.
 
         Parameters
         ----------
         fragment : BlockPlace
         trees : list of (BlockPlace, list of Node)
-            Its blocks that are trees, in coding order.
+            The fragment's blocks that are trees, in coding order.
         samples : (H, W) uint8 array
-            The padded picture, decoded up to and with the fragment.
+            The padded picture, decoded up to and including the fragment.
         """
         for down, right in fragment_origins(fragment.height, fragment.width):
             area = row, column = fragment.row + down, fragment.column + right

@@ -1,1 +1,1 @@
-"""Entropy coding: range coder, context models and rates."""
+"""Entropy coding: range coder, adaptive context models and rates of symbols."""

@@ -1,4 +1,7 @@
-"""Adaptive models of binary decisions."""
+"""Adaptive models of single bits.
+
+Source: section "Binary models" of ``docs/format/format.md``.
+"""
 
 from typing import Protocol
 
@@ -7,17 +10,17 @@ import numpy as np
 from mmpcodec.reference.entropy.rates import SymbolCoder
 
 ONE = 1 << 16
-
+"""Probability 1. Probabilities are integers in 1/65536."""
 
 LEAST, MOST = 192, 65344
-"""Range of a probability, in 2**-16."""
-
+"""Lowest and highest probability of a model."""
 
 MOST_USES = 64
+"""Bits after which a model adapts at a constant rate."""
 
 
 class BitCoder(SymbolCoder, Protocol):
-    """Either direction of the range coder, as the models of blocks see it."""
+    """Encoder or decoder of symbols, single bits and plain numbers."""
 
     def bit(self, syntax: str, probability: int, bit: int | None) -> int:
         """Code one bit and return it.
@@ -27,49 +30,67 @@ class BitCoder(SymbolCoder, Protocol):
         syntax : str
             Name of the syntax element.
         probability : int
-            That of a 1, in 2**-16.
+            Probability of a 1, in 1/65536.
         bit : int or None
-            0 or 1 when encoding, None when decoding.
+            The bit to encode; None decodes.
+
+        Returns
+        -------
+        int
+            0 or 1.
         """
 
     def plain(self, syntax: str, bits: int, number: int | None) -> int:
-        """Code a number of equally likely bits and return it.
+        """Code a number whose values are equally likely, and return it.
 
         Parameters
         ----------
         syntax : str
             Name of the syntax element.
         bits : int
-            0 to 17.
+            Binary digits of the number, 0 to 17.
         number : int or None
-            Below 2**bits when encoding, None when decoding.
+            The number to encode, below ``2**bits``; None decodes.
+
+        Returns
+        -------
+        int
+            0 to ``2**bits - 1``.
         """
 
 
 def moved(mean: int, value: int, uses: int) -> int:
-    """A mean after one more value, which counts the less the more it has seen."""
+    """Running mean, moved towards a new value by 1 / (uses + 3/2) of the distance.
+
+    Parameters
+    ----------
+    mean, value : int
+    uses : int
+        Number of values that the mean has seen, from 0; a caller limits it to keep adapting.
+    """
     return mean + ((value - mean) * (2 * ONE // (2 * uses + 3)) >> 16)
 
 
 class BinaryModels:
-    """Binary models of one syntax element, one for each of its contexts.
+    """Binary models of one syntax element: one model for each context.
 
     Parameters
     ----------
     syntax : str
+        Name of the syntax element.
     shape : tuple of int
-        Of the contexts.
-    probability : int or array of that shape
-        Of a 1 at the start, in 2**-16.
+        Shape of the array of contexts.
+    probability : int or array of this shape
+        Initial probability of a 1, in 1/65536.
     uses : int
-        Those that the start counts for.
+        Number of bits that the initial probability counts for.
 
     Attributes
     ----------
-    probability : int32 array
-        Of a 1, in 2**-16.
-    uses : int32 array
-        Bits coded, at most 64.
+    probability : int32 array of this shape
+        Probability of a 1, in 1/65536.
+    uses : int32 array of this shape
+        Number of bits that the probability was learned from, at most 64.
     """
 
     def __init__(self, syntax: str, shape: tuple[int, ...], probability=ONE // 2, uses: int = 0):
@@ -79,13 +100,27 @@ class BinaryModels:
         self.uses = np.full(shape, uses, np.int32)
 
     def code(self, coder: BitCoder, context: tuple[int, ...], bit: int | None) -> int:
-        """Code a bit with the model of a context and learn from it."""
+        """Code a bit with the model of a context, then adapt this model.
+
+        Parameters
+        ----------
+        coder : BitCoder
+        context : tuple of int
+            Index of the model.
+        bit : int or None
+            The bit to encode; None decodes.
+
+        Returns
+        -------
+        int
+            0 or 1.
+        """
         bit = coder.bit(self.syntax, int(self.probability[context]), bit)
         self.learn(context, bit)
         return bit
 
     def learn(self, context: tuple[int, ...], bit: int) -> None:
-        """Move a model's probability towards the bit, the less the more it has seen."""
+        """Move the probability of a context's model towards the bit."""
         probability, uses = int(self.probability[context]), int(self.uses[context])
         probability = moved(probability, bit * ONE, uses)
         self.probability[context] = min(max(probability, LEAST), MOST)

@@ -1,9 +1,7 @@
-"""Bits whose probability is mixed from several models, each with a context of its own.
+"""Logistic mixing: bits whose probability is a weighted mixture of eight context models.
 
-They know nothing of bytes: a ``BitCoder`` is passed in, and encoder and decoder call the same
-functions.
-Source: section "Mixed bits" of ``docs/format.md``; after M. Mahoney, "Adaptive weighing of context
-models for lossless data compression", Florida Tech report CS-2005-16, 2005.
+Source: section "Mixed bits" of ``docs/format/format.md``; after M. Mahoney, "Adaptive weighing of
+context models for lossless data compression", Florida Tech report CS-2005-16, 2005.
 """
 
 import math
@@ -16,15 +14,23 @@ from mmpcodec.reference.entropy.binary import ONE, BitCoder, moved
 
 MODELS = 8
 MOST_STRETCH, MOST_MIXED = 2047, 2815
-"""Most odds of a model and of a mixture, as a logarithm in 1/256."""
+"""Largest logarithmic odds of a model and of a mixture, in 1/256."""
 LEAST_PROBABILITY = 32
+"""Lowest probability of a model, in 1/65536."""
 MOST_USES = 255
 START_WEIGHT, MOST_WEIGHT = 10650, (1 << 17) - 1
+"""Weights are in 1/65536."""
 
 
 @cache
 def squash() -> np.ndarray:
-    """(5631,) int array: probabilities in 2**-16 of the odds from -2815 to 2815."""
+    """Probabilities of logarithmic odds.
+
+    Returns
+    -------
+    (5631,) int array
+        Entry i is the probability, in 1/65536, of the logarithmic odds (i - 2815) / 256.
+    """
     odds = np.arange(-MOST_MIXED, MOST_MIXED + 1)
     exact = [ONE / (1 + math.exp(-x / 256)) for x in odds]
     return np.clip(np.rint(exact), 1, ONE - 1).astype(int)
@@ -32,16 +38,29 @@ def squash() -> np.ndarray:
 
 @cache
 def stretch() -> np.ndarray:
-    """(4096,) int array: odds of the probabilities (16 i + 8) / 65536, the inverse of squash."""
+    """Logarithmic odds of probabilities: the inverse of ``squash``.
+
+    Returns
+    -------
+    (4096,) int array
+        Entry i is the logarithmic odds, in 1/256, of the probability (16 i + 8) / 65536.
+    """
     within = squash()[MOST_MIXED - MOST_STRETCH : MOST_MIXED + MOST_STRETCH + 1]
     found = np.searchsorted(within, 16 * np.arange(4096) + 8) - MOST_STRETCH
     return np.minimum(found, MOST_STRETCH)
 
 
 class MixedBits:
-    """The models of one plane and the weights that mix them.
+    """The context models of one plane and the weights that mix them.
 
-    Models are made when they are first used: few of them ever are.
+    Models and weights are dictionaries, because few of the possible contexts occur.
+
+    Attributes
+    ----------
+    models : dict of (model, context, decision) to (probability, uses)
+        Absent models have probability 1/2 and 0 uses.
+    weights : dict of (set, row, decision) to (8,) int array
+        Weights in 1/65536; absent ones are ``START_WEIGHT``.
     """
 
     def __init__(self):
@@ -51,19 +70,35 @@ class MixedBits:
         self.rows: Sequence[int] = ()
 
     def select(self, contexts: Sequence[int], rows: Sequence[int]) -> None:
-        """What the bits of a sample depend on.
+        """Choose the contexts and weights for the bits of the next sample.
 
         Parameters
         ----------
-        contexts : 8 ints
+        contexts : sequence of 8 int
             Context of each model.
-        rows : 2 ints
-            Which weights to take.
+        rows : sequence of 2 int
+            Row of each of the two sets of weights.
         """
         self.contexts, self.rows = contexts, rows
 
     def code(self, coder: BitCoder, syntax: str, decision: int, bit: int | None) -> int:
-        """Code a bit of a numbered decision and learn from it."""
+        """Code a bit, then adapt the models and weights that predicted it.
+
+        Parameters
+        ----------
+        coder : BitCoder
+        syntax : str
+            Name of the syntax element.
+        decision : int
+            Number of the question that the bit answers.
+        bit : int or None
+            The bit to encode; None decodes.
+
+        Returns
+        -------
+        int
+            0 or 1.
+        """
         keys = [(model, context, decision) for model, context in enumerate(self.contexts)]
         states = [self.models.get(key, (ONE // 2, 0)) for key in keys]
         odds = np.array([stretch()[probability >> 4] for probability, _ in states])
@@ -71,10 +106,12 @@ class MixedBits:
             self.weights.setdefault((k, row, decision), np.full(MODELS, START_WEIGHT))
             for k, row in enumerate(self.rows)
         ]
-        single = [min(max(int(weights @ odds) >> 16, -MOST_MIXED), MOST_MIXED) for weights in sets]
-        probability = int(squash()[(sum(single) >> 1) + MOST_MIXED])
+        mixtures = [
+            min(max(int(weights @ odds) >> 16, -MOST_MIXED), MOST_MIXED) for weights in sets
+        ]
+        probability = int(squash()[(sum(mixtures) >> 1) + MOST_MIXED])
         bit = coder.bit(syntax, probability, bit)
-        for weights, mixture in zip(sets, single, strict=True):
+        for weights, mixture in zip(sets, mixtures, strict=True):
             error = bit * ONE - int(squash()[mixture + MOST_MIXED])
             weights += (odds * (5 * error) + (1 << 16)) >> 17
             np.clip(weights, -MOST_WEIGHT, MOST_WEIGHT, out=weights)
@@ -84,7 +121,7 @@ class MixedBits:
 
 
 def learned(state: tuple[int, int], bit: int) -> tuple[int, int]:
-    """A model's probability and uses after a bit."""
+    """Probability and number of uses of a model after it has seen a bit."""
     probability, uses = state
     probability = moved(probability, bit * ONE, uses)
     return min(max(probability, LEAST_PROBABILITY), ONE - LEAST_PROBABILITY), min(

@@ -1,7 +1,7 @@
-"""Carry-safe integer range coder; ``docs/rangecoder.md`` states and proves its invariants.
+"""Integer range coder with carry propagation, over intervals (cumulative, frequency, total).
 
-It knows only intervals (cumulative, frequency, total) and bytes. Source: after G. N. N. Martin,
-"Range encoding", 1979.
+Source: section "Range coder" of ``docs/format/format.md``; ``docs/format/rangecoder.md`` states
+and proves the invariants. After G. N. N. Martin, "Range encoding", 1979.
 """
 
 from mmpcodec.errors import CorruptStream, TruncatedStream
@@ -9,12 +9,23 @@ from mmpcodec.errors import CorruptStream, TruncatedStream
 SECTION = "Range coder"
 TOP_BITS = 56
 TOP = 1 << TOP_BITS
+"""Initial range."""
 BOTTOM = 1 << (TOP_BITS - 8)
+"""Least range before a symbol; below it the coder moves on by a byte."""
 STATE_BYTES = TOP_BITS // 8
 
 
 class RangeEncoder:
-    """Turns intervals into bytes."""
+    """Encodes symbols, given as intervals, into bytes.
+
+    Attributes
+    ----------
+    low, range : int
+        The current interval is ``low`` to ``low + range - 1``, in units of 2**-56 of the last
+        byte written.
+    payload : bytearray
+        Bytes written; a carry may still change them.
+    """
 
     def __init__(self):
         self.low = 0
@@ -22,12 +33,16 @@ class RangeEncoder:
         self.payload = bytearray()
 
     def encode(self, cumulative: int, frequency: int, total: int) -> None:
-        """Narrow the range to a symbol's interval.
+        """Encode a symbol.
 
         Parameters
         ----------
-        cumulative, frequency, total : int
-            0 <= cumulative, 1 <= frequency, cumulative + frequency <= total < 2**18.
+        cumulative : int
+            Sum of the frequencies of the symbols before this one.
+        frequency : int
+            Frequency of the symbol, at least 1.
+        total : int
+            Sum of all frequencies, below ``2**18``.
         """
         unit = self.range // total
         self.low += unit * cumulative
@@ -40,7 +55,7 @@ class RangeEncoder:
             self.range <<= 8
 
     def finish(self) -> bytes:
-        """The payload: the fewest bytes that name a number within the last interval."""
+        """Return the payload: the fewest bytes that name a number within the last interval."""
         last = self.low + self.range - 1
         none_needed = self.low == 0 or last >= TOP
         unit = TOP if none_needed else BOTTOM
@@ -61,7 +76,9 @@ class RangeEncoder:
 
 
 class RangeDecoder:
-    """Turns bytes back into symbols. Bytes beyond the payload are zero.
+    """Decodes symbols from bytes. Bytes beyond the payload are 0.
+
+    A symbol takes two calls: ``target``, with which the model finds the symbol, then ``consume``.
 
     Parameters
     ----------
@@ -77,17 +94,28 @@ class RangeDecoder:
             self._shift()
 
     def target(self, total: int) -> int:
-        """The cumulative frequency that the next symbol's interval contains."""
+        """Return a number from 0 to total - 1 that lies in the interval of the next symbol.
+
+        Parameters
+        ----------
+        total : int
+            Sum of all frequencies, below ``2**18``.
+        """
         self.unit = self.range // total
         return min(self.offset // self.unit, total - 1)
 
     def consume(self, cumulative: int, frequency: int) -> None:
-        """Leave the interval of the symbol that ``target`` found.
+        """Move past the symbol that ``target`` found.
+
+        Parameters
+        ----------
+        cumulative, frequency : int
+            Interval of the symbol, as in ``RangeEncoder.encode``.
 
         Raises
         ------
         TruncatedStream
-            When the decoder needs more bytes than any encoder leaves unwritten.
+            If more than 7 bytes beyond the end of the payload are read.
         """
         self.offset -= self.unit * cumulative
         self.range = self.unit * frequency
@@ -96,12 +124,12 @@ class RangeDecoder:
             self.range <<= 8
 
     def finish(self) -> None:
-        """Check that the payload ends where the picture does.
+        """Check that all bytes of the payload were read.
 
         Raises
         ------
         CorruptStream
-            When bytes are left over.
+            If bytes are left over.
         """
         if self.position < len(self.payload):
             raise CorruptStream(

@@ -1,17 +1,21 @@
-"""Rates of symbols: a table of logarithms in fixed point."""
+"""Rates of symbols: a table of logarithms in fixed point.
+
+*Encoder only*. Rates steer searches and statistics; no decoded sample depends on them. The limit
+of a model's total comes from section "Models" of ``docs/format/format.md``.
+"""
 
 from typing import Protocol
 
 import numpy as np
 
 MAX_TOTAL = 1 << 17
-"""A model is halved when its total passes this. Totals stay below 2**18, see the format."""
+"""Limit of a model's total; above it the frequencies are halved. Totals stay below 2**18."""
 RATE_FRACTION_BITS = 12
-"""Rates are integers in 2**-12 bit."""
+"""Rates are integers in 1/4096 bit."""
 
 
 class SymbolCoder(Protocol):
-    """Either direction of the range coder, as the models see it."""
+    """Encoder or decoder of symbols, as adaptive models use it."""
 
     def code(self, syntax: str, frequencies: np.ndarray, symbol: int | None) -> int:
         """Code one symbol of an alphabet and return it.
@@ -21,22 +25,27 @@ class SymbolCoder(Protocol):
         syntax : str
             Name of the syntax element: "flag", "class" or "element".
         frequencies : (K,) int64 array
-            Zero for symbols that cannot occur.
+            Frequency of each of the K symbols; 0 for a symbol that cannot occur.
         symbol : int or None
-            The symbol when encoding, None when decoding.
+            The symbol to encode; None decodes.
+
+        Returns
+        -------
+        int
+            0 to K - 1.
         """
 
 
 def rate_table() -> np.ndarray:
-    """log2 of every total that a model can have, rounded to 2**-12 bit.
+    """Compute log2 of every total that a model can have, rounded to 1/4096 bit.
 
-    Computed by repeated squaring of the mantissa in 1.31 fixed point, so that every machine and
-    language gets the same integers.
+    The mantissa is squared repeatedly in 1.31 fixed point, so that every machine and language
+    computes equal integers.
 
     Returns
     -------
     (2**18,) int64 array
-        Entry i is log2(i); entry 0 is 0 and not used.
+        Entry i is log2(i), in 1/4096 bit; entry 0 is 0 and not used.
     """
     values = np.arange(2 * MAX_TOTAL, dtype=np.uint64)
     values[0] = 1
@@ -52,3 +61,4 @@ def rate_table() -> np.ndarray:
 
 
 LOG2 = rate_table()
+"""The table that ``rate_table`` computes."""

@@ -1,4 +1,7 @@
-"""Symbols between the models and the range coder, with a tally of their ideal code length."""
+"""Symbol encoder and decoder: they join models and range coder and tally ideal code lengths.
+
+Source: sections "Models", "Binary models" and "Range coder" of ``docs/format/format.md``.
+"""
 
 import numpy as np
 
@@ -7,25 +10,37 @@ from mmpcodec.reference.entropy.rates import LOG2, RATE_FRACTION_BITS
 from mmpcodec.reference.entropy.syntax import TREE_SYNTAX
 
 BIT_TOTAL_LOG2 = 16
-"""Logarithm of the total that a bit is coded with."""
+"""Binary logarithm of the total of frequencies with which a bit is coded."""
 
 
 class Tally:
-    """Ideal code length of the symbols of each syntax element, in 2**-12 bit."""
+    """Ideal code length of the coded symbols, summed by syntax element.
+
+    Parameters
+    ----------
+    syntax : tuple of str
+        Names of the syntax elements.
+
+    Attributes
+    ----------
+    rate : dict of str to int
+        Code length of each syntax element, in 1/4096 bit.
+    """
 
     def __init__(self, syntax: tuple[str, ...] = TREE_SYNTAX):
         self.rate = dict.fromkeys(syntax, 0)
 
     def add(self, syntax: str, frequency: int, total: int) -> None:
+        """Add the ideal code length of a symbol, log2(total / frequency)."""
         self.rate[syntax] += int(LOG2[total] - LOG2[frequency])
 
     def bits(self) -> dict[str, float]:
-        """Bits by syntax element."""
+        """Code length of each syntax element, in bits."""
         return {syntax: rate / (1 << RATE_FRACTION_BITS) for syntax, rate in self.rate.items()}
 
 
 class SymbolWriter:
-    """Encodes symbols; see ``models.SymbolCoder`` and ``bitmodels.BitCoder``.
+    """Encoder of symbols; implements ``BitCoder``, and so ``SymbolCoder``.
 
     Parameters
     ----------
@@ -38,6 +53,7 @@ class SymbolWriter:
         self.tally = Tally(syntax)
 
     def code(self, syntax: str, frequencies: np.ndarray, symbol: int | None) -> int:
+        """Encode one symbol of an alphabet and return it."""
         assert symbol is not None
         frequency, total = int(frequencies[symbol]), int(frequencies.sum())
         self.coder.encode(int(frequencies[:symbol].sum()), frequency, total)
@@ -45,6 +61,7 @@ class SymbolWriter:
         return symbol
 
     def bit(self, syntax: str, probability: int, bit: int | None) -> int:
+        """Encode one bit and return it."""
         assert bit is not None
         total = 1 << BIT_TOTAL_LOG2
         below = total - probability
@@ -54,17 +71,19 @@ class SymbolWriter:
         return int(bit)
 
     def plain(self, syntax: str, bits: int, number: int | None) -> int:
+        """Encode a number whose values are equally likely, and return it."""
         assert number is not None
         self.coder.encode(number, 1, 1 << bits)
         self.tally.add(syntax, 1, 1 << bits)
         return int(number)
 
     def finish(self) -> bytes:
+        """Return the payload."""
         return self.coder.finish()
 
 
 class SymbolReader:
-    """Decodes symbols; see ``models.SymbolCoder`` and ``bitmodels.BitCoder``.
+    """Decoder of symbols; implements ``BitCoder``, and so ``SymbolCoder``.
 
     Parameters
     ----------
@@ -78,6 +97,7 @@ class SymbolReader:
         self.tally = Tally(syntax)
 
     def code(self, syntax: str, frequencies: np.ndarray, symbol: int | None = None) -> int:
+        """Decode one symbol of an alphabet."""
         bounds = np.cumsum(frequencies)
         total = int(bounds[-1])
         symbol = int(np.searchsorted(bounds, self.coder.target(total), side="right"))
@@ -87,6 +107,7 @@ class SymbolReader:
         return symbol
 
     def bit(self, syntax: str, probability: int, bit: int | None = None) -> int:
+        """Decode one bit."""
         total = 1 << BIT_TOTAL_LOG2
         below = total - probability
         bit = int(self.coder.target(total) >= below)
@@ -96,10 +117,18 @@ class SymbolReader:
         return bit
 
     def plain(self, syntax: str, bits: int, number: int | None = None) -> int:
+        """Decode a number whose values are equally likely."""
         number = self.coder.target(1 << bits)
         self.coder.consume(number, 1)
         self.tally.add(syntax, 1, 1 << bits)
         return number
 
     def finish(self) -> None:
+        """Check that all bytes of the payload were read.
+
+        Raises
+        ------
+        CorruptStream
+            If bytes are left over.
+        """
         self.coder.finish()

@@ -1,12 +1,18 @@
-"""The names of what is coded, apart from how, for backends that need no models of Python's."""
+"""Names of the syntax elements, by which code lengths are summed.
+
+This module imports nothing, so that backends can use the names without the models.
+"""
 
 TREE_SYNTAX = ("flag", "class", "element")
+"""Syntax elements of trees."""
 BLOCK_SYNTAX = ("split", "mode", "kind", "level")
+"""Syntax elements of predicted blocks."""
 EXACT_SYNTAX = ("map", "residual")
+"""Syntax elements of exact samples."""
 SYNTAX = (*TREE_SYNTAX, *BLOCK_SYNTAX, "tree")
-"""What files with trees among predicted blocks have; "tree" says which blocks are trees."""
+"""Syntax elements of trees among predicted blocks; "tree" says which blocks are trees."""
 
 
 def block_syntax(dictionary: bool) -> tuple[str, ...]:
-    """What is coded of predicted blocks, with trees among them or without."""
+    """Syntax elements of predicted blocks, with the tool *dictionary* on or off."""
     return SYNTAX if dictionary else BLOCK_SYNTAX

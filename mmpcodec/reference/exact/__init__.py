@@ -1,1 +1,1 @@
-"""Exact samples: lossless coding, sample by sample."""
+"""Exact samples: lossless coding, sample by sample, with mixed context models."""

@@ -1,7 +1,7 @@
-"""Exact samples: each predicted from those before it and coded without loss.
+"""Lossless coding of planes: each sample is predicted, and its prediction error is coded.
 
-Source: section "Exact samples" of ``docs/format.md``. The prediction is that of ``fitted``, the
-contexts are after X. Wu and N. Memon, "Context-based, adaptive, lossless image coding", 1997.
+Source: section "Exact samples" of ``docs/format/format.md``. ``prediction`` fits the prediction;
+the contexts are after X. Wu and N. Memon, "Context-based, adaptive, lossless image coding", 1997.
 """
 
 from collections.abc import Callable
@@ -17,31 +17,41 @@ from mmpcodec.reference.exact.prediction import WEIGHT_BITS, FadedSums, fitted_w
 
 SECTION = "Exact samples"
 ABOVE, BESIDE, BELOW = 2, 3, 1
-"""Rows and columns around a plane that samples are predicted from."""
+"""Rows above, columns on each side and rows below that the margins add to a plane."""
 OWN = ((0, -1), (-1, 0), (-1, -1), (-1, 1), (0, -2), (-2, 0), (-1, -2), (-1, 2), (-2, -1), (-2, 1))
-"""Regressors in the plane itself, by row and column from the sample."""
+"""Row and column offsets of the regressors in the sample's own plane."""
 OTHER = ((0, 0), (0, -1), (-1, 0), (0, 1), (-1, -1), (1, 0))
-"""Regressors in a plane before it."""
+"""Row and column offsets of the regressors in each earlier plane."""
 REGRESSORS = ((10, 0), (8, 6), (6, 4))
-"""How many of each with no, one and two planes before it."""
+"""Numbers of regressors in the own plane and in each earlier plane, by number of earlier planes."""
 FRACTION_BITS = 6
+"""Fitted predictions are in 1/64."""
 MOST_ACTIVITY = 31
 FARTHEST_SEEN, SEEN_CONTEXTS, MOST_SEEN = 500, 1024, 4
+"""Limits of the context *match*: distance of the value, contexts for each use, uses."""
 HASH_BITS = 18
+"""Binary logarithm of the number of entries in the table of earlier samples."""
 STRIP = 16
-"""Rows after which progress is told, and columns of what it counts: 16x16 samples."""
+"""Progress counts squares of this height and width, in samples."""
 
 ZERO, NEGATIVE, LENGTH = 0, 1, 2
+"""Decisions of the mixed bits: not 0, below 0, and the first of the decisions on the length."""
 
 
 class Plane:
-    """Samples with margins, and how far each was from what was fitted.
+    """Samples of a plane with margins, and their distances from the fitted predictions.
 
     Parameters
     ----------
     height, width : int
+        Size of the plane in samples, without margins.
     most : int
-        Largest sample.
+        Largest sample (M in the format).
+
+    Attributes
+    ----------
+    samples, errors : (height + 3, width + 6) int64 arrays
+        Samples and errors with the margins.
     """
 
     def __init__(self, height: int, width: int, most: int):
@@ -53,44 +63,53 @@ class Plane:
 
     @property
     def inner(self) -> np.ndarray:
-        """(H, W) view of the samples without margins."""
+        """View of the samples without margins, (height, width)."""
         return self.samples[ABOVE : ABOVE + self.height, BESIDE : BESIDE + self.width]
 
     def begin_row(self, row: int) -> None:
-        """Left of a row stands the first sample of the row above."""
+        """Fill the margin left of a row with the first sample of the row above."""
         if row:
             self.samples[row + ABOVE, :BESIDE] = self.samples[row + ABOVE - 1, BESIDE]
 
     def end_row(self, row: int) -> None:
-        """Right of a row stands its last sample, below the last row that row."""
+        """Fill the margin right of a row with its last sample, and below the last row copy it."""
         own = self.samples[row + ABOVE]
         own[-BESIDE:] = own[-BESIDE - 1]
         if row == self.height - 1:
             self.samples[row + ABOVE + 1] = own
 
-    def around(self, row: int, column: int, places) -> np.ndarray:
-        """Samples at places relative to a row and column."""
-        return np.array([self.samples[row + ABOVE + i, column + BESIDE + j] for i, j in places])
+    def around(self, row: int, column: int, offsets) -> np.ndarray:
+        """Samples at row and column offsets from a position, an int64 array."""
+        return np.array([self.samples[row + ABOVE + i, column + BESIDE + j] for i, j in offsets])
 
 
 class Bias:
-    """A mean that follows what it sees, in 1/16 of its unit."""
+    """Running mean of the errors of the fit in one context (B in the format).
+
+    Attributes
+    ----------
+    mean : int
+        In 1/16 of the unit of the errors.
+    uses : int
+        Number of errors seen, at most 64.
+    """
 
     def __init__(self):
         self.mean = self.uses = 0
 
     def learn(self, error: int) -> None:
+        """Move the mean towards an error."""
         self.mean = moved(self.mean, 16 * error, self.uses)
         self.uses = min(self.uses + 1, 64)
 
 
 class PlaneCoder:
-    """Codes the samples of one plane, either way.
+    """Encoder or decoder of the samples of one plane.
 
     Parameters
     ----------
     planes : list of Plane
-        Those before it, and it.
+        The earlier planes, then the plane to code.
     coder : BitCoder
     """
 
@@ -106,7 +125,14 @@ class PlaneCoder:
         self.seen: dict[int, tuple[int, int, int]] = {}
 
     def code_row(self, row: int, given: np.ndarray | None) -> None:
-        """Code a row; ``given`` are its (W,) samples when encoding."""
+        """Code a row.
+
+        Parameters
+        ----------
+        row : int
+        given : (W,) int array or None
+            The samples to encode; None decodes.
+        """
         self.plane.begin_row(row)
         self.sums.begin_row()
         for column in range(self.plane.width):
@@ -189,7 +215,7 @@ class PlaneCoder:
         self.sums.add(column, regressors, sample - level)
 
     def _regressors(self, row: int, column: int) -> tuple[int, np.ndarray]:
-        """Level around a sample, and the regressors, each without the level of its plane."""
+        """Level around a sample, and its regressors, each minus the level of its plane."""
         level = _level(self.plane.around(row, column, OWN[:4]))
         found = [self.plane.around(row, column, OWN[: self.own]) - level]
         for plane in self.before:
@@ -200,7 +226,7 @@ class PlaneCoder:
         return level, np.concatenate(found)
 
     def _slot(self, row: int, column: int, around: list[int]) -> tuple[int, int]:
-        """Where what follows the samples around is kept, and how they are told from others."""
+        """Entry number and check of the surroundings in the table of earlier samples."""
         hashed = 0
         for value in (*around, *(int(p.inner[row, column]) for p in self.before[:1])):
             hashed = (hashed * 65599 + value) % 2**32
@@ -208,11 +234,12 @@ class PlaneCoder:
         return hashed >> 32 - HASH_BITS, hashed % 2 ** (32 - HASH_BITS)
 
     def _seen(self, slot: int, check: int) -> tuple[int, int]:
+        """Uses and value of an entry; 0 uses if its check differs."""
         known, uses, value = self.seen.get(slot, (check, 0, 0))
         return (uses, value) if known == check else (0, 0)
 
     def _code_residual(self, predicted: int, given: int | None) -> int:
-        """Code a sample by its distance from what is predicted."""
+        """Code a sample by its distance from the prediction, and return the sample."""
         most = self.plane.most
         residual = 0 if given is None else given - predicted
 
@@ -242,7 +269,7 @@ class PlaneCoder:
 
 
 def activity_class(activity: int) -> int:
-    """0 to 31: two classes for each doubling."""
+    """Class 0 to 31 of an activity, with two classes for each doubling (act in the format)."""
     if activity < 4:
         return activity
     length = activity.bit_length()
@@ -250,16 +277,18 @@ def activity_class(activity: int) -> int:
 
 
 def signed_class(value: int) -> int:
-    """0 to 8: how far below or above 0."""
+    """Class 0 to 8 of a difference; 4 is the class of 0 (sc in the format)."""
     size = sum(abs(value) >= bound for bound in (1, 3, 8, 20))
     return 4 - size if value < 0 else 4 + size
 
 
 def _length(value: int) -> int:
+    """Number of binary digits, at most 15 (lc in the format)."""
     return min(15, abs(value).bit_length())
 
 
 def _level(samples: np.ndarray) -> int:
+    """Rounded mean of four samples."""
     return (int(samples.sum()) + 2) >> 2
 
 
@@ -272,14 +301,20 @@ def code_values(coder: BitCoder, depth: int, used: np.ndarray | None, wanted: in
     depth : int
         Bits of a sample.
     used : (2**depth,) bool array or None
-        When encoding.
+        Whether each value occurs, to encode; None decodes.
     wanted : int
-        Whether to say so, when encoding; otherwise all may.
+        1 to encode one bit for each value, 0 to encode that all values occur. Used only when
+        encoding.
 
     Returns
     -------
     (N,) int array
-        In ascending order.
+        The values that occur, in ascending order.
+
+    Raises
+    ------
+    CorruptStream
+        If no value occurs.
     """
     if not coder.bit("map", ONE // 2, None if used is None else wanted):
         return np.arange(1 << depth)
@@ -294,29 +329,33 @@ def code_values(coder: BitCoder, depth: int, used: np.ndarray | None, wanted: in
 
 
 def map_pays(used: np.ndarray, samples: int) -> bool:
-    """Whether an encoder names the values that occur: where a quarter of them does not."""
+    """Whether it pays to encode which values occur.
+
+    *Encoder only*. It pays if less than 3/4 of the possible values occur, and if the number of
+    possible values is below four times the number of samples.
+    """
     return 4 * int(used.sum()) < 3 * len(used) and len(used) < 4 * samples
 
 
 def encode_planes(
     samples: np.ndarray, depth: int, progress: Callable[[int, int], None]
 ) -> tuple[bytes, dict[str, float]]:
-    """Encode planes.
+    """Encode planes without loss.
 
     Parameters
     ----------
     samples : (C, H, W) unsigned integer array
-        Below 2**depth.
+        Samples of the C planes in coding order, below ``2**depth``.
     depth : int
-        1 to 16.
+        Bits of a sample, 1 to 16.
     progress : callable
-        Told of the 16x16 fragments that are done, and of their number.
+        Called with the number of 16x16 squares done and the number of all.
 
     Returns
     -------
     payload : bytes
     bits : dict of str to float
-        Ideal code length by syntax element.
+        Ideal code length of each syntax element, in bits.
     """
     writer = SymbolWriter(EXACT_SYNTAX)
     _code_planes(writer, samples, samples.shape, depth, progress)
@@ -326,12 +365,28 @@ def encode_planes(
 def decode_planes(
     payload: bytes, shape: tuple[int, int, int], depth: int, progress: Callable[[int, int], None]
 ) -> tuple[np.ndarray, dict[str, float]]:
-    """Decode what ``encode_planes`` made.
+    """Decode a payload of exact samples.
+
+    Parameters
+    ----------
+    payload : bytes
+    shape : (int, int, int)
+        Number of planes C, height H and width W.
+    depth : int
+        Bits of a sample, 1 to 16.
+    progress : callable
+        Called with the number of 16x16 squares done and the number of all.
 
     Returns
     -------
     samples : (C, H, W) uint16 array
     bits : dict of str to float
+        Ideal code length of each syntax element, in bits.
+
+    Raises
+    ------
+    TruncatedStream, CorruptStream
+        If the payload breaks a rule of the format.
     """
     reader = SymbolReader(payload, EXACT_SYNTAX)
     samples = _code_planes(reader, None, shape, depth, progress)
@@ -340,27 +395,28 @@ def decode_planes(
 
 
 def _code_planes(coder, given, shape, depth, progress) -> np.ndarray:
+    """Code planes; ``given`` are the samples to encode, or None to decode."""
     count, height, width = shape
     decoded = np.zeros(shape, np.uint16)
     across = -(-width // STRIP)
     total = across * -(-height // STRIP)
     planes: list[Plane] = []
     for number in range(count):
-        used, pays, own = None, False, None
+        used, pays, numbers = None, False, None
         if given is not None:
             used = np.zeros(1 << depth, bool)
             used[given[number]] = True
             pays = map_pays(used, height * width)
         values = code_values(coder, depth, used, pays)
         if given is not None:
-            own = np.searchsorted(values, given[number])
+            numbers = np.searchsorted(values, given[number])
         planes.append(Plane(height, width, len(values) - 1))
-        one = PlaneCoder(planes, coder) if len(values) > 1 else None
+        plane_coder = PlaneCoder(planes, coder) if len(values) > 1 else None
         for row in range(height):
             if row % STRIP == 0:
                 progress(number * total + row // STRIP * across, count * total)
-            if one:
-                one.code_row(row, None if own is None else own[row])
+            if plane_coder:
+                plane_coder.code_row(row, None if numbers is None else numbers[row])
         decoded[number] = values[planes[-1].inner]
     progress(count * total, count * total)
     return decoded

@@ -1,6 +1,6 @@
-"""Predicting a sample by weights that fit the samples around it, the near ones more.
+"""Fitted prediction: weighted least squares over the samples before, near ones with more weight.
 
-Source: section "Fitted prediction" of ``docs/format.md``; after B. Meyer and P. Tischer,
+Source: section "Fitted prediction" of ``docs/format/format.md``; after B. Meyer and P. Tischer,
 "Glicbawls: grey level image compression by adaptive weighted least squares", 2001.
 """
 
@@ -9,28 +9,32 @@ import numpy as np
 from mmpcodec.reference.integers import limited, truncated
 
 WEIGHT_BITS = 14
+"""Weights are in 1/16384."""
 MOST_WEIGHT = 1 << WEIGHT_BITS + 3
 MOST_FACTOR = 1 << 30
 MOST_VALUE = 1 << 31
-"""Rounding can leave equations without a solution: limits keep all products within 63 bits."""
+"""Limits that keep all products within 63 bits, even if rounding makes the equations singular."""
 PRIOR = (5, 5, -3, 1)
-"""Weights, in 1/8, of the first regressors where nothing is known."""
+"""Weights of the first four regressors, in 1/8, before any sample is known."""
 
 
 def faded(sums: np.ndarray) -> np.ndarray:
-    """13/16 of the sums, as integers."""
+    """Multiply sums by 13/16, in integers."""
     return sums - (sums >> 3) - (sums >> 4)
 
 
 class FadedSums:
-    """Sums of products of regressors, of regressors and target, faded with the distance.
+    """Normal equations of the fit: sums whose terms fade with the distance from the sample.
+
+    Each array has a sum for each pair of regressors and, in its last column, for each pair of a
+    regressor and the target. The attributes are Q, R, A and Z of the format.
 
     Parameters
     ----------
     width : int
-        Of the plane.
+        Width of the plane in samples.
     regressors : int
-        Their number N.
+        Number N of regressors.
     """
 
     def __init__(self, width: int, regressors: int):
@@ -40,33 +44,50 @@ class FadedSums:
         self._left = self._row = np.zeros(shape, np.int64)
 
     def begin_row(self) -> None:
-        """Before the first sample of a row."""
+        """Prepare the sums for a new row."""
         self._left, self._row = np.zeros((2, *self._left.shape), np.int64)
         self._right[-1] = 0
         for column in range(len(self._down) - 1, 0, -1):
             self._right[column - 1] = faded(self._right[column] + self._down[column])
 
     def at(self, column: int) -> np.ndarray:
-        """(N, N + 1) int64 sums for the next sample, which is in this column."""
+        """Sums for the sample in a column, a (N, N + 1) int64 array.
+
+        Columns are visited from left to right, each once in a row.
+        """
         self._left = faded(self._left) + self._down[column]
         return faded(self._left + self._right[column]) + self._row
 
     def add(self, column: int, regressors: np.ndarray, target: int) -> None:
-        """Take in what came of this sample."""
+        """Add a coded sample to the sums.
+
+        Parameters
+        ----------
+        column : int
+        regressors : (N,) int array
+            Regressors of the sample.
+        target : int
+            Sample minus its level.
+        """
         product = 256 * np.outer(regressors, [*regressors, target])
         self._down[column] = faded(self._down[column]) + product
         self._row = faded(self._row + product)
 
 
 def fitted_weights(sums: np.ndarray, bits: int) -> list[int]:
-    """Weights of the regressors in 2**-14.
+    """Solve the normal equations by Gaussian elimination in integers.
 
     Parameters
     ----------
     sums : (N, N + 1) int64 array
-        Of ``FadedSums``.
+        From ``FadedSums.at``.
     bits : int
-        That the largest sample has.
+        Number of binary digits of the largest sample.
+
+    Returns
+    -------
+    list of N int
+        Weights of the regressors, in 1/16384.
     """
     count = len(sums)
     ridge = max(256, 3 << 2 * bits - 7 if bits > 3 else 0)

@@ -1,1 +1,1 @@
-"""Trees: segmentation trees over dictionaries that learn."""
+"""Trees: segmentation trees whose leaves name elements of adaptive dictionaries."""

@@ -1,4 +1,9 @@
-"""A picture while trees code it: dictionaries, models and decoded samples."""
+"""State of a picture while trees code it: dictionaries, models and decoded samples.
+
+Source: section "Fragments" of ``docs/format/format.md``.
+"""
+
+from collections.abc import Callable
 
 import numpy as np
 
@@ -8,13 +13,17 @@ from mmpcodec.reference.trees.fragments import fragment_origins, pad, padded_sha
 from mmpcodec.reference.trees.models import Models
 from mmpcodec.reference.trees.scales import FRAGMENT_SIZE, OUTSIDE, SCALES, Scale
 from mmpcodec.reference.trees.tree import Neighbours, mark_leaves, rebuild
-from mmpcodec.runtime.progress import Progress, report_progress
 from mmpcodec.tools import Tools
-from mmpcodec.trace import Coded, Trace
 
 
 def dictionary_sizes(dictionaries: dict[Scale, Dictionary]) -> np.ndarray:
-    """(25,) int array: as ``Trace.dictionary_sizes``."""
+    """Count the elements of each dictionary.
+
+    Returns
+    -------
+    (25,) int array
+        Number of elements by scale number; 0 for a scale without a dictionary.
+    """
     sizes = np.zeros(len(SCALES), int)
     for scale, dictionary in dictionaries.items():
         sizes[scale.number] = len(dictionary)
@@ -22,13 +31,24 @@ def dictionary_sizes(dictionaries: dict[Scale, Dictionary]) -> np.ndarray:
 
 
 class PictureState:
-    """What encoder and decoder both hold while a picture is coded.
+    """State that encoder and decoder share while they code a picture by trees.
 
     Parameters
     ----------
     shape : (int, int)
-        Height and width of the plane.
+        Height and width of the plane in samples.
     tools : Tools
+
+    Attributes
+    ----------
+    models : Models
+    dictionaries : dict of Scale to Dictionary
+    samples : (H', W') uint8 array
+        Decoded samples of the padded picture.
+    leaf_scales : (H', W') int8 array
+        Scale number of the leaf at each decoded sample, ``OUTSIDE`` at all others.
+    row, column : int
+        First sample of the current fragment.
     """
 
     def __init__(self, shape: tuple[int, int], tools: Tools):
@@ -42,22 +62,39 @@ class PictureState:
         self.row = self.column = 0
 
     def fragments_of(self, plane: np.ndarray):
-        """The padded plane's fragments in coding order."""
+        """Pad a plane and yield its fragments, (16, 16) uint8 arrays, in coding order."""
         padded = pad(plane)
         for row, column in fragment_origins(*padded.shape):
             yield padded[row : row + FRAGMENT_SIZE, column : column + FRAGMENT_SIZE]
 
-    def walk(self, progress: Progress | None):
-        """Go through the fragments, yielding the neighbours of each."""
+    def walk(self, report: Callable[[int, int], None]):
+        """Make each fragment the current one, in coding order, and yield its neighbours.
+
+        Parameters
+        ----------
+        report : callable
+            Called as ``report(done, total)`` before each row of fragments and after the last
+            one, with the number of fragments done and the number of all fragments.
+
+        Yields
+        ------
+        Neighbours
+        """
         origins = list(fragment_origins(*self.samples.shape))
         for done, (self.row, self.column) in enumerate(origins):
             if self.column == 0:
-                report_progress(progress, done, len(origins))
+                report(done, len(origins))
             yield Neighbours(self.leaf_scales, self.row, self.column)
-        report_progress(progress, len(origins), len(origins))
+        report(len(origins), len(origins))
 
     def finish_fragment(self, nodes: list) -> None:
-        """Rebuild the current fragment from its coded tree and learn from it."""
+        """Write the samples of the current fragment, then let the dictionaries learn from it.
+
+        Parameters
+        ----------
+        nodes : list of Node
+            The fragment's tree in coding order.
+        """
         coded = rebuild(nodes, self.dictionaries)
         rows = slice(self.row, self.row + FRAGMENT_SIZE)
         columns = slice(self.column, self.column + FRAGMENT_SIZE)
@@ -66,11 +103,7 @@ class PictureState:
         learn(self.dictionaries, nodes, coded, self.tools)
         learn_displaced(self.dictionaries, self.samples, self.row, self.column, self.tools)
 
-    def coded(self, payload: bytes, bits: dict[str, float]) -> Coded:
-        """The finished picture."""
+    def shown(self) -> np.ndarray:
+        """Decoded samples without the padding, a (H, W) uint8 array."""
         height, width = self.shape
-        return Coded(
-            payload,
-            self.samples[:height, :width].copy(),
-            Trace(bits, self.leaf_scales, dictionary_sizes(self.dictionaries)),
-        )
+        return self.samples[:height, :width].copy()

@@ -1,7 +1,9 @@
-"""The cost map: for each segment of a fragment its cheapest element.
+"""The cost map: the cheapest element for each segment of a fragment.
 
-The Lagrangian cost is J = D + lambda * R: squared error plus lambda times the rate of the index,
-an integer in 1/16 squared error. Ties go to the lowest index.
+*Encoder only*. The rate-distortion cost of coding a segment by an element is D + lambda * R:
+the squared error plus lambda times the rate of the element's index. Costs are integers in 1/16 of
+a squared error of 1. Of elements with equal costs the one with the lowest index is taken.
+
 Source: E. S. da Costa, "Implementação em GPU do algoritmo de compressão de imagens baseado em
 recorrência de padrões multiescala, o MMP", UFF 2013 (CalculaMapa).
 """
@@ -15,20 +17,41 @@ from mmpcodec.reference.trees.models import Models
 from mmpcodec.reference.trees.scales import FRAGMENT_SIZE, LEVELS, Scale
 
 COST_FRACTION_BITS = 4
+"""Costs are in 1/16 of a squared error of 1."""
 MAP_SIZE = (1 << LEVELS) - 1
+"""Rows and columns of a cost map."""
 NO_COST = np.iinfo(np.int64).max // 8
-"""Cost of a segment that the partition cannot reach; eight of them can be added."""
+"""Cost of a segment that the partition does not allow; the sum of eight fits int64."""
 
 _SHIFT = LAMBDA_FRACTION_BITS + RATE_FRACTION_BITS - COST_FRACTION_BITS
 
 
 def lagrangian(rate, lambda_fixed: int):
-    """lambda * R of a rate in 2**-12 bit, in 1/16 squared error, rounded half up."""
+    """Compute lambda * R, rounded half up.
+
+    Parameters
+    ----------
+    rate : int or integer array
+        Rate R in 1/4096 bit.
+    lambda_fixed : int
+        lambda in 1/65536 squared error per bit.
+
+    Returns
+    -------
+    int or integer array
+        Cost in 1/16 squared error.
+    """
     return (lambda_fixed * rate + (1 << (_SHIFT - 1))) >> _SHIFT
 
 
 def flag_costs(models: Models, lambda_fixed: int, scale: Scale, context: int) -> dict[int, int]:
-    """Cost of each flag that a node of this scale may have, by flag."""
+    """Compute lambda * R of each flag that a node of a scale may have.
+
+    Returns
+    -------
+    dict of int to int
+        Cost in 1/16 squared error, by flag.
+    """
     frequencies = models.flag_frequencies(scale, context)
     rates = LOG2[frequencies.sum()] - LOG2[frequencies]
     costs = lagrangian(rates, lambda_fixed)
@@ -38,21 +61,23 @@ def flag_costs(models: Models, lambda_fixed: int, scale: Scale, context: int) ->
 def index_costs(
     models: Models, dictionary: Dictionary, lambda_fixed: int, rate_model: str
 ) -> np.ndarray:
-    """Cost of each index of a dictionary.
+    """Compute lambda * R of each index of a dictionary.
 
     Parameters
     ----------
     models : Models
     dictionary : Dictionary
     lambda_fixed : int
-        lambda in 2**-16 squared error per bit.
+        lambda in 1/65536 squared error per bit.
     rate_model : {"adaptive", "log2"}
+        "adaptive" takes the rates of the models, "log2" the rate log2(N) for every index.
 
     Returns
     -------
     (N,) int64 array
-        In 1/16 squared error. The class's and the element's parts are rounded apart, so that a
-        search can keep the second with the element.
+        Cost of each of the N indices, in 1/16 squared error. The parts of the class and of the
+        element's count are rounded separately, so that a search can keep the second part with
+        the element.
     """
     if rate_model == "log2":
         return np.full(len(dictionary), lagrangian(LOG2[len(dictionary)], lambda_fixed))
@@ -67,14 +92,20 @@ def index_costs(
 
 
 def segments_of(fragment: np.ndarray, scale: Scale) -> np.ndarray:
-    """All segments of one scale in row order, as a (segments, height * width) array."""
+    """Cut a fragment into its segments of one scale.
+
+    Returns
+    -------
+    (segments, height * width) array
+        The segments in raster order; type as the fragment.
+    """
     rows, columns = FRAGMENT_SIZE // scale.height, FRAGMENT_SIZE // scale.width
     blocks = fragment.reshape(rows, scale.height, columns, scale.width)
     return blocks.swapaxes(1, 2).reshape(rows * columns, scale.height * scale.width)
 
 
 def map_region(scale: Scale) -> tuple[slice, slice]:
-    """Where the segments of a scale lie in a cost map: segment (k, l) at its row k, column l."""
+    """Rows and columns of a cost map that hold one scale; segment (k, l) is at row k, column l."""
     rows, columns = 1 << scale.n, 1 << scale.m
     return slice(rows - 1, 2 * rows - 1), slice(columns - 1, 2 * columns - 1)
 
@@ -82,21 +113,22 @@ def map_region(scale: Scale) -> tuple[slice, slice]:
 def cost_map(
     fragment: np.ndarray, dictionaries: dict[Scale, Dictionary], costs: dict[Scale, np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Smallest cost of every segment and the element that gives it.
+    """Find the cheapest element for every segment of a fragment.
 
     Parameters
     ----------
     fragment : (16, 16) uint8 array
     dictionaries : dict of Scale to Dictionary
     costs : dict of Scale to (N,) int64 array
-        Cost of each index.
+        Cost of each index, from ``index_costs``.
 
     Returns
     -------
     cost : (31, 31) int64 array
-        In 1/16 squared error, ``NO_COST`` for scales without a dictionary.
+        Least cost D + lambda * R in 1/16 squared error; ``NO_COST`` for scales without a
+        dictionary. Segment (k, l) of scale (n, m) is at row k + 2**n - 1, column l + 2**m - 1.
     index : (31, 31) int64 array
-        Segment (k, l) of scale (n, m) lies at row k + 2**n - 1, column l + 2**m - 1.
+        Index of the cheapest element, at the same position.
     """
     cost = np.full((MAP_SIZE, MAP_SIZE), NO_COST)
     index = np.zeros((MAP_SIZE, MAP_SIZE), np.int64)

@@ -1,6 +1,6 @@
-"""The dictionary of one scale: its elements, their classes and counts, and how it learns.
+"""Dictionaries: elements of one scale with their classes and counts, and how they learn.
 
-Source: sections "Dictionary", "Index" and "Learning" of ``docs/format.md``.
+Source: sections "Dictionary", "Index" and "Learning" of ``docs/format/format.md``.
 """
 
 from collections import defaultdict, deque
@@ -23,16 +23,21 @@ from mmpcodec.tools import Tools
 
 GREY_LEVELS = 256
 ZERO_CLASS = 2 * len(SCALES)
+"""Class of the element whose samples are all 128."""
 DISPLACED_CLASS = ZERO_CLASS + 1
+"""Class of displaced blocks before their first use; after it, one more."""
 CLASS_COUNT = DISPLACED_CLASS + 2
+"""Number of classes, 53."""
 CELL_SIZE = 16
-"""Elements of a cell that a new one is compared with."""
+"""Largest number of elements in a cell."""
 HAND_STEPS = 64
-"""Elements that replacement looks at for one that was never used."""
+"""Number of elements that one replacement examines at most."""
 
 
 class Dictionary:
-    """Elements of one scale in the order of their insertion; the index is their number.
+    """Elements of one scale. The index of an element is its position in order of insertion.
+
+    A new dictionary holds the constant elements with which a picture starts.
 
     Parameters
     ----------
@@ -42,13 +47,17 @@ class Dictionary:
     Attributes
     ----------
     samples : (N, height * width) uint8 array
+        Samples of the N elements, row by row.
     count : (N,) int64 array
-        Uses of each element as the models count them, at least 1.
+        Frequency of each element in its model, at least 1.
     element_class : (N,) uint8 array
+        Class of each element, 0 to 52.
     cells : dict of bytes to deque of int
-        Elements of each cell, the oldest first.
-    start, hand : int
-        Elements at the start of a picture; which one replacement looks at next.
+        Indices of the elements of each cell, the first inserted first.
+    start : int
+        Number of elements at the start of the picture; these are never replaced.
+    hand : int
+        Index of the element that replacement examines next.
     """
 
     def __init__(self, scale: Scale, tools: Tools):
@@ -67,7 +76,7 @@ class Dictionary:
         self.cells: dict[bytes, deque[int]] = defaultdict(partial(deque, maxlen=CELL_SIZE))
         for level in range(GREY_LEVELS):
             constant = np.full(area, level, np.uint8)
-            if level == MID_LEVEL or not self._redundant(constant):
+            if not self._redundant(constant):
                 self._put(self._size, constant, PIXEL_SCALE)
         self.start = self.hand = self._size
 
@@ -76,22 +85,25 @@ class Dictionary:
 
     @property
     def samples(self) -> np.ndarray:
+        """Samples of the elements, a (N, height * width) uint8 view."""
         return self._samples[: self._size]
 
     @property
     def count(self) -> np.ndarray:
+        """Frequencies of the elements, a (N,) int64 view."""
         return self._count[: self._size]
 
     @property
     def element_class(self) -> np.ndarray:
+        """Classes of the elements, a (N,) uint8 view."""
         return self._element_class[: self._size]
 
     def block(self, index: int) -> np.ndarray:
-        """Element ``index`` as a (height, width) uint8 array."""
+        """Return the samples of an element as a (height, width) uint8 array."""
         return self._samples[index].reshape(self.scale.height, self.scale.width)
 
     def insert(self, samples: np.ndarray, origin: Scale | None) -> bool:
-        """Add an element unless it is redundant or there is no place.
+        """Insert an element, unless it is redundant or the dictionary has no room.
 
         Parameters
         ----------
@@ -102,7 +114,7 @@ class Dictionary:
         Returns
         -------
         bool
-            Whether the element was added.
+            True if the element was inserted.
         """
         if self._redundant(samples):
             return False
@@ -118,7 +130,7 @@ class Dictionary:
         return True
 
     def use(self, index: int) -> None:
-        """Count a use of an element, after its index was coded."""
+        """Raise the count of an element and change its class, after its index was coded."""
         if self.classes:
             self.element_class[index] = used_class(self.element_class[index])
         self.count[index] += self.increment
@@ -144,7 +156,7 @@ class Dictionary:
         )
 
     def _redundant(self, samples: np.ndarray) -> bool:
-        """Whether an equal element is there, or one within the radius in its cell."""
+        """Whether the dictionary has an equal element, or its cell one within the radius."""
         if self.radius == 0 or samples.tobytes() in self._known:
             return samples.tobytes() in self._known
         near = self._samples[list(self.cells[self._cell(samples)])]
@@ -152,14 +164,14 @@ class Dictionary:
         return bool(((difference * difference).sum(axis=1) <= self.radius).any())
 
     def _cell(self, samples: np.ndarray) -> bytes:
-        """The cell of an element: the means of its quarters, or halves, in steps of 64."""
+        """Key of an element's cell: the means of its quarters or halves, divided by 64."""
         rows, columns = min(self.scale.height, 2), min(self.scale.width, 2)
         height, width = self.scale.height // rows, self.scale.width // columns
         sums = samples.reshape(rows, height, columns, width).sum(axis=(1, 3), dtype=np.int64)
         return (sums // (height * width) // 64).tobytes()
 
     def _replaced(self) -> int | None:
-        """Index of the element that gives way in a full dictionary, the hand going on."""
+        """Index of the element that a new one replaces, or None; advances the hand."""
         if not self.replacement or self.start == self.limit:
             return None
         for _ in range(HAND_STEPS):
@@ -178,25 +190,25 @@ class Dictionary:
 
 
 def used_class(element_class: int) -> int:
-    """The class of an element of this class once it was used."""
+    """Class of an element after its first use, from its class before it."""
     if element_class < len(SCALES):
         return element_class + len(SCALES)
     return DISPLACED_CLASS + 1 if element_class == DISPLACED_CLASS else element_class
 
 
 def make_dictionaries(tools: Tools) -> dict[Scale, Dictionary]:
-    """The dictionaries at the start of a picture, one for each scale that segments can have."""
+    """Make the dictionaries for the start of a picture, one for each scale that occurs."""
     return {scale: Dictionary(scale, tools) for scale in reachable_scales(tools.partition)}
 
 
 def learn(dictionaries: dict[Scale, Dictionary], nodes: list, coded: np.ndarray, tools: Tools):
-    """Teach the dictionaries the split segments of a coded fragment.
+    """Insert the split segments of a decoded fragment into the dictionaries.
 
     Parameters
     ----------
     dictionaries : dict of Scale to Dictionary
         Changed in place.
-    nodes : list of tree.Node
+    nodes : list of Node
         The fragment's tree in coding order.
     coded : (16, 16) uint8 array
         The samples that the elements of the leaves build.

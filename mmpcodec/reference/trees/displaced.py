@@ -1,7 +1,7 @@
-"""Displaced blocks: decoded blocks that do not lie on the grid of their size, as elements.
+"""Displaced blocks: decoded blocks off the grid of their size that become elements.
 
-What a page repeats seldom repeats on the grid of the segments.
-Source: section "Displaced blocks" of ``docs/format.md``.
+They help with text: equal letters seldom lie at equal positions in the grid of segments.
+Source: section "Displaced blocks" of ``docs/format/format.md``.
 """
 
 from collections.abc import Iterator
@@ -13,27 +13,35 @@ from mmpcodec.reference.trees.scales import FRAGMENT_SIZE, Scale
 from mmpcodec.tools import Tools
 
 MIN_SIDE = 4
+"""Least height and width of a displaced block, in samples."""
 MAX_AREA = 128
+"""Largest number of samples of a displaced block."""
 
 
 def takes_displaced(scale: Scale) -> bool:
-    """Whether a dictionary of this scale takes displaced blocks."""
+    """Whether displaced blocks are inserted into the dictionary of a scale."""
     return min(scale.height, scale.width) >= MIN_SIDE and scale.height * scale.width <= MAX_AREA
 
 
 def displaced_places(
     scale: Scale, row: int, column: int, displaced_blocks: int
 ) -> Iterator[tuple[int, int]]:
-    """Row and column of the displaced blocks that end in the fragment at these samples, in order.
+    """Yield the first samples of the displaced blocks whose last sample is in a fragment.
 
     Parameters
     ----------
     scale : Scale
-        Of the blocks.
+        Scale of the blocks.
     row, column : int
         First sample of the fragment.
     displaced_blocks : int
-        The tool, above 0.
+        The tool, above 0: the step between blocks is the side divided by 2**displaced_blocks,
+        but at least one sample.
+
+    Yields
+    ------
+    top, left : int
+        Row and column of a block's first sample, in raster order.
     """
     step_down = max(1, scale.height >> displaced_blocks)
     step_right = max(1, scale.width >> displaced_blocks)
@@ -48,14 +56,14 @@ def displaced_places(
 def learn_displaced(
     dictionaries: dict[Scale, Dictionary], samples: np.ndarray, row: int, column: int, tools: Tools
 ) -> None:
-    """Teach the dictionaries the displaced blocks that end in a fragment.
+    """Insert the displaced blocks whose last sample is in a fragment into the dictionaries.
 
     Parameters
     ----------
     dictionaries : dict of Scale to Dictionary
         Changed in place.
     samples : (H', W') uint8 array
-        The padded picture, decoded up to and with the fragment.
+        The padded picture, decoded up to and including the fragment.
     row, column : int
         First sample of the fragment.
     tools : Tools

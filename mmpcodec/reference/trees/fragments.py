@@ -1,4 +1,4 @@
-"""Cutting a plane into fragments.
+"""Fragments: padding a plane and cutting it into squares.
 
 Source: section "Fragments" of ``docs/format/format.md``.
 """
@@ -11,35 +11,36 @@ from mmpcodec.reference.trees.scales import FRAGMENT_SIZE
 
 
 def fragment_count(length: int) -> int:
-    """Fragments along an axis of ``length`` samples."""
+    """Number of fragments along an axis of ``length`` samples."""
     return -(-length // FRAGMENT_SIZE)
 
 
 def fragments_in(shape: tuple[int, int]) -> int:
-    """Fragments of a plane of this height and width."""
+    """Number of fragments of a plane of a height and width."""
     height, width = shape
     return fragment_count(height) * fragment_count(width)
 
 
 def padded_shape(shape: tuple[int, int], size: int = FRAGMENT_SIZE) -> tuple[int, int]:
-    """Height and width in samples of whole fragments, or of whole squares of another size."""
+    """Height and width, each rounded up to a multiple of ``size`` samples."""
     height, width = shape
     return height + -height % size, width + -width % size
 
 
 def pad(plane: np.ndarray, size: int = FRAGMENT_SIZE) -> np.ndarray:
-    """The plane with its last row and column repeated up to whole fragments.
+    """Pad a plane to multiples of ``size`` by repeating its last column and its last row.
 
     Parameters
     ----------
-    plane : (H, W) uint8 array, at least 1x1
+    plane : (H, W) integer array
+        At least 1x1 sample.
     size : int
-        Of the squares to fill.
+        Side of the squares that the padded plane consists of, in samples.
 
     Returns
     -------
-    (H', W') uint8 array
-        H' and W' are the next multiples of ``size``.
+    (H', W') array
+        H' and W' are H and W rounded up to multiples of ``size``; type as the plane.
     """
     missing = [(0, -length % size) for length in plane.shape]
     return np.pad(plane, missing, mode="edge")
@@ -48,7 +49,7 @@ def pad(plane: np.ndarray, size: int = FRAGMENT_SIZE) -> np.ndarray:
 def fragment_origins(
     height: int, width: int, size: int = FRAGMENT_SIZE
 ) -> Iterator[tuple[int, int]]:
-    """Row and column of the first sample of each fragment of a size, in coding order."""
+    """Yield row and column of the first sample of each fragment, in raster order."""
     for row in range(0, height, size):
         for column in range(0, width, size):
             yield row, column

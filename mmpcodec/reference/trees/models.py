@@ -1,9 +1,8 @@
-"""Adaptive models: integer frequencies for flags, classes and elements.
+"""Adaptive models of trees: frequencies of flags and classes.
 
-A model gives a symbol its interval (cumulative, frequency, total) and learns from each coded
-symbol. It knows nothing of bytes: a ``SymbolCoder`` is passed in, and encoder and decoder call
-the same functions.
-Source: sections "Models", "Flags" and "Index" of ``docs/format.md``.
+Encoder and decoder call the same functions with a ``SymbolCoder`` of their direction. A model
+gives it the frequencies of the alphabet and counts the coded symbol.
+Source: sections "Models", "Flags" and "Index" of ``docs/format/format.md``.
 """
 
 import numpy as np
@@ -17,7 +16,7 @@ FLAG_CONTEXTS = 8
 
 
 class Models:
-    """The flag and class models of one picture.
+    """Models of the flags and classes of one picture.
 
     Parameters
     ----------
@@ -26,9 +25,9 @@ class Models:
     Attributes
     ----------
     flag_frequency : (8, 25, 3) int64 array
-        Frequency of each flag by context and scale.
-    class_frequency : (25, 51) int64 array
-        Frequency of each class by scale.
+        Frequency of each flag, by context and scale number.
+    class_frequency : (25, 53) int64 array
+        Frequency of each class, by scale number.
     """
 
     def __init__(self, tools: Tools):
@@ -37,18 +36,46 @@ class Models:
         self.class_frequency = np.ones((len(SCALES), CLASS_COUNT), np.int64)
 
     def flag_frequencies(self, scale: Scale, context: int) -> np.ndarray:
-        """(3,) int64 frequencies of the flags of a node; zero where a flag is not allowed."""
+        """Frequencies of the flags of a node.
+
+        Returns
+        -------
+        (3,) int64 array
+            0 for a flag that the partition does not allow.
+        """
         allowed = np.zeros(3, bool)
         allowed[list(allowed_flags(scale, self.tools.partition))] = True
         return np.where(allowed, self.flag_frequency[context, scale.number], 0)
 
     def class_frequencies(self, dictionary: Dictionary) -> np.ndarray:
-        """(51,) int64 frequencies of the classes; zero where a class has no element."""
+        """Frequencies of the classes in a dictionary.
+
+        Returns
+        -------
+        (53,) int64 array
+            0 for a class without elements in this dictionary.
+        """
         occupied = np.bincount(dictionary.element_class, minlength=CLASS_COUNT) > 0
         return np.where(occupied, self.class_frequency[dictionary.scale.number], 0)
 
     def code_flag(self, coder: SymbolCoder, scale: Scale, context: int, flag: int | None) -> int:
-        """Code the flag of a node; nothing is sent where only one is allowed."""
+        """Code the flag of a node; if only one flag is allowed, no symbol is coded.
+
+        Parameters
+        ----------
+        coder : SymbolCoder
+        scale : Scale
+            Scale of the node.
+        context : int
+            From ``flag_context``.
+        flag : int or None
+            The flag to encode; None decodes.
+
+        Returns
+        -------
+        int
+            The flag.
+        """
         frequencies = self.flag_frequencies(scale, context)
         if np.count_nonzero(frequencies) == 1:
             return int(np.flatnonzero(frequencies)[0])
@@ -57,7 +84,21 @@ class Models:
         return flag
 
     def code_index(self, coder: SymbolCoder, dictionary: Dictionary, index: int | None) -> int:
-        """Code the index of a leaf's element: its class, then the element within the class."""
+        """Code the index of a leaf's element: first its class, then the element in the class.
+
+        Parameters
+        ----------
+        coder : SymbolCoder
+        dictionary : Dictionary
+            Its counts and classes adapt.
+        index : int or None
+            The index to encode; None decodes.
+
+        Returns
+        -------
+        int
+            The index.
+        """
         element_class = None if index is None else int(dictionary.element_class[index])
         frequencies = self.class_frequencies(dictionary)
         if np.count_nonzero(frequencies) == 1:
@@ -71,29 +112,31 @@ class Models:
         return index
 
 
-def _count(stored: np.ndarray, shown: np.ndarray, symbol: int) -> None:
-    """Count a symbol; ``shown`` are the frequencies that it was coded with."""
-    stored[symbol] += 1
-    if shown.sum() + 1 > MAX_TOTAL:
-        stored[:] = (stored + 1) // 2
+def _count(model: np.ndarray, used: np.ndarray, symbol: int) -> None:
+    """Count a symbol in a model; ``used`` are the frequencies with which it was coded."""
+    model[symbol] += 1
+    if used.sum() + 1 > MAX_TOTAL:
+        model[:] = (model + 1) // 2
 
 
 def flag_context(scale: Scale, above: int, left: int, tools: Tools) -> int:
-    """Context of a node's flag from the scales of two finished leaves.
+    """Context of a node's flag, from the scales of two leaves outside the fragment.
 
     Parameters
     ----------
     scale : Scale
         Scale of the node.
-    above, left : int
-        Scale numbers of the leaf above the fragment at the node's middle column and of the leaf
-        left of the fragment at its middle row; ``OUTSIDE`` beyond the picture.
+    above : int
+        Scale number of the leaf above the fragment in the node's middle column; ``OUTSIDE`` if
+        there is no leaf.
+    left : int
+        Scale number of the leaf left of the fragment in the node's middle row, or ``OUTSIDE``.
     tools : Tools
 
     Returns
     -------
     int
-        0 to 7; 0 without flag contexts.
+        0 to 7; always 0 if the tool *flag contexts* is off.
     """
     if not tools.flag_contexts:
         return 0

@@ -1,8 +1,8 @@
-"""Block sizes (scales) and the integer scale transform between them.
+"""Scales (sizes of segments), the flags that they allow, and the scale transform.
 
-A fragment is ``FRAGMENT_SIZE`` samples wide and high. Segments of scale (n, m) are
-``FRAGMENT_SIZE >> n`` high and ``FRAGMENT_SIZE >> m`` wide; the scale number is m + LEVELS * n.
-Source: section "Scales" and "Scale transform" of ``docs/format.md``.
+A segment of scale (n, m) is ``16 >> n`` samples high and ``16 >> m`` samples wide. Its scale
+number is m + 5 n.
+Source: sections "Scales and partition" and "Scale transform" of ``docs/format/format.md``.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,9 @@ import numpy as np
 from mmpcodec.tools import Partition
 
 FRAGMENT_SIZE = 16
+"""Height and width of a fragment, in samples."""
 LEVELS = FRAGMENT_SIZE.bit_length()
+"""Number of heights, and of widths, that segments can have: 5."""
 
 MID_LEVEL = 128
 """The middle of the range of 8-bit samples."""
@@ -22,30 +24,39 @@ LEAF, COLUMNS, ROWS = 0, 1, 2
 """Values of a node's flag: not split, split into left and right, split into top and bottom."""
 
 OUTSIDE = -1
-"""Leaf scale number where no tree is: beyond the picture, and in blocks that are predicted."""
+"""Scale number of samples that no leaf covers: beyond the picture, and in predicted blocks."""
 
 
 @dataclass(frozen=True)
 class Scale:
-    """A block size: ``n`` halvings of the height and ``m`` of the width."""
+    """Size of a segment.
+
+    Parameters
+    ----------
+    n, m : int
+        Number of times that the height and the width of a fragment are halved, 0 to 4.
+    """
 
     n: int
     m: int
 
     @property
     def number(self) -> int:
+        """Scale number, 0 to 24."""
         return self.m + LEVELS * self.n
 
     @property
     def height(self) -> int:
+        """Height of a segment in samples, 1 to 16."""
         return FRAGMENT_SIZE >> self.n
 
     @property
     def width(self) -> int:
+        """Width of a segment in samples, 1 to 16."""
         return FRAGMENT_SIZE >> self.m
 
     def child(self, flag: int) -> "Scale":
-        """Scale of the two children of a split segment."""
+        """Scale of the two halves of a segment that is split by ``COLUMNS`` or ``ROWS``."""
         return Scale(self.n + (flag == ROWS), self.m + (flag == COLUMNS))
 
 
@@ -56,10 +67,10 @@ PIXEL_SCALE = SCALES[-1]
 
 @cache
 def allowed_flags(scale: Scale, partition: Partition) -> tuple[int, ...]:
-    """The flags that a segment of this scale may have, in coding order.
+    """Flags that a segment of a scale may have, in ascending order.
 
-    The flexible partition splits either way while there is something to split; the dyadic one
-    alternates, columns first. A single allowed flag is not coded.
+    The flexible partition allows both splits of every side above 1 sample. The dyadic partition
+    alternates between columns and rows, and begins with columns.
     """
     flags = [LEAF]
     dyadic = partition == Partition.DYADIC
@@ -72,7 +83,7 @@ def allowed_flags(scale: Scale, partition: Partition) -> tuple[int, ...]:
 
 @cache
 def reachable_scales(partition: Partition) -> tuple[Scale, ...]:
-    """The scales that segments of this partition can have, by number."""
+    """Scales that occur in a partition, by ascending scale number."""
     reached = {ROOT_SCALE}
     for scale in SCALES:
         if scale in reached:
@@ -81,21 +92,22 @@ def reachable_scales(partition: Partition) -> tuple[Scale, ...]:
 
 
 def scale_distance(a: Scale, b: Scale) -> int:
-    """Halvings or doublings between two scales, over both axes."""
+    """Number of halvings or doublings between two scales, summed over both axes."""
     return abs(a.n - b.n) + abs(a.m - b.m)
 
 
 def resize_rows(block: np.ndarray, width: int) -> np.ndarray:
-    """Each row of a block brought to another width.
+    """Scale the rows of a block to another width.
 
-    Shrinking takes the rounded mean of the samples that fall together; growing interpolates
-    between neighbours, rounding half up.
+    A smaller width takes the rounded mean of the samples that one new sample covers. A larger width
+    interpolates linearly between neighbours. Both round half up.
 
     Parameters
     ----------
     block : (h, w) integer array
+        w is a power of two.
     width : int
-        A power of two, as w is.
+        New width, a power of two.
 
     Returns
     -------
@@ -115,11 +127,12 @@ def resize_rows(block: np.ndarray, width: int) -> np.ndarray:
 
 
 def rescale(block: np.ndarray, scale: Scale) -> np.ndarray:
-    """A block brought to another scale: first along its rows, then along its columns.
+    """Scale a block to the size of a scale: first its rows, then its columns.
 
     Parameters
     ----------
     block : (h, w) uint8 array
+        h and w are powers of two.
     scale : Scale
 
     Returns

@@ -1,6 +1,6 @@
-"""Segments of a fragment and the nodes of its tree: what coder, search and blocks all speak of.
+"""Segments of a fragment, and nodes of its tree.
 
-Source: section "Scales and partition" of ``docs/format.md``.
+Source: section "Scales and partition" of ``docs/format/format.md``.
 """
 
 from dataclasses import dataclass
@@ -10,7 +10,14 @@ from mmpcodec.reference.trees.scales import COLUMNS, ROOT_SCALE, Scale
 
 @dataclass(frozen=True)
 class Segment:
-    """Segment in row ``k`` and column ``l`` of the fragment's segments of one scale."""
+    """Segment of a fragment.
+
+    Parameters
+    ----------
+    scale : Scale
+    k, l : int
+        Row and column in the grid that segments of this scale form in the fragment, from 0.
+    """
 
     scale: Scale
     k: int = 0
@@ -18,13 +25,13 @@ class Segment:
 
     @property
     def slices(self) -> tuple[slice, slice]:
-        """Its rows and columns within the fragment."""
+        """Rows and columns of samples that the segment covers in the fragment."""
         top, left = self.k * self.scale.height, self.l * self.scale.width
         return slice(top, top + self.scale.height), slice(left, left + self.scale.width)
 
     @property
     def address(self) -> tuple[int, int]:
-        """Its row and column in a cost map."""
+        """Row and column of the segment in a cost map."""
         return self.k + (1 << self.scale.n) - 1, self.l + (1 << self.scale.m) - 1
 
     def children(self, flag: int) -> tuple["Segment", "Segment"]:
@@ -40,7 +47,16 @@ ROOT = Segment(ROOT_SCALE)
 
 @dataclass(frozen=True)
 class Node:
-    """A segment with its flag, and for a leaf the index of its element."""
+    """Node of a tree.
+
+    Parameters
+    ----------
+    segment : Segment
+    flag : int
+        ``LEAF``, ``COLUMNS`` or ``ROWS``.
+    index : int or None
+        Index of a leaf's element; None if the node is split.
+    """
 
     segment: Segment
     flag: int

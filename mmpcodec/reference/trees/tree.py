@@ -1,7 +1,7 @@
-"""The segmentation tree of a fragment: the cheapest one, and coding a tree either way.
+"""Segmentation trees: coding a tree, and the encoder's search for the cheapest tree.
 
-Source: the dissertation named in ``costmap`` (ArvoreOtima, SegmentaBloco) and section "Tree" of
-``docs/format.md``.
+Source: section "Tree" of ``docs/format/format.md``. The search, ``OptimalTrees``, is *encoder
+only*; its source is the dissertation that ``costs`` cites (ArvoreOtima, SegmentaBloco).
 """
 
 from functools import cache
@@ -17,16 +17,22 @@ from mmpcodec.reference.trees.segments import ROOT, Node, Segment
 
 
 class Neighbours:
-    """Leaf scales around a fragment, which choose the contexts of its flags.
+    """Scales of the leaves above and left of a fragment, which decide the contexts of its flags.
 
     Parameters
     ----------
     leaf_scales : (H', W') int8 array
-        Scale number of the leaf at each sample of the padded picture, so far as it is coded.
+        Scale number of the leaf at each decoded sample of the padded picture, else ``OUTSIDE``.
     row, column : int
-        First sample of the fragment, or of a 16x16 area in a larger one.
+        First sample of a 16x16 area: the fragment, or a part of a larger fragment.
     size : int
-        Of the fragment.
+        Height and width of the fragment in samples.
+
+    Attributes
+    ----------
+    above, left : (16,) int arrays
+        Scale numbers in the row above and in the column left of the fragment, at the columns and
+        rows of the area.
     """
 
     def __init__(self, leaf_scales: np.ndarray, row: int, column: int, size: int = FRAGMENT_SIZE):
@@ -40,7 +46,7 @@ class Neighbours:
             self.left[: len(left)] = left
 
     def context(self, segment: Segment, models: Models) -> int:
-        """Context of a node's flag."""
+        """Context of the flag of a segment; see ``flag_context``."""
         scale = segment.scale
         above = self.above[segment.l * scale.width + scale.width // 2]
         left = self.left[segment.k * scale.height + scale.height // 2]
@@ -54,32 +60,36 @@ def optimal_tree(
     neighbours: Neighbours,
     lambda_fixed: int,
 ) -> list[Node]:
-    """The tree of least total cost of a fragment; arguments as of ``OptimalTrees``.
+    """Find the cheapest tree of a fragment. The parameters are those of ``OptimalTrees``.
 
     Returns
     -------
     list of Node
-        In coding order: depth first, a node before its children.
+        The nodes in coding order: depth first, a node before its halves.
     """
     return OptimalTrees(cost, index, models, neighbours, lambda_fixed).nodes(ROOT)
 
 
 class OptimalTrees:
-    """The tree of least total cost of every segment; ties go to leaf, then columns, then rows.
+    """The cheapest tree of every segment of a fragment, found from small to large segments.
+
+    Of equal costs a leaf is preferred, then a split into columns, then a split into rows.
 
     Parameters
     ----------
     cost, index : (31, 31) int64 arrays
-        Cost map, see ``costmap.cost_map``.
+        Cost and index of each segment's cheapest element, from ``cost_map``.
     models : Models
     neighbours : Neighbours
     lambda_fixed : int
-        lambda in 2**-16 squared error per bit.
+        lambda in 1/65536 squared error per bit.
 
     Attributes
     ----------
     total : (31, 31) int64 array
-        Cost of each segment's tree.
+        Cost D + lambda * R of each segment's cheapest tree, in 1/16 squared error.
+    choice : (31, 31) int64 array
+        Flag of each segment in its cheapest tree.
     """
 
     def __init__(
@@ -109,7 +119,7 @@ class OptimalTrees:
                     total[segment.address], self.choice[segment.address] = min(candidates)
 
     def nodes(self, segment: Segment) -> list[Node]:
-        """A segment's tree in coding order: depth first, a node before its children."""
+        """Nodes of a segment's cheapest tree in coding order: a node before its halves."""
         flag = int(self.choice[segment.address])
         if flag == LEAF:
             return [Node(segment, LEAF, int(self.index[segment.address]))]
@@ -134,9 +144,9 @@ def code_tree(
     dictionaries : dict of Scale to Dictionary
     neighbours : Neighbours
     nodes : list of Node or None
-        The tree to encode; None decodes.
+        The tree to encode, in coding order; None decodes.
     root : Segment
-        What the tree covers.
+        Segment that the tree covers.
 
     Returns
     -------
@@ -164,7 +174,13 @@ def code_tree(
 
 
 def rebuild(nodes: list[Node], dictionaries: dict[Scale, Dictionary]) -> np.ndarray:
-    """The (16, 16) uint8 samples that the elements of the leaves build; 0 where no leaf is."""
+    """Samples of the leaves' elements.
+
+    Returns
+    -------
+    (16, 16) uint8 array
+        0 where no leaf is.
+    """
     coded = np.zeros((FRAGMENT_SIZE, FRAGMENT_SIZE), np.uint8)
     for node in nodes:
         if node.index is not None:
@@ -173,7 +189,16 @@ def rebuild(nodes: list[Node], dictionaries: dict[Scale, Dictionary]) -> np.ndar
 
 
 def mark_leaves(nodes: list[Node], leaf_scales: np.ndarray, row: int, column: int) -> None:
-    """Write the scale number of each leaf over its samples."""
+    """Write the scale number of each leaf to the samples that it covers.
+
+    Parameters
+    ----------
+    nodes : list of Node
+    leaf_scales : (H', W') int8 array
+        Changed in place.
+    row, column : int
+        First sample of the 16x16 area that holds the tree.
+    """
     area = leaf_scales[row : row + FRAGMENT_SIZE, column : column + FRAGMENT_SIZE]
     for node in nodes:
         if node.flag == LEAF:

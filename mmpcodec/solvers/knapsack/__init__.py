@@ -1,40 +1,39 @@
-"""Knapsacks: the most profit that fits, and what to take for it.
+"""Knapsacks: the items or options of the largest profit whose weights fit.
 
-*Problems.* 0-1 knapsack (each item once or not) and multiple-choice knapsack (one option of each
-group), both with one or more budgets. Profits are integers of any sign whose magnitudes add up to
-less than 2**61; weights and capacities are integers from 0 up, capacities below 2**62. With
-``exact_fill`` the weights must add up to the capacities themselves, not to at most them.
+*Problems.* A 0-1 knapsack takes each item once or not at all. A multiple-choice knapsack takes one
+option of each group. Both have one or several budgets. Profits are integers of any sign whose
+magnitudes add up to less than 2**61. Weights are integers from 0 up, capacities integers from 0 to
+2**62 - 1. With ``exact_fill``, the weights must add up to the capacities exactly.
 
-*Which of several.* Decisions stand in an order. Of the best choices the one is taken that comes
-first by the last decision, then by the one before it, and so on: an item is taken only where
-leaving it out is worse, and of two options the one with the lower index. Groups, and items of
-several budgets, of exact fills and of curves, stand as given. Items of one budget stand by their
+*Ties.* Decisions have an order. Of the best choices, the one is taken that comes first by the last
+decision, then by the one before it, and so on: an item is taken only if leaving it out is worse,
+and of two options the one with the lower index is taken. Groups, and items of several budgets, of
+exact fills and of curves, have the order of the caller. Items of one budget are ordered by their
 distance from the break item: sorted by falling profit per weight, then by rising weight and index,
-the break item is the first that does not fit beside all in front of it. It comes first, then in
-turn the next one in front of it and the next one behind. Items without profit or weight, and those
-above the capacity, have no part in this; they are decided by themselves. So one choice is named,
-whatever the method: all that is done before and beside the dense dynamic programme keeps every best
-choice, and every backend and path returns the same items. There are two exceptions: answers cut
-short by a time limit, and those of the path "bound", where the choice is one of the best, the same
-on each backend that reduces, but not always the first one. The order of one budget is the one in
-which lists of states stay short; in the order given they grow to whole tables on classes where
-profits and weights are strongly correlated.
+the break item is the first that does not fit beside all items before it. It comes first, then in
+turn the next item before it and the next after it. Lists of states stay short in this order; in the
+order of the caller they can grow to whole tables where profits and weights are strongly correlated.
+Items without profit or weight, and items heavier than the capacity, are decided separately.
 
-*Methods.* The reference fills the whole table, and so does a CUDA device where that takes less time
-than anything else. The other backends first remove what no best choice holds (options too heavy,
-dominated, or excluded by a Lagrangian bound strictly below a choice already found) and divide
-weights by their common divisor. Items of one budget are then tried by lists of states over a core
-that grows around the break item, on the processor and twice: for the best value, and for the items.
-Where a table would have more than 2**38 cells, states times options, short lists are followed by
-choices and bounds that often meet, by the number of items that fit (see ``counting.py``), and only
-then by long lists. Where those grow too long, for several budgets, exact fills and groups, up to
-2**20 choices are tried one by one if a large table would follow. Else that follows, dense, of all
-states: two rows of values, and of each stage ceil(log2(options)) bits a state. Where these
-bits do not fit in memory, the stages are halved until they do and the rows in front of the halves
-computed again, about halvings / 2 sweeps more. The backend "auto" fills large tables on a CUDA
-device where there is one.
+The order names one choice, whatever the method: the steps before and beside the dense dynamic
+programme keep all best choices, and every backend and path returns equal items. Exceptions: answers
+after a time limit, and answers of the path "bound", where the choice is one of the best, equal on
+all backends that reduce, but not always the first.
 
-*No answer.* Where no choice is feasible, value and bound are None and nothing is chosen.
+*Methods.* The reference fills the whole table. A CUDA device does so where that is fastest. The
+other backends first remove options that no best choice holds (too heavy, dominated, or excluded by
+a Lagrangian bound strictly below a known choice) and divide weights by their common divisor. Items
+of one budget are then searched with lists of states over a core that grows around the break item,
+on the processor, once for the best value and once for the items. If a table would have more than
+2**38 cells (states times options), short lists come first, then choices and bounds by the number of
+items that fit (see ``counting.py``), then long lists. If the lists grow too long, and for several
+budgets, exact fills and groups, up to 2**20 choices are tried one by one before a large table. Last
+comes the dense dynamic programme over all states: two rows of values, and ceil(log2(options)) bits
+a state for each stage. If these bits do not fit into memory, the stages are halved until they do,
+and the rows before the halves are computed again, about halvings / 2 more sweeps. The backend
+"auto" fills large tables on a CUDA device if there is one.
+
+*No answer.* If no choice is feasible, value and bound are None and no item is chosen.
 
 Sources: R. Bellman, "Dynamic programming", 1957; D. Pisinger, "A minimal algorithm for the 0-1
 knapsack problem", Operations Research 1997; S. Martello, D. Pisinger and P. Toth, "Dynamic

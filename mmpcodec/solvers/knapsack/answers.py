@@ -25,6 +25,8 @@ class Solution:
         order of the package.
     seconds : float
         Time taken; in a batch that of the whole batch.
+    backend : str
+        Name of the backend that ran.
     """
 
     value: int | None
@@ -33,3 +35,4 @@ class Solution:
     bound: int | None
     path: str
     seconds: float
+    backend: str = ""

@@ -7,11 +7,14 @@ Multipliers are integers in units of 2**-shift, so the bound is exact whatever t
 """
 
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from mmpcodec.solvers.knapsack.problem import Problem
 
+SMALL_PROFITS = 1 << 29
+"""Sums below this are added up in 32 bits: what stands for no choice stays below all of them."""
 _SUM_BITS = 60
 _MAX_SHIFT = 40
 _ROUNDS = 3
@@ -78,6 +81,26 @@ def relax(problem: Problem) -> Relaxation:
         int(u) * c for u, c in zip(multipliers, problem.capacities, strict=True)
     )
     return Relaxation(total, gains, shift)
+
+
+_PEAKS: WeakKeyDictionary[Problem, int] = WeakKeyDictionary()
+
+
+def peak(problem: Problem) -> int:
+    """An upper bound of the magnitude of all values in the table of states; computed once."""
+    if problem not in _PEAKS:
+        _PEAKS[problem] = _peak(problem)
+    return _PEAKS[problem]
+
+
+def _peak(problem: Problem) -> int:
+    most = problem.magnitude
+    if most < SMALL_PROFITS or problem.exact_fill or problem.profits.min() < 0:
+        return most
+    lightest = np.minimum.reduceat(problem.weights.max(axis=1), problem.starts[:-1])
+    # Where each stage has an option that weighs nothing, more capacity never gives less, nor do
+    # more stages.
+    return most if lightest.any() else min(most, relax(problem).bound)
 
 
 def greedy(problem: Problem, relaxation: Relaxation) -> np.ndarray | None:

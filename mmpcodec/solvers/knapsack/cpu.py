@@ -7,8 +7,9 @@ import numpy as np
 from mmpcodec import _cpu
 from mmpcodec.runtime.machine import processors
 from mmpcodec.solvers.knapsack import reference
+from mmpcodec.solvers.knapsack.bounds import SMALL_PROFITS, peak
 from mmpcodec.solvers.knapsack.clock import OutOfTime
-from mmpcodec.solvers.knapsack.problem import SMALL_PROFITS, Problem
+from mmpcodec.solvers.knapsack.problem import Problem
 from mmpcodec.solvers.knapsack.reference import CELLS_A_STATE as CELLS_A_STATE
 from mmpcodec.solvers.knapsack.reference import DIRECT_CELLS as DIRECT_CELLS
 from mmpcodec.solvers.knapsack.reference import LEAST_STATES as LEAST_STATES
@@ -20,7 +21,7 @@ REDUCES = True
 
 def value_bytes(problem: Problem) -> int:
     """As the reference: fewer where all sums fit."""
-    return 4 if problem.peak < SMALL_PROFITS else 8
+    return 4 if peak(problem) < SMALL_PROFITS else 8
 
 
 def free_bytes() -> int:

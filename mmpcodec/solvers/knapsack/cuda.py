@@ -11,7 +11,8 @@ import numpy as np
 
 from mmpcodec.runtime import cuda, kernels
 from mmpcodec.runtime.cuda import attribute
-from mmpcodec.solvers.knapsack.problem import SMALL_PROFITS, Problem, decision_bits
+from mmpcodec.solvers.knapsack.bounds import SMALL_PROFITS, peak
+from mmpcodec.solvers.knapsack.problem import Problem, decision_bits
 
 REDUCES = True
 DIRECT_CELLS = 1 << 33
@@ -43,7 +44,7 @@ STAGE = np.dtype([("plane", np.int64), ("option", np.int32), ("options", np.int3
 
 def value_bytes(problem: Problem) -> int:
     """As the reference: fewer where all sums fit."""
-    return 4 if problem.peak < SMALL_PROFITS else 8
+    return 4 if peak(problem) < SMALL_PROFITS else 8
 
 
 def free_bytes() -> int:

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from mmpcodec.errors import ParameterError
+from mmpcodec.solvers import dispatch
 from mmpcodec.solvers.knapsack.problem import Problem, of_groups, of_items
-from mmpcodec.solvers.knapsack.table import Table, table_operations, usable_memory
+from mmpcodec.solvers.knapsack.table import Table, table_backend, usable_memory
 
 _HOST_BYTES = 17
 
@@ -116,6 +117,6 @@ def choice_curve(
 
 
 def _curve(problem: Problem, memory_limit: int | None, backend: str, items: bool) -> Curve:
-    operation = table_operations(backend, problem.cells)
+    operation = dispatch.operations(__package__, table_backend(backend, problem.cells))
     memory = usable_memory(memory_limit, operation)
     return Curve(problem, Table(problem, operation, memory, None, _HOST_BYTES), items)

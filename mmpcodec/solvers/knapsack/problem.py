@@ -9,18 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from mmpcodec.checks import check_int
 from mmpcodec.errors import ParameterError
 from mmpcodec.runtime.arrays import as_array, on_device
-from mmpcodec.solvers.arguments import integer
 
 MAX_PROFITS = (1 << 61) - 1
 MAX_CAPACITY = (1 << 62) - 1
 MAX_OPTIONS = 1 << 16
-SMALL_PROFITS = 1 << 29
-"""Sums below this are added up in 32 bits: what stands for no choice stays below all of them."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Problem:
     """Stages of options: an item of a 0-1 knapsack is a stage of two, leave it and take it.
 
@@ -84,18 +82,6 @@ class Problem:
             return 0
         # A sum that has not been checked may be beyond 64 bits.
         return sum(np.maximum.reduceat(abs(self.profits), self.starts[:-1]).tolist())
-
-    @cached_property
-    def peak(self) -> int:
-        """No value of a state is beyond this, in magnitude."""
-        from mmpcodec.solvers.knapsack.bounds import relax
-
-        if self.magnitude < SMALL_PROFITS or self.exact_fill or self.profits.min() < 0:
-            return self.magnitude
-        lightest = np.minimum.reduceat(self.weights.max(axis=1), self.starts[:-1])
-        # Where each stage has an option that weighs nothing, more capacity never gives less, nor
-        # do more stages.
-        return self.magnitude if lightest.any() else min(self.magnitude, relax(self).bound)
 
     def state(self, point: Sequence[int]) -> int:
         """Place of some capacities in the table."""
@@ -208,12 +194,7 @@ def _capacities(capacities: Any) -> tuple[int, ...]:
     given = capacities if np.ndim(capacities) else [capacities]
     if not len(given):
         raise ParameterError("capacities = (): must be one or more")
-    limits = []
-    for capacity in given:
-        limits.append(integer("capacity", capacity))
-        if not 0 <= limits[-1] <= MAX_CAPACITY:
-            raise ParameterError(f"capacity = {capacity}: must be from 0 to {MAX_CAPACITY}")
-    return tuple(limits)
+    return tuple(check_int("capacity", capacity, 0, MAX_CAPACITY) for capacity in given)
 
 
 def _integers(name: str, values: Any, rank: int) -> np.ndarray:

@@ -17,8 +17,8 @@ from mmpcodec.solvers.knapsack.problem import Problem, of_groups, of_items
 from mmpcodec.solvers.knapsack.reduction import Reduced, exclude, reduce
 from mmpcodec.solvers.knapsack.table import (
     Table,
+    table_backend,
     table_bytes,
-    table_operations,
     usable_memory,
 )
 
@@ -86,16 +86,23 @@ def knapsack_batch(
     memory_limit: int | None = None,
     backend: str = "auto",
 ) -> list[Solution]:
-    """Many 0-1 knapsacks at once, each with its own items and capacities.
+    """Solve several 0-1 knapsacks, each with its own items and capacities.
 
     Parameters
     ----------
     instances : sequence of (profits, weights, capacities)
-        As for ``knapsack``, of any mix of sizes and numbers of capacities.
+        As in ``knapsack``; numbers of items and of capacities may differ between instances.
+    exact_fill : bool
+        As in ``knapsack``, for all instances.
     time_limit : float or None
-        Seconds for all of them.
+        Seconds for all instances together.
+    memory_limit, backend
+        As in ``knapsack``, which also names the errors.
 
-    Other parameters and errors are those of ``knapsack``.
+    Returns
+    -------
+    list of Solution
+        One solution for each instance.
 
     Examples
     --------
@@ -123,9 +130,13 @@ def multiple_choice(
     ----------
     groups : sequence of (profits, weights)
         (K,) and (K,) or (K, M) arrays of integers; K may differ from group to group.
+    capacities, exact_fill, time_limit, memory_limit, backend
+        As in ``knapsack``, which also names the errors.
 
-    Other parameters, what is returned and errors are those of ``knapsack``; ``items`` are the
-    indices of the options.
+    Returns
+    -------
+    Solution
+        ``items`` has the index of the chosen option of each group.
 
     Examples
     --------
@@ -146,16 +157,23 @@ def multiple_choice_batch(
     memory_limit: int | None = None,
     backend: str = "auto",
 ) -> list[Solution]:
-    """Many multiple-choice knapsacks at once.
+    """Solve several multiple-choice knapsacks.
 
     Parameters
     ----------
     instances : sequence of (groups, capacities)
-        As for ``multiple_choice``, of any mix of sizes and numbers of capacities.
+        As in ``multiple_choice``; sizes and numbers of capacities may differ between instances.
+    exact_fill : bool
+        As in ``knapsack``, for all instances.
     time_limit : float or None
-        Seconds for all of them.
+        Seconds for all instances together.
+    memory_limit, backend
+        As in ``knapsack``, which also names the errors.
 
-    Other parameters and errors are those of ``knapsack``.
+    Returns
+    -------
+    list of Solution
+        One solution for each instance.
     """
     listed = _checked(instances, "groups and capacities", 2)
     problems = [of_groups(g, c, exact_fill) for g, c in listed]
@@ -240,7 +258,7 @@ class _Search:
             self.choices = max(known, key=self.problem.value)
             self.value = self.problem.value(self.choices)
 
-    def solution(self, items: bool, seconds: float) -> Solution:
+    def solution(self, items: bool, seconds: float, backend: str) -> Solution:
         path = self.path
         assert path is not None
         optimal = path != "greedy" or self.value == self.bound is not None
@@ -248,7 +266,8 @@ class _Search:
         indices = np.flatnonzero(chosen) if items else chosen
         if items and self.problem.items is not None:
             indices = np.sort(self.problem.items[indices])
-        return Solution(self.value, tuple(indices.tolist()), optimal, self.bound, path, seconds)
+        chosen_items = tuple(indices.tolist())
+        return Solution(self.value, chosen_items, optimal, self.bound, path, seconds, backend)
 
 
 def _solve(
@@ -266,7 +285,8 @@ def _solve(
             f"time_limit = {time_limit!r}: must be seconds from 0 to {MOST_SECONDS:g}"
         )
     deadline = None if time_limit is None else time.monotonic() + time_limit
-    operation = dispatch.operations(__package__, backend)
+    name = dispatch.resolved(__package__, backend)
+    operation = dispatch.operations(__package__, name)
     memory = usable_memory(memory_limit, operation)
     searches = [_Search(problem) for problem in problems]
     if operation.REDUCES:
@@ -280,10 +300,14 @@ def _solve(
                 _exclude(search)
                 _try_few(search, deadline)
     left = [search for search in searches if search.path is None]
-    operation = table_operations(backend, sum(search.rest.cells for search in left))
+    of_tables = table_backend(backend, sum(search.rest.cells for search in left))
+    operation = dispatch.operations(__package__, of_tables)
     _fill_tables(left, operation, usable_memory(memory_limit, operation), deadline)
-    seconds = time.perf_counter() - begin
-    return [search.solution(items, seconds) for search in searches]
+    in_tables, seconds = set(left), time.perf_counter() - begin
+    return [
+        search.solution(items, seconds, of_tables if search in in_tables else name)
+        for search in searches
+    ]
 
 
 def _reduce(search: _Search) -> None:
@@ -368,7 +392,7 @@ def _try_few(search: _Search, deadline: float | None) -> None:
 def _fill_tables(
     searches: list[_Search], operation: Any, memory: int, deadline: float | None
 ) -> None:
-    together: dict[int, list[_Search]] = {}
+    grouped: dict[int, list[_Search]] = {}
     for search in searches:
         problem = search.rest
         # A table that there is no time for need not fit.
@@ -377,7 +401,7 @@ def _fill_tables(
             continue
         small = len(searches) > 1 and problem.cells <= operation.SMALL_CELLS
         if small and (search.direct or table_bytes(problem, operation) <= memory):
-            together.setdefault(len(problem.capacities), []).append(search)
+            grouped.setdefault(len(problem.capacities), []).append(search)
             continue
         table = Table(problem, operation, memory, deadline)
         try:
@@ -387,7 +411,7 @@ def _fill_tables(
             continue
         path = "dense, items by halving" if table.halved else "dense"
         search.settle(None if value is None else choices, path)
-    for group in together.values():
+    for group in grouped.values():
         for some in _shares(group, operation.LOOK_CELLS) if deadline is not None else [group]:
             if is_over(deadline):
                 for search in some:

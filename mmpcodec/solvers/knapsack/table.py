@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec import backends
-from mmpcodec.errors import LimitExceeded, ParameterError
-from mmpcodec.solvers.arguments import integer
-from mmpcodec.solvers.dispatch import operations
+from mmpcodec.checks import check_int
+from mmpcodec.errors import LimitExceeded
+from mmpcodec.solvers import dispatch
 from mmpcodec.solvers.knapsack.clock import look
 from mmpcodec.solvers.knapsack.problem import Problem
 
@@ -25,11 +24,10 @@ AUTO_CELLS = 1 << 32
 """Cells of tables that the processor fills in a second or more, in which a device is started."""
 
 
-def table_operations(backend: str, cells: int) -> Any:
-    """The operations of a backend that fill tables of so many cells."""
-    if backend == "auto" and cells >= AUTO_CELLS and backends.unavailable("cuda") is None:
-        backend = "cuda"
-    return operations(__package__, backend)
+def table_backend(backend: str, cells: int) -> str:
+    """Name of the backend that fills tables of this many cells in all."""
+    seconds = math.inf if cells >= AUTO_CELLS else 0.0
+    return dispatch.resolved(__package__, backend, seconds=seconds)
 
 
 def usable_memory(limit: int | None, operation: Any) -> int:
@@ -42,9 +40,7 @@ def usable_memory(limit: int | None, operation: Any) -> int:
     """
     if limit is None:
         return operation.free_bytes() // 2
-    if not 0 <= integer("memory_limit", limit) <= MOST_MEMORY:
-        raise ParameterError(f"memory_limit = {limit}: must be from 0 to {MOST_MEMORY}")
-    return limit
+    return check_int("memory_limit", limit, 0, MOST_MEMORY)
 
 
 def table_bytes(problem: Problem, operation: Any, halvings: int = 0, extra: int = 0) -> int:

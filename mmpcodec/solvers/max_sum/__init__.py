@@ -1,18 +1,18 @@
-"""Maximum sums: the interval, rectangle or box of an array whose values add up to the most.
+"""Maximum sums: the interval, rectangle or box of an array whose values have the largest sum.
 
-Values may be negative; where none is, the whole array is the answer. Intervals, rectangles and
-boxes are half open: ``start`` is the first value, ``stop`` the first behind the last.
+Values may be negative; if none is, the whole array is the answer. Intervals, rectangles and boxes
+are half open: ``start`` is the index of the first value, ``stop`` the index after the last.
 
-*Sums.* Integers are added exactly, in 64 bits; an array whose magnitudes add up to 2**63 or more is
-refused. Floating-point numbers are first rounded to a common grid, the finest multiple of a power
-of two on which all sums stay below 2**62, and then added exactly; so the answer depends on neither
-the order of additions nor the backend. NaN and infinities are refused.
+*Sums.* Integers are added exactly in 64 bits. An array whose magnitudes add up to 2**63 or more is
+refused. Floating-point numbers are first rounded to a grid, the multiples of the smallest power of
+two for which all sums stay below 2**62 steps, and then added exactly. The answer therefore depends
+neither on the order of additions nor on the backend. NaN and infinities are refused.
 
-*Which of several.* Of equal sums the one that starts first is taken, then the one that stops first:
-by (start, stop), by (top, left, bottom, right), by (front, top, left, back, bottom, right).
+*Ties.* Of equal sums, the one that starts first is taken, then the one that stops first: by
+(start, stop), by (top, left, bottom, right), by (front, top, left, back, bottom, right).
 
-*Empty answers.* An answer holds at least one value. With ``allow_empty`` it is empty, with sum 0 at
-the array's start, where no value is positive.
+*Empty answers.* An answer holds at least one value. With ``allow_empty``, the answer is empty, with
+sum 0 at the start of the array, if no value is positive.
 
 Sources: J. Bentley, "Programming pearls", 1984; A. C. de Lima, "Soluções para os problemas da soma
 máxima e do k-ésimo menor elemento de uma sequência usando o modelo BSP/CGM", UFMS 2015; W. L. Ruzzo

@@ -1,4 +1,4 @@
-"""What the solvers answer with. ``sum`` is an int for integer values, else a float."""
+"""Answers of the solvers. ``sum`` is an int for integer values, else a float."""
 
 from dataclasses import dataclass
 
@@ -26,11 +26,11 @@ class IntervalCensus:
     sum : int or float
         The largest sum of an interval of at least one value.
     count : int
-        Intervals that have it, overlapping ones included.
+        Number of intervals of this sum, overlapping ones included.
     disjoint : int
-        The most of them that do not overlap.
+        Largest number of such intervals that do not overlap.
     longest, shortest : Interval
-        Of equal lengths the first.
+        The first of equal length.
     """
 
     sum: int | float

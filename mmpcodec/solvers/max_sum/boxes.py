@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from mmpcodec.solvers.grid import exact
-from mmpcodec.solvers.max_sum import operations
+from mmpcodec.solvers import dispatch
+from mmpcodec.solvers.grid import on_grid
 from mmpcodec.solvers.max_sum.answers import Box
 from mmpcodec.solvers.max_sum.rectangles import best_rectangle
 from mmpcodec.solvers.max_sum.slabs import max_box as max_slab_box
@@ -12,24 +12,24 @@ from mmpcodec.solvers.max_sum.slabs import max_box as max_slab_box
 def max_box(values: Any, *, allow_empty: bool = False, backend: str = "auto") -> Box:
     """The box of the largest sum.
 
-    Takes time in proportion to the fifth power of the sides: the ranges of the shortest side, each
-    a rectangle's work.
+    For each range of the shortest side, the best rectangle of the summed slab is searched, so the
+    time is proportional to the fifth power of the sides.
 
     Parameters
     ----------
     values : (D, H, W) array of integers or floating-point numbers
     allow_empty : bool
-        Answer with an empty box where no sum is positive.
+        Whether the answer is empty if no sum is positive.
     backend : {"auto", "cpu", "cuda", "reference"}
 
     Raises
     ------
     ParameterError
-        See ``exact``.
+        See ``on_grid``.
     """
-    given = exact(values, 3, backend)
-    operation = operations.get(backend, given.values)
-    if operation.__name__.endswith(".cuda"):
+    given = on_grid(values, 3, backend)
+    operation = dispatch.operations(__package__, backend, given.values)
+    if hasattr(operation, "max_box"):
         total, *places = operation.max_box(given.values)
     else:
         total, *places = max_slab_box(

@@ -6,8 +6,9 @@ import numpy as np
 
 from mmpcodec.errors import ParameterError
 from mmpcodec.runtime.arrays import module_of, on_device
-from mmpcodec.solvers.grid import Exact, exact
-from mmpcodec.solvers.max_sum import operations
+from mmpcodec.solvers import dispatch
+from mmpcodec.solvers.grid import Grid, on_grid
+from mmpcodec.solvers.max_sum import arguments
 from mmpcodec.solvers.max_sum.answers import Interval, IntervalCensus
 
 
@@ -25,15 +26,15 @@ def max_interval(
     ----------
     values : (N,) array of integers or floating-point numbers
     min_length, max_length : int, int or None
-        Lengths that it may have.
+        Least and largest number of values; None is no limit.
     allow_empty : bool
-        Answer with an empty interval where no sum is positive.
+        Whether the answer is empty if no sum is positive.
     backend : {"auto", "cpu", "cuda", "reference"}
 
     Raises
     ------
     ParameterError
-        See ``exact`` and ``operations.limits``.
+        See ``on_grid`` and ``arguments.limits``.
 
     Examples
     --------
@@ -41,20 +42,22 @@ def max_interval(
     >>> max_interval([3, 2, -7, 11, 10, -6, 4, 9, -6])
     Interval(start=3, stop=8, sum=28)
     """
-    given = exact(values, 1, backend)
-    lengths = operations.limits("length", min_length, max_length, len(given.values))
-    found = operations.get(backend, given.values).max_interval(given.values, lengths)
+    given = on_grid(values, 1, backend)
+    lengths = arguments.limits("length", min_length, max_length, len(given.values))
+    found = dispatch.operations(__package__, backend, given.values).max_interval(
+        given.values, lengths
+    )
     if allow_empty and found[0] <= 0:
         return Interval(0, 0, given.number(0))
     return _interval(given, found)
 
 
 def interval_census(values: Any, *, backend: str = "auto") -> IntervalCensus:
-    """How many intervals have the largest sum, and the longest and shortest of them.
+    """The number of intervals of the largest sum, and the longest and shortest of them.
 
-    Pieces of sum zero count: of (5, -5, 5) two single values and the whole have the sum 5, so
-    ``count`` is 3, ``disjoint`` 2, the longest has 3 values and the shortest 1. Where no value is
-    positive, a value alone has the largest sum, and with it zeros beside each other.
+    Intervals that differ by values of sum zero count separately: in (5, -5, 5), two single values
+    and the whole have the sum 5, so ``count`` is 3, ``disjoint`` 2, the longest has 3 values and
+    the shortest 1. If no value is positive, single values and runs of zeros have the largest sum.
 
     Parameters
     ----------
@@ -64,11 +67,11 @@ def interval_census(values: Any, *, backend: str = "auto") -> IntervalCensus:
     Raises
     ------
     ParameterError
-        See ``exact``.
+        See ``on_grid``.
     """
-    given = exact(values, 1, backend)
-    most, count, disjoint, longest, shortest = operations.get(
-        backend, given.values
+    given = on_grid(values, 1, backend)
+    most, count, disjoint, longest, shortest = dispatch.operations(
+        __package__, backend, given.values
     ).interval_census(given.values)
     return IntervalCensus(
         given.number(most),
@@ -80,7 +83,7 @@ def interval_census(values: Any, *, backend: str = "auto") -> IntervalCensus:
 
 
 def sums_through(values: Any, *, backend: str = "auto") -> Any:
-    """The largest sum of an interval that contains each value: the vector M of the thesis.
+    """For each value, the largest sum of an interval that contains it: M in de Lima 2015.
 
     Parameters
     ----------
@@ -90,15 +93,15 @@ def sums_through(values: Any, *, backend: str = "auto") -> Any:
     Returns
     -------
     (N,) int64 array, or float64 for floating-point values
-        Where the values lie, in host memory or on the device.
+        In host memory, or on the device of the values.
 
     Raises
     ------
     ParameterError
-        See ``exact``.
+        See ``on_grid``.
     """
-    given = exact(values, 1, backend)
-    sums = operations.get(backend, given.values).sums_through(given.values)
+    given = on_grid(values, 1, backend)
+    sums = dispatch.operations(__package__, backend, given.values).sums_through(given.values)
     if on_device(sums) and not on_device(values):
         sums = sums.get()
     if given.exponent is None:
@@ -107,10 +110,11 @@ def sums_through(values: Any, *, backend: str = "auto") -> Any:
 
 
 def maximal_intervals(values: Any, *, backend: str = "auto") -> list[Interval]:
-    """All maximal intervals from the left, after Ruzzo and Tompa.
+    """All maximal intervals from left to right, after Ruzzo and Tompa.
 
-    The interval of the largest sum is one, and so are those of what lies left and right of it, as
-    long as their sums are positive; none begins or ends with a piece of sum zero or less.
+    The interval of the largest sum is maximal, and so are, recursively, the intervals of the
+    largest sums left and right of it while these sums are positive. No maximal interval begins or
+    ends with values of sum zero or less.
 
     Parameters
     ----------
@@ -120,33 +124,33 @@ def maximal_intervals(values: Any, *, backend: str = "auto") -> list[Interval]:
     Raises
     ------
     ParameterError
-        See ``exact``.
+        See ``on_grid``.
     """
-    given = exact(values, 1, backend)
-    found = operations.get(backend, given.values).maximal_intervals(given.values)
+    given = on_grid(values, 1, backend)
+    found = dispatch.operations(__package__, backend, given.values).maximal_intervals(given.values)
     return [_interval(given, each) for each in found]
 
 
 def disjoint_intervals(
     values: Any, k: int, *, allow_empty: bool = False, backend: str = "auto"
 ) -> list[Interval]:
-    """The k best intervals that do not overlap, best first, each the best of what is left.
+    """k disjoint intervals, best first, each the best of the remaining values.
 
     Parameters
     ----------
     values : (N,) array of integers or floating-point numbers
     k : int
     allow_empty : bool
-        Stop where no positive sum is left, with fewer than k.
+        Whether to return fewer than k if no positive sum is left.
     backend : {"auto", "cpu", "cuda", "reference"}
 
     Raises
     ------
     ParameterError
-        Also when fewer than k exist and ``allow_empty`` is not given.
+        See ``on_grid``; also when fewer than k exist and ``allow_empty`` is False.
     """
-    given = exact(values, 1, backend)
-    operation = operations.get(backend, given.values).max_interval
+    given = on_grid(values, 1, backend)
+    operation = dispatch.operations(__package__, backend, given.values).max_interval
 
     def best(start: int, stop: int) -> tuple[int, int, int]:
         total, first, last = operation(given.values[start:stop], (1, stop - start))
@@ -154,7 +158,7 @@ def disjoint_intervals(
 
     gaps = [(*best(0, len(given.values)), 0, len(given.values))]
     found: list[Interval] = []
-    for _ in range(operations.count(k)):
+    for _ in range(arguments.count(k)):
         if not gaps:
             if allow_empty:
                 break
@@ -172,6 +176,6 @@ def disjoint_intervals(
     return found
 
 
-def _interval(given: Exact, found: tuple[int, int, int]) -> Interval:
+def _interval(given: Grid, found: tuple[int, int, int]) -> Interval:
     total, start, stop = found
     return Interval(int(start), int(stop), given.number(total))

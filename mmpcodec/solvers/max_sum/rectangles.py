@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from mmpcodec.errors import ParameterError
-from mmpcodec.solvers.grid import Exact, exact
-from mmpcodec.solvers.max_sum import operations
+from mmpcodec.solvers import dispatch
+from mmpcodec.solvers.grid import Grid, on_grid
+from mmpcodec.solvers.max_sum import arguments
 from mmpcodec.solvers.max_sum.answers import Rectangle, RectangleCensus
 from mmpcodec.solvers.max_sum.reference import Limits
 
 MAX_COLUMNS = 16384
-"""Whose ranges can be told apart: their sums take 1 GiB."""
+"""Most columns of ``column_range_rectangle``: the sums of their ranges take 1 GiB."""
 
 
 def max_rectangle(
@@ -28,21 +29,21 @@ def max_rectangle(
 ) -> Rectangle:
     """The rectangle of the largest sum.
 
-    Takes time in proportion to the cube of the sides: the shorter side squared times the longer.
+    The time is proportional to the shorter side squared times the longer side.
 
     Parameters
     ----------
     values : (H, W) array of integers or floating-point numbers
     min_height, max_height, min_width, max_width : int or None
-        Sides that it may have.
+        Least and largest numbers of rows and columns; None is no limit.
     allow_empty : bool
-        Answer with an empty rectangle where no sum is positive.
+        Whether the answer is empty if no sum is positive.
     backend : {"auto", "cpu", "cuda", "reference"}
 
     Raises
     ------
     ParameterError
-        See ``exact`` and ``operations.limits``.
+        See ``on_grid`` and ``arguments.limits``.
 
     Examples
     --------
@@ -50,11 +51,11 @@ def max_rectangle(
     >>> max_rectangle([[1, -9, 2], [-3, 4, 5], [1, 6, -2]])
     Rectangle(top=1, left=1, bottom=3, right=3, sum=13)
     """
-    given = exact(values, 2, backend)
+    given = on_grid(values, 2, backend)
     height, width = given.values.shape
-    heights = operations.limits("height", min_height, max_height, height)
-    widths = operations.limits("width", min_width, max_width, width)
-    operation = operations.get(backend, given.values)
+    heights = arguments.limits("height", min_height, max_height, height)
+    widths = arguments.limits("width", min_width, max_width, width)
+    operation = dispatch.operations(__package__, backend, given.values)
     found = best_rectangle(given.values, heights, widths, operation)
     if allow_empty and found[0] <= 0:
         return Rectangle(0, 0, 0, 0, given.number(0))
@@ -76,9 +77,9 @@ def best_rectangle(
 
 
 def rectangle_census(values: Any, *, backend: str = "auto") -> RectangleCensus:
-    """How many rectangles have the largest sum, and the largest, smallest and densest of them.
+    """The number of rectangles of the largest sum, and the largest, smallest and densest of them.
 
-    All of them count, also those that differ only by a strip of sum zero.
+    Rectangles that differ only by a strip of sum zero count separately.
 
     Parameters
     ----------
@@ -88,10 +89,10 @@ def rectangle_census(values: Any, *, backend: str = "auto") -> RectangleCensus:
     Raises
     ------
     ParameterError
-        See ``exact``.
+        See ``on_grid``.
     """
-    given = exact(values, 2, backend)
-    operation = operations.get(backend, given.values)
+    given = on_grid(values, 2, backend)
+    operation = dispatch.operations(__package__, backend, given.values)
     turned = given.values.shape[0] > given.values.shape[1]
     matrix = given.values.T.copy() if turned else given.values
     maxima = operation.strip_maxima(matrix)
@@ -116,10 +117,10 @@ def rectangle_census(values: Any, *, backend: str = "auto") -> RectangleCensus:
 
 
 def column_range_rectangle(values: Any, k: int, *, backend: str = "auto") -> Rectangle:
-    """The k-th best rectangle where each range of columns enters with its best one.
+    """The k-th best of the rectangles that are the best of their range of columns.
 
-    Of n columns there are n (n + 1) / 2 ranges; equal sums go by (left, right). Of a range's best
-    rectangles the first is taken.
+    n columns have n (n + 1) / 2 ranges. Equal sums are ordered by (left, right). Of equally good
+    rectangles of one range, the first is taken.
 
     Parameters
     ----------
@@ -131,18 +132,18 @@ def column_range_rectangle(values: Any, k: int, *, backend: str = "auto") -> Rec
     Raises
     ------
     ParameterError
-        Also when k is larger than the number of ranges, or the matrix has more than 16384 columns.
+        See ``on_grid``; also when k exceeds the number of ranges, or for more than 16384 columns.
     """
-    given = exact(values, 2, backend)
-    operation = operations.get(backend, given.values)
+    given = on_grid(values, 2, backend)
+    operation = dispatch.operations(__package__, backend, given.values)
     columns = given.values.shape[1]
     if columns > MAX_COLUMNS:
         raise ParameterError(
-            f"values of {columns} columns: at most {MAX_COLUMNS}, for each range of them is kept"
+            f"values of {columns} columns: at most {MAX_COLUMNS}, because each range is stored"
         )
     turned = given.values.T.copy()
     maxima = operation.strip_maxima(turned)
-    if operations.count(k) > len(maxima):
+    if arguments.count(k) > len(maxima):
         raise ParameterError(f"k = {k}: only {len(maxima)} ranges of columns exist")
     # Of those above or at the k-th sum the order of equal ones matters.
     bound = np.partition(maxima, len(maxima) - k)[len(maxima) - k]
@@ -165,34 +166,34 @@ def disjoint_rectangles(
     allow_empty: bool = False,
     backend: str = "auto",
 ) -> list[Rectangle]:
-    """The k best rectangles that do not overlap, best first, each the best of what is left.
+    """k disjoint rectangles, best first, each the best of the remaining values.
 
     Parameters
     ----------
     values : (H, W) array of integers or floating-point numbers
     k : int
     min_height, max_height, min_width, max_width : int or None
-        Sides that each may have.
+        Least and largest numbers of rows and columns; None is no limit.
     allow_empty : bool
-        Stop where no positive sum is left, with fewer than k.
+        Whether to return fewer than k if no positive sum is left.
     backend : {"auto", "cpu", "cuda", "reference"}
 
     Raises
     ------
     ParameterError
-        Also when fewer than k exist and ``allow_empty`` is not given.
+        See ``on_grid``; also when fewer than k exist and ``allow_empty`` is False.
     """
-    given = exact(values, 2, backend)
+    given = on_grid(values, 2, backend)
     height, width = given.values.shape
-    heights = operations.limits("height", min_height, max_height, height)
-    widths = operations.limits("width", min_width, max_width, width)
-    operation = operations.get(backend, given.values)
+    heights = arguments.limits("height", min_height, max_height, height)
+    widths = arguments.limits("width", min_width, max_width, width)
+    operation = dispatch.operations(__package__, backend, given.values)
     search = _Search(given.values, heights, widths, operation)
     # A rectangle that avoids those found lies in one of these windows.
     whole = 0, 0, height, width
     windows = {whole: search.best(whole)}
     found: list[Rectangle] = []
-    for _ in range(operations.count(k)):
+    for _ in range(arguments.count(k)):
         if not windows:
             if allow_empty:
                 break
@@ -272,6 +273,6 @@ def _ranges(numbers: np.ndarray, size: int) -> Iterator[tuple[int, int]]:
         yield first, first + number - int(starts[first]) + 1
 
 
-def _rectangle(given: Exact, found: tuple[int, int, int, int, int]) -> Rectangle:
+def _rectangle(given: Grid, found: tuple[int, int, int, int, int]) -> Rectangle:
     total, top, left, bottom, right = map(int, found)
     return Rectangle(top, left, bottom, right, given.number(total))

@@ -1,26 +1,24 @@
-"""Rank filters: each pixel becomes the value of a given rank among those in a window around it.
+"""Rank filters: each pixel becomes the value of a given rank in the window around it.
 
-Pictures are (H, W) arrays of uint8, uint16 or float32, of any size. A window has an odd height and
-an odd width of 1 to 255; its centre lies on the pixel. The median is the rank in the middle, the
-minimum the first, the maximum the last. Results are exact, and the same on every backend.
+Pictures are (H, W) arrays of uint8, uint16 or float32 of any size. A window has an odd height and
+width of 1 to 255, and its centre is the pixel. The minimum has the first rank, the median the
+middle rank, the maximum the last. Results are exact and equal on all backends.
 
-*Ranks.* Ranks count from 0, the least value. A percentile p of n values has rank floor(n p / 100),
-computed in float64, and at most n - 1. Without a mask and NaN the results are those of
-``scipy.ndimage.median_filter``, ``rank_filter`` and ``percentile_filter``, but for "reflect" with
-windows many times wider than the picture, which follow NumPy's ``pad``.
+*Ranks.* Ranks count from 0, the least value. A percentile p of n values has the rank
+floor(n p / 100), computed in float64, at most n - 1. Without mask and NaN, the results equal those
+of ``scipy.ndimage.median_filter``, ``rank_filter`` and ``percentile_filter``. Exception: "reflect"
+with windows many times wider than the picture follows NumPy's ``pad``.
 
-*Borders.* What a window sees outside of the picture, in SciPy's terms: "reflect" (d c b a | a b c d
-| d c b a), "mirror" (d c b | a b c d | c b a), "nearest" (a a a | a b c d | d d d), "wrap"
+*Borders.* The values beyond the border, in SciPy's terms: "reflect" (d c b a | a b c d | d c b a),
+"mirror" (d c b | a b c d | c b a), "nearest" (a a a | a b c d | d d d), "wrap"
 (b c d | a b c d | a b c), "constant" (the value ``cval``).
 
-*Pixels that do not count.* A mask's zeros, and NaN, enter no window; their copies beyond the
-border do not either, while ``cval`` counts everywhere. A window's rank is then that among its n
-pixels that count: the lower of the two middle ones for the median of an even n; for a rank r, r but
-at most n - 1, and for a negative one, which counts from the greatest, n + r but at least 0. Where
-no pixel of a window counts, the pixel keeps its value, which may be NaN. All other pixels, also
-those that do not count, receive the rank of their window.
+*Masked pixels.* Pixels at zeros of the mask, and NaN, enter no window, nor do their copies beyond
+the border; ``cval`` enters all. With n pixels in a window, the median has the rank (n - 1) // 2, a
+rank r >= 0 becomes min(r, n - 1), and a negative rank r becomes max(n + r, 0). If n is 0, the pixel
+keeps its value. All other pixels, masked ones included, receive the value of the rank.
 
-*Order of floats.* As numbers, with -0.0 before 0.0, infinities at the ends.
+*Order of floats.* By value, with -0.0 before 0.0 and infinities at the ends.
 
 Sources: S. Perreault and P. Hebert, "Median filtering in constant time", IEEE Transactions on Image
 Processing, 2007; J. Suomela, "Median filtering is equivalent to sorting", 2014.

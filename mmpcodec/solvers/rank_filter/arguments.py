@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from mmpcodec.checks import check_int
 from mmpcodec.errors import ParameterError
 from mmpcodec.runtime.arrays import as_array, module_of
-from mmpcodec.solvers.arguments import integer
 
 MAX_SIDE = 255
 TYPES = ("uint8", "uint16", "float32")
@@ -24,7 +24,7 @@ def window_of(size: Any) -> tuple[int, int]:
     sides = size if np.ndim(size) else (size, size)
     if len(sides) != 2:
         raise ParameterError(f"size = {size!r}: must be one side, or height and width")
-    height, width = (integer("size", side) for side in sides)
+    height, width = (check_int("size", side) for side in sides)
     for side in (height, width):
         if not 1 <= side <= MAX_SIDE or side % 2 == 0:
             raise ParameterError(f"size = {size!r}: sides must be odd numbers from 1 to {MAX_SIDE}")

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from mmpcodec.checks import check_int
 from mmpcodec.errors import ParameterError
 from mmpcodec.runtime.arrays import module_of
 from mmpcodec.solvers import dispatch
-from mmpcodec.solvers.arguments import integer
 from mmpcodec.solvers.rank_filter.arguments import (
     mask_for,
     picture_of,
@@ -74,16 +74,16 @@ def rank_filter(
 
     Parameters
     ----------
+    picture : (H, W) array of uint8, uint16 or float32
     rank : int
-        0 is the least; -1 the greatest, -2 the one before. At most the window's pixels less 1.
-    picture, size, mode, cval, mask, backend
-        As of ``median_filter``, which also says what is returned and raised.
+        Position in ascending order, from 0 for the least value; a negative rank counts from the
+        greatest, which is -1.
+    size, mode, cval, mask, backend
+        As in ``median_filter``, which also names the result and the errors.
     """
     counts = _counts(size)
     area = len(counts) - 1
-    rank = integer("rank", rank)
-    if not -area <= rank < area:
-        raise ParameterError(f"rank = {rank}: must be from {-area} to {area - 1} for {area} pixels")
+    rank = check_int("rank", rank, -area, area - 1, f" for {area} pixels")
     ranks = np.minimum(rank, counts - 1) if rank >= 0 else counts + rank
     return _filtered(picture, size, ranks, mode, cval, mask, backend)
 
@@ -102,10 +102,11 @@ def percentile_filter(
 
     Parameters
     ----------
+    picture : (H, W) array of uint8, uint16 or float32
     percentile : float
-        0 to 100: the least to the greatest.
-    picture, size, mode, cval, mask, backend
-        As of ``median_filter``, which also says what is returned and raised.
+        0 (the least value) to 100 (the greatest).
+    size, mode, cval, mask, backend
+        As in ``median_filter``, which also names the result and the errors.
     """
     counts = _counts(size)
     try:

@@ -1,21 +1,20 @@
-"""Selection: the k-th smallest value of an array, medians and quantiles, without sorting it.
+"""Selection: the k-th smallest value of an array, medians and quantiles, without sorting.
 
-*Order.* Numbers are compared by value, -0.0 comes before 0.0, and NaN after everything, whatever
-its sign. An answer is one of the values, to the bit (of NaN there is one), or lies between two.
+*Order.* Numbers are compared by value; -0.0 comes before 0.0, and NaN comes last for either sign.
+An answer is one of the values, bit by bit (all NaN become one NaN), or lies between two values.
 
-*NaN.* ``nan="propagate"`` (the default) answers NaN where there is one, ``"omit"`` leaves them out,
-``"raise"`` refuses them.
+*NaN.* ``nan="propagate"``, the default, answers NaN if there is one. ``"omit"`` ignores NaN, and
+``"raise"`` refuses it.
 
-*Axes.* Without ``axis`` the whole array is looked at, in any shape; with it each line along the
-axis for itself. Several ks or quantiles come as the first dimension of the answer.
+*Axes.* Without ``axis``, the whole array is searched, in any shape. With ``axis``, each line along
+the axis is searched. Several ks or quantiles form the first dimension of the answer.
 
-*Where.* Arrays are only read. What lies in host memory or in a memory-mapped file stays there; a
-CuPy array stays on its device, and so do answers along an axis. The backend cuda brings an array
-that is larger than the free memory of the device there in parts. Answers are the same on all
-backends.
+*Memory.* Arrays are only read. Values in host memory or in a memory-mapped file stay there. A CuPy
+array stays on its device, and so do answers along an axis. The backend cuda copies an array larger
+than the free device memory in parts. Answers are equal on all backends.
 
-*Shards.* ``Search`` selects from an array that lies in several places: each place counts digits of
-its values (``digit_counts``), the counts are added up, and after a few rounds the answer is known.
+*Shards.* ``Search`` selects from an array that lies in several places. Each place counts digits of
+its values (``digit_counts``), the caller adds the counts up, and a few rounds give the answer.
 
 Sources: R. Floyd and R. Rivest, "Expected time bounds for selection", Communications of the ACM
 1975; E. Saukas and S. Song, "A note on parallel selection on coarse-grained multicomputers",

@@ -1,4 +1,4 @@
-"""Order statistics. See the package for order, NaN, axes and where arrays lie."""
+"""Order statistics. See the package for order, NaN, axes and memory."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from mmpcodec.checks import check_int
 from mmpcodec.errors import ParameterError
 from mmpcodec.runtime.arrays import as_array, module_of, on_device
 from mmpcodec.solvers import dispatch
-from mmpcodec.solvers.arguments import integer
 from mmpcodec.solvers.selection.keys import check_type, from_keys
 
 NAN_RULES = ("propagate", "omit", "raise")
@@ -28,13 +28,13 @@ def kth_smallest(
     nan: str = "propagate",
     backend: str = "auto",
 ) -> Any:
-    """The k-th smallest value; several at once share the work.
+    """The k-th smallest value, or the values of several ks, which share the work.
 
     Parameters
     ----------
     values : array of bool, integers or floating-point numbers
     k : int or sequence of int
-        1 is the smallest. Equal values count each.
+        1 is the smallest. Equal values count separately.
     axis : int or None
     nan : {"propagate", "omit", "raise"}
     backend : {"auto", "cpu", "cuda", "reference"}
@@ -46,7 +46,7 @@ def kth_smallest(
     Raises
     ------
     ParameterError
-        When there is no such value, or an argument is not one of those above.
+        When there is no k-th value, or an argument is invalid.
 
     Examples
     --------
@@ -55,15 +55,14 @@ def kth_smallest(
     4
     """
     lines = _lines(values, axis, nan, backend)
-    ks = [integer("k", one) for one in (k if isinstance(k, Iterable) else [k])]
+    ks = [check_int("k", one) for one in (k if isinstance(k, Iterable) else [k])]
     if not ks:
         raise ParameterError("k: must not be empty")
 
     def ranks(counts: np.ndarray) -> np.ndarray:
         least = int(counts.min())
         for one in ks:
-            if not 1 <= one <= least:
-                raise ParameterError(f"k = {one}: must be from 1 to {least}, the number of values")
+            check_int("k", one, 1, least, ", the number of values")
         return np.broadcast_to(np.array(ks, np.int64) - 1, (len(counts), len(ks)))
 
     found = lines.select(ranks)
@@ -84,11 +83,11 @@ def median(
     ----------
     values : array of bool, integers or floating-point numbers
     convention : {"mean", "lower", "upper"}
-        Which of the two middle values of an even number of them, or half their sum: in float64 for
-        integers, else rounded to the values' type.
+        For an even number of values: the lower or upper of the two middle values, or their mean, in
+        float64 for integers, else in the type of the values.
     axis : int or None
     nan : {"propagate", "omit", "raise"}
-        With "omit" the median of nothing is NaN.
+        With "omit", the median of no values is NaN.
     backend : {"auto", "cpu", "cuda", "reference"}
 
     Returns
@@ -131,7 +130,7 @@ def quantile(
     nan: str = "propagate",
     backend: str = "auto",
 ) -> Any:
-    """Quantiles: of N values the q-th lies at rank q * (N - 1), counted from 0.
+    """Quantiles: the quantile q of N values has the rank q * (N - 1), counted from 0.
 
     Parameters
     ----------
@@ -139,8 +138,8 @@ def quantile(
     q : float or sequence of float
         From 0 to 1.
     method : {"linear", "lower", "higher", "nearest", "midpoint"}
-        Between two ranks: in proportion, one of the two values, or half their sum; "nearest" takes
-        the even rank of two equally near ones.
+        Between two ranks: the interpolated value, one of the two values, or their mean. "nearest"
+        takes the even rank of two equally near ranks.
     axis : int or None
     nan : {"propagate", "omit", "raise"}
     backend : {"auto", "cpu", "cuda", "reference"}
@@ -148,7 +147,7 @@ def quantile(
     Returns
     -------
     number or array
-        "linear" and "midpoint" give float64 for integers, the others a value's type.
+        float64 for integers with "linear" and "midpoint", else the type of the values.
 
     Raises
     ------
@@ -264,7 +263,7 @@ def _lines(values: Any, axis: int | None, nan: str, backend: str) -> _Lines:
         # The order of the values does not matter, so those of a transposed array need no copy.
         rows, shape = (values.T if values.flags.f_contiguous else values).reshape(1, -1), ()
     else:
-        place = integer("axis", axis)
+        place = check_int("axis", axis)
         if not -values.ndim <= place < values.ndim:
             raise ParameterError(f"axis = {axis}: values of shape {values.shape} have no such axis")
         xp = module_of(values)

@@ -1,7 +1,7 @@
-"""Selection from an array that lies in several places, without bringing it together.
+"""Selection from an array that lies in several places, the shards, without moving it.
 
-Each round every place counts one digit of its keys; the sum of the counts says which digit the
-answer has. So places send 2048 numbers a round, and for 32-bit values there are three rounds.
+In each round, every shard counts one digit of its keys, and the sum of the counts gives the digit
+of the answer. A shard sends 2048 numbers a round; 32-bit values take three rounds.
 """
 
 from collections.abc import Iterable
@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from mmpcodec.checks import check_int
 from mmpcodec.errors import ParameterError
 from mmpcodec.runtime.arrays import as_array
 from mmpcodec.solvers import dispatch
-from mmpcodec.solvers.arguments import integer
 from mmpcodec.solvers.selection.keys import check_type, from_keys
 
 DIGIT_BITS = 11
@@ -24,16 +24,16 @@ class Search:
     Parameters
     ----------
     dtype : data type
-        Of the values, the same in all shards.
+        Type of the values of all shards.
     k : int
         1 is the smallest.
     count : int
-        Values of all shards together.
+        Number of values of all shards.
 
     Raises
     ------
     ParameterError
-        When there is no such value.
+        When there is no k-th value.
 
     Examples
     --------
@@ -48,9 +48,7 @@ class Search:
     """
 
     def __init__(self, dtype: Any, k: int, count: int):
-        k = integer("k", k)
-        if not 1 <= k <= count:
-            raise ParameterError(f"k = {k}: must be from 1 to {count}, the number of values")
+        k = check_int("k", k, 1, count, ", the number of values")
         self.dtype = np.dtype(dtype)
         check_type(np.empty(0, self.dtype))
         self.rank = k - 1
@@ -68,7 +66,7 @@ class Search:
         return self.bits == 0
 
     def take(self, counts: np.ndarray) -> None:
-        """Take what all shards have counted, added up.
+        """Take the counts of all shards of a round.
 
         Parameters
         ----------
@@ -78,7 +76,7 @@ class Search:
         Raises
         ------
         ParameterError
-            When they are not counts of this round.
+            When the counts are not of this round.
         """
         if self.done or np.shape(counts) != (1 << self.bits,):
             wanted = 0 if self.done else 1 << self.bits
@@ -87,7 +85,7 @@ class Search:
         digit = int(np.searchsorted(sums, self.rank, side="right"))
         if digit == len(sums):
             raise ParameterError(
-                f"counts: {int(sums[-1])} values are fewer than the search was told of"
+                f"counts: {int(sums[-1])} values are fewer than the count of the search"
             )
         self.rank -= int(sums[digit - 1]) if digit else 0
         self.prefix |= digit << self.shift
@@ -108,12 +106,12 @@ class Search:
 
 
 def digit_counts(values: Any, search: Search, *, backend: str = "auto") -> np.ndarray:
-    """What one shard adds to a round of a search.
+    """The counts of one shard in a round of a search.
 
     Parameters
     ----------
     values : array
-        The shard, of any shape, also empty.
+        The shard, of any shape; may be empty.
     search : Search
     backend : {"auto", "cpu", "cuda", "reference"}
 
@@ -124,7 +122,7 @@ def digit_counts(values: Any, search: Search, *, backend: str = "auto") -> np.nd
     Raises
     ------
     ParameterError
-        When the shard is of another type than the search.
+        When the shard has another type than the search, or the search is done.
     """
     values = as_array("values", values)
     if search.done:
@@ -140,12 +138,12 @@ def digit_counts(values: Any, search: Search, *, backend: str = "auto") -> np.nd
 
 
 def kth_of_shards(shards: Iterable[Any], k: int, *, backend: str = "auto") -> Any:
-    """The k-th smallest value of arrays taken together; NaN come last.
+    """The k-th smallest value of several arrays; NaN come last.
 
     Parameters
     ----------
     shards : arrays
-        Of one type and any shapes; read several times.
+        Arrays of one type and any shapes; each is read several times.
     k : int
         1 is the smallest.
     backend : {"auto", "cpu", "cuda", "reference"}
@@ -153,7 +151,7 @@ def kth_of_shards(shards: Iterable[Any], k: int, *, backend: str = "auto") -> An
     Raises
     ------
     ParameterError
-        When there are no shards, their types differ, or there is no such value.
+        When there are no shards, their types differ, or there is no k-th value.
     """
     shards = [as_array("shards", shard) for shard in shards]
     if not shards:

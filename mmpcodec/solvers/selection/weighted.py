@@ -7,21 +7,21 @@ import numpy as np
 from mmpcodec.errors import ParameterError
 from mmpcodec.runtime.arrays import as_array, module_of, on_device
 from mmpcodec.solvers import dispatch
-from mmpcodec.solvers.grid import exact
+from mmpcodec.solvers.grid import on_grid
 from mmpcodec.solvers.selection.keys import check_type, to_keys
 
 
 def weighted_median(values: Any, weights: Any, *, backend: str = "auto") -> Any:
-    """The smallest value with which at least half of all weight is reached.
+    """The smallest value v for which the values up to v have at least half of the total weight.
 
-    With equal weights it is the lower median. Floating-point weights are rounded to a common grid
-    as for maximum sums, and then added exactly. The values are sorted, on the backend's side.
+    With equal weights it is the lower median. Floating-point weights are rounded to a grid as in
+    ``max_sum`` and added exactly. The values are sorted, on a device if the backend uses one.
 
     Parameters
     ----------
     values : (N,) array of bool, integers or floating-point numbers
     weights : (N,) array of integers or floating-point numbers
-        None is negative, one is positive.
+        From 0 up, at least one above 0.
     backend : {"auto", "cpu", "cuda", "reference"}
 
     Returns
@@ -47,12 +47,12 @@ def weighted_median(values: Any, weights: Any, *, backend: str = "auto") -> Any:
             f"values of shape {values.shape}, weights of shape {weights.shape}: must be two "
             "sequences of one length"
         )
-    if backend == "cuda" and not on_device(values):
+    if dispatch.runs_on_device(backend, values) and not on_device(values):
         import cupy
 
         values, weights = cupy.asarray(values), cupy.asarray(weights)
     xp = module_of(values)
-    heavy = exact(weights, 1, backend, "weights").values.astype(np.int64)
+    heavy = on_grid(weights, 1, backend, "weights").values.astype(np.int64)
     if bool((weights < 0).any()):
         raise ParameterError(f"weights: {weights.min()} is negative")
     if values.dtype.kind == "f" and bool(xp.isnan(values).any()):

@@ -1,32 +1,31 @@
-"""Subset sum: which of some items add up to the most that is not above a capacity.
+"""Subset sum: the items whose weights add up to the largest sum not above a capacity.
 
-*Items.* Weights are integers from 0 up, each item is there once, and an item is named by its index.
-All weights together stay below 2**63. Items of weight 0 are never taken.
+*Items.* Weights are integers from 0 up with a sum below 2**63. Each item exists once, and its index
+names it. Items of weight 0 are never taken.
 
-*Reductions.* First, items heavier than the capacity go; if all others fit, they are the answer.
-Weights and capacity are divided by the weights' greatest common divisor (the capacity rounded
-down). Where less lies outside the capacity than inside, the items to leave out are looked for.
+*Reductions.* Items heavier than the capacity are removed. If all others fit, they are the answer.
+Weights and capacity are divided by the greatest common divisor of the weights; the capacity is
+rounded down. If the items to leave out weigh less than the capacity, the search is for them.
 
-*Methods.* ``auto`` tries two quick ones that may hit the capacity: ``greedy`` (heaviest first) and
-``core`` (greedy for all items but a few that are spread over the weights, dense for those). If both
-miss, it takes the one with the least predicted cost of those that fit into the memory:
+*Methods.* ``auto`` first tries two quick methods that may meet the capacity: ``greedy`` (heaviest
+first) and ``core`` (greedy for most items, ``dense`` for a few of all sizes). If both miss, it
+takes the method of the least predicted time among those that fit into the memory:
 
 - ``dense``: a bitset of all sums; n * c steps, 512 at a time;
-- ``balanced``: sums near the capacity only; n * max(weights) steps;
-- ``meet``: all sums of both halves of the items; 2**(n/2) steps, where a search of all sets takes
-  2**n.
+- ``balanced``: only sums near the capacity; n * max(weights) steps;
+- ``meet``: all sums of both halves of the items; 2**(n/2) steps.
 
-A method that is named runs, after the reductions; and an answer says which method gave it. All are
-exact. Where ``balanced`` runs out of memory, ``auto`` goes on with the next one.
+A named method runs after the reductions. All methods are exact, and an answer names its method. If
+``balanced`` runs out of memory, ``auto`` takes the next method.
 
-*Which of several sets.* The greedy ones are as ``quick.py`` says, those of ``balanced`` as its
-reference says. Of several sets with the sum, ``dense`` and ``meet`` find the one whose largest
-index is least, then the second largest, and so on; where they look for what to leave out, this
-holds for the items left out. Answers are the same on all backends.
+*Ties.* Of several sets with the largest sum, ``dense`` and ``meet`` take the one whose largest
+index is least, then the one whose second largest index is least, and so on; if the search is for
+the items to leave out, this holds for those. ``quick.py`` states the order of ``greedy`` and
+``core``, ``reference.py`` the order of ``balanced``. Answers are equal on all backends.
 
-*Backends.* ``auto`` takes cuda for ``dense``, ``meet`` and all sums where a device is there, has
-the memory and is predicted to be quicker, and else cpu; an answer says which it was. ``balanced``
-always runs on a processor, since each of its steps needs the one before.
+*Backends.* ``auto`` takes cuda for ``dense``, ``meet`` and all sums if a device has the memory and
+is predicted to be faster, else the processor. An answer names its backend. ``balanced`` always runs
+on the processor, because each of its steps needs the previous one.
 
 Sources: R. Bellman, "Dynamic programming", 1957; E. Horowitz and S. Sahni, "Computing partitions
 with applications to the knapsack problem", Journal of the ACM 1974; D. Pisinger, "Linear time

@@ -4,26 +4,13 @@ from typing import Any
 
 import numpy as np
 
+from mmpcodec.checks import check_int
 from mmpcodec.errors import ParameterError
 from mmpcodec.runtime.arrays import on_device
-from mmpcodec.solvers import arguments, dispatch
 
 MAX_TOTAL = (1 << 63) - 1
 SAFE = 2.0**62
 """A floating-point sum up to this is that of integers whose exact sum is below 2**63."""
-
-
-def backend_of(backend: str, weights: Any) -> str:
-    """The backend that is named, or cuda for weights that lie on a device.
-
-    Raises
-    ------
-    ParameterError, BackendUnavailable
-        See ``backends.operations``.
-    """
-    if backend != "auto" or on_device(weights):
-        dispatch.operations(__package__, backend, weights)
-    return "cuda" if on_device(weights) else backend
 
 
 def weights_of(weights: Any) -> np.ndarray:
@@ -37,7 +24,7 @@ def weights_of(weights: Any) -> np.ndarray:
     if on_device(weights):
         weights = weights.get()
     if isinstance(weights, np.ma.MaskedArray):
-        raise ParameterError("weights: masked arrays are not taken; pass what is not masked")
+        raise ParameterError("weights: masked arrays are not supported; pass the unmasked values")
     # As objects, so that NumPy turns no integers into floating-point numbers.
     array = weights if isinstance(weights, np.ndarray) else np.asarray(weights, object)
     if array.ndim != 1:
@@ -50,25 +37,10 @@ def weights_of(weights: Any) -> np.ndarray:
     if not fits:
         values = enumerate(array.tolist())
         array = np.array(
-            [integer(f"weights[{i}]", one, 0, MAX_TOTAL) for i, one in values], np.int64
+            [check_int(f"weights[{i}]", one, 0, MAX_TOTAL) for i, one in values], np.int64
         )
     array = array.astype(np.int64)
     total = int(array.astype(object).sum()) if array.astype(np.float64).sum() > SAFE else 0
     if total > MAX_TOTAL:
         raise ParameterError(f"weights add up to {total}: must be at most {MAX_TOTAL}")
     return array
-
-
-def integer(name: str, value: Any, least: int, most: int | None = None) -> int:
-    """An integer in a range.
-
-    Raises
-    ------
-    ParameterError
-        When it is not.
-    """
-    number = arguments.integer(name, value)
-    if number < least or (most is not None and number > most):
-        upper = "up" if most is None else f"to {most}"
-        raise ParameterError(f"{name} = {value!r}: must be an integer from {least} {upper}")
-    return number

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from mmpcodec.errors import LimitExceeded, ParameterError
+from mmpcodec.runtime.machine import processors
 
 NAMES = ("dense", "balanced", "meet")
 
@@ -36,6 +37,11 @@ class Need:
 
     nanoseconds: float
     bytes: int
+
+    @property
+    def seconds(self) -> float:
+        """Predicted time on all processors."""
+        return self.nanoseconds * 1e-9 / processors()
 
 
 def maker_bytes(count: int) -> int:

@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from mmpcodec.checks import check_int
 from mmpcodec.errors import LimitExceeded, ParameterError
-from mmpcodec.solvers.dispatch import operations
+from mmpcodec.solvers import dispatch
 from mmpcodec.solvers.subset_sum import methods, quick
 from mmpcodec.solvers.subset_sum.answers import SubsetSum
-from mmpcodec.solvers.subset_sum.arguments import MAX_TOTAL, backend_of, integer, weights_of
-from mmpcodec.solvers.subset_sum.placement import run
+from mmpcodec.solvers.subset_sum.arguments import MAX_TOTAL, weights_of
 from mmpcodec.solvers.subset_sum.reduction import Reduced, lighter_side, reduce
 
 MEMORY = 1 << 32
@@ -66,20 +66,20 @@ def subset_sum(
     (11, [0, 2])
     """
     start = time.perf_counter()
-    backend = backend_of(backend, weights)
+    backend = dispatch.named(backend, weights)
+    where = dispatch.resolved(__package__, backend)
     values = weights_of(weights)
-    capacity = integer("capacity", capacity, 0)
-    memory = integer("memory", memory, 0, MAX_TOTAL)
+    capacity = check_int("capacity", capacity, 0)
+    memory = check_int("memory", memory, 0, MAX_TOTAL)
     if method not in ("auto", *methods.NAMES):
         methods.choose(method, {}, memory)
     reduced = reduce(values, capacity)
-    where = "cpu" if backend == "auto" else backend
     if reduced.fits:
         name, taken = "all", np.ones(len(reduced.indices), bool)
         found = reduced.total
     else:
         try:
-            name, where, found, some = _solve(backend, reduced, items, method, memory)
+            name, where, found, some = _solve(backend, where, reduced, items, method, memory)
         except MemoryError as error:
             raise LimitExceeded(
                 "Memory of subset_sum", f"the machine has less than memory = {memory} bytes"
@@ -102,9 +102,12 @@ def reachable(weights: Any, target: int, *, backend: str = "auto", **options: An
 
     Parameters
     ----------
-    weights, backend
-        See ``subset_sum``.
+    weights : array of int
+        As in ``subset_sum``.
     target : int
+        Sum to reach.
+    backend : {"auto", "cpu", "cuda", "reference"}
+        As in ``subset_sum``.
     **options
         ``method`` and ``memory`` of ``subset_sum``.
 
@@ -125,11 +128,12 @@ def reachable(weights: Any, target: int, *, backend: str = "auto", **options: An
 
 
 def _solve(
-    backend: str, reduced: Reduced, items: bool, method: str, memory: int
+    backend: str, where: str, reduced: Reduced, items: bool, method: str, memory: int
 ) -> tuple[str, str, int, np.ndarray | None]:
-    """Names of method and backend, sum, and which of the items are taken, where asked for."""
-    # What is quick has too little work for a device.
-    where = "cpu" if backend == "auto" else backend
+    """Names of method and backend, sum, and which of the items are taken, where asked for.
+
+    ``where`` is the backend of quick steps, which have too little work to start a device.
+    """
     weights, capacity = reduced.weights, reduced.capacity
     taken = quick.greedy(weights, capacity)
     found = int(weights[taken].sum())
@@ -145,22 +149,22 @@ def _solve(
         core = methods.needs(len(few), most, heaviest, True)["dense"]
         cheap = core.nanoseconds * CORE_SHARE <= found_needs[name].nanoseconds
         if cheap and core.bytes <= memory:
-            hit = quick.core(operations(__package__, where), weights, capacity)
+            hit = quick.core(dispatch.operations(__package__, where), weights, capacity)
             if hit is not None:
                 return "core", where, capacity, hit
     if name == "balanced":
         most = (memory - found_needs[name].bytes) // methods.CHANGE_BYTES
-        # Each step needs the one before it, so a device has nothing to do at once.
-        where = "cpu" if where == "cuda" else where
-        best, chosen = operations(__package__, where).balanced(weights, capacity, items, most)
+        arguments: tuple = weights, capacity, items, most
+        (best, chosen), where = dispatch.run(__package__, where, 0.0, name, *arguments)
         if best < 0:
             # How much it needs is seen on the way only.
             found_needs[name] = methods.Need(found_needs[name].nanoseconds, memory + 1)
             name = methods.choose(method, found_needs, memory)
     if name != "balanced":
-        arguments: tuple = weights, side.target, side.limit
+        arguments = weights, side.target, side.limit
         arguments += (side.floor, items) if name == "dense" else ()
-        (best, chosen), where = run(backend, found_needs[name].nanoseconds, name, *arguments)
+        seconds = found_needs[name].seconds
+        (best, chosen), where = dispatch.run(__package__, backend, seconds, name, *arguments)
     leaves_out = side.leaves_out and name != "balanced"
     best = reduced.total - best if leaves_out else best
     if not items:

@@ -4,10 +4,11 @@ from typing import Any
 
 import numpy as np
 
+from mmpcodec.checks import check_int
 from mmpcodec.errors import LimitExceeded
-from mmpcodec.solvers.subset_sum.arguments import MAX_TOTAL, backend_of, integer, weights_of
+from mmpcodec.solvers import dispatch
+from mmpcodec.solvers.subset_sum.arguments import MAX_TOTAL, weights_of
 from mmpcodec.solvers.subset_sum.methods import needs
-from mmpcodec.solvers.subset_sum.placement import run
 from mmpcodec.solvers.subset_sum.reduction import reduce
 from mmpcodec.solvers.subset_sum.solve import MEMORY
 
@@ -47,10 +48,11 @@ def all_sums(
     >>> all_sums([2, 3]).astype(int).tolist()
     [1, 0, 1, 1, 0, 1]
     """
-    backend = backend_of(backend, weights)
+    backend = dispatch.named(backend, weights)
+    dispatch.resolved(__package__, backend)
     values = weights_of(weights)
-    capacity = int(values.sum()) if capacity is None else integer("capacity", capacity, 0)
-    memory = integer("memory", memory, 0, MAX_TOTAL)
+    capacity = int(values.sum()) if capacity is None else check_int("capacity", capacity, 0)
+    memory = check_int("memory", memory, 0, MAX_TOTAL)
     reduced = reduce(values, capacity)
     limit = min(reduced.total, reduced.capacity)
     needed = capacity + 1 + limit + 1 + limit // 8
@@ -59,7 +61,8 @@ def all_sums(
             "Memory of all_sums", f"needs {needed} bytes: must be at most memory = {memory}"
         )
     dense = needs(len(reduced.weights), limit, limit, False)["dense"]
-    words, _ = run(backend, dense.nanoseconds, "sums", reduced.weights, limit)
+    arguments = reduced.weights, limit
+    words, _ = dispatch.run(__package__, backend, dense.seconds, "sums", *arguments)
     found = np.unpackbits(words.view(np.uint8), bitorder="little", count=limit + 1)
     answer = np.zeros(capacity + 1, bool)
     answer[: limit * reduced.divisor + 1 : reduced.divisor] = found

@@ -6,9 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from mmpcodec import backends
+from mmpcodec.checks import check_int
 from mmpcodec.errors import ParameterError
+from mmpcodec.solvers import dispatch
 from mmpcodec.solvers.subset_sum.answers import SubsetSum
-from mmpcodec.solvers.subset_sum.arguments import backend_of, integer, weights_of
+from mmpcodec.solvers.subset_sum.arguments import weights_of
 from mmpcodec.solvers.subset_sum.solve import subset_sum
 
 
@@ -43,11 +46,12 @@ def fill_volumes(weights: Any, volumes: Sequence[int], **options: Any) -> list[S
     >>> [found.items.tolist() for found in fill_volumes([3, 5, 8, 10], [13, 12])]
     [[0, 3], [2]]
     """
-    backend = backend_of(options.pop("backend", "auto"), weights)
+    backend = dispatch.named(options.pop("backend", backends.AUTO), weights)
+    dispatch.resolved(__package__, backend)
     values = weights_of(weights)
     if "items" in options:
         raise ParameterError("items: must not be given, volumes are filled with items")
-    rooms = [integer(f"volumes[{i}]", one, 0) for i, one in enumerate(volumes)]
+    rooms = [check_int(f"volumes[{i}]", one, 0) for i, one in enumerate(volumes)]
     left = np.arange(len(values))
     answers = []
     for room in rooms:

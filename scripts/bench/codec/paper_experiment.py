@@ -18,9 +18,10 @@ from mmpcodec.bench import plot
 from mmpcodec.bench.codecs.base import Codec
 from mmpcodec.bench.codecs.ours import ours
 from mmpcodec.bench.curves import Curve, delta, grouped
-from mmpcodec.bench.results import Results, Row, sha256_of
-from mmpcodec.bench.sweep import Picture, sweep, warm_up
+from mmpcodec.bench.results import Results, Row
+from mmpcodec.bench.sweep import Original, sweep, warm_up
 from mmpcodec.bench.tables import table
+from mmpcodec.fingerprints import sha256_of
 
 LAMBDAS = (10.0, 16.0, 24.0, 32.0, 64.0, 128.0)
 RATE_MODELS = ("adaptive", "log2")
@@ -54,7 +55,7 @@ def codec_of(way: str, rate_model: str) -> Codec:
     return ours(options, LAMBDAS)
 
 
-def measure(picture: Picture, results: Results, ways: Sequence[str], repeat: int) -> Curves:
+def measure(picture: Original, results: Results, ways: Sequence[str], repeat: int) -> Curves:
     """The curves of the experiment, measured where they are not there yet."""
     codecs = {(way, model): codec_of(way, model) for way in ways for model in RATE_MODELS}
     for codec in codecs.values():
@@ -121,7 +122,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--repeat", type=int, default=REPEAT)
     arguments = parser.parse_args()
-    picture = Picture(arguments.picture.name, pictures.read(arguments.picture).samples)
+    picture = Original(arguments.picture.name, pictures.read(arguments.picture).samples)
     no_device = backends.status()["cuda"]
     ways = [way for way in WAYS if way != "cuda" or no_device is None]
     curves = measure(picture, Results(arguments.out, create=True), ways, arguments.repeat)

@@ -21,7 +21,7 @@ from mmpcodec.bench.timing import median_seconds
 
 def point(picture: np.ndarray, lam: float, post_filter: bool) -> tuple[int, float, int]:
     """Bytes of a file, PSNR in dB of what it decodes to, and the number of filtered classes."""
-    data = mmpcodec.encode(picture, lam, backend="cpu", post_filter=post_filter)
+    data = mmpcodec.encode(picture, lam, preset="plain", backend="cpu", post_filter=post_filter)
     found = mmpcodec.inspect(data, decode=True, backend="cpu")
     psnr = float(peak_signal_noise_ratio(picture, found.samples, data_range=255))
     return len(data), psnr, sum(map(bool, found.layers[0].coefficients))
@@ -29,7 +29,7 @@ def point(picture: np.ndarray, lam: float, post_filter: bool) -> tuple[int, floa
 
 def times(picture: np.ndarray, lam: float) -> tuple[float, float]:
     """Seconds that the filter takes to fit and to apply."""
-    backend, params = CpuBackend(), EncodeParams(lam)
+    backend, params = CpuBackend(), EncodeParams.from_options(lam, preset="plain")
     samples = backend.encode(picture, params).samples
     fit = partial(backend.post_filter.fit, picture, samples, params.lambda_fixed)
     return median_seconds(fit), median_seconds(partial(backend.post_filter.apply, samples, fit()))

@@ -2,7 +2,7 @@
 
     python scripts/bench/codec/presets.py PICTURE... [-p PRESET]... [-l LAMBDA] [--runs N]
 
-Prints the Markdown table of docs/benchmarks.md. Seconds are medians of wall time with 2 threads:
+Prints a Markdown table. Seconds are medians of wall time with 2 threads:
 from array to bytes and back after a warm-up, and those of whole commands, Python's start included.
 """
 

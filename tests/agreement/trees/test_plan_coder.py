@@ -6,7 +6,7 @@ from support.strategies import CONTENT
 
 from mmpcodec import EncodeParams
 from mmpcodec._cpu import TreeCoder
-from mmpcodec.backends.cpu import CpuBackend, bits_of, native_tools
+from mmpcodec.backends.cpu import CpuBackend, bits_of
 from mmpcodec.reference.entropy.symbols import SymbolReader
 from mmpcodec.reference.entropy.syntax import TREE_SYNTAX
 from mmpcodec.reference.trees.coder import PictureState
@@ -84,7 +84,7 @@ def test_payload_and_tally(content, options):
         coded = CpuBackend().encode(picture, params)
         tools = params.coded_tools
         counts, nodes, insertions, told = chosen_trees(coded.payload, picture.shape, tools)
-        coder = TreeCoder(native_tools(tools))
+        coder = TreeCoder(tools)
         # In two parts, as launches bring them; the second's classes lie over those of the first.
         middle, last = insertions[4].astype(int), insertions[-1].astype(int)
         room = int(max(*middle, *(last - middle)))

@@ -1,8 +1,8 @@
-// Feeds the compiled decoders payloads of any kind: libFuzzer's entry.
+// Entry of libFuzzer: feeds any bytes to the compiled decoders.
 //
-// The first bytes say what decodes, how large the picture is and with which tools, all within the
-// limits that the container checks; the rest is the payload. A payload may be refused, and nothing
-// else: no crash, no hang, no undefined behaviour.
+// The first bytes choose the coding, the size of the picture and the tools, within the limits that
+// the container checks; the rest is the payload. A decoder may decode or refuse the payload; it
+// must not crash, hang, or have undefined behaviour.
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,7 +25,7 @@ class Bytes {
 public:
     Bytes(const uint8_t* data, size_t size) : data_(data), end_(data + size) {}
 
-    // A number from low to high; 0 bytes left count as low.
+    // The next number from low to high; low if no bytes are left.
     int number(int low, int high) {
         unsigned value = 0;
         for (int bytes = high - low > 255 ? 2 : 1; bytes > 0 && data_ < end_; --bytes)
@@ -40,25 +40,24 @@ private:
     const uint8_t* end_;
 };
 
+// The tools come in the order and with the ranges of the header.
+#define MMP_NEXT_TOOL(name, low, high) bytes.number(low, high),
+
+// Small dictionaries, from 256 to 2000 elements, keep the fuzzer fast.
+constexpr int kLimits = 1745;
+
 Tools tree_tools(Bytes& bytes) {
-    Tools tools;
-    tools.partition = bytes.number(0, 1);
-    tools.index_classes = bytes.number(0, 1);
-    tools.flag_contexts = bytes.number(0, 1);
-    tools.copy_radius = bytes.number(0, 8);
-    tools.dictionary_limit = static_cast<uint32_t>(bytes.number(256, 2000));
-    tools.displaced_blocks = bytes.number(0, 4);
-    tools.redundancy_radius = bytes.number(0, 65535);
-    tools.replacement = bytes.number(0, 1);
+    Tools tools{MMP_TREE_TOOLS(MMP_NEXT_TOOL)};
+    tools.dictionary_limit = 256 + (tools.dictionary_limit - 256) % kLimits;
     return tools;
 }
 
 template <class Sample>
 void blocks(Bytes& bytes, Plane plane, int depth) {
-    const BlockTools tools{bytes.number(4, 6), bytes.number(0, 1) != 0, bytes.number(0, 4),
-                           bytes.number(1, 65535)};
+    BlockTools tools{MMP_BLOCK_TOOLS(MMP_NEXT_TOOL) 0};
+    tools.fragment_log2 = 31 - __builtin_clz(tools.fragment_size);
     std::optional<Tools> trees;
-    if (depth == 8 && bytes.number(0, 1)) trees = tree_tools(bytes);
+    if (depth == 8 && tools.dictionary) trees = tree_tools(bytes);
     decode_blocks(bytes.rest(), bytes.left(), plane, Depth<Sample>(depth), tools, trees, 1,
                   unwatched);
 }

@@ -62,7 +62,7 @@ def test_auto_goes_on_with_the_processor_and_says_so(tmp_path, case):
     program = (
         "import numpy as np, mmpcodec\n"
         "from mmpcodec import backends\n"
-        "backends.CUDA_START_SECONDS = dict(first=0, again=0)\n"
+        "backends.Row.start = -1.0\n"
         "picture = np.zeros((32, 32), np.uint8)\n"
         "print(mmpcodec.encode_picture(picture, mmpcodec.EncodeParams()).backend)\n"
     )

@@ -1,6 +1,7 @@
 """Which backend is taken."""
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,9 +14,12 @@ from mmpcodec import (
     Tools,
     backends,
     encode_picture,
+    encode_pictures,
 )
 from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.backends.cuda.backend import CudaBackend
+from mmpcodec.backends.reference import ReferenceBackend
+from mmpcodec.solvers.max_sum import max_interval
 from mmpcodec.tools import PRESETS
 
 
@@ -25,9 +29,14 @@ class Device(CpuBackend):
     name = "cuda"
 
 
+def register(monkeypatch, make):
+    """Put another backend in the place of cuda, at the same costs."""
+    monkeypatch.setitem(backends.ROWS, "cuda", replace(backends.ROWS["cuda"], make=make))
+
+
 @pytest.fixture
 def device(monkeypatch):
-    monkeypatch.setitem(backends._FACTORIES, "cuda", Device)
+    register(monkeypatch, Device)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: object())
     monkeypatch.delitem(sys.modules, "cupy", raising=False)
 
@@ -50,14 +59,14 @@ def test_the_slower_the_tools_the_sooner_a_device_pays(device, preset, fewest):
 
 
 def test_auto_does_not_look_for_a_device_for_little_work(monkeypatch):
-    monkeypatch.setitem(backends._FACTORIES, "cuda", lambda: pytest.fail("was asked"))
+    register(monkeypatch, lambda: pytest.fail("was asked"))
     assert backends.get("auto", 100).name == "cpu"
 
 
 def test_auto_asks_for_no_device_where_cupy_is_absent(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    monkeypatch.setitem(backends._FACTORIES, "cuda", lambda: pytest.fail("was asked"))
-    assert not backends.may_use_device()
+    register(monkeypatch, lambda: pytest.fail("was asked"))
+    assert not backends.depends_on_work("auto")
     assert backends.get("auto", 1 << 30).name == "cpu"
 
 
@@ -66,7 +75,7 @@ def test_named_backend_is_never_replaced(monkeypatch):
         def unavailable(self):
             return "no CUDA device"
 
-    monkeypatch.setitem(backends._FACTORIES, "cuda", Missing)
+    register(monkeypatch, Missing)
     with pytest.raises(BackendUnavailable, match="backend cuda cannot run here: no CUDA device"):
         backends.get("cuda", 1 << 30)
     with pytest.raises(ParameterError, match="must be one of auto, cpu, cuda, reference"):
@@ -78,7 +87,7 @@ def test_a_backend_that_lacks_a_tool_is_not_taken(device, monkeypatch):
         def lacks(self, tools, depth=8):
             return "prediction" if tools.prediction else None
 
-    monkeypatch.setitem(backends._FACTORIES, "cuda", Lacking)
+    register(monkeypatch, Lacking)
     assert backends.get("auto", 1 << 30, Tools()).name == "cuda"
     tools = Tools(prediction=True)
     assert backends.get("auto", 1 << 30, tools).name == "cpu"
@@ -95,11 +104,11 @@ def without_trees(device, monkeypatch):
         def lacks(self, tools, depth=8):
             return CudaBackend().lacks(tools, depth)
 
-    monkeypatch.setitem(backends._FACTORIES, "cuda", Lacking)
+    register(monkeypatch, Lacking)
 
 
 def test_a_candidate_that_the_named_backend_lacks_is_coded_by_another(without_trees, monkeypatch):
-    monkeypatch.setattr(backends, "CUDA_START_SECONDS", {"first": -10, "again": -10})
+    monkeypatch.setattr(backends.Row, "start", -10.0)
     picture = np.hstack([np.tile(np.eye(16, dtype=np.uint8) * 200, (2, 2)), np.zeros((32, 9))])
     picture = picture.astype(np.uint8)
     params = EncodeParams.from_options(300, preset="auto", effort=1)
@@ -130,7 +139,7 @@ def test_candidates_need_the_named_backend(monkeypatch):
         def unavailable(self):
             return "no CUDA device"
 
-    monkeypatch.setitem(backends._FACTORIES, "cuda", Missing)
+    register(monkeypatch, Missing)
     with pytest.raises(BackendUnavailable, match="no CUDA device"):
         mmpcodec.encode(np.zeros((9, 9), np.uint8), preset="auto", backend="cuda")
 
@@ -145,3 +154,43 @@ def test_batch_of_any_backend_is_one_by_one():
     assert [each.payload for each in coded] == alone
     assert calls == sorted(calls)
     assert calls[-1] == (12, 12)
+
+
+class Fake(ReferenceBackend):
+    """A backend that no module but the registry has heard of."""
+
+    name = "fake"
+    batches = True
+    calls = 0
+
+    def encode_batch(self, planes, params, **options):
+        type(self).calls += 1
+        return super().encode_batch(planes, params, **options)
+
+
+def test_a_row_of_the_registry_is_all_that_a_backend_needs(monkeypatch):
+    monkeypatch.setitem(backends.ROWS, "fake", backends.Row(Fake))
+    assert backends.names()[-1] == "fake"
+    assert backends.decoders()[-1] == "fake"
+    assert backends.status()["fake"] is None
+    pictures = [np.full((20, 16 * i), 40 * i, np.uint8) for i in (1, 2, 3)]
+    params = EncodeParams.from_options(8, preset="plain")
+    found = encode_pictures(pictures, params, backend="fake")
+    assert [each.backend for each in found] == ["fake"] * 3
+    assert Fake.calls == 1  # one call for all of them
+    for picture, each in zip(pictures, found, strict=True):
+        assert each.data == mmpcodec.encode(picture, 8, preset="plain", backend="cpu")
+        decoded = mmpcodec.inspect(each.data, decode=True, backend="fake")
+        assert decoded.layers[0].backend == "fake"
+        assert np.array_equal(decoded.samples, each.samples)
+    with pytest.raises(ParameterError, match="must be one of auto, cpu, cuda, reference, fake"):
+        backends.get("gpu")
+    with pytest.raises(BackendUnavailable, match="the solver max_sum has no operations for it"):
+        max_interval([1, 2], backend="fake")
+    assert backends.get("auto").name == "cpu"
+
+
+def test_a_backend_that_decodes_is_another_than_one_that_only_encodes():
+    with pytest.raises(BackendUnavailable, match="it only encodes; cpu decodes"):
+        backends.get("cuda", decodes=True)
+    assert backends.get("auto", decodes=True).decodes

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mmpcodec
-from mmpcodec.bench.codecs.base import OURS, parse, points, spelled
+from mmpcodec.bench.codecs.base import OURS, operating_points, parse, spelled
 from mmpcodec.bench.codecs.commands import commands
 from mmpcodec.bench.codecs.ours import ours, presets
 from mmpcodec.bench.codecs.peers import IN_PILLOW, NAMES, peers
@@ -29,7 +29,7 @@ def test_strings():
     )
     assert spelled("mmp", {"b": 1, "a": "x"}) == "mmp:a=x,b=1"
     assert spelled("mmp", {}) == "mmp"
-    assert points("lambda", "32, 8,8", ",") == (8, 32)
+    assert operating_points("lambda", "32, 8,8", ",") == (8, 32)
 
 
 @pytest.mark.parametrize("text", ["mmp:preset", "mmp:=x", "mmp:preset=", "mmp:a=1,a=2"])
@@ -41,7 +41,7 @@ def test_bad_strings(text):
 @pytest.mark.parametrize("given", ["", "8,", "x", "-1", "nan", "inf"])
 def test_bad_points(given):
     with pytest.raises(ParameterError, match=r"lambda = .* must be a finite number from 0$"):
-        points("lambda", given, ",")
+        operating_points("lambda", given, ",")
 
 
 def test_our_codec(picture):
@@ -113,12 +113,44 @@ def test_avif_is_two_codecs():
     assert "speed 0" in codec.settings
 
 
+@pytest.mark.parametrize("name", ["jpeg2000", "avif:tune=psnr,speed=6", "jxl:effort=3"])
+def test_peers_code_colour(name, picture):
+    try:
+        (codec,) = peers(name, colour=True)
+    except MissingExtra as error:
+        pytest.skip(str(error))
+    assert codec.name == spelled(*parse(name))
+    assert "RGB" in codec.settings
+    colours = np.stack([picture, picture[::-1], picture[:, ::-1]], axis=2)
+    decoded = codec.decode(codec.encode(colours, codec.ladder[len(codec.ladder) // 2]))
+    assert decoded.shape == colours.shape
+    assert psnr(colours, decoded, white=255) > 20
+
+
+def test_speed_and_effort_are_settings():
+    (codec,) = peers("avif:tune=psnr,speed=6")
+    assert (codec.name, codec.settings) == (
+        "avif:speed=6,tune=psnr",
+        "gray (4:0:0), speed 6, tune psnr",
+    )
+    pytest.importorskip("imagecodecs")
+    (codec,) = peers("jxl:effort=7")
+    assert (codec.name, codec.settings) == ("jxl:effort=7", "gray, effort 7")
+
+
+def test_other_peers_refuse_colour():
+    with pytest.raises(ParameterError, match="'webp': codes gray; colour is for jpeg2000"):
+        peers("webp", colour=True)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("gif", "peer 'gif': must be one of jpeg, jpeg2000, webp, avif, jxl, hevc"),
         ("jpeg:speed=1", "jpeg: unknown option 'speed'; known are quality"),
         ("avif:tune=vmaf", "tune = 'vmaf': must be one of psnr, default, ssim, iq"),
+        ("avif:tune=psnr,speed=11", "avif speed = '11': '11' must be an integer from 0 to 10"),
+        ("jxl:effort=3/7", "jxl effort = '3/7': '3/7' must be an integer from 1 to 10"),
         ("jpeg:quality=0", "jpeg quality = '0': '0' must be an integer from 1 to 100"),
         ("webp:quality=20.5", "webp quality = '20.5': '20.5' must be an integer from 1 to 100"),
         ("jpeg2000:ratio=0.5", "'0.5' must be a finite number from 1 to 10000"),
@@ -132,7 +164,7 @@ def test_bad_peers(text, message):
 @pytest.mark.parametrize(("name", "module"), [("jxl", "imagecodecs"), ("hevc", "av")])
 def test_missing_package_names_the_extra(name, module, monkeypatch):
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(MissingExtra, match=rf"^{name}: needs .*; install mmpcodec\[bench\]$"):
+    with pytest.raises(MissingExtra, match=rf"^{name}: needs .*; .*pip install '.\[bench\]'"):
         peers(name)
 
 

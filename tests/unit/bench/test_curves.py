@@ -210,5 +210,5 @@ def test_drawing_without_values(pictures, tmp_path):
 )
 def test_missing_package_names_the_extra(module, call, monkeypatch):
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(MissingExtra, match=r"install mmpcodec\[bench\]"):
+    with pytest.raises(MissingExtra, match=r"pip install '.\[bench\]'"):
         call()

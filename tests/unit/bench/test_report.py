@@ -15,7 +15,7 @@ from mmpcodec.bench.codecs.peers import peers
 from mmpcodec.bench.curves import grouped
 from mmpcodec.bench.report import chosen_views, file_stems, write_curves, write_page
 from mmpcodec.bench.results import Results, key_of
-from mmpcodec.bench.sweep import Picture, sweep
+from mmpcodec.bench.sweep import Original, sweep
 from mmpcodec.errors import MissingExtra
 
 NASTY = "</script><b>&'.pgm"
@@ -41,7 +41,7 @@ def swept(results):
         *peers("jpeg:quality=10/30/60/90"),
         failing,
     ]
-    list(sweep(Picture(NASTY, samples), codecs, results))
+    list(sweep(Original(NASTY, samples), codecs, results))
     return grouped(results.rows())
 
 
@@ -136,7 +136,7 @@ def copies(results, count):
     )
     for number in range(count):
         noise = random.integers(0, 256, shape, dtype=np.uint8)
-        list(sweep(Picture(f"{number}.pgm", noise), [codec], results))
+        list(sweep(Original(f"{number}.pgm", noise), [codec], results))
     return grouped(results.rows())
 
 

@@ -15,9 +15,10 @@ from mmpcodec import pictures
 from mmpcodec.bench import metrics
 from mmpcodec.bench.codecs.base import Codec
 from mmpcodec.bench.codecs.ours import ours
-from mmpcodec.bench.results import Results, key_of, sha256_of
-from mmpcodec.bench.sweep import Picture, sweep, warm_up
+from mmpcodec.bench.results import Results, key_of
+from mmpcodec.bench.sweep import Original, sweep, warm_up
 from mmpcodec.errors import MmpError
+from mmpcodec.fingerprints import sha256_of
 from mmpcodec.trace import leaf_edges
 
 
@@ -25,7 +26,7 @@ from mmpcodec.trace import leaf_edges
 def picture():
     """A 24x40 picture of waves."""
     rows, columns = np.indices((24, 40))
-    return Picture("waves.pgm", (128 + 90 * np.sin(rows / 4 + columns / 7)).astype(np.uint8))
+    return Original("waves.pgm", (128 + 90 * np.sin(rows / 4 + columns / 7)).astype(np.uint8))
 
 
 @pytest.fixture

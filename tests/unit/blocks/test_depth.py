@@ -184,7 +184,7 @@ def test_cuda_refuses_deep_samples_and_auto_takes_the_processor(monkeypatch):
         assert cuda.lacks(PRESETS[preset], 12) == "samples of 12 bits"
     with pytest.raises(BackendUnavailable, match="it has no samples of 12 bits"):
         cuda.encode(np.zeros((8, 8), np.uint16), photo(3), depth=12)
-    monkeypatch.setattr(backends, "may_use_device", lambda: True)
+    monkeypatch.setattr(backends.Row, "is_installed", lambda row: True)
     assert backends.get("auto", 1 << 30, PRESETS["photo"], 12).name == "cpu"
     with pytest.raises(BackendUnavailable, match="trees of samples of 12 bits"):
         backends.get("auto", 1, Tools(), 12)

@@ -17,7 +17,7 @@ from mmpcodec.samples import Form, form_of
     ("form", "layout", "names"),
     [
         (Form.GRAY, Layout.TOGETHER, ("gray",)),
-        (Form.GRAY_ALPHA, Layout.TOGETHER, ("gray and alpha",)),
+        (Form.GRAY_ALPHA, Layout.TOGETHER, ("gray with alpha",)),
         (Form.GRAY_ALPHA, Layout.APART, ("gray", "alpha")),
         (Form.RGB, Layout.APART, ("red", "green", "blue")),
         (Form.RGB_ALPHA, Layout.LUMA, ("luma", "chroma orange", "chroma green", "alpha")),

@@ -14,11 +14,11 @@ from support.strategies import natural, text_like
 
 import mmpcodec
 from mmpcodec import Cancelled, EncodeParams, Infeasible, ParameterError, Target, pictures
-from mmpcodec.codec.colour import Plane
+from mmpcodec.codec.colour import LayerPlane
 from mmpcodec.codec.distortion import psnr_of, squared_error
 from mmpcodec.codec.encoding import Pass
 from mmpcodec.codec.rate_control.forecast import Forecast
-from mmpcodec.codec.rate_control.search import MIN_LAMBDA, Trial, reach
+from mmpcodec.codec.rate_control.search import MIN_LAMBDA, Attempt, reach
 from mmpcodec.codec.rate_control.targets import lambda_or_target
 from mmpcodec.params import lambda_of_quality
 
@@ -57,7 +57,7 @@ class Codec:
     def __call__(self, ways):
         self.asked += ways
         (made,) = (self.encoded(way) for way in ways)
-        return Trial(made, error_of(made), (0.0,), frozenset([0]))
+        return Attempt(made, error_of(made), (0.0,), frozenset([0]))
 
     def encoded(self, way):
         size = self.size(way.lam) * (1 if way.effort > 1 else 1.03)
@@ -340,7 +340,7 @@ def test_threads_and_backends_find_the_same_file():
 
 @pytest.mark.parametrize("lam", [2.0, 30.0, 500.0])
 def test_forecast_is_near_on_what_looks_natural(lam):
-    guessed = Forecast([Plane(PICTURE, 1.0)]).at(lam)
+    guessed = Forecast([LayerPlane(PICTURE, 1.0)]).at(lam)
     real = mmpcodec.encode_picture(PICTURE, EncodeParams.from_options(lam, preset="photo"))
     assert guessed.bytes == pytest.approx(len(real.data), rel=1.0)
     error = squared_error(PICTURE, real.samples)
@@ -350,7 +350,7 @@ def test_forecast_is_near_on_what_looks_natural(lam):
 def test_forecast_falls_with_lambda_and_takes_any_shape():
     rng = np.random.default_rng(5)
     for shape in ((1, 1), (8, 8), (13, 30), (1030, 1030)):
-        forecast = Forecast([Plane(rng.integers(0, 256, shape).astype(np.uint8), 1.0)])
+        forecast = Forecast([LayerPlane(rng.integers(0, 256, shape).astype(np.uint8), 1.0)])
         points = [forecast.at(lam) for lam in (0.02, 1, 40, 1e3, 1e6)]
         sizes = [point.bytes for point in points]
         assert sizes == sorted(sizes, reverse=True)

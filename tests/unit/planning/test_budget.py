@@ -12,19 +12,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mmpcodec
-from mmpcodec import Cancelled, Infeasible, ParameterError, PictureError
+from mmpcodec import Cancelled, Infeasible, ParameterError, PictureError, backends
+from mmpcodec.backends.reference import ReferenceBackend
 from mmpcodec.codec.distortion import psnr_of
 from mmpcodec.errors import LimitExceeded
 from mmpcodec.planning.budget import (
     Ladder,
-    Picture,
+    LazyPicture,
     Point,
     PointCache,
+    best_plan,
     budget_curve,
     compare,
     draw_budget,
     encoded,
-    exact,
     greedy_fill,
     least_bytes,
     measure,
@@ -165,7 +166,7 @@ def test_curve_has_the_best_of_every_budget(objective, ladders):
     pixels = sum(ladder.weight * ladder.pixels for ladder in ladders)
     most = sum(max(point.bytes for point in ladder.points) for ladder in ladders)
     for total in range(curve.bytes[0], most + 1):
-        plan, _ = exact(ladders, total, objective=objective)
+        plan, _ = best_plan(ladders, total, objective=objective)
         at = np.searchsorted(curve.bytes, total, "right") - 1
         best = psnr_of(plan.distortion, pixels)
         if objective == "worst":
@@ -193,7 +194,7 @@ def test_curve_of_coarser_bytes_is_below_the_exact_one():
         assert psnr <= fine.psnr[np.searchsorted(fine.bytes, size, "right") - 1]
 
 
-def test_one_lambda_and_greedy_steps_miss_what_is_exact():
+def test_one_lambda_and_greedy_steps_miss_what_is_best_plan():
     found = compare([A, B], 14)
     assert [plan.distortion for plan in (found.one_lambda, found.greedy, found.exact)] == [
         19,
@@ -219,7 +220,7 @@ def test_greedy_steps_to_the_worst_picture():
 
 def test_of_equal_quality_the_smaller_file():
     equal = Ladder("e", 100, (Point(8, 5, 3), Point(16, 4, 3), Point(32, 6, 3)))
-    assert exact([equal, A], 30)[0].points[0].bytes == 4
+    assert best_plan([equal, A], 30)[0].points[0].bytes == 4
 
 
 def test_one_lambda_is_enough_within_a_hundredth():
@@ -233,18 +234,18 @@ def test_one_lambda_is_enough_within_a_hundredth():
 
 
 def test_weights_decide():
-    assert [point.lam for point in exact([A, B], 12)[0].points] == [16, 8]
+    assert [point.lam for point in best_plan([A, B], 12)[0].points] == [16, 8]
     heavy = [replace(A, weight=50), B]
-    assert [point.lam for point in exact(heavy, 12)[0].points] == [8, 32]
+    assert [point.lam for point in best_plan(heavy, 12)[0].points] == [8, 32]
     light = [replace(A, weight=0), B]
-    assert [point.lam for point in exact(light, 12)[0].points] == [32, 8]
+    assert [point.lam for point in best_plan(light, 12)[0].points] == [32, 8]
 
 
 def test_no_time_and_no_memory_leave_a_plan_with_a_bound(monkeypatch):
     ladders = [replace(A, name=str(i)) if i % 2 else replace(B, name=str(i)) for i in range(40)]
     total = 14 * 20 + 3
-    best = exact(ladders, total)[0]
-    hurried = exact(ladders, total, time_limit=0)[0]
+    best = best_plan(ladders, total)[0]
+    hurried = best_plan(ladders, total, time_limit=0)[0]
     greedy = greedy_fill(ladders, total)
     assert best.distortion <= hurried.distortion <= greedy.distortion
     assert hurried.bytes <= total
@@ -258,7 +259,7 @@ def test_no_time_and_no_memory_leave_a_plan_with_a_bound(monkeypatch):
         return real(groups, capacities, time_limit=time_limit, backend=backend)
 
     monkeypatch.setattr(plans_module, "multiple_choice", without_memory)
-    starved = exact(ladders, total)[0]
+    starved = best_plan(ladders, total)[0]
     assert starved.points == hurried.points
 
 
@@ -335,7 +336,7 @@ def samples():
 
 @pytest.fixture
 def pictures(samples):
-    return [Picture(name, lambda i=i: samples[i]) for i, name in enumerate("ab")]
+    return [LazyPicture(name, lambda i=i: samples[i]) for i, name in enumerate("ab")]
 
 
 def test_ladder_is_what_encode_gives(pictures, samples, tmp_path):
@@ -384,6 +385,10 @@ def test_a_device_gets_many_pictures_at_once_and_fewer_where_memory_is_short(
 ):
     from mmpcodec.planning.budget import ladder
 
+    class Device(ReferenceBackend):
+        batches = True
+
+    monkeypatch.setitem(backends.ROWS, "cuda", backends.Row(Device))
     calls = []
     real = ladder.encode_pictures
 
@@ -469,12 +474,12 @@ def test_stopped_ladders_go_on(pictures, tmp_path, monkeypatch):
 def test_a_picture_that_changes_while_it_is_worked_on(samples, tmp_path):
     turns = iter([samples[0], samples[1]])
     with pytest.raises(PictureError, match="a: was changed while it was worked on"):
-        measure([Picture("a", lambda: next(turns))], [8], PointCache(tmp_path))
+        measure([LazyPicture("a", lambda: next(turns))], [8], PointCache(tmp_path))
 
 
 def test_equal_pictures_are_encoded_once(samples, tmp_path, monkeypatch):
     calls = count_encodings(monkeypatch)
-    pair = [Picture(name, lambda: samples[0]) for name in "ab"]
+    pair = [LazyPicture(name, lambda: samples[0]) for name in "ab"]
     ladders = measure(pair, [8], PointCache(tmp_path))
     assert calls == [8]
     assert ladders[0].points == ladders[1].points

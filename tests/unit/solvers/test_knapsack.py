@@ -2,7 +2,6 @@
 
 import itertools
 from fractions import Fraction
-from importlib import import_module
 
 import numpy as np
 import pytest
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from mmpcodec import LimitExceeded, ParameterError, backends
+from mmpcodec.solvers import dispatch
 from mmpcodec.solvers.knapsack import (
     choice_curve,
     core,
@@ -273,27 +273,25 @@ def test_values_are_those_of_or_tools(budgets):
 
 
 def test_auto_starts_a_device_for_large_tables_only(monkeypatch):
-    asked = []
-
-    def operations(package, backend):
-        asked.append(backend)
-        return import_module(f"{package}.cpu")
-
-    monkeypatch.setattr(table, "operations", operations)
+    real = dispatch.module
+    monkeypatch.setattr(dispatch, "module", lambda package, name: real(package, "cpu"))
     monkeypatch.setattr(backends, "unavailable", lambda name: None)
+    monkeypatch.setattr(backends.Row, "is_installed", lambda row: True)
     rng = np.random.default_rng(0)
     arguments = rng.integers(1, 90, 20), rng.integers(1, 9, (20, 2)), [30, 20]
     small = knapsack(*arguments)
-    value_curve(*arguments)
-    assert asked == ["auto", "auto"]
+    assert small.backend == "cpu"
     monkeypatch.setattr(table, "AUTO_CELLS", 1)
-    assert knapsack(*arguments).items == small.items
+    large = knapsack(*arguments)
+    assert (large.backend, large.items) == ("cuda", small.items)
+    assert knapsack(*arguments, backend="cpu").backend == "cpu"
+    asked = []
+    monkeypatch.setattr(dispatch, "operations", lambda _, name: asked.append(name) or cpu)
     value_curve(*arguments)
-    knapsack(*arguments, backend="cpu")
-    assert asked[2:] == ["cuda", "cuda", "cpu"]
-    monkeypatch.setattr(backends, "unavailable", lambda name: "there is none")
-    knapsack(*arguments)
-    assert asked[-1] == "auto"
+    monkeypatch.setattr(backends, "unavailable", lambda name: {"cuda": "there is none"}.get(name))
+    value_curve(*arguments)
+    assert asked == ["cuda", "cpu"]
+    assert knapsack(*arguments).backend == "cpu"
 
 
 @every_backend
@@ -549,9 +547,9 @@ def test_limits_that_are_none(options, message):
 def test_arrays_without_dimensions_and_with_masks():
     assert knapsack([1, 2], [1, 1], np.array(1)).items == (1,)
     masked = np.ma.array([5, 9], mask=[False, True])
-    with pytest.raises(ParameterError, match="profits: masked arrays are not taken"):
+    with pytest.raises(ParameterError, match="profits: masked arrays are not supported"):
         knapsack(masked, [1, 1], 5)
-    with pytest.raises(ParameterError, match="weights: masked arrays are not taken"):
+    with pytest.raises(ParameterError, match="weights: masked arrays are not supported"):
         knapsack([5, 9], masked, 5)
 
 

@@ -296,7 +296,7 @@ def test_sums_of_floats_depend_on_no_order():
             lambda: max_rectangle([[1, 2]], min_width=2, max_width=1),
             "max_width = 1: must be at least min_width = 2",
         ),
-        (lambda: disjoint_intervals([1], 0), "k = 0: must be an integer from 1 up"),
+        (lambda: disjoint_intervals([1], 0), "k = 0: must be from 1 up"),
         (lambda: column_range_rectangle([[1, 2]], 4), "only 3 ranges of columns exist"),
     ],
 )

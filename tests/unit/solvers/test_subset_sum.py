@@ -232,7 +232,8 @@ def test_the_random_volumes_of_the_literature(backend):
 def test_as_another_solver(name, count):
     """CP-SAT of OR-Tools as the judge."""
     cp_model = pytest.importorskip(
-        "ortools.sat.python.cp_model", reason="OR-Tools is not there; install mmpcodec[peers]"
+        "ortools.sat.python.cp_model",
+        reason="OR-Tools is in the extra peers",
     )
     weights, capacity = generated(name, count)
     model = cp_model.CpModel()
@@ -327,7 +328,7 @@ def test_types_of_weights():
 @pytest.mark.parametrize(
     ("weights", "capacity", "options", "message"),
     [
-        ([1, -2], 3, {}, r"weights\[1\] = -2: must be an integer from 0 to 9223372036854775807"),
+        ([1, -2], 3, {}, r"weights\[1\] = -2: must be from 0 to 9223372036854775807"),
         (np.array([1, -2]), 3, {}, r"weights\[1\] = -2: must be"),
         ([1, 2.5], 3, {}, r"weights\[1\] = 2.5: must be"),
         ([1, True], 3, {}, r"weights\[1\] = True: must be"),
@@ -339,7 +340,7 @@ def test_types_of_weights():
         ([2**63], 3, {}, r"weights\[0\] = 9223372036854775808: must be"),
         ([2**62, 2**62], 3, {}, "weights add up to 9223372036854775808: must be at most"),
         (np.full(4, 2**62), 3, {}, "weights add up to 18446744073709551616: must be at most"),
-        ([1], -1, {}, "capacity = -1: must be an integer from 0 up"),
+        ([1], -1, {}, "capacity = -1: must be from 0 up"),
         ([1], 1.5, {}, "capacity = 1.5: must be an integer"),
         ([1], None, {}, "capacity = None: must be"),
         ([1], 1, {"memory": -1}, "memory = -1: must be"),
@@ -420,5 +421,5 @@ def test_the_cheapest_method_that_fits():
 
 
 def test_masked_weights_are_refused():
-    with pytest.raises(ParameterError, match="weights: masked arrays are not taken"):
+    with pytest.raises(ParameterError, match="weights: masked arrays are not supported"):
         subset_sum(np.ma.array([3, 5, 8], mask=[False, True, False]), 8)

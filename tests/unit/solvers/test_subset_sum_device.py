@@ -6,9 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.instances import hard
 
+from mmpcodec import backends
+from mmpcodec.backends import Row
 from mmpcodec.errors import BackendUnavailable, LimitExceeded
 from mmpcodec.solvers import dispatch
-from mmpcodec.solvers.subset_sum import all_sums, fill_volumes, placement, reachable, subset_sum
+from mmpcodec.solvers.subset_sum import all_sums, fill_volumes, reachable, subset_sum
 from mmpcodec.solvers.subset_sum.passes import (
     FEW,
     HALO_SHARE,
@@ -50,15 +52,20 @@ class Device:
         return operations("cpu").sums(*arguments)
 
 
+def starts_in(monkeypatch, seconds):
+    """The time before a device begins."""
+    row = Row(None, first_seconds=seconds, start_seconds=seconds)
+    monkeypatch.setitem(backends.ROWS, "cuda", row)
+
+
 @pytest.fixture
 def device(monkeypatch):
     """All that "auto" sees of a device that is there."""
     there = Device()
-    real = placement.operations
-    monkeypatch.setattr(placement, "operations", lambda *a: there if a[1] == "cuda" else real(*a))
+    real = dispatch.module
+    monkeypatch.setattr(dispatch, "module", lambda *a: there if a[1] == "cuda" else real(*a))
     monkeypatch.setattr("mmpcodec.backends.unavailable", lambda name: None)
-    monkeypatch.setattr("mmpcodec.backends.may_use_device", lambda: True)
-    monkeypatch.setattr("mmpcodec.backends.CUDA_START_SECONDS", {"first": 0, "again": 0})
+    starts_in(monkeypatch, 1e-12)
     return there
 
 
@@ -68,11 +75,13 @@ def test_auto_takes_a_device_that_is_quicker(device, monkeypatch):
     assert device.calls == 1
     all_sums(weights)
     assert device.calls == 2
-    monkeypatch.setattr("mmpcodec.backends.CUDA_START_SECONDS", {"first": 1.0, "again": 1.0})
+    starts_in(monkeypatch, 1.0)
     assert subset_sum(weights, capacity).backend == "cpu"
     assert subset_sum(weights, capacity, backend="reference").backend == "reference"
-    monkeypatch.setattr("mmpcodec.backends.unavailable", lambda name: "gone")
-    monkeypatch.setattr("mmpcodec.backends.CUDA_START_SECONDS", {"first": 0, "again": 0})
+    monkeypatch.setattr(
+        "mmpcodec.backends.unavailable", lambda name: "gone" if name == "cuda" else None
+    )
+    starts_in(monkeypatch, 1e-12)
     assert subset_sum(weights, capacity).backend == "cpu"
     assert device.calls == 2
 

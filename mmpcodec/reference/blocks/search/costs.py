@@ -1,9 +1,11 @@
-"""What each decision on a block costs, from the models at the start of a fragment.
+"""Rate-distortion costs of the decisions on a block, from the models at the start of a fragment.
 
-Costs are lambda * R in 1/16 squared error, see ``costmap``: the encoder's, not the format's. Each
-bit's is rounded by itself, so that they add up alike everywhere. Lambda is in units of 8-bit
-samples. For deeper ones it is often so small that a bit would cost nothing, so the squared error
-is then one of samples that have some of the extra bits.
+*Encoder only*. A cost is lambda * R in 1/16 squared error, as in ``trees.costs``. The cost of each
+coded bit is rounded by itself, so that sums are equal on every machine.
+
+Lambda is in units of 8-bit samples. With deeper samples lambda is often so small that the cost of
+a bit would round to 0. Squared errors are then counted in finer units: in units of samples that
+keep some of the extra bits.
 """
 
 from collections.abc import Collection
@@ -27,38 +29,40 @@ from mmpcodec.reference.trees.costs import COST_FRACTION_BITS, lagrangian
 from mmpcodec.reference.trees.scales import LEAF, ROWS
 
 MOST_LAMBDA_BITS = 36
-"""Digits of a lambda with which all costs of bits fit 32 bits."""
+"""Largest number of binary digits of lambda with which the cost of every bit fits 32 bits."""
 
 
 def finer_bits(depth: int, lambda_fixed: int) -> int:
-    """Extra bits that samples keep where costs are counted: as many as there is room for."""
+    """Number of extra bits that samples keep in squared errors: the most that lambda allows."""
     room = (MOST_LAMBDA_BITS - lambda_fixed.bit_length()) // 2
     return min(extra_bits(depth), max(room, 0))
 
 
 class BlockCosts:
-    """The costs of one fragment.
+    """Costs of the symbols of one fragment, in 1/16 squared error.
 
     Parameters
     ----------
     models : BlockModels
     lambda_fixed : int
-        Squared error per bit, in 2**-16.
+        lambda in 1/65536 squared error of 8-bit samples per bit.
     depth : int
+        Bits of a sample.
 
     Attributes
     ----------
     finer, coarser : int
-        Extra bits that samples keep where costs are counted, and those that they do not.
+        Number of extra bits that samples keep in squared errors, and number of those they lose.
     lambda_fixed : int
-        Lambda for samples with these.
+        lambda in 1/65536 squared error per bit, for samples with ``finer`` extra bits.
     plain : int
-        Of a bit of a plain number.
+        Cost of one digit of a plain number.
     split, direction, tree, kind, transform, zero : int arrays
-        Of a 0 and of a 1 along the last axis, by context.
-    level : nested lists of int
-        Of a level of size 0, 1, 2 or more along the last axis, sign included; by area class,
-        frequency class and sum of the sizes around it up to 5.
+        Cost of a bit, by the context of its model; the last axis is the bit, 0 or 1.
+    level : (4, 4, 6, 4) nested lists of int
+        Cost of a level with its sign, but without the remainder of a size above 2. The indices are
+        the area class, the frequency class, the sum of the sizes around it (up to 5), and the
+        level's size: 0, 1, 2, or 3 for larger ones.
     """
 
     def __init__(self, models: BlockModels, lambda_fixed: int, depth: int = BYTE):
@@ -83,17 +87,20 @@ class BlockCosts:
         self.of_last = cache(self._of_last)
 
     def of_error(self, difference: np.ndarray) -> int:
-        """Cost of a difference of samples: the sum of its squares."""
+        """Distortion of a difference of samples: its sum of squares, in 1/16 squared error."""
         return (int((difference * difference).sum()) << COST_FRACTION_BITS) >> 2 * self.coarser
 
     def of_coefficients(self, squares: int) -> int:
-        """Cost of an error of coefficients, in 1/8 of an 8-bit sample's unit, squared."""
+        """Distortion of an error of coefficients.
+
+        ``squares`` is a sum of squares of coefficients in 1/8 of a unit of 8-bit samples.
+        """
         return (squares << 2 * self.finer) >> 2
 
     def of_modes(
         self, size: int, likely: tuple[int, int], absent: Collection[int]
     ) -> dict[int, int]:
-        """Cost of each mode that is there, by mode; arguments as of ``ModeModels.frequencies``."""
+        """Cost of each available mode, by mode; parameters as in ``ModeModels.frequencies``."""
         frequencies = self.models.mode.frequencies(size, likely, absent)
         left, above = likely
         of_likely = self._likely[size].tolist()
@@ -101,11 +108,11 @@ class BlockCosts:
             missed = of_likely[SAME_MODE][0]
         else:
             missed = of_likely[FIRST_LIKELY][0] + of_likely[SECOND_LIKELY][0]
-        there = np.flatnonzero(frequencies)
-        rates = LOG2[frequencies.sum()] - LOG2[frequencies[there]]
+        others = np.flatnonzero(frequencies)
+        rates = LOG2[frequencies.sum()] - LOG2[frequencies[others]]
         costs = dict(
             zip(
-                there.tolist(),
+                others.tolist(),
                 (missed + lagrangian(rates, self.lambda_fixed)).tolist(),
                 strict=True,
             )
@@ -116,7 +123,7 @@ class BlockCosts:
         return {mode: cost for mode, cost in costs.items() if mode not in absent}
 
     def of_flag(self, units: Units, place: BlockPlace, flag: int) -> int:
-        """Cost of a block's flag; see ``block_coder.code_flag``."""
+        """Cost of the bits that ``code_flag`` codes for a flag."""
         a, b = place.height_log2, place.width_log2
         if a == b == UNIT_LOG2 or forced_flag(place, units.shape) is not None:
             return 0
@@ -126,15 +133,15 @@ class BlockCosts:
         return cost
 
     def _of_bits(self, models: BinaryModels) -> np.ndarray:
-        """Costs of a 0 and of a 1 along a new last axis."""
+        """Costs of a bit by context; the new last axis is the bit, 0 or 1."""
         one = models.probability
         rates = LOG2[ONE] - LOG2[np.stack([ONE - one, one], axis=-1)]
         return lagrangian(rates, self.lambda_fixed)
 
     def _of_sizes(self) -> np.ndarray:
-        """(4, 4, 6, 4) int array: see ``level``."""
+        """Costs of levels: the attribute ``level`` as a (4, 4, 6, 4) int array."""
         zero = self._of_bits(self.models.zero)
-        # The models of larger sizes tell fewer contexts apart.
+        # The models "one" and "two" have fewer contexts than the model "zero".
         context = np.ix_([0, 0, 1, 1], [0, 1, 2, 2], [0, 1, 2, 3, 4, 4])
         one = self._of_bits(self.models.one)[context]
         two = self._of_bits(self.models.two)[context]
@@ -150,14 +157,14 @@ class BlockCosts:
         )
 
     def _of_remainder(self, large: int, remainder: int) -> int:
-        """Cost of what a size exceeds 2 by; ``large`` as in ``levels``."""
+        """Cost of the remainder of a size above 2, size - 2; ``large`` is 1 above 64 samples."""
         digits = remainder.bit_length() - 1
         bits = [(min(k, REMAINDER_BITS - 1), int(k < digits)) for k in range(digits + 1)]
         assert digits < MOST_PREFIX
         return digits * self.plain + sum(int(self._remainder[large, k, bit]) for k, bit in bits)
 
     def _of_last(self, place: BlockPlace, number: int) -> int:
-        """Cost of the last place's number."""
+        """Cost of the last position, given by its number in scan order."""
         group = group_of(number)
         bits = [(k, int(k < group)) for k in range(min(group + 1, last_groups(place)))]
         cost = sum(int(self._last[place.size, k, bit]) for k, bit in bits)

@@ -1,28 +1,29 @@
-"""What each effort of the search for predicted blocks tries."""
+"""Efforts 1 to 9 of the search for predicted blocks. *Encoder only*."""
 
 from dataclasses import dataclass
 
 COARSE_SIZE = 16
-"""Side of the blocks that the source is coarsened in."""
+"""Side, in samples, of the blocks in which the survey coarsens the source."""
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How hard the encoder searches.
+    """Limits of the search at one effort.
 
     Parameters
     ----------
     surveyed : int
-        Modes of a block that the survey leaves.
+        Number of modes for each block that the survey keeps for the search.
     tried : int
-        Of them, those that the search tries in full.
+        Number of these modes whose cost the search computes exactly.
     rough : int
-        Modes that the survey itself tries.
+        Number of modes for each block whose cost the survey estimates with a transform.
     slack : int
-        Per cent by which a partition may look worse than the best one.
+        The search follows a split if its estimated cost is at most this per cent above the best
+        estimate.
     matching : int
-        Templates, which take long, are tried where the best other mode's Hadamard difference times
-        this is at least a step a sample.
+        The survey tries template matching, which is slow, only if the least Hadamard difference
+        of the other modes times this number is at least one quantisation step for each sample.
     """
 
     surveyed: int

@@ -1,7 +1,7 @@
-"""The encoder's search for the blocks of a fragment.
+"""Search for the cheapest partition of a fragment into blocks.
 
-The encoder's, not the format's: any partition decodes. All is in integers and ties go to what is
-tried first, so that every backend writes the same bytes.
+*Encoder only*: any partition decodes. The arithmetic is in integers, and of equal costs the first
+candidate is taken, so that every backend writes equal bytes.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ import numpy as np
 
 from mmpcodec.depth import BYTE
 from mmpcodec.params import RATE_MODELS
-from mmpcodec.reference.blocks.coder import BlockPicture, Progress, code_blocks
+from mmpcodec.reference.blocks.coder import BlockPicture, Report, code_blocks
 from mmpcodec.reference.blocks.partition import (
     AVERAGE,
     PLANAR,
@@ -34,22 +34,23 @@ from mmpcodec.reference.trees.scales import COLUMNS, LEAF, ROWS
 from mmpcodec.tools import Tools
 
 REACH = 8
-"""Rows above and columns left of a block that its prediction can depend on, but for templates."""
+"""Number of rows above and columns left of a block from which modes 0 to 36 predict it."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """A way to code a block and what is split off it.
+    """One way to code a block, which may be split.
 
     Parameters
     ----------
     cost : int
+        Rate-distortion cost in 1/16 squared error.
     nodes : list of BlockNode
-        In coding order.
+        Partition of the block, in coding order.
     samples : (h, w) uint8 or uint16 array
-        What of the block lies in the padded picture, as it decodes.
+        Decoded samples of the part of the block that lies in the padded picture.
     known : (h / 4, w / 4, 4) uint8 array
-        As ``Units.known``.
+        Record of the decoded blocks in this part, as in ``Units.known``.
     """
 
     cost: int
@@ -66,10 +67,10 @@ class BlockSearch:
     source : (H, W) int64 array
         The padded picture.
     picture : BlockPicture
-        Blocks are tried in it, and none is left.
+        State of the coder. The search tries blocks in it and removes them again.
     effort : Effort
     rate_model : {"adaptive", "log2"}
-        Of the indices of trees.
+        How the rates of indices in trees are computed; see ``index_costs``.
     """
 
     def __init__(
@@ -85,7 +86,13 @@ class BlockSearch:
         self.survey = BlockSurvey(source, picture, effort, rate_model)
 
     def find(self, fragment: BlockPlace, costs: BlockCosts) -> list[BlockNode]:
-        """The nodes of least cost for a fragment, in coding order."""
+        """Find the cheapest partition of a fragment.
+
+        Returns
+        -------
+        list of BlockNode
+            In coding order.
+        """
         self.survey.look(fragment, costs)
         self.costs = costs
         self.fragment = fragment
@@ -95,7 +102,7 @@ class BlockSearch:
         return outcome.nodes
 
     def _search(self, place: BlockPlace, bound: int) -> Outcome | None:
-        """The best way that costs less than the bound."""
+        """Find the cheapest way to code a block; None if no way costs less than the bound."""
         key = place, self._surroundings(place)
         searched, best = self.found.get(key, (0, None))
         if best is None and searched < bound:
@@ -113,7 +120,10 @@ class BlockSearch:
         return best if best and best.cost < bound else None
 
     def _surroundings(self, place: BlockPlace) -> bytes:
-        """All that a search over a block can see, so that none is done twice."""
+        """Key of all decoded state that the search of a block reads.
+
+        The search of a block with an equal key has an equal result, and is done once.
+        """
         row, column, length = place.row, place.column, place.height + place.width
         top, left = max(row - REACH, 0), max(column - REACH, 0)
         right = column + max(length, place.width + REACH)
@@ -136,7 +146,7 @@ class BlockSearch:
             units.known[rows, column // UNIT - 1] if column else b"",
         ]
         if self.picture.tools.templates:
-            # Of what lies further away only the fragment's own part differs.
+            # Farther decoded samples are equal in all searches, except those in the fragment.
             own = units.decoded[self.fragment.units]
             known = own.repeat(UNIT, axis=0).repeat(UNIT, axis=1)
             parts.append(np.where(known, self.picture.samples[self.fragment.slices], 0))
@@ -144,7 +154,7 @@ class BlockSearch:
         return b"".join(bytes(part) for part in (*parts, *decoded, *beside))
 
     def _whole(self, place: BlockPlace, bound: int) -> Outcome | None:
-        """The best block at a place that is not split."""
+        """Find the cheapest way to code a block without a split."""
         picture, units, costs = self.picture, self.picture.units, self.costs
         trial = Trial(place, self.source[place.slices], bound, costs)
         cost = costs.of_flag(units, place, LEAF)
@@ -164,26 +174,26 @@ class BlockSearch:
         return Outcome(trial.cost, [BlockNode(place, LEAF, trial.block)], samples, known)
 
     def _attempt_tree(self, trial: Trial, given: int) -> None:
-        """Try the tree that was found; ``given`` is the cost of what is sent before it."""
+        """Try the tree that the survey found; ``given`` is the cost of the bits before it."""
         assert self.picture.trees is not None
         found = self.survey.trees[trial.place]
         samples = self.picture.trees.samples(trial.place, found.nodes)
         trial.take(given + found.cost, tree_block(found.nodes), samples)
 
     def _attempt_modes(self, trial: Trial, given: int) -> None:
-        """Try the promising modes; ``given`` is the cost of what is sent before the mode."""
+        """Try the most promising modes; ``given`` is the cost of the bits before the mode."""
         picture, units, costs = self.picture, self.picture.units, self.costs
         place, source = trial.place, trial.source
         likely = units.likely_modes(place)
         mode_costs = costs.of_modes(place.size, likely, picture.absent_modes(place))
-        # Templates take long, so they are tried only where the survey says so.
+        # Template matching is slow: it is tried only if the survey recommends it.
         others = {*likely, AVERAGE, PLANAR} - {TEMPLATES}
         promising = {*self.survey.seen[place].modes, *others} & mode_costs.keys()
         root = max(isqrt(costs.lambda_fixed), 1)
         candidates = []
         for mode in sorted(promising):
             prediction = picture.predict(mode, place)
-            # A bit is worth 0.6 sqrt(lambda) of absolute differences.
+            # One bit is weighed as 0.6 sqrt(lambda) of Hadamard difference.
             difference = hadamard_difference(source - prediction, costs.coarser)
             estimate = difference + mode_costs[mode] * 10 // root
             candidates.append((estimate, mode, prediction))
@@ -198,7 +208,7 @@ class BlockSearch:
             trial.attempt_residual(cost + transformed, mode, prediction, picture.tools.step)
 
     def _split(self, place: BlockPlace, flag: int, bound: int) -> Outcome | None:
-        """The best way to code the halves of a block, each after the other."""
+        """Find the cheapest way to code the halves of a block, one after the other."""
         picture, units = self.picture, self.picture.units
         cost = self.costs.of_flag(units, place, flag)
         nodes = [BlockNode(place, flag)]
@@ -226,30 +236,31 @@ def encode_blocks(
     tools: Tools,
     lambda_fixed: int,
     effort: int,
-    progress: Progress | None = None,
+    progress: Report | None = None,
     rate_model: str = RATE_MODELS[0],
     depth: int = BYTE,
 ) -> tuple[bytes, np.ndarray, dict[str, float], BlockPicture]:
-    """Encode a plane.
+    """Encode a plane by predicted blocks.
 
     Parameters
     ----------
     plane : (H, W) uint8 or uint16 array
     tools : Tools
     lambda_fixed : int
-        Squared error per bit, in 2**-16.
+        lambda in 1/65536 squared error of 8-bit samples per bit.
     effort : int
-        1 to 9.
-    progress : Progress or None
+        1 (fastest) to 9 (smallest files).
+    progress : Report or None
     rate_model : {"adaptive", "log2"}
-        Of the indices of trees.
+        How the rates of indices in trees are computed; see ``index_costs``.
     depth : int
+        Bits of a sample, 8 to 16.
 
     Returns
     -------
     payload : bytes
     samples, bits, picture
-        As of ``decode_blocks``.
+        As ``decode_blocks`` returns them for this payload.
     """
     picture = BlockPicture(plane.shape, tools, depth)
     writer = SymbolWriter(block_syntax(tools.dictionary))

@@ -1,7 +1,7 @@
-"""A look at all blocks of a fragment at once, so that the search need try few of them.
+"""Survey: estimates the cost of every possible block of a fragment before the search.
 
-The encoder's, not the format's. Blocks are predicted from the source as a coder of this step might
-leave it, since what they will be predicted from is not coded yet.
+*Encoder only*. The search then tries only the promising splits and modes. The survey predicts from
+a coarsely quantised source, because the decoded neighbours do not exist yet.
 """
 
 from dataclasses import dataclass
@@ -40,23 +40,25 @@ from mmpcodec.reference.blocks.trees import BlockTrees
 from mmpcodec.reference.trees.scales import COLUMNS, LEAF, ROWS
 
 NEVER = (1 << 63) // 4
-"""Cost of what cannot be."""
+"""Cost of an impossible choice."""
 MODE_BITS = 5
-"""What saying a mode is taken to cost."""
+"""Estimate of the bits that code a mode."""
 
 
 @dataclass
 class Seen:
-    """What the survey says of a block.
+    """Estimates of the survey for one block. Costs are in 1/16 squared error.
 
     Parameters
     ----------
-    predicted, least : int
-        Cost as one block that is predicted, and with the best splits.
+    predicted : int
+        Cost without a split, as a predicted block.
+    least : int
+        Least cost, with or without splits.
     modes : list of int
-        Promising ones.
+        The most promising modes, best first.
     tree : int
-        Cost as one block that is a tree.
+        Cost without a split, as a tree.
     """
 
     predicted: int
@@ -66,7 +68,7 @@ class Seen:
 
     @property
     def whole(self) -> int:
-        """Cost as one block."""
+        """Cost without a split, predicted or as a tree."""
         return min(self.predicted, self.tree)
 
 
@@ -80,12 +82,14 @@ class BlockSurvey:
     picture : BlockPicture
     effort : Effort
     rate_model : {"adaptive", "log2"}
-        Of the indices of trees.
+        How the rates of indices in trees are computed; see ``index_costs``.
 
     Attributes
     ----------
+    seen : dict of BlockPlace to Seen
+        Estimates for the blocks of the fragment.
     trees : dict of BlockPlace to FoundTree
-        Those of the fragment that may be worthwhile.
+        The cheapest trees of the fragment's blocks for which a tree may pay.
     """
 
     def __init__(
@@ -107,7 +111,7 @@ class BlockSurvey:
         self.seen: dict[BlockPlace, Seen] = {}
 
     def look(self, fragment: BlockPlace, costs: BlockCosts) -> None:
-        """Survey a fragment."""
+        """Survey a fragment; the results are in ``seen`` and ``trees``."""
         self.fragment = fragment
         self.seen = {}
         self._look_at(fragment, costs)
@@ -115,7 +119,7 @@ class BlockSurvey:
             self._look_for_trees(self.picture.trees, costs)
 
     def worthwhile(self, place: BlockPlace, flag: int) -> bool:
-        """Whether a block may have this flag."""
+        """Whether the search should try a flag for a block."""
         forced = forced_flag(place, self.source.shape)
         if forced is not None:
             return flag == forced
@@ -126,16 +130,16 @@ class BlockSurvey:
         return cost <= self._most(seen.least)
 
     def may_be_predicted(self, place: BlockPlace) -> bool:
-        """Whether predicting a block that is not split may be cheaper than its tree."""
+        """Whether the search should try to predict a block besides coding it as a tree."""
         seen = self.seen[place]
         return seen.predicted <= self._most(seen.whole)
 
     def _most(self, least: int) -> int:
-        """What a way to code a block may cost by guess, where the least is this."""
+        """Largest estimate that the search still tries, from the least estimate."""
         return least + least * self.effort.slack // 100
 
     def _look_for_trees(self, trees: BlockTrees, costs: BlockCosts) -> None:
-        """Find the trees that may be worthwhile, and take them into account."""
+        """Find the trees that may pay, and update the estimates with their costs."""
         bounds = {
             place: self._most(seen.least)
             for place, seen in self.seen.items()
@@ -143,7 +147,7 @@ class BlockSurvey:
         }
         lambda_fixed = costs.lambda_fixed
         self.trees = find_trees(self.source, trees, bounds, lambda_fixed, self.rate_model)
-        # What a block is split into comes before it.
+        # The halves of a block precede it in this order, so their estimates are updated first.
         for place, seen in self.seen.items():
             if place in self.trees:
                 seen.tree = self.trees[place].cost + int(costs.tree[place.size, 1, 1])
@@ -151,7 +155,7 @@ class BlockSurvey:
             seen.least = min(seen.whole, *splits, NEVER)
 
     def _look_at(self, place: BlockPlace, costs: BlockCosts) -> int:
-        """Survey a block and all that it can be split into; gives the least cost."""
+        """Survey a block and all blocks that it can be split into; return the least cost."""
         if is_outside(place, self.source.shape):
             return 0
         if place not in self.seen:
@@ -168,16 +172,17 @@ class BlockSurvey:
         return self.seen[place].least
 
     def _split_cost(self, place: BlockPlace, flag: int) -> int:
+        """Estimated cost of a block that is split."""
         halves = sum(
             self.seen[half].least
             for half in place.halves(flag)
             if not is_outside(half, self.source.shape)
         )
-        # The least of many guesses is too low a guess.
+        # The least of several estimates is biased downwards; 1/32 corrects it.
         return halves + (halves >> 5)
 
     def _look_at_whole(self, place: BlockPlace, costs: BlockCosts) -> tuple[int, list[int]]:
-        """Cost of a block that is not split, and its promising modes."""
+        """Estimated cost of a predicted block without a split, and its most promising modes."""
         source = self.source[place.slices]
         around, depth = self._references(place), self.picture.depth
         last = LEAST_SQUARES if self.picture.has_least_squares(place) else LEAST_SQUARES - 1
@@ -194,7 +199,7 @@ class BlockSurvey:
         difference = self._template_difference(place, found[0][0], costs)
         if difference is not None:
             rated = hadamard_difference(difference, costs.coarser), TEMPLATES, difference
-            # At most one of the others may look better.
+            # Templates join only if at most one other mode has a smaller difference.
             if rated[0] < found[1][0]:
                 found = sorted([*found, rated], key=lambda candidate: candidate[:2])
         whole = min(
@@ -206,13 +211,13 @@ class BlockSurvey:
     def _template_difference(
         self, place: BlockPlace, least: int, costs: BlockCosts
     ) -> np.ndarray | None:
-        """Source less prediction by templates, or None where that is not worth the search.
+        """Source minus the prediction by templates; None if the matching is not worth its time.
 
         Parameters
         ----------
         place : BlockPlace
         least : int
-            Hadamard difference of the best other mode.
+            Least Hadamard difference of the other modes.
         costs : BlockCosts
         """
         tools, area = self.picture.tools, place.height * place.width
@@ -226,7 +231,10 @@ class BlockSurvey:
         return self.source[place.slices] - prediction
 
     def _decoded_samples(self, place: BlockPlace) -> np.ndarray:
-        """(H,) int array: samples that such a coder would have decoded before a block, by row."""
+        """Number of samples in each row that would be decoded before a block, a (H,) int array.
+
+        This assumes that the blocks before it in raster order are decoded.
+        """
         fragment, (height, width) = self.fragment, self.source.shape
         decoded = np.zeros(height, np.int64)
         decoded[: fragment.row + fragment.height] = fragment.column
@@ -236,7 +244,7 @@ class BlockSurvey:
         return decoded
 
     def _references(self, place: BlockPlace) -> References:
-        """The samples that a coder which goes from the top left would know around a block."""
+        """References of a block from the coarse source, as if all blocks before it were decoded."""
         row, column, fragment = place.row, place.column, self.fragment
         height, width = self.source.shape
         length = place.height + place.width
@@ -254,28 +262,30 @@ class BlockSurvey:
 
 
 def possible_flags(place: BlockPlace) -> tuple[int, ...]:
-    """The flags that a block of this size may have, in the order of the search."""
+    """Flags that a block of a size may have, in the order in which the search tries them."""
     columns = (COLUMNS,) if place.width_log2 > UNIT_LOG2 else ()
     rows = (ROWS,) if place.height_log2 > UNIT_LOG2 else ()
     return (LEAF, *columns, *rows)
 
 
 def coarsened(source: np.ndarray, step: int, depth: int = BYTE) -> np.ndarray:
-    """The source with its 16x16 blocks quantised.
+    """Transform and quantise the source in blocks of 16x16 samples, and decode the result.
 
-    Noise in what a block is predicted from makes small blocks look no better than they are.
+    Predictions from the exact source would make small blocks look better than they are.
 
     Parameters
     ----------
     source : (H, W) int array
         The padded picture.
     step : int
+        Quantisation step in 1/16 of a unit of 8-bit samples.
     depth : int
+        Bits of a sample.
 
     Returns
     -------
     (H, W) int64 array
-        Samples; as the source in blocks that reach beyond the picture.
+        Coarse samples; equal to the source in blocks that reach beyond the padded picture.
     """
     coarse = source.astype(np.int64)
     for place in fragment_places(source.shape, COARSE_SIZE):

@@ -1,7 +1,7 @@
-"""The encoder's search for trees among predicted blocks: the cheapest tree of each block.
+"""Search for the cheapest tree of each block that may be a tree.
 
-The encoder's, not the format's. What a tree costs does not depend on the blocks around it, so the
-trees of a fragment are found before its blocks.
+*Encoder only*. The cost of a tree does not depend on the other blocks of its fragment, so the trees
+are found before the blocks.
 """
 
 from collections import defaultdict
@@ -19,14 +19,14 @@ from mmpcodec.reference.trees.tree import OptimalTrees
 
 @dataclass(frozen=True)
 class FoundTree:
-    """The tree of least cost of a block.
+    """The cheapest tree of a block.
 
     Parameters
     ----------
     cost : int
-        D + lambda R of its flags and indices.
+        D + lambda * R of its flags and indices, in 1/16 squared error.
     nodes : list of Node
-        In coding order.
+        Nodes of the tree in coding order.
     """
 
     cost: int
@@ -40,7 +40,7 @@ def find_trees(
     lambda_fixed: int,
     rate_model: str,
 ) -> dict[BlockPlace, FoundTree]:
-    """The trees of blocks that cost less than their bounds.
+    """Find the cheapest tree of each block, and keep those that cost less than a bound.
 
     Parameters
     ----------
@@ -48,10 +48,16 @@ def find_trees(
         The padded picture.
     trees : BlockTrees
     bounds : dict of BlockPlace to int
-        The blocks, which may be trees, and what a tree must cost less than.
+        Blocks that may be trees, each with its bound in 1/16 squared error.
     lambda_fixed : int
-        Squared error per bit, in 2**-16.
+        lambda in 1/65536 squared error per bit.
     rate_model : {"adaptive", "log2"}
+        How the rates of indices are computed; see ``index_costs``.
+
+    Returns
+    -------
+    dict of BlockPlace to FoundTree
+        Only the blocks whose tree costs less than the bound.
     """
     costs = {
         scale: index_costs(trees.models, dictionary, lambda_fixed, rate_model)

@@ -1,6 +1,6 @@
-"""What coding a block in one way would come to: error and cost of its levels.
+"""Trial coding of one block: choice of its levels, and its rate-distortion cost.
 
-The encoder's, not the format's; all in integers, so that every machine writes the same bytes.
+*Encoder only*. The arithmetic is in integers, so that every machine writes equal bytes.
 """
 
 from functools import cache
@@ -18,14 +18,14 @@ HADAMARD = np.array([[1, 1, 1, 1], [1, -1, 1, -1], [1, 1, -1, -1], [1, -1, -1, 1
 
 
 def hadamard_difference(difference: np.ndarray, coarser: int = 0) -> int:
-    """Half the sum of the absolute Hadamard coefficients of all 4x4 pieces.
+    """Sum the absolute Hadamard coefficients of all units of 4x4 samples, and halve the sum.
 
     Parameters
     ----------
     difference : (h, w) int array
-        Of samples.
+        Difference of source and prediction.
     coarser : int
-        Bits of samples that do not count.
+        Number of lowest bits of the samples that the result drops.
     """
     height, width = difference.shape
     pieces = difference.reshape(height // 4, 4, width // 4, 4).swapaxes(1, 2)
@@ -33,22 +33,30 @@ def hadamard_difference(difference: np.ndarray, coarser: int = 0) -> int:
 
 
 class Scan:
-    """The scan of a block as lists that a loop can use.
+    """Scan order of a block's levels, as lists for fast loops.
+
+    The loops keep the sizes of levels in a flat list, which has a margin of two rows and two
+    columns of zeros.
 
     Parameters
     ----------
     height, width : int
+        Size of the block in samples.
 
     Attributes
     ----------
-    places : tuple of two int arrays
-        Rows and columns in scan order.
+    places : (rows, columns), two int arrays
+        Positions of the levels in scan order.
+    shape : (int, int)
+        Number of rows and of columns of levels.
     margin : list of int
-        Where the places lie in a list of the sizes with two more columns and rows.
+        Index of each position in the flat list.
+    margin_size : int
+        Length of the flat list.
     around : list of int
-        Steps in that list to the sizes that choose a level's models.
+        Offsets, in the flat list, of the sizes that decide the context of a level.
     classes : list of int
-        Frequency classes.
+        Frequency class of each position.
     """
 
     def __init__(self, height: int, width: int):
@@ -69,23 +77,28 @@ scan_of = cache(Scan)
 def choose_levels(
     coefficients: np.ndarray, place: BlockPlace, step: int, costs: BlockCosts
 ) -> np.ndarray | None:
-    """Levels of small cost: one by one from high to low frequencies, then the last place.
+    """Quantise coefficients with a low rate-distortion cost.
+
+    The size of each level is chosen greedily, from high to low frequencies; then the cheapest last
+    position is chosen.
 
     Parameters
     ----------
     coefficients : (R, Q) int array
+        In 1/8 of a unit of 8-bit samples.
     place : BlockPlace
     step : int
+        Quantisation step in 1/16 of a unit of 8-bit samples.
     costs : BlockCosts
 
     Returns
     -------
     (R, Q) int array or None
-        None where all would be 0.
+        The levels; None if all levels are 0.
     """
     order = scan_of(place.height, place.width)
     values = coefficients[order.places]
-    # Less than 5/8 of a step is never worth its bits.
+    # A coefficient up to 5/8 of a step becomes 0 if it is after the last larger one.
     large = np.flatnonzero(np.abs(values) > step * 5 // 16)
     if len(large) == 0:
         return None
@@ -93,12 +106,12 @@ def choose_levels(
     sizes = np.abs(values[:count]).tolist()
     dropped = [costs.of_coefficients(size * size) for size in sizes]
     cost, level = dropped.copy(), [0] * count
-    near = [0] * order.margin_size
+    coded = [0] * order.margin_size
     by_class = costs.level[place.area_class]
     is_large = int(place.area_class >= 2)
     for k in reversed(range(count)):
         size, at = sizes[k], order.margin[k]
-        around = min(sum(near[at + step_to] for step_to in order.around), 5)
+        around = min(sum(coded[at + offset] for offset in order.around), 5)
         of_size = by_class[order.classes[k]][around]
         cost[k] += of_size[0]
         if 4 * size > step:
@@ -113,7 +126,7 @@ def choose_levels(
                     total += costs.of_remainder(is_large, tried - 2)
                 if total < cost[k]:
                     cost[k], level[k] = total, tried
-        near[at] = min(level[k], 3)
+        coded[at] = min(level[k], 3)
     last = _best_last(place, costs, cost, dropped, level)
     if last is None:
         return None
@@ -127,14 +140,28 @@ def choose_levels(
 def _best_last(
     place: BlockPlace, costs: BlockCosts, cost: list[int], dropped: list[int], level: list[int]
 ) -> int | None:
-    """Number of the level after which dropping all costs least; None if all are 0."""
+    """Choose the last position so that the total cost is least.
+
+    Parameters
+    ----------
+    place : BlockPlace
+    costs : BlockCosts
+    cost, dropped, level : lists of int
+        For each position in scan order: the cost of its level, the cost of the level 0 without
+        any bits, and the size of the level.
+
+    Returns
+    -------
+    int or None
+        Number of the last position in scan order; None if all levels are 0.
+    """
     classes = scan_of(place.height, place.width).classes
     zero = costs.zero[place.area_class]
     after, before, best, last = sum(dropped), 0, None, None
     for k, own in enumerate(cost):
         after -= dropped[k]
         if level[k]:
-            # That the last one is not zero takes no bit.
+            # The last level is never 0, so the bit of the model "zero" is not coded for it.
             total = before + own + after + costs.of_last(place, k) - int(zero[classes[k], 0, 1])
             if best is None or total < best:
                 best, last = total, k
@@ -143,48 +170,53 @@ def _best_last(
 
 
 def cost_of_levels(levels: np.ndarray, place: BlockPlace, costs: BlockCosts) -> int:
-    """Cost of all that ``code_levels`` sends.
+    """Cost of the bits that ``code_levels`` codes, in 1/16 squared error.
 
     Parameters
     ----------
     levels : (R, Q) int array
-        Not all 0.
+        At least one level is not 0.
+    place : BlockPlace
+    costs : BlockCosts
     """
     order = scan_of(place.height, place.width)
     sizes = np.abs(levels[order.places]).tolist()
     last = max(k for k, size in enumerate(sizes) if size)
-    near = [0] * order.margin_size
+    coded = [0] * order.margin_size
     by_class = costs.level[place.area_class]
     is_large = int(place.area_class >= 2)
     total = costs.of_last(place, last)
     total -= int(costs.zero[place.area_class, order.classes[last], 0, 1])
     for k in range(last, -1, -1):
         size, at = sizes[k], order.margin[k]
-        around = min(sum(near[at + step_to] for step_to in order.around), 5)
+        around = min(sum(coded[at + offset] for offset in order.around), 5)
         total += by_class[order.classes[k]][around][min(size, 3)]
         if size > 2:
             total += costs.of_remainder(is_large, size - 2)
-        near[at] = min(size, 3)
+        coded[at] = min(size, 3)
     return total
 
 
 class Trial:
-    """The cheapest block so far of those that were tried at a place.
+    """Keeps the cheapest of the ways to code one block that are tried one after the other.
 
     Parameters
     ----------
     place : BlockPlace
     source : (h, w) int array
+        Source samples of the block.
     bound : int
-        Blocks of this cost and above are not wanted.
+        Only ways that cost less than this are kept, in 1/16 squared error.
     costs : BlockCosts
 
     Attributes
     ----------
     cost : int
+        Cost of the cheapest way so far; initially the bound.
     block : Block or None
+        Its content; None if no way costs less than the bound.
     samples : (h, w) int array or None
-        What the block decodes to.
+        Its decoded samples.
     """
 
     def __init__(self, place: BlockPlace, source: np.ndarray, bound: int, costs: BlockCosts):
@@ -196,23 +228,27 @@ class Trial:
         self.samples: np.ndarray | None = None
 
     def attempt(self, cost: int, block: Block, samples: np.ndarray) -> None:
-        """Take a block if it costs less; ``cost`` is that of its bits."""
+        """Keep a block if it is the cheapest so far; ``cost`` is lambda * R of its bits."""
         if cost >= self.cost:
             return
         self.take(cost + self.costs.of_error(self.source - samples), block, samples)
 
     def take(self, cost: int, block: Block, samples: np.ndarray) -> None:
-        """Take a block if it costs less; ``cost`` is that of its bits and its error."""
+        """Keep a block if it is the cheapest so far; ``cost`` is its D + lambda * R."""
         if cost < self.cost:
             self.cost, self.block, self.samples = cost, block, samples
 
     def attempt_residual(self, cost: int, mode: int, prediction: np.ndarray, step: int) -> None:
-        """Take a prediction with a residual if that costs less, by either transform.
+        """Try a prediction with a residual, by both types of transform.
 
         Parameters
         ----------
         cost : int
-            Of all that is sent before the transform.
+            lambda * R of the bits before the type of the transform.
+        mode : int
+        prediction : (h, w) int array
+        step : int
+            Quantisation step in 1/16 of a unit of 8-bit samples.
         """
         place, costs, depth = self.place, self.costs, self.costs.depth
         if cost >= self.cost:
@@ -231,12 +267,23 @@ class Trial:
 
 
 def rough_cost(difference: np.ndarray, place: BlockPlace, step: int, costs: BlockCosts) -> int:
-    """Least cost of a prediction with or without residual, by cosines and without rounding.
+    """Estimate the cost of a prediction, with or without a residual, whichever is cheaper.
+
+    The residual is transformed by cosines. Its error is measured on coefficients, not on samples.
 
     Parameters
     ----------
     difference : (h, w) int array
-        Of source and prediction.
+        Source minus prediction.
+    place : BlockPlace
+    step : int
+        Quantisation step in 1/16 of a unit of 8-bit samples.
+    costs : BlockCosts
+
+    Returns
+    -------
+    int
+        Cost in 1/16 squared error, without the bits of the mode.
     """
     bare, transformed = costs.kind[place.size, 1].tolist()
     energy = costs.of_error(difference)
@@ -246,5 +293,5 @@ def rough_cost(difference: np.ndarray, place: BlockPlace, step: int, costs: Bloc
         return bare + energy
     rest = coefficients - dequantised(levels, step)
     kept = costs.of_coefficients(int((coefficients * coefficients - rest * rest).sum()))
-    left = max(energy - kept, 0)  # the basis is not quite orthonormal
+    left = max(energy - kept, 0)  # kept can exceed energy: the integer basis is not orthonormal
     return min(bare + energy, transformed + cost_of_levels(levels, place, costs) + left)

@@ -1,0 +1,222 @@
+"""The registry of backends: a row for each, and the choice of the one that does a piece of work."""
+
+import importlib.util
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from mmpcodec.depth import BYTE
+from mmpcodec.errors import BackendUnavailable, ParameterError
+from mmpcodec.tools import Tools
+
+if TYPE_CHECKING:
+    from mmpcodec.backends.base import Backend
+
+AUTO = "auto"
+"""Stands for the backend that is predicted to finish first."""
+SLOW = 1.0
+"""Seconds a fragment of a backend whose row states no cost."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A backend: its factory, and the costs that "auto" compares before it loads the backend.
+
+    Parameters
+    ----------
+    make : callable
+        Returns the backend. It imports the backend's module only when it is called.
+    fragment_seconds : mapping of str to float
+        Seconds that encoding a 16x16 fragment takes, by kind of work: "trees" (tools of preset
+        plain), "text" (dictionary tools of preset text), "blocks" (prediction).
+    first_seconds, start_seconds : float
+        Seconds before the first fragment, in the first call of a process and in later calls.
+    package : str or None
+        Python package that the backend needs. "auto" skips the backend where it is not installed.
+    """
+
+    make: "Callable[[], Backend]"
+    fragment_seconds: Mapping[str, float] = field(default_factory=dict)
+    first_seconds: float = 0.0
+    start_seconds: float = 0.0
+    package: str | None = None
+
+    @property
+    def start(self) -> float:
+        """Seconds before the first fragment of the next call."""
+        loaded = self.package is None or self.package in sys.modules
+        return self.start_seconds if loaded else self.first_seconds
+
+    def seconds(self, fragments: int, tools: Tools | None) -> float:
+        """Predicted seconds to encode this many fragments."""
+        work = "trees"
+        if tools is not None and tools.prediction:
+            work = "blocks"
+        elif tools is not None and tools.displaced_blocks:
+            work = "text"
+        return self.start + fragments * self.fragment_seconds.get(work, SLOW)
+
+    def is_installed(self) -> bool:
+        """Whether the package that the backend needs can be imported; does not import it."""
+        return self.package is None or importlib.util.find_spec(self.package) is not None
+
+
+def _cpu() -> "Backend":
+    from mmpcodec.backends.cpu import CpuBackend
+
+    return CpuBackend()
+
+
+def _cuda() -> "Backend":
+    from mmpcodec.backends.cuda.backend import CudaBackend
+
+    return CudaBackend()
+
+
+def _reference() -> "Backend":
+    from mmpcodec.backends.reference import ReferenceBackend
+
+    return ReferenceBackend()
+
+
+ROWS: dict[str, Row] = {
+    "cpu": Row(_cpu, {"trees": 150e-6, "text": 0.4e-3, "blocks": 3.7e-3}),
+    "cuda": Row(
+        _cuda, {"trees": 20e-6, "text": 0.11e-3, "blocks": 1.7e-3}, 1.5, 3e-3, package="cupy"
+    ),
+    "reference": Row(_reference),
+}
+"""All backends by name, in the order in which "auto" tries those of equal cost."""
+
+
+def names() -> tuple[str, ...]:
+    """Names of all backends."""
+    return tuple(ROWS)
+
+
+def check_name(name: str) -> None:
+    """Check that a name is "auto" or that of a backend.
+
+    Raises
+    ------
+    ParameterError
+    """
+    if not isinstance(name, str) or name not in (AUTO, *ROWS):
+        raise ParameterError(f"backend = {name!r}: must be one of {', '.join((AUTO, *ROWS))}")
+
+
+def candidates(name: str, cost: Callable[[Row], float]) -> list[str]:
+    """The backends to try, cheapest first: for "auto" all whose package is installed.
+
+    Raises
+    ------
+    ParameterError
+        When there is no backend of this name.
+    """
+    check_name(name)
+    if name != AUTO:
+        return [name]
+    return sorted(
+        (one for one in ROWS if ROWS[one].is_installed()), key=lambda one: cost(ROWS[one])
+    )
+
+
+def get(
+    name: str = AUTO,
+    fragments: int = 0,
+    tools: Tools | None = None,
+    depth: int = BYTE,
+    *,
+    decodes: bool = False,
+) -> "Backend":
+    """Return a backend that can run here.
+
+    Parameters
+    ----------
+    name : str
+        "auto" is the backend that is predicted to finish first. A named backend is never replaced.
+    fragments : int
+        Number of 16x16 fragments to encode; "auto" predicts times from it.
+    tools : Tools or None
+        Tools that the backend must have; None for any.
+    depth : int
+        Bits a sample.
+    decodes : bool
+        Whether the backend must decode.
+
+    Raises
+    ------
+    ParameterError
+        When there is no backend of this name.
+    BackendUnavailable
+        When the backend cannot run here, or lacks a tool; for "auto", when all do.
+    """
+    reasons = []
+    for candidate in candidates(name, lambda row: row.seconds(fragments, tools)):
+        backend = ROWS[candidate].make()
+        lacking = None if tools is None else backend.lacks(tools, depth)
+        if decodes and not backend.decodes:
+            reason: str | None = f"it only encodes; {decoders()[0]} decodes"
+        elif lacking is not None:
+            reason = f"it has no {lacking}"
+        else:
+            reason = backend.unavailable()
+        if reason is None:
+            return backend
+        reasons.append(reason if candidate == name else f"{candidate}: {reason}")
+    raise BackendUnavailable(f"backend {name} cannot run here: {'; '.join(reasons)}")
+
+
+def depends_on_work(name: str) -> bool:
+    """Whether the amount of work can change which backend a name stands for."""
+    return name == AUTO and any(row.start > 0 and row.is_installed() for row in ROWS.values())
+
+
+def decoders() -> tuple[str, ...]:
+    """Names of the backends that decode."""
+    return tuple(name for name, row in ROWS.items() if row.make().decodes)
+
+
+def on_devices() -> tuple[str, ...]:
+    """Names of the backends that read arrays in device memory."""
+    return tuple(name for name, row in ROWS.items() if row.make().reads_device_arrays)
+
+
+def reads_device_arrays(name: str) -> bool:
+    """Whether a named backend reads arrays in device memory; "auto" is none."""
+    return name in ROWS and ROWS[name].make().reads_device_arrays
+
+
+def for_device_arrays(name: str, subject: str) -> str:
+    """The backend that works on arrays in device memory: the named one, for "auto" the first.
+
+    Parameters
+    ----------
+    name : str
+    subject : str
+        What lies on the device, for the error: "a picture lies", "the values lie".
+
+    Raises
+    ------
+    ParameterError
+        When there is no backend of this name, or it does not read arrays in device memory.
+    """
+    check_name(name)
+    reading = on_devices()
+    if name not in (AUTO, *reading):
+        raise ParameterError(
+            f"backend = {name!r}: {subject} on a CUDA device, which only {', '.join(reading)} "
+            "reads; copy it to the host with cupy.asnumpy"
+        )
+    return reading[0] if name == AUTO else name
+
+
+def status() -> dict[str, str | None]:
+    """For each backend the reason why it cannot run here, or None."""
+    return {name: unavailable(name) for name in ROWS}
+
+
+def unavailable(name: str) -> str | None:
+    """The reason why a backend cannot run here, or None."""
+    return ROWS[name].make().unavailable()

@@ -1,0 +1,35 @@
+"""Fingerprints of pictures and of the codec, by which results are kept and found again."""
+
+import functools
+import hashlib
+from pathlib import Path
+
+import numpy as np
+
+from mmpcodec import pictures
+
+
+def sha256_of(samples: np.ndarray) -> str:
+    """SHA-256 of the binary PGM file of (H, W) uint8 samples, in hexadecimal digits."""
+    return hashlib.sha256(pictures.to_bytes(samples, "pgm")).hexdigest()
+
+
+@functools.cache
+def codec_fingerprint() -> str:
+    """Twelve hexadecimal digits of the source files that decide the bytes of mmp files.
+
+    Unlike the version of the package, they change with each change of these files.
+    """
+    package = Path(__file__).parent
+    folders = ("codec", "format", "reference", "kernels/shared")
+    sources = [
+        path
+        for folder in folders
+        for path in (package / folder).rglob("*.*")
+        if path.suffix in (".py", ".h")
+    ]
+    sources += [package / "params.py", package / "tools.py"]
+    digest = hashlib.sha256()
+    for source in sorted(sources):
+        digest.update(source.read_bytes())
+    return digest.hexdigest()[:12]

@@ -1,0 +1,225 @@
+"""Write the tables of docs/benchmarks and the summary table of README.md from the data files.
+
+    python scripts/bench/pages.py
+
+A table stands between the comments `<!-- table: NAME -->` and `<!-- end -->`; people write the text
+around it. NAME is a run of docs/benchmarks/data, a run and the word `means` for the means of its
+groups, or one of the tables that TABLES computes.
+
+Each line of a data file is a run or a row of a run; `run` names the run in both. A run has `what`,
+`command`, `date`, `hardware`, `software` and `columns`, the headings of the keys to show. A run
+with `group` has a mean for each value of that key. A key ends in the unit of its numbers.
+"""
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from mmpcodec.bench.curves import delta, grouped, mean_delta
+from mmpcodec.bench.tables import table
+
+ROOT = Path(__file__).resolve().parents[2]
+
+Row = dict[str, Any]
+Runs = dict[str, tuple[Row, list[Row]]]
+"""Each run and its rows, by the run's name."""
+
+_PLACE = re.compile(r"(<!-- table: ([a-z0-9 -]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def read(folder: Path) -> Runs:
+    """All runs in the data files of a folder."""
+    runs: Runs = {}
+    for path in sorted(folder.glob("*.jsonl")):
+        for row in map(json.loads, path.read_text().splitlines()):
+            if "command" in row:
+                runs[row["run"]] = (row, [])
+            else:
+                runs[row["run"]][1].append(row)
+    return runs
+
+
+def pages() -> list[Path]:
+    """The pages that hold tables."""
+    return [ROOT / "README.md", *sorted((ROOT / "docs/benchmarks").glob("*.md"))]
+
+
+def filled(path: Path, runs: Runs) -> str:
+    """The text of a page with its tables made from the data.
+
+    Tables of docs/benchmarks say where, when and by which command they were measured.
+    """
+    brief = path.name == "README.md" and path.parent == ROOT
+    return _PLACE.sub(
+        lambda found: f"{found[1]}\n{made(found[2], runs, brief=brief)}\n\n{found[3]}",
+        path.read_text(),
+    )
+
+
+def made(name: str, runs: Runs, *, brief: bool = False) -> str:
+    """A table, below a line with what was measured and, unless brief, how."""
+    base, _, means = name.partition(" ")
+    run, rows = runs[base]
+    what = run["what"]
+    if name in TABLES:
+        what, compute = TABLES[name]
+        text = compute(rows)
+    elif means:
+        columns = {run["group"]: run["group"], "count": "pictures", **_numeric(run, rows)}
+        text = _table(columns, list(_means(run, rows)))
+    else:
+        text = _table(run["columns"], list(_with_means(run, rows)))
+    if brief:
+        return f"{what}.\n\n{text}"
+    where = "; ".join(run[key] for key in ("hardware", "software", "date") if key in run)
+    commands = ", then ".join(f"`{command}`" for command in run["command"].split("; "))
+    return f"{what}. Measured by {commands} ({where}).\n\n{text}"
+
+
+def _table(columns: dict[str, str], rows: Sequence[Row]) -> str:
+    return table(
+        list(columns.values()), [[cell(key, row.get(key)) for key in columns] for row in rows]
+    )
+
+
+def _numeric(run: Row, rows: Sequence[Row]) -> dict[str, str]:
+    """The columns that a mean can be taken of."""
+    return {
+        key: heading
+        for key, heading in run["columns"].items()
+        if any(isinstance(row.get(key), float) for row in rows)
+    }
+
+
+def _means(run: Row, rows: Sequence[Row]) -> Iterator[Row]:
+    """Means of each group and of all rows, over the rows that have every number."""
+    keys = _numeric(run, rows)
+    complete = [row for row in rows if all(key in row for key in keys)]
+    for name, group in (*_groups(run, complete), ("all", complete)):
+        means = {key: fmean(row[key] for row in group) for key in keys}
+        yield {run["group"]: name, "count": len(group), **means}
+
+
+def _groups(run: Row, rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
+    for name, group in groupby(rows, key=lambda row: row[run["group"]]):
+        yield name, list(group)
+
+
+def _with_means(run: Row, rows: Sequence[Row]) -> Iterator[Row]:
+    """The rows; after each group its mean, with the group's name in the first column."""
+    if "group" not in run:
+        yield from rows
+        return
+    means = {row[run["group"]]: row for row in _means(run, rows)}
+    first = next(iter(run["columns"]))
+    for name, group in _groups(run, rows):
+        yield from group
+        yield {**means[name], first: f"**{name}, mean of {means[name]['count']}**"}
+
+
+def cell(key: str, value: Any) -> str:
+    """A value as text; floats by the unit at the end of their key."""
+    if value is None:
+        return ""
+    if isinstance(value, int):
+        return f"{value:,}"
+    if not isinstance(value, float):
+        return str(value)
+    sign = "+" if key.startswith(("bd_", "more_", "gain_")) else ""
+    if key.endswith("_percent"):
+        return f"{value:{sign}.1f}"
+    if key.endswith("_db"):
+        return f"{value:{sign}.2f}"
+    return significant(value)
+
+
+def significant(value: float, digits: int = 3) -> str:
+    """A positive number with so many digits, without zeros at its end."""
+    places = digits - 1 - math.floor(math.log10(value)) if value else 0
+    text = f"{round(value, places):,.{max(0, places)}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _by(key: str, rows: Sequence[Row]) -> dict[str, list[Row]]:
+    """Rows by the value of a key, in the order of first appearance."""
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row[key], []).append(row)
+    return found
+
+
+def _per_megapixel(key: str, rows: Sequence[Row]) -> str:
+    pixels = sum(row["width"] * row["height"] for row in rows)
+    return significant(1e6 * sum(row[key] for row in rows) / pixels, 2)
+
+
+def _rate(codec: str, rows: Sequence[Row]) -> str:
+    """Mean rate of a codec for equal PSNR, in per cent of the rate of the rows' first codec."""
+    anchor = rows[0]["codec"]
+    points = [
+        {
+            **row,
+            "name": row["picture"],
+            "psnr": row["psnr_db"],
+            "bpp": 8 * row["bytes"] / (row["width"] * row["height"]),
+        }
+        for row in rows
+    ]
+    curves = [(each.curve(anchor), each.curve(codec)) for each in grouped(points)]
+    found = mean_delta([delta(of, by) for of, by in curves if of and by])
+    return "none" if found.rate is None else f"{100 + found.rate:.0f}"
+
+
+def _summary(rows: Sequence[Row]) -> str:
+    """Rate of each codec on each class of pictures, and its times on all of them."""
+    classes = _by("class", rows)
+    head = [*(f"rate on {name}, %" for name in classes), "encode, s/MP", "decode, s/MP"]
+    return table(
+        ["codec", *head],
+        [
+            [
+                codec,
+                *(_rate(codec, group) for group in classes.values()),
+                _per_megapixel("encode_cpu_s", own),
+                _per_megapixel("decode_cpu_s", own),
+            ]
+            for codec, own in _by("codec", rows).items()
+        ],
+    )
+
+
+def _times(key: str, rows: Sequence[Row]) -> str:
+    """Processor seconds a megapixel of each codec on each picture."""
+    body = [
+        [codec, *(_per_megapixel(key, files) for files in _by("picture", own).values())]
+        for codec, own in _by("codec", rows).items()
+    ]
+    return table(["codec", *_by("picture", rows)], body)
+
+
+_SECONDS = "processor seconds a megapixel, one thread"
+TABLES: dict[str, tuple[str, Callable[[Sequence[Row]], str]]] = {
+    "summary": (
+        f"Mean rate of whole files for equal PSNR, where AVIF at speed 0 has 100 %, and {_SECONDS}",
+        _summary,
+    ),
+    "summary encode": (f"Encoding, {_SECONDS}", partial(_times, "encode_cpu_s")),
+    "summary decode": (f"Decoding, {_SECONDS}", partial(_times, "decode_cpu_s")),
+}
+"""Tables that are computed from the rows of a run: what they show, and how they are made."""
+
+
+def main() -> None:
+    runs = read(ROOT / "docs/benchmarks/data")
+    for path in pages():
+        path.write_text(filled(path, runs))
+
+
+if __name__ == "__main__":
+    main()

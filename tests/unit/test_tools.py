@@ -1,0 +1,69 @@
+"""The table of tools, and its copies in C++ and in the text of the format."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from mmpcodec import ParameterError, Tools
+from mmpcodec.format.layers import HEADER_TOOLS
+from mmpcodec.runtime import kernels
+from mmpcodec.tools import BLOCKS, CODINGS, EXACT, PRESETS, TABLE, TREES
+
+FORMAT = Path(__file__).parents[2] / "docs" / "format" / "format.md"
+
+
+@pytest.mark.parametrize(
+    ("macro", "coding"), [("MMP_TREE_TOOLS", TREES), ("MMP_BLOCK_TOOLS", BLOCKS)]
+)
+def test_native_code_has_the_same_table(macro, coding):
+    text = (Path(kernels.FOLDER) / "shared" / "tools.h").read_text()
+    rows = text.split(f"#define {macro}(")[1].split("\n\n")[0]
+    found = re.findall(r"TOOL\((\w+), (\d+), (\d+)\)", rows)
+    expected = [(tool.name, tool.low_in_file, tool.high) for tool in HEADER_TOOLS[coding]]
+    assert [(name, int(low), int(high)) for name, low, high in found] == expected
+
+
+def test_the_format_lists_the_same_tools():
+    table = FORMAT.read_text().split("\n| | tool | allowed |\n")[1].split("\n\n")[0]
+    found = re.findall(r"^\| \d+ \| ([a-z ]+) \|", table, re.MULTILINE)
+    assert found == [tool.title for coding in (BLOCKS, TREES) for tool in HEADER_TOOLS[coding]]
+
+
+def test_rows_are_consistent():
+    for tool in TABLE.values():
+        assert set(tool.codings) <= set(CODINGS)
+        assert tool.needs in ("", *TABLE)
+        assert tool.low <= int(tool.default) <= tool.high
+        assert not tool.values or tool.default in tool.values
+
+
+@pytest.mark.parametrize(
+    ("preset", "effective"),
+    [
+        ("plain", {"copy_radius", "post_filter"}),
+        ("photo", {"prediction", "dictionary", "step", "post_filter"}),
+        ("mixed", {"prediction", "step", "copy_radius", "post_filter"}),
+        ("exact", {"exact"}),
+    ],
+)
+def test_tools_without_effect_are_those_of_other_codings(preset, effective):
+    idle = set(PRESETS[preset].without_effect)
+    assert not idle & effective
+    assert ("copy_radius" in idle) == ("copy_radius" not in effective)
+    assert ("step" in idle) == ("step" not in effective)
+    assert ("exact" in idle) == (preset != "exact")
+
+
+def test_codings_of_a_layer():
+    assert PRESETS["plain"].codings == (TREES,)
+    assert PRESETS["photo"].codings == (BLOCKS,)
+    assert PRESETS["mixed"].codings == (BLOCKS, TREES)
+    assert PRESETS["exact"].codings == (EXACT,)
+
+
+@pytest.mark.parametrize("name", [name for name, tool in TABLE.items() if tool.kind is int])
+def test_ranges_are_checked(name):
+    tool = TABLE[name]
+    with pytest.raises(ParameterError, match=f"{name} = {tool.high + 1}: must be from {tool.low}"):
+        Tools(**{name: tool.high + 1})
