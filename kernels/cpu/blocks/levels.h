@@ -17,7 +17,7 @@ struct Scan {
     int rows, columns, count;
     std::vector<uint16_t> place;   // index in the array of levels
     std::vector<uint16_t> margin;  // index in an array with two more columns and rows
-    std::vector<uint8_t> place_class;
+    std::vector<uint8_t> frequency_class;
 };
 const Scan& scan_of(int a, int b);
 
@@ -74,7 +74,7 @@ void code_levels(Coder& coder, int a, int b, int16_t* levels) {
     coder.check(last < scan.count, "Levels", "last place", last, scan.count - 1);
     Magnitudes magnitudes(scan);
     for (int k = last; k >= 0; --k) {
-        const int sum = magnitudes.sum(scan.margin[k]), place = scan.place_class[k];
+        const int sum = magnitudes.sum(scan.margin[k]), place = scan.frequency_class[k];
         int16_t& level = levels[scan.place[k]];
         const int given = level < 0 ? -level : level;
         if (k < last && !coder.bit(zero_model(area, place, sum), given > 0)) continue;
