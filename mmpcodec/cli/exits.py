@@ -1,4 +1,4 @@
-"""How the program ends: an exit code, and one line for an error instead of a traceback."""
+"""End the program: an exit code, and one line for an error instead of a traceback."""
 
 import contextlib
 import os

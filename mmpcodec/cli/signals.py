@@ -1,4 +1,4 @@
-"""What SIGINT and SIGTERM do: end the process at once, or raise an exception that cleans up."""
+"""Handlers of SIGINT and SIGTERM: end the process at once, or raise an exception that cleans up."""
 
 import os
 import signal

@@ -19,7 +19,7 @@ UNLIMITED = DecodeLimits(1 << 62, 1 << 62)
 
 
 @contextlib.contextmanager
-def damage_told(name: str) -> Iterator[None]:
+def damage_reported(name: str) -> Iterator[None]:
     """Turn any exception that a library raises for a damaged file into a ``PictureError``."""
     try:
         yield

@@ -9,7 +9,7 @@ from mmpcodec.errors import PictureError
 from mmpcodec.params import DecodeLimits
 from mmpcodec.picture import Picture, Reader
 from mmpcodec.pictures import reading, registry
-from mmpcodec.pictures.limits import UNLIMITED, check_part, damage_told
+from mmpcodec.pictures.limits import UNLIMITED, check_part, damage_reported
 
 
 def opened(path: str | os.PathLike[str], *, limits: DecodeLimits | None = None) -> Reader:
@@ -54,7 +54,7 @@ def opened(path: str | os.PathLike[str], *, limits: DecodeLimits | None = None) 
     row = registry.format_at(head)
     if row is not None and row.parts:
         module = row.load()
-        with damage_told(name):
+        with damage_reported(name):
             reader = module.open_parts(Path(path), head, size, name, limits)
         if reader is not None:
             return reader

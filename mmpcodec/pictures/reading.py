@@ -7,7 +7,7 @@ from mmpcodec.errors import PictureError
 from mmpcodec.params import DecodeLimits
 from mmpcodec.picture import Picture
 from mmpcodec.pictures import registry
-from mmpcodec.pictures.limits import damage_told
+from mmpcodec.pictures.limits import damage_reported
 
 
 def read(path: str | os.PathLike[str], *, limits: DecodeLimits | None = None) -> Picture:
@@ -84,5 +84,5 @@ def from_bytes(
             f"{registry.readable_text()}"
         )
     module = row.load()
-    with damage_told(name):
+    with damage_reported(name):
         return module.read(data, name, limits)

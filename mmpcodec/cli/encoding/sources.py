@@ -26,7 +26,7 @@ GROUP = 64
 
 @dataclass(frozen=True)
 class Setting:
-    """How pictures are read and encoded.
+    """Settings for reading and encoding pictures.
 
     Parameters
     ----------
@@ -181,14 +181,14 @@ class ToTarget(OneByOne):
     def of(self, job: Job, progress: Progress) -> Found:
         numbers = count(1)
 
-        def told(found: "Pass") -> None:
+        def report(found: "Pass") -> None:
             number = next(numbers)
             self.on_pass(job, number, found)
             progress.say(f"pass {number + 1}")
 
         progress.say("pass 1")
         picture = self.setting.read(job)
-        return self.encode([picture], progress, target=self.target, on_pass=told)[0]
+        return self.encode([picture], progress, target=self.target, on_pass=report)[0]
 
 
 class InGroups(OneByOne):

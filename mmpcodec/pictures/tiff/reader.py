@@ -19,7 +19,7 @@ from mmpcodec.pictures.limits import (
     check_part,
     check_single,
     check_size,
-    damage_told,
+    damage_reported,
     damaged,
     library,
 )
@@ -72,7 +72,7 @@ class TiffReader:
         self._kept: dict[int, np.ndarray] = {}
         self._kept_row = -1
         try:
-            with damage_told(name):
+            with damage_reported(name):
                 self._open(tifffile, whole=self._stream is source)
         except BaseException:
             self.close()
@@ -184,7 +184,7 @@ class TiffReader:
     def read(self, rows: slice, columns: slice) -> np.ndarray:
         """Read the samples of a part of the picture; see ``Reader.read``."""
         rows, columns = check_part(self.shape, rows, columns, self.name, self._limits)
-        with damage_told(self.name):
+        with damage_reported(self.name):
             if self._mapped is not None and self._planar:
                 planes = self._mapped.read((slice(None), rows, columns))
                 return self._as_shown(np.moveaxis(planes, 0, 2))
