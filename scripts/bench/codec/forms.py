@@ -1,12 +1,12 @@
-"""Colours, deep samples, lossless files and tiles, ours beside others.
+"""Rate and PSNR of RGB, samples of more than 8 bits, lossless files and tiles, beside other codecs.
 
     python scripts/bench/codec/forms.py colour|deep|lossless|tiles PICTURE... --out ROWS [options]
     python scripts/bench/codec/forms.py table ROWS...
 
-The first writes a line of JSON for each file that was made; the second makes tables of them.
-PSNR is that of all colours, with the peak 2**depth - 1; bytes are those of whole files. JPEG 2000
-is OpenJPEG's and AVIF libaom's, both as Pillow has them for 8 bits; JPEG 2000 of more bits, JPEG XL
-and JPEG-LS are those of imagecodecs.
+The first command writes one line of JSON for each coded file; the second makes tables of these lines.
+PSNR is over all samples of red, green and blue, with the peak 2**depth - 1. Bytes are sizes of whole
+files. Pillow codes 8-bit JPEG 2000 (OpenJPEG) and AVIF (libaom); imagecodecs codes JPEG 2000 of more
+bits, JPEG XL and JPEG-LS.
 """
 
 import argparse

@@ -1,12 +1,12 @@
-"""Which planes lossy colours are best coded as: transforms, their resolution and their lambda.
+"""Compare colour transforms of lossy pictures: transform, resolution and lambda of the chroma planes.
 
     python scripts/bench/codec/transforms.py PICTURE... --out ROWS [--preset photo] [--jobs 2]
     python scripts/bench/codec/forms.py table ROWS
 
-The middle 256x256 pixels of each picture, or those at `--at X,Y`. Each plane is coded as a gray
-picture of 8 bits, at lambda by what its error does to the mean over red, green and blue; 40 bytes
-are counted besides the payloads. OpenJPEG codes the same piece with its own transform, and libaom
-without subsampling.
+The script codes the middle 256x256 pixels of each picture, or the pixels from `--at X,Y` on. Each
+plane is coded as an 8-bit gray picture. Its lambda follows from the effect of its error on the mean
+error of red, green and blue. The bytes are the payloads and 40 more. OpenJPEG codes the same pixels
+with its own transform, libaom without subsampling.
 """
 
 import argparse
