@@ -3,7 +3,8 @@
     python scripts/bench/codec/cuda.py PICTURE... [-l 32] [--xray FILE] [--yardstick]
 
 Times are medians from array to payload after a warm-up. The first picture is also measured on the
-processor, at half, once and twice lambda. The script needs a CUDA device and prints Markdown tables.
+processor, at half, once and twice lambda. The script needs a CUDA device and prints Markdown
+tables.
 """
 
 import argparse

@@ -3,10 +3,10 @@
     python scripts/bench/codec/forms.py colour|deep|lossless|tiles PICTURE... --out ROWS [options]
     python scripts/bench/codec/forms.py table ROWS...
 
-The first command writes one line of JSON for each coded file; the second makes tables of these lines.
-PSNR is over all samples of red, green and blue, with the peak 2**depth - 1. Bytes are sizes of whole
-files. Pillow codes 8-bit JPEG 2000 (OpenJPEG) and AVIF (libaom); imagecodecs codes JPEG 2000 of more
-bits, JPEG XL and JPEG-LS.
+The first command writes one line of JSON for each coded file; the second makes tables of these
+lines. PSNR is over all samples of red, green and blue, with the peak 2**depth - 1. Bytes are sizes
+of whole files. Pillow codes 8-bit JPEG 2000 (OpenJPEG) and AVIF (libaom); imagecodecs codes JPEG
+2000 of more bits, JPEG XL and JPEG-LS.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Compare colour transforms of lossy pictures: transform, resolution and lambda of the chroma planes.
+"""Compare colour transforms of lossy pictures: their planes, resolution and lambda of chroma.
 
     python scripts/bench/codec/transforms.py PICTURE... --out ROWS [--preset photo] [--jobs 2]
     python scripts/bench/codec/forms.py table ROWS

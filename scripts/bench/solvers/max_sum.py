@@ -2,8 +2,9 @@
 
     python scripts/bench/solvers/max_sum.py [--cuda]
 
-Peers come with `mmpcodec[peers]`: numba with a plain loop over pairs of rows, numba with the loop over
-bottom rows inside, which the compiler turns into SIMD, and pyscan-stats. Prints Markdown tables.
+Peers come with `mmpcodec[peers]`: numba with a plain loop over pairs of rows, numba with the loop
+over bottom rows inside, which the compiler turns into SIMD, and pyscan-stats. Prints Markdown
+tables.
 """
 
 import argparse

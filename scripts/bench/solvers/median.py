@@ -2,8 +2,9 @@
 
     python scripts/bench/solvers/median.py [--cuda] [--side N] [--types uint8 ...]
 
-Peers come with `mmpcodec[peers]`. A peer that is missing or does not take the type is left out; a peer
-that took more than 4 s is not measured with larger windows. Prints Markdown tables, times in ms.
+Peers come with `mmpcodec[peers]`. A peer that is missing or does not take the type is left out; a
+peer that took more than 4 s is not measured with larger windows. Prints Markdown tables, times in
+ms.
 """
 
 import argparse
