@@ -8,7 +8,7 @@ from time import perf_counter
 
 import mmpcodec
 from mmpcodec import pictures
-from mmpcodec.analysis.drawings.trees import side_by_side
+from mmpcodec.analysis.drawings.error import side_by_side
 from mmpcodec.bench.metrics import psnr
 
 ROOT = Path(__file__).parents[1]

@@ -31,13 +31,14 @@ using FilterErrors = int64_t[kFilterClasses];
 template <class Sample>
 void post_filter(const FilterPicture<Sample>& picture, const FilterTable& table, Sample* out);
 
-// Adds the products of each two of a sample's tap differences and, last, of what the source has more
-// than the picture, by class. 2^28 samples fit.
+// Adds the products of each two of a sample's tap differences and, last, of what the source has
+// more than the picture, by class. 2^28 samples fit.
 template <class Sample>
 void add_filter_gram(const Sample* source, const FilterPicture<Sample>& picture, RowRange rows,
                      FilterGram& gram);
 
-// Adds the squared errors of the samples shown, by class of the picture's samples. 2^31 samples fit.
+// Adds the squared errors of the samples shown, by class of the picture's samples. 2^31 samples
+// fit.
 template <class Sample>
 void add_filter_errors(const Sample* source, const FilterPicture<Sample>& picture,
                        const Sample* shown, RowRange rows, FilterErrors& errors);

@@ -23,34 +23,51 @@ C_TYPES = {
     "int64": "long long",
     "uint64": "unsigned long long",
 }
-"""What kernels that are compiled for a type call it."""
+"""The name of each NumPy integer type in CUDA C++."""
+CUDA_ERROR_NOT_FOUND = 500
+"""What the driver answers where a module has no symbol of a name."""
 
 
 def sources() -> list[Path]:
-    """The kernel files, one operation each."""
+    """The paths of all ``.cu`` files; each compiles by itself."""
     return sorted((FOLDER / "cuda").rglob("*.cu"))
 
 
 def c_type(dtype: DTypeLike) -> str:
-    """The name of an integer type in a kernel."""
+    """The name of a NumPy integer type in CUDA C++."""
     return C_TYPES[np.dtype(dtype).name]
 
 
 @cache
 def _digest() -> str:
-    """Of all sources: CuPy's cache looks at the main file and the options only."""
+    """A digest of all kernel sources, which CuPy's cache does not see beyond the main file."""
     files = sorted(path for path in FOLDER.rglob("*") if path.is_file())
     return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:16]
 
 
 @cache
 def load(name: str, device: int, defines: tuple[str, ...] = (), cooperative: bool = False) -> Any:
-    """The compiled module of ``kernels/cuda/<name>.cu`` for a device.
+    """Compile ``kernels/cuda/<name>.cu`` for a device, or take it from the cache.
+
+    Parameters
+    ----------
+    name : str
+        Path of the file below ``kernels/cuda``, without its suffix.
+    device : int
+        Number of the CUDA device.
+    defines : tuple of str
+        Macros, as ``-D`` takes them.
+    cooperative : bool
+        Whether the blocks of a launch wait for each other.
+
+    Returns
+    -------
+    cupy.RawModule
 
     Raises
     ------
     KernelError
-        When it does not compile; the message holds the compiler's.
+        When the file does not compile; the message holds the compiler's.
     """
     import cupy
 
@@ -79,10 +96,16 @@ def function(
     cooperative: bool = False,
     shared_bytes: int | None = None,
 ) -> Callable[[tuple[int, ...], tuple], None]:
-    """A kernel that is ready to be launched on the current stream as ``kernel(grid, arguments)``.
+    """A kernel; ``kernel(grid, arguments)`` launches it on the current stream.
 
     Parameters
     ----------
+    name, device, defines, cooperative
+        As in `load`.
+    entry : str
+        Name of the kernel in the file.
+    threads : int
+        Threads of a block.
     shared_bytes : int or None
         Dynamic shared memory of a launch. None takes the number that the file exports as
         ``shared_bytes``, and 0 where the file exports none.
@@ -92,14 +115,16 @@ def function(
     module = load(name, device, defines, cooperative)
     kernel = module.get_function(entry)
     if shared_bytes is not None:
-        # The limit is the device function's, which callers with other sizes share.
+        # Callers with other sizes share the function and its limit, so the limit only grows.
         limit = max(kernel.max_dynamic_shared_size_bytes, shared_bytes)
         kernel.max_dynamic_shared_size_bytes = limit
     else:
         with cupy.cuda.Device(device):
             try:
                 size = module.get_global("shared_bytes")
-            except cupy.cuda.driver.CUDADriverError:
+            except cupy.cuda.driver.CUDADriverError as error:
+                if error.status != CUDA_ERROR_NOT_FOUND:
+                    raise
                 shared_bytes = 0
             else:
                 shared_bytes = int(cupy.ndarray(1, np.uint32, size)[0])

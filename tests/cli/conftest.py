@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import mmpcodec
 from mmpcodec import pictures
-from mmpcodec.cli import app
+from mmpcodec.cli.app import app
 from mmpcodec.pictures import Picture
 
 # A shell that starts the tests in the background makes them ignore SIGINT, and so their children.

@@ -28,7 +28,7 @@ def test_goes_on_after_a_failure(mmp, batch, jobs, files):
     assert [f["input"] for f in facts] == ["a.png", "c.pgm"]
     assert [f["output"] for f in facts] == ["out/a.mmp", "out/c.mmp"]
     reason, summary = result.stderr.splitlines()
-    assert reason.startswith("mmp: b.png: is not a picture file that is known here")
+    assert reason.startswith("mmp: b.png: is not a picture file of a known format")
     assert summary == "mmp: 1 of 3 inputs failed"
     assert sorted(path.name for path in Path("out").iterdir()) == ["a.mmp", "c.mmp"]
     assert files() == ["a.png", "b.png", "c.pgm", "out"]

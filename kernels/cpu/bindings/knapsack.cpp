@@ -73,8 +73,9 @@ void cores(const Numbers& profits, const Numbers& weights, const Numbers& offset
     });
 }
 
-// Solves whole problems, each by one thread. Problem i has the stages firsts[i] to firsts[i + 1] - 1,
-// whose options count from the first of all, and shapes[i]. `feasible` says where there is a choice.
+// Solves whole problems, each by one thread. Problem i has the stages firsts[i] to firsts[i + 1] -
+// 1, whose options count from the first of all, and shapes[i]. `feasible` says where there is a
+// choice.
 void sweep_many(const Numbers& profits, const Numbers& weights, const Numbers& starts,
                 const Numbers& firsts, const std::vector<std::vector<int64_t>>& shapes,
                 bool exact_fill, Array<bool> feasible, Array<int64_t> values,

@@ -34,8 +34,8 @@ struct BlockOptions {
     const SearchKernel& kernel;
 };
 
-// Encodes a plane of samples, rows from the top; with tree tools, for bytes only, trees may be among
-// its blocks.
+// Encodes a plane of samples, rows from the top; with tree tools, for bytes only, trees may be
+// among its blocks.
 template <class Sample>
 std::pair<std::vector<uint8_t>, std::unique_ptr<CodedBlocks<Sample>>> encode_blocks(
     const Sample* samples, Plane plane, Depth<Sample> depth, const BlockTools& tools,

@@ -43,7 +43,7 @@ Predictor<Sample>::Predictor(const BlockTools& tools, const BlockPicture<Sample>
 template <class Sample>
 void Predictor<Sample>::predict(int mode, Sample* out) const {
     if (mode == kLeastSquares)
-        picture_.predict_least_squares(block_, out);
+        predict_least_squares(picture_, block_, out);
     else if (mode == kTemplates)
         predict_templates(picture_, block_, tools_.templates, decoded_, out);
     else

@@ -1,5 +1,5 @@
 // Coding the blocks of a fragment, either way.
-// Source: sections "Blocks", "Modes" and "Levels" of docs/format.md.
+// Source: sections "Blocks", "Modes" and "Levels" of docs/format/format.md.
 #pragma once
 
 #include <stdint.h>
@@ -7,12 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "cpu/blocks/least_squares.h"
+#include "cpu/blocks/levels.h"
 #include "cpu/blocks/models.h"
 #include "cpu/blocks/picture.h"
 #include "cpu/blocks/templates.h"
+#include "cpu/blocks/transform.h"
 #include "cpu/blocks/trees.h"
-#include "cpu/blocks/levels.h"
-#include "cpu/entropy/range_coder.h"
+#include "cpu/entropy/rangecoder.h"
 #include "shared/tools.h"
 
 namespace mmp {

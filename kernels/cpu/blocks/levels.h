@@ -1,5 +1,5 @@
-// Scanning, choosing and coding the levels of a block.
-// Source: section "Levels" of docs/format.md.
+// Scanning and coding the quantised coefficients (levels) of a block.
+// Source: section "Levels" of docs/format/format.md.
 #pragma once
 
 #include <stdint.h>
@@ -7,8 +7,8 @@
 
 #include <vector>
 
-#include "shared/blocks/search.h"
 #include "cpu/blocks/models.h"
+#include "shared/blocks/transform.h"
 
 namespace mmp {
 
@@ -38,16 +38,6 @@ private:
     int stride_;
     uint8_t value_[(kCodedSide + 2) * (kCodedSide + 2)];
 };
-
-// Levels of small cost: chosen one by one from high to low frequencies, then the last one.
-// Gives the number of the last one in scan order, -1 where all are zero. Where the costs are not
-// finer, 32 bits hold those of a coefficient.
-template <class Cost>
-int choose_levels(const int16_t* coefficients, int a, int b, int32_t step,
-                  const BlockCosts& costs, int16_t* levels);
-
-// Cost of levels without their type.
-int64_t cost_of_levels(const int16_t* levels, int a, int b, int last, const BlockCosts& costs);
 
 // Coder::bit(model, value) and Coder::plain(count, value) code a value, or decode and give it.
 template <class Coder>

@@ -1,11 +1,10 @@
-// Adaptive models of what blocks code, and the costs that follow from them.
-// Source: sections "Binary models" and "Modes" of docs/format.md.
+// The frequencies of the modes of a block.
+// Source: section "Modes" of docs/format/format.md.
 #pragma once
 
 #include <stdint.h>
 
 #include "shared/blocks/models.h"
-#include "cpu/trees/models.h"
 
 namespace mmp {
 
@@ -13,34 +12,5 @@ namespace mmp {
 // says whether mode m may be.
 uint32_t weigh_modes(const BlockModels& models, int size, LikelyModes likely, uint64_t allowed,
                      uint32_t* weights);
-
-// Costs in 1/16 squared error of what a block may code, from the models at one moment. Lambda is in
-// units of 8-bit samples; for deeper ones it is often so small that a bit would cost nothing, so the
-// squared error is then one of samples that have some of the extra bits.
-struct BlockCosts {
-    BlockCosts(int64_t lambda_fixed, int extra_bits);
-
-    const int finer, coarser;  // extra bits that samples keep in costs, and those that they do not
-    const int64_t lambda_fixed;  // for samples with these
-    BitCosts bit;
-    int32_t plain;                             // a bit of probability 1/2
-    int32_t level[kAreas][kPlaces][kSums][4];  // 0, 1, 2, more; with the sign
-
-    void refresh(const BlockModels& models);
-    int64_t of_squares(int64_t sum) const { return sum << kCostFractionBits >> 2 * coarser; }
-    int64_t of_remainder(int area, int value) const {
-        return value < kRemainderTable ? remainder_[area >= 2][value]
-                                       : remainder_cost(bit, plain, area, value);
-    }
-    int32_t of_last(int a, int b, int last) const { return last_cost(bit, plain, a, b, last); }
-    // Of each mode; -1 for those that are not allowed.
-    void of_modes(const BlockModels& models, int size, LikelyModes likely, uint64_t allowed,
-                  int32_t* costs) const;
-
-private:
-    static constexpr int kRemainderTable = 64;
-    int32_t of_rate(int64_t rate) const { return int32_t(lagrangian(rate, lambda_fixed)); }
-    int64_t remainder_[2][kRemainderTable];
-};
 
 }  // namespace mmp

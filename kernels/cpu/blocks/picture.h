@@ -5,15 +5,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cpu/blocks/pixels.h"
+#include "cpu/blocks/prediction.h"
 #include "cpu/runtime/zeroed.h"
 #include "shared/blocks/partition.h"
 
 namespace mmp {
-
-inline bool least_squares_allowed(const BlockPlace& block) {
-    return block.row >= kFittedFrom && block.column >= kFittedFrom;
-}
 
 template <class Sample>
 class BlockPicture {
@@ -69,7 +65,6 @@ public:
     // repeated.
     References<Sample> references(const BlockPlace& block) const;
     References<Sample> references(const BlockPlace& block, int above, int left) const;
-    void predict_least_squares(const BlockPlace& block, Sample* out) const;
 
     int split_context(const BlockPlace& block) const {
         return mmp::split_context(block.a, block.b, above(block), left(block));

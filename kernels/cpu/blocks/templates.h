@@ -1,5 +1,5 @@
 // Prediction by the places whose surroundings look most like those of the block.
-// Source: section "Prediction" of docs/format.md.
+// Source: section "Prediction" of docs/format/format.md.
 #pragma once
 
 #include <functional>

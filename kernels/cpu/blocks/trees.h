@@ -1,5 +1,5 @@
 // Trees among predicted blocks: coding them either way, and what the dictionaries learn.
-// Source: section "Trees among blocks" of docs/format.md.
+// Source: section "Trees among blocks" of docs/format/format.md.
 #pragma once
 
 #include <stdint.h>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cpu/blocks/picture.h"
-#include "cpu/trees/search/fragment.h"
+#include "cpu/trees/search/tree.h"
 #include "cpu/runtime/thread_team.h"
 
 namespace mmp {
@@ -33,7 +33,7 @@ public:
     // Models and dictionaries. Its samples lag behind: they are taken over before it learns.
     Picture picture;
     // Is told what becomes of the dictionaries; null where none is searched.
-    FragmentSearch* search = nullptr;
+    TreeSearch* search = nullptr;
 
     // Whether a block may be a tree.
     bool allowed(const BlockPlace& block) const {

@@ -1,6 +1,6 @@
 // Binary decisions whose probability is mixed from several models, each with a context of its own.
-// Source: section "Mixed bits" of docs/format.md; after M. Mahoney, "Adaptive weighing of context
-// models for lossless data compression", 2005.
+// Source: section "Mixed bits" of docs/format/format.md; after M. Mahoney, "Adaptive weighing of
+// context models for lossless data compression", 2005.
 #pragma once
 
 #include <stdint.h>

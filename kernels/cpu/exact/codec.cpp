@@ -2,10 +2,10 @@
 
 #include <memory>
 
-#include "shared/blocks/models.h"
+#include "shared/entropy/binary.h"
 #include "shared/entropy/rate.h"
 #include "cpu/exact/plane_coder.h"
-#include "cpu/entropy/range_coder.h"
+#include "cpu/entropy/rangecoder.h"
 
 namespace mmp {
 

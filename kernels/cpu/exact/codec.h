@@ -1,4 +1,4 @@
-// Planes without loss, sample by sample. Source: section "Exact samples" of docs/format.md.
+// Planes without loss, sample by sample. Source: section "Exact samples" of docs/format/format.md.
 #pragma once
 
 #include <stdint.h>

@@ -1,5 +1,5 @@
 // A plane of samples that are predicted one by one, with margins, so that all have neighbours.
-// Source: section "Exact samples" of docs/format.md.
+// Source: section "Exact samples" of docs/format/format.md.
 #pragma once
 
 #include <stdint.h>

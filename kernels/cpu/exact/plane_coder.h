@@ -1,5 +1,5 @@
 // Coding the samples of a plane one by one, either way.
-// Source: section "Exact samples" of docs/format.md.
+// Source: section "Exact samples" of docs/format/format.md.
 #pragma once
 
 #include <stdint.h>

@@ -1,5 +1,5 @@
 // Predicting samples one by one by weights that fit those around them.
-// Source: section "Fitted prediction" of docs/format.md; after B. Meyer and P. Tischer,
+// Source: section "Fitted prediction" of docs/format/format.md; after B. Meyer and P. Tischer,
 // "Glicbawls: grey level image compression by adaptive weighted least squares", 2001.
 #pragma once
 

@@ -11,7 +11,7 @@ struct TruncatedPayload : std::runtime_error {
 };
 
 struct CorruptPayload : std::runtime_error {
-    // The section of docs/format.md whose rule is broken.
+    // The section of docs/format/format.md whose rule is broken.
     const char* section;
 
     explicit CorruptPayload(const std::string& problem, const char* section = "Range coder")

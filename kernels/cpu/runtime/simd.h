@@ -28,6 +28,16 @@ typedef int32_t Ints4 __attribute__((vector_size(16)));
 typedef int32_t Ints8 __attribute__((vector_size(32)));
 typedef int32_t Ints16 __attribute__((vector_size(64)));
 
+// A row of Count samples, and as many lanes that hold sums of a few of them.
+template <class Sample, int Count>
+struct Row;
+template <> struct Row<uint8_t, 4> { using Samples = Bytes4; using Lanes = Shorts4; };
+template <> struct Row<uint8_t, 8> { using Samples = Bytes8; using Lanes = Shorts8; };
+template <> struct Row<uint8_t, 16> { using Samples = Bytes16; using Lanes = Shorts16; };
+template <> struct Row<uint16_t, 4> { using Samples = Words4; using Lanes = Ints4; };
+template <> struct Row<uint16_t, 8> { using Samples = Words8; using Lanes = Ints8; };
+template <> struct Row<uint16_t, 16> { using Samples = Words16; using Lanes = Ints16; };
+
 // Each of 16 lanes takes the place of the one that is Step, a power of two, before or after it.
 template <int Step, class Lanes>
 MMP_INLINE Lanes lanes_apart(Lanes v) {

@@ -21,8 +21,8 @@ public:
     ThreadTeam& operator=(const ThreadTeam&) = delete;
 
     // Calls work(0) to work(tasks - 1), each once, and returns when all have returned. `tasks` is
-    // below 2^16. What a task throws is thrown again then, of several the first; tasks that have not
-    // begun by then are left out.
+    // below 2^16. What a task throws is thrown again then, of several the first; tasks that have
+    // not begun by then are left out.
     template <class Work>
     void run(uint32_t tasks, const Work& work) {
         if (workers_.empty() || tasks < 2) {

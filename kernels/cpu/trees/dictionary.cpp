@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "cpu/blocks/pixels.h"
+#include "cpu/runtime/distortion.h"
 #include "cpu/runtime/simd.h"
 
 namespace mmp {

@@ -1,4 +1,4 @@
-// The dictionary of one scale. Source: section "Dictionary" of docs/format.md.
+// The dictionary of one scale. Source: section "Dictionary" of docs/format/format.md.
 #pragma once
 
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // How often the elements of one scale were used, by class: what their indices' intervals come from.
-// Source: section "Index" of docs/format.md.
+// Source: section "Index" of docs/format/format.md.
 #pragma once
 
 #include <stddef.h>

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "cpu/trees/search/brute_force.h"
-#include "cpu/trees/search/fragment.h"
+#include "cpu/trees/search/tree.h"
 #include "cpu/runtime/thread_team.h"
 
 namespace mmp {
@@ -34,7 +34,7 @@ std::pair<std::vector<uint8_t>, std::unique_ptr<Picture>> encode(const uint8_t* 
     ThreadTeam team(options.threads);
     Costs costs(*picture, options.rates);
     BruteForce brute_force(*picture, costs);
-    std::optional<FragmentSearch> search;
+    std::optional<TreeSearch> search;
     if (options.kernel) search.emplace(*picture, costs, *options.kernel, team);
     RangeEncoder coder;
     std::vector<Node> nodes;

@@ -13,15 +13,6 @@ void count(std::array<uint32_t, Size>& frequency, int symbol, uint32_t total) {
 
 }  // namespace
 
-RateTable::RateTable() : rate_(kLog2Entries) {
-    for (uint32_t i = 1; i < kLog2Entries; ++i) rate_[i] = log2_rate(i);
-}
-
-const RateTable& RateTable::get() {
-    static const RateTable table;
-    return table;
-}
-
 Models::Models(const Tools& tools) : partition_(tools.partition), classes_(tools.index_classes) {
     for (auto& context : flag_frequency_)
         for (int scale = 0; scale < kScales; ++scale)

@@ -55,7 +55,7 @@ __device__ inline void mark(Canvas& canvas, const BlockPlace& block, const Unit&
     }
 }
 
-// What the units of a leaf keep of it.
+// The Unit that a leaf leaves in the units that it covers.
 __device__ inline Unit leaf_unit(const BlockPlace& block, uint16_t node) {
     Unit unit;
     unit.a = uint8_t(block.a), unit.b = uint8_t(block.b);
@@ -63,8 +63,8 @@ __device__ inline Unit leaf_unit(const BlockPlace& block, uint16_t node) {
     return unit;
 }
 
-// How many units from (row, column) on, in steps of `down` and `across` samples, are decoded without
-// a gap: at most `units`, or 32. By one warp.
+// How many units from (row, column) on, in steps of `down` and `across` samples, are decoded
+// without a gap: at most `units`, or 32. By one warp.
 __device__ inline int known_units(const Canvas& canvas, int row, int column, int down, int across,
                                   int units) {
     const int lane = threadIdx.x % 32;

@@ -1,4 +1,5 @@
-// The source as a coder of this step might leave it, in 16x16 blocks.
+// Quantises the source coarsely in 16x16 blocks. The survey predicts from the result, because
+// decoded neighbours do not exist yet.
 #include "cuda/blocks/transform.cuh"
 
 using namespace mmp;
@@ -7,8 +8,8 @@ namespace {
 constexpr int kCoarseLog2 = 4, kCoarse = 1 << kCoarseLog2;
 }
 
-// Grid: (columns of blocks, rows of blocks, pictures); threads: the samples of a block. Where a block
-// reaches beyond the picture the source stays as it is.
+// Grid: (columns of blocks, rows of blocks, pictures); threads: the samples of a block. Blocks
+// that reach beyond the picture are copied.
 extern "C" __global__ void __launch_bounds__(kCoarse* kCoarse) coarsen_source(BlockState* states) {
     __shared__ int16_t coefficients[kCoarse * kCoarse], half[kCoarse * kCoarse];
     const BlockPicture& picture = states[blockIdx.z].picture;

@@ -1,11 +1,11 @@
-// Counting in the models what coding a plan codes.
+// Updates the models as the host's coder does when it codes a plan.
 #pragma once
 
 #include "cuda/blocks/memory.cuh"
 
 namespace mmp {
 
-// Counts what coding the levels of a block, in scan order, would code.
+// Counts the levels of a block, given in scan order.
 __device__ inline void count_levels(BlockModels& models, LevelScan& scan, const int16_t* levels) {
     const int a = scan.a, b = scan.b, area = scan.area;
     int last = scan.count() - 1;
@@ -30,8 +30,7 @@ __device__ inline void count_levels(BlockModels& models, LevelScan& scan, const 
     }
 }
 
-// Counts what coding the plan of a fragment codes: one thread the partition, modes and kinds, one
-// warp the levels.
+// Counts the plan of a fragment: thread 0 counts flags, modes, kinds and types, warp 1 the levels.
 __device__ inline void count_plan(BlockSearchMemory& memory) {
     BlockModels& models = memory.models;
     Canvas& canvas = memory.canvas;

@@ -1,11 +1,12 @@
-// The whole search loop for predicted blocks: pictures stay on the device from samples to plans.
+// The search loop for predicted blocks: pictures stay on the device from samples to plans.
 #include "cuda/blocks/count.cuh"
 #include "cuda/blocks/search.cuh"
 #include "cuda/blocks/worth.cuh"
 
 namespace mmp {
 
-// Takes the best plan of a fragment: learns from it, and the first worker writes it.
+// Updates canvas and models with the best plan of a fragment. The first worker writes the plan, the
+// samples and the units.
 __device__ void take_plan(Worker& worker, const uint8_t* record, int fragment, int row, int column) {
     BlockSearchMemory& memory = search_memory();
     const BlockPicture& picture = memory.picture;
@@ -43,7 +44,8 @@ __device__ void take_plan(Worker& worker, const uint8_t* record, int fragment, i
 
 using namespace mmp;
 
-// Of a state; of what a worker finds; of its shared memory with one candidate, and of each more.
+// Sizes in bytes: a state; the records of a worker; its shared memory with one candidate; each
+// further candidate.
 extern "C" __device__ int64_t block_bytes[] = {sizeof(BlockState), worker_bytes(), search_bytes(1),
                                                sizeof(Candidate)};
 
@@ -52,9 +54,9 @@ extern "C" __global__ void start_models(BlockState* states) {
     if (threadIdx.x == 0) states[blockIdx.x].models.start();
 }
 
-// Searches fragments `first` to `last` - 1 of each picture, which were surveyed, and writes their
-// plans. Grid: (workers of a picture, a power of two; pictures), all resident at once,
-// two on a multiprocessor.
+// Searches the fragments `first` to `last` - 1 of each picture and writes their plans. The survey
+// of these fragments has run. Grid: (workers of a picture, a power of two; pictures), all resident
+// at once, two on a multiprocessor.
 extern "C" __global__ void __launch_bounds__(kBlockThreads, 2)
     search_blocks(BlockState* states, int first, int last) {
     BlockSearchMemory& memory = search_memory();

@@ -3,7 +3,9 @@
 
 #include "cuda/blocks/canvas.cuh"
 #include "cuda/blocks/costs.cuh"
-#include "cuda/blocks/predict.cuh"
+#include "cuda/blocks/least_squares.cuh"
+#include "cuda/blocks/levels.cuh"
+#include "cuda/blocks/prediction.cuh"
 #include "cuda/blocks/record_layout.cuh"
 #include "cuda/blocks/templates.cuh"
 
@@ -14,14 +16,14 @@ constexpr int kSearchers = kBlockWarps - 1;  // warps that search templates
 // Bit of BlockSearchMemory::worth: templates may predict the block or a part of it.
 constexpr int kMatched = 3;
 
-// One mode that is tried in full, and its two transforms.
+// A mode that is tried in full, with one or two transform types.
 struct Candidate {
-    // Where the second type's part begins in the arrays and in the magnitudes. Only blocks of at most
-    // 16x16 samples have a second type.
+    // Where the second type's part begins in the arrays and in the magnitudes. Only blocks of at
+    // most 16x16 samples have a second type.
     static constexpr int kSecond = 1 << (2 * kMaxSineLog2);
     static constexpr int kSecondMargin = ((1 << kMaxSineLog2) + 2) * ((1 << kMaxSineLog2) + 2);
 
-    int16_t coefficients[kMaxCoded], levels[kMaxCoded];  // in scan order; rebuilt ones row by row
+    int16_t coefficients[kMaxCoded], levels[kMaxCoded];  // in scan order; rebuilt coefficients row by row
     int16_t half[kCodedSide * kMaxSide];
     uint8_t prediction[kMaxBlockArea];
     uint8_t magnitudes[kMostMargins];
@@ -35,7 +37,8 @@ struct TransformTrial {
 struct TrialMemory {
     int32_t count;  // modes
     uint8_t modes[kMostCandidates];
-    // What saying a mode costs, also in absolute differences; and how good all looks.
+    // The cost of coding a mode, the same in absolute differences, and the Hadamard sum of its
+    // residual.
     int32_t mode_costs[kMostCandidates], sayings[kMostCandidates], sums[kMostCandidates];
     uint8_t ranked[kMostCandidates];
     int32_t bare[kMostTried];  // distortion of the prediction alone
@@ -58,9 +61,9 @@ struct BlockSearchMemory {
     TemplateMemory templates[kSearchers];
     uint8_t source[kMaxSide][kMaxSide];
     uint8_t fitted[kMaxBlockArea], matched[kMaxBlockArea];
-    const uint64_t* modes;   // promising ones of each block
-    uint8_t worth[kBlocks];  // whether it may be whole, or split by columns or rows, see kMatched
-    uint8_t* window;         // what templates see, see kWindowRows; null where there are none
+    const uint64_t* modes;   // that the survey proposes for each block
+    uint8_t worth[kBlocks];  // bit f: flag f is worth a trial; see kMatched
+    uint8_t* window;         // the samples that templates read, see kWindowRows; null without templates
     uint32_t wide[kHashWords];
     uint32_t record_start[kShapes];
     uint32_t record_size[kShapes];
@@ -69,7 +72,7 @@ struct BlockSearchMemory {
     uint16_t nodes[kPlanNodes];
     union {
         Candidate candidates[1];  // `tried` of them
-        FitMemory fit;            // before them
+        FitMemory fit;            // used before the candidates
         struct {
             int64_t whole[kBlocks], least[kBlocks];
         } survey;
@@ -85,18 +88,19 @@ struct BlockSearchMemory {
     }
 };
 
-// The memory of this worker. Ask for it where it is used: the compiler then knows that it is shared.
+// The memory of this worker. Ask for it where it is used: the compiler then knows that it is
+// shared.
 __device__ inline BlockSearchMemory& search_memory() {
     extern __shared__ __align__(16) uint8_t shared[];
     return *reinterpret_cast<BlockSearchMemory*>(shared);
 }
 
-// Bytes of a worker that tries so many modes.
+// Shared memory in bytes of a worker that tries `tried` modes in full.
 MMP_HD constexpr int64_t search_bytes(int tried) {
     return int64_t{sizeof(BlockSearchMemory)} + (tried - 1) * int64_t{sizeof(Candidate)};
 }
 
-// The window as templates see it.
+// Access of the template search to the window.
 struct WindowPlaces {
     const uint8_t* window;
     int row, column;  // of the fragment in the picture
@@ -107,7 +111,7 @@ struct WindowPlaces {
     }
 };
 
-// The first column that is not decoded in the fragment's row of units that has the lane's number.
+// The first column that is not decoded in row `lane` of the fragment's rows of units.
 __device__ inline int decoded_end(const BlockSearchMemory& memory) {
     const Canvas& canvas = memory.canvas;
     const int row = threadIdx.x % 32 * kUnit;
@@ -118,7 +122,7 @@ __device__ inline int decoded_end(const BlockSearchMemory& memory) {
     return canvas.column + units * kUnit;
 }
 
-// Whether a sample of the picture that lies within the window is decoded.
+// Whether sample (y, x) of the picture, which lies within the window, is decoded.
 __device__ inline bool is_decoded(const BlockSearchMemory& memory, int y, int x) {
     const Canvas& canvas = memory.canvas;
     const int row = y - canvas.row, column = x - canvas.column;

@@ -3,7 +3,8 @@
 #pragma once
 
 #include "cuda/blocks/memory.cuh"
-#include "cuda/blocks/predict.cuh"
+#include "cuda/blocks/least_squares.cuh"
+#include "cuda/blocks/prediction.cuh"
 #include "cuda/blocks/templates.cuh"
 
 namespace mmp {

@@ -5,28 +5,28 @@
 
 namespace mmp {
 
-// What a worker has found for a block, in its own memory: this, then the nodes in coding order,
-// the units, the samples, the levels of each block from its first sample on, and what it depends on.
+// The head of a record. After it come the nodes in coding order, the units, the samples, the levels
+// of each block from its first sample on, and the surroundings that the record depends on.
 struct Record {
-    int64_t cost;   // kNever: none costs less than the bound
+    int64_t cost;   // kNever: no plan costs less than the bound
     int64_t bound;
-    int32_t nodes;  // how many
+    int32_t nodes;  // count
     int32_t unused[3];
 };
 
-constexpr int kSurroundingWords = 1 + kUnit;  // of each unit: what it is, and its samples
+constexpr int kSurroundingWords = 1 + kUnit;  // of a unit: its Unit and its samples
 MMP_HD constexpr int surrounding_units(int a, int b) {
     const int length = (1 << a) + (1 << b), beyond = (1 << b) + kReach;
     return 2 * ((kReach + larger(length, beyond)) / kUnit) + 2 * (length / kUnit);
 }
-// And of all else in the fragment, where templates may count, so much of a hash.
+// Words of a hash of the whole fragment, for blocks that templates may predict.
 constexpr int kHashWords = 4;
 MMP_HD constexpr int surrounding_words(int a, int b) {
     return surrounding_units(a, b) * kSurroundingWords + kHashWords;
 }
 constexpr int kMostSurroundings = surrounding_words(kMaxSideLog2, kMaxSideLog2);
 
-// Offsets within a record, in bytes, and the size of all.
+// Offsets of the parts of a record, and its size, in bytes.
 struct RecordLayout {
     int nodes = 0, units = 0, samples = 0, levels = 0, surroundings = 0, size = 0;
 
@@ -42,14 +42,14 @@ struct RecordLayout {
     }
 };
 
-// Of each block there are some records; two are being made, the others are what was found before.
+// The records of a block: two are in the making, the others hold earlier findings.
 constexpr int kSlots = 6;
 struct Findings {
-    uint32_t hash[kSlots];  // of what each depends on, 0 where there is none
-    uint32_t spare, next;   // slots that records are made in: a free one, and the oldest
+    uint32_t hash[kSlots];  // of the surroundings of each record, 0 for no record
+    uint32_t spare, next;   // slots in which records are made: a free one, and the oldest
 };
 
-// Bytes of what one worker finds.
+// Bytes of the memory of one worker: Findings of all blocks, records, window.
 MMP_HD constexpr int64_t worker_bytes() {
     int64_t bytes = int64_t{kBlocks} * sizeof(Findings) + kWindowBytes;
     for (int a = kMinSideLog2; a <= kMaxSideLog2; ++a)

@@ -1,5 +1,5 @@
-// Workers, and the records of what each has found for a block: a later search over the block with the
-// same surroundings takes its answer from there.
+// Workers and their records: what a worker finds for a block answers a later search over the block
+// with the same surroundings.
 #pragma once
 
 #include "cuda/blocks/memory.cuh"
@@ -7,11 +7,11 @@
 
 namespace mmp {
 
-// A worker and its place in the team.
+// A worker: a CUDA block that searches a picture, alone or in a team.
 struct Worker {
     BlockState& state;
     int number, workers;
-    uint32_t* barriers;  // how often this one has waited at each
+    uint32_t* barriers;  // by team: how often this worker has waited
 
     __device__ uint8_t* own_memory() const {
         const BlockPicture& picture = search_memory().picture;
@@ -27,7 +27,7 @@ struct Worker {
         return own_memory() + memory.record_start[shape] +
                int64_t{memory.record_size[shape]} * (index * kSlots + slot);
     }
-    // All threads of the workers from `first` to `last` - 1 come here.
+    // Waits for all threads of the workers `first` to `last` - 1.
     __device__ void meet(int first, int last) {
         __syncthreads();
         if (last - first == 1) return;
@@ -37,19 +37,19 @@ struct Worker {
         }
         __syncthreads();
     }
-    // Teams halve like a heap.
+    // Teams are numbered like a heap: 0 is all workers, 1 and 2 are its halves.
     __device__ int team_number(int first, int last) const {
         return workers / (last - first) - 1 + first / (last - first);
     }
 };
 
-// Brings all that a search over a block can see to memory.surroundings, and its hash.
+// Writes all that a search over a block depends on to memory.surroundings, and its hash.
 __device__ inline void see_surroundings(BlockSearchMemory& memory, const BlockPlace& block) {
     Canvas& canvas = memory.canvas;
     const int length = block.height() + block.width();
     const int across = (kReach + max(length, block.width() + kReach)) / kUnit;
     const int above = kReach / kUnit * across, count = surrounding_units(block.a, block.b);
-    __syncthreads();  // the hash before has been read
+    __syncthreads();  // all threads have read the previous hash
     if (threadIdx.x < kHashWords) memory.wide[threadIdx.x] = 0;
     if (threadIdx.x == 0) memory.hash = 0;
     __syncthreads();
@@ -76,7 +76,7 @@ __device__ inline void see_surroundings(BlockSearchMemory& memory, const BlockPl
             hash += (mixed ^ mixed >> 15) * 0xC2B2AE35u;
         }
     }
-    // Of what lies further away only the fragment's own part differs.
+    // Farther samples are the same for all searches in a fragment, but for the fragment's own.
     if (memory.worth[block_number(block)] >> kMatched & 1) {
         uint64_t wide[2] = {0, 0};
         constexpr int kAcross = kMaxSide / kUnit;
@@ -107,7 +107,7 @@ __device__ inline void see_surroundings(BlockSearchMemory& memory, const BlockPl
     __syncthreads();
 }
 
-// Whether a record was made with the same surroundings.
+// Whether a record was made with the surroundings in memory.surroundings.
 __device__ inline bool seen_before(const BlockSearchMemory& memory, const BlockPlace& block,
                                    const uint8_t* record) {
     const RecordLayout layout(block.a, block.b);
@@ -119,7 +119,7 @@ __device__ inline bool seen_before(const BlockSearchMemory& memory, const BlockP
     return !__syncthreads_or(differ);
 }
 
-// Writes a block as a record has it to the canvas.
+// Writes the samples, levels and units of a record to the canvas.
 __device__ inline void show(BlockSearchMemory& memory, const BlockPlace& block, const uint8_t* record) {
     Canvas& canvas = memory.canvas;
     const RecordLayout layout(block.a, block.b);
@@ -144,7 +144,7 @@ __device__ inline void show(BlockSearchMemory& memory, const BlockPlace& block, 
     __syncthreads();
 }
 
-// Makes a record of a block that was split, of what the canvas shows and its halves' nodes.
+// Makes the record of a split block from the canvas and the nodes of its halves.
 __device__ inline void gather(Canvas& canvas, const BlockPlace& block, int flag, int64_t cost,
                               const uint8_t* const (&halves)[2], uint8_t* record) {
     const RecordLayout layout(block.a, block.b);

@@ -1,5 +1,6 @@
-// The search for the blocks of a fragment. A picture has one worker or more, each a CUDA block with a
-// canvas of its own. Where a block may be split both ways, its workers part into two teams, one a way.
+// The search for the plan of a fragment. A picture has one worker or more, each a CUDA block with
+// its own canvas. Where a block may be split both ways, its workers part into two teams, one for
+// each way.
 #pragma once
 
 #include "cuda/blocks/trial.cuh"
@@ -8,13 +9,13 @@ namespace mmp {
 
 struct Frame {
     BlockPlace block;
-    int first, last;       // workers at it
-    bool begun, parted;    // parted: each team tries one way
-    uint32_t hash;         // of what it depends on
-    int64_t bound, least;  // what all ways, and the next one, must cost less than
-    const uint8_t* best;   // record of the best way so far, or null
-    int flag, half;        // being tried
-    int64_t cost;          // of this way so far
+    int first, last;       // workers of this block: first to last - 1
+    bool begun, parted;    // parted: each team tries one split
+    uint32_t hash;         // of the surroundings
+    int64_t bound, least;  // limits of the cost of any plan, and of the next one
+    const uint8_t* best;   // record of the best plan so far, or null
+    int flag, half;        // the flag and the half that are tried
+    int64_t cost;          // of this flag so far
     const uint8_t* halves[2];
 
     __device__ int middle() const { return (first + last) / 2; }
@@ -25,7 +26,7 @@ class Search {
 public:
     __device__ explicit Search(Worker& worker) : worker_(worker) {}
 
-    // The best record of a fragment. All threads of all workers of the picture take part.
+    // Gives the record of the best plan. By all threads of all workers of the picture.
     __device__ const uint8_t* run() {
         forget();
         depth_ = -1;
@@ -66,7 +67,7 @@ private:
         frame.begun = false;
     }
 
-    // Whether a search with the same surroundings has already answered; its best is what is found.
+    // Whether an earlier search with the same surroundings answers; found_ is then its best record.
     __device__ bool recall(Frame& frame) {
         if (!frame.alone()) return false;
         const BlockPlace& block = frame.block;
@@ -84,12 +85,12 @@ private:
         return false;
     }
 
-    // Tries the block as a whole.
+    // Tries the block as a leaf.
     __device__ void begin(Frame& frame) {
         const BlockPlace& block = frame.block;
         Findings& findings = worker_.findings(block);
         if (frame.alone()) {
-            // Either record may become the finding.
+            // Either record may become the one that is kept.
             const int words = surrounding_words(block.a, block.b);
             const int start = RecordLayout(block.a, block.b).surroundings;
             uint32_t* one = reinterpret_cast<uint32_t*>(
@@ -115,7 +116,7 @@ private:
         frame.best = record;
     }
 
-    // Goes on to the next half of a block that is split, if there is one and it may still pay.
+    // Descends to the next half of a split block, unless none is left or the cost is too high.
     __device__ bool next_half(Frame& frame) {
         while (frame.half < 2 &&
                canvas().is_outside(half_of(frame.block, frame.flag, frame.half)))
@@ -130,7 +131,7 @@ private:
         return true;
     }
 
-    // Takes the half that has come back.
+    // Adds the half that a search has found, or gives this flag up.
     __device__ void take(Frame& frame) {
         frame.halves[frame.half] = found_;
         if (found_) {
@@ -175,7 +176,7 @@ private:
         found_ = frame.best;
     }
 
-    // The way that the other team tried counts as well.
+    // Takes the better one of the plans of the two teams.
     __device__ void share(Frame& frame) {
         Mail& mail = worker_.state.mail[worker_.team_number(frame.first, frame.last)];
         const bool second = worker_.number >= frame.middle();
@@ -184,7 +185,7 @@ private:
             mail.record[second] = frame.best;
         }
         worker_.meet(frame.first, frame.last);
-        // Both know the block as a whole, which goes before its splits; columns go before rows.
+        // Both teams know the leaf. Of equal costs the leaf comes first, then columns, then rows.
         const volatile Mail& seen = mail;
         const bool better = seen.cost[1] < seen.cost[0];
         frame.least = seen.cost[better];

@@ -1,4 +1,4 @@
-// What the device holds of a picture while it is encoded by predicted blocks.
+// The state of a picture on the device while it is encoded by predicted blocks.
 //
 // mmpcodec/backends/cuda/blocks_state.py lays the same structures out; a test compares the sizes.
 #pragma once
@@ -16,63 +16,63 @@ constexpr int kBlockWarps = kBlockThreads / 32;
 constexpr int kMostSurveyed = 12, kMostTried = 8, kMostRough = 4;
 constexpr int kMostWorkers = 16;  // of a picture
 
-// Tables that depend on nothing.
+// Constant tables.
 struct BlockTables {
-    // By type, side, frequency and sample; and the last two the other way round.
+    // By transform type, side, frequency and sample; `turned` swaps frequency and sample.
     int16_t basis[2][kSides][kMaxSide][kMaxSide];
     int16_t turned[2][kSides][kMaxSide][kMaxSide];
-    uint32_t scan[kShapes][kMaxCoded];   // of coefficients in scan order, see ScanPlace
-    uint16_t order[kShapes][kMaxCoded];  // numbers in scan order of coefficients row by row
-    uint16_t by_area[kBlocks];           // numbers of blocks, those of most coefficients first
+    uint32_t scan[kShapes][kMaxCoded];   // places of coefficients in scan order, see ScanPlace
+    uint16_t order[kShapes][kMaxCoded];  // place in scan order of each coefficient, row by row
+    uint16_t by_area[kBlocks];           // numbers of blocks, the largest area first
     uint16_t unused;
 };
 
-// Where a coefficient lies: among those of its block row by row; in an array of their magnitudes
-// with two more columns and rows; and the class of its frequency.
+// The place of a coefficient: in its block, row by row; in the array of magnitudes, which has two
+// more columns and rows; and the class of its frequency.
 struct ScanPlace {
     int place, margin, frequency;
 
     MMP_HD explicit ScanPlace(uint32_t packed)
         : place(packed & 1023), margin(packed >> 10 & 2047), frequency(packed >> 21) {}
 };
-// All blocks of one shape need at most so much, those of 4x4.
+// Magnitudes of all blocks of one shape in a fragment; 4x4 blocks need the most.
 constexpr int kMarginArea = kMaxBlockArea / 16 * 36;
 constexpr int kMostMargins = (kCodedSide + 2) * (kCodedSide + 2);
 
-// What templates can see: the decoded picture around the fragment's first sample, and some that they
-// only read. Each worker has a copy in its memory.
+// The part of the decoded picture around a fragment that the template search reads. Each worker has
+// a copy in its memory.
 constexpr int kWindowAbove = kTemplateRows + kUnit, kWindowLeft = kTemplateColumns + kUnit;
 constexpr int kWindowRows = kWindowAbove + kMaxSide + kUnit;
 constexpr int kWindowColumns = kWindowLeft + 2 * kMaxSide;
 constexpr int kWindowBytes = kWindowRows * kWindowColumns;
 
-// What the workers of a picture tell each other: the best way that each of two teams found.
+// The best plan of each of two teams, which they exchange.
 struct Mail {
     int64_t cost[2];
     const uint8_t* record[2];
 };
 
-// What stays the same while a picture is encoded. Each worker keeps a copy at hand.
+// Constant while a picture is encoded. Each worker keeps a copy in shared memory.
 struct BlockPicture {
     const BlockTables* tables;
     const int32_t* rates;  // log2_rate of every total that a model can have
     const uint8_t* source;
-    uint8_t* coarse;   // the source as a coder of this step might leave it
+    uint8_t* coarse;   // the source, coarsely quantised, see coarsen.cu
     uint8_t* samples;  // decoded
     Unit* units;
-    // What the survey finds of the fragments of one launch: promising modes; of some modes the
-    // energy of what they leave and its coefficients in scan order.
+    // What the survey finds for the fragments of one launch: promising modes as bits; of some modes
+    // the energy of the residual and its coefficients in scan order.
     uint64_t* modes;        // (chunk, kBlocks)
     int32_t* energies;      // (chunk, kBlocks, rough)
     int16_t* coefficients;  // (chunk, rough, kShapes, kMaxBlockArea)
-    int16_t* levels;        // (rough, kShapes, kMaxBlockArea), of one fragment in scan order
+    int16_t* levels;        // (rough, kShapes, kMaxBlockArea) of one fragment, in scan order
     uint8_t* magnitudes;    // (rough, kShapes, kMarginArea), of one fragment; zero between uses
     int64_t* rough_costs;   // (kBlocks, kMostRough), of one fragment
     // The plans of all fragments in coding order:
     uint16_t* plan_nodes;   // (fragments, kPlanNodes)
     uint32_t* plan_counts;  // (fragments)
     int16_t* plan_levels;   // (fragments, kMaxBlockArea)
-    uint8_t* findings;      // of each worker: kBlocks Findings, then their records
+    uint8_t* findings;      // of each worker, see record_layout.cuh
     int64_t worker_bytes;
     int64_t lambda_fixed;
     int32_t height, width;  // multiples of 4
@@ -83,9 +83,9 @@ struct BlockPicture {
 
 struct BlockState {
     BlockPicture picture;
-    BlockModels models;  // between launches
+    BlockModels models;  // kept between launches
     Mail mail[2 * kMostWorkers];
-    uint32_t arrived[2 * kMostWorkers];  // at the barriers of the teams
+    uint32_t arrived[2 * kMostWorkers];  // workers that have arrived at the barrier of each team
 };
 
 }  // namespace mmp

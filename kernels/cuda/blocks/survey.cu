@@ -1,5 +1,7 @@
-// A look at all blocks of some fragments, as far as it depends on nothing decoded.
-#include "cuda/blocks/predict.cuh"
+// The survey: promising modes of all blocks of some fragments, predicted from the coarse source. It
+// depends on no decoded sample, so all blocks are surveyed at once.
+#include "cuda/blocks/least_squares.cuh"
+#include "cuda/blocks/prediction.cuh"
 #include "cuda/blocks/templates.cuh"
 #include "cuda/blocks/transform.cuh"
 
@@ -20,7 +22,7 @@ struct SurveyMemory {
     TemplateMemory templates[kBlockWarps];
 };
 
-// The plane as templates see it. Before and behind it there are other arrays.
+// Access of the template search to the coarse plane. Memory before and after the plane may be read.
 struct PlanePlaces {
     const uint8_t* samples;
     int stride;
@@ -30,7 +32,7 @@ struct PlanePlaces {
     }
 };
 
-// Only angles have one.
+// The reference line of a mode; modes other than angles do not read it.
 __device__ const Line& line_of(const SurveyMemory& memory, int mode) {
     return memory.lines[max(0, angle_of(mode))];
 }
@@ -51,7 +53,7 @@ __device__ const uint8_t* whole_prediction(const SurveyMemory& memory, int mode)
     return mode == kLeastSquares ? memory.fitted : memory.matched;
 }
 
-// Writes a prediction row by row.
+// Writes the prediction of a mode to memory.prediction, row by row.
 __device__ void predict_block(int mode, SurveyMemory& memory, const Surveyed& block) {
     const int a = block.a, b = block.b, pieces_across = 1 << (b - kUnitLog2);
     for (int i = threadIdx.x; i < 1 << block.pieces_log2(); i += kBlockThreads)
@@ -59,8 +61,8 @@ __device__ void predict_block(int mode, SurveyMemory& memory, const Surveyed& bl
                     b, i / pieces_across * kUnit, i % pieces_across * kUnit, memory.prediction);
 }
 
-// Brings the source of a block and all that its modes predict it from. A coder that goes from the top
-// left would know those samples of the coarse source.
+// Loads the source of a block and prepares all that its modes predict it from. References are those
+// samples of the coarse source that would be decoded before the block.
 __device__ void prepare_modes(const BlockPicture& picture, SurveyMemory& memory,
                               const Surveyed& block, bool fitted) {
     const int row = block.row, column = block.column, a = block.a, b = block.b;
@@ -109,8 +111,8 @@ __device__ void rank_modes(SurveyMemory& memory, const Surveyed& block, int mode
     __syncthreads();
 }
 
-// Adds the templates to the ranked modes. Templates take long: they are searched only where the other
-// modes leave much, and count only where at most one other mode looks better.
+// Adds the templates to the ranked modes. Templates take long: they are searched only where the
+// other modes leave much, and count only where at most one other mode looks better.
 __device__ void rank_templates(const BlockPicture& picture, SurveyMemory& memory,
                                const Surveyed& block, int modes) {
     const int row = block.row, column = block.column, a = block.a, b = block.b;
@@ -154,8 +156,8 @@ __device__ void rank_templates(const BlockPicture& picture, SurveyMemory& memory
     __syncthreads();
 }
 
-// Measures what the best modes leave of a block: its energy and its coefficients in scan order. The
-// block has this number in its fragment, the fragment this place among those surveyed.
+// Writes the energy and the coefficients, in scan order, of the residuals of the best modes.
+// `number` is the block's number in its fragment, `slot` the fragment's among those of the launch.
 __device__ void transform_best(const BlockPicture& picture, SurveyMemory& memory,
                                const Surveyed& block, int number, int slot) {
     const BlockTables& tables = *picture.tables;
@@ -197,14 +199,14 @@ __device__ void transform_best(const BlockPicture& picture, SurveyMemory& memory
 
 }  // namespace
 
-// Grid: (kBlocks, fragments, pictures), the first of the fragments being `first`; a multiprocessor has
-// room for five.
+// Surveys fragments from `first` on. Grid: (kBlocks, fragments, pictures); five CUDA blocks fit on
+// a multiprocessor.
 extern "C" __global__ void __launch_bounds__(kBlockThreads, 5)
     survey_blocks(BlockState* states, int first) {
     __shared__ SurveyMemory memory;
     BlockState& state = states[blockIdx.z];
     const BlockPicture& picture = state.picture;
-    // The barriers of the search that follows.
+    // Clears the barriers of the search that follows.
     if (blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x < 2 * kMostWorkers)
         state.arrived[threadIdx.x] = 0;
     const int side = 1 << picture.fragment_log2;

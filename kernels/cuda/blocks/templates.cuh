@@ -1,5 +1,6 @@
-// Prediction by the places whose surroundings look most like those of the block: a row of places a
-// warp, four places that begin in one word a lane. Source: section "Prediction" of docs/format.md.
+// Template matching: predicts a block by the average of places with similar surroundings. A warp
+// compares a row of places, a lane the four places that begin in one word.
+// Source: section "Templates" of docs/format/format.md.
 #pragma once
 
 #include "cuda/blocks/state.cuh"
@@ -14,7 +15,7 @@ static_assert(1 << kPlaceColumnsLog2 == 2 * kTemplateColumns &&
                   2 * kTemplateColumns == 32 * kLanePlaces,
               "the lanes of a warp share the places of a row");
 
-// What one warp compares and finds.
+// The template of a block and the best places that one warp has found.
 struct TemplateMemory {
     // The template: both rows above the block, word by word, and the pairs of samples beside every
     // two rows, the corner first.
@@ -27,10 +28,11 @@ static_assert(kBlockWarps * kMostTemplates <= 32, "a lane for each place that is
 // First row or column of a place.
 MMP_HD int first_place(int at, int reach) { return larger(kTemplateWidth, at - reach); }
 
-// Column that the numbers of places count from, a multiple of 4; some are before the first place.
+// The column from which places are numbered, a multiple of 4 at or before the first place.
 MMP_HD int places_from(int column) { return larger(0, column - kTemplateColumns); }
 
-// Whether a block has a place to be predicted from. decoded(row, column) says it of a sample.
+// Whether a block has a place to be predicted from. decoded(row, column) says whether a sample is
+// decoded.
 template <class Decoded>
 __device__ bool templates_allowed(const Decoded& decoded, int row, int column, int a, int b) {
     if (min(row, column) < kTemplateWidth) return false;
@@ -44,7 +46,7 @@ __device__ inline uint32_t add_squares(uint32_t x, uint32_t y, uint32_t sum) {
     return __dp4a(difference, difference, sum);
 }
 
-// Of one row of samples, the word where a lane's places begin and the one before.
+// The word of a row of samples in which a lane's places begin, and the word before it.
 struct RowWords {
     uint32_t before, here;
 };
@@ -60,12 +62,13 @@ __device__ inline void add_pairs(const RowWords& upper, const RowWords& lower, u
     sums[3] = add_squares(__byte_perm(upper.here, lower.here, 0x6521), wanted, sums[3]);
 }
 
-// Finds the best places in every `searchers`th two rows from number `searcher` on. By one warp.
+// Finds the best places in pairs of rows: pair number `searcher` and every `searchers`th after it.
+// By one warp.
 //
-// Rows and columns are those of the picture. view.pointer(row, column) is where a sample lies,
-// view.stride what lies between rows; words of samples that begin at columns 0, 4 and so on are
-// aligned, and one before a place, one behind it and a row below it may be read. end_of(row) is the
-// first column that is not decoded; all lanes ask at once.
+// Rows and columns count in the picture. view.pointer(row, column) points to a sample, view.stride
+// is the distance of rows. Words that begin at columns 0, 4 and so on are aligned. One word before
+// a place, one after it and a row below it may be read. end_of(row) is the first column that is not
+// decoded; all lanes call it together.
 template <class View, class End>
 __device__ void search_places(const View& view, const End& end_of, int row, int column, int a, int b,
                               int searcher, int searchers, TemplateMemory& memory) {
@@ -89,8 +92,9 @@ __device__ void search_places(const View& view, const End& end_of, int row, int 
     __syncwarp();
     uint64_t best[kMostTemplates];
     for (uint64_t& key : best) key = kNoPlace;
-    // Of each of a lane's places the least sum of all lanes so far; and what sums must be less than
-    // to be among the best: four earlier ones are no greater, or one is far less.
+    // `least` holds, for each of the four places of a lane, the least sum of all lanes so far. Sums
+    // from `limit` on cannot be among the best: four earlier sums are no greater, or one is far
+    // smaller.
     uint32_t least[kLanePlaces], limit = kAllLanes;
     for (uint32_t& sum : least) sum = kAllLanes;
     for (int r = 2 * searcher;; r += 2 * searchers) {
@@ -151,7 +155,7 @@ __device__ void search_places(const View& view, const End& end_of, int row, int 
         const uint32_t fourth = max(max(least[0], least[1]), max(least[2], least[3]));
         const uint32_t furthest =
             2 * min(min(least[0], least[1]), min(least[2], least[3])) + slack;
-        // In these rows, some before the four may be no greater than they.
+        // In these rows, a place before the four may have an equal sum.
         const uint32_t here = min(limit, min(fourth, furthest) + 1);
 #pragma unroll
         for (int i = 0; i < 2 * kLanePlaces; ++i) {
@@ -178,7 +182,7 @@ __device__ void search_places(const View& view, const End& end_of, int row, int 
     }
 }
 
-// Averages the best places of `searchers` warps. All threads take part.
+// Averages the best places of `searchers` warps. By all threads.
 template <class View>
 __device__ void average_places(const View& view, int row, int column, int a, int b, int most,
                                int searchers, const TemplateMemory* memory, uint8_t* out) {

@@ -1,11 +1,11 @@
-// The transforms of blocks, an output a thread.
+// The integer transforms of a residual, one output a thread.
 #pragma once
 
 #include "cuda/blocks/state.cuh"
 
 namespace mmp {
 
-// Sums of products of 16-bit numbers, rounded; `x` and `y` are stepped through.
+// The rounded sum of products of 16-bit numbers, `x_step` and `y_step` apart.
 __device__ inline int16_t product(const int16_t* x, int x_step, const int16_t* y, int y_step,
                                   int length, int shift) {
     int32_t sum = 1 << (shift - 1);
@@ -14,7 +14,7 @@ __device__ inline int16_t product(const int16_t* x, int x_step, const int16_t* y
     return int16_t(saturated(sum >> shift));
 }
 
-// One sample of a residual, columns done.
+// Sample (i, j) of a residual, from the inverse transform of the columns.
 __device__ inline int residual_sample(const BlockTables& tables, const int16_t* half, int a, int b,
                                       int type, int i, int j) {
     const int columns = min(1 << b, kCodedSide);
@@ -41,7 +41,7 @@ __device__ inline int16_t coefficient_of(const BlockTables& tables, const int16_
                    1 << b, kBasisBits);
 }
 
-// Row i of the columns that coefficients stand for.
+// Sample i of column l of the inverse transform of the columns.
 __device__ inline int16_t column_sample(const BlockTables& tables, const int16_t* coefficients,
                                         int a, int b, int type, int i, int l) {
     const int rows = min(1 << a, kCodedSide), columns = min(1 << b, kCodedSide);

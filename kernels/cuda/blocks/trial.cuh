@@ -1,5 +1,5 @@
-// A block as a leaf: its best modes are tried in full, and the cheapest becomes a record.
-// A candidate is a mode that is tried; a trial is one transform type of a candidate. All threads of a
+// A block as a leaf: its best modes are tried in full, and the cheapest becomes a record. A
+// candidate is a mode that is tried; a trial is one transform type of a candidate. All threads of a
 // worker call each function.
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace mmp {
 
-// Logarithms of the sizes of a block's trials. Trial number t is candidate t >> types_log2 with type
-// t & (types - 1).
+// Logarithms of the sizes of a block's trials. Trial number t is candidate t >> types_log2 with
+// type t & (types - 1).
 struct TrialShape {
     int a, b, types_log2;        // height, width, types
     int rows_log2, columns_log2;  // of the coded coefficients
@@ -72,8 +72,8 @@ __device__ inline void predict_candidates(BlockSearchMemory& memory, const Block
     __syncthreads();
 }
 
-// Sums the squared errors of the predictions and transforms what they leave; coefficients are written
-// in scan order.
+// Sums the squared errors of the predictions and transforms what they leave; coefficients are
+// written in scan order.
 __device__ inline void transform_candidates(BlockSearchMemory& memory, const BlockPlace& block,
                                             const TrialShape& shape, int tried) {
     const BlockTables& tables = *memory.picture.tables;
@@ -119,8 +119,8 @@ __device__ inline void transform_candidates(BlockSearchMemory& memory, const Blo
     __syncthreads();
 }
 
-// Chooses the levels of each trial, one thread a trial, and marks the trials to skip: those that cost
-// too much before their distortion is known.
+// Chooses the levels of each trial, one thread a trial, and marks the trials to skip: those that
+// cost too much before their distortion is known.
 __device__ inline void choose_trial_levels(BlockSearchMemory& memory, const TrialShape& shape,
                                            const CandidateCosts& costs, int tried, int64_t bound) {
     TrialMemory& trial = memory.trial;
@@ -202,8 +202,8 @@ __device__ inline void rebuild_trials(BlockSearchMemory& memory, const BlockPlac
     __syncthreads();
 }
 
-// Takes the cheapest of all candidates and trials to trial.best, trial.cost and trial.node; -1 is the
-// best where none costs less than the bound.
+// Takes the cheapest of all candidates and trials to trial.best, trial.cost and trial.node; -1 is
+// the best where none costs less than the bound.
 __device__ inline void take_cheapest(TrialMemory& trial, const TrialShape& shape,
                                      const CandidateCosts& costs, int tried, int64_t bound) {
     const int types = shape.types();

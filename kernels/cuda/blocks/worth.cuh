@@ -1,11 +1,13 @@
-// Which ways to code the blocks of a fragment are worth a trial, from the survey and the models.
+// Decides which flags of the blocks of a fragment are worth a trial, from the survey and the
+// models.
 #pragma once
 
 #include "cuda/blocks/records.cuh"
 
 namespace mmp {
 
-// Brings the survey's rough costs of the fragment up to date with the models, each worker its share.
+// Prices the survey's coefficients with the models of the moment; each worker prices a share of
+// them.
 __device__ inline void price_rough(Worker& worker, int slot) {
     BlockSearchMemory& memory = search_memory();
     const BlockPicture& picture = memory.picture;
@@ -13,7 +15,7 @@ __device__ inline void price_rough(Worker& worker, int slot) {
     const int side = 1 << picture.fragment_log2, rough = picture.rough;
     const int32_t least = least_coefficient(picture.step);
     const int threads = worker.workers * kBlockThreads;
-    // Neighbours in the list, which have equally much to do, lie in one warp.
+    // Neighbours in the list have equal areas, so the threads of a warp do equal work.
     const int lane = threadIdx.x % 32, warp = worker.number * kBlockWarps + threadIdx.x / 32;
     for (int i = warp * 32 + lane; i < kBlocks * rough; i += threads) {
         const int number = tables.by_area[i / rough], r = i % rough;
@@ -42,7 +44,7 @@ __device__ inline void price_rough(Worker& worker, int slot) {
         const int32_t* kind_costs = memory.costs.bit[kind_model(a, b, 1)];
         int64_t cost = kind_costs[kBare] + energy;
         if (chosen.last >= 0) {
-            int64_t kept = 0;  // energy that the levels take away, in 1/64
+            int64_t kept = 0;  // energy of the residual that the levels code, in 1/64
             for (int k = 0; k <= chosen.last; ++k) {
                 if (!levels[k]) continue;
                 const int64_t value = coefficients[k];
@@ -50,7 +52,7 @@ __device__ inline void price_rough(Worker& worker, int slot) {
                 kept += value * value - rest * rest;
                 scan.set(scan.at(k), 0);
             }
-            // The basis is not quite orthonormal, so more may seem taken away than there was.
+            // The integer basis is not quite orthonormal, so `kept` can exceed the energy.
             const int64_t left = max(int64_t{0}, energy - (kept >> 2));
             cost = min(cost, kind_costs[kTransformed] + chosen.cost + left);
         }
@@ -58,7 +60,7 @@ __device__ inline void price_rough(Worker& worker, int slot) {
     }
 }
 
-// Which ways of which blocks are worth a try.
+// Sets memory.worth of all blocks: the flags whose guessed cost is close enough to the least.
 __device__ inline void choose_worthwhile(Worker& worker, int slot) {
     BlockSearchMemory& memory = search_memory();
     const BlockPicture& picture = memory.picture;

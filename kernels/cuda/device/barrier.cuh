@@ -5,8 +5,8 @@
 
 namespace mmp {
 
-// Waits until there have been `all` arrivals, its own among them; one thread of each block calls and
-// sees what the others have written. It sleeps for some nanoseconds between two looks.
+// Waits until there have been `all` arrivals, its own among them; one thread of each block calls
+// and sees what the others have written. It sleeps for some nanoseconds between two looks.
 template <unsigned int kNanoseconds = 0>
 __device__ inline void arrive_and_wait(uint32_t* arrived, uint32_t all) {
     __threadfence();

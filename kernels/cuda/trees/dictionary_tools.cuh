@@ -1,7 +1,8 @@
 // Insertion with the tools of the dictionaries: displaced blocks, redundancy radius, replacement.
 //
-// The warps of a block compare a batch of candidates at once with the dictionary and with each other.
-// One warp then settles the batch in order, in shared memory alone, and all warps write the result.
+// The warps of a block compare a batch of candidates at once with the dictionary and with each
+// other. One warp then settles the batch in order, in shared memory alone, and all warps write the
+// result.
 #pragma once
 
 #include "shared/trees/displaced.h"
@@ -19,8 +20,8 @@ struct ToolsMemory {};
 template <>
 struct ToolsMemory<true> {
     uint8_t window[kWindow][kWindow];  // decoded samples, the fragment at the lower right
-    // Of each candidate; kLearnWarps of them are a batch. Members of its cell and earlier candidates
-    // are bits, the oldest the lowest.
+    // Of each candidate; kLearnWarps of them are a batch. Members of its cell and earlier
+    // candidates are bits, the oldest the lowest.
     uint8_t here[kWarps];                // whether there is one
     int32_t cell[kWarps], sum[kWarps];
     uint32_t known[kWarps];              // the element with the same samples
@@ -361,8 +362,8 @@ __device__ inline void clean_table(const Picture& picture, int scale, uint32_t s
 }
 
 // Inserts the candidates of this batch that are not redundant, in order, after so many insertions;
-// gives their new number. `here` says whether this warp has a candidate; its samples and class lie in
-// memory.
+// gives their new number. `here` says whether this warp has a candidate; its samples and class lie
+// in memory.
 __device__ inline uint32_t insert_batch(const Picture& picture, int scale, uint32_t insertions,
                                         LearnMemory& memory, ToolsMemory<true>& tools, bool here) {
     const Dictionary& dictionary = picture.dictionaries[scale];

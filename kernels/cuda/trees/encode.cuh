@@ -210,8 +210,8 @@ __device__ inline void encode(State* states, int first, int last, int slot, uint
                 state.key[(fragment + 1) % 2][i] = kNoKey;
             out.write(fragment - first, memory.tree.chosen, node_count, memory.insertions);
         }
-        // Halving can make an element of this tree look as if it was never used. Without classes that
-        // is seen at once, so all must have rebuilt the fragment before one replaces elements.
+        // Halving can make an element of this tree look as if it was never used. Without classes
+        // that is seen at once, so all must have rebuilt the fragment before one replaces elements.
         if (WithTools && picture.replacement && !picture.index_classes) {
             if (threadIdx.x == 0) arrive_and_wait(&state.rebuilt, (fragment + 1) * learners);
             __syncthreads();

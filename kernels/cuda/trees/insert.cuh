@@ -1,5 +1,6 @@
 // Insertion: equal candidates are found among themselves first, then in a hash table of the whole
-// dictionary; the rest is inserted in order. One block serves a scale, each of its warps a candidate.
+// dictionary; the rest is inserted in order. One block serves a scale, each of its warps a
+// candidate.
 #pragma once
 
 #include "cuda/trees/count.cuh"

@@ -1,5 +1,5 @@
-// Learning: split segments brought to a scale, displaced blocks after them, and what is not redundant
-// inserted in order. One block serves a scale; its last warp keeps the models meanwhile.
+// Learning: split segments brought to a scale, displaced blocks after them, and what is not
+// redundant inserted in order. One block serves a scale; its last warp keeps the models meanwhile.
 #pragma once
 
 #include "cuda/trees/count.cuh"
@@ -96,8 +96,8 @@ struct Chosen {
 };
 
 // Teaches one scale the fragment whose samples lie in memory.coded. Takes and gives the number of
-// insertions into its dictionary. `displaced`: places of displaced blocks to look at. All threads of
-// the block.
+// insertions into its dictionary. `displaced`: places of displaced blocks to look at. All threads
+// of the block.
 template <bool WithTools>
 __device__ inline uint32_t learn_scale(const Picture& picture, int scale, uint32_t insertions,
                                        const Chosen& chosen, uint32_t displaced,

@@ -1,21 +1,20 @@
-// Blocks of the prediction partition: their sizes, modes, and the contexts of what they code.
-// Source: sections "Blocks", "Modes" and "Levels" of docs/format.md.
+// The sizes and modes of predicted blocks, and the contexts of all that they code.
+// Source: sections "Blocks", "Modes" and "Levels" of docs/format/format.md.
 #pragma once
 
-#include "shared/host_device.h"
 #include "shared/integers.h"
 
 namespace mmp {
 
 constexpr int kMinSideLog2 = 2, kMaxSideLog2 = 6;
-constexpr int kUnitLog2 = kMinSideLog2;  // what is known of blocks is kept for each 4x4 unit
+constexpr int kUnitLog2 = kMinSideLog2;  // decoded blocks are noted for each 4x4 unit
 constexpr int kUnit = 1 << kUnitLog2;
 constexpr int kMaxSide = 1 << kMaxSideLog2;
 constexpr int kMaxBlockArea = kMaxSide * kMaxSide;
 constexpr int kSides = kMaxSideLog2 - kMinSideLog2 + 1;
 constexpr int kShapes = kSides * kSides;
-constexpr int kSizes = 2 * kSides - 1;  // by area
-constexpr int kCodedSideLog2 = 5;  // frequencies beyond these 32 are zero
+constexpr int kSizes = 2 * kSides - 1;  // areas of blocks, 16 to 4096 samples
+constexpr int kCodedSideLog2 = 5;  // only the lowest 32 frequencies of a side are coded
 constexpr int kCodedSide = 1 << kCodedSideLog2;
 constexpr int kMaxCoded = kCodedSide * kCodedSide;
 
@@ -36,7 +35,7 @@ MMP_HD constexpr int angle_of(int mode) {
     return mode >= kFirstAngle && mode < kFirstAngle + kAngles ? mode - kFirstAngle : -100;
 }
 
-// The block that covers a 4x4 unit; all zero where none is decoded yet.
+// What is kept of the block that covers a 4x4 unit; all 0 before the unit is decoded.
 struct Unit {
     uint8_t a = 0, b = 0, mode = 0, kind = 0;
     MMP_HD bool known() const { return a != 0; }
@@ -51,7 +50,7 @@ MMP_HD constexpr int direction_context(int a, int b, const Unit& above, const Un
     return narrower == lower ? 0 : narrower ? 1 : 2;
 }
 enum Kind { kBare, kTransformed, kTree };
-constexpr int kTreeMode = kConstant;  // what the neighbours of a tree take its mode to be
+constexpr int kTreeMode = kConstant;  // the mode of a tree, as its neighbours see it
 constexpr int kMaxTreeLog2 = 4;
 MMP_HD constexpr int kind_context(const Unit& above, const Unit& left) {
     return (above.kind == kTransformed) + (left.kind == kTransformed);
@@ -68,13 +67,14 @@ MMP_HD constexpr LikelyModes likely_modes(const Unit& above, const Unit& left) {
     return {beside, above.a ? upper : beside};
 }
 
-// Template matching: samples around a block that are compared, and how far away.
+// Template matching: rows and columns around a block that are compared, and the farthest places.
 constexpr int kTemplateWidth = 2;
 constexpr int kTemplateRows = 48, kTemplateColumns = 64;
-constexpr int kTemplateSlack = 8;  // in squared error for each sample of height and width
+constexpr int kTemplateSlack = 8;  // squared error a sample of height and of width
 constexpr int kMostTemplates = 4;
 
-// What share of its residual a mode leaves in which direction.
+// Modes whose residuals have their energy in the same directions share models of the transform
+// type.
 enum Family { kSmooth, kAcross, kDown, kFitted };
 constexpr int kFamilies = 4;
 MMP_HD constexpr int family_of(int mode) {
@@ -105,17 +105,15 @@ constexpr int kRemainderModels = kTwoModels + 2 * 3 * kLargeSums;
 constexpr int kTreeModels = kRemainderModels + 2 * kRemainders;
 constexpr int kBitModels = kTreeModels + kSizes * kNeighbourContexts;
 
-MMP_HD constexpr int smaller(int a, int b) { return a < b ? a : b; }
-MMP_HD constexpr int larger(int a, int b) { return a > b ? a : b; }
-
 MMP_HD constexpr int split_model(int a, int b, int context) {
     return kSplitModels + shape_number(a, b) * kNeighbourContexts + context;
 }
 MMP_HD constexpr int direction_model(int a, int b, int context) {
     return kDirectionModels + shape_number(a, b) * kNeighbourContexts + context;
 }
-// 0: is the mode that of the left neighbour, where left and upper differ; 1: where they are equal;
-// 2: if not, is it that of the upper one.
+// The model of a likely mode. 0: the mode is the left neighbour's, where the left and upper mode
+// differ; 1: the same where they are equal; 2: the mode is the upper neighbour's, after a 0 in
+// model 0.
 MMP_HD constexpr int likely_model(int size, int which) { return kLikelyModels + size * 3 + which; }
 MMP_HD constexpr int kind_model(int a, int b, int context) {
     return kKindModels + size_of(a, b) * kNeighbourContexts + context;
@@ -130,7 +128,7 @@ MMP_HD constexpr int area_class(int a, int b) {
 MMP_HD constexpr int type_model(int a, int b, int family) {
     return kTypeModels + area_class(a, b) * kFamilies + family;
 }
-// Groups of the last coefficient's place: 0, 1 to 2, 3 to 6 and so on.
+// The number of groups of the last coefficient's place: 0, 1 to 2, 3 to 6 and so on.
 MMP_HD constexpr int last_groups(int a, int b) {
     return smaller(a, kCodedSideLog2) + smaller(b, kCodedSideLog2);
 }

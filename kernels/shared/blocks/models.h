@@ -1,33 +1,17 @@
-// Adaptive models of what blocks code, and costs that follow from them.
-// Source: sections "Binary models" and "Modes" of docs/format.md.
+// The adaptive models of predicted blocks, and the costs that follow from them.
+// Source: sections "Binary models" and "Modes" of docs/format/format.md.
 #pragma once
 
 #include "shared/blocks/block.h"
+#include "shared/entropy/binary.h"
 #include "shared/entropy/rate.h"
 
 namespace mmp {
 
-constexpr int kBitTotalLog2 = 16;
-constexpr uint32_t kBitTotal = 1 << kBitTotalLog2;
-constexpr int kLeastProbability = 192;
-constexpr int kSlowest = 64;
 constexpr int kFirstFrequency = 3, kFrequencyStep = 20, kMostFrequencies = 4000;
 
-// Probability of a 1 in 1/65536, learnt fast at first.
-struct BitModel {
-    uint16_t one = 1 << 15;
-    uint8_t seen = 0;
-
-    MMP_HD void count(int bit) {
-        const int target = bit ? int(kBitTotal) : 0;
-        const int reach = (1 << 17) / (2 * seen + 3);  // 1 / (seen + 3/2), in 1/65536
-        const int next = one + int(((target - one) * int64_t{reach}) >> 16);
-        one = uint16_t(larger(kLeastProbability, smaller(next, int(kBitTotal) - kLeastProbability)));
-        if (seen < kSlowest) ++seen;
-    }
-};
-
-// A mode is likelier where its angle is close to that of a neighbour.
+// The part of a mode's weight that comes from the angle of a neighbour: 6 for the next angle, 3 for
+// the second, 0 beyond.
 MMP_HD constexpr int nearness(int angle, int other) {
     const int distance = angle < other ? other - angle : angle - other;
     return distance == 1 ? 6 : distance == 2 ? 3 : 0;
@@ -68,7 +52,7 @@ struct BlockModels {
         if (total > kMostFrequencies)
             for (uint16_t& frequency : frequencies) frequency = uint16_t((frequency + 1) >> 1);
     }
-    // Frequency of a mode that is neither of the likely ones, 0 where it may not be.
+    // The weight of a mode that is neither likely mode; 0 where the mode is not allowed.
     MMP_HD uint32_t mode_weight(int size, int mode, LikelyModes likely, uint64_t allowed) const {
         if (!(allowed >> mode & 1) || mode == likely.left || mode == likely.above) return 0;
         return modes[size][mode] * angle_factor(mode, likely.left, likely.above);
@@ -81,10 +65,11 @@ private:
     }
 };
 
-// Costs of the binary models' bits.
+// The cost of each bit (0 and 1) in each binary model, in 1/16 squared error.
 using BitCosts = int32_t[kBitModels][2];
 
-// Of a magnitude beyond 2, less 3; `plain` is that of a bit of probability 1/2.
+// The cost of a magnitude from 3 on; `value` is the magnitude less 3, `plain` the cost of a bit of
+// probability 1/2.
 MMP_HD int64_t remainder_cost(const BitCosts& bit, int32_t plain, int area, int value) {
     const int group = floor_log2(value + 1);
     int64_t cost = int64_t{group} * plain;
@@ -92,7 +77,7 @@ MMP_HD int64_t remainder_cost(const BitCosts& bit, int32_t plain, int area, int 
     return cost;
 }
 
-// Of the number of the last coefficient.
+// The cost of the place of the last coefficient in scan order.
 MMP_HD int32_t last_cost(const BitCosts& bit, int32_t plain, int a, int b, int last) {
     const int group = floor_log2(last + 1);
     int32_t cost = 0;
@@ -105,7 +90,7 @@ MMP_HD int32_t last_cost(const BitCosts& bit, int32_t plain, int a, int b, int l
     return cost;
 }
 
-// Of the magnitudes 0, 1, 2 and more in one context, with the sign.
+// The costs of the magnitudes 0, 1, 2 and more in one context, with the sign.
 MMP_HD void level_costs(const BitCosts& bit, int32_t plain, int area, int place, int sum,
                         int32_t* out) {
     const int32_t* zero = bit[zero_model(area, place, sum)];

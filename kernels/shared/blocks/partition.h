@@ -3,7 +3,6 @@
 #pragma once
 
 #include "shared/blocks/block.h"
-#include "shared/entropy/rate.h"
 #include "shared/trees/scales.h"
 
 namespace mmp {

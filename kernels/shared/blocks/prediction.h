@@ -1,15 +1,16 @@
-// Predicting samples from those around a block. Source: section "Prediction" of docs/format.md.
+// The arithmetic of intra prediction, sample by sample. Source: section "Prediction" of
+// docs/format/format.md.
 #pragma once
 
 #include "shared/blocks/block.h"
 
 namespace mmp {
 
-// Blocks whose height and width add up to less are predicted from references as they are.
+// From this sum of height and width on, references are smoothed.
 constexpr int kSmoothedFrom = 20;
 
-// What the reference moves by, in 1/32 of a sample, from one row of a block to the next; along the
-// columns for angles before kFirstVertical.
+// The slope of an angle: by how much the reference moves from one row of a block to the next, in
+// 1/32 of a sample. For angles before kFirstVertical it moves from column to column.
 MMP_HD constexpr int angle_slope(int angle) {
     const int turn = angle < kFirstVertical ? kHorizontal - angle : angle - kVertical;
     const int size = turn < 0 ? -turn : turn;
@@ -17,10 +18,10 @@ MMP_HD constexpr int angle_slope(int angle) {
     return turn < 0 ? -slope : slope;
 }
 
-// Which sample of the other side stands in for number -k of a line, counted from 1.
+// The number, from 1, of the sample on the other side that stands at place -k of a line.
 MMP_HD constexpr int side_place(int k, int slope) { return (k * 32 + slope / 2) / slope; }
 
-// Weights, in 1/64, of four samples in a row for a place `f` / 32 after the second.
+// The weights, in 1/64, that interpolate four samples in a row at f / 32 after the second.
 struct Taps {
     int weight[4];
 };
@@ -45,20 +46,22 @@ MMP_HD constexpr int planar_sample(int i, int j, int a, int b, int above, int le
     return (across * height + down * width + height * width) >> (a + b + 1);
 }
 
-// The least-squares mode: neighbours left, above, above left, above right, second left, second above.
+// The least-squares mode: neighbours left, above, above left, above right, second left, second
+// above.
 constexpr int kTaps = 6, kTerms = kTaps + 1;
-constexpr int kFitReach = 6;       // samples around a block that are fitted
-constexpr int kFittedFrom = 8;     // rows and columns before the block
+constexpr int kFitReach = 6;       // rows and columns around a block that weights are fitted to
+constexpr int kFittedFrom = 8;     // least row and column of a block that may use the mode
 constexpr int kDiagonal = 60, kFitScale = 256;
 constexpr int kMostWeight = 16384;  // in 1/4096
-// Rounding can leave equations without a solution: limits keep all products within 63 bits.
+// Rounding can leave equations without a solution. Limits keep all products within 63 bits.
 constexpr int64_t kMostValue = int64_t{1} << 32, kMostFactor = int64_t{1} << 30;
 
 MMP_HD constexpr int64_t limited(int64_t value, int64_t most) {
     return value < -most ? -most : value > most ? most : value;
 }
 
-// A fitted value, in 1/16 of a sample from the middle one, of its weighted neighbours.
+// The fitted value of a sample from the weighted sum of its neighbours, in 1/16 of a sample's unit
+// from the middle level.
 template <class Sum>
 MMP_HD constexpr int fitted_value(Sum sum, int middle = 128) {
     const Sum value = (sum + 2048) >> 12, limit = 16 * middle;

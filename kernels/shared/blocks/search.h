@@ -1,4 +1,5 @@
-// Rules of the encoder's search for blocks, in integers, so that all backends choose the same.
+// Rules of the encoder's search for blocks, in integers, so that all backends choose the same
+// plans.
 #pragma once
 
 #include "shared/blocks/models.h"
@@ -8,24 +9,26 @@
 namespace mmp {
 
 constexpr int64_t kNever = int64_t{1} << 61;
-// A block depends on at most this many decoded rows above it and columns left of it, templates aside.
+// A block depends on at most this many decoded rows above it and columns left of it, templates
+// aside.
 constexpr int kReach = 8;
-constexpr int kModeBits = 5;  // what the survey takes saying a mode to cost
+constexpr int kModeBits = 5;  // bits that the survey assumes for a mode
 
-// Squared error of a coefficient, in 1/16 of that of samples with so many bits more than 8.
+// The squared error of a coefficient, in 1/16 squared error of samples with 8 + `finer` bits.
 template <class Cost>
 MMP_HD constexpr Cost coefficient_error(int32_t difference, int finer = 0) {
     return Cost((int64_t{difference} * difference << 2 * finer) >> 2);
 }
 
-// Less than 5/8 of a step is never worth its bits.
+// A coefficient of at most 5/8 of a step becomes level 0.
 MMP_HD constexpr int32_t least_coefficient(int32_t step) { return step * 5 / 16; }
 
-// Numbers below 2^16 divided by the step: multiplied by this and shifted.
+// The reciprocal of a step: a number below 2^16, times this, shifted by 32, is the quotient.
 MMP_HD constexpr uint64_t inverse_of(int32_t step) { return (uint64_t{1} << 32) / step + 1; }
 
-// The level of least cost for a coefficient of this size; `cost` comes in as that of 0.
-// `level_cost` are those of 0, 1, 2 and more, costs.of_remainder(area, value) of what is beyond 2.
+// The level of least cost for a coefficient of magnitude `size`. `cost` is the cost of level 0 on
+// entry and the least cost on return. `level_cost` holds the rates of the magnitudes 0, 1, 2 and
+// more; costs.of_remainder(area, magnitude - 3) is added from magnitude 3 on.
 template <class Costs, class Cost>
 MMP_HD int choose_level(int size, int32_t step, uint64_t inverse, int area,
                         const int32_t* level_cost, const Costs& costs, Cost& cost,
@@ -66,19 +69,20 @@ MMP_HD constexpr uint64_t promising_modes(uint64_t surveyed, const LikelyModes& 
     return (surveyed | neighbours | 1 << kAverage | 1 << kPlanar) & allowed;
 }
 
-// How good a mode looks: absolute Hadamard differences and what saying it costs. A bit is worth 0.6
-// sqrt(lambda) of absolute differences; `root` is sqrt(lambda) in 1/256.
+// The estimate of a mode: its sum of absolute Hadamard differences plus its rate. A bit counts as
+// 0.6 sqrt(lambda); `root` is sqrt(lambda) in 1/256.
 MMP_HD constexpr int32_t mode_estimate(int32_t difference, int32_t mode_cost, int32_t root) {
     return difference + int32_t(int64_t{mode_cost} * 10 / root);
 }
-// Modes that look worse than this are not tried.
+// Modes with larger estimates are not tried.
 MMP_HD constexpr int64_t hopeless_estimate(int32_t best, int32_t root) {
     return int64_t{best} * 8 / 5 + root / 32;
 }
 
-// The least of many guesses is too low a guess.
+// The guess of a split from those of its halves. It adds 1/32, for the least of many guesses is too
+// low.
 MMP_HD constexpr int64_t guessed_split_cost(int64_t halves) { return halves + (halves >> 5); }
-// What a way to code a block may cost by guess, where the least is this.
+// The largest guess at which a way to code a block is tried; `slack` is in per cent.
 MMP_HD constexpr int64_t worthwhile_cost(int64_t least, int slack) {
     return least + least * slack / 100;
 }

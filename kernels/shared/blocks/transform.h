@@ -1,4 +1,4 @@
-// The integer transforms of blocks. Source: section "Transform" of docs/format.md.
+// The integer transforms of blocks. Source: section "Transform" of docs/format/format.md.
 #pragma once
 
 #include "shared/blocks/block.h"
@@ -16,7 +16,7 @@ MMP_HD constexpr int32_t saturated(int32_t value) {
                                       : value;
 }
 
-// Value of a level, in coefficient units.
+// The coefficient that a level stands for; the step is in 1/16 of a sample's unit.
 MMP_HD constexpr int32_t dequantised(int32_t level, int32_t step) {
     const int64_t magnitude = (int64_t{level < 0 ? -level : level} * step + 1) >> 1;
     const int32_t value = magnitude > kMaxCoefficient ? kMaxCoefficient : int32_t(magnitude);

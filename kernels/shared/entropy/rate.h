@@ -3,8 +3,6 @@
 
 #include "shared/integers.h"
 
-#include "shared/host_device.h"
-
 namespace mmp {
 
 constexpr int kRateFractionBits = 12;
@@ -12,15 +10,6 @@ constexpr int kLambdaFractionBits = 16;
 constexpr int kCostFractionBits = 4;
 constexpr int kMaxTotal = 1 << 17;
 constexpr int kLog2Entries = 2 * kMaxTotal;
-
-// Of a positive integer.
-MMP_HD int floor_log2(uint32_t value) {
-#ifdef __CUDA_ARCH__
-    return 31 - __clz(value);
-#else
-    return 31 - __builtin_clz(value);
-#endif
-}
 
 // log2 of a positive integer below 2^31, rounded to 2^-12 bit: repeated squaring in 1.31 fixed
 // point, so that every machine gets the same integers.

@@ -1,4 +1,5 @@
-// Which blocks are displaced blocks. Source: section "Displaced blocks" of docs/format.md.
+// Which blocks of the decoded picture are displaced blocks. Source: section "Displaced blocks" of
+// docs/format/format.md.
 #pragma once
 
 #include "shared/host_device.h"
@@ -6,18 +7,18 @@
 
 namespace mmp {
 
-// Whether a dictionary of this scale takes them.
+// Whether the dictionary of a scale takes displaced blocks.
 MMP_HD constexpr bool takes_displaced(int scale) {
     return scale_height(scale) >= 4 && scale_width(scale) >= 4 && scale_area(scale) <= 128;
 }
 
-// How far apart they are along a side of this length.
+// The distance in samples between displaced blocks, along a side of this length.
 MMP_HD constexpr int displaced_step(int length, int displaced_blocks) {
     const int step = length >> displaced_blocks;
     return step ? step : 1;
 }
 
-// Whether the block of this scale whose first sample lies here is one.
+// Whether the block of a scale whose first sample lies at (row, column) is a displaced block.
 MMP_HD constexpr bool is_displaced(int scale, int row, int column) {
     const bool aligned = row % scale_height(scale) == 0 && column % scale_width(scale) == 0;
     return row >= 0 && column >= 0 && !aligned;

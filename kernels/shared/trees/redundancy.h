@@ -1,4 +1,5 @@
-// What the redundancy radius and replacement look at. Source: section "Dictionary" of docs/format.md.
+// The elements that a redundancy radius and replacement compare. Source: section "Dictionary" of
+// docs/format/format.md.
 #pragma once
 
 #include "shared/host_device.h"
@@ -7,28 +8,28 @@
 
 namespace mmp {
 
-constexpr int kCellSize = 16;  // elements that a new one of their cell is compared with
+constexpr int kCellSize = 16;  // most elements of a cell; a new element is compared with these
 constexpr int kCells = 256;
-constexpr int kCellLevelsLog2 = 6;  // of gray levels that cells do not tell apart
+constexpr int kCellLevelsLog2 = 6;  // gray levels that fall into one step of a cell, as a logarithm
 constexpr int kCellLevels = 1 << kCellLevelsLog2;
-constexpr int kHandSteps = 64;  // elements that replacement looks at
+constexpr int kHandSteps = 64;  // elements that replacement tests for having never been used
 
-// The quarters of a scale's elements, halves where one side is 1: 1 where that side is halved.
+// Cells look at the quarters of an element. A side of 1 sample is not halved (0), any other is (1).
 MMP_HD constexpr int quarters_down(int scale) { return scale_height(scale) > 1; }
 MMP_HD constexpr int quarters_across(int scale) { return scale_width(scale) > 1; }
 
-// What a quarter of this sum adds to the number of the cell: its mean in steps of levels.
+// The digit of a cell's number from a quarter: the mean of its samples in steps of kCellLevels.
 MMP_HD constexpr int quarter_level(int scale, int sum) {
     return sum >> (area_log2(scale) - quarters_down(scale) - quarters_across(scale) + kCellLevelsLog2);
 }
 
-// Whether elements whose sums differ so much cannot be within the radius: squared error is at least
-// (difference of the sums)^2 / area.
+// Whether the sums of two elements differ by too much (`gap`) for the radius: their squared error
+// is at least gap^2 / area.
 MMP_HD constexpr bool sums_too_far(int gap, int radius, int area) {
     return int64_t{gap} * gap > int64_t{radius} * area;
 }
 
-// How many gray levels apart two constants of an area must be not to be within the radius.
+// The least difference of gray levels at which two constant elements are not redundant.
 MMP_HD constexpr int constant_spacing(int radius, int area) {
     int spacing = 1;
     while (area * spacing * spacing <= radius) ++spacing;

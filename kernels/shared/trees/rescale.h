@@ -1,6 +1,6 @@
-// The integer scale transform. Source: section "Scale transform" of docs/format.md.
+// The integer scale transform. Source: section "Scale transform" of docs/format/format.md.
 //
-// It is separable, rows first, so that one row pass can serve the scales of equal width.
+// It is separable: rows first, then columns. One pass over the rows serves all scales of one width.
 #pragma once
 
 #include "shared/integers.h"
@@ -16,7 +16,8 @@ MMP_HD uint8_t mean_of(const uint8_t* in, int step, int ratio_log2) {
     return static_cast<uint8_t>(sum >> ratio_log2);
 }
 
-// Where output sample i of a line grown from `from` samples to 1 << to_log2 lies.
+// The input samples around output sample i of a line that grows from `from` to 1 << to_log2
+// samples, and the weight of the right one in 1 / (1 << to_log2).
 struct GrowPosition {
     int left, right, weight;
 };
@@ -33,7 +34,7 @@ MMP_HD uint8_t between(int left, int right, int weight, int to_log2) {
                                 ((weight * (right - left) + ((1 << to_log2) >> 1)) >> to_log2));
 }
 
-// Brings `rows` rows, `stride` samples apart, from width 1 << from_log2 to 1 << to_log2.
+// Resizes `rows` rows, `stride` samples apart, from width 1 << from_log2 to 1 << to_log2.
 MMP_HD void resize_rows(const uint8_t* in, int stride, int rows, int from_log2, uint8_t* out,
                         int to_log2) {
     for (int row = 0; row < rows; ++row, in += stride, out += 1 << to_log2) {
@@ -49,7 +50,7 @@ MMP_HD void resize_rows(const uint8_t* in, int stride, int rows, int from_log2, 
     }
 }
 
-// Brings columns from height 1 << from_log2 to 1 << to_log2; rows are `width` samples long.
+// Resizes columns from height 1 << from_log2 to 1 << to_log2; rows are `width` samples long.
 MMP_HD void resize_columns(const uint8_t* in, int width, int from_log2, uint8_t* out, int to_log2) {
     for (int i = 0; i < 1 << to_log2; ++i, out += width) {
         if (to_log2 <= from_log2) {

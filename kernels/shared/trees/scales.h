@@ -1,5 +1,5 @@
 // Block sizes (scales), the partition and the contexts of flags.
-// Source: sections "Scales", "Partition" and "Flags" of docs/format.md.
+// Source: sections "Scales", "Partition" and "Flags" of docs/format/format.md.
 #pragma once
 
 #include "shared/host_device.h"

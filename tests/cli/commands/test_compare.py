@@ -128,7 +128,7 @@ def test_deep_colour_and_alpha_left_out(mmp, folder):
         (["a.png", "bad.png"], 1, "bad.png: is not a picture file"),
         (["-", "-"], 2, "-: only one of the two"),
         (["a.png", "a.png", "--diff", "d.jpg"], 2, "--diff: d.jpg must end in .png"),
-        (["a.png", "a.png", "--diff", "-", "--json"], 2, "standard output is taken by --json"),
+        (["a.png", "a.png", "--diff", "-", "--json"], 2, "--json already writes to standard"),
         (["a.png", "wide.png", "--diff", "a.png", "-f"], 2, "a.png: is an input"),
         (["a.png"], 2, "Missing argument"),
     ],

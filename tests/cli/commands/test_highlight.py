@@ -143,7 +143,7 @@ def test_white_is_asked_for_where_a_deep_picture_looks_dark(mmp):
     Image.fromarray(deep).save("deep.png")
     result = mmp("highlight", "deep.png")
     assert "0 regions beyond level 32767.5 of 65535" in result.stdout
-    assert "the highest level is 4000; --white says what white is" in result.stdout
+    assert "the highest level is 4000; set the level of white with --white" in result.stdout
     assert regions_of(mmp("highlight", "deep.png", "--white", 4095, "--json", "-f")) == [
         (5, 4, 8, 7)
     ]

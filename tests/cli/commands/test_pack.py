@@ -9,7 +9,7 @@ from unittest.mock import Mock
 import pytest
 
 from mmpcodec import backends
-from mmpcodec.cli.exits import FileError
+from mmpcodec.errors import FileError
 from mmpcodec.planning import media
 
 SIZES = {"a": 5, "b": 4, "c": 4, "d": 3, "e": 2, "f": 2}
@@ -76,7 +76,7 @@ def test_what_people_read(mmp, some):
     Path("v.csv").write_text("".join(f"{name},1.5\n" for name in some) + "other,1\n")
     result = mmp("pack", *some, "--volume", 4, "--sector", 1, "--value", "v.csv")
     assert result.stdout.startswith("volume 1: 2 files, 4 of 4 bytes, 0 left, value 3\n  e: 2 byt")
-    assert result.stderr == "mmp: v.csv: 1 of the names are no inputs, as 'other'\n"
+    assert result.stderr == "mmp: v.csv: 1 of the names match no input, such as 'other'\n"
     assert mmp("pack", *some, "--volume", 4, "--quiet").stdout == ""
 
 
@@ -302,7 +302,7 @@ def test_names_on_the_volume_are_inputs(mmp, folder):
     result = mmp("pack", "in", "--volume", 9, "--sector", 1, "--value", "v.csv")
     assert (result.exit_code, result.stderr) == (0, "")
     result = mmp("pack", "in", "--volume", 9, "--value", "-", input="sub/b.bin,2\nc,1\n")
-    assert result.stderr == "mmp: stdin: 1 of the names are no inputs, as 'c'\n"
+    assert result.stderr == "mmp: stdin: 1 of the names match no input, such as 'c'\n"
 
 
 def test_values_whose_sum_is_too_large(mmp, some):
@@ -383,8 +383,16 @@ def test_absent_backend(mmp, some):
         (["a", "--volume", "4.7G"], 2, "volume = '4.7G': must be bytes, or a number with"),
         (["a", "--volume", "0"], 2, "volume = '0': must be from 1 to"),
         (["a", "--volume", "-1"], 2, "volume = '-1': must be bytes"),
-        (["a", "--volume", "9", "--volumes", "0"], 2, "volumes = '0': must be from 1 to 10000, or"),
-        (["a", "--volume", "9", "--volumes", "x"], 2, "volumes = 'x': must be from 1 to 10000"),
+        (
+            ["a", "--volume", "9", "--volumes", "0"],
+            2,
+            "volumes = '0': must be an integer from 1 to 10000, or",
+        ),
+        (
+            ["a", "--volume", "9", "--volumes", "x"],
+            2,
+            "volumes = 'x': must be an integer from 1 to 10000",
+        ),
         (["a", "--volume", "9", "--volumes", "9" * 5000], 2, "volumes = '9"),
         (
             ["a", "--volume", "9", "--volume", "8", "--volumes", "2"],

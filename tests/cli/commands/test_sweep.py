@@ -64,7 +64,7 @@ def test_unreadable_pictures_do_not_stop_the_others(mmp, picture, samples):
     pictures.write(np.stack([samples] * 3, axis=2), "rgb.png")
     result = mmp("sweep", "rgb.png", "missing.png", picture, "--out", "out", *QUICK)
     assert result.exit_code == 3
-    assert "rgb.png: holds RGB of 8 bits; supported is 8-bit gray" in result.stderr
+    assert "rgb.png: holds RGB of 8 bits; must be 8-bit gray" in result.stderr
     assert "missing.png: No such file" in result.stderr
     assert len(rows()) == 4
     assert mmp("sweep", "missing.png", "--out", "out", *QUICK).exit_code == 1

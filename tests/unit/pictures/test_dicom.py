@@ -26,7 +26,7 @@ def test_dicom_of_every_kind():
     [
         (bytes(128) + b"DICM" + bytes(9), "is damaged or truncated"),
         (dicom_of(GRAY, 8, "PALETTE COLOR"), "is DICOM of PALETTE COLOR with 8 bits; supported"),
-        (dicom_of(GRAY, 8, NumberOfFrames=2), "holds 2 pictures; supported is one a file"),
+        (dicom_of(GRAY, 8, NumberOfFrames=2), "holds 2 pictures; supported is one per file"),
         (dicom_of(GRAY, 8) + b"1.2.840.10008.1.2.1.99", "is a deflated DICOM file"),
     ],
 )

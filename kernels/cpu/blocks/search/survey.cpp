@@ -11,17 +11,6 @@ constexpr int kCoarseLog2 = 4;  // side of the blocks that the source is coarsen
 
 }  // namespace
 
-BlockEffort::BlockEffort(int effort) {
-    static constexpr int kSettings[9][5] = {
-        {4, 2, 1, 4, 16}, {4, 2, 2, 8, 32}, {5, 2, 2, 12, 64},
-        {6, 3, 2, 12, 64}, {6, 3, 3, 16, 64}, {8, 4, 3, 20, 64},
-        {8, 4, 4, 25, 64}, {10, 5, 4, 40, 64}, {12, 8, 4, 1000, 64},
-    };
-    const int* setting = kSettings[effort - 1];
-    surveyed = setting[0], tried = setting[1], rough = setting[2], slack = setting[3];
-    matching = setting[4];
-}
-
 template <class Sample>
 BlockSurvey<Sample>::BlockSurvey(const Sample* source, int height, int width,
                                  Depth<Sample> depth, const BlockTools& tools,

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "cpu/blocks/search/effort.h"
 #include "cpu/blocks/search/trees.h"
 #include "cpu/blocks/search/trial.h"
 #include "cpu/runtime/thread_team.h"
@@ -15,16 +16,6 @@ namespace mmp {
 inline int number_in(const BlockPlace& block, int row, int column) {
     return block_number({block.row - row, block.column - column, block.a, block.b});
 }
-
-// How hard the encoder searches; from 1 to 9.
-struct BlockEffort {
-    explicit BlockEffort(int effort);
-    int surveyed;      // modes of a block that the survey leaves
-    int tried;         // of them, in full
-    int rough;         // tried by the survey itself
-    int slack;         // per cent by which a partition may look worse than the best
-    int matching;      // templates are tried where so many times the difference is a step a sample
-};
 
 template <class Sample>
 class BlockSurvey {

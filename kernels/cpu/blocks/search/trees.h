@@ -54,7 +54,7 @@ private:
     const uint8_t* source_;
     const int height_, width_;
     Costs costs_;
-    FragmentSearch search_;
+    TreeSearch search_;
     std::vector<Wanted> wanted_;
 };
 

@@ -4,6 +4,9 @@
 #include <stdint.h>
 
 #include "cpu/blocks/coder.h"
+#include "cpu/blocks/search/levels.h"
+#include "cpu/runtime/distortion.h"
+#include "shared/blocks/search.h"
 
 namespace mmp {
 

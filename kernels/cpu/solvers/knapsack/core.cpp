@@ -176,8 +176,8 @@ private:
         return behind ? right++ : --left;
     }
 
-    // States of a core that grows by one stage after the other. Without tracks those that may lead to
-    // the value already found are kept, and what is needed to trace it back.
+    // States of a core that grows by one stage after the other. Without tracks those that may lead
+    // to the value already found are kept, and what is needed to trace it back.
     template <class S>
     bool expand() {
         constexpr bool ties = std::is_same_v<S, State>;
@@ -218,7 +218,8 @@ private:
             best_changes_ = state.changes;
     }
 
-    // Whether less than `wanted` is left with the item on the other side than in the break solution.
+    // Whether less than `wanted` is left with the item on the other side than in the break
+    // solution.
     bool hopeless(const Item& item, int64_t wanted) const {
         const Wide gain = Wide{item.profit} * price_.weight - Wide{item.weight} * price_.profit;
         return top_ - (gain > 0 ? gain : -gain) < Wide{wanted} * price_.weight;

@@ -93,9 +93,9 @@ inline __attribute__((always_inline)) void best_of_strips(const T* const* tops, 
     __builtin_memcpy(out, best, sizeof best);
 }
 
-// The same for one top, and intervals of limited lengths. The least running sum of a window of starts
-// is that of two pieces: the rest of the block of starts in which the window begins, and the block
-// in which it ends so far. `block` holds as many vectors as there are starts in a window.
+// The same for one top, and intervals of limited lengths. The least running sum of a window of
+// starts is that of two pieces: the rest of the block of starts in which the window begins, and the
+// block in which it ends so far. `block` holds as many vectors as there are starts in a window.
 // Source: M. van Herk, "A fast algorithm for local minimum and maximum filters", 1992.
 template <class T, class Lanes>
 inline __attribute__((always_inline)) void best_of_limited(const T* top, const T* bottoms,

@@ -43,8 +43,8 @@ void sums_through(const int64_t* values, int64_t count, int64_t* out);
 // All maximal intervals in the sense of Ruzzo and Tompa, from the left.
 std::vector<Interval> maximal_intervals(const int64_t* values, int64_t count);
 
-// The best strip of rows and interval within it. `transposed` says that rows here are the columns of
-// the caller's matrix, which matters to what comes first.
+// The best strip of rows and interval within it. `transposed` says that rows here are the columns
+// of the caller's matrix, which matters to what comes first.
 Strip max_rectangle(const int64_t* values, int64_t rows, int64_t columns, Lengths heights,
                     Lengths widths, bool transposed, ThreadTeam& team);
 

@@ -10,8 +10,8 @@ struct Window {
 };
 
 // A picture and what lies beyond its border: row y of the windows, counted from half a window above
-// the first row of the result, is row row_of[y] of the samples, and so are the columns. The rows and
-// columns of the result are the first ones of the samples.
+// the first row of the result, is row row_of[y] of the samples, and so are the columns. The rows
+// and columns of the result are the first ones of the samples.
 template <class T>
 struct BorderedPicture {
     const T* samples;

@@ -10,11 +10,12 @@
 
 namespace mmp {
 
-// The values in rising order are cut into 256 bins of one size: a value of any type becomes the byte
-// that is its bin. Equal values are told apart by their place, so no picture makes bins of unequal
-// size. A rank within a bin is found by looking at what the bin holds.
+// The values in rising order are cut into 256 bins of one size: a value of any type becomes the
+// byte that is its bin. Equal values are told apart by their place, so no picture makes bins of
+// unequal size. A rank within a bin is found by looking at what the bin holds.
 //
-// Source of ranks in place of values: J. Suomela, "Median filtering is equivalent to sorting", 2014.
+// Source of ranks in place of values: J. Suomela, "Median filtering is equivalent to sorting",
+// 2014.
 template <class T>
 class OrderedTile {
 public:

@@ -9,8 +9,8 @@
 
 namespace mmp {
 
-// ranks[n], from 0 to n - 1, is the rank to take among n valid values; ranks[0] is not used. Where a
-// window has none, `out` is 0. `found`, unless null, tells where there is any.
+// ranks[n], from 0 to n - 1, is the rank to take among n valid values; ranks[0] is not used. Where
+// a window has none, `out` is 0. `found`, unless null, tells where there is any.
 template <class T>
 void rank_filter(const BorderedPicture<T>& picture, const int32_t* ranks, T* out, uint8_t* found,
                  ThreadTeam& team);

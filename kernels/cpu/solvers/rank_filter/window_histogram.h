@@ -31,8 +31,8 @@ public:
     // Both at once, where all are valid.
     void replace(const uint8_t* left, const uint8_t* entered);
 
-    // For each window along the row: the value of rank ranks[n] of its n values, and how many of the
-    // window's equal values come before that rank; or kNothing.
+    // For each window along the row: the value of rank ranks[n] of its n values, and how many of
+    // the window's equal values come before that rank; or kNothing.
     void find(const int32_t* ranks, uint8_t* values, uint16_t* places) const;
 
 private:

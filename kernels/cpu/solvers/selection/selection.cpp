@@ -44,8 +44,8 @@ void share(int64_t count, ThreadTeam& team, const Work& work) {
     });
 }
 
-// The keys of some ascending ranks, counted from `first`, where all keys may be moved about: the rank
-// in the middle splits keys and ranks.
+// The keys of some ascending ranks, counted from `first`, where all keys may be moved about: the
+// rank in the middle splits keys and ranks.
 template <class Keys>
 void select_moving(Keys first, Keys last, int64_t before, const int64_t* ranks, int64_t each,
                    uint64_t* out) {

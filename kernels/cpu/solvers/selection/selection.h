@@ -1,7 +1,7 @@
 // Order statistics of arrays. mmpcodec/solvers/selection holds the definitions.
 //
-// Values are compared by keys: unsigned integers in the values' order. Floating-point numbers order as
-// their bits do, -0 below 0, and every NaN has the largest key.
+// Values are compared by keys: unsigned integers in the values' order. Floating-point numbers order
+// as their bits do, -0 below 0, and every NaN has the largest key.
 #pragma once
 
 #include <stdint.h>

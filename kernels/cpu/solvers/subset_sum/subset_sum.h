@@ -2,7 +2,8 @@
 // answers, equal to the item.
 //
 // Weights are from 1 up and add up to less than 2^63. The sum wanted is the smallest from `target`
-// to `limit` or, where there is none, the largest below `target`. `threads` is the size of the team.
+// to `limit` or, where there is none, the largest below `target`. `threads` is the size of the
+// team.
 #pragma once
 
 #include <stdint.h>
@@ -19,8 +20,8 @@ struct Subset {
     std::vector<int64_t> items;
 };
 
-// By a bitset of the sums up to `limit`: limit / 8 bytes, and with items 2 for each sum, 4 from 2^16
-// items up. No sum wanted is below `floor`.
+// By a bitset of the sums up to `limit`: limit / 8 bytes, and with items 2 for each sum, 4 from
+// 2^16 items up. No sum wanted is below `floor`.
 Subset dense_subset(const std::vector<int64_t>& weights, int64_t target, int64_t limit,
                     int64_t floor, bool items, ThreadTeam& team, int threads);
 
@@ -32,9 +33,9 @@ void subset_sums(const std::vector<int64_t>& weights, int64_t limit, uint64_t* w
 Subset meet_subset(const std::vector<int64_t>& weights, int64_t target, int64_t limit,
                    ThreadTeam& team);
 
-// Pisinger's balanced search for the largest sum up to `capacity`, where each item fits, but not all
-// together: 32 bytes for each number up to the heaviest weight and, with items, 8 for each change of a
-// set. Where these are more than `most`, the sum is -1.
+// Pisinger's balanced search for the largest sum up to `capacity`, where each item fits, but not
+// all together: 32 bytes for each number up to the heaviest weight and, with items, 8 for each
+// change of a set. Where these are more than `most`, the sum is -1.
 Subset balanced_subset(const std::vector<int64_t>& weights, int64_t capacity, bool items,
                        int64_t most);
 

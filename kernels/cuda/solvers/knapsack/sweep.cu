@@ -1,9 +1,9 @@
 // The dense dynamic programme of knapsacks: rows of values, stage after stage.
 //
-// Blocks work in teams, a team on one table at a time, with a barrier of the team after each pass over
-// a row. A pass takes one stage, or two where both are items to leave or take: four values of the row
-// in front give a value and both decisions. A warp packs the decisions of 32 states by ballot and
-// writes each word once.
+// Blocks work in teams, a team on one table at a time, with a barrier of the team after each pass
+// over a row. A pass takes one stage, or two where both are items to leave or take: four values of
+// the row in front give a value and both decisions. A warp packs the decisions of 32 states by
+// ballot and writes each word once.
 #include "cuda/device/barrier.cuh"
 #include "cuda/solvers/knapsack/table.cuh"
 
@@ -124,9 +124,9 @@ __device__ inline void sweep_one(const Table& table, const Option* options, int 
 
 using namespace mmp;
 
-// Sweeps all tables over all their passes; pass i has the stages from passes[i] up to
-// passes[i + 1] - 1. Where `before` is null, it is the row in front of the first stage. Rows of a team
-// lie at `even` and `odd` plus its number times `stride`: the first pass, or else the start, goes to
+// Sweeps all tables over all their passes; pass i has the stages from passes[i] up to passes[i + 1]
+// - 1. Where `before` is null, it is the row in front of the first stage. Rows of a team lie at
+// `even` and `odd` plus its number times `stride`: the first pass, or else the start, goes to
 // `even`, then they take turns. `decisions` and `values`, of the last states, may be null.
 extern "C" __global__ void __launch_bounds__(kThreads, 1)
     sweep_tables(const Table* tables, int32_t count, int32_t team_blocks, int32_t exact_fill,

@@ -25,8 +25,8 @@ constexpr int kBudgets = MMP_BUDGETS;
 
 // All values, and all profits of what fits, have smaller magnitudes.
 constexpr Value kMagnitude = Value{1} << (8 * sizeof(Value) - 3);
-// What stands for "no choice leads here", and for an option that does not fit. Everything below half
-// of it does; where profits may add up to more than half, all values are from 0 up.
+// What stands for "no choice leads here", and for an option that does not fit. Everything below
+// half of it does; where profits may add up to more than half, all values are from 0 up.
 constexpr Value kNothing = -2 * kMagnitude;
 
 // What does not fit has a weight that no state holds, and neither shift nor profit.

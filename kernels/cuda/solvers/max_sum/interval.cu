@@ -1,8 +1,8 @@
 // The maximum-sum interval of a sequence.
 //
-// Each thread walks a stretch of consecutive values, then the threads' pieces are joined in order. A
-// warp brings a line of each of its lanes' stretches to shared memory at once, so that memory is read
-// in whole lines. Compiled for the type of the values (-DMMP_VALUE).
+// Each thread walks a stretch of consecutive values, then the threads' pieces are joined in order.
+// A warp brings a line of each of its lanes' stretches to shared memory at once, so that memory is
+// read in whole lines. Compiled for the type of the values (-DMMP_VALUE).
 #include "cuda/solvers/max_sum/piece.cuh"
 
 #ifndef MMP_VALUE

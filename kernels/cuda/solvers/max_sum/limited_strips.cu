@@ -1,7 +1,7 @@
 // Strips of a matrix with intervals of limited length: the largest sum of each, and where it lies.
 //
-// `corners` holds the sums of all rectangles at the upper left corner, (rows + 1) x (columns + 1), so
-// a strip's running sums are the difference of two rows. The least of a window of them comes by
+// `corners` holds the sums of all rectangles at the upper left corner, (rows + 1) x (columns + 1),
+// so a strip's running sums are the difference of two rows. The least of a window of them comes by
 // doubling: windows of 1, 2, 4, ... and last two that overlap.
 #include "cuda/device/warp.cuh"
 

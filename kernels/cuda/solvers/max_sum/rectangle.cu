@@ -1,5 +1,5 @@
-// Maximum-sum rectangles and boxes: every range of planes and of rows is a strip, whose best interval
-// of columns is the largest sum less an earlier one.
+// Maximum-sum rectangles and boxes: every range of planes and of rows is a strip, whose best
+// interval of columns is the largest sum less an earlier one.
 //
 // A matrix has one plane. `sums` holds sums over planes and rows: for each plane, with all before
 // it, a matrix of padded columns x pitch, where the sum of the first r rows of column c lies at

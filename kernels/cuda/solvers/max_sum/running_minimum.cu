@@ -1,5 +1,5 @@
-// Running minima of a sequence: of all sums before each place the least, how many are that small, and
-// the first and last of them.
+// Running minima of a sequence: of all sums before each place the least, how many are that small,
+// and the first and last of them.
 //
 // Three launches: the lowest of each tile; those of all tiles before; the lowest before each place.
 #include "cuda/device/warp.cuh"

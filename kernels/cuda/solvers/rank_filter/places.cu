@@ -1,7 +1,7 @@
 // The values that rank filters have found bin and place of.
 //
-// Samples of a region were put in order and cut into 256 bins of equal size; of each the region's row
-// and column are kept. Those of a bin that lie in a pixel's window are counted up to the place.
+// Samples of a region were put in order and cut into 256 bins of equal size; of each the region's
+// row and column are kept. Those of a bin that lie in a pixel's window are counted up to the place.
 // Compiled for the type of the samples (-DMMP_VALUE).
 #include "cuda/solvers/rank_filter/rank.cuh"
 #include "cuda/device/warp.cuh"

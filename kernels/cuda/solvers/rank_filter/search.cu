@@ -1,9 +1,10 @@
-// Rank filters by counting: a thread a window, whose values are read once for two bits of the answer.
-// Time grows with the window's area; small windows, whose sides are known to the compiler, stay in
-// registers.
+// Rank filters by counting: a thread a window, whose values are read once for two bits of the
+// answer. Time grows with the window's area; small windows, whose sides are known to the compiler,
+// stay in registers.
 //
-// Compiled for the type of the samples (-DMMP_VALUE), sides of the window (-DMMP_HEIGHT, -DMMP_WIDTH;
-// 0 where they come as arguments) and whether some samples do not count (-DMMP_MASKED).
+// Compiled for the type of the samples (-DMMP_VALUE), sides of the window (-DMMP_HEIGHT,
+// -DMMP_WIDTH; 0 where they come as arguments) and whether some samples do not count
+// (-DMMP_MASKED).
 #include "shared/integers.h"
 #include "cuda/solvers/rank_filter/rank.cuh"
 
@@ -34,8 +35,8 @@ __device__ inline void order(uint32_t& a, uint32_t& b) {
     a = lower;
 }
 
-// The median of an odd number of values: of half of them and two the least and the greatest cannot be
-// it, so one of the rest takes their place, until three are left.
+// The median of an odd number of values: of half of them and two the least and the greatest cannot
+// be it, so one of the rest takes their place, until three are left.
 template <int kCount>
 __device__ inline uint32_t median_of(const Value (&values)[kCount]) {
     constexpr int kFirst = kCount / 2 + 2;
@@ -59,8 +60,8 @@ __device__ inline uint32_t median_of(const Value (&values)[kCount]) {
 
 using namespace mmp;
 
-// out[y][x]: the value of rank ranks[n] among the n that count in the window whose upper left corner
-// is (y, x) of samples[border_rows][border_columns]; 0 where none does, which `found` says.
+// out[y][x]: the value of rank ranks[n] among the n that count in the window whose upper left
+// corner is (y, x) of samples[border_rows][border_columns]; 0 where none does, which `found` says.
 // Grid: rows by columns of blocks of 8 x 32 threads.
 extern "C" __global__ void __launch_bounds__(256)
     search_ranks(const Value* samples, const unsigned char* valid, const int* border_rows,

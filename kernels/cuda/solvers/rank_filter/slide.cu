@@ -1,12 +1,12 @@
 // Rank filters of 8-bit samples by sliding histograms: time does not depend on the window.
 //
-// Compiled for samples of a picture, or (-DMMP_ORDERED=1) for regions of one whose samples have been
-// put in order and told by their bin of 256; then not values are found but bins and places in them.
-// A block moves down a strip of columns and keeps a histogram of the window's height for each column,
-// and for each group of 16 columns. A warp moves along a part of the row: the histogram of its window
-// lies in its registers, 8 bins a lane; a column comes, a column goes.
-// Source: S. Perreault and P. Hebert, "Median filtering in constant time", 2007; groups and warps are
-// not in the source.
+// Compiled for samples of a picture, or (-DMMP_ORDERED=1) for regions of one whose samples have
+// been put in order and told by their bin of 256; then not values are found but bins and places in
+// them. A block moves down a strip of columns and keeps a histogram of the window's height for each
+// column, and for each group of 16 columns. A warp moves along a part of the row: the histogram of
+// its window lies in its registers, 8 bins a lane; a column comes, a column goes.
+// Source: S. Perreault and P. Hebert, "Median filtering in constant time", 2007; groups and warps
+// are not in the source.
 #include "cuda/solvers/rank_filter/rank.cuh"
 #include "cuda/device/warp.cuh"
 
@@ -51,8 +51,8 @@ struct Found {
     int bin, place;
 };
 
-// Of the values that a rank counts, `ranks` where not all values count and else `rank`, the one that
-// has it: its bin, -1 where there are no values. All lanes get it.
+// Of the values that a rank counts, `ranks` where not all values count and else `rank`, the one
+// that has it: its bin, -1 where there are no values. All lanes get it.
 __device__ inline Found find_rank(const Histogram& histogram, int rank, const int* ranks) {
     const int lane = threadIdx.x % 32;
     const uint32_t* pairs = histogram.pairs;
@@ -100,13 +100,13 @@ constexpr bool kOrdered = false;
 #endif
 
 // out[y][x]: the value of a rank in the window whose upper left corner is (y, x) of
-// samples[border_rows][border_columns], or in order its bin; of rank `rank`, or ranks[n] among the n
-// that count where not all do. Those count that are `valid`, if that is not null; in order, those
-// that are not negative. places[y][x]: the place in the bin, 65535 of no value; without order whether
-// there is a value. Grid: strips of `strip` columns by bands of `band` rows of the result, from band
-// `first_band` on, whose regions lie one after the other in order. Shared memory: for each of the
-// strip's columns and the window's width less 1, rounded up to groups, 256 bytes, and 512 for each
-// group.
+// samples[border_rows][border_columns], or in order its bin; of rank `rank`, or ranks[n] among the
+// n that count where not all do. Those count that are `valid`, if that is not null; in order, those
+// that are not negative. places[y][x]: the place in the bin, 65535 of no value; without order
+// whether there is a value. Grid: strips of `strip` columns by bands of `band` rows of the result,
+// from band `first_band` on, whose regions lie one after the other in order. Shared memory: for
+// each of the strip's columns and the window's width less 1, rounded up to groups, 256 bytes, and
+// 512 for each group.
 extern "C" __global__ void __launch_bounds__(kThreads, 1)
     slide_ranks(const Code* samples, const uint8_t* valid, const int* border_rows,
                 const int* border_columns, Shape shape, int strip, int band, int first_band, int rank,

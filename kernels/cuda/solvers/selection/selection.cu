@@ -1,12 +1,13 @@
 // Order statistics: of many values, the key that has a given rank.
 //
-// Values are compared by keys, unsigned integers in their order; every NaN has the largest. Few values
-// are searched digit by digit, the highest first: blocks count the digits, and the last block to
-// arrive chooses the digit that has the rank. Of many values a sample gives a bracket around the
-// rank; one pass counts what lies below it and keeps what lies inside, which is then searched.
-// All blocks run at once and wait for each other between the steps, so that one launch is enough.
-// Compiled for the unsigned type of the values' bits (-DMMP_KEY) and whether these are unsigned 0,
-// signed 1 or floating-point 2 (-DMMP_KIND), and for a number of brackets (-DMMP_BRACKETS).
+// Values are compared by keys, unsigned integers in their order; every NaN has the largest. Few
+// values are searched digit by digit, the highest first: blocks count the digits, and the last
+// block to arrive chooses the digit that has the rank. Of many values a sample gives a bracket
+// around the rank; one pass counts what lies below it and keeps what lies inside, which is then
+// searched. All blocks run at once and wait for each other between the steps, so that one launch is
+// enough. Compiled for the unsigned type of the values' bits (-DMMP_KEY) and whether these are
+// unsigned 0, signed 1 or floating-point 2 (-DMMP_KIND), and for a number of brackets
+// (-DMMP_BRACKETS).
 // Source: R. Floyd and R. Rivest, "Expected time bounds for selection", 1975.
 #include "cuda/device/barrier.cuh"
 #include "cuda/device/warp.cuh"
@@ -74,8 +75,8 @@ struct Source {
     int64_t capacity;
 };
 
-// What all blocks write to: of each query the counts of a digit and the blocks that have counted; how
-// many blocks have come to a wait; and the number of NaN.
+// What all blocks write to: of each query the counts of a digit and the blocks that have counted;
+// how many blocks have come to a wait; and the number of NaN.
 struct Board {
     unsigned long long* counts;
     unsigned int* counted;
@@ -183,8 +184,8 @@ __device__ inline Digit digit_of_rank(const unsigned long long* counts, int digi
     return shared.found;
 }
 
-// Finds the next digit of each query, with so many blocks each; the last block of a query chooses it.
-// Counts are zero before and after. With `tallies` the query's bracket is searched.
+// Finds the next digit of each query, with so many blocks each; the last block of a query chooses
+// it. Counts are zero before and after. With `tallies` the query's bracket is searched.
 template <bool kRaw>
 __device__ inline void find_digit(const Source& from, Query* queries, int number, int blocks,
                                   int shift, int bits, bool with_nans, const Board& board,
@@ -323,7 +324,8 @@ __device__ inline void split_values(const Key* values, int64_t count, const Quer
 #pragma unroll
         for (int b = 0; b < kBrackets; ++b) {
             split.below[b] += fewer[b];
-            // Many keys may be those at the ends; they are counted, for there may be no room for all.
+            // Many keys may be those at the ends; they are counted, for there may be no room for
+            // all.
             if (__popc(within[b]) >= kMany) {
                 uint32_t at_low = 0, at_high = 0;
 #pragma unroll
@@ -431,10 +433,11 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         if (table[i]) atomicAdd(&counts[i], table[i]);
 }
 
-// Finds the keys of `number` ranks, all digits of each in `blocks` blocks. With `brackets` the sample,
-// of `size` keys, gives `bound_number` bounds, searched with `sample_blocks` blocks each, and what lies
-// in a bracket goes to `inside`, `capacity` keys a block. Room: `counts` and `counted` for the more of
-// queries and bounds; `waiting` and `nans` are zero. All blocks must run at once.
+// Finds the keys of `number` ranks, all digits of each in `blocks` blocks. With `brackets` the
+// sample, of `size` keys, gives `bound_number` bounds, searched with `sample_blocks` blocks each,
+// and what lies in a bracket goes to `inside`, `capacity` keys a block. Room: `counts` and
+// `counted` for the more of queries and bounds; `waiting` and `nans` are zero. All blocks must run
+// at once.
 extern "C" __global__ void __launch_bounds__(kThreads, kBlocks)
     find_keys(const Key* values, int64_t count, Query* queries, int number, int blocks,
               Query* bounds, int bound_number, int sample_blocks, Key* sample, int size,

@@ -1,13 +1,12 @@
 // Subset sum by a row of bits, one for each sum. An item is added by row |= row << weight.
 //
 // A pass adds some items to one of two rows and writes the other. Where items are light, a block
-// brings a tile of the row and what lies below it into shared memory and adds many; else each word is
-// made of one of the row before for each set of two or four items. All blocks wait for each other
-// between passes.
-// Compiled for the type of the items' numbers (-DMMP_MAKER) and the words of a thread in a tile
-// (-DMMP_EACH). mmpcodec/solvers/subset_sum/passes.py plans the passes.
-// Sources: R. Bellman, "Dynamic programming", 1957; V. V. Curtis, "Algoritmos para o problema
-// Subset-Sum em GPU", ITA 2013.
+// brings a tile of the row and what lies below it into shared memory and adds many; else each word
+// is made of one of the row before for each set of two or four items. All blocks wait for each
+// other between passes. Compiled for the type of the items' numbers (-DMMP_MAKER) and the words of
+// a thread in a tile (-DMMP_EACH). mmpcodec/solvers/subset_sum/passes.py plans the passes. Sources:
+// R. Bellman, "Dynamic programming", 1957; V. V. Curtis, "Algoritmos para o problema Subset-Sum em
+// GPU", ITA 2013.
 #include "cuda/device/barrier.cuh"
 
 #ifndef MMP_MAKER
@@ -29,17 +28,17 @@ constexpr int kEach = MMP_EACH;
 constexpr int kMostItems = 256;  // of a pass
 constexpr int kFew = 4;
 
-// Items `first` to first + count - 1 go to words `low` to high - 1. With a halo, the words that these
-// items reach down together, it is done by tiles. Else it is few items, whose weights are here, 0 for
-// none.
+// Items `first` to first + count - 1 go to words `low` to high - 1. With a halo, the words that
+// these items reach down together, it is done by tiles. Else it is few items, whose weights are
+// here, 0 for none.
 struct Pass {
     int64_t first, count, low, high, halo, weights[kFew];
 };
 
 constexpr int kPassWords = sizeof(Pass) / sizeof(int64_t);
 
-// What has been found. `above` is the least sum from the target to the limit, `below` the complement
-// of the largest below the target.
+// What has been found. `above` is the least sum from the target to the limit, `below` the
+// complement of the largest below the target.
 struct Found {
     uint64_t above, below;
     int64_t passes;    // that were made

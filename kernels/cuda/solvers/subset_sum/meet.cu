@@ -1,8 +1,9 @@
-// Subset sum from the sums of both halves of the items, each once and ascending, with the bits of the
-// first set that has it.
+// Subset sum from the sums of both halves of the items, each once and ascending, with the bits of
+// the first set that has it.
 //
-// An item doubles a list: its sums and they raised by its weight are merged, each thread finding the
-// places of two by binary search. Then each sum of one half looks for its partners in the other.
+// An item doubles a list: its sums and they raised by its weight are merged, each thread finding
+// the places of two by binary search. Then each sum of one half looks for its partners in the
+// other.
 // Source: E. Horowitz and S. Sahni, "Computing partitions with applications to the knapsack
 // problem", Journal of the ACM 1974.
 #include "shared/integers.h"
@@ -16,8 +17,8 @@ namespace mmp {
 constexpr int kThreads = MMP_THREADS;
 constexpr uint64_t kNone = ~uint64_t{0};
 
-// What has been found. `above` is the least sum from the target to the limit, `below` the complement
-// of the largest below the target, `set` the bits of the first set with the sum wanted.
+// What has been found. `above` is the least sum from the target to the limit, `below` the
+// complement of the largest below the target, `set` the bits of the first set with the sum wanted.
 struct Found {
     uint64_t above, below, set;
 };

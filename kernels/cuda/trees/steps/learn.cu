@@ -15,8 +15,9 @@ using namespace mmp;
 
 extern "C" __device__ uint32_t shared_bytes = sizeof(LearnOperation);
 
-// Inserts `count` elements of one scale in order, each a row of `elements`, unless they are redundant
-// or there is no place; `origins` are the classes that they start in. One block of 1024 threads.
+// Inserts `count` elements of one scale in order, each a row of `elements`, unless they are
+// redundant or there is no place; `origins` are the classes that they start in. One block of 1024
+// threads.
 extern "C" __global__ void __launch_bounds__(kThreads)
     insert_elements(State* state, int scale, const uint8_t* elements, const uint8_t* origins,
                     uint32_t count) {
@@ -48,9 +49,9 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     state->learnt[scale] = state->learnt[scale] >> 32 << 32 | insertions;
 }
 
-// Counts the leaves of a fragment's tree, learns its split segments and, if `displaced`, the displaced
-// blocks that end in it, and prices the classes. `row`, `column`: first sample of the fragment, decoded
-// in the picture. Grid: 25 blocks of 1024 threads.
+// Counts the leaves of a fragment's tree, learns its split segments and, if `displaced`, the
+// displaced blocks that end in it, and prices the classes. `row`, `column`: first sample of the
+// fragment, decoded in the picture. Grid: 25 blocks of 1024 threads.
 extern "C" __global__ void __launch_bounds__(kThreads)
     learn_fragment(State* state, const Node* nodes, uint32_t node_count, const uint8_t* coded,
                    int row, int column, int displaced) {

@@ -18,8 +18,8 @@ using namespace mmp;
 extern "C" __device__ uint32_t shared_bytes = sizeof(TreeOperation);
 
 // Writes the nodes in coding order, and their number, from the keys of the search. `row`, `column`:
-// first sample of the fragment, whose neighbours lie in the picture's leaf scales. One block of 1024
-// threads.
+// first sample of the fragment, whose neighbours lie in the picture's leaf scales. One block of
+// 1024 threads.
 extern "C" __global__ void __launch_bounds__(kThreads)
     choose_tree(const State* state, const uint8_t* source, const uint64_t* keys, int row,
                 int column, Node* nodes, uint32_t* node_count) {

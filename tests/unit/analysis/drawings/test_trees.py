@@ -4,16 +4,8 @@ import numpy as np
 import pytest
 
 import mmpcodec
-from mmpcodec.analysis.drawings.trees import (
-    CAPTION_SIZE,
-    FRAGMENT_LINE,
-    LEAF_LINE,
-    LINE_OPACITY,
-    MARGIN,
-    draw_error,
-    draw_tree,
-    side_by_side,
-)
+from mmpcodec.analysis.drawings.error import CAPTION_SIZE, MARGIN, draw_error, side_by_side
+from mmpcodec.analysis.drawings.trees import FRAGMENT_LINE, LEAF_LINE, LINE_OPACITY, draw_tree
 from mmpcodec.trace import leaf_edges
 
 

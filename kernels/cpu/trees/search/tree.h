@@ -18,9 +18,9 @@
 
 namespace mmp {
 
-class FragmentSearch {
+class TreeSearch {
 public:
-    FragmentSearch(const Picture& picture, const Costs& costs, const SearchKernel& kernel,
+    TreeSearch(const Picture& picture, const Costs& costs, const SearchKernel& kernel,
                    ThreadTeam& team);
 
     // This element is new in the scale's dictionary, or another than before.

@@ -1,4 +1,4 @@
-// Carry-safe integer range coder; docs/rangecoder.md states its invariants.
+// Carry-safe integer range coder; docs/format/rangecoder.md states its invariants.
 #pragma once
 
 #include <stddef.h>

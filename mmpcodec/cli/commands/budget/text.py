@@ -1,4 +1,4 @@
-"""What ``mmp budget`` says: the plans side by side, and the files of the exact one."""
+"""The output of ``mmp budget``: the plans side by side, and the files of the exact plan."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,24 @@ from mmpcodec.planning.budget import Comparison, Ladder, Plan, Point
 
 @dataclass(frozen=True)
 class Budgeted:
-    """What was chosen for a budget, and what else there was."""
+    """The result of ``mmp budget``.
+
+    Parameters
+    ----------
+    total : int
+        The budget in bytes.
+    jobs : sequence of Job
+    ladders : sequence of Ladder
+        Bytes and distortion of each picture at each lambda.
+    weights : sequence of float
+        One per picture.
+    found : Comparison
+    backend : str
+        Backend that encoded.
+    dry_run : bool
+    plot : str or None
+        File of the drawing.
+    """
 
     total: int
     jobs: Sequence[Job]
@@ -78,7 +95,7 @@ class Budgeted:
         }
 
     def chosen(self) -> Iterator[tuple[Job, Point, float, float]]:
-        """Job, point, PSNR and weight of each picture."""
+        """Job, chosen point, PSNR in dB and weight of each picture."""
         points = self.found.exact.points
         for job, ladder, point, weight in zip(
             self.jobs, self.ladders, points, self.weights, strict=True
@@ -110,7 +127,7 @@ class Budgeted:
         return "\n".join(lines)
 
     def verdict(self) -> str:
-        """Whether one lambda for all would do."""
+        """A sentence: what a single lambda for all pictures loses."""
         plan = self.found.one_lambda
         if plan is None:
             return "No lambda of the ladder fits for all pictures."
@@ -122,7 +139,7 @@ class Budgeted:
         return f"One lambda for all loses {loss:.2f} dB."
 
     def proof(self) -> str:
-        """What is known of the exact plan."""
+        """A sentence: whether the exact plan is proven to be the best."""
         exact, seconds = self.found.exact, self.found.seconds
         if exact.proven:
             return f"Nothing better fits: proven in {seconds:.2f} s."

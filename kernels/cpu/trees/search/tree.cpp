@@ -1,10 +1,10 @@
-#include "cpu/trees/search/fragment.h"
+#include "cpu/trees/search/tree.h"
 
 #include <algorithm>
 
 namespace mmp {
 
-FragmentSearch::FragmentSearch(const Picture& picture, const Costs& costs,
+TreeSearch::TreeSearch(const Picture& picture, const Costs& costs,
                                const SearchKernel& kernel, ThreadTeam& team)
     : picture_(picture), costs_(costs), kernel_(kernel), team_(team) {
     for (int scale = 0; scale < kScales; ++scale) indexes_.emplace_back(scale, kernel.layout);
@@ -13,13 +13,13 @@ FragmentSearch::FragmentSearch(const Picture& picture, const Costs& costs,
     for (Segment& segment : segments_) segment.budget = -1;
 }
 
-void FragmentSearch::added(int scale, uint32_t element) {
+void TreeSearch::added(int scale, uint32_t element) {
     const Dictionary& dictionary = *picture_.dictionaries[scale];
     indexes_[scale].put(element, dictionary.element(element), dictionary.element_class(element),
                         costs_.own(scale, element));
 }
 
-void FragmentSearch::used(int scale, uint32_t element, bool all_changed) {
+void TreeSearch::used(int scale, uint32_t element, bool all_changed) {
     const Dictionary& dictionary = *picture_.dictionaries[scale];
     const uint32_t first = all_changed ? 0 : element;
     const uint32_t last = all_changed ? dictionary.size() - 1 : element;
@@ -27,7 +27,7 @@ void FragmentSearch::used(int scale, uint32_t element, bool all_changed) {
         indexes_[scale].update(i, dictionary.element_class(i), costs_.own(scale, i));
 }
 
-void FragmentSearch::require(int scale, int k, int l, int64_t budget) {
+void TreeSearch::require(int scale, int k, int l, int64_t budget) {
     Segment& segment = at(scale, k, l);
     if (segment.budget < 0) {
         const int depth = scale_n(scale) + scale_m(scale);
@@ -37,7 +37,7 @@ void FragmentSearch::require(int scale, int k, int l, int64_t budget) {
     segment.budget = std::max(segment.budget, budget);
 }
 
-void FragmentSearch::search_leaf(const uint8_t* source, const Fragment& fragment, Place place) {
+void TreeSearch::search_leaf(const uint8_t* source, const Fragment& fragment, Place place) {
     const auto [scale, k, l] = place;
     Segment& segment = at(scale, k, l);
     segment.cost = kNoCost;
@@ -54,7 +54,7 @@ void FragmentSearch::search_leaf(const uint8_t* source, const Fragment& fragment
     segment.index = query.index;
 }
 
-void FragmentSearch::plan_splits(const Fragment& fragment, Place place) {
+void TreeSearch::plan_splits(const Fragment& fragment, Place place) {
     const auto [scale, k, l] = place;
     Segment& segment = at(scale, k, l);
     const int64_t budget = std::min(segment.budget, segment.cost);
@@ -72,7 +72,7 @@ void FragmentSearch::plan_splits(const Fragment& fragment, Place place) {
     }
 }
 
-void FragmentSearch::choose(const Fragment& fragment, Place place) {
+void TreeSearch::choose(const Fragment& fragment, Place place) {
     const auto [scale, k, l] = place;
     Segment& segment = at(scale, k, l);
     for (const int flag : {kColumns, kRows}) {
@@ -91,7 +91,7 @@ void FragmentSearch::choose(const Fragment& fragment, Place place) {
     segment.budget = -1;
 }
 
-void FragmentSearch::collect(int scale, int k, int l, std::vector<Node>& nodes) {
+void TreeSearch::collect(int scale, int k, int l, std::vector<Node>& nodes) {
     const Segment& segment = at(scale, k, l);
     const bool leaf = segment.flag == kLeaf;
     nodes.push_back({scale, k, l, segment.flag, leaf ? segment.index : kNoIndex});
@@ -102,7 +102,7 @@ void FragmentSearch::collect(int scale, int k, int l, std::vector<Node>& nodes) 
     }
 }
 
-void FragmentSearch::search(const uint8_t* source, const Fragment& fragment) {
+void TreeSearch::search(const uint8_t* source, const Fragment& fragment) {
     for (auto& places : needed_) {
         team_.run(static_cast<uint32_t>(places.size()),
                   [&](uint32_t task) { search_leaf(source, fragment, places[task]); });
@@ -114,7 +114,7 @@ void FragmentSearch::search(const uint8_t* source, const Fragment& fragment) {
     }
 }
 
-void FragmentSearch::find_tree(const uint8_t* source, const Fragment& fragment,
+void TreeSearch::find_tree(const uint8_t* source, const Fragment& fragment,
                                std::vector<Node>& nodes) {
     require(0, 0, 0, kNoCost);
     search(source, fragment);

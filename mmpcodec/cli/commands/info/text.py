@@ -1,18 +1,12 @@
-"""``mmp info``: what mmp files hold."""
+"""The output of ``mmp info``: header, layers, bits, dictionary elements, leaves and blocks."""
 
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from mmpcodec.cli import options, output, run
-from mmpcodec.cli.exits import ExitCode
-from mmpcodec.cli.jobs import Job, check
-from mmpcodec.cli.printing import Printer, counted, tools_text
-from mmpcodec.errors import ParameterError
-from mmpcodec.params import DecodeLimits
+from mmpcodec.cli import output
+from mmpcodec.cli.printing import counted, tools_text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,15 +17,15 @@ if TYPE_CHECKING:
     from mmpcodec.trace import Totals, Trace
 
 SIDES = (16, 8, 4, 2, 1)
-"""Heights and widths of the scales, by number of halvings."""
+"""Heights and widths of dictionary scales in samples, by number of halvings."""
 
 BLOCK_SIDES = (64, 32, 16, 8, 4)
-"""Heights and widths of blocks."""
+"""Heights and widths of predicted blocks in samples."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Described:
-    """What a file says of itself, and where its map was drawn."""
+    """The content of a file, and the file name of its map if one was drawn."""
 
     input: str
     found: "Inspection"
@@ -39,7 +33,7 @@ class Described:
 
     @property
     def header_bytes(self) -> int:
-        """All that is no payload, but for bad tiles."""
+        """Bytes of the file that are no payload; damaged tiles count as payload."""
         header, bad = self.found.header, {bad.tile.number for bad in self.found.bad_tiles}
         tiles = sum(size for tile, size in enumerate(header.tile_bytes) if tile not in bad)
         return header.size + tiles - self.found.payload_size
@@ -60,9 +54,9 @@ class Described:
         return Totals(self.traces)
 
     def as_dict(self) -> dict[str, Any]:
-        """Facts for machines; 5x5 tables are rows by height and columns by width, largest first.
+        """The content as JSON can hold it; counts are summed over all layers.
 
-        Counts are those of all layers.
+        Tables of 5x5 have a row for each height and a column for each width, largest first.
         """
         found, header = self.found, self.found.header
         facts: dict[str, Any] = {
@@ -131,7 +125,7 @@ class Described:
 
 
 def metadata_facts(metadata: "Metadata") -> dict[str, Any]:
-    """What there is, in words or as numbers of bytes."""
+    """Describe each kind of metadata in words, or by its size in bytes."""
     facts: dict[str, Any] = {
         name: f"{len(data)} bytes"
         for name, data in (("icc", metadata.icc), ("exif", metadata.exif), ("xmp", metadata.xmp))
@@ -147,7 +141,7 @@ def metadata_facts(metadata: "Metadata") -> dict[str, Any]:
 
 
 def _metadata_lines(metadata: "Metadata") -> Iterator[str]:
-    """The same, a line each."""
+    """Describe the metadata, one kind a line."""
     facts = metadata_facts(metadata)
     texts = facts.pop("text", ())
     yield from (f"metadata {name}: {value}" for name, value in facts.items())
@@ -155,7 +149,7 @@ def _metadata_lines(metadata: "Metadata") -> Iterator[str]:
 
 
 def _harmless(text: str) -> str:
-    """What a file says, without what would steer a terminal or begin a line."""
+    """Escape characters that would control the terminal or begin a new line."""
     return "".join(
         character if character.isprintable() else character.encode("unicode_escape").decode()
         for character in text
@@ -175,7 +169,7 @@ def _layer_facts(layer: "LayerCoding") -> dict[str, Any]:
 
 
 def _layer_lines(layers: "Sequence[LayerCoding]") -> Iterator[str]:
-    """A line for each name and set of tools, with the layers of all tiles together."""
+    """One line for each pair of layer name and tools, summed over all tiles."""
     groups: dict[tuple[str, str], list[LayerCoding]] = {}
     for layer in layers:
         groups.setdefault((layer.name, tools_text(layer.tools)), []).append(layer)
@@ -190,7 +184,7 @@ def _sums(rows: Iterable[Any]) -> list[int]:
 
 
 def _blocks(traces: "Sequence[Trace]") -> "dict[str, np.ndarray]":
-    """Numbers of blocks by kind, of all layers."""
+    """Numbers of blocks by height and width for each kind, summed over all layers."""
     import numpy as np
 
     each = [trace.blocks() for trace in traces]
@@ -217,7 +211,7 @@ def _block_lines(traces: "Sequence[Trace]", modes: "Mapping[str, int]") -> Itera
 
 
 def _by_scale(values: Any) -> list[list[int]]:
-    """25 values by scale number as rows by height and columns by width."""
+    """Arrange 25 values, by number of the scale, in rows by height and columns by width."""
     numbers = [int(value) for value in values]
     return [numbers[row : row + len(SIDES)] for row in range(0, len(numbers), len(SIDES))]
 
@@ -228,72 +222,8 @@ def _table(rows: list[list[int]], sides: tuple[int, ...]) -> Iterator[str]:
         yield f"{side:9}" + "".join(f"{value:9}" for value in row)
 
 
-def info(
-    inputs: options.Inputs,
-    header_only: Annotated[
-        bool, typer.Option("--header-only", help="Read header and checksum, decode nothing.")
-    ] = False,
-    map: Annotated[
-        str | None,
-        typer.Option(metavar="PNG", help="Draw leaves or blocks over the decoded picture."),
-    ] = None,
-    allow_partial: options.AllowPartial = False,
-    backend: options.BackendName = "auto",
-    size_limit: options.SizeLimit = options.DEFAULT_LIMITS.max_pixels,
-    dimension_limit: options.DimensionLimit = options.DEFAULT_LIMITS.max_dimension,
-    jobs: options.Jobs = 1,
-    force: options.Force = False,
-    as_json: options.Json = False,
-) -> ExitCode:
-    """Show the headers of mmp files, and where their bits, elements, leaves and blocks are."""
-    limits = DecodeLimits(size_limit, dimension_limit)
-    if map is not None and (header_only or len(inputs) > 1):
-        raise ParameterError("--map: needs a single input, and not --header-only")
-    if map is not None and map != output.STANDARD and not map.lower().endswith(".png"):
-        raise ParameterError(f"--map: {map} must end in .png, or be {output.STANDARD}")
-    files = [Job(source, map) for source in inputs]
-    check(files, force=force)
-
-    import mmpcodec
-    from mmpcodec import backends
-
-    chosen = backends.get(backend, decodes=True)
-    partial = False
-
-    def work(job: Job, progress: run.Progress) -> Described:
-        nonlocal partial
-        data = output.read(job.source)
-        found = mmpcodec.inspect(
-            data,
-            decode=not header_only,
-            allow_partial=allow_partial,
-            limits=limits,
-            backend=chosen.name,
-            progress=progress,
-        )
-        partial |= bool(found.bad_tiles)
-        if job.target is not None:
-            draw_map(found, job.target, force=force)
-        return Described(job.source, found, job.target)
-
-    printer = Printer(as_json, to_stderr=map == output.STANDARD)
-    code = run.run(files, work, printer, at_once=jobs)
-    return ExitCode.PARTLY_FAILED if partial and code == ExitCode.DONE else code
-
-
-def draw_map(found: "Inspection", target: str, *, force: bool) -> None:
-    """Write the decoded picture with its leaves or blocks drawn over it, as PNG."""
-    from mmpcodec import pictures
-    from mmpcodec.analysis.drawings.file import draw_file
-
-    drawn = draw_file(found)
-    if drawn is None:
-        raise ParameterError("--map: the file holds exact samples, which have no leaves or blocks")
-    output.write(target, pictures.to_bytes(drawn, "png"), force=force)
-
-
 def map_lines(target: str, prediction: bool) -> Iterator[str]:
-    """Where the map is, and what its colours and marks mean."""
+    """Name the file of the map, and explain its colours and marks."""
     if not prediction:
         yield f"segmentation drawn in {target}"
         return

@@ -1,0 +1,28 @@
+// Intra prediction of a block from the decoded samples around it, by every mode up to the angles.
+// Source: section "Prediction" of docs/format/format.md.
+#pragma once
+
+#include <stdint.h>
+
+#include "cpu/runtime/depth.h"
+#include "shared/blocks/prediction.h"
+
+namespace mmp {
+
+// Decoded samples around a block: above it (first at [0]), left of it, and the corner.
+template <class Sample>
+struct References {
+    static constexpr int kLength = 2 * kMaxSide;
+    Wide<Sample> above[kLength], left[kLength], corner;
+
+    References smoothed(int length) const;
+};
+
+// Predicts a block, row by row. `smooth` are the smoothed references; blocks whose height and width
+// add up to less than kSmoothedFrom do not need them.
+template <class Sample>
+void predict_block(int mode, const References<Sample>& references,
+                   const References<Sample>& smooth, int a, int b, Depth<Sample> depth,
+                   Sample* out);
+
+}  // namespace mmp

@@ -1,0 +1,54 @@
+#include "cpu/blocks/search/costs.h"
+
+namespace mmp {
+
+namespace {
+
+// Digits of a lambda with which all costs of bits fit 32 bits.
+constexpr int kMostLambdaBits = 36;
+
+// As many of the extra bits as there is room for.
+int finer_bits(int64_t lambda_fixed, int extra) {
+    const int digits = lambda_fixed ? 64 - __builtin_clzll(uint64_t(lambda_fixed)) : 0;
+    return smaller(extra, larger(kMostLambdaBits - digits, 0) / 2);
+}
+
+}  // namespace
+
+BlockCosts::BlockCosts(int64_t lambda, int extra)
+    : finer(finer_bits(lambda, extra)),
+      coarser(extra - finer),
+      lambda_fixed(lambda << 2 * finer) {}
+
+void BlockCosts::refresh(const BlockModels& models) {
+    const RateTable& rates = RateTable::get();
+    plain = of_rate(1 << kRateFractionBits);
+    for (int m = 0; m < kBitModels; ++m) {
+        const uint32_t one = models.bits[m].one;
+        bit[m][0] = of_rate(rates[kBitTotal] - rates[kBitTotal - one]);
+        bit[m][1] = of_rate(rates[kBitTotal] - rates[one]);
+    }
+    for (int area = 0; area < kAreas; ++area)
+        for (int place = 0; place < kPlaces; ++place)
+            for (int sum = 0; sum < kSums; ++sum)
+                level_costs(bit, plain, area, place, sum, level[area][place][sum]);
+    for (int large = 0; large < 2; ++large)
+        for (int value = 0; value < kRemainderTable; ++value)
+            remainder_[large][value] = remainder_cost(bit, plain, 2 * large, value);
+}
+
+void BlockCosts::of_modes(const BlockModels& models, int size, LikelyModes near, uint64_t allowed,
+                          int32_t* costs) const {
+    const auto [left, above] = near;
+    uint32_t weights[kModes];
+    const uint32_t total = weigh_modes(models, size, near, allowed, weights);
+    const RateTable& rates = RateTable::get();
+    const auto* likely = &bit[likely_model(size, 0)];
+    const int32_t rest = left == above ? likely[1][0] : likely[0][0] + likely[2][0];
+    for (int mode = 0; mode < kModes; ++mode)
+        costs[mode] = weights[mode] ? rest + of_rate(rates[total] - rates[weights[mode]]) : -1;
+    if (allowed >> left & 1) costs[left] = likely[left == above][1];
+    if (left != above && (allowed >> above & 1)) costs[above] = likely[0][0] + likely[2][1];
+}
+
+}  // namespace mmp

@@ -1,0 +1,16 @@
+// How far two pieces of samples are from each other, for several levels of SIMD.
+#pragma once
+
+#include <stdint.h>
+
+namespace mmp {
+
+// The sum of absolute Hadamard differences of all 4x4 pieces of 2^a rows of 2^b samples, halved.
+template <class Sample>
+int32_t hadamard_difference(const Sample* source, const Sample* prediction, int a, int b);
+
+// The sum of squared differences of `area` samples.
+template <class Sample>
+int64_t squared_difference(const Sample* x, const Sample* y, int area);
+
+}  // namespace mmp

@@ -1,0 +1,92 @@
+// Scanning and choosing the quantised coefficients of a block, one thread a block.
+#pragma once
+
+#include "cuda/blocks/costs.cuh"
+
+namespace mmp {
+
+// The levels of a block in scan order, and the magnitudes that choose their models. For one thread.
+struct LevelScan {
+    const uint32_t* scan;
+    uint8_t* magnitudes;  // at most 3 each; all zero before
+    int a, b, area, stride;
+
+    __device__ LevelScan(const BlockTables& tables, int a, int b, uint8_t* magnitudes)
+        : scan(tables.scan[shape_number(a, b)]),
+          magnitudes(magnitudes),
+          a(a),
+          b(b),
+          area(area_class(a, b)),
+          stride(min(1 << b, kCodedSide) + 2) {}
+
+    __device__ int count() const { return min(1 << a, kCodedSide) * (stride - 2); }
+    __device__ ScanPlace at(int k) const { return ScanPlace(__ldg(scan + k)); }
+    // Sum of the magnitudes of the five neighbours of higher frequency.
+    __device__ int sum_around(const ScanPlace& place) const {
+        const uint8_t* v = magnitudes + place.margin;
+        return v[1] + v[2] + v[stride] + v[2 * stride] + v[stride + 1];
+    }
+    __device__ void set(const ScanPlace& place, int size) {
+        magnitudes[place.margin] = uint8_t(min(size, 3));
+    }
+};
+
+struct ChosenLevels {
+    int last;      // place in scan order of the last level that is not 0; -1 where all are 0
+    int64_t cost;  // without the transform type; undefined where all are 0
+};
+
+// Cost of a level with its sign.
+__device__ inline int64_t level_cost(const int32_t* costs_of, int size, int area,
+                                     const BlockCosts& costs) {
+    return costs_of[min(size, 3)] + (size > 2 ? costs.of_remainder(area, size - 3) : 0);
+}
+
+// Chooses levels of small cost from place `top` in scan order down; levels beyond `top` stay.
+__device__ inline ChosenLevels choose_levels(LevelScan& scan, int top, const int16_t* coefficients,
+                                             int32_t step, const BlockCosts& costs,
+                                             int16_t* levels) {
+    const uint64_t inverse = inverse_of(step);
+    const int area = scan.area;
+    // `beyond` is the cost of ending at place k less the cost of ending at the top: the levels
+    // after k become 0 and are not coded.
+    int64_t beyond = 0, best = kNever, rate = 0;
+    int last = -1, highest = -1;
+    ScanPlace place = scan.at(max(top, 0));
+    for (int k = top; k >= 0; --k) {
+        const ScanPlace after = scan.at(max(k - 1, 0));
+        const int value = coefficients[k], size = abs(value);
+        const int sum = min(scan.sum_around(place), kSums - 1);
+        const int32_t* zero_cost = costs.level[area][place.frequency][sum];
+        const int32_t dropped = coefficient_error<int32_t>(size);
+        int32_t cost = dropped + zero_cost[0];
+        const int chosen = choose_level(size, step, inverse, area, zero_cost, costs, cost);
+        levels[k] = int16_t(value < 0 ? -chosen : chosen);
+        if (chosen) {
+            scan.set(place, chosen);
+            if (highest < 0) highest = k;
+            // The last level is not 0, which takes no bit. Of equal costs the first place counts.
+            const int64_t total = costs.of_last(scan.a, scan.b, k) -
+                                  costs.bit[zero_model(area, place.frequency, 0)][1] + beyond;
+            if (total <= best) best = total, last = k;
+        }
+        if (highest >= 0) rate += level_cost(zero_cost, chosen, area, costs);
+        beyond += dropped - cost;
+        place = after;
+    }
+    if (last < 0) return {-1, 0};
+    if (last < highest) {
+        // Without the levels after `last`, other contexts hold.
+        for (int k = highest; k > last; --k) scan.set(scan.at(k), levels[k] = 0);
+        rate = 0;
+        for (int k = last; k >= 0; --k) {
+            const ScanPlace at = scan.at(k);
+            const int sum = min(scan.sum_around(at), kSums - 1);
+            rate += level_cost(costs.level[area][at.frequency][sum], abs(int(levels[k])), area, costs);
+        }
+    }
+    const int zero = zero_model(area, scan.at(last).frequency, 0);
+    return {last, costs.of_last(scan.a, scan.b, last) - costs.bit[zero][1] + rate};
+}
+
+}  // namespace mmp

@@ -1,0 +1,27 @@
+// An adaptive model of a binary decision.
+// Source: section "Binary models" of docs/format/format.md.
+#pragma once
+
+#include "shared/integers.h"
+
+namespace mmp {
+
+constexpr uint32_t kBitTotal = 1 << 16;
+constexpr int kLeastProbability = 192;
+constexpr int kSlowest = 64;
+
+// The probability that a bit is 1, in 2^-16. It moves by less with every bit that it has seen.
+struct BitModel {
+    uint16_t one = 1 << 15;
+    uint8_t seen = 0;
+
+    MMP_HD void count(int bit) {
+        const int target = bit ? int(kBitTotal) : 0;
+        const int reach = (1 << 17) / (2 * seen + 3);  // 1 / (seen + 3/2), in 1/65536
+        const int next = one + int(((target - one) * int64_t{reach}) >> 16);
+        one = uint16_t(larger(kLeastProbability, smaller(next, int(kBitTotal) - kLeastProbability)));
+        if (seen < kSlowest) ++seen;
+    }
+};
+
+}  // namespace mmp
