@@ -37,6 +37,7 @@ GOOD = {
         "entropy/symbols",
         "entropy/syntax",
         "exact/coder",
+        "exact/planes",
         "trees/coder",
         "trees/fragments",
         "trees/scales",

@@ -2,8 +2,8 @@
 
     python scripts/bench/solvers/subset_sum.py [--or-tools | --cuda]
 
-Prints Markdown tables: times of a run, the least of three where they are short. With --cuda, those
-of a device beside those of the processor and of the thesis's K3-32 (table 6.8; GTX 560).
+Prints Markdown tables with the time of one run, or the least of three if it is short. With --cuda
+the tables show a device beside the processor and beside K3-32 of the thesis (table 6.8; GTX 560).
 """
 
 import argparse
