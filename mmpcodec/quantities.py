@@ -67,7 +67,7 @@ def parse_bytes(name: str, text: str) -> int:
 
 
 @dataclass(frozen=True)
-class Table:
+class NumberTable:
     """A table of names and numbers.
 
     Parameters
@@ -115,7 +115,7 @@ class Table:
         return [name for name in self.numbers if name not in known]
 
 
-def read_table(data: bytes, file: str, column: str) -> Table:
+def read_table(data: bytes, file: str, column: str) -> NumberTable:
     """Parse a table of names and numbers.
 
     Parameters
@@ -138,7 +138,7 @@ def read_table(data: bytes, file: str, column: str) -> Table:
 
     text = data.decode("utf-8-sig", errors="surrogateescape")
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    table = Table(file, column, {}, {})
+    table = NumberTable(file, column, {}, {})
     try:
         for row in reader:
             where = f"{file}:{reader.line_num}"

@@ -1,4 +1,4 @@
-"""The command line ``mmp``: ``app`` finds the commands, ``commands`` has one module a command.
+"""The command line ``mmp``: ``start`` runs it, ``app`` finds the commands, one module each.
 
 Only this package prints and imports typer. At the top its modules import nothing slower than
 typer, so that ``mmp --help`` starts at once; a command imports NumPy and the codec when it runs.

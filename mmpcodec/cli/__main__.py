@@ -1,5 +1,5 @@
 """``python -m mmpcodec.cli`` runs ``mmp``."""
 
-from mmpcodec.start import main
+from mmpcodec.cli.start import main
 
 main()

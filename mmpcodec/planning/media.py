@@ -10,7 +10,7 @@ from typing import Any
 
 from mmpcodec.errors import FileError, ParameterError
 from mmpcodec.planning.packing import Packing
-from mmpcodec.quantities import ONE, Table, decimal
+from mmpcodec.quantities import ONE, NumberTable, decimal
 from mmpcodec.runtime.files import STANDARD, part_of
 from mmpcodec.solvers.knapsack.problem import MAX_PROFITS
 
@@ -184,7 +184,7 @@ def entry_of(path: str, folder: str) -> Entry:
     return Entry(path, os.path.relpath(path, folder) if folder else os.path.basename(path), size)
 
 
-def values_of(table: Table, entries: Sequence[Entry]) -> list[int]:
+def values_of(table: NumberTable, entries: Sequence[Entry]) -> list[int]:
     """The value of each file, found in the table by path, or by name on the volume.
 
     Raises

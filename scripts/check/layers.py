@@ -45,7 +45,7 @@ FLOORS = (
     ("analysis", "bench"),
     ("planning",),
     ("plugins", "cli"),
-    ("start", "__main__"),
+    ("__main__",),
 )
 """Modules and folders of mmpcodec from the bottom up; each imports only from lower floors."""
 

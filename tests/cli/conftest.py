@@ -18,7 +18,7 @@ from mmpcodec.pictures import Picture
 # A shell that starts the tests in the background makes them ignore SIGINT, and so their children.
 START = (
     "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
-    "from mmpcodec.start import main; main()"
+    "from mmpcodec.cli.start import main; main()"
 )
 
 

@@ -18,7 +18,7 @@ def hello(name: str) -> None:
     "Say hello."
 app()
 """
-MMP = "from mmpcodec.start import main; main()"
+MMP = "from mmpcodec.cli.start import main; main()"
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(mmpcodec.__file__).parents[1])}
 
 

@@ -95,7 +95,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     entries = ConfigParser()
     entries.read_string(points)
     assert {group: dict(entries[group]) for group in entries.sections()} == {
-        "console_scripts": {"mmp": "mmpcodec.start:main"},
+        "console_scripts": {"mmp": "mmpcodec.cli.start:main"},
         "numcodecs.codecs": {"mmp": "mmpcodec.plugins.numcodecs:Mmp"},
         "zarr.codecs": {"mmp": "mmpcodec.plugins.zarr:MmpCodec"},
     }

@@ -166,7 +166,7 @@ def test_pipe(mmp, scan):
         (["scan.png", "--min-width", "nan%"], 2, "min_width = 'nan%'"),
         (["scan.png", "--offset", "300"], 1, "scan.png: offset = '300'"),
         (["scan.png", "--min-width", "65"], 1, "scan.png: min_width = 65: must be from 1 to 64"),
-        (["scan.png", "--exclude-border", "24"], 1, "scan.png: border = 24: nothing is left"),
+        (["scan.png", "--exclude-border", "24"], 1, "scan.png: border = 24: leaves no pixel"),
         (["scan.png", "--backend", "gpu"], 2, "backend = 'gpu': must be one of auto, cpu"),
         (["scan.png", "--mask", "none.png"], 1, "none.png: No such file"),
         (["scan.png", "-O", "no"], 1, "no: is no such folder"),

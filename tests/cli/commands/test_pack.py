@@ -397,7 +397,7 @@ def test_absent_backend(mmp, some):
         (
             ["a", "--volume", "9", "--volume", "8", "--volumes", "2"],
             2,
-            "volumes = '2': is for medi",
+            "volumes = '2': needs a single",
         ),
         (["a", "a", "--volume", "9"], 2, "a: comes twice, also as a"),
         (["a", "./a", "--volume", "9"], 2, "./a: comes twice, also as a"),
