@@ -45,7 +45,8 @@ FLOORS = (
     ("analysis", "bench"),
     ("planning",),
     ("plugins", "cli"),
-    ("start", "__main__"),
+    ("start",),
+    ("__main__",),
 )
 """Modules and folders of mmpcodec from the bottom up; each imports only from lower floors."""
 
@@ -76,8 +77,6 @@ Of the three codings only predicted blocks include another one, trees: a block m
 """
 
 WITHOUT_KERNEL = {
-    "blocks/effort": "numbers; the backends hand them to the search",
-    "entropy/binary": "shared/blocks/models.h and cpu/exact/plane_coder.h hold their own bits",
     "entropy/symbols": "the models of each coding call the range coder themselves",
     "entropy/syntax": "names, which the backends put to the numbers of a kernel",
     "exact/coder": "cpu/exact/codec goes through the planes, cpu/exact/plane_coder codes one",
