@@ -76,8 +76,6 @@ Of the three codings only predicted blocks include another one, trees: a block m
 """
 
 WITHOUT_KERNEL = {
-    "blocks/effort": "numbers; the backends hand them to the search",
-    "entropy/binary": "shared/blocks/models.h and cpu/exact/plane_coder.h hold their own bits",
     "entropy/symbols": "the models of each coding call the range coder themselves",
     "entropy/syntax": "names, which the backends put to the numbers of a kernel",
     "exact/coder": "cpu/exact/codec goes through the planes, cpu/exact/plane_coder codes one",
