@@ -79,7 +79,7 @@ fuzz: $(FUZZ) ## Feed the decoders broken files for FUZZ_SECONDS each; clang++ f
 	@mkdir -p build/fuzz/corpus build/fuzz/seeds
 	@for vector in tests/conformance/v1/*; do \
 		cp $$vector/stream.mmp build/fuzz/seeds/$${vector##*/}.mmp; done
-	$(BIN)/python scripts/fuzz/decoder.py -max_total_time=$(FUZZ_SECONDS) -timeout=20 -max_len=4000 \
+	PYTHONPATH=scripts/vectors $(BIN)/python scripts/fuzz/decoder.py -max_total_time=$(FUZZ_SECONDS) -timeout=20 -max_len=4000 \
 		-artifact_prefix=build/fuzz/ build/fuzz/corpus build/fuzz/seeds tests/fuzz/findings
 	$(BIN)/python scripts/fuzz/seeds.py build/fuzz-native/seeds
 	scripts/fuzz/native.sh -max_total_time=$(FUZZ_SECONDS)

@@ -83,7 +83,7 @@ class MissingExtra(MmpError):
 
 
 def install(*extras: str) -> str:
-    """The advice that messages give for packages of one of some extras."""
+    """Advice, for messages, on installing one of some optional dependency groups."""
     commands = " or ".join(f"pip install '.[{extra}]'" for extra in extras)
     return f"in a checkout of mmpcodec, {commands} installs it"
 

@@ -1,4 +1,4 @@
-"""What a picture file says besides its samples: colour profile, EXIF, XMP, resolution, texts."""
+"""Metadata of pictures: ICC profile, EXIF, XMP, resolution, texts and the level of white."""
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -11,7 +11,7 @@ Unit = Literal["none", "inch", "centimetre", "metre"]
 _IN_A_METRE = {"inch": Fraction(10000, 254), "centimetre": Fraction(100), "metre": Fraction(1)}
 
 KINDS = ("icc", "exif", "xmp", "resolution", "text")
-"""Names of what ``Metadata.without`` can leave out."""
+"""Kinds of metadata that ``Metadata.without`` can remove."""
 
 ALL = "all"
 MAX_WHITE = 65535
@@ -26,12 +26,12 @@ class Resolution:
     x, y : Fraction
         Pixels per unit along a row and along a column, above 0.
     unit : {"none", "inch", "centimetre", "metre"}
-        "none" says only how x and y are to each other: the shape of a pixel.
+        With "none", x and y give only the aspect ratio of a pixel.
 
     Raises
     ------
     ParameterError
-        For a value of another kind.
+        If a value is of another type or out of range.
     """
 
     x: Fraction
@@ -49,34 +49,34 @@ class Resolution:
             )
 
     def per_metre(self) -> tuple[Fraction, Fraction] | None:
-        """Pixels per metre, exactly; None where the unit is "none"."""
+        """Exact pixels per metre, (x, y); None if the unit is "none"."""
         factor = _IN_A_METRE.get(self.unit)
         return None if factor is None else (self.x * factor, self.y * factor)
 
 
 @dataclass(frozen=True)
 class Metadata:
-    """What a file says besides the samples; none of it changes them.
+    """Metadata of a picture. They never change its samples.
 
     Parameters
     ----------
     icc : bytes
-        ICC profile; empty where there is none, as are the next two.
+        ICC profile; empty if there is none.
     exif : bytes
-        EXIF as a TIFF structure, without the prefix that JPEG files have. An orientation in it is
-        only carried: samples are never turned.
+        EXIF, a TIFF structure without the prefix of JPEG files; empty if there is none. An
+        orientation stays in EXIF: the samples are not turned.
     xmp : bytes
-        XMP packet, UTF-8.
+        XMP packet in UTF-8; empty if there is none.
     resolution : Resolution or None
     text : tuple of (str, str)
-        Keywords and texts, in the order of the file; a keyword may come again.
+        Pairs of keyword and text, in the order of the file. A keyword may occur several times.
     white : int or None
-        Level shown as white, 1 to 65535, where that is not the largest that the bits can hold.
+        Level that is shown as white, 1 to 65535. None means the largest level of the depth.
 
     Raises
     ------
     ParameterError
-        For a value of another kind.
+        If a value is of another type or out of range.
     """
 
     icc: bytes = b""
@@ -97,33 +97,34 @@ class Metadata:
             raise ParameterError(f"text = {self.text!r}: must be a tuple of (keyword, text)")
         for entry in self.text:
             if any(map(_has_surrogates, entry)):
-                raise ParameterError(f"text = {entry!r}: must have no surrogates")
+                raise ParameterError(
+                    f"text = {entry!r}: must have no surrogates, which UTF-8 cannot encode"
+                )
         if self.white is not None:
             white = check_int("white", self.white, 1, MAX_WHITE, ", or None")
             object.__setattr__(self, "white", white)
 
     def at_depth(self, depth: int) -> "Metadata":
-        """The same without a white that samples of so many bits cannot reach."""
+        """These metadata, without a level of white beyond the range of ``depth`` bits."""
         return replace(self, white=None) if self.white and self.white >> depth else self
 
     def kinds(self) -> tuple[str, ...]:
-        """Names of what is there, of ``KINDS``."""
+        """Kinds of metadata that are not empty, in the order of ``KINDS``."""
         return tuple(name for name in KINDS if getattr(self, name))
 
     def without(self, *kinds: str) -> "Metadata":
-        """The same with some kinds left out.
+        """These metadata without some kinds.
 
-        ``white`` stays: it is what the samples mean.
+        ``white`` always stays, because it tells what the samples mean.
 
         Parameters
         ----------
-        *kinds : str
-            Of ``KINDS``, or "all".
+        *kinds : {"icc", "exif", "xmp", "resolution", "text", "all"}
 
         Raises
         ------
         ParameterError
-            For another name.
+            If a kind is unknown.
         """
         for kind in kinds:
             if kind not in (ALL, *KINDS):
@@ -144,5 +145,5 @@ def _is_pair(entry: object) -> bool:
 
 
 def _has_surrogates(text: str) -> bool:
-    """Whether there is what UTF-8 cannot hold."""
+    """Whether UTF-8 cannot encode a text."""
     return any("\ud800" <= character <= "\udfff" for character in text)

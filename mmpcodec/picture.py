@@ -1,4 +1,4 @@
-"""A picture as all formats give and take it: samples, their bits, and what is said besides."""
+"""``Picture``: samples, their depth and metadata, as every picture format gives and takes them."""
 
 from dataclasses import dataclass, replace
 from typing import Protocol, Self
@@ -18,22 +18,33 @@ NO_METADATA = Metadata()
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """A picture's samples.
+    """A picture: samples, their depth and metadata.
 
     Parameters
     ----------
     samples : (H, W) or (H, W, C) array of uint8 or uint16
-        Gray, gray with alpha, RGB, or RGB with alpha. Bright is large, alpha is largest where
-        nothing shines through and is not multiplied into the others. uint8 for depths up to 8,
-        else uint16.
+        (H, W) is gray. C is 2 for gray with alpha, 3 for RGB, 4 for RGB with alpha. The type is
+        uint8 for depths up to 8 and uint16 above. 0 is black. Alpha is 0 where the picture is
+        transparent and largest where it is opaque, and is not multiplied into the colours.
     depth : int
-        Bits that the samples have, 1 to 16: 12 where a file keeps 12 bits in 16.
+        Bits per sample, 1 to 16. Samples go from 0 to 2^depth - 1: a 12-bit file that stores its
+        samples in 16 bits has depth 12.
     metadata : Metadata
+        ICC profile, EXIF, XMP, resolution, texts and level of white; empty by default.
 
     Raises
     ------
     ParameterError
-        For another array, another depth, or a sample or white beyond it.
+        If the array has another shape or type or is empty, the depth is out of range, or a sample
+        or the level of white is beyond the depth.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mmpcodec.pictures import Picture
+    >>> picture = Picture(np.full((4, 6, 3), 1000, np.uint16), depth=12)
+    >>> picture.kind, picture.white
+    ('RGB', 4095)
     """
 
     samples: np.ndarray
@@ -65,33 +76,37 @@ class Picture:
 
     @classmethod
     def of(cls, samples: np.ndarray) -> "Picture":
-        """The picture of an array whose samples have all bits of their type.
+        """Make a picture of an array, with depth 8 for uint8 and 16 for uint16.
+
+        Parameters
+        ----------
+        samples : (H, W) or (H, W, 2 to 4) array of uint8 or uint16
 
         Raises
         ------
         ParameterError
-            When the array is none of those that a picture can have.
+            If the array has another shape or type or is empty.
         """
         deep = getattr(samples, "dtype", None) == np.uint16
         return cls(samples, MAX_DEPTH if deep else 8)
 
     @property
     def white(self) -> int:
-        """Level that is shown as white."""
+        """Level that is shown as white: the metadata's, or the largest level of the depth."""
         return self.metadata.white or (1 << self.depth) - 1
 
     @property
     def planes(self) -> int:
-        """1 for gray, 2 with alpha, 3 for colours, 4 with alpha."""
+        """Number of planes: 1 gray, 2 gray with alpha, 3 RGB, 4 RGB with alpha."""
         return planes_of(self.samples)
 
     @property
     def kind(self) -> str:
-        """The form of the samples in words: "RGB with alpha"."""
+        """Name of the planes: "RGB with alpha"."""
         return form_of(self.samples).title
 
     def without_alpha(self) -> "Picture":
-        """The same picture, transparency left out."""
+        """The picture without its plane of alpha."""
         if self.planes not in (2, 4):
             return self
         samples = self.samples[..., 0] if self.planes == 2 else self.samples[..., :3]
@@ -99,36 +114,36 @@ class Picture:
 
 
 class Reader(Protocol):
-    """Reads parts of a picture that need not fit into memory; a context manager."""
+    """Reads parts of a picture, which need not fit into memory. A context manager."""
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """(H, W) or (H, W, C)."""
+        """Shape of the whole picture: (H, W), or (H, W, C) with 2 to 4 planes."""
 
     @property
     def depth(self) -> int:
-        """Bits of a sample."""
+        """Bits per sample, 1 to 16."""
 
     @property
     def metadata(self) -> Metadata:
         """The metadata of the file."""
 
     def read(self, rows: slice, columns: slice) -> np.ndarray:
-        """Samples of a part of the picture.
+        """Read the samples of a part of the picture.
 
         Parameters
         ----------
         rows, columns : slice
-            Steps are ignored. Rows and columns beyond the picture are cut off.
+            Rows and columns of the part. Steps are ignored, and bounds are clipped to the picture.
 
         Returns
         -------
-        (rows, columns) or (rows, columns, C) array of uint8 or uint16
+        (rows, columns) or (rows, columns, C) array of uint8 (depth up to 8) or uint16
 
         Raises
         ------
         PictureError
-            When the part is empty, larger than the limits allow, or damaged.
+            If the part is empty, beyond the limits, or damaged.
         """
 
     def close(self) -> None:
@@ -140,20 +155,20 @@ class Reader(Protocol):
 
 
 def planes_of(samples: np.ndarray) -> int:
-    """How many planes samples have, 1 to 4."""
+    """Number of planes of an (H, W) or (H, W, C) array, 1 to 4."""
     return samples.shape[2] if samples.ndim == 3 else 1
 
 
 def check_plain(picture: Picture, name: str) -> np.ndarray:
-    """The samples of a picture that has to be 8-bit gray.
+    """The samples of an 8-bit gray picture, an (H, W) array of uint8.
 
     Raises
     ------
     PictureError
-        When it is not.
+        If the picture is not gray or not of 8 bits; the message begins with ``name``.
     """
     if picture.planes != 1 or picture.depth != 8:
         raise PictureError(
-            f"{name}: holds {picture.kind} of {picture.depth} bits; supported is 8-bit gray"
+            f"{name}: holds {picture.kind} of {picture.depth} bits; must be 8-bit gray"
         )
     return picture.samples

@@ -1,4 +1,4 @@
-"""Numbers as people write them: sizes with units, and decimal numbers for names in a table."""
+"""Parse numbers that people write: sizes with units, and tables of names and decimal numbers."""
 
 import os
 import re
@@ -14,32 +14,37 @@ UNITS = {
     **{f"{prefix}b": 1000**power for power, prefix in enumerate("kmgt", start=1)},
     **{f"{prefix}ib": 1024**power for power, prefix in enumerate("kmgt", start=1)},
 }
-"""Bytes of each unit, in small letters."""
+"""Bytes per unit; units in small letters."""
 
 MAX_BYTES = 1 << 62
 DECIMALS = 6
 ONE = 10**DECIMALS
-"""What a table's 1 is as an integer."""
+"""The integer that stands for 1 in a table: tables hold millionths."""
 
 _SIZE = r"(?=\.?\d)(\d{0,30})(?:\.(\d{1,30}))?\s*([A-Za-z]*)"
 _NUMBER = r"(\d{1,12})(?:\.(\d+))?"
 
 
 def parse_bytes(name: str, text: str) -> int:
-    """Bytes from a number with a unit, rounded down to whole ones.
+    """Parse a size in bytes, rounded down to an integer.
 
     Parameters
     ----------
     name : str
-        What errors call it.
+        Name of the option in error messages.
     text : str
-        Plain bytes, or a number, also a fraction, of B, kB, MB, GB, TB (powers of 1000) or KiB,
-        MiB, GiB, TiB (powers of 1024), in small or capital letters.
+        A decimal number with an optional unit: B, kB, MB, GB, TB (powers of 1000) or KiB, MiB,
+        GiB, TiB (powers of 1024), in small or capital letters. A number without unit is in bytes.
+
+    Returns
+    -------
+    int
+        1 to 2**62.
 
     Raises
     ------
     ParameterError
-        When it is none of these, or not from 1 to 2**62 bytes.
+        If the text is no size, or the size is out of range.
 
     Examples
     --------
@@ -63,18 +68,18 @@ def parse_bytes(name: str, text: str) -> int:
 
 @dataclass(frozen=True)
 class Table:
-    """Numbers for names.
+    """A table of names and numbers.
 
     Parameters
     ----------
     file : str
-        What errors call it.
+        Name of the file in error messages.
     column : str
-        What the numbers are.
+        What the numbers mean: "weight" or "value".
     numbers : dict of str to int
-        In millionths, so that they are exact.
+        Numbers in millionths, which are exact, by name.
     lines : dict of str to int
-        Where each name stands, from 1.
+        Line of each name in the file, from 1.
     """
 
     file: str
@@ -83,12 +88,14 @@ class Table:
     lines: dict[str, int]
 
     def of(self, paths: Sequence[str]) -> list[int]:
-        """The number of each path, which the table has as it is or by its last part.
+        """The number of each path, in millionths.
+
+        The table has the whole path or its last part.
 
         Raises
         ------
         ParameterError
-            When one has no number, or a last part stands for several paths.
+            If a path has no number, or a last part matches several paths.
         """
         keys = [path if path in self.numbers else os.path.basename(path) for path in paths]
         first: dict[str, str] = {}
@@ -103,27 +110,28 @@ class Table:
         return [self.numbers[key] for key in keys]
 
     def unused(self, paths: Sequence[str]) -> list[str]:
-        """Names that are none of the paths."""
+        """Names in the table that match none of the paths."""
         known = {*paths, *map(os.path.basename, paths)}
         return [name for name in self.numbers if name not in known]
 
 
 def read_table(data: bytes, file: str, column: str) -> Table:
-    """Read a table of names and numbers.
+    """Parse a table of names and numbers.
 
     Parameters
     ----------
     data : bytes
-        CSV of two fields a line, a name and a number from 0 up with at most six decimals; the first
-        line may be the head "name" and ``column``.
+        CSV with two fields a line: a name, and a number from 0 up with at most six decimals. The
+        first line may be the header ``name,<column>``.
     file : str
-        What errors call it.
+        Name of the file in error messages.
     column : str
+        What the numbers mean: "weight" or "value".
 
     Raises
     ------
     ParameterError
-        With file and line, when it is no such table or a name stands there twice.
+        If a line is malformed or repeats a name; the message begins with file and line.
     """
     import csv
     import io
@@ -137,7 +145,7 @@ def read_table(data: bytes, file: str, column: str) -> Table:
             if not row or (reader.line_num == 1 and row == ["name", column]):
                 continue
             if len(row) != 2:
-                raise ParameterError(f"{where}: {len(row)} fields: must be name,{column}")
+                raise ParameterError(f"{where}: {len(row)} fields: must be two, name,{column}")
             name, number = row
             if name in table.numbers:
                 raise ParameterError(f"{where}: {name!r} is also in line {table.lines[name]}")
@@ -160,7 +168,7 @@ def _millionths(name: str, text: str) -> int:
 
 
 def decimal(millionths: int) -> str:
-    """A number of a table as people write it, exact.
+    """Write a number of millionths as an exact decimal number.
 
     Examples
     --------
@@ -173,6 +181,6 @@ def decimal(millionths: int) -> str:
 
 
 def in_lowest_terms(numbers: Sequence[int]) -> list[int]:
-    """The smallest integers from 0 up of the same proportions."""
+    """Divide integers from 0 up by their greatest common divisor."""
     divisor = gcd(*numbers) or 1
     return [number // divisor for number in numbers]

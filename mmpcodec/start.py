@@ -1,23 +1,12 @@
-"""The program ``mmp``: ends in one line from the first moment on, while imports still go on."""
+"""The entry point of the program ``mmp``: handles signals before it imports the command line."""
 
-import os
-import signal
-from types import FrameType
-
-
-def stop(number: int, frame: FrameType | None) -> None:
-    """End at once, when there is nothing yet to be cleaned up."""
-    interrupted = number == signal.SIGINT
-    os.write(2, b"mmp: interrupted\n" if interrupted else b"mmp: terminated\n")
-    os._exit(128 + number)
+from mmpcodec.cli.signals import end_at_once_on_signals
 
 
 def main() -> None:
-    """Run the program on the arguments of this process."""
-    signal.signal(signal.SIGTERM, stop)
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not ignored
-        signal.signal(signal.SIGINT, stop)
+    """Run the command line on the arguments of this process."""
+    end_at_once_on_signals()
 
-    from mmpcodec.cli import main
+    from mmpcodec.cli.app import main
 
     main()

@@ -1,13 +1,15 @@
-"""Encode and decode a picture, print what came out, and leave the results in demo/."""
+"""Encode and decode a picture, print size, PSNR and seconds, and leave the results in demo/.
+
+python scripts/demo.py
+"""
 
 from pathlib import Path
 from time import perf_counter
 
-from skimage.metrics import peak_signal_noise_ratio
-
 import mmpcodec
 from mmpcodec import pictures
-from mmpcodec.analysis.drawings.trees import side_by_side
+from mmpcodec.analysis.drawings.error import side_by_side
+from mmpcodec.bench.metrics import psnr
 
 ROOT = Path(__file__).parents[1]
 PICTURE = ROOT / "images" / "camera.pgm"
@@ -36,12 +38,12 @@ def main() -> None:
     for name, samples in results.items():
         pictures.write(samples, OUT / name)
 
-    psnr = peak_signal_noise_ratio(picture, decoded, data_range=255)
+    quality = psnr(picture, decoded, white=255)
     print(f"\n{PICTURE.relative_to(ROOT)} at lambda {LAM}")
     for name, value in (
         ("bytes", f"{len(encoding.data)}"),
         ("bits per pixel", f"{8 * len(encoding.data) / picture.size:.3f}"),
-        ("PSNR (dB)", f"{psnr:.2f}"),
+        ("PSNR (dB)", f"{quality:.2f}"),
         ("encode (s)", f"{encode_seconds:.3f}"),
         ("decode (s)", f"{decode_seconds:.3f}"),
         ("backend", encoding.backend),

@@ -20,3 +20,27 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         reason = backends.status()["cuda"]
         if reason is not None:
             pytest.skip(reason)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--bench", action="store_true", help="time the operations of tests/agreement/test_table.py"
+    )
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print the times that ``--bench`` measured."""
+    rows = [
+        value
+        for report in terminalreporter.getreports("passed")
+        for name, value in report.user_properties
+        if name == "bench"
+    ]
+    if rows:
+        terminalreporter.write_sep("=", "median milliseconds, and times faster than the reference")
+        line = "{:26} {:28} {:26} {:>10} {:>10} {:>10}"
+        titles = "operation", "input", "backend", "wall", "processor", "faster"
+        terminalreporter.write_line(line.format(*titles))
+        for *words, wall, processor, ratio in rows:
+            numbers = f"{wall:.3f}", f"{processor:.3f}", f"{ratio:.1f}"
+            terminalreporter.write_line(line.format(*words, *numbers))

@@ -1,5 +1,5 @@
-"""What a person does with pictures: bright regions, and drawings of how a picture was coded.
+"""Tools for pictures: find bright regions, remove specks, draw how a picture was coded.
 
-Pure functions from arrays to arrays. Leaves files to ``pictures``, coding to ``codec`` and
-printing to ``cli``.
+Pure functions from arrays to arrays: ``pictures`` reads and writes files, ``codec`` encodes and
+decodes, ``cli`` prints.
 """

@@ -1,4 +1,4 @@
-"""Median filtering of pictures: takes out specks and keeps edges."""
+"""Filter pictures with a median, which removes specks and keeps edges."""
 
 from typing import Any
 
@@ -10,26 +10,29 @@ from mmpcodec.solvers.rank_filter import median_filter
 
 
 def denoise(samples: Any, radius: int, *, backend: str = "auto") -> np.ndarray:
-    """Each sample becomes the median of the square around it, the picture mirrored at its border.
+    """Replace each sample by the median of the square window around it.
+
+    Beyond its border the picture is mirrored.
 
     Parameters
     ----------
     samples : (H, W) or (H, W, 2 to 4) array of uint8 or uint16
-        Colours are filtered one by one; alpha, second of two or last of four, stays.
+        Each colour is filtered separately. Alpha, the last of 2 or 4 planes, stays unchanged.
     radius : int
-        1 to 127: the square has 2 radius + 1 rows and columns.
+        1 to 127. The window has 2 radius + 1 rows and columns.
     backend : {"auto", "cpu", "cuda", "reference"}
+        The result does not depend on it.
 
     Returns
     -------
-    array of the same shape and type
+    array of the shape and type of ``samples``
 
     Raises
     ------
     ParameterError
-        For another shape, type or radius.
+        If the shape, the type or the radius is not allowed.
     BackendUnavailable
-        When a backend asked for by name cannot run here.
+        If the named backend cannot run here.
     """
     radius = check_median_radius(radius)
     samples = np.asarray(samples)

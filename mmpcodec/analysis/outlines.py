@@ -1,4 +1,4 @@
-"""Drawings of regions: numbered outlines on a picture, and many pictures on one sheet."""
+"""Draw regions: numbered outlines on a picture, and many pictures on one sheet."""
 
 import math
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ COLOURS = (
     (0, 190, 190),
 )
 LINES_A_PICTURE = 250
-"""An outline is so many times thinner than the picture's shorter side, but at least two pixels."""
+"""Shorter side of the picture divided by the width of an outline, which is at least 2 pixels."""
 
 CELL = 320
 CAPTION_SIZE = 16
@@ -27,7 +27,7 @@ MARGIN = 10
 
 
 def as_rgb(picture: Picture, white: int | None = None) -> np.ndarray:
-    """The picture as (H, W, 3) uint8; levels from 0 to white become 0 to 255."""
+    """Convert a picture to (H, W, 3) uint8; levels from 0 to ``white`` become 0 to 255."""
     white = picture.white if white is None else white
     samples = picture.samples
     if white != 255 or samples.dtype != np.uint8:
@@ -39,10 +39,10 @@ def as_rgb(picture: Picture, white: int | None = None) -> np.ndarray:
 def draw_regions(
     picture: Picture, regions: Sequence[Region], *, white: int | None = None
 ) -> np.ndarray:
-    """The picture with each region outlined and numbered.
+    """Draw a picture with each region outlined and numbered.
 
-    Outlines and numbers lie outside the regions where there is room, so that what is inside stays
-    as it is.
+    Outlines and numbers lie outside the regions if there is room, so that the inside of a region
+    stays visible.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def draw_regions(
         Gray or RGB.
     regions : sequence of Region
     white : int or None
-        Level that is drawn white.
+        Level that is drawn white; None takes the picture's.
 
     Returns
     -------
@@ -82,7 +82,7 @@ def _number(
     font: Any,
     colour: tuple[int, int, int],
 ) -> None:
-    """A number on a patch of its region's colour, above the outline where there is room."""
+    """Draw a number on a patch of its region's colour, above the outline if there is room."""
     _, above, right, below = draw.textbbox((0, 0), text, font=font)
     width, height = math.ceil(right) + 4, math.ceil(below - above) + 5
     top = top - height if top >= height else top
@@ -91,18 +91,19 @@ def _number(
 
 
 def thumbnail(pixels: np.ndarray) -> np.ndarray:
-    """A picture as small as a cell of the sheet."""
+    """Shrink an (H, W, 3) uint8 picture to at most ``CELL`` pixels a side."""
     image = Image.fromarray(np.ascontiguousarray(pixels))
     image.thumbnail((CELL, CELL), Image.Resampling.LANCZOS)
     return np.asarray(image)
 
 
 def contact_sheet(pictures: Sequence[tuple[str, np.ndarray]]) -> np.ndarray:
-    """Pictures in rows with their names below.
+    """Draw pictures in rows of four, with their names below.
 
     Parameters
     ----------
     pictures : sequence of (str, (H, W, 3) uint8 array)
+        Name and pixels of each picture.
 
     Returns
     -------

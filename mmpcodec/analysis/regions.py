@@ -1,11 +1,11 @@
-"""Bright regions: the rectangles in which a picture rises most above a level.
+"""Find bright regions: the rectangles in which a picture exceeds a level by the largest sum.
 
-The luminance 0.30 R + 0.59 G + 0.11 B less an offset is positive where a picture is bright; the
-rectangle of the largest sum is where most of the brightness is. It is found on integers, so it is
-the same everywhere.
+The luminance 0.30 R + 0.59 G + 0.11 B minus an offset is positive where a picture is bright. The
+region is the rectangle of the largest sum of these values. The arithmetic is in integers, so the
+result is identical on every backend and machine.
 
 Source: A. C. de Lima, "Soluções para os problemas da soma máxima e do k-ésimo menor elemento de
-uma sequência usando o modelo BSP/CGM", UFMS 2015, sections 4.7 and 4.8, whose offset is half of the
+uma sequência usando o modelo BSP/CGM", UFMS 2015, sections 4.7 and 4.8, with an offset of half the
 full range. Other offsets, dark regions, several regions, limits and masks are not in the source.
 """
 
@@ -19,24 +19,24 @@ from mmpcodec.solvers.max_sum import Rectangle, disjoint_rectangles
 from mmpcodec.solvers.selection import median, quantile
 
 RED, GREEN, BLUE = 30, 59, 11
-"""Parts of the luminance, in hundredths."""
+"""Weights of the luminance, in hundredths."""
 
 
 @dataclass(frozen=True)
 class Region:
-    """A rectangle of a picture.
+    """A bright (or dark) rectangle of a picture.
 
     Parameters
     ----------
     rank : int
-        1 is the best.
+        From 1, the region of the largest sum.
     left, top, width, height : int
-        In pixels; the picture's first column and row are 0.
+        In pixels; the first column and row of the picture are 0.
     sum : float
-        Of the luminance less the offset (of the offset less the luminance for dark regions), in
-        levels of the picture.
+        Sum over the pixels of luminance minus offset, in levels of the picture. For dark regions
+        the sum of offset minus luminance.
     mean : float
-        Mean luminance of its pixels that count, in levels.
+        Mean luminance of the pixels, in levels; pixels that a mask excludes do not count.
     """
 
     rank: int
@@ -49,32 +49,32 @@ class Region:
 
     @property
     def right(self) -> int:
-        """Its last column."""
+        """Last column of the region."""
         return self.left + self.width - 1
 
     @property
     def bottom(self) -> int:
-        """Its last row."""
+        """Last row of the region."""
         return self.top + self.height - 1
 
     @property
     def area(self) -> int:
-        """Its pixels."""
+        """Number of pixels."""
         return self.width * self.height
 
 
 @dataclass(frozen=True)
 class Regions:
-    """What was found in a picture.
+    """The regions of a picture.
 
     Parameters
     ----------
     regions : tuple of Region
-        By rank; fewer than asked for where nothing brighter than the offset is left.
+        By rank. There are fewer than requested if no remaining rectangle has a positive sum.
     offset : float
-        In levels, as it was used.
+        The offset in levels, after rounding.
     scale : int
-        The solver's integers are so many times the levels.
+        Integers of the solver per level.
     """
 
     regions: tuple[Region, ...]
@@ -84,7 +84,7 @@ class Regions:
 
 @dataclass(frozen=True)
 class Limits:
-    """Which rectangles may be regions, in pixels; None does not limit."""
+    """Limits on the sides of regions, in pixels; None is no limit."""
 
     min_width: int = 1
     max_width: int | None = None
@@ -93,7 +93,7 @@ class Limits:
 
 
 def luminance(samples: np.ndarray) -> tuple[np.ndarray, int]:
-    """Luminance as integers, and how many of them are one level.
+    """Compute the luminance in integers, and the number of integers per level.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def luminance(samples: np.ndarray) -> tuple[np.ndarray, int]:
     Returns
     -------
     (H, W) int64 array, int
-        1 for gray pictures and 100 for colours.
+        Integers per level: 1 for gray and 100 for colours.
     """
     if samples.ndim == 2:
         return samples.astype(np.int64), 1
@@ -113,25 +113,31 @@ def luminance(samples: np.ndarray) -> tuple[np.ndarray, int]:
 def offset_level(
     offset: str | float, values: np.ndarray, unit: int, white: int, backend: str = "auto"
 ) -> float:
-    """The level that an offset means.
+    """Convert an offset to a level.
 
     Parameters
     ----------
     offset : float or str
-        A number from 0 to 1 is that part of white, a larger one a level; or "mean", "median",
-        a percentile "p0" to "p100" of the levels, or "otsu": halfway between the means of
-        Otsu's two classes.
+        A number from 0 to 1 is a part of white; a larger number is a level. "mean", "median" and
+        "p0" to "p100" are the mean, the median and percentiles of ``values``. "otsu" is halfway
+        between the means of the two classes of Otsu's threshold.
     values : array of integers
         Luminance of the pixels that count.
     unit : int
-        Integers of one level.
+        Integers of ``values`` per level.
     white : int
+        Level of white.
     backend : {"auto", "cpu", "cuda", "reference"}
+
+    Returns
+    -------
+    float
+        In levels of the picture.
 
     Raises
     ------
     ParameterError
-        For anything else.
+        If the offset is none of these.
     """
     if offset == "mean":
         return float(values.mean()) / unit
@@ -171,26 +177,31 @@ def find_regions(
     border: int = 0,
     backend: str = "auto",
 ) -> Regions:
-    """The k rectangles of the largest sums that do not overlap.
+    """Find up to k disjoint rectangles of the largest sums of luminance minus offset.
+
+    Each rectangle is the best one that does not overlap those before it.
 
     Parameters
     ----------
     picture : Picture
-        Gray or RGB, without alpha.
+        Gray or RGB, without alpha, of 1 to 16 bits.
     offset : float or str
-        See ``offset_level``. It is rounded to half a level, or a 200th of one for colours.
+        See ``offset_level``. It is rounded to half a level, or to 1/200 of a level for colours.
     white : int or None
-        Level of white, where it is not what the picture says: 4095 for 12 bits in 16.
+        Level of white; None takes the picture's. 4095 for 12 bits stored in 16.
     dark : bool
-        Look for the darkest instead.
+        Find the darkest rectangles instead.
     k : int
+        From 1.
     limits : Limits or None
+        Limits on the sides.
     mask : (H, W) array or None
-        Where it is zero, pixels count as black (as white for dark regions) and do not enter the
-        offset.
+        Pixels where the mask is 0 count as black (as white for dark regions) and are left out of
+        the offset.
     border : int
-        So many rows and columns at each side are left out altogether.
+        Rows and columns to leave out at each side.
     backend : {"auto", "cpu", "cuda", "reference"}
+        The result does not depend on it.
 
     Returns
     -------
@@ -199,7 +210,8 @@ def find_regions(
     Raises
     ------
     ParameterError
-        For a picture with alpha, or an offset, mask, border, limits or k that do not suit it.
+        If the picture has alpha, or the offset, white, mask, border, limits or k are out of range
+        for it.
 
     Examples
     --------
@@ -219,18 +231,18 @@ def find_regions(
     values, unit = luminance(picture.samples)
     height, width = values.shape
     if not 0 <= 2 * border < min(height, width):
-        raise ParameterError(f"border = {border}: nothing is left of a {width}x{height} picture")
+        raise ParameterError(f"border = {border}: leaves no pixel of a {width}x{height} picture")
     inside = slice(border, height - border), slice(border, width - border)
     values = values[inside]
     counts = np.ones(values.shape, bool)
     if mask is not None:
         if mask.shape != (height, width):
             raise ParameterError(
-                f"mask of shape {mask.shape}: must be {(height, width)} as the picture"
+                f"mask of shape {mask.shape}: must be {(height, width)}, the shape of the picture"
             )
         counts = mask[inside] != 0
         if not counts.any():
-            raise ParameterError("mask: leaves no pixel")
+            raise ParameterError("mask: excludes every pixel of the picture")
     scale = 2 * unit
     level = offset_level(offset, values[counts], unit, white, backend)
     rounded = round(scale * level)
@@ -264,7 +276,7 @@ def find_regions(
 
 
 def _mean(values: np.ndarray, counts: np.ndarray, place: Rectangle) -> float:
-    """Mean of a rectangle's values that count; of all where none does."""
+    """Mean of the values of a rectangle that count; of all its values if none counts."""
     inside = slice(place.top, place.bottom), slice(place.left, place.right)
     kept = values[inside][counts[inside]]
     return float(kept.mean() if kept.size else values[inside].mean())

@@ -207,7 +207,7 @@ def for_device_arrays(name: str, subject: str) -> str:
     if name not in (AUTO, *reading):
         raise ParameterError(
             f"backend = {name!r}: {subject} on a CUDA device, which only {', '.join(reading)} "
-            "reads; copy it to the host with cupy.asnumpy"
+            "reads; cupy.asnumpy copies an array to the host"
         )
     return reading[0] if name == AUTO else name
 

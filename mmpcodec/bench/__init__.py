@@ -1,10 +1,9 @@
-"""Measuring: our codec beside others, every byte counted.
+"""Measurement of mmpcodec beside other codecs; sizes are those of whole files.
 
-``metrics`` says how far two pictures are apart; ``codecs``, ``peers`` and ``commands`` give every
-codec the same shape; ``results`` keeps one JSON line a result in a folder; ``sweep`` fills the
-folder; ``curves``, ``tables``, ``plot`` and ``report`` show what is in it. Leaves coding to the
-codecs and printing to ``cli``.
+``metrics`` compares two pictures. ``codecs`` gives all codecs one interface. ``sweep`` measures
+pictures and codecs, and ``results`` stores one JSON line a result in a folder. ``curves``,
+``tables``, ``plot`` and ``report`` present the results.
 
-``metrics`` and a sweep over the codecs of Pillow need nothing besides the package's own
-dependencies; the rest needs the extra ``bench``.
+``metrics`` and sweeps over the codecs of Pillow need only the dependencies of the package. All else
+needs the extra ``bench``.
 """

@@ -14,7 +14,7 @@ from mmpcodec.bench.results import Row
 from mmpcodec.errors import MissingExtra, ParameterError, install
 
 METRICS = {"psnr": "PSNR, dB", "ssim": "SSIM", "ms_ssim": "MS-SSIM"}
-"""Metrics that a curve can show, and how they are called on an axis."""
+"""Metrics of curves, and their titles on an axis."""
 
 MIN_POINTS = 4
 """Fewest points of a curve for a Bjontegaard delta."""
@@ -29,7 +29,7 @@ class Curve:
     codec : str
         Codec string without operating points.
     rows : tuple of dict
-        Sorted by bytes, those that failed last.
+        Sorted by bytes; failed rows come last.
     """
 
     codec: str
@@ -37,7 +37,7 @@ class Curve:
 
     @property
     def ours(self) -> bool:
-        """Whether it is of our codec."""
+        """Whether the codec is mmpcodec."""
         return self.codec.partition(":")[0] == OURS
 
     @property
@@ -46,9 +46,9 @@ class Curve:
         return tuple(row for row in self.rows if "error" not in row)
 
     def frontier(self, metric: str = "psnr") -> tuple[np.ndarray, np.ndarray]:
-        """Rates and qualities, both rising: a point that a cheaper one equals is left out.
+        """Rates and qualities, both rising, without points that a smaller file equals.
 
-        Points without a value, such as the PSNR of a lossless file, are left out too.
+        Points without a value, such as the PSNR of a lossless file, are left out.
 
         Returns
         -------

@@ -1,6 +1,6 @@
-"""How far a decoded picture is from its original: PSNR, SSIM, MS-SSIM and the largest error.
+"""Metrics of a decoded picture: PSNR, SSIM, MS-SSIM and the largest error.
 
-All take the level of white, never guessing it from the type of the array.
+The caller gives the level of white; the type of the array does not set it.
 """
 
 import math
@@ -9,13 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 
 SSIM_SIDE = 11
-"""Rows and columns of SSIM's window: a Gaussian of sigma 1.5, cut at 5 samples."""
+"""Rows and columns of the window of SSIM, a Gaussian of sigma 1.5 cut at 5 samples."""
 
 MS_SSIM_WEIGHTS = (0.0448, 0.2856, 0.3001, 0.2363, 0.1333)
 """Exponents of the five scales, finest first."""
 
 MS_SSIM_SIDE = SSIM_SIDE << (len(MS_SSIM_WEIGHTS) - 1)
-"""Smallest side of a picture whose coarsest scale still holds a window: 176."""
+"""Least side of a picture for MS-SSIM, 176: the coarsest scale must hold a window."""
 
 _SIGMA = 1.5
 _K1, _K2 = 0.01, 0.03
@@ -23,14 +23,14 @@ _K1, _K2 = 0.01, 0.03
 
 @dataclass(frozen=True)
 class Quality:
-    """What the metrics say of a decoded picture.
+    """Metrics of a decoded picture.
 
     Parameters
     ----------
     psnr : float or None
-        In dB; None where the pictures are equal.
+        dB; None if the pictures are equal.
     ssim, ms_ssim : float or None
-        Up to 1; None where the picture is too small, below 11 and below 176 samples a side.
+        At most 1; None if a side has fewer than 11 samples for SSIM, 176 for MS-SSIM.
     max_error : int
         Largest absolute difference of two samples.
     """

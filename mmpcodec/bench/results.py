@@ -1,15 +1,15 @@
-"""A folder of results: one JSON line each, and the pictures behind them.
+"""A folder of results, one JSON line each, with the pictures.
 
 ::
 
-    results.jsonl            one line a result; the last one of an operating point counts
-    claims                   locks of what is being measured; always empty
+    results.jsonl            one line a result; the last line of an operating point counts
+    claims                   locks of running measurements; always empty
     pictures/SHA.png         originals
-    decoded/KEY.png          what a codec made of one
-    decoded/KEY.tree.png     where leaves or blocks begin: 1 row, 2 column, 3 both
+    decoded/KEY.png          decoded pictures
+    decoded/KEY.tree.png     first samples of leaves or blocks: 1 row, 2 column, 3 both
 
-Several processes may write to one folder. A line is one write to a file opened for appending; a
-torn last line, which a killed process or a full disk may leave, is ignored and measured again.
+Several processes may write to one folder. A line is one write to a file opened for appending. A
+torn last line, left by a killed process or a full disk, is ignored and measured again.
 """
 
 import contextlib
@@ -36,7 +36,7 @@ _NEEDED = {"picture", "name", "width", "height", "codec", "knob", "point", "vers
 
 
 def key_of(row: Row) -> str:
-    """Sixteen hexadecimal digits that name a result: of picture, codec, point and versions."""
+    """Key of a result: 16 hexadecimal digits of picture, codec, operating point and versions."""
     parts = [row["picture"], row["codec"], float(row["point"]), row["versions"]]
     text = json.dumps(parts, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
@@ -49,12 +49,12 @@ class Results:
     ----------
     folder : path
     create : bool
-        Make it if there is none.
+        Whether to create a folder that does not exist.
 
     Raises
     ------
     MmpError
-        When it holds no results and ``create`` is False.
+        When the folder holds no results and ``create`` is False.
     """
 
     def __init__(self, folder: str | os.PathLike[str], *, create: bool = False):
@@ -70,11 +70,11 @@ class Results:
             raise MmpError(f"{self.folder}: holds no results of a sweep (no {FILE})")
 
     def refresh(self) -> None:
-        """Learn what is in the folder since the last time: keys, and whether they failed."""
+        """Read the results that were added since the last call into ``done``: key to failure."""
         self.done.update((key_of(row), "error" in row) for row in self._new_rows())
 
     def rows(self) -> list[Row]:
-        """All results; of those of the same picture, codec and point only the last.
+        """All results; of equal picture, codec and operating point only the last.
 
         Raises
         ------
@@ -101,7 +101,7 @@ class Results:
                         yield row
 
     def append(self, row: Row) -> None:
-        """Add a result, whatever other processes do."""
+        """Append a result; safe beside other processes."""
         line = json.dumps(row, allow_nan=False).encode() + b"\n"
         with open(self.path, "a+b", buffering=0) as stream:
             fcntl.lockf(stream, fcntl.LOCK_EX)
@@ -114,9 +114,9 @@ class Results:
 
     @contextlib.contextmanager
     def claim(self, key: str) -> Iterator[bool]:
-        """Keep other processes from the same work; gives False when one of them is at it.
+        """Claim a measurement; yields False if another process has claimed it.
 
-        The lock is the system's and goes with the process, however that ends.
+        The operating system releases the lock when the process ends.
         """
         with open(self.folder / "claims", "ab") as stream:
             try:
@@ -127,20 +127,20 @@ class Results:
                 yield True
 
     def original(self, sha256: str) -> Path:
-        """Where the original of a picture is."""
+        """Path of an original picture."""
         return self.folder / "pictures" / f"{sha256}.png"
 
     def decoded(self, key: str) -> Path:
-        """Where the decoded picture of a result is."""
+        """Path of the decoded picture of a result."""
         return self.folder / "decoded" / f"{key}.png"
 
     def tree(self, key: str) -> Path:
-        """Where the leaves or blocks of a result are drawn, if they are."""
+        """Path of the picture of leaves or blocks of a result; it may not exist."""
         return self.folder / "decoded" / f"{key}.tree.png"
 
 
 def save_png(path: Path, samples: np.ndarray) -> None:
-    """Write a gray picture, whole or not at all."""
+    """Write an (H, W) uint8 array as a PNG file, whole or not at all."""
     stream = io.BytesIO()
     Image.fromarray(samples).save(stream, "PNG")
     with written_whole(path) as target:

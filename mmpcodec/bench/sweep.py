@@ -1,7 +1,7 @@
-"""The sweep: every picture by every codec at every operating point, each measured once.
+"""The sweep: measure each picture with each codec at each operating point once.
 
 Times are wall seconds from array to bytes and back, after a warm-up of the codec on a small
-picture. They are honest where nothing else runs; several processes on one machine share its cores.
+picture. They are valid only if no other process uses the processor.
 """
 
 import contextlib
@@ -28,7 +28,7 @@ class Original:
     Parameters
     ----------
     name : str
-        What people call it.
+        Name in reports.
     samples : (H, W) uint8 array
     """
 
@@ -37,7 +37,7 @@ class Original:
 
 
 def warm_up(codec: Codec) -> None:
-    """Let a codec load what it loads once; what goes wrong here shows again in the sweep."""
+    """Encode and decode a small picture once; errors are ignored and come again in the sweep."""
     samples = np.add.outer(np.arange(WARM_UP_SIDE), np.arange(WARM_UP_SIDE)).astype(np.uint8)
     with contextlib.suppress(Exception):
         codec.decode(codec.encode(samples, codec.ladder[-1]))
@@ -51,7 +51,7 @@ def sweep(
     repeat: int = 1,
     retry: bool = False,
 ) -> Iterator[Row]:
-    """Measure what is not yet in the results, and add it to them.
+    """Measure the points that are not yet in the results, and append them.
 
     Parameters
     ----------
@@ -59,14 +59,14 @@ def sweep(
     codecs : sequence of Codec
     results : Results
     repeat : int
-        Runs of which times are medians.
+        Number of runs; times are medians.
     retry : bool
-        Measure again what failed before.
+        Whether to measure again points that failed.
 
     Yields
     ------
     dict
-        Each new row. What another process is measuring is left to it.
+        Each new row. Points that another process measures are skipped.
     """
     sha256 = sha256_of(picture.samples)
     if not results.original(sha256).exists():
@@ -105,7 +105,7 @@ def _identity(picture: Original, sha256: str, codec: Codec, point: float) -> Row
 def _outcome(
     samples: np.ndarray, codec: Codec, point: float, repeat: int, results: Results, key: str
 ) -> Row:
-    """What came of it: measurements, or the error, which stops nothing else."""
+    """The measurements, or the error of the codec, which does not stop the sweep."""
     edges = None
     try:
         encode_seconds, data = _timed(lambda: codec.encode(samples, point), repeat)

@@ -1,4 +1,4 @@
-"""Times of runs, for the scripts that measure."""
+"""Run times, for benchmark scripts."""
 
 import statistics
 import time
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def median_seconds(work: Callable[[], Any], runs: int = 7) -> float:
-    """Median wall time of several runs after a warm-up."""
+    """Median wall seconds of several runs, after one run that is not counted."""
     work()
     times = []
     for _ in range(runs):
@@ -18,5 +18,5 @@ def median_seconds(work: Callable[[], Any], runs: int = 7) -> float:
 
 
 def median_ms(work: Callable[[], Any], runs: int = 7) -> float:
-    """The same in milliseconds."""
+    """Median wall milliseconds of several runs; see ``median_seconds``."""
     return 1000 * median_seconds(work, runs)

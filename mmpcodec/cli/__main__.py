@@ -1,4 +1,4 @@
-"""``python -m mmpcodec.cli`` is ``mmp``."""
+"""``python -m mmpcodec.cli`` runs ``mmp``."""
 
 from mmpcodec.start import main
 

@@ -1,4 +1,4 @@
-"""What is to be written from what, settled and checked before any work starts."""
+"""Pair inputs with outputs, and check all outputs before any work starts."""
 
 import os
 from collections.abc import Sequence
@@ -10,38 +10,39 @@ from mmpcodec.errors import ParameterError
 
 @dataclass(frozen=True)
 class Job:
-    """One input and its output, if it has one; ``-`` is standard input or output."""
+    """One input, and its output or None. ``-`` is standard input or output."""
 
     source: str
     target: str | None = None
 
     @property
     def name(self) -> str:
-        """The input's name in messages."""
+        """Name of the input in messages."""
         return output.shown(self.source, "stdin")
 
 
 def plan(
     sources: Sequence[str], suffix: str, *, out: str | None, folder: str | None, force: bool
 ) -> list[Job]:
-    """The jobs of a command, all outputs checked.
+    """Pair each input with its output, and check all outputs.
 
     Parameters
     ----------
     sources : sequence of str
     suffix : str
-        Of outputs that take the name of their input.
+        Suffix of outputs that take the name of their input.
     out, folder : str or None
-        As given with -o and -O.
+        Values of -o and -O.
     force : bool
-        Whether files that exist may be overwritten.
+        Whether existing files may be overwritten.
 
     Raises
     ------
     ParameterError
-        When names contradict each other, or an output would be an input or another output.
+        If -o and -O contradict each other or the inputs, or an output is also an input or the
+        output of another job.
     FileError
-        When an output cannot be written.
+        If an output cannot be written.
     """
     jobs = assign(sources, suffix, out=out, folder=folder)
     check(jobs, force=force)
@@ -56,19 +57,19 @@ def assign(
     folder: str | None,
     keep_extension: bool = False,
 ) -> list[Job]:
-    """The jobs of a command, their outputs not yet checked.
+    """Pair each input with its output, without checking the outputs.
 
     Parameters
     ----------
     sources, suffix, out, folder
-        As of ``plan``.
+        As for ``plan``.
     keep_extension : bool
-        The suffix comes behind the input's extension, not in its place.
+        Append the suffix to the input's extension instead of replacing the extension.
 
     Raises
     ------
     ParameterError
-        When names contradict each other.
+        If -o and -O contradict each other or the inputs.
     """
     if out is not None and folder is not None:
         raise ParameterError("-o and -O: give only one of them")
@@ -80,7 +81,7 @@ def assign(
 
 
 def check(jobs: Sequence[Job], *, force: bool) -> None:
-    """Check all outputs before anything is written; raises as ``plan`` does."""
+    """Check all outputs; raises the errors of ``plan``."""
     inputs = {_place(job.source) for job in jobs if job.source != output.STANDARD}
     writers: dict[str, Job] = {}
     for job in jobs:

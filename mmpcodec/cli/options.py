@@ -1,4 +1,4 @@
-"""Arguments and options that several commands share."""
+"""Arguments and options that several commands share, with their help texts."""
 
 from typing import Annotated
 
@@ -6,18 +6,44 @@ import typer
 
 from mmpcodec.backends.registry import AUTO, names
 from mmpcodec.params import DecodeLimits
+from mmpcodec.pictures import registry
 
 DEFAULT_LIMITS = DecodeLimits()
 
+READ = registry.readable_text()
+WRITTEN = registry.listed([s for row in registry.written().values() for s in row.suffixes], "or")
+EXTRAS = ", ".join(
+    f'{row.title} needs the extra "{row.extra}"' for row in registry.FORMATS if row.extra
+)
+
 Inputs = Annotated[list[str], typer.Argument(metavar="IN", help="Files; - is standard input.")]
+Pictures = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="IN",
+        help=f"Picture files: {READ}; - is standard input. {EXTRAS}.",
+    ),
+]
 Output = Annotated[
     str | None,
     typer.Option(
         "--output", "-o", metavar="OUT", help="Output of a single input; - is standard output."
     ),
 ]
+PictureOutput = Annotated[
+    str | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="OUT",
+        help=f"Output of a single input, {WRITTEN}; - is standard output.",
+    ),
+]
 Folder = Annotated[
-    str | None, typer.Option("--output-dir", "-O", metavar="DIR", help="Folder for all outputs.")
+    str | None,
+    typer.Option(
+        "--output-dir", "-O", metavar="DIR", help="Folder for all outputs; it must exist."
+    ),
 ]
 Force = Annotated[bool, typer.Option("--force", "-f", help="Overwrite existing files.")]
 BackendName = Annotated[
@@ -25,28 +51,41 @@ BackendName = Annotated[
     typer.Option(
         "--backend",
         metavar="|".join((AUTO, *names())),
-        help="Where to run; the result is the same. A named one never falls back to another.",
+        help="Where to run; every backend gives the same result. auto takes one that is available; "
+        "a named backend never falls back to another.",
     ),
 ]
-Jobs = Annotated[int, typer.Option("--jobs", "-j", min=1, metavar="N", help="Files at a time.")]
+Jobs = Annotated[
+    int, typer.Option("--jobs", "-j", min=1, metavar="N", help="Files to work on at a time.")
+]
 Threads = Annotated[
     int | None,
-    typer.Option(min=1, max=1024, metavar="N", help="Threads a picture; one where -j is above 1."),
+    typer.Option(
+        min=1,
+        max=1024,
+        metavar="N",
+        help="Threads per picture; by default all, or 1 if -j is above 1.",
+    ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object a line.")]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print errors only.")]
 SizeLimit = Annotated[
     int,
     typer.Option(
         "--size-limit",
         min=1,
         metavar="PIXELS",
-        help="Largest picture to decode, counted in whole 16x16 fragments.",
+        help="Largest picture to decode, in pixels after padding to 16x16 fragments.",
     ),
 ]
 DimensionLimit = Annotated[
     int,
-    typer.Option("--dimension-limit", min=1, metavar="PIXELS", help="Longest side to decode."),
+    typer.Option(
+        "--dimension-limit",
+        min=1,
+        metavar="PIXELS",
+        help="Longest side of a picture to decode, in pixels.",
+    ),
 ]
 Radius = Annotated[
     int,
@@ -54,13 +93,15 @@ Radius = Annotated[
         "--radius",
         "-r",
         metavar="RADIUS",
-        help="The square around a sample has 2 RADIUS + 1 rows and columns; 1 to 127.",
+        help="The window has 2 RADIUS + 1 rows and columns; RADIUS is from 1 to 127.",
     ),
 ]
 Denoise = Annotated[
     int | None,
     typer.Option(
-        "--denoise", metavar="RADIUS", help="Take out specks first, as `mmp median` does."
+        "--denoise",
+        metavar="RADIUS",
+        help="First remove specks with a median filter, as `mmp median`.",
     ),
 ]
 Lambda = Annotated[
@@ -68,48 +109,55 @@ Lambda = Annotated[
     typer.Option(
         "--lambda",
         "-l",
-        help="Squared error worth one bit: larger is smaller; 0 is lossless; 32 if not given.",
+        help="Squared error that is worth one bit. A larger lambda gives a smaller file; 0 is "
+        "lossless; 32 by default.",
     ),
 ]
 Quality = Annotated[
     float | None,
     typer.Option(
         metavar="0..100",
-        help="Lambda 4 (2^((100 - Q) / 10) - 1): at 100 0, lossless; at 90 4, 75 18.6, 50 124, "
-        "0 4092.",
+        help="Sets lambda to 4 (2^((100 - Q) / 10) - 1): 100 is lossless, 90 is lambda 4, 75 is "
+        "18.6, 50 is 124, 0 is 4092.",
     ),
 ]
 TargetSize = Annotated[
     str | None,
     typer.Option(
         metavar="SIZE",
-        help="Search lambda: the best file of at most so many bytes, 20kB, 1.5MiB, 90000.",
+        help="Search for the best file of at most this size: 20kB, 1.5MiB, 90000 (bytes).",
     ),
 ]
 TargetBpp = Annotated[
-    float | None, typer.Option(metavar="BITS", help="The same, in bits a pixel of the whole file.")
+    float | None,
+    typer.Option(
+        metavar="BITS", help="Search for the best file of at most this rate, in bits per pixel."
+    ),
 ]
 TargetPsnr = Annotated[
     float | None,
-    typer.Option(metavar="DB", help="Search lambda: the smallest file of at least so many dB."),
+    typer.Option(metavar="DB", help="Search for the smallest file of at least this PSNR, in dB."),
 ]
 Depth = Annotated[
     int | None,
     typer.Option(
         metavar="BITS",
-        help="Bits of a sample, 1 to 16, where the file does not say: 12 for 12 bits in 16.",
+        help="Bits per sample, 1 to 16, if the file does not tell: 12 for 12 bits stored in 16.",
     ),
 ]
 AllowPartial = Annotated[
     bool,
-    typer.Option("--allow-partial", help="Show bad tiles as 0 instead of giving up; exit 3."),
+    typer.Option(
+        "--allow-partial",
+        help="Fill damaged tiles with 0 instead of failing; the exit code is then 3.",
+    ),
 ]
 Strip = Annotated[
     list[str] | None,
     typer.Option(
         "--strip",
         metavar="KIND",
-        help="Leave out metadata: all, icc, exif, xmp, resolution or text; may come again.",
+        help="Metadata to leave out: all, icc, exif, xmp, resolution or text; can be repeated.",
     ),
 ]
 TileSize = Annotated[
@@ -117,28 +165,36 @@ TileSize = Annotated[
     typer.Option(
         "--tile",
         metavar="N",
-        help="Code tiles of NxN pixels independently, N from 64: for regions and large pictures. "
-        "0 is one tile.",
+        help="Code tiles of NxN pixels independently, N from 64, for large pictures and to decode "
+        "regions; 0 is a single tile.",
     ),
 ]
 Preset = Annotated[
     str,
     typer.Option(
         metavar="auto|photo|text|mixed|exact|plain|classic",
-        help="Set of coding tools; auto tries photo, text, mixed and exact, which loses nothing, "
-        "and takes what costs least.",
+        help="Set of coding tools. auto tries photo, text, mixed and exact (lossless), and keeps "
+        "the one of the lowest rate-distortion cost.",
     ),
 ]
 Effort = Annotated[
     int,
-    typer.Option(metavar="N", help="How hard to search with photo and mixed: 1 is quick, 9 best."),
+    typer.Option(
+        metavar="N", help="Search effort of photo and mixed, from 1 (fastest) to 9 (best)."
+    ),
 ]
 Partition = Annotated[
-    str | None, typer.Option(metavar="flexible|dyadic", help="Splits of a segment.")
+    str | None, typer.Option(metavar="flexible|dyadic", help="Allowed splits of a segment.")
 ]
 DictionaryLimit = Annotated[
-    int | None, typer.Option(metavar="N", help="Most elements of a scale, 256 to 65536.")
+    int | None,
+    typer.Option(
+        metavar="N", help="Largest number of dictionary elements per scale, 256 to 65536."
+    ),
 ]
 RateModel = Annotated[
-    str, typer.Option(metavar="adaptive|log2", help="Rate of an index in the search.")
+    str,
+    typer.Option(
+        metavar="adaptive|log2", help="Rate estimate of a dictionary index in the search."
+    ),
 ]

@@ -1,7 +1,7 @@
-"""Writing outputs so that nothing is lost: a file is there whole or not at all.
+"""Read inputs and write outputs. An output file is complete or absent.
 
-A file is written under another name in the folder of its target and renamed. Pipes and devices
-are written directly.
+A file is written under a temporary name in the folder of its target, then renamed. Pipes and
+devices are written directly.
 """
 
 import contextlib
@@ -11,8 +11,7 @@ import sys
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from mmpcodec.cli.exits import FileError
-from mmpcodec.errors import ParameterError
+from mmpcodec.errors import FileError, ParameterError
 from mmpcodec.runtime.files import STANDARD as STANDARD
 from mmpcodec.runtime.files import written_whole
 
@@ -20,12 +19,12 @@ TO_TERMINAL = "is a terminal, and binary data would garble it; redirect it or us
 
 
 def read(source: str) -> bytes:
-    """All bytes of a file or of standard input.
+    """Read all bytes of a file or of standard input.
 
     Raises
     ------
     FileError
-        When it cannot be read.
+        If it cannot be read.
     """
     try:
         if source == STANDARD:
@@ -39,7 +38,7 @@ def read(source: str) -> bytes:
 
 
 def mapped(source: str) -> bytes | mmap.mmap:
-    """As ``read``, of which only what is looked at is read, where the source is a file."""
+    """Map a file into memory, so that only the accessed parts are read; ``read`` other sources."""
     if source == STANDARD or not os.path.isfile(source) or not os.path.getsize(source):
         return read(source)
     try:
@@ -50,24 +49,24 @@ def mapped(source: str) -> bytes | mmap.mmap:
 
 
 def shown(name: str, standard: str) -> str:
-    """A file's name in messages, where ``standard`` stands for ``-``."""
+    """Name of a file in messages; ``standard`` replaces ``-``."""
     return standard if name == STANDARD else name
 
 
 def shown_pair(source: str, target: str) -> str:
-    """Input and output in messages."""
+    """Names of an input and its output in messages."""
     return f"{shown(source, 'stdin')} -> {shown(target, 'stdout')}"
 
 
 def check(target: str, *, force: bool) -> None:
-    """Find out before the work whether an output can be written.
+    """Check before the work that an output can be written.
 
     Raises
     ------
     ParameterError
-        When it is a terminal.
+        If it is a terminal.
     FileError
-        When it exists and ``force`` is not given, or its folder does not take it.
+        If it exists and ``force`` is False, or its folder does not exist or is not writable.
     """
     if target == STANDARD:
         if sys.stdout is None:
@@ -87,28 +86,28 @@ def check(target: str, *, force: bool) -> None:
 
 
 def write(target: str, data: bytes, *, force: bool) -> None:
-    """Write a whole output; see ``opened``."""
+    """Write an output; see ``opened``."""
     with opened(target, force=force) as stream:
         stream.write(data)
 
 
 @contextlib.contextmanager
 def opened(target: str, *, force: bool) -> Iterator[BinaryIO]:
-    """A stream that becomes a whole output when the context ends without an error.
+    """Open a stream that becomes the complete output when the context ends without an error.
 
     Parameters
     ----------
     target : str
         A path, or ``-`` for standard output.
     force : bool
-        Whether a file that exists may be overwritten.
+        Whether an existing file may be overwritten.
 
     Raises
     ------
     FileError
-        When it cannot be written; then no file is left behind.
+        If the output cannot be written. No file is left behind.
     BrokenPipeError
-        When nobody reads it.
+        If the reader of a pipe has closed it.
     """
     try:
         if target == STANDARD:

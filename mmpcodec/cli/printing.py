@@ -1,4 +1,4 @@
-"""Printing what was found out: lines for people or JSON for machines."""
+"""Print the results of commands, as text or as JSON."""
 
 import json
 import math
@@ -11,29 +11,29 @@ from mmpcodec.tools import TABLE, Tools
 
 
 class Facts(Protocol):
-    """What one job found out."""
+    """The result of one job."""
 
     def as_dict(self) -> dict[str, Any]:
-        """For machines: what JSON can hold."""
+        """The result as JSON can hold it."""
 
     def text(self, verbose: bool) -> str:
-        """One or more lines for people."""
+        """The result as one or more lines of text."""
 
 
 @dataclass(frozen=True)
 class Printer:
-    """Prints facts.
+    """Prints the results of jobs.
 
     Parameters
     ----------
     as_json : bool
-        One JSON object a line.
+        Print one JSON object per line.
     quiet : bool
         Print nothing.
     verbose : bool
-        Print more.
+        Print the longer text.
     to_stderr : bool
-        Standard output is taken by a picture.
+        Print to standard error, because an output file goes to standard output.
     """
 
     as_json: bool = False
@@ -43,16 +43,16 @@ class Printer:
 
     @property
     def shows_progress(self) -> bool:
-        """Whether somebody is there to watch."""
+        """Whether progress bars appear: on a terminal, without --quiet and --json."""
         return sys.stderr.isatty() and not self.quiet and not self.as_json
 
     def note(self, line: str) -> None:
-        """Print a remark on the whole run, on standard error."""
+        """Print a remark on standard error."""
         if not self.quiet:
             print(f"mmp: {line}", file=sys.stderr, flush=True)
 
     def show(self, facts: Facts) -> None:
-        """Print the facts of one job."""
+        """Print the result of one job."""
         if self.quiet:
             return
         text = json.dumps(facts.as_dict()) if self.as_json else facts.text(self.verbose)
@@ -77,15 +77,15 @@ def _value_text(value: Any) -> str:
 
 
 def finite(number: float) -> float | None:
-    """For JSON, which knows no infinities."""
+    """A number for JSON, which has no infinities: None for these."""
     return number if math.isfinite(number) else None
 
 
 def quality_text(psnr: float) -> str:
-    """PSNR in dB as it is shown; infinite is lossless."""
+    """PSNR in dB as text; "lossless" if infinite."""
     return f"PSNR {psnr:.2f} dB" if math.isfinite(psnr) else "lossless"
 
 
 def counted(number: int, thing: str) -> str:
-    """How many of them: "1 tile", "2 tiles"."""
+    """A number with its noun: "1 tile", "2 tiles"."""
     return f"{number} {thing}" + ("" if number == 1 else "s")

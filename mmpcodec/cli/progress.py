@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Bar:
-    """The bar of one file.
+    """The progress bar of one file.
 
     Parameters
     ----------
     advance : callable
-        Takes fragments done and in all.
+        ``advance(done, total)`` sets the progress, in fragments.
     say : callable
-        Takes what is being done, to stand beside the name of the file.
+        ``say(text)`` shows a text beside the name of the file.
     """
 
     advance: Callable[[int, int], None] = lambda done, total: None
@@ -23,12 +23,12 @@ class Bar:
 
 
 class ProgressBars:
-    """A bar for each file at work, while this is entered.
+    """A context manager that shows a bar for each file being processed.
 
     Parameters
     ----------
     shown : bool
-        False draws nothing.
+        Whether bars are drawn at all.
     """
 
     def __init__(self, shown: bool):
@@ -44,7 +44,7 @@ class ProgressBars:
                 TimeRemainingColumn(),
                 console=Console(stderr=True, soft_wrap=True),
                 transient=True,
-                redirect_stdout=sys.stdout.isatty(),  # else it would go to standard error
+                redirect_stdout=sys.stdout.isatty(),  # otherwise rich sends it to standard error
             )
 
     def __enter__(self) -> "ProgressBars":
@@ -58,7 +58,7 @@ class ProgressBars:
 
     @contextlib.contextmanager
     def follow(self, name: str) -> Iterator[Bar]:
-        """Show a bar for a file."""
+        """Show a bar for a file while the context lasts."""
         if self._bars is None:
             yield Bar()
             return

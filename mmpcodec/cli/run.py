@@ -1,24 +1,24 @@
-"""Going through the inputs of a command: one failure does not stop the others, Ctrl-C does."""
+"""Work through the inputs of a command. A failed input does not stop the others; Ctrl-C does."""
 
 import contextlib
 import threading
 from collections.abc import Callable, Generator, Sequence
 
-from mmpcodec.cli.exits import ExitCode, FileError, show_error
+from mmpcodec.cli.exits import ExitCode, show_error
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.printing import Facts, Printer
 from mmpcodec.cli.progress import Bar, ProgressBars
-from mmpcodec.errors import MmpError, PictureError
+from mmpcodec.errors import FileError, MmpError, PictureError
 
 
 class Progress:
-    """Progress of one job, as the library calls it.
+    """The progress callback of one job, for the library.
 
     Parameters
     ----------
     bar : Bar
     cancelled : threading.Event
-        Set when the job is to stop.
+        Set when the job should stop.
     """
 
     def __init__(self, bar: Bar, cancelled: threading.Event):
@@ -30,7 +30,7 @@ class Progress:
         return not self._cancelled.is_set()
 
     def say(self, text: str) -> None:
-        """Show what is being done."""
+        """Show a text beside the bar."""
         self._bar.say(text)
 
 
@@ -38,21 +38,21 @@ Work = Callable[[Job, Progress], Facts]
 
 
 def run(jobs: Sequence[Job], work: Work, printer: Printer, *, at_once: int = 1) -> ExitCode:
-    """Do the work of each job, and print its facts or its error in the order of the jobs.
+    """Do the work of each job, and print results and errors in the order of the jobs.
 
     Parameters
     ----------
     jobs : sequence of Job
     work : callable
-        ``work(job, progress)`` returns the facts to print.
+        ``work(job, progress)`` returns the result to print.
     printer : Printer
     at_once : int
-        Jobs at a time. They are threads: backends in native code run side by side.
+        Number of threads, each with one job at a time. Native backends run in parallel.
 
     Returns
     -------
     ExitCode
-        DONE, FAILED when all failed, PARTLY_FAILED when some did.
+        DONE, FAILED if all jobs failed, PARTLY_FAILED if some failed.
     """
     failed = 0
     with (
@@ -75,7 +75,7 @@ def run(jobs: Sequence[Job], work: Work, printer: Printer, *, at_once: int = 1) 
 def _outcomes(
     jobs: Sequence[Job], work: Work, bars: ProgressBars, at_once: int
 ) -> Generator[Facts | str, None, None]:
-    """For each job its facts or its error line."""
+    """The result or the error line of each job, in order."""
     cancelled = threading.Event()
 
     def attempt(job: Job) -> Facts | str:
@@ -83,7 +83,7 @@ def _outcomes(
             try:
                 return work(job, Progress(bar, cancelled))
             except (FileError, PictureError) as error:
-                return str(error)  # it names its file
+                return str(error)  # the message names its file
             except MmpError as error:
                 return f"{job.name}: {error}"
             except MemoryError:

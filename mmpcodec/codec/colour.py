@@ -1,6 +1,6 @@
 """The planes that the layers of a picture code: colour transform, widening, alpha.
 
-Source: sections "Layers" and "Colours" of ``docs/format.md``.
+Source: sections "Layers" and "Colours" of ``docs/format/format.md``.
 """
 
 from collections.abc import Sequence

@@ -114,10 +114,12 @@ def inspect(
     decode : bool
         Whether to decode samples and traces (bits by syntax element, leaf scales, dictionary
         sizes). Without it, only headers and checksums are read.
+    region : sequence of 4 int or None
+        See ``decode``.
     allow_partial : bool
         Whether to return bad tiles in ``bad_tiles`` rather than raise their error. Bytes after the
         last tile are then ignored. At least one tile of the region must decode.
-    region, limits, backend, threads, progress
+    limits, backend, threads, progress
         See ``decode``.
 
     Returns

@@ -1,7 +1,8 @@
-"""Picture files: the only place that reads or writes them.
+"""Read and write picture files: PNG, TIFF, PGM, PPM, PAM, NPY; read BMP, JPEG, DICOM and mmp too.
 
-One file a family of formats. Everything that is wrong with a picture file is a ``PictureError``
-that names it.
+``registry`` is the table of formats; each format has a module. Names load when they are first used,
+so that the table can be imported without NumPy. Whatever is wrong with a file raises a
+``PictureError`` that names the file.
 
 >>> import numpy as np
 >>> from mmpcodec import pictures
@@ -11,10 +12,19 @@ that names it.
 ([[0, 1000, 4095]], 12, 4095)
 """
 
-from mmpcodec.picture import Picture, Reader, check_plain
-from mmpcodec.pictures.readers import opened
-from mmpcodec.pictures.reading import SUFFIXES, from_bytes, read
-from mmpcodec.pictures.writing import FORMATS, check_format, format_of, lost, to_bytes, write
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from mmpcodec.pictures import registry
+
+if TYPE_CHECKING:
+    from mmpcodec.picture import Picture, Reader, check_plain
+    from mmpcodec.pictures.readers import opened
+    from mmpcodec.pictures.reading import from_bytes, read
+    from mmpcodec.pictures.writing import check_format, format_of, lost, to_bytes, write
+
+    FORMATS: tuple[str, ...]
+    SUFFIXES: tuple[str, ...]
 
 __all__ = [
     "FORMATS",
@@ -31,3 +41,27 @@ __all__ = [
     "to_bytes",
     "write",
 ]
+
+_HOMES = {
+    "mmpcodec.picture": ("Picture", "Reader", "check_plain"),
+    "mmpcodec.pictures.readers": ("opened",),
+    "mmpcodec.pictures.reading": ("from_bytes", "read"),
+    "mmpcodec.pictures.writing": ("check_format", "format_of", "lost", "to_bytes", "write"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "FORMATS":  # formats that can be written, by the extension of their files
+        return tuple(registry.written())
+    if name == "SUFFIXES":  # suffixes of the files in a folder that count as pictures
+        return registry.suffixes()
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(_HOME_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

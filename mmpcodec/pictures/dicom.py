@@ -1,4 +1,4 @@
-"""DICOM files of one frame, by pydicom."""
+"""Read DICOM files of one frame, with pydicom."""
 
 import io
 
@@ -10,32 +10,27 @@ from mmpcodec.params import DecodeLimits
 from mmpcodec.picture import Picture
 from mmpcodec.pictures.limits import check_single, check_size, library
 
-MAGIC, PREAMBLE = b"DICM", 128
-
 _DEFLATED = b"1.2.840.10008.1.2.1.99"
 
 
-def is_dicom(data: bytes) -> bool:
-    """Whether a file begins as DICOM files do."""
-    return data[PREAMBLE : PREAMBLE + len(MAGIC)] == MAGIC
-
-
 def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
-    """The picture in a whole file; of what the file says of the patient nothing is taken.
+    """Read a whole file. Data about the patient are not read.
 
-    Signed levels are shifted, so that the darkest possible is 0.
+    MONOCHROME1 is inverted, so that white is the largest level. Signed levels are shifted, so that
+    the darkest possible level becomes 0.
 
     Raises
     ------
     PictureError
-        When it is damaged, too large, of more than one frame or of a kind that is not supported.
+        If the file is damaged, beyond the limits, of several frames, or of a kind that is not
+        supported.
     MissingExtra
-        When pydicom is not installed.
+        If pydicom is not installed.
     """
     pydicom = library("pydicom", "DICOM", name, extra="dicom")
     if _DEFLATED in data:
-        # pydicom would unpack all of it, whatever that comes to.
-        raise PictureError(f"{name}: is a deflated DICOM file; supported are others")
+        # pydicom would unpack all of it, without a bound on its size.
+        raise PictureError(f"{name}: is a deflated DICOM file, which is not supported")
     file = pydicom.dcmread(io.BytesIO(data))
     check_size(int(file.Columns), int(file.Rows), name, limits)
     check_single(int(file.get("NumberOfFrames", 1) or 1), name)

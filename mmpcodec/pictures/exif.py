@@ -1,7 +1,7 @@
-"""EXIF as TIFF structures have it: directories of entries, taken apart and put together.
+"""Parse and build EXIF, a TIFF structure: directories of entries.
 
-Values stay the bytes that they are. What is put together has one form: entries in the order of
-their tags, the values that do not fit into them behind, then the directories below.
+Values stay bytes. A built structure has one layout: the entries of a directory in the order of
+their tags, then the values that do not fit into the entries, then the directories below.
 """
 
 import struct
@@ -12,20 +12,20 @@ from typing import NamedTuple
 from mmpcodec.pictures.limits import MAX_METADATA
 
 PREFIX = b"Exif\0\0"
-"""What JPEG files put before the TIFF structure."""
+"""Prefix of the TIFF structure in JPEG files."""
 
 EXIF_DIRECTORY, GPS_DIRECTORY, INTEROPERABILITY = 34665, 34853, 40965
 BELOW = (EXIF_DIRECTORY, GPS_DIRECTORY, INTEROPERABILITY)
-"""Tags whose value is the place of another directory."""
+"""Tags whose value is the offset of another directory."""
 
 KEPT = frozenset(
     (271, 272, 274, 306, 315, 316, 18246, 18249, 33432, 33723, 34377, *range(40091, 40096))
 )
-"""Tags of a TIFF file's own directory that say something of the picture, not of the file: camera,
-orientation, date, artist, host, rating, copyright, IPTC, Photoshop, and those of Windows."""
+"""Tags of a TIFF file's first directory that describe the picture, not the file: camera,
+orientation, date, artist, host, rating, copyright, IPTC, Photoshop, and tags of Windows."""
 
 SIZES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4}
-"""Bytes of a value, by its type."""
+"""Size of one value in bytes, by its type."""
 
 _LONG = 4
 _MOST_ENTRIES = 4096
@@ -34,7 +34,7 @@ ReadAt = Callable[[int, int], bytes]
 
 
 class _Layout(NamedTuple):
-    """How a directory is laid out: formats of its parts, and their bytes."""
+    """Layout of a directory: ``struct`` formats of its parts, and their sizes in bytes."""
 
     number: str
     number_size: int
@@ -57,7 +57,7 @@ class Directory:
     entries : dict of int to (int, int, bytes)
         Type, count and bytes of the values, by tag.
     below : dict of int to Directory
-        By the tag that leads there.
+        Other directories, by the tag that points to them.
     """
 
     entries: dict[int, tuple[int, int, bytes]] = field(default_factory=dict)
@@ -68,12 +68,14 @@ class Directory:
 
 
 def parsed(data: bytes) -> tuple[str, Directory]:
-    """Byte order ("<" or ">") and first directory of an EXIF structure; others are left out.
+    """Parse an EXIF structure: its byte order, "<" or ">", and its first directory.
+
+    Further directories, such as the thumbnail's, are left out.
 
     Raises
     ------
     ValueError
-        When it is damaged.
+        If the structure is damaged.
     """
     order = {b"II*\0": "<", b"MM\0*": ">"}.get(data[:4])
     if order is None or len(data) < 8:
@@ -90,23 +92,24 @@ def directory_at(
     big: bool = False,
     tags: frozenset[int] | None = None,
 ) -> Directory:
-    """The directory at an offset, and those below.
+    """Parse the directory at an offset, and the directories below it.
 
     Parameters
     ----------
     read_at : callable
-        ``read_at(offset, size)`` gives bytes, fewer at the end.
+        ``read_at(offset, size)`` returns bytes, fewer than ``size`` at the end of the file.
     place : int
+        Offset in bytes.
     order : {"<", ">"}
     big : bool
-        Whether it is one of a BigTIFF file.
+        Whether the file is a BigTIFF file.
     tags : set of int or None
-        Those to take, besides the directories below; None takes all.
+        Tags to take; None takes all. The directories below are always taken.
 
     Raises
     ------
     ValueError
-        When it is damaged, or values come to more than ``MAX_METADATA`` bytes.
+        If a directory is damaged, or the values exceed ``MAX_METADATA`` bytes.
     """
     left = MAX_METADATA
 
@@ -126,7 +129,7 @@ def directory_at(
 def _directory(
     read: ReadAt, place: int, order: str, layout: _Layout, tags: frozenset[int] | None, level: int
 ) -> Directory:
-    """A directory that ``level`` others lead to."""
+    """Parse a directory that is ``level`` directories below the first."""
     (count,) = struct.unpack(order + layout.number, read(place, layout.number_size))
     if count > _MOST_ENTRIES:
         raise ValueError(f"EXIF has a directory of {count} entries, allowed are {_MOST_ENTRIES}")
@@ -138,7 +141,7 @@ def _directory(
         value = table[start + layout.head_size : start + size]
         (pointer,) = struct.unpack(order + layout.pointer, value)
         if tag in BELOW and level < 2:
-            # Not every value fills its field, and a pointer may be a LONG in a BigTIFF file.
+            # A pointer may be a LONG in a BigTIFF file, where it fills half of its field.
             if kind in SIZES and SIZES[kind] == 4:
                 (pointer,) = struct.unpack(f"{order}I", value[:4])
             if pointer:
@@ -151,13 +154,13 @@ def _directory(
 
 
 def structure(order: str, directory: Directory) -> bytes:
-    """An EXIF structure of one directory and those below."""
+    """Build an EXIF structure from a directory and the directories below it."""
     head = b"II*\0" if order == "<" else b"MM\0*"
     return head + struct.pack(f"{order}I", 8) + packed(order, directory, 8)
 
 
 def packed(order: str, directory: Directory, place: int) -> bytes:
-    """The bytes of a directory, and of those below, that will lie at an offset."""
+    """Build a directory, and the directories below it, to be written at an offset."""
     pointers = dict.fromkeys(directory.below, (_LONG, 1, b""))
     entries = directory.entries | pointers
     table = [struct.pack(f"{order}H", len(entries))]

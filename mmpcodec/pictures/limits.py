@@ -1,4 +1,4 @@
-"""What holds for every reader: limits, and one error for all that can be wrong with a file."""
+"""Checks that all formats share: limits, the error for a damaged file, optional packages."""
 
 import contextlib
 import zlib
@@ -6,56 +6,74 @@ from collections.abc import Iterator
 from importlib import import_module
 from types import ModuleType
 
+import numpy as np
+
 from mmpcodec.errors import MissingExtra, PictureError, install
 from mmpcodec.params import DecodeLimits
 
 MAX_METADATA = 1 << 26
-"""Most bytes of a file's metadata, unpacked and together."""
+"""Largest size of all metadata of a file after decompression, in bytes."""
+
+UNLIMITED = DecodeLimits(1 << 62, 1 << 62)
+"""Limits of a whole picture that is read in parts; each part has limits of its own."""
 
 
 @contextlib.contextmanager
 def damage_told(name: str) -> Iterator[None]:
-    """Turns whatever a library raises for a damaged file into a ``PictureError`` that names it."""
+    """Turn any exception that a library raises for a damaged file into a ``PictureError``."""
     try:
         yield
     except (PictureError, MissingExtra):
         raise
-    except Exception as error:  # many libraries, many kinds
+    except Exception as error:  # each library has its own
         reason = " ".join(str(error).split()) or type(error).__name__
         raise damaged(name, reason) from error
 
 
 def damaged(name: str, reason: str) -> PictureError:
-    """The error for a file that breaks the rules of its format."""
+    """The error for a file that violates its format."""
     return PictureError(f"{name}: is damaged or truncated: {reason}")
 
 
 def check_size(width: int, height: int, name: str, limits: DecodeLimits) -> None:
-    """Check width and height before samples are allocated.
+    """Check width and height, in pixels, before samples are allocated.
 
     Raises
     ------
     PictureError
-        When there are no pixels or more than the limits allow.
+        If there are no pixels, or more than the limits allow.
     """
     if width < 1 or height < 1:
         raise PictureError(f"{name}: is {width}x{height}, a picture without pixels")
     if max(width, height) > limits.max_dimension or width * height > limits.max_pixels:
         raise PictureError(
-            f"{name}: is {width}x{height}, limits are {limits.max_dimension} pixels a side "
-            f"and {limits.max_pixels} in all"
+            f"{name}: is {width}x{height}, limits are {limits.max_dimension} pixels per side "
+            f"and {limits.max_pixels} pixels in all"
         )
+
+
+def check_levels(samples: np.ndarray, maxval: int, name: str) -> None:
+    """Check that no sample of a file is above the largest level that its header allows.
+
+    Raises
+    ------
+    PictureError
+        If a sample is.
+    """
+    highest = int(samples.max())
+    if highest > maxval:
+        raise damaged(name, f"holds level {highest}, allowed is 0 to {maxval}")
 
 
 def check_part(
     shape: tuple[int, ...], rows: slice, columns: slice, name: str, limits: DecodeLimits
 ) -> tuple[slice, slice]:
-    """The rows and columns that a part of a picture has.
+    """Clip the rows and columns of a part to a picture of this shape.
 
     Raises
     ------
     PictureError
-        When it has none, or more than the limits allow.
+        If the part has no pixels, or more than the limits allow.
     """
     top, bottom, _ = rows.indices(shape[0])
     left, right, _ = columns.indices(shape[1])
@@ -68,34 +86,35 @@ def check_part(
 
 
 def check_single(count: int, name: str) -> None:
-    """Check that a file holds one picture.
+    """Check that a file holds a single picture.
 
     Raises
     ------
     PictureError
-        When it holds more.
+        If ``count`` is above 1.
     """
     if count > 1:
-        raise PictureError(f"{name}: holds {count} pictures; supported is one a file")
+        raise PictureError(f"{name}: holds {count} pictures; supported is one per file")
 
 
 def library(package: str, purpose: str, name: str, *, extra: str | None = None) -> ModuleType:
-    """A library that is imported where it is needed.
+    """Import a package that only some files need.
 
     Parameters
     ----------
     package : str
     purpose : str
-        What needs it: "16-bit colours in PNG".
+        What needs the package, for the message: "16-bit colours in PNG".
     name : str
-        The file, for the message.
+        Name of the file, for the message.
     extra : str or None
-        Extra of this project that brings it, where it is none of the packages always needed.
+        Optional dependency of this project that installs the package; None for a package that
+        every installation should have.
 
     Raises
     ------
     MissingExtra
-        When it is not installed.
+        If the package is not installed.
     """
     try:
         return import_module(package)
@@ -105,12 +124,12 @@ def library(package: str, purpose: str, name: str, *, extra: str | None = None) 
 
 
 class Unpacker:
-    """Unpacks the compressed metadata of one file, bounded in all.
+    """Decompresses the metadata of a file, up to ``MAX_METADATA`` bytes in total.
 
     Parameters
     ----------
     name : str
-        The file, for messages.
+        Name of the file in error messages.
     """
 
     def __init__(self, name: str):
@@ -118,13 +137,12 @@ class Unpacker:
         self.left = MAX_METADATA
 
     def inflate(self, data: bytes) -> bytes:
-        """Unpack a zlib stream.
+        """Decompress a zlib stream.
 
         Raises
         ------
         PictureError
-            When the file's metadata come to more than ``MAX_METADATA`` bytes, or the stream ends
-            early.
+            If the total exceeds ``MAX_METADATA`` bytes, or the stream ends early.
         """
         stream = zlib.decompressobj()
         found = self.count(stream.decompress(data, self.left + 1))
@@ -133,12 +151,12 @@ class Unpacker:
         return found
 
     def count(self, data: bytes) -> bytes:
-        """The same bytes, counted.
+        """Add the size of ``data`` to the total, and return ``data``.
 
         Raises
         ------
         PictureError
-            When the file's metadata come to more than ``MAX_METADATA`` bytes.
+            If the total exceeds ``MAX_METADATA`` bytes.
         """
         self.left -= len(data)
         if self.left < 0:

@@ -1,19 +1,17 @@
-"""mmp files, by the codec."""
+"""Read mmp files, with the codec."""
 
 from mmpcodec.errors import MmpError, PictureError
 from mmpcodec.params import DecodeLimits
 from mmpcodec.picture import Picture
 
-MAGICS = (b"\x89MMP",)
-
 
 def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
-    """The picture in a whole file.
+    """Read a whole file.
 
     Raises
     ------
     PictureError
-        When it is damaged or too large.
+        If the file is damaged or beyond the limits.
     """
     import mmpcodec
 

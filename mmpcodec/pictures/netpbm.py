@@ -1,11 +1,12 @@
-"""PBM, PGM, PPM and PAM files, binary and plain.
+"""Read PBM, PGM, PPM and PAM files, binary and plain; write binary PGM, PPM and PAM.
 
-Read here, not by a library: Pillow stretches levels to 255 or 65535 and cuts 16-bit colours to 8,
-and netpbmfile takes samples beyond the file's maxval as they come.
+No library reads these files, because Pillow stretches levels to 255 or 65535 and cuts 16-bit
+colours to 8 bits, and netpbmfile accepts samples above the file's maxval.
 """
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -14,13 +15,13 @@ from mmpcodec.errors import PictureError
 from mmpcodec.metadata import Metadata
 from mmpcodec.params import DecodeLimits
 from mmpcodec.picture import PLANES, Picture
-from mmpcodec.pictures.limits import check_size, damaged
+from mmpcodec.pictures.limits import UNLIMITED, check_levels, check_size, damaged
+from mmpcodec.pictures.mapping import MappedReader, Mapping
+from mmpcodec.pictures.registry import HEAD
 
-MAGICS = tuple(f"P{digit}".encode() for digit in "1234567")
 TAIL = 64
-"""So many bytes behind the samples tell whether another picture follows."""
+"""Bytes after the samples in which ``check_end`` looks for another picture."""
 
-_HEAD = 1 << 16  # bytes within which a header ends
 _GAP = rb"(?:\s|#[^\n\r]*[\n\r])+"
 _COLOURS = (b"P3", b"P6")
 _PLAIN = (b"P1", b"P2", b"P3")
@@ -32,15 +33,20 @@ _PAM_NAMES = {1: "GRAYSCALE", 2: "GRAYSCALE_ALPHA", 3: "RGB", 4: "RGB_ALPHA"}
 
 @dataclass(frozen=True)
 class Header:
-    """What comes before the samples.
+    """The header of a file.
 
     Parameters
     ----------
     magic : bytes
-        P1 to P7.
-    width, height, planes, maxval : int
+        ``b"P1"`` to ``b"P7"``.
+    width, height : int
+        In pixels.
+    planes : int
+        1 to 4.
+    maxval : int
+        Largest sample, 1 to 65535.
     start : int
-        Offset of the first sample in the file.
+        Offset of the first sample in the file, in bytes.
     """
 
     magic: bytes
@@ -52,40 +58,40 @@ class Header:
 
     @property
     def depth(self) -> int:
-        """Bits of a sample."""
+        """Bits per sample."""
         return self.maxval.bit_length()
 
     @property
     def metadata(self) -> Metadata:
-        """The level of white, where it is not what the bits say."""
+        """The level of white, if maxval is not the largest sample of the depth."""
         return Metadata(white=None if self.maxval == (1 << self.depth) - 1 else self.maxval)
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Shape of the samples."""
+        """Shape of the samples: (H, W) or (H, W, C)."""
         shape = self.height, self.width
         return shape if self.planes == 1 else (*shape, self.planes)
 
     @property
     def kind(self) -> np.dtype:
-        """Type of the samples in a binary file."""
+        """Data type of the samples in a binary file."""
         return np.dtype(">u2" if self.depth > 8 else "u1")
 
     @property
     def is_mappable(self) -> bool:
-        """Whether the samples lie in the file as they are in memory."""
+        """Whether the samples have the layout of an array in memory."""
         return self.magic in (b"P5", b"P6", b"P7")
 
 
 def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
-    """The picture in a whole file.
+    """Read a whole file.
 
     Raises
     ------
     PictureError
-        When it is damaged, too large, or holds more than one picture.
+        If the file is damaged, beyond the limits, or holds more than one picture.
     """
-    header = header_of(data[:_HEAD], name)
+    header = header_of(data[:HEAD], name)
     check_size(header.width, header.height, name, limits)
     if header.magic in _PLAIN:
         samples = _plain_samples(data, header, name)
@@ -101,13 +107,36 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
     return Picture(samples, header.depth, header.metadata)
 
 
-def header_of(data: bytes, name: str) -> Header:
-    """What the beginning of a file says.
+def open_parts(
+    path: Path, head: bytes, size: int, name: str, limits: DecodeLimits
+) -> MappedReader | None:
+    """A reader of parts of a binary PGM, PPM or PAM file; None for the other kinds.
 
     Raises
     ------
     PictureError
-        When a field is missing or out of range.
+        If the file is damaged or holds more than one picture.
+    """
+    header = header_of(head, name)
+    if not header.is_mappable:
+        return None
+    check_size(header.width, header.height, name, UNLIMITED)
+    end = header.start + int(np.prod(header.shape, dtype=object)) * header.kind.itemsize
+    with path.open("rb") as stream:
+        stream.seek(min(end, size))
+        check_end(size, end, stream.read(TAIL), name)
+        samples = Mapping(stream, header.kind, header.shape, header.start)
+    of_file = header.shape, header.maxval, header.depth, header.metadata
+    return MappedReader(samples, *of_file, name, limits)
+
+
+def header_of(data: bytes, name: str) -> Header:
+    """Read the header at the beginning of ``data``.
+
+    Raises
+    ------
+    PictureError
+        If a field is missing or out of range.
     """
     magic = data[:2]
     if magic == b"P7":
@@ -117,7 +146,7 @@ def header_of(data: bytes, name: str) -> Header:
     if found is None:
         raise damaged(name, "the header lacks width, height or maxval")
     width, height, maxval = (int(text) for text in (*found.groups(), b"1")[:3])
-    # One character parts the header of a binary file from its samples.
+    # One character separates the header of a binary file from the samples.
     start = found.end() + (magic not in _PLAIN)
     if magic not in _PLAIN and not data[found.end() : start].isspace():
         raise damaged(name, "the header does not end in white space")
@@ -137,7 +166,7 @@ def _pam_header(data: bytes, name: str) -> Header:
     numbers = []
     for key in ("WIDTH", "HEIGHT", "DEPTH", "MAXVAL"):
         if not re.fullmatch(r"[0-9]{1,10}", facts.get(key, "")):
-            raise damaged(name, f"{key} = {facts.get(key)!r}: must be a number")
+            raise damaged(name, f"{key} = {facts.get(key)!r}: must be an integer from 0 up")
         numbers.append(int(facts[key]))
     width, height, planes, maxval = numbers
     kind = facts.get("TUPLTYPE", _PAM_NAMES.get(planes, ""))
@@ -155,7 +184,7 @@ def _checked(header: Header, name: str) -> Header:
 
 
 def _plain_samples(data: bytes, header: Header, name: str) -> np.ndarray:
-    """Numbers written out; those of PBM need no space between them, and 1 is black."""
+    """Samples written as decimal numbers. PBM needs no space between digits, and 1 is black."""
     text = re.sub(rb"#[^\n\r]*", b"", data[header.start :])
     if text.translate(None, b"0123456789 \t\n\v\f\r"):
         raise damaged(name, "a sample is not a number")
@@ -168,12 +197,12 @@ def _plain_samples(data: bytes, header: Header, name: str) -> np.ndarray:
     else:
         samples = np.fromstring(text.decode("ascii"), np.int64, sep=" ")
     if samples.size != count:
-        raise damaged(name, f"holds {samples.size} samples, its header says {count}")
+        raise damaged(name, f"holds {samples.size} samples, the header says {count}")
     return samples
 
 
 def _bilevel_samples(data: bytes, header: Header, name: str) -> np.ndarray:
-    """Eight pixels a byte, each row from a byte of its own; 1 is black."""
+    """Samples of P4: eight pixels a byte, each row begins a new byte, and 1 is black."""
     row = -(-header.width // 8)
     end = header.start + row * header.height
     check_end(len(data), end, data[end : end + TAIL], name)
@@ -187,9 +216,9 @@ def check_end(size: int, end: int, behind: bytes, name: str) -> None:
     Parameters
     ----------
     size : int
-        Bytes of the file.
+        Size of the file in bytes.
     end : int
-        Where the samples end.
+        Offset after the last sample.
     behind : bytes
         The next ``TAIL`` bytes.
     name : str
@@ -197,31 +226,18 @@ def check_end(size: int, end: int, behind: bytes, name: str) -> None:
     Raises
     ------
     PictureError
-        When samples are missing, or another picture follows.
+        If samples are missing, or another picture follows.
     """
     if size < end:
         raise damaged(name, f"holds {size} bytes, {end} are needed")
     if re.match(rb"\s*P[1-7]\s", behind):
-        raise PictureError(f"{name}: holds more than one picture; supported is one a file")
-
-
-def check_levels(samples: np.ndarray, maxval: int, name: str) -> None:
-    """Check that no sample is beyond what the header says.
-
-    Raises
-    ------
-    PictureError
-        When one is.
-    """
-    highest = int(samples.max())
-    if highest > maxval:
-        raise damaged(name, f"holds level {highest}, allowed is 0 to {maxval}")
+        raise PictureError(f"{name}: holds more than one picture; supported is one per file")
 
 
 def to_bytes(picture: Picture, format: str) -> bytes:
-    """A binary PGM, PPM or PAM file; its maxval is the level of white where it can be."""
+    """Encode a binary PGM, PPM or PAM file. Its maxval is the level of white if it ``holds`` it."""
     height, width = picture.samples.shape[:2]
-    maxval = picture.white if holds_white(picture) else (1 << picture.depth) - 1
+    maxval = picture.white if holds(picture, "white") else (1 << picture.depth) - 1
     if format == "pam":
         head = (
             f"P7\nWIDTH {width}\nHEIGHT {height}\nDEPTH {picture.planes}\nMAXVAL {maxval}\n"
@@ -233,10 +249,10 @@ def to_bytes(picture: Picture, format: str) -> bytes:
     return head.encode() + picture.samples.astype(kind).tobytes()
 
 
-def holds_white(picture: Picture) -> bool:
-    """Whether the level of white can be the file's maxval.
+def holds(picture: Picture, kind: str) -> bool:
+    """Whether the file's maxval can be the picture's level of white, ``kind`` "white".
 
-    A reader takes the bits from maxval, and no sample may be beyond it.
+    The depth of a file follows from maxval, and no sample may be above maxval.
     """
     white = picture.white
     return white.bit_length() == picture.depth and int(picture.samples.max()) <= white

@@ -1,18 +1,19 @@
-"""NumPy's own files, of bool, uint8 or uint16; nothing in them is ever run."""
+"""Read and write NPY files of bool, uint8 or uint16. Pickled objects are never loaded."""
 
 import io
 from dataclasses import dataclass
-from typing import BinaryIO
+from pathlib import Path
+from typing import BinaryIO, Literal
 
 import numpy as np
 
 from mmpcodec.depth import sample_type
 from mmpcodec.errors import PictureError
+from mmpcodec.metadata import Metadata
 from mmpcodec.params import DecodeLimits
 from mmpcodec.picture import PLANES, Picture
-from mmpcodec.pictures.limits import check_size, damaged
-
-MAGICS = (b"\x93NUMPY",)
+from mmpcodec.pictures.limits import UNLIMITED, check_size, damaged
+from mmpcodec.pictures.mapping import MappedReader, Mapping
 
 _DEPTHS = {"bool": 1, "uint8": 8, "uint16": 16}
 _READERS = {
@@ -23,41 +24,42 @@ _READERS = {
 
 @dataclass(frozen=True)
 class Header:
-    """What comes before the samples.
+    """The header of a file.
 
     Parameters
     ----------
     shape : tuple of int
+        (H, W) or (H, W, C).
     order : {"C", "F"}
         Whether the last or the first index changes fastest.
     kind : dtype
     start : int
-        Offset of the first sample in the file.
+        Offset of the first sample in the file, in bytes.
     """
 
     shape: tuple[int, ...]
-    order: str
+    order: Literal["C", "F"]
     kind: np.dtype
     start: int
 
     @property
     def depth(self) -> int:
-        """Bits of a sample."""
+        """Bits per sample: 1 for bool."""
         return _DEPTHS[self.kind.name]
 
     @property
     def size(self) -> int:
-        """Bytes of all samples."""
+        """Size of all samples in bytes."""
         return int(np.prod(self.shape, dtype=object)) * self.kind.itemsize
 
 
 def header_of(stream: BinaryIO, name: str) -> Header:
-    """What the beginning of a file says.
+    """Read the header at the beginning of a file.
 
     Raises
     ------
-    PictureError
-        When it is damaged or no picture.
+    PictureError, ValueError
+        If the header is damaged or the array is no picture.
     """
     version = np.lib.format.read_magic(stream)
     if version not in _READERS:
@@ -75,48 +77,65 @@ def header_of(stream: BinaryIO, name: str) -> Header:
 
 
 def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
-    """The picture in a whole file.
+    """Read a whole file.
 
     Raises
     ------
     PictureError
-        When it is damaged, too large or no picture.
+        If the file is damaged, beyond the limits, or holds no picture.
     """
     header = header_of(io.BytesIO(data), name)
     check_size(header.shape[1], header.shape[0], name, limits)
     check_end(len(data), header, name)
     stored = np.frombuffer(data, np.uint8, header.size, header.start).view(header.kind)
-    samples = stored.reshape(header.shape, order="F" if header.order == "F" else "C")
+    samples = stored.reshape(header.shape, order=header.order)
     return Picture(plain(samples, header.depth, name), header.depth)
 
 
-def check_end(size: int, header: Header, name: str) -> None:
-    """Check that a file of so many bytes holds all samples.
+def open_parts(path: Path, head: bytes, size: int, name: str, limits: DecodeLimits) -> MappedReader:
+    """A reader of parts of a file.
 
     Raises
     ------
     PictureError
-        When it does not.
+        If the file is damaged or holds no picture.
+    """
+    header = header_of(io.BytesIO(head), name)
+    check_size(header.shape[1], header.shape[0], name, UNLIMITED)
+    check_end(size, header, name)
+    with path.open("rb") as stream:
+        samples = Mapping(stream, header.kind, header.shape, header.start, header.order)
+    most = (1 << header.depth) - 1
+    return MappedReader(samples, header.shape, most, header.depth, Metadata(), name, limits)
+
+
+def check_end(size: int, header: Header, name: str) -> None:
+    """Check that a file of ``size`` bytes holds all samples.
+
+    Raises
+    ------
+    PictureError
+        If the file is too short.
     """
     if size < header.start + header.size:
         raise damaged(name, f"holds {size} bytes, {header.start + header.size} are needed")
 
 
 def plain(stored: np.ndarray, depth: int, name: str) -> np.ndarray:
-    """Samples in C order and this machine's byte order.
+    """Copy samples to C order and native byte order.
 
     Raises
     ------
     PictureError
-        When a bool is neither 0 nor 1.
+        If a bool is neither 0 nor 1.
     """
     if depth == 1 and (highest := int(stored.view(np.uint8).max())) > 1:
         raise damaged(name, f"holds level {highest}, allowed is 0 to 1")
     return np.array(stored, sample_type(depth), order="C")
 
 
-def to_bytes(picture: Picture) -> bytes:
-    """An NPY file, of bool for 1 bit."""
+def to_bytes(picture: Picture, format: str) -> bytes:
+    """Encode an NPY file; of bool if the depth is 1."""
     samples = picture.samples.astype(bool) if picture.depth == 1 else picture.samples
     stream = io.BytesIO()
     np.save(stream, np.ascontiguousarray(samples), allow_pickle=False)

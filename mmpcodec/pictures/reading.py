@@ -1,37 +1,42 @@
-"""Picture files are told apart by how they begin, and read whole.
-
-Whatever a library raises for a damaged file becomes a ``PictureError`` here.
-"""
+"""Read whole picture files. The first bytes of a file tell its format, whatever its name."""
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 from mmpcodec.errors import PictureError
 from mmpcodec.params import DecodeLimits
 from mmpcodec.picture import Picture
-from mmpcodec.pictures import bmp_jpeg, dicom, mmp, netpbm, npy, png, tiff
+from mmpcodec.pictures import registry
 from mmpcodec.pictures.limits import damage_told
-
-SUFFIXES = (
-    ".png", ".pbm", ".pgm", ".ppm", ".pnm", ".pam", ".tif", ".tiff", ".bmp", ".jpg", ".jpeg",
-    ".npy", ".mmp", ".dcm", ".dicom",
-)  # fmt: skip
-"""What files in a folder are called that are taken for pictures."""
-
-_READERS: tuple[tuple[tuple[bytes, ...], Callable[[bytes, str, DecodeLimits], Picture]], ...] = (
-    (netpbm.MAGICS, netpbm.read),
-    (png.MAGICS, png.read),
-    (tiff.MAGICS, tiff.read),
-    (bmp_jpeg.BMP_MAGICS, bmp_jpeg.read_bmp),
-    (bmp_jpeg.JPEG_MAGICS, bmp_jpeg.read_jpeg),
-    (npy.MAGICS, npy.read),
-    (mmp.MAGICS, mmp.read),
-)
 
 
 def read(path: str | os.PathLike[str], *, limits: DecodeLimits | None = None) -> Picture:
-    """The picture in a file; see ``from_bytes``."""
+    """Read a picture file.
+
+    Parameters
+    ----------
+    path : path
+    limits : DecodeLimits or None
+        Largest picture to accept; None for the default limits.
+
+    Returns
+    -------
+    Picture
+
+    Raises
+    ------
+    PictureError
+        If the file cannot be opened, and as ``from_bytes`` raises it.
+    MissingExtra
+        If the format needs a package that is not installed.
+
+    Examples
+    --------
+    >>> from mmpcodec import pictures
+    >>> picture = pictures.read("images/camera.pgm")       # doctest: +SKIP
+    >>> picture.samples.shape, picture.depth               # doctest: +SKIP
+    ((512, 512), 8)
+    """
     try:
         data = Path(path).read_bytes()
     except OSError as error:
@@ -42,41 +47,42 @@ def read(path: str | os.PathLike[str], *, limits: DecodeLimits | None = None) ->
 def from_bytes(
     data: bytes, name: str = "picture", *, limits: DecodeLimits | None = None
 ) -> Picture:
-    """The picture in a file that was read already.
+    """Read a picture from the bytes of its file.
 
     Parameters
     ----------
     data : bytes
-        A whole PBM, PGM, PPM, PAM, PNG, TIFF, BMP, JPEG, NPY, DICOM or mmp file; how it begins
-        says which.
+        A whole PBM, PGM, PPM, PAM, PNG, TIFF, BMP, JPEG, NPY, mmp or DICOM file. The first bytes
+        tell the format.
     name : str
-        What to call it in messages.
+        Name of the file in error messages.
     limits : DecodeLimits or None
-        Largest picture to accept; checked before its samples are allocated.
+        Largest picture to accept, checked before the samples are allocated; None for the default
+        limits.
 
     Returns
     -------
     Picture
-        An orientation that the file asks for is kept in its EXIF and never applied.
+        Samples, depth and metadata as the file has them. An orientation in EXIF stays in EXIF: the
+        samples are not turned.
 
     Raises
     ------
     PictureError
-        When it is empty, damaged, too large, of more than one picture, or of a kind that is not
-        supported.
+        If the file is empty, damaged, beyond the limits, of an unknown format, of a kind that is
+        not supported, or if it holds several pictures. The message begins with ``name``.
     MissingExtra
-        When a library that it needs is not installed.
+        If the format needs a package that is not installed.
     """
     limits = limits or DecodeLimits()
     if not data:
         raise PictureError(f"{name}: is empty")
+    row = registry.format_at(data)
+    if row is None:
+        raise PictureError(
+            f"{name}: is not a picture file of a known format; supported are "
+            f"{registry.readable_text()}"
+        )
+    module = row.load()
     with damage_told(name):
-        for magics, reader in _READERS:
-            if data.startswith(magics):
-                return reader(data, name, limits)
-        if dicom.is_dicom(data):
-            return dicom.read(data, name, limits)
-    raise PictureError(
-        f"{name}: is not a picture file that is known here; supported are PBM, PGM, PPM, PAM, PNG, "
-        "TIFF, BMP, JPEG, NPY, mmp and DICOM"
-    )
+        return module.read(data, name, limits)

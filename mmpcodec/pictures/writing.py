@@ -1,7 +1,6 @@
-"""Pictures become files: formats by name, what each can hold, and what it loses."""
+"""Write picture files: formats by name, what each format keeps, and what it loses."""
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -9,129 +8,129 @@ import numpy as np
 
 from mmpcodec.errors import ParameterError, PictureError
 from mmpcodec.picture import Picture
-from mmpcodec.pictures import netpbm, npy, png, tiff
-from mmpcodec.pictures.png import chunks
-from mmpcodec.pictures.tiff import tags
-
-_PLANES = {
-    "pgm": (1,),
-    "ppm": (3,),
-    "pam": (1, 2, 3, 4),
-    "png": (1, 2, 3, 4),
-    "tif": (1, 2, 3, 4),
-    "npy": (1, 2, 3, 4),
-}
-
-FORMATS = tuple(_PLANES)
-"""Formats that can be written, by the extension of their files."""
-
-_NETPBM = ("pgm", "ppm", "pam")
+from mmpcodec.pictures import registry
 
 
-def format_of(path: str | os.PathLike[str], formats: Sequence[str] = FORMATS) -> str:
-    """The format that a file's extension names, one of ``formats``.
+def format_of(path: str | os.PathLike[str]) -> str:
+    """Find the format that the extension of a path names.
+
+    Parameters
+    ----------
+    path : path
+        ``.tif`` and ``.tiff`` both name "tif". Case does not matter.
+
+    Returns
+    -------
+    str
+        One of ``pictures.FORMATS``.
 
     Raises
     ------
     ParameterError
-        When it names none of them.
+        If no format with this extension can be written.
     """
     extension = Path(path).suffix.lower()
-    format = "tif" if extension == ".tiff" else extension.removeprefix(".")
-    if format not in formats:
-        raise ParameterError(
-            f"{os.fspath(path)}: extension {extension!r} must be one of .{', .'.join(formats)}"
-        )
-    return format
+    formats = registry.written()
+    for name, row in formats.items():
+        if extension in row.suffixes:
+            return name
+    raise ParameterError(
+        f"{os.fspath(path)}: extension {extension!r} must be one of .{', .'.join(formats)}"
+    )
 
 
 def check_format(name: str) -> str:
-    """The name of a format, if it is one of ``FORMATS``.
+    """Check the name of a format, one of ``pictures.FORMATS``, and return it.
 
     Raises
     ------
     ParameterError
-        When it is not.
+        If no such format can be written.
     """
-    if name not in FORMATS:
-        raise ParameterError(f"format = {name!r}: must be one of {', '.join(FORMATS)}")
+    formats = registry.written()
+    if name not in formats:
+        raise ParameterError(f"format = {name!r}: must be one of {', '.join(formats)}")
     return name
 
 
 def to_bytes(picture: Picture | np.ndarray, format: str) -> bytes:
-    """A whole picture file, which reads to the same picture but for what ``lost`` names.
+    """Encode a picture as the bytes of a picture file.
+
+    Reading the bytes gives the same samples, and the same depth and metadata except what ``lost``
+    names.
 
     Parameters
     ----------
-    picture : Picture or array
-        Of an array the samples have all bits of their type.
+    picture : Picture, or (H, W) or (H, W, 2 to 4) array of uint8 or uint16
+        The samples of an array use all bits of their type: depth 8 or 16.
     format : {"pgm", "ppm", "pam", "png", "tif", "npy"}
-        PGM for gray only, PPM for RGB only.
+        "pgm" takes gray only and "ppm" RGB only. The others take gray and RGB, with and without
+        alpha.
+
+    Returns
+    -------
+    bytes
 
     Raises
     ------
     ParameterError
-        For another format, or a picture that the format cannot hold.
+        If the format is unknown or cannot hold the picture.
     MissingExtra
-        When 16-bit colours or alpha in PNG need imagecodecs, and it is not installed.
+        If PNG with colours or alpha of more than 8 bits needs imagecodecs, or TIFF needs tifffile,
+        and the package is not installed.
     """
     check_format(format)
     picture = _picture(picture)
-    if picture.planes not in _PLANES[format]:
-        fits = ", ".join(name for name, planes in _PLANES.items() if picture.planes in planes)
+    formats = registry.written()
+    row = formats[format]
+    if picture.planes not in row.planes:
+        fits = ", ".join(name for name, each in formats.items() if picture.planes in each.planes)
         raise ParameterError(f"format = {format!r} for {picture.kind}: must be one of {fits}")
-    if format in _NETPBM:
-        return netpbm.to_bytes(picture, format)
-    return {"png": png, "tif": tiff, "npy": npy}[format].to_bytes(picture)
+    return row.load().to_bytes(picture, format)
 
 
 def lost(picture: Picture | np.ndarray, format: str) -> tuple[str, ...]:
-    """What a format cannot hold of a picture, or only in part.
+    """Name what a file of a format would not keep of a picture, or keep only in part.
 
     Parameters
     ----------
     picture : Picture or array
+        As for ``to_bytes``.
     format : str
-        As ``to_bytes`` takes them.
+        As for ``to_bytes``.
 
     Returns
     -------
     tuple of str
-        Of "depth", "white", "icc", "exif", "xmp", "resolution" and "text".
+        Some of "depth", "white", "icc", "exif", "xmp", "resolution" and "text", in this order;
+        empty if the file keeps everything.
 
     Raises
     ------
     ParameterError
-        For another format.
+        If the format is unknown.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mmpcodec import pictures
+    >>> picture = pictures.Picture(np.zeros((4, 4), np.uint16), depth=12)
+    >>> pictures.lost(picture, "png"), pictures.lost(picture, "npy")
+    ((), ('depth',))
     """
     check_format(format)
     picture = _picture(picture)
-    metadata = picture.metadata
-    held: set[str] = set()
-    if format != "npy" or picture.depth in (1, 8, 16):
-        held.add("depth")
-    if picture.white == (1 << picture.depth) - 1 or (
-        format in _NETPBM and netpbm.holds_white(picture)
-    ):
-        held.add("white")
-    if format in ("png", "tif"):
-        held |= {"icc", "xmp"}
-        of_texts, of_resolution = (
-            (chunks.holds_text, chunks.holds_resolution)
-            if format == "png"
-            else (tags.holds_text, tags.holds_resolution)
-        )
-        if metadata.resolution is not None and of_resolution(metadata.resolution):
-            held.add("resolution")
-        keywords = [keyword for keyword, _ in metadata.text]
-        # A TIFF file has one of each tag.
-        single = format == "png" or len(set(keywords)) == len(keywords)
-        if single and all(of_texts(keyword, said) for keyword, said in metadata.text):
-            held.add("text")
-        if format == "png" or tags.holds_exif(metadata.exif):
-            held.add("exif")
-    there = ("depth", "white", *metadata.kinds())
-    return tuple(name for name in there if name not in held)
+    row = registry.written()[format]
+
+    def keeps(kind: str) -> bool:
+        if kind == "depth":
+            return picture.depth in row.depths
+        if kind == "white" and picture.white == (1 << picture.depth) - 1:
+            return True
+        return kind in row.keeps and row.load().holds(picture, kind)
+
+    there = ("depth", "white", *picture.metadata.kinds())
+    return tuple(kind for kind in there if not keeps(kind))
 
 
 def write(
@@ -144,18 +143,19 @@ def write(
     Parameters
     ----------
     picture : Picture or array
-        As ``to_bytes`` takes them.
+        As for ``to_bytes``.
     target : path or binary stream
         A stream need not be seekable.
-    format : {"pgm", "ppm", "pam", "png", "tif", "npy"} or None
-        None takes it from the extension of a path; a stream needs it.
+    format : str or None
+        As for ``to_bytes``. None takes the format from the extension of a path; a stream needs a
+        format.
 
     Raises
     ------
     ParameterError, MissingExtra
-        As ``to_bytes`` does.
+        As ``to_bytes`` raises them.
     PictureError
-        When the file cannot be written.
+        If the file cannot be written.
     """
     if not isinstance(target, (str, os.PathLike)):
         target.write(to_bytes(picture, str(format)))

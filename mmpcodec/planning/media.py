@@ -1,4 +1,4 @@
-"""The files that ``mmp pack`` packs, how they are copied, and what it says of the volumes."""
+"""Files of ``mmp pack``: the list of entries, the checks and copies, the report of the volumes."""
 
 import os
 import shutil
@@ -23,9 +23,9 @@ class Entry:
     ----------
     path : str
     name : str
-        What it is called on the volume: below a folder that was given, its path from there.
+        Path on the volume: relative to the folder on the command line that holds the file.
     size : int
-        In bytes.
+        Bytes.
     """
 
     path: str
@@ -35,7 +35,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Packed:
-    """The volumes and what is on them; values are in millionths."""
+    """The volumes and their files; values are in millionths."""
 
     entries: Sequence[Entry]
     found: Packing
@@ -109,9 +109,10 @@ def entries_of(inputs: Sequence[str]) -> list[Entry]:
     Raises
     ------
     FileError
-        When one cannot be looked at, is neither file nor folder, or a folder holds no file.
+        When a path cannot be read, is neither file nor folder, or a folder holds no file.
     ParameterError
-        When a file comes twice, two would have one name on a volume, or one that of a folder.
+        When a file comes twice, or two files, or a file and a folder, would have one name on a
+        volume.
     """
     entries: list[Entry] = []
     for given in inputs:
@@ -147,9 +148,9 @@ def folders_above(name: str) -> Iterator[str]:
 
 
 def folder_entries(folder: str) -> list[Entry]:
-    """The files of a folder and of those below, sorted; links are followed.
+    """The files of a folder and of the folders below, sorted; links are followed.
 
-    A link to a folder that it lies in adds nothing, for that one is gone through already.
+    A link to a folder that contains the link is skipped, because that folder is already searched.
     """
 
     def refuse(error: OSError) -> None:
@@ -184,12 +185,12 @@ def entry_of(path: str, folder: str) -> Entry:
 
 
 def values_of(table: Table, entries: Sequence[Entry]) -> list[int]:
-    """The value of each file, by its path, its name on the volume, or its last part.
+    """The value of each file, found in the table by path, or by name on the volume.
 
     Raises
     ------
     ParameterError
-        When one has none, or they are more than the solver adds up.
+        When a file has no value, or the values exceed the range of the solver.
     """
     named = [
         entry.name
@@ -213,7 +214,7 @@ def list_of(entries: Sequence[Entry], files: Sequence[int]) -> bytes:
     Raises
     ------
     ParameterError
-        When a path has lines itself.
+        When a path contains a line break.
     """
     paths = [entries[index].path for index in files]
     for path in paths:
@@ -227,7 +228,7 @@ def list_of(entries: Sequence[Entry], files: Sequence[int]) -> bytes:
 def copies_of(
     entries: Sequence[Entry], found: Packing, folders: Sequence[str]
 ) -> list[tuple[Entry, str]]:
-    """What is copied where."""
+    """The copies to make: entries with the paths of their copies."""
     return [
         (entries[index], os.path.join(folder, entries[index].name))
         for folder, volume in zip(folders, found.volumes, strict=True)
@@ -238,12 +239,11 @@ def copies_of(
 def check_lists(
     names: Sequence[str], copies: Sequence[tuple[Entry, str]], folders: Sequence[str]
 ) -> None:
-    """Find out whether lists can be written beside copies and their folders.
+    """Check that no list has the path of a copy or of a folder of copies.
 
     Raises
     ------
     ParameterError
-        When one would be where a copy or a folder will be.
     """
     taken = {os.path.realpath(path) for path in folders}
     for _, target in copies:
@@ -256,15 +256,15 @@ def check_lists(
 
 
 def check_copies(copies: Sequence[tuple[Entry, str]], copy_to: str, force: bool) -> None:
-    """Find out before the first copy whether all can be made.
+    """Check before the first copy that all copies can be made.
 
     Raises
     ------
     ParameterError
         When a copy would be its own original, or another's.
     FileError
-        When an original cannot be read, a copy exists and ``force`` is not given, a folder is none
-        or not writable, or has too little room.
+        When an original cannot be read, a copy exists without ``force``, a folder does not exist or
+        is not writable, or the space does not suffice.
     """
     if not os.path.isdir(copy_to):
         kind = "is not a" if os.path.exists(copy_to) else "is no such"
@@ -291,12 +291,12 @@ def check_copies(copies: Sequence[tuple[Entry, str]], copy_to: str, force: bool)
 
 
 def check_folder(folder: str) -> None:
-    """Find out whether files can be put into a folder that is there or has to be made.
+    """Check that a folder, which may have to be created, can take files.
 
     Raises
     ------
     FileError
-        When something else is there, or it is not writable.
+        When the path is not a folder, or the folder is not writable.
     """
     while not os.path.lexists(folder):
         folder = os.path.dirname(folder) or os.curdir
@@ -309,12 +309,12 @@ def check_folder(folder: str) -> None:
 def copy(copies: Sequence[tuple[Entry, str]], force: bool) -> None:
     """Copy files with their times, all or none.
 
-    The copies are made under other names and renamed when the last one is whole.
+    The copies have other names until the last one is complete.
 
     Raises
     ------
     FileError
-        When one fails, or a file has another size than it had when the volumes were filled.
+        When a copy fails, or the size of a file changed since the volumes were filled.
     """
     with ExitStack() as undo:
         made = []
@@ -346,7 +346,7 @@ def copy(copies: Sequence[tuple[Entry, str]], force: bool) -> None:
 
 
 def make_folder(folder: str, undo: ExitStack) -> None:
-    """Make a folder with those above it; what is made here can be undone."""
+    """Create a folder and its parents; ``undo`` removes those that were created."""
     if os.path.isdir(folder):
         return
     make_folder(os.path.dirname(folder) or os.curdir, undo)
@@ -355,6 +355,6 @@ def make_folder(folder: str, undo: ExitStack) -> None:
 
 
 def remove(how: Callable[[str], None], path: str) -> None:
-    """Remove what may be gone."""
+    """Remove a file or folder that may not exist."""
     with suppress(OSError):
         how(path)

@@ -1,8 +1,8 @@
-"""Which files go on a medium: the fullest volumes, or those of the most value.
+"""Packing of files on media: the fullest volumes, or the volumes of the largest value.
 
-A file takes whole sectors. Several volumes are filled one after the other, each as well as the
-files that are left allow; together they may not be the best there is. What the file system of a
-medium takes for itself is no part of this.
+A file takes whole sectors. Several volumes are filled one after the other, each optimally with the
+remaining files; all volumes together may not be optimal. The space that the file system of a medium
+needs is not counted.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,22 +21,22 @@ MAX_SECTOR = 1 << 30
 
 @dataclass(frozen=True)
 class Volume:
-    """A medium and what goes on it.
+    """A medium and the files on it.
 
     Parameters
     ----------
     capacity : int
-        In bytes.
+        Bytes.
     files : tuple of int
-        Indices, rising.
+        Indices, ascending.
     used : int
         Bytes in whole sectors; at most ``capacity``.
     value : int
-        Sum of the values; 0 where files have none.
+        Sum of the values; 0 without values.
     proven : bool
-        Whether nothing left at its turn would have filled it better.
+        Whether it is proven that no choice of the remaining files fills the volume better.
     most : int
-        With values: no choice has more value.
+        Upper bound of the value of all choices; 0 without values.
     backend : str
         Name of the backend on which the solver ran.
     """
@@ -52,7 +52,7 @@ class Volume:
 
 @dataclass(frozen=True)
 class Packing:
-    """Volumes, and what is on none.
+    """Volumes, and the files that are on none.
 
     Parameters
     ----------
@@ -82,18 +82,18 @@ def pack(
     Parameters
     ----------
     sizes : sequence of int
-        Of files in bytes, from 0 up. Empty files go on the first volume.
+        Bytes of the files, from 0 up. Empty files go on the first volume.
     capacities : sequence of int
-        Of volumes in bytes, from 0 up.
+        Bytes of the volumes, from 0 up.
     values : sequence of int or None
-        Of files, from 0 up; None asks for volumes as full as possible. A file of value 0 that takes
-        room is left out.
+        Values of the files, from 0 up; None fills the volumes as far as possible. Files of value 0
+        are left out unless they are empty.
     sector : int
-        Bytes; a file takes as many whole ones as it needs, a volume has as many as fit.
+        Bytes of a sector. A file takes whole sectors; a volume has only whole sectors.
     time_limit : float or None
-        Seconds for each volume, with values; then the best so far.
+        With values: seconds for each volume, after which the best choice so far is taken.
     backend : str
-        Of the solvers.
+        Backend of the solvers.
 
     Raises
     ------
@@ -101,7 +101,7 @@ def pack(
         For negative numbers, sequences of different lengths, no volume, or sectors that are not
         from 1 to 2**30 bytes.
     LimitExceeded
-        When the solver's memory does not suffice; larger sectors need less.
+        When the memory of the solver does not suffice; larger sectors need less.
 
     Examples
     --------
@@ -124,10 +124,10 @@ def pack_all(
     time_limit: float | None = None,
     backend: str = "auto",
 ) -> Packing:
-    """Fill volumes of one size until all files that fit on one have a place.
+    """Fill volumes of one size until each file that fits on a volume is on one.
 
-    Parameters, what is returned and errors are those of ``pack``. Each volume is filled as well as
-    possible; a cleverer distribution may need fewer.
+    See ``pack`` for parameters, results and errors. Each volume is filled optimally; another
+    distribution may need fewer volumes.
     """
     return _fill(sizes, repeat(capacity), capacity, values, sector, time_limit, backend)
 

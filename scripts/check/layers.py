@@ -1,99 +1,144 @@
-"""Check the rules of the layers: who may import whom, who may print, names and lengths of files.
+"""Check the rules of the layers: who imports whom, and the sizes and names of files.
 
     python scripts/check/layers.py [ROOT]
 
-Prints one line for each broken rule and exits with 1 if there is any.
+ROOT is a git checkout, the current folder unless given. The script prints one line for each broken
+rule and exits with 1 if there is one. The tables below are all the rules; the modules beside this
+file hold the mechanisms.
 """
 
-import ast
 import re
-import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
-COMMAND_LINE = {"typer", "rich", "click"}
+from checkout import Checkout
+from imports import check_circles, check_floors, check_forbidden
+from includes import check_includes
+from sizes import check_files, check_folders, check_functions
+from words import (
+    check_backend_names,
+    check_class_names,
+    check_machine_paths,
+    check_paths_in_pages,
+    check_paths_in_sources,
+    check_stages,
+    check_vague_names,
+)
+
+FLOORS = (
+    ("errors",),
+    ("depth", "checks"),
+    ("tools",),
+    ("params",),
+    ("runtime", "metadata", "quantities"),
+    ("samples", "picture"),
+    ("reference",),
+    ("format",),
+    ("trace",),
+    ("backends",),
+    ("codec",),
+    ("__init__",),
+    ("pictures", "solvers"),
+    ("analysis", "bench"),
+    ("planning",),
+    ("plugins", "cli"),
+    ("start", "__main__"),
+)
+"""Modules and folders of mmpcodec from the bottom up; each imports only from lower floors."""
+
+REFERENCE_WITHOUT = (
+    *("concurrent", "multiprocessing", "os", "pathlib", "subprocess", "tempfile", "threading"),
+    *("mmpcodec.backends", "mmpcodec.codec", "mmpcodec.runtime.tasks"),
+)
+COMMAND_LINE = ("click", "rich", "typer")
+
+INCLUDES: dict[str, tuple[str, ...]] = {
+    "shared": (),
+    "cpu/runtime": ("shared",),
+    "cpu/entropy": ("shared", "cpu/runtime"),
+    "cpu/trees": ("shared", "cpu/runtime", "cpu/entropy"),
+    "cpu/blocks": ("shared", "cpu/runtime", "cpu/entropy", "cpu/trees"),
+    "cpu/exact": ("shared", "cpu/runtime", "cpu/entropy"),
+    "cpu/postfilter": ("shared", "cpu/runtime"),
+    "cpu/solvers/*": ("shared", "cpu/runtime"),
+    "cpu/bindings": ("shared", "cpu"),
+    "cuda/device": ("shared",),
+    "cuda/trees": ("shared", "cuda/device"),
+    "cuda/blocks": ("shared", "cuda/device", "cuda/trees"),
+    "cuda/solvers/*": ("shared", "cuda/device"),
+}
+"""What the files of a folder of kernels may include besides their own folder.
+
+Of the three codings only predicted blocks include another one, trees: a block may be a tree.
+"""
+
+WITHOUT_KERNEL = {
+    "blocks/effort": "numbers; the backends hand them to the search",
+    "entropy/binary": "shared/blocks/models.h and cpu/exact/plane_coder.h hold their own bits",
+    "entropy/symbols": "the models of each coding call the range coder themselves",
+    "entropy/syntax": "names, which the backends put to the numbers of a kernel",
+    "exact/coder": "cpu/exact/codec goes through the planes, cpu/exact/plane_coder codes one",
+    "trees/coder": "cpu/trees/picture holds the state, cpu/trees/encoder and decoder walk through",
+    "trees/fragments": "cpu/trees/picture pads the plane",
+    "trees/segments": "shared/trees/scales.h numbers the segments of a fragment",
+}
+"""Stages of mmpcodec/reference without a kernel of their coding and name, and where they are."""
+
+MOST_LINES = 600
+MOST_LINES_OF_FUNCTION = 120
+MOST_NAMES_OF_FOLDER = 16
+GROWING_FOLDERS = ("tests/conformance", "images", "docs/decisions")
 VAGUE_NAMES = {"util", "utils", "helper", "helpers", "common", "misc"}
-SOURCE_SUFFIXES = {".py", ".cpp", ".h", ".cu"}
-MAX_LINES = 600
-# A path of one machine; behind a name or a dot it is a part of an address or of a relative path.
-MACHINE_PATH = re.compile(r"(?<![\w.~-])/(?:work|farm|home|root|Users)/")
-
-
-def tracked_files(root: Path) -> list[PurePosixPath]:
-    """The files that git tracks and that are there, relative to the root."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-z"], cwd=root, check=True, capture_output=True, text=True
-    ).stdout
-    paths = [PurePosixPath(name) for name in listed.split("\0") if name]
-    return [path for path in paths if (root / path).is_file()]
-
-
-def imports(tree: ast.AST, path: PurePosixPath) -> Iterator[tuple[int, str]]:
-    """Line and dotted name of everything that a module imports, wherever it does so."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                yield node.lineno, alias.name
-        elif isinstance(node, ast.ImportFrom):
-            package = path.parent.parts
-            above = package[: len(package) - node.level + 1] if node.level else ()
-            for alias in node.names:
-                yield node.lineno, ".".join([*above, *filter(None, [node.module]), alias.name])
-
-
-def prints(tree: ast.AST) -> Iterator[int]:
-    """Lines that call print."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "print":
-            yield node.lineno
-
-
-def check_library_module(path: PurePosixPath, text: str) -> Iterator[str]:
-    """Rules for a Python file of the library outside the command line."""
-    tree = ast.parse(text)
-    is_stage = path.parts[1] == "reference"
-    for line, name in imports(tree, path):
-        parts = name.split(".")
-        if parts[0] in COMMAND_LINE:
-            yield f"{path}:{line}: imports {name}; only mmpcodec/cli may"
-        if is_stage and parts[:2] == ["mmpcodec", "backends"]:
-            yield f"{path}:{line}: imports {name}; a stage of the codec may not"
-    for line in prints(tree):
-        yield f"{path}:{line}: calls print; only mmpcodec/cli may"
-
-
-def check_file(path: PurePosixPath, text: str) -> Iterator[str]:
-    """Rules for every text file."""
-    vague = VAGUE_NAMES.intersection([*path.parent.parts, path.stem])
-    if vague:
-        yield f"{path}: the name {min(vague)!r} does not say what is inside"
-    lines = text.splitlines()
-    if path.suffix in SOURCE_SUFFIXES and len(lines) > MAX_LINES:
-        yield f"{path}: has {len(lines)} lines, more than {MAX_LINES}"
-    for number, line in enumerate(lines, start=1):
-        if found := MACHINE_PATH.search(line):
-            yield f"{path}:{number}: names a path of one machine, {found.group()}"
+BACKENDS = {"cpu", "cuda", "reference"}
+SHARED_CLASS_NAMES = {
+    "Header": "the header of one file format, in the module of the format",
+    "Reduced": "the reduced problem of one solver, in the folder of the solver",
+}
+"""Public classes of one name in several modules, and what the name means in each."""
+CHOOSES_BACKENDS = ("mmpcodec/backends", "mmpcodec/solvers/dispatch.py")
 
 
 def problems(root: Path) -> Iterator[str]:
     """One line for each broken rule below the root of a git checkout."""
-    for path in tracked_files(root):
-        data = (root / path).read_bytes()
-        if b"\0" in data:
-            continue
-        try:
-            text = data.decode()
-        except UnicodeDecodeError:
-            continue
-        yield from check_file(path, text)
-        in_library = path.parts[0] == "mmpcodec" and path.parts[1] != "cli"
-        if in_library and path.suffix == ".py":
-            yield from check_library_module(path, text)
+    checkout = Checkout(root)
+    yield from check_floors(checkout, "mmpcodec", FLOORS)
+    yield from check_circles(checkout, "mmpcodec")
+    yield from check_forbidden(
+        checkout,
+        "mmpcodec/reference",
+        REFERENCE_WITHOUT,
+        ("open",),
+        "the reference starts no thread, touches no file and knows no backend",
+    )
+    yield from check_forbidden(
+        checkout, "mmpcodec", COMMAND_LINE, ("print",), "only mmpcodec/cli may", "mmpcodec/cli"
+    )
+    yield from check_includes(checkout, INCLUDES)
+    yield from check_stages(checkout, WITHOUT_KERNEL)
+    yield from check_files(checkout, MOST_LINES)
+    yield from check_functions(checkout, MOST_LINES_OF_FUNCTION)
+    yield from check_folders(checkout, MOST_NAMES_OF_FOLDER, GROWING_FOLDERS)
+    yield from check_vague_names(checkout, VAGUE_NAMES)
+    yield from check_machine_paths(checkout)
+    yield from check_backend_names(checkout, BACKENDS, CHOOSES_BACKENDS)
+    yield from check_class_names(checkout, "mmpcodec", SHARED_CLASS_NAMES)
+    yield from check_paths_in_pages(checkout)
+    yield from check_paths_in_sources(checkout, ("mmpcodec", "kernels", "scripts"))
 
 
 def main() -> int:
-    found = list(problems(Path(sys.argv[1] if len(sys.argv) > 1 else ".")))
+    root = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
+    found = list(problems(root))
+    # TEMPORARY, to be removed with the file: breaches that main still has.
+    left = root / "scripts/check/left_to_do.txt"
+    if left.exists():
+        entries = [line for line in left.read_text().splitlines() if line]
+        for entry in entries:
+            kept = [line for line in found if entry not in re.sub(r":\d+: ", ": ", line)]
+            if len(kept) == len(found):
+                print(f"left_to_do.txt: done, remove the line: {entry}", file=sys.stderr)
+            found = kept
     print("\n".join(found) or "layers: all rules hold")
     return bool(found)
 

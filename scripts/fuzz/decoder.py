@@ -1,6 +1,6 @@
 """Fuzz the decoder, guided by coverage.
 
-    python scripts/fuzz/decoder.py [atheris options] [folders]
+    PYTHONPATH=scripts/vectors python scripts/fuzz/decoder.py [atheris options] [folders]
 
 A crash, a hang, a leak or any exception but FormatError is a finding. Keep its input as
 tests/fuzz/findings/<cause>.mmp.
@@ -8,20 +8,17 @@ tests/fuzz/findings/<cause>.mmp.
 
 import contextlib
 import sys
-from pathlib import Path
 
 import atheris
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
-
 with atheris.instrument_imports(include=["mmpcodec", "mutate"]):
     import numpy as np
-    from support.mutate import repaired
+    from mutate import repaired
 
     import mmpcodec
     from mmpcodec import pictures
 
-    # Much is imported when it is first used, and has to be before this block ends.
+    # The package imports late; what is imported after this block is not instrumented.
     for preset in ("text", "mixed", "exact"):
         coded = mmpcodec.encode(np.zeros((4, 4), np.uint8), preset=preset, backend="cpu")
         pictures.to_bytes(mmpcodec.decode(coded), "png")
@@ -30,7 +27,7 @@ LIMITS = mmpcodec.DecodeLimits(max_pixels=1 << 16, max_dimension=1 << 12)
 
 
 def picture_of(found: mmpcodec.Inspection) -> pictures.Picture:
-    """What `mmp decode` writes."""
+    """The picture that `mmp decode` writes."""
     assert found.samples is not None
     return pictures.Picture(found.samples, found.header.depth, found.header.metadata)
 

@@ -5,12 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from support.operations import OPERATIONS
 from support.strategies import CONTENT, deepened, pictures
 
-from mmpcodec.backends.cpu import NativePostFilter
-from mmpcodec.reference.postfilter import CLASSES, LEAST, MOST, TAPS, PostFilter
+from mmpcodec.reference.postfilter import CLASSES, LEAST, MOST, TAPS
 
-REFERENCE, NATIVE = PostFilter(), NativePostFilter()
 SHAPES = [(1, 1), (1, 2), (1, 40), (40, 1), (2, 3), (3, 2), (5, 7), (33, 50)]
 
 
@@ -28,18 +27,10 @@ def coefficients():
 
 
 def check(source, samples, chosen, lambda_fixed, depth=8):
-    shown = REFERENCE.apply(samples, chosen, depth)
-    assert shown.dtype == samples.dtype
-    np.testing.assert_array_equal(NATIVE.apply(samples, chosen, depth), shown)
-    height = len(samples)
-    for first, last in {(0, height), (height // 3, height - height // 4)}:
-        expected = REFERENCE._gram(source, samples, first, last, depth)
-        np.testing.assert_array_equal(NATIVE._gram(source, samples, first, last, depth), expected)
-        expected = REFERENCE._errors(source, samples, shown, first, last, depth)
-        found = NATIVE._errors(source, samples, shown, first, last, depth)
-        np.testing.assert_array_equal(found, expected)
-    fitted = REFERENCE.fit(source, samples, lambda_fixed, depth)
-    assert NATIVE.fit(source, samples, lambda_fixed, depth) == fitted
+    _, shown_type, *_ = OPERATIONS["post filter"].check(
+        source, samples, chosen, lambda_fixed, depth
+    )
+    assert shown_type == str(samples.dtype)
 
 
 @pytest.mark.parametrize("content", CONTENTS)

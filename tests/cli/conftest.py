@@ -7,11 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.picture_files import METADATA, shade
 from typer.testing import CliRunner
 
 import mmpcodec
 from mmpcodec import pictures
-from mmpcodec.cli import app
+from mmpcodec.cli.app import app
+from mmpcodec.pictures import Picture
 
 # A shell that starts the tests in the background makes them ignore SIGINT, and so their children.
 START = (
@@ -105,3 +107,11 @@ def run(process):
 def files(folder):
     """Gives the names of all files in the working folder, hidden ones included."""
     return lambda: sorted(os.listdir(folder))
+
+
+@pytest.fixture
+def colours(mmp):
+    """An RGB picture with metadata in c.png, and it."""
+    picture = Picture(shade(3, 8), 8, METADATA)
+    pictures.write(picture, "c.png")
+    return picture

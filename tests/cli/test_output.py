@@ -10,7 +10,8 @@ import pytest
 import mmpcodec
 from mmpcodec import pictures
 from mmpcodec.cli import output
-from mmpcodec.cli.exits import FileError
+from mmpcodec.errors import FileError
+from mmpcodec.runtime import files as files_module
 
 
 def test_refuses_to_overwrite_before_the_work(mmp, picture, monkeypatch, files):
@@ -143,7 +144,7 @@ def test_full_disk(mmp, picture, monkeypatch, files):
         disk.name = name
         return disk
 
-    monkeypatch.setattr(output, "open", open_on_full_disk, raising=False)
+    monkeypatch.setattr(files_module, "open", open_on_full_disk, raising=False)
     result = mmp("encode", picture)
     assert (result.exit_code, result.stderr) == (1, "mmp: a.mmp: No space left on device\n")
     assert files() == ["a.png"]

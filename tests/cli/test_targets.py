@@ -162,7 +162,7 @@ def test_what_is_no_number_is_wrong_use(mmp, picture, option, files):
 
 def test_help_says_what_quality_is(mmp):
     text = re.sub(r"[\s│]+", " ", mmp("encode", "--help").stdout)
-    assert "Lambda 4 (2^((100 - Q) / 10) - 1): at 100 0, lossless; at 90 4, 75 18.6" in text
+    assert "lambda to 4 (2^((100 - Q) / 10) - 1): 100 is lossless, 90 is lambda 4, 75 is" in text
 
 
 def test_signal_during_the_search_leaves_nothing(process, files):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.mutate import places, repaired, with_size
+from mutate import places, repaired, with_size
 from support.strategies import block_tools, natural, text_like, tools
 
 import mmpcodec

@@ -1,4 +1,4 @@
-"""A decoder of the mmp format, version 1, written from docs/format.md alone.
+"""A decoder of the mmp format, version 1, written from docs/format/format.md alone.
 
 Plain rather than fast: it shows that the text suffices. decode() gives the samples and the facts
 of a file; a stream that no decoder may accept raises ValueError. Names are those of the sections

@@ -1,4 +1,4 @@
-"""A decoder that was written from docs/format.md alone reads every conformance vector."""
+"""A decoder that was written from docs/format/format.md alone reads every conformance vector."""
 
 import ast
 import hashlib

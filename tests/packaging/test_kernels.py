@@ -1,3 +1,5 @@
+"""Every CUDA kernel compiles, and the package holds all kernel sources."""
+
 import subprocess
 import sys
 from importlib import metadata

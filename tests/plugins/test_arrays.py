@@ -122,7 +122,7 @@ def test_what_lies_on_a_device_is_not_copied_behind_the_callers_back(given, monk
     monkeypatch.setitem(sys.modules, "cupy", None)
     with pytest.raises(
         ParameterError,
-        match=r"lies on a CUDA device, which needs CuPy.*install mmpcodec\[cuda13\].*cupy\.asnumpy",
+        match=r"lies on a CUDA device, which needs CuPy.*pip install '\.\[cuda13\]'.*cupy\.asnumpy",
     ):
         mmpcodec.encode(given)
 

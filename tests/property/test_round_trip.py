@@ -1,3 +1,5 @@
+"""Any picture and any tree tools: what a decoder shows, and how large its error is."""
+
 import numpy as np
 from hypothesis import given
 from support.strategies import encode_params, pictures

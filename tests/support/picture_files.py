@@ -3,6 +3,7 @@
 import io
 import struct
 import zlib
+from fractions import Fraction
 
 import numpy as np
 import tifffile
@@ -10,6 +11,7 @@ from PIL import Image
 
 import mmpcodec
 from mmpcodec import pictures
+from mmpcodec.metadata import Metadata, Resolution
 
 GRAY = (np.arange(6 * 9).reshape(6, 9) * 5 % 256).astype(np.uint8)
 COLOUR = np.dstack([GRAY, GRAY // 2, 255 - GRAY])
@@ -105,3 +107,19 @@ FILES = {
     "mmp": mmpcodec.encode(GRAY, 0, preset="plain"),
 }
 """One file of each way to read."""
+
+
+METADATA = Metadata(
+    icc=b"\0" * 36 + b"acsp" + b"\0" * 88,
+    xmp=b"<x:xmpmeta xmlns:x='adobe:ns:meta/'/>",
+    resolution=Resolution(Fraction(2835), Fraction(2835), "metre"),
+    text=(("Title", "Shade"),),
+)
+
+
+def shade(planes, depth, height=70, width=90):
+    """A picture with a gradient in each plane."""
+    i, j = np.indices((height, width))
+    samples = np.stack([(2 * i + (n + 1) * j) % (1 << depth) for n in range(planes)], axis=2)
+    samples = samples.astype(np.uint8 if depth <= 8 else np.uint16)
+    return samples[..., 0] if planes == 1 else samples

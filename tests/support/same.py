@@ -1,17 +1,45 @@
-"""Whether two codings of a picture are the same."""
+"""One comparison for all results: bytes, arrays, coded pictures, and what is made of them."""
+
+import dataclasses
+from typing import Any
 
 import numpy as np
+import pytest
 
 
-def assert_same(expected, found, name=""):
-    """Compare payload, samples and trace of two codings."""
-    pairs = enumerate(zip(expected.payload, found.payload, strict=False))
-    first = next((i for i, (a, b) in pairs if a != b), None)
-    assert first is None, f"{name}: payloads differ from byte {first} on"
-    assert found.payload == expected.payload, name
-    assert found.samples.dtype == expected.samples.dtype, name
-    assert np.array_equal(found.samples, expected.samples), name
-    assert found.trace.bits == expected.trace.bits, name
-    for traced in ("units", "leaf_scales", "dictionary_sizes"):
-        own, others = (getattr(coded.trace, traced) for coded in (found, expected))
-        assert np.array_equal(own, others), f"{name}: {traced}"
+def assert_same(expected: Any, found: Any, name: str = "") -> None:
+    """Fail, with the first place that differs, unless two results are equal.
+
+    Arrays are equal if shapes and values are; NaN equals NaN. Dictionaries, lists, tuples and data
+    classes are compared part by part.
+    """
+    if dataclasses.is_dataclass(expected):
+        assert type(found) is type(expected), name
+        for field in dataclasses.fields(expected):
+            part = getattr(expected, field.name), getattr(found, field.name)
+            assert_same(*part, f"{name} {field.name}")
+        if hasattr(expected, "samples"):
+            assert found.samples.dtype == expected.samples.dtype, name
+    elif isinstance(expected, bytes):
+        if found != expected:
+            pairs = enumerate(zip(expected, found, strict=False))
+            place = next((i for i, (a, b) in pairs if a != b), min(len(expected), len(found)))
+            pytest.fail(f"{name}: differs from byte {place} on of {len(expected)}, {len(found)}")
+    elif isinstance(expected, dict):
+        assert found.keys() == expected.keys(), name
+        for key, value in expected.items():
+            assert_same(value, found[key], f"{name} {key}")
+    elif isinstance(expected, list | tuple):
+        assert len(found) == len(expected), name
+        for number, (value, other) in enumerate(zip(expected, found, strict=True)):
+            assert_same(value, other, f"{name}[{number}]")
+    elif isinstance(expected, np.ndarray):
+        found = np.asarray(found)
+        assert found.shape == expected.shape, name
+        nan = expected.dtype.kind == "f"
+        if not np.array_equal(found, expected, equal_nan=nan):
+            differs = ~((found == expected) | (nan & (found != found) & (expected != expected)))
+            place = tuple(int(i) for i in np.argwhere(differs)[0])
+            pytest.fail(f"{name} at {place}: {expected[place]} expected, {found[place]} found")
+    else:
+        assert found == expected or (found != found and expected != expected), name

@@ -1,3 +1,5 @@
+"""The functions of ``mmpcodec``: arguments, progress, threads, buffers, silence."""
+
 import os
 import subprocess
 import sys
@@ -212,41 +214,6 @@ def test_presets_side_by_side_are_those_one_by_one():
         best = alone[int(np.argmin(costs))]
         for threads in (1, 2, 8):
             assert mmpcodec.encode(picture, 20, threads=threads) == best
-
-
-@pytest.mark.parametrize(
-    ("tools", "names"),
-    [
-        ({}, {"photo", "text", "mixed", "exact"}),
-        ({"post_filter": False}, {"photo", "text", "mixed"}),
-        ({"partition": "dyadic"}, {"text", "mixed"}),
-        ({"least_squares": False}, {"photo", "mixed"}),
-        ({"dictionary_limit": 300, "templates": 1}, {"mixed"}),
-        ({"prediction": False}, {"text", "exact"}),
-        ({"prediction": False, "exact": False}, {"text"}),
-        ({"exact": True}, {"exact"}),
-        ({"dictionary": False, "prediction": True}, {"photo"}),
-    ],
-)
-def test_auto_tries_what_the_tools_have_a_part_in(tools, names):
-    found = [each.tools for each in EncodeParams.from_options(9, **tools).each_alone()]
-    expected = [
-        EncodeParams.from_options(9, preset=name, **tools).tools for name in TRIED if name in names
-    ]
-    assert found == expected
-
-
-def test_parameters_at_another_lambda():
-    params = EncodeParams.from_options(9)
-    for lam in (0, 40):
-        assert params.at(lam) == EncodeParams.from_options(lam)
-    with pytest.raises(ParameterError, match="lam = 0: must be above 0 with prediction"):
-        EncodeParams.from_options(9, preset="photo").at(0)
-
-
-def test_auto_says_so_if_nothing_is_left():
-    with pytest.raises(ParameterError, match=r"at lambda 0 no preset uses all of step = 7"):
-        EncodeParams.from_options(0, step=7)
 
 
 def test_inspect_explains_the_bits():

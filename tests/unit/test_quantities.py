@@ -1,3 +1,5 @@
+"""Sizes in bytes, tables of values, and proportions in lowest terms."""
+
 import math
 
 import pytest
@@ -66,7 +68,7 @@ def test_path_comes_before_last_part():
         ("a,\n", "t.csv:1: weight = ''"),
         ("a,1e3\n", "t.csv:1: weight = '1e3'"),
         ("a,1000000000000\n", r"below 10\*\*12"),
-        ("a\n", "t.csv:1: 1 fields: must be name,weight"),
+        ("a\n", "t.csv:1: 1 fields: must be two, name,weight"),
         ("a,1,2\n", "t.csv:1: 3 fields"),
         ("a,1\nb,2\na,3\n", "t.csv:3: 'a' is also in line 1"),
         ('a,1\n"b,2\n', "t.csv:2: unexpected end of data"),

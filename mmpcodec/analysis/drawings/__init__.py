@@ -1,1 +1,1 @@
-"""Drawings of how a picture was coded."""
+"""Draw how a picture was coded: its trees, its predicted blocks, its error, a whole file."""

@@ -1,6 +1,6 @@
-"""A drawing of a picture in predicted blocks: outlines, a tint by kind and a mark by mode.
+"""Draw the predicted blocks of a picture: outlines, a tint for the kind, a mark for the mode.
 
-A new kind is a line in ``KINDS``, a new mode a line in ``MARKS``.
+A new kind of block needs a row in ``KINDS``, a new mode a row in ``MARKS``.
 """
 
 from collections.abc import Callable
@@ -16,21 +16,21 @@ from mmpcodec.trace import block_edges, unit_edges
 
 TINT_OPACITY = 0.3
 LARGEST_MARK = 8
-"""Half the length of a mark, in samples; in smaller blocks it is 3/8 of their shorter side."""
+"""Half the length of a mark in samples, but at most 3/8 of the shorter side of the block."""
 SMALL = 0.4
-"""How large marks without a direction are beside the others."""
+"""Size of marks without a direction, relative to marks with one."""
 STROKE = 0.75
-"""Half the width of a line in pixels; outlines of marks are a pixel wider on either side."""
+"""Half the width of a line in pixels. The outline of a mark adds one pixel at each side."""
 MARK_LEVEL, OUTLINE_LEVEL = 255, 0
 OUTLINE_OPACITY = 0.6
 SMALL_PICTURE = 512
-"""Pictures below this side are enlarged until they fill it."""
+"""Smaller pictures are enlarged until their longer side has this many pixels."""
 LEAST_ZOOM = 3
 
 
 @dataclass(frozen=True)
 class Colour:
-    """What a kind is tinted with."""
+    """The tint of a kind of block."""
 
     name: str
     rgb: tuple[int, int, int]
@@ -46,14 +46,15 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Mark:
-    """What a mode is shown by.
+    """The mark of a prediction mode.
 
     Parameters
     ----------
     name : str
     distance : callable
-        Pixels from the mark, below 0 inside it, at rows and columns counted from its middle: of
-        arrays of these, half the mark's length, and the mode.
+        ``distance(down, right, reach, mode)`` gives the distance in pixels from the mark, negative
+        inside it. ``down`` and ``right`` are arrays of offsets from the middle of the mark,
+        ``reach`` is half its length.
     """
 
     name: str
@@ -61,7 +62,7 @@ class Mark:
 
 
 def stroke(down: np.ndarray, right: np.ndarray, reach: float, slope: tuple[float, float]):
-    """Distance from a line through the middle that goes so far down and right in either way."""
+    """Distance from a line through the middle, in direction ``slope`` (down, right), in pixels."""
     length = np.hypot(*slope)
     along = np.abs(down * slope[0] + right * slope[1]) / length
     across = np.abs(down * slope[1] - right * slope[0]) / length
@@ -110,23 +111,24 @@ MARKS = {
 
 
 def least_zoom(shape: tuple[int, ...]) -> int:
-    """Enlargement of a picture with which marks can be seen."""
+    """Smallest enlargement of a picture that makes marks visible."""
     return max(LEAST_ZOOM, -(-SMALL_PICTURE // max(shape)))
 
 
 def draw_blocks(
     samples: np.ndarray, units: np.ndarray, fragment_size: int, *, zoom: int | None = None
 ) -> np.ndarray:
-    """The outlines of blocks over a picture, tinted by its kind and marked by its mode.
+    """Draw a picture with its blocks outlined, tinted by kind and marked by mode.
 
     Parameters
     ----------
     samples : (H, W) uint8 array
     units : (H' / 4, W' / 4, 4) uint8 array
-        As ``Trace.units``, of the padded picture.
+        ``Trace.units`` of the padded picture.
     fragment_size : int
+        Side of a fragment in samples.
     zoom : int or None
-        Enlargement; None takes 3, and more for small pictures.
+        Enlargement; None takes ``least_zoom``.
 
     Returns
     -------
@@ -137,7 +139,7 @@ def draw_blocks(
     inside = drawn[:-1, :-1]
     for row, column in np.argwhere(np.logical_and(*unit_edges(units))).tolist():
         height_log2, width_log2, mode, kind = units[row, column].tolist()
-        # A block's first row and column hold its outline.
+        # The first row and column of a block hold its outline.
         top, left = (zoom * UNIT * place + 1 for place in (row, column))
         height, width = (zoom << log2 for log2 in (height_log2, width_log2))
         block = inside[top : top + height - 1, left : left + width - 1]
@@ -154,15 +156,19 @@ def draw_blocks(
 
 @cache
 def mark_coverage(mode: int, height: int, width: int, zoom: int) -> tuple[np.ndarray, np.ndarray]:
-    """How much of each pixel of a block a mark covers, and with its outline: 0 to 1.
+    """The share of each pixel that a mark covers, and the share with the mark's outline, 0 to 1.
 
     Parameters
     ----------
     mode : int
     height, width : int
-        Of the block in pixels.
+        Size of the block in pixels.
     zoom : int
-        Pixels a sample.
+        Pixels per sample.
+
+    Returns
+    -------
+    two (height, width) float32 arrays
     """
     down, right = np.ogrid[:height, :width]
     reach = min(3 / 8 * min(height, width), LARGEST_MARK * zoom)

@@ -1,4 +1,4 @@
-"""A decoded picture with the leaves or blocks of its first layer, tile by tile."""
+"""Draw a decoded picture with the leaves or blocks of its first layer, tile by tile."""
 
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def shown_in_gray(samples: np.ndarray, depth: int) -> np.ndarray:
-    """What is drawn on: (H, W) uint8, the mean of colours; alpha is left out."""
+    """Convert samples to (H, W) uint8: the mean of the colours, without alpha."""
     levels = samples.astype(np.float64)
     if samples.ndim == 3:
         levels = levels[..., : form_of(samples).colours].mean(axis=2)
@@ -22,19 +22,19 @@ def shown_in_gray(samples: np.ndarray, depth: int) -> np.ndarray:
 
 
 def draw_file(found: "Inspection", zoom: int | None = None) -> np.ndarray | None:
-    """The outlines of leaves or blocks over a decoded picture.
+    """Draw the outlines of leaves or blocks over a decoded picture.
 
     Parameters
     ----------
     found : Inspection
-        Of a whole picture that was decoded.
+        Inspection of a whole file, with ``decode=True``.
     zoom : int or None
-        Enlargement; None takes 3, and more for small pictures with blocks.
+        Enlargement. None takes 3; for small pictures with predicted blocks more.
 
     Returns
     -------
     (zoom H + 1, zoom W + 1, 3) uint8 array, or None
-        None where all first layers are exact samples, which have neither leaves nor blocks.
+        None if the first layers of all tiles hold exact samples, without leaves or blocks.
     """
     header = found.header
     assert found.samples is not None

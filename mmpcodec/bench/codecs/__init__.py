@@ -1,1 +1,1 @@
-"""Codecs in one shape: ours, those of other libraries, and programs."""
+"""Codecs with one interface: mmpcodec, other libraries, and programs."""

@@ -1,7 +1,7 @@
-"""Codecs in one shape, made from strings such as ``mmp:preset=classic,lambda=16/32``.
+"""The interface of codecs, and codec strings such as ``mmp:preset=classic,lambda=16/32``.
 
-A string is a name and options. The option that is named like the codec's knob gives the operating
-points, separated by ``/``, in place of its own ladder. Leaves other people's codecs to ``peers``.
+A codec string is a name with options. The option with the name of the knob of the codec gives the
+operating points, separated by ``/``, in place of the default ladder.
 """
 
 import functools
@@ -27,29 +27,29 @@ _SWITCH = {"on": True, "true": True, "off": False, "false": False}
 
 @dataclass(frozen=True)
 class Codec:
-    """A codec with all settings but its operating point: what makes one curve.
+    """A codec with all settings but its operating point; it yields one curve.
 
     Parameters
     ----------
     name : str
         The codec string without operating points, the same for the same settings.
     knob : str
-        What the operating points are, such as "lambda" or "quality".
+        Name of the quantity that an operating point sets, such as "lambda" or "quality".
     ladder : tuple of float
         Operating points to measure.
     settings : str
-        The settings, said to a reader of the results.
+        The settings, in words, for reports.
     versions : mapping of str to str
-        Of everything that decides the bytes: other versions make other results.
+        Versions of all software that decides the bytes. Results of other versions are separate.
     encode : callable
-        ``encode(samples, point)`` gives the bytes of a whole file of an (H, W) uint8 array.
+        ``encode(samples, point)`` returns the bytes of a file for an (H, W) uint8 array.
     decode : callable
-        ``decode(data)`` gives the samples back.
+        ``decode(data)`` returns the samples.
     backend : str
-        What it runs on.
+        Hardware that it runs on.
     edges : callable or None
-        ``edges(data)`` gives the first rows and columns of leaves or blocks, where the codec has
-        them.
+        ``edges(data)`` returns where the first rows and columns of leaves or blocks lie; None if
+        the codec has none.
     """
 
     name: str
@@ -86,7 +86,7 @@ def parse(text: str) -> tuple[str, dict[str, str]]:
 
 
 def spelled(name: str, options: Mapping[str, Any]) -> str:
-    """The codec string of a name and options, which are sorted."""
+    """The codec string of a name and options, sorted by option."""
     rest = ",".join(f"{key}={options[key]}" for key in sorted(options))
     return f"{name}:{rest}" if rest else name
 
@@ -100,23 +100,24 @@ def operating_points(
     high: float = math.inf,
     whole: bool = False,
 ) -> tuple[float, ...]:
-    """Operating points from a list, sorted, each once.
+    """Parse a list of operating points; the result is sorted and has no duplicates.
 
     Parameters
     ----------
     text : str
-        What they belong to, for messages.
+        Name of the option, for errors.
     given : str
+        Numbers with separators.
     separator : str
     low, high : float
-        Smallest and largest that is allowed.
+        Least and largest allowed number.
     whole : bool
-        Whether they must be integers.
+        Whether the numbers must be integers.
 
     Raises
     ------
     ParameterError
-        When one is not such a number, or there is none.
+        When a number is missing, out of range or not finite.
     """
     values = []
     for part in given.split(separator):
@@ -136,7 +137,7 @@ def operating_points(
 
 @functools.cache
 def machine() -> str:
-    """Processor and number of its cores that this process may use."""
+    """Processor model and number of cores that this process may use."""
     model = platform.processor() or platform.machine()
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()

@@ -1,4 +1,4 @@
-"""Our codec in the shape of ``base``."""
+"""mmpcodec as a ``Codec``."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -22,19 +22,19 @@ from mmpcodec.tools import PRESETS
 
 
 def presets() -> tuple[str, ...]:
-    """A codec string for each preset of our codec."""
+    """A codec string for each preset of mmpcodec that is not lossless only."""
     return tuple(f"{OURS}:preset={name}" for name, tools in PRESETS.items() if not tools.exact)
 
 
 def ours(options: Mapping[str, str], lambdas: Sequence[float] = LAMBDAS) -> Codec:
-    """Our codec.
+    """mmpcodec with some options.
 
     Parameters
     ----------
     options : mapping of str to str
-        Those of ``mmpcodec.encode``, and ``backend``, ``threads`` and ``lambda``.
+        Options of ``mmpcodec.encode``, ``backend``, ``threads`` and ``lambda``.
     lambdas : sequence of float
-        Operating points where ``options`` names none.
+        Operating points if ``options`` has no ``lambda``.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def ours(options: Mapping[str, str], lambdas: Sequence[float] = LAMBDAS) -> Code
 
 
 def _value(text: str) -> Any:
-    """An option's value: a switch, an integer, or a word."""
+    """The value of an option: a switch, an integer, or a word."""
     if text in _SWITCH:
         return _SWITCH[text]
     return int(text) if text.lstrip("-").isdigit() else text

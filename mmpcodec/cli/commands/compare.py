@@ -1,4 +1,4 @@
-"""``mmp compare``: how far two pictures are apart."""
+"""``mmp compare``: measure the difference of two pictures."""
 
 import json
 from dataclasses import asdict
@@ -18,11 +18,18 @@ if TYPE_CHECKING:
 
 
 def compare(
-    a: Annotated[str, typer.Argument(metavar="A", help="The original; - is standard input.")],
-    b: Annotated[str, typer.Argument(metavar="B", help="What it is compared with.")],
+    a: Annotated[
+        str,
+        typer.Argument(
+            metavar="A", help=f"The original picture: {options.READ}; - is standard input."
+        ),
+    ],
+    b: Annotated[str, typer.Argument(metavar="B", help="The picture to compare with it.")],
     diff: Annotated[
         str | None,
-        typer.Option(metavar="PNG", help="Draw the difference: gray is none, brighter is B."),
+        typer.Option(
+            metavar="PNG", help="Draw the difference: gray where both agree, brighter where B is."
+        ),
     ] = None,
     depth: options.Depth = None,
     force: options.Force = False,
@@ -30,8 +37,7 @@ def compare(
 ) -> ExitCode:
     """Measure PSNR, SSIM, MS-SSIM and the largest error between two pictures.
 
-    Reads PNG, TIFF, PGM, PPM, PAM, BMP, JPEG, NPY and mmp files, gray and colours of up to 16 bits,
-    and DICOM with the extra "dicom". Transparency is left out.
+    Both pictures must have the same size, planes and level of white. Transparency is ignored.
     """
     if depth is not None:
         check_int("depth", depth, 1, MAX_DEPTH)
@@ -40,11 +46,11 @@ def compare(
     if diff not in (None, output.STANDARD) and not str(diff).lower().endswith(".png"):
         raise ParameterError(f"--diff: {diff} must end in .png, or be {output.STANDARD}")
     if diff == output.STANDARD and as_json:
-        raise ParameterError("--diff -: standard output is taken by --json")
+        raise ParameterError("--diff -: --json already writes to standard output")
     check([Job(a, diff), Job(b)], force=force)
 
     from mmpcodec import pictures
-    from mmpcodec.analysis.drawings.trees import ERROR_GAIN, draw_error
+    from mmpcodec.analysis.drawings.error import ERROR_GAIN, draw_error
     from mmpcodec.bench.metrics import measure
 
     names = [output.shown(name, "stdin") for name in (a, b)]
@@ -57,7 +63,7 @@ def compare(
     ):
         if one != other:
             raise PictureError(
-                f"{what} of {names[0]} is {one} and of {names[1]} {other}: must be the same"
+                f"{what} of {names[0]} is {one} and of {names[1]} {other}: must be equal"
             )
     quality = measure(first.samples, second.samples, white=first.white)
     if diff is not None:
@@ -77,17 +83,17 @@ def compare(
 
 
 def size_text(shape: tuple[int, ...]) -> str:
-    """Width, height and kind of a picture's samples."""
+    """Width, height and kind of samples of a shape, in words."""
     return f"{shape[1]}x{shape[0]} {'gray' if len(shape) == 2 else 'colour'}"
 
 
 def picture_of(file: str, name: str, depth: int | None) -> "Picture":
-    """The picture of a file without its transparency, its samples of so many bits if that is given.
+    """Read a picture without its alpha; with ``depth`` bits per sample if that is given.
 
     Raises
     ------
     PictureError
-        When it is not readable, or its samples have more bits.
+        If the picture is not readable, or a sample is beyond the depth.
     """
     from mmpcodec import pictures
     from mmpcodec.samples import check_picture

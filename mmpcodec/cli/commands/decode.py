@@ -1,4 +1,4 @@
-"""``mmp decode``: mmp files to pictures."""
+"""``mmp decode``: decode mmp files to pictures."""
 
 import re
 import time
@@ -12,15 +12,15 @@ from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.jobs import Job, plan
 from mmpcodec.cli.printing import Printer, counted
 from mmpcodec.errors import ParameterError
-from mmpcodec.metadata import Metadata
 from mmpcodec.params import DecodeLimits
+from mmpcodec.pictures import registry
 
 DEFAULT_FORMAT = "png"
 
 
 @dataclass(frozen=True)
 class Decoded:
-    """What decoding one file came to."""
+    """The result of decoding one file."""
 
     input: str
     output: str
@@ -49,18 +49,21 @@ class Decoded:
 
 def decode(
     inputs: options.Inputs,
-    out: options.Output = None,
+    out: options.PictureOutput = None,
     folder: options.Folder = None,
     format: Annotated[
         str | None,
         typer.Option(
-            metavar="pgm|ppm|pam|png|tif|npy",
-            help="Format of the output, if its name does not say.",
+            metavar="|".join(registry.written()),
+            help="Format of the output; by default that of the suffix of OUT, otherwise png.",
         ),
     ] = None,
     region: Annotated[
         str | None,
-        typer.Option(metavar="X,Y,W,H", help="Decode these pixels only, and the tiles they touch."),
+        typer.Option(
+            metavar="X,Y,W,H",
+            help="Decode only this part, in pixels: column, row, width and height.",
+        ),
     ] = None,
     allow_partial: options.AllowPartial = False,
     strip: options.Strip = None,
@@ -75,13 +78,14 @@ def decode(
 ) -> ExitCode:
     """Decode mmp files to pictures.
 
-    The output is IN with the suffix .png, unless -o, -O or --format says otherwise. Metadata are
-    kept where the format holds them; what is lost is said.
+    The output is IN with the suffix .png, unless -o, -O or --format names another. A message names
+    the metadata that the output format cannot hold.
     """
     limits = DecodeLimits(size_limit, dimension_limit)
 
     import mmpcodec
     from mmpcodec import backends, pictures
+    from mmpcodec.metadata import Metadata
 
     if format is not None:
         pictures.check_format(format)
@@ -145,8 +149,14 @@ def decode(
 
 
 def _area(region: str) -> tuple[int, ...]:
-    """The numbers of a region."""
+    """Parse the four numbers of a region.
+
+    Raises
+    ------
+    ParameterError
+        If the text has another form.
+    """
     parts = region.split(",")
     if len(parts) != 4 or not all(re.fullmatch("[0-9]{1,18}", part.strip()) for part in parts):
-        raise ParameterError(f"region = {region!r}: must be X,Y,W,H, four integers from 0 on")
+        raise ParameterError(f"region = {region!r}: must be X,Y,W,H, four integers from 0 up")
     return tuple(map(int, parts))

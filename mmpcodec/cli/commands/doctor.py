@@ -1,4 +1,4 @@
-"""``mmp doctor``: what is there to run on."""
+"""``mmp doctor``: show the processor, the CUDA device and the available backends."""
 
 import json
 import platform
@@ -13,15 +13,13 @@ from mmpcodec.cli.exits import ExitCode
 
 
 def doctor(
-    warm: Annotated[
-        bool, typer.Option("--warm", help="Compile the kernels for the device, once.")
-    ] = False,
+    warm: Annotated[bool, typer.Option("--warm", help="Compile the CUDA kernels now.")] = False,
     as_json: options.Json = False,
 ) -> ExitCode:
-    """Show what is there to run on: processor, CUDA device, and which backend can use them.
+    """Show the processor, the CUDA device, and which backends are available.
 
-    With --warm the CUDA kernels are compiled, so that the first picture need not wait for them;
-    the exit code is 4 where there is no device.
+    With --warm, the CUDA kernels are compiled, so that the first picture does not wait for them.
+    The exit code is then 4 if no device is available.
     """
     from mmpcodec import backends
 
@@ -40,7 +38,7 @@ def doctor(
 
 
 def machine() -> dict[str, Any]:
-    """What was found, for machines."""
+    """The facts as JSON can hold them."""
     import numpy
 
     import mmpcodec
@@ -67,7 +65,7 @@ def machine() -> dict[str, Any]:
 
 
 def seconds_to_warm(names: Sequence[str]) -> float:
-    """Seconds to compile the kernels of some backends, or to find them in the cache."""
+    """Seconds to compile the kernels of some backends, or to load them from the cache."""
     from mmpcodec import backends
 
     started = time.perf_counter()
@@ -77,7 +75,7 @@ def seconds_to_warm(names: Sequence[str]) -> float:
 
 
 def lines(facts: dict[str, Any]) -> Iterator[str]:
-    """What was found, for people."""
+    """The facts as lines of text."""
     yield f"mmpcodec {facts['mmpcodec']}, Python {facts['python']}, NumPy {facts['numpy']}"
     yield f"{facts['system']}, {facts['processors']} processors"
     for name, backend in facts["backends"].items():

@@ -1,4 +1,4 @@
-"""``mmp encode``: pictures to mmp files."""
+"""``mmp encode``: encode pictures to mmp files."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -9,15 +9,21 @@ import typer
 from mmpcodec.checks import check_int
 from mmpcodec.cli import options, output, run
 from mmpcodec.cli.encoding.by_tiles import encode_by_tiles
-from mmpcodec.cli.encoding.sources import Encodings, InGroups, OneByOne, Setting, ToTarget, work_of
+from mmpcodec.cli.encoding.sources import (
+    Encodings,
+    Found,
+    InGroups,
+    OneByOne,
+    Setting,
+    ToTarget,
+    work_of,
+)
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.jobs import Job, plan
 from mmpcodec.cli.printing import Printer, counted, finite, quality_text, tools_text
 from mmpcodec.depth import MAX_DEPTH
 from mmpcodec.errors import MmpError
-from mmpcodec.metadata import Metadata
 from mmpcodec.params import AUTO, EncodeParams, check_median_radius, check_tile_size
-from mmpcodec.quantities import parse_bytes
 
 if TYPE_CHECKING:
     from mmpcodec import Encoding, Pass
@@ -25,7 +31,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Encoded:
-    """What encoding one picture came to; ``psnr`` in dB is infinite where nothing was lost."""
+    """The result of encoding one picture.
+
+    ``psnr`` is in dB, infinite for lossless; ``bits``, ``leaves``, ``blocks`` and ``modes`` are
+    summed over all layers.
+    """
 
     input: str
     output: str
@@ -48,6 +58,37 @@ class Encoded:
     modes: dict[str, int]
     passes: "tuple[Pass, ...]"
 
+    @classmethod
+    def of(cls, job: Job, found: Found, verified: bool) -> "Encoded":
+        """The result of a job."""
+        from mmpcodec.codec.distortion import psnr_of
+
+        assert job.target is not None
+        header = found.header
+        pixels = header.width * header.height
+        return cls(
+            input=job.source,
+            output=job.target,
+            width=header.width,
+            height=header.height,
+            form=header.form.title,
+            depth=header.depth,
+            tiles=len(header.tile_bytes),
+            input_bytes=found.input_bytes,
+            output_bytes=found.output_bytes,
+            bits_per_pixel=8 * found.output_bytes / pixels,
+            psnr=psnr_of(found.distortion, pixels, header.depth),
+            lam=found.lam,
+            seconds=found.seconds,
+            backend=found.backend,
+            verified=verified,
+            bits=dict(found.totals.bits),
+            leaves=found.totals.leaves,
+            blocks=dict(found.totals.blocks),
+            modes=dict(found.totals.modes),
+            passes=found.passes,
+        )
+
     def as_dict(self) -> dict[str, Any]:
         passes = [
             {"lam": one.lam, "effort": one.effort, "bytes": one.bytes, "psnr": finite(one.psnr)}
@@ -56,7 +97,7 @@ class Encoded:
         return {**asdict(self), "psnr": finite(self.psnr), "passes": passes}
 
     def _kind(self) -> str:
-        """What it is, unless it is 8-bit gray in one tile."""
+        """Form, depth and tiles, left out for 8-bit gray in a single tile."""
         plain = (self.form, self.depth) == ("gray", 8)
         form = "" if plain else f"{self.form} of {counted(self.depth, 'bit')}, "
         return form + (f"{self.tiles} tiles, " if self.tiles > 1 else "")
@@ -85,7 +126,7 @@ def _counts_text(counts: Mapping[str, float]) -> str:
 
 
 def encode(
-    inputs: options.Inputs,
+    inputs: options.Pictures,
     out: options.Output = None,
     folder: options.Folder = None,
     lam: options.Lambda = None,
@@ -107,22 +148,24 @@ def encode(
     jobs: options.Jobs = 1,
     force: options.Force = False,
     verify: Annotated[
-        bool, typer.Option("--verify", help="Decode and compare before the file appears.")
+        bool, typer.Option("--verify", help="Decode and compare before the file is written.")
     ] = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Print more.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Print passes, tools and bits as well.")
+    ] = False,
 ) -> ExitCode:
-    """Encode pictures: gray and colours of 1 to 16 bits, with alpha and metadata.
+    """Encode pictures, gray or in colour, of 1 to 16 bits, with alpha and metadata.
 
-    Reads PNG, TIFF, PGM, PPM, PAM, BMP, JPEG, NPY and mmp files, and DICOM with the extra "dicom".
-    The output is IN with the suffix .mmp, unless -o or -O says otherwise. At most one of lambda,
-    quality and the three targets is given; a target is that of each file. Alpha is coded without
-    loss. With --denoise PSNR is that against the filtered picture. With --tile a picture can be
-    larger than memory, if it is NPY, PGM, PPM, PAM or TIFF.
+    The output is IN with the suffix .mmp, unless -o or -O names another. Give at most one of
+    --lambda, --quality and the three targets; a target holds for each file. Alpha is always
+    lossless. With --denoise, PSNR compares with the filtered picture. With --tile, a picture can be
+    larger than memory if it is NPY, TIFF, or binary PGM, PPM or PAM.
     """
-    from mmpcodec.codec.distortion import psnr_of
     from mmpcodec.codec.rate_control.targets import lambda_or_target
+    from mmpcodec.metadata import Metadata
+    from mmpcodec.quantities import parse_bytes
 
     if denoise is not None:
         check_median_radius(denoise, "denoise")
@@ -154,7 +197,7 @@ def encode(
                 f"{found.bytes} bytes, {quality_text(found.psnr)}"
             )
 
-    # The pictures are looked at ahead only where that can matter.
+    # The sizes of the pictures matter only if "auto" can choose a device.
     work_counts = backends.depends_on_work(backend)
     chosen = backends.get(backend, work_of(files) if work_counts else 0, params.tools)
     threads = threads or (1 if jobs > 1 else None)
@@ -169,7 +212,7 @@ def encode(
 
     def work(job: Job, progress: run.Progress) -> Encoded:
         assert job.target is not None
-        # What went to standard output could not be taken back if it failed to verify.
+        # Standard output cannot be taken back if verification fails.
         unverified = verify and job.target == output.STANDARD
         if by_tiles and job.source != output.STANDARD and not unverified:
             found = encode_by_tiles(job, setting, progress, force=force, verify=verify)
@@ -179,30 +222,7 @@ def encode(
             if verify:
                 check_decodes(found.encoding, progress)
             output.write(job.target, found.encoding.data, force=force)
-        header = found.header
-        pixels = header.width * header.height
-        return Encoded(
-            input=job.source,
-            output=job.target,
-            width=header.width,
-            height=header.height,
-            form=header.form.title,
-            depth=header.depth,
-            tiles=len(header.tile_bytes),
-            input_bytes=found.input_bytes,
-            output_bytes=found.output_bytes,
-            bits_per_pixel=8 * found.output_bytes / pixels,
-            psnr=psnr_of(found.distortion, pixels, header.depth),
-            lam=found.lam,
-            seconds=found.seconds,
-            backend=found.backend,
-            verified=verify,
-            bits=dict(found.totals.bits),
-            leaves=found.totals.leaves,
-            blocks=dict(found.totals.blocks),
-            modes=dict(found.totals.modes),
-            passes=found.passes,
-        )
+        return Encoded.of(job, found, verify)
 
     if verbose:
         printer.note(f"backend {chosen.name}: {chosen.describe()}")
@@ -212,12 +232,12 @@ def encode(
 
 
 def check_decodes(encoding: "Encoding", progress: run.Progress) -> None:
-    """Decode what was encoded.
+    """Decode an encoding and compare it with the encoder's reconstruction.
 
     Raises
     ------
     MmpError
-        When that does not give the encoder's own reconstruction.
+        If they differ.
     """
     import numpy as np
 

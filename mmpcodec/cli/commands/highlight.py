@@ -1,26 +1,25 @@
-"""``mmp highlight``: bright regions of x-rays and other pictures."""
+"""``mmp highlight``: find and draw bright regions of x-rays and other pictures."""
 
-import csv
 import io
 import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from mmpcodec.cli import options, output, run
-from mmpcodec.cli.exits import ExitCode, FileError
+from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.jobs import Job, assign, check
 from mmpcodec.cli.printing import Printer
-from mmpcodec.errors import ParameterError
+from mmpcodec.errors import FileError, ParameterError
 from mmpcodec.params import check_median_radius
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from mmpcodec.analysis.regions import Region, Regions
+    from mmpcodec.analysis.regions import Limits, Region, Regions
 
 SUFFIX = ".regions.png"
 COLUMNS = (
@@ -31,7 +30,7 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Highlighted:
-    """What was found in one picture, and where it was drawn."""
+    """The regions of one picture, and the file of their drawing."""
 
     input: str
     output: str
@@ -45,7 +44,7 @@ class Highlighted:
     small: "np.ndarray | None"
 
     def rows(self) -> list[dict[str, Any]]:
-        """One row a region; right and bottom are its last column and row."""
+        """A table row for each region; right and bottom are its last column and row."""
         return [
             {"input": self.input, **described(region), "offset": self.found.offset}
             for region in self.found.regions
@@ -75,7 +74,9 @@ class Highlighted:
             f"backend {self.backend}"
         ]
         if not regions and 2 * self.highest < self.white:
-            lines.append(f"  the highest level is {self.highest}; --white says what white is")
+            lines.append(
+                f"  the highest level is {self.highest}; set the level of white with --white"
+            )
         lines += [
             f"  {r.rank}: {r.width}x{r.height} at column {r.left}, row {r.top}; "
             f"mean {r.mean:.1f}, sum {r.sum:.0f}"
@@ -85,53 +86,106 @@ class Highlighted:
 
 
 def described(region: "Region") -> dict[str, Any]:
-    """A region for machines."""
+    """A region as JSON can hold it."""
     names = ("rank", "left", "top", "right", "bottom", "width", "height", "area", "sum", "mean")
     return {name: getattr(region, name) for name in names}
 
 
+Inputs = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="IN",
+        help=f"Picture files ({options.READ}), and folders of them; - is standard input. "
+        f"{options.EXTRAS}.",
+    ),
+]
+Offset = Annotated[
+    str,
+    typer.Option(
+        metavar="X|mean|median|otsu|pNN",
+        help="Level that a region must exceed: a part of white (up to 1), a level (above 1), the "
+        "mean, the median, a percentile, or Otsu's threshold.",
+    ),
+]
+White = Annotated[
+    int | None,
+    typer.Option(metavar="LEVEL", help="Level of white: 4095 for 12 bits stored in 16."),
+]
+Dark = Annotated[bool, typer.Option("--dark", help="Find the darkest regions.")]
+Count = Annotated[
+    int, typer.Option("--regions", "-k", min=1, metavar="K", help="Largest number of regions.")
+]
 Side = Annotated[
     str | None, typer.Option(metavar="N|N%", help="Side of a region, in pixels or per cent.")
 ]
+Mask = Annotated[
+    str | None,
+    typer.Option(metavar="FILE", help="Picture that is black where pixels do not count."),
+]
+Border = Annotated[
+    str,
+    typer.Option(metavar="N|N%", help="Border to leave out at each side, in pixels or per cent."),
+]
+Table = Annotated[
+    str | None, typer.Option("--csv", metavar="FILE", help="Write all regions as a CSV table.")
+]
+Sheet = Annotated[
+    str | None, typer.Option(metavar="PNG", help="Draw all pictures on a single sheet.")
+]
+
+
+class Sides(NamedTuple):
+    """Limits of the sides of regions, and the border, as given: in pixels or per cent."""
+
+    min_width: str | None
+    max_width: str | None
+    min_height: str | None
+    max_height: str | None
+    exclude_border: str
+
+    def check(self) -> None:
+        """Check all of them before the work.
+
+        Raises
+        ------
+        ParameterError
+            If one is neither pixels nor per cent.
+        """
+        for name, side in self._asdict().items():
+            pixels(name, side, 1)
+
+    def limits(self, width: int, height: int) -> "Limits":
+        """The limits for a picture of this size."""
+        from mmpcodec.analysis.regions import Limits
+
+        return Limits(
+            pixels("min_width", self.min_width, width) or 1,
+            pixels("max_width", self.max_width, width),
+            pixels("min_height", self.min_height, height) or 1,
+            pixels("max_height", self.max_height, height),
+        )
+
+    def border(self, width: int, height: int) -> int:
+        """The border in pixels of a picture of this size."""
+        return pixels("exclude_border", self.exclude_border, min(width, height)) or 0
 
 
 def highlight(
-    inputs: Annotated[
-        list[str], typer.Argument(metavar="IN", help="Files and folders; - is standard input.")
-    ],
+    inputs: Inputs,
     out: options.Output = None,
     folder: options.Folder = None,
-    offset: Annotated[
-        str,
-        typer.Option(
-            metavar="X|mean|median|otsu|pNN",
-            help="Level to rise above: part of white up to 1, a level, or from the picture.",
-        ),
-    ] = "0.5",
-    white: Annotated[
-        int | None, typer.Option(metavar="LEVEL", help="Level of white: 4095 for 12 bits in 16.")
-    ] = None,
-    dark: Annotated[bool, typer.Option("--dark", help="Look for the darkest regions.")] = False,
-    regions: Annotated[
-        int, typer.Option("--regions", "-k", min=1, metavar="K", help="Regions, at most.")
-    ] = 1,
+    offset: Offset = "0.5",
+    white: White = None,
+    dark: Dark = False,
+    regions: Count = 1,
     min_width: Side = None,
     max_width: Side = None,
     min_height: Side = None,
     max_height: Side = None,
-    mask: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Picture that is black where nothing counts."),
-    ] = None,
-    exclude_border: Annotated[
-        str, typer.Option(metavar="N|N%", help="Leave out so much at each side.")
-    ] = "0",
-    table: Annotated[
-        str | None, typer.Option("--csv", metavar="FILE", help="Write all regions as a table.")
-    ] = None,
-    sheet: Annotated[
-        str | None, typer.Option(metavar="PNG", help="Draw all pictures on one sheet.")
-    ] = None,
+    mask: Mask = None,
+    exclude_border: Border = "0",
+    table: Table = None,
+    sheet: Sheet = None,
     denoise: options.Denoise = None,
     backend: options.BackendName = "auto",
     jobs: options.Jobs = 1,
@@ -141,9 +195,9 @@ def highlight(
 ) -> ExitCode:
     """Find and draw the brightest rectangles of pictures.
 
-    Reads PNG, TIFF, PGM, PPM, PAM, BMP, JPEG, NPY and mmp files, gray and colours of up to 16 bits,
-    and DICOM with the extra "dicom"; transparency is left out. The drawing is IN with the suffix
-    .regions.png, unless -o or -O says otherwise. It shows bright mass; it makes no diagnosis.
+    Pictures are gray or in colour, of 1 to 16 bits; the search uses all bits, and the drawing has
+    8. Transparency is ignored. The drawing is IN with the suffix .regions.png, unless -o or -O
+    names another. The regions show brightness; they are no diagnosis.
     """
     if denoise is not None:
         check_median_radius(denoise, "denoise")
@@ -156,39 +210,23 @@ def highlight(
             raise ParameterError(f"{name}: must end in .png")
     masks = [] if mask is None else [Job(mask)]
     check([*files, *masks, *extras], force=force)
-    sides = {
-        "min_width": min_width,
-        "max_width": max_width,
-        "min_height": min_height,
-        "max_height": max_height,
-    }
-    for name, side in {**sides, "exclude_border": exclude_border}.items():
-        pixels(name, side, 1)
+    sides = Sides(min_width, max_width, min_height, max_height, exclude_border)
+    sides.check()
 
     from mmpcodec import pictures
     from mmpcodec.analysis import outlines
     from mmpcodec.analysis.denoise import denoise as without_specks
-    from mmpcodec.analysis.regions import Limits, find_regions
+    from mmpcodec.analysis.regions import find_regions
     from mmpcodec.solvers import dispatch, max_sum
 
     used = dispatch.resolved(max_sum.__name__, backend)
     check_offset(offset)
-    kept = None
-    if mask is not None:
-        kept = pictures.from_bytes(output.read(mask), mask).without_alpha().samples
-        kept = kept if kept.ndim == 2 else kept.max(axis=2)
+    kept = None if mask is None else read_mask(mask)
     done: list[Highlighted] = []
 
     def work(job: Job, progress: run.Progress) -> Highlighted:
         picture = pictures.from_bytes(output.read(job.source), job.name).without_alpha()
         height, width = picture.samples.shape[:2]
-        limits = Limits(
-            pixels("min_width", min_width, width) or 1,
-            pixels("max_width", max_width, width),
-            pixels("min_height", min_height, height) or 1,
-            pixels("max_height", max_height, height),
-        )
-        border = pixels("exclude_border", exclude_border, min(height, width)) or 0
         started = time.perf_counter()
         searched = picture
         if denoise is not None:
@@ -200,9 +238,9 @@ def highlight(
             white=white,
             dark=dark,
             k=regions,
-            limits=limits,
+            limits=sides.limits(width, height),
             mask=kept,
-            border=border,
+            border=sides.border(width, height),
             backend=backend,
         )
         seconds = time.perf_counter() - started
@@ -231,6 +269,28 @@ def highlight(
     code = run.run(files, work, printer, at_once=jobs)
     places = {source: place for place, source in enumerate(sources)}
     done.sort(key=lambda result: places[result.input])
+    write_summaries(done, table, sheet, force=force)
+    if len(files) > 1:
+        total = sum(len(result.found.regions) for result in done)
+        printer.note(f"pictures: {len(done)}, regions: {total}")
+    return code
+
+
+def read_mask(mask: str) -> "np.ndarray":
+    """The mask, (H, W), 0 where pixels do not count; of colours the largest sample counts."""
+    from mmpcodec import pictures
+
+    samples = pictures.from_bytes(output.read(mask), mask).without_alpha().samples
+    return samples if samples.ndim == 2 else samples.max(axis=2)
+
+
+def write_summaries(
+    done: Sequence[Highlighted], table: str | None, sheet: str | None, *, force: bool
+) -> None:
+    """Write the table and the sheet of all pictures, if they were asked for."""
+    from mmpcodec import pictures
+    from mmpcodec.analysis import outlines
+
     if table is not None and done:
         output.write(table, as_csv(done).encode(errors="surrogateescape"), force=force)
     if sheet is not None and done:
@@ -240,19 +300,17 @@ def highlight(
             if result.small is not None
         ]
         output.write(sheet, pictures.to_bytes(outlines.contact_sheet(shown), "png"), force=force)
-    if len(files) > 1:
-        total = sum(len(result.found.regions) for result in done)
-        printer.note(f"pictures: {len(done)}, regions: {total}")
-    return code
 
 
 def pictures_in(given: str) -> list[str]:
-    """The name itself, or the pictures in a folder and those below, sorted; not our drawings.
+    """The name itself, or, for a folder, all pictures in it and below it, sorted.
+
+    Drawings of this command are left out.
 
     Raises
     ------
     FileError
-        When a folder holds no picture.
+        If a folder holds no picture.
     """
     from mmpcodec.pictures import SUFFIXES
 
@@ -270,12 +328,12 @@ def pictures_in(given: str) -> list[str]:
 
 
 def check_offset(offset: str) -> None:
-    """Find out before the work whether an offset can mean a level at all.
+    """Check before the work that an offset is a word, a percentile, or a level up to 65535.
 
     Raises
     ------
     ParameterError
-        When it is none of the words, a percentile, or a level of a deep picture.
+        If it is not.
     """
     import numpy as np
 
@@ -285,12 +343,12 @@ def check_offset(offset: str) -> None:
 
 
 def pixels(name: str, side: str | None, whole: int) -> int | None:
-    """A length in pixels, given so or in per cent of ``whole``.
+    """Parse a length in pixels, or in per cent of ``whole``; the result is in pixels.
 
     Raises
     ------
     ParameterError
-        When it is neither.
+        If it is neither.
     """
     if side is None:
         return None
@@ -300,12 +358,16 @@ def pixels(name: str, side: str | None, whole: int) -> int | None:
     except ValueError:
         value = -1
     if not value >= 0 or (side.endswith("%") and value > 100):
-        raise ParameterError(f"{name} = {side!r}: must be pixels (40) or per cent (12.5%)")
+        raise ParameterError(
+            f"{name} = {side!r}: must be pixels (40) or per cent from 0 to 100 (12.5%)"
+        )
     return round(value * whole / 100) if side.endswith("%") else int(value)
 
 
 def as_csv(done: Sequence[Highlighted]) -> str:
-    """All regions as a table with a head line."""
+    """All regions as a CSV table with a header line."""
+    import csv
+
     stream = io.StringIO()
     writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
     writer.writeheader()

@@ -1,4 +1,4 @@
-"""``mmp median``: specks out of pictures."""
+"""``mmp median``: filter pictures with a median, which removes specks."""
 
 import time
 from dataclasses import asdict, dataclass, replace
@@ -15,7 +15,7 @@ SUFFIX = ".median.png"
 
 @dataclass(frozen=True)
 class Filtered:
-    """What filtering one picture came to."""
+    """The result of filtering one picture."""
 
     input: str
     output: str
@@ -39,9 +39,9 @@ class Filtered:
 
 
 def median(
-    inputs: options.Inputs,
+    inputs: options.Pictures,
     radius: options.Radius,
-    out: options.Output = None,
+    out: options.PictureOutput = None,
     folder: options.Folder = None,
     backend: options.BackendName = "auto",
     jobs: options.Jobs = 1,
@@ -49,12 +49,11 @@ def median(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> ExitCode:
-    """Replace each sample by the median of the square around it.
+    """Replace each sample by the median of the square window around it.
 
-    That takes out specks and keeps edges. Reads PNG, TIFF, PGM, PPM, PAM, BMP, JPEG, NPY and mmp
-    files, gray and colours of up to 16 bits, and DICOM with the extra "dicom". Writes PNG, TIFF,
-    PGM, PPM, PAM or NPY: IN with the suffix .median.png, unless -o or -O says otherwise. Metadata
-    are kept where the format holds them; transparency is left out.
+    This removes specks and keeps edges. Pictures are gray or in colour, of 1 to 16 bits. The output
+    is IN with the suffix .median.png, unless -o or -O names another. A message names the metadata
+    that the output format cannot hold. Transparency is left out.
     """
     check_median_radius(radius)
 

@@ -1,4 +1,4 @@
-"""``mmp pack``: what goes on a medium, or on several."""
+"""``mmp pack``: choose files that fill one medium or several."""
 
 import os
 import re
@@ -21,35 +21,46 @@ def pack(
     inputs: Annotated[list[str], typer.Argument(metavar="FILE", help="Files and folders.")],
     volume: Annotated[
         list[str],
-        typer.Option(metavar="SIZE", help="Room on a medium: 4.7GB, 650MiB; again for more media."),
+        typer.Option(
+            metavar="SIZE", help="Capacity of a medium: 4.7GB, 650MiB; repeat for several media."
+        ),
     ],
     volumes: Annotated[
         str,
         typer.Option(
-            metavar="N|all", help="So many media of that size; all: until every file has a place."
+            metavar="N|all",
+            help="Number of media of this size; all takes as many as the files need.",
         ),
     ] = "1",
     value: Annotated[
         str | None,
         typer.Option(
             metavar="CSV",
-            help="Lines name,value: take what is worth most; without it, fill the media.",
+            help="Lines name,value: maximise the total value; by default the bytes used.",
         ),
     ] = None,
     sector: Annotated[
         int,
         typer.Option(
-            min=1, max=1 << 30, metavar="BYTES", help="A file takes whole sectors of a medium."
+            min=1,
+            max=1 << 30,
+            metavar="BYTES",
+            help="Sector size of a medium; a file takes whole sectors.",
         ),
     ] = 2048,
     seconds: Annotated[
         float,
-        typer.Option(min=0, metavar="S", help="Time for a medium, with values; then the best yet."),
+        typer.Option(
+            min=0,
+            metavar="S",
+            help="Time limit per medium with --value; then the best choice so far is taken.",
+        ),
     ] = 60.0,
     copy_to: Annotated[
         str | None,
         typer.Option(
-            metavar="DIR", help="Copy the files there, of several media to folders 1, 2, ..."
+            metavar="DIR",
+            help="Copy the files to DIR; for several media to folders 1, 2, ... in it.",
         ),
     ] = None,
     lists: Annotated[
@@ -57,8 +68,8 @@ def pack(
         typer.Option(
             "--list",
             metavar="FILE",
-            help="Write the names, one a line; of several media to FILE with .1, .2, ... before "
-            "its extension.",
+            help="Write the names of the files, one per line; for several media to FILE with .1, "
+            ".2, ... before its extension.",
         ),
     ] = None,
     backend: options.BackendName = "auto",
@@ -66,10 +77,10 @@ def pack(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> ExitCode:
-    """Choose files that fit on a medium, as full as possible or worth the most.
+    """Choose files that fill a medium as far as possible, or that are worth the most.
 
-    The answer is exact for each medium; several are filled one after the other. Folders are gone
-    through with those below them. Nothing is copied or written unless asked for.
+    The choice is optimal for each medium; several media are filled one after the other. Folders
+    count with all folders below them. Files are copied or listed only with --copy-to or --list.
     """
     from mmpcodec.planning import media, packing
     from mmpcodec.quantities import read_table
@@ -106,18 +117,18 @@ def pack(
         unused = table.unused([each for entry in entries for each in (entry.path, entry.name)])
         if unused:
             printer.note(
-                f"{table.file}: {len(unused)} of the names are no inputs, as {unused[0]!r}"
+                f"{table.file}: {len(unused)} of the names match no input, such as {unused[0]!r}"
             )
     return ExitCode.PARTLY_FAILED if endless and found.too_large else ExitCode.DONE
 
 
 def rooms_of(volume: Sequence[str], volumes: str) -> tuple[list[int], bool]:
-    """Bytes of each medium, and whether there are as many as it takes.
+    """Capacity of each medium in bytes, and whether the number of media is unlimited.
 
     Raises
     ------
     ParameterError
-        For sizes or a number that mean nothing, or a number beside several sizes.
+        If a size or number is out of range, or there are several sizes and a number.
     """
     from mmpcodec.quantities import parse_bytes
 
@@ -125,16 +136,24 @@ def rooms_of(volume: Sequence[str], volumes: str) -> tuple[list[int], bool]:
     if volumes == "1":
         return rooms, False
     if len(rooms) > 1:
-        raise ParameterError(f"volumes = {volumes!r}: is for media of one size, not {len(rooms)}")
+        raise ParameterError(f"volumes = {volumes!r}: needs a single --volume, not {len(rooms)}")
     if volumes == ALL:
         return rooms, True
     if not (re.fullmatch(r"\d{1,9}", volumes, re.ASCII) and 1 <= int(volumes) <= MAX_VOLUMES):
-        raise ParameterError(f"volumes = {volumes!r}: must be from 1 to {MAX_VOLUMES}, or {ALL}")
+        raise ParameterError(
+            f"volumes = {volumes!r}: must be an integer from 1 to {MAX_VOLUMES}, or {ALL}"
+        )
     return rooms * int(volumes), False
 
 
 def list_names(lists: str, volumes: int) -> list[str]:
-    """The file of names of each volume."""
+    """The list file of each medium.
+
+    Raises
+    ------
+    ParameterError
+        If standard output would take several lists.
+    """
     if volumes == 1:
         return [lists]
     if lists == output.STANDARD:
@@ -144,7 +163,7 @@ def list_names(lists: str, volumes: int) -> list[str]:
 
 
 def folders_of(copy_to: str, volumes: int) -> list[str]:
-    """The folder of each volume."""
+    """The folder of each medium."""
     if volumes == 1:
         return [copy_to]
     return [os.path.join(copy_to, str(number)) for number in range(1, volumes + 1)]

@@ -1,4 +1,4 @@
-"""``mmp report``: what a sweep measured, as curves, tables and a page."""
+"""``mmp report``: show the results of a sweep as curves, tables and an HTML page."""
 
 import os
 from pathlib import Path
@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from mmpcodec.cli import options, output
-from mmpcodec.cli.exits import ExitCode, FileError
+from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.printing import Printer, counted
-from mmpcodec.errors import ParameterError
+from mmpcodec.errors import FileError, ParameterError
 
 
 def report(
@@ -23,34 +23,41 @@ def report(
     anchor: Annotated[
         str | None,
         typer.Option(
-            metavar="CODEC", help="What to compare with; by default the first that is not ours."
+            metavar="CODEC", help="Codec to compare with; by default the first one that is not mmp."
         ),
     ] = None,
     metric: Annotated[
-        str, typer.Option(metavar="psnr|ssim|ms_ssim", help="Metric of drawings and deltas.")
+        str,
+        typer.Option(
+            metavar="psnr|ssim|ms_ssim", help="Quality metric of curves and Bjontegaard deltas."
+        ),
     ] = "psnr",
     views: Annotated[
         int,
-        typer.Option(min=0, metavar="N", help="Rates to show pictures at; 0 shows none."),
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="Number of rates at which the page shows decoded pictures; 0 shows none.",
+        ),
     ] = 2,
     container: Annotated[
         list[str] | None,
         typer.Option(
             metavar="CODEC=BYTES",
-            help="Take BYTES off the size of each file of CODEC, as the share of its container; "
-            "again for more.",
+            help="Subtract BYTES, the size of its container, from each file of CODEC; can be "
+            "repeated.",
         ),
     ] = None,
     markdown: Annotated[
-        bool, typer.Option("--markdown", help="Print tables, and write nothing.")
+        bool, typer.Option("--markdown", help="Print tables in Markdown; write nothing.")
     ] = False,
     force: options.Force = False,
     quiet: options.Quiet = False,
 ) -> ExitCode:
-    """Draw curves and tables of a sweep, and one HTML page to look at pictures.
+    """Draw the results of a sweep: curves, tables, and an HTML page that shows the pictures.
 
-    Writes report.html, which needs no network, and for each picture its curves as PNG and SVG.
-    Needs the extra "bench".
+    Writes report.html, which needs no network, and the curves of each picture as PNG and SVG. Needs
+    the extra "bench".
     """
     from mmpcodec.bench import report as pages
     from mmpcodec.bench import tables
@@ -90,12 +97,12 @@ def report(
 
 
 def containers_of(texts: list[str]) -> dict[str, int]:
-    """Bytes by codec string, from texts such as ``avif:tune=psnr=269``.
+    """Parse the size of each container, in bytes by codec, from texts such as ``avif=269``.
 
     Raises
     ------
     ParameterError
-        When a text has another form.
+        If a text has another form.
     """
     found = {}
     for text in texts:

@@ -1,4 +1,4 @@
-"""``mmp solve``: the solvers alone, on problems in files."""
+"""``mmp solve``: solve problems in files with the exact solvers."""
 
 import json
 import math
@@ -19,25 +19,35 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="solve",
-    help="Solve problems in JSON, CSV and NPY files exactly; the answers are JSON.",
+    help="Solve knapsack, subset-sum, maximum-sum and selection problems exactly, in JSON.",
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-File = Annotated[str, typer.Argument(metavar="FILE", help="The problem; - is standard input.")]
+File = Annotated[
+    str, typer.Argument(metavar="FILE", help="File with the problem; - is standard input.")
+]
 Answer = Annotated[
-    str, typer.Option("--output", "-o", metavar="OUT", help="Where the answer goes.")
+    str,
+    typer.Option(
+        "--output", "-o", metavar="OUT", help="File for the answer; by default standard output."
+    ),
 ]
 Format = Annotated[
     str | None,
     typer.Option(
-        metavar="json|csv|npy", help="Of FILE; by default its extension, json for standard input."
+        metavar="json|csv|npy",
+        help="Format of FILE; by default its extension, or json for standard input.",
     ),
 ]
 Capacity = Annotated[
     list[int] | None,
     typer.Option(
-        "--capacity", "-c", min=0, metavar="C", help="In place of the file's; again for more."
+        "--capacity",
+        "-c",
+        min=0,
+        metavar="C",
+        help="Capacity, instead of the file's; repeat for several.",
     ),
 ]
 
@@ -47,20 +57,22 @@ def knapsack(
     file: File,
     capacity: Capacity = None,
     exact_fill: Annotated[
-        bool, typer.Option("--exact-fill", help="Weights must add up to the capacities.")
+        bool,
+        typer.Option("--exact-fill", help="The weights must add up to the capacities exactly."),
     ] = False,
     seconds: Annotated[
-        float | None, typer.Option(min=0, metavar="S", help="Time; then the best so far.")
+        float | None,
+        typer.Option(min=0, metavar="S", help="Time limit; then the best answer so far is given."),
     ] = None,
     format: Format = None,
     out: Answer = output.STANDARD,
     backend: options.BackendName = "auto",
     force: options.Force = False,
 ) -> ExitCode:
-    """Take the items of the most profit that fit, or one option of each group.
+    """Choose items of the largest total profit that fit, or one option of each group.
 
-    Several capacities are several budgets: each item has a weight for each. The value is null where
-    nothing is feasible, and where that is not known after --seconds, then with optimal false.
+    With several capacities each item has one weight per capacity. The value is null if nothing is
+    feasible. It is also null, with optimal false, if the search found nothing within --seconds.
     """
     from mmpcodec.solvers import files
     from mmpcodec.solvers import knapsack as solver
@@ -107,16 +119,16 @@ def subset_sum(
     file: File,
     capacity: Capacity = None,
     method: Annotated[
-        str, typer.Option(metavar="auto|dense|balanced|meet", help="How to search.")
+        str, typer.Option(metavar="auto|dense|balanced|meet", help="Search method.")
     ] = "auto",
     format: Format = None,
     out: Answer = output.STANDARD,
     backend: options.BackendName = "auto",
     force: options.Force = False,
 ) -> ExitCode:
-    """Take items that add up to the most that is not above the capacity.
+    """Choose items whose sum is as large as possible without exceeding the capacity.
 
-    Several capacities are volumes that are filled one after the other.
+    Several capacities are volumes, which are filled one after the other.
     """
     from mmpcodec.solvers import files
     from mmpcodec.solvers import subset_sum as solver
@@ -151,20 +163,23 @@ def subset_sum(
 def max_sum(
     file: File,
     count: Annotated[
-        int, typer.Option("--count", "-k", min=1, metavar="K", help="Disjoint ones, at most.")
+        int,
+        typer.Option(
+            "--count", "-k", min=1, metavar="K", help="Largest number of disjoint answers."
+        ),
     ] = 1,
     allow_empty: Annotated[
-        bool, typer.Option("--allow-empty", help="Nothing, where no value is positive.")
+        bool, typer.Option("--allow-empty", help="Answer with nothing if no value is positive.")
     ] = False,
     format: Format = None,
     out: Answer = output.STANDARD,
     backend: options.BackendName = "auto",
     force: options.Force = False,
 ) -> ExitCode:
-    """Find the interval, rectangle or box of an array whose values add up to the most.
+    """Find the interval, rectangle or box of an array with the largest sum.
 
-    Answers are half open: from start up to, and without, stop; so are top and bottom, left and
-    right, front and back.
+    Answers are half open: start is the first index and stop the index after the last; the same
+    holds for top and bottom, left and right, front and back.
     """
     from mmpcodec.solvers import dispatch, files
     from mmpcodec.solvers import max_sum as solver
@@ -203,24 +218,32 @@ def select(
     k: Annotated[
         list[int] | None,
         typer.Option(
-            "--rank", "-k", metavar="K", help="The K-th smallest, from 1; again for more."
+            "--rank",
+            "-k",
+            metavar="K",
+            help="Find the K-th smallest value, K from 1; can be repeated.",
         ),
     ] = None,
     quantile: Annotated[
         list[float] | None,
-        typer.Option("--quantile", "-q", metavar="Q", help="From 0 to 1; again for more."),
+        typer.Option(
+            "--quantile",
+            "-q",
+            metavar="Q",
+            help="Find the quantile Q, from 0 to 1; can be repeated.",
+        ),
     ] = None,
     nan: Annotated[
-        str, typer.Option(metavar="raise|omit", help="What becomes of values that are no number.")
+        str, typer.Option(metavar="raise|omit", help="What to do with NaN: fail, or leave it out.")
     ] = "raise",
     format: Format = None,
     out: Answer = output.STANDARD,
     backend: options.BackendName = "auto",
     force: options.Force = False,
 ) -> ExitCode:
-    """Find the median, or k-th smallest values, or quantiles, without sorting.
+    """Find the median, k-th smallest values or quantiles of an array, without sorting.
 
-    The median of an even number of values lies between the two in the middle.
+    The median of an even number of values is the mean of the two in the middle.
     """
     from mmpcodec.solvers import dispatch, files
     from mmpcodec.solvers import selection as solver
@@ -260,7 +283,7 @@ def read(
     solver: Any,
     backend: str,
 ) -> Any:
-    """The problem in a file, after a look at everything else that could go wrong."""
+    """Read the problem in a file, after the output, format and backend are checked."""
     from mmpcodec.solvers import dispatch, files
 
     if out != output.STANDARD:
@@ -275,12 +298,12 @@ def read(
 
 
 def capacities(given: list[int] | None, of_file: list[int] | None, file: str) -> list[int]:
-    """The capacities of the command line, or else of the file.
+    """The capacities of the command line, or else those of the file.
 
     Raises
     ------
     ParameterError
-        When there is none.
+        If there is none.
     """
     rooms = given or of_file
     if not rooms:
@@ -289,18 +312,19 @@ def capacities(given: list[int] | None, of_file: list[int] | None, file: str) ->
 
 
 def columns(weights: "list[list[int]]", count: int) -> "list[list[int]] | np.ndarray":
-    """Weights as the solver takes them; without items a shape has to be said."""
+    """Weights with ``count`` columns as the solver takes them, also for no items."""
     import numpy as np
 
     return weights or np.zeros((0, count), np.int64)
 
 
 def naming(file: str, solve: Callable[..., Any], *arguments: Any, **more: Any) -> Any:
-    """What a solver answers; what it says against the problem names the file.
+    """Call a solver; its errors name the file.
 
     Raises
     ------
     ParameterError
+        If the solver refuses the problem.
     """
     try:
         return solve(*arguments, **more)
@@ -309,13 +333,13 @@ def naming(file: str, solve: Callable[..., Any], *arguments: Any, **more: Any) -
 
 
 def number(value: Any) -> int | float | str:
-    """A value for JSON, which knows no infinities."""
+    """A value for JSON; infinities become text, since JSON has none."""
     plain = value.item()
     return plain if math.isfinite(plain) else str(plain)
 
 
 def write(answer: dict[str, Any], out: str, force: bool) -> None:
-    """One JSON object in a line."""
+    """Write the answer as one line of JSON."""
     text = json.dumps(answer) + "\n"
     if out == output.STANDARD:
         print(text, end="", flush=True)

@@ -1,4 +1,4 @@
-"""``mmp sweep``: our codec and others on pictures, at their operating points."""
+"""``mmp sweep``: measure this codec and others on pictures, at several operating points."""
 
 import os
 import re
@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mmpcodec.cli import options, output
-from mmpcodec.cli.exits import ExitCode, FileError, show_error
+from mmpcodec.cli.exits import ExitCode, show_error
 from mmpcodec.cli.printing import Printer
 from mmpcodec.cli.progress import ProgressBars
-from mmpcodec.errors import MmpError, ParameterError
+from mmpcodec.errors import FileError, MmpError, ParameterError
 
 if TYPE_CHECKING:
     from mmpcodec.bench.codecs.base import Codec
@@ -23,7 +23,7 @@ NONE = "none"
 
 @dataclass(frozen=True)
 class Measured:
-    """One result."""
+    """One measurement."""
 
     row: dict[str, Any]
 
@@ -43,47 +43,63 @@ class Measured:
 
 
 def sweep(
-    inputs: Annotated[list[str], typer.Argument(metavar="IN", help="Pictures.")],
+    inputs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="IN",
+            help=f"Picture files: {options.READ}; 8-bit gray only, unless --gray is given.",
+        ),
+    ],
     out: Annotated[
-        str, typer.Option("--out", metavar="DIR", help="Folder of results; made, or gone on with.")
+        str,
+        typer.Option(
+            "--out", metavar="DIR", help="Folder of results; created, or continued if it exists."
+        ),
     ],
     lambdas: Annotated[
-        str, typer.Option("--lambda", "-l", metavar="L,L,...", help="Operating points of ours.")
+        str, typer.Option("--lambda", "-l", metavar="L,L,...", help="Operating points of mmp.")
     ] = "8,16,32,64,128,256",
     codec: Annotated[
         list[str] | None,
         typer.Option(
             metavar="mmp:KEY=VALUE,...",
-            help="Ours with these options, also backend and threads; again for more. "
-            "By default every preset; none leaves ours out.",
+            help="Measure mmp with these options, also backend and threads; can be repeated. "
+            "By default every preset; none leaves mmp out.",
         ),
     ] = None,
     peers: Annotated[
         str,
         typer.Option(
             metavar="NAME,...",
-            help="Others: jpeg, jpeg2000, webp, avif, jxl, hevc; with points and options as in "
-            "jpeg,avif:tune=psnr,quality=20/40; none leaves them out.",
+            help="Other codecs: jpeg, jpeg2000, webp, avif, jxl, hevc; with options and operating "
+            "points as in jpeg,avif:tune=psnr,quality=20/40; none leaves them out.",
         ),
     ] = "jpeg,jpeg2000,webp,avif",
     commands: Annotated[
         str | None,
-        typer.Option(metavar="TOML", help="More peers: command lines of other programs."),
+        typer.Option(metavar="TOML", help="File with command lines of other programs to measure."),
     ] = None,
     gray: Annotated[
-        bool, typer.Option("--gray", help="Turn colour pictures to gray, as Pillow's L does.")
+        bool,
+        typer.Option(
+            "--gray",
+            help="Convert 8-bit colour pictures to gray (luma of ITU-R 601) and leave out alpha.",
+        ),
     ] = False,
     repeat: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Runs of which times are medians.")
+        int, typer.Option(min=1, metavar="N", help="Runs per measurement; times are their medians.")
     ] = 1,
-    retry: Annotated[bool, typer.Option("--retry", help="Measure again what failed.")] = False,
+    retry: Annotated[
+        bool, typer.Option("--retry", help="Repeat measurements that failed.")
+    ] = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> ExitCode:
-    """Measure rate, distortion and time of our codec and others.
+    """Measure rate, distortion and time of mmp and other codecs on 8-bit gray pictures.
 
-    Each result is a line of DIR/results.jsonl. A stopped sweep goes on where it was, and several
-    processes may share DIR. `mmp report DIR` draws what is in it.
+    Only 8-bit gray is measured: --gray converts 8-bit colour pictures. Each result is a line of
+    DIR/results.jsonl. An interrupted sweep continues where it stopped, and several processes may
+    share DIR. `mmp report DIR` draws the results.
     """
     from mmpcodec.bench.results import Results
     from mmpcodec.bench.sweep import sweep as measurements
@@ -120,7 +136,7 @@ def sweep(
     there = total * (len(inputs) - unread) - measured
     printer.note(
         f"{out}: {measured} results measured, {failed} of them failed; "
-        f"{there} were there or are being measured by others"
+        f"{there} were there or are being measured by other processes"
     )
     if unread == len(inputs) or (measured and failed == measured):
         return ExitCode.FAILED
@@ -128,7 +144,7 @@ def sweep(
 
 
 def named(rows: Iterator[dict[str, Any]], out: str) -> Iterator[dict[str, Any]]:
-    """The same rows; what the system says against writing them names its file."""
+    """Pass rows through; an error in writing them names the file."""
     try:
         yield from rows
     except OSError as error:
@@ -143,7 +159,7 @@ def codecs_of(
     Raises
     ------
     ParameterError
-        When one is not known, is named twice, or there is none.
+        If a codec is unknown or named twice, or there is none.
     """
     from mmpcodec.bench.codecs.base import OURS, operating_points, parse
     from mmpcodec.bench.codecs.commands import commands as programs
@@ -159,7 +175,7 @@ def codecs_of(
         if name != OURS:
             raise ParameterError(f"--codec {text}: must begin with {OURS}; others are --peers")
         chosen.append(ours(given, ladder))
-    # A comma before KEY= goes on with the options of a name.
+    # A comma before KEY= separates options of one codec.
     for text in filter(None, re.split(r",(?![^:,]*=)", peers)):
         chosen += [] if text == NONE else known_peers(text)
     if commands is not None:
@@ -175,12 +191,12 @@ def codecs_of(
 
 
 def read(name: str, gray: bool) -> "Original":
-    """The picture in a file.
+    """Read a picture.
 
     Raises
     ------
     MmpError
-        When it cannot be read, or is not 8-bit gray and ``gray`` does not make it so.
+        If it cannot be read, or is not 8-bit gray, or with ``gray`` not of 8 bits.
     """
     import numpy as np
     from PIL import Image
@@ -195,7 +211,7 @@ def read(name: str, gray: bool) -> "Original":
         return Original(label, pictures.check_plain(picture, shown))
     picture = picture.without_alpha()
     if picture.depth != 8:
-        raise ParameterError(f"{shown}: has {picture.depth} bits a sample; supported are 8")
+        raise ParameterError(f"{shown}: has {picture.depth} bits per sample; must have 8")
     samples = picture.samples
     if samples.ndim == 3:
         samples = np.asarray(Image.fromarray(samples).convert("L"))

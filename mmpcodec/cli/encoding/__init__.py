@@ -1,1 +1,1 @@
-"""How ``mmp encode`` gets from picture files to mmp files."""
+"""Encode picture files for ``mmp encode``: whole pictures in ``sources``, tiles in ``by_tiles``."""

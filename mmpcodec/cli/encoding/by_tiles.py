@@ -1,4 +1,4 @@
-"""Encoding pictures tile by tile, from file to file."""
+"""Encode pictures tile by tile, from file to file."""
 
 import mmap
 import os
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 def encode_by_tiles(
     job: Job, setting: Setting, progress: Progress, *, force: bool, verify: bool
 ) -> Found:
-    """Encode a picture file of which a few tiles at a time are in memory, and write the output.
+    """Encode a picture file with only a few tiles in memory at a time, and write the output.
 
     Raises
     ------
     MmpError
-        What reading, encoding or verifying finds wrong; then no file is left behind.
+        If reading, encoding or verifying fails. No file is left behind.
     """
     from mmpcodec import pictures
     from mmpcodec.codec.streaming import encode_large
@@ -61,12 +61,12 @@ def encode_by_tiles(
 
 
 def check_tiles(stream: BinaryIO, header: "Header") -> None:
-    """Decode a file that was written, tile by tile; its checksums are those of the encoder.
+    """Decode each tile of a written file, which checks the encoder's checksums.
 
     Raises
     ------
     MmpError
-        When one does not decode, or the stream is a pipe.
+        If a tile does not decode, or the stream is a pipe.
     """
     import mmpcodec
 

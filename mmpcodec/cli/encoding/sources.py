@@ -1,4 +1,4 @@
-"""Where ``mmp encode`` gets its encodings from: one picture at a time, or groups on a device."""
+"""Read and encode pictures for ``mmp encode``: one at a time, or groups on a device."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mmpcodec.trace import Totals
 
 GROUP = 64
-"""Pictures that are read and encoded at once; more do not make a device faster."""
+"""Number of pictures that are read and encoded together; larger groups are not faster."""
 
 
 @dataclass(frozen=True)
@@ -34,12 +34,13 @@ class Setting:
     backend : str
     threads : int or None
     denoise : int or None
-        Radius of the median filter that comes first.
+        Radius of a median filter before encoding.
     depth : int or None
-        Bits of a sample, in place of what files say.
+        Bits per sample, overriding the files.
     strip : sequence of str
         Kinds of metadata to leave out.
     tile_size : int
+        Side of a tile in pixels; 0 for a single tile.
     """
 
     params: EncodeParams
@@ -51,7 +52,7 @@ class Setting:
     tile_size: int = 0
 
     def metadata(self, metadata: "Metadata") -> "Metadata":
-        """What is kept of them; a white that the depth cannot hold is not."""
+        """The metadata to encode, without a level of white beyond the depth."""
         kept = metadata.without(*self.strip)
         return kept if self.depth is None else kept.at_depth(self.depth)
 
@@ -81,7 +82,7 @@ class Input:
 
 @dataclass(frozen=True)
 class Found:
-    """What encoding a picture came to, and the time that it took."""
+    """The result of encoding a picture, and the time in seconds."""
 
     header: "Header"
     input_bytes: int
@@ -96,7 +97,7 @@ class Found:
 
     @classmethod
     def of(cls, encoding: "Encoding", picture: Input, seconds: float) -> "Found":
-        """What an encoding came to."""
+        """The result of an encoding in memory."""
         from mmpcodec.codec.distortion import distortion
         from mmpcodec.trace import Totals
 
@@ -115,13 +116,13 @@ class Found:
 
 
 class Encodings(Protocol):
-    """Gives the encoding of a job, or raises what went wrong with it."""
+    """Gives the encoding of a job, or raises its error."""
 
     def of(self, job: Job, progress: Progress) -> Found: ...
 
 
 class OneByOne:
-    """Encodes each picture when it is asked for."""
+    """Encodes each picture when its job is requested."""
 
     def __init__(self, setting: Setting):
         self.setting = setting
@@ -130,7 +131,7 @@ class OneByOne:
         return self.encode([self.setting.read(job)], progress)[0]
 
     def encode(self, pictures: Sequence[Input], progress: Progress, **options: Any) -> list[Found]:
-        """Encode pictures of one depth at once; each gets an equal share of the time.
+        """Encode pictures of one depth together; each gets an equal share of the time.
 
         The options are those of ``encode_pictures``.
         """
@@ -157,14 +158,14 @@ class OneByOne:
 
 
 class ToTarget(OneByOne):
-    """Encodes each picture when it is asked for, with the lambda that keeps a target.
+    """Encodes each picture when its job is requested, with the lambda that meets a target.
 
     Parameters
     ----------
     setting : Setting
     target : Target
     on_pass : callable
-        ``on_pass(job, number, Pass)`` is told of each pass, its number from 1.
+        ``on_pass(job, number, pass)`` is called after each pass; numbers start at 1.
     """
 
     def __init__(
@@ -191,13 +192,13 @@ class ToTarget(OneByOne):
 
 
 class InGroups(OneByOne):
-    """Encodes pictures in groups: the first that is asked for brings its whole group along.
+    """Encodes pictures in groups: the first request of a group encodes all of it.
 
     Parameters
     ----------
     setting : Setting
     jobs : sequence of Job
-        All jobs, in the order in which they will be asked for.
+        All jobs, in the order of the requests.
     """
 
     def __init__(self, setting: Setting, jobs: Sequence[Job]):
@@ -228,7 +229,7 @@ class InGroups(OneByOne):
             except Cancelled:
                 raise
             except MmpError:
-                # One of them is to blame; alone, each gets its own error or its encoding.
+                # One picture fails. Alone, each picture gets its own error or encoding.
                 self._found.update(
                     (key, self._alone(picture, progress)) for key, picture in same.items()
                 )
@@ -245,7 +246,7 @@ class InGroups(OneByOne):
 
 
 def work_of(jobs: Sequence[Job]) -> int:
-    """Fragments of all pictures, so far as their files say without being decoded."""
+    """Number of 16x16 fragments in all pictures whose size Pillow can read without decoding."""
     from PIL import Image
 
     from mmpcodec.reference.trees.fragments import fragments_in
@@ -258,6 +259,6 @@ def work_of(jobs: Sequence[Job]) -> int:
             with Image.open(job.source) as picture:
                 width, height = picture.size
         except (OSError, ValueError, Image.DecompressionBombError):
-            continue  # reading it will tell
+            continue  # reading the picture raises the error
         total += fragments_in((height, width))
     return total

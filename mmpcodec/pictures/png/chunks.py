@@ -1,4 +1,4 @@
-"""The chunks of a PNG file: taken apart, put together, and metadata to and from them."""
+"""Split PNG files into chunks and join them; convert metadata to and from chunks."""
 
 import math
 import struct
@@ -21,19 +21,19 @@ Chunk = tuple[bytes, bytes]
 
 
 def parted(data: bytes, name: str) -> list[Chunk]:
-    """Kind and contents of all chunks, up to the end mark.
+    """Split a file into chunks, each its kind and contents, up to and with IEND.
 
     Raises
     ------
     PictureError
-        When a chunk is cut off or its checksum is wrong.
+        If a chunk is cut off or its checksum is wrong.
     """
     found = []
     place = len(MAGIC)
     while True:
         head = data[place : place + 8]
         if len(head) < 8:
-            raise damaged(name, f"ends at byte {len(data)} before its end mark")
+            raise damaged(name, f"ends at byte {len(data)} before the chunk IEND")
         size, kind = struct.unpack(">I4s", head)
         end = place + 8 + size
         if len(data) < end + 4:
@@ -48,7 +48,7 @@ def parted(data: bytes, name: str) -> list[Chunk]:
 
 
 def joined(chunks: Iterable[Chunk]) -> bytes:
-    """A PNG file of chunks."""
+    """Join chunks to a PNG file."""
     parts = [MAGIC]
     for kind, contents in chunks:
         crc = zlib.crc32(contents, zlib.crc32(kind))
@@ -62,12 +62,12 @@ def first(chunks: Sequence[Chunk], kind: bytes) -> bytes | None:
 
 
 def metadata_of(chunks: Sequence[Chunk], name: str) -> Metadata:
-    """What the chunks say besides the samples.
+    """Convert chunks to metadata.
 
     Raises
     ------
     PictureError
-        When one is damaged, or they come to more than can be taken.
+        If a chunk is damaged, or the metadata exceed ``limits.MAX_METADATA`` bytes.
     """
     icc = exif = xmp = b""
     resolution = None
@@ -113,10 +113,10 @@ def _decoded(said: bytes, kind: bytes, name: str) -> str:
 
 
 def _cut(contents: bytes, times: int, kind: bytes, name: str) -> list[bytes]:
-    """Parts of a chunk that NUL bytes keep apart."""
+    """Split the contents of a chunk at its first ``times`` NUL bytes."""
     parts = contents.split(b"\0", times)
     if len(parts) <= times:
-        raise damaged(name, f"the chunk {_shown(kind)} lacks a part")
+        raise damaged(name, f"the chunk {_shown(kind)} lacks a field")
     return parts
 
 
@@ -130,7 +130,7 @@ def _resolution(contents: bytes, name: str) -> Resolution | None:
 
 
 def metadata_chunks(metadata: Metadata) -> Iterator[Chunk]:
-    """Chunks that say the same, as far as PNG can; they belong before the samples."""
+    """Convert metadata to chunks, which go before the samples; leaves out what PNG cannot hold."""
     if metadata.icc:
         yield b"iCCP", b"ICC profile\0\0" + zlib.compress(metadata.icc, 9)
     if metadata.resolution is not None and (numbers := _numbers(metadata.resolution)):
@@ -150,7 +150,7 @@ def metadata_chunks(metadata: Metadata) -> Iterator[Chunk]:
 
 
 def holds_text(keyword: str, said: str) -> bool:
-    """Whether PNG can hold a text under that keyword."""
+    """Whether PNG can hold a text under this keyword."""
     try:
         size = len(keyword.encode("latin-1"))
         said.encode()
@@ -161,12 +161,12 @@ def holds_text(keyword: str, said: str) -> bool:
 
 
 def holds_resolution(resolution: Resolution) -> bool:
-    """Whether PNG can hold a resolution as it is: whole pixels a metre, or a whole ratio."""
+    """Whether PNG holds a resolution exactly: whole pixels per metre, or a ratio of integers."""
     return _numbers(resolution) == (resolution.per_metre() or (resolution.x, resolution.y))
 
 
 def _numbers(resolution: Resolution) -> tuple[int, int] | None:
-    """Pixels a metre, rounded; None where PNG has no number for them."""
+    """Pixels per metre, rounded; None if they are beyond the range of PNG."""
     x, y = resolution.per_metre() or (resolution.x, resolution.y)
     if resolution.unit == "none":
         whole = math.lcm(x.denominator, y.denominator)

@@ -1,11 +1,11 @@
-"""PNG files of 1 to 16 bits, gray and colour.
+"""Read and write PNG files of 1 to 16 bits, gray and colour.
 
-Chunks are taken apart here, so that metadata are bounded and kept; the samples in them are left to
-Pillow, and to imagecodecs where Pillow would cut 16 bits to 8.
+This module splits a file into chunks, so that metadata are bounded and kept. Pillow decodes the
+samples; imagecodecs decodes colours and alpha of 16 bits, which Pillow would cut to 8 bits.
 
-Samples of a depth that PNG lacks are stored with more bits, as its specification asks: shifted up
-and filled with their own highest bits, so that white stays white, and the chunk sBIT says how many
-bits there are.
+PNG stores samples of 1, 2, 4, 8 or 16 bits. Samples of another depth are stored with more bits, as
+the PNG specification asks: shifted up and filled with their own highest bits, so that white stays
+white. The chunk sBIT has the true depth.
 """
 
 import io
@@ -21,16 +21,15 @@ from mmpcodec.picture import Picture
 from mmpcodec.pictures.limits import check_single, check_size, damaged, library
 from mmpcodec.pictures.png.chunks import (
     CRITICAL,
-    MAGIC,
     Chunk,
     first,
+    holds_resolution,
+    holds_text,
     joined,
     metadata_chunks,
     metadata_of,
     parted,
 )
-
-MAGICS = (MAGIC,)
 
 GRAY, COLOUR, PALETTE, GRAY_ALPHA, COLOUR_ALPHA = 0, 2, 3, 4, 6
 _TYPES = {1: GRAY, 2: GRAY_ALPHA, 3: COLOUR, 4: COLOUR_ALPHA}
@@ -39,15 +38,17 @@ _NATIVE = {1: (1, 2, 4, 8, 16), 2: (8, 16), 3: (8, 16), 4: (8, 16)}
 
 
 def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
-    """The picture in a whole file.
+    """Read a whole file.
 
-    Palettes give the colours that they show, or gray where all their colours are; what is
-    transparent by a level, a colour or a palette gets a plane of alpha.
+    A palette is replaced by its colours, or by gray if all its colours are gray. A transparent
+    level or colour, or a palette with transparency, becomes a plane of alpha.
 
     Raises
     ------
     PictureError
-        When it is damaged, too large, or animated.
+        If the file is damaged, beyond the limits, or animated.
+    MissingExtra
+        If colours or alpha of 16 bits need imagecodecs, and it is not installed.
     """
     chunks = parted(data, name)
     head = chunks[0][1]
@@ -57,7 +58,7 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
     if kind not in _PLANES or depth not in (
         (1, 2, 4, 8) if kind == PALETTE else _NATIVE[_PLANES[kind]]
     ):
-        raise damaged(name, f"colour type {kind} with {depth} bits")
+        raise damaged(name, f"PNG has no colour type {kind} with {depth} bits")
     check_size(width, height, name, limits)
     animation = first(chunks, b"acTL")
     if animation is not None:
@@ -71,7 +72,7 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
         samples = _by_pillow(joined(plain), kind, depth)
     shape = (height, width) if _PLANES[kind] == 1 else (height, width, _PLANES[kind])
     if samples.shape != shape:
-        raise damaged(name, f"samples of shape {samples.shape}, {shape} was expected")
+        raise damaged(name, f"the samples have shape {samples.shape}, the header says {shape}")
     if kind == PALETTE:
         return _shown(samples, chunks, metadata, name)
     samples = _with_alpha(samples, first(chunks, b"tRNS"), kind, depth, name)
@@ -79,29 +80,31 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
 
 
 def _by_pillow(data: bytes, kind: int, depth: int) -> np.ndarray:
-    # Called directly, because Image.open has a pixel limit of its own, and that is global.
+    # Image.open has a pixel limit of its own, which is global.
     with PngImagePlugin.PngImageFile(io.BytesIO(data)) as image:
         samples = np.array(image)
     if kind == GRAY and depth < 8:
-        # Pillow stretches them to 255, and 1 bit to a bool.
+        # Pillow stretches 2 and 4 bits to 0..255, and turns 1 bit into bool.
         return samples.astype(np.uint8) if depth == 1 else samples // (255 // ((1 << depth) - 1))
     return samples.astype(sample_type(depth), copy=False)
 
 
 def _shown(indexes: np.ndarray, chunks: list[Chunk], metadata: Metadata, name: str) -> Picture:
-    """The colours that a palette has for its indexes."""
+    """Replace the indexes of a palette by its colours."""
     contents = first(chunks, b"PLTE")
     if not contents or len(contents) % 3:
         raise damaged(name, "its palette is missing or cut off")
     colours = np.frombuffer(contents, np.uint8).reshape(-1, 3)
     if int(indexes.max()) >= len(colours):
-        raise damaged(name, f"index {indexes.max()} of a palette of {len(colours)} colours")
+        raise damaged(name, f"uses colour {indexes.max()} of a palette of {len(colours)} colours")
     if (colours == colours[:, :1]).all():
         colours = colours[:, :1]
     alpha = first(chunks, b"tRNS")
     if alpha is not None:
         if len(alpha) > len(colours):
-            raise damaged(name, f"{len(alpha)} transparent colours of {len(colours)}")
+            raise damaged(
+                name, f"the chunk tRNS has {len(alpha)} entries for {len(colours)} colours"
+            )
         column = np.full((len(colours), 1), 255, np.uint8)
         column[: len(alpha), 0] = np.frombuffer(alpha, np.uint8)
         colours = np.hstack([colours, column])
@@ -112,7 +115,7 @@ def _shown(indexes: np.ndarray, chunks: list[Chunk], metadata: Metadata, name: s
 def _with_alpha(
     samples: np.ndarray, transparent: bytes | None, kind: int, depth: int, name: str
 ) -> np.ndarray:
-    """The samples with a plane that is 0 where they have the transparent level or colour."""
+    """Add a plane of alpha that is 0 where samples have the transparent level or colour."""
     if transparent is None or kind not in (GRAY, COLOUR):
         return samples
     planes = _PLANES[kind]
@@ -126,10 +129,10 @@ def _with_alpha(
 
 
 def _narrowed(samples: np.ndarray, depth: int, stated: bytes | None, metadata: Metadata) -> Picture:
-    """The samples with as many bits as sBIT says, if the others say nothing."""
+    """Shift samples down to the depth in sBIT, if the lower bits are 0 or repeat the upper ones."""
     bits = stated[0] if stated else 0
     planes = 1 if samples.ndim == 2 else samples.shape[2]
-    # A plane of alpha that stands for a level or colour has no entry of its own.
+    # sBIT has no entry for a plane of alpha that was made from a transparent level or colour.
     same = stated is not None and set(stated) == {bits} and len(stated) in (planes, planes - 1)
     if same and 1 <= bits < depth:
         high = samples >> (depth - bits)
@@ -141,7 +144,7 @@ def _narrowed(samples: np.ndarray, depth: int, stated: bytes | None, metadata: M
 
 
 def stretched(samples: np.ndarray, depth: int, wider: int) -> np.ndarray:
-    """Samples with more bits: shifted up, and filled with their own highest bits."""
+    """Samples of ``depth`` bits with ``wider`` bits: shifted up, filled with their highest bits."""
     wide = samples.astype(np.uint32) << (wider - depth)
     filled = depth
     while filled < wider:
@@ -150,13 +153,21 @@ def stretched(samples: np.ndarray, depth: int, wider: int) -> np.ndarray:
     return wide.astype(sample_type(wider))
 
 
-def to_bytes(picture: Picture) -> bytes:
-    """A PNG file with all metadata that it can hold.
+def holds(picture: Picture, kind: str) -> bool:
+    """Whether a file keeps this kind of the picture's metadata unchanged."""
+    metadata = picture.metadata
+    if kind == "resolution":
+        return metadata.resolution is not None and holds_resolution(metadata.resolution)
+    return kind != "text" or all(holds_text(keyword, said) for keyword, said in metadata.text)
+
+
+def to_bytes(picture: Picture, format: str) -> bytes:
+    """Encode a PNG file with all metadata that PNG can hold.
 
     Raises
     ------
     MissingExtra
-        When 16-bit colours or alpha need imagecodecs, and it is not installed.
+        If colours or alpha of more than 8 bits need imagecodecs, and it is not installed.
     """
     depth, planes = picture.depth, picture.planes
     wider = min(bits for bits in _NATIVE[planes] if bits >= depth)
@@ -171,7 +182,7 @@ def to_bytes(picture: Picture) -> bytes:
 
 
 def _encoded(samples: np.ndarray, depth: int) -> list[Chunk]:
-    """Chunks of a file with these samples; only what is in IDAT counts."""
+    """Chunks of a file with these samples, of which the caller takes IDAT."""
     samples = np.ascontiguousarray(samples)
     if depth == 16 and samples.ndim == 3:
         codec = library("imagecodecs", "16-bit colours in PNG", "picture")
@@ -179,7 +190,7 @@ def _encoded(samples: np.ndarray, depth: int) -> list[Chunk]:
     stream = io.BytesIO()
     image = Image.fromarray(samples)
     if depth < 8:
-        # Pillow packs the indexes of palettes only; in IDAT gray is the same.
+        # Pillow packs only palette indexes below 8 bits, and IDAT of packed gray is identical.
         image.putpalette(bytes(range(1 << depth)) * 3)
         image.save(stream, "PNG", bits=depth)
     else:

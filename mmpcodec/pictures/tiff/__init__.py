@@ -1,5 +1,8 @@
-"""TIFF files of 1 to 16 bits."""
+"""Read and write TIFF files of 1 to 16 bits.
 
-from mmpcodec.pictures.tiff.file import MAGICS, read, to_bytes
+``file`` reads and writes whole files, ``reader`` reads parts, ``tags`` converts metadata.
+"""
 
-__all__ = ["MAGICS", "read", "to_bytes"]
+from mmpcodec.pictures.tiff.file import holds, open_parts, read, to_bytes
+
+__all__ = ["holds", "open_parts", "read", "to_bytes"]

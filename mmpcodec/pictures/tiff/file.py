@@ -1,6 +1,7 @@
-"""TIFF files of 1 to 16 bits, gray and colour."""
+"""Read and write whole TIFF files of 1 to 16 bits, gray and colour."""
 
 import io
+from pathlib import Path
 
 import numpy as np
 
@@ -10,36 +11,55 @@ from mmpcodec.picture import Picture
 from mmpcodec.pictures.tiff import tags
 from mmpcodec.pictures.tiff.reader import TiffReader, load_tifffile
 
-MAGICS = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
-
 MOST_WITH_METADATA = 3 << 30
-"""Bytes of samples beside which metadata still lie within the offsets of a TIFF file."""
+"""Largest size of the samples, in bytes, that leaves the metadata within 32-bit offsets."""
 
 
 def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
-    """The picture in a whole file.
+    """Read a whole file.
 
     Raises
     ------
     PictureError
-        When it is damaged, too large, of more than one page, or of a kind that is not supported.
+        If the file is damaged, beyond the limits, of several pages, or of a kind that is not
+        supported.
     MissingExtra
-        When its samples are compressed or packed and imagecodecs is not installed.
+        If tifffile is not installed, or imagecodecs for compressed or packed samples.
     """
     with TiffReader(io.BytesIO(data), name, limits) as reader:
         samples = reader.read(slice(None), slice(None))
         return Picture(samples, reader.depth, reader.metadata)
 
 
-def to_bytes(picture: Picture) -> bytes:
-    """A TIFF file, not compressed, with all metadata that it can hold.
+def open_parts(path: Path, head: bytes, size: int, name: str, limits: DecodeLimits) -> TiffReader:
+    """A reader of parts of a file."""
+    return TiffReader(path, name, limits)
+
+
+def holds(picture: Picture, kind: str) -> bool:
+    """Whether a file keeps this kind of the picture's metadata unchanged."""
+    metadata = picture.metadata
+    if kind == "exif":
+        return tags.holds_exif(metadata.exif)
+    if kind == "resolution":
+        return metadata.resolution is not None and tags.holds_resolution(metadata.resolution)
+    if kind == "text":  # a file has each tag once
+        keywords = {keyword for keyword, _ in metadata.text}
+        return len(keywords) == len(metadata.text) and all(
+            tags.holds_text(keyword, said) for keyword, said in metadata.text
+        )
+    return True
+
+
+def to_bytes(picture: Picture, format: str) -> bytes:
+    """Encode an uncompressed TIFF file with all metadata that TIFF can hold.
 
     Raises
     ------
     ParameterError
-        When the samples come to more than 3 GiB and there are metadata.
+        If the samples take more than 3 GiB and there are metadata.
     MissingExtra
-        When tifffile is not installed.
+        If tifffile is not installed.
     """
     tifffile = load_tifffile("picture")
     samples, depth = np.ascontiguousarray(picture.samples), picture.depth

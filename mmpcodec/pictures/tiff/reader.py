@@ -1,7 +1,7 @@
-"""Parts of TIFF files, in strips or tiles, compressed or not.
+"""Read parts of TIFF files, in strips or tiles, compressed or not.
 
-Left to tifffile, and where samples are compressed or packed to imagecodecs, which unpacks no more
-than a strip or tile can hold.
+tifffile reads the tags. imagecodecs decodes compressed and packed samples, because it stops at the
+size of a strip or tile.
 """
 
 import contextlib
@@ -38,23 +38,24 @@ _KINDS_OF_SAMPLES = {2: "signed", 3: "floating-point", 5: "complex", 6: "complex
 
 
 class TiffReader:
-    """Reads parts of a TIFF file.
+    """Reads parts of a TIFF file; see ``Reader``.
 
-    Of compressed files it keeps the last row of tiles, or the last strip, that it unpacked.
+    The last decoded row of tiles, or the last strip, stays in memory.
 
     Parameters
     ----------
     source : path or binary stream
+        A stream must be in memory.
     name : str
-        What to call it in messages.
+        Name of the file in error messages.
     limits : DecodeLimits
-        Hold for each part that is read, and for each strip and tile; for a stream, which is in
-        memory, for the picture too.
+        Limits of each part that is read, and of each strip and tile. For a stream they hold for the
+        whole picture as well.
 
     Raises
     ------
     PictureError, MissingExtra
-        As ``read`` does.
+        As ``file.read`` raises them.
     """
 
     def __init__(self, source: str | os.PathLike[str] | BinaryIO, name: str, limits: DecodeLimits):
@@ -110,7 +111,7 @@ class TiffReader:
             kind = _KINDS_OF_SAMPLES.get(page.sampleformat, f"format {page.sampleformat}")
             raise PictureError(f"{name}: holds {kind} samples; supported are unsigned ones")
         if not isinstance(bits, int) or not 1 <= bits <= 16:
-            raise PictureError(f"{name}: holds {bits} bits a sample; supported are 1 to 16")
+            raise PictureError(f"{name}: holds {bits} bits per sample; supported are 1 to 16")
         if page.compression not in _COMPRESSIONS:
             compression = getattr(page.compression, "name", page.compression)
             raise PictureError(
@@ -130,19 +131,21 @@ class TiffReader:
             )
         if extra and (extra[0] != _TRANSPARENT or page.photometric == PALETTE):
             what = "alpha that is multiplied in" if extra[0] == _PREMULTIPLIED else "an extra plane"
-            raise PictureError(f"{name}: holds {what}; supported is alpha that is not")
+            raise PictureError(
+                f"{name}: holds {what}; supported is alpha that is not multiplied in"
+            )
 
     def _bytes_at(self, place: int, size: int) -> bytes:
         self._stream.seek(place)
         return self._stream.read(size)
 
     def _mapping(self) -> Mapping | None:
-        """The samples as they lie in the file, if they lie there as in memory."""
+        """The samples in the file, if they have the layout of an array; otherwise None."""
         page = self._page
         plain = page.compression == NONE and page.predictor == 1 and page.fillorder == 1
         if not plain or page.bitspersample not in (8, 16) or not page.is_contiguous:
             return None
-        if not page.dataoffsets[0]:  # left out by the writer, as there is nothing in it
+        if not page.dataoffsets[0]:  # the writer left out samples that are all 0
             return None
         kind = np.dtype(self._file.byteorder + ("u1" if page.bitspersample == 8 else "u2"))
         start, planes = page.dataoffsets[0], page.samplesperpixel
@@ -164,22 +167,22 @@ class TiffReader:
         across, down = self._counts()
         needed = across * down * (page.samplesperpixel if self._planar else 1)
         if min(len(page.dataoffsets), len(page.databytecounts)) < needed:
-            raise damaged(name, f"has {len(page.dataoffsets)} strips or tiles of {needed}")
+            raise damaged(name, f"has {len(page.dataoffsets)} of {needed} strips or tiles")
 
     def _segment(self) -> tuple[int, int]:
-        """Width and height of a tile, or of a strip."""
+        """Width and height of a tile or strip, in pixels."""
         page = self._page
         if page.is_tiled:
             return page.tilewidth, page.tilelength
         return page.imagewidth, min(page.rowsperstrip, page.imagelength)
 
     def _counts(self) -> tuple[int, int]:
-        """How many segments lie side by side, and how many rows of them there are."""
+        """Numbers of tiles or strips across and down the picture."""
         width, height = self._segment()
         return -(-self._page.imagewidth // width), -(-self._page.imagelength // height)
 
     def read(self, rows: slice, columns: slice) -> np.ndarray:
-        """Samples of a part of the picture; see ``Reader.read``."""
+        """Read the samples of a part of the picture; see ``Reader.read``."""
         rows, columns = check_part(self.shape, rows, columns, self.name, self._limits)
         with damage_told(self.name):
             if self._mapped is not None and self._planar:
@@ -190,9 +193,9 @@ class TiffReader:
             return self._as_shown(self._from_segments(rows, columns))
 
     def _as_shown(self, stored: np.ndarray) -> np.ndarray:
-        """Samples of (H, W, C) as they are stored, bright ones large and colours for indexes.
+        """Convert stored samples, (H, W, C), to samples of the picture, in place if possible.
 
-        The array is the reader's own, and may be changed.
+        Palette indexes become colours, and WhiteIsZero is inverted.
         """
         page = self._page
         if self._colours is not None:
@@ -229,7 +232,7 @@ class TiffReader:
         return samples
 
     def _tiles(self, row: int, column: int) -> Iterator[tuple[Any, np.ndarray]]:
-        """The segments at a place, each with the planes that it holds."""
+        """The tiles or strips at a place, each with the planes that it holds."""
         across, down = self._counts()
         if row != self._kept_row:
             self._kept, self._kept_row = {}, row
@@ -250,7 +253,7 @@ class TiffReader:
         if page.compression == JPEG and data is not None:
             _check_jpeg(data, *self._segment())
         decoded, _, shape = page.decode(data, index, jpegtables=page.jpegtables)
-        if decoded is None:  # left out by the writer, as there is nothing in it
+        if decoded is None:  # the writer left out samples that are all 0
             return np.zeros(shape[1:], sample_type(page.bitspersample))
         return decoded[0]
 
@@ -261,18 +264,20 @@ class TiffReader:
         self.close()
 
     def close(self) -> None:
-        """Close the file, unless it is the caller's stream."""
+        """Close the file; a stream stays open."""
         self._mapped = None
         self._closing.close()
 
 
 def _check_jpeg(data: bytes, width: int, height: int) -> None:
-    """Check that a strip or tile is not said to be larger inside: it is allocated as it says.
+    """Check that a JPEG strip or tile is not larger than the TIFF tags say.
+
+    The decoder allocates the size in the JPEG frame header.
 
     Raises
     ------
     ValueError
-        When it is, or its header does not say.
+        If it is larger, or has no frame header.
     """
     place = 2
     while place + 9 <= len(data) and data[place] == 0xFF:
@@ -293,7 +298,7 @@ def _moved(part: slice, origin: int) -> slice:
 
 
 def _palette(page: Any) -> tuple[np.ndarray, int]:
-    """(levels, 3) array of the colours, and their bits: 8 where 16 say no more."""
+    """Colours of a palette, a (levels, 3) array, and their depth: 8 bits if these are exact."""
     colours = np.ascontiguousarray(np.asarray(page.colormap).T)
     if colours.shape != (1 << page.bitspersample, 3):
         raise ValueError(f"palette of shape {colours.shape}")
@@ -304,9 +309,15 @@ def _palette(page: Any) -> tuple[np.ndarray, int]:
 
 
 def load_tifffile(name: str) -> Any:
-    """The module tifffile, silent."""
+    """Import tifffile and silence its log.
+
+    Raises
+    ------
+    MissingExtra
+        If it is not installed.
+    """
     found = library("tifffile", "TIFF", name)
-    # It logs what it finds odd, and without a handler Python prints that.
+    # tifffile logs warnings, which Python prints unless there is a handler.
     logger = logging.getLogger("tifffile")
     if not logger.handlers:
         logger.addHandler(logging.NullHandler())

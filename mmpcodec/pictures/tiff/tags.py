@@ -1,4 +1,4 @@
-"""What the tags of a TIFF file say besides the samples: depth, profile, EXIF, resolution, texts."""
+"""Read and write the tags of TIFF files: depth, ICC profile, EXIF, XMP, resolution and texts."""
 
 import contextlib
 import struct
@@ -14,23 +14,25 @@ WHITE_IS_ZERO = 0
 X_RESOLUTION, Y_RESOLUTION, RESOLUTION_UNIT = 282, 283, 296
 XMP, ICC = 700, 34675
 TEXTS = {269: "Title", 270: "Description", 305: "Software"}
-"""Tags of texts, and the keywords that PNG has for the same."""
+"""Keywords of texts, as PNG names them, by their tags."""
 
 _UNITS: dict[int, Unit] = {1: "none", 2: "inch", 3: "centimetre"}
 _CENTIMETRE = 3
-_NOTHING = Resolution(Fraction(1), Fraction(1), "none")  # what files say that know none
+_NOTHING = Resolution(
+    Fraction(1), Fraction(1), "none"
+)  # written by programs that know no resolution
 _BYTE, _ASCII, _SHORT, _RATIONAL, _UNDEFINED = 1, 2, 3, 5, 7
 _MOST = (1 << 32) - 1
 
 Tag = tuple[int, int, int, bytes, bool]
-"""As tifffile takes them: code, type, count, bytes, whether only once."""
+"""A tag as tifffile takes it: code, type, count, bytes, and whether it is written once."""
 
 
 def depth_of(page: Any) -> int:
-    """Bits of a sample: BitsPerSample, or fewer where MaxSampleValue says so.
+    """Bits per sample: BitsPerSample, or fewer if MaxSampleValue says so.
 
-    MaxSampleValue counts where it is the largest that some whole number of bits holds, in files of
-    8 and 16 bits: 4095 says that 12 of 16 are used. Other values are statistics.
+    MaxSampleValue gives the depth if it is 2^n - 1 in a file of 8 or 16 bits: 4095 means 12 bits.
+    Other values are statistics.
     """
     bits = page.bitspersample
     if page.photometric == WHITE_IS_ZERO:
@@ -45,18 +47,18 @@ def depth_of(page: Any) -> int:
 
 
 def max_sample_value(depth: int, planes: int, order: str) -> Tag:
-    """The tag that says how many bits there are."""
+    """The tag MaxSampleValue for samples of ``depth`` bits."""
     value = struct.pack(f"{order}{planes}H", *[(1 << depth) - 1] * planes)
     return MAX_SAMPLE_VALUE, _SHORT, planes, value, True
 
 
 def metadata_of(page: Any, read_at: ReadAt, order: str, big: bool) -> Metadata:
-    """What the tags of the only page say besides the samples.
+    """Read the metadata of a page from its tags.
 
     Raises
     ------
     ValueError
-        When they are damaged.
+        If the tags are damaged.
     """
     tags = frozenset({*exif.KEPT, *TEXTS, XMP, ICC, X_RESOLUTION, Y_RESOLUTION, RESOLUTION_UNIT})
     found = exif.directory_at(read_at, page.offset, order, big=big, tags=tags)
@@ -100,14 +102,15 @@ def _resolution(entries: dict[int, tuple[int, int, bytes]], order: str) -> Resol
 
 
 def with_metadata(data: bytes, metadata: Metadata, order: str) -> bytes:
-    """A TIFF file of one page with tags that say the same as metadata, as far as TIFF can.
+    """Add metadata to a TIFF file of one page, as tags; leaves out what TIFF cannot hold.
 
-    Its directory is written anew behind the rest, for tifffile writes no directories below it.
+    The new directory goes to the end of the file, since tifffile cannot write the EXIF and GPS
+    directories.
 
     Parameters
     ----------
     data : bytes
-        A file without such tags, of less than 4 GiB.
+        A file without these tags, smaller than 4 GiB.
     metadata : Metadata
     order : {"<", ">"}
         Byte order of the file, as ``order_for`` gives it.
@@ -125,14 +128,14 @@ def with_metadata(data: bytes, metadata: Metadata, order: str) -> bytes:
 
 
 def order_for(metadata: Metadata) -> str:
-    """Byte order of a file that can take the EXIF as it is."""
+    """Byte order that a file needs to take the EXIF unchanged."""
     return ">" if metadata.exif.startswith(b"MM") else "<"
 
 
 def _directory_of(metadata: Metadata, order: str) -> Directory:
     found = Directory()
     if metadata.exif:
-        # ``holds_exif`` says so where it is lost.
+        # ``holds_exif`` reports EXIF that is lost.
         with contextlib.suppress(ValueError, struct.error):
             _, found = exif.parsed(metadata.exif)
     entries = {tag: value for tag, value in found.entries.items() if tag in exif.KEPT}
@@ -153,7 +156,7 @@ def _directory_of(metadata: Metadata, order: str) -> Directory:
 
 
 def _numbers(resolution: Resolution | None) -> tuple[Fraction, Fraction, int] | None:
-    """Numbers and code of the unit, metres as centimetres; None where TIFF has none for them."""
+    """Numbers and code of the unit, metres as centimetres; None if beyond the range of TIFF."""
     if resolution is None:
         return None
     codes = {name: code for code, name in _UNITS.items()}
@@ -164,12 +167,15 @@ def _numbers(resolution: Resolution | None) -> tuple[Fraction, Fraction, int] | 
 
 
 def _fitted(value: Fraction) -> Fraction:
-    """The nearest fraction whose parts TIFF can hold."""
+    """The nearest fraction with numerator and denominator below 2^32."""
     return value.limit_denominator(max(1, int(_MOST / max(value, Fraction(1)))))
 
 
 def holds_exif(data: bytes) -> bool:
-    """Whether a TIFF file gives EXIF back as it is: in one form, and without a small picture."""
+    """Whether reading a TIFF file gives this EXIF back byte for byte.
+
+    It must have the layout that ``exif.structure`` writes, and no thumbnail.
+    """
     try:
         order, found = exif.parsed(data)
     except (ValueError, struct.error):
@@ -188,7 +194,7 @@ def holds_text(keyword: str, said: str) -> bool:
 
 
 def holds_resolution(resolution: Resolution) -> bool:
-    """Whether TIFF can hold a resolution as it is."""
+    """Whether TIFF holds a resolution exactly."""
     numbers = _numbers(resolution)
     parts = 100 if resolution.unit == "metre" else 1
     exact = (resolution.x / parts, resolution.y / parts)

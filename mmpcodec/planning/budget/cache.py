@@ -1,12 +1,12 @@
-"""A folder of encoded pictures, so that none is encoded twice.
+"""A cache of encoded pictures in a folder, so that none is encoded twice.
 
 ::
 
-    SHA/KEY.point    SHA-256 of a picture; KEY of all else that decides the bytes of a file
+    SHA/KEY.point    SHA-256 of a picture; KEY of parameters and codec sources
 
-A point is the SHA-256 of its key and of what follows, the squared error in eight bytes, and the
-mmp file. One that does not agree with its SHA-256 counts as absent. Points appear whole or not at
-all, so several processes may share a folder.
+A point holds a SHA-256 of its key and of the rest, the squared error in eight bytes, and the mmp
+file. A point that does not match its SHA-256 counts as absent. Points appear whole or not at all,
+so several processes may share a folder.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ _DISTORTION = 8
 
 
 def key_of(params: EncodeParams) -> str:
-    """Name of a point: of the parameters, and of the sources of the codec."""
+    """Key of a point: a hash of the parameters and of the sources of the codec."""
     ways = [asdict(each.coded_tools) for each in params.each_alone()]
     parts = [params.lambda_fixed, ways, params.rate_model, params.effort, codec_fingerprint()]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
@@ -36,18 +36,18 @@ class PointCache:
     Parameters
     ----------
     folder : path
-        Made when the first point comes.
+        Created with the first point.
     """
 
     def __init__(self, folder: str | os.PathLike[str]):
         self.folder = Path(folder)
 
     def path(self, picture: str, key: str) -> Path:
-        """Where a point is, if it is there."""
+        """Path of a point, whether it exists or not."""
         return self.folder / picture / f"{key}.point"
 
     def get(self, picture: str, key: str) -> tuple[int, bytes] | None:
-        """Squared error and file of a point, None where there is none or it is damaged."""
+        """Squared error and file of a point; None if it is absent or damaged."""
         try:
             entry = self.path(picture, key).read_bytes()
         except FileNotFoundError:
@@ -58,7 +58,7 @@ class PointCache:
         return int.from_bytes(rest[:_DISTORTION]), rest[_DISTORTION:]
 
     def put(self, picture: str, key: str, distortion: int, data: bytes) -> None:
-        """Keep a point."""
+        """Store a point."""
         path = self.path(picture, key)
         path.parent.mkdir(parents=True, exist_ok=True)
         rest = distortion.to_bytes(_DISTORTION) + data

@@ -13,24 +13,24 @@ from mmpcodec.planning.budget.plans import OBJECTIVES, least_bytes, plan_of
 from mmpcodec.solvers.knapsack import choice_curve
 
 MAX_CELLS = 1 << 31
-"""Work of a curve, in states times points; about a second for two processors."""
+"""Most work of a curve, in states times points; about a second for two processors."""
 MAX_STATES = 1 << 25
-"""More take gigabytes."""
+"""Most states; more take gigabytes."""
 
 
 @dataclass(frozen=True)
 class BudgetCurve:
-    """A falling staircase.
+    """The best quality for each budget, a staircase.
 
     Parameters
     ----------
     bytes : (S,) int64 array
-        Budgets at which something becomes better, rising.
+        Budgets at which the quality rises, ascending.
     psnr : (S,) float64 array
-        In dB: with "total" of all pixels, weighted; with "worst" the least that the weighted mean
-        squared errors of all pictures allow, for a weight of 1.
+        dB. "total": of all pixels, weighted. "worst": PSNR of the largest weighted mean squared
+        error of a picture.
     unit : int
-        Sizes were rounded up to multiples of so many bytes.
+        Sizes were rounded up to multiples of this number of bytes.
     """
 
     bytes: np.ndarray
@@ -45,22 +45,22 @@ def budget_curve(
     max_cells: int = MAX_CELLS,
     backend: str = "auto",
 ) -> BudgetCurve:
-    """The best quality for all budgets, from the smallest files to the largest that help.
+    """The best quality for all budgets, from the smallest files to the best files.
 
     Parameters
     ----------
     ladders : sequence of Ladder
     objective : {"total", "worst"}
     max_cells : int
-        Where a table of single bytes would be larger, what lies above the smallest files is rounded
-        up to the power of two with which it is not; the curve then lies below the exact one.
+        Most cells of the table. A larger table rounds the bytes above the smallest files up to
+        multiples of a power of two; the curve is then a lower bound.
     backend : str
-        Of the solver.
+        Backend of the solver.
 
     Raises
     ------
     ParameterError
-        For another objective.
+        For an unknown objective.
     """
     if objective not in OBJECTIVES:
         raise ParameterError(f"objective = {objective!r}: must be one of {', '.join(OBJECTIVES)}")

@@ -1,4 +1,4 @@
-"""What each lambda makes of a picture: its ladder of bytes and distortions."""
+"""Ladders: bytes and distortion of a picture at several lambdas."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -27,7 +27,7 @@ from mmpcodec.runtime.progress import Progress
 LAMBDAS = (4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0, 96.0, 128.0, 192.0, 256.0, 384.0,
            512.0, 1024.0)  # fmt: skip
 BATCH = 64
-"""Pictures that a device encodes at once."""
+"""Number of pictures in one call of a backend that batches."""
 
 
 @dataclass(frozen=True)
@@ -39,11 +39,11 @@ class Ladder:
     name : str
     pixels : int
     points : tuple of Point
-        By rising lambda; at least one.
+        Points by rising lambda, at least one.
     weight : int
-        How much its distortion counts, from 0 up.
+        Factor of its distortion, from 0 up.
     picture : str
-        SHA-256 of its samples.
+        SHA-256 of the samples.
     """
 
     name: str
@@ -53,12 +53,12 @@ class Ladder:
     picture: str = ""
 
     def at_least(self, psnr: float) -> "Ladder":
-        """The ladder without what is below a PSNR in dB.
+        """The ladder without points below a PSNR in dB.
 
         Raises
         ------
         Infeasible
-            When nothing is left.
+            When no point is left.
         """
         kept = tuple(
             point for point in self.points if psnr_of(point.distortion, self.pixels) >= psnr
@@ -67,7 +67,7 @@ class Ladder:
             best = min(self.points, key=lambda point: point.distortion)
             raise Infeasible(
                 f"{self.name}: no lambda of the ladder reaches {psnr:g} dB; lambda {best.lam:g} "
-                f"comes to {psnr_of(best.distortion, self.pixels):.2f} dB"
+                f"reaches {psnr_of(best.distortion, self.pixels):.2f} dB"
             )
         return replace(self, points=kept)
 
@@ -80,7 +80,7 @@ class LazyPicture:
     ----------
     name : str
     read : callable
-        Gives the (H, W) uint8 samples, the same each time.
+        Returns the (H, W) uint8 samples, equal in each call.
     """
 
     name: str
@@ -89,7 +89,7 @@ class LazyPicture:
 
 @dataclass(frozen=True)
 class _Seen:
-    """What is kept of a picture between looks at it."""
+    """Facts of a picture that are kept while its samples are not."""
 
     picture: LazyPicture
     sha256: str
@@ -106,30 +106,31 @@ def measure(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> list[Ladder]:
-    """The ladder of each picture; what the cache lacks is encoded, and kept there at once.
+    """The ladder of each picture. Points that are not in the cache are encoded and stored there.
 
     Parameters
     ----------
     pictures : sequence of LazyPicture
-        All are read once before the first is encoded.
+        All pictures are read once before the first is encoded.
     lambdas : sequence of float
     cache : PointCache
     params : EncodeParams or None
-        Their lambda has no part.
+        Their lambda is ignored.
     backend : str
-        See ``encode``; cuda encodes many pictures at once.
+        See ``encode``. A backend that batches encodes many pictures in one call.
     threads : int or None
     progress : callable or None
-        ``progress(done, total) -> bool`` counts 16x16 fragments at all lambdas; False cancels.
+        ``progress(done, total) -> bool`` counts 16x16 fragments at all lambdas. Returning False
+        cancels.
 
     Raises
     ------
     ParameterError
         When there is no lambda, or one is out of range.
     PictureError
-        When a picture cannot be read, or is no longer the one that it was.
+        When a picture cannot be read, or changed since it was first read.
     MmpError, OSError
-        What encoding and the cache raise.
+        The errors of encoding and of the cache.
     """
     params = params or EncodeParams()
     if not lambdas:
@@ -184,12 +185,12 @@ def measure(
 def encoded(
     ladder: Ladder, point: Point, cache: PointCache, params: EncodeParams | None = None
 ) -> bytes:
-    """The file of a point: the bytes that were measured.
+    """The file of a point, from the cache.
 
     Raises
     ------
     PictureError
-        When the cache lost or changed them since.
+        When the cache no longer holds the measured file.
     """
     key = key_of((params or EncodeParams()).at(point.lam))
     found = cache.get(ladder.picture, key)
@@ -201,7 +202,7 @@ def encoded(
 
 
 def _encodings(arrays: list[np.ndarray], params: EncodeParams, **options: Any) -> list[Encoding]:
-    """Encode pictures at once, or half of them at a time where a device has too little memory."""
+    """Encode pictures in one call, or in halves if a device has too little memory."""
     try:
         return encode_pictures(arrays, params, **options)
     except LimitExceeded:

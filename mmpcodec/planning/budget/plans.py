@@ -1,8 +1,8 @@
-"""Which point of each ladder: one lambda for all, greedy steps from there, and the best there is.
+"""Plans: the choice of a point of each ladder, by one lambda, by greedy steps, and the best.
 
-Distortions are weighted sums of squared errors. With the objective "total" their sum is to be
-small; with "worst" the largest weighted mean squared error of a picture, and of what is equal
-there, the sum. Mean squared errors are compared as fractions, so nothing is rounded.
+Distortions are weighted sums of squared errors. The objective "total" minimises their sum. The
+objective "worst" minimises the largest weighted mean squared error of a picture, and the sum among
+plans that are equal in it. Mean squared errors are compared as fractions, without rounding.
 """
 
 import math
@@ -19,7 +19,7 @@ from mmpcodec.solvers.knapsack.problem import MAX_PROFITS
 
 OBJECTIVES = ("total", "worst")
 ENOUGH_DB = 0.01
-"""Nearer to the best plan than this, one lambda for all is enough."""
+"""Loss against the best plan, in dB, up to which one lambda for all is enough."""
 
 
 @dataclass(frozen=True)
@@ -29,21 +29,21 @@ class Plan:
     Parameters
     ----------
     points : tuple of Point
-        In the order of the ladders.
+        One for each ladder.
     bytes : int
-        Of all files.
+        Bytes of all files.
     distortion : int
         Weighted sum of squared errors.
     worst : Fraction
         Largest weighted mean squared error of a picture.
     psnr : float
-        In dB, of all pixels, weighted.
+        PSNR in dB of all pixels, weighted.
     worst_psnr : float
-        In dB, of the picture with the largest weighted mean squared error; without the weight.
+        PSNR in dB, without weight, of the picture with the largest weighted mean squared error.
     proven : bool
-        Whether no plan within the budget is better; only an exact plan says so.
+        Whether it is proven that no plan within the budget is better; only the best plan sets it.
     bound_psnr : float
-        No plan within the budget has more, in dB: of the exact plan with the objective "total".
+        Upper bound in dB for all plans within the budget; set in the best plan for "total".
     """
 
     points: tuple[Point, ...]
@@ -57,7 +57,7 @@ class Plan:
 
     @property
     def lam(self) -> float | None:
-        """The lambda of all points, None where they have several."""
+        """The common lambda of all points; None if they have several."""
         lambdas = {point.lam for point in self.points}
         return lambdas.pop() if len(lambdas) == 1 else None
 
@@ -69,12 +69,13 @@ class Comparison:
     Parameters
     ----------
     one_lambda : Plan or None
-        None where no lambda of all ladders fits.
+        None if no lambda that all ladders have fits.
     greedy : Plan
     exact : Plan
+        The best plan.
     objective : str
     seconds : float
-        That the solver took.
+        Time of the solver.
     """
 
     one_lambda: Plan | None
@@ -84,7 +85,7 @@ class Comparison:
     seconds: float
 
     def loss(self, plan: Plan) -> float:
-        """What a plan is behind the exact one, in dB of the objective; may be infinite."""
+        """Loss of a plan against the best plan, in dB of the objective; may be infinite."""
         if self.objective == "worst":
             ours, best = plan.worst, self.exact.worst
         else:
@@ -95,7 +96,7 @@ class Comparison:
 
     @property
     def one_lambda_is_best(self) -> bool:
-        """Whether one lambda for all is proven to be the best that there is."""
+        """Whether it is proven that one lambda for all is a best plan."""
         plan, best = self.one_lambda, self.exact
         return (
             plan is not None
@@ -106,26 +107,26 @@ class Comparison:
 
     @property
     def one_lambda_is_enough(self) -> bool:
-        """Whether one lambda for all is the best, or within 0.01 dB of a proven best."""
+        """Whether one lambda for all is within 0.01 dB of a proven best plan."""
         if self.one_lambda is None or not self.exact.proven:
             return False
         return self.one_lambda_is_best or self.loss(self.one_lambda) <= ENOUGH_DB
 
 
 def least_bytes(ladders: Sequence[Ladder]) -> int:
-    """The smallest total."""
+    """Bytes of the smallest files of all ladders together."""
     return sum(min(point.bytes for point in ladder.points) for ladder in ladders)
 
 
 def check_weights(weights: Sequence[int], pixels: Sequence[int]) -> None:
-    """Refuse weights with which squared errors may add up to more than the solver takes.
+    """Check that weighted squared errors stay within the range of the solver.
 
     Parameters
     ----------
     weights : sequence of int
-        Of pictures, from 0 up.
+        Weights of the pictures, from 0 up.
     pixels : sequence of int
-        Of each.
+        Pixels of each picture.
 
     Raises
     ------
@@ -136,7 +137,7 @@ def check_weights(weights: Sequence[int], pixels: Sequence[int]) -> None:
     if total > most:
         raise ParameterError(
             f"weights in lowest terms times pixels add up to {total}: must be at most {most}; "
-            "with fewer digits they are less"
+            "weights of fewer digits have a smaller sum"
         )
 
 
@@ -148,14 +149,14 @@ def compare(
     time_limit: float | None = None,
     backend: str = "auto",
 ) -> Comparison:
-    """All plans for a budget.
+    """The three plans for a budget.
 
     Parameters
     ----------
     ladders : sequence of Ladder
-        At least one; at least one with a weight above 0.
+        At least one, of which one has a weight above 0.
     total : int
-        Bytes of all files together, at most.
+        Most bytes of all files together.
     objective : {"total", "worst"}
     time_limit : float or None
         Seconds for the solver.
@@ -165,9 +166,9 @@ def compare(
     Raises
     ------
     Infeasible
-        When the smallest files together are larger; the message says how large.
+        When the smallest files together are larger. The message names their size.
     ParameterError
-        When an argument is not one of those above.
+        When an argument is invalid.
     """
     found = best_plan(ladders, total, objective=objective, time_limit=time_limit, backend=backend)
     return Comparison(
@@ -180,9 +181,9 @@ def compare(
 
 
 def one_lambda(ladders: Sequence[Ladder], total: int) -> Plan | None:
-    """The smallest lambda of all ladders whose files fit, None where there is none.
+    """The plan of the smallest lambda at which all files fit together; None if there is none.
 
-    Errors are those of ``compare``.
+    See ``compare`` for parameters and errors.
     """
     _check(ladders, total)
     at = [{point.lam: point for point in ladder.points} for ladder in ladders]
@@ -194,11 +195,12 @@ def one_lambda(ladders: Sequence[Ladder], total: int) -> Plan | None:
 
 
 def greedy_fill(ladders: Sequence[Ladder], total: int, *, objective: str = "total") -> Plan:
-    """From one lambda for all, or else the smallest files, single steps as long as one fits.
+    """Single steps from one lambda for all, or from the smallest files, while a step fits.
 
-    A step takes a picture to its next better point, the smallest file of less distortion. With
-    "total" it is the one of the most distortion a byte of those that fit, with "worst" that of the
-    worst picture. Of equal ones it is that of the first picture. Errors are those of ``compare``.
+    A step replaces the point of a picture by its smallest file of less distortion. "total" takes
+    the step that saves the most distortion a byte among those that fit, "worst" the step of the
+    worst picture. Of equal steps, the first picture's is taken. See ``compare`` for parameters and
+    errors.
     """
     _check(ladders, total, objective)
     start = one_lambda(ladders, total)
@@ -233,11 +235,11 @@ def best_plan(
     time_limit: float | None = None,
     backend: str = "auto",
 ) -> tuple[Plan, float]:
-    """The best plan within a budget, and the seconds that the solver took.
+    """The best plan within a budget, and the seconds of the solver.
 
-    It is a multiple-choice knapsack in bytes. Where time or memory do not suffice, the plan is the
-    best one known, at least as good as ``greedy_fill``, and not proven. Parameters and errors are
-    those of ``compare``.
+    The problem is a multiple-choice knapsack in bytes. If time or memory do not suffice, the plan
+    is the best known one, at least as good as ``greedy_fill``, and not proven. See ``compare`` for
+    parameters and errors.
     """
     _check(ladders, total, objective)
     kept = list(ladders) if objective == "total" else _below_worst(ladders, total)
@@ -266,7 +268,7 @@ def best_plan(
 
 
 def plan_of(ladders: Sequence[Ladder], points: Sequence[Point]) -> Plan:
-    """The plan with these points."""
+    """The plan of these points, one for each ladder."""
     pairs = list(zip(ladders, points, strict=True))
     distortion = sum(ladder.weight * point.distortion for ladder, point in pairs)
     weakest, its_point = max(pairs, key=lambda pair: _error(*pair))
@@ -289,7 +291,7 @@ def _solve(groups: list, total: int, time_limit: float | None, backend: str) -> 
 
 
 def _below_worst(ladders: Sequence[Ladder], total: int) -> list[Ladder]:
-    """The ladders without what is worse than the best worst picture must be."""
+    """The ladders without points worse than the least feasible largest error."""
     errors = sorted({_error(ladder, point) for ladder in ladders for point in ladder.points})
     low, high = 0, len(errors) - 1
     while low < high:
@@ -320,7 +322,7 @@ def _error(ladder: Ladder, point: Point) -> Fraction:
 
 
 def _worth(ladder: Ladder, point: Point) -> Fraction | float:
-    """Distortion that the next step saves for a byte; infinite where it costs none."""
+    """Distortion a byte that the next step saves; infinite if the file does not grow."""
     step = _next_better(ladder, point)
     if step is None:
         return 0.0
@@ -339,12 +341,12 @@ def _smallest(ladder: Ladder) -> Point:
 
 
 def _size(point: Point) -> tuple[int, int]:
-    """By which smaller files come first, and better ones of a size."""
+    """Sort key: smaller files first, then less distortion."""
     return point.bytes, point.distortion
 
 
 def _samples(ladders: Sequence[Ladder]) -> int:
-    """Pixels, weighted."""
+    """Weighted number of pixels."""
     return sum(ladder.weight * ladder.pixels for ladder in ladders)
 
 

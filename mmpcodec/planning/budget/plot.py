@@ -15,7 +15,7 @@ _INCHES = (8.0, 5.5)
 _DPI = 110
 _SCALES = ((10**9, "GB"), (10**6, "MB"), (10**3, "kB"), (1, "bytes"))
 _MARGIN = 2.0
-"""Of the line of what is lossless above all others, in dB."""
+"""Distance of the line of lossless points above all others, in dB."""
 _CURVE, _ONE, _GREEDY, _EXACT, _BUDGET = "#0072b2", "#e69f00", "#009e73", "#d55e00", "#6b6b6b"
 
 
@@ -43,7 +43,7 @@ def draw_budget(
     ----------
     ladders : sequence of Ladder
     curve : BudgetCurve
-        Of the ladders.
+        Curve of the ladders.
     found : Comparison
     total : int
         The budget in bytes.
@@ -51,8 +51,8 @@ def draw_budget(
     Returns
     -------
     bytes
-        A PNG file. What is lossless lies on a line at its top. Of labels that would overprint the
-        one of the smaller lambda stays.
+        A PNG file. Lossless points lie on a line at the top. Of labels that would overlap, the one
+        of the smaller lambda is drawn.
 
     Raises
     ------

@@ -1,30 +1,30 @@
-"""What the solvers of knapsacks answer."""
+"""The answer of the solvers."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Solution:
-    """A choice, its profit and how good it can be at most.
+    """A choice, its profit, and an upper bound of the profit.
 
     Parameters
     ----------
     value : int or None
-        Sum of the profits chosen; None where no choice is feasible, or none was found in time.
+        Profit of the choice; None if no choice is feasible, or none was found in time.
     items : tuple of int
-        Of a 0-1 knapsack the indices taken, ascending; of a multiple-choice knapsack the index of
-        the option of each group.
+        0-1 knapsack: indices of the items taken, ascending. Multiple-choice knapsack: index of the
+        option of each group.
     optimal : bool
-        Whether it is proven that no choice is better; with value None, that there is none.
+        Whether it is proven that no choice is better; with value None, that no choice is feasible.
     bound : int or None
-        No choice has more profit; the value where that is optimal.
+        Upper bound of the profit of all choices; equals an optimal value.
     path : str
-        What found it: "reduction", "core", "bound" where a choice met its bound, "enumeration" of
-        all choices, "dense", "dense, items by halving", or "greedy" for the best that was known
-        when time ran out. With "bound" another choice of the same profit may come first in the
-        order of the package.
+        Method that found the choice: "reduction", "core", "bound" (a choice met its bound),
+        "enumeration" of all choices, "dense", "dense, items by halving", or "greedy" (the best
+        choice known when time ran out). With "bound", another choice of equal profit may come first
+        in the order of the package.
     seconds : float
-        Time taken; in a batch that of the whole batch.
+        Wall time; in a batch, of the whole batch.
     backend : str
         Name of the backend that ran.
     """

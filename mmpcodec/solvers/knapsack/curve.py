@@ -1,4 +1,4 @@
-"""All budgets from one sweep: the value curve, with the items of any point."""
+"""The value curve: the best value for all capacities, with the items of any point."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,12 +14,12 @@ _HOST_BYTES = 17
 
 
 class Curve:
-    """The best value for every capacity up to the given ones.
+    """The best value for all capacities up to given ones.
 
     Attributes
     ----------
     values : int64 array of shape (C + 1,), or (C1 + 1, C2 + 1), ...
-        0 where no choice is feasible.
+        Best values; 0 where no choice is feasible.
     feasible : bool array of that shape
     """
 
@@ -31,14 +31,14 @@ class Curve:
         self.feasible = feasible.reshape(problem.shape)
 
     def items(self, capacities: int | Sequence[int]) -> tuple[int, ...]:
-        """What to take, or the option of each group, with these capacities.
+        """The items to take, or the option of each group, for some capacities.
 
-        Of equally good choices always the one that the package names for the order given.
+        Of equally good choices, the first in the order of the package is taken.
 
         Raises
         ------
         ParameterError
-            When they are outside the curve or nothing is feasible there.
+            When the capacities lie outside the curve, or no choice is feasible.
         """
         point = tuple(np.atleast_1d(capacities).tolist())
         if len(point) != len(self._problem.shape) or not all(
@@ -72,7 +72,7 @@ def value_curve(
     capacities : int or sequence of M int
     exact_fill : bool
     memory_limit : int or None
-        Bytes; by default half of what is free.
+        Bytes; None takes half of the free memory.
     backend : {"auto", "cpu", "cuda", "reference"}
 
     Raises
@@ -80,7 +80,7 @@ def value_curve(
     ParameterError
         See ``problem.of_items``.
     LimitExceeded
-        When the table does not fit.
+        When the table is larger than the memory limit.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def choice_curve(
 ) -> Curve:
     """The values of a multiple-choice knapsack for all capacities up to the given ones.
 
-    Parameters and errors are those of ``multiple_choice`` and ``value_curve``.
+    See ``multiple_choice`` and ``value_curve`` for parameters and errors.
 
     Examples
     --------

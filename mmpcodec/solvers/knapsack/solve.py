@@ -36,22 +36,22 @@ def knapsack(
     memory_limit: int | None = None,
     backend: str = "auto",
 ) -> Solution:
-    """The items of the largest profit whose weights fit.
+    """The items of the largest profit whose weights fit into the capacities.
 
     Parameters
     ----------
     profits : (N,) array of integers
     weights : (N,) or (N, M) array of integers from 0 up
-        One column a capacity.
+        One column for each capacity.
     capacities : int or sequence of M int
     exact_fill : bool
-        The weights must add up to the capacities.
+        Whether the weights must add up to the capacities exactly.
     time_limit : float or None
-        Seconds after which the best choice so far is returned, with its bound; looked at between
-        parts of the search of about a tenth of a second. Reading, sorting and the first bounds are
-        never cut short; with hundreds of thousands of items they take seconds.
+        Seconds after which the best choice so far and its bound are returned. The limit is tested
+        about every tenth of a second. Reading, sorting and the first bounds always finish; they
+        take seconds for hundreds of thousands of items.
     memory_limit : int or None
-        Bytes for tables; by default half of what is free.
+        Bytes for tables; None takes half of the free memory.
     backend : {"auto", "cpu", "cuda", "reference"}
 
     Returns
@@ -63,7 +63,7 @@ def knapsack(
     ParameterError
         See ``problem.of_items``.
     LimitExceeded
-        When the problem needs a table that does not fit.
+        When the problem needs a table larger than the memory limit.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def multiple_choice(
     memory_limit: int | None = None,
     backend: str = "auto",
 ) -> Solution:
-    """One option of each group, of the largest profit in all whose weights fit.
+    """One option of each group, with the largest total profit whose weights fit.
 
     Parameters
     ----------

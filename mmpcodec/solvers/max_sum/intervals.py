@@ -134,7 +134,7 @@ def maximal_intervals(values: Any, *, backend: str = "auto") -> list[Interval]:
 def disjoint_intervals(
     values: Any, k: int, *, allow_empty: bool = False, backend: str = "auto"
 ) -> list[Interval]:
-    """k disjoint intervals, best first, each the best of the remaining values.
+    """Find k disjoint intervals, best first, each the best of the remaining values.
 
     Parameters
     ----------

@@ -166,7 +166,7 @@ def disjoint_rectangles(
     allow_empty: bool = False,
     backend: str = "auto",
 ) -> list[Rectangle]:
-    """k disjoint rectangles, best first, each the best of the remaining values.
+    """Find k disjoint rectangles, best first, each the best of the remaining values.
 
     Parameters
     ----------

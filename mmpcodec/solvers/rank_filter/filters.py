@@ -1,4 +1,4 @@
-"""Median, rank and percentile of windows. See the package for ranks, borders and masks."""
+"""Median, rank and percentile filters. See the package for ranks, borders and masks."""
 
 import math
 from typing import Any
@@ -36,13 +36,13 @@ def median_filter(
     ----------
     picture : (H, W) array of uint8, uint16 or float32
     size : int or (int, int)
-        Height and width of the window, odd, 1 to 255 but not both 1. One number is both.
+        Height and width of the window, odd numbers from 1 to 255, not both 1. One number sets both.
     mode : {"reflect", "mirror", "nearest", "wrap", "constant"}
-        What lies beyond the border.
+        Values beyond the border.
     cval : number
-        Value beyond the border for "constant"; one that the picture's type holds, not NaN.
+        Value beyond the border for "constant", within the type of the picture, not NaN.
     mask : (H, W) array or None
-        Nonzero where a pixel counts. NaN never does.
+        Nonzero for pixels that enter windows. NaN never enters.
     backend : {"auto", "cpu", "cuda", "reference"}
 
     Returns
@@ -52,9 +52,9 @@ def median_filter(
     Raises
     ------
     ParameterError
-        For anything else; the message names field, value and what is allowed.
+        When an argument is invalid.
     BackendUnavailable
-        When a backend asked for by name cannot run here.
+        When a named backend cannot run here.
     """
     counts = _counts(size)
     return _filtered(picture, size, (counts - 1) // 2, mode, cval, mask, backend)

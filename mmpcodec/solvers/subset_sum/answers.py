@@ -1,4 +1,4 @@
-"""What the solver answers with."""
+"""The answer of the solver."""
 
 from dataclasses import dataclass
 
@@ -13,15 +13,15 @@ class SubsetSum:
     ----------
     sum : int
     items : (M,) int64 array or None
-        Indices of the items taken, ascending; None where they were not asked for.
+        Indices of the items taken, ascending; None if ``items`` was False.
     exact : bool
-        Whether the sum is the capacity.
+        Whether the sum equals the capacity.
     proven : bool
-        Whether no larger sum exists; every method so far proves its answer.
+        Whether it is proven that no larger sum exists; all methods prove it.
     method : {"all", "greedy", "core", "dense", "balanced", "meet"}
-        Which one gave the answer; "all" where all items that fit alone fit together.
-    backend : {"cpu", "cuda", "reference"}
-        Which one ran it.
+        Method that gave the answer; "all" if all items that fit alone fit together.
+    backend : str
+        Name of the backend that ran.
     seconds : float
         Wall time.
     """

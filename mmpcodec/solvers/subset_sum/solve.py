@@ -1,4 +1,4 @@
-"""The largest sum not above a capacity, with its items. See the package for methods and ties."""
+"""The largest sum not above a capacity, and its items. See the package for methods and ties."""
 
 import time
 from typing import Any
@@ -33,16 +33,16 @@ def subset_sum(
     weights : (N,) array or sequence of integers
         From 0 up; all together below 2**63.
     capacity : int
-        From 0 up, of any size.
+        From 0 up, without upper limit.
     items : bool
-        Without the items ``dense`` and ``balanced`` need much less memory.
+        Whether to return the items. Without them, ``dense`` and ``balanced`` need much less memory.
     method : {"auto", "dense", "balanced", "meet"}
-        ``meet`` takes at most 62 items.
+        "meet" takes at most 62 items.
     memory : int
-        Bytes that a method may need. It has a part in the choice of the method, so that this does
-        not depend on the machine.
+        Most bytes of a method. The choice of the method depends on it rather than on the machine.
     backend : {"auto", "cpu", "cuda", "reference"}
-        "auto" is cuda for weights that lie on a device and where a device is quicker, else cpu.
+        "auto" is cuda for weights in device memory and if a device is predicted to be faster, else
+        the processor.
 
     Returns
     -------
@@ -51,12 +51,12 @@ def subset_sum(
     Raises
     ------
     ParameterError
-        When an argument is not one of those above.
+        When an argument is invalid.
     BackendUnavailable
         When the backend cannot run here.
     LimitExceeded
-        When no method, or not the one that was asked for, fits into the memory, or a device that
-        was asked for has too little.
+        When no method, or not the named method, fits into the memory, or a named device has too
+        little memory.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""All sums that items have."""
+"""All sums of sets of items."""
 
 from typing import Any
 
@@ -16,16 +16,16 @@ from mmpcodec.solvers.subset_sum.solve import MEMORY
 def all_sums(
     weights: Any, capacity: int | None = None, *, memory: int = MEMORY, backend: str = "auto"
 ) -> np.ndarray:
-    """Which numbers are sums of items.
+    """For each number up to a capacity, whether it is the sum of some items.
 
     Parameters
     ----------
     weights : (N,) array or sequence of integers
         From 0 up; all together below 2**63.
     capacity : int or None
-        The largest number that is asked for; None for the sum of all items, C.
+        The largest number C to test; None for the sum of all items.
     memory : int
-        Bytes that may be needed.
+        Most bytes to use.
     backend : {"auto", "cpu", "cuda", "reference"}
         See ``subset_sum``.
 
@@ -36,11 +36,11 @@ def all_sums(
     Raises
     ------
     ParameterError
-        When an argument is not one of those above.
+        When an argument is invalid.
     BackendUnavailable
         When the backend cannot run here.
     LimitExceeded
-        When this needs more memory, or a device that was asked for has too little.
+        When the memory, or that of a named device, does not suffice.
 
     Examples
     --------

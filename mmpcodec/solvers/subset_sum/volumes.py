@@ -16,10 +16,10 @@ from mmpcodec.solvers.subset_sum.solve import subset_sum
 
 
 def fill_volumes(weights: Any, volumes: Sequence[int], **options: Any) -> list[SubsetSum]:
-    """Fill each volume as far as possible with items that the volumes before it left.
+    """Fill volumes one after the other, each as far as the remaining items allow.
 
-    Each volume for itself is filled best; several together may have better fillings. A volume that
-    is covered without a gap has ``exact``.
+    Each volume is filled optimally; all volumes together may not be. ``exact`` is True for a volume
+    that is filled completely.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def fill_volumes(weights: Any, volumes: Sequence[int], **options: Any) -> list[S
     Raises
     ------
     ParameterError, LimitExceeded
-        See ``subset_sum``; before any volume is filled where an argument is wrong.
+        See ``subset_sum``. An invalid argument is found before the first volume is filled.
 
     Examples
     --------

@@ -13,10 +13,10 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from speed import cpu_model
 
 import mmpcodec
 from mmpcodec import pictures
+from mmpcodec.bench.codecs.base import machine
 from mmpcodec.bench.timing import median_seconds
 
 SIZES = (64, 128, 256, 512)
@@ -54,7 +54,7 @@ def main() -> None:
     parser.add_argument("-p", "--preset", action="append")
     parser.add_argument("--runs", type=int, default=3)
     given = parser.parse_args()
-    print(f"{cpu_model()}, {THREADS} threads, {date.today()}\n")
+    print(f"{machine()}, {THREADS} threads, {date.today()}\n")
     print("| picture | preset | chunks | bytes | % more than in one | seconds |")
     print("|---|---|---|---|---|---|")
     for path in given.pictures:

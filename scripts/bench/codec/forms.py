@@ -10,9 +10,7 @@ and JPEG-LS are those of imagecodecs.
 """
 
 import argparse
-import io
 import json
-import math
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -23,26 +21,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from PIL import Image
+from colour_peers import QUALITIES, RATIOS, Made, avif, jpeg2000, jpegls, jpegxl
 
 import mmpcodec
 from mmpcodec import pictures
+from mmpcodec.bench.metrics import psnr
 
 LAMBDAS = (2, 6, 16, 40, 100, 250)
 DEEP_LAMBDAS = (0.5, 2, 8, 32, 128)
-RATIOS = (4, 6, 9, 14, 22, 36, 60, 110)
 DISTANCES = (0.3, 0.6, 1.2, 2.5, 5, 10)
-QUALITIES = (25, 45, 60, 75, 85, 93)
 ERRORS = (1, 2, 4, 8)
 TILES = (64, 128, 256, 512, 1024)
-
-Made = tuple[int, np.ndarray | None]
-
-
-def psnr(source: np.ndarray, decoded: np.ndarray, depth: int) -> float | None:
-    """In dB over all samples; None where nothing is lost."""
-    error = np.mean(np.square(source.astype(np.float64) - decoded))
-    return None if error == 0 else 10 * math.log10(((1 << depth) - 1) ** 2 / error)
 
 
 def ours(picture: pictures.Picture, lam: float, preset: str, effort: int, tile: int = 0) -> Made:
@@ -57,50 +46,6 @@ def ours(picture: pictures.Picture, lam: float, preset: str, effort: int, tile: 
         threads=1,
     )
     return len(data), mmpcodec.decode(data, threads=1)
-
-
-def pillow(picture: pictures.Picture, format: str, options: dict[str, Any]) -> Made:
-    stream = io.BytesIO()
-    Image.fromarray(picture.samples).save(stream, format, **options)
-    with Image.open(io.BytesIO(stream.getvalue()), formats=[format]) as image:
-        mode = "L" if picture.planes == 1 else "RGB"
-        return len(stream.getvalue()), np.array(image.convert(mode))
-
-
-def jpeg2000(picture: pictures.Picture, ratio: float) -> Made:
-    if picture.depth == 8:
-        options = {"irreversible": True, "quality_mode": "rates", "no_jp2": True}
-        options["mct"] = int(picture.planes == 3)
-        return pillow(picture, "JPEG2000", {**options, "quality_layers": [ratio]})
-    import imagecodecs
-
-    # Its level is a PSNR of 16 bits, and may have a fraction.
-    level: Any = 110 - 20 * math.log10(ratio) - 6.02 * (16 - picture.depth)
-    data = imagecodecs.jpeg2k_encode(
-        picture.samples, level, codecformat="j2k", reversible=False, bitspersample=picture.depth
-    )
-    return len(data), imagecodecs.jpeg2k_decode(data)
-
-
-def avif(picture: pictures.Picture, quality: float, speed: int) -> Made:
-    options = {"quality": int(quality), "speed": speed, "subsampling": "4:4:4"}
-    return pillow(picture, "AVIF", {**options, "advanced": {"tune": "psnr"}})
-
-
-def jpegxl(picture: pictures.Picture, distance: float, effort: int = 7) -> Made:
-    import imagecodecs
-
-    scaled = picture.samples << (16 - picture.depth) if picture.depth > 8 else picture.samples
-    data = imagecodecs.jpegxl_encode(scaled, distance=distance, effort=effort)
-    decoded = imagecodecs.jpegxl_decode(data)
-    return len(data), decoded >> (16 - picture.depth) if picture.depth > 8 else decoded
-
-
-def jpegls(picture: pictures.Picture, error: int) -> Made:
-    import imagecodecs
-
-    data = imagecodecs.jpegls_encode(picture.samples, error)
-    return len(data), imagecodecs.jpegls_decode(data)
 
 
 def lossless(picture: pictures.Picture, codec: str) -> Made:
@@ -165,10 +110,11 @@ def done(job: Job, depth: int | None) -> dict[str, Any]:
         "depth": picture.depth,
     }
     if decoded is not None:
-        row["psnr"] = psnr(picture.samples, decoded, picture.depth)
+        white = (1 << picture.depth) - 1
+        row["psnr"] = psnr(picture.samples, decoded, white=white)
         if picture.planes == 3:
             row["planes"] = [
-                psnr(picture.samples[..., n], decoded[..., n], picture.depth) for n in range(3)
+                psnr(picture.samples[..., n], decoded[..., n], white=white) for n in range(3)
             ]
     return row
 

@@ -1,4 +1,4 @@
-"""What the post filter gains and takes.
+"""Bytes and PSNR that the post filter gains, and the time that it takes.
 
     python scripts/bench/codec/postfilter.py PICTURE... [--lambdas 16 48 144 432]
 
@@ -7,24 +7,26 @@ milliseconds on one thread, medians after one warm-up.
 """
 
 import argparse
+import math
 from functools import partial
 from pathlib import Path
 
 import numpy as np
-from skimage.metrics import peak_signal_noise_ratio
 
 import mmpcodec
 from mmpcodec import EncodeParams, pictures
 from mmpcodec.backends.cpu import CpuBackend
+from mmpcodec.bench.metrics import psnr
 from mmpcodec.bench.timing import median_seconds
 
 
 def point(picture: np.ndarray, lam: float, post_filter: bool) -> tuple[int, float, int]:
-    """Bytes of a file, PSNR in dB of what it decodes to, and the number of filtered classes."""
+    """Bytes of a file, PSNR in dB of the decoded picture, and the number of filtered classes."""
     data = mmpcodec.encode(picture, lam, preset="plain", backend="cpu", post_filter=post_filter)
     found = mmpcodec.inspect(data, decode=True, backend="cpu")
-    psnr = float(peak_signal_noise_ratio(picture, found.samples, data_range=255))
-    return len(data), psnr, sum(map(bool, found.layers[0].coefficients))
+    assert found.samples is not None
+    quality = psnr(picture, found.samples, white=255) or math.inf
+    return len(data), quality, sum(map(bool, found.layers[0].coefficients))
 
 
 def times(picture: np.ndarray, lam: float) -> tuple[float, float]:
@@ -45,11 +47,11 @@ def main() -> None:
     print("|---|---|---|---|---|---|---|---|")
     for name, picture in loaded.items():
         for lam in args.lambdas:
-            size, psnr, _ = point(picture, lam, False)
+            size, plain, _ = point(picture, lam, False)
             filtered_size, filtered, classes = point(picture, lam, True)
             print(
-                f"| {name} | {lam:g} | {size} | {filtered_size - size:+} | {psnr:.2f} "
-                f"| {filtered:.2f} | {filtered - psnr:+.2f} | {classes} |"
+                f"| {name} | {lam:g} | {size} | {filtered_size - size:+} | {plain:.2f} "
+                f"| {filtered:.2f} | {filtered - plain:+.2f} | {classes} |"
             )
     print("\n| picture | fit ms | apply ms |\n|---|---|---|")
     for name, picture in loaded.items():

@@ -1,14 +1,13 @@
-"""Seconds of the presets, and what little effort loses.
+"""Seconds of the presets, and the PSNR that low effort loses.
 
     python scripts/bench/codec/presets.py PICTURE... [-p PRESET]... [-l LAMBDA] [--runs N]
 
-Prints a Markdown table. Seconds are medians of wall time with 2 threads:
-from array to bytes and back after a warm-up, and those of whole commands, Python's start included.
+Prints a Markdown table. Seconds are medians of wall time with 2 threads: from array to bytes and
+back after a warm-up, and of whole commands, the start of Python included.
 """
 
 import argparse
 import math
-import os
 import subprocess
 import sys
 import tempfile
@@ -18,17 +17,18 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from speed import cpu_model, psnr
 
 import mmpcodec
 from mmpcodec import EncodeParams, Encoding, pictures
+from mmpcodec.bench.codecs.base import machine
+from mmpcodec.bench.metrics import psnr
 from mmpcodec.bench.timing import median_seconds
 
 THREADS = 2
 EFFORTS = (1, 6, 9)
 PRESETS = ("auto", "photo", "mixed", "text", "plain")
 FULL_EFFORT = 6
-"""What losses are counted against."""
+"""The effort that losses are counted against."""
 
 
 def encode(picture: np.ndarray, preset: str, lam: float, effort: int = FULL_EFFORT) -> Encoding:
@@ -38,11 +38,11 @@ def encode(picture: np.ndarray, preset: str, lam: float, effort: int = FULL_EFFO
 
 def quality(picture: np.ndarray, encoding: Encoding) -> tuple[float, float]:
     """Logarithm of the bytes to the base 2, and PSNR in dB."""
-    return math.log2(len(encoding.data)), psnr(picture, encoding.samples)
+    return math.log2(len(encoding.data)), psnr(picture, encoding.samples, white=255) or math.inf
 
 
 def loss(at: tuple[float, float], against: tuple[float, float], slope: float) -> float:
-    """PSNR that is missing at equal size, by the slope in dB for twice the bytes."""
+    """Loss of PSNR in dB at equal size; the slope is the gain in dB for twice the bytes."""
     return against[1] - at[1] + slope * (at[0] - against[0])
 
 
@@ -97,8 +97,7 @@ def main() -> None:
     parser.add_argument("-p", "--preset", dest="presets", action="append", choices=PRESETS)
     parser.add_argument("--runs", type=int, default=5)
     args = parser.parse_args()
-    processors = len(os.sched_getaffinity(0))
-    print(f"{date.today()}, {cpu_model()}, {processors} processors, medians of {args.runs} runs\n")
+    print(f"{date.today()}, {machine()}, medians of {args.runs} runs\n")
     titles = "picture, preset, lambda, effort, encode s, `mmp encode` s, decode s, `mmp decode` s"
     heads = [*titles.split(", "), "bytes", "PSNR dB", "dB below effort 6"]
     print(f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}")

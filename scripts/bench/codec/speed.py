@@ -7,9 +7,7 @@ warm-up; the brute-force search runs once. Peak memory is that of a process of i
 """
 
 import argparse
-import io
-import os
-import platform
+import math
 import subprocess
 import sys
 import time
@@ -19,32 +17,36 @@ from pathlib import Path
 
 import numpy as np
 from PIL import Image
-from skimage.metrics import peak_signal_noise_ratio
 
 import mmpcodec
 from mmpcodec import EncodeParams
 from mmpcodec.backends.cpu import CpuBackend
+from mmpcodec.bench.codecs.base import machine
+from mmpcodec.bench.codecs.peers import peers
+from mmpcodec.bench.metrics import psnr
 from mmpcodec.bench.timing import median_seconds
-from mmpcodec.codec.layer_choice import TileEncoding, TileSource, encode_tiles
-
-
-def psnr(picture: np.ndarray, decoded: np.ndarray) -> float:
-    return float(peak_signal_noise_ratio(picture, decoded, data_range=255))
+from mmpcodec.codec.layer_choice import TileSource, encode_tiles
+from mmpcodec.format.container import Header, write
+from mmpcodec.metadata import Metadata
+from mmpcodec.samples import Form
 
 
 def row(name: str, encode: float, decode: float | None, size: int, picture, decoded) -> str:
     bpp = 8 * size / picture.size
     decode_ms = "" if decode is None else f"{1000 * decode:.1f}"
-    quality = psnr(picture, decoded)
+    quality = psnr(picture, decoded, white=255) or math.inf
     return f"| {name} | {1000 * encode:.1f} | {decode_ms} | {bpp:.4f} | {quality:.2f} |"
 
 
 def encoded_by(
     backend: CpuBackend, picture: np.ndarray, params: EncodeParams, threads: int
-) -> TileEncoding:
-    """The picture as one tile, by a backend of some SIMD level."""
+) -> tuple[bytes, np.ndarray]:
+    """The file of one tile that a backend of some SIMD level makes, and its decoded samples."""
     source = TileSource(picture, picture, 8)
-    return encode_tiles([source], [params], {params.tools: backend}, threads, None)[0]
+    (tile,) = encode_tiles([source], [params], {params.tools: backend}, threads, None)
+    height, width = picture.shape
+    header = Header(width, height, Form.GRAY, 8, 0, Metadata(), (len(tile.data),))
+    return write(header, [tile.data]), tile.samples
 
 
 def bench_mmp(picture: np.ndarray, lam: float, preset: str, brute_force: bool) -> None:
@@ -57,42 +59,33 @@ def bench_mmp(picture: np.ndarray, lam: float, preset: str, brute_force: bool) -
             def encode(backend=backend, threads=threads):
                 return encoded_by(backend, picture, params, threads)
 
-            encoding = encode()
-            data = encoding.data
+            data, samples = encode()
             seconds = median_seconds(encode)
             decode = median_seconds(partial(mmpcodec.decode, data))
             size = len(data)
             name = f"mmp {preset}, {level}, {threads} thread{'s'[: threads - 1]}"
-            print(row(name, seconds, decode, size, picture, encoding.samples))
+            print(row(name, seconds, decode, size, picture, samples))
     if brute_force:
         start = time.perf_counter()
-        plain = encoded_by(CpuBackend("brute-force"), picture, params, 1)
+        plain, samples = encoded_by(CpuBackend("brute-force"), picture, params, 1)
         seconds = time.perf_counter() - start
-        assert plain.data == data
-        print(row(f"mmp {preset}, brute force", seconds, None, size, picture, plain.samples))
+        assert plain == data
+        print(row(f"mmp {preset}, brute force", seconds, None, size, picture, samples))
 
 
-def bench_peer(picture: np.ndarray, name: str, ladder: list[dict], target: int) -> None:
-    """One row for a Pillow codec at the setting whose file is nearest in size to ours."""
-    image = Image.fromarray(picture)
-
-    def save(options: dict) -> bytes:
-        buffer = io.BytesIO()
-        image.save(buffer, **options)
-        return buffer.getvalue()
-
-    nearest = min(ladder, key=lambda options: abs(len(save(options)) - target))
-    data = save(nearest)
-
-    def opened() -> np.ndarray:
-        return np.asarray(Image.open(io.BytesIO(data)).convert("L"))
-
-    encode, decode = median_seconds(lambda: save(nearest), 3), median_seconds(opened, 3)
-    print(row(name, encode, decode, len(data), picture, opened()))
+def bench_peer(picture: np.ndarray, name: str, ladder: str, target: int) -> None:
+    """One row for another codec at the operating point whose file is nearest in size to ours."""
+    (codec,) = peers(f"{name}{ladder}")
+    nearest = min(codec.ladder, key=lambda point: abs(len(codec.encode(picture, point)) - target))
+    data = codec.encode(picture, nearest)
+    encode = median_seconds(partial(codec.encode, picture, nearest), 3)
+    decode = median_seconds(partial(codec.decode, data), 3)
+    title = f"{codec.name}, {codec.knob} {nearest:g}"
+    print(row(title, encode, decode, len(data), picture, codec.decode(data)))
 
 
 def peak_memory(path: Path, lam: float) -> float:
-    """Peak resident MiB of a fresh process that encodes the picture."""
+    """Peak resident memory in MiB of a fresh process that encodes the picture."""
     program = (
         "import sys, mmpcodec; from mmpcodec import pictures;"
         "mmpcodec.encode(pictures.read(sys.argv[1]).samples, lam=float(sys.argv[2]));"
@@ -134,13 +127,6 @@ def bench_growth(picture: np.ndarray, lam: float) -> None:
         print(f"| {side * side / 2**20:.0f} | {seconds:.2f} | {fragment:.0f} | {largest} |")
 
 
-def cpu_model() -> str:
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.split(":", 1)[1].strip()
-    return platform.machine()
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("pictures", nargs="+", type=Path)
@@ -148,9 +134,7 @@ def main() -> None:
     parser.add_argument("--skip-brute-force", action="store_true")
     parser.add_argument("--growth", action="store_true", help="1, 4 and 16 megapixels too")
     args = parser.parse_args()
-    print(
-        f"{date.today()}, {cpu_model()}, {len(os.sched_getaffinity(0))} cores, lambda {args.lam:g}"
-    )
+    print(f"{date.today()}, {machine()}, lambda {args.lam:g}")
     for path in args.pictures:
         picture = np.asarray(Image.open(path))
         print(f"\n{path.name}, {picture.shape[1]}x{picture.shape[0]}; ", end="")
@@ -160,13 +144,9 @@ def main() -> None:
         size = len(mmpcodec.encode(picture, args.lam))
         bench_mmp(picture, args.lam, "plain", not args.skip_brute_force)
         bench_mmp(picture, args.lam, "classic", False)
-        jpeg2000 = [
-            {"format": "JPEG2000", "irreversible": True, "quality_layers": [r]}
-            for r in np.geomspace(2, 100, 60).tolist()
-        ]
-        bench_peer(picture, "JPEG 2000 (OpenJPEG)", jpeg2000, size)
-        avif = [{"format": "AVIF", "quality": q, "speed": 0} for q in range(20, 96, 10)]
-        bench_peer(picture, "AVIF (speed 0)", avif, size)
+        ratios = "/".join(f"{ratio:.2f}" for ratio in np.geomspace(2, 100, 60))
+        bench_peer(picture, "jpeg2000", f":ratio={ratios}", size)
+        bench_peer(picture, "avif", ":tune=psnr,quality=20/30/40/50/60/70/80/90", size)
         if args.growth:
             bench_growth(picture, args.lam)
 

@@ -1,4 +1,4 @@
-"""What the search for a target takes, and by how much it misses.
+"""Passes and time of the search for a target, and its miss.
 
     python scripts/bench/codec/targets.py PICTURE... [--preset NAME] [--size BYTES] [--psnr DB]
 
@@ -8,15 +8,15 @@ the search took beside one encoding at the lambda that it found.
 """
 
 import argparse
+import math
 import time
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 
-from speed import psnr
-
 import mmpcodec
 from mmpcodec import EncodeParams, Target, pictures
+from mmpcodec.bench.metrics import psnr
 
 
 def row(path: Path, preset: str, target: Target) -> Iterator[str]:
@@ -29,7 +29,7 @@ def row(path: Path, preset: str, target: Target) -> Iterator[str]:
     started = time.perf_counter()
     mmpcodec.encode_picture(picture, params.at(found.lam))
     alone = time.perf_counter() - started
-    size, quality = len(found.data), psnr(picture, found.samples)
+    size, quality = len(found.data), psnr(picture, found.samples, white=255) or math.inf
     full = sum(one.effort == params.effort for one in found.passes)
     yield from (path.name, preset)
     if target.name == "psnr":
@@ -49,7 +49,7 @@ def main() -> None:
     parser.add_argument("--psnr", type=float, action="append", default=[])
     args = parser.parse_args()
     targets = [Target("size", size) for size in args.size]
-    targets += [Target("psnr", psnr) for psnr in args.psnr]
+    targets += [Target("psnr", decibels) for decibels in args.psnr]
     titles = "picture, preset, target, miss, lambda, bytes, PSNR dB, passes, times one encoding"
     print(f"{date.today()}\n\n| {' | '.join(titles.split(', '))} |\n|{'---|' * 9}")
     for path in args.pictures:

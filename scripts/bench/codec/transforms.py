@@ -19,11 +19,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from forms import QUALITIES, RATIOS, Made, avif, jpeg2000, psnr
+from colour_peers import QUALITIES, RATIOS, Made, avif, jpeg2000
 from PIL import Image
 
 import mmpcodec
 from mmpcodec import EncodeParams, pictures
+from mmpcodec.bench.metrics import psnr
 
 LAMBDAS = (4, 8, 16, 32, 64, 128, 256, 512)
 SIDE = 256
@@ -155,7 +156,7 @@ def measured(
         "bytes": size,
         "pixels": SIDE**2,
         "depth": piece.depth,
-        "psnr": psnr(piece.samples, decoded, piece.depth),
+        "psnr": psnr(piece.samples, decoded, white=(1 << piece.depth) - 1),
     }
 
 

@@ -7,15 +7,14 @@ Prints a Markdown table.
 """
 
 import argparse
-import platform
 import time
 from collections.abc import Iterator
 from datetime import date
 
 import numpy as np
 
+from mmpcodec.bench.codecs.base import machine
 from mmpcodec.planning.budget import Ladder, Point, budget_curve, compare, least_bytes
-from mmpcodec.runtime.machine import processors
 
 PIXELS = 1 << 21
 SETS = ((4, 16, 20_000), (20, 10, 100_000), (50, 10, 400_000), (50, 16, 400_000))
@@ -41,7 +40,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=60.0, help="time for each search")
     limit = parser.parse_args().seconds
-    print(f"{date.today()}; {platform.machine()}, {processors()} processors\n")
+    print(f"{date.today()}; {machine()}\n")
     print("| pictures | lambdas | budget | s | proven | one lambda loses dB | greedy loses dB |")
     print("|---|---|---|---|---|---|---|")
     curves = []

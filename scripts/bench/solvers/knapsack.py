@@ -10,7 +10,6 @@ processors. A value that differs ends the run.
 
 import argparse
 import os
-import platform
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
@@ -25,6 +24,7 @@ import numpy as np
 from knapsack_classes import CLASSES, all_noisy_groups, strongly_correlated
 
 from mmpcodec import LimitExceeded
+from mmpcodec.bench.codecs.base import machine
 from mmpcodec.bench.timing import median_ms
 from mmpcodec.solvers.knapsack import (
     Solution,
@@ -353,8 +353,7 @@ def main() -> None:
     if options.cuda:
         bench_device(options.judges)
         return
-    threads = len(os.sched_getaffinity(0))
-    print(f"{date.today()}, {platform.machine()}, {threads} processors, NumPy {np.__version__}")
+    print(f"{date.today()}, {machine()}, NumPy {np.__version__}")
     bench_classes(options.count, options.range, options.limit, options.judges)
     bench_classes(10_000, 10**6, options.limit, options.judges)
     bench_two_budgets(options.limit, options.judges)

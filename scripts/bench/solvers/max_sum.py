@@ -7,8 +7,6 @@ and pyscan-stats; with `mmpcodec[peers]`. Prints Markdown tables.
 """
 
 import argparse
-import os
-import platform
 from collections.abc import Callable
 from datetime import date
 from functools import partial
@@ -16,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from mmpcodec.bench.codecs.base import machine
 from mmpcodec.bench.timing import median_ms
 from mmpcodec.solvers.max_sum import (
     disjoint_rectangles,
@@ -197,8 +196,7 @@ def main() -> None:
     if parser.parse_args().cuda:
         bench_device()
         return
-    threads = len(os.sched_getaffinity(0))
-    print(f"{date.today()}, {platform.machine()}, {threads} processors\n")
+    print(f"{date.today()}, {machine()}\n")
     bench_rectangles()
     bench_pyscan()
     bench_sequences()

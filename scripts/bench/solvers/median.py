@@ -7,8 +7,6 @@ slow one is not asked for larger windows. Prints Markdown tables, times in ms.
 """
 
 import argparse
-import os
-import platform
 import statistics
 import time
 from collections.abc import Callable
@@ -19,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from mmpcodec.bench.codecs.base import machine
 from mmpcodec.solvers.rank_filter import median_filter
 
 WINDOWS = (3, 5, 7, 9, 15, 31, 51, 101, 255)
@@ -155,8 +154,7 @@ def main() -> None:
     if options.cuda:
         bench_device(side)
         return
-    cores = len(os.sched_getaffinity(0))
-    print(f"{date.today()}, {platform.machine()}, {cores} cores; {side}x{side}, noise; ms")
+    print(f"{date.today()}, {machine()}; {side}x{side}, noise; ms")
     pictures = {name: pictures_of(side)[name] for name in options.types}
     others = peers()
     for name, picture in pictures.items():

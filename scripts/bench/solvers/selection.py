@@ -6,14 +6,13 @@ Prints Markdown tables.
 """
 
 import argparse
-import os
-import platform
 from datetime import date
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from mmpcodec.bench.codecs.base import machine
 from mmpcodec.bench.timing import median_ms
 from mmpcodec.solvers.selection import kth_smallest, median, quantile
 
@@ -43,8 +42,7 @@ def awkward(count: int) -> dict[str, np.ndarray]:
 
 
 def bench_processor() -> None:
-    threads = len(os.sched_getaffinity(0))
-    print(f"{date.today()}, {platform.machine()}, {threads} processors, NumPy {np.__version__}\n")
+    print(f"{date.today()}, {machine()}, NumPy {np.__version__}\n")
     print("| values | type | k-th smallest ms | np.partition ms | median ms | np.median ms |")
     print("|---|---|---|---|---|---|")
     for count in (10**6, 10**7, 10**8):

@@ -7,7 +7,6 @@ of a device beside those of the processor and of the thesis's K3-32 (table 6.8; 
 """
 
 import argparse
-import platform
 import time
 from collections.abc import Callable
 from datetime import date
@@ -16,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from mmpcodec.bench.codecs.base import machine
 from mmpcodec.runtime.machine import processors
 from mmpcodec.solvers.subset_sum import all_sums, cpu, subset_sum
 from mmpcodec.solvers.subset_sum.methods import DENSE_STEP
@@ -374,7 +374,7 @@ def main() -> None:
     if arguments.cuda:
         bench_device()
         return
-    print(f"{date.today()}, {platform.machine()}, {processors()} processors\n")
+    print(f"{date.today()}, {machine()}\n")
     bench_classes(arguments.or_tools)
     if arguments.or_tools:
         bench_or_tools()

@@ -1,10 +1,10 @@
-"""Blocks of samples of 9 to 16 bits: the compiled code writes the reference's bytes."""
+"""Predicted blocks of samples of 9 to 16 bits: C++ writes the bytes of the reference."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.same import assert_same
+from support.operations import check_decoding, check_picture
 from support.strategies import CONTENT, deep_pictures, deepened, natural, predicted_params, woven
 
 from mmpcodec import EncodeParams, FormatError
@@ -15,19 +15,9 @@ from mmpcodec.reference.blocks.partition import LEAST_SQUARES, TEMPLATES
 REFERENCE, CPU = ReferenceBackend(), CpuBackend()
 
 
-def check_decoding(coded, shape, params, depth, backends=(REFERENCE, CPU)):
-    for backend in backends:
-        found = backend.decode(coded.payload, shape, params.coded_tools, depth=depth)
-        assert_same(coded, found)
-
-
 def check(picture, params, depth, threads=(1, 3)):
-    expected = REFERENCE.encode(picture, params, depth=depth)
-    assert expected.samples.dtype == picture.dtype
+    expected = check_picture("blocks", picture, params, depth, threads)
     assert int(expected.samples.max()) < 1 << depth
-    for count in threads:
-        assert_same(expected, CPU.encode(picture, params, depth=depth, threads=count))
-    check_decoding(expected, picture.shape, params, depth)
 
 
 @given(deep_pictures(max_side=28), predicted_params((1, 2, 4)), st.sampled_from([1, 2, 5]))
@@ -96,7 +86,7 @@ def test_extreme_samples_in_the_largest_blocks(content, lam):
     picture = extremes(65535, 68, 130)[content]
     params = EncodeParams.from_options(lam, preset="photo", effort=2)
     coded = CPU.encode(picture, params, depth=16)
-    check_decoding(coded, picture.shape, params, 16)
+    check_decoding("blocks", coded, params, 16)
     if lam == 1e-5:
         error = np.abs(coded.samples.astype(int) - picture).max()
         assert error < 300, "about one level of 8 bits"

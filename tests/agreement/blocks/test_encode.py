@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.operations import check_picture
 from support.same import assert_same
 from support.strategies import CONTENT, block_params, pictures, woven
 
@@ -24,13 +25,7 @@ REFERENCE, CPU = ReferenceBackend(), CpuBackend()
 
 
 def check(picture, params, threads=(1, 3)):
-    expected = REFERENCE.encode(picture, params)
-    for count in threads:
-        found = CPU.encode(picture, params, threads=count)
-        assert_same(expected, found, f"encode, {count} threads")
-    for backend in (REFERENCE, CPU):
-        decoded = backend.decode(expected.payload, picture.shape, params.coded_tools)
-        assert_same(expected, decoded, f"decode, {backend.name}")
+    check_picture("blocks", picture, params, threads=threads)
 
 
 @given(pictures(max_side=28), block_params((1, 2, 4)), st.sampled_from([1, 2, 5]))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.operations import OPERATIONS, silent
 from support.strategies import CONTENT
 
 from mmpcodec import FormatError, _cpu
@@ -12,21 +13,9 @@ from mmpcodec.reference.exact import coder
 DEPTHS = (1, 2, 4, 7, 8, 9, 12, 15, 16)
 
 
-def silent(done: int, total: int) -> None:
-    pass
-
-
 def check(samples, depth):
-    payload, bits = coder.encode_planes(samples, depth, silent)
-    found, rates = _cpu.encode_exact(samples, depth, None)
-    assert found == payload
-    assert [rate / 4096 for rate in rates] == list(bits.values())
-    decoded, rates = _cpu.decode_exact(payload, samples.shape, depth, None)
+    _, _, decoded, _ = OPERATIONS["exact samples"].check(samples, depth)
     np.testing.assert_array_equal(decoded, samples)
-    assert [rate / 4096 for rate in rates] == list(bits.values())
-    decoded, found_bits = coder.decode_planes(payload, samples.shape, depth, silent)
-    np.testing.assert_array_equal(decoded, samples)
-    assert found_bits == bits
 
 
 @st.composite

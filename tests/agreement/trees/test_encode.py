@@ -1,11 +1,13 @@
 """Every backend writes the reference's bytes and reads them back."""
 
 import itertools
+from functools import partial
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.operations import OPERATIONS, check_decoding, check_picture
 from support.same import assert_same
 from support.strategies import CONTENT, LAMBDAS, encode_params, pictures
 
@@ -15,22 +17,10 @@ from mmpcodec.backends.reference import ReferenceBackend
 from mmpcodec.reference.entropy.rates import MAX_TOTAL
 
 REFERENCE = ReferenceBackend()
-CANDIDATES = [(level, threads) for level in CpuBackend.levels() for threads in (1, 2, 5)]
-
-
 TREE_PRESETS = [name for name, t in PRESETS.items() if not (t.prediction or t.exact)]
 
 
-def check(picture, params):
-    expected = REFERENCE.encode(picture, params)
-    for level, threads in CANDIDATES:
-        found = CpuBackend(level).encode(picture, params, threads=threads)
-        assert_same(expected, found, f"encode, {level}, {threads} threads")
-    for backend, threads in ((REFERENCE, None), (CpuBackend(), 1), (CpuBackend(), 3)):
-        decoded = backend.decode(
-            expected.payload, picture.shape, params.coded_tools, threads=threads
-        )
-        assert_same(expected, decoded, f"decode, {backend.name}, {threads} threads")
+check = partial(check_picture, "trees")
 
 
 @pytest.mark.parametrize("lam", LAMBDAS)
@@ -85,12 +75,12 @@ def test_the_hand_gives_up_alike():
     assert_same(coded, decoded, "decode, reference")
 
 
-@given(pictures(), encode_params(), st.sampled_from(CANDIDATES))
-def test_any_picture_and_parameters(picture, params, candidate):
-    level, threads = candidate
-    expected = REFERENCE.encode(picture, params)
-    found = CpuBackend(level).encode(picture, params, threads=threads)
-    assert_same(expected, found, f"encode, {level}, {threads} threads")
+ENCODERS = [name for name in OPERATIONS["encode trees"].backends if name != "cuda"]
+
+
+@given(pictures(), encode_params(), st.sampled_from(ENCODERS))
+def test_any_picture_and_parameters(picture, params, encoder):
+    expected = OPERATIONS["encode trees"].check(picture, params, backends=[encoder])
     decoded = CpuBackend().decode(expected.payload, picture.shape, params.coded_tools)
     assert_same(expected, decoded, "decode, cpu")
 
@@ -112,10 +102,8 @@ def test_counts_are_halved_alike():
     params = EncodeParams.from_options(0, partition="dyadic", dictionary_limit=256, preset="plain")
     coded = CpuBackend().encode(picture, params, threads=2)
     assert 2 * coded.trace.leaves()[-1] > MAX_TOTAL
-    for backend in (REFERENCE, CpuBackend()):
-        decoded = backend.decode(coded.payload, picture.shape, params.coded_tools)
-        assert_same(coded, decoded, f"decode, {backend.name}")
-        assert np.array_equal(decoded.samples, picture)
+    check_decoding("trees", coded, params)
+    assert np.array_equal(coded.samples, picture)
 
 
 @pytest.mark.parametrize("level", CpuBackend.levels())

@@ -1,9 +1,4 @@
-"""Tiles: independent, in parallel, by region, and larger than memory."""
-
-import io
-import subprocess
-import sys
-from dataclasses import dataclass, field
+"""Pictures in tiles: threads, regions, damaged tiles, progress."""
 
 import numpy as np
 import pytest
@@ -12,58 +7,11 @@ from hypothesis import strategies as st
 from support.strategies import natural, text_like
 
 import mmpcodec
-from mmpcodec import Cancelled, DecodeLimits, EncodeParams, LimitExceeded, ParameterError
-from mmpcodec.codec import decoder, encoder, streaming
-from mmpcodec.codec.streaming import encode_large
-from mmpcodec.format import container
-from mmpcodec.format.container import Header
-from mmpcodec.format.tiles import Area, check_region, tile_count, tiles_of, tiles_touching
-from mmpcodec.metadata import Metadata
+from mmpcodec import Cancelled, DecodeLimits, LimitExceeded, ParameterError
+from mmpcodec.codec import encoder
 
 PICTURE = np.stack([natural(np.random.default_rng(n), 150, 210) for n in range(3)], axis=2)
 OPTIONS = {"preset": "photo", "effort": 1}
-
-
-@given(st.integers(1, 300), st.integers(1, 300), st.one_of(st.just(0), st.integers(64, 400)))
-def test_tiles_cover_the_picture_once(height, width, size):
-    covered = np.zeros((height, width), int)
-    tiles = list(tiles_of(height, width, size))
-    for number, tile in enumerate(tiles):
-        assert tile.number == number
-        assert tile.width <= (size or width)
-        covered[tile.slices] += 1
-    assert (covered == 1).all()
-    assert len(tiles) == tile_count(height, width, size)
-    assert [(tile.y, tile.x) for tile in tiles] == sorted((tile.y, tile.x) for tile in tiles)
-
-
-def test_tiles_of_an_area_are_those_that_have_its_pixels():
-    tiles = list(tiles_of(150, 210, 64))
-    for area in (Area(0, 0, 1, 1), Area(63, 64, 2, 64), Area(128, 128, 82, 22), Area(0, 0, 210, 1)):
-        expected = [tile for tile in tiles if tile.common(area)]
-        assert list(tiles_touching(area, 150, 210, 64)) == expected
-
-
-def test_limits_come_before_tiles_are_listed(monkeypatch):
-    header = Header(89600, 89600, tile_size=64, tile_bytes=(10,) * 1400**2)
-    data = container.write_header(header)
-    monkeypatch.setattr(decoder, "tiles_touching", None)
-    with pytest.raises(LimitExceeded, match="picture is 89600x89600, 8028160000 pixels in whole"):
-        mmpcodec.inspect(data, allow_partial=True)
-
-
-def test_areas():
-    a, b = Area(10, 20, 30, 40), Area(25, 0, 50, 30)
-    assert a.common(b) == b.common(a) == Area(25, 20, 15, 10)
-    assert a.common(b).within(a) == Area(15, 0, 15, 10)
-    assert a.common(Area(40, 20, 5, 5)) is None
-    assert str(a) == "30x40 at (10, 20)"
-    assert check_region([1, 2, 3, 4], 6, 4) == Area(1, 2, 3, 4)
-    assert check_region(np.array([1, 2, 3, 4]), 6, 4) == Area(1, 2, 3, 4)
-    with pytest.raises(ParameterError, match=r"region = 3x4 at \(2, 2\): must have pixels and lie"):
-        check_region((2, 2, 3, 4), 6, 4)
-    with pytest.raises(ParameterError, match="must be four integers"):
-        check_region((True, 0, 1, 1), 6, 4)
 
 
 @pytest.fixture(scope="module")
@@ -185,49 +133,6 @@ def test_progress_counts_all_tiles_and_cancels(data):
         mmpcodec.decode(data, progress=lambda done, _: done < 30)
 
 
-@dataclass
-class Parts:
-    """A picture that is read in parts; remembers the largest."""
-
-    samples: np.ndarray
-    depth: int = 8
-    metadata: Metadata = field(default_factory=lambda: Metadata(text=(("Title", "parts"),)))
-    largest: int = 0
-
-    @property
-    def shape(self):
-        return self.samples.shape
-
-    def read(self, rows, columns):
-        part = self.samples[rows, columns]
-        self.largest = max(self.largest, part.size)
-        return part
-
-
-def test_by_parts_gives_the_same_file(monkeypatch):
-    monkeypatch.setattr(streaming, "GROUP_PIXELS", 9000)
-    parts, file = Parts(PICTURE), io.BytesIO()
-    params = EncodeParams.from_options(30, **OPTIONS)
-    told = []
-    found = encode_large(
-        parts, file, params, tile_size=64, progress=lambda *both: told.append(both) or True
-    )
-    expected = mmpcodec.encode(PICTURE, 30, tile_size=64, metadata=parts.metadata, **OPTIONS)
-    assert file.getvalue() == expected
-    assert (found.size, parts.largest) == (len(expected), 64 * 64 * 3)
-    assert told[-1][0] == told[-1][1]
-    whole = mmpcodec.encode_picture(PICTURE, params, tile_size=64)
-    for name, bits in found.totals.bits.items():
-        assert bits == pytest.approx(sum(layer.trace.bits[name] for layer in whole.layers))
-
-
-@pytest.mark.parametrize("tile_size", [209, 210, 512])
-def test_by_parts_one_tile_is_no_tile(tile_size):
-    file, params = io.BytesIO(), EncodeParams.from_options(30, **OPTIONS)
-    encode_large(Parts(PICTURE, metadata=Metadata()), file, params, tile_size=tile_size)
-    assert file.getvalue() == mmpcodec.encode(PICTURE, 30, tile_size=tile_size, **OPTIONS)
-
-
 def test_groups_change_no_byte(data, monkeypatch):
     monkeypatch.setattr(encoder, "GROUP_PIXELS", 20000)
     assert mmpcodec.encode(PICTURE, 30, tile_size=64, **OPTIONS) == data
@@ -245,34 +150,3 @@ def test_each_tile_has_the_tools_that_suit_it():
     found = mmpcodec.inspect(mmpcodec.encode(both, 30, tile_size=64, effort=1))
     left, right = (layer.tools for layer in found.layers)
     assert (left.prediction and not left.dictionary, right.prediction) == (False, True)
-
-
-SCRIPT = """
-import resource, sys
-import numpy as np
-from mmpcodec import EncodeParams
-from mmpcodec.codec.streaming import encode_large
-from mmpcodec.pictures import opened
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-with opened(sys.argv[1]) as reader, open(sys.argv[2], "wb") as file:
-    params = EncodeParams.from_options(3000, preset="photo", effort=1)
-    encode_large(reader, file, params, tile_size=512, threads=2)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(1800)
-def test_memory_is_that_of_a_few_tiles(tmp_path):
-    """256 megapixels of a sparse file: they would be 256 MiB alone."""
-    path = tmp_path / "large.npy"
-    samples = np.lib.format.open_memmap(path, "w+", np.uint8, (2048, 131072))
-    samples[100:110, 500:900] = 200
-    del samples
-    command = [sys.executable, "-c", SCRIPT, path, tmp_path / "out.mmp"]
-    grown = int(subprocess.run(command, check=True, capture_output=True).stdout)
-    assert grown < 200_000  # KiB
-    data = (tmp_path / "out.mmp").read_bytes()
-    near = mmpcodec.decode(data, region=(400, 0, 600, 200))
-    assert near[103:107, 150:450].mean() > 120
-    assert near[150:, :50].max() == 0

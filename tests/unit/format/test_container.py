@@ -1,10 +1,12 @@
+"""The container: every field is checked, and every damage is noticed."""
+
 import itertools
 import zlib
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from support.mutate import number, places, repaired, with_number
+from mutate import number, places, repaired, with_number
 
 import mmpcodec
 from mmpcodec import (

@@ -213,8 +213,8 @@ def test_alpha_can_be_left_out():
 def test_plain_is_8_bit_gray():
     assert pictures.check_plain(Picture(GRAY, 8), "x") is GRAY
     for picture, says in (
-        (Picture(COLOUR, 8), "x: holds RGB of 8 bits; supported is 8-bit gray"),
-        (Picture(DEEP, 16), "x: holds gray of 16 bits; supported is 8-bit gray"),
+        (Picture(COLOUR, 8), "x: holds RGB of 8 bits; must be 8-bit gray"),
+        (Picture(DEEP, 16), "x: holds gray of 16 bits; must be 8-bit gray"),
     ):
         with pytest.raises(PictureError, match=says):
             pictures.check_plain(picture, "x")

@@ -105,9 +105,11 @@ def test_limits_hold_for_each_part(folder):
     for kind in ("npy", "pgm", "tiff", "tiff strips", "tiff tiles"):
         with pictures.opened(folder / kind, limits=limits) as reader:
             assert reader.read(slice(None), slice(20)).shape[:2] == (70, 20)
-            with pytest.raises(PictureError, match="is 21x70, limits are 32768 pixels a side and"):
+            with pytest.raises(
+                PictureError, match="is 21x70, limits are 32768 pixels per side and"
+            ):
                 reader.read(slice(None), slice(21))
-    with pytest.raises(PictureError, match=r"is 32x16, limits are .* and 511 in all"):
+    with pytest.raises(PictureError, match=r"is 32x16, limits are .* and 511 pixels in all"):
         pictures.opened(folder / "tiff tiles", limits=DecodeLimits(511))
     with pytest.raises(PictureError, match="is 9x6, limits are"):
         pictures.opened(folder / "png", limits=DecodeLimits(53))

@@ -285,7 +285,7 @@ def test_least_psnr_drops_points():
     assert [point.lam for point in A.at_least(floor).points] == [8, 16]
     lossless = B.at_least(1000)
     assert [point.lam for point in lossless.points] == [8]
-    with pytest.raises(Infeasible, match=r"a: no lambda .* reaches 99 dB; lambda 8 comes to 68.13"):
+    with pytest.raises(Infeasible, match=r"a: no lambda .* reaches 99 dB; lambda 8 reaches 68.13"):
         A.at_least(99)
 
 

@@ -1,3 +1,5 @@
+"""Problem files of the solvers: JSON, CSV, NPY."""
+
 import io
 import json
 

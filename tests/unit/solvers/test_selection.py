@@ -264,7 +264,7 @@ def test_a_search_says_what_is_wrong():
         _ = search.value
     with pytest.raises(ParameterError, match=r"counts of shape \(3,\): must be 2048 numbers"):
         search.take(np.zeros(3))
-    with pytest.raises(ParameterError, match="1 values are fewer than the search was told of"):
+    with pytest.raises(ParameterError, match="1 values are fewer than the count of the search"):
         search.take(digit_counts(np.array([1], "i4"), search))
     with pytest.raises(ParameterError, match="values of type int64: the search is for int32"):
         digit_counts(np.array([1]), search)

@@ -1,0 +1,5 @@
+"""``python -m mmpcodec`` runs ``mmp``."""
+
+from mmpcodec.start import main
+
+main()

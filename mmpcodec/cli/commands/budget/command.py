@@ -1,0 +1,316 @@
+"""The options of ``mmp budget``, and its work from pictures to files within a budget."""
+
+import contextlib
+import functools
+import math
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mmpcodec.cli import options, output
+from mmpcodec.cli.encoding.sources import work_of
+from mmpcodec.cli.exits import ExitCode, show_error
+from mmpcodec.cli.jobs import Job, assign, check
+from mmpcodec.cli.printing import Printer
+from mmpcodec.cli.progress import ProgressBars
+from mmpcodec.errors import FileError, MmpError, ParameterError
+from mmpcodec.params import AUTO, EncodeParams
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from mmpcodec.planning.budget import Ladder, LazyPicture
+
+NO_CACHE = "none"
+
+Inputs = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="IN",
+        help=f"Pictures, 8-bit gray: {options.READ} files; - is standard input. {options.EXTRAS}.",
+    ),
+]
+Total = Annotated[
+    str,
+    typer.Option(metavar="SIZE", help="Largest size of all files together: 20MB, 1.5MiB, 90000."),
+]
+Lambdas = Annotated[
+    str | None,
+    typer.Option(
+        "--lambdas",
+        "-l",
+        metavar="L,L,...",
+        help="Lambdas to encode each picture with; by default 16 from 4 to 1024.",
+    ),
+]
+Objective = Annotated[
+    str,
+    typer.Option(
+        metavar="total|worst",
+        help="What to minimise: the sum of squared errors, or the largest mean squared error.",
+    ),
+]
+Weights = Annotated[
+    str | None,
+    typer.Option(
+        metavar="CSV", help="Lines name,weight: the factor of the picture's squared error."
+    ),
+]
+MinPsnr = Annotated[
+    float | None, typer.Option(metavar="DB", help="Lowest PSNR of every picture, in dB.")
+]
+Plot = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PNG",
+        help='Draw quality against the budget; needs the extra "bench".',
+    ),
+]
+Seconds = Annotated[
+    float,
+    typer.Option(
+        min=0,
+        metavar="S",
+        help="Time limit of the search after encoding; then the best plan so far is taken.",
+    ),
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", "-n", help="Print the plans; write only the cache.")
+]
+Cache = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DIR|none",
+        help="Folder that keeps encoded pictures, so that an interrupted run continues; by default "
+        "mmpcodec/ladders in the user's cache.",
+    ),
+]
+Threads = Annotated[
+    int | None, typer.Option(min=1, max=1024, metavar="N", help="Threads per picture.")
+]
+
+
+def budget(
+    inputs: Inputs,
+    total: Total,
+    out: options.Output = None,
+    folder: options.Folder = None,
+    lambdas: Lambdas = None,
+    objective: Objective = "total",
+    weights: Weights = None,
+    min_psnr: MinPsnr = None,
+    plot: Plot = None,
+    seconds: Seconds = 60.0,
+    dry_run: DryRun = False,
+    cache: Cache = None,
+    preset: options.Preset = AUTO,
+    partition: options.Partition = None,
+    dictionary_limit: options.DictionaryLimit = None,
+    rate_model: options.RateModel = "adaptive",
+    backend: options.BackendName = "auto",
+    threads: Threads = None,
+    force: options.Force = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> ExitCode:
+    """Encode 8-bit gray pictures so that all files together stay within a budget of bytes.
+
+    Only 8-bit gray pictures are supported. Each picture is encoded with every lambda. An exact
+    search then chooses one of these files per picture, and the chosen files are written. The output
+    compares this plan with two others: a single lambda for all pictures, and the single lambda with
+    the remaining bytes spent greedily on single pictures.
+    """
+    from mmpcodec.quantities import ONE, in_lowest_terms, parse_bytes
+
+    room = parse_bytes("total", total)
+    params = EncodeParams.from_options(
+        preset=preset,
+        rate_model=rate_model,
+        partition=partition,
+        dictionary_limit=dictionary_limit,
+    )
+    files = assign(inputs, ".mmp", out=out, folder=folder)
+    drawing = [] if plot is None else [Job("--plot", plot)]
+    given = [] if weights is None else [Job(weights)]
+    if not dry_run:
+        check([*files, *given, *drawing], force=force)
+
+    from mmpcodec import backends
+    from mmpcodec.cli.commands.budget.text import Budgeted
+    from mmpcodec.planning import budget as library
+    from mmpcodec.planning.budget.plot import figure_class
+
+    ladder = checked_search(lambdas, objective, min_psnr)
+    millionths = weights_of(weights, files)
+    if plot is not None:
+        figure_class()
+    work_counts = backends.depends_on_work(backend)
+    chosen = backends.get(backend, work_of(files) * len(ladder) if work_counts else 0)
+    pictures = [library.LazyPicture(job.name, reader(job)) for job in files]
+    pixels = pixels_of(pictures)
+    if pixels is None:
+        show_error("nothing was written: the budget is for all pictures")
+        return ExitCode.FAILED
+    shares = in_lowest_terms(millionths)
+    check_shares(weights, shares, pixels)
+
+    to_stderr = any(job.target == output.STANDARD for job in [*files, *drawing])
+    printer = Printer(as_json, quiet, False, to_stderr)
+    with cache_folder(cache) as place:
+        kept = library.PointCache(place)
+        try:
+            ladders = measured(pictures, ladder, kept, params, chosen.name, threads, printer)
+        except OSError as error:
+            raise FileError.from_os(error.filename or place, error) from error
+        if min_psnr is not None:
+            ladders = [each.at_least(min_psnr) for each in ladders]
+        weighted = zip(ladders, shares, strict=True)
+        ladders = [replace(each, weight=weight) for each, weight in weighted]
+        found = library.compare(
+            ladders, room, objective=objective, time_limit=seconds, backend=backend
+        )
+        if plot is not None and not dry_run:
+            curve = library.budget_curve(ladders, objective=objective, backend=backend)
+            image = library.draw_budget(ladders, curve, found, room)
+            output.write(plot, image, force=force)
+        if not dry_run:
+            for job, each, point in zip(files, ladders, found.exact.points, strict=True):
+                assert job.target is not None
+                data = library.encoded(each, point, kept, params)
+                output.write(job.target, data, force=force)
+    factors = [number / ONE for number in millionths]
+    drawn = None if dry_run else plot
+    printer.show(Budgeted(room, files, ladders, factors, found, chosen.name, dry_run, drawn))
+    return ExitCode.DONE
+
+
+def checked_search(
+    lambdas: str | None, objective: str, min_psnr: float | None
+) -> tuple[float, ...]:
+    """The lambdas of the ladder; checks the options of the search.
+
+    Raises
+    ------
+    ParameterError
+        If an option is out of range.
+    """
+    from mmpcodec.bench.codecs.base import operating_points
+    from mmpcodec.planning.budget import LAMBDAS, OBJECTIVES
+
+    if objective not in OBJECTIVES:
+        raise ParameterError(f"objective = {objective!r}: must be one of {', '.join(OBJECTIVES)}")
+    ladder = LAMBDAS if lambdas is None else operating_points("lambda", lambdas, ",")
+    if min_psnr is not None and not math.isfinite(min_psnr):
+        raise ParameterError(f"min_psnr = {min_psnr}: must be a finite number of dB")
+    return ladder
+
+
+def weights_of(weights: str | None, files: Sequence[Job]) -> list[int]:
+    """The weight of each picture in millionths, from the file that --weights names; 1 without it.
+
+    Raises
+    ------
+    ParameterError
+        If a picture has no weight, or no weight is above 0.
+    """
+    from mmpcodec.quantities import ONE, read_table
+
+    if weights is None:
+        return [ONE] * len(files)
+    table = read_table(output.read(weights), output.shown(weights, "stdin"), "weight")
+    found = table.of([job.source for job in files])
+    if not any(found):
+        raise ParameterError(f"{table.file}: no weight is above 0")
+    return found
+
+
+def check_shares(weights: str | None, shares: Sequence[int], pixels: Sequence[int]) -> None:
+    """Check that the solver can work with the weights, which are integers in lowest terms.
+
+    Raises
+    ------
+    ParameterError
+        If they are too large; the message names the file of weights.
+    """
+    from mmpcodec.planning.budget import check_weights
+
+    if weights is None:
+        return
+    try:
+        check_weights(shares, pixels)
+    except ParameterError as error:
+        raise ParameterError(f"{output.shown(weights, 'stdin')}: {error}") from error
+
+
+@contextlib.contextmanager
+def cache_folder(cache: str | None) -> Iterator[str]:
+    """The folder that keeps encoded pictures; a temporary one for ``none``."""
+    if cache == NO_CACHE:
+        import tempfile
+
+        with tempfile.TemporaryDirectory(prefix="mmp-budget-") as place:
+            yield place
+    else:
+        yield cache or default_cache()
+
+
+def default_cache() -> str:
+    """The folder in the user's cache, by the XDG base directory specification."""
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return os.path.join(home, "mmpcodec", "ladders")
+
+
+def reader(job: Job) -> Any:
+    """A function that reads the picture of a job; standard input is read once and kept."""
+
+    def read() -> "np.ndarray":
+        from mmpcodec import pictures
+
+        picture = pictures.from_bytes(output.read(job.source), job.name)
+        return pictures.check_plain(picture, job.name)
+
+    return functools.cache(read) if job.source == output.STANDARD else read
+
+
+def pixels_of(pictures: "Sequence[LazyPicture]") -> list[int] | None:
+    """Number of pixels of each picture. Prints an error for each unreadable one; then None."""
+    found = []
+    for picture in pictures:
+        try:
+            found.append(picture.read().size)
+        except MmpError as error:
+            show_error(error)
+    return found if len(found) == len(pictures) else None
+
+
+def measured(
+    pictures: "Sequence[LazyPicture]",
+    lambdas: Sequence[float],
+    cache: Any,
+    params: EncodeParams,
+    backend: str,
+    threads: int | None,
+    printer: Printer,
+) -> "list[Ladder]":
+    """Encode each picture with every lambda, with a progress bar on standard error."""
+    from mmpcodec.planning.budget import measure
+
+    title = f"{len(pictures)} pictures at {len(lambdas)} lambdas"
+    with ProgressBars(printer.shows_progress) as bars, bars.follow(title) as bar:
+
+        def progress(done: int, total: int) -> bool:
+            bar.advance(done, total)
+            return True
+
+        return measure(
+            pictures,
+            lambdas,
+            cache,
+            params,
+            backend=backend,
+            threads=threads,
+            progress=progress,
+        )

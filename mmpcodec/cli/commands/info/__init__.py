@@ -1,0 +1,5 @@
+"""``mmp info``: ``command`` has the options and the work, ``text`` the output."""
+
+from mmpcodec.cli.commands.info.command import info
+
+__all__ = ["info"]

@@ -1,0 +1,92 @@
+"""The options of ``mmp info``, and its work."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mmpcodec.cli import options, output, run
+from mmpcodec.cli.commands.info.text import Described
+from mmpcodec.cli.exits import ExitCode
+from mmpcodec.cli.jobs import Job, check
+from mmpcodec.cli.printing import Printer
+from mmpcodec.errors import ParameterError
+from mmpcodec.params import DecodeLimits
+
+if TYPE_CHECKING:
+    from mmpcodec import Inspection
+
+
+def info(
+    inputs: options.Inputs,
+    header_only: Annotated[
+        bool,
+        typer.Option(
+            "--header-only", help="Read the header and check the checksum; decode nothing."
+        ),
+    ] = False,
+    map: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PNG",
+            help="Draw leaves or blocks over the decoded picture; for a single input.",
+        ),
+    ] = None,
+    allow_partial: options.AllowPartial = False,
+    backend: options.BackendName = "auto",
+    size_limit: options.SizeLimit = options.DEFAULT_LIMITS.max_pixels,
+    dimension_limit: options.DimensionLimit = options.DEFAULT_LIMITS.max_dimension,
+    jobs: options.Jobs = 1,
+    force: options.Force = False,
+    as_json: options.Json = False,
+) -> ExitCode:
+    """Show the headers of mmp files, and what takes their bits: leaves, blocks, dictionaries."""
+    limits = DecodeLimits(size_limit, dimension_limit)
+    if map is not None and (header_only or len(inputs) > 1):
+        raise ParameterError("--map: needs a single input, and not --header-only")
+    if map is not None and map != output.STANDARD and not map.lower().endswith(".png"):
+        raise ParameterError(f"--map: {map} must end in .png, or be {output.STANDARD}")
+    files = [Job(source, map) for source in inputs]
+    check(files, force=force)
+
+    import mmpcodec
+    from mmpcodec import backends
+
+    chosen = backends.get(backend, decodes=True)
+    partial = False
+
+    def work(job: Job, progress: run.Progress) -> Described:
+        nonlocal partial
+        data = output.read(job.source)
+        found = mmpcodec.inspect(
+            data,
+            decode=not header_only,
+            allow_partial=allow_partial,
+            limits=limits,
+            backend=chosen.name,
+            progress=progress,
+        )
+        partial |= bool(found.bad_tiles)
+        if job.target is not None:
+            draw_map(found, job.target, force=force)
+        return Described(job.source, found, job.target)
+
+    printer = Printer(as_json, to_stderr=map == output.STANDARD)
+    code = run.run(files, work, printer, at_once=jobs)
+    return ExitCode.PARTLY_FAILED if partial and code == ExitCode.DONE else code
+
+
+def draw_map(found: "Inspection", target: str, *, force: bool) -> None:
+    """Write a PNG of the decoded picture with its leaves or blocks drawn over it.
+
+    Raises
+    ------
+    ParameterError
+        If the file holds exact samples only.
+    """
+    from mmpcodec import pictures
+    from mmpcodec.analysis.drawings.file import draw_file
+
+    drawn = draw_file(found)
+    if drawn is None:
+        raise ParameterError("--map: the file holds exact samples, which have no leaves or blocks")
+    output.write(target, pictures.to_bytes(drawn, "png"), force=force)

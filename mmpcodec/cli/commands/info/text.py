@@ -1,0 +1,236 @@
+"""The output of ``mmp info``: header, layers, bits, dictionary elements, leaves and blocks."""
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from mmpcodec.cli import output
+from mmpcodec.cli.printing import counted, tools_text
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from mmpcodec import Inspection
+    from mmpcodec.codec.encoding import LayerCoding
+    from mmpcodec.metadata import Metadata
+    from mmpcodec.trace import Totals, Trace
+
+SIDES = (16, 8, 4, 2, 1)
+"""Heights and widths of dictionary scales in samples, by number of halvings."""
+
+BLOCK_SIDES = (64, 32, 16, 8, 4)
+"""Heights and widths of predicted blocks in samples."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Described:
+    """The content of a file, and the file name of its map if one was drawn."""
+
+    input: str
+    found: "Inspection"
+    map: str | None
+
+    @property
+    def header_bytes(self) -> int:
+        """Bytes of the file that are no payload; damaged tiles count as payload."""
+        header, bad = self.found.header, {bad.tile.number for bad in self.found.bad_tiles}
+        tiles = sum(size for tile, size in enumerate(header.tile_bytes) if tile not in bad)
+        return header.size + tiles - self.found.payload_size
+
+    @property
+    def header_share(self) -> float:
+        return self.header_bytes / self.found.file_size
+
+    @property
+    def traces(self) -> "list[Trace]":
+        return [layer.trace for layer in self.found.layers if layer.trace is not None]
+
+    @cached_property
+    def totals(self) -> "Totals":
+        """Sums over all layers."""
+        from mmpcodec.trace import Totals
+
+        return Totals(self.traces)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The content as JSON can hold it; counts are summed over all layers.
+
+        Tables of 5x5 have a row for each height and a column for each width, largest first.
+        """
+        found, header = self.found, self.found.header
+        facts: dict[str, Any] = {
+            "input": self.input,
+            "file_bytes": found.file_size,
+            "bits_per_pixel": found.bits_per_pixel,
+            "header_bytes": self.header_bytes,
+            "header_share": self.header_share,
+            "version": header.version,
+            "width": header.width,
+            "height": header.height,
+            "form": header.form.title,
+            "depth": header.depth,
+            "white": header.white,
+            "tile_size": header.tile_size,
+            "tiles": len(header.tile_bytes),
+            "metadata": metadata_facts(header.metadata),
+            "layers": [_layer_facts(layer) for layer in found.layers],
+            "bad_tiles": [
+                {"tile": bad.tile.number, "error": str(bad.error)} for bad in found.bad_tiles
+            ],
+        }
+        if traces := self.traces:
+            facts["bits"] = dict(self.totals.bits)
+            if trees := [trace for trace in traces if trace.dictionary_sizes is not None]:
+                facts["dictionary_sizes"] = _by_scale(_sums(t.dictionary_sizes for t in trees))
+                facts["leaves"] = _by_scale(_sums(trace.leaves() for trace in trees))
+                facts["depths"] = _sums(trace.depths() for trace in trees)
+            if blocks := [trace for trace in traces if trace.units is not None]:
+                facts["blocks"] = {kind: table.tolist() for kind, table in _blocks(blocks).items()}
+                facts["modes"] = dict(self.totals.modes)
+        if self.map is not None:
+            facts["map"] = self.map
+        return facts
+
+    def text(self, verbose: bool) -> str:
+        shown = output.shown(self.input, "stdin")
+        return "\n".join([f"{shown}:", *(f"  {line}".rstrip() for line in self._lines())])
+
+    def _lines(self) -> Iterator[str]:
+        found, header = self.found, self.found.header
+        yield (
+            f"picture  {header.width}x{header.height}, {header.form.title} of "
+            f"{counted(header.depth, 'bit')}, "
+            f"white {header.white}"
+        )
+        yield from _metadata_lines(header.metadata)
+        tiles = len(header.tile_bytes)
+        size = f" of {header.tile_size}x{header.tile_size}" if tiles > 1 else ""
+        yield f"format   version {header.version}, {counted(tiles, 'tile')}{size}"
+        yield f"file     {found.file_size} bytes, {found.bits_per_pixel:.3f} bits per pixel"
+        yield f"header   {self.header_bytes} bytes, {self.header_share:.1%} of the file"
+        yield from _layer_lines(found.layers)
+        for bad in found.bad_tiles:
+            yield f"bad      {bad.error}"
+        if traces := self.traces:
+            yield from ("", "bits by syntax element, and their share of the file")
+            for syntax, bits in self.totals.bits.items():
+                yield f"{syntax:>9}{bits:12.0f}{bits / (8 * found.file_size):9.1%}"
+            if trees := [trace for trace in traces if trace.dictionary_sizes is not None]:
+                yield from _tree_lines(trees)
+            if blocks := [trace for trace in traces if trace.units is not None]:
+                yield from _block_lines(blocks, self.totals.modes)
+        if self.map is not None:
+            yield from ("", *map_lines(self.map, found.layers[0].tools.prediction))
+
+
+def metadata_facts(metadata: "Metadata") -> dict[str, Any]:
+    """Describe each kind of metadata in words, or by its size in bytes."""
+    facts: dict[str, Any] = {
+        name: f"{len(data)} bytes"
+        for name, data in (("icc", metadata.icc), ("exif", metadata.exif), ("xmp", metadata.xmp))
+        if data
+    }
+    if metadata.resolution is not None:
+        found = metadata.resolution
+        unit = "without unit" if found.unit == "none" else f"per {found.unit}"
+        facts["resolution"] = f"{float(found.x):g}x{float(found.y):g} {unit}"
+    if metadata.text:
+        facts["text"] = [list(pair) for pair in metadata.text]
+    return facts
+
+
+def _metadata_lines(metadata: "Metadata") -> Iterator[str]:
+    """Describe the metadata, one kind a line."""
+    facts = metadata_facts(metadata)
+    texts = facts.pop("text", ())
+    yield from (f"metadata {name}: {value}" for name, value in facts.items())
+    yield from (f"metadata text {_harmless(key)}: {_harmless(value)}" for key, value in texts)
+
+
+def _harmless(text: str) -> str:
+    """Escape characters that would control the terminal or begin a new line."""
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode()
+        for character in text
+    )
+
+
+def _layer_facts(layer: "LayerCoding") -> dict[str, Any]:
+    tools = dataclasses.asdict(layer.tools)
+    tools["partition"] = layer.tools.partition.name.lower()
+    return {
+        "tile": layer.tile,
+        "name": layer.name,
+        "payload_bytes": layer.payload_bytes,
+        "tools": tools,
+        "coefficients": layer.coefficients,
+    }
+
+
+def _layer_lines(layers: "Sequence[LayerCoding]") -> Iterator[str]:
+    """One line for each pair of layer name and tools, summed over all tiles."""
+    groups: dict[tuple[str, str], list[LayerCoding]] = {}
+    for layer in layers:
+        groups.setdefault((layer.name, tools_text(layer.tools)), []).append(layer)
+    for (name, tools), group in groups.items():
+        size = sum(layer.payload_bytes for layer in group)
+        tiles = f" in {len(group)} tiles" if len(group) > 1 else ""
+        yield f"layer    {name}, {size} bytes{tiles}: {tools}"
+
+
+def _sums(rows: Iterable[Any]) -> list[int]:
+    return [int(sum(column)) for column in zip(*rows, strict=True)]
+
+
+def _blocks(traces: "Sequence[Trace]") -> "dict[str, np.ndarray]":
+    """Numbers of blocks by height and width for each kind, summed over all layers."""
+    import numpy as np
+
+    each = [trace.blocks() for trace in traces]
+    return {kind: np.sum([own[kind] for own in each], axis=0) for kind in each[0]}
+
+
+def _tree_lines(traces: "Sequence[Trace]") -> Iterator[str]:
+    yield from ("", "elements in the dictionaries, by height (rows) and width")
+    yield from _table(_by_scale(_sums(trace.dictionary_sizes for trace in traces)), SIDES)
+    yield from ("", "leaves, by height (rows) and width")
+    yield from _table(_by_scale(_sums(trace.leaves() for trace in traces)), SIDES)
+    yield from ("", "leaves by depth in the segmentation tree")
+    for depth, leaves in enumerate(_sums(trace.depths() for trace in traces)):
+        yield f"{depth:9}{leaves:12}"
+
+
+def _block_lines(traces: "Sequence[Trace]", modes: "Mapping[str, int]") -> Iterator[str]:
+    for kind, table in _blocks(traces).items():
+        yield from ("", f"{table.sum()} {kind} blocks, by height (rows) and width")
+        yield from _table(table.tolist(), BLOCK_SIDES)
+    yield from ("", "blocks by mode")
+    for mode, count in modes.items():
+        yield f"{mode:>13}{count:12}"
+
+
+def _by_scale(values: Any) -> list[list[int]]:
+    """Arrange 25 values, by number of the scale, in rows by height and columns by width."""
+    numbers = [int(value) for value in values]
+    return [numbers[row : row + len(SIDES)] for row in range(0, len(numbers), len(SIDES))]
+
+
+def _table(rows: list[list[int]], sides: tuple[int, ...]) -> Iterator[str]:
+    yield " " * 9 + "".join(f"{side:9}" for side in sides)
+    for side, row in zip(sides, rows, strict=True):
+        yield f"{side:9}" + "".join(f"{value:9}" for value in row)
+
+
+def map_lines(target: str, prediction: bool) -> Iterator[str]:
+    """Name the file of the map, and explain its colours and marks."""
+    if not prediction:
+        yield f"segmentation drawn in {target}"
+        return
+    from mmpcodec.analysis.drawings.blocks import KINDS, MARKS
+
+    yield f"blocks drawn in {target}; red lines are those of the fragments"
+    for kind, colour in KINDS.items():
+        yield f"{kind:>13}  {colour.name}"
+    for mode, mark in MARKS.items():
+        yield f"{mode:>13}  {mark.name}"

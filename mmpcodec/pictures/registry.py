@@ -1,0 +1,152 @@
+"""The table of picture formats, which reading, writing, suffix checks and help texts use.
+
+A format is added by a module and a row of ``FORMATS``. Importing the table imports no format and no
+NumPy: the module of a format is imported when the format is first read or written.
+
+The module of a format defines
+
+``read(data, name, limits)``
+    the ``Picture`` in a whole file, ``data``, within ``limits``; ``name`` is for messages. Any
+    exception that it raises becomes a ``PictureError``;
+``to_bytes(picture, format)``
+    the file of a ``Picture``, if the row names ``planes``; ``format`` is the row's ``extension``;
+``holds(picture, kind)``
+    whether the file keeps metadata of this kind, or the level of white, unchanged, if the row names
+    kinds in ``keeps``;
+``open_parts(path, head, size, name, limits)``
+    a ``Reader`` of the file, or None to read it whole, if the row sets ``parts``. ``head`` has the
+    first ``HEAD`` bytes of the file, ``size`` is its number of bytes.
+"""
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any, NamedTuple
+
+HEAD = 1 << 16
+"""Bytes at the beginning of a file that ``open_parts`` gets."""
+
+ANY_DEPTH = tuple(range(1, 17))
+ANY_PLANES = (1, 2, 3, 4)
+ALL_METADATA = ("icc", "exif", "xmp", "resolution", "text")
+
+
+class Format(NamedTuple):
+    """A format of picture files.
+
+    Parameters
+    ----------
+    title : str
+        Name in messages and help texts.
+    module : str
+        Module that reads and writes the format.
+    suffixes : tuple of str
+        Suffixes of file names, in small letters with their dot. The first one names the format
+        where it is written.
+    magics : tuple of bytes
+        A file of the format has one of them at byte ``magic_at``.
+    magic_at : int
+    planes : tuple of int
+        Numbers of planes that can be written: 1 gray, 2 gray with alpha, 3 RGB, 4 RGB with alpha.
+        Empty for a format that is only read.
+    depths : tuple of int
+        Bits per sample that a written file keeps.
+    keeps : tuple of str
+        Kinds of metadata, and "white" for the level of white, that a written file can keep.
+    parts : bool
+        Whether parts of a file can be read without reading the rest.
+    extra : str or None
+        Optional dependency of this project that the format needs.
+    """
+
+    title: str
+    module: str
+    suffixes: tuple[str, ...]
+    magics: tuple[bytes, ...]
+    magic_at: int = 0
+    planes: tuple[int, ...] = ()
+    depths: tuple[int, ...] = ANY_DEPTH
+    keeps: tuple[str, ...] = ()
+    parts: bool = False
+    extra: str | None = None
+
+    @property
+    def extension(self) -> str:
+        """The first suffix without its dot."""
+        return self.suffixes[0].removeprefix(".")
+
+    def matches(self, data: bytes) -> bool:
+        """Whether a file that begins with ``data`` is of this format."""
+        return data.startswith(self.magics, self.magic_at)
+
+    def load(self) -> Any:
+        """The module of the format."""
+        return import_module(self.module)
+
+
+_HERE = __name__.rpartition(".")[0]
+_NETPBM = f"{_HERE}.netpbm"
+
+FORMATS = (
+    Format("PBM", _NETPBM, (".pbm", ".pnm"), (b"P1", b"P4")),
+    Format("PGM", _NETPBM, (".pgm",), (b"P2", b"P5"), planes=(1,), keeps=("white",), parts=True),
+    Format("PPM", _NETPBM, (".ppm",), (b"P3", b"P6"), planes=(3,), keeps=("white",), parts=True),
+    Format("PAM", _NETPBM, (".pam",), (b"P7",), planes=ANY_PLANES, keeps=("white",), parts=True),
+    Format(
+        "PNG", f"{_HERE}.png", (".png",), (b"\x89PNG\r\n\x1a\n",), planes=ANY_PLANES,
+        keeps=ALL_METADATA,
+    ),
+    Format(
+        "TIFF", f"{_HERE}.tiff", (".tif", ".tiff"), (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"),
+        planes=ANY_PLANES, keeps=ALL_METADATA, parts=True,
+    ),
+    Format("BMP", f"{_HERE}.bmp", (".bmp",), (b"BM",)),
+    Format("JPEG", f"{_HERE}.jpeg", (".jpg", ".jpeg"), (b"\xff\xd8\xff",)),
+    Format(
+        "NPY", f"{_HERE}.npy", (".npy",), (b"\x93NUMPY",), planes=ANY_PLANES, depths=(1, 8, 16),
+        parts=True,
+    ),
+    Format("mmp", f"{_HERE}.mmp", (".mmp",), (b"\x89MMP",)),
+    Format("DICOM", f"{_HERE}.dicom", (".dcm", ".dicom"), (b"DICM",), 128, extra="dicom"),
+)  # fmt: skip
+
+
+def format_at(head: bytes) -> Format | None:
+    """The format of a file that begins with ``head``, or None if no format matches."""
+    return next((row for row in FORMATS if row.matches(head)), None)
+
+
+def suffixes() -> tuple[str, ...]:
+    """Suffixes of the files in a folder that count as pictures."""
+    return tuple(suffix for row in FORMATS for suffix in row.suffixes)
+
+
+def written() -> dict[str, Format]:
+    """The formats that can be written, by their extension without its dot."""
+    return {row.extension: row for row in FORMATS if row.planes}
+
+
+def readable_text() -> str:
+    """The formats that can be read, for messages: "PBM, PGM, ... and DICOM"."""
+    return listed([row.title for row in FORMATS])
+
+
+def writable_text() -> str:
+    """The formats that can be written, for messages."""
+    return listed([row.title for row in written().values()])
+
+
+def parts_text() -> str:
+    """The formats of which parts can be read, for messages."""
+    return listed([row.title for row in FORMATS if row.parts])
+
+
+def listed(words: Sequence[str], last: str = "and") -> str:
+    """Words as a list in a sentence.
+
+    Examples
+    --------
+    >>> from mmpcodec.pictures.registry import listed
+    >>> listed(["PGM", "PPM", "PAM"], "or")
+    'PGM, PPM or PAM'
+    """
+    return f" {last} ".join(filter(None, [", ".join(words[:-1]), words[-1]]))

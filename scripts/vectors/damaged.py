@@ -1,0 +1,150 @@
+"""Files that no encoder makes: with a step far too large, and with an error each."""
+
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+
+from mutate import cut, number, places, repaired, with_number
+
+from mmpcodec import backends
+from mmpcodec.format import container, layers
+
+
+def unsearched(streams: Callable[[str], bytes]) -> Iterator[tuple[str, Callable[[], bytes]]]:
+    """Name and maker of good files that no search comes to: others with a step far too large."""
+    for name, other, step in (
+        ("step-of-templates", "photo-templates", 65535),
+        ("step-of-depth-16", "saturated-16-photo", 3000),
+    ):
+        yield name, partial(_with_step, streams(other), step)
+
+
+def _with_step(data: bytes, step: int) -> bytes:
+    """A gray file of one tile with another step, and the checksum of its new samples."""
+    header = container.read_header(memoryview(data))
+    (tile,) = header.tiles
+    stream = layers.read(memoryview(data)[header.tile_offsets[0] :], 0, header.form, header.depth)
+    (layer,) = stream.layers
+    layer = replace(layer, tools=replace(layer.tools, step=step))
+    reference = backends.get("reference")
+    coded = reference.decode(
+        bytes(layer.payload), (tile.height, tile.width), layer.tools, depth=header.depth
+    )
+    samples = reference.post_filter.apply(coded.samples, layer.coefficients, header.depth)
+    crc = layers.samples_crc(samples)
+    made = layers.write(header.form, stream.layout, [layer], crc)
+    return container.write(replace(header, tile_bytes=(len(made),)), [made])
+
+
+def damaged(streams: Callable[[str], bytes]) -> Iterator[tuple[str, bytes]]:
+    """Name and bytes of each file with an error; ``streams`` gives those of a case."""
+
+    def changed(name: str, field: str, value: int) -> bytes:
+        return with_number(streams(name), field, value)
+
+    def byte(name: str, place: int, value: int) -> bytes:
+        data = bytearray(streams(name))
+        data[place] = value
+        return repaired(bytes(data))
+
+    camera = streams("camera")
+    yield "bad-magic", b"\x89PNG" + camera[4:]
+    yield "bad-version-0", camera[:8] + b"\0" + camera[9:]
+    yield "bad-version-2", camera[:8] + b"\2" + camera[9:]
+    for field, value in (
+        ("form", 4),
+        ("depth", 0),
+        ("depth", 17),
+        ("width", 0),
+        ("height", (1 << 24) + 1),
+        ("tile size", 63),
+    ):
+        yield f"bad-{field.replace(' ', '-')}-{value}", changed("camera", field, value)
+    yield "bad-header-cut", camera[:15]
+    crc = places(camera)["header CRC"]
+    yield "bad-header-crc", camera[:crc] + b"\0\0\0\0" + camera[crc + 4 :]
+    yield "bad-file-cut", camera[:-1]
+    yield "bad-file-longer", camera + b"\0"
+    place = places(camera)["width"]
+    yield "bad-long-number", repaired(camera[:place] + b"\xb0\0" + camera[place + 1 :])
+    yield "bad-tile-crc", camera[:-1] + bytes([camera[-1] ^ 1])
+    yield "bad-samples-crc", byte("camera", places(camera)["samples CRC"], 0)
+    yield "bad-depth-of-trees", changed("camera", "depth", 12)
+    yield "bad-depth-of-mixed", changed("mixed-preset", "depth", 9)
+    yield "bad-coding", changed("camera", "coding", 3)
+    colours = streams("rgb-photo")
+    yield "bad-layout", with_number(colours, "layout", 3)
+    yield "bad-layout-together", with_number(colours, "layout", 0)
+    yield "bad-layout-of-gray-alpha", with_number(streams("gray-alpha-photo"), "layout", 2)
+    metadata = streams("metadata-all")
+    yield "bad-second-icc", byte("metadata-all", metadata.index(b"MM\0*") - 2, 1)
+    yield "bad-text", metadata.replace("ö".encode(), b"\xff\xff")
+    yield "bad-white", byte("metadata-all", metadata.index(b"\6\2\xc8\1") + 3, 3)
+    good = streams("filter-all-classes")
+    place = places(good)["post filter"]
+    yield "bad-filter-class", byte("filter-all-classes", place, 16)
+    yield "bad-filter-coefficient", byte("filter-all-classes", place + 9, 128)
+    yield "bad-filter-cut", repaired(good[: place + 20])
+    yield "bad-filter-other-samples", byte("filter-all-classes", place + 9, 127)
+    yield "bad-fragment-size-24", changed("photo-noise", "fragment size", 24)
+    yield "bad-step", changed("photo-noise", "step", 0)
+    yield "bad-photo-cut", cut(streams("photo-unfiltered"), 40)
+    yield "bad-photo-longer", repaired(streams("photo-unfiltered") + bytes(8))
+    yield "bad-photo-other-step", changed("photo-unfiltered", "step", 1)
+    yield "bad-templates", changed("photo-templates", "templates", 5)
+    yield "bad-templates-missing", changed("photo-templates", "templates", 0)
+    yield "bad-dictionary", changed("mixed-preset", "dictionary", 2)
+    yield "bad-mixed-cut", cut(streams("mixed-preset"), 60)
+    yield "bad-mixed-longer", repaired(streams("mixed-preset") + bytes(8))
+    yield "bad-mixed-other-displaced-blocks", changed("mixed-preset", "displaced blocks", 1)
+    exact = streams("exact-camera")
+    yield "bad-exact-cut", cut(exact, 60)
+    yield "bad-exact-longer", repaired(exact + bytes(8))
+    yield "bad-exact-other-payload", byte("exact-camera", places(exact)["payload"] + 30, 0)
+    yield "bad-deep-cut", cut(streams("gray-12-photo"), 30)
+    yield from damaged_header(streams("exact-one-pixel"))
+    yield from damaged_payload(streams)
+
+
+def damaged_header(good: bytes) -> Iterator[tuple[str, bytes]]:
+    """Of a gray file of one tile without metadata."""
+    start = places(good)["tile bytes"]
+    tile = good[places(good)["stream CRC"] :]
+
+    def remade(count: int, chunks: bytes = b"", tile: bytes = tile) -> bytes:
+        head = good[: start - 1] + number(count) + chunks + number(len(tile))
+        return head + zlib.crc32(head).to_bytes(4, "big") + tile
+
+    def chunk(kind: int, content: bytes) -> bytes:
+        return remade(1, number(kind) + number(len(content)) + content)
+
+    yield "bad-number-of-2-62", remade(1, number(1 << 62) + number(0))
+    yield "bad-empty-icc", chunk(1, b"")
+    yield "bad-resolution-unit-4", chunk(4, bytes([4, 1, 1, 1, 1]))
+    yield "bad-resolution-0", chunk(4, bytes([1, 72, 1, 0, 1]))
+    yield "bad-resolution-2-32", chunk(4, bytes([1, 72, 1]) + number(1 << 32) + b"\1")
+    yield "bad-resolution-longer", chunk(4, bytes([1, 72, 1, 72, 1, 0]))
+    yield "bad-key-longer-than-chunk", chunk(5, b"\5Titl")
+    yield "bad-chunk-longer-than-file", remade(1, number(7) + number(1 << 40))
+    yield "bad-65537-chunks", remade(65537, 65537 * b"\7\0")
+    covered = tile[4:8] + b"\2"
+    yield "bad-tile-bytes-9", remade(0, tile=zlib.crc32(covered).to_bytes(4, "big") + covered)
+    covered = tile[4:] + b"\0"
+    yield "bad-tile-longer", remade(0, tile=zlib.crc32(covered).to_bytes(4, "big") + covered)
+
+
+def damaged_payload(streams: Callable[[str], bytes]) -> Iterator[tuple[str, bytes]]:
+    """With bits that tell of what is not allowed."""
+
+    def payload(name: str, bits: bytes, place: int = 0) -> bytes:
+        data = streams(name)
+        start = places(data)["payload"] + place
+        return repaired(data[:start] + bits + data[start + len(bits) :])
+
+    # Templates, for a block that has no place.
+    mode = bytes.fromhex("1765bceb53d4de03a1440d09ae1266cbfc97d791")
+    yield "bad-mode", payload("photo-templates", mode, 8)
+    yield "bad-level", payload("photo-odd-size", b"\xff\xff", 3)
+    yield "bad-no-values", payload("exact-noise", b"\x80" + bytes(40))
+    yield "bad-last-place", payload("photo-noise", b"\xff\xff")

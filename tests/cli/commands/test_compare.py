@@ -1,0 +1,145 @@
+"""``mmp compare``."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import mmpcodec
+from mmpcodec import pictures
+from mmpcodec.metadata import Metadata
+
+
+@pytest.fixture
+def darker(folder, samples):
+    """The name of a picture two levels below ``a.png``, but for one sample that is nine below."""
+    changed = samples - 2
+    changed[3, 4] -= 7
+    pictures.write(changed, "b.png")
+    return "b.png"
+
+
+def test_tells_the_metrics(mmp, picture, darker):
+    result = mmp("compare", picture, darker)
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.startswith("PSNR 41.")
+    assert "SSIM 0." in result.stdout
+    assert "MS-SSIM" not in result.stdout  # 16x20 is too small
+    assert "largest error 9 of 255" in result.stdout
+
+
+def test_json(mmp, picture, darker):
+    facts = json.loads(mmp("compare", picture, darker, "--json").stdout)
+    squares = (319 * 4 + 81) / 320
+    assert facts["psnr"] == pytest.approx(10 * np.log10(255**2 / squares))
+    assert facts["max_error"] == 9
+    assert facts["ms_ssim"] is None
+    assert (facts["a"], facts["b"], facts["width"], facts["height"]) == ("a.png", "b.png", 20, 16)
+
+
+def test_mmp_files_are_pictures(mmp, picture, encoded):
+    result = mmp("compare", picture, encoded)
+    assert result.stdout.startswith("equal, SSIM 1.00000")
+    facts = json.loads(mmp("compare", encoded, picture, "--json").stdout)
+    assert (facts["psnr"], facts["max_error"]) == (None, 0)
+
+
+def test_standard_input(mmp, picture, samples):
+    result = mmp("compare", "-", picture, input=mmpcodec.encode(samples, 0))
+    assert result.stdout.startswith("equal")
+
+
+def test_difference_is_drawn(mmp, picture, darker):
+    result = mmp("compare", picture, darker, "--diff", "d.png", "--json")
+    assert json.loads(result.stdout)["diff"] == "d.png"
+    drawn = pictures.read("d.png").samples
+    assert drawn[3, 4] == 128 - 4 * 9
+    assert (np.delete(drawn.ravel(), 3 * 20 + 4) == 128 - 4 * 2).all()
+    again = mmp("compare", picture, darker, "--diff", "d.png")
+    assert again.exit_code == 1
+    assert "d.png: exists; -f overwrites it" in again.stderr
+    assert mmp("compare", picture, darker, "--diff", "d.png", "-f").exit_code == 0
+
+
+def test_difference_of_deep_pictures_is_in_parts_of_white(mmp, folder):
+    samples = np.full((12, 12), 30000, np.uint16)
+    Image.fromarray(samples).save("deep.png")
+    Image.fromarray(samples + 257).save("other.png")
+    assert "largest error 257 of 65535" in mmp("compare", "deep.png", "other.png").stdout
+    mmp("compare", "deep.png", "other.png", "--diff", "d.png")
+    assert (pictures.read("d.png").samples == 132).all()
+
+
+def test_depth_of_what_does_not_say_it(mmp, folder):
+    """An NPY file of 16 bits may hold 12; the file that it is coded to says so."""
+    samples = np.random.default_rng(0).integers(0, 4096, (20, 30)).astype(np.uint16)
+    np.save("a.npy", samples)
+    mmp("encode", "a.npy", "-o", "a.mmp", "-l", 40, "--depth", 12, "--preset", "photo")
+    assert "level of white" in mmp("compare", "a.npy", "a.mmp").stderr
+    facts = json.loads(mmp("compare", "a.npy", "a.mmp", "--depth", 12, "--json").stdout)
+    errors = samples - mmpcodec.decode(Path("a.mmp").read_bytes()).astype(float)
+    assert facts["white"] == 4095
+    assert facts["psnr"] == pytest.approx(10 * np.log10(4095**2 / (errors**2).mean()))
+    refused = mmp("compare", "a.npy", "a.mmp", "--depth", 7)
+    assert refused.exit_code == 1
+    assert "a.npy: depth = 7: the picture has a sample of " in refused.stderr
+    assert mmp("compare", "a.npy", "a.mmp", "--depth", 17).exit_code == 2
+
+
+def test_depth_keeps_the_white_that_a_file_states(mmp, folder):
+    levels = np.arange(12).reshape(3, 4) * 80
+    for white in (1000, 4095):
+        metadata = Metadata(white=white if white == 1000 else None)
+        depth = white.bit_length()
+        picture = pictures.Picture(levels.astype(np.uint16), depth, metadata)
+        pictures.write(picture, f"{white}.pgm")
+    facts = json.loads(mmp("compare", "1000.pgm", "1000.pgm", "--depth", 12, "--json").stdout)
+    assert facts["white"] == 1000
+    refused = mmp("compare", "1000.pgm", "4095.pgm", "--depth", 12)
+    assert refused.exit_code == 1
+    assert "level of white of 1000.pgm is 1000 and of 4095.pgm 4095" in refused.stderr
+
+
+def test_colour(mmp, folder):
+    samples = np.zeros((12, 12, 3), np.uint8)
+    pictures.write(samples, "x.png")
+    samples[..., 1] = 10
+    pictures.write(samples, "y.png")
+    facts = json.loads(mmp("compare", "x.png", "y.png", "--json").stdout)
+    assert facts["psnr"] == pytest.approx(10 * np.log10(255**2 / (100 / 3)))
+
+
+def test_deep_colour_and_alpha_left_out(mmp, folder):
+    samples = np.full((12, 12, 4), 30000, np.uint16)
+    pictures.write(samples, "x.png")
+    pictures.write(samples[..., :3] + np.uint16(257), "y.ppm")
+    assert "largest error 257 of 65535" in mmp("compare", "x.png", "y.ppm").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["a.png", "wide.png"], 1, "size of a.png is 20x16 gray and of wide.png 21x16 gray: must"),
+        (["a.png", "rgb.png"], 1, "size of a.png is 20x16 gray and of rgb.png 20x16 colour"),
+        (["a.png", "deep.png"], 1, "level of white of a.png is 255 and of deep.png 65535: must"),
+        (["a.png", "missing.png"], 1, "missing.png: No such file"),
+        (["a.png", "bad.png"], 1, "bad.png: is not a picture file"),
+        (["-", "-"], 2, "-: only one of the two"),
+        (["a.png", "a.png", "--diff", "d.jpg"], 2, "--diff: d.jpg must end in .png"),
+        (["a.png", "a.png", "--diff", "-", "--json"], 2, "--json already writes to standard"),
+        (["a.png", "wide.png", "--diff", "a.png", "-f"], 2, "a.png: is an input"),
+        (["a.png"], 2, "Missing argument"),
+    ],
+)
+def test_errors(mmp, picture, samples, folder, files, arguments, code, message):
+    pictures.write(np.pad(samples, ((0, 0), (0, 1))), "wide.png")
+    pictures.write(np.stack([samples] * 3, axis=2), "rgb.png")
+    Image.fromarray(samples.astype(np.uint16)).save("deep.png")
+    (folder / "bad.png").write_bytes(b"nothing")
+    before = files()
+    result = mmp("compare", *arguments)
+    assert result.exit_code == code
+    assert message in result.stderr
+    assert files() == before

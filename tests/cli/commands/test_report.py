@@ -1,0 +1,92 @@
+"""``mmp report``."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mmpcodec import pictures
+
+
+@pytest.fixture
+def swept(mmp, folder):
+    """The name of a folder with results of one picture."""
+    rows, columns = np.indices((40, 56))
+    samples = (128 + 70 * np.sin(rows / 5) + 50 * np.cos(columns / 4)).astype(np.uint8)
+    pictures.write(samples, "waves.pgm")
+    codecs = (
+        "--codec",
+        "mmp:preset=plain,lambda=8/32/128/512",
+        "--peers",
+        "jpeg:quality=10/30/60/90",
+    )
+    assert mmp("sweep", "waves.pgm", "--out", "out", *codecs, "--quiet").exit_code == 0
+    return "out"
+
+
+def test_writes_page_and_curves(mmp, swept, files):
+    result = mmp("report", swept)
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.startswith("out/report.html: 1 picture, anchor jpeg, ")
+    names = {path.name for path in Path("out").iterdir()}
+    assert {"report.html", "curves-waves-pgm.png", "curves-waves-pgm.svg"} <= names
+    assert not any(name.endswith(".part") for name in names)
+    again = mmp("report", swept)
+    assert again.exit_code == 1
+    assert "out/report.html: exists; -f overwrites it" in again.stderr
+    assert mmp("report", swept, "-f", "--metric", "ssim", "--views", 0).exit_code == 0
+    assert "SSIM" in Path("out/curves-waves-pgm.svg").read_text()
+
+
+def test_another_folder(mmp, swept):
+    Path("page").mkdir()
+    assert mmp("report", swept, "-O", "page", "--quiet").stdout == ""
+    assert Path("page/report.html").stat().st_size > 20000
+    assert not Path("out/report.html").exists()
+
+
+def test_markdown_writes_nothing(mmp, swept, files):
+    before = sorted(Path("out").iterdir())
+    result = mmp("report", swept, "--markdown", "--anchor", "mmp:preset=plain")
+    assert result.exit_code == 0
+    assert "| BD-rate % | jpeg |" in result.stdout
+    assert "| lambda | bytes | bpp | mmp:preset=plain | jpeg |" in result.stdout
+    assert sorted(Path("out").iterdir()) == before
+
+
+def test_sizes_without_container(mmp, swept):
+    """Fifty bytes less of each of JPEG's files is a lower rate of JPEG."""
+
+    def rows(*arguments):
+        lines = mmp("report", swept, "--markdown", "--anchor", "mmp:preset=plain", *arguments)
+        assert lines.exit_code == 0, lines.stderr
+        return lines.stdout.splitlines()
+
+    whole, less = (table[4].split("|") for table in (rows(), rows("--container", "jpeg=50")))
+    assert whole[1] == less[1] == " waves.pgm "
+    assert float(less[2]) < float(whole[2])
+    assert mmp("report", swept, "--container", "jpeg=50", "--views", 0).exit_code == 0
+    assert "less 50 bytes of container" in Path("out/report.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["out", "--anchor", "webp"], 2, "anchor 'webp': must be one of mmp:preset=plain, jpeg"),
+        (["out", "--metric", "vmaf"], 2, "metric = 'vmaf': must be one of psnr, ssim, ms_ssim"),
+        (["out", "--views", "-1"], 2, "Invalid value"),
+        (["out", "--container", "webp=9"], 2, "container of 'webp': must be one of jpeg, mmp:"),
+        (["out", "--container", "jpeg"], 2, "--container jpeg: must be CODEC=BYTES"),
+        (["out", "--container", "jpeg=0"], 2, "--container jpeg=0: must be CODEC=BYTES"),
+        (["out", "--container", "jpeg=99999"], 2, "container of 'jpeg' = 99999: must be from 1"),
+        (["missing"], 1, "missing: holds no results of a sweep (no results.jsonl)"),
+        (["."], 1, ".: holds no results of a sweep (no results.jsonl)"),
+        (["out", "-O", "nowhere"], 1, "nowhere: is no such folder"),
+    ],
+)
+def test_errors(mmp, swept, arguments, code, message):
+    before = sorted(Path().rglob("*"))
+    result = mmp("report", *arguments)
+    assert result.exit_code == code
+    assert message in result.stderr
+    assert sorted(Path().rglob("*")) == before

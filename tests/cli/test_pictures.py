@@ -1,0 +1,109 @@
+"""Colours, depths and metadata from the command line."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.picture_files import METADATA, shade
+
+import mmpcodec
+from mmpcodec import pictures
+from mmpcodec.metadata import Metadata
+from mmpcodec.pictures import Picture
+
+
+def psnr(a, b, white):
+    return 10 * np.log10(white**2 / np.mean((a.astype(float) - b) ** 2))
+
+
+def test_colours_and_metadata_go_there_and_back(mmp, colours):
+    result = mmp("encode", "c.png", "-l", 8, "--preset", "photo", "--verify", "--json")
+    facts = json.loads(result.stdout)
+    assert (facts["form"], facts["depth"], facts["tiles"]) == ("RGB", 8, 1)
+    assert mmp("decode", "c.mmp", "-o", "d.png").exit_code == 0
+    back = pictures.read("d.png")
+    assert back.metadata == METADATA
+    assert facts["psnr"] == pytest.approx(psnr(colours.samples, back.samples, 255))
+    assert facts["psnr"] > 38
+    expected = mmpcodec.encode(colours.samples, 8, preset="photo", metadata=METADATA)
+    assert Path("c.mmp").read_bytes() == expected
+
+
+def test_strip(mmp, colours):
+    mmp("encode", "c.png", "-l", 0, "--strip", "icc", "--strip", "text", "-o", "part.mmp")
+    kept = mmpcodec.inspect(Path("part.mmp").read_bytes()).header.metadata
+    assert kept == METADATA.without("icc", "text")
+    mmp("encode", "c.png", "-l", 0, "--strip", "all", "-o", "none.mmp")
+    assert mmpcodec.inspect(Path("none.mmp").read_bytes()).header.metadata == Metadata()
+    mmp("encode", "c.png", "-l", 0)
+    mmp("decode", "c.mmp", "--strip", "xmp", "-o", "d.png")
+    assert pictures.read("d.png").metadata == METADATA.without("xmp")
+    for command in (("encode", "c.png", "-o", "x.mmp"), ("decode", "c.mmp", "-o", "x.png")):
+        wrong = mmp(*command, "--strip", "gps")
+        assert wrong.exit_code == 2
+        assert "metadata 'gps': must be one of all, icc, exif, xmp" in wrong.stderr
+
+
+def test_what_a_format_cannot_hold_is_said(mmp, colours):
+    mmp("encode", "c.png", "-l", 0)
+    result = mmp("decode", "c.mmp", "-o", "d.npy")
+    assert result.exit_code == 0
+    assert "c.mmp: npy cannot hold all of: icc, xmp, resolution, text" in result.stderr
+    assert mmp("decode", "c.mmp", "-o", "d.png").stderr == ""
+
+
+@pytest.mark.parametrize("planes", [1, 2, 3, 4])
+@pytest.mark.parametrize("depth", [1, 5, 8, 12, 16])
+def test_every_form_and_depth_without_loss(mmp, planes, depth):
+    picture = Picture(shade(planes, depth, 20, 30), depth)
+    pictures.write(picture, "p.pam")
+    assert mmp("encode", "p.pam", "-l", 0, "--verify").exit_code == 0
+    assert mmp("decode", "p.mmp", "-o", "q.pam").exit_code == 0
+    back = pictures.read("q.pam")
+    assert back.depth == depth
+    np.testing.assert_array_equal(back.samples, picture.samples)
+
+
+@pytest.mark.parametrize(("planes", "depth"), [(1, 12), (3, 10), (4, 16), (2, 9), (1, 7)])
+def test_every_form_and_depth_with_loss(mmp, planes, depth):
+    samples = shade(planes, depth) // 2 + (1 << depth) // 4
+    pictures.write(Picture(samples, depth), "p.pam")
+    facts = json.loads(mmp("encode", "p.pam", "-l", 4, "--json", "--preset", "photo").stdout)
+    assert facts["depth"] == depth
+    mmp("decode", "p.mmp", "-o", "q.pam")
+    back = pictures.read("q.pam").samples
+    colours = 1 if planes < 3 else 3
+    if planes in (2, 4):
+        np.testing.assert_array_equal(back[..., -1], samples[..., -1])
+        samples, back = samples[..., :colours], back[..., :colours]
+    found = psnr(samples, back, (1 << depth) - 1)
+    assert facts["psnr"] == pytest.approx(found)
+    assert found > 38
+
+
+def test_depth_of_the_file_can_be_named(mmp):
+    samples = shade(1, 12)
+    np.save("deep.npy", samples)
+    assert json.loads(mmp("encode", "deep.npy", "-l", 0, "--json").stdout)["depth"] == 16
+    named = mmp("encode", "deep.npy", "-l", 0, "--depth", 12, "-f", "--json")
+    assert json.loads(named.stdout)["depth"] == 12
+    assert mmpcodec.inspect(Path("deep.mmp").read_bytes()).header.white == 4095
+    too_few = mmp("encode", "deep.npy", "-l", 0, "--depth", 5, "-f")
+    assert too_few.exit_code == 1
+    assert "depth = 5: the picture has a sample of " in too_few.stderr
+    assert mmp("encode", "deep.npy", "--depth", 17, "-f").exit_code == 2
+
+
+def test_info_shows_each_text_and_nothing_of_it_steers_a_terminal(mmp):
+    text = (("Title", "one"), ("Title", "two\nmetadata icc: 9 bytes"), ("A\x1b[2J", "\x07é"))
+    data = mmpcodec.encode(np.zeros((4, 4), np.uint8), metadata=Metadata(text=text))
+    Path("t.mmp").write_bytes(data)
+    lines = mmp("info", "t.mmp").stdout.splitlines()
+    assert [line for line in lines if "metadata" in line] == [
+        "  metadata text Title: one",
+        "  metadata text Title: two\\nmetadata icc: 9 bytes",
+        "  metadata text A\\x1b[2J: \\x07é",
+    ]
+    facts = json.loads(mmp("info", "t.mmp", "--json").stdout)
+    assert facts["metadata"] == {"text": [list(pair) for pair in text]}

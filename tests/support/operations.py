@@ -1,0 +1,466 @@
+"""One table of what each backend computes: operation, reference, backends, inputs.
+
+``tests/agreement/test_table.py`` compares and times each row. The other files of that folder
+compare more inputs through ``Operation.check``.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from mmpcodec import _cpu
+from mmpcodec.backends.cpu import CpuBackend, NativePostFilter
+from mmpcodec.backends.cuda.backend import CudaBackend
+from mmpcodec.backends.reference import ReferenceBackend
+from mmpcodec.errors import FormatError
+from mmpcodec.params import EncodeParams
+from mmpcodec.reference.entropy.rangecoder import RangeDecoder, RangeEncoder
+from mmpcodec.reference.entropy.rates import LOG2
+from mmpcodec.reference.exact import coder
+from mmpcodec.reference.postfilter import CLASSES, TAPS, PostFilter
+from mmpcodec.reference.trees.costs import cost_map, map_region
+from mmpcodec.reference.trees.dictionary import Dictionary
+from mmpcodec.reference.trees.scales import SCALES, rescale
+from mmpcodec.solvers import knapsack, max_sum, rank_filter, selection, subset_sum
+from mmpcodec.tools import Tools
+from support.same import assert_same
+from support.strategies import CONTENT, deepened, woven
+
+Call = Callable[..., Any]
+LEVELS = CpuBackend.levels()
+REFERENCE = ReferenceBackend()
+TYPES = ("i1", "u2", "i4", "i8", "?", "f4", "f8")
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation in all its versions.
+
+    Parameters
+    ----------
+    reference : callable
+        The version that is right by definition.
+    backends : mapping of str to callable
+        The other versions; names that begin with "cuda" need a device.
+    inputs : mapping of str to callable
+        By name, what makes the positional arguments of all versions.
+    """
+
+    reference: Call
+    backends: Mapping[str, Call]
+    inputs: Mapping[str, Callable[[], tuple]] = field(default_factory=dict)
+
+    def check(self, *arguments: Any, backends: Iterable[str] | None = None) -> Any:
+        """Compare versions on one input; all of the processor unless some are named.
+
+        Returns
+        -------
+        object
+            The result of the reference.
+        """
+        expected = self.reference(*arguments)
+        on_host = [name for name in self.backends if not name.startswith("cuda")]
+        for name in on_host if backends is None else backends:
+            assert_same(expected, self.backends[name](*arguments), name)
+        return expected
+
+
+# Entropy coding.
+
+
+def intervals(seed: int, count: int) -> tuple[list[tuple[int, int, int]]]:
+    """Random intervals of a range coder: cumulative, frequency and total."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for _ in range(count):
+        total = int(rng.integers(1, 1 << int(rng.integers(1, 18))))
+        cumulative = int(rng.integers(total))
+        found.append((cumulative, int(rng.integers(1, total - cumulative + 1)), total))
+    return (found,)
+
+
+def encoded_intervals(encoder: Call, stream: list[tuple[int, int, int]]) -> bytes:
+    coder = encoder()
+    for interval in stream:
+        coder.encode(*interval)
+    return coder.finish()
+
+
+def decoded_targets(decoder: Call, payload: bytes, seed: int) -> tuple[list[int], str]:
+    """Targets of random symbols until the payload ends, and the error that says so.
+
+    The payload may be one that no encoder writes; then the offset can pass the range.
+    """
+    rng, coder, targets = np.random.default_rng(seed), decoder(payload), []
+    while True:
+        total = int(rng.integers(1, 1 << int(rng.integers(1, 18))))
+        target = coder.target(total)
+        targets.append(target)
+        try:
+            coder.consume(target, min(1 + total // 3, total - target))
+        except FormatError as error:
+            return targets, f"{type(error).__name__}: {error}"
+
+
+# Trees.
+
+
+def block_of(source: int, kind: str) -> tuple[np.ndarray, int]:
+    """A block of a scale, with any samples or with black and white ones, and the scale's number."""
+    rng, scale = np.random.default_rng(source), SCALES[source]
+    block = rng.integers(0, 256, (scale.height, scale.width), dtype=np.uint8)
+    return (np.where(block > 127, 255, 0).astype(np.uint8) if kind == "extremes" else block), source
+
+
+def device_rescale(block: np.ndarray, source: int) -> list[np.ndarray]:
+    from support.device_steps import DeviceOperations
+
+    device = DeviceOperations(EncodeParams.from_options(32, preset="plain"))
+    found = device.rescale(block, SCALES[source])
+    return [found[target] for target in SCALES]
+
+
+def searched(content: str, size: int) -> tuple[np.ndarray, dict, dict]:
+    """A fragment, dictionaries of all scales and index costs, of which half are equal."""
+    rng = np.random.default_rng(size)
+    fragment = CONTENT[content](rng, 16, 16)
+    dictionaries, costs = {}, {}
+    for scale in SCALES:
+        dictionary = Dictionary(scale, Tools(dictionary_limit=size))
+        area = scale.height * scale.width
+        while len(dictionary) < size and area > 1:
+            source = CONTENT[content](rng, 16, 16)
+            dictionary.insert(rescale(source, scale).ravel(), scale)
+            dictionary.insert(rng.integers(0, 256, area, dtype=np.uint8), scale)
+        own = rng.integers(0, 20000, len(dictionary))
+        own[rng.random(len(dictionary)) < 0.5] = 640
+        dictionaries[scale], costs[scale] = dictionary, own
+    return fragment, dictionaries, costs
+
+
+def reference_search(fragment: np.ndarray, dictionaries: dict, costs: dict) -> list:
+    found = cost_map(fragment, dictionaries, costs)
+    return [tuple(part[map_region(scale)] for part in found) for scale in dictionaries]
+
+
+def native_search(level: str, fragment: np.ndarray, dictionaries: dict, costs: dict) -> list:
+    return [
+        tuple(
+            _cpu.search_scale(
+                fragment, scale.number, each.samples, costs[scale].astype(np.int32), level
+            )
+        )
+        for scale, each in dictionaries.items()
+    ]
+
+
+# Pictures.
+
+
+def encode(backend: Any, threads: int | None, plane: np.ndarray, params: EncodeParams, depth=8):
+    return backend.encode(plane, params, depth=depth, threads=threads)
+
+
+def decode(backend: Any, threads: int | None, payload: bytes, shape, tools: Tools, depth=8):
+    return backend.decode(payload, shape, tools, depth=depth, threads=threads)
+
+
+def device_encode(plane: np.ndarray, params: EncodeParams, depth: int = 8):
+    return CudaBackend().encode(plane, params, depth=depth)
+
+
+def plane(content: str, height: int, width: int, preset: str, lam: float, depth=8, **options):
+    """The arguments of encoding a plane of simulated content."""
+    rng = np.random.default_rng(height + depth)
+    samples = {**CONTENT, "woven": woven}[content](rng, height, width)
+    params = EncodeParams.from_options(lam, preset=preset, **options)
+    return (samples, params) if depth == 8 else (deepened(rng, samples, depth), params, depth)
+
+
+def payload(*arguments: Any, **options: Any) -> tuple:
+    """The arguments of decoding the plane that ``plane`` makes."""
+    samples, params, *depth = plane(*arguments, **options)
+    coded = CpuBackend().encode(samples, params, **({"depth": depth[0]} if depth else {}))
+    return coded.payload, samples.shape, params.coded_tools, *depth
+
+
+def plane_pair(content: str, depth: int) -> tuple:
+    """A source, its coded samples, coefficients of the post filter, lambda and depth."""
+    rng = np.random.default_rng(len(content))
+    samples = CONTENT[content](rng, 60, 75)
+    source = np.clip(samples + rng.normal(0, 9, samples.shape), 0, 255).astype(np.uint8)
+    source, samples = (deepened(rng, each, depth) for each in (source, samples))
+    return source, samples, ((7,) * len(TAPS),) * CLASSES, 1 << 20, depth
+
+
+def filtered(post_filter: PostFilter, source, samples, chosen, lambda_fixed, depth=8) -> tuple:
+    """All that a post filter computes: filtered samples, sums of bands, and the fit."""
+    shown = post_filter.apply(samples, chosen, depth)
+    height = len(samples)
+    sums = [
+        (
+            post_filter._gram(source, samples, *band, depth),
+            post_filter._errors(source, samples, shown, *band, depth),
+        )
+        for band in sorted({(0, height), (height // 3, height - height // 4)})
+    ]
+    return shown, str(shown.dtype), sums, post_filter.fit(source, samples, lambda_fixed, depth)
+
+
+def silent(done: int, total: int) -> None:
+    pass
+
+
+def planes(content: str, count: int, depth: int) -> tuple[np.ndarray, int]:
+    """Planes that resemble each other, and their depth."""
+    rng = np.random.default_rng(count)
+    first = CONTENT[content](rng, 9, 13).astype(np.int64) * ((1 << depth) - 1) // 255
+    noise = rng.integers(-1, 2, (count, *first.shape))
+    return np.clip(first + noise, 0, (1 << depth) - 1).astype(np.uint16), depth
+
+
+def exact_reference(samples: np.ndarray, depth: int) -> tuple:
+    """Payload and bits of encoding, then samples and bits of decoding."""
+    coded, bits = coder.encode_planes(samples, depth, silent)
+    decoded, same_bits = coder.decode_planes(coded, samples.shape, depth, silent)
+    return coded, list(bits.values()), decoded, list(same_bits.values())
+
+
+def exact_native(samples: np.ndarray, depth: int) -> tuple:
+    coded, rates = _cpu.encode_exact(samples, depth, None)
+    decoded, same_rates = _cpu.decode_exact(coded, samples.shape, depth, None)
+    return coded, [each / 4096 for each in rates], decoded, [each / 4096 for each in same_rates]
+
+
+# Solvers: functions of arrays, with the backend as an option.
+
+
+def values(shape: int | tuple[int, ...], dtype: str, seed: int = 0) -> np.ndarray:
+    """Random values of a type; the sum of integers stays below 2**62."""
+    rng = np.random.default_rng(seed)
+    if dtype[0] == "f":
+        return rng.normal(size=shape).astype(dtype)
+    if dtype == "?":
+        return rng.random(shape) < 0.5
+    info = np.iinfo(dtype)
+    most = min(info.max, (1 << 62) // int(np.prod(shape)))
+    return rng.integers(max(info.min, -most), most, shape, dtype, endpoint=True)
+
+
+def of_types(shape: int | tuple[int, ...]) -> dict[str, Callable[[], tuple]]:
+    """Inputs of one array, for each type."""
+    return {each: partial(lambda dtype: (values(shape, dtype),), each) for each in TYPES}
+
+
+def solver(function: Call, facts: Call = lambda found: found, **inputs: Callable[[], tuple]):
+    """A solver's function on each backend; ``facts`` drops names of backends and times."""
+
+    def by(backend: str) -> Call:
+        return lambda *arguments: facts(function(*arguments, backend=backend))
+
+    return Operation(by("reference"), {name: by(name) for name in ("cpu", "cuda")}, inputs)
+
+
+def items_and_value(found: Any) -> tuple:
+    return found.value, found.items
+
+
+def items_and_sum(found: Any) -> tuple:
+    return found.sum, found.exact, found.method, found.items
+
+
+def with_type(function: Call) -> Call:
+    """A filter that gives the type of its picture too."""
+
+    def both(*arguments: Any, backend: str) -> tuple[np.ndarray, str]:
+        found = function(*arguments, backend=backend)
+        return found, str(found.dtype)
+
+    return both
+
+
+def weights_and_profits(count: int) -> tuple[np.ndarray, np.ndarray]:
+    weights = np.random.default_rng(count).integers(1, 200, count)
+    return weights + 20, weights
+
+
+TREES = {
+    "text": partial(plane, "text", 33, 40, "text", 20),
+    "natural": partial(plane, "natural", 33, 40, "plain", 32),
+    "noise, lossless": partial(plane, "noise", 17, 33, "plain", 0),
+    "natural, classic": partial(plane, "natural", 17, 33, "classic", 128),
+    "natural, full dictionaries": partial(
+        plane, "natural", 33, 40, "plain", 8, dictionary_limit=300, replacement=True
+    ),
+}
+BLOCKS = {
+    "natural": partial(plane, "natural", 33, 38, "photo", 32, effort=2),
+    "woven, templates": partial(plane, "woven", 41, 38, "photo", 60, effort=2),
+    "text, fragments of 16": partial(
+        plane, "text", 33, 26, "photo", 60, effort=2, fragment_size=16
+    ),
+}
+BEYOND_CUDA = {
+    "text, with trees": partial(plane, "text", 33, 26, "mixed", 60, effort=1),
+    "natural, 12 bits": partial(plane, "natural", 21, 38, "photo", 3, 12, effort=2),
+    "woven, 16 bits": partial(plane, "woven", 33, 35, "photo", 20, 16, effort=2),
+}
+
+EXACT = ("natural", 1, 8), ("text", 3, 8), ("natural", 4, 16), ("noise", 2, 1)
+
+
+def coded(inputs: Mapping[str, partial]) -> dict[str, Callable[[], tuple]]:
+    """The same pictures, as payloads to decode."""
+    return {name: partial(payload, *each.args, **each.keywords) for name, each in inputs.items()}
+
+
+def encoders(threads: Iterable[int], levels: Iterable[str] = LEVELS[:1]) -> dict[str, Call]:
+    return {
+        f"cpu {level}, {count} threads": partial(encode, CpuBackend(level), count)
+        for level in levels
+        for count in threads
+    }
+
+
+DECODERS = {f"cpu, {count} threads": partial(decode, CpuBackend(), count) for count in (1, 3)}
+ENCODE, DECODE = partial(encode, REFERENCE, None), partial(decode, REFERENCE, None)
+CUDA = {"cuda": device_encode}
+
+OPERATIONS: dict[str, Operation] = {
+    "log2": Operation(
+        lambda count: LOG2[1:count],
+        {"cpu": lambda count: np.array([_cpu.log2_rate(i) for i in range(1, count)])},
+        {"every total": lambda: (len(LOG2),)},
+    ),
+    "range encoder": Operation(
+        partial(encoded_intervals, RangeEncoder),
+        {"cpu": partial(encoded_intervals, _cpu.RangeEncoder)},
+        {"20000 symbols": partial(intervals, 11, 20000)},
+    ),
+    "range decoder": Operation(
+        partial(decoded_targets, RangeDecoder),
+        {"cpu": partial(decoded_targets, _cpu.RangeDecoder)},
+        {
+            "ones": lambda: (b"\xff" * 60, 12),
+            "zeros": lambda: (bytes(60), 12),
+            "any bytes": lambda: (np.random.default_rng(12).bytes(60), 12),
+        },
+    ),
+    "rescale": Operation(
+        lambda block, source: [rescale(block, target) for target in SCALES],
+        {
+            "cpu": lambda block, source: [
+                _cpu.rescale(block, source, target.number) for target in SCALES
+            ],
+            "cuda": device_rescale,
+        },
+        {
+            f"{scale.height}x{scale.width}, {kind}": partial(block_of, scale.number, kind)
+            for scale in SCALES
+            for kind in ("any", "extremes")
+        },
+    ),
+    "search trees": Operation(
+        reference_search,
+        {f"cpu {level}": partial(native_search, level) for level in LEVELS},
+        {
+            f"{content}, {size} elements": partial(searched, content, size)
+            for content in CONTENT
+            for size in (256, 257, 700)
+        },
+    ),
+    "encode trees": Operation(ENCODE, encoders((1, 2, 5), LEVELS) | CUDA, TREES),
+    "decode trees": Operation(DECODE, DECODERS, coded(TREES)),
+    "encode blocks": Operation(ENCODE, encoders((1, 2, 3, 5)) | CUDA, BLOCKS),
+    "encode blocks, not on cuda": Operation(ENCODE, encoders((1, 3)), BEYOND_CUDA),
+    "decode blocks": Operation(DECODE, DECODERS, coded(BLOCKS | BEYOND_CUDA)),
+    "exact samples": Operation(
+        exact_reference,
+        {"cpu": exact_native},
+        {
+            f"{content}, {count} planes, {depth} bits": partial(planes, content, count, depth)
+            for content, count, depth in EXACT
+        },
+    ),
+    "post filter": Operation(
+        partial(filtered, PostFilter()),
+        {"cpu": partial(filtered, NativePostFilter())},
+        {
+            f"{content}, {depth} bits": partial(plane_pair, content, depth)
+            for content in CONTENT
+            for depth in (8, 16)
+        },
+    ),
+    "max_interval": solver(max_sum.max_interval, **of_types(300)),
+    "interval_census": solver(max_sum.interval_census, **of_types(300)),
+    "max_rectangle": solver(max_sum.max_rectangle, **of_types((33, 20))),
+    "rectangle_census": solver(max_sum.rectangle_census, **of_types((19, 20))),
+    "max_box": solver(max_sum.max_box, **of_types((9, 7, 8))),
+    "median_filter": solver(
+        with_type(rank_filter.median_filter),
+        **{
+            f"{each}, {size}": partial(lambda t, n: (np.abs(values((40, 50), t)), n), each, size)
+            for each in ("u1", "u2", "f4")
+            for size in (3, 5, 9, 21)
+        },
+    ),
+    "kth_smallest": solver(
+        selection.kth_smallest,
+        **{
+            each: partial(lambda t: (values(30_019, t), [1, 3, 9000, 30_000]), each)
+            for each in TYPES
+            if each != "?"
+        },
+    ),
+    "subset_sum": solver(
+        subset_sum.subset_sum,
+        items_and_sum,
+        **{
+            f"{count} items": partial(lambda n: (weights_and_profits(n)[1], 50 * n + 7), count)
+            for count in (3, 12, 60)
+        },
+    ),
+    "knapsack": solver(
+        knapsack.knapsack,
+        items_and_value,
+        **{
+            f"{count} items": partial(lambda n: (*weights_and_profits(n), 45 * n), count)
+            for count in (5, 40, 90)
+        },
+    ),
+}
+
+
+def check_picture(
+    coding: str, plane: np.ndarray, params: EncodeParams, depth: int = 8, threads=None
+) -> Any:
+    """Compare encoding and decoding of a plane of trees or blocks on the processor.
+
+    Parameters
+    ----------
+    coding : {"trees", "blocks"}
+    plane : (H, W) uint8 or uint16 array
+    params : EncodeParams
+    depth : int
+    threads : iterable of int or None
+        Numbers of threads to encode with at the best SIMD level; None is every version.
+
+    Returns
+    -------
+    Coded
+        The picture as the reference codes it.
+    """
+    names = None if threads is None else [f"cpu {LEVELS[0]}, {each} threads" for each in threads]
+    expected = OPERATIONS[f"encode {coding}"].check(plane, params, depth, backends=names)
+    assert expected.samples.dtype == plane.dtype
+    check_decoding(coding, expected, params, depth)
+    return expected
+
+
+def check_decoding(coding: str, coded: Any, params: EncodeParams, depth: int = 8) -> None:
+    """Compare what every backend decodes of a coded plane with what its encoder saw."""
+    arguments = coded.payload, coded.samples.shape, params.coded_tools, depth
+    assert_same(coded, OPERATIONS[f"decode {coding}"].check(*arguments), "decode, reference")

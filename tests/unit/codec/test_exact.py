@@ -1,0 +1,116 @@
+"""Pictures of exact samples: all forms and depths come back, and ``auto`` takes them."""
+
+import zlib
+
+import numpy as np
+import pytest
+from mutate import places
+
+import mmpcodec
+from mmpcodec import EncodeParams, ParameterError
+
+
+def test_exact_and_prediction_exclude_each_other():
+    with pytest.raises(ParameterError, match="prediction = True: must be False with exact"):
+        EncodeParams.from_options(9, preset="exact", prediction=True, step=3)
+
+
+def test_any_lambda_is_lossless():
+    picture = np.random.default_rng(1).integers(0, 256, (20, 30), np.uint8)
+    files = {lam: mmpcodec.encode(picture, lam, preset="exact") for lam in (0, 40.5, 1e6)}
+    assert len(set(files.values())) == 1
+    np.testing.assert_array_equal(mmpcodec.decode(files[0]), picture)
+
+
+def test_auto_takes_it_for_lossless_photographs():
+    rows, columns = np.indices((64, 80))
+    noise = np.random.default_rng(2).integers(0, 4, rows.shape)
+    picture = (120 + 50 * np.sin(rows / 9) + 40 * np.cos(columns / 11) + noise).astype(np.uint8)
+    data = mmpcodec.encode(picture, 0)
+    assert mmpcodec.inspect(data).tools.exact
+    assert len(data) < len(mmpcodec.encode(picture, 0, preset="text")) / 2
+
+
+def pictures():
+    """Pictures of every form, with their depths."""
+    rng = np.random.default_rng(8)
+    shaded = np.add.outer(np.arange(9), 2 * np.arange(14))
+    for depth in (1, 3, 8, 10, 12, 16):
+        kind = np.uint8 if depth <= 8 else np.uint16
+        for planes in (1, 2, 3, 4):
+            noise = rng.integers(0, 3, (9, 14, planes))
+            samples = ((shaded[..., None] + noise) % (1 << depth)).astype(kind)
+            yield samples[..., 0] if planes == 1 else samples, depth
+
+
+@pytest.mark.parametrize("backend", ["cpu", "reference"])
+def test_every_form_and_depth_comes_back(backend):
+    for samples, depth in pictures():
+        data = mmpcodec.encode(samples, 0, depth=depth, preset="exact", backend=backend)
+        found = mmpcodec.inspect(data, decode=True, backend="cpu")
+        assert (found.header.depth, found.header.planes) == (depth, samples[0, 0].size)
+        assert found.samples.dtype == samples.dtype
+        np.testing.assert_array_equal(found.samples, samples)
+        assert data == mmpcodec.encode(samples, 0, depth=depth, preset="exact")
+
+
+def test_checksum_of_deep_samples_is_big_endian():
+    samples = np.array([[[0x102, 0x304], [0x506, 0x708]]], np.uint16)
+    data = mmpcodec.encode(samples, 0, depth=12)
+    place = places(data)["samples CRC"]
+    expected = zlib.crc32(bytes([1, 2, 3, 4, 5, 6, 7, 8]))
+    assert int.from_bytes(data[place : place + 4], "big") == expected
+
+
+def test_planes_that_are_alike_cost_little():
+    rng = np.random.default_rng(4)
+    gray = rng.integers(0, 256, (40, 50), np.uint8)
+    alone = len(mmpcodec.encode(gray, 0, preset="exact"))
+    thrice = len(mmpcodec.encode(np.dstack([gray] * 3), 0, preset="exact"))
+    assert thrice < 1.15 * alone
+
+
+@pytest.mark.parametrize(
+    ("array", "options", "says"),
+    [
+        (
+            np.zeros((3, 3), np.uint16),
+            {"preset": "text"},
+            "depth is 16, allowed with trees is 1 to 8; take preset photo or exact",
+        ),
+        (np.zeros((3, 3), np.uint16), {"preset": "mixed", "depth": 9}, "allowed with dictionary"),
+        (np.zeros((3, 3), np.uint8), {"lam": 0, "depth": 9}, "depth = 9: must be from 1 to 8"),
+        (np.zeros((3, 3), np.uint8), {"lam": 0, "depth": 0}, "depth = 0: must be from 1 to 8"),
+        (np.zeros((3, 3), np.uint16), {"lam": 0, "depth": 17}, "must be from 1 to 16 for uint16"),
+        (np.full((3, 3), 4, np.uint8), {"lam": 0, "depth": 2}, "a sample of 4, allowed is 0 to 3"),
+        (np.zeros((3, 3, 5), np.uint8), {"lam": 0}, r"shape \(3, 3, 5\) and type uint8: supported"),
+        (np.zeros((3, 3), np.int16), {"lam": 0}, "type int16: supported are"),
+    ],
+)
+def test_what_cannot_be_coded_is_told(array, options, says):
+    with pytest.raises(ParameterError, match=says):
+        mmpcodec.encode(array, **options)
+
+
+def test_auto_takes_exact_for_what_only_it_can_code():
+    samples = np.random.default_rng(1).integers(0, 4096, (6, 7, 3)).astype(np.uint16)
+    np.testing.assert_array_equal(mmpcodec.decode(mmpcodec.encode(samples, 0, depth=12)), samples)
+
+
+def test_a_batch_of_all_forms_gives_each_its_own_file():
+    arrays = [samples for samples, depth in pictures() if depth in (8, 16)]
+    told = []
+    batch = mmpcodec.encode_batch(arrays, 0, progress=lambda *both: told.append(both) or True)
+    assert batch == [mmpcodec.encode(array, 0) for array in arrays]
+    done = [count for count, _ in told]
+    assert done == sorted(done)
+    assert {total for _, total in told} == {20} == {done[-1]}
+
+
+def test_a_device_does_not_code_it():
+    class Device(mmpcodec.backends.cpu.CpuBackend):
+        name = "device"
+        encode_exact = mmpcodec.backends.base.Backend.encode_exact
+
+    with pytest.raises(mmpcodec.BackendUnavailable, match="device cannot run here: it has no ex"):
+        Device().encode_exact(np.zeros((1, 2, 2), np.uint16), 8)

@@ -1,0 +1,59 @@
+"""BMP and JPEG files."""
+
+import io
+import struct
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from PIL import Image
+from support.picture_files import COLOUR, EXIF, GRAY, file_of
+
+from mmpcodec import PictureError, pictures
+from mmpcodec.metadata import Metadata, Resolution
+
+
+@pytest.mark.parametrize("mode", ["1", "L", "P", "RGB"])
+def test_bmp(mode):
+    data = bytearray(file_of(COLOUR, "BMP", mode))
+    data[38:46] = struct.pack("<ii", 2835, 2000)
+    with Image.open(io.BytesIO(bytes(data))) as image:
+        expected = np.asarray(image.convert("RGB" if mode == "P" else mode)).astype(np.uint8)
+    found = pictures.from_bytes(bytes(data))
+    np.testing.assert_array_equal(found.samples, expected)
+    assert found.depth == (1 if mode == "1" else 8)
+    resolution = Resolution(Fraction(2835), Fraction(2000), "metre")
+    assert found.metadata == Metadata(resolution=resolution)
+
+
+@pytest.mark.parametrize("mode", ["L", "RGB"])
+def test_jpeg_is_decoded_and_its_metadata_kept(mode):
+    data = file_of(
+        COLOUR,
+        "JPEG",
+        mode,
+        exif=b"Exif\0\0" + EXIF,
+        icc_profile=b"profile" * 20000,  # more than one segment
+        xmp=b"<x/>",
+        comment="café".encode(),
+        dpi=(300, 200),
+        quality=97,
+    )
+    with Image.open(io.BytesIO(data)) as image:
+        expected = np.asarray(image)
+    found = pictures.from_bytes(data)
+    np.testing.assert_array_equal(found.samples, expected)
+    assert np.abs(found.samples.astype(int).mean() - COLOUR.mean()) < 20
+    resolution = Resolution(Fraction(300), Fraction(200), "inch")
+    assert found.metadata == Metadata(
+        b"profile" * 20000, EXIF, b"<x/>", resolution, (("Comment", "café"),)
+    )
+
+
+def test_plain_jpeg_says_nothing_besides():
+    assert pictures.from_bytes(file_of(GRAY, "JPEG")).metadata == Metadata()
+
+
+def test_jpeg_of_four_colours_is_refused():
+    with pytest.raises(PictureError, match="x: holds CMYK colours; supported are gray and RGB"):
+        pictures.from_bytes(file_of(COLOUR, "JPEG", "CMYK"), "x")

@@ -1,0 +1,189 @@
+"""The post filter against its description, sample by sample, and what a fit may do."""
+
+import numpy as np
+import pytest
+from mutate import places, repaired
+from support.strategies import CONTENT
+
+import mmpcodec
+from mmpcodec import CorruptStream, EncodeParams, TruncatedStream
+from mmpcodec.reference import postfilter
+from mmpcodec.reference.postfilter import LEAST, MOST, OFF, PostFilter, solved
+
+TAPS = ((0, 1), (0, 2), (1, -1), (1, 0), (1, 1), (2, 0))
+COEFFICIENTS = ((-64, 63, 5, -7, 9, 11), (), (20, -3, 4, 30, 1, -9), (1, 2, 3, 4, 5, 6))
+
+
+def described(samples, coefficients):
+    """The filtered samples, one at a time."""
+    height, width = samples.shape
+
+    def nearest(values, row, column):
+        return int(values[min(max(row, 0), height - 1), min(max(column, 0), width - 1)])
+
+    def x(row, column):
+        return nearest(samples, row, column)
+
+    activity = np.zeros(samples.shape, int)
+    for r, c in np.ndindex(samples.shape):
+        activity[r, c] = abs(2 * x(r, c) - x(r, c - 1) - x(r, c + 1)) + abs(
+            2 * x(r, c) - x(r - 1, c) - x(r + 1, c)
+        )
+    shown = samples.copy()
+    for r, c in np.ndindex(samples.shape):
+        near = range(-2, 3)
+        around = sum(nearest(activity, r + i, c + j) for i in near for j in near)
+        own = coefficients[sum(around >= first for first in (50, 150, 400))]
+        total = 128 * x(r, c) + 64
+        for w, (i, j) in zip(own, TAPS, strict=False):
+            total += w * (x(r + i, c + j) + x(r - i, c - j) - 2 * x(r, c))
+        shown[r, c] = min(max(total // 128, 0), 255)
+    return shown
+
+
+@pytest.mark.parametrize("content", CONTENT)
+@pytest.mark.parametrize("shape", [(1, 1), (1, 9), (9, 1), (21, 17)], ids=str)
+def test_filter_is_the_described_one(content, shape):
+    samples = CONTENT[content](np.random.default_rng(3), *shape)
+    expected = described(samples, COEFFICIENTS)
+    np.testing.assert_array_equal(PostFilter().apply(samples, COEFFICIENTS), expected)
+
+
+def test_off_changes_nothing():
+    samples = CONTENT["noise"](np.random.default_rng(0), 8, 8)
+    assert PostFilter().apply(samples, OFF) is samples
+
+
+def blurred(rng, height=48, width=60):
+    """A picture and a rougher one, as decoding gives it."""
+    source = CONTENT["natural"](rng, height, width)
+    return source, np.clip(source + rng.normal(0, 6, source.shape), 0, 255).astype(np.uint8)
+
+
+def squared_error(a, b):
+    return int(((a.astype(int) - b) ** 2).sum())
+
+
+@pytest.mark.parametrize("lam", [1, 16, 200, 5000])
+def test_fit_never_loses(lam):
+    lambda_fixed = lam << 16
+    gains = []
+    for seed in range(5):
+        source, samples = blurred(np.random.default_rng(seed))
+        own = PostFilter().fit(source, samples, lambda_fixed)
+        shown = PostFilter().apply(samples, own)
+        gain = squared_error(source, samples) - squared_error(source, shown)
+        active = sum(map(bool, own))
+        assert gain >= lam * 48 * active
+        assert gain > 0 or not active
+        gains.append(gain)
+    assert lam > 200 or min(gains) > 0
+
+
+def test_nothing_to_gain():
+    source, samples = blurred(np.random.default_rng(0))
+    assert PostFilter().fit(source, samples, 0) == OFF
+    assert PostFilter().fit(source, source, 1) == OFF
+    assert PostFilter().fit(source, samples, (1 << 20) << 16) == OFF
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_solution_is_that_of_the_normal_equations(seed):
+    values = np.random.default_rng(seed).integers(-510, 511, (7, 4000))
+    values[6] = ([13, -5, 40, 21, -33, 8] @ values[:6] >> 7) + values[6] // 9
+    gram = values @ values.T
+    solution = np.linalg.solve(gram[:6, :6] + np.eye(6), 128 * gram[:6, 6])
+    assert solved(gram) == tuple(np.floor(solution + 0.5).astype(int).tolist())
+
+
+def test_solution_of_nothing_and_beyond_the_range():
+    assert solved(np.zeros((7, 7), int)) == (0,) * 6
+    gram = np.zeros((7, 7), int)
+    gram[0, 0] = gram[1, 1] = 100
+    gram[0, 6], gram[1, 6] = 1000, -1000
+    assert solved(gram) == (MOST, LEAST, 0, 0, 0, 0)
+
+
+def test_bands_change_nothing(monkeypatch):
+    source, samples = blurred(np.random.default_rng(1))
+    expected = PostFilter().fit(source, samples, 1 << 16)
+    assert any(expected)
+    monkeypatch.setattr(postfilter, "BAND_SAMPLES", 7 * source.shape[1])
+    assert PostFilter().fit(source, samples, 1 << 16) == expected
+
+
+def test_sums_of_a_band_fit():
+    """The largest products, those of tap differences; a row of any picture fits."""
+    assert postfilter.BAND_SAMPLES * (2 * 65535) ** 2 < 1 << 63
+    assert postfilter.BAND_SAMPLES >= 1 << 24
+
+
+@pytest.fixture(scope="module")
+def filtered():
+    """A file with at least two filtered classes, and their number."""
+    data = mmpcodec.encode(CONTENT["natural"](np.random.default_rng(0), 64, 64), 30, preset="plain")
+    active = sum(map(bool, mmpcodec.inspect(data).layers[0].coefficients))
+    assert active >= 2
+    return data, active
+
+
+def test_place_in_the_file(filtered):
+    data, active = filtered
+    layer = mmpcodec.inspect(data).layers[0]
+    assert layer.tools.post_filter
+    place = places(data)["post filter"]
+    assert data[place] == sum(1 << number for number, own in enumerate(layer.coefficients) if own)
+    stored = [value - 64 for value in data[place + 1 : place + 1 + 6 * active]]
+    assert stored == [value for own in layer.coefficients for value in own]
+
+
+def test_every_coefficient_is_checked(filtered):
+    data, active = filtered
+    start = places(data)["post filter"] + 1
+    for place in range(6 * active):
+        changed = bytearray(data)
+        changed[start + place] = 128 + place
+        with pytest.raises(CorruptStream) as caught:
+            mmpcodec.inspect(repaired(bytes(changed)))
+        assert (caught.value.section, caught.value.offset) == ("Post filter", start + place)
+        assert f"coefficient {place % 6} of activity class " in caught.value.problem
+        assert caught.value.problem.endswith(f" is {128 + place}, allowed is 0 to 127")
+
+
+def test_missing_coefficients(filtered):
+    data, active = filtered
+    start = places(data)["post filter"] + 1
+    for length in range(6 * active):
+        changed = repaired(data[: start + length])
+        with pytest.raises(TruncatedStream) as caught:
+            mmpcodec.inspect(changed)
+        assert str(caught.value) == (
+            f"Post filter at byte {len(changed)}: only {length % 6} of 6 bytes of coefficients"
+        )
+
+
+def test_other_coefficients_show_other_samples(filtered):
+    data, _ = filtered
+    changed = bytearray(data)
+    changed[places(data)["post filter"] + 1] ^= 0x1F
+    with pytest.raises(CorruptStream, match="samples CRC"):
+        mmpcodec.decode(repaired(bytes(changed)))
+
+
+def test_switched_off():
+    picture = CONTENT["natural"](np.random.default_rng(0), 64, 64)
+    plain = mmpcodec.encode_picture(
+        picture, EncodeParams.from_options(30, post_filter=False, preset="plain")
+    )
+    shown = mmpcodec.encode_picture(picture, EncodeParams.from_options(30, preset="plain"))
+    assert plain.trace.bits["filter"] == 0
+    assert len(shown.data) == len(plain.data) + shown.trace.bits["filter"] // 8
+    assert shown.data.endswith(plain.data[places(plain.data)["payload"] :])
+    assert squared_error(picture, shown.samples) < squared_error(picture, plain.samples)
+    np.testing.assert_array_equal(shown.trace.leaf_scales, plain.trace.leaf_scales)
+
+
+def test_batches_are_filtered_one_by_one():
+    rng = np.random.default_rng(5)
+    several = [CONTENT["natural"](rng, 48, 32 + i) for i in range(4)]
+    assert mmpcodec.encode_batch(several) == [mmpcodec.encode(picture) for picture in several]

@@ -1,0 +1,41 @@
+"""Parameters of encoding: which tools ``auto`` tries, and parameters at another lambda."""
+
+import pytest
+
+from mmpcodec import EncodeParams, ParameterError
+from mmpcodec.params import TRIED
+
+
+@pytest.mark.parametrize(
+    ("tools", "names"),
+    [
+        ({}, {"photo", "text", "mixed", "exact"}),
+        ({"post_filter": False}, {"photo", "text", "mixed"}),
+        ({"partition": "dyadic"}, {"text", "mixed"}),
+        ({"least_squares": False}, {"photo", "mixed"}),
+        ({"dictionary_limit": 300, "templates": 1}, {"mixed"}),
+        ({"prediction": False}, {"text", "exact"}),
+        ({"prediction": False, "exact": False}, {"text"}),
+        ({"exact": True}, {"exact"}),
+        ({"dictionary": False, "prediction": True}, {"photo"}),
+    ],
+)
+def test_auto_tries_what_the_tools_have_a_part_in(tools, names):
+    found = [each.tools for each in EncodeParams.from_options(9, **tools).each_alone()]
+    expected = [
+        EncodeParams.from_options(9, preset=name, **tools).tools for name in TRIED if name in names
+    ]
+    assert found == expected
+
+
+def test_parameters_at_another_lambda():
+    params = EncodeParams.from_options(9)
+    for lam in (0, 40):
+        assert params.at(lam) == EncodeParams.from_options(lam)
+    with pytest.raises(ParameterError, match="lam = 0: must be above 0 with prediction"):
+        EncodeParams.from_options(9, preset="photo").at(0)
+
+
+def test_auto_says_so_if_nothing_is_left():
+    with pytest.raises(ParameterError, match=r"at lambda 0 no preset uses all of step = 7"):
+        EncodeParams.from_options(0, step=7)
