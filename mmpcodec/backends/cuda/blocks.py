@@ -148,8 +148,8 @@ class BlockGroup:
         count, most = len(self.shapes), max(self.fragments)
         load = partial(kernels.function, device=self.device)
         start = load("blocks/encode", "start_models", threads=32, cooperative=True, shared_bytes=0)
-        coarsen = load("blocks/coarsen", "coarsen_source", threads=COARSE_SIZE**2)
-        survey = load("blocks/survey", "survey_blocks", threads=THREADS)
+        coarsen = load("blocks/search/coarsen", "coarsen_source", threads=COARSE_SIZE**2)
+        survey = load("blocks/search/survey", "survey_blocks", threads=THREADS)
         search = load(
             "blocks/encode",
             "search_blocks",
