@@ -208,11 +208,11 @@ def kernel_ms(weights: np.ndarray, target: int, limit: int, floor: int, items: b
     """Of the kernel that adds the items, by the device's clock."""
     import cupy
 
-    from mmpcodec.solvers.subset_sum.cuda import Row
+    from mmpcodec.solvers.subset_sum.cuda import DeviceRow
 
     times: list[float] = []
     while not times or (len(times) < 3 and times[0] < 1000 * SHORT_SECONDS):
-        row = Row(weights, limit, floor, items)
+        row = DeviceRow(weights, limit, floor, items)
         start, end = cupy.cuda.Event(), cupy.cuda.Event()
         start.record()
         row.add_items(target)
