@@ -11,8 +11,8 @@ constexpr int kReach = std::max(kFilterReach, kActivityReach);
 constexpr int kHeld = 8;  // rows at once; a power of two
 static_assert(kHeld >= 2 * kReach + 3, "rows around one, and those that their activities read");
 
-// The rows of a picture one after the other, with what the filter looks at around each. Beyond the
-// border, samples and activities are those of the nearest place inside.
+// The rows of a picture in order, with the rows and activities that the filter reads around each.
+// Beyond the border, samples and activities repeat those of the nearest place inside.
 template <class Sample>
 class FilterRows {
 public:
@@ -42,12 +42,12 @@ public:
     }
 
     const Value* samples() const { return line(0); }
-    // Sums of the 25 activities around each sample, which fill 15 bits where samples are bytes.
+    // Sums of the 25 activities around each sample; for byte samples they fill 15 bits.
     const Value* around() const { return around_.data(); }
     const Value* differences(int tap) const { return &differences_[tap * picture_.width]; }
 
 private:
-    // Samples of the row this far below, from column 0; there are kReach more on either side.
+    // Samples of the row `offset` rows below, from column 0, with kReach more on either side.
     const Value* line(int offset) const { return held_line(inside(row_ + offset)); }
     int64_t inside(int64_t row) const { return std::clamp<int64_t>(row, 0, picture_.height - 1); }
     const Value* held_line(int64_t row) const {

@@ -37,8 +37,12 @@ def begins(name: str, prefix: str) -> bool:
 
 
 def module_name(path: PurePosixPath) -> str:
-    """The dotted name of a module; of a package's ``__init__`` the package with ``.__init__``."""
-    return ".".join(path.with_suffix("").parts)
+    """The dotted name of a module, with ``.__init__`` for the file of a package.
+
+    Every ``__main__`` counts as the top package's: it starts a program, and nothing imports it.
+    """
+    parts = path.with_suffix("").parts
+    return ".".join((parts[0], "__main__") if parts[-1] == "__main__" else parts)
 
 
 def imported_modules(
@@ -107,7 +111,7 @@ def check_floors(
     for unit in sorted({name.split(".")[1] for name in modules} - floor_of.keys()):
         yield f"{package}/{unit}: stands on no floor; add it to FLOORS in scripts/check/layers.py"
     for each, target in found:
-        own, other = each.path.with_suffix("").parts[1], target.split(".")[1]
+        own, other = module_name(each.path).split(".")[1], target.split(".")[1]
         if own != other and floor_of.get(own, 0) <= floor_of.get(other, 0):
             yield (
                 f"{each.path}:{each.line}: imports {each.name}; {own} stands on floor "

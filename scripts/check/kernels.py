@@ -2,7 +2,7 @@
 
     python scripts/check/kernels.py [--compiler nvcc|nvrtc] [--arch sm_80 --arch sm_90]
 
-Takes nvcc where it is on the path, and else the NVRTC library of the package `mmpcodec[nvrtc]`.
+Compiles with nvcc if it is on the path, else with the NVRTC library of the extra `mmpcodec[nvrtc]`.
 Exits with 1 if a kernel does not compile.
 """
 

@@ -21,6 +21,8 @@ GOOD = {
     "mmpcodec/codec/encoder.py": "from mmpcodec import backends\nbackends.print('cuda')\n",
     "mmpcodec/codec/sizes.py": "from .encoder import backends\nimport richer\n",
     "mmpcodec/cli/app.py": "import typer\nimport mmpcodec\nprint(typer)\n",
+    "mmpcodec/cli/__main__.py": "from mmpcodec.start import main\n",
+    "mmpcodec/start.py": "from mmpcodec.cli import app\n",
     "kernels/shared/trees/scales.h": '#include "shared/integers.h"\n',
     "kernels/shared/integers.h": "",
     "kernels/cpu/trees/scales.h": '#include <vector>\n#include "shared/trees/scales.h"\n',
@@ -32,11 +34,10 @@ GOOD = {
 } | {
     f"mmpcodec/reference/{stage}.py": ""
     for stage in (
-        "blocks/search/effort",
-        "entropy/binary",
         "entropy/symbols",
         "entropy/syntax",
         "exact/coder",
+        "exact/planes",
         "trees/coder",
         "trees/fragments",
         "trees/scales",

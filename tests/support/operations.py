@@ -275,8 +275,8 @@ def items_and_sum(found: Any) -> tuple:
 def with_type(function: Call) -> Call:
     """A filter that gives the type of its picture too."""
 
-    def both(*arguments: Any, backend: str) -> tuple[np.ndarray, str]:
-        found = function(*arguments, backend=backend)
+    def both(*arguments: Any, **options: Any) -> tuple[np.ndarray, str]:
+        found = function(*arguments, **options)
         return found, str(found.dtype)
 
     return both

@@ -1,6 +1,7 @@
 """One comparison for all results: bytes, arrays, coded pictures, and what is made of them."""
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -43,3 +44,12 @@ def assert_same(expected: Any, found: Any, name: str = "") -> None:
             pytest.fail(f"{name} at {place}: {expected[place]} expected, {found[place]} found")
     else:
         assert found == expected or (found != found and expected != expected), name
+
+
+def on_both(function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+    """The result of a solver on cpu, after a check that cuda gives the same."""
+    expected = function(*arguments, backend="cpu", **options)
+    found = function(*arguments, backend="cuda", **options)
+    assert isinstance(found, np.ndarray) == isinstance(expected, np.ndarray)
+    assert_same(expected, found, function.__name__)
+    return expected

@@ -1,4 +1,4 @@
-// Pictures by predicted blocks, for the Python module.
+// Predicted blocks in the Python module mmpcodec._cpu.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>

@@ -1,4 +1,4 @@
-// The Python module mmpcodec._cpu.
+// The Python module mmpcodec._cpu: trees, and the parts of the other files.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>

@@ -10,8 +10,8 @@ namespace {
 
 int padded(int length) { return (length + kUnit - 1) / kUnit * kUnit; }
 
-// Calls progress, then work(row, column), for each fragment in coding order. What progress counts
-// are 16x16 fragments, as everywhere.
+// Calls progress, then work(row, column), for each fragment in coding order. Progress counts 16x16
+// fragments in all codings.
 template <class Work>
 void for_each_fragment(Plane plane, const BlockTools& tools, const Progress& progress,
                        const Work& work) {
@@ -122,7 +122,7 @@ std::unique_ptr<CodedBlocks<Sample>> decode_blocks(const uint8_t* payload, size_
                                                    const BlockTools& tools,
                                                    const std::optional<Tools>& tree_tools,
                                                    int threads, const Progress& progress) {
-    // Threads share the learning of dictionaries only.
+    // Only the learning of dictionaries uses threads.
     auto coded = std::make_unique<CodedBlocks<Sample>>(plane, depth, tools, tree_tools,
                                                        tree_tools ? threads : 1);
     RangeDecoder coder(payload, size);

@@ -1,4 +1,4 @@
-// Pictures by predicted blocks, encoded and decoded.
+// Encoding and decoding a plane by predicted blocks.
 #pragma once
 
 #include <stddef.h>
@@ -34,15 +34,15 @@ struct BlockOptions {
     const SearchKernel& kernel;
 };
 
-// Encodes a plane of samples, rows from the top; with tree tools, for bytes only, trees may be
-// among its blocks.
+// Encodes a plane of samples, rows from the top. With tree tools, blocks of 8-bit samples may be
+// trees.
 template <class Sample>
 std::pair<std::vector<uint8_t>, std::unique_ptr<CodedBlocks<Sample>>> encode_blocks(
     const Sample* samples, Plane plane, Depth<Sample> depth, const BlockTools& tools,
     const std::optional<Tools>& tree_tools, const BlockOptions& options,
     const Progress& progress);
 
-// Codes plans that another device chose, fragment by fragment.
+// Codes the plans that a device chose, fragment by fragment.
 class PlanCoder {
 public:
     PlanCoder(Plane plane, const BlockTools& tools);

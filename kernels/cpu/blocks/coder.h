@@ -1,4 +1,4 @@
-// Coding the blocks of a fragment, either way.
+// Coding the blocks of a fragment, in both directions.
 // Source: sections "Blocks", "Modes" and "Levels" of docs/format/format.md.
 #pragma once
 
@@ -19,12 +19,11 @@
 
 namespace mmp {
 
-
 // A node of the partition.
 struct BlockNode {
     uint8_t flag = kLeaf, mode = 0, kind = 0, type = 0;
-    uint32_t levels = 0;  // where in the plan they begin, or the nodes of a tree
-    uint32_t count = 0;   // of the nodes of a tree
+    uint32_t levels = 0;  // index in the plan of the first level, or of a tree's first node
+    uint32_t count = 0;   // nodes of a tree
 };
 
 // The blocks of a fragment in coding order.
@@ -45,7 +44,7 @@ inline uint64_t allowed_modes(const BlockTools& tools, const BlockPlace& block,
            templates << kTemplates;
 }
 
-// Predicts one block in any modes.
+// Predicts one block by any of its modes.
 template <class Sample>
 class Predictor {
 public:

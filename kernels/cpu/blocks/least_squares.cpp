@@ -17,7 +17,7 @@ public:
                 values_[p][count_ + i] = int16_t(from[neighbours[p] + i] - kMidLevel);
         count_ += count;
     }
-    // Of products of a neighbour with this and the later ones.
+    // The sums of products of each neighbour with itself and the later ones.
     MMP_SIMD_LEVELS void sums(int32_t (*out)[kTerms]) const {
         for (int p = 0; p < kTaps; ++p)
             for (int q = p; q < kTerms; ++q) {
@@ -47,7 +47,7 @@ void predict_least_squares(const BlockPicture<Sample>& picture, const BlockPlace
     const auto learn = [&](int row, int first, int last) {
         if (last > first) fit.take(picture.bytes(row, first), last - first, neighbours);
     };
-    // All above and left of the block is decoded; to its right, some.
+    // Everything above and left of the block is decoded; to its right, only some units are.
     const auto known_to = [&](int row) {
         int column = x + w;
         while (column < x + w + kFitReach + 1 && picture.known(row, column)) column += kUnit;

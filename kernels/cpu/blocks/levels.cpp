@@ -23,7 +23,7 @@ Scan make_scan(int a, int b) {
     for (const int place : scan.place) {
         const int i = place / scan.columns, j = place % scan.columns;
         scan.margin.push_back(uint16_t(i * (scan.columns + 2) + j));
-        scan.place_class.push_back(uint8_t(place_class(i, j)));
+        scan.frequency_class.push_back(uint8_t(frequency_class(i, j)));
     }
     return scan;
 }

@@ -15,9 +15,9 @@ namespace mmp {
 // The coded coefficients of a shape, from low to high frequencies.
 struct Scan {
     int rows, columns, count;
-    std::vector<uint16_t> place;   // in the array of levels
-    std::vector<uint16_t> margin;  // in an array with two more columns and rows
-    std::vector<uint8_t> place_class;
+    std::vector<uint16_t> place;   // index in the array of levels
+    std::vector<uint16_t> margin;  // index in an array with two more columns and rows
+    std::vector<uint8_t> frequency_class;
 };
 const Scan& scan_of(int a, int b);
 
@@ -27,7 +27,7 @@ public:
     explicit Magnitudes(const Scan& scan) : stride_(scan.columns + 2) {
         memset(value_, 0, stride_ * (scan.rows + 2));
     }
-    // Of the five neighbours of higher frequency.
+    // The sum of the magnitudes of the five neighbours of higher frequency.
     int sum(int margin) const {
         const uint8_t* v = value_ + margin;
         return v[1] + v[2] + v[stride_] + v[2 * stride_] + v[stride_ + 1];
@@ -74,7 +74,7 @@ void code_levels(Coder& coder, int a, int b, int16_t* levels) {
     coder.check(last < scan.count, "Levels", "last place", last, scan.count - 1);
     Magnitudes magnitudes(scan);
     for (int k = last; k >= 0; --k) {
-        const int sum = magnitudes.sum(scan.margin[k]), place = scan.place_class[k];
+        const int sum = magnitudes.sum(scan.margin[k]), place = scan.frequency_class[k];
         int16_t& level = levels[scan.place[k]];
         const int given = level < 0 ? -level : level;
         if (k < last && !coder.bit(zero_model(area, place, sum), given > 0)) continue;

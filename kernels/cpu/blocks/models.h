@@ -8,8 +8,8 @@
 
 namespace mmp {
 
-// Frequencies of the modes that are neither of the likely ones, and their sum. Bit m of `allowed`
-// says whether mode m may be.
+// Sets the weights of the modes that are neither likely mode, and gives their sum. Bit m of
+// `allowed`: the format allows mode m.
 uint32_t weigh_modes(const BlockModels& models, int size, LikelyModes likely, uint64_t allowed,
                      uint32_t* weights);
 

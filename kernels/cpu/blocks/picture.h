@@ -1,5 +1,5 @@
-// Decoded samples and what is known of the blocks that cover them: of a picture, or of a part of
-// it on which a search tries things.
+// Decoded samples and units of a picture, or of the part of a picture on which a search tries
+// blocks.
 #pragma once
 
 #include <stddef.h>
@@ -14,11 +14,11 @@ namespace mmp {
 template <class Sample>
 class BlockPicture {
 public:
-    // Bytes after the last sample that may be read, to no effect.
+    // Samples after the last one that may be read; their values do not matter.
     static constexpr int kReadBeyond = 32;
 
-    // Height and width of the picture are multiples of 4. This holds its rows and columns from
-    // these on, nothing of what lies before; other code speaks of places in the whole picture.
+    // Height and width of the picture are multiples of 4. Only `rows` rows and `columns` columns
+    // from (first_row, first_column) on are held. All places count in the whole picture.
     BlockPicture(int height, int width, Depth<Sample> depth)
         : BlockPicture(height, width, depth, 0, 0, height, width) {}
     BlockPicture(int height, int width, Depth<Sample> depth, int first_row, int first_column,
@@ -28,7 +28,7 @@ public:
     const Depth<Sample> depth;
 
     const Sample* at(int row, int column) const { return &samples_[number_of(row, column)]; }
-    // The first eight bits of the samples from this one on.
+    // The upper eight bits of the samples from this one on.
     const uint8_t* bytes(int row, int column) const {
         if constexpr (kIsByte<Sample>)
             return at(row, column);
@@ -58,11 +58,10 @@ public:
         return mmp::forced_flag(block, height, width);
     }
 
-    // Take over what another one knows of the part that this one can hold, from this place on.
+    // Move to this place and copy all that the other picture holds there.
     void move_to(int first_row, int first_column, const BlockPicture& other);
 
-    // The samples around a block: so many of those above and left of it as are known, the last
-    // repeated.
+    // The references of a block: the decoded samples above and left of it, the last repeated.
     References<Sample> references(const BlockPlace& block) const;
     References<Sample> references(const BlockPlace& block, int above, int left) const;
 
@@ -82,7 +81,7 @@ public:
         return mmp::likely_modes(above(block), left(block));
     }
 
-    // The units above and left of its first sample.
+    // The units above and left of a block's first sample.
     Unit above(const BlockPlace& block) const {
         return block.row > 0 ? unit(block.row - 1, block.column) : Unit{};
     }
@@ -90,12 +89,12 @@ public:
         return block.column > 0 ? unit(block.row, block.column - 1) : Unit{};
     }
 
-    // What of a block lies in the picture.
+    // The height and width of the part of a block that lies in the picture.
     int shown_height(const BlockPlace& block) const;
     int shown_width(const BlockPlace& block) const;
     void mark(const BlockPlace& block, const Unit& unit);
     void write(const BlockPlace& block, const Sample* samples);
-    // Of one row only.
+    // Writes one row.
     void write(int row, int column, const Sample* samples, int count);
     void read(const BlockPlace& block, Sample* samples) const;
 
@@ -106,7 +105,7 @@ private:
 
     int first_row_, first_column_, rows_, columns_;
     Zeroed<Sample> samples_;
-    Zeroed<uint8_t> bytes_;  // null where they are the samples
+    Zeroed<uint8_t> bytes_;  // null where samples are bytes
     Zeroed<Unit> units_;
 };
 

@@ -31,8 +31,8 @@ const AngleTables& tables() {
     return made;
 }
 
-// A row of an angle of the vertical family; for the horizontal one the block is transposed. Sums of
-// the weighted samples stay within 16 bits where samples are bytes.
+// Predicts a row by an angle of the vertical family; blocks of the horizontal family are
+// transposed. For byte samples, sums of the weighted samples fit 16 bits.
 template <class Lanes, class Samples, class Sample>
 MMP_INLINE void interpolate(const Wide<Sample>* from, const int8_t* taps, int width,
                             Depth<Sample> depth, Sample* out) {

@@ -8,7 +8,7 @@ namespace mmp {
 
 namespace {
 
-constexpr int kLanes = sizeof(Words16);  // places side by side that are compared at once
+constexpr int kLanes = sizeof(Words16);  // adjacent places that are compared at once
 typedef uint32_t Sums __attribute__((vector_size(sizeof(Words16))));
 typedef int32_t Signed __attribute__((vector_size(sizeof(Words16))));  // quicker to compare
 
@@ -17,7 +17,7 @@ static_assert(BlockPicture<uint8_t>::kReadBeyond >= kLanes - 1);
 // First row and column of a place.
 int first_of(int at, int reach) { return std::max(kTemplateWidth, at - reach); }
 
-// A template's samples, its rows above the block one after the other, then the pairs left of it.
+// The samples of a template: the rows above the block, then the pairs left of it.
 struct Template {
     int height, width;
     ptrdiff_t stride;
@@ -74,7 +74,7 @@ struct Squares {
     }
 };
 
-// Compares the places from this one on; false if all have the limit or more.
+// Compares the places from this one on; false if all sums reach the limit.
 MMP_SIMD_LEVELS bool compare(const Template& t, const uint8_t* place, int32_t limit,
                              int32_t* sums) {
     Squares squares;
@@ -92,18 +92,18 @@ MMP_SIMD_LEVELS bool compare(const Template& t, const uint8_t* place, int32_t li
     return true;
 }
 
-// The best places so far, the first of equals before the others.
+// The best places so far; of equal sums the first place wins.
 struct Best {
     const int most;
     const int32_t slack;
     int count = 0;
     int32_t sums[kMostTemplates];
-    ptrdiff_t places[kMostTemplates];  // how far from the block
+    ptrdiff_t places[kMostTemplates];  // offsets from the block
 
     Best(int most, const BlockPlace& block)
         : most(most), slack(kTemplateSlack * (block.height() + block.width())) {}
 
-    // Sums from this on are of no use.
+    // Sums from this value on cannot win.
     int32_t limit() const {
         if (!count) return INT32_MAX;
         const int32_t beyond = 2 * sums[0] + slack + 1;

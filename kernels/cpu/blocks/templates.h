@@ -1,5 +1,5 @@
-// Prediction by the places whose surroundings look most like those of the block.
-// Source: section "Prediction" of docs/format/format.md.
+// Template matching: predicts a block by the average of places with similar surroundings.
+// Source: section "Templates" of docs/format/format.md.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,7 @@
 
 namespace mmp {
 
-// Whether a sample counts as decoded; then so do all that are neither below nor right of it.
+// Whether a sample is decoded. If it is, so are all samples that are neither below nor right of it.
 using Decoded = std::function<bool(int row, int column)>;
 
 template <class Sample>
@@ -19,7 +19,7 @@ Decoded decoded_in(const BlockPicture<Sample>& picture) {
 // Whether a block has a place to be predicted from.
 bool templates_allowed(const BlockPlace& block, const Decoded& decoded);
 
-// The average of the `most` best places or fewer; of a block that has one.
+// Predicts a block that has a place by the average of at most `most` best places.
 template <class Sample>
 void predict_templates(const BlockPicture<Sample>& picture, const BlockPlace& block, int most,
                        const Decoded& decoded, Sample* out);

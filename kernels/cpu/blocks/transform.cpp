@@ -46,14 +46,14 @@ MMP_SIMD_LEVELS void subtract(const Sample* source, const Sample* prediction, in
     for (int i = 0; i < area; ++i) residual[i] = int16_t((source[i] - prediction[i]) >> unseen);
 }
 
-// A matrix of 16-bit numbers, rows one after the other.
+// A matrix of 16-bit numbers, row by row.
 struct Matrix {
     const int16_t* data;
     int stride;
 };
 
 // sat((x y + half) >> shift) for `rows` rows of x, `length` columns of x and rows of y; 32-bit
-// results are not limited. Four rows at a time share what is read of y.
+// results are not limited. Four rows at a time share the reads of y.
 template <int Columns, class Out>
 MMP_INLINE void multiply_columns(Matrix x, Matrix y, int rows, int length, int shift, Out* out,
                                  int out_stride) {

@@ -1,4 +1,5 @@
-// Trees among predicted blocks: coding them either way, and what the dictionaries learn.
+// Trees among predicted blocks: their coding in both directions, and the learning of the
+// dictionaries.
 // Source: section "Trees among blocks" of docs/format/format.md.
 #pragma once
 
@@ -30,9 +31,9 @@ public:
     // The plane's padding is that of blocks.
     BlockTrees(Plane plane, const Tools& tools, int fragment_log2, ThreadTeam& team);
 
-    // Models and dictionaries. Its samples lag behind: they are taken over before it learns.
+    // Models and dictionaries. Its samples are copied from the blocks before it learns.
     Picture picture;
-    // Is told what becomes of the dictionaries; null where none is searched.
+    // The search that follows changes of the dictionaries; null without a search.
     TreeSearch* search = nullptr;
 
     // Whether a block may be a tree.
@@ -48,7 +49,7 @@ public:
 
     void encode(RangeEncoder& coder, const BlockPlace& block, const std::vector<Node>& nodes);
     void decode(RangeDecoder& coder, const BlockPlace& block, std::vector<Node>& nodes);
-    // The samples of a block that is this tree, row by row.
+    // The samples of a block from its tree, row by row.
     void build(const BlockPlace& block, const std::vector<Node>& nodes, uint8_t* out) const;
 
     // Note the next block of the fragment, which is a tree or, without nodes, is predicted.

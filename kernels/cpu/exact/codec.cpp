@@ -11,10 +11,10 @@ namespace mmp {
 
 namespace {
 
-constexpr int kStrip = 16;  // rows after which progress is told; it counts 16x16 fragments
+constexpr int kStrip = 16;  // rows between calls of progress, which counts 16x16 fragments
 constexpr uint32_t kTotal = 1 << 16;
 
-// Counts the probabilities of what was coded; their logarithms are taken once, at the end.
+// Counts the probabilities of coded bits; their logarithms are taken once, at the end.
 class CodeLength {
 public:
     CodeLength() : counts_(kTotal) {}
@@ -63,7 +63,7 @@ struct ExactReader {
     }
 };
 
-// The values that occur in a plane, if naming them pays, else all that may.
+// The values of a plane: those that occur, if listing them saves bits, or else all below 2^depth.
 template <class Coder>
 std::vector<uint16_t> code_values(Coder& coder, const uint16_t* samples, const ExactShape& shape) {
     const int values = 1 << shape.depth;

@@ -1,4 +1,5 @@
-// Planes without loss, sample by sample. Source: section "Exact samples" of docs/format/format.md.
+// Lossless coding of planes, sample by sample. Source: section "Exact samples" of
+// docs/format/format.md.
 #pragma once
 
 #include <stdint.h>

@@ -1,4 +1,4 @@
-// Coding the samples of a plane one by one, either way.
+// Coding the samples of a plane one by one, in both directions.
 // Source: section "Exact samples" of docs/format/format.md.
 #pragma once
 
@@ -19,13 +19,13 @@ namespace mmp {
 constexpr int kOwnPlaces[10][2] = {{0, -1}, {-1, 0}, {-1, -1}, {-1, 1},  {0, -2},
                                    {-2, 0}, {-1, -2}, {-1, 2}, {-2, -1}, {-2, 1}};
 constexpr int kOtherPlaces[6][2] = {{0, 0}, {0, -1}, {-1, 0}, {0, 1}, {-1, -1}, {1, 0}};
-// Regressors in the plane and in each of those before it, with none, one and two of them.
+// The numbers of regressors in the plane and in each earlier plane, with 0, 1 and 2 earlier planes.
 constexpr int kRegressors[3][2] = {{10, 0}, {8, 6}, {6, 4}};
 constexpr int kMostActivity = 31;
 constexpr int kFarthestSeen = 500, kSeenContexts = 1024, kMostSeen = 4;
 constexpr int kHashBits = 18;
 
-// A mean that follows what it sees, in 1/16 of its unit.
+// A running mean, in 1/16 of its unit.
 struct Bias {
     int32_t mean = 0, uses = 0;
 
@@ -69,7 +69,7 @@ inline int length_class(int value) { return std::min(15, bit_length(std::abs(val
 template <class Coder, class Sum>
 class PlaneCoder {
 public:
-    // The planes before it and it; the last two of those before count.
+    // The earlier planes and this one. At most the last two earlier planes are used.
     PlaneCoder(const std::vector<ExactPlane*>& planes, Coder& coder)
         : plane_(*planes.back()),
           beside_(std::min<int>(int(planes.size()) - 1, 2)),
@@ -150,7 +150,7 @@ private:
         sums_.add(column, regressors, *here - level);
     }
 
-    // Gives the level of the plane around the sample, which they are without.
+    // Gives the level of the plane around the sample; the regressors are differences from it.
     int find_regressors(int row, int column, int32_t* regressors) const {
         const auto level_at = [&](const int32_t* here) {
             int sum = 2;
@@ -172,7 +172,7 @@ private:
         return level;
     }
 
-    // How far from its level the sample is expected, in 1/64.
+    // The expected difference of the sample from its level, in 1/64.
     int drift(int column, const int32_t* regressors) {
         const int count = own_ + beside_ * other_;
         int32_t weights[kMostRegressors];
@@ -230,7 +230,7 @@ private:
     }
 
     ExactPlane& plane_;
-    const int beside_;  // planes before it that count
+    const int beside_;  // earlier planes that are used
     ExactPlane* const before_[2];
     const int bits_, own_, other_;
     FadedSums<Sum> sums_;

@@ -61,7 +61,7 @@ MMP_INLINE void add_products(const int32_t* regressors, int count, int32_t targe
 MMP_FOR_SUM(int32_t)
 MMP_FOR_SUM(int64_t)
 
-// a / b as integers divide, for |a| < 2^53 and b > 0, in far less time than those take.
+// The integer quotient a / b for |a| < 2^53 and b > 0. Floating point gives it far faster.
 MMP_INLINE int64_t quotient(int64_t a, int64_t b, double inverse) {
     const int64_t near = int64_t(double(a) * inverse);
     const int64_t rest = a - near * b;  // off by one at most
@@ -105,7 +105,7 @@ void FadedSums<Sum>::add(int column, const int32_t* regressors, int32_t target) 
 
 // Solves the equations in the upper triangle, whose last column is the right side.
 MMP_SIMD_LEVELS void solve(int64_t (*m)[kMostRegressors + 1], int n, int32_t* weights) {
-    // Rounding can leave equations without a solution: limits keep all products within 63 bits.
+    // Rounding can leave equations without a solution. Limits keep all products within 63 bits.
     constexpr int64_t kMostFactor = int64_t{1} << 30, kMostValue = int64_t{1} << 31;
     constexpr int64_t kMostWeight = 1 << (kWeightBits + 3);
     double inverse[kMostRegressors];

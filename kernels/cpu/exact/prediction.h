@@ -1,4 +1,4 @@
-// Predicting samples one by one by weights that fit those around them.
+// Prediction of samples one by one, with weights that are fitted to earlier samples around them.
 // Source: section "Fitted prediction" of docs/format/format.md; after B. Meyer and P. Tischer,
 // "Glicbawls: grey level image compression by adaptive weighted least squares", 2001.
 #pragma once
@@ -25,15 +25,16 @@ public:
     FadedSums(int width, int regressors);
 
     void begin_row(int row);
-    // Those for the sample in this column, upper triangle row by row, then those with the target.
+    // The sums for the sample in this column: the upper triangle row by row, then those with the
+    // target.
     const Sum* at(int column);
-    // What came of the sample that at() was asked for.
+    // Takes in the sample that at() was last called for.
     void add(int column, const int32_t* regressors, int32_t target);
 
 private:
     int width_, regressors_, stride_;
     Zeroed<Sum> down_;   // faded downwards, by column
-    Zeroed<Sum> right_;  // of those right of each column, faded to the left
+    Zeroed<Sum> right_;  // sums of the samples right of each column, faded to the left
     std::vector<Sum> left_, row_, found_;
 };
 

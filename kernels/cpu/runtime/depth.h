@@ -1,4 +1,4 @@
-// Depth: the bits of a sample, and what follows from them.
+// The depth of samples in bits, and the types and constants that follow from it.
 #pragma once
 
 #include <stdint.h>
@@ -10,7 +10,7 @@ namespace mmp {
 template <class Sample>
 constexpr bool kIsByte = sizeof(Sample) == 1;
 
-// 8 bits where samples are bytes, so that all of it is constant there; else 9 to 16.
+// 8 bits where samples are bytes, a constant for the compiler; 9 to 16 bits otherwise.
 template <class Sample>
 class Depth {
 public:
@@ -24,11 +24,11 @@ private:
     int bits_;
 };
 
-// What holds sums of a few samples with small weights.
+// Holds sums of a few samples with small weights.
 template <class Sample>
 using Wide = std::conditional_t<kIsByte<Sample>, int16_t, int32_t>;
 
-// What holds the cost of a coefficient, which is finer for deeper samples.
+// Holds the cost of a coefficient, which has a finer unit for deeper samples.
 template <class Sample>
 using LevelCost = std::conditional_t<kIsByte<Sample>, int32_t, int64_t>;
 

@@ -18,7 +18,7 @@ MMP_INLINE typename Row<Sample, 16>::Lanes difference_of(const Sample* x, const 
     return __builtin_convertvector(a, Lanes) - __builtin_convertvector(b, Lanes);
 }
 
-// Of each two lanes that are Step apart, their sum and their difference.
+// The sum and the difference of each two lanes that are Step apart.
 template <int Step, class Lanes>
 MMP_INLINE Lanes butterfly(Lanes v) {
     Lanes upper;  // -1 in the second of the two
@@ -26,14 +26,14 @@ MMP_INLINE Lanes butterfly(Lanes v) {
     return lanes_apart<Step>(v) + ((v ^ upper) - upper);
 }
 
-// Hadamard coefficients along each four lanes, without their signs.
+// The magnitudes of the Hadamard coefficients along each four lanes.
 template <class Lanes>
 MMP_INLINE Lanes sizes_along(Lanes v) {
     v = butterfly<1>(butterfly<2>(v));
     return v < 0 ? -v : v;
 }
 
-// Sizes of all coefficients; sixteen samples of a piece, of a pair or of four pieces at a time.
+// The sum of the magnitudes of all coefficients, 16 samples of one, two or four pieces at a time.
 template <int Width, class Sample>
 MMP_INLINE int32_t hadamard_sizes(const Sample* s, const Sample* p, int height, int width) {
     using Lanes = typename Row<Sample, 16>::Lanes;

@@ -1,4 +1,4 @@
-// How far two pieces of samples are from each other, for several levels of SIMD.
+// Distortion between two blocks of samples, for several levels of SIMD.
 #pragma once
 
 #include <stdint.h>

@@ -1,4 +1,4 @@
-// What the native code throws; the module turns it into the errors of mmpcodec.errors.
+// The exceptions of the native code. The Python module turns them into errors of mmpcodec.errors.
 #pragma once
 
 #include <stdexcept>

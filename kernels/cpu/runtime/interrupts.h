@@ -1,4 +1,4 @@
-// Stopping long work from outside, as Ctrl-C does.
+// Stops long work from outside, as Ctrl-C does.
 #pragma once
 
 #include <exception>
@@ -10,13 +10,13 @@ public:
     const char* what() const noexcept override { return "interrupted"; }
 };
 
-// How to find out whether the thread that calls shall stop.
+// Sets the callback that tells whether the calling thread should stop.
 void ask_for_interrupts(bool (*ask)());
 
-// Whether it shall; each thread asks ten times a second at most.
+// Whether the calling thread should stop. A thread asks the callback at most ten times a second.
 bool interrupted();
 
-// Throws Interrupted if it shall.
+// Throws Interrupted if the calling thread should stop.
 void stop_if_interrupted();
 
 }  // namespace mmp

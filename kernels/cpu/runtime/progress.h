@@ -6,7 +6,7 @@
 
 namespace mmp {
 
-// Called with the fragments done and their number; throws to stop.
+// Called with the number of fragments done and the number in all. Throws to stop the work.
 using Progress = std::function<void(int64_t done, int64_t total)>;
 
 }  // namespace mmp

@@ -1,16 +1,17 @@
-// Vectors, and functions that are compiled for several levels of SIMD: one binary runs anywhere.
+// Vector types, and a macro that compiles a function for several levels of SIMD, so that one binary
+// runs on any machine.
 #pragma once
 
 #include <stdint.h>
 
-// The loader takes the best that the machine has.
+// The loader takes the best level that the machine has.
 #ifdef MMP_X86
 #define MMP_SIMD_LEVELS __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define MMP_SIMD_LEVELS
 #endif
 
-// Into each of them.
+// Inlines a function into each level.
 #define MMP_INLINE inline __attribute__((always_inline))
 
 namespace mmp {
@@ -28,7 +29,7 @@ typedef int32_t Ints4 __attribute__((vector_size(16)));
 typedef int32_t Ints8 __attribute__((vector_size(32)));
 typedef int32_t Ints16 __attribute__((vector_size(64)));
 
-// A row of Count samples, and as many lanes that hold sums of a few of them.
+// Count samples in a row, and a vector of Count lanes that hold sums of a few samples.
 template <class Sample, int Count>
 struct Row;
 template <> struct Row<uint8_t, 4> { using Samples = Bytes4; using Lanes = Shorts4; };
@@ -38,7 +39,7 @@ template <> struct Row<uint16_t, 4> { using Samples = Words4; using Lanes = Ints
 template <> struct Row<uint16_t, 8> { using Samples = Words8; using Lanes = Ints8; };
 template <> struct Row<uint16_t, 16> { using Samples = Words16; using Lanes = Ints16; };
 
-// Each of 16 lanes takes the place of the one that is Step, a power of two, before or after it.
+// Swaps each two of 16 lanes that are Step, a power of two, apart.
 template <int Step, class Lanes>
 MMP_INLINE Lanes lanes_apart(Lanes v) {
 #ifdef __clang__
@@ -52,7 +53,7 @@ MMP_INLINE Lanes lanes_apart(Lanes v) {
 #endif
 }
 
-// Lanes of a comparison, a byte each: 255 where it holds.
+// The result of a comparison, a byte a lane: 255 where it holds.
 struct LaneMask {
     uint64_t halves[2];
 
@@ -61,7 +62,7 @@ struct LaneMask {
         const Bytes16 bytes = __builtin_convertvector(comparison, Bytes16);
         __builtin_memcpy(halves, &bytes, sizeof halves);
     }
-    // Lanes of a half where it holds.
+    // The number of lanes of a half where the comparison holds.
     MMP_INLINE int count(int half) const { return __builtin_popcountll(halves[half]) / 8; }
 };
 

@@ -1,4 +1,4 @@
-// A few threads that share many small jobs with little waiting.
+// A team of threads that share many small jobs with little waiting.
 #pragma once
 
 #include <stdint.h>
@@ -21,8 +21,8 @@ public:
     ThreadTeam& operator=(const ThreadTeam&) = delete;
 
     // Calls work(0) to work(tasks - 1), each once, and returns when all have returned. `tasks` is
-    // below 2^16. What a task throws is thrown again then, of several the first; tasks that have
-    // not begun by then are left out.
+    // below 2^16. If tasks throw, the first exception is thrown again after all have ended;
+    // tasks that have not begun by then are left out.
     template <class Work>
     void run(uint32_t tasks, const Work& work) {
         if (workers_.empty() || tasks < 2) {
@@ -48,7 +48,7 @@ private:
     void serve();
 
     // Number of the job (32 bits), its tasks (16), tasks handed out (16). A task is handed out by
-    // raising the last part, so a thread that comes late finds nothing left and does no harm.
+    // raising the last part, so a late thread finds no task left.
     std::atomic<uint64_t> state_{0};
     std::atomic<uint32_t> unfinished_{0};
     std::atomic<bool> stopping_{false};

@@ -1,4 +1,5 @@
-// Zeros that take no memory until they are written: a file may claim far more than it holds.
+// Arrays of zeros that take no memory until they are written, because a file may claim a far larger
+// picture than it holds.
 #pragma once
 
 #include <stddef.h>

@@ -20,8 +20,8 @@ public:
     const uint8_t* element(uint32_t index) const { return &samples_[size_t{index} * area_]; }
 
     uint32_t hash(const uint8_t* samples) const;
-    // Insertion of an element of this hash will come soon: its slot is needed, and a little later
-    // the element that is there.
+    // Prefetch what the insertion of an element of this hash will read: its slot, and later the
+    // element in it.
     void prefetch_slot(uint32_t hash) const {
         __builtin_prefetch(&table_[hash & (table_.size() - 1)]);
     }
@@ -32,8 +32,8 @@ public:
         const uint8_t* samples = element(table_[slot].number - 1);
         for (int i = 0; i < area_; i += kCacheLine) __builtin_prefetch(samples + i);
     }
-    // Adds an element unless it is redundant or there is no place; gives its index, or kNoIndex.
-    // The origin is a scale, or kDisplacedClass.
+    // Adds an element unless it is redundant or the dictionary has no place; gives its index or
+    // kNoIndex. The origin is a scale, or kDisplacedClass.
     uint32_t insert(const uint8_t* samples, uint32_t hash, int origin);
 
 private:
@@ -42,7 +42,7 @@ private:
     // Open addressing by the hash of the samples.
     struct Slot {
         uint32_t hash;
-        uint32_t number;  // of the element, plus 1; 0 where the slot is free
+        uint32_t number;  // index of the element, plus 1; 0 for a free slot
     };
 
     size_t next(size_t slot) const { return (slot + 1) & (table_.size() - 1); }
@@ -52,13 +52,12 @@ private:
     size_t find(uint32_t hash, const Same& same) const;
     void grow_table();
 
-    // What the redundancy radius looks at before the samples: the cell, and the sums of the parts
-    // whose means name it.
+    // What a redundancy check reads before the samples: the cell, and the sums of the quarters.
     struct Look {
         uint8_t cell;
         std::array<int16_t, 4> sums;
     };
-    // An element of a cell, and these sums.
+    // An element of a cell, and the sums of its quarters.
     struct Member {
         uint32_t index;
         std::array<int16_t, 4> sums;
@@ -71,7 +70,7 @@ private:
         void add(const Member& member);
         void remove(uint32_t index);
     };
-    // What finds an element again when it is to give way.
+    // Where an element that is replaced stands in table and cell.
     struct Trail {
         uint32_t hash;
         uint8_t cell;
@@ -80,7 +79,7 @@ private:
     Look look_at(const uint8_t* samples) const;
     bool redundant(const uint8_t* samples, const Look& look) const;
     void forget(uint32_t index);
-    // Makes these samples the element of this index, which is free.
+    // Writes the element of a free index.
     void put(uint32_t index, const uint8_t* samples, uint32_t hash, const Look& look, int origin);
 
     int area_;

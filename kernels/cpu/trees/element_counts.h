@@ -1,4 +1,4 @@
-// How often the elements of one scale were used, by class: what their indices' intervals come from.
+// The use counts of the elements of one scale, by class; they give the intervals of indices.
 // Source: section "Index" of docs/format/format.md.
 #pragma once
 
@@ -35,20 +35,20 @@ public:
     // Adds an element, never used, to a class.
     void add(int c);
 
-    // Those that are there now are never replaced.
+    // Makes the present elements permanent: they are never replaced.
     void keep_all() { start_ = hand_ = size(); }
 
-    // Where the next element goes: at the end, or in a full dictionary in the place of one that was
-    // never used; kNoIndex where there is none.
+    // The index of the next element: the end, or in a full dictionary that of an element that was
+    // never used; kNoIndex if there is none.
     uint32_t place();
 
-    // Starts an element anew, never used, in a class.
+    // Makes an element a new one of a class, never used.
     void restart(uint32_t index, int c);
 
     // Counts a use. Returns true when the counts of the whole class changed.
     bool use(uint32_t index);
 
-    // Sum of the counts of the class's elements before this one.
+    // The sum of the counts of the elements of the class before this one.
     uint32_t cumulative(int c, uint32_t index) const;
 
     // The class's element whose interval contains the target, and the start of that interval.
@@ -64,7 +64,7 @@ private:
     int scale_;
     bool classes_, replacement_;
     uint32_t increment_, limit_, blocks_;
-    uint32_t start_ = 0, hand_ = 0;  // elements at the start; where replacement looks next
+    uint32_t start_ = 0, hand_ = 0;  // permanent elements; the next element that replacement tests
     std::vector<uint8_t> class_;
     std::vector<uint32_t> count_;
     std::vector<uint32_t> block_total_;  // by class, then by block of elements

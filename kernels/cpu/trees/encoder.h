@@ -15,7 +15,7 @@ namespace mmp {
 struct EncoderOptions {
     RateOptions rates;
     int threads = 1;
-    const SearchKernel* kernel = nullptr;  // null: brute force, the yardstick of the benchmarks
+    const SearchKernel* kernel = nullptr;  // null: brute force, for benchmarks
 };
 
 // Encodes a plane of samples, rows from the top. Gives the payload and the coded picture.

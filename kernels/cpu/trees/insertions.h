@@ -1,5 +1,5 @@
-// Insertions into the dictionaries of a picture, some at a time so that the memory that each
-// looks at can come while others are made.
+// Insertions into the dictionaries of a picture, several at a time, so that memory is prefetched
+// for later ones while earlier ones run.
 #pragma once
 
 #include <stddef.h>
@@ -23,10 +23,10 @@ public:
     Insertions(const Insertions&) = delete;
     Insertions& operator=(const Insertions&) = delete;
 
-    // Where the samples of the next element go.
+    // The buffer for the samples of the next element.
     uint8_t* next() { return waiting_[count_].samples; }
 
-    // They are there.
+    // Queues the element whose samples are in the buffer.
     void add(int scale, int origin) {
         Candidate& candidate = waiting_[count_];
         const Dictionary& dictionary = *dictionaries_[scale];
@@ -36,7 +36,7 @@ public:
         if (++count_ == waiting_.size()) flush();
     }
 
-    // Insert all that wait.
+    // Inserts all queued elements.
     void flush() {
         for (size_t i = 0; i < count_; ++i)
             dictionaries_[waiting_[i].scale]->prefetch_element(waiting_[i].hash);

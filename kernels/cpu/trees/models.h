@@ -1,4 +1,4 @@
-// Adaptive models of flags and classes, and coding of symbols either way.
+// Adaptive models of flags, classes and indices, and their coding in both directions.
 // Source: sections "Models", "Flags" and "Index" of docs/format/format.md.
 #pragma once
 

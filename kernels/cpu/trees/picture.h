@@ -1,4 +1,4 @@
-// What encoder and decoder both hold while a picture is coded.
+// The state of a picture that encoder and decoder share: models, dictionaries, decoded samples.
 #pragma once
 
 #include <stddef.h>
@@ -23,7 +23,7 @@ struct Plane {
     int height, width;
 };
 
-// Row and column of a split segment's first or second half among the segments of its scale.
+// The place (k, l) of the first or second half of a split segment.
 inline std::pair<int, int> child_place(int k, int l, int flag, int half) {
     return flag == kColumns ? std::pair{k, 2 * l + half} : std::pair{2 * k + half, l};
 }
@@ -98,8 +98,8 @@ public:
     // Take over a fragment's samples from another picture of this width, to learn from.
     void take(const Fragment& fragment, const uint8_t* samples);
 
-    // Teach the dictionaries of the scales with this m (of one width) the split segments of the
-    // rebuilt fragment, then its displaced blocks. Calls added(scale, index) after each insertion.
+    // Insert the split segments of the rebuilt fragment, then its displaced blocks, into the
+    // dictionaries of the scales with this m. Calls added(scale, index) after each insertion.
     template <class Added>
     void learn(const Fragment& fragment, int m, const std::vector<Node>& nodes,
                const Added& added) {
@@ -121,7 +121,8 @@ private:
     void learn_displaced(const Fragment& fragment, int m, Insertions<Added>& insertions);
     size_t place(int row, int column) const { return size_t(row) * padded_width + column; }
 
-    // Padded, and not touched before they are coded: a file can claim more than it holds.
+    // Padded. Memory is not touched before it is coded, because a file can claim a larger picture
+    // than it holds.
     std::unique_ptr<uint8_t[]> samples_;
     std::unique_ptr<int8_t[]> leaf_scales_;  // kOutside where no tree is
     std::array<uint8_t, kFragmentArea> coded_;  // samples of the current fragment

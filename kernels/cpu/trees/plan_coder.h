@@ -1,4 +1,4 @@
-// Entropy coding of trees that were chosen elsewhere: the host's part of the cuda backend.
+// Entropy coding of trees that a device chose: the host's part of the cuda backend.
 #pragma once
 
 #include <stddef.h>
@@ -10,13 +10,13 @@
 
 namespace mmp {
 
-// What a device tells of a run of fragments. Insertions without a place count as well.
+// What a device hands over for a run of fragments. Insertions without a place count as well.
 struct ChosenTrees {
     size_t fragments;
     const uint32_t* node_counts;  // of each fragment
     const uint32_t* nodes;        // of all fragments in coding order, see pack_node
     const uint32_t* insertions;   // into the dictionaries before each fragment, by scale
-    const uint8_t* first_class;   // of each insertion, by scale; `room` of them, which then come anew
+    const uint8_t* first_class;   // of each insertion, by scale; a ring of `room` entries a scale
     size_t room;
 };
 

@@ -1,7 +1,7 @@
 // The search loop for predicted blocks: pictures stay on the device from samples to plans.
 #include "cuda/blocks/count.cuh"
-#include "cuda/blocks/search.cuh"
-#include "cuda/blocks/worth.cuh"
+#include "cuda/blocks/search/search.cuh"
+#include "cuda/blocks/search/worth.cuh"
 
 namespace mmp {
 

@@ -1,12 +1,12 @@
 // The shared memory of one worker of the search for blocks.
 #pragma once
 
-#include "cuda/blocks/canvas.cuh"
+#include "cuda/blocks/search/canvas.cuh"
 #include "cuda/blocks/costs.cuh"
 #include "cuda/blocks/least_squares.cuh"
 #include "cuda/blocks/levels.cuh"
 #include "cuda/blocks/prediction.cuh"
-#include "cuda/blocks/record_layout.cuh"
+#include "cuda/blocks/search/record_layout.cuh"
 #include "cuda/blocks/templates.cuh"
 
 namespace mmp {

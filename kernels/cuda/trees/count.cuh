@@ -1,4 +1,4 @@
-// The models of one scale: how they count the leaves of a fragment, and what indices cost then.
+// The models of one scale: counting the leaves of a fragment, and the costs of indices.
 #pragma once
 
 #include "cuda/trees/state.cuh"
@@ -6,7 +6,7 @@
 
 namespace mmp {
 
-// The part of an element's cost that its count decides.
+// The part of an element's cost that depends on its count.
 __device__ inline int32_t count_cost(const Picture& picture, const Rates& rates,
                                      uint32_t count) {
     if (picture.log2_rates) return 0;
@@ -48,7 +48,7 @@ __device__ inline void count_class(Scale& models, int c) {
 }
 
 // Counts the leaves of a scale in coding order: an element moves to its used class and its count
-// grows. One warp; `size` elements are there.
+// grows. The dictionary has `size` elements. One warp.
 __device__ inline void count_leaves(const Picture& picture, const Rates& rates, Scale& models,
                                     int scale, uint32_t size, const Node* nodes,
                                     uint32_t node_count) {

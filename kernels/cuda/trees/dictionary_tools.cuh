@@ -20,19 +20,19 @@ struct ToolsMemory {};
 template <>
 struct ToolsMemory<true> {
     uint8_t window[kWindow][kWindow];  // decoded samples, the fragment at the lower right
-    // Of each candidate; kLearnWarps of them are a batch. Members of its cell and earlier
-    // candidates are bits, the oldest the lowest.
-    uint8_t here[kWarps];                // whether there is one
+    // For each candidate of a batch of kLearnWarps. Bits stand for members of its cell or for
+    // earlier candidates, the oldest the lowest.
+    uint8_t here[kWarps];                // whether this warp has a candidate
     int32_t cell[kWarps], sum[kWarps];
-    uint32_t known[kWarps];              // the element with the same samples
-    uint32_t member[kCellSize][kWarps];  // elements of its cell
+    uint32_t known[kWarps];              // the element with equal samples, or kNoElement
+    uint32_t member[kCellSize][kWarps];  // the elements of its cell
     uint32_t members[kWarps], near_members[kWarps];
     uint32_t near[kWarps], equal[kWarps];
-    // What is settled of it:
-    uint32_t place[kWarps], number[kWarps];  // its element and insertion; kNoElement if it is left out
-    uint8_t writes[kWarps];                  // whether its warp writes its cell,
-    uint32_t kept[kWarps], joined[kWarps];   // of which these stay and come
-    // The elements that give way one after the other, and where the hand is then:
+    // The settled result for each candidate:
+    uint32_t place[kWarps], number[kWarps];  // its element, or kNoElement; its insertion
+    uint8_t writes[kWarps];                  // whether its warp writes the cell
+    uint32_t kept[kWarps], joined[kWarps];   // members of the cell that stay, and that join
+    // The elements to replace in order, and the hand after each:
     uint32_t victim[kWarps], hand[kWarps];
     uint32_t taken;  // candidates that are not redundant
 };
@@ -45,10 +45,10 @@ __device__ inline int radius_of(const Picture& picture, int scale) {
     return scale == kPixelScale ? 0 : picture.redundancy_radius;
 }
 
-// A member of a cell as it lies in memory; none is 0.
+// A member of a cell. Its packed form is never 0; 0 stands for no member.
 struct CellMember {
-    uint32_t element, number;  // and the insertion that brought it
-    int sum;                   // of its samples
+    uint32_t element, number;  // number of the insertion that brought the element
+    int sum;                   // of the samples
 
     __device__ uint64_t packed() const {
         return uint64_t{number + 1} << 32 | static_cast<uint32_t>(sum) << 16 | element;
@@ -59,14 +59,14 @@ struct CellMember {
     }
 };
 
-// The sample of the window that this thread brings.
+// The sample of the window that this thread loads.
 __device__ inline uint8_t fetch_decoded(const Picture& picture, int row, int column) {
     const int y = row - kFragmentSize + static_cast<int>(threadIdx.x) / kWindow;
     const int x = column - kFragmentSize + static_cast<int>(threadIdx.x) % kWindow;
     return y >= 0 && x >= 0 ? picture.samples[int64_t{y} * picture.padded_width + x] : 0;
 }
 
-// Places where displaced blocks of a scale can end in a fragment, those that are none among them.
+// The number of places in a fragment where blocks of a scale can end, aligned ones included.
 __device__ inline uint32_t displaced_places(const Picture& picture, int scale) {
     if (!picture.displaced_blocks || !takes_displaced(scale)) return 0;
     return kFragmentSize / displaced_step(scale_height(scale), picture.displaced_blocks) *
@@ -121,7 +121,7 @@ __device__ inline Look warp_look(const uint8_t* samples, int scale) {
     return look;
 }
 
-// Makes an element of the start a member of its cell. One warp.
+// Makes an element of the initial dictionary a member of its cell. One warp.
 __device__ inline void start_member(const Picture& picture, int scale, const uint8_t* samples,
                                     uint32_t number, int member) {
     const Dictionary& dictionary = picture.dictionaries[scale];
@@ -131,7 +131,7 @@ __device__ inline void start_member(const Picture& picture, int scale, const uin
     if (dictionary.insertion) dictionary.insertion[number] = number;
 }
 
-// Adds up the squared error over every `step`-th of four samples.
+// The squared error over every `step`-th word of four samples, from word `first` on.
 template <class Word>
 __device__ inline uint32_t squared_error(const uint8_t* samples, int area, int first, int step,
                                          const Word& other) {
@@ -149,8 +149,8 @@ __device__ inline uint32_t squared_error_of_two(const uint8_t* a, const uint8_t*
     return first * first + second * second;
 }
 
-// Compares a candidate with the members of its cell, two lanes each; says whether one is within the
-// radius. One warp.
+// Compares a candidate with the members of its cell, two lanes a member. Gives whether a member is
+// within the radius. One warp.
 __device__ inline bool compare_with_cell(const Picture& picture, int scale, const uint8_t* samples,
                                          ToolsMemory<true>& tools) {
     const Dictionary& dictionary = picture.dictionaries[scale];
@@ -160,7 +160,7 @@ __device__ inline bool compare_with_cell(const Picture& picture, int scale, cons
     const int number = lane % kCellSize, half = lane / kCellSize;
     const uint64_t packed = dictionary.cells[look.cell * kCellSize + number];
     const CellMember member = CellMember::from(packed);
-    // One whose element was replaced is there no more.
+    // A member whose element was replaced no longer counts.
     const bool there = packed && (!picture.replacement ||
                                   dictionary.insertion[member.element] == member.number);
     const bool compared = there && !sums_too_far(look.sum - member.sum, radius, area);
@@ -187,7 +187,7 @@ __device__ inline bool compare_with_cell(const Picture& picture, int scale, cons
     return near;
 }
 
-// Compares a candidate with the earlier ones of its batch, each lane with one. One warp.
+// Compares a candidate with the earlier candidates of its batch, one a lane. One warp.
 __device__ inline void compare_with_earlier(const Picture& picture, int scale,
                                             const LearnMemory& memory, ToolsMemory<true>& tools) {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, area = scale_area(scale);
@@ -212,13 +212,13 @@ __device__ inline void compare_with_earlier(const Picture& picture, int scale,
     tools.equal[warp] = equal;
 }
 
-// Whether elements of a full dictionary can give way.
+// Whether elements of a full dictionary can be replaced.
 __device__ inline bool replaces(const Picture& picture, const Scale& models) {
     return picture.replacement && models.start < picture.dictionary_limit;
 }
 
-// Finds what would give way to a whole batch. The counts of elements that were never used do not
-// change while a fragment is learnt. One warp.
+// Finds the elements that a whole batch would replace. While a fragment is learnt, no element
+// becomes used. One warp.
 __device__ inline void find_victims(const Picture& picture, const Dictionary& dictionary,
                                     const Scale& models, uint32_t size, ToolsMemory<true>& tools) {
     const int lane = threadIdx.x % 32;
@@ -227,7 +227,7 @@ __device__ inline void find_victims(const Picture& picture, const Dictionary& di
 #pragma unroll 1
     for (int found = 0; found < kLearnWarps; hand = (hand + 32) % places) {
         const uint32_t element = models.start + (hand + lane) % places;
-        // Those beyond the size will have come by then.
+        // Elements beyond the size are new by then, and never used.
         const uint32_t unused =
             __ballot_sync(kAllLanes, element >= size || dictionary.count[element] == 1);
 #pragma unroll 1
@@ -248,8 +248,8 @@ __device__ inline void find_victims(const Picture& picture, const Dictionary& di
     }
 }
 
-// Goes through a batch in order: settles which candidates are redundant and where the others go.
-// One warp, each lane with a candidate and what is left of its cell.
+// Settles a batch in order: which candidates are redundant, and the element of each other one. One
+// warp; each lane holds a candidate and the rest of its cell.
 __device__ inline void settle_batch(const Picture& picture, int scale, uint32_t insertions,
                                     LearnMemory& memory, ToolsMemory<true>& tools) {
     const int lane = threadIdx.x % 32;
@@ -287,7 +287,7 @@ __device__ inline void settle_batch(const Picture& picture, int scale, uint32_t 
         if (lane == i) place = element;
         present |= 1u << i;
         if (cell != __shfl_sync(kAllLanes, cell, i)) continue;
-        // A member more than a cell holds drives out the first.
+        // In a full cell the oldest member gives way.
         if (__popc(kept) + __popc(joined) == kCellSize) {
             if (kept)
                 kept &= kept - 1;
@@ -313,7 +313,7 @@ __device__ inline void settle_batch(const Picture& picture, int scale, uint32_t 
     if (replaced) models.hand = tools.hand[replaced - 1];
 }
 
-// Writes what is settled of this warp's candidate into a dictionary of `size` elements.
+// Writes the settled candidate of this warp into a dictionary of `size` elements.
 __device__ inline void write_settled(const Picture& picture, int scale, uint32_t size,
                                      LearnMemory& memory, const ToolsMemory<true>& tools) {
     const Dictionary& dictionary = picture.dictionaries[scale];
@@ -349,7 +349,7 @@ __device__ inline void write_settled(const Picture& picture, int scale, uint32_t
     warp_insert(picture, scale, element, memory.element[warp], c, memory.hash[warp]);
 }
 
-// Makes the table anew, without entries of elements that were replaced. All threads of the block.
+// Rebuilds the hash table without the entries of replaced elements. All threads of the block.
 __device__ inline void clean_table(const Picture& picture, int scale, uint32_t size, Scale& models) {
     const Dictionary& dictionary = picture.dictionaries[scale];
     __syncthreads();
@@ -361,8 +361,8 @@ __device__ inline void clean_table(const Picture& picture, int scale, uint32_t s
     __syncthreads();
 }
 
-// Inserts the candidates of this batch that are not redundant, in order, after so many insertions;
-// gives their new number. `here` says whether this warp has a candidate; its samples and class lie
+// Inserts the candidates of this batch that are not redundant, in order. Takes and gives the number
+// of insertions into the dictionary. `here`: this warp has a candidate, whose samples and class lie
 // in memory.
 __device__ inline uint32_t insert_batch(const Picture& picture, int scale, uint32_t insertions,
                                         LearnMemory& memory, ToolsMemory<true>& tools, bool here) {
@@ -371,7 +371,7 @@ __device__ inline uint32_t insert_batch(const Picture& picture, int scale, uint3
     Scale& models = memory.models[scale];
     const uint8_t* samples = memory.element[warp];
     const uint32_t size = min(insertions, picture.dictionary_limit);
-    // Entries of elements that were replaced lengthen every look-up.
+    // Entries of replaced elements lengthen every look-up.
     if (models.entries + kLearnWarps > picture.table_mask / 4 * 3)
         clean_table(picture, scale, size, models);
     bool fresh = false;
@@ -390,7 +390,7 @@ __device__ inline uint32_t insert_batch(const Picture& picture, int scale, uint3
     if (warp == kModelWarp && replaces(picture, models) &&
         size + kLearnWarps > picture.dictionary_limit)
         find_victims(picture, dictionary, models, size, tools);
-    // Where all are redundant nothing changes that could make one of them otherwise.
+    // If all candidates are redundant as they come, none of them changes the dictionary.
     if (!__syncthreads_or(fresh)) return insertions;
     if (here) compare_with_earlier(picture, scale, memory, tools);
     __syncthreads();

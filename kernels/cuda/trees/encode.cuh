@@ -20,11 +20,11 @@ struct EncodeMemory {
     TreeMemory tree;
     LearnMemory learn;
     ToolsMemory<WithTools> tools;
-    uint32_t insertions[32];  // into the dictionaries
+    uint32_t insertions[32];  // so far, into each dictionary
 };
 
-// The sample of a fragment that this thread brings; the last row and column of the picture are
-// repeated beyond it.
+// The sample of a fragment that this thread loads. Beyond the picture its last row and column are
+// repeated.
 __device__ inline uint8_t fetch_sample(const Picture& picture, int fragment) {
     const int across = picture.padded_width / kFragmentSize;
     const int row = fragment / across * kFragmentSize, column = fragment % across * kFragmentSize;
@@ -34,8 +34,8 @@ __device__ inline uint8_t fetch_sample(const Picture& picture, int fragment) {
     return picture.source[int64_t{y} * picture.width + x];
 }
 
-// Waits until all scales have learnt so many fragments, and plans the search of the next. What a
-// block wrote before it published is seen by those that waited for it.
+// Waits until all scales have learnt `fragments` fragments, and plans the search of the next one.
+// The waiting blocks see all that a block wrote before it published.
 template <bool WithTools>
 __device__ void wait_for_learning(const State& state, uint32_t fragments,
                                   EncodeMemory<WithTools>& memory) {
@@ -84,7 +84,7 @@ __device__ inline void wait_for_search(const State& state, uint32_t blocks) {
     __syncthreads();
 }
 
-// Adds up the cycles that each phase takes, when compiled to.
+// Sums the cycles of each phase, if MMP_PROFILE is defined.
 struct PhaseClock {
 #ifdef MMP_PROFILE
     int64_t last = clock64();
@@ -126,8 +126,8 @@ struct ChosenTrees {
 // Encodes fragments `first` to `last` - 1 of each picture and writes their trees to one of the two
 // slots. Grid: (blocks a picture, pictures), all resident at once.
 //
-// All blocks search. The first ones then each choose the same tree for themselves, and learn: each
-// serves one scale, or several where there are fewer blocks than scales.
+// All blocks search. The first `learners` blocks then choose the tree, each for itself, and learn:
+// each serves one scale, or several if there are fewer blocks than scales.
 template <bool WithTools>
 __device__ inline void encode(State* states, int first, int last, int slot, uint8_t* shared) {
     auto& memory = *reinterpret_cast<EncodeMemory<WithTools>*>(shared);
@@ -163,17 +163,18 @@ __device__ inline void encode(State* states, int first, int last, int slot, uint
         const int column = fragment % across * kFragmentSize;
         const int y = threadIdx.x / kFragmentSize, x = threadIdx.x % kFragmentSize;
         uint64_t* keys = state.key[fragment % 2];
-        // On its way while others are waited for, like the neighbours during the search.
+        // Loads run while the block waits: this one now, the neighbours during the search.
         const uint8_t sample = fetch_sample(picture, min(fragment + 1, last - 1));
         wait_for_learning(state, fragment, memory);
         clock.stop(state, kLearnWait);
         const int8_t neighbour = fetch_neighbour(picture, row, column);
-        // The fragment itself comes later, from its tree.
+        // The samples of this fragment come later, from its tree.
         const uint8_t decoded = WithTools ? fetch_decoded(picture, row, column) : 0;
         search_fragment(picture, state, memory.search, keys);
         raise_searched(state);
         clock.stop(state, kSearch);
-        // While others still search: what the tree needs besides, and the next fragment's segments.
+        // While other blocks still search: prices of the flags, and the segments of the next
+        // fragment.
         count_flags(memory.tree);
         __syncthreads();
         if (threadIdx.x < kFlagModels) price_flags(picture, memory.rates, memory.tree, threadIdx.x);
@@ -210,8 +211,9 @@ __device__ inline void encode(State* states, int first, int last, int slot, uint
                 state.key[(fragment + 1) % 2][i] = kNoKey;
             out.write(fragment - first, memory.tree.chosen, node_count, memory.insertions);
         }
-        // Halving can make an element of this tree look as if it was never used. Without classes
-        // that is seen at once, so all must have rebuilt the fragment before one replaces elements.
+        // Halving can give an element of this tree the count of one that was never used. Without
+        // classes such an element can be replaced at once, so all blocks must have rebuilt the
+        // fragment first.
         if (WithTools && picture.replacement && !picture.index_classes) {
             if (threadIdx.x == 0) arrive_and_wait(&state.rebuilt, (fragment + 1) * learners);
             __syncthreads();

@@ -1,6 +1,6 @@
-// Insertion: equal candidates are found among themselves first, then in a hash table of the whole
-// dictionary; the rest is inserted in order. One block serves a scale, each of its warps a
-// candidate.
+// Insertion without the tools of the dictionaries: a hash table finds candidates that are elements
+// already, then equal candidates of the batch are dropped, then the rest is inserted in order. One
+// block serves a scale, each of its warps a candidate.
 #pragma once
 
 #include "cuda/trees/count.cuh"
@@ -18,8 +18,8 @@ struct LearnMemory {
     alignas(16) uint8_t element[kWarps][kFragmentArea];
     uint32_t hash[kWarps];
     uint8_t element_class[kWarps];
-    uint8_t fresh[kWarps];  // not known before this batch
-    uint8_t taken[kWarps];  // nor equal to an earlier one of it
+    uint8_t fresh[kWarps];  // no element before this batch
+    uint8_t taken[kWarps];  // nor equal to an earlier candidate of the batch
     Scale models[kScales];  // of the scales that this block serves
 };
 
@@ -31,12 +31,12 @@ __device__ inline uint32_t mix(uint32_t x) {
     return x ^ x >> 16;
 }
 
-// Four samples of an element, by their place.
+// The hash of four samples of an element and their place.
 __device__ inline uint32_t mix_word(uint32_t word, int place) {
     return mix(word + 0x9E3779B9u * static_cast<uint32_t>(place + 1));
 }
 
-// Hash of an element by one warp; the same for equal samples. `samples` is aligned to 4.
+// The hash of an element, by one warp. `samples` is aligned to 4 bytes.
 __device__ inline uint32_t warp_hash(const uint8_t* samples, int area) {
     uint32_t sum = 0;
     if (area < 4) {
@@ -49,7 +49,7 @@ __device__ inline uint32_t warp_hash(const uint8_t* samples, int area) {
     return mix(warp_sum(sum));
 }
 
-// The same of an element of a dictionary, by one thread.
+// The hash of an element of a dictionary, by one thread.
 __device__ inline uint32_t element_hash(const Dictionary& dictionary, int scale, uint32_t element) {
     const int area = scale_area(scale);
     const auto* bytes = reinterpret_cast<const uint8_t*>(dictionary.samples);
@@ -81,12 +81,12 @@ __device__ inline bool warp_equal(const Dictionary& dictionary, int scale, uint3
     return __all_sync(kAllLanes, equal);
 }
 
-// The element with these samples, or kNoElement. Looks at 32 places of the table at once.
+// Finds the element with these samples, or kNoElement, 32 slots of the table at a time.
 __device__ inline uint32_t warp_find(const Picture& picture, const Dictionary& dictionary, int scale,
                                      const uint8_t* samples, uint32_t hash) {
 #pragma unroll 1
     for (uint32_t start = hash;; start += 32) {
-        // Insertion goes past the L1 cache.
+        // Other blocks write the table past the L1 cache.
         const uint64_t entry = __ldcg(reinterpret_cast<const unsigned long long*>(
             &dictionary.table[(start + threadIdx.x % 32) & picture.table_mask]));
         const uint32_t free = __ballot_sync(kAllLanes, entry == 0);
@@ -112,7 +112,7 @@ __device__ inline int first_class(const Picture& picture, const uint8_t* samples
     return !picture.index_classes ? 0 : zero ? kZeroClass : origin;
 }
 
-// Tells the host the class of an insertion. One warp.
+// Writes the class of an insertion for the host. One warp.
 __device__ inline void tell_class(const Picture& picture, int scale, uint32_t place, int c) {
     if (threadIdx.x % 32 == 0)
         picture.first_class[scale * picture.class_room + place] = static_cast<uint8_t>(c);
@@ -155,13 +155,12 @@ __device__ inline void warp_insert(const Picture& picture, int scale, uint32_t e
         }
     }
     norm = warp_sum(norm);
-    // A count of 1 takes nothing from the cost.
+    // A count of 1 lowers the cost by 0.
     if (lane == 0) dictionary.cost[element] = static_cast<int32_t>(norm << kCostFractionBits);
 }
 
-// Inserts the candidates of this batch that are new, in order, into a dictionary of `size`
-// elements; gives its new size. `here` says whether this warp has a candidate; its samples and
-// class lie in memory.
+// Inserts the new candidates of this batch, in order, into a dictionary of `size` elements. Gives
+// its new size. `here`: this warp has a candidate, whose samples and class lie in memory.
 __device__ inline uint32_t insert_batch(const Picture& picture, int scale, uint32_t size,
                                         LearnMemory& memory, bool here) {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, area = scale_area(scale);

@@ -1,5 +1,5 @@
-// Learning: split segments brought to a scale, displaced blocks after them, and what is not
-// redundant inserted in order. One block serves a scale; its last warp keeps the models meanwhile.
+// Learning: a scale inserts the split segments of a fragment, resized, then the displaced blocks.
+// One block serves a scale; its last warp updates the models meanwhile.
 #pragma once
 
 #include "cuda/trees/count.cuh"
@@ -10,13 +10,13 @@
 
 namespace mmp {
 
-// A line of samples, and a place in what it is resized to.
+// A line of input samples, and a place in the resized line.
 struct LinePlace {
     const uint8_t* first;
     int place;
 };
 
-// Means of 1 << RatioLog2 samples; a known number is read all at once.
+// The mean of 1 << RatioLog2 samples. A constant number of samples is read at once.
 template <int RatioLog2, class Line>
 __device__ inline void warp_shrink(const Line& line, int step, int count, uint8_t* out) {
     for (int i = threadIdx.x % 32; i < count; i += 32) {
@@ -56,7 +56,7 @@ __device__ inline void warp_rescale(const uint8_t* block, int from, int to, uint
         return LinePlace{block + (i >> w1) * kFragmentSize, i & ((1 << w1) - 1)};
     };
     if (h0 == h1) return warp_resize(row, 1, w0, w1, 1 << (h1 + w1), out);
-    // Where the width stays, the first pass would only copy.
+    // If the width stays, the first pass would only copy.
     const int stride = w0 == w1 ? kFragmentSize : 1 << w1;
     const uint8_t* narrowed = w0 == w1 ? block : wide;
     const auto column = [&](int i) {
@@ -66,8 +66,8 @@ __device__ inline void warp_rescale(const uint8_t* block, int from, int to, uint
     warp_resize(column, stride, h0, h1, 1 << (h1 + w1), out);
 }
 
-// Counts the split segments within reach of a scale; the one at place `wanted` among them goes to
-// `found`. One warp, all lanes alike.
+// Counts the split segments within the copy radius of a scale. Number `wanted` among them goes to
+// `found`. One warp; all lanes get one result.
 __device__ inline uint32_t find_split(const Node* nodes, uint32_t node_count, int radius, int scale,
                                       uint32_t wanted, Node& found) {
     const int lane = threadIdx.x % 32;
@@ -88,11 +88,11 @@ __device__ inline uint32_t find_split(const Node* nodes, uint32_t node_count, in
     return splits;
 }
 
-// A fragment that was just chosen.
+// The chosen tree of a fragment.
 struct Chosen {
     const Node* nodes;
     uint32_t node_count;
-    int row, column;  // of its first sample
+    int row, column;  // of the fragment's first sample
 };
 
 // Teaches one scale the fragment whose samples lie in memory.coded. Takes and gives the number of
@@ -154,8 +154,8 @@ __device__ inline uint32_t learn_scale(const Picture& picture, int scale, uint32
     return insertions;
 }
 
-// The dictionary at the start of a picture: every grey level, or with a redundancy radius some in
-// each cell; gives their number. All threads of the block.
+// Fills the dictionary for the start of a picture: an element for every gray level, or fewer with a
+// redundancy radius. Gives the number of elements. All threads of the block.
 __device__ inline uint32_t start_scale(const Picture& picture, int scale, const Rates& rates,
                                        LearnMemory& memory, int32_t* class_cost) {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, area = scale_area(scale);

@@ -1,9 +1,9 @@
-// The cost map: for each segment of a fragment its cheapest element.
+// The cost map: the cheapest element of each segment of a fragment.
 //
-// J = D + lambda R with D = |x|^2 - 2 x.d + |d|^2. The elements carry |d|^2 and their rate, |x|^2
-// is the same for all elements and is added with the tree, so what is left is an integer dot
-// product. Elements of 16 samples and more go to the matrix units, 16 at a time; for smaller ones
-// each lane holds its segments and meets one element after the other.
+// J = D + lambda R with D = |x|^2 - 2 x.d + |d|^2. Elements store |d|^2 and their rate. |x|^2 is
+// equal for all elements and is added with the tree. An integer dot product remains. Matrix units
+// multiply elements of 16 samples and more, 16 at a time. For smaller elements each lane holds a
+// segment and compares it with one element after the other.
 #pragma once
 
 #include "cuda/trees/state.cuh"
@@ -11,14 +11,14 @@
 
 namespace mmp {
 
-// Above any cost that an element can have, even less the largest product.
+// Above the cost of any element.
 constexpr int32_t kNoElementCost = 0x7FFFFFFF;
 
 constexpr int kDotShift = kCostFractionBits + 1;
 
 struct TreeSearchMemory {
-    alignas(16) uint8_t segments[kScales * kFragmentArea];  // of each scale, one after the other
-    alignas(16) uint8_t source[kScales * kFragmentArea];    // where in the fragment each comes from
+    alignas(16) uint8_t segments[kScales * kFragmentArea];  // the segments of each scale
+    alignas(16) uint8_t source[kScales * kFragmentArea];    // the place in the fragment of each sample
     alignas(16) uint32_t samples[kWarps][64];               // of each warp's elements
     alignas(16) int32_t cost[kWarps][32];                   // and their costs
     uint64_t key[kWarps][kFragmentArea + 1];  // of each warp's last segments
@@ -29,13 +29,13 @@ struct TreeSearchMemory {
     uint32_t first_unit, last_unit;  // of this block
 };
 
-// A unit of work: so many elements against all segments of their scale.
+// A unit of work: some elements against all segments of their scale.
 __device__ constexpr int unit_log2(int scale) {
     const int log2 = area_log2(scale);
     return log2 < 2 ? 2 + log2 : log2 == 2 || log2 > 6 ? 4 : 5;
 }
 
-// Once a launch: divisions are slow. All threads of the block take part.
+// Prepares the memory, once a launch because divisions are slow. All threads of the block.
 __device__ inline void start_search(TreeSearchMemory& memory) {
 #pragma unroll 1
     for (int i = threadIdx.x; i < kScales * kFragmentArea; i += kThreads) {
@@ -61,8 +61,8 @@ __device__ inline void lay_out_segments(const uint8_t* source, TreeSearchMemory&
     }
 }
 
-// Counts the units of work and gives block `block` of `blocks` its share; lane `scale` of one warp
-// brings the size of each dictionary.
+// Counts the units of work and gives block `block` of `blocks` its share. Lane `scale` of one warp
+// has the size of that dictionary.
 __device__ inline void plan_search(TreeSearchMemory& memory, uint32_t size, int block, int blocks) {
     const int lane = threadIdx.x % 32;
     const int log2 = lane < kScales ? unit_log2(lane) : 0;
@@ -96,7 +96,7 @@ struct ClassCosts {
     __device__ ClassCosts(const int32_t* class_cost)
         : low(class_cost[threadIdx.x % 32]), high(class_cost[threadIdx.x % 32 + 32]) {}
 
-    // All lanes ask at once.
+    // All lanes call it together.
     __device__ int32_t operator[](int c) const {
         const int32_t first = __shfl_sync(kAllLanes, low, c % 32);
         const int32_t second = __shfl_sync(kAllLanes, high, c % 32);
@@ -104,7 +104,7 @@ struct ClassCosts {
     }
 };
 
-// What a lane knows of one element before its samples are compared.
+// The class and own cost of an element that a lane loads ahead of the samples.
 struct OwnCost {
     int32_t cost = kNoElementCost;
     int element_class = -1;
@@ -145,7 +145,7 @@ __device__ void search_small(const Dictionary& dictionary, uint32_t size, const 
             for (int w = 0; w < kWords; ++w)
                 x[held][w] = reinterpret_cast<const uint32_t*>(segment)[w];
     }
-    // A unit is on its way while the one before is compared.
+    // The next unit is loaded while this one is compared.
     OwnCost own;
     uint32_t fetched[2] = {0, 0};
     const auto fetch = [&](uint32_t unit) {
@@ -202,9 +202,9 @@ __device__ void search_small(const Dictionary& dictionary, uint32_t size, const 
     for (int held = 0; held < kHeld; ++held) key[held * 32 + lane] = best[held].key();
 }
 
-// A product of 16 elements with 8 segments over 16 or 32 samples, added to `sum`. The first two
-// sums are of element lane / 4 with segments lane % 4 * 2 and the next, the others of the element
-// 8 further on.
+// Adds the products of 16 elements with 8 segments over 16 or 32 samples to `sum`. sum[0] and
+// sum[1] belong to element lane / 4 and segments lane % 4 * 2 and the next; sum[2] and sum[3] to
+// the element 8 after it.
 __device__ inline void multiply(uint32_t a0, uint32_t a1, uint32_t b, int32_t (&sum)[4]) {
     asm("mma.sync.aligned.m16n8k16.row.col.s32.u8.u8.s32 {%0,%1,%2,%3}, {%4,%5}, {%6}, "
         "{%0,%1,%2,%3};"
@@ -219,7 +219,7 @@ __device__ inline void multiply(uint4 a, uint32_t b0, uint32_t b1, int32_t (&sum
         : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b0), "r"(b1));
 }
 
-// Takes in a product of 16 elements, of which this lane knows the costs of two.
+// Lowers keys by the products of 16 elements. This lane has the costs of two of them.
 __device__ inline void take_product(const int32_t (&sum)[4], const int32_t (&cost)[2],
                                     uint32_t element, Best (&best)[2]) {
 #pragma unroll
@@ -227,7 +227,7 @@ __device__ inline void take_product(const int32_t (&sum)[4], const int32_t (&cos
         best[i % 2].take(cost[i / 2] - (sum[i] << kDotShift), element + i / 2 * 8);
 }
 
-// The best of the lanes that hold the same segments.
+// The least key of the lanes that hold one segment.
 __device__ inline void write_keys(const Best (&best)[2], int first, int segments, uint64_t* key) {
     const int lane = threadIdx.x % 32;
 #pragma unroll
@@ -312,7 +312,7 @@ __device__ void search_large(const Dictionary& dictionary, uint32_t size, const 
     write_keys(best, 0, kSegmentsHere, key);
 }
 
-// One warp's units of a scale; the keys of its segments go to `key`.
+// Runs one warp's units of a scale; the keys of the segments go to `key`.
 __device__ inline void search_units(const Picture& picture, const State& state,
                                     TreeSearchMemory& memory, int scale, Units units, uint64_t* key) {
     const int warp = threadIdx.x / 32;
@@ -340,8 +340,8 @@ __device__ inline void lower_key(uint64_t* keys, int place, uint64_t mine) {
               static_cast<unsigned long long>(mine));
 }
 
-// This block's part of the search of a fragment that is laid out and planned. Lowers the keys of
-// the segments.
+// Runs this block's share of the search of a fragment and lowers the keys of the segments. The
+// fragment is laid out and planned before.
 __device__ inline void search_fragment(const Picture& picture, const State& state,
                                        TreeSearchMemory& memory, uint64_t* keys) {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -357,7 +357,7 @@ __device__ inline void search_fragment(const Picture& picture, const State& stat
             for (int segment = lane; segment < kFragmentArea >> area_log2(scale); segment += 32)
                 lower_key(keys, memory.start[scale] + segment, memory.key[warp][segment]);
         __syncwarp();
-        // The last scale that starts no later has a unit here.
+        // The unit belongs to the last scale that starts at or before it.
         scale = 31 - __clz(__ballot_sync(kAllLanes, lane < kScales && before <= number));
         const uint32_t start = __shfl_sync(kAllLanes, before, scale);
         const uint32_t end = min(last, __shfl_sync(kAllLanes, before, scale + 1));
@@ -368,7 +368,7 @@ __device__ inline void search_fragment(const Picture& picture, const State& stat
     }
     if (lane == 0) memory.scale[warp] = scale;
     __syncthreads();
-    // Neighbouring warps mostly end with the same scale: the block lowers each key once.
+    // Neighbouring warps mostly end with one scale, so the block lowers each key once.
     const int its_scale = memory.scale[lane];
 #pragma unroll 1
     for (uint32_t warps = __ballot_sync(kAllLanes, its_scale >= 0); warps;) {

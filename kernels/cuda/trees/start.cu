@@ -1,4 +1,4 @@
-// Dictionaries and models as they are at the start of a picture.
+// Fills dictionaries and models for the start of a picture.
 #include "cuda/trees/learn.cuh"
 #include "cuda/trees/state.cuh"
 

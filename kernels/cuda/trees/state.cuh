@@ -1,4 +1,4 @@
-// What the device holds of a picture while it is encoded.
+// The state of a picture on the device while it is encoded by trees.
 //
 // mmpcodec/backends/cuda/trees_state.py lays the same structures out; a test compares the sizes.
 #pragma once
@@ -20,18 +20,18 @@ constexpr uint64_t kNoKey = ~uint64_t{0};
 constexpr uint32_t kNoElement = ~uint32_t{0};
 constexpr int64_t kNoCost = int64_t{1} << 60;
 
-// Where the dictionary of one scale lies.
+// The arrays of the dictionary of one scale.
 struct Dictionary {
     uint32_t* samples;  // four to a word, see element_word
-    int32_t* cost;      // of each element: norm less its count's part, in 1/16 squared error
+    int32_t* cost;      // of each element: squared norm less the part of its count, in 1/16 squared error
     uint8_t* element_class;
     uint32_t* count;
     uint64_t* table;  // open addressing: hash << 32 | element + 1, 0 where free
-    uint64_t* cells;  // with a redundancy radius: members of each, see CellMember
-    uint32_t* insertion;  // with replacement too: which one brought each element
+    uint64_t* cells;  // with a redundancy radius: members of each cell, see CellMember
+    uint32_t* insertion;  // with a radius and replacement: the insertion that brought each element
 };
 
-// What stays the same while a picture is encoded. Each block keeps a copy at hand.
+// Constant while a picture is encoded. Each block keeps a copy in shared memory.
 struct Picture {
     Dictionary dictionaries[kScales];
     const uint8_t* source;
@@ -42,21 +42,21 @@ struct Picture {
     uint32_t* nodes;        // of all fragments in coding order, see pack_node
     uint32_t* node_counts;  // of each fragment
     uint32_t* insertions;   // into the dictionaries before each fragment, by scale
-    uint8_t* first_class;   // of each insertion, by scale; no slots, see class_room
+    uint8_t* first_class;   // of each insertion, by scale; not in slots, see class_room
     int64_t lambda_fixed;
     int32_t height, width, padded_height, padded_width;
     MMP_TREE_TOOLS(MMP_TOOL_MEMBER)
-    uint32_t class_room;  // classes of insertions for each scale, which then come anew
+    uint32_t class_room;  // entries of first_class for each scale, a ring
     uint32_t table_mask, chunk, log2_rates;
 };
 
-// The models of one scale's indices, and what replacement goes by.
+// The models of the indices of one scale, and the state of replacement.
 struct Scale {
     uint32_t class_frequency[kClasses];
     uint32_t class_total[kClasses];
     uint32_t class_size[kClasses];
-    uint32_t start, hand;  // elements at the start of the picture; which is looked at next
-    uint32_t entries;      // of the table; those of elements that were replaced stay
+    uint32_t start, hand;  // elements at the start of the picture; the next element to test
+    uint32_t entries;      // used slots of the table, those of replaced elements included
 };
 
 struct Node {
@@ -66,9 +66,9 @@ struct Node {
 
 using FlagFrequencies = uint32_t[kFlagContexts][kScales][kFlags];
 
-// Rates at hand: those of small numbers lie in the block's memory.
+// log2_rate of every total; the rates of small totals lie in shared memory.
 struct Rates {
-    static constexpr uint32_t kNear = 3968;  // what learning leaves of 48 KiB
+    static constexpr uint32_t kNear = 3968;  // totals; with the memory of learning they fill 48 KiB
     const int32_t* all;
     int32_t near[kNear];
 
@@ -76,7 +76,7 @@ struct Rates {
     __device__ int32_t operator()(uint32_t value) const {
         return value < kNear ? near[value] : __ldg(all + value);
     }
-    // All threads of the block take part.
+    // By all threads of the block.
     __device__ void start(const Picture& picture) {
         if (threadIdx.x == 0) all = picture.rates;
         for (uint32_t i = threadIdx.x; i < kNear; i += kThreads) near[i] = __ldg(picture.rates + i);
@@ -90,25 +90,26 @@ constexpr int kPhases = 8;
 struct State {
     Picture picture;
     uint64_t learnt[kScales];  // fragments that a scale has learnt << 32 | insertions
-    uint64_t key[2][kSegments];  // cost map, of even and odd fragments: smallest cost, its element
-    uint32_t searched;  // blocks that have searched, over all fragments
-    uint32_t rebuilt;   // learning blocks that have rebuilt, if they wait for each other
+    uint64_t key[2][kSegments];  // cost map of even and odd fragments: smallest cost, its element
+    uint32_t searched;  // searches that blocks have finished, over all fragments
+    uint32_t rebuilt;   // fragments that learning blocks have rebuilt, if they wait for each other
     int32_t class_cost[kScales][kClassSlots];
-    // Between launches:
+    // Kept between launches:
     Scale scales[kScales];
     FlagFrequencies flag_frequency;
     uint64_t phase_cycles[kPhases];  // of block MMP_PROFILE of the picture, if that is defined
 };
 
-// Insertions into a full dictionary take the places of others.
+// Elements of a dictionary. Insertions into a full dictionary replace others.
 MMP_HD uint32_t dictionary_size(const State& state, int scale) {
     const uint32_t insertions = static_cast<uint32_t>(state.learnt[scale]);
     const uint32_t limit = state.picture.dictionary_limit;
     return insertions < limit ? insertions : limit;
 }
 
-// Elements of 16 samples and more lie as the matrix units take them: tiles of 16 elements (32 of
-// 16 samples), in pieces of 32 samples, in which each lane finds its words side by side.
+// The word of an element's samples. Elements of 16 samples and more lie as the matrix units read
+// them: tiles of 16 elements (32 for 16 samples) in pieces of 32 samples, the words of a lane side
+// by side.
 MMP_HD constexpr uint64_t element_word(int scale, uint32_t element, int word) {
     const int area = scale_area(scale);
     if (area < 16) return uint64_t{element} * area / 4 + word;
@@ -121,14 +122,14 @@ MMP_HD constexpr uint64_t element_word(int scale, uint32_t element, int word) {
            word % 8 / 4 * 2 + row / 8;
 }
 
-// Byte offset of a sample.
+// The byte offset of a sample.
 MMP_HD constexpr uint64_t element_sample(int scale, uint32_t element, int sample) {
     if (scale_area(scale) < 4) return uint64_t{element} * scale_area(scale) + sample;
     return element_word(scale, element, sample / 4) * 4 + sample % 4;
 }
 
-// Segments of the cost map go by depth of the tree, then by scale, then in row order. Where a scale
-// starts.
+// Where a scale starts in the cost map. Segments are sorted by depth in the tree, then scale, then
+// row and column.
 MMP_HD constexpr int scale_start(int scale) {
     const int depth = scale_n(scale) + scale_m(scale);
     int start = 0;

@@ -15,9 +15,9 @@ constexpr uint16_t kNowhere = 0xFFFF;
 constexpr int kFlagModels = kFlagContexts * kScales;
 
 struct TreeSegment {
-    uint16_t columns[2], rows[2];  // places of its halves; kNowhere if that split is not allowed
-    uint16_t samples;              // where the search has laid it out
-    uint8_t scale, above, left;    // neighbours that choose its context
+    uint16_t columns[2], rows[2];  // places of the halves; kNowhere if the split is not allowed
+    uint16_t samples;              // offset in the segments that the search lays out
+    uint8_t scale, above, left;    // places of the neighbours that decide the context
     uint8_t unused;
 };
 
@@ -25,7 +25,7 @@ struct TreeMemory {
     // By place in the cost map:
     TreeSegment segments[kSegments];
     int64_t cost[kSegments];
-    int32_t flag_cost[kFlags][kSegments];  // that of a leaf with its squared norm
+    int32_t flag_cost[kFlags][kSegments];  // a leaf's includes the squared norm of the segment
     int32_t norm[kSegments];
     uint16_t index[kSegments];
     uint16_t nodes[kSegments];  // of the best subtree
@@ -34,7 +34,7 @@ struct TreeMemory {
     // By context and scale:
     uint32_t flag_frequency[kFlagModels][kFlags];
     int32_t model_cost[kFlagModels][kFlags];
-    uint8_t near_limit[kFlagModels];  // may be halved while the flags of a fragment are counted
+    uint8_t near_limit[kFlagModels];  // whether counting a fragment can halve the model
     int8_t above[kFragmentSize], left[kFragmentSize];  // leaf scales around the fragment
     uint32_t node_count;
     Node chosen[kMaxNodes];  // in coding order
@@ -73,7 +73,7 @@ __device__ inline void price_flags(const Picture& picture, const Rates& rates, T
                 lagrangian(total_rate - rates(frequency[flag]), picture.lambda_fixed));
 }
 
-// Once a launch.
+// Prepares the memory, once a launch.
 __device__ inline void start_tree(const Picture& picture, const FlagFrequencies& frequencies,
                                   TreeMemory& memory) {
     for (int i = threadIdx.x; i < kFlagModels * kFlags; i += kThreads)
@@ -92,7 +92,7 @@ __device__ inline void start_tree(const Picture& picture, const FlagFrequencies&
     __syncthreads();
 }
 
-// Counts the flags of the tree that was chosen last.
+// Counts the flags of the last chosen tree.
 __device__ inline void count_flags(TreeMemory& memory) {
     const int count = memory.node_count;
 #pragma unroll 1
@@ -116,7 +116,7 @@ __device__ inline void count_flags(TreeMemory& memory) {
     }
 }
 
-// Norms of the segments, as the search has laid them out.
+// The squared norms of the segments that the search has laid out.
 __device__ inline void measure_segments(const uint8_t* segments, TreeMemory& memory) {
     const int i = threadIdx.x;
     if (i >= kSegments) return;
@@ -136,7 +136,7 @@ __device__ inline void measure_segments(const uint8_t* segments, TreeMemory& mem
     memory.norm[i] = static_cast<int32_t>(norm << kCostFractionBits);
 }
 
-// The leaf scale beside the fragment that a thread of the last warp brings.
+// The leaf scale beside the fragment that a thread of the last warp loads.
 __device__ inline int8_t fetch_neighbour(const Picture& picture, int row, int column) {
     const int lane = threadIdx.x % 32, i = lane % kFragmentSize;
     if (threadIdx.x / 32 != kWarps - 1) return kOutside;
@@ -151,7 +151,7 @@ __device__ inline void keep_neighbour(int8_t leaf_scale, TreeMemory& memory) {
     (lane < kFragmentSize ? memory.above : memory.left)[lane % kFragmentSize] = leaf_scale;
 }
 
-// Contexts of the segments' flags and what each flag costs there, from neighbours, models and
+// Sets the context of each segment's flag and the cost of each flag, from neighbours, models and
 // norms.
 __device__ inline void price_segments(const Picture& picture, TreeMemory& memory) {
     const int i = threadIdx.x;
@@ -167,15 +167,15 @@ __device__ inline void price_segments(const Picture& picture, TreeMemory& memory
     memory.flag_cost[kRows][i] = cost[kRows];
 }
 
-// What is read of a segment ahead: it does not depend on deeper ones.
+// The data of a segment that do not depend on deeper segments, loaded ahead.
 struct PreparedSegment {
     bool here;
     TreeSegment s;
-    int64_t cost;  // of a leaf
+    int64_t cost;  // as a leaf
     int32_t columns_cost, rows_cost;
 };
 
-// Chooses the flag of segment i, whose halves have chosen.
+// Chooses the flag of segment i after its halves.
 __device__ inline void choose_flag(int i, const PreparedSegment& segment, TreeMemory& memory) {
     const TreeSegment& s = segment.s;
     int64_t cost = segment.cost;
@@ -229,13 +229,14 @@ __device__ inline void choose_flags(const uint64_t* keys, TreeMemory& memory) {
     __syncthreads();
 }
 
-// The leaf that a sample lies in.
+// The leaf that covers a sample.
 struct Leaf {
     int scale;
     uint32_t index;
 };
 
-// Goes from the root to the leaf of sample (y, x); the first sample of a node writes it down.
+// Walks from the root to the leaf of sample (y, x). The thread of a node's first sample writes the
+// node.
 __device__ inline Leaf walk_tree(TreeMemory& memory, int y, int x) {
     int n = 0, m = 0, i = 0;
 #pragma unroll 1
@@ -255,7 +256,7 @@ __device__ inline Leaf walk_tree(TreeMemory& memory, int y, int x) {
         const bool columns = flag == kColumns;
         const auto& half = columns ? memory.segments[i].columns : memory.segments[i].rows;
         const bool second = columns ? x >> (width_log2 - 1) & 1 : y >> (height_log2 - 1) & 1;
-        // The second half comes after all nodes of the first.
+        // The nodes of the second half follow all nodes of the first.
         if (second) place += memory.nodes[half[0]];
         i = half[second];
         n += !columns;

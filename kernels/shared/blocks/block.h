@@ -136,7 +136,7 @@ MMP_HD constexpr int last_bit_model(int group) { return kLastBitModels + group; 
 MMP_HD constexpr int last_model(int a, int b, int group) {
     return kLastModels + size_of(a, b) * kLastGroups + group;
 }
-MMP_HD constexpr int place_class(int i, int j) {
+MMP_HD constexpr int frequency_class(int i, int j) {
     const int sum = i + j;
     return sum == 0 ? 0 : sum < 3 ? 1 : sum < 6 ? 2 : 3;
 }

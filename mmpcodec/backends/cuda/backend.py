@@ -25,7 +25,7 @@ from mmpcodec.trace import Coded
 
 
 class CudaBackend(Backend):
-    """The current device and stream of CuPy are used, and planes may lie on that device.
+    """Encode on the current device and stream of CuPy. Planes may lie on that device.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class CudaBackend(Backend):
         return cuda.device_facts()
 
     def warm(self) -> None:
-        """Compile the kernels for the current device, or find them in the cache."""
+        """Compile the kernels for the current device, or load them from CuPy's cache."""
         for preset in ("plain", "text", "photo"):
             params = EncodeParams.from_options(preset=preset)
             self.encode(np.zeros((1, 1), np.uint8), params)
@@ -92,7 +92,7 @@ class CudaBackend(Backend):
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> list[Coded]:
-        """Encode several planes at once, each as if alone.
+        """Encode several planes at once. Each result is that of `encode`.
 
         Parameters
         ----------
@@ -101,14 +101,14 @@ class CudaBackend(Backend):
         depth : int
             8.
         threads : int or None
-            Host threads for entropy coding; None takes what the machine has.
+            Host threads for entropy coding; None takes all processors.
         progress : callable or None
-            Called with the fragments done and their number, over all planes.
+            Called with the number of fragments done and in all, over all planes.
 
         Raises
         ------
         BackendUnavailable
-            When it is asked for what it lacks.
+            When the device cannot encode with these tools or at this depth.
         LimitExceeded
             When a picture needs more device memory than is free.
         KernelError
@@ -138,9 +138,9 @@ class CudaBackend(Backend):
 
 
 def _groups(shapes: Sequence[tuple[int, int]], params: EncodeParams) -> Iterator[list[int]]:
-    """Which pictures run at once: as many as find room on the multiprocessors and in memory.
+    """Group pictures that run at once, as many as the multiprocessors and free memory allow.
 
-    Pictures of like size go together, for a group takes as long as its largest.
+    A group takes as long as its largest picture, so pictures of similar size go together.
     """
     import cupy
 

@@ -1,4 +1,4 @@
-"""The search for predicted blocks on a CUDA device: many pictures at once, coded on the host."""
+"""Groups of pictures that a CUDA device searches for predicted blocks at once."""
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -31,14 +31,14 @@ CHUNK = 32
 THREADS = 128
 MOST_WORKERS = 16
 MOST_PER_PROCESSOR = 4
-"""Workers that a multiprocessor has registers for."""
+"""Workers that fit in the registers of a multiprocessor."""
 RESERVED = 1024
-"""Bytes of shared memory that the device keeps of each worker's."""
+"""Bytes of shared memory that the device reserves for each worker."""
 
 
 @cache
 def tables_on(device: int) -> Any:
-    """The tables that depend on nothing, on a device."""
+    """The constant tables, on a device."""
     import cupy
 
     with cupy.cuda.Device(device):
@@ -47,7 +47,7 @@ def tables_on(device: int) -> Any:
 
 @cache
 def _sizes(device: int) -> tuple[int, int, int, int]:
-    """Bytes of a state, of what a worker finds, of its shared memory, and of one more candidate."""
+    """Sizes in bytes: state, records of a worker, its shared memory, one more candidate."""
     import cupy
 
     module = kernels.load("blocks/encode", device, (), True)
@@ -60,20 +60,20 @@ def _shared_bytes(device: int, params: EncodeParams) -> int:
 
 
 def device_bytes(shape: tuple[int, int], params: EncodeParams, device: int) -> int:
-    """Device memory that a picture takes while it is encoded by one worker."""
+    """Device memory in bytes of a picture that one worker encodes."""
     state, worker_bytes, *_ = _sizes(device)
     return state + place_arrays(arrays_of(shape, params, CHUNK, 1, worker_bytes))[1]
 
 
 def most_workers(params: EncodeParams, device: int) -> int:
-    """Workers that run at once."""
+    """The number of workers that the device runs at once."""
     shared = attribute("MaxSharedMemoryPerMultiprocessor", device)
     each = min(MOST_PER_PROCESSOR, shared // (_shared_bytes(device, params) + RESERVED))
     return attribute("MultiProcessorCount", device) * each
 
 
 def workers_for(shapes: Sequence[tuple[int, int]], params: EncodeParams, device: int) -> int:
-    """Workers of each picture: a power of two, all of which run at once and have memory."""
+    """The number of workers of each picture: a power of two that fits the device and its memory."""
     _, worker_bytes, *_ = _sizes(device)
     workers = MOST_WORKERS
     room = free_bytes() - sum(device_bytes(shape, params, device) for shape in shapes)
@@ -86,14 +86,14 @@ def workers_for(shapes: Sequence[tuple[int, int]], params: EncodeParams, device:
 
 
 class BlockGroup:
-    """Pictures that are encoded at once: their memory, launches, and the host's part.
+    """A group of pictures that are encoded at once: device memory, launches, entropy coding.
 
     Parameters
     ----------
     planes : sequence of (H, W) uint8 NumPy or CuPy arrays
     params : EncodeParams
     pool : ThreadPoolExecutor
-        Its threads share the pictures for entropy coding.
+        Threads for entropy coding, one picture each at a time.
     """
 
     def __init__(self, planes: Sequence, params: EncodeParams, pool: ThreadPoolExecutor):
@@ -120,7 +120,7 @@ class BlockGroup:
         self.states = cupy.asarray(states)
 
     def _place(self, plane: Any, picture: np.ndarray, worker_bytes: int) -> None:
-        """Allocate what the device holds of a picture, and point to it."""
+        """Allocate the arrays of a picture and set its pointers."""
         import cupy
 
         from mmpcodec.backends.cuda.trees import rate_table
@@ -144,12 +144,12 @@ class BlockGroup:
         self.arrays.append(views)
 
     def encode(self) -> Iterator[int]:
-        """Encode all; gives the number of 16x16 fragments done from time to time."""
+        """Encode all pictures; yields the number of 16x16 fragments done after each launch."""
         count, most = len(self.shapes), max(self.fragments)
         load = partial(kernels.function, device=self.device)
         start = load("blocks/encode", "start_models", threads=32, cooperative=True, shared_bytes=0)
-        coarsen = load("blocks/coarsen", "coarsen_source", threads=COARSE_SIZE**2)
-        survey = load("blocks/survey", "survey_blocks", threads=THREADS)
+        coarsen = load("blocks/search/coarsen", "coarsen_source", threads=COARSE_SIZE**2)
+        survey = load("blocks/search/survey", "survey_blocks", threads=THREADS)
         search = load(
             "blocks/encode",
             "search_blocks",
@@ -175,7 +175,7 @@ class BlockGroup:
             self.stream.synchronize()
 
     def _code(self, first: int, i: int) -> None:
-        """Code the plans of a picture that one launch chose."""
+        """Entropy-code the plans that one launch chose for a picture."""
         part = slice(first, min(first + CHUNK, self.fragments[i]))
         if part.start < part.stop:
             with self.stream:
@@ -184,7 +184,7 @@ class BlockGroup:
             self.coders[i].code(nodes, levels)
 
     def results(self) -> Iterator[Coded]:
-        """The pictures in order."""
+        """Yield the coded pictures in the order of the planes."""
         for (height, width), coder, arrays in zip(
             self.shapes, self.coders, self.arrays, strict=True
         ):

@@ -1,5 +1,4 @@
-"""What the device holds of a picture that is encoded by predicted blocks: the structures of
-``kernels/cuda/blocks/state.cuh``, and a plan of the memory that they point to.
+"""The structures of ``kernels/cuda/blocks/state.cuh``, and a plan of the memory they point to.
 
 No CuPy here: the layout can be checked where there is no device.
 """
@@ -81,7 +80,7 @@ PICTURE_DTYPE = np.dtype(
 
 @cache
 def make_tables() -> np.ndarray:
-    """The tables that depend on nothing.
+    """The constant tables of the device.
 
     Returns
     -------
@@ -108,7 +107,7 @@ def make_tables() -> np.ndarray:
 def arrays_of(
     shape: tuple[int, int], params: EncodeParams, chunk: int, workers: int, worker_bytes: int
 ) -> dict[str, tuple[np.dtype, tuple[int, ...]]]:
-    """Types and shapes of what the device holds of a picture.
+    """Types and shapes of the device's arrays of a picture.
 
     Parameters
     ----------
@@ -148,7 +147,7 @@ def arrays_of(
 def place_arrays(
     arrays: dict[str, tuple[np.dtype, tuple[int, ...]]],
 ) -> tuple[dict[str, int], int]:
-    """Byte offset of each array in a piece of memory, and the size of all."""
+    """Byte offset of each array in one piece of memory, and the size of the piece."""
     offsets, end = {}, 0
     for name, (dtype, shape) in arrays.items():
         offsets[name] = end
@@ -157,13 +156,13 @@ def place_arrays(
 
 
 def fragments_of(shape: tuple[int, int], params: EncodeParams) -> int:
-    """Fragments of a picture that is coded by blocks."""
+    """The number of fragments of a picture that is coded by blocks."""
     side = params.tools.fragment_size
     return -(-shape[0] // side) * -(-shape[1] // side)
 
 
 def make_picture(shape: tuple[int, int], params: EncodeParams, worker_bytes: int) -> np.ndarray:
-    """What stays the same while a picture is encoded; its pointers are still to be set.
+    """The constant part of a picture's state; its pointers are not set yet.
 
     Returns
     -------

@@ -28,18 +28,18 @@ from mmpcodec.runtime.cuda import attribute
 from mmpcodec.trace import Coded, Trace
 
 CHUNK = 128
-"""Fragments of one launch; while it runs the host codes the trees of the one before."""
+"""Fragments of one launch; meanwhile the host codes the trees of the previous launch."""
 
 
 def device_bytes(shape: tuple[int, int], params: EncodeParams) -> int:
-    """Device memory that a picture takes while it is encoded."""
+    """Device memory in bytes of a picture while it is encoded."""
     plan = plan_dictionaries(params.coded_tools)
     height, width = padded_shape(shape)
     return plan.size + STATE_DTYPE.itemsize + 3 * height * width
 
 
 class TreeGroup:
-    """Pictures that are encoded at once: their memory, launches, and the host's part."""
+    """A group of pictures that are encoded at once: device memory, launches, entropy coding."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class TreeGroup:
         from mmpcodec import _cpu
 
         self.params = params
-        # Threads share the pictures; coding leaves the interpreter's lock.
+        # The native coder releases the interpreter lock, so threads code pictures at once.
         self.map = map if len(planes) == 1 else pool.map
         self.shapes = [plane.shape for plane in planes]
         self.fragments = [fragments_in(shape) for shape in self.shapes]
@@ -99,7 +99,7 @@ class TreeGroup:
         self.states = cupy.asarray(states.view(np.uint8))
 
     def encode(self) -> Iterator[int]:
-        """Encode all; gives the number of fragments done from time to time."""
+        """Encode all pictures; yields the number of fragments done after each launch."""
         try:
             self.start((len(SCALES), len(self.planes)), (self.states,))
             running = self._launch(0)
@@ -109,11 +109,11 @@ class TreeGroup:
                 list(self.map(partial(self._code, first - CHUNK), range(len(self.planes))))
                 yield sum(min(first, fragments) for fragments in self.fragments)
         finally:
-            # The host memory that the device writes to may be given away after this.
+            # The device must not write to host memory that is freed after this.
             self.stream.synchronize()
 
     def _launch(self, first: int) -> Any:
-        """Start the search of the next fragments; gives the event of its end."""
+        """Start the search of the next fragments; returns the event of its end."""
         count = len(self.planes)
         if first < max(self.fragments):
             blocks = attribute("MultiProcessorCount", self.device.id) // count
@@ -122,7 +122,7 @@ class TreeGroup:
         return self.stream.record()
 
     def _code(self, first: int, i: int) -> None:
-        """Code the trees of a picture that one launch chose."""
+        """Entropy-code the trees that one launch chose for a picture."""
         count = min(self.fragments[i] - first, CHUNK)
         if count > 0:
             slot, trees = _slot(first), self.trees[i]
@@ -134,7 +134,7 @@ class TreeGroup:
             )
 
     def results(self) -> Iterator[Coded]:
-        """The pictures in order."""
+        """Yield the coded pictures in the order of the planes."""
         sizes = dictionary_sizes(self._states())
         samples, leaf_scales = self.samples.get(), self.leaf_scales.get()
         for i, (height, width) in enumerate(self.shapes):
@@ -152,7 +152,7 @@ class TreeGroup:
         return self.states.get().view(STATE_DTYPE)
 
     def phase_cycles(self) -> dict[str, int]:
-        """Cycles of each phase, in the profiled block of the first picture."""
+        """Clock cycles of each phase, in the profiled block of the first picture."""
         cycles = self._states()["phase_cycles"][0]
         return dict(zip(PHASES, cycles.tolist(), strict=True))
 
@@ -163,7 +163,7 @@ def _slot(first: int) -> np.int32:
 
 @cache
 def rate_table(device: int):
-    """The rates of every total that a model can have, on a device."""
+    """log2 of every total that a model can have, in 2**-12 bit, on a device."""
     import cupy
 
     with cupy.cuda.Device(device):

@@ -24,7 +24,7 @@ CLASS_SLOTS = 64
 CELLS = 256
 MAX_NODES = 2 * FRAGMENT_SIZE**2 - 1
 MAX_INSERTIONS = 2 * (FRAGMENT_SIZE**2 - 1)
-"""Of a fragment into one dictionary: its splits, and a displaced block at all places but one."""
+"""Most insertions of a fragment into one dictionary: splits, and displaced blocks at 255 places."""
 
 SEGMENTS = 961
 PHASES = (
@@ -115,7 +115,7 @@ STATE_DTYPE = np.dtype(
 
 
 def scale_places() -> dict[Scale, slice]:
-    """Where the segments of each scale lie in the device's cost map: by depth, then by scale."""
+    """Places of the segments of each scale in the device's cost map: by depth, then by scale."""
     places, start = {}, 0
     for scale in sorted(SCALES, key=lambda scale: (scale.n + scale.m, scale.number)):
         end = start + (1 << (scale.n + scale.m))
@@ -152,7 +152,7 @@ def has_dictionary_tools(tools: Tools) -> bool:
 
 
 def trees_dtype(chunk: int, tools: Tools) -> np.dtype:
-    """What the device writes of one picture into host memory: see ``ChosenTrees`` of the cpu.
+    """The structure of one picture that the device writes into host memory: ``ChosenTrees``.
 
     Parameters
     ----------
@@ -162,8 +162,8 @@ def trees_dtype(chunk: int, tools: Tools) -> np.dtype:
     """
     room = tools.dictionary_limit
     if tools.replacement:
-        # While one launch writes, the host reads what the one before brought, and its predecessor's
-        # last fragment taught.
+        # Meanwhile the host reads the previous launch's insertions and those of the last fragment
+        # before it.
         room = (2 * chunk + 1) * MAX_INSERTIONS
     return np.dtype(
         [
@@ -178,16 +178,16 @@ def trees_dtype(chunk: int, tools: Tools) -> np.dtype:
 
 @dataclass(frozen=True)
 class DictionaryPlan:
-    """Where the dictionaries of one picture lie in a piece of device memory.
+    """Layout of the dictionaries of one picture in a piece of device memory.
 
     Parameters
     ----------
     offsets : dict of (Scale, str) to int
         Byte offset of each array.
     cleared : int
-        The first so many bytes must be zero at the start.
+        Bytes at the front that must be zero at the start.
     size : int
-        Bytes in all.
+        Size in bytes.
     table_mask : int
         As in the state.
     """
@@ -217,7 +217,7 @@ def plan_dictionaries(tools: Tools) -> DictionaryPlan:
             reserve(scale, "cells", 8 * CELLS * CELL_SIZE)
     cleared = place
     for scale in scales:
-        # Up to 32 elements lie interleaved, so the last ones are reserved whole.
+        # Up to 32 elements are interleaved, so the last group is reserved whole.
         reserve(scale, "samples", scale.height * scale.width * (-(-limit // 32) * 32))
         reserve(scale, "cost", 4 * limit)
         reserve(scale, "element_class", limit)
@@ -230,7 +230,7 @@ def plan_dictionaries(tools: Tools) -> DictionaryPlan:
 def make_state(
     params: EncodeParams, shape: tuple[int, int], plan: DictionaryPlan, dictionaries: int
 ) -> np.ndarray:
-    """A state whose pictures and trees are still to be pointed to.
+    """A state whose pointers to samples and trees are not set yet.
 
     Parameters
     ----------
@@ -261,7 +261,7 @@ def make_state(
 
 
 def dictionary_sizes(states: np.ndarray) -> np.ndarray:
-    """Elements of each scale; insertions into a full dictionary take the places of others.
+    """Elements of each scale. Insertions into a full dictionary replace others.
 
     Returns
     -------

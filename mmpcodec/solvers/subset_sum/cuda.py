@@ -45,19 +45,19 @@ def dense(
     LimitExceeded
         When the device has too little memory for two rows of bits and the items of all sums.
     """
-    row = Row(weights, limit, floor, items)
+    row = DeviceRow(weights, limit, floor, items)
     row.add_items(target)
     return row.wanted(target)
 
 
 def sums(weights: np.ndarray, limit: int) -> np.ndarray:
     """As the reference; raises as ``dense``."""
-    row = Row(weights, limit, 0, False)
+    row = DeviceRow(weights, limit, 0, False)
     row.add_items(-1)
     return row.words_of_all_passes()
 
 
-class Row:
+class DeviceRow:
     """The bits of all sums up to a limit, on the device.
 
     Parameters

@@ -2,8 +2,8 @@
 
     python scripts/bench/codec/blocks.py PICTURE... [-l 48]
 
-Array to payload, warm, medians; every payload is compared with the cpu backend's. Needs a CUDA
-device. Prints Markdown tables.
+Times are medians from array to payload after a warm-up. Every payload is compared with the payload
+of the cpu backend. The script needs a CUDA device and prints Markdown tables.
 """
 
 import argparse

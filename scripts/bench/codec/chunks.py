@@ -2,8 +2,8 @@
 
     python scripts/bench/codec/chunks.py PICTURE... [-p PRESET]... [--runs N]
 
-Prints the Markdown table of docs/guide/plugins.md. Seconds are medians of wall time of encoding all
-chunks one after the other with 2 threads, after a warm-up.
+Prints the Markdown table of docs/guide/plugins.md. Seconds are median wall times of encoding all
+chunks in turn with 2 threads, after a warm-up.
 """
 
 import argparse

@@ -1,9 +1,10 @@
-"""Measure the cuda backend: time of a picture and where it goes, batches, large pictures, launches.
+"""Measure the cuda backend: time of a picture by stage, batches, large pictures, launches.
 
     python scripts/bench/codec/cuda.py PICTURE... [-l 32] [--xray FILE] [--yardstick]
 
-Array to payload, warm, medians. The first picture is compared with the processor, at half, once and
-twice lambda. Needs a CUDA device. Prints Markdown tables.
+Times are medians from array to payload after a warm-up. The first picture is also measured on the
+processor, at half, once and twice lambda. The script needs a CUDA device and prints Markdown
+tables.
 """
 
 import argparse

@@ -1,16 +1,17 @@
-"""Colours, deep samples, lossless files and tiles, ours beside others.
+"""Rate and PSNR of RGB, samples of more than 8 bits, lossless files and tiles, beside other codecs.
 
     python scripts/bench/codec/forms.py colour|deep|lossless|tiles PICTURE... --out ROWS [options]
     python scripts/bench/codec/forms.py table ROWS...
 
-The first writes a line of JSON for each file that was made; the second makes tables of them.
-PSNR is that of all colours, with the peak 2**depth - 1; bytes are those of whole files. JPEG 2000
-is OpenJPEG's and AVIF libaom's, both as Pillow has them for 8 bits; JPEG 2000 of more bits, JPEG XL
-and JPEG-LS are those of imagecodecs.
+The first command writes one line of JSON for each coded file; the second makes tables of these
+lines. PSNR is over all samples of red, green and blue, with the peak 2**depth - 1. Bytes are sizes
+of whole files. Pillow codes 8-bit JPEG 2000 (OpenJPEG) and AVIF (libaom); imagecodecs codes JPEG
+2000 of more bits, JPEG XL and JPEG-LS.
 """
 
 import argparse
 import json
+import math
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -21,17 +22,23 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from colour_peers import QUALITIES, RATIOS, Made, avif, jpeg2000, jpegls, jpegxl
 
 import mmpcodec
 from mmpcodec import pictures
+from mmpcodec.bench.codecs.peers import peers
 from mmpcodec.bench.metrics import psnr
 
 LAMBDAS = (2, 6, 16, 40, 100, 250)
 DEEP_LAMBDAS = (0.5, 2, 8, 32, 128)
+RATIOS = (4, 6, 9, 14, 22, 36, 60, 110)
+QUALITIES = (25, 45, 60, 75, 85, 93)
 DISTANCES = (0.3, 0.6, 1.2, 2.5, 5, 10)
 ERRORS = (1, 2, 4, 8)
 TILES = (64, 128, 256, 512, 1024)
+
+
+Made = tuple[int, np.ndarray | None]
+"""Bytes of a file, and its decoded samples; None if the codec is lossless."""
 
 
 def ours(picture: pictures.Picture, lam: float, preset: str, effort: int, tile: int = 0) -> Made:
@@ -46,6 +53,42 @@ def ours(picture: pictures.Picture, lam: float, preset: str, effort: int, tile: 
         threads=1,
     )
     return len(data), mmpcodec.decode(data, threads=1)
+
+
+def peer(picture: pictures.Picture, name: str, point: float) -> Made:
+    """A file of 8-bit samples by a codec of ``mmpcodec.bench``."""
+    (codec,) = peers(name, colour=picture.planes == 3)
+    data = codec.encode(picture.samples, point)
+    return len(data), codec.decode(data)
+
+
+def jpeg2000(picture: pictures.Picture, ratio: float) -> Made:
+    if picture.depth == 8:
+        return peer(picture, "jpeg2000", ratio)
+    import imagecodecs
+
+    # The level of imagecodecs is a PSNR of 16 bits, and may have a fraction.
+    level: Any = 110 - 20 * math.log10(ratio) - 6.02 * (16 - picture.depth)
+    data = imagecodecs.jpeg2k_encode(
+        picture.samples, level, codecformat="j2k", reversible=False, bitspersample=picture.depth
+    )
+    return len(data), imagecodecs.jpeg2k_decode(data)
+
+
+def jpegxl(picture: pictures.Picture, distance: float, effort: int = 7) -> Made:
+    import imagecodecs
+
+    scaled = picture.samples << (16 - picture.depth) if picture.depth > 8 else picture.samples
+    data = imagecodecs.jpegxl_encode(scaled, distance=distance, effort=effort)
+    decoded = imagecodecs.jpegxl_decode(data)
+    return len(data), decoded >> (16 - picture.depth) if picture.depth > 8 else decoded
+
+
+def jpegls(picture: pictures.Picture, error: int) -> Made:
+    import imagecodecs
+
+    data = imagecodecs.jpegls_encode(picture.samples, error)
+    return len(data), imagecodecs.jpegls_decode(data)
 
 
 def lossless(picture: pictures.Picture, codec: str) -> Made:
@@ -86,7 +129,8 @@ def jobs(args: argparse.Namespace) -> Iterator[Job]:
             yield from ((path, "JPEG 2000", r, jpeg2000, (r,)) for r in RATIOS)
             if colour:
                 label = f"AVIF 4:4:4, speed {args.speed}"
-                yield from ((path, label, q, avif, (q, args.speed)) for q in QUALITIES)
+                name = f"avif:speed={args.speed},tune=psnr"
+                yield from ((path, label, q, peer, (name, q)) for q in QUALITIES)
             else:
                 yield from ((path, "JPEG XL", d, jpegxl, (d,)) for d in DISTANCES)
                 yield from ((path, "JPEG-LS, near", e, jpegls, (e,)) for e in ERRORS)

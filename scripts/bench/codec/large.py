@@ -2,9 +2,9 @@
 
     python scripts/bench/codec/large.py PICTURE... --side 32768 --tile 1024 --backend cuda cpu
 
-The large picture is a mosaic of 512x512 parts of the given ones, turned and mixed. Each command is
-a process of its own; memory is the most that it held, pages of mapped files included. Further
-options go to `mmp encode`. Prints a Markdown table.
+The large picture is a mosaic of 512x512 parts of the given pictures, turned and mixed. Each command
+runs in a process of its own. Memory is the peak of that process, pages of mapped files included.
+Further options go to `mmp encode`. Prints a Markdown table.
 """
 
 import argparse

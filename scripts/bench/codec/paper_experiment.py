@@ -3,9 +3,10 @@
     python scripts/bench/codec/paper_experiment.py PICTURE --out DIR [--repeat N]
 
 PICTURE is 512x512 and gray; the dissertation took Lena. Measures lambda 10, 16, 24, 32, 64 and 128
-into DIR as `mmp sweep` does, so a stopped run goes on. Draws the curves over one another as its
-figure 6.24 does, into DIR/paper.png and .svg, and prints Markdown tables with its times beside
-ours. Where there is no CUDA device, its rows are missing and the reason is said.
+into DIR as `mmp sweep` does, so a stopped run continues. Draws the curves as figure 6.24 of the
+dissertation does, into DIR/paper.png and .svg. Prints Markdown tables with the times of the
+dissertation beside the measured times. Without a CUDA device the rows of the device are missing and
+the reason is printed.
 """
 
 import argparse

@@ -2,8 +2,8 @@
 
     python scripts/bench/codec/postfilter.py PICTURE... [--lambdas 16 48 144 432]
 
-Prints Markdown tables: bytes and PSNR of whole files of the preset plain without and with it, and
-milliseconds on one thread, medians after one warm-up.
+Prints Markdown tables: bytes and PSNR of whole files of preset plain without and with the filter,
+and median milliseconds on one thread after a warm-up.
 """
 
 import argparse

@@ -2,8 +2,9 @@
 
     python scripts/bench/codec/speed.py PICTURE... [-l LAMBDA] [--skip-brute-force] [--growth]
 
-Prints Markdown tables. Times are medians of wall seconds, array to bytes and back, after one
-warm-up; the brute-force search runs once. Peak memory is that of a process of its own.
+Prints Markdown tables. Times are median wall times from array to bytes and back, after a warm-up;
+the brute-force search runs once. Peak memory is measured in a process of its own. Each other codec
+runs at the operating point whose file is nearest in size to the file of the default preset.
 """
 
 import argparse

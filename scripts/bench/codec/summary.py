@@ -2,9 +2,9 @@
 
     python scripts/bench/codec/summary.py --pictures CLASS PICTURE... [--pictures ...] --out ROWS
 
-CLASS names the pictures after it, for example "text". Of a larger picture only the middle
-512x512 pixels are coded. Appends one JSON object for each coded file to ROWS, so a stopped run
-continues. `make bench-pages` turns ROWS into the summary tables.
+CLASS names the pictures after it, for example "text". Of a larger picture only the middle 512x512
+pixels are coded. Appends one JSON object for each coded file to ROWS, so a stopped run continues.
+`make bench-pages` turns ROWS into the summary tables.
 
 Times are processor seconds of one process on one processor: the least of 3 runs, or of fewer runs
 that together take 1 s. Memory is the peak of a fresh process that encodes and decodes the first

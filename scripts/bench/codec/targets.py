@@ -2,9 +2,9 @@
 
     python scripts/bench/codec/targets.py PICTURE... [--preset NAME] [--size BYTES] [--psnr DB]
 
-Prints the Markdown table of docs/guide/targets.md. Passes are those of little and of full effort;
-a miss is how far the file stays below its size, or lies above its PSNR. The last column says what
-the search took beside one encoding at the lambda that it found.
+Prints the Markdown table of docs/guide/targets.md. Passes are counted at effort 1 and at full
+effort. A miss is the distance of a file below its target size or above its target PSNR. The last
+column is the time of the search over the time of one encoding at the lambda that it found.
 """
 
 import argparse

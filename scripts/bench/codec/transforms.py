@@ -1,12 +1,12 @@
-"""Which planes lossy colours are best coded as: transforms, their resolution and their lambda.
+"""Compare colour transforms of lossy pictures: their planes, resolution and lambda of chroma.
 
     python scripts/bench/codec/transforms.py PICTURE... --out ROWS [--preset photo] [--jobs 2]
     python scripts/bench/codec/forms.py table ROWS
 
-The middle 256x256 pixels of each picture, or those at `--at X,Y`. Each plane is coded as a gray
-picture of 8 bits, at lambda by what its error does to the mean over red, green and blue; 40 bytes
-are counted besides the payloads. OpenJPEG codes the same piece with its own transform, and libaom
-without subsampling.
+The script codes the middle 256x256 pixels of each picture, or the pixels from `--at X,Y` on. Each
+plane is coded as an 8-bit gray picture. Its lambda follows from the effect of its error on the mean
+error of red, green and blue. The bytes are the payloads and 40 more. OpenJPEG codes the same pixels
+with its own transform, libaom without subsampling.
 """
 
 import argparse
@@ -19,13 +19,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from colour_peers import QUALITIES, RATIOS, Made, avif, jpeg2000
 from PIL import Image
 
 import mmpcodec
 from mmpcodec import EncodeParams, pictures
+from mmpcodec.bench.codecs.peers import peers
 from mmpcodec.bench.metrics import psnr
 
+PEERS = {
+    "JPEG 2000": "jpeg2000:ratio=4/6/9/14/22/36/60/110",
+    "AVIF 4:4:4, speed 6": "avif:speed=6,tune=psnr,quality=25/45/60/75/85/93",
+}
 LAMBDAS = (4, 8, 16, 32, 64, 128, 256, 512)
 SIDE = 256
 OTHER_BYTES = 40
@@ -110,7 +114,9 @@ def coded(plane: np.ndarray, lam: float, preset: str, effort: int) -> tuple[int,
     return sum(layer.payload_bytes for layer in made.layers), made.samples.astype(float)
 
 
-def ours(picture: pictures.Picture, variant: Variant, lam: float, preset: str, effort: int) -> Made:
+def ours(
+    picture: pictures.Picture, variant: Variant, lam: float, preset: str, effort: int
+) -> tuple[int, np.ndarray]:
     transform = variant.transform
     luma, *chroma = transform.forward(picture.samples)
     lambdas = [lam / weight for weight in transform.weights]
@@ -137,18 +143,17 @@ def ours(picture: pictures.Picture, variant: Variant, lam: float, preset: str, e
 def measured(
     path: str, place: tuple[int, int] | None, codec: str, point: float, preset: str, effort: int
 ) -> dict[str, Any]:
-    """A row as those of `bench_forms.py`; in a process of its own."""
+    """A row in the form of ``forms.py``, measured in a process of its own."""
     samples = pictures.read(path).without_alpha().samples
     height, width = samples.shape[:2]
     left, top = place or ((width - SIDE) // 2, (height - SIDE) // 2)
     piece = pictures.Picture.of(np.ascontiguousarray(samples[top : top + SIDE, left : left + SIDE]))
-    if codec == "JPEG 2000":
-        size, decoded = jpeg2000(piece, point)
-    elif codec.startswith("AVIF"):
-        size, decoded = avif(piece, point, 6)
+    if codec in PEERS:
+        (peer,) = peers(PEERS[codec], colour=True)
+        data = peer.encode(piece.samples, point)
+        size, decoded = len(data), peer.decode(data)
     else:
         size, decoded = ours(piece, VARIANTS[codec], point, preset, effort)
-    assert decoded is not None
     return {
         "picture": Path(path).stem,
         "codec": codec,
@@ -174,8 +179,9 @@ def main() -> None:
     parser.add_argument("--at", type=place_of, metavar="X,Y", help="first pixel of the piece")
     parser.add_argument("--jobs", type=int, default=None)
     args = parser.parse_args()
-    points = [*product(VARIANTS, LAMBDAS), *product(["JPEG 2000"], RATIOS)]
-    points += product(["AVIF 4:4:4, speed 6"], QUALITIES)
+    points: list[tuple[str, float]] = [*product(VARIANTS, LAMBDAS)]
+    for title, text in PEERS.items():
+        points += [(title, point) for point in peers(text, colour=True)[0].ladder]
     with ProcessPoolExecutor(args.jobs) as pool, args.out.open("a") as out:
         rows = [
             pool.submit(measured, path, args.at, codec, point, args.preset, args.effort)

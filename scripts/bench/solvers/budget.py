@@ -1,9 +1,8 @@
-"""Measure budgets: how long plans and curves take, and what one lambda and greedy steps lose.
+"""Measure budgets: time of plans and curves, and the loss of one common lambda and of greedy steps.
 
     python scripts/bench/solvers/budget.py [--seconds S]
 
-The ladders are made up, so that nothing has to be encoded.
-Prints a Markdown table.
+The ladders are made up, so nothing is encoded. Prints a Markdown table.
 """
 
 import argparse

@@ -3,9 +3,9 @@
     python scripts/bench/solvers/knapsack.py [--count N] [--range R] [--limit SECONDS] [--judges]
     python scripts/bench/solvers/knapsack.py --cuda [--judges]
 
-Prints Markdown tables. With --judges HiGHS, through SciPy, solves each instance as well, with
---cuda those of multiple choice; these CP-SAT solves too, where OR-Tools is installed, on all
-processors. A value that differs ends the run.
+Prints Markdown tables. With --judges HiGHS, through SciPy, solves each instance as well; with
+--cuda it solves the instances of multiple choice only. CP-SAT solves those too, on all processors,
+if OR-Tools is installed. A value that differs ends the run.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Instances of the 0-1 knapsack in classes that are known to be easy or hard.
+"""Instances of the 0-1 knapsack in classes that are known to be easy or hard. No command.
 
 D. Pisinger, "Where are the hard knapsack problems?", Computers & Operations Research 2005;
 J. Jooken, P. Leyman and P. De Causmaecker, "A new class of hard problem instances for the 0-1

@@ -1,9 +1,10 @@
-"""Measure the maximum-sum solvers on the processor, beside what else can be installed, or on a GPU.
+"""Measure the maximum-sum solvers on the processor beside other packages, or on a GPU.
 
     python scripts/bench/solvers/max_sum.py [--cuda]
 
-Peers: numba's plain loop over row pairs, numba with the loop over bottoms inside (it becomes SIMD),
-and pyscan-stats; with `mmpcodec[peers]`. Prints Markdown tables.
+Peers come with `mmpcodec[peers]`: numba with a plain loop over pairs of rows, numba with the loop
+over bottom rows inside, which the compiler turns into SIMD, and pyscan-stats. Prints Markdown
+tables.
 """
 
 import argparse

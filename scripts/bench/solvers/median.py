@@ -2,8 +2,9 @@
 
     python scripts/bench/solvers/median.py [--cuda] [--side N] [--types uint8 ...]
 
-Peers come with `mmpcodec[peers]`; one that is missing or does not take the type is left out, and a
-slow one is not asked for larger windows. Prints Markdown tables, times in ms.
+Peers come with `mmpcodec[peers]`. A peer that is missing or does not take the type is left out; a
+peer that took more than 4 s is not measured with larger windows. Prints Markdown tables, times in
+ms.
 """
 
 import argparse
@@ -22,7 +23,7 @@ from mmpcodec.solvers.rank_filter import median_filter
 
 WINDOWS = (3, 5, 7, 9, 15, 31, 51, 101, 255)
 TOO_SLOW_MS = 4000
-"""A peer that took so long is not asked for larger windows."""
+"""A peer that took longer is not measured with larger windows."""
 
 Filter = Callable[[np.ndarray, int], Any]
 

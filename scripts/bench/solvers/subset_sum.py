@@ -2,8 +2,8 @@
 
     python scripts/bench/solvers/subset_sum.py [--or-tools | --cuda]
 
-Prints Markdown tables: times of a run, the least of three where they are short. With --cuda, those
-of a device beside those of the processor and of the thesis's K3-32 (table 6.8; GTX 560).
+Prints Markdown tables with the time of one run, or the least of three if it is short. With --cuda
+the tables show a device beside the processor and beside K3-32 of the thesis (table 6.8; GTX 560).
 """
 
 import argparse
@@ -208,11 +208,11 @@ def kernel_ms(weights: np.ndarray, target: int, limit: int, floor: int, items: b
     """Of the kernel that adds the items, by the device's clock."""
     import cupy
 
-    from mmpcodec.solvers.subset_sum.cuda import Row
+    from mmpcodec.solvers.subset_sum.cuda import DeviceRow
 
     times: list[float] = []
     while not times or (len(times) < 3 and times[0] < 1000 * SHORT_SECONDS):
-        row = Row(weights, limit, floor, items)
+        row = DeviceRow(weights, limit, floor, items)
         start, end = cupy.cuda.Event(), cupy.cuda.Event()
         start.record()
         row.add_items(target)

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from support.operations import values as values_of
+from support.same import on_both
 
 from mmpcodec import ParameterError
 from mmpcodec.solvers import max_sum
@@ -11,88 +13,66 @@ pytestmark = pytest.mark.gpu
 TYPES = ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "?", "f4", "f8"]
 
 
-def random_values(shape, dtype, seed=0):
-    rng = np.random.default_rng(seed)
-    if dtype[0] == "f":
-        return rng.normal(size=shape).astype(dtype)
-    if dtype == "?":
-        return rng.random(shape) < 0.5
-    info = np.iinfo(dtype)
-    most = min(info.max, (1 << 62) // int(np.prod(shape)))
-    return rng.integers(max(info.min, -most), most, shape, dtype, endpoint=True)
-
-
-def same(function, values, *arguments, **options):
-    expected = function(values, *arguments, backend="cpu", **options)
-    found = function(values, *arguments, backend="cuda", **options)
-    if isinstance(expected, np.ndarray):
-        assert isinstance(found, np.ndarray)
-        np.testing.assert_array_equal(found, expected)
-    else:
-        assert found == expected
-    return expected
-
-
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("size", [1, 31, 32, 129, 5000, 400_001])
 def test_intervals(size, dtype):
-    values = random_values(size, dtype, size)
-    same(max_sum.max_interval, values)
-    same(max_sum.max_interval, values, allow_empty=True)
-    same(max_sum.max_interval, values, min_length=size // 3 + 1, max_length=size // 2 + 1)
-    same(max_sum.sums_through, values)
-    same(max_sum.interval_census, values)
-    same(max_sum.maximal_intervals, values[:5000])
+    values = values_of(size, dtype, size)
+    on_both(max_sum.max_interval, values)
+    on_both(max_sum.max_interval, values, allow_empty=True)
+    on_both(max_sum.max_interval, values, min_length=size // 3 + 1, max_length=size // 2 + 1)
+    on_both(max_sum.sums_through, values)
+    on_both(max_sum.interval_census, values)
+    on_both(max_sum.maximal_intervals, values[:5000])
 
 
 @pytest.mark.parametrize("values", [np.zeros(70_000, "i4"), np.tile([3, -3], 40_000)])
 def test_equal_sums_of_intervals(values):
-    same(max_sum.max_interval, values)
-    same(max_sum.interval_census, values)
-    same(max_sum.max_interval, -abs(values))
+    on_both(max_sum.max_interval, values)
+    on_both(max_sum.interval_census, values)
+    on_both(max_sum.max_interval, -abs(values))
 
 
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("shape", [(1, 1), (1, 300), (63, 64), (64, 63), (65, 33), (200, 129)])
 def test_rectangles(shape, dtype):
-    values = random_values(shape, dtype)
-    same(max_sum.max_rectangle, values)
+    values = values_of(shape, dtype)
+    on_both(max_sum.max_rectangle, values)
     height, width = shape
     limits = {"min_height": height // 4 + 1, "max_height": height // 2 + 1}
-    same(max_sum.max_rectangle, values, **limits)
+    on_both(max_sum.max_rectangle, values, **limits)
     limits |= {"min_width": width // 4 + 1, "max_width": width // 2 + 1}
-    same(max_sum.max_rectangle, values, **limits)
-    same(max_sum.rectangle_census, values)
-    same(max_sum.column_range_rectangle, values, width)
-    same(max_sum.disjoint_rectangles, values, 3, allow_empty=True)
+    on_both(max_sum.max_rectangle, values, **limits)
+    on_both(max_sum.rectangle_census, values)
+    on_both(max_sum.column_range_rectangle, values, width)
+    on_both(max_sum.disjoint_rectangles, values, 3, allow_empty=True)
 
 
 @pytest.mark.parametrize("shape", [(150, 100), (100, 150)])
 def test_equal_sums_of_rectangles(shape):
     rng = np.random.default_rng(5)
     for values in (np.zeros(shape), np.eye(*shape), rng.integers(-1, 2, shape)):
-        same(max_sum.max_rectangle, values)
-        same(max_sum.max_rectangle, values, max_height=9, max_width=11)
-        same(max_sum.rectangle_census, values)
+        on_both(max_sum.max_rectangle, values)
+        on_both(max_sum.max_rectangle, values, max_height=9, max_width=11)
+        on_both(max_sum.rectangle_census, values)
 
 
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("shape", [(1, 1, 1), (3, 70, 40), (40, 5, 20), (33, 34, 12)])
 def test_boxes(shape, dtype):
-    same(max_sum.max_box, random_values(shape, dtype))
+    on_both(max_sum.max_box, values_of(shape, dtype))
 
 
 def test_equal_sums_of_boxes():
     rng = np.random.default_rng(6)
     for shape in [(9, 7, 70), (70, 9, 7), (7, 70, 9)]:
-        same(max_sum.max_box, np.zeros(shape, "i2"))
-        same(max_sum.max_box, rng.integers(-1, 2, shape))
+        on_both(max_sum.max_box, np.zeros(shape, "i2"))
+        on_both(max_sum.max_box, rng.integers(-1, 2, shape))
 
 
 def test_values_stay_on_their_device():
     import cupy
 
-    values = random_values((50, 61), "i4")
+    values = values_of((50, 61), "i4")
     there = cupy.asarray(values)
     expected = max_sum.max_rectangle(values)
     assert max_sum.max_rectangle(there) == expected

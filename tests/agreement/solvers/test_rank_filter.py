@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from support.operations import with_type
+from support.same import on_both
 
 from mmpcodec.solvers.rank_filter import cuda, median_filter, percentile_filter, rank_filter
 from mmpcodec.solvers.rank_filter.borders import MODES
@@ -17,10 +19,7 @@ def noise(shape, dtype):
 
 
 def same(function, picture, *arguments, **options):
-    expected = function(picture, *arguments, backend="cpu", **options)
-    found = function(picture, *arguments, backend="cuda", **options)
-    np.testing.assert_array_equal(found, expected)
-    assert found.dtype == expected.dtype
+    on_both(with_type(function), picture, *arguments, **options)
 
 
 @pytest.mark.parametrize("size", [3, 5, 7, 9, 15, 31, 101, 255, (1, 255), (255, 1), (3, 41)])

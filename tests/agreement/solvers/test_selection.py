@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from support.same import on_both
 
 from mmpcodec import ParameterError
 from mmpcodec.solvers.selection import cuda, kth_smallest, median, quantile
@@ -26,8 +27,7 @@ def test_many_values(kind, dtype):
     with np.errstate(over="ignore", invalid="ignore"):
         values = KINDS[kind](np.random.default_rng(1)).astype(dtype)
     ks = [1, 3, COUNT // 4, COUNT // 2, COUNT // 2 + 1, COUNT - 1000, COUNT]
-    expected = kth_smallest(values, ks, backend="cpu")
-    np.testing.assert_array_equal(kth_smallest(values, ks, backend="cuda"), expected)
+    expected = on_both(kth_smallest, values, ks)
     for k, one in zip(ks, expected, strict=True):
         assert kth_smallest(values, k, backend="cuda") == one
 
@@ -45,13 +45,11 @@ def test_a_bracket_that_misses_is_noticed(monkeypatch):
 def test_nan_and_many_ranks():
     values = np.random.default_rng(0).normal(size=COUNT).astype("f4")
     q = np.linspace(0, 1, 200)
-    np.testing.assert_array_equal(
-        quantile(values, q, backend="cuda"), quantile(values, q, backend="cpu")
-    )
+    on_both(quantile, values, q)
     values[17] = np.copysign(np.nan, -1)
     assert np.isnan(median(values, backend="cuda"))
     assert np.isnan(quantile(values, q, backend="cuda")).all()
-    assert median(values, nan="omit", backend="cuda") == median(values, nan="omit", backend="cpu")
+    on_both(median, values, nan="omit")
 
 
 @pytest.mark.parametrize("shape", [(3, 300_000), (1000, 700), (70_000, 3)])
@@ -59,10 +57,7 @@ def test_nan_and_many_ranks():
 def test_rows(shape, dtype):
     values = (np.random.default_rng(3).normal(size=shape) * 50 + 100).astype(dtype)
     for axis in (0, 1):
-        np.testing.assert_array_equal(
-            quantile(values, [0.2, 0.5], axis=axis, backend="cuda"),
-            quantile(values, [0.2, 0.5], axis=axis, backend="cpu"),
-        )
+        on_both(quantile, values, [0.2, 0.5], axis=axis)
 
 
 def test_values_stay_where_they_are():

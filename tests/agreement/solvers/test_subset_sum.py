@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 from support.instances import hard
+from support.operations import items_and_sum
+from support.same import assert_same, on_both
 
 from mmpcodec.errors import LimitExceeded, ParameterError
 from mmpcodec.solvers import dispatch
@@ -25,25 +27,15 @@ def same_set(weights, target, limit, floor=0, judge="reference", method="dense")
     for rest in more:
         expected = getattr(operations(judge), method)(weights, target, limit, *rest)
         found = getattr(operations("cuda"), method)(weights, target, limit, *rest)
-        assert found[0] == expected[0]
-        if expected[1] is None:
-            assert found[1] is None
-            continue
-        assert found[1].dtype == np.int64
-        np.testing.assert_array_equal(found[1], expected[1])
+        assert_same(expected, found, method)
+        assert found[1] is None or found[1].dtype == np.int64
     return expected[0]
 
 
 def same_answer(weights, capacity, **options):
     expected = subset_sum(weights, capacity, backend="cpu", **options)
     found = subset_sum(weights, capacity, backend="cuda", **options)
-    assert (found.sum, found.exact, found.method) == (
-        expected.sum,
-        expected.exact,
-        expected.method,
-    )
-    if expected.items is not None:
-        np.testing.assert_array_equal(found.items, expected.items)
+    assert_same(items_and_sum(expected), items_and_sum(found))
     return found
 
 
@@ -55,7 +47,7 @@ def test_tails_of_words(limit):
         for target in {0, limit // 2, limit}:
             same_set(weights, target, limit)
         expected = operations("reference").sums(weights, limit)
-        np.testing.assert_array_equal(operations("cuda").sums(weights, limit), expected)
+        assert_same(expected, operations("cuda").sums(weights, limit))
 
 
 @pytest.mark.parametrize("heaviest", [1, 5, 64, 1000, 20_000, 100_000])
@@ -182,8 +174,7 @@ def test_all_sums():
     for count, heaviest in ((10, 4), (200, 5000), (40, 100_000)):
         weights = rng.integers(0, heaviest, count)
         for capacity in (None, 0, 64, int(weights.sum()) // 2, int(weights.sum()) + 70):
-            expected = all_sums(weights, capacity, backend="cpu")
-            np.testing.assert_array_equal(all_sums(weights, capacity, backend="cuda"), expected)
+            on_both(all_sums, weights, capacity)
 
 
 def test_volumes():

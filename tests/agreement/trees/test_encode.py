@@ -11,7 +11,7 @@ from support.operations import OPERATIONS, check_decoding, check_picture
 from support.same import assert_same
 from support.strategies import CONTENT, LAMBDAS, encode_params, pictures
 
-from mmpcodec import PRESETS, EncodeParams
+from mmpcodec import PRESETS, EncodeParams, _cpu
 from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.backends.reference import ReferenceBackend
 from mmpcodec.reference.entropy.rates import MAX_TOTAL
@@ -123,3 +123,12 @@ def test_frequencies_of_flags_and_classes_are_halved_alike():
     assert coded.trace.leaves()[0] > MAX_TOTAL
     decoded = REFERENCE.decode(coded.payload, picture.shape, params.coded_tools)
     assert_same(coded, decoded, "decode, reference")
+
+
+def test_search_gives_the_lowest_of_equal_elements():
+    samples = np.repeat(np.array([[9, 9], [7, 7]], np.uint8), 40, axis=0)
+    fragment = np.full((16, 16), 8, np.uint8)
+    for level in CpuBackend.levels():
+        cost, index = _cpu.search_scale(fragment, 23, samples, np.zeros(80, np.int32), level)
+        assert (cost == 2 << 4).all()
+        assert (index == 0).all()

@@ -14,8 +14,8 @@ namespace mmp {
 struct BlockCosts {
     BlockCosts(int64_t lambda_fixed, int extra_bits);
 
-    const int finer, coarser;  // extra bits that samples keep in costs, and those that they do not
-    const int64_t lambda_fixed;  // for samples with these
+    const int finer, coarser;  // bits beyond 8 that costs keep, and bits that they drop
+    const int64_t lambda_fixed;  // for samples with the kept bits
     BitCosts bit;
     int32_t plain;                             // a bit of probability 1/2
     int32_t level[kAreas][kPlaces][kSums][4];  // 0, 1, 2, more; with the sign
@@ -27,7 +27,7 @@ struct BlockCosts {
                                        : remainder_cost(bit, plain, area, value);
     }
     int32_t of_last(int a, int b, int last) const { return last_cost(bit, plain, a, b, last); }
-    // Of each mode; -1 for those that are not allowed.
+    // The cost of each mode; -1 for modes that are not allowed.
     void of_modes(const BlockModels& models, int size, LikelyModes likely, uint64_t allowed,
                   int32_t* costs) const;
 

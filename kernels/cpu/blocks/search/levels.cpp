@@ -20,7 +20,7 @@ int choose_levels(const int16_t* coefficients, int a, int b, int32_t step,
                   const BlockCosts& costs, int16_t* levels) {
     const Scan& scan = scan_of(a, b);
     const uint16_t *places = scan.place.data(), *margins = scan.margin.data();
-    const uint8_t* place_classes = scan.place_class.data();
+    const uint8_t* frequency_classes = scan.frequency_class.data();
     const int area = area_class(a, b);
     memset(levels, 0, scan.count * sizeof *levels);
     const int32_t least = least_coefficient(step);
@@ -34,7 +34,7 @@ int choose_levels(const int16_t* coefficients, int a, int b, int32_t step,
     for (int k = top; k >= 0; --k) {
         const int coefficient = coefficients[places[k]], size = std::abs(coefficient);
         const int sum = smaller(magnitudes.sum(margins[k]), kSums - 1);
-        const int32_t* level_cost = costs.level[area][place_classes[k]][sum];
+        const int32_t* level_cost = costs.level[area][frequency_classes[k]][sum];
         dropped[k] = coefficient_error<Cost>(size, finer);
         cost[k] = dropped[k] + level_cost[0];
         const int chosen =
@@ -49,9 +49,9 @@ int choose_levels(const int16_t* coefficients, int a, int b, int32_t step,
     for (int k = 0; k <= top; ++k) {
         after -= dropped[k];
         if (levels[places[k]]) {
-            // That the last one is not zero takes no bit.
+            // The last level is not 0, which takes no bit.
             const int64_t total = before + cost[k] + after + costs.of_last(a, b, k) -
-                                  costs.bit[zero_model(area, place_classes[k], 0)][1];
+                                  costs.bit[zero_model(area, frequency_classes[k], 0)][1];
             if (total < best) best = total, last = k;
         }
         before += cost[k];
@@ -70,11 +70,11 @@ int64_t cost_of_levels(const int16_t* levels, int a, int b, int last, const Bloc
     const int area = area_class(a, b);
     Magnitudes magnitudes(scan);
     int64_t total = int64_t{costs.of_last(a, b, last)} -
-                    costs.bit[zero_model(area, scan.place_class[last], 0)][1];
+                    costs.bit[zero_model(area, scan.frequency_class[last], 0)][1];
     for (int k = last; k >= 0; --k) {
         const int size = std::abs(levels[scan.place[k]]);
         const int sum = smaller(magnitudes.sum(scan.margin[k]), kSums - 1);
-        total += costs.level[area][scan.place_class[k]][sum][smaller(size, 3)];
+        total += costs.level[area][scan.frequency_class[k]][sum][smaller(size, 3)];
         if (size > 2) total += costs.of_remainder(area, size - 3);
         magnitudes.set(scan.margin[k], size);
     }

@@ -10,7 +10,8 @@ namespace mmp {
 
 namespace {
 
-// Templates and the places that they are compared with lie at most so far away.
+// The canvas holds this many rows and columns before a fragment, enough for all places of
+// templates.
 constexpr int kMargin = kTemplateColumns + kUnit;
 static_assert(kMargin >= 2 * kReach && kMargin >= kTemplateRows + kTemplateWidth);
 constexpr size_t kMostFindings = 6;
@@ -23,8 +24,8 @@ struct Outcome {
     std::vector<Unit> units;
 };
 
-// What a search over a block found, and all that it depended on. Where nothing below `bound` was
-// found, the cost is kNever.
+// The result of a search over a block and the surroundings that it depends on. If no plan costs
+// less than `bound`, the outcome is null.
 template <class Sample>
 struct Finding {
     std::vector<uint8_t> around;
@@ -34,7 +35,7 @@ struct Finding {
 
 }  // namespace
 
-// Tries blocks on a copy of the surroundings of one fragment.
+// Tries blocks on a canvas: a copy of the surroundings of one fragment.
 template <class Sample>
 class BlockBench {
 public:
@@ -60,7 +61,7 @@ public:
         for (auto& findings : findings_) findings.clear();
     }
 
-    // The best way that costs less than the bound, or null.
+    // The best plan that costs less than the bound, or null.
     Found search(const BlockPlace& block, int64_t bound);
     Found whole(const BlockPlace& block, int64_t bound);
     void try_modes(const BlockPlace& block, const Sample* source, int64_t given,
@@ -83,7 +84,7 @@ private:
     BlockPlace fragment_{};
     const BlockModels* models_ = nullptr;
     const BlockCosts* costs_ = nullptr;
-    std::vector<std::vector<Finding<Sample>>> findings_;  // by shape and place
+    std::vector<std::vector<Finding<Sample>>> findings_;  // by number of the block
 };
 
 template <class Sample>
@@ -100,7 +101,7 @@ int64_t BlockBench<Sample>::flag_cost(const BlockPlace& block, int flag) const {
     return mmp::flag_cost(costs_->bit, block, flag, canvas_.above(block), canvas_.left(block));
 }
 
-// All that the search over a block can see: a byte or more for each 4x4 unit around it.
+// Gathers all that a search over a block depends on: a byte or more for each 4x4 unit around it.
 template <class Sample>
 void BlockBench<Sample>::surroundings(const BlockPlace& block, std::vector<uint8_t>& around) const {
     around.clear();
@@ -123,7 +124,7 @@ void BlockBench<Sample>::surroundings(const BlockPlace& block, std::vector<uint8
         for (int j = -kReach; j < 0; j += kUnit)
             take(block.row + i, block.column + j, j == -kUnit && i < block.height());
     if (!survey_.templates(block)) return;
-    // Of what lies further away only the fragment's own part differs.
+    // Farther samples are the same for all searches in a fragment, but for the fragment's own.
     const int side = fragment_.height();
     for (int row = fragment_.row; row < fragment_.row + side; row += kUnit)
         for (int column = fragment_.column; column < fragment_.column + side; column += kUnit)
@@ -153,7 +154,7 @@ std::shared_ptr<Outcome<Sample>> BlockBench<Sample>::gathered(const BlockPlace& 
     return outcome;
 }
 
-// Tries the promising modes; `given` is the cost of what is sent before the mode.
+// Tries the promising modes. `given` is the cost of all that is coded before the mode.
 template <class Sample>
 void BlockBench<Sample>::try_modes(const BlockPlace& block, const Sample* source, int64_t given,
                                    Trial<Sample>& trial) {

@@ -1,4 +1,4 @@
-// The encoder's search for the blocks of a fragment.
+// The encoder's search for the plan of a fragment.
 #pragma once
 
 #include <stdint.h>
@@ -22,10 +22,10 @@ public:
                 ThreadTeam& team);
     ~BlockSearch();
 
-    // Finds the plan of least cost for the fragment that begins here.
+    // Finds the cheapest plan for the fragment that begins at (row, column).
     void find(int row, int column, const BlockModels& models, const BlockCosts& costs,
               BlockPlan& plan);
-    // Writes its samples.
+    // Writes the samples of the plan.
     void write(BlockPicture<Sample>& picture) const;
 
 private:
@@ -33,7 +33,7 @@ private:
     const BlockTools tools_;
     ThreadTeam& team_;
     BlockSurvey<Sample> survey_;
-    std::vector<std::unique_ptr<BlockBench<Sample>>> benches_;  // where columns and rows are tried
+    std::vector<std::unique_ptr<BlockBench<Sample>>> benches_;  // for split columns and for split rows
     BlockPlace fragment_{};
     std::vector<Sample> samples_;
 };

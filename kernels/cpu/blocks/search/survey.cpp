@@ -7,7 +7,7 @@ namespace mmp {
 
 namespace {
 
-constexpr int kCoarseLog2 = 4;  // side of the blocks that the source is coarsened in
+constexpr int kCoarseLog2 = 4;  // side of the blocks in which the source is quantised coarsely
 
 }  // namespace
 
@@ -31,7 +31,7 @@ BlockSurvey<Sample>::BlockSurvey(const Sample* source, int height, int width,
     coarsen();
 }
 
-// Noise in what a block is predicted from makes small blocks look no better than they are.
+// Predicting from a coarsely quantised source keeps small blocks from looking better than they are.
 template <class Sample>
 void BlockSurvey<Sample>::coarsen() {
     constexpr int side = 1 << kCoarseLog2, area = side * side;
@@ -73,7 +73,7 @@ int BlockSurvey<Sample>::worthwhile(const BlockPlace& block) const {
     return worth;
 }
 
-// What a coder that goes from the top left would have decoded before a block.
+// The samples that would be decoded before a block.
 template <class Sample>
 Decoded BlockSurvey<Sample>::decoded_before(const BlockPlace& block) const {
     return [this, block](int row, int column) {
@@ -85,7 +85,7 @@ Decoded BlockSurvey<Sample>::decoded_before(const BlockPlace& block) const {
     };
 }
 
-// The samples of it next to the block.
+// The references of a block in the coarse source.
 template <class Sample>
 References<Sample> BlockSurvey<Sample>::references(const BlockPlace& block) const {
     const int side = 1 << tools_.fragment_log2, length = block.height() + block.width();
@@ -122,7 +122,8 @@ void BlockSurvey<Sample>::look_at(const BlockPlace& block, const BlockCosts& cos
         candidates[count++] = {hadamard_difference(source, prediction, a, b) >> costs.coarser,
                                mode};
     }
-    // Templates take long: only where the others leave much, and at most one of them looks better.
+    // Templates take long: they are searched only where the other modes leave much, and count only
+    // where at most one other mode looks better.
     std::partial_sort(candidates, candidates + effort_.surveyed, candidates + count);
     if (allowed >> kTemplates & 1 &&
         effort_.matching * int64_t{candidates[0].difference} >=
@@ -178,7 +179,7 @@ void BlockSurvey<Sample>::weigh_splits() {
     });
 }
 
-// Finds the trees that may be worthwhile, and takes them into account.
+// Finds the trees that may be worth a trial, and adds their costs to the survey.
 template <class Sample>
 void BlockSurvey<Sample>::look_for_trees(const BlockCosts& costs) {
     trees_->start();
@@ -216,8 +217,7 @@ void BlockSurvey<Sample>::look(int row, int column, const BlockCosts& costs, Thr
         if (coarse_.is_outside(block)) return;
         Seen& seen = at(block);
         const int worth = coarse_.forced_flag(block) ? ~0 : worthwhile(block);
-        // A block that is split without being asked has no templates and, as one, a cost that must
-        // not be calculated with.
+        // A block whose split is forced has no templates, and its cost as a leaf is kNever.
         seen.templates = seen.templates && (worth >> kLeaf & 1) && may_be_predicted(block);
         for (int flag = kColumns; flag <= kRows; ++flag)
             if (may_split(block, flag) && (worth >> flag & 1))

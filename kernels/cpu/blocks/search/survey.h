@@ -1,4 +1,6 @@
-// A look at all blocks of a fragment at once, so that the search need try few of them.
+// The survey: estimates the costs of all blocks of a fragment at once, so that the search tries
+// only few. It predicts from a coarsely quantised source, because decoded neighbours do not exist
+// yet.
 #pragma once
 
 #include <stdint.h>
@@ -31,7 +33,7 @@ public:
     // Promising modes of a block, as bits.
     uint64_t modes(const BlockPlace& block) const { return at(block).modes; }
     bool templates(const BlockPlace& block) const { return at(block).templates; }
-    // The tree of a block that may be worthwhile, or null.
+    // The tree of a block if it is worth a trial, or null.
     const FoundTree* tree(const BlockPlace& block) const {
         const FoundTree& found = found_[number_in(block, row_, column_)];
         return found.nodes.empty() ? nullptr : &found;
@@ -41,15 +43,15 @@ public:
         const Seen& seen = at(block);
         return seen.predicted <= worthwhile_cost(seen.whole(), effort_.slack);
     }
-    // Whether a block may be whole (bit 0), or split by columns or rows (bits 1, 2).
+    // Bit f: flag f is worth a trial for this block.
     int worthwhile(const BlockPlace& block) const;
 
 private:
     struct Seen {
         uint64_t modes;
-        int64_t predicted, tree;  // cost as one block: predicted, and a tree
-        int64_t least;            // cost with the best splits
-        bool templates;           // whether it or a part of it may be predicted by templates
+        int64_t predicted, tree;  // cost as a leaf: predicted, and as a tree
+        int64_t least;            // least cost, splits included
+        bool templates;           // templates may predict the block or a part of it
         int64_t whole() const { return predicted < tree ? predicted : tree; }
     };
 
@@ -70,7 +72,7 @@ private:
     void coarsen();
     References<Sample> references(const BlockPlace& block) const;
 
-    // The source as a coder of this step might leave it: what blocks are predicted from.
+    // The coarsely quantised source, from which blocks are predicted.
     BlockPicture<Sample> coarse_;
     const Sample* source_;
     const BlockTools tools_;

@@ -23,12 +23,11 @@ public:
 
     BlockTrees& trees;
 
-    // Takes over what the models have learnt. Call before each fragment.
+    // Updates the costs from the models. Call before each fragment.
     void start() { costs_.refresh(); }
-    // Wants the tree of a block of the next area to be found if it costs less than the bound.
+    // Requests the tree of a block of the next area if it costs less than the bound.
     void want(const BlockPlace& block, int64_t bound) { wanted_.push_back({block, bound}); }
-    // Finds the trees of the blocks that are wanted, which are of one area. Calls
-    // found(block, tree) for each.
+    // Finds the requested trees, whose blocks lie in one area. Calls found(block, tree) for each.
     template <class Found>
     void find(const Found& found) {
         if (wanted_.empty()) return;

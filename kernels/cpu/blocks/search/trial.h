@@ -1,4 +1,4 @@
-// What coding a block in one way would come to.
+// The cost of coding a block with one mode, and its samples.
 #pragma once
 
 #include <stdint.h>
@@ -10,10 +10,10 @@
 
 namespace mmp {
 
-// sqrt(lambda) in 1/256: what weighs bits against sums of absolute differences.
+// sqrt(lambda) in 1/256; it weighs bits against sums of absolute differences.
 int32_t root_of(int64_t lambda_fixed);
 
-// The samples of a block of a plane of this width, row by row.
+// Copies the samples of a block from a plane of this width, row by row.
 template <class Sample>
 void take_block(const Sample* plane, int width, const BlockPlace& block, Sample* out);
 
@@ -24,8 +24,8 @@ struct Trial {
     Sample samples[kMaxBlockArea];
     int16_t levels[kMaxCoded];
 
-    // Take the prediction alone, or with a residual, if that costs less; `cost` is that of the
-    // split, the mode and the kind.
+    // Take the prediction alone, or with a residual, if it is cheaper. The given cost is that of
+    // flag, mode and kind.
     void try_bare(const BlockPlace& block, const Sample* source, const Sample* prediction,
                   int mode, int64_t cost, const BlockCosts& costs);
     void try_residual(const BlockPlace& block, const Sample* source, const Sample* prediction,
@@ -33,7 +33,8 @@ struct Trial {
                       const BlockCosts& costs);
 };
 
-// Least cost of a prediction with or without residual, with cosines and without its rounding.
+// An estimate of the cost of a prediction with or without residual: cosine transform, without the
+// rounding of the inverse.
 template <class Sample>
 int64_t rough_cost(const BlockPlace& block, const Sample* source, const Sample* prediction,
                    int32_t step, Depth<Sample> depth, const BlockCosts& costs);

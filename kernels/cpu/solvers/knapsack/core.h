@@ -1,8 +1,8 @@
 // Branch and bound for the 0-1 knapsack of one constraint, over lists of states.
 //
-// A list holds the undominated states of the items of a core around the break item, by weight;
-// items outside are as in the break solution. States whose bound is too low are dropped. A first
-// pass finds the best value, a second one keeps what ties with it and so the choice that the
+// A list holds the undominated states of a core of items around the break item, by weight. Items
+// outside the core are as in the break solution. States whose bound is too low are dropped. A first
+// pass finds the best value. A second pass keeps the ties, and so finds the choice that the
 // definitions name. Idea: D. Pisinger, "A minimal algorithm for the 0-1 knapsack problem",
 // Operations Research 1997.
 #pragma once

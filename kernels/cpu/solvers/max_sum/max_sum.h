@@ -1,7 +1,7 @@
-// Maximum-sum intervals and rectangles of integers. mmpcodec/solvers/max_sum holds the definitions,
-// also of which of several equal answers is taken.
+// Maximum-sum intervals and rectangles of integers. mmpcodec/solvers/max_sum defines the
+// answers, ties included.
 //
-// Sums of all values' magnitudes must be below 2^63; the callers see to that.
+// The sum of the magnitudes of all values must be below 2^63; callers check that.
 #pragma once
 
 #include <stdint.h>

@@ -1,4 +1,4 @@
-// A picture that windows look at, also beyond its border.
+// A picture with its border, as windows read it.
 #pragma once
 
 #include <stdint.h>

@@ -1,9 +1,10 @@
 // Medians of small square windows by comparisons in a fixed order, many pixels side by side.
 //
 // The columns of a window are sorted, then its rows, which leaves the columns sorted. The value in
-// row a and column b, counted from 1, then has at least a * b - 1 values that are not above it. So
-// as many values as are surely too high and too low drop out, and the median of the rest is the
-// window's: least and greatest drop out together until one is left.
+// row a and column b, counted from 1, then has at least a * b - 1 values that are not above it.
+// Values that are surely too high and equally many that are surely too low drop out. The median of
+// the rest is the median of the window: least and greatest drop out together until one value is
+// left.
 //
 // Sources: dropping out by A. W. Paeth, "Median finding on a 3x3 grid", Graphics Gems, 1990; sorted
 // columns and rows by J. L. Smith, "Implementing median filters in XC4000E FPGAs", 1996.

@@ -1,4 +1,4 @@
-// The values of a part of a picture in rising order, to be found again by rank.
+// The values of a part of a picture in ascending order, with access by rank.
 #pragma once
 
 #include <stddef.h>

@@ -1,5 +1,5 @@
-// The pass over all values that selection makes: those below a bracket are counted, those inside it
-// are kept.
+// The splitting pass of selection over all values: it counts the values below a bracket and keeps
+// the values inside it.
 #pragma once
 
 #include <stdint.h>

@@ -1,6 +1,6 @@
-// The bitset of sums. Items go over it in groups whose weights fit into the cache: each item
-// follows the one before it downwards, as far behind as its weight, so that it finds what that one
-// left. Groups follow each other in the same way, each on a thread of its own.
+// The bitset of sums. Items are added in groups whose weights fit into the cache. Each item moves
+// downwards through the bitset behind the previous item, at a distance of its weight, so that it
+// reads finished words. Groups follow each other in the same way, one on each thread.
 #include <string.h>
 
 #include <algorithm>

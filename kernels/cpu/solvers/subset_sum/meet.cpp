@@ -1,4 +1,4 @@
-// All sums of both halves of the items, and the pairs that come nearest to the target.
+// All sums of each half of the items, and the pair of sums that is nearest to the target.
 #include <algorithm>
 
 #include "cpu/solvers/subset_sum/subset_sum.h"

@@ -1,5 +1,5 @@
-// The search as it is defined, with nothing left out: every segment against every element.
-// Kept as the yardstick of the benchmarks and as a witness of the pruned search.
+// The search without pruning: every segment against every element. Benchmarks and tests compare the
+// pruned search with it.
 #pragma once
 
 #include <stdint.h>

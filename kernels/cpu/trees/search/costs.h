@@ -23,9 +23,9 @@ public:
     // Takes over what the models have learnt. Call before each fragment.
     void refresh();
 
-    const std::vector<int>& scales() const { return scales_; }  // the reachable ones
+    const std::vector<int>& scales() const { return scales_; }  // those that the partition reaches
 
-    // The part of an index's cost that its class does not decide; it changes with the count.
+    // The part of an index's cost that depends on the element's count, not on its class.
     int32_t own(int scale, uint32_t element) const;
     const ClassCosts& by_class(int scale) const { return class_costs_[scale]; }
     int32_t index(int scale, uint32_t element) const {
@@ -38,7 +38,7 @@ public:
         return flag_cost_[picture_.context(fragment, scale, k, l)][scale][flag];
     }
 
-    // No tree of a segment of this scale costs less.
+    // A lower bound of the cost of any tree of a segment of this scale.
     int64_t least_tree(int scale) const { return least_tree_[scale]; }
 
 private:

@@ -24,7 +24,7 @@ constexpr uint32_t kNoElement = UINT32_MAX;
 // is below, and adding a class's cost does not overflow.
 constexpr int32_t kEmptyLaneCost = 1 << 30;
 
-// How a kernel wants its samples: four unsigned bytes or two centred 16-bit integers a lane.
+// The layout of samples for a kernel: four unsigned bytes or two centred 16-bit integers a lane.
 enum class SampleLayout { kBytes, kPairs };
 
 template <class T>
@@ -42,16 +42,16 @@ struct CacheLineAllocator {
 template <class T>
 using AlignedVector = std::vector<T, CacheLineAllocator<T>>;
 
-// A segment as a kernel compares it, and the best cost known so far.
-// Costs here leave out `offset`, the part that is the same for every element.
+// A segment as a kernel compares it, and the best cost so far. Costs leave out `offset`, the part
+// that is equal for all elements.
 struct Query {
     alignas(64) uint8_t samples[2 * kFragmentArea];
     int sum = 0;         // of the samples, 0 to 255
     int32_t offset = 0;  // in 1/16 squared error
-    int32_t bound = 0;   // costs above are of no interest, nor equal ones with a higher index
+    int32_t bound = 0;   // larger costs cannot win, nor can equal costs with a higher index
     uint32_t index = kNoElement;
 
-    // Asks for costs, offset included, of at most this much.
+    // Limits the search to costs, offset included, of at most `most`.
     void start(int64_t most) {
         bound = static_cast<int32_t>(std::min<int64_t>(most - offset, kEmptyLaneCost - 1));
         index = kNoElement;
@@ -77,8 +77,8 @@ public:
     const uint8_t* classes(uint32_t group) const { return &classes_[size_t{group} * kLanes]; }
     const uint32_t* elements(uint32_t group) const { return &elements_[size_t{group} * kLanes]; }
 
-    // Adds the next element, or puts another one in its place; `cost` is the part of its cost that
-    // the class does not decide.
+    // Adds the next element, or replaces one. `cost` is the part of its cost that does not depend
+    // on its class.
     void put(uint32_t element, const uint8_t* samples, uint8_t element_class, int32_t cost);
     void update(uint32_t element, uint8_t element_class, int32_t cost);
 

@@ -23,7 +23,7 @@ public:
     TreeSearch(const Picture& picture, const Costs& costs, const SearchKernel& kernel,
                    ThreadTeam& team);
 
-    // This element is new in the scale's dictionary, or another than before.
+    // The element is new in the dictionary of the scale, or has replaced another one.
     void added(int scale, uint32_t element);
 
     // The element was used; `all_changed` as Dictionary::use returned it.
@@ -32,8 +32,8 @@ public:
     // Finds the cheapest tree of 16x16 samples; nodes in coding order.
     void find_tree(const uint8_t* source, const Fragment& fragment, std::vector<Node>& nodes);
 
-    // The same of single segments, each only if it costs less than a budget: require them all,
-    // search, then ask for each cost, which is exact where it is below the budget.
+    // Searches single segments for trees that cost less than a budget: require each one, search,
+    // then ask for each cost, which is exact below the budget.
     void require(int scale, int k, int l, int64_t budget);
     void search(const uint8_t* source, const Fragment& fragment);
     int64_t cost(int scale, int k, int l) const {
@@ -44,7 +44,7 @@ public:
 
 private:
     struct Segment {
-        int64_t budget;  // only a tree that costs less matters; -1 while not needed
+        int64_t budget;  // only cheaper trees matter; -1 while no tree is needed
         int64_t cost;    // of the best tree found, or kNoCost
         uint32_t index;
         uint8_t flag;

@@ -1,4 +1,4 @@
-// The choices that lead to a state of a knapsack's table, by its decisions.
+// Traces the choices that lead to a state of a knapsack's table from the recorded decisions.
 #include "cuda/solvers/knapsack/table.cuh"
 
 using namespace mmp;

@@ -1,5 +1,5 @@
-// Pieces of a sequence: what must be known of two that lie beside each other to find the best
-// interval of both.
+// Pieces of a sequence, and how two adjacent pieces join: the sums from which the best interval of
+// both follows.
 // Source: K. Perumalla and N. Deo, "Parallel algorithms for maximum subsequence and maximum
 // subarray", Parallel Processing Letters 1995.
 #pragma once

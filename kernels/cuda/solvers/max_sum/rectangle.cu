@@ -87,14 +87,14 @@ __device__ inline const Sum* sums_before(const Sum* sums, const Shape& shape, in
     return plane ? sums + (plane - 1) * plane_size(shape) : nullptr;
 }
 
-__device__ inline Sum larger(Sum a, Sum b) { return a > b ? a : b; }
+__device__ inline Sum larger_sum(Sum a, Sum b) { return a > b ? a : b; }
 
 // max(sum, 0) + value, in one instruction where there is one.
 __device__ inline Sum extend(Sum sum, Sum value) {
 #if __CUDA_ARCH__ >= 900
     if constexpr (sizeof(Sum) == 4) return __viaddmax_s32(sum, value, value);
 #endif
-    return larger(sum, 0) + value;
+    return larger_sum(sum, 0) + value;
 }
 
 constexpr Sum kLowest = sizeof(Sum) == 4 ? Sum(0x80000000u) : Sum(kLowestSum);
@@ -150,7 +150,7 @@ __device__ inline void search_strips(const Sum* sums, const Shape& shape, const 
 #pragma unroll
                 for (int j = 0; j < kEach; ++j) {
                     sum[i][j] = extend(sum[i][j], bottoms.of[j] - tops.of[i]);
-                    most[i][j] = larger(most[i][j], sum[i][j]);
+                    most[i][j] = larger_sum(most[i][j], sum[i][j]);
                 }
         }
     }
@@ -286,16 +286,16 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         for (int j = 0; j < kEach; ++j) {
             const int64_t top = own_top(task) + i, bottom = own_bottom(task) + j;
             if (!strip_allowed(shape, top, bottom)) continue;
-            mine = larger(mine, most[i][j]);
+            mine = larger_sum(mine, most[i][j]);
             if (strips)
                 strips[top * shape.rows - top * (top - 1) / 2 + bottom - 1 - top] = most[i][j];
         }
     for (int step = 16; step > 0; step /= 2)
-        mine = larger(mine, __shfl_xor_sync(kAllLanes, mine, step));
+        mine = larger_sum(mine, __shfl_xor_sync(kAllLanes, mine, step));
     if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = mine;
     __syncthreads();
     if (threadIdx.x > 0) return;
-    for (int warp = 1; warp < kWarps; ++warp) mine = larger(mine, warps[warp]);
+    for (int warp = 1; warp < kWarps; ++warp) mine = larger_sum(mine, warps[warp]);
     best[blockIdx.x] = mine;
     atomicMax(reinterpret_cast<long long*>(&found->best), static_cast<long long>(mine));
 }

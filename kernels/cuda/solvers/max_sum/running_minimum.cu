@@ -1,7 +1,8 @@
-// Running minima of a sequence: of all sums before each place the least, how many are that small,
-// and the first and last of them.
+// Running minima of a sequence: the least of all sums before each place, how often it occurs, and
+// its first and last place.
 //
-// Three launches: the lowest of each tile; those of all tiles before; the lowest before each place.
+// Three launches: the minimum of each tile; of all tiles before each tile; of all sums before each
+// place.
 #include "cuda/device/warp.cuh"
 
 namespace mmp {

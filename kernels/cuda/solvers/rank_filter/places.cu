@@ -1,7 +1,7 @@
-// The values that rank filters have found bin and place of.
+// The values of rank filters from their bin and their place in the bin.
 //
-// Samples of a region were put in order and cut into 256 bins of equal size; of each the region's
-// row and column are kept. Those of a bin that lie in a pixel's window are counted up to the place.
+// The samples of a region are sorted and cut into 256 bins of equal size, with the row and column
+// of each sample. The samples of a bin that lie in a pixel's window are counted up to the place.
 // Compiled for the type of the samples (-DMMP_VALUE).
 #include "cuda/solvers/rank_filter/rank.cuh"
 #include "cuda/device/warp.cuh"

@@ -1,4 +1,4 @@
-// What the kernels of rank filters share.
+// Declarations that the kernels of rank filters share.
 #pragma once
 
 namespace mmp {

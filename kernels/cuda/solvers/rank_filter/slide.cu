@@ -1,10 +1,10 @@
 // Rank filters of 8-bit samples by sliding histograms: time does not depend on the window.
 //
-// Compiled for samples of a picture, or (-DMMP_ORDERED=1) for regions of one whose samples have
-// been put in order and told by their bin of 256; then not values are found but bins and places in
-// them. A block moves down a strip of columns and keeps a histogram of the window's height for each
-// column, and for each group of 16 columns. A warp moves along a part of the row: the histogram of
-// its window lies in its registers, 8 bins a lane; a column comes, a column goes.
+// Compiled for samples of a picture, or (-DMMP_ORDERED=1) for regions whose samples are sorted and
+// named by one of 256 bins; the answers are then bins and places in them. A block moves down a
+// strip of columns and keeps a histogram of the window's height for each column, and for each group
+// of 16 columns. A warp moves along a part of the row: the histogram of its window lies in its
+// registers, 8 bins a lane; for each pixel one column is added, one removed.
 // Source: S. Perreault and P. Hebert, "Median filtering in constant time", 2007; groups and warps
 // are not in the source.
 #include "cuda/solvers/rank_filter/rank.cuh"

@@ -1,5 +1,5 @@
-// The whole cost map: J of all segments of a scale with all its elements. The search loop does not
-// keep it: see search.cu.
+// The whole cost map: the cost of all segments of a scale with all its elements. The search loop
+// keeps only the least costs, see search.cu.
 #include "cuda/trees/state.cuh"
 
 using namespace mmp;

@@ -1,4 +1,4 @@
-// Learning by itself: insertion of given elements, and what a fragment teaches.
+// Learning as a step of its own: insertion of given elements, and learning of a fragment.
 #include "cuda/trees/learn.cuh"
 
 namespace mmp {
@@ -16,8 +16,8 @@ using namespace mmp;
 extern "C" __device__ uint32_t shared_bytes = sizeof(LearnOperation);
 
 // Inserts `count` elements of one scale in order, each a row of `elements`, unless they are
-// redundant or there is no place; `origins` are the classes that they start in. One block of 1024
-// threads.
+// redundant or the dictionary has no place; `origins` are the classes that they start in. One block
+// of 1024 threads.
 extern "C" __global__ void __launch_bounds__(kThreads)
     insert_elements(State* state, int scale, const uint8_t* elements, const uint8_t* origins,
                     uint32_t count) {
@@ -83,7 +83,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     state->learnt[scale] = ((learnt >> 32) + 1) << 32 | insertions;
 }
 
-// Makes the table of each scale anew from its elements. Grid: 25 blocks of 1024 threads.
+// Rebuilds the hash table of each scale from its elements. Grid: 25 blocks of 1024 threads.
 extern "C" __global__ void __launch_bounds__(kThreads) enter_elements(State* state) {
     const int scale = blockIdx.x;
     if (!scale_reachable(scale, state->picture.partition)) return;

@@ -1,4 +1,4 @@
-// From costs to the smallest and its element.
+// The smallest of many costs and its element.
 #include "cuda/device/warp.cuh"
 
 using namespace mmp;

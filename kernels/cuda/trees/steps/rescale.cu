@@ -1,4 +1,4 @@
-// A block brought to every scale.
+// A block resized to every scale.
 #include "cuda/trees/learn.cuh"
 
 using namespace mmp;

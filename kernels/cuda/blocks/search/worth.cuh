@@ -2,7 +2,7 @@
 // models.
 #pragma once
 
-#include "cuda/blocks/records.cuh"
+#include "cuda/blocks/search/records.cuh"
 
 namespace mmp {
 

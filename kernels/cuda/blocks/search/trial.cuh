@@ -4,7 +4,7 @@
 #pragma once
 
 #include "cuda/blocks/modes.cuh"
-#include "cuda/blocks/records.cuh"
+#include "cuda/blocks/search/records.cuh"
 #include "cuda/blocks/transform.cuh"
 
 namespace mmp {

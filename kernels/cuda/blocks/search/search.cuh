@@ -3,7 +3,7 @@
 // each way.
 #pragma once
 
-#include "cuda/blocks/trial.cuh"
+#include "cuda/blocks/search/trial.cuh"
 
 namespace mmp {
 
