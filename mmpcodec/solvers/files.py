@@ -187,7 +187,7 @@ def read_array(data: bytes, file: str, format: str) -> np.ndarray:
 
 
 def check_columns(problem: KnapsackProblem, capacities: int, file: str) -> None:
-    """See to it that there is a weight for each of so many capacities.
+    """Check that there is one weight for each capacity.
 
     Raises
     ------

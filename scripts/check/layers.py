@@ -43,6 +43,7 @@ FLOORS = (
     ("fingerprints",),
     ("analysis", "bench"),
     ("planning",),
+    ("budget", "packing"),
     ("plugins", "cli"),
     ("__main__",),
 )

@@ -11,7 +11,7 @@ from mmpcodec.bench.codecs.peers import peers
 from mmpcodec.bench.curves import grouped
 from mmpcodec.bench.report import write_page
 from mmpcodec.bench.results import Results
-from mmpcodec.bench.sweep import Picture, sweep
+from mmpcodec.bench.sweep import Original, sweep
 
 pytestmark = pytest.mark.browser
 
@@ -38,7 +38,7 @@ def report(tmp_path_factory):
     results = Results(tmp_path_factory.mktemp("sweep"), create=True)
     codecs = [ours({}, [8, 32, 128, 512]), *peers("jpeg:quality=20/40/60/80/90")]
     for name, period in (("first.pgm", 9), ("second.pgm", 4)):
-        list(sweep(Picture(name, waves(period)), codecs, results))
+        list(sweep(Original(name, waves(period)), codecs, results))
     path = results.folder / "report.html"
     write_page(grouped(results.rows()), results, path, "jpeg")
     return path

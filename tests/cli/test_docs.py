@@ -23,7 +23,7 @@ from mmpcodec import backends, pictures
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
-BLOCK = re.compile(r"(?:^`([\w.]+)`:\n\n)?^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"(?:^`([\w.]+)`:\n\n)?^```([\w{}]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TIME = re.compile(r"\d+\.\d+ s\b|(?<=\"seconds\": )[\d.e-]+|(?<=mmp: backend ).*")
 NOT_RUN = {
     "make": r"[\w-]+( \w+=\S+)*$",

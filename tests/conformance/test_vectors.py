@@ -18,6 +18,11 @@ GOOD = [path for path in VECTORS if not (path / "error.json").exists()]
 ENCODED = [path for path in GOOD if (path / "params.json").exists()]
 
 
+def published(text):
+    """Return a text in the words of the published vectors: "gray and alpha"."""
+    return text.replace("with alpha", "and alpha")
+
+
 def each(vectors):
     return pytest.mark.parametrize("vector", vectors, ids=[path.name for path in vectors])
 
@@ -43,7 +48,7 @@ def test_decodes_to_the_samples(vector, backend):
     assert json.loads((vector / "decoded.json").read_text()) == {
         "width": samples.shape[1],
         "height": samples.shape[0],
-        "form": header.form.title.replace("with", "and"),  # the word of published vectors
+        "form": published(header.form.title),
         "depth": header.depth,
         "tile_size": header.tile_size,
         "samples_sha256": hashlib.sha256(
@@ -104,7 +109,8 @@ def test_refuses_what_is_damaged(vector, backend):
     expected = json.loads((vector / "error.json").read_text())
     with pytest.raises(mmpcodec.FormatError) as caught:
         mmpcodec.decode((vector / "stream.mmp").read_bytes(), backend=backend)
-    assert expected == {"error": type(caught.value).__name__, "message": str(caught.value)}
+    message = published(str(caught.value))
+    assert expected == {"error": type(caught.value).__name__, "message": message}
 
 
 @pytest.mark.parametrize("name", ["photo-templates", "photo-one-template"])

@@ -57,9 +57,9 @@ def test_a_kernel_that_does_not_compile_is_told(tmp_path):
     found = next(compilers(), None)
     if found is None:
         pytest.skip("no CUDA compiler; `make test` sees that one is there")
-    (tmp_path / "scripts").mkdir()
+    script = tmp_path / SCRIPT.relative_to(ROOT)
+    script.parent.mkdir(parents=True)
     (tmp_path / "kernels" / "cuda").mkdir(parents=True)
-    script = tmp_path / "scripts" / SCRIPT.name
     script.write_bytes(SCRIPT.read_bytes())
     (tmp_path / "kernels" / "cuda" / "bad.cu").write_text("__global__ void f() { nothing(); }")
     command = [sys.executable, script, "--compiler", found, "--arch", "sm_90"]

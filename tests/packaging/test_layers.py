@@ -22,7 +22,7 @@ GOOD = {
     "mmpcodec/codec/sizes.py": "from .encoder import backends\nimport richer\n",
     "mmpcodec/cli/app.py": "import typer\nimport mmpcodec\nprint(typer)\n",
     "mmpcodec/cli/__main__.py": "from mmpcodec.start import main\n",
-    "mmpcodec/start.py": "from mmpcodec.cli import app\n",
+    "mmpcodec/__main__.py": "from mmpcodec.cli import app\n",
     "kernels/shared/trees/scales.h": '#include "shared/integers.h"\n',
     "kernels/shared/integers.h": "",
     "kernels/cpu/trees/scales.h": '#include <vector>\n#include "shared/trees/scales.h"\n',

@@ -187,5 +187,5 @@ def test_any_buffer_of_one_piece_is_decoded(made):
     ids=repr,
 )
 def test_what_is_no_buffer_of_one_piece_is_refused(given):
-    with pytest.raises(ParameterError, match="must be bytes or a buffer of one piece"):
+    with pytest.raises(ParameterError, match="must be bytes or a contiguous buffer"):
         mmpcodec.decode(given)

@@ -100,7 +100,7 @@ def test_bad_options_are_named_at_once(options, says):
         (np.zeros((8, 8), np.uint16), {"depth": 8}, "depth = 8: must be from 9 to 16 for chunks"),
         (np.zeros((8, 8), np.uint8), {"depth": 12}, "depth = 12: must be from 1 to 8"),
         (np.full((8, 8), 4096, np.uint16), {"depth": 12}, "sample of 4096"),
-        (np.zeros((8, 8), ">u2"), {}, "type >u2: supported are .* this machine's byte order"),
+        (np.zeros((8, 8), ">u2"), {}, "type >u2: supported are .* the machine's byte order"),
         (b"abc", {}, r"shape \(\): must be one picture"),
     ],
 )

@@ -25,7 +25,7 @@ constexpr int64_t kMaxTasks = 4096;
 
 using Clock = std::chrono::steady_clock;
 
-// In so many seconds; never, where they are negative.
+// The time after a number of seconds; never if the number is negative.
 Clock::time_point deadline_in(double seconds) {
     if (seconds < 0) return Clock::time_point::max();
     return Clock::now() + std::chrono::duration_cast<Clock::duration>(

@@ -27,7 +27,7 @@ def presets() -> tuple[str, ...]:
 
 
 def ours(options: Mapping[str, str], lambdas: Sequence[float] = LAMBDAS) -> Codec:
-    """mmpcodec with some options.
+    """Our codec with some options.
 
     Parameters
     ----------

@@ -62,7 +62,7 @@ def solve(
     table_memory: int,
     deadline: float | None,
 ) -> list[Answer]:
-    """Solve instances to which it applies, each by one thread, in so many bytes of memory.
+    """Solve the instances that branch and bound can take, one thread each, within ``memory``.
 
     Where lists grow too long, a table by ``operation`` in its own memory may follow.
     """

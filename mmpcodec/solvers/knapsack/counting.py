@@ -141,7 +141,7 @@ def bracket(items: Items, deadline: float | None = None, slopes: bool = True) ->
 
 
 def priced(items: Items, count: int, at_least: bool) -> Priced:
-    """The bound for choices of at most, or of at least, so many items, with good prices.
+    """Bound of the choices with at most, or at least, a number of items, with good prices.
 
     Parameters
     ----------

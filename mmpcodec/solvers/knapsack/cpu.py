@@ -20,17 +20,17 @@ REDUCES = True
 
 
 def value_bytes(problem: Problem) -> int:
-    """As the reference: fewer where all sums fit."""
+    """See the function in ``reference``; 4 where all sums fit into 32 bits."""
     return 4 if peak(problem) < SMALL_PROFITS else 8
 
 
 def free_bytes() -> int:
-    """As the reference."""
+    """See the function in ``reference``."""
     return reference.free_bytes()
 
 
 def start_row(problem: Problem, deadline: float | None = None) -> np.ndarray:
-    """As the reference."""
+    """See the function in ``reference``."""
     row = np.zeros(problem.states, np.int32 if value_bytes(problem) == 4 else np.int64)
     if problem.exact_fill:
         reference.fill(row[1:], _nothing(row), deadline)
@@ -45,7 +45,7 @@ def sweep(
     keep: bool,
     deadline: float | None = None,
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """As the reference."""
+    """See the function in ``reference``."""
     if first == last:
         return row, np.zeros(0, np.uint64) if keep else None
     after = np.empty_like(row)
@@ -75,25 +75,25 @@ def sweep(
 def trace(
     problem: Problem, first: int, last: int, decisions: np.ndarray, state: int, choices: np.ndarray
 ) -> int:
-    """As the reference."""
+    """See the function in ``reference``."""
     return _cpu.knapsack_trace(
         problem.weights, problem.starts, problem.shape, first, last, decisions, state, choices
     )
 
 
 def value_at(row: np.ndarray, state: int) -> int | None:
-    """As the reference."""
+    """See the function in ``reference``."""
     return None if row[state] < _nothing(row) // 2 else int(row[state])
 
 
 def host_row(row: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """As the reference."""
+    """See the function in ``reference``."""
     feasible = row >= _nothing(row) // 2
     return np.where(feasible, row, 0).astype(np.int64), feasible
 
 
 def solve_many(problems: list[Problem], memory: int) -> list[tuple[int | None, np.ndarray]]:
-    """As the reference."""
+    """See the function in ``reference``."""
     options = np.cumsum([0, *(len(problem.profits) for problem in problems)])
     firsts = np.cumsum([0, *(problem.stages for problem in problems)])
     starts = [p.starts[:-1] + first for p, first in zip(problems, options[:-1], strict=True)]
@@ -119,7 +119,7 @@ def solve_many(problems: list[Problem], memory: int) -> list[tuple[int | None, n
 
 
 def plane_bytes(problem: Problem) -> int:
-    """As the reference: whole words."""
+    """See the function in ``reference``; rounded up to whole words."""
     return -(-problem.states // 64) * 8
 
 

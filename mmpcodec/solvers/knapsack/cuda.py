@@ -27,7 +27,7 @@ WARP = 32
 COUNTER_STEP = 32
 """uint32 numbers between the counters of teams."""
 CACHE_SHARE = 2
-"""Rows of all teams take at most one part in so many of the cache."""
+"""Least ratio of the cache's size to the size of the rows of all teams."""
 EACH = 4
 """States of a thread at a time where items go two by two."""
 LEAST_SHARE = 256
@@ -43,17 +43,17 @@ STAGE = np.dtype([("plane", np.int64), ("option", np.int32), ("options", np.int3
 
 
 def value_bytes(problem: Problem) -> int:
-    """As the reference: fewer where all sums fit."""
+    """See the function in ``reference``; 4 where all sums fit into 32 bits."""
     return 4 if peak(problem) < SMALL_PROFITS else 8
 
 
 def free_bytes() -> int:
-    """As the reference: on the device."""
+    """See the function in ``reference``; free memory of the device."""
     return cuda.free_bytes()
 
 
 def start_row(problem: Problem, deadline: float | None = None) -> Any:
-    """As the reference."""
+    """See the function in ``reference``."""
     import cupy
 
     row = cupy.zeros(problem.states, _value_type(problem))
@@ -222,7 +222,7 @@ def sweep(
     keep: bool,
     deadline: float | None = None,
 ) -> tuple[Any, Decisions | None]:
-    """As the reference."""
+    """See the function in ``reference``."""
     import cupy
 
     stages = Stages([problem], first, last)
@@ -241,27 +241,27 @@ def sweep(
 def trace(
     problem: Problem, first: int, last: int, decisions: Decisions, state: int, choices: np.ndarray
 ) -> int:
-    """As the reference."""
+    """See the function in ``reference``."""
     *found, state = decisions.stages.trace(decisions.words, None, state).tolist()
     choices[first:last] = found
     return state
 
 
 def value_at(row: Any, state: int) -> int | None:
-    """As the reference."""
+    """See the function in ``reference``."""
     value = int(row[state])
     return None if value < _nothing(row) // 2 else value
 
 
 def host_row(row: Any) -> tuple[np.ndarray, np.ndarray]:
-    """As the reference."""
+    """See the function in ``reference``."""
     values = row.get()
     feasible = values >= _nothing(row) // 2
     return np.where(feasible, values, 0).astype(np.int64), feasible
 
 
 def solve_many(problems: list[Problem], memory: int) -> list[tuple[int | None, np.ndarray]]:
-    """As the reference."""
+    """See the function in ``reference``."""
     answers: list[Any] = [None] * len(problems)
     kinds = [(value_bytes(problem), problem.states) for problem in problems]
     # Bits of the decisions of each problem, of all at once.
@@ -304,7 +304,7 @@ def _solve_similar(problems: list[Problem], some: list[int], answers: list) -> N
 
 
 def plane_bytes(problem: Problem) -> int:
-    """As the reference: whole words."""
+    """See the function in ``reference``; rounded up to whole words."""
     return -(-problem.states // WARP) * 4
 
 

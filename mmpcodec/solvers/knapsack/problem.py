@@ -96,7 +96,7 @@ class Problem:
 
 
 def decision_bits(options: np.ndarray) -> np.ndarray:
-    """Bits that decisions between so many options take."""
+    """Bits of a decision between a number of options."""
     return np.frexp(options - 1.0)[1].astype(np.int64)
 
 

@@ -181,7 +181,7 @@ def multiple_choice_batch(
 
 
 def _checked(instances: Iterable, parts: str, count: int) -> list[Any]:
-    """All instances, of so many parts each."""
+    """Check that each instance has the right number of parts, and return all instances."""
     try:
         listed = list(instances)
     except TypeError:
@@ -423,7 +423,7 @@ def _fill_tables(
 
 
 def _shares(searches: list[_Search], most: int) -> list[list[_Search]]:
-    """Neighbours whose tables have so many cells in all, or one by itself."""
+    """Group neighbours up to a total number of table cells; a larger one stays alone."""
     shares: list[list[_Search]] = []
     left = 0
     for search in searches:

@@ -26,10 +26,10 @@ __all__ = [
 def max_rectangle(
     values: np.ndarray, heights: Limits, widths: Limits, transposed: bool
 ) -> tuple[int, int, int, int, int]:
-    """As the reference."""
+    """See the function in ``reference``."""
     return _max_rectangle(values, heights, widths, transposed, processors())
 
 
 def strip_maxima(values: np.ndarray) -> np.ndarray:
-    """As the reference."""
+    """See the function in ``reference``."""
     return _strip_maxima(values, processors())

@@ -40,7 +40,7 @@ PLACES = _record(*PLACE_NAMES)
 
 
 def max_interval(values: Any, lengths: Limits) -> tuple[int, int, int]:
-    """As the reference."""
+    """See the function in ``reference``."""
     import cupy
 
     values = _aligned(values)
@@ -82,7 +82,7 @@ def _limited_interval(values: Any, lengths: Limits) -> tuple[int, int, int]:
 
 
 def interval_census(values: Any) -> tuple:
-    """As the reference."""
+    """See the function in ``reference``."""
     import cupy
 
     sums = _running_sums(cupy.asarray(values))
@@ -113,7 +113,7 @@ def _most_disjoint(starts: np.ndarray, stops: np.ndarray) -> int:
 
 
 def sums_through(values: Any) -> Any:
-    """As the reference, on the device."""
+    """See the function in ``reference``; runs on the device."""
     import cupy
 
     values = cupy.asarray(values)
@@ -125,7 +125,7 @@ def sums_through(values: Any) -> Any:
 
 
 def maximal_intervals(values: Any) -> list[tuple[int, int, int]]:
-    """As the reference: runs of one sign are joined on the device, the rest is the host's."""
+    """See the function in ``reference``; the device only joins runs of one sign."""
     import cupy
 
     values = cupy.asarray(values)
@@ -141,7 +141,7 @@ def maximal_intervals(values: Any) -> list[tuple[int, int, int]]:
 def max_rectangle(
     values: Any, heights: Limits, widths: Limits, transposed: bool
 ) -> tuple[int, int, int, int, int]:
-    """As the reference."""
+    """See the function in ``reference``."""
 
     values = _aligned(values)
     if widths[0] > 1 or widths[1] < values.shape[1]:
@@ -153,7 +153,7 @@ def max_rectangle(
 
 
 def strip_maxima(values: Any) -> np.ndarray:
-    """As the reference."""
+    """See the function in ``reference``."""
 
     values = _aligned(values)
     return _Strips(values[None], (1, len(values))).maxima()

@@ -8,7 +8,7 @@ from mmpcodec.solvers.rank_filter.reference import Border, Window
 
 
 def ranked(samples: np.ndarray, border: Border, window: Window, rank: int) -> np.ndarray:
-    """As the reference."""
+    """See the function in ``reference``."""
     samples = np.require(samples, None, ["C", "A"])  # C++ reads values where their type may lie
     out = np.empty(_shape(border, window), samples.dtype)
     ranks = np.full(window[0] * window[1] + 1, rank, np.int32)
@@ -19,7 +19,7 @@ def ranked(samples: np.ndarray, border: Border, window: Window, rank: int) -> np
 def ranked_of_valid(
     samples: np.ndarray, valid: np.ndarray, border: Border, window: Window, ranks: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """As the reference."""
+    """See the function in ``reference``."""
     out = np.empty(_shape(border, window), samples.dtype)
     found = np.empty(out.shape, bool)
     samples = np.require(samples, None, ["C", "A"])

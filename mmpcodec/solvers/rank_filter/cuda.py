@@ -31,7 +31,7 @@ NO_ARRAY = np.uintp(0)
 
 
 def ranked(samples: Any, border: Border, window: Window, rank: int) -> Any:
-    """As the reference."""
+    """See the function in ``reference``."""
     ranks = np.zeros(window[0] * window[1] + 1, np.int32)
     ranks[-1] = rank
     out, _ = _filtered(_on_device(samples), None, border, window, ranks)
@@ -41,7 +41,7 @@ def ranked(samples: Any, border: Border, window: Window, rank: int) -> Any:
 def ranked_of_valid(
     samples: Any, valid: Any, border: Border, window: Window, ranks: np.ndarray
 ) -> tuple[Any, Any]:
-    """As the reference."""
+    """See the function in ``reference``."""
     out, found = _filtered(_on_device(samples), _on_device(valid), border, window, ranks)
     return (out, found) if on_device(samples) else (out.get(), found.get())
 

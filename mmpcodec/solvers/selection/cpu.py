@@ -7,14 +7,14 @@ from mmpcodec.runtime.machine import processors
 
 
 def select(values: np.ndarray, ranks: list[int]) -> tuple[np.ndarray, int]:
-    """As the reference."""
+    """See the function in ``reference``."""
     keys = np.empty(len(ranks), np.uint64)
     nans = _cpu.select(_plain(values), ranks, keys, processors())
     return keys, nans
 
 
 def select_rows(rows: np.ndarray, ranks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """As the reference."""
+    """See the function in ``reference``."""
     keys = np.empty(ranks.shape, np.uint64)
     nans = np.zeros(len(rows), np.int64)
     _cpu.select_rows(_plain(rows), np.ascontiguousarray(ranks, np.int64), keys, nans, processors())
@@ -22,7 +22,7 @@ def select_rows(rows: np.ndarray, ranks: np.ndarray) -> tuple[np.ndarray, np.nda
 
 
 def digit_counts(values: np.ndarray, prefix: int, shift: int, bits: int) -> np.ndarray:
-    """As the reference."""
+    """See the function in ``reference``."""
     counts = np.empty(1 << bits, np.int64)
     _cpu.digit_counts(_plain(values), prefix, shift, bits, counts, processors())
     return counts

@@ -44,7 +44,7 @@ PART = 1 << 28
 
 
 def select(values: Any, ranks: list[int]) -> tuple[np.ndarray, int]:
-    """As the reference; the keys come to the host."""
+    """See the function in ``reference``; the keys come to the host."""
     import cupy
 
     if _too_large(values):
@@ -61,7 +61,7 @@ def select(values: Any, ranks: list[int]) -> tuple[np.ndarray, int]:
 
 
 def select_rows(rows: Any, ranks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """As the reference; the keys come to the host."""
+    """See the function in ``reference``; the keys come to the host."""
     import cupy
 
     count, length = rows.shape
@@ -88,7 +88,7 @@ def _select_row(row: Any, ranks: np.ndarray) -> tuple[np.ndarray, int]:
 
 
 def digit_counts(values: Any, prefix: int, shift: int, bits: int) -> np.ndarray:
-    """As the reference; the counts come to the host."""
+    """See the function in ``reference``; the counts come to the host."""
     import cupy
 
     if _too_large(values):

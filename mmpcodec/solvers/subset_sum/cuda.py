@@ -38,7 +38,7 @@ BLOCKS_A_PROCESSOR = 8
 def dense(
     weights: np.ndarray, target: int, limit: int, floor: int, items: bool
 ) -> tuple[int, np.ndarray | None]:
-    """As the reference.
+    """See the function in ``reference``.
 
     Raises
     ------
@@ -51,7 +51,7 @@ def dense(
 
 
 def sums(weights: np.ndarray, limit: int) -> np.ndarray:
-    """As the reference; raises as ``dense``."""
+    """See the function in ``reference``; raises as ``dense``."""
     row = DeviceRow(weights, limit, 0, False)
     row.add_items(-1)
     return row.words_of_all_passes()
@@ -153,7 +153,7 @@ class DeviceRow:
 
 
 def meet(weights: np.ndarray, target: int, limit: int) -> tuple[int, np.ndarray]:
-    """As the reference.
+    """See the function in ``reference``.
 
     Raises
     ------
@@ -201,7 +201,7 @@ def _sums_of(weights: np.ndarray, limit: int) -> tuple[Any, Any]:
 
 
 def _launch(entry: str, count: Any, arguments: tuple) -> None:
-    """A kernel of ``subset_sum_meet.cu`` over so many sums."""
+    """Run a kernel of ``solvers/subset_sum/meet.cu``, one thread for each sum."""
     import cupy
 
     device = cupy.cuda.Device().id

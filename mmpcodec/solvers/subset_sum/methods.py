@@ -45,7 +45,7 @@ class Need:
 
 
 def maker_bytes(count: int) -> int:
-    """Bytes of the number of one of so many items, as ``dense`` notes it for each sum."""
+    """Bytes of an item's number, which ``dense`` stores for each sum."""
     return 2 if count < 1 << 16 else 4
 
 
@@ -71,7 +71,7 @@ def choose(method: str, found: dict[str, Need], memory: int) -> str:
     Raises
     ------
     ParameterError
-        When there is no such method, or it does not take so many items.
+        If the method is unknown, or takes fewer items than there are.
     LimitExceeded
         When what it needs is more than the memory.
     """

@@ -11,7 +11,7 @@ them is another word to read."""
 SHORT_WORDS = 1 << 17
 """Of a row, up to which waiting for all blocks takes more time than reading."""
 HALO_SHARE = 4
-"""A tile's halo is at most one part in so many of the tile and its halo."""
+"""Least ratio of the words of a tile and its halo to the words of the halo."""
 
 PASS = np.dtype(
     [(name, np.int64) for name in ("first", "count", "low", "high", "halo")]
@@ -22,7 +22,7 @@ else of few items with these weights, and 0 for none."""
 
 
 def span_of(limit: int, blocks: int, each: int) -> int:
-    """Words of a tile and its halo: so many that all blocks have work.
+    """Words of a tile and its halo, chosen so that all blocks have work.
 
     Parameters
     ----------

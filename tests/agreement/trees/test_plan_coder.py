@@ -42,7 +42,7 @@ def chosen_trees(payload, shape, tools):
     state.dictionaries = {scale: Telling(scale, tools) for scale in state.dictionaries}
     node_counts, nodes, insertions = [], [], []
     told = [getattr(state.dictionaries.get(scale), "told", []) for scale in SCALES]
-    for neighbours in state.walk(None):
+    for neighbours in state.walk(lambda done, total: None):
         insertions.append([len(classes) for classes in told])
         tree = code_tree(reader, state.models, state.dictionaries, neighbours, None)
         for node in tree:

@@ -21,7 +21,7 @@ class WindowHistogram {
 public:
     static constexpr uint16_t kNothing = UINT16_MAX;  // no value in the window
 
-    // A stripe of so many columns, and a window of up to 255 rows: its counts fit into bytes.
+    // Columns of a stripe. With a window of up to 255 rows the counts of a column fit into bytes.
     WindowHistogram(int64_t columns, int64_t width);
 
     // A row of the stripe, one value a column, of which those not valid are left out. `valid` is

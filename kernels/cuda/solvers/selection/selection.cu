@@ -184,7 +184,7 @@ __device__ inline Digit digit_of_rank(const unsigned long long* counts, int digi
     return shared.found;
 }
 
-// Finds the next digit of each query, with so many blocks each; the last block of a query chooses
+// Finds the next digit of each query, with `blocks` blocks each; the last block of a query chooses
 // it. Counts are zero before and after. With `tallies` the query's bracket is searched.
 template <bool kRaw>
 __device__ inline void find_digit(const Source& from, Query* queries, int number, int blocks,

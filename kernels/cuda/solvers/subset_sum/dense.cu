@@ -163,7 +163,7 @@ using namespace mmp;
 
 extern "C" __device__ uint32_t shared_bytes = sizeof(Memory);
 
-// Adds the items to the first of two rows of `words` words each, in so many passes, or until the
+// Adds the items to the first of two rows of `words` words each, in `count` passes, or until the
 // target is there; -1 for none. found->passes says in which row the sums are, by its last bit.
 // makers[sum], if there are any, is the first item with which it is a sum. A tile and its halo have
 // `span` words, a multiple of kThreads. All blocks are resident at once.
