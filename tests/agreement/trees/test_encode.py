@@ -23,9 +23,14 @@ TREE_PRESETS = [name for name, t in PRESETS.items() if not (t.prediction or t.ex
 check = partial(check_picture, "trees")
 
 
-@pytest.mark.parametrize("lam", LAMBDAS)
-@pytest.mark.parametrize("rate_model", ["adaptive", "log2"])
-@pytest.mark.parametrize("partition", ["flexible", "dyadic"])
+@pytest.mark.parametrize(
+    ("partition", "rate_model", "lam"),
+    [
+        *(("flexible", "adaptive", lam) for lam in LAMBDAS),
+        *(("dyadic", "adaptive", lam) for lam in (1, 32)),
+        *((partition, "log2", lam) for partition in ("flexible", "dyadic") for lam in (0, 128)),
+    ],
+)
 @pytest.mark.parametrize("preset", TREE_PRESETS)
 def test_grid(preset, partition, rate_model, lam):
     params = EncodeParams.from_options(
@@ -51,12 +56,16 @@ def test_dictionary_limits(limit):
     check(picture, EncodeParams.from_options(8, dictionary_limit=limit, preset="plain"))
 
 
-@pytest.mark.parametrize("displaced_blocks", range(5))
-@pytest.mark.parametrize("redundancy_radius", [0, 1, 400])
-@pytest.mark.parametrize("limit", [256, 300, 1000])
+@pytest.mark.parametrize(
+    ("limit", "redundancy_radius", "displaced_blocks"),
+    [
+        *itertools.product([256, 300, 1000], [0, 1, 400], [0, 4]),
+        *((300, 1, displaced_blocks) for displaced_blocks in (1, 2, 3)),
+    ],
+)
 def test_replacement(limit, redundancy_radius, displaced_blocks):
     """The hand goes round dictionaries of few elements, whose places are taken again and again."""
-    picture = CONTENT["natural"](np.random.default_rng(limit), 48, 64)
+    picture = CONTENT["natural"](np.random.default_rng(limit), 48, 48)
     options = {"displaced_blocks": displaced_blocks, "redundancy_radius": redundancy_radius}
     params = EncodeParams.from_options(
         8, preset="plain", dictionary_limit=limit, replacement=True, **options
@@ -64,6 +73,7 @@ def test_replacement(limit, redundancy_radius, displaced_blocks):
     check(picture, params)
 
 
+@pytest.mark.slow
 def test_the_hand_gives_up_alike():
     """In the end most elements were used, so the hand goes far and often in vain."""
     picture = CONTENT["natural"](np.random.default_rng(7), 112, 112)
@@ -85,17 +95,19 @@ def test_any_picture_and_parameters(picture, params, encoder):
     assert_same(expected, decoded, "decode, cpu")
 
 
-@pytest.mark.parametrize("level", CpuBackend.levels())
-def test_pruned_search_is_the_brute_force_search(level):
+@pytest.mark.parametrize("preset", TREE_PRESETS)
+def test_pruned_search_is_the_brute_force_search(preset):
     """On a picture too large for the reference; the brute force is plain C++."""
     rng = np.random.default_rng(4)
     picture = np.hstack([CONTENT["text"](rng, 96, 80), CONTENT["natural"](rng, 96, 80)])
-    for lam, preset in itertools.product((2, 40), TREE_PRESETS):
+    for lam in (2, 40):
         params = EncodeParams.from_options(lam, preset=preset)
         expected = CpuBackend("brute-force").encode(picture, params)
-        assert_same(expected, CpuBackend(level).encode(picture, params, threads=2), level)
+        for level in CpuBackend.levels():
+            assert_same(expected, CpuBackend(level).encode(picture, params, threads=2), level)
 
 
+@pytest.mark.slow
 def test_counts_are_halved_alike():
     """One class of single samples is used more than 2**16 times, so its counts are halved."""
     picture = CONTENT["noise"](np.random.default_rng(0), 256, 272)
@@ -115,6 +127,7 @@ def test_search_sees_halved_counts(level):
     assert_same(expected, CpuBackend(level).encode(picture, params), level)
 
 
+@pytest.mark.slow
 def test_frequencies_of_flags_and_classes_are_halved_alike():
     """A flat picture of more than 2**17 fragments: one flag and one class each."""
     picture = CONTENT["flat"](np.random.default_rng(0), 1, 16 * (MAX_TOTAL + 500))

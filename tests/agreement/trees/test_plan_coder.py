@@ -78,7 +78,7 @@ def room_of(told, counts, room):
     ids=["plain", "classic", "dyadic", "text", "full", "classic full", "nothing to replace"],
 )
 def test_payload_and_tally(content, options):
-    picture = CONTENT[content](np.random.default_rng(6), 60, 50)
+    picture = CONTENT[content](np.random.default_rng(6), 40, 44)
     for lam in (0, 25):
         params = EncodeParams.from_options(lam, **{"preset": "plain", **options})
         coded = CpuBackend().encode(picture, params)

@@ -102,7 +102,7 @@ def test_exchanges_make_choices_fit_and_add_profit(items):
 
 
 @pytest.mark.parametrize("widths", [(0,), (1, 2), (2, 64), (1, 1 << 14), (1 << 14,)])
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(instances())
 def test_brackets_hold_the_best(widths, items):
     with pytest.MonkeyPatch.context() as patch:
