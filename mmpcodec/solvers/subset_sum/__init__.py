@@ -5,7 +5,8 @@ names it. Items of weight 0 are never taken.
 
 *Reductions.* Items heavier than the capacity are removed. If all others fit, they are the answer.
 Weights and capacity are divided by the greatest common divisor of the weights; the capacity is
-rounded down. If the items to leave out weigh less than the capacity, the search is for them.
+rounded down. If the items to leave out have fewer possible sums than the items to take, ``dense``
+and ``meet`` search for the items to leave out.
 
 *Methods.* ``auto`` first tries two quick methods that may meet the capacity: ``greedy`` (heaviest
 first) and ``core`` (greedy for most items, ``dense`` for a few of all sizes). If both miss, it

@@ -1,4 +1,4 @@
-"""The answer of the solver."""
+"""The answer of the subset-sum solver."""
 
 from dataclasses import dataclass
 
