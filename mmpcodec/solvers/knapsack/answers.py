@@ -24,7 +24,7 @@ class Solution:
         choice known when time ran out). With "bound", another choice of equal profit may come first
         in the order of the package.
     seconds : float
-        Wall time; in a batch, of the whole batch.
+        Wall time in seconds; in a batch, the time of the whole batch.
     backend : str
         Name of the backend that ran.
     """

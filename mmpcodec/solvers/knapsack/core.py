@@ -25,7 +25,7 @@ SHORT_STATES = 1 << 18
 
 @dataclass(frozen=True)
 class Answer:
-    """The lists' answer: a choice, a value, and what is proven of them.
+    """The lists' answer: a choice, a value, and whether each is proven to be the best.
 
     Parameters
     ----------

@@ -133,7 +133,7 @@ def value_at(row: np.ndarray, state: int) -> int | None:
 
 
 def host_row(row: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return (states,) int64 values, 0 if infeasible, and whether each state is feasible, bool."""
+    """Return all values, int64 and 0 if infeasible, and their feasibility, bool; both (states,)."""
     feasible = row >= _NOTHING // 2
     return np.where(feasible, row, 0), feasible
 

@@ -23,7 +23,7 @@ class SubsetSum:
     backend : str
         Name of the backend that ran.
     seconds : float
-        Wall time.
+        Wall time in seconds.
     """
 
     sum: int

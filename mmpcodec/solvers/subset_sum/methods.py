@@ -16,8 +16,8 @@ MEET_STEP = 40.0
 
 MAX_MEET_ITEMS = 62
 ROWS = 2
-"""Rows of bits in the predicted memory of ``dense``. A device needs two and a processor one; the
-prediction is the same, so that the choice of the method is."""
+"""Rows of bits in the predicted memory of ``dense``. A device needs two rows and a processor one;
+equal predictions lead to the same choice of the method on all backends."""
 MEET_BYTES = 48
 """Memory of ``meet`` for each sum of half the items, in bytes."""
 CHANGE_BYTES = 8
@@ -41,7 +41,7 @@ class Need:
 
     @property
     def seconds(self) -> float:
-        """Predicted time on all processors."""
+        """Predicted time on all processors, in seconds."""
         return self.nanoseconds * 1e-9 / processors()
 
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kBlock = 8192;  // states of a block; their values and choices stay in the cache
 constexpr int64_t kMaxTasks = 4096;
-constexpr int64_t kLookCells = 1 << 22;  // cells between tests of the deadline: milliseconds
+constexpr int64_t kLookCells = 1 << 22;  // cells between tests of the deadline, some milliseconds
 constexpr uint32_t kLookTasks = 64;      // every 64th task tests the deadline at its start
 
 using Deadline = std::chrono::steady_clock::time_point;

@@ -45,7 +45,8 @@ struct Pair {
     bool precedes(const Pair& other) const { return high < other.high; }
 };
 
-// The least pair from the target up and the largest pair below it, for a part of the high sums.
+// For a part of the high sums, the pair of the least sum from the target up and the pair of the
+// largest sum below the target.
 struct Best {
     Pair above{INT64_MAX, 0, 0}, below{-1, 0, 0};
 

@@ -1,5 +1,5 @@
-// Subset sum: three methods. mmpcodec/solvers/subset_sum/reference.py defines the answers; sums and
-// items are equal.
+// Subset sum: three methods. mmpcodec/solvers/subset_sum/reference.py defines the answers; the sums
+// and the items here are equal to its sums and items.
 //
 // Weights are from 1 up and add up to less than 2^63. The wanted sum is the smallest sum from
 // `target` to `limit`; without such a sum, it is the largest sum below `target`. `threads` is the
