@@ -1,7 +1,7 @@
-"""The choice of the backend that does a solver's work, by the registry of ``mmpcodec.backends``.
+"""The choice of a solver's backend, by the registry of ``mmpcodec.backends``.
 
-A solver supports a backend by a module of the backend's name in its package. The module
-``reference`` states which operations there are.
+A solver supports a backend if its package has a module of the backend's name. The module
+``reference`` defines all operations of a solver.
 """
 
 from importlib import import_module
@@ -14,38 +14,38 @@ from mmpcodec.runtime.arrays import on_device
 
 
 def named(backend: str, values: Any = None) -> str:
-    """The backend that the caller asked for: "auto" only where the values lie on the host.
+    """Return the name of the requested backend; device values replace "auto" by a device backend.
 
     Raises
     ------
     ParameterError
-        When there is no backend of this name, or the values lie on a device and it cannot read
-        them.
+        When no backend has this name, or when the values lie on a device and the backend cannot
+        read device memory.
     """
     backends.check_name(backend)
     return backends.for_device_arrays(backend, "the values lie") if on_device(values) else backend
 
 
 def resolved(solver: str, backend: str, values: Any = None, seconds: float = 0.0) -> str:
-    """Name of the backend that does a solver's work.
+    """Return the name of the backend that does a solver's work.
 
     Parameters
     ----------
     solver : str
         Name of the solver's package, such as "mmpcodec.solvers.max_sum".
     backend : {"auto", "cpu", "cuda", "reference"}
-        "auto" is a backend that reads device memory where the values lie there or where the
-        processor needs more time than the device takes to start, and else the processor.
+        "auto" takes a device if the values lie in its memory, or if the predicted time exceeds the
+        start-up time of the device; else it takes the processor.
     values : array
-        What the solver works on.
+        Input of the solver.
     seconds : float
         Predicted time of the work on the processor.
 
     Raises
     ------
     ParameterError
-        When there is no backend of this name, or the values lie on a device and it cannot read
-        them.
+        When no backend has this name, or when the values lie on a device and the backend cannot
+        read device memory.
     BackendUnavailable
         When the backend cannot run here.
     """
@@ -62,26 +62,26 @@ def resolved(solver: str, backend: str, values: Any = None, seconds: float = 0.0
 
 
 def operations(solver: str, backend: str, values: Any = None, seconds: float = 0.0) -> Any:
-    """The module with the operations of a backend; see ``resolved``."""
+    """Return the module with the operations of the backend that ``resolved`` names."""
     return module(solver, resolved(solver, backend, values, seconds))
 
 
 def run(
     solver: str, backend: str, seconds: float, operation: str, *arguments: Any
 ) -> tuple[Any, str]:
-    """The answer of an operation, and the name of the backend that gave it.
+    """Return the answer of an operation and the name of the backend that gave it.
 
-    Where "auto" takes a device whose memory does not suffice, the processor does the work.
+    If "auto" takes a device that has too little memory, the processor does the work.
 
     Parameters
     ----------
     solver, backend, seconds
         See ``resolved``.
     operation : str
-        Name of a function of the solver's module ``reference``. Where the module of the backend
-        does not have it, the processor does the work.
+        Name of a function of the solver's module ``reference``. If the module of the backend lacks
+        this function, the processor does the work.
     *arguments
-        Of the operation.
+        Arguments of the operation.
 
     Raises
     ------
@@ -103,7 +103,7 @@ def run(
 
 
 def module(solver: str, backend: str) -> ModuleType | None:
-    """The module with the operations of a backend; None where the solver has none for it."""
+    """Return the solver's module for a backend; None if the solver does not support the backend."""
     name = f"{solver}.{backend}"
     try:
         return import_module(name)
@@ -114,5 +114,5 @@ def module(solver: str, backend: str) -> ModuleType | None:
 
 
 def runs_on_device(backend: str, values: Any) -> bool:
-    """Whether work on the values takes place in device memory."""
+    """Return whether the values lie in device memory or the backend reads device memory."""
     return on_device(values) or backends.reads_device_arrays(backend)

@@ -1,8 +1,7 @@
-"""Problems of the solvers in files: JSON, CSV and NPY; ``docs/guide/solve.md`` shows one of each.
+"""Readers of solver problems in JSON, CSV and NPY files; ``docs/guide/solve.md`` has examples.
 
-Everything that is wrong with a file is a ``ParameterError`` that names the file and the field or
-line; so is a number beyond what the solvers take. Leaves all else that a problem may ask for to
-them.
+A malformed file, or a number outside the range of the solvers, raises a ``ParameterError`` that
+names the file and the field or line. The solvers check everything else.
 """
 
 import csv
@@ -31,13 +30,13 @@ _MAX_DEPTH = 32
 
 @dataclass(frozen=True)
 class Choices:
-    """Items, or the options of a group, with what each weighs.
+    """Profits and weights of items, or of the options of a group.
 
     Parameters
     ----------
     profits : list of int
     weights : list of list of int
-        One number a capacity.
+        For each item or option, one weight for each capacity.
     names : list of str or None
     """
 
@@ -48,7 +47,7 @@ class Choices:
 
 @dataclass(frozen=True)
 class KnapsackProblem:
-    """Items of which each may be taken, or groups of which one option each must be.
+    """A 0-1 knapsack (``items``) or a multiple-choice knapsack (``groups``).
 
     Parameters
     ----------
@@ -56,7 +55,7 @@ class KnapsackProblem:
     groups : list of Choices or None
     group_names : list of str or None
     capacities : list of int or None
-        None where the file has none.
+        None if the file has no capacities.
     exact_fill : bool
     """
 
@@ -69,7 +68,7 @@ class KnapsackProblem:
 
 @dataclass(frozen=True)
 class SubsetSumProblem:
-    """Weights, and the volumes to fill where the file has some."""
+    """Weights and names of the items, and the volumes to fill; None for what the file lacks."""
 
     weights: list[int]
     names: list[str] | None
@@ -77,12 +76,12 @@ class SubsetSumProblem:
 
 
 def format_of(file: str) -> str:
-    """The format that a file's extension names.
+    """Return the format that a file's extension names.
 
     Raises
     ------
     ParameterError
-        When it names none.
+        When the extension names no format.
     """
     extension = PurePath(file).suffix.lower().removeprefix(".")
     if extension not in FORMATS:
@@ -91,19 +90,20 @@ def format_of(file: str) -> str:
 
 
 def read_knapsack(data: bytes, file: str, format: str) -> KnapsackProblem:
-    """A knapsack problem.
+    """Read a knapsack problem.
 
     Parameters
     ----------
     data : bytes
+        Content of the file.
     file : str
-        What errors call it.
+        Name of the file in errors.
     format : {"json", "csv", "npy"}
 
     Raises
     ------
     ParameterError
-        When the bytes are no such problem.
+        When the bytes are no knapsack problem in this format.
     """
     if format == "npy":
         array = _integers(_load_npy(data, file), file, 2)
@@ -135,7 +135,7 @@ def read_knapsack(data: bytes, file: str, format: str) -> KnapsackProblem:
 
 
 def read_subset_sum(data: bytes, file: str, format: str) -> SubsetSumProblem:
-    """A subset-sum problem; parameters and errors are those of ``read_knapsack``."""
+    """Read a subset-sum problem; parameters and errors are those of ``read_knapsack``."""
     if format == "npy":
         array = _integers(_load_npy(data, file), file, 1)
         _check_range(array, None, _SUMMANDS, file)
@@ -157,15 +157,17 @@ def read_subset_sum(data: bytes, file: str, format: str) -> SubsetSumProblem:
 
 
 def read_array(data: bytes, file: str, format: str) -> np.ndarray:
-    """An array of numbers: JSON lists of one depth, also as the field "values"; CSV lines without a
-    head, where one column or one line is a sequence; or an NPY file.
+    """Read an array of numbers.
 
-    Parameters and errors are those of ``read_knapsack``.
+    A JSON file holds nested lists of equal lengths, or an object with such lists as "values". A CSV
+    file has no head; a single column or a single line is an array of one dimension. Parameters and
+    errors are those of ``read_knapsack``.
 
     Returns
     -------
-    int64 or float64 array, or what an NPY file holds in the byte order of this machine, float16 as
-    float32
+    array
+        From JSON and CSV, int64 or float64. From NPY, the type of the file in native byte order,
+        with float16 converted to float32.
     """
     if format == "npy":
         return _real(_load_npy(data, file), file)
@@ -187,12 +189,12 @@ def read_array(data: bytes, file: str, format: str) -> np.ndarray:
 
 
 def check_columns(problem: KnapsackProblem, capacities: int, file: str) -> None:
-    """Check that there is one weight for each capacity.
+    """Check that each item and option has one weight for each capacity.
 
     Raises
     ------
     ParameterError
-        When there are more or fewer.
+        When the numbers of weights and of capacities differ.
     """
     names = [f"groups[{index}]: " for index in range(len(problem.groups or []))]
     if problem.group_names is not None:
@@ -207,12 +209,12 @@ def check_columns(problem: KnapsackProblem, capacities: int, file: str) -> None:
 
 
 def check_numbers(values: np.ndarray, file: str) -> None:
-    """Refuse what is no number.
+    """Check that an array contains no NaN.
 
     Raises
     ------
     ParameterError
-        With the place of the first NaN.
+        When a value is NaN; the message has the index of the first one.
     """
     if values.dtype.kind == "f" and np.isnan(values).any():
         place = np.argwhere(np.isnan(values))[0].tolist()
@@ -220,7 +222,7 @@ def check_numbers(values: np.ndarray, file: str) -> None:
 
 
 def _numbers(value: Any, where: str, shape: Sequence[int]) -> Iterator[int | float]:
-    """The numbers of nested lists of this shape, in order."""
+    """Yield the numbers of nested lists of this shape, in order."""
     if not shape:
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise ParameterError(f"{where} = {_shown(value)}: must be a number")
@@ -279,6 +281,7 @@ def _knapsack_of_rows(data: bytes, file: str) -> KnapsackProblem:
 
 
 Row = dict[str, list[str]]
+"""Fields of a CSV line by the name of their column."""
 
 
 def _rows_with_head(
@@ -288,7 +291,10 @@ def _rows_with_head(
     needed: Sequence[str],
     several: Sequence[str] = (),
 ) -> Iterator[tuple[str, Row]]:
-    """Place and fields by column of each line behind the head; ``several`` may come again."""
+    """Yield "file:line" and the fields by column of each line after the head.
+
+    Columns in ``several`` may occur more than once.
+    """
     rows = _rows(data, file)
     where, head = next(rows, (f"{file}:1", []))
     twice = {name for name in head if head.count(name) > 1}
@@ -307,7 +313,7 @@ def _rows_with_head(
 
 
 def _rows(data: bytes, file: str) -> Iterator[tuple[str, list[str]]]:
-    """Place and fields of each line that is not empty."""
+    """Yield "file:line" and the fields of each line that is not empty."""
     text = data.decode("utf-8-sig", errors="surrogateescape")
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
@@ -319,7 +325,7 @@ def _rows(data: bytes, file: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def _column(table: Sequence[tuple[str, Row]], name: str) -> list[str] | None:
-    """The names of all rows, each once, where the head has them."""
+    """Return a column of names; None if the head lacks this column. Equal names are an error."""
     if not table or name not in table[0][1]:
         return None
     first: dict[str, str] = {}
@@ -360,13 +366,13 @@ def _load_object(data: bytes, file: str) -> dict[str, Any]:
 def _load_npy(data: bytes, file: str) -> np.ndarray:
     try:
         return np.lib.format.read_array(io.BytesIO(data), allow_pickle=False)
-    except Exception as error:  # NumPy reads the header as Python, which fails in many ways
+    except Exception as error:  # NumPy parses the header as Python: many error types
         reason = str(error).partition("\n")[0] or type(error).__name__
         raise ParameterError(f"{file}: is no NPY file of numbers: {reason}") from error
 
 
 def _real(array: np.ndarray, file: str) -> np.ndarray:
-    """Integers or floating-point numbers in a type that all solvers take."""
+    """Return an array of real numbers in a type that all solvers accept."""
     if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
         raise ParameterError(f"{file}: type {array.dtype}: must be numbers of at most 64 bits")
     if array.dtype.kind == "f" and array.dtype.itemsize == 2:
@@ -383,11 +389,11 @@ def _integers(array: np.ndarray, file: str, rank: int) -> np.ndarray:
 
 
 def _check_range(array: np.ndarray, column: int | None, limits: tuple[int, int], file: str) -> None:
-    """Look at the numbers of a column, or of a sequence."""
+    """Check the range of a column of a (N, K) array, or of a (N,) array if ``column`` is None."""
     numbers = array if column is None else array[:, column]
     low, high = limits
     if numbers.size and (int(numbers.min()) < low or int(numbers.max()) > high):
-        # NumPy compares integers of all types as what they are.
+        # NumPy compares integers by value, whatever their types.
         row = int(np.flatnonzero((numbers < low) | (numbers > high))[0])
         place = f"[{row}]" if column is None else f"[{row}, {column}]"
         raise ParameterError(f"{file}: {place} = {numbers[row]}: must be from {low} to {high}")
@@ -445,7 +451,7 @@ def _names_field(fields: dict[str, Any], file: str, prefix: str) -> list[str] | 
 
 
 def _names(given: Sequence[Any], file: str, place: str) -> list[str]:
-    """Names, each once."""
+    """Return the names after a check that they are distinct strings."""
     first: dict[str, str] = {}
     for index, name in enumerate(given):
         where = place.format(index)
@@ -468,7 +474,7 @@ def _check_rest(fields: dict[str, Any], file: str, prefix: str, known: str) -> N
 
 
 def _integer(where: str, value: Any, limits: Sequence[int]) -> int:
-    """An integer from the first limit to the second, where there is one."""
+    """Return an integer after a check of type and range; ``limits`` is (low, high) or (low,)."""
     low, *high = limits
     whole = isinstance(value, int) and not isinstance(value, bool)
     if not whole or value < low or any(value > most for most in high):
@@ -493,6 +499,6 @@ def _number_text(where: str, text: str) -> int | float:
 
 
 def _shown(value: Any) -> str:
-    """A value in a message, cut short."""
+    """Return a value as JSON for a message, cut to at most 40 characters."""
     text = json.dumps(value)
     return text if len(text) <= 40 else f"{text[:37]}..."

@@ -1,4 +1,4 @@
-"""Values on a grid: integers that are added without error, and their numbers."""
+"""Values rounded to integer multiples of a power of two, so that sums are exact."""
 
 import math
 from dataclasses import dataclass
@@ -22,21 +22,21 @@ class Grid:
     Parameters
     ----------
     values : integer array in C order
-        int64, or any integer type on a device. The sum of the magnitudes is below 2**63.
+        int64; on a device any integer type except uint64. The sum of the magnitudes is below 2**63.
     exponent : int or None
-        An integer v is the number v * 2**exponent; None for integers that were given as such.
+        An integer v stands for the number v * 2**exponent; None if the input was integers.
     """
 
     values: np.ndarray
     exponent: int | None
 
     def number(self, value: int) -> int | float:
-        """The number of a sum of the values."""
+        """Return the number that a sum of the values stands for."""
         return int(value) if self.exponent is None else math.ldexp(int(value), self.exponent)
 
 
 def on_grid(array: Any, rank: int, backend: str = "auto", name: str = "values") -> Grid:
-    """Check an array and round it to a grid; see the rule on sums in ``max_sum``.
+    """Check an array and round it to a grid; ``max_sum`` states the rule on sums.
 
     Parameters
     ----------
@@ -52,8 +52,9 @@ def on_grid(array: Any, rank: int, backend: str = "auto", name: str = "values") 
     Raises
     ------
     ParameterError
-        For another rank or type, an empty array, NaN, infinities, integers whose magnitudes add
-        up to 2**63 or more, and floating-point numbers whose sums may reach 2**1023.
+        When the rank or the type is wrong, the array is empty or contains NaN or infinities, the
+        magnitudes of integers add up to 2**63 or more, or sums of floating-point numbers may reach
+        2**1023.
     """
     array = as_array(name, array)
     if array.ndim != rank:
@@ -70,7 +71,7 @@ def on_grid(array: Any, rank: int, backend: str = "auto", name: str = "values") 
 
 
 def _checked_integers(array: Any, any_type: bool) -> Any:
-    # The type's bound spares a look at the values, theirs a look at the sum.
+    # The range of the type avoids reading the values; the range of the values avoids summing them.
     largest = 1 if array.dtype == bool else np.iinfo(array.dtype).max + 1
     if largest * array.size > MAX_SUM:
         largest = max(int(array.max()), -int(array.min()))
@@ -86,7 +87,7 @@ def _checked_integers(array: Any, any_type: bool) -> Any:
 
 
 def _contiguous(array: Any) -> Any:
-    """In C order, where it lies."""
+    """Return the array in C order, in the same memory space."""
     return array if array.flags.c_contiguous else array.copy(order="C")
 
 
@@ -98,7 +99,7 @@ def _rounded(array: Any) -> Grid:
     largest = float(abs(array).max())
     if largest == 0:
         return Grid(xp.zeros(array.shape, np.int64), 0)
-    # |v| < 2**high, and rounding adds at most one step to each of the values.
+    # |v| < 2**high, so rounded magnitudes are at most 2**bits, their sum at most 2**GRID_SUM_BITS.
     high = math.frexp(largest)[1]
     if high + (array.size - 1).bit_length() > MAX_EXPONENT:
         raise ParameterError(

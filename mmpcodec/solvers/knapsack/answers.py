@@ -1,4 +1,4 @@
-"""The answer of the solvers."""
+"""The answer of the knapsack solvers."""
 
 from dataclasses import dataclass
 
@@ -10,21 +10,21 @@ class Solution:
     Parameters
     ----------
     value : int or None
-        Profit of the choice; None if no choice is feasible, or none was found in time.
+        Profit of the choice; None if no choice is feasible or no feasible choice was found in time.
     items : tuple of int
         0-1 knapsack: indices of the items taken, ascending. Multiple-choice knapsack: index of the
         option of each group.
     optimal : bool
-        Whether it is proven that no choice is better; with value None, that no choice is feasible.
+        Whether it is proven that no choice is better or, with value None, that none is feasible.
     bound : int or None
-        Upper bound of the profit of all choices; equals an optimal value.
+        Upper bound of the profit of all choices; equals ``value`` if the choice is optimal.
     path : str
         Method that found the choice: "reduction", "core", "bound" (a choice met its bound),
         "enumeration" of all choices, "dense", "dense, items by halving", or "greedy" (the best
         choice known when time ran out). With "bound", another choice of equal profit may come first
         in the order of the package.
     seconds : float
-        Wall time; in a batch, of the whole batch.
+        Wall time in seconds; in a batch, the time of the whole batch.
     backend : str
         Name of the backend that ran.
     """

@@ -1,9 +1,10 @@
-"""How good a choice can be at most, and a good one to begin with.
+"""Lagrangian upper bounds of the profit, and greedy choices.
 
-With a multiplier for each capacity as the price of its units, each stage for itself takes the
-option of the largest profit less price; what the capacities cost in all is added. No choice that
-fits is worth more (M. Fisher, "The Lagrangian relaxation method", Management Science 1981).
-Multipliers are integers in units of 2**-shift, so the bound is exact whatever they are.
+A multiplier for each capacity is the price of a unit of weight. The gain of an option is its profit
+minus the price of its weights. The bound is the sum of the largest gain of each stage, plus the
+price of all capacities. No choice that fits has more profit (M. Fisher, "The Lagrangian relaxation
+method", Management Science 1981). Multipliers are integers in units of 2**-shift, so the bound is
+exact for any multipliers.
 """
 
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ import numpy as np
 from mmpcodec.solvers.knapsack.problem import Problem
 
 SMALL_PROFITS = 1 << 29
-"""Sums below this are added up in 32 bits: what stands for no choice stays below all of them."""
+"""Values below this limit are stored in 32 bits; the mark of an infeasible state is below them."""
 _SUM_BITS = 60
 _MAX_SHIFT = 40
 _ROUNDS = 3
@@ -24,14 +25,14 @@ _PASSES = 2
 
 @dataclass(frozen=True)
 class Relaxation:
-    """A Lagrangian bound and the options' part in it.
+    """A Lagrangian bound and the gains of all options.
 
     Parameters
     ----------
     total : int
         The bound in units of 2**-shift.
     gains : (T,) int64 array
-        Profit less price of each option, in the same units.
+        Profit minus price of each option, in units of 2**-shift.
     shift : int
     """
 
@@ -41,19 +42,19 @@ class Relaxation:
 
     @property
     def bound(self) -> int:
-        """No choice has more profit."""
+        """Upper bound of the profit of all choices."""
         return self.total >> self.shift
 
 
 def relax(problem: Problem) -> Relaxation:
-    """The bound for good multipliers, one after the other made the best while the others stay.
+    """Return the bound after each multiplier in turn is optimised with the others fixed.
 
     Parameters
     ----------
     problem : Problem
-        With a stage.
+        A problem with at least one stage.
     """
-    # The prices of all capacities together may be as large as the profits.
+    # The price of all capacities together may be as large as the sum of the profits.
     bits = problem.magnitude.bit_length() + len(problem.capacities)
     shift = min(max(_SUM_BITS - bits, 0), _MAX_SHIFT)
     heads = problem.starts[:-1]
@@ -87,7 +88,7 @@ _PEAKS: WeakKeyDictionary[Problem, int] = WeakKeyDictionary()
 
 
 def peak(problem: Problem) -> int:
-    """An upper bound of the magnitude of all values in the table of states; computed once."""
+    """Return an upper bound of the magnitude of all values in the table; cached by problem."""
     if problem not in _PEAKS:
         _PEAKS[problem] = _peak(problem)
     return _PEAKS[problem]
@@ -98,18 +99,17 @@ def _peak(problem: Problem) -> int:
     if most < SMALL_PROFITS or problem.exact_fill or problem.profits.min() < 0:
         return most
     lightest = np.minimum.reduceat(problem.weights.max(axis=1), problem.starts[:-1])
-    # Where each stage has an option that weighs nothing, more capacity never gives less, nor do
-    # more stages.
+    # If each stage has an option of weight 0, values never fall with more capacity or more stages.
     return most if lightest.any() else min(most, relax(problem).bound)
 
 
 def greedy(problem: Problem, relaxation: Relaxation) -> np.ndarray | None:
-    """A choice that fits, None where this way finds none; never for an exact fill.
+    """Return a feasible choice; None if the search finds none, and for every exact fill.
 
-    Stages begin once with their lightest options, and once with those that gain most beyond their
-    price, of which lighter ones take the place of some, at the least loss, until they fit. Then
-    options replace others where that adds profit and fits, those that gain most beyond their price
-    first. The better choice of both is the answer.
+    The search starts once from the lightest option of each stage and once from the option of the
+    largest gain. If a start does not fit, lighter options replace its options, in order of rising
+    loss of gain, until it fits. Then options of more profit replace others while they fit, in order
+    of falling gain. The better result is returned.
     """
     if problem.exact_fill:
         return None
@@ -125,7 +125,10 @@ def greedy(problem: Problem, relaxation: Relaxation) -> np.ndarray | None:
 
 
 def _filled(problem: Problem, relaxation: Relaxation, chosen: np.ndarray) -> np.ndarray | None:
-    """A choice that fits, from any options of the stages; None where it cannot be made to fit."""
+    """Return a feasible choice from a start; None if no replacements make it fit.
+
+    ``chosen`` holds an index into all options for each stage, the result one into its stage.
+    """
     left = [
         capacity - sum(problem.weights[chosen, column].tolist())
         for column, capacity in enumerate(problem.capacities)
@@ -166,7 +169,7 @@ def _filled(problem: Problem, relaxation: Relaxation, chosen: np.ndarray) -> np.
 
 
 def hopeless(problem: Problem, relaxation: Relaxation, value: int) -> np.ndarray:
-    """Options, (T,) bool, with which no choice is worth ``value``; those that tie stay."""
+    """Return whether each option has a bound below ``value``, (T,) bool; equal bounds stay."""
     best = np.maximum.reduceat(relaxation.gains, problem.starts[:-1])
     losses = best[problem.stage_of] - relaxation.gains
     return losses > relaxation.total - (value << relaxation.shift)
@@ -177,7 +180,7 @@ def _total(problem: Problem, column: int) -> int:
 
 
 def _lightest_best(gains: np.ndarray, weights: np.ndarray, problem: Problem) -> int:
-    """Weight of the options of the largest gain, the lightest of each stage."""
+    """Return the total weight if each stage takes its lightest option of the largest gain."""
     heads = problem.starts[:-1]
     best = np.maximum.reduceat(gains, heads)[problem.stage_of]
     lightest = np.minimum.reduceat(np.where(gains == best, weights, 1 << 62), heads)

@@ -8,12 +8,12 @@ class OutOfTime(Exception):
 
 
 def is_over(deadline: float | None) -> bool:
-    """Whether a deadline, a value of ``time.monotonic``, has passed."""
+    """Return whether a deadline, a value of ``time.monotonic``, has passed."""
     return deadline is not None and time.monotonic() > deadline
 
 
 def look(deadline: float | None) -> None:
-    """Look at the clock.
+    """Compare the clock with the deadline.
 
     Raises
     ------

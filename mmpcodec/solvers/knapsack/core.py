@@ -1,7 +1,7 @@
-"""The path for 0-1 knapsacks of one budget; see ``kernels/cpu/solvers/knapsack/core.h``.
+"""Branch and bound for 0-1 knapsacks of one budget; see ``kernels/cpu/solvers/knapsack/core.h``.
 
-It runs on the processor for every backend that reduces: lists of states grow and shrink too quickly
-for a device.
+It runs on the processor for every backend that reduces, because the lists of states change their
+sizes too quickly for a device.
 """
 
 import time
@@ -20,23 +20,23 @@ _WORD_BYTES = 8
 _MOST_WORK = 1 << 36
 
 SHORT_STATES = 1 << 18
-"""States of lists that are always made, whatever the memory: large problems go other ways then."""
+"""Most states of a pass with short lists; large problems try other methods before longer lists."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What the lists found.
+    """The lists' answer: a choice, a value, and whether each is proven to be the best.
 
     Parameters
     ----------
     choices : (G,) int64 array
-        A good choice.
+        A feasible choice.
     found : bool
-        Whether it is the one that the package names. If not, the lists grew too long.
+        Whether ``choices`` is the best choice that ranks first. If not, the lists exceeded a limit.
     value : int
-        Of the choices, or of better ones that exist.
+        Profit of ``choices`` or of a better feasible choice.
     proven : bool
-        Whether no choice has more.
+        Whether no choice has more profit than ``value``.
     """
 
     choices: np.ndarray
@@ -46,12 +46,12 @@ class Answer:
 
 
 def applies(problem: Problem, reduced: Problem) -> bool:
-    """Whether it can solve what is left of a problem: items of one budget around the break item."""
+    """Return whether the reduced problem has items of one budget, ordered around the break item."""
     return problem.items is not None and reduced.stages > 0
 
 
 def solve_short(problems: list[Problem], deadline: float | None) -> list[Answer]:
-    """Solve instances to which it applies, where short lists do; each by one thread."""
+    """Solve problems with short lists only, each by one thread."""
     return _solve(problems, SHORT_STATES, [SHORT_STATES] * len(problems), deadline)
 
 
@@ -62,11 +62,11 @@ def solve(
     table_memory: int,
     deadline: float | None,
 ) -> list[Answer]:
-    """Solve the instances that branch and bound can take, one thread each, within ``memory``.
+    """Solve problems with lists of states in ``memory`` bytes, each by one thread.
 
-    Where lists grow too long, a table by ``operation`` in its own memory may follow.
+    A search stops if a table by ``operation`` in ``table_memory`` bytes is predicted to be faster.
     """
-    # Lists grow by doubling and are copied once more, so half of the memory has to stay free.
+    # Lists grow by doubling and are copied once more, so half of the memory must stay free.
     stored = memory // (2 * processors() * _STATE_BYTES)
     work = [_work(problem, operation, table_memory) for problem in problems]
     return _solve(problems, stored, work, deadline)
@@ -109,7 +109,7 @@ def _solve(
 
 
 def _work(problem: Problem, operation: Any, memory: int) -> int:
-    """States of a pass after which a dense table, if there is memory for one, is the better way."""
+    """Return the states of a pass after which a table is faster; the maximum if none fits."""
     cells = problem.states * problem.stages
     if 4 * _WORD_BYTES * problem.states > memory:
         return _MOST_WORK

@@ -1,16 +1,18 @@
 """Choices and bounds that meet, for 0-1 knapsacks of one budget that are too large for a table.
 
-What fits holds at most as many items as the lightest ones that fit together, and what is better
-than a choice already known at least as many as it takes of the most profitable ones. With a price
-for a unit of weight and one for an item, the bound of ``bounds.py`` knows either number. What loses
-against the prices more than the gap between bound and best choice is in no better one, so lists of
-states by rising loss stay short where profits are not a function of the weights. Where a bound for
-all numbers of items is too high, choices of as many items as fit are bounded apart from those of
-fewer; the room that the lightest leave settles most of the former. Where profits do follow weights,
-they are ``slope`` times the weights and a rest; then no choice has more than the slope times the
-capacity and the most that the rests can give, and exchanges of one item for another find choices
-that fill the capacity to the last unit. All profits are multiples of their common divisor, and so
-are values.
+The number of lightest items that fit together is an upper limit for the number of items of any
+feasible choice. The number of most profitable items needed to exceed a known value is a lower limit
+for any better choice. A second price, for an item, brings either limit into the bound of
+``bounds.py``. The loss of an item is the decrease of this bound if the item changes its side. No
+better choice changes an item whose loss exceeds the gap between bound and best value, so lists of
+states by rising loss stay short if profits are not a function of weights.
+
+If a bound for all numbers of items is too high, choices of as many items as fit and choices of
+fewer items are bounded separately; the capacity that the lightest items leave decides most items of
+the former. If profits follow weights, each profit is ``slope`` times the weight plus a rest. Then
+slope times capacity plus the largest sum of rests is an upper bound, and exchanges of single items
+find choices that fill the capacity exactly. All profits and values are multiples of the profits'
+common divisor.
 
 Sources: S. Martello, D. Pisinger and P. Toth, "Dynamic programming and strong bounds for the 0-1
 knapsack problem", Management Science 1999; S. Martello and P. Toth, "Upper bounds and algorithms
@@ -25,30 +27,31 @@ import numpy as np
 from mmpcodec.solvers.knapsack.problem import MAX_PROFITS, Problem
 
 LARGE_CELLS = 1 << 38
-"""Cells of a table above which it is large: then choice and bound are to meet without it."""
+"""A table of more cells is large; choices and bounds are tried before it."""
 
 MAX_WEIGHTS = 1 << 60
-"""Weights add up to less."""
+"""Exclusive limit of the sum of all weights."""
 
 _SUM_BITS = 60
 _MAX_SHIFT = 40
 _WIDTHS = (1 << 10, 1 << 14, 1 << 18)
-"""States of a list, first of all choices, then of those of as many items as fit and of the rest."""
+"""Most states of a list: for all choices, then in two rounds for the parts of ``_Search.split``."""
 _STATES = 1 << 22
-"""States of all lists of a pass; a join counts as ``_LEAST_STATES`` at least."""
+"""Most states of all lists of a pass; each join counts as at least ``_LEAST_STATES`` states."""
 _LEAST_STATES = 1 << 8
 _EXCHANGES = 16
-"""Exchanges of single items in a row."""
+"""Most exchanges of single items in a row."""
 _FORCED = 256
-"""Exchanges that are tried before others."""
+"""Number of exchanges that ``_Search.force`` tries."""
 _RESTS = 8
-"""Values that the rests over a slope may have, so that their own knapsack is simple."""
+"""Most different rests over a slope; with so few, the knapsack of the rests is simple."""
 _NEVER = -(1 << 62)
+"""Gain of an exchange that does not fit."""
 
 
 @dataclass(frozen=True)
 class Items:
-    """Items of positive weight, of which some may not fit.
+    """Items of positive weight and a capacity.
 
     Parameters
     ----------
@@ -61,25 +64,25 @@ class Items:
     capacity: int
 
     def value(self, taken: np.ndarray) -> int:
-        """Profit of some items, (N,) bool."""
+        """Return the profit of the items in ``taken``, (N,) bool."""
         return int(self.profits[taken].sum())
 
     def room(self, taken: np.ndarray) -> int:
-        """What some items leave of the capacity; negative where they do not fit."""
+        """Return the capacity that the items in ``taken`` leave; negative if they do not fit."""
         return self.capacity - int(self.weights[taken].sum())
 
 
 @dataclass(frozen=True)
 class Bracket:
-    """A choice and what none exceeds.
+    """A choice and an upper bound of the profit of all choices.
 
     Parameters
     ----------
     taken : (N,) bool array
     value : int
-        Its profit.
+        Profit of the choice.
     bound : int
-        The value itself where that is proven to be the best.
+        Upper bound of the profit; equals ``value`` if the choice is proven to be the best.
     """
 
     taken: np.ndarray
@@ -89,7 +92,7 @@ class Bracket:
 
 @dataclass(frozen=True)
 class Priced:
-    """A Lagrangian bound with a price of weight and one of items.
+    """A Lagrangian bound with a price for a unit of weight and a price for an item.
 
     Parameters
     ----------
@@ -97,11 +100,12 @@ class Priced:
         The bound in units of 2**-shift.
     shift : int
     losses : (N,) int64 array
-        What the bound loses where an item is not as in ``taken``, in the same units.
+        Decrease of the bound if an item is not as in ``taken``, in units of 2**-shift.
     taken : (N,) bool array
-        The choice that reaches the bound, if it fills capacity and number; it fits.
+        The items of the largest gain; they fit. Their profit equals the bound if they fill the
+        capacity and meet the number of items.
     heavier : (N,) bool array
-        The same at the next lower price, which need not fit.
+        The items of the largest gain at the next lower price of weight; they may not fit.
     """
 
     total: int
@@ -112,12 +116,12 @@ class Priced:
 
 
 def applies(problem: Problem) -> bool:
-    """Whether items of one budget are too many for a table, and their sums small enough."""
+    """Return whether the table is large and the weights add up to less than ``MAX_WEIGHTS``."""
     return problem.cells > LARGE_CELLS and sum(problem.weights[:, 0].tolist()) < MAX_WEIGHTS
 
 
 def of_problem(problem: Problem) -> Items:
-    """The items of a problem to whose path ``core`` applies."""
+    """Return the items of a problem to which ``core`` applies."""
     return Items(
         problem.profits[1::2] - problem.profits[::2],
         problem.weights[1::2, 0],
@@ -126,33 +130,35 @@ def of_problem(problem: Problem) -> Items:
 
 
 def bracket(items: Items, deadline: float | None = None, slopes: bool = True) -> Bracket:
-    """A good choice, with a bound that it often meets.
+    """Return a good choice with an upper bound, which often equals its profit.
 
     Parameters
     ----------
     items : Items
         Weights that add up to less than ``MAX_WEIGHTS``.
     deadline : float or None
-        Value of ``time.monotonic`` after which nothing more is tried.
+        Value of ``time.monotonic`` at which the search stops.
     slopes : bool
-        Look for profits that grow with the weights.
+        Whether to test for profits that follow the weights.
     """
     return _Search(items, deadline).run(slopes)
 
 
 def priced(items: Items, count: int, at_least: bool) -> Priced:
-    """Bound of the choices with at most, or at least, a number of items, with good prices.
+    """Return the bound of the choices with at most, or at least, a number of items.
 
     Parameters
     ----------
     items : Items
     count : int
-        From 1 to the number of items; as many of the lightest fit.
+        From 1 to the number of items; the ``count`` lightest items fit together.
+    at_least : bool
+        Whether ``count`` is the lower limit, else the upper limit.
     """
     profits, weights = items.profits, items.weights
     shift = min(max(_SUM_BITS - 2 - int(profits.sum()).bit_length(), 0), _MAX_SHIFT)
     scaled = profits << shift
-    # The lowest price at which what gains most fits.
+    # The search finds the lowest price of weight at which the items of the largest gain fit.
     low, high = 0, (1 << _SUM_BITS) // max(items.capacity, int(weights.sum()))
     while low < high:
         price = (low + high) // 2
@@ -170,7 +176,10 @@ def priced(items: Items, count: int, at_least: bool) -> Priced:
 def _gaining(
     gains: np.ndarray, weights: np.ndarray, count: int, at_least: bool
 ) -> tuple[np.ndarray, int]:
-    """The items that gain most, of equal ones the lightest, and the price of an item for that."""
+    """Return the items of the largest total gain, (N,) bool, and the price of an item.
+
+    Of items of equal gain, the lightest are taken.
+    """
     edge = int(np.partition(gains, len(gains) - count)[len(gains) - count])
     if (edge > 0) == at_least:
         return gains > 0, 0
@@ -182,8 +191,11 @@ def _gaining(
 
 
 def between(items: Items, relaxed: Priced) -> list[np.ndarray]:
-    """On a way from ``taken`` to ``heavier``, light items first, the last choice that fits and the
-    next one."""
+    """Return the last choice that fits on the path from ``taken`` to ``heavier``, and the next one.
+
+    A step removes the lightest item that is left only in ``taken`` and adds the lightest item that
+    is left only in ``heavier``.
+    """
     ways = []
     for mask in (relaxed.taken & ~relaxed.heavier, relaxed.heavier & ~relaxed.taken):
         indices = np.flatnonzero(mask)
@@ -203,8 +215,11 @@ def between(items: Items, relaxed: Priced) -> list[np.ndarray]:
 
 
 def exchanged(items: Items, taken: np.ndarray) -> np.ndarray:
-    """A choice after the exchanges, of one item or none for another or none, that make it fit and
-    then add most, one after the other."""
+    """Return a choice after exchanges that make it fit and then add profit.
+
+    An exchange removes at most one item and adds at most one item. Each exchange is the one of the
+    largest gain in profit of those that fit.
+    """
     count = len(taken)
     profits, weights = np.append(items.profits, 0), np.append(items.weights, 0)
     taken = np.append(taken, False)
@@ -213,7 +228,7 @@ def exchanged(items: Items, taken: np.ndarray) -> np.ndarray:
         outside = np.flatnonzero(~taken)
         outside = outside[np.lexsort([outside, -profits[outside], weights[outside]])]
         most = np.maximum.accumulate(profits[outside])
-        # Which of those so far has the most.
+        # Place in `outside` of the most profitable item up to each place.
         which = np.maximum.accumulate(
             np.where(profits[outside] == most, np.arange(len(outside)), 0)
         )
@@ -230,7 +245,7 @@ def exchanged(items: Items, taken: np.ndarray) -> np.ndarray:
 
 
 class _Search:
-    """Choice and bound while they approach each other."""
+    """A search that raises the value of a choice and lowers the bound until they meet."""
 
     def __init__(self, items: Items, deadline: float | None):
         self.items = items
@@ -242,6 +257,7 @@ class _Search:
 
     @property
     def done(self) -> bool:
+        """Whether the value equals the bound or the deadline has passed."""
         late = self.deadline is not None and time.monotonic() > self.deadline
         return late or self.value == self.bound
 
@@ -262,7 +278,7 @@ class _Search:
         return Bracket(self.taken, self.value, self.bound)
 
     def split(self) -> None:
-        """Choices of as many items as fit, and those of fewer, each with its own bound."""
+        """Bound choices of as many items as fit and choices of fewer items separately."""
         most = self.most()
         parts = [self.of_number(most), self.below(most)]
         for width in _WIDTHS[1:]:
@@ -275,13 +291,13 @@ class _Search:
         self.limit(max([relaxed.total >> relaxed.shift for relaxed in parts], default=self.value))
 
     def offer(self, taken: np.ndarray) -> None:
-        """A choice, to be kept if it fits and is better."""
+        """Keep a choice if it fits and has more profit than the known one."""
         value = self.items.value(taken)
         if value > self.value and self.items.room(taken) >= 0:
             self.taken, self.value = taken, value
 
     def limit(self, bound: int) -> None:
-        """A bound of what is better than the value."""
+        """Apply a bound of the choices better than the value, rounded down to a possible profit."""
         self.bound = max(self.value, min(self.bound, bound // self.step * self.step))
 
     def improve(self, taken: np.ndarray) -> None:
@@ -292,17 +308,17 @@ class _Search:
             self.improve(taken)
 
     def most(self) -> int:
-        """How many items fit."""
+        """Return the largest number of items that fit together."""
         lightest = np.cumsum(np.sort(self.items.weights))
         return int(np.searchsorted(lightest, self.items.capacity, side="right"))
 
     def least(self) -> int:
-        """How many items what is better than the value has at least."""
+        """Return the least number of items that can have more profit than the value."""
         greatest = np.cumsum(np.sort(self.items.profits)[::-1])
         return int(np.searchsorted(greatest, self.value, side="right")) + 1
 
     def relax(self) -> Priced:
-        """The better of the two bounds by the number of items."""
+        """Apply the bounds by the largest and the least number of items; return the lower one."""
         most = self.most()
         upper = priced(self.items, most, False)
         self.limit(upper.total >> upper.shift)
@@ -317,10 +333,10 @@ class _Search:
         return min(upper, lower, key=_total)
 
     def of_number(self, most: int) -> Priced:
-        """The bound of choices of as many items as fit.
+        """Return the bound of choices of exactly ``most`` items, as many as fit.
 
-        They hold the items too light, and none too heavy, to be exchanged in the room that the
-        lightest items leave.
+        The capacity that the lightest items leave limits exchanges. So these choices contain every
+        item that is too light, and no item that is too heavy, for an exchange.
         """
         items, ranked = self.items, np.sort(self.items.weights)
         room = items.capacity - int(ranked[:most].sum())
@@ -339,7 +355,7 @@ class _Search:
         return Priced(total, relaxed.shift, losses, taken, heavier)
 
     def below(self, count: int) -> Priced:
-        """The better bound of choices of fewer items."""
+        """Return the lower of two bounds of better choices with fewer than ``count`` items."""
         least = min(self.least(), self.most())
         sides = [priced(self.items, least, True)]
         if count > 1:
@@ -347,7 +363,7 @@ class _Search:
         return min(sides, key=_total)
 
     def limit_by_slope(self) -> bool:
-        """The bound by the rests; whether they take few values."""
+        """Apply the bound by slope and rests; return whether there are few different rests."""
         items = self.items
         order = np.argsort(items.weights, kind="stable")
         rises = np.diff(items.profits[order])
@@ -375,7 +391,7 @@ class _Search:
         return True
 
     def force(self, start: np.ndarray) -> None:
-        """Exchange two items of a choice for a part of its room, then those that add most."""
+        """Try exchanges of two items that fill a part of the room of ``start``; improve each."""
         items = self.items
         inside, outside = np.flatnonzero(start), np.flatnonzero(~start)
         outside = outside[np.argsort(items.weights[outside], kind="stable")]
@@ -392,11 +408,12 @@ class _Search:
                 self.improve(taken)
 
     def expand(self, relaxed: Priced, width: int) -> bool:
-        """Lists of at most ``width`` states, by rising loss.
+        """Search lists of at most ``width`` states, by rising loss; return whether it is complete.
 
-        If none is cut, no choice that the bound holds for is better than the value. Of states alike
-        the one of most items stays: of the best choices of least weight the one of most items is
-        found, so none of them is lost between two bounds for different numbers.
+        After a complete search, no choice that ``relaxed`` bounds is better than the value. Of
+        states of equal profit and weight, the one of the most items stays. So of the best choices
+        of least weight, the search finds the one of the most items, and none of them is lost
+        between two bounds for different numbers of items.
         """
         items = self.items
         self.offer(relaxed.taken)
@@ -446,12 +463,16 @@ class _Search:
 
 
 def _total(relaxed: Priced) -> int:
-    """Of bounds for the same profits, whose units may differ, an order."""
+    """Return a bound in units of 2**-_MAX_SHIFT, so that bounds of different units compare."""
     return relaxed.total << _MAX_SHIFT - relaxed.shift
 
 
 def _trace(taken: np.ndarray, steps: list[tuple[int, np.ndarray]], place: int) -> np.ndarray:
-    """The choice of a state, by what each step made its states of: those before, then changed."""
+    """Return the choice of a state.
+
+    Each step has an item and, for each of its states, the place of the origin among the states
+    before the step, followed by the same states with the item changed.
+    """
     taken = taken.copy()
     for number in reversed(range(len(steps))):
         item, origins = steps[number]

@@ -1,4 +1,4 @@
-"""The operations in C++, on all processors; see ``kernels/cpu/solvers/knapsack/sweep.h``."""
+"""The operations in C++; see ``kernels/cpu/solvers/knapsack/sweep.h``."""
 
 import time
 
@@ -20,7 +20,7 @@ REDUCES = True
 
 
 def value_bytes(problem: Problem) -> int:
-    """See the function in ``reference``; 4 where all sums fit into 32 bits."""
+    """See the function in ``reference``; 4 if all values fit into 32 bits, else 8."""
     return 4 if peak(problem) < SMALL_PROFITS else 8
 
 
@@ -119,7 +119,7 @@ def solve_many(problems: list[Problem], memory: int) -> list[tuple[int | None, n
 
 
 def plane_bytes(problem: Problem) -> int:
-    """See the function in ``reference``; rounded up to whole words."""
+    """See the function in ``reference``; one bit for each state, in whole 64-bit words."""
     return -(-problem.states // 64) * 8
 
 

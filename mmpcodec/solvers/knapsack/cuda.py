@@ -1,6 +1,6 @@
-"""The operations on a CUDA device; see ``knapsack_sweep.cu`` and ``knapsack_trace.cu``.
+"""The operations on a CUDA device; see ``sweep.cu`` and ``trace.cu``.
 
-A sweep over many stages, or over many problems, is one launch.
+One launch sweeps many stages, or many problems.
 """
 
 import math
@@ -25,30 +25,30 @@ NULL = np.uintp(0)
 THREADS = 1024
 WARP = 32
 COUNTER_STEP = 32
-"""uint32 numbers between the counters of teams."""
+"""Distance between the counters of two teams, in uint32."""
 CACHE_SHARE = 2
-"""Least ratio of the cache's size to the size of the rows of all teams."""
+"""Least ratio of the size of the L2 cache to the size of the rows of all teams."""
 EACH = 4
-"""States of a thread at a time where items go two by two."""
+"""States of a thread at a time in a pass of two items."""
 LEAST_SHARE = 256
-"""States for which a block joins a team, where stages have many options."""
+"""States for each block of a team if some stages are not items."""
 MAX_INDEX = 1 << 31
-"""States from which on their numbers take 64 bits."""
+"""Number of states from which on their indices take 64 bits."""
 ROWS = 3
-"""Rows that a table takes at most."""
+"""Rows of values that ``solve_many`` reserves for a table."""
 SIMILAR = 4
-"""Times as many states that one of the problems swept together may have as another."""
+"""Largest ratio of the numbers of states of two problems in one sweep."""
 
 STAGE = np.dtype([("plane", np.int64), ("option", np.int32), ("options", np.int32)])
 
 
 def value_bytes(problem: Problem) -> int:
-    """See the function in ``reference``; 4 where all sums fit into 32 bits."""
+    """See the function in ``reference``; 4 if all values fit into 32 bits, else 8."""
     return 4 if peak(problem) < SMALL_PROFITS else 8
 
 
 def free_bytes() -> int:
-    """See the function in ``reference``; free memory of the device."""
+    """Return the free memory of the device, in bytes."""
     return cuda.free_bytes()
 
 
@@ -64,13 +64,13 @@ def start_row(problem: Problem, deadline: float | None = None) -> Any:
 
 @dataclass(frozen=True)
 class Decisions:
-    """Of some stages of some problems.
+    """Decisions of some stages of some problems.
 
     Parameters
     ----------
     stages : Stages
     words : (W,) uint32 array on the device
-        Of each stage its planes, the lowest bit first, with a bit a state.
+        The bit planes of each stage, lowest bit first, with one bit for each state.
     """
 
     stages: "Stages"
@@ -78,13 +78,13 @@ class Decisions:
 
 
 class Stages:
-    """Some stages of problems of one number of budgets, as the kernels take them.
+    """Kernel arguments for some stages of problems with equal numbers of budgets.
 
     Parameters
     ----------
     problems : list of Problem
     first, last : int or None
-        Of each problem the stages first to last - 1; by default all.
+        Use the stages first to last - 1 of each problem; by default all stages.
     """
 
     def __init__(self, problems: list[Problem], first: int = 0, last: int | None = None):
@@ -164,15 +164,16 @@ class Stages:
         return np.dtype(fields + [(name, np.int32) for name in names], align=True)
 
     def sweep(self, before: Any, rows: tuple[Any, Any], decisions: Any, values: Any) -> None:
-        """Launch a sweep; see ``sweep_tables``.
+        """Launch the kernel ``sweep_tables``.
 
         Parameters
         ----------
         before : (states,) array or None
-            None for the row in front of the first stages.
+            Row before the stages; None for the start row of each problem.
         rows : two arrays
-            Each a row of every team.
+            Scratch rows; each array has a row for each team.
         decisions, values : array or None
+            Outputs: words of decisions, and the value of the last state of each problem.
         """
         import cupy
 
@@ -192,12 +193,12 @@ class Stages:
         launch((self.teams * self.blocks,), arguments)
 
     def trace(self, decisions: Any, values: Any, state: int | None = None) -> np.ndarray:
-        """Launch a trace and wait for it; see ``trace_choices``.
+        """Launch the kernel ``trace_choices`` and wait for it.
 
         Returns
         -------
         numbers : int64 array
-            The choices of all stages, then of each problem the state in front of them.
+            The choices of all stages, then for each problem the state before its first stage.
         """
         import cupy
 
@@ -232,7 +233,7 @@ def sweep(
         even = cupy.empty_like(row)
         odd = cupy.empty_like(row) if stages.passes > 1 else even
         stages.sweep(row, (even, odd), words, None)
-        # Who looks at the clock between sweeps must not run ahead of them.
+        # The caller tests the deadline between sweeps, so this sweep has to end first.
         cupy.cuda.get_current_stream().synchronize()
         after = even if stages.passes % 2 else odd
     return after, Decisions(stages, words) if keep else None
@@ -264,7 +265,7 @@ def solve_many(problems: list[Problem], memory: int) -> list[tuple[int | None, n
     """See the function in ``reference``."""
     answers: list[Any] = [None] * len(problems)
     kinds = [(value_bytes(problem), problem.states) for problem in problems]
-    # Bits of the decisions of each problem, of all at once.
+    # Number of decision planes of each problem.
     counts = np.concatenate([problem.options for problem in problems])
     planes = np.concatenate([[0], np.cumsum(decision_bits(counts))])
     stage_heads = np.cumsum([0, *(problem.stages for problem in problems)])
@@ -304,7 +305,7 @@ def _solve_similar(problems: list[Problem], some: list[int], answers: list) -> N
 
 
 def plane_bytes(problem: Problem) -> int:
-    """See the function in ``reference``; rounded up to whole words."""
+    """See the function in ``reference``; one bit for each state, in whole 32-bit words."""
     return -(-problem.states // WARP) * 4
 
 
@@ -317,7 +318,7 @@ def _nothing(row: Any) -> int:
 
 
 def _passes(items: np.ndarray, stage_heads: np.ndarray) -> np.ndarray:
-    """First stages of passes, and the number of stages: items in a row go two by two."""
+    """Return the first stage of each pass, then the number of stages; two items share a pass."""
     new = np.ones(len(items) + 1, bool)
     new[1:-1] = ~items[1:] | ~items[:-1]
     new[stage_heads] = True
@@ -327,8 +328,8 @@ def _passes(items: np.ndarray, stage_heads: np.ndarray) -> np.ndarray:
 
 
 def _divisors(sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Magic numbers and shifts that divide what is below 2**31 by sizes; see ``knapsack.cuh``."""
-    # Wider sizes are divided by without them.
+    """Return magic numbers and shifts to divide numbers below 2**31 by sizes; see ``table.cuh``."""
+    # The kernels divide by larger sizes without magic numbers.
     narrow = np.where(sizes < MAX_INDEX, sizes, 1)
     shifts = np.frexp(narrow - 1.0)[1].astype(np.int64)
     magics = (((1 << shifts) - narrow) << 32) // narrow + 1
@@ -336,9 +337,9 @@ def _divisors(sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _teams(count: int, states: int, itemsize: int, share: int) -> tuple[int, int]:
-    """Number of teams and of blocks of each, so that the rows of all teams stay in the cache.
+    """Return the number of teams and of blocks of each; the rows of all teams stay in the cache.
 
-    A block takes ``share`` states or more, unless there are fewer.
+    A team has at most ceil(states / share) blocks.
     """
     import cupy
 

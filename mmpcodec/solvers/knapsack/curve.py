@@ -1,4 +1,4 @@
-"""The value curve: the best value for all capacities, with the items of any point."""
+"""The value curve: the best value for each capacity, with the items of any point."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,13 +14,14 @@ _HOST_BYTES = 17
 
 
 class Curve:
-    """The best value for all capacities up to given ones.
+    """The best value for each capacity, or tuple of capacities, up to the given ones.
 
     Attributes
     ----------
     values : int64 array of shape (C + 1,), or (C1 + 1, C2 + 1), ...
         Best values; 0 where no choice is feasible.
-    feasible : bool array of that shape
+    feasible : bool array
+        Whether a choice is feasible, in the shape of ``values``.
     """
 
     def __init__(self, problem: Problem, table: Table, items: bool):
@@ -31,9 +32,9 @@ class Curve:
         self.feasible = feasible.reshape(problem.shape)
 
     def items(self, capacities: int | Sequence[int]) -> tuple[int, ...]:
-        """The items to take, or the option of each group, for some capacities.
+        """Return the items to take, or the option of each group, for some capacities.
 
-        Of equally good choices, the first in the order of the package is taken.
+        Of equally good choices, it returns the first in the order of the package.
 
         Raises
         ------
@@ -63,7 +64,7 @@ def value_curve(
     memory_limit: int | None = None,
     backend: str = "auto",
 ) -> Curve:
-    """The values of a 0-1 knapsack for all capacities up to the given ones.
+    """Compute the values of a 0-1 knapsack for all capacities up to the given ones.
 
     Parameters
     ----------
@@ -72,7 +73,7 @@ def value_curve(
     capacities : int or sequence of M int
     exact_fill : bool
     memory_limit : int or None
-        Bytes; None takes half of the free memory.
+        Bytes for the table; None takes half of the free memory.
     backend : {"auto", "cpu", "cuda", "reference"}
 
     Raises
@@ -80,7 +81,7 @@ def value_curve(
     ParameterError
         See ``problem.of_items``.
     LimitExceeded
-        When the table is larger than the memory limit.
+        When the table needs more than the memory limit.
 
     Examples
     --------
@@ -101,9 +102,9 @@ def choice_curve(
     memory_limit: int | None = None,
     backend: str = "auto",
 ) -> Curve:
-    """The values of a multiple-choice knapsack for all capacities up to the given ones.
+    """Compute the values of a multiple-choice knapsack for all capacities up to the given ones.
 
-    See ``multiple_choice`` and ``value_curve`` for parameters and errors.
+    ``multiple_choice`` and ``value_curve`` document the parameters and errors.
 
     Examples
     --------

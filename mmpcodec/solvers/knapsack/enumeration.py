@@ -1,7 +1,7 @@
-"""All choices one by one, where there are few of them and a table would be large.
+"""Enumeration of all choices, for problems with few choices and a large table.
 
-Stage by stage, those that can still become feasible stay. They stand in the order of the package,
-so the first of the best ones is the choice that it names.
+Each stage extends all partial choices and keeps those that can still become feasible, in the order
+of the package. So the first best choice of the list is the one that ranks first.
 """
 
 import math
@@ -11,15 +11,15 @@ import numpy as np
 from mmpcodec.solvers.knapsack.problem import Problem
 
 MOST_CHOICES = 1 << 20
-"""Going through these takes less than a tenth of a second."""
+"""Largest number of choices; their enumeration takes less than 0.1 s."""
 LEAST_CELLS = 1 << 24
-"""A smaller table is filled in some hundredths of a second."""
+"""Least number of cells; a smaller table is filled in some hundredths of a second."""
 CELLS_A_CHOICE = 64
-"""Cells of a table that are filled in the time of a choice."""
+"""Cells of a table that are filled in the time of one choice."""
 
 
 def applies(problem: Problem) -> bool:
-    """Whether this takes less time than a table."""
+    """Return whether enumeration takes less time than a table."""
     if problem.stages >= MOST_CHOICES.bit_length() or problem.cells < LEAST_CELLS:
         return False
     choices = math.prod(problem.options.tolist())
@@ -27,10 +27,10 @@ def applies(problem: Problem) -> bool:
 
 
 def solve(problem: Problem) -> np.ndarray | None:
-    """The choice that the package names, None where none is feasible."""
+    """Return the best choice that ranks first; None if no choice is feasible."""
     capacities = np.array(problem.capacities, np.int64)
     heads = problem.starts.tolist()
-    # What is needed of each capacity so far, for an exact fill by the most that the others weigh.
+    # Least weight so far in each column: for an exact fill, the later stages must reach the rest.
     needed = [0 if not problem.exact_fill else capacity for capacity in problem.capacities]
     tops = np.maximum.reduceat(problem.weights, heads[:-1]).tolist()
     least = [needed]
@@ -41,7 +41,7 @@ def solve(problem: Problem) -> np.ndarray | None:
     steps: list[tuple[int, np.ndarray]] = []
     for first, last, need in zip(heads, heads[1:], reversed(least), strict=False):
         before = len(profits)
-        # Sums of what fits and one weight more are below 2**63.
+        # A sum that fits plus one more weight is below 2**63.
         weights = (problem.weights[first:last, None] + weights).reshape(-1, len(capacities))
         profits = (problem.profits[first:last, None] + profits).ravel()
         kept = np.flatnonzero((weights <= capacities).all(axis=1) & (weights >= need).all(axis=1))

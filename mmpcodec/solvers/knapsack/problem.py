@@ -1,4 +1,4 @@
-"""A knapsack of either kind as stages, each with options of which one is chosen."""
+"""A knapsack of either kind as stages of options; a choice takes one option of each stage."""
 
 import math
 from collections.abc import Sequence
@@ -20,19 +20,19 @@ MAX_OPTIONS = 1 << 16
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Stages of options: an item of a 0-1 knapsack is a stage of two, leave it and take it.
+    """Stages of options. An item of a 0-1 knapsack is a stage of two options: leave and take.
 
     Parameters
     ----------
     profits : (T,) int64 array
     weights : (T, M) int64 array
-        From 0 up. What is heavier than a capacity has the capacity plus one.
+        From 0 up. A weight above the capacity is stored as the capacity plus one.
     starts : (G + 1,) int64 array
         Stage g has the options starts[g] to starts[g + 1] - 1, at least one.
     capacities : tuple of M int
     exact_fill : bool
     items : (G,) int64 array or None
-        Which item each stage is, None where stages stand as given.
+        Index of the item of each stage; None if the stages have the order of the caller.
     """
 
     profits: np.ndarray
@@ -58,7 +58,7 @@ class Problem:
 
     @cached_property
     def shape(self) -> tuple[int, ...]:
-        """Of the table of states; the last capacity runs fastest."""
+        """Shape of the table of states; the last capacity varies fastest."""
         return tuple(capacity + 1 for capacity in self.capacities)
 
     @cached_property
@@ -67,58 +67,59 @@ class Problem:
 
     @property
     def cells(self) -> int:
-        """States times options, the work that a table takes."""
+        """States times options, the number of steps to fill a table."""
         return self.states * len(self.profits)
 
     @cached_property
     def bits(self) -> np.ndarray:
-        """Bits of a decision of each stage, (G,)."""
+        """Bits of a decision in each stage, (G,)."""
         return decision_bits(self.options)
 
     @cached_property
     def magnitude(self) -> int:
-        """No choice has more profit, or less than its negative."""
+        """Upper bound of the magnitude of the profit of any choice."""
         if not self.stages:
             return 0
-        # A sum that has not been checked may be beyond 64 bits.
+        # Python integers, because a sum that is not yet checked may exceed 64 bits.
         return sum(np.maximum.reduceat(abs(self.profits), self.starts[:-1]).tolist())
 
     def state(self, point: Sequence[int]) -> int:
-        """Place of some capacities in the table."""
+        """Return the index of some capacities in the flat table of states."""
         flat = 0
         for coordinate, size in zip(point, self.shape, strict=True):
             flat = flat * size + coordinate
         return flat
 
     def value(self, choices: np.ndarray) -> int:
-        """Sum of the profits of one option of each stage."""
+        """Return the profit of a choice, (G,) indices of options in their stages."""
         return int(self.profits[self.starts[:-1] + choices].sum())
 
 
 def decision_bits(options: np.ndarray) -> np.ndarray:
-    """Bits of a decision between a number of options."""
+    """Return the bits that store a decision between each number of options."""
     return np.frexp(options - 1.0)[1].astype(np.int64)
 
 
 def of_items(
     profits: Any, weights: Any, capacities: Any, exact_fill: bool, around_break: bool = True
 ) -> Problem:
-    """The stages of a 0-1 knapsack, checked.
+    """Check a 0-1 knapsack and return its stages.
 
     Parameters
     ----------
     profits : (N,) array of integers
     weights : (N,) or (N, M) array of integers from 0 up
-        One column a capacity.
+        One column for each capacity.
     capacities : int or sequence of M int
     exact_fill : bool
     around_break : bool
-        Bring the items of one budget, without exact fill, into the order that the package defines.
+        Whether to order the items of one budget, without exact fill, as the package defines.
 
     Raises
     ------
     ParameterError
-        For other shapes and types, numbers out of range and profits whose sums may overflow.
+        When a shape, a type or a number is invalid, or when the magnitudes of the profits add up
+        to 2**61 or more.
     """
     limits = _capacities(capacities)
     profits = _integers("profits", profits, 1)
@@ -136,18 +137,19 @@ def of_items(
 
 
 def of_groups(groups: Any, capacities: Any, exact_fill: bool) -> Problem:
-    """The stages of a multiple-choice knapsack, checked.
+    """Check a multiple-choice knapsack and return its stages.
 
     Parameters
     ----------
     groups : sequence of (profits, weights)
-        (K,) and (K,) or (K, M) arrays; K from 1 to 65536 may differ.
+        (K,) and (K,) or (K, M) arrays; K is from 1 to 65536 and may differ between groups.
     capacities : int or sequence of M int
+    exact_fill : bool
 
     Raises
     ------
     ParameterError
-        As for items, and for a group without options.
+        As for ``of_items``, and when a group has no options or more than 65536.
     """
     limits = _capacities(capacities)
     profits, columns = [np.zeros(0, np.int64)], [np.zeros((0, len(limits)), np.int64)]
@@ -170,9 +172,9 @@ def of_groups(groups: Any, capacities: Any, exact_fill: bool) -> Problem:
 
 
 def _around_break(profits: np.ndarray, weights: np.ndarray, capacity: int) -> np.ndarray:
-    """Those items that are decided by themselves, then the others from the break item outwards."""
+    """Return the items decided separately, then the others from the break item outwards."""
     plain = (profits > 0) & (weights > 0) & (weights <= capacity)
-    # Different quotients differ by at least one unit of 2**-shift.
+    # Different quotients differ by at least 2**-shift.
     shift = 2 * int(weights.max(initial=0)).bit_length()
     pairs = list(zip(profits.tolist(), weights.tolist(), strict=True))
     order = sorted(
@@ -229,7 +231,7 @@ def _weights(name: str, values: Any, limits: tuple[int, ...], count: int) -> np.
 
 
 def _checked(problem: Problem) -> Problem:
-    """The problem, whose sums of profits fit."""
+    """Return the problem after a check that its profits add up to less than 2**61."""
     if problem.magnitude > MAX_PROFITS:
         raise ParameterError(
             f"profits whose magnitudes add up to {problem.magnitude}: must be at most {MAX_PROFITS}"

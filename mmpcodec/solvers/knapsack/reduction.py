@@ -1,4 +1,4 @@
-"""What can be taken out of a problem without touching the choice that is to be found."""
+"""Reductions of a problem that keep the best choice that ranks first."""
 
 import math
 from dataclasses import dataclass, replace
@@ -14,18 +14,18 @@ _MAX_GROUP = 1 << 11
 
 @dataclass(frozen=True)
 class Reduced:
-    """The stages of a problem that are still open.
+    """The open stages of a problem, and the decisions of the settled stages.
 
     Parameters
     ----------
     problem : Problem
-        The stages with more than one option left.
+        The open stages: those with more than one option left.
     settled : (G,) int64 array
-        Options of all stages of the original problem; those of open stages mean nothing.
+        Option of each stage of the original problem; meaningless for open stages.
     open : int64 array
-        Those stages.
+        Indices of the open stages in the original problem.
     names : int64 array
-        Of each option left in them the index that it had in its stage.
+        For each option left in an open stage, its index in the original stage.
     """
 
     problem: Problem
@@ -34,13 +34,13 @@ class Reduced:
     names: np.ndarray
 
     def choices(self, of_open: np.ndarray) -> np.ndarray:
-        """Choices of the original problem from those of the open stages."""
+        """Return the choices of the original problem, given the choices of the open stages."""
         choices = self.settled.copy()
         choices[self.open] = self.names[self.problem.starts[:-1] + of_open]
         return choices
 
     def then(self, further: "Reduced") -> "Reduced":
-        """This reduction followed by one of its problem."""
+        """Return this reduction followed by a reduction of its problem."""
         first = self.problem.starts[:-1]
         names = self.names[first[further.open][further.problem.stage_of] + further.names]
         settled = self.choices(further.settled)
@@ -48,11 +48,13 @@ class Reduced:
 
 
 def reduce(problem: Problem) -> Reduced | None:
-    """Remove options by themselves; None where no choice is feasible.
+    """Remove options without a known choice; return None if no choice is feasible.
 
-    Those that are too heavy once every stage has the least that it needs; without an exact fill
-    those for which a lighter or equal option of the stage gives more, or as much and comes first.
-    Then capacities shrink to what all stages can use, and with the weights to their common divisor.
+    An option is removed if it does not fit beside the lightest options of all other stages. Without
+    exact fill, it is also removed if another option of its stage weighs no more and has more
+    profit, or equal profit and a lower index. The least weight of each stage is subtracted. The
+    capacities shrink to the sum of the heaviest options, and capacities and weights are divided by
+    the common divisor of the weights.
     """
     weights, capacities = problem.weights.copy(), list(problem.capacities)
     alive = np.ones(len(weights), bool)
@@ -63,7 +65,7 @@ def reduce(problem: Problem) -> Reduced | None:
         alive &= (weights <= np.array(capacities)).all(axis=1)
         if not np.logical_or.reduceat(alive, heads).all():
             return None
-        # A capacity is below 2**62, so weights that stand for none are above all of them.
+        # Capacities are below 2**62, so removed options are heavier than each of them.
         least = np.minimum.reduceat(np.where(alive[:, None], weights, 1 << 62), heads)
         if not least.any():
             break
@@ -94,22 +96,22 @@ def reduce(problem: Problem) -> Reduced | None:
 def exclude(
     problem: Problem, value: int | None = None
 ) -> tuple[Reduced, Relaxation, np.ndarray | None]:
-    """Remove options with which no choice is as good as one already known.
+    """Remove options whose bound is below the profit of a known choice.
 
     Parameters
     ----------
     problem : Problem
-        With a stage.
+        A problem with at least one stage.
     value : int or None
-        Of a choice that is known to exist.
+        Profit of a choice that is known to exist.
 
     Returns
     -------
     reduced : Reduced
     relaxation : Relaxation
-        Bound of the problem given.
+        Bound of the given problem.
     choices : (G,) int64 array or None
-        A good choice of it.
+        A greedy choice of the given problem.
     """
     relaxation = relax(problem)
     choices = greedy(problem, relaxation)
@@ -123,7 +125,7 @@ def exclude(
 
 
 def _without(problem: Problem, alive: np.ndarray) -> Reduced:
-    """The stages with more than one option alive; the others' options are settled and paid for."""
+    """Settle the stages with one option alive; the capacities shrink by the weights of these."""
     heads = problem.starts[:-1]
     counts = np.add.reduceat(alive.astype(np.int64), heads) if problem.stages else heads
     indices = np.arange(len(alive)) - heads[problem.stage_of]
@@ -145,7 +147,7 @@ def _without(problem: Problem, alive: np.ndarray) -> Reduced:
 
 
 def _first_best(problem: Problem, alive: np.ndarray) -> np.ndarray:
-    """Of each stage the option alive that gives most, the first of equal ones."""
+    """Return a (T,) bool mask of the first most profitable option alive of each stage."""
     profits = np.where(alive, problem.profits, np.iinfo(np.int64).min + 1)
     order = np.lexsort([np.arange(len(profits)), -profits, problem.stage_of])
     first = np.zeros_like(alive)
@@ -154,7 +156,10 @@ def _first_best(problem: Problem, alive: np.ndarray) -> np.ndarray:
 
 
 def _dominated(problem: Problem) -> np.ndarray:
-    """Options that another one of their stage makes needless; of very large stages none."""
+    """Return whether another option of the stage dominates each option, (T,) bool.
+
+    Stages of more than ``_MAX_GROUP`` options are not tested.
+    """
     dominated = np.zeros(len(problem.profits), bool)
     for size in np.unique(problem.options):
         if not 2 <= size <= _MAX_GROUP:

@@ -1,8 +1,9 @@
-"""The readable definition of the operations on a table of states, in NumPy; judge of the others.
+"""The definition of the operations on a table of states, in NumPy.
 
-A row holds a value for each state: the most profit of the stages so far whose weights add up to at
-most (exactly, with ``exact_fill``) the state's capacities. Rows and decisions belong to the backend
-that made them; only ``value_at`` and ``host_row`` look into them.
+The other backends must give equal answers. A row holds a value for each state: the largest profit
+of the stages so far whose weights add up to at most (with ``exact_fill``, exactly) the capacities
+of the state. Each backend has its own format of rows and decisions. A caller reads a row only
+through ``value_at`` and ``host_row``, and decisions only through ``trace``.
 """
 
 import os
@@ -13,44 +14,44 @@ from mmpcodec.solvers.knapsack.clock import look
 from mmpcodec.solvers.knapsack.problem import Problem
 
 REDUCES = False
-"""Whether problems are reduced before they come here."""
+"""Whether problems are reduced before a table is filled."""
 
 DIRECT_CELLS = 0
-"""Cells of a table (states times options) that are filled sooner than a problem is reduced."""
+"""Most cells (states times options) of a table that is filled faster than a problem is reduced."""
 
 SMALL_CELLS = 1 << 24
-"""Cells of a table that waits for others, to be filled with them."""
+"""Most cells of a table that ``solve_many`` fills together with others."""
 
 LEAST_STATES = 1 << 22
-"""States of lists that are made before a table is thought of."""
+"""Least number of states that the lists of a pass may make before a table replaces them."""
 
 LOOK_CELLS = 1 << 27
-"""Cells of tables that are filled in about a tenth of a second, between looks at the clock."""
+"""Cells of tables between two tests of the deadline, filled in about 0.1 s."""
 
 CELLS_A_STATE = 16
-"""Cells of a table that are filled in the time of a state of a list."""
+"""Cells of a table that are filled in the time of one state of a list."""
 
 _NOTHING = -(1 << 62)
 _PART = 1 << 24
 
 
 def value_bytes(problem: Problem) -> int:
-    """Of a state in a row."""
+    """Return the size of a value in a row, in bytes."""
     return 8
 
 
 def free_bytes() -> int:
-    """Memory for rows and decisions that is free."""
+    """Return the free memory for rows and decisions, in bytes."""
     return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def start_row(problem: Problem, deadline: float | None = None) -> np.ndarray:
-    """The row in front of the first stage.
+    """Return the row before the first stage.
 
     Raises
     ------
     OutOfTime
-        When the deadline passes before it is there.
+        When the deadline passes before the row is complete.
     """
     row = np.zeros(problem.states, np.int64)
     if problem.exact_fill:
@@ -59,7 +60,7 @@ def start_row(problem: Problem, deadline: float | None = None) -> np.ndarray:
 
 
 def fill(row: np.ndarray, value: int, deadline: float | None) -> None:
-    """Make all of a row one value, with looks at the clock and for interrupts."""
+    """Set all values of a row in parts; between parts the deadline is tested and Ctrl+C works."""
     for begin in range(0, len(row), _PART):
         look(deadline)
         row[begin : begin + _PART] = value
@@ -73,15 +74,15 @@ def sweep(
     keep: bool,
     deadline: float | None = None,
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """The row behind the stages first to last - 1, from that in front of them.
+    """Return the row after the stages first to last - 1, given the row before them.
 
-    That one stays as it is. With ``keep`` also their decisions: for each state the lowest option of
-    those that give the most.
+    The given row stays unchanged. With ``keep``, also return the decisions: for each stage and
+    state the lowest option of the largest value. Else the decisions are None.
 
     Raises
     ------
     OutOfTime
-        When the deadline passes before all is done; a device looks only in front of it.
+        When the deadline passes before the sweep ends. A device does not test it during a sweep.
     """
     lines = max(1, _PART * problem.shape[0] // problem.states)
     decisions = np.zeros((last - first, problem.states), np.uint16) if keep else None
@@ -118,7 +119,7 @@ def sweep(
 def trace(
     problem: Problem, first: int, last: int, decisions: np.ndarray, state: int, choices: np.ndarray
 ) -> int:
-    """Write choices[first:last], those that lead to a state; return the state in front of them."""
+    """Write choices[first:last] that lead to a state; return the state before stage ``first``."""
     strides = _strides(problem)
     for stage in reversed(range(first, last)):
         choices[stage] = decisions[stage - first, state]
@@ -127,21 +128,21 @@ def trace(
 
 
 def value_at(row: np.ndarray, state: int) -> int | None:
-    """The value of a state, None where no choice leads there."""
+    """Return the value of a state; None if no choice leads to the state."""
     return None if row[state] < _NOTHING // 2 else int(row[state])
 
 
 def host_row(row: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """All values as int64, 0 where there is none, and where there is one, both (states,)."""
+    """Return all values, int64 and 0 if infeasible, and their feasibility, bool; both (states,)."""
     feasible = row >= _NOTHING // 2
     return np.where(feasible, row, 0), feasible
 
 
 def solve_many(problems: list[Problem], memory: int) -> list[tuple[int | None, np.ndarray]]:
-    """Value and choices of small problems, at their capacities, in one go.
+    """Return the value and the choices of each small problem at its capacities.
 
-    All have the same number of capacities and the same ``exact_fill``, and a table of each by
-    itself fits in ``memory`` bytes.
+    All problems have equal numbers of capacities and equal ``exact_fill``. The table of each single
+    problem fits in ``memory`` bytes. The value is None if no choice is feasible.
     """
     answers: list[tuple[int | None, np.ndarray]] = []
     for problem in problems:
@@ -156,7 +157,7 @@ def solve_many(problems: list[Problem], memory: int) -> list[tuple[int | None, n
 
 
 def plane_bytes(problem: Problem) -> int:
-    """Memory that a bit of the decisions of a stage takes, at most."""
+    """Return an upper bound of the bytes that one bit of the decisions of a stage needs."""
     return 2 * problem.states
 
 

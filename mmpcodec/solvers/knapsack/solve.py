@@ -1,4 +1,4 @@
-"""Knapsacks of either kind, alone and in batches."""
+"""The solvers of 0-1 and multiple-choice knapsacks, for one problem and for batches."""
 
 import time
 from collections.abc import Iterable, Sequence
@@ -23,7 +23,7 @@ from mmpcodec.solvers.knapsack.table import (
 )
 
 MOST_SECONDS = 1e9
-"""Largest time limit."""
+"""Largest time limit, in seconds."""
 
 
 def knapsack(
@@ -36,7 +36,7 @@ def knapsack(
     memory_limit: int | None = None,
     backend: str = "auto",
 ) -> Solution:
-    """The items of the largest profit whose weights fit into the capacities.
+    """Find the items of the largest total profit whose weights fit into the capacities.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def knapsack_batch(
     time_limit : float or None
         Seconds for all instances together.
     memory_limit, backend
-        As in ``knapsack``, which also names the errors.
+        As in ``knapsack``, which also lists the errors.
 
     Returns
     -------
@@ -124,14 +124,14 @@ def multiple_choice(
     memory_limit: int | None = None,
     backend: str = "auto",
 ) -> Solution:
-    """One option of each group, with the largest total profit whose weights fit.
+    """Find one option of each group such that the weights fit and the total profit is largest.
 
     Parameters
     ----------
     groups : sequence of (profits, weights)
         (K,) and (K,) or (K, M) arrays of integers; K may differ from group to group.
     capacities, exact_fill, time_limit, memory_limit, backend
-        As in ``knapsack``, which also names the errors.
+        As in ``knapsack``, which also lists the errors.
 
     Returns
     -------
@@ -168,7 +168,7 @@ def multiple_choice_batch(
     time_limit : float or None
         Seconds for all instances together.
     memory_limit, backend
-        As in ``knapsack``, which also names the errors.
+        As in ``knapsack``, which also lists the errors.
 
     Returns
     -------
@@ -193,13 +193,13 @@ def _checked(instances: Iterable, parts: str, count: int) -> list[Any]:
 
 
 class _Search:
-    """One problem of a batch on its way."""
+    """The search for one problem of a batch: what is known so far."""
 
     def __init__(self, problem: Problem):
         self.problem = problem
-        self.reduced: Reduced | None = None  # None where nothing is removed
+        self.reduced: Reduced | None = None  # None without a reduction
         self.direct = False
-        self.good: np.ndarray | None = None  # a choice from the lists
+        self.good: np.ndarray | None = None  # best known choice of `problem`
         self.known: int | None = None  # profit of some choice of the reduced problem
         self.value: int | None = None
         self.choices: np.ndarray | None = None
@@ -208,12 +208,12 @@ class _Search:
 
     @property
     def rest(self) -> Problem:
-        """What the reduction leaves of the problem."""
+        """The reduced problem; the problem itself without a reduction."""
         return self.problem if self.reduced is None else self.reduced.problem
 
     def is_direct(self, operation: Any, memory: int) -> bool:
-        """Whether a table is filled sooner than anything is done to make it smaller."""
-        # Items of one budget are tried by lists of states first.
+        """Return whether a table is filled faster than the problem is reduced; keep the answer."""
+        # Items of one budget go to lists of states first.
         self.direct = (
             self.rest.items is None
             and self.rest.cells <= operation.DIRECT_CELLS
@@ -222,30 +222,30 @@ class _Search:
         return self.direct
 
     def whole(self, choices: np.ndarray) -> np.ndarray:
-        """Choices of the problem from those of what is left."""
+        """Return the choices of the problem, given the choices of the reduced problem."""
         return choices if self.reduced is None else self.reduced.choices(choices)
 
     def know(self, choices: np.ndarray, value: int) -> None:
-        """A choice of what is left, and the profit of it or of a better one."""
+        """Record a choice of the reduced problem; ``value`` is its profit or a better one's."""
         whole = self.whole(choices)
         if self.good is None or self.problem.value(whole) > self.problem.value(self.good):
             self.good = whole
         self.known = value if self.known is None else max(value, self.known)
 
     def settle(self, choices: np.ndarray | None, path: str) -> None:
-        """The best choice of what is left, None where there is none."""
+        """Record the best choice of the reduced problem; None if no choice is feasible."""
         self.path = path
         if choices is not None:
             self.choices = self.whole(choices)
             self.value = self.bound = self.problem.value(self.choices)
 
     def settled(self) -> int:
-        """Profit that the reduction has settled."""
+        """Return the profit of the decisions that the reduction has settled."""
         first = np.zeros(self.rest.stages, np.int64)
         return self.problem.value(self.whole(first)) - self.rest.value(first)
 
     def run_out(self) -> None:
-        """The best choice that is quickly found, for a search without the time to end."""
+        """Record the best known or greedy choice and a bound, because time has run out."""
         self.path = "greedy"
         rest = self.rest
         relaxation = relax(rest)
@@ -335,7 +335,7 @@ def _try_cores(
 
 
 def _take_in(search: _Search, answer: core.Answer) -> None:
-    """What the lists found."""
+    """Record the lists' answer."""
     if answer.found:
         search.settle(answer.choices, "core")
         return
@@ -345,9 +345,9 @@ def _take_in(search: _Search, answer: core.Answer) -> None:
 
 
 def _try_large(searches: list[_Search], deadline: float | None) -> None:
-    """Problems too large for a table, by short lists or where a choice meets its bound.
+    """Solve problems too large for a table by short lists or by a choice that meets its bound.
 
-    What is tried, and so which choice is found, depends on nothing but the problem.
+    Without a deadline, the steps, and so the choice, depend only on the problem.
     """
     chosen = [
         s
@@ -384,7 +384,7 @@ def _exclude(search: _Search) -> None:
 
 
 def _try_few(search: _Search, deadline: float | None) -> None:
-    """Few choices are tried one by one."""
+    """Enumerate all choices if there are few."""
     if search.path is None and not is_over(deadline) and enumeration.applies(search.rest):
         search.settle(enumeration.solve(search.rest), "enumeration")
 
@@ -395,7 +395,7 @@ def _fill_tables(
     grouped: dict[int, list[_Search]] = {}
     for search in searches:
         problem = search.rest
-        # A table that there is no time for need not fit.
+        # After the deadline, no table is filled, so its size must raise no error.
         if is_over(deadline):
             search.run_out()
             continue
@@ -423,7 +423,7 @@ def _fill_tables(
 
 
 def _shares(searches: list[_Search], most: int) -> list[list[_Search]]:
-    """Group neighbours up to a total number of table cells; a larger one stays alone."""
+    """Group neighbours up to ``most`` table cells in total; a larger table stays alone."""
     shares: list[list[_Search]] = []
     left = 0
     for search in searches:

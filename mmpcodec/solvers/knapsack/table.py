@@ -1,9 +1,9 @@
-"""The dense dynamic programme over all states, in the memory that there is.
+"""The dense dynamic programme over all states, within a memory limit.
 
-Where the decisions of all stages do not fit, the stages are halved: the row in the middle is
-computed without decisions, the second half is traced back, then the first. The choice found is the
-same; D. Hirschberg, "A linear space algorithm for computing maximal common subsequences",
-Communications of the ACM 1975, halves in this way.
+If the decisions of all stages do not fit, the stages are halved: the row in the middle is computed
+without decisions, then the second half is traced back, then the first half. Halving does not change
+the choice. Source: D. Hirschberg, "A linear space algorithm for computing maximal common
+subsequences", Communications of the ACM 1975.
 """
 
 import math
@@ -21,22 +21,22 @@ MOST_MEMORY = (1 << 62) - 1
 """Largest memory limit, in bytes."""
 
 AUTO_CELLS = 1 << 32
-"""Cells of tables that the processor fills in a second or more, in which a device is started."""
+"""Cells of tables from which on "auto" starts a device; the processor needs a second or more."""
 
 
 def table_backend(backend: str, cells: int) -> str:
-    """Name of the backend that fills tables of this many cells in all."""
+    """Return the name of the backend that fills tables of ``cells`` cells in total."""
     seconds = math.inf if cells >= AUTO_CELLS else 0.0
     return dispatch.resolved(__package__, backend, seconds=seconds)
 
 
 def usable_memory(limit: int | None, operation: Any) -> int:
-    """Bytes that may be used where a backend works: the caller's limit, or half of what is free.
+    """Return the bytes that a backend may use: the caller's limit, or half of its free memory.
 
     Raises
     ------
     ParameterError
-        When the limit is no integer, or negative.
+        When the limit is no integer from 0 to ``MOST_MEMORY``.
     """
     if limit is None:
         return operation.free_bytes() // 2
@@ -44,8 +44,8 @@ def usable_memory(limit: int | None, operation: Any) -> int:
 
 
 def table_bytes(problem: Problem, operation: Any, halvings: int = 0, extra: int = 0) -> int:
-    """Memory of a table whose stages are halved so often; ``extra`` for each state besides."""
-    # One row in front of a part, two that change roles, and one for each half put off.
+    """Return the bytes of a table after ``halvings``, with ``extra`` bytes more for each state."""
+    # The row before a part, two rows in turn, and the row before each half that waits.
     rows = (3 + halvings) * operation.value_bytes(problem) * problem.states
     bits = (int(problem.options.max(initial=1)) - 1).bit_length()
     a_stage = bits * operation.plane_bytes(problem)
@@ -53,7 +53,7 @@ def table_bytes(problem: Problem, operation: Any, halvings: int = 0, extra: int 
 
 
 def _part(problem: Problem, halvings: int) -> int:
-    """Stages whose decisions are there at a time."""
+    """Return the number of stages whose decisions are in memory at a time."""
     return max(1, -(-problem.stages >> halvings))
 
 
@@ -64,18 +64,18 @@ class Table:
     ----------
     problem : Problem
     operation : module
-        Of a backend; see ``reference``.
+        Module of a backend; see ``reference``.
     memory : int
-        Bytes that may be used.
+        Memory limit in bytes.
     deadline : float or None
         Value of ``time.monotonic``.
     extra_bytes : int
-        What the caller needs for each state besides.
+        Memory of the caller for each state, in bytes.
 
     Raises
     ------
     LimitExceeded
-        When no number of halvings makes it fit; nothing has been allocated then.
+        When the table does not fit after any number of halvings; nothing is allocated.
     """
 
     def __init__(
@@ -101,11 +101,12 @@ class Table:
         self.halved = halvings > 0
 
     def solve(self) -> tuple[int | None, np.ndarray]:
-        """Value and choices for the capacities themselves.
+        """Return the value, None if no choice is feasible, and the choices at the capacities.
 
         Raises
         ------
         OutOfTime
+            When the deadline passes before the end.
         """
         choices = np.zeros(self.problem.stages, np.int64)
         if not self.problem.stages:
@@ -115,11 +116,11 @@ class Table:
         return (self.problem.value(choices) if feasible else None), choices
 
     def fill(self) -> tuple[Any, list | None]:
-        """The last row, and the decisions where all fit."""
+        """Return the row after all stages, and all decisions; None if they do not fit."""
         return self._sweep(0, self.problem.stages, self._start_row(), not self.halved)
 
     def trace(self, pieces: list | None, state: int) -> np.ndarray:
-        """The choices that lead to a feasible state, from what ``fill`` gave."""
+        """Return the choices that lead to a feasible state, given the decisions of ``fill``."""
         choices = np.zeros(self.problem.stages, np.int64)
         if pieces is None:
             self._recover(state, choices)
@@ -131,7 +132,7 @@ class Table:
         return self.operation.start_row(self.problem, self.deadline)
 
     def _recover(self, state: int, choices: np.ndarray) -> bool:
-        # Parts that wait, the last one on top: first stage, stage behind, row in front.
+        # Stack of parts that wait: first stage, last stage + 1, row before the first stage.
         waiting = [(0, self.problem.stages, self._start_row())]
         while waiting:
             first, last, row = waiting.pop()
@@ -153,7 +154,7 @@ class Table:
         return state
 
     def _sweep(self, first: int, last: int, row: Any, keep: bool) -> tuple[Any, list | None]:
-        """Some stages with a look at the clock now and then."""
+        """Sweep some stages, with a test of the deadline about every ``LOOK_CELLS`` cells."""
         pieces = []
         step = max(last - first, 1)
         if self.deadline is not None:

@@ -5,7 +5,8 @@ names it. Items of weight 0 are never taken.
 
 *Reductions.* Items heavier than the capacity are removed. If all others fit, they are the answer.
 Weights and capacity are divided by the greatest common divisor of the weights; the capacity is
-rounded down. If the items to leave out weigh less than the capacity, the search is for them.
+rounded down. ``dense`` and ``meet`` search for the items to leave out if this search covers fewer
+sums than the search for the items to take.
 
 *Methods.* ``auto`` first tries two quick methods that may meet the capacity: ``greedy`` (heaviest
 first) and ``core`` (greedy for most items, ``dense`` for a few of all sizes). If both miss, it
@@ -19,9 +20,9 @@ A named method runs after the reductions. All methods are exact, and an answer n
 ``balanced`` runs out of memory, ``auto`` takes the next method.
 
 *Ties.* Of several sets with the largest sum, ``dense`` and ``meet`` take the one whose largest
-index is least, then the one whose second largest index is least, and so on; if the search is for
-the items to leave out, this holds for those. ``quick.py`` states the order of ``greedy`` and
-``core``, ``reference.py`` the order of ``balanced``. Answers are equal on all backends.
+index is least, then the one whose second largest index is least, and so on. A search for the items
+to leave out applies this rule to the items left out. ``quick.py`` states the order of ``greedy``
+and ``core``, ``reference.py`` the order of ``balanced``. Answers are equal on all backends.
 
 *Backends.* ``auto`` takes cuda for ``dense``, ``meet`` and all sums if a device has the memory and
 is predicted to be faster, else the processor. An answer names its backend. ``balanced`` always runs

@@ -1,4 +1,4 @@
-"""The answer of the solver."""
+"""The answer of the subset-sum solver."""
 
 from dataclasses import dataclass
 
@@ -23,7 +23,7 @@ class SubsetSum:
     backend : str
         Name of the backend that ran.
     seconds : float
-        Wall time.
+        Wall time in seconds.
     """
 
     sum: int

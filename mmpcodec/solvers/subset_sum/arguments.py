@@ -1,4 +1,4 @@
-"""Checks of what the solver is given."""
+"""Checks of the weights of a subset-sum problem."""
 
 from typing import Any
 
@@ -10,22 +10,22 @@ from mmpcodec.runtime.arrays import on_device
 
 MAX_TOTAL = (1 << 63) - 1
 SAFE = 2.0**62
-"""A floating-point sum up to this is that of integers whose exact sum is below 2**63."""
+"""Largest floating-point sum that proves an exact sum of the weights below 2**63."""
 
 
 def weights_of(weights: Any) -> np.ndarray:
-    """Weights as (N,) int64.
+    """Return the weights as a (N,) int64 array.
 
     Raises
     ------
     ParameterError
-        When they are no sequence of integers from 0 up that add up to less than 2**63.
+        When the weights are no sequence of integers from 0 up with a sum below 2**63.
     """
     if on_device(weights):
         weights = weights.get()
     if isinstance(weights, np.ma.MaskedArray):
         raise ParameterError("weights: masked arrays are not supported; pass the unmasked values")
-    # As objects, so that NumPy turns no integers into floating-point numbers.
+    # The type object keeps NumPy from converting integers to floating-point numbers.
     array = weights if isinstance(weights, np.ndarray) else np.asarray(weights, object)
     if array.ndim != 1:
         raise ParameterError(f"weights has {array.ndim} dimensions: must have 1")

@@ -1,4 +1,4 @@
-"""The operations in C++, on all processors; see ``kernels/cpu/solvers/subset_sum/subset_sum.h``."""
+"""The operations in C++; see ``kernels/cpu/solvers/subset_sum/subset_sum.h``."""
 
 import numpy as np
 

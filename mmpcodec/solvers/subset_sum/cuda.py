@@ -1,7 +1,7 @@
-"""The operations on a CUDA device; see ``subset_sum_dense.cu`` and ``subset_sum_meet.cu``. Weights
-and answers lie in host memory.
+"""The operations on a CUDA device; see ``dense.cu`` and ``meet.cu``.
 
-There is no ``balanced``: each of its steps needs the one before, so it runs on a processor.
+Weights and answers lie in host memory. ``balanced`` is missing because each of its steps needs the
+previous one, so it runs on the processor.
 """
 
 from typing import Any
@@ -23,13 +23,13 @@ from mmpcodec.solvers.subset_sum.passes import (
 
 NULL = np.uintp(0)
 NONE = (1 << 64) - 1
-"""Says that there is no sum, in what kernels have found."""
+"""Mark of a missing sum in the results of the kernels."""
 FOUND = np.dtype([(name, np.uint64) for name in ("above", "below", "passes", "count", "arrived")])
 FOUND_WORDS = FOUND.itemsize // 8
 MOST_EACH = 16
-"""Words of a thread in a tile, for which its registers suffice."""
+"""Most 64-bit words of a span (a tile and its halo) for each thread; its registers hold no more."""
 SHARED_BESIDES = 8 * MOST_ITEMS + 2 * PASS.itemsize + 1024
-"""Bytes of shared memory that are no part of a tile, and what the system keeps."""
+"""Shared memory of a block outside the span, including the part that CUDA reserves, in bytes."""
 
 MEET_THREADS = 256
 BLOCKS_A_PROCESSOR = 8
@@ -43,7 +43,8 @@ def dense(
     Raises
     ------
     LimitExceeded
-        When the device has too little memory for two rows of bits and the items of all sums.
+        When the device has too little memory for two rows of bits and, with ``items``, an item
+        number for each sum.
     """
     row = DeviceRow(weights, limit, floor, items)
     row.add_items(target)
@@ -51,19 +52,19 @@ def dense(
 
 
 def sums(weights: np.ndarray, limit: int) -> np.ndarray:
-    """See the function in ``reference``; raises as ``dense``."""
+    """See the function in ``reference``; the errors are those of ``dense``."""
     row = DeviceRow(weights, limit, 0, False)
     row.add_items(-1)
     return row.words_of_all_passes()
 
 
 class DeviceRow:
-    """The bits of all sums up to a limit, on the device.
+    """Two rows of bits on the device, with one bit for each sum up to a limit.
 
     Parameters
     ----------
     weights, limit, floor, items
-        See the reference.
+        See ``reference.dense``.
 
     Raises
     ------
@@ -98,7 +99,7 @@ class DeviceRow:
         self.makers = cupy.empty(64 * self.size, f"u{self.maker_bytes}") if items else NULL
 
     def _send(self, weights: np.ndarray, items: bool) -> None:
-        """What the device is told, and room for what it answers, in one copy."""
+        """Copy weights, passes and an empty answer to the device in one transfer."""
         import cupy
 
         found = np.zeros(1, FOUND)
@@ -117,12 +118,12 @@ class DeviceRow:
         maker = kernels.c_type(f"u{self.maker_bytes}")
         defines = (f"MMP_MAKER={maker}", f"MMP_EACH={self.each}")
         options: dict[str, Any] = {"threads": threads, "shared_bytes": shared_bytes}
-        # One kernel has to be, so that all are compiled at once.
+        # Only add_items needs it, but equal options share one compilation.
         options["cooperative"] = True
         return kernels.function("solvers/subset_sum/dense", entry, self.device, defines, **options)
 
     def add_items(self, target: int) -> None:
-        """Add all items, or until the target is a sum; -1 for none."""
+        """Add items until the target is a sum; with the target -1, add all items."""
         plan = self.passes, np.int64(len(self.plan)), self.weights
         sums = self.rows, np.int64(self.size), self.makers
         ends = np.int64(target), np.int32(self.span), self.answer
@@ -130,7 +131,7 @@ class DeviceRow:
         kernel((self.blocks,), (*sums, *plan, *ends))
 
     def wanted(self, target: int) -> tuple[int, np.ndarray | None]:
-        """The sum wanted and, where they were noted, its items."""
+        """Return the wanted sum and the indices of its items, ascending; None without makers."""
         ends = np.int64(target), np.int64(self.limit), np.int64(self.floor)
         arguments = self.rows, np.int64(self.size), *ends, self.answer
         self._kernel("find_wanted")((self.blocks,), arguments)
@@ -146,7 +147,7 @@ class DeviceRow:
         return best, self.kept[items[::-1]]
 
     def words_of_all_passes(self) -> np.ndarray:
-        """The row after the last pass, in host memory, with zeros behind the limit."""
+        """Return the row after all passes in host memory, with zero bits above the limit."""
         words = self.rows[len(self.plan) % 2].get()
         words[-1] &= np.uint64((2 << self.limit % 64) - 1)
         return words
@@ -158,7 +159,7 @@ def meet(weights: np.ndarray, target: int, limit: int) -> tuple[int, np.ndarray]
     Raises
     ------
     LimitExceeded
-        When the device has too little memory for the sums of both halves.
+        When the device has too little memory for the sums of both halves of the items.
     """
     import cupy
 
@@ -182,7 +183,7 @@ def meet(weights: np.ndarray, target: int, limit: int) -> tuple[int, np.ndarray]
 
 
 def _sums_of(weights: np.ndarray, limit: int) -> tuple[Any, Any]:
-    """Sums, ascending, and the bits of the first set with each."""
+    """Return the sums up to the limit, ascending, and the bit mask of the first set with each."""
     import cupy
 
     sums, masks = cupy.zeros(1, np.int64), cupy.zeros(1, np.uint32)
@@ -201,7 +202,7 @@ def _sums_of(weights: np.ndarray, limit: int) -> tuple[Any, Any]:
 
 
 def _launch(entry: str, count: Any, arguments: tuple) -> None:
-    """Run a kernel of ``solvers/subset_sum/meet.cu``, one thread for each sum."""
+    """Run a kernel of ``meet.cu`` with at most one thread for each of ``count`` sums."""
     import cupy
 
     device = cupy.cuda.Device().id

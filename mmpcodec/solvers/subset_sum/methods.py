@@ -1,4 +1,4 @@
-"""Which method is taken: the cheapest of those that fit into the memory."""
+"""The choice of the method: the fastest of those that fit into the memory."""
 
 from dataclasses import dataclass
 
@@ -11,28 +11,29 @@ DENSE_STEP = 1 / 512
 DENSE_PLACE = 2.0
 BALANCED_STEP = 1.0
 MEET_STEP = 40.0
-"""Nanoseconds of one processor for a step of each method, and for a sum whose item is noted."""
+"""Nanoseconds of one processor for a step of each method; ``DENSE_PLACE`` is the extra time of
+``dense`` for each sum if items are wanted."""
 
 MAX_MEET_ITEMS = 62
 ROWS = 2
-"""Rows of bits that ``dense`` has on a device. On a processor it has one, but the choice of the
-method is the same everywhere."""
+"""Rows of bits in the predicted memory of ``dense``. A device needs two rows and a processor one;
+equal predictions lead to the same choice of the method on all backends."""
 MEET_BYTES = 48
-"""What ``meet`` needs for each sum of half the items."""
+"""Memory of ``meet`` for each sum of half the items, in bytes."""
 CHANGE_BYTES = 8
-"""What ``balanced`` stores for each change of a set: how many there are is seen on the way."""
+"""Memory of ``balanced`` for each change of a set, in bytes; only the run shows how many occur."""
 
 
 @dataclass(frozen=True)
 class Need:
-    """What a method is predicted to need.
+    """Predicted time and memory of a method.
 
     Parameters
     ----------
     nanoseconds : float
-        Of one processor.
+        Time on one processor.
     bytes : int
-        At most; of ``balanced`` without the changes of sets.
+        Upper bound of the memory; for ``balanced``, without the changes of sets.
     """
 
     nanoseconds: float
@@ -40,17 +41,17 @@ class Need:
 
     @property
     def seconds(self) -> float:
-        """Predicted time on all processors."""
+        """Predicted time on all processors, in seconds."""
         return self.nanoseconds * 1e-9 / processors()
 
 
 def maker_bytes(count: int) -> int:
-    """Bytes of an item's number, which ``dense`` stores for each sum."""
+    """Return the size of the item number that ``dense`` stores for each sum, in bytes."""
     return 2 if count < 1 << 16 else 4
 
 
 def needs(count: int, limit: int, heaviest: int, items: bool) -> dict[str, Need]:
-    """What each method needs for ``count`` items and sums up to ``limit``."""
+    """Return the needs of each method that accepts ``count`` items, for sums up to ``limit``."""
     place = maker_bytes(count) * items
     found = {
         "dense": Need(
@@ -66,14 +67,14 @@ def needs(count: int, limit: int, heaviest: int, items: bool) -> dict[str, Need]
 
 
 def choose(method: str, found: dict[str, Need], memory: int) -> str:
-    """The method that is named, or for "auto" the cheapest that fits into the memory.
+    """Return the named method, or for "auto" the fastest that fits into the memory.
 
     Raises
     ------
     ParameterError
-        If the method is unknown, or takes fewer items than there are.
+        When the method is unknown, or the problem has more items than it accepts.
     LimitExceeded
-        When what it needs is more than the memory.
+        When the named method, or every method, needs more than the memory.
     """
     if method not in found and method != "auto":
         if method in NAMES:

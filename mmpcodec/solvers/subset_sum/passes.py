@@ -1,48 +1,48 @@
-"""What a device does in one pass over the bits of all sums; see ``subset_sum_dense.cu``."""
+"""The plan of a device's passes over the bits of all sums; see ``dense.cu``."""
 
 import numpy as np
 
 THREADS = 1024
 MOST_ITEMS = 256
-"""Of a pass."""
+"""Most items of a pass by tiles."""
 FEW = 4
-"""Items that are added word by word where the row is short; else half as many, since each set of
-them is another word to read."""
+"""Most items of a pass word by word over a short row. Over a longer row half as many, because each
+subset of the items reads one more word."""
 SHORT_WORDS = 1 << 17
-"""Of a row, up to which waiting for all blocks takes more time than reading."""
+"""A row of fewer words is short: the wait for all blocks takes longer than reading the row."""
 HALO_SHARE = 4
-"""Least ratio of the words of a tile and its halo to the words of the halo."""
+"""Least ratio of the words of a span (a tile and its halo) to the words of the halo."""
 
 PASS = np.dtype(
     [(name, np.int64) for name in ("first", "count", "low", "high", "halo")]
     + [("weights", np.int64, FEW)]
 )
-"""Of items first to first + count - 1, over words low to high - 1. By tiles where it has a halo,
-else of few items with these weights, and 0 for none."""
+"""A pass: it adds items first to first + count - 1 to words low to high - 1. If halo > 0 it works
+by tiles; else it works word by word and ``weights`` has its items' weights, padded with zeros."""
 
 
 def span_of(limit: int, blocks: int, each: int) -> int:
-    """Words of a tile and its halo, chosen so that all blocks have work.
+    """Return the words of a span (a tile and its halo) with which all blocks have work.
 
     Parameters
     ----------
     limit : int
         The largest sum.
     blocks : int
-        That run at once.
+        Number of blocks that run at once.
     each : int
-        The most words of a thread.
+        Most words of a span for each thread.
     """
     return THREADS * min(-(-tiles_of(limit) // blocks), each)
 
 
 def tiles_of(limit: int) -> int:
-    """Tiles of the shortest span that a row has."""
+    """Return the number of tiles of a row if the span has one word for each thread."""
     return -(-(limit // 64 + 1) // (THREADS - THREADS // HALO_SHARE))
 
 
 def plan_passes(weights: np.ndarray, limit: int, floor: int, span: int) -> np.ndarray:
-    """The passes that add items in their order.
+    """Return the passes that add all items in their order.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def plan_passes(weights: np.ndarray, limit: int, floor: int, span: int) -> np.nd
     limit : int
         The largest sum.
     floor : int
-        Sums that later items cannot bring there are of no use.
+        Least sum of interest: passes skip sums that later items cannot raise to it.
     span : int
         See ``span_of``.
 
@@ -62,7 +62,7 @@ def plan_passes(weights: np.ndarray, limit: int, floor: int, span: int) -> np.nd
     if not len(weights):
         return np.zeros(0, PASS)
     numbers = np.arange(len(weights))
-    # An item needs the words below a tile that its weight reaches down to, and one for the shift.
+    # An item reads weight // 64 words below a tile, and one more because of the bit shift.
     reach = np.concatenate([[0], np.cumsum(weights // 64 + 1)])
     ends = np.searchsorted(reach, reach[:-1] + span // HALO_SHARE, side="right") - 1
     ends = np.minimum(ends, numbers + MOST_ITEMS)

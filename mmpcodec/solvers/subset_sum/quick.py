@@ -1,4 +1,4 @@
-"""Sets that are found quickly and often hit the capacity."""
+"""Two quick methods that often find a set whose sum is the capacity."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ CORE_ITEMS = 64
 
 
 def greedy(weights: np.ndarray, capacity: int) -> np.ndarray:
-    """Take each item that still fits, heaviest first, of equal ones the first.
+    """Take each item that still fits, in order of falling weight, then rising index.
 
     Parameters
     ----------
@@ -18,7 +18,7 @@ def greedy(weights: np.ndarray, capacity: int) -> np.ndarray:
     Returns
     -------
     (N,) bool array
-        Which are taken.
+        Whether each item is taken.
     """
     order = np.argsort(-weights, kind="stable")
     falling = weights[order]
@@ -29,16 +29,16 @@ def greedy(weights: np.ndarray, capacity: int) -> np.ndarray:
         stop = int(np.searchsorted(before, before[place] + left, side="right")) - 1
         taken[order[place:stop]] = True
         left -= int(before[stop] - before[place])
-        # Weights fall, so the next one that fits is the first that is not above what is left.
+        # The weights descend, so the next item that fits is the first one not above `left`.
         place = max(stop, int(np.searchsorted(-falling, -left, side="left")))
     return taken
 
 
 def core(work: Any, weights: np.ndarray, capacity: int) -> np.ndarray | None:
-    """Greedy for all items but a few, and those solved densely for what is left.
+    """Take most items greedily and fill the rest of the capacity with a few items by ``dense``.
 
-    The few are every (N / 64)-th in ascending order, so they have weights of all sizes and, most
-    often, a sum for every number about the middle of their range.
+    The few items are every (N / 64)-th in ascending order of weight. So they have weights of all
+    sizes, and most numbers near half of their total weight are sums of some of them.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def core(work: Any, weights: np.ndarray, capacity: int) -> np.ndarray | None:
     Returns
     -------
     (N,) bool array or None
-        Which are taken, where they add up to the capacity.
+        Whether each item is taken; None if the sum is not the capacity.
     """
     few = core_items(weights)
     others = np.ones(len(weights), bool)
@@ -67,6 +67,6 @@ def core(work: Any, weights: np.ndarray, capacity: int) -> np.ndarray | None:
 
 
 def core_items(weights: np.ndarray) -> np.ndarray:
-    """Indices of the few items, ascending."""
+    """Return the indices of the few items of ``core``, ascending."""
     places = np.unique(np.linspace(0, len(weights) - 1, CORE_ITEMS).astype(np.int64))
     return np.sort(np.argsort(weights, kind="stable")[places])

@@ -1,4 +1,4 @@
-"""What is left of a problem when all that can be said at once has been said."""
+"""Exact reductions of a problem before the search."""
 
 from dataclasses import dataclass
 
@@ -7,18 +7,18 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Reduced:
-    """Items that all fit alone but not together, with weights that have no common divisor.
+    """Items of positive weight that each fit alone, in units of their greatest common divisor.
 
     Parameters
     ----------
     indices : (N,) int64 array
-        Of the items in the whole problem, ascending.
+        Indices of the items in the original problem, ascending.
     weights : (N,) int64 array
-        Divided by ``divisor``.
+        Weights divided by ``divisor``.
     capacity : int
-        Divided by ``divisor``, rounded down.
+        Capacity divided by ``divisor``, rounded down.
     divisor : int
-        Of the weights.
+        Greatest common divisor of the original weights; 1 without items.
     """
 
     indices: np.ndarray
@@ -33,12 +33,12 @@ class Reduced:
 
     @property
     def fits(self) -> bool:
-        """Whether all items fit together; then the other fields need not be looked at."""
+        """Whether all items fit together."""
         return self.total <= self.capacity
 
 
 def reduce(weights: np.ndarray, capacity: int) -> Reduced:
-    """Leave out what weighs nothing or does not fit, and divide by the greatest common divisor."""
+    """Remove items of weight 0 and items that do not fit, then divide by the common divisor."""
     indices = np.flatnonzero((weights > 0) & (weights <= capacity))
     kept = weights[indices]
     divisor = int(np.gcd.reduce(kept)) if kept.size else 1
@@ -47,17 +47,18 @@ def reduce(weights: np.ndarray, capacity: int) -> Reduced:
 
 @dataclass(frozen=True)
 class Side:
-    """What to look for: items to take, or items to leave out.
+    """A search for the items to take, or for the items to leave out.
 
-    The answer is the smallest sum from ``target`` to ``limit``; where there is none, the largest
-    below ``target``.
+    The answer is the smallest sum from ``target`` to ``limit``; without such a sum, it is the
+    largest sum below ``target``.
 
     Parameters
     ----------
     target, limit : int
     floor : int
-        No answer is below it.
+        Lower bound of the answer.
     leaves_out : bool
+        Whether the search is for the items to leave out.
     """
 
     target: int
@@ -67,10 +68,10 @@ class Side:
 
 
 def lighter_side(reduced: Reduced, found: int) -> Side:
-    """The side on which fewer sums are to be looked at, where a sum ``found`` is known.
+    """Return the search with the smaller limit; ``found`` is the sum of a known set.
 
-    What is left out weighs at least total - capacity. A set that weighs that much and loses it with
-    any of its items weighs less than an item more, so larger sums need not be looked at.
+    The items left out weigh at least total - capacity. In a best answer they exceed it by less than
+    the heaviest weight, because otherwise one more item would fit.
     """
     out = reduced.total - reduced.capacity
     limit = out + int(reduced.weights.max()) - 1

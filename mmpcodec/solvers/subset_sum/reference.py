@@ -1,9 +1,9 @@
-"""The readable definition of each operation, in NumPy; the judge of the other backends.
+"""The definition of each operation, in NumPy; the other backends must give equal answers.
 
-Weights are (N,) int64 arrays of numbers from 1 up in C order. Where an operation says "the sum
-wanted" it means the smallest sum from ``target`` to ``limit`` or, where there is none, the largest
-below ``target``. "The first set" with a sum is the one whose largest index is least, then the
-second largest, and so on: read as a binary number with a bit for each item, the smallest.
+Weights are (N,) int64 arrays of numbers from 1 up in C order. "The wanted sum" is the smallest sum
+from ``target`` to ``limit``; without such a sum, it is the largest sum below ``target``. "The first
+set" with a sum is the set whose bit mask, with bit i for item i, is the smallest number: its
+largest index is least, then its second largest, and so on.
 """
 
 from bisect import bisect_left
@@ -14,11 +14,11 @@ import numpy as np
 def dense(
     weights: np.ndarray, target: int, limit: int, floor: int, items: bool
 ) -> tuple[int, np.ndarray | None]:
-    """The sum wanted and the first set with it, from a table of all sums.
+    """Return the wanted sum and the first set with this sum, from a table of all sums.
 
-    Bellman's recursion with, for each sum, the item that made it (Yanasse and Soma; Curtis). No sum
-    wanted is below ``floor``, so a backend may leave out sums that the items still to come cannot
-    bring there.
+    Bellman's recursion also stores, for each sum, the item that first reaches it (Yanasse and Soma;
+    Curtis). The wanted sum is at least ``floor``, so a backend may skip sums that later items
+    cannot raise to ``floor``. Without ``items``, the set is None.
     """
     reached = np.zeros(limit + 1, bool)
     reached[0] = True
@@ -42,7 +42,7 @@ def dense(
 
 
 def sums(weights: np.ndarray, limit: int) -> np.ndarray:
-    """Bit s % 64 of word s // 64 says whether s is a sum; ceil((limit + 1) / 64) uint64."""
+    """Return the bits of all sums: bit s % 64 of uint64 word s // 64 is 1 if s is a sum."""
     reached = np.zeros(-(-(limit + 1) // 64) * 64, bool)
     reached[0] = True
     for weight in weights.tolist():
@@ -51,7 +51,7 @@ def sums(weights: np.ndarray, limit: int) -> np.ndarray:
 
 
 def meet(weights: np.ndarray, target: int, limit: int) -> tuple[int, np.ndarray]:
-    """The sum wanted and the first set with it, from the sums of both halves of the items."""
+    """Return the wanted sum and the first set with it, from the sums of both halves of items."""
     half = len(weights) // 2
     low = _first_masks(weights[:half], limit)
     high = _first_masks(weights[half:], limit)
@@ -68,7 +68,7 @@ def meet(weights: np.ndarray, target: int, limit: int) -> tuple[int, np.ndarray]
 
 
 def _first_masks(weights: np.ndarray, limit: int) -> dict[int, int]:
-    """From the sums of items to the bits of the first set with each."""
+    """Return, for each sum up to the limit, the bit mask of the first set with this sum."""
     masks = {0: 0}
     for item, weight in enumerate(weights.tolist()):
         new = {one + weight: mask | 1 << item for one, mask in masks.items()}
@@ -79,21 +79,22 @@ def _first_masks(weights: np.ndarray, limit: int) -> dict[int, int]:
 def balanced(
     weights: np.ndarray, capacity: int, items: bool, most: int
 ) -> tuple[int, np.ndarray | None]:
-    """The largest sum not above the capacity, from sets that are balanced around it.
+    """Return the largest sum not above the capacity, from sets with sums near the capacity.
 
-    Pisinger's algorithm. It begins with the items before the first that does not fit. A set with a
-    sum up to the capacity may get a later item, a larger one may lose an earlier item; so all sums
-    stay less than the heaviest item away. For each sum the set is kept that has lost the latest
-    items only: ``whole[sum]`` items at the front are all there. Of equal ones the set found first
-    stays; the loops below say in which order.
+    Pisinger's algorithm starts with the items before the break item, the first that does not fit. A
+    set with a sum up to the capacity may gain a later item; a set with a larger sum may lose an
+    earlier item. So no sum is further from the capacity than the heaviest weight. A set with the
+    value w contains the first w items. For each sum, ``sets`` keeps a set of the largest value and
+    ``whole`` its value; of equal values, the set that the loops below find first.
 
-    All items fit alone, but not together. With ``items`` the sum is -1 where sets were kept more
-    than ``most`` times, looked at after each item: a backend stores something for each.
+    Each item fits alone, but all items do not fit together. With ``items``, the answer is
+    (-1, None) if more than ``most`` sets were stored, tested after each item: a backend needs
+    memory for each stored set. Without ``items``, the set is None.
     """
     front = int(np.searchsorted(np.cumsum(weights), capacity, side="right"))
     heaviest = int(weights.max())
     near = range(capacity - heaviest + 1, capacity + 1)
-    # -1 where no set has the sum; above the capacity 0 says as much, as no item is left to go.
+    # -1: no set has the sum. Above the capacity 0 means the same, because no item can be removed.
     whole = dict.fromkeys(near, -1)
     whole |= dict.fromkeys(range(capacity + 1, capacity + heaviest + 1), 0)
     sets: dict[int, frozenset[int]] = {}

@@ -1,4 +1,4 @@
-"""The largest sum not above a capacity, and its items. See the package for methods and ties."""
+"""The search for the largest sum not above a capacity; the package states methods and ties."""
 
 import time
 from typing import Any
@@ -14,7 +14,9 @@ from mmpcodec.solvers.subset_sum.arguments import MAX_TOTAL, weights_of
 from mmpcodec.solvers.subset_sum.reduction import Reduced, lighter_side, reduce
 
 MEMORY = 1 << 32
+"""Default memory limit of a method, in bytes."""
 CORE_SHARE = 4
+"""Least ratio of the chosen method's predicted time to the predicted time of ``core``."""
 
 
 def subset_sum(
@@ -26,12 +28,12 @@ def subset_sum(
     memory: int = MEMORY,
     backend: str = "auto",
 ) -> SubsetSum:
-    """The largest sum of items that is not above a capacity.
+    """Find the largest sum of items that is not above a capacity.
 
     Parameters
     ----------
     weights : (N,) array or sequence of integers
-        From 0 up; all together below 2**63.
+        From 0 up, with a sum below 2**63.
     capacity : int
         From 0 up, without upper limit.
     items : bool
@@ -39,10 +41,11 @@ def subset_sum(
     method : {"auto", "dense", "balanced", "meet"}
         "meet" takes at most 62 items.
     memory : int
-        Most bytes of a method. The choice of the method depends on it rather than on the machine.
+        Memory limit of a method in bytes. The choice of the method depends on this limit, not on
+        the machine.
     backend : {"auto", "cpu", "cuda", "reference"}
-        "auto" is cuda for weights in device memory and if a device is predicted to be faster, else
-        the processor.
+        "auto" takes cuda if the weights lie in device memory or a device is predicted to be faster;
+        else it takes the processor.
 
     Returns
     -------
@@ -55,8 +58,8 @@ def subset_sum(
     BackendUnavailable
         When the backend cannot run here.
     LimitExceeded
-        When no method, or not the named method, fits into the memory, or a named device has too
-        little memory.
+        When the named method, or with "auto" every method, needs more than the memory limit, or
+        when a named device has too little memory.
 
     Examples
     --------
@@ -98,7 +101,7 @@ def subset_sum(
 
 
 def reachable(weights: Any, target: int, *, backend: str = "auto", **options: Any) -> bool:
-    """Whether some items add up to a target.
+    """Return whether some items add up to a target.
 
     Parameters
     ----------
@@ -113,7 +116,7 @@ def reachable(weights: Any, target: int, *, backend: str = "auto", **options: An
 
     Raises
     ------
-    ParameterError, LimitExceeded
+    ParameterError, BackendUnavailable, LimitExceeded
         See ``subset_sum``.
 
     Examples
@@ -130,9 +133,9 @@ def reachable(weights: Any, target: int, *, backend: str = "auto", **options: An
 def _solve(
     backend: str, where: str, reduced: Reduced, items: bool, method: str, memory: int
 ) -> tuple[str, str, int, np.ndarray | None]:
-    """Names of method and backend, sum, and which of the items are taken, where asked for.
+    """Return the method, the backend, the sum, and a (N,) bool array of the items taken, or None.
 
-    ``where`` is the backend of quick steps, which have too little work to start a device.
+    ``where`` is the backend of the quick methods, whose work is too small to start a device.
     """
     weights, capacity = reduced.weights, reduced.capacity
     taken = quick.greedy(weights, capacity)
@@ -157,7 +160,7 @@ def _solve(
         arguments: tuple = weights, capacity, items, most
         (best, chosen), where = dispatch.run(__package__, where, 0.0, name, *arguments)
         if best < 0:
-            # How much it needs is seen on the way only.
+            # Only the run shows that balanced needs more than the memory.
             found_needs[name] = methods.Need(found_needs[name].nanoseconds, memory + 1)
             name = methods.choose(method, found_needs, memory)
     if name != "balanced":

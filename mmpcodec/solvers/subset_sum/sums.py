@@ -1,4 +1,4 @@
-"""All sums of sets of items."""
+"""The set of all sums of items."""
 
 from typing import Any
 
@@ -16,16 +16,16 @@ from mmpcodec.solvers.subset_sum.solve import MEMORY
 def all_sums(
     weights: Any, capacity: int | None = None, *, memory: int = MEMORY, backend: str = "auto"
 ) -> np.ndarray:
-    """For each number up to a capacity, whether it is the sum of some items.
+    """Return, for each number up to a capacity, whether it is the sum of some items.
 
     Parameters
     ----------
     weights : (N,) array or sequence of integers
-        From 0 up; all together below 2**63.
+        From 0 up, with a sum below 2**63.
     capacity : int or None
         The largest number C to test; None for the sum of all items.
     memory : int
-        Most bytes to use.
+        Memory limit in bytes.
     backend : {"auto", "cpu", "cuda", "reference"}
         See ``subset_sum``.
 
@@ -40,7 +40,7 @@ def all_sums(
     BackendUnavailable
         When the backend cannot run here.
     LimitExceeded
-        When the memory, or that of a named device, does not suffice.
+        When the answer needs more than the memory limit, or a named device has too little memory.
 
     Examples
     --------

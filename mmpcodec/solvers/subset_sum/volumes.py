@@ -1,4 +1,4 @@
-"""Several volumes that are filled one after the other."""
+"""The filling of several volumes, one after the other."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,27 +18,27 @@ from mmpcodec.solvers.subset_sum.solve import subset_sum
 def fill_volumes(weights: Any, volumes: Sequence[int], **options: Any) -> list[SubsetSum]:
     """Fill volumes one after the other, each as far as the remaining items allow.
 
-    Each volume is filled optimally; all volumes together may not be. ``exact`` is True for a volume
-    that is filled completely.
+    The filling of each volume is optimal; the total over all volumes may not be. ``exact`` is True
+    for a volume that is filled completely.
 
     Parameters
     ----------
     weights : (N,) array or sequence of integers
-        From 0 up; all together below 2**63.
+        From 0 up, with a sum below 2**63.
     volumes : sequence of int
-        From 0 up.
+        Capacities from 0 up.
     **options
         ``method``, ``memory`` and ``backend`` of ``subset_sum``.
 
     Returns
     -------
     list of SubsetSum
-        One for each volume; the items are indices into ``weights``.
+        One answer for each volume; the items are indices into ``weights``.
 
     Raises
     ------
-    ParameterError, LimitExceeded
-        See ``subset_sum``. An invalid argument is found before the first volume is filled.
+    ParameterError, BackendUnavailable, LimitExceeded
+        See ``subset_sum``. Weights and volumes are checked before the first volume is filled.
 
     Examples
     --------

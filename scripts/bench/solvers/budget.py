@@ -2,7 +2,7 @@
 
     python scripts/bench/solvers/budget.py [--seconds S]
 
-The ladders are made up, so nothing is encoded. Prints a Markdown table.
+The ladders are synthetic, so nothing is encoded. Prints Markdown tables.
 """
 
 import argparse
@@ -18,11 +18,11 @@ from mmpcodec.planning.budget import Ladder, Point, budget_curve, compare, least
 PIXELS = 1 << 21
 SETS = ((4, 16, 20_000), (20, 10, 100_000), (50, 10, 400_000), (50, 16, 400_000))
 SHARES = (0.05, 0.3, 0.7)
-"""Of the way from the smallest total to the largest."""
+"""Budgets, as fractions of the range from the smallest total of bytes to the largest."""
 
 
 def ladders(pictures: int, lambdas: int, size: int) -> Iterator[Ladder]:
-    """Ladders on which lambda is the slope, as it is for an encoder, but for some noise."""
+    """Yield ladders whose slope is lambda, as for an encoder, with 1 % of noise."""
     rng = np.random.default_rng(pictures * lambdas)
     lams = np.geomspace(4, 1024, lambdas)
     for number in range(pictures):

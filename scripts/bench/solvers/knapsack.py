@@ -3,9 +3,9 @@
     python scripts/bench/solvers/knapsack.py [--count N] [--range R] [--limit SECONDS] [--judges]
     python scripts/bench/solvers/knapsack.py --cuda [--judges]
 
-Prints Markdown tables. With --judges HiGHS, through SciPy, solves each instance as well; with
---cuda it solves the instances of multiple choice only. CP-SAT solves those too, on all processors,
-if OR-Tools is installed. A value that differs ends the run.
+Prints Markdown tables. With --judges, HiGHS (through SciPy) also solves each instance; with --cuda,
+it solves the multiple-choice instances only. CP-SAT also solves the multiple-choice instances, on
+all processors, if OR-Tools is installed. A different value ends the run.
 """
 
 import argparse
@@ -35,7 +35,7 @@ from mmpcodec.solvers.knapsack import (
 )
 
 Judged = tuple[int | None, float]
-"""Value, None where it was not proven in time, and seconds."""
+"""Value, None if it was not proven in time, and wall time in seconds."""
 
 
 def by_highs(
@@ -45,7 +45,7 @@ def by_highs(
     stages: np.ndarray | None,
     limit: float,
 ) -> Judged:
-    """``stages`` says of which group each option is, None for items to take or leave."""
+    """Solve a knapsack by HiGHS; ``stages`` has the group of each option, None for 0-1 items."""
     from scipy.optimize import Bounds, LinearConstraint, milp
 
     start = time.perf_counter()
@@ -68,7 +68,7 @@ def by_highs(
 def by_cp_sat(
     profits: np.ndarray, weights: np.ndarray, capacity: int, stages: np.ndarray, limit: float
 ) -> Judged:
-    """A multiple-choice knapsack of one budget."""
+    """Solve a multiple-choice knapsack of one budget by CP-SAT."""
     from ortools.sat.python import cp_model
 
     start = time.perf_counter()
@@ -87,7 +87,7 @@ def by_cp_sat(
 
 
 def judges_of_choices(wanted: bool) -> dict[str, Callable[..., Judged]]:
-    """Who solves multiple choice as well, by name."""
+    """Return the peers that solve multiple-choice knapsacks, by name."""
     judges: dict[str, Callable[..., Judged]] = {"HiGHS": by_highs} if wanted else {}
     if wanted and find_spec("ortools"):
         judges["CP-SAT"] = by_cp_sat
@@ -95,7 +95,7 @@ def judges_of_choices(wanted: bool) -> dict[str, Callable[..., Judged]]:
 
 
 def compare(name: str, found: Solution, judge: Judged) -> str:
-    """The judge's seconds; ends the run where it says otherwise."""
+    """Return a table cell with the judge's seconds; end the run if the values differ."""
     value, seconds = judge
     if value is not None and found.optimal and value != found.value:
         raise SystemExit(f"{name}: {found.value}, but the judge says {value}")
@@ -103,7 +103,7 @@ def compare(name: str, found: Solution, judge: Judged) -> str:
 
 
 def row(name: str, found: Solution, judged: Iterable[Judged]) -> None:
-    """Print a line."""
+    """Print a line of a table."""
     beside = "".join(compare(name, found, judge) for judge in judged)
     proven = "yes" if found.optimal else f"no, at most {found.bound}"
     print(f"| {name} | {found.path} | {found.value} | {proven} | {found.seconds:.4f} |{beside}")
@@ -147,21 +147,21 @@ def bench_two_budgets(limit: float, judges: bool) -> None:
 
 
 def rectangles() -> tuple[np.ndarray, np.ndarray, list[int]]:
-    """134 of a sheet, of the size of instance A33 of the paper by Lemos, Longo and Martins."""
+    """Return 134 rectangles and a sheet, as large as instance A33 of Lemos, Longo and Martins."""
     rng = np.random.default_rng(33)
     weights = np.stack([rng.integers(200, 2200, 134), rng.integers(200, 1800, 134)], axis=1)
     return weights.prod(axis=1), weights, [2550, 2100]
 
 
 def small_sheets() -> list[tuple[np.ndarray, np.ndarray, list[int]]]:
-    """630 times 20 rectangles of a sheet of 1000 x 1000, as in the same paper."""
+    """Return 630 instances of 20 rectangles and a sheet of 1000 x 1000, as in the same paper."""
     rng = np.random.default_rng(20)
     weights = rng.integers(50, 501, (630, 20, 2))
     return [(some.prod(axis=1), some, [1000, 1000]) for some in weights]
 
 
 def choices(groups: int, options: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Groups whose profits grow with their weights."""
+    """Return groups of options whose profits grow with their weights."""
     rng = np.random.default_rng(groups)
     weights = rng.integers(1, 1001, (groups, options))
     profits = weights + rng.integers(1, 201, weights.shape)
@@ -186,7 +186,7 @@ def bench_choices(limit: float, judges: bool) -> None:
 
 
 def batch(number: int, count: int) -> list[tuple[np.ndarray, np.ndarray, int]]:
-    """Strongly correlated items."""
+    """Return instances of strongly correlated items; the capacity is half the total weight."""
     rng = np.random.default_rng(0)
     drawn = [strongly_correlated(rng, count, 1000) for _ in range(number)]
     return [(profits, weights, int(weights.sum()) // 2) for profits, weights in drawn]
@@ -204,7 +204,7 @@ def bench_batches() -> None:
 
 
 def device_ms(work: Callable[[], Any], runs: int = 7) -> float:
-    """Median time on the device, after a warm-up."""
+    """Return the median time on the device in milliseconds, after a warm-up."""
     import cupy
 
     work()
@@ -226,7 +226,7 @@ def first_ms(work: Callable[[], Any]) -> float:
 
 
 def parts_ms(instances: list[tuple[np.ndarray, np.ndarray, list[int]]]) -> list[float]:
-    """The sweep of a batch, its trace, and the way of its stages to the device."""
+    """Return milliseconds of the sweep of a batch, its trace, and the copy of its stages."""
     import cupy
 
     from mmpcodec.solvers.knapsack import cuda
@@ -245,7 +245,7 @@ def parts_ms(instances: list[tuple[np.ndarray, np.ndarray, list[int]]]) -> list[
 
 
 def bench_paper() -> None:
-    """The two runs of the paper by Lemos, Longo and Martins, by their parts."""
+    """Measure the parts of the two runs of the paper by Lemos, Longo and Martins."""
     print("\n| | 134 rectangles, 2551 x 2101 states, ms | 630 of 20, 1001 x 1001 states, ms |")
     print("|---|---|---|")
     one, many = rectangles(), small_sheets()
@@ -274,7 +274,7 @@ def bench_paper() -> None:
 
 
 def bench_noisy_groups(capacity: int, step: int, seconds: float) -> None:
-    """Each step-th instance, until the time is up."""
+    """Solve every ``step``-th instance until ``seconds`` have passed, and print a line."""
     times, paths = [], Counter[str]()
     unproven, start = 0, time.perf_counter()
     for name, (profits, weights) in islice(all_noisy_groups(capacity), 0, None, step):
@@ -322,7 +322,7 @@ def bench_device_batches() -> None:
 
 
 def bench_device(judges: bool) -> None:
-    """The cuda backend, beside cpu."""
+    """Measure the cuda backend beside the cpu backend."""
     import cupy
 
     from mmpcodec.backends.cuda.backend import CudaBackend

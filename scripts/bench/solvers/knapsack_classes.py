@@ -1,4 +1,4 @@
-"""Instances of the 0-1 knapsack in classes that are known to be easy or hard. No command.
+"""Easy and hard classes of 0-1 knapsack instances; other scripts import this module.
 
 D. Pisinger, "Where are the hard knapsack problems?", Computers & Operations Research 2005;
 J. Jooken, P. Leyman and P. De Causmaecker, "A new class of hard problem instances for the 0-1
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 Items = tuple[np.ndarray, np.ndarray]
-"""Profits and weights."""
+"""Profits and weights, (N,) int64 arrays."""
 
 
 def _weights(rng: np.random.Generator, count: int, top: int) -> np.ndarray:
@@ -55,7 +55,7 @@ def similar_weights(rng: np.random.Generator, count: int, top: int) -> Items:
 def spanner(
     rng: np.random.Generator, count: int, top: int, kinds: int = 2, most: int = 10
 ) -> Items:
-    """Multiples of a few strongly correlated items."""
+    """Return multiples of a few strongly correlated items."""
     profits, weights = strongly_correlated(rng, kinds, top)
     of, times = rng.integers(0, kinds, count), rng.integers(1, most + 1, count)
     return times * -(-2 * profits // most)[of], times * -(-2 * weights // most)[of]
@@ -72,7 +72,7 @@ def profit_ceiling(rng: np.random.Generator, count: int, top: int) -> Items:
 
 
 def circle(rng: np.random.Generator, count: int, top: int) -> Items:
-    """Profits on an arc over the weights, of two thirds of its height."""
+    """Return profits on an arc over the weights, scaled to two thirds of its height."""
     weights = _weights(rng, count, top)
     return (2 * np.sqrt(4 * top**2 - (weights - 2 * top) ** 2) / 3).astype(np.int64) + 1, weights
 
@@ -86,7 +86,7 @@ def noisy_groups(
     offset: float,
     noise: int,
 ) -> Items:
-    """Groups near a half, a quarter, ... of the capacity, and last a share of small items."""
+    """Return groups of items near 1/2, 1/4, ... of the capacity, then a share of small items."""
     small = int(count * share)
     each = (count - small) // (groups - 1)
     levels = [int((0.5**i + offset) * capacity) for i in range(1, groups)]
@@ -103,7 +103,7 @@ NOISY_NOISES = (100, 200, 300)
 
 
 def all_noisy_groups(capacity: int) -> Iterator[tuple[str, Items]]:
-    """Name and items of each of the 1080 settings of the paper, drawn anew."""
+    """Yield name and items for each of the 1080 settings of the paper, drawn with new seeds."""
     settings = itertools.product(
         NOISY_COUNTS, NOISY_GROUPS, NOISY_SHARES, NOISY_OFFSETS, NOISY_NOISES
     )

@@ -2,8 +2,9 @@
 
     python scripts/bench/solvers/subset_sum.py [--or-tools | --cuda]
 
-Prints Markdown tables with the time of one run, or the least of three if it is short. With --cuda
-the tables show a device beside the processor and beside K3-32 of the thesis (table 6.8; GTX 560).
+Prints Markdown tables with the time of one run, or the least time of three short runs. With --cuda,
+the tables compare a device with the processor and with K3-32 of Curtis' thesis (table 6.8, GTX
+560).
 """
 
 import argparse
@@ -26,62 +27,62 @@ CP_SAT_SECONDS = 10.0
 SHORT_SECONDS = 0.5
 BIG_INTEGER_STEPS = 3e11
 FEW_STEPS = 3e10
-"""What a big integer is given to do beside a device."""
+"""Exclusive limit of items times capacity for a Python integer beside a device."""
 KNAPSACK_STEPS = 2e9
-"""What OR-Tools' knapsack solver is given to do."""
+"""Largest product of items and capacity for OR-Tools' knapsack solver."""
 CPU_SECONDS = 1.0
-"""That cpu is predicted to need at most, to be measured beside a device."""
+"""Exclusive limit of cpu's predicted time beside a device, in seconds; longer runs are skipped."""
 ROOMY = 1 << 36
-"""Bytes that a method may need where a device is measured."""
+"""Memory limit of a method in comparisons of whole calls with a device, in bytes."""
 
 THESIS = {
     "Half": (0.00, 0.00, 0.05, 0.08, 0.24, 1.30, 12.57),
     "P": (0.05, 0.06, 0.11, 0.32, 1.33, 7.02, 0.00),
     "Uniform": (0.05, 0.05, 0.05, 0.05, 0.06, 0.07, 0.11),
 }
-"""Seconds of K3-32, for as many items as below."""
+"""Seconds of K3-32 by class, one for each number of items in ``THESIS_ITEMS``."""
 THESIS_ITEMS = (10, 30, 100, 300, 1000, 3000, 10000)
 
 
 def half(count: int) -> Instance:
-    """Multiples of 10 up to 10^6, half their sum, last digit 5."""
+    """Return multiples of 10 up to 10^6 and a capacity near half their sum with last digit 5."""
     weights = 10 * np.random.default_rng(count).integers(1, 10**5, count, endpoint=True)
     return weights, int(weights.sum()) // 20 * 10 + 5
 
 
 def p_class(count: int) -> Instance:
-    """Even weights up to 10^6, an odd capacity of an eighth of count * 10^6."""
+    """Return even weights up to 10^6 and an odd capacity near count * 10^6 / 8."""
     weights = 2 * np.random.default_rng(count).integers(1, 5 * 10**5, count, endpoint=True)
     return weights, count * 10**6 // 8 | 1
 
 
 def uniform(count: int) -> Instance:
-    """Even weights up to the odd capacity 10^6 + 1."""
+    """Return even weights up to 10^6 and the odd capacity 10^6 + 1."""
     weights = 2 * np.random.default_rng(count).integers(1, 5 * 10**5, count, endpoint=True)
     return weights, 10**6 + 1
 
 
 def even_odd(count: int) -> Instance:
-    """Even weights up to 1000, an odd capacity of a quarter of count * 1000."""
+    """Return even weights up to 1000 and an odd capacity near count * 1000 / 4."""
     weights = 2 * np.random.default_rng(count).integers(1, 500, count, endpoint=True)
     return weights, count * 1000 // 4 | 1
 
 
 def disturbed(count: int, heaviest: int = 1000) -> Instance:
-    """Multiples of 10, and two items with last digit 1: no sum has the capacity's last digit 5."""
+    """Return multiples of 10, two of them raised by 1; no sum has the capacity's last digit 5."""
     weights = 10 * np.random.default_rng(count).integers(1, heaviest // 10, count, endpoint=True)
     weights[[count // 3, count // 2]] += 1
     return weights, int(weights.sum()) // 20 * 10 + 5
 
 
 def avis(count: int) -> Instance:
-    """Weights about count^2, of which any half is too much and any less too little."""
+    """Return weights near count^2; any (count - 1) // 2 items are too light, any more too heavy."""
     weights = count * (count + 1) + np.arange(1, count + 1)
     return weights, (count - 1) // 2 * count * (count + 1) + count * (count - 1) // 2
 
 
 def todd(count: int) -> Instance:
-    """Weights of which no two sets have equal sums."""
+    """Return weights of which no two sets have equal sums, and half their sum as the capacity."""
     top = count.bit_length() - 1
     powers = [2 ** (top + count + 1) + 2 ** (top + j) + 1 for j in range(1, count + 1)]
     return np.array(powers), sum(powers) // 2
@@ -100,7 +101,7 @@ CLASSES: list[tuple[str, Callable[[int], Instance], list[int]]] = [
 
 
 def big_integer(weights: np.ndarray, capacity: int) -> int:
-    """The largest sum, by shifting one large number."""
+    """Return the largest sum by shifts of a Python integer whose bits are the sums."""
     bits, mask = 1, (2 << capacity) - 1
     for weight in weights.tolist():
         bits |= bits << weight & mask
@@ -108,7 +109,7 @@ def big_integer(weights: np.ndarray, capacity: int) -> int:
 
 
 def cp_sat(weights: np.ndarray, capacity: int) -> int | None:
-    """The largest sum, or None where it is not proven in time."""
+    """Return the largest sum by CP-SAT, or None if it is not proven in ``CP_SAT_SECONDS``."""
     from ortools.sat.python import cp_model
 
     model = cp_model.CpModel()
@@ -124,7 +125,7 @@ def cp_sat(weights: np.ndarray, capacity: int) -> int | None:
 
 
 def or_tools_knapsack(weights: np.ndarray, capacity: int) -> int:
-    """The largest sum, by the knapsack solver that divides the items and tabulates the sums."""
+    """Return the largest sum by OR-Tools' divide-and-conquer knapsack solver."""
     from ortools.algorithms.python import knapsack_solver
 
     kind = knapsack_solver.SolverType.KNAPSACK_DIVIDE_AND_CONQUER_SOLVER
@@ -134,7 +135,7 @@ def or_tools_knapsack(weights: np.ndarray, capacity: int) -> int:
 
 
 def least_seconds(work: Callable[[], Any]) -> tuple[float, Any]:
-    """Wall time, and the answer."""
+    """Return the least wall time of one long run or three short runs, and the answer."""
     times: list[float] = []
     while not times or (len(times) < 3 and times[0] < SHORT_SECONDS):
         start = time.perf_counter()
@@ -144,7 +145,7 @@ def least_seconds(work: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def timed(work: Callable[[np.ndarray, int], int | None], instance: Instance, best: int) -> str:
-    """Seconds of a peer, checked."""
+    """Return the seconds of a peer as text, after a check of its answer."""
     seconds, found = least_seconds(lambda: work(*instance))
     assert found is None or found == best
     return f"{seconds:.4f}" if found is not None else f"> {CP_SAT_SECONDS:.0f}"
@@ -199,13 +200,13 @@ def bench_all_sums() -> None:
 
 
 def ms(work: Callable[[], Any]) -> tuple[str, Any]:
-    """Least milliseconds, and the answer."""
+    """Return the least milliseconds as text, and the answer."""
     seconds, found = least_seconds(work)
     return f"{1000 * seconds:.2f}", found
 
 
 def kernel_ms(weights: np.ndarray, target: int, limit: int, floor: int, items: bool) -> str:
-    """Of the kernel that adds the items, by the device's clock."""
+    """Return the least milliseconds of the kernel ``add_items`` as text, by device events."""
     import cupy
 
     from mmpcodec.solvers.subset_sum.cuda import DeviceRow
@@ -223,7 +224,7 @@ def kernel_ms(weights: np.ndarray, target: int, limit: int, floor: int, items: b
 
 
 def cpu_can(count: int, limit: int) -> bool:
-    """Whether cpu is done soon."""
+    """Return whether cpu's predicted time is below ``CPU_SECONDS``."""
     return count * limit * DENSE_STEP * 1e-9 / processors() < CPU_SECONDS
 
 
@@ -239,7 +240,7 @@ def bench_first_calls() -> None:
 
 
 def bench_thesis() -> None:
-    """The row up to the capacity as it is given, as in the thesis: nothing is divided."""
+    """Measure the row up to the given capacity, as in the thesis, without a common divisor."""
     from mmpcodec.solvers.subset_sum import cuda
 
     print(
@@ -254,7 +255,7 @@ def bench_thesis() -> None:
             cells = [f"{found.method}, {found.backend}", text]
             light = weights[weights <= capacity]
             floor = int(light[greedy(light, capacity)].sum())
-            # Where all items fit there is nothing beyond their sum.
+            # The row ends at the sum of all items if they fit together.
             limit = min(capacity, int(light.sum()))
             for items in (False, True):
                 problem = light, limit, limit, floor, items
@@ -277,7 +278,7 @@ HARD: list[tuple[str, Callable[[int], Instance], list[int]]] = [
     ("disturbed, to 10^6", lambda count: disturbed(count, 10**6), [100, 300, 1000, 3000, 10000]),
     ("Avis", avis, [100, 500, 1000]),
 ]
-"""No sum is the capacity, so that all items are added."""
+"""Classes in which no sum is the capacity, so that the row takes all items."""
 
 
 def bench_hard() -> None:
@@ -310,7 +311,7 @@ def bench_hard() -> None:
 
 
 def bench_crossover() -> None:
-    """What "auto" should know: whole calls on either backend."""
+    """Measure whole calls on cpu and cuda beside the predicted time that decides for "auto"."""
     print("\n| whole calls, disturbed | cpu ms | cuda ms | predicted cpu ms |")
     print("|---|---|---|---|")
     for count, heaviest in ((100, 10**5), (300, 10**5), (1000, 10**4), (1000, 10**5), (300, 10**6)):

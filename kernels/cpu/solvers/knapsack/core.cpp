@@ -21,9 +21,9 @@ struct State {
     int64_t profit, weight;
 };
 
-// A state that knows which of the items that joined the core changed it.
+// A state with the items of the core that it changes from the break solution.
 struct TrackedState : State {
-    uint64_t changes = 0;  // bit by bit; the last one is for all items beyond the others
+    uint64_t changes = 0;  // bit i: item i of the core; bit 63: any later item
 };
 
 constexpr int64_t kTracked = 63;
@@ -40,8 +40,8 @@ void change(TrackedState& state, const Item& item, int64_t number) {
 
 using List = std::vector<State>;
 
-// Joins the states with the same states changed by an item, both in order of weight, and leaves out
-// those that are dominated or that `keep` refuses. `number` is that of the item.
+// Merges the states with the same states changed by an item, both in order of weight. Drops states
+// that are dominated or that `keep` refuses. `number` is the number of the item in the core.
 template <class S, class Keep>
 void join(const std::vector<S>& states, const Item& item, int64_t number, std::vector<S>& out,
           const Keep& keep) {
@@ -65,7 +65,7 @@ void join(const std::vector<S>& states, const Item& item, int64_t number, std::v
     }
 }
 
-// Wide holds products of profits and weights.
+// Wide is an integer type for sums of products of profits and weights.
 template <class Wide>
 class Core {
 public:
@@ -84,7 +84,8 @@ public:
 
     int64_t value() const { return best_; }
 
-    // Whether `value` is proven to be the best. `take` gets the best choice that is known.
+    // Searches for the best value. Returns whether `value` is proven; `take` gets the best known
+    // choice.
     bool find_value(uint8_t* take) {
         const bool proven = expand<TrackedState>();
         if (best_changes_) {
@@ -96,7 +97,7 @@ public:
         return proven;
     }
 
-    // Whether the choice is found; `value` is proven.
+    // Searches for the first choice of the proven best value; returns whether it is found.
     bool find_choice(uint8_t* take) {
         if (!expand<State>()) return false;
         std::vector<uint8_t> taken = break_solution();
@@ -105,7 +106,7 @@ public:
             const Step& step = steps_.back();
             const Item item = items_[step.place];
             const bool added = step.place >= break_;
-            // Left out where the states in front of the item give as much without it.
+            // The item is left out if the states before it give the same profit without it.
             const int64_t without = added ? 0 : 1;
             const bool leave = most_profit(step.before, room + without * item.weight) ==
                                profit + without * item.profit;
@@ -119,13 +120,14 @@ public:
     }
 
 private:
-    // An item that joined the core, and the states in front of it.
+    // An item that joined the core, and the states before it joined.
     struct Step {
         int64_t place;
         List before;
     };
 
-    // By falling profit per weight. Which of equal items is which is told by their stages.
+    // Sorts by falling profit per weight, then rising weight. Equal items need no order here,
+    // because their stages tell them apart.
     void sort() {
         std::sort(items_.begin(), items_.end(), [](const Item& a, const Item& b) {
             const Wide left = Wide{a.profit} * b.weight, right = Wide{b.profit} * a.weight;
@@ -133,8 +135,8 @@ private:
         });
     }
 
-    // Takes items while they fit; the first that does not is the break item, whose profit per
-    // weight is the price.
+    // Takes items while they fit. The first item that does not fit is the break item; its profit
+    // per weight is the price.
     void find_break() {
         while (break_weight_ + items_[break_].weight <= capacity_) {
             break_weight_ += items_[break_].weight;
@@ -142,7 +144,7 @@ private:
         }
     }
 
-    // What fits beside the break solution gives a value to begin with.
+    // Adds items that fit to the break solution, for a first value.
     void find_greedy() {
         int64_t room = capacity_ - break_weight_;
         best_ = break_profit_;
@@ -155,29 +157,29 @@ private:
         }
     }
 
-    // What is taken at each place.
+    // Returns whether the break solution takes the item at each place.
     std::vector<uint8_t> break_solution() const {
         std::vector<uint8_t> taken(count_);
         std::fill_n(taken.begin(), break_, uint8_t{1});
         return taken;
     }
 
-    // From places to stages.
+    // Converts a choice from places to stages.
     void write(const std::vector<uint8_t>& taken, uint8_t* take) const {
         int64_t left = break_, right = break_;
         for (int64_t stage = 0; stage < count_; ++stage)
             take[stage] = taken[next_place(stage, left, right)];
     }
 
-    // Place of a stage: the break item, then in turn one in front of it and one behind. The stages
-    // so far lie from `left` to `right` - 1.
+    // Returns the place of a stage: the break item, then in turn the next item before it and the
+    // next item after it. The earlier stages have the places `left` to `right` - 1.
     int64_t next_place(int64_t stage, int64_t& left, int64_t& right) const {
         const bool behind = stage == 0 || left == 0 || (stage % 2 == 0 && right < count_);
         return behind ? right++ : --left;
     }
 
-    // States of a core that grows by one stage after the other. Without tracks those that may lead
-    // to the value already found are kept, and what is needed to trace it back.
+    // Makes the states of a core that grows stage by stage; returns whether no limit was exceeded.
+    // With S = State, keeps states that may reach the known best value, and the steps to trace it.
     template <class S>
     bool expand() {
         constexpr bool ties = std::is_same_v<S, State>;
@@ -212,20 +214,20 @@ private:
 
     void note(const State&) {}
 
-    // Keeps the changes of the best state that are known.
+    // Keeps the changes of a new best state if they are all tracked.
     void note(const TrackedState& state) {
         if (state.weight <= capacity_ && state.profit > best_ && !(state.changes >> kTracked))
             best_changes_ = state.changes;
     }
 
-    // Whether less than `wanted` is left with the item on the other side than in the break
-    // solution.
+    // Returns whether the bound is below `wanted` if the item is not as in the break solution.
     bool hopeless(const Item& item, int64_t wanted) const {
         const Wide gain = Wide{item.profit} * price_.weight - Wide{item.weight} * price_.profit;
         return top_ - (gain > 0 ? gain : -gain) < Wide{wanted} * price_.weight;
     }
 
-    // Whether enough profit may come from a state, with the next items to add or to remove.
+    // Returns whether the bound of a state exceeds the best value, or with `ties` reaches it. The
+    // bound adds or removes fractions of the next item. Raises the best value if the state fits.
     bool promising(const State& state, int64_t left, int64_t right, bool ties) {
         if (state.weight <= capacity_) {
             best_ = std::max(best_, state.profit);
@@ -251,11 +253,11 @@ private:
     std::vector<Item> items_;
     std::vector<Step> steps_;
     std::vector<int64_t> joined_;      // places of the items of the core
-    std::vector<uint8_t> best_taken_;  // of a good choice
+    std::vector<uint8_t> best_taken_;  // best known choice, by place
     uint64_t best_changes_ = 0;
     int64_t break_ = 0, break_profit_ = 0, break_weight_ = 0;
     Item price_{};
-    Wide top_ = 0;  // the bound, times the weight of the break item
+    Wide top_ = 0;  // upper bound of the profit, times the weight of the break item
     int64_t best_ = 0;
 };
 
@@ -283,7 +285,7 @@ CoreOutcome knapsack_core(const int64_t* profits, const int64_t* weights, int64_
     const int bits = std::max(std::bit_width(all_profits) + std::bit_width(heaviest),
                               std::bit_width(static_cast<uint64_t>(capacity) + heaviest) +
                                   std::bit_width(most));
-    // Three such products are added up.
+    // At most three such products are added.
     const auto solver = bits <= 60 ? solve<int64_t> : solve<Int128>;
     return solver(profits, weights, count, capacity, limits, value, take);
 }

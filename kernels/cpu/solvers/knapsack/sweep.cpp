@@ -11,10 +11,10 @@ namespace mmp {
 
 namespace {
 
-constexpr int64_t kBlock = 8192;  // states whose values and choices stay in the cache
+constexpr int64_t kBlock = 8192;  // states of a block; their values and choices stay in the cache
 constexpr int64_t kMaxTasks = 4096;
-constexpr int64_t kLookCells = 1 << 22;  // computed between looks at the clock, in milliseconds
-constexpr uint32_t kLookTasks = 64;      // short tasks, of which the first one looks
+constexpr int64_t kLookCells = 1 << 22;  // cells between tests of the deadline, some milliseconds
+constexpr uint32_t kLookTasks = 64;      // every 64th task tests the deadline at its start
 
 using Deadline = std::chrono::steady_clock::time_point;
 
@@ -52,7 +52,7 @@ MMP_KNAPSACK_LOOPS(int32_t)
 MMP_KNAPSACK_LOOPS(int64_t)
 #undef MMP_KNAPSACK_LOOPS
 
-// One plane of the choices, 64 states a word; `choices` is padded to whole words.
+// Packs one bit plane of the choices, 64 states in a word; `choices` is padded to whole words.
 MMP_SIMD_LEVELS void pack(const Choice* choices, int plane, int64_t words, uint64_t* out) {
     for (int64_t word = 0; word < words; ++word) {
         uint8_t flags[64];
@@ -79,7 +79,7 @@ public:
                   std::all_of(weights, weights + stages.shape.size(), [](int64_t w) { return !w; });
     }
 
-    // Values and choices of the states begin to end - 1.
+    // Computes the values and choices of the states begin to end - 1.
     void block(int64_t begin, int64_t end, Choice* choices) const {
         std::memset(choices, 0, (end - begin) * sizeof(Choice));
         if (leaves_) {
@@ -108,7 +108,7 @@ private:
     }
     Value profit(int64_t option) const { return static_cast<Value>(stages_.profits[option]); }
 
-    // Item left or taken; leaving costs nothing but may have a profit.
+    // Computes a stage of two options of which the first has weight 0 but may have a profit.
     void best(int64_t out, int64_t stop, int64_t shift, Choice* choices) const {
         if (profit(first_) == 0) {
             best_of_two(after_ + out, choices, before_ + out, before_ + out - shift,
@@ -119,8 +119,9 @@ private:
         }
     }
 
-    // Calls work(start, out, stop, shift) for each line's part of the block: states out to
-    // stop - 1 hold the option and come from those `shift` in front of them, the others do not.
+    // Calls work(start, out, stop, shift) for the part of each line in the block. The option fits
+    // in the states out to stop - 1, and their predecessors are `shift` states lower. It does not
+    // fit in the states start to out - 1.
     template <class Work>
     void lines(int64_t option, int64_t begin, int64_t end, const Work& work) const {
         const int64_t* weights = weights_of(option);

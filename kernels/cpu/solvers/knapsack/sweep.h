@@ -10,8 +10,8 @@
 
 namespace mmp {
 
-// Stages of options; stage g has the options starts[g] to starts[g + 1] - 1, and a table of states
-// has one dimension for each capacity, the last one fastest.
+// Stages of options. Stage g has the options starts[g] to starts[g + 1] - 1. The table of states
+// has one dimension for each capacity; the last one varies fastest.
 struct KnapsackStages {
     const int64_t* profits;
     const int64_t* weights;  // a row for each option, a column for each capacity
@@ -21,24 +21,24 @@ struct KnapsackStages {
     int64_t states() const;
 };
 
-// Bits that a decision between some options takes.
+// Returns the number of bits that store a decision between `options` options.
 int decision_bits(int64_t options);
 
-// What stands for "no choice leads here"; everything below half of it does.
+// Mark of an infeasible state; every value below half of it marks one.
 template <class Value>
 constexpr Value kNothing = static_cast<Value>(-(Value{1} << (8 * sizeof(Value) - 2)));
 
-// Computes the row behind stages first to last - 1 from the row in front of them. `other` is
-// scratch. `decisions`, where not null, gets for each stage decision_bits planes of
-// ceil(states / 64) words; every word is written once, by one thread. Returns false where the
-// deadline has passed before all was done.
+// Computes the row after the stages first to last - 1 from the row before them. `other` is a
+// scratch row. `decisions` is null or gets, for each stage, decision_bits planes of
+// ceil(states / 64) words; one thread writes each word once. Returns false if the deadline passes
+// before the end.
 template <class Value>
 bool knapsack_sweep(const KnapsackStages& stages, int64_t first, int64_t last, const Value* before,
                     Value* after, Value* other, uint64_t* decisions,
                     std::chrono::steady_clock::time_point deadline, ThreadTeam& team);
 
-// Writes choices[first] to choices[last - 1], those that lead to a state by these decisions, and
-// returns the state in front of them.
+// Writes choices[first] to choices[last - 1], which lead to a state by these decisions. Returns the
+// state before stage `first`.
 int64_t knapsack_trace(const KnapsackStages& stages, int64_t first, int64_t last,
                        const uint64_t* decisions, int64_t state, int64_t* choices);
 

@@ -8,7 +8,7 @@ namespace mmp {
 
 namespace {
 
-// A set as the change of an earlier one: an item of the front goes, or a later one comes.
+// A set as a change of an earlier set: it loses an item of the front or gains a later item.
 struct Change {
     uint32_t from, item;
 };
@@ -23,7 +23,7 @@ Subset balanced_subset(const std::vector<int64_t>& weights, int64_t capacity, bo
     uint32_t front = 0;
     while (sum + weights[front] <= capacity) sum += weights[front++];
 
-    // By sum - least; see the reference for `whole`. The sets are numbers of changes.
+    // Indexed by sum - least; the reference defines `whole`. A set is the index of its last change.
     std::vector<int32_t> whole(2 * heaviest, 0), before;
     std::vector<uint32_t> sets(items ? 2 * heaviest : 0), sets_before;
     std::deque<Change> changes{{0, 0}};

@@ -18,9 +18,9 @@ namespace mmp {
 
 namespace {
 
-constexpr int64_t kTileWords = 2048;          // 16 KiB: what one item does before the next one
-constexpr int64_t kGroupWords = 1 << 16;      // 512 KiB: weights of a group
-constexpr int64_t kGroupsOfThread = 4;        // at least, so that all have work
+constexpr int64_t kTileWords = 2048;          // 16 KiB: words of one item before the next item
+constexpr int64_t kGroupWords = 1 << 16;      // 512 KiB: most words that the items of a group span
+constexpr int64_t kGroupsOfThread = 4;        // least groups of a thread, so that all have work
 constexpr int kSpins = 2000;
 constexpr int64_t kNever = INT64_MAX;
 
@@ -28,14 +28,14 @@ constexpr int64_t rounded_up(int64_t words) { return (words + kRowWords - 1) / k
 
 struct Group {
     int64_t first, last;  // items first to last - 1
-    int64_t depth;        // words that its last item is behind what it may read
-    std::atomic<int64_t> finished{kNever};  // words from here up
+    int64_t depth;        // distance of its last item from the start of a tile, in words
+    std::atomic<int64_t> finished{kNever};  // the words from this one up are finished
 
     Group(int64_t first, int64_t last, int64_t depth) : first(first), last(last), depth(depth) {}
     Group(Group&& other) : Group(other.first, other.last, other.depth) {}
 };
 
-// Sums up to `limit`; without makers Item is void.
+// The bitset of the sums up to `limit`, and the maker of each sum as an Item; void without makers.
 template <class Item>
 class Table {
 public:
@@ -53,7 +53,7 @@ public:
         for (int64_t weight : weights) {
             before += weight;
             after -= weight;
-            // What later items cannot bring up to the floor is of no use.
+            // Sums that later items cannot raise to the floor are skipped.
             lows_.push_back(std::max<int64_t>(floor - after, 0) / 64 / kRowWords * kRowWords);
             highs_.push_back(rounded_up(std::min(before, limit) / 64 + 1));
         }
@@ -62,7 +62,7 @@ public:
     void fill(ThreadTeam& team, int threads) {
         const int64_t count = weights_.size();
         const int64_t most = std::max<int64_t>(1, count / (kGroupsOfThread * threads));
-        // Short bitsets are gone over in few tiles.
+        // A group is at most as deep as the bitset, so a short bitset takes few tiles.
         const int64_t deepest = std::clamp(words_, kTileWords, kGroupWords);
         for (int64_t first = 0; first < count;) {
             int64_t last = first, depth = 0;
@@ -105,7 +105,7 @@ public:
 private:
     bool has(int64_t sum) const { return bits_[sum / 64] >> sum % 64 & 1; }
 
-    // Words by which an item follows the one before it.
+    // Returns the distance of an item behind the previous item, in words.
     int64_t lag(int64_t item) const {
         return rounded_up(std::min(weights_[item] / 64, words_) + 1);
     }
@@ -115,7 +115,7 @@ private:
         for (int64_t tile = words_ - kTileWords;; tile -= kTileWords) {
             if (number && !wait(groups_[number - 1], tile)) return;
             if (interrupted()) {
-                // No item is needed any more, so no thread waits for another.
+                // With no item needed, no thread waits for another.
                 stopped_ = true;
                 last_item_ = -1;
             }
@@ -132,7 +132,8 @@ private:
         group.finished.store(0, std::memory_order_release);
     }
 
-    // Until the group before has finished what is read; false where there is no need to go on.
+    // Waits until the previous group has finished the words from `word` up. Returns false if the
+    // items after that group are not needed.
     bool wait(const Group& before, int64_t word) const {
         for (int spin = 0; before.finished.load(std::memory_order_acquire) > std::max<int64_t>(word, 0);
              ++spin) {
@@ -159,10 +160,10 @@ private:
     Zeroed<uint64_t> memory_;
     uint64_t* bits_;
     Zeroed<std::conditional_t<std::is_void_v<Item>, char, Item>> makers_;
-    std::vector<int64_t> lows_, highs_;  // words that each item changes
+    std::vector<int64_t> lows_, highs_;  // each item changes the words lows_ to highs_ - 1
     std::vector<Group> groups_;
     std::atomic<bool> stopped_{false};
-    std::atomic<int64_t> last_item_{kNever};  // the target is reached with it; later ones are idle
+    std::atomic<int64_t> last_item_{kNever};  // reaches the target; later items are not needed
 };
 
 template <class Item>

@@ -1,4 +1,4 @@
-// All sums of each half of the items, and the pair of sums that is nearest to the target.
+// All sums of each half of the items, and the pair of sums that adds up to the wanted sum.
 #include <algorithm>
 
 #include "cpu/solvers/subset_sum/subset_sum.h"
@@ -7,9 +7,9 @@ namespace mmp {
 
 namespace {
 
-constexpr int64_t kShare = 1 << 14;  // sums of a task, at least
+constexpr int64_t kShare = 1 << 14;  // least sums of a task, if there are several tasks
 
-// The sums of some items, each once and ascending, with the bits of the first set that has it.
+// The different sums of some items, ascending, each with the bit mask of the first set with it.
 struct Sums {
     std::vector<int64_t> sums{0};
     std::vector<uint32_t> masks{0};
@@ -25,7 +25,7 @@ struct Sums {
         while (without < size || with < fit) {
             const int64_t raised = with < fit ? sums[with] + weight : INT64_MAX;
             const int64_t kept = without < size ? sums[without] : INT64_MAX;
-            const bool keep = kept <= raised;  // of two sets the first is the one without the item
+            const bool keep = kept <= raised;  // of equal sums, the set without the item is first
             merged[count] = keep ? kept : raised;
             marks[count++] = keep ? masks[without] : masks[with] | bit;
             without += keep;
@@ -45,7 +45,8 @@ struct Pair {
     bool precedes(const Pair& other) const { return high < other.high; }
 };
 
-// The best pairs of a part of the high sums.
+// For a part of the high sums, the pair of the least sum from the target up and the pair of the
+// largest sum below the target.
 struct Best {
     Pair above{INT64_MAX, 0, 0}, below{-1, 0, 0};
 

@@ -15,7 +15,8 @@ typedef int8_t Flags8 __attribute__((vector_size(8)));
 
 constexpr int kFew = 2;
 
-// Calls fresh(word, bits) for the words that gain bits.
+// Adds an item, and calls fresh(word, bits) for each kRowWords words from `word` up, with the bits
+// that they gain.
 template <class Fresh>
 MMP_INLINE void add(uint64_t* bits, int64_t first, int64_t last, int64_t weight,
                     const Fresh& fresh) {
@@ -27,7 +28,7 @@ MMP_INLINE void add(uint64_t* bits, int64_t first, int64_t last, int64_t weight,
         memcpy(&upper, bits + at - back, sizeof upper);
         memcpy(&lower, bits + at - back - 1, sizeof lower);
         memcpy(&old, bits + at, sizeof old);
-        // In two steps, as a shift by 64 is not defined.
+        // Two right shifts, because one shift by 64 is undefined.
         const Longs8 moved = (upper << shift) | ((lower >> 1) >> (63 - shift));
         const Longs8 now = old | moved;
         memcpy(bits + at, &now, sizeof now);
@@ -35,7 +36,7 @@ MMP_INLINE void add(uint64_t* bits, int64_t first, int64_t last, int64_t weight,
     }
 }
 
-// makers[bit] = item for the bits gained; without branches where they are many.
+// Sets makers[bit] = item for each gained bit; without branches if there are more than kFew.
 template <class Item>
 MMP_INLINE void note(Item* makers, Item item, uint64_t gained) {
     typedef Item Lanes __attribute__((vector_size(16 * sizeof(Item))));

@@ -1,7 +1,7 @@
 // Tables of knapsacks on the device; mmpcodec/solvers/knapsack holds the definitions.
 //
-// Compiled for the type of a row's values (-DMMP_VALUE), for that of states (-DMMP_INDEX, 32 bits
-// where all numbers of states are below 2^31) and for a number of budgets (-DMMP_BUDGETS).
+// Compiled for the type of values (-DMMP_VALUE), the type of state indices (-DMMP_INDEX, 32 bits if
+// all tables have fewer than 2^31 states) and the number of budgets (-DMMP_BUDGETS).
 #pragma once
 
 #include "cuda/device/warp.cuh"
@@ -23,29 +23,29 @@ using Index = MMP_INDEX;
 
 constexpr int kBudgets = MMP_BUDGETS;
 
-// All values, and all profits of what fits, have smaller magnitudes.
+// Exclusive limit of the magnitudes of all values and of the profits of all options that fit.
 constexpr Value kMagnitude = Value{1} << (8 * sizeof(Value) - 3);
-// What stands for "no choice leads here", and for an option that does not fit. Everything below
-// half of it does; where profits may add up to more than half, all values are from 0 up.
+// Mark of an infeasible state and of an option that does not fit; every value below half of it
+// marks one. If profits may add up to more than this half, all values are 0 or more.
 constexpr Value kNothing = -2 * kMagnitude;
 
-// What does not fit has a weight that no state holds, and neither shift nor profit.
+// An option that fits in no state has a weight above the capacity, shift 0 and profit 0.
 struct Option {
     Index weights[kBudgets];
-    Index shift;  // to the state in front of it
+    Index shift;  // distance of a state to its predecessor, in states
     Value profit;
 };
 
 struct Stage {
-    int64_t plane;  // number of planes of decisions in front of its own
+    int64_t plane;  // number of planes of decisions of the earlier stages of its table
     int32_t option, options;
 };
 
-// A problem with one row of states and planes of decisions, `words` each.
+// The table of a problem; a plane of its decisions has `words` words.
 struct Table {
     int64_t states, words;
-    int64_t decisions;  // its first word
-    int64_t state;      // whose choices are wanted
+    int64_t decisions;  // index of its first word of decisions
+    int64_t state;      // state whose choices are traced
     Index sizes[kBudgets];
     uint32_t magics[kBudgets], shifts[kBudgets];  // for division by the sizes
     int32_t first_pass, last_pass, first_stage, last_stage;
@@ -58,7 +58,7 @@ __device__ inline Index divided(Index state, const Table& table, int budget) {
     return (__umulhi(table.magics[budget], low) + low) >> table.shifts[budget];
 }
 
-// The capacities that a state stands for.
+// Computes the capacities of a state.
 __device__ inline void locate(const Table& table, Index state, Index* capacities) {
 #pragma unroll
     for (int i = kBudgets - 1; i > 0; --i) {

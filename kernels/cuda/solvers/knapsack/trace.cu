@@ -3,8 +3,9 @@
 
 using namespace mmp;
 
-// A block of one warp a table. `values`, where not null, says where there is no choice; then the
-// choices stay as they are. `states` gets the states in front of the first stages.
+// One block of one warp traces one table. If `values` is not null and the value of a table marks it
+// as infeasible, its choices and its state stay unchanged. `states` gets the state before the first
+// stage of each table.
 extern "C" __global__ void __launch_bounds__(32)
     trace_choices(const Table* tables, const Stage* stages, const Option* options,
                   const uint32_t* decisions, const Value* values, int64_t* choices,
@@ -15,7 +16,7 @@ extern "C" __global__ void __launch_bounds__(32)
     const uint32_t* const planes = decisions + table.decisions;
     int64_t state = table.state;
     for (int last = table.last_stage; last > table.first_stage; last -= 32) {
-        // Each lane knows a stage, so that only the decisions are waited for one by one.
+        // Each lane loads one stage in advance, so only the reads of decisions are sequential.
         const int own = last - 1 - lane;
         Stage stage{};
         int64_t shifts[2] = {};

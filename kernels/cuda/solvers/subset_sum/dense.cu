@@ -1,12 +1,12 @@
 // Subset sum by a row of bits, one for each sum. An item is added by row |= row << weight.
 //
-// A pass adds some items to one of two rows and writes the other. Where items are light, a block
-// brings a tile of the row and what lies below it into shared memory and adds many; else each word
-// is made of one of the row before for each set of two or four items. All blocks wait for each
-// other between passes. Compiled for the type of the items' numbers (-DMMP_MAKER) and the words of
-// a thread in a tile (-DMMP_EACH). mmpcodec/solvers/subset_sum/passes.py plans the passes. Sources:
-// R. Bellman, "Dynamic programming", 1957; V. V. Curtis, "Algoritmos para o problema Subset-Sum em
-// GPU", ITA 2013.
+// A pass reads one of two rows, adds some items and writes the other row. If items are light, a
+// block copies a span (a tile and the halo below it) of the row into shared memory and adds many
+// items. Else it adds two or four items word by word, and each subset of them reads one word of the
+// row before. All blocks wait for each other between passes. Compiled for the type of item numbers
+// (-DMMP_MAKER) and the words of a span for each thread (-DMMP_EACH).
+// mmpcodec/solvers/subset_sum/passes.py plans the passes. Sources: R. Bellman, "Dynamic
+// programming", 1957; V. V. Curtis, "Algoritmos para o problema Subset-Sum em GPU", ITA 2013.
 #include "cuda/device/barrier.cuh"
 
 #ifndef MMP_MAKER
@@ -25,29 +25,29 @@ using Maker = MMP_MAKER;
 
 constexpr int kThreads = MMP_THREADS;
 constexpr int kEach = MMP_EACH;
-constexpr int kMostItems = 256;  // of a pass
+constexpr int kMostItems = 256;  // most items of a pass by tiles
 constexpr int kFew = 4;
 
-// Items `first` to first + count - 1 go to words `low` to high - 1. With a halo, the words that
-// these items reach down together, it is done by tiles. Else it is few items, whose weights are
-// here, 0 for none.
+// A pass adds the items first to first + count - 1 to the words low to high - 1. `halo` is the
+// number of words below a tile that these items read. If it is positive, the pass works by tiles;
+// else it works word by word and `weights` has the weights of its items, padded with zeros.
 struct Pass {
     int64_t first, count, low, high, halo, weights[kFew];
 };
 
 constexpr int kPassWords = sizeof(Pass) / sizeof(int64_t);
 
-// What has been found. `above` is the least sum from the target to the limit, `below` the
-// complement of the largest below the target.
+// The answer. `above` is the least sum from the target to the limit, `below` the bitwise complement
+// of the largest sum below the target; without such a sum, all bits are set.
 struct Found {
     uint64_t above, below;
-    int64_t passes;    // that were made
-    int64_t count;     // of items
-    uint64_t arrived;  // blocks at the barrier, in the lower 32 bits
+    int64_t passes;    // number of passes done
+    int64_t count;     // number of items of the wanted sum
+    uint64_t arrived;  // counter of the barrier, in the lower 32 bits
 };
 
 struct Memory {
-    Pass passes[2];  // this one and the next
+    Pass passes[2];  // this pass and the next one
     int64_t weights[kMostItems];
     int64_t reached;
     uint64_t span[kEach * kThreads];
@@ -58,24 +58,24 @@ __device__ inline uint64_t word_at(const uint64_t* words, Index at) {
     return at < 0 ? 0 : words[at];
 }
 
-// A word of `words` << weight.
+// Returns word `at` of `words` << weight.
 template <class Index>
 __device__ inline uint64_t moved(const uint64_t* words, Index at, uint64_t weight) {
     const Index from = at - static_cast<Index>(weight / 64);
     const int shift = static_cast<int>(weight % 64);
-    // In two steps, as a shift by 64 is not defined.
+    // Two right shifts, because one shift by 64 is undefined.
     return word_at(words, from) << shift | word_at(words, from - 1) >> 1 >> (63 - shift);
 }
 
-// The item has made these bits of a word.
+// Stores the item as the maker of the gained bits of a word.
 __device__ inline void note(Maker* makers, int64_t word, uint64_t gained, int64_t item) {
     if (!makers) return;
     for (; gained; gained &= gained - 1)
         makers[word * 64 + __ffsll(static_cast<long long>(gained)) - 1] = static_cast<Maker>(item);
 }
 
-// Many items, tile by tile. What a word of the span lacks, because it comes from below the span, is
-// in the halo only.
+// Adds many items, tile by tile. Bits from below the span are missing, but only in the halo, which
+// is not written.
 __device__ inline void add_in_tiles(const uint64_t* before, uint64_t* after, Maker* makers,
                                     const Pass& pass, const int64_t* weights, int span,
                                     Memory& memory) {
@@ -121,7 +121,7 @@ __device__ inline void add_in_tiles(const uint64_t* before, uint64_t* after, Mak
     }
 }
 
-// Few items, word by word; an item of weight 0 changes nothing.
+// Adds few items, word by word; an item of weight 0 changes nothing.
 template <int kItems>
 __device__ inline void add_few(const uint64_t* before, uint64_t* after, Maker* makers,
                                const Pass& pass) {
@@ -131,7 +131,7 @@ __device__ inline void add_few(const uint64_t* before, uint64_t* after, Maker* m
 #pragma unroll
         for (int item = 0; item < kItems; ++item) {
             uint64_t with_item = 0;
-            // With each set of the items before it.
+            // The item together with each subset of the items before it.
 #pragma unroll
             for (int set = 0; set < 1 << item; ++set) {
                 int64_t weight = pass.weights[item];
@@ -163,10 +163,11 @@ using namespace mmp;
 
 extern "C" __device__ uint32_t shared_bytes = sizeof(Memory);
 
-// Adds the items to the first of two rows of `words` words each, in `count` passes, or until the
-// target is there; -1 for none. found->passes says in which row the sums are, by its last bit.
-// makers[sum], if there are any, is the first item with which it is a sum. A tile and its halo have
-// `span` words, a multiple of kThreads. All blocks are resident at once.
+// Adds the items to the first of two rows of `words` words each, in `count` passes or until the
+// target is a sum; with the target -1, it does all passes. The last bit of found->passes is the
+// index of the row with the result. Unless `makers` is null, makers[sum] is the first item that
+// reaches the sum. A tile and its halo have `span` words, a multiple of kThreads. All blocks are
+// resident at once.
 extern "C" __global__ void __launch_bounds__(kThreads)
     add_items(uint64_t* rows, int64_t words, Maker* makers, const Pass* passes, int64_t count,
               const int64_t* weights, int64_t target, int span, Found* found) {
@@ -197,7 +198,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             arrive_and_wait(reinterpret_cast<uint32_t*>(&found->arrived),
                             static_cast<uint32_t>(done * gridDim.x));
         if (thread == 0 && target >= 0) {
-            // No block writes this row before all have come to the next barrier.
+            // No block writes this row before all blocks reach the next barrier.
             const uint64_t word = *const_cast<volatile uint64_t*>(after + target / 64);
             memory.reached = static_cast<int64_t>(word >> target % 64 & 1);
         }
@@ -207,7 +208,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     if (blockIdx.x == 0 && thread == 0) found->passes = done;
 }
 
-// found->above and found->below, from the sums between `floor` and `limit`.
+// Finds found->above and found->below among the sums from `floor` to `limit`; `floor` is rounded
+// down to a multiple of 64.
 extern "C" __global__ void __launch_bounds__(kThreads)
     find_wanted(const uint64_t* rows, int64_t words, int64_t target, int64_t limit, int64_t floor,
                 Found* found) {
@@ -230,7 +232,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     if (below != ~uint64_t{0}) lower_to(&found->below, below);
 }
 
-// The items of the sum wanted, the last first. One thread.
+// Lists the items of the wanted sum, the last item first. It runs in one thread.
 extern "C" __global__ void trace_items(const Maker* makers, const int64_t* weights, int64_t* items,
                                        Found* found) {
     int64_t count = 0;
