@@ -1,4 +1,4 @@
-"""The operations in C++; see ``kernels/cpu/solvers/rank_filter/rank_filter.h``."""
+"""Operations in C++; see ``kernels/cpu/solvers/rank_filter/rank_filter.h``."""
 
 import numpy as np
 
