@@ -106,7 +106,7 @@ def digit_counts(values: Any, prefix: int, shift: int, bits: int) -> np.ndarray:
 
 
 class _Selection:
-    """Selection from values on the device; methods return keys or queries, and the number of NaN."""
+    """Selection from values on the device. Methods return keys or queries, and the count of NaN."""
 
     def __init__(self, values: Any):
         import cupy
