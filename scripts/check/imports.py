@@ -48,7 +48,7 @@ def module_name(path: PurePosixPath) -> str:
 def imported_modules(
     checkout: Checkout, package: str
 ) -> tuple[list[tuple[Import, str]], dict[str, PurePosixPath]]:
-    """Return the imports of a package's modules by its modules.
+    """Return the imports of a package's modules by modules of the same package.
 
     Returns
     -------

@@ -82,13 +82,13 @@ def check_paths_in_pages(checkout: Checkout) -> Iterator[str]:
 
 
 def check_paths_in_sources(checkout: Checkout, folders: Sequence[str]) -> Iterator[str]:
-    """Check that each path of a file exists that a file of the given folders names."""
+    """Check that each file path that the files of the given folders name exists."""
     for path in (path for folder in folders for path in checkout.below(folder)):
         yield from _missing(path, SOURCE_PATH.findall(checkout.texts[path]), set(checkout.files))
 
 
 def _missing(path: PurePosixPath, words: Iterable[str], known: set[PurePosixPath]) -> Iterator[str]:
-    """Yield a line for each word that is a path below a top folder, but of no known file."""
+    """Yield a line for each word that is a path below a top folder and no known file or folder."""
     tops = {each.parts[0] for each in known if len(each.parts) > 1}
     for word in dict.fromkeys(words):
         named = PurePosixPath(word)

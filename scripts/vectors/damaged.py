@@ -12,7 +12,7 @@ from mmpcodec.format import container, layers
 
 
 def unsearched(streams: Callable[[str], bytes]) -> Iterator[tuple[str, Callable[[], bytes]]]:
-    """Yield names and makers of valid files that no search finds: steps far above the usual.
+    """Yield names and makers of valid files whose large step the encoder never chooses.
 
     ``streams(name)`` returns the file of a case.
     """

@@ -24,7 +24,7 @@ def max_interval(values: np.ndarray, lengths: Limits) -> tuple[int, int, int]:
 
 
 def interval_census(values: np.ndarray) -> tuple:
-    """Return the largest sum, its numbers of intervals and disjoint intervals, longest, shortest.
+    """Return largest sum, number of its intervals, number of disjoint ones, longest and shortest.
 
     The longest and the shortest interval are tuples (sum, start, stop).
     """

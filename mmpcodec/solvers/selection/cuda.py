@@ -29,7 +29,7 @@ DIRECT = 1 << 23
 """Largest number of values that are searched digit by digit, without brackets."""
 MAX_SAMPLE = 1 << 17
 FEW_BLOCKS = 128
-"""Number of blocks that count the digits of the keys in one bracket."""
+"""Number of blocks that count digits for one rank in its bracket."""
 SHARE = 1 << 13
 """Smallest number of values of a block that counts digits."""
 ROOM = 4

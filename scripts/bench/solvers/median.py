@@ -108,7 +108,7 @@ def bench(name: str, picture: np.ndarray, others: dict[str, Filter]) -> None:
 
 
 def bench_others(pictures: dict[str, np.ndarray]) -> None:
-    """Measure masks and windows that are not square, which the other packages lack."""
+    """Measure masks and windows that are not square, with mmpcodec only."""
     print("\n| window | pixels that count | " + " | ".join(pictures) + " |")
     print("|---|---|" + "---|" * len(pictures))
     for window, part in (((15, 15), 1.0), ((15, 15), 0.5), ((15, 101), 1.0), ((101, 15), 1.0)):

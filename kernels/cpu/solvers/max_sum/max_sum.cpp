@@ -121,8 +121,7 @@ inline __attribute__((always_inline)) void best_of_limited(const T* top, const T
         if (start > 0) start_sum += strip(start - 1);
         so_far = place == 0 ? start_sum : smaller(so_far, start_sum);
         block[place] = start_sum;
-        // After this index, `block` still stores the block before: its minima up to the block's
-        // end.
+        // After this index, `block` still has the minima of the block before, up to its end.
         const bool reaches_back = start >= window && place + 1 < window;
         const Lanes least = reaches_back ? smaller(so_far, block[place + 1]) : so_far;
         const Lanes gain = sum - least;
@@ -252,7 +251,7 @@ Strip max_rectangle_of(const int64_t* values, int64_t rows, int64_t columns, Len
                          [&](int64_t first, int64_t last, int64_t sum) {
                              if (sum < known.load(std::memory_order_relaxed)) return;
                              if (sum < best.sum) return;
-                             // A strip with a later key cannot precede an equal sum.
+                             // Of equal sums, a later strip cannot come first.
                              const bool later = transposed ? best.start == 0 && first > best.first
                                                            : first > best.first;
                              if (sum == best.sum && best.last && later) return;

@@ -12,7 +12,7 @@ namespace mmp {
 namespace {
 
 constexpr int64_t kSmall = 2048;        // largest number of values that nth_element selects from
-constexpr int64_t kShare = 1 << 16;     // smallest number of values of a task of several
+constexpr int64_t kShare = 1 << 16;     // smallest number of values of each of several tasks
 constexpr int64_t kBlock = 4096;        // number of values that are split at all brackets in turn
 constexpr int64_t kMaxBrackets = 16;
 
@@ -71,8 +71,8 @@ std::vector<K> keys_of(const K* values, int64_t count) {
 template <class K>
 void select_keys(std::vector<K>& keys, const std::vector<int64_t>& ranks, uint64_t* out);
 
-// Returns the number of occurrences of each key, for types of 8 and 16 bits. Several tables avoid
-// that the counts of equal neighbours wait for each other.
+// Returns the number of occurrences of each key, for types of 8 and 16 bits. With several tables,
+// increments for equal neighbours do not depend on each other.
 template <class K, Kind kind>
 std::vector<int64_t> count_all(const K* values, int64_t count, ThreadTeam& team) {
     constexpr int kTables = sizeof(K) == 1 ? 4 : 2;

@@ -1,8 +1,9 @@
 // Largest sum and its place for intervals of limited length, in strips of a matrix.
 //
-// `corners` holds the sums of all rectangles from the upper left corner, (rows + 1) x (columns +
-// 1), so the running sums of a strip are the difference of two rows. The minimum of each window of
-// running sums is found by doubling: windows of 1, 2, 4, ... sums, finally two overlapping windows.
+// `corners` holds the sums of all rectangles from the upper left corner, in rows + 1 rows and
+// columns + 1 columns, so the running sums of a strip are the difference of two rows. The minimum
+// of each window of running sums is found by doubling: windows of 1, 2, 4, ... sums, finally two
+// overlapping windows.
 #include "cuda/device/warp.cuh"
 
 namespace mmp {

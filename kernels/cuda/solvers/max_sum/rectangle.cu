@@ -274,8 +274,8 @@ extern "C" __global__ void __launch_bounds__(kThreads) sum_planes(Shape shape, S
 }
 
 // Sets best[block] to the largest sum of a block's strips, and found->best to the largest of all
-// blocks. `strips`, unless null, receives the largest sum of each range of rows, in the order (0,
-// 0), (0, 1), ..., (1, 1), ...
+// blocks. `strips`, unless null, receives the largest sum of each range of rows, first to last:
+// (0, 0), (0, 1), ..., (1, 1), ...
 extern "C" __global__ void __launch_bounds__(kThreads)
     best_of_tiles(const Sum* sums, Shape shape, Sum* best, Found* found, int64_t* strips) {
     __shared__ Stage stage;
