@@ -3,7 +3,7 @@
     python scripts/bench/codec/postfilter.py PICTURE... [--lambdas 16 48 144 432]
 
 The script prints Markdown tables: bytes and PSNR of whole files of preset plain without and with
-the filter, and the median time of the filter in ms, after a warm-up.
+the filter, and the median time of the filter in ms on one thread, after a warm-up.
 """
 
 import argparse
