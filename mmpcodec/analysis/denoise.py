@@ -12,16 +12,16 @@ from mmpcodec.solvers.rank_filter import median_filter
 def denoise(samples: Any, radius: int, *, backend: str = "auto") -> np.ndarray:
     """Replace each sample by the median of the square window around it.
 
-    Beyond its border the picture is mirrored.
+    Beyond the border, the picture is mirrored.
 
     Parameters
     ----------
     samples : (H, W) or (H, W, 2 to 4) array of uint8 or uint16
         Each colour is filtered separately. Alpha, the last of 2 or 4 planes, stays unchanged.
     radius : int
-        1 to 127. The window has 2 radius + 1 rows and columns.
+        From 1 to 127. The window has 2 radius + 1 rows and columns.
     backend : {"auto", "cpu", "cuda", "reference"}
-        The result does not depend on it.
+        The result does not depend on the backend.
 
     Returns
     -------

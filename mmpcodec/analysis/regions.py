@@ -29,14 +29,15 @@ class Region:
     Parameters
     ----------
     rank : int
-        From 1, the region of the largest sum.
+        1 for the region of the largest sum.
     left, top, width, height : int
         In pixels; the first column and row of the picture are 0.
     sum : float
-        Sum over the pixels of luminance minus offset, in levels of the picture. For dark regions
+        Sum over the pixels of luminance minus offset, in levels of the picture. For dark regions,
         the sum of offset minus luminance.
     mean : float
-        Mean luminance of the pixels, in levels; pixels that a mask excludes do not count.
+        Mean luminance, in levels, of the pixels that the mask keeps; of all pixels if the mask
+        excludes them all.
     """
 
     rank: int
@@ -70,11 +71,12 @@ class Regions:
     Parameters
     ----------
     regions : tuple of Region
-        By rank. There are fewer than requested if no remaining rectangle has a positive sum.
+        Regions by rank. There are fewer than requested if no remaining rectangle has a positive
+        sum.
     offset : float
         The offset in levels, after rounding.
     scale : int
-        Integers of the solver per level.
+        Number of the solver's integers per level.
     """
 
     regions: tuple[Region, ...]
@@ -93,7 +95,7 @@ class Limits:
 
 
 def luminance(samples: np.ndarray) -> tuple[np.ndarray, int]:
-    """Compute the luminance in integers, and the number of integers per level.
+    """Compute the luminance as integers, and the number of integers per level.
 
     Parameters
     ----------
@@ -102,7 +104,7 @@ def luminance(samples: np.ndarray) -> tuple[np.ndarray, int]:
     Returns
     -------
     (H, W) int64 array, int
-        Integers per level: 1 for gray and 100 for colours.
+        Luminance, and the number of integers per level: 1 for gray and 100 for colours.
     """
     if samples.ndim == 2:
         return samples.astype(np.int64), 1
@@ -122,9 +124,9 @@ def offset_level(
         "p0" to "p100" are the mean, the median and percentiles of ``values``. "otsu" is halfway
         between the means of the two classes of Otsu's threshold.
     values : array of integers
-        Luminance of the pixels that count.
+        Luminance of the pixels that the mask keeps.
     unit : int
-        Integers of ``values`` per level.
+        Number of integers of ``values`` per level.
     white : int
         Level of white.
     backend : {"auto", "cpu", "cuda", "reference"}
@@ -132,12 +134,12 @@ def offset_level(
     Returns
     -------
     float
-        In levels of the picture.
+        The offset in levels of the picture.
 
     Raises
     ------
     ParameterError
-        If the offset is none of these.
+        If the offset is invalid.
     """
     if offset == "mean":
         return float(values.mean()) / unit
@@ -179,7 +181,7 @@ def find_regions(
 ) -> Regions:
     """Find up to k disjoint rectangles of the largest sums of luminance minus offset.
 
-    Each rectangle is the best one that does not overlap those before it.
+    Each rectangle has the largest sum of the rectangles that overlap no earlier one.
 
     Parameters
     ----------
@@ -188,20 +190,20 @@ def find_regions(
     offset : float or str
         See ``offset_level``. It is rounded to half a level, or to 1/200 of a level for colours.
     white : int or None
-        Level of white; None takes the picture's. 4095 for 12 bits stored in 16.
+        Level of white, such as 4095 for 12 bits stored in 16; None takes the picture's.
     dark : bool
         Find the darkest rectangles instead.
     k : int
-        From 1.
+        Largest number of rectangles, at least 1.
     limits : Limits or None
         Limits on the sides.
     mask : (H, W) array or None
         Pixels where the mask is 0 count as black (as white for dark regions) and are left out of
         the offset.
     border : int
-        Rows and columns to leave out at each side.
+        Number of rows and columns to leave out at each side.
     backend : {"auto", "cpu", "cuda", "reference"}
-        The result does not depend on it.
+        The result does not depend on the backend.
 
     Returns
     -------
@@ -210,8 +212,7 @@ def find_regions(
     Raises
     ------
     ParameterError
-        If the picture has alpha, or the offset, white, mask, border, limits or k are out of range
-        for it.
+        If the picture has alpha, or another argument is invalid for the picture.
 
     Examples
     --------
@@ -276,7 +277,7 @@ def find_regions(
 
 
 def _mean(values: np.ndarray, counts: np.ndarray, place: Rectangle) -> float:
-    """Mean of the values of a rectangle that count; of all its values if none counts."""
+    """Return the mean of the values of a rectangle where ``counts`` is set; of all if none is."""
     inside = slice(place.top, place.bottom), slice(place.left, place.right)
     kept = values[inside][counts[inside]]
     return float(kept.mean() if kept.size else values[inside].mean())

@@ -1,9 +1,9 @@
-"""Measurement of mmpcodec beside other codecs; sizes are those of whole files.
+"""Measurement of mmpcodec beside other codecs; all sizes are sizes of whole files.
 
-``metrics`` compares two pictures. ``codecs`` gives all codecs one interface. ``sweep`` measures
-pictures and codecs, and ``results`` stores one JSON line a result in a folder. ``curves``,
-``tables``, ``plot`` and ``report`` present the results.
+``metrics`` compares two pictures. ``codecs`` gives all codecs one interface. ``sweep`` encodes
+pictures with codecs and measures them, and ``results`` stores one JSON line for each result in a
+folder. ``curves``, ``tables``, ``plot`` and ``report`` present the results.
 
-``metrics`` and sweeps over the codecs of Pillow need only the dependencies of the package. All else
-needs the extra ``bench``.
+``metrics`` and sweeps over the codecs of Pillow need only the dependencies of the package. The
+other modules and codecs need the extra ``bench``.
 """

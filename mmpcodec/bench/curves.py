@@ -14,10 +14,10 @@ from mmpcodec.bench.results import Row
 from mmpcodec.errors import MissingExtra, ParameterError, install
 
 METRICS = {"psnr": "PSNR, dB", "ssim": "SSIM", "ms_ssim": "MS-SSIM"}
-"""Metrics of curves, and their titles on an axis."""
+"""Metrics of curves, and their axis titles."""
 
 MIN_POINTS = 4
-"""Fewest points of a curve for a Bjontegaard delta."""
+"""Smallest number of points of a curve for a Bjontegaard delta."""
 
 
 @dataclass(frozen=True)
@@ -42,13 +42,14 @@ class Curve:
 
     @property
     def good(self) -> tuple[Row, ...]:
-        """Rows that did not fail."""
+        """Rows of operating points that did not fail."""
         return tuple(row for row in self.rows if "error" not in row)
 
     def frontier(self, metric: str = "psnr") -> tuple[np.ndarray, np.ndarray]:
-        """Rates and qualities, both rising, without points that a smaller file equals.
+        """Return rates and qualities, both ascending.
 
-        Points without a value, such as the PSNR of a lossless file, are left out.
+        Points whose quality a smaller file reaches are left out, and points without a value, such
+        as the PSNR of a lossless file.
 
         Returns
         -------
@@ -65,7 +66,10 @@ class Curve:
         return rates, qualities
 
     def at(self, rate: float, metric: str = "psnr") -> float | None:
-        """Quality at a rate, by Akima's interpolation over its logarithm; None outside."""
+        """Return the quality at a rate in bits per pixel; None outside the curve.
+
+        The quality is interpolated by Akima's method over the logarithm of the rate.
+        """
         from scipy.interpolate import Akima1DInterpolator
 
         rates, qualities = self.frontier(metric)
@@ -76,7 +80,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class PictureCurves:
-    """All curves of one picture, our codec's first."""
+    """All curves of one picture, curves of mmpcodec first."""
 
     sha256: str
     name: str
@@ -85,7 +89,7 @@ class PictureCurves:
     curves: tuple[Curve, ...]
 
     def curve(self, codec: str) -> Curve | None:
-        """The curve of a codec, if it is there."""
+        """Return the curve of a codec; None if there is none."""
         return next((curve for curve in self.curves if curve.codec == codec), None)
 
 
@@ -97,13 +101,13 @@ class Delta:
     ----------
     rate, rate_pchip : float or None
         Mean difference of rate at equal quality, in per cent, by Akima's interpolation and by
-        PCHIP; negative needs fewer bits.
+        PCHIP. Negative numbers mean fewer bits than the anchor.
     quality, quality_pchip : float or None
         Mean difference of quality at equal rate, in units of the metric.
     overlap : float
-        Part of the shorter range of quality that both curves cover, 0 to 1.
+        Part of the shorter range of quality that both curves cover, from 0 to 1.
     problem : str
-        Why there is no number, or an empty string.
+        Reason why a number is missing, or an empty string.
     """
 
     rate: float | None = None
@@ -115,7 +119,7 @@ class Delta:
 
 
 def grouped(rows: Sequence[Row]) -> list[PictureCurves]:
-    """Curves by picture, pictures in the order of their first result."""
+    """Return the curves of each picture, pictures in the order of their first result."""
     by_picture: dict[str, dict[str, list[Row]]] = {}
     for row in rows:
         by_picture.setdefault(row["picture"], {}).setdefault(row["codec"], []).append(row)
@@ -134,18 +138,18 @@ def grouped(rows: Sequence[Row]) -> list[PictureCurves]:
 
 
 def without_container(rows: Sequence[Row], containers: Mapping[str, int]) -> list[Row]:
-    """The rows, with the bytes of a file format's container taken off the sizes of some codecs.
+    """Return the rows with the bytes of a container subtracted from the sizes of some codecs.
 
     Parameters
     ----------
     rows : sequence of dict
     containers : mapping of str to int
-        Bytes to take off, by codec string.
+        Bytes of the container to subtract from each file, by codec string.
 
     Raises
     ------
     ParameterError
-        When there is no such codec, or one of its files is not larger than that.
+        When no row has the codec, or a file of the codec is not larger than the container.
     """
     names = {row["codec"] for row in rows}
     if unknown := next((codec for codec in containers if codec not in names), None):
@@ -168,18 +172,18 @@ def without_container(rows: Sequence[Row], containers: Mapping[str, int]) -> lis
 
 
 def codecs_in(pictures: Sequence[PictureCurves]) -> list[str]:
-    """All codec strings, our codec's first."""
+    """Return all codec strings, those of mmpcodec first."""
     names = {curve.codec: curve.ours for picture in pictures for curve in picture.curves}
     return sorted(names, key=lambda name: not names[name])
 
 
 def anchor_in(pictures: Sequence[PictureCurves], wanted: str | None) -> str:
-    """The codec string to compare with: the one wanted, else the first that is not ours.
+    """Return the codec string of the anchor: ``wanted``, else the first that is not mmpcodec.
 
     Raises
     ------
     ParameterError
-        When the one wanted is not in the results.
+        When the results have no codec ``wanted``.
     """
     names = codecs_in(pictures)
     if wanted is None:
@@ -190,15 +194,15 @@ def anchor_in(pictures: Sequence[PictureCurves], wanted: str | None) -> str:
 
 
 def delta(anchor: Curve | None, test: Curve, metric: str = "psnr") -> Delta:
-    """Bjontegaard deltas of a curve against an anchor.
+    """Compute the Bjontegaard deltas of a curve against an anchor.
 
     Source: Bjontegaard, "Calculation of average PSNR differences between RD-curves", ITU-T
-    VCEG-M33, 2001, with the interpolations of the package bjontegaard in place of his polynomial.
+    VCEG-M33, 2001, with the interpolations of the package bjontegaard in place of a polynomial.
 
     Raises
     ------
     MissingExtra
-        When that package is missing.
+        When the package bjontegaard is missing.
     """
     if anchor is None:
         return Delta(problem="no anchor")
@@ -238,13 +242,13 @@ def delta(anchor: Curve | None, test: Curve, metric: str = "psnr") -> Delta:
 
 
 def _overlap(a: np.ndarray, b: np.ndarray) -> float:
-    """Part of the shorter of two ranges that lies in both."""
+    """Return the length that two ranges share, divided by the length of the shorter range."""
     common = min(a[-1], b[-1]) - max(a[0], b[0])
     return max(0.0, float(common / min(a[-1] - a[0], b[-1] - b[0])))
 
 
 def mean_delta(deltas: Sequence[Delta]) -> Delta:
-    """Means of those that have numbers; the problem says how many do not."""
+    """Return the means of the deltas that have numbers; ``problem`` counts the others."""
 
     def mean(values: Sequence[float | None]) -> float | None:
         known = [value for value in values if value is not None]

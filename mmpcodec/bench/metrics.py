@@ -1,6 +1,6 @@
 """Metrics of a decoded picture: PSNR, SSIM, MS-SSIM and the largest error.
 
-The caller gives the level of white; the type of the array does not set it.
+The caller gives the level of white, because the type of the array does not determine it.
 """
 
 import math
@@ -9,13 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 
 SSIM_SIDE = 11
-"""Rows and columns of the window of SSIM, a Gaussian of sigma 1.5 cut at 5 samples."""
+"""Side of the window of SSIM in samples: a Gaussian of sigma 1.5, truncated at 5 samples."""
 
 MS_SSIM_WEIGHTS = (0.0448, 0.2856, 0.3001, 0.2363, 0.1333)
 """Exponents of the five scales, finest first."""
 
 MS_SSIM_SIDE = SSIM_SIDE << (len(MS_SSIM_WEIGHTS) - 1)
-"""Least side of a picture for MS-SSIM, 176: the coarsest scale must hold a window."""
+"""Smallest side of a picture for MS-SSIM, 176 samples: the coarsest scale must hold a window."""
 
 _SIGMA = 1.5
 _K1, _K2 = 0.01, 0.03
@@ -28,7 +28,7 @@ class Quality:
     Parameters
     ----------
     psnr : float or None
-        dB; None if the pictures are equal.
+        In dB; None if the pictures are equal.
     ssim, ms_ssim : float or None
         At most 1; None if a side has fewer than 11 samples for SSIM, 176 for MS-SSIM.
     max_error : int
@@ -42,15 +42,20 @@ class Quality:
 
 
 def measure(original: np.ndarray, decoded: np.ndarray, *, white: int = 255) -> Quality:
-    """All metrics of two pictures.
+    """Compute all metrics of two pictures.
 
     Parameters
     ----------
     original, decoded : (H, W) or (H, W, 3) integer arrays
-        Of the same shape. Colour counts as three pictures: their mean squared errors, SSIM and
-        MS-SSIM are averaged.
+        Arrays of equal shape. For colour, mean squared error, SSIM and MS-SSIM are averaged over
+        the three planes.
     white : int
         Level of white, the data range of the metrics.
+
+    Raises
+    ------
+    ValueError
+        When the shapes differ.
     """
     if original.shape != decoded.shape:
         raise ValueError(f"shapes differ: {original.shape} and {decoded.shape}")
@@ -63,12 +68,12 @@ def measure(original: np.ndarray, decoded: np.ndarray, *, white: int = 255) -> Q
 
 
 def max_error(original: np.ndarray, decoded: np.ndarray) -> int:
-    """Largest absolute difference of two samples."""
+    """Return the largest absolute difference of two samples."""
     return int(np.abs(original.astype(np.int64) - decoded).max())
 
 
 def psnr(original: np.ndarray, decoded: np.ndarray, *, white: int) -> float | None:
-    """Peak signal-to-noise ratio in dB; None where the pictures are equal."""
+    """Return the peak signal-to-noise ratio in dB; None if the pictures are equal."""
     from skimage.metrics import peak_signal_noise_ratio
 
     if np.array_equal(original, decoded):
@@ -77,11 +82,11 @@ def psnr(original: np.ndarray, decoded: np.ndarray, *, white: int) -> float | No
 
 
 def ssim(original: np.ndarray, decoded: np.ndarray, *, white: int) -> float | None:
-    """Mean structural similarity as its authors compute it; None below 11 samples a side.
+    """Return the mean structural similarity; None if a side has fewer than 11 samples.
 
     Source: Wang, Bovik, Sheikh, Simoncelli, "Image quality assessment: from error visibility to
-    structural similarity", IEEE Transactions on Image Processing 13, 2004; scikit-image with the
-    settings that its documentation names for it.
+    structural similarity", IEEE Transactions on Image Processing 13, 2004; computed by scikit-image
+    with the settings that its documentation gives for this paper.
     """
     from skimage.metrics import structural_similarity
 
@@ -101,11 +106,10 @@ def ssim(original: np.ndarray, decoded: np.ndarray, *, white: int) -> float | No
 
 
 def ms_ssim(original: np.ndarray, decoded: np.ndarray, *, white: int) -> float | None:
-    """Multi-scale structural similarity; None below 176 samples a side.
+    """Return the multi-scale structural similarity; None if a side has fewer than 176 samples.
 
-    Contrast and structure are compared at five scales, each half as large as the one before by
-    means of 2x2 samples, and luminance at the last. A negative mean counts as 0. An odd last row
-    or column is left out when a scale is halved.
+    Contrast and structure are compared at five scales, luminance at the last scale. Means of 2x2
+    samples halve a scale, without an odd last row or column. A negative mean counts as 0.
 
     Source: Wang, Simoncelli, Bovik, "Multiscale structural similarity for image quality
     assessment", Asilomar Conference on Signals, Systems and Computers, 2003.
@@ -128,7 +132,10 @@ def ms_ssim(original: np.ndarray, decoded: np.ndarray, *, white: int) -> float |
 
 
 def _similarities(x: np.ndarray, y: np.ndarray, white: int) -> tuple[np.ndarray, np.ndarray]:
-    """Luminance term and product of contrast and structure terms where the window fits in."""
+    """Return the luminance term, and the product of contrast and structure terms, as arrays.
+
+    The arrays have one value for each window that lies inside the picture.
+    """
     from scipy.ndimage import gaussian_filter
 
     def smooth(values: np.ndarray) -> np.ndarray:
@@ -144,7 +151,7 @@ def _similarities(x: np.ndarray, y: np.ndarray, white: int) -> tuple[np.ndarray,
 
 
 def _halved(x: np.ndarray) -> np.ndarray:
-    """Means of 2x2 samples."""
+    """Return the means of 2x2 samples."""
     rows, columns = x.shape[0] // 2 * 2, x.shape[1] // 2 * 2
     x = x[:rows, :columns]
     return (x[::2, ::2] + x[1::2, ::2] + x[::2, 1::2] + x[1::2, 1::2]) / 4

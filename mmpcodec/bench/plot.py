@@ -20,30 +20,30 @@ COLOURS = (
     "#a3a500",
     "#8c564b",
 )
-"""One a codec, in order; the first eight stay apart for colour-blind readers."""
+"""Colours of the codecs, in order. Colour-blind readers can tell the first eight apart."""
 
 _MARKERS = "osD^vP*X<>"
-_OUR_LINES = ("-", "--", ":", "-.")  # ours may lie on one another
+_OUR_LINES = ("-", "--", ":", "-.")  # curves of our codec may coincide
 _INCHES = (8.0, 5.5)
 _DPI = 110
 
 
 def colour_of(number: int) -> str:
-    """Colour of a codec by its place among all."""
+    """Return the colour of a codec by its index among all codecs."""
     return COLOURS[number % len(COLOURS)]
 
 
 def draw_curves(
     title: str, curves: Sequence[Curve], codecs: Sequence[str], metric: str = "psnr"
 ) -> Any:
-    """Quality against rate of one picture.
+    """Draw quality against rate of one picture.
 
     Parameters
     ----------
     title : str
     curves : sequence of Curve
     codecs : sequence of str
-        All codec strings of a report, so that one has the same colour in each drawing.
+        All codec strings of the report. A codec has the same colour in each drawing.
     metric : str
         One of ``METRICS``.
 
@@ -97,7 +97,7 @@ def draw_curves(
 
 
 def save(figure: Any, stem: Path) -> None:
-    """Write a drawing beside ``stem`` as .png and .svg, the same bytes each time."""
+    """Write a drawing as ``stem``.png and ``stem``.svg; equal drawings give equal bytes."""
     import matplotlib
 
     with matplotlib.rc_context({"svg.hashsalt": "mmpcodec", "svg.fonttype": "none"}):

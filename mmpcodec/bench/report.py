@@ -1,6 +1,6 @@
 """The report: curves as files, and one HTML page that needs neither server nor network.
 
-Pictures go into the page one after the other, so memory does not grow with their number.
+Pictures are read and written one after the other, so memory does not grow with their number.
 """
 
 import base64
@@ -46,7 +46,7 @@ _POINT = (
 
 
 def file_stems(pictures: Sequence[PictureCurves]) -> dict[str, str]:
-    """For each picture the stem of the files with its curves; names that are shared get a digit."""
+    """Return the stem of each picture's curve files, by SHA-256; equal names get a number."""
     stems: dict[str, str] = {}
     for picture in pictures:
         plain = "curves-" + "".join(c if c.isalnum() or c in "-_" else "-" for c in picture.name)
@@ -60,7 +60,7 @@ def file_stems(pictures: Sequence[PictureCurves]) -> dict[str, str]:
 def write_curves(
     pictures: Sequence[PictureCurves], folder: Path, metric: str = "psnr"
 ) -> Iterator[str]:
-    """Draw the curves of each picture; gives the name that each pair of files shares."""
+    """Draw the curves of each picture as PNG and SVG, and yield the stem of the two files."""
     codecs = codecs_in(pictures)
     for picture in pictures:
         stem = file_stems(pictures)[picture.sha256]
@@ -84,14 +84,14 @@ def write_page(
     ----------
     pictures : sequence of PictureCurves
     results : Results
-        Where the decoded pictures are.
+        Results with the decoded pictures.
     target : Path
     anchor : str
-        Codec string that others are compared with.
+        Codec string that the other codecs are compared with.
     metric : str
-        One of ``METRICS``, of the deltas.
+        Metric of the deltas, one of ``METRICS``.
     views : int
-        Rates at which the pictures themselves are in the page; 0 leaves them out.
+        Number of rates at which the page shows decoded pictures; 0 leaves pictures out.
 
     Raises
     ------
@@ -134,7 +134,7 @@ def write_page(
 
 
 def _settings(pictures: Sequence[PictureCurves]) -> list[dict[str, str]]:
-    """Settings, versions, backends and machines of each codec, each way once."""
+    """Return each combination of codec, settings, backend, machine and versions once."""
     found = {}
     for picture in pictures:
         for curve in picture.curves:
@@ -146,7 +146,7 @@ def _settings(pictures: Sequence[PictureCurves]) -> list[dict[str, str]]:
 
 
 def _facts(picture: PictureCurves, results: Results, views: int) -> dict[str, Any]:
-    """What the page knows of a picture, without its samples."""
+    """Return the data of a picture for the page: its curves, and the keys of its images."""
     return {
         "id": picture.sha256[:16],
         "name": picture.name,
@@ -179,7 +179,7 @@ def _facts(picture: PictureCurves, results: Results, views: int) -> dict[str, An
 def _deltas(
     pictures: Sequence[PictureCurves], anchor: str, metric: str
 ) -> Iterator[dict[str, Any]]:
-    """Deltas of each codec: their mean, then picture by picture."""
+    """Yield the deltas of each codec: the mean, then one for each picture."""
     found = deltas(pictures, anchor, metric)
     places = common(found)
     for codec, each in found.items():
@@ -195,16 +195,16 @@ def _deltas(
 
 
 def chosen_views(picture: PictureCurves, results: Results, views: int) -> list[list[Row]]:
-    """Results to look at side by side: at several rates, of nearly equal bytes at each.
+    """Choose results to compare side by side, with nearly equal bytes in each view.
 
-    The points of our first curve are cut into as many parts by rate as views are asked for. In
-    each part the point is taken whose bytes the other codecs meet best: the one with the smallest
-    largest ratio to the nearest point of any other.
+    The points of the first curve are split by rate into ``views`` parts. Each part gives one point:
+    the point whose bytes differ least, as a ratio, from the nearest points of the other codecs. The
+    codec with the largest ratio decides.
 
     Returns
     -------
     list of lists of dict
-        A view each, from the lowest rate; in it one row a codec.
+        One list for each view, from the lowest rate, with one row for each codec.
     """
 
     def shown(curve: Curve) -> list[Row]:
@@ -228,14 +228,14 @@ def chosen_views(picture: PictureCurves, results: Results, views: int) -> list[l
 
 
 def _mismatch(a: Row, b: Row) -> float:
-    """Logarithm of the ratio of two files' bytes."""
+    """Return the absolute logarithm of the ratio of two files' bytes."""
     return abs(math.log(a["bytes"] / b["bytes"]))
 
 
 def _images(
     pictures: Sequence[PictureCurves], results: Results, views: int
 ) -> Iterator[dict[str, str]]:
-    """Every picture file of the page, read when it is its turn."""
+    """Yield the name and Base64 data of each image of the page, one file at a time."""
     for picture in pictures:
         paths: dict[str, Path] = {}
         for view in chosen_views(picture, results, views):

@@ -1,15 +1,16 @@
-"""A folder of results, one JSON line each, with the pictures.
+"""Results of a sweep in a folder: one JSON line for each result, and the pictures.
 
 ::
 
-    results.jsonl            one line a result; the last line of an operating point counts
+    results.jsonl            one line for each result; the last line of an operating point counts
     claims                   locks of running measurements; always empty
     pictures/SHA.png         originals
     decoded/KEY.png          decoded pictures
-    decoded/KEY.tree.png     first samples of leaves or blocks: 1 row, 2 column, 3 both
+    decoded/KEY.tree.png     edges of leaves or blocks: 1 first row, 2 first column, 3 both
 
-Several processes may write to one folder. A line is one write to a file opened for appending. A
-torn last line, left by a killed process or a full disk, is ignored and measured again.
+Several processes may write to one folder. Each line is one write to a file opened for appending. A
+torn last line, left by a killed process or a full disk, is ignored, and its point is measured
+again.
 """
 
 import contextlib
@@ -31,12 +32,15 @@ from mmpcodec.runtime.files import written_whole
 Row = dict[str, Any]
 
 FILE = "results.jsonl"
-_CLAIMS = 1 << 40  # bytes of the file of claims that may be locked; none is ever written
+_CLAIMS = 1 << 40  # number of lockable byte offsets in the file of claims; no byte is written
 _NEEDED = {"picture", "name", "width", "height", "codec", "knob", "point", "versions"}
 
 
 def key_of(row: Row) -> str:
-    """Key of a result: 16 hexadecimal digits of picture, codec, operating point and versions."""
+    """Return the key of a result, 16 hexadecimal digits.
+
+    The key is a hash of picture, codec, operating point and versions.
+    """
     parts = [row["picture"], row["codec"], float(row["point"]), row["versions"]]
     text = json.dumps(parts, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
@@ -70,16 +74,19 @@ class Results:
             raise MmpError(f"{self.folder}: holds no results of a sweep (no {FILE})")
 
     def refresh(self) -> None:
-        """Read the results that were added since the last call into ``done``: key to failure."""
+        """Read the results that were added since the last call into ``done``.
+
+        ``done`` maps the key of each result to whether the measurement failed.
+        """
         self.done.update((key_of(row), "error" in row) for row in self._new_rows())
 
     def rows(self) -> list[Row]:
-        """All results; of equal picture, codec and operating point only the last.
+        """Return all results; of equal picture, codec and operating point only the last.
 
         Raises
         ------
         MmpError
-            When there is none.
+            When there is no result.
         """
         self._read_to = 0
         last = {(row["picture"], row["codec"], row["point"]): row for row in self._new_rows()}
@@ -88,7 +95,7 @@ class Results:
         return list(last.values())
 
     def _new_rows(self) -> Iterator[Row]:
-        """Rows in whole lines behind what was read before."""
+        """Yield the rows of the complete lines after the last line that was read."""
         with open(self.path, "rb") as stream:
             stream.seek(self._read_to)
             for line in stream:
@@ -101,7 +108,7 @@ class Results:
                         yield row
 
     def append(self, row: Row) -> None:
-        """Append a result; safe beside other processes."""
+        """Append a result; other processes may append to the same file."""
         line = json.dumps(row, allow_nan=False).encode() + b"\n"
         with open(self.path, "a+b", buffering=0) as stream:
             fcntl.lockf(stream, fcntl.LOCK_EX)
@@ -127,15 +134,15 @@ class Results:
                 yield True
 
     def original(self, sha256: str) -> Path:
-        """Path of an original picture."""
+        """Return the path of an original picture."""
         return self.folder / "pictures" / f"{sha256}.png"
 
     def decoded(self, key: str) -> Path:
-        """Path of the decoded picture of a result."""
+        """Return the path of the decoded picture of a result."""
         return self.folder / "decoded" / f"{key}.png"
 
     def tree(self, key: str) -> Path:
-        """Path of the picture of leaves or blocks of a result; it may not exist."""
+        """Return the path of the edges of leaves or blocks of a result; it may not exist."""
         return self.folder / "decoded" / f"{key}.tree.png"
 
 

@@ -1,7 +1,7 @@
 """The sweep: measure each picture with each codec at each operating point once.
 
-Times are wall seconds from array to bytes and back, after a warm-up of the codec on a small
-picture. They are valid only if no other process uses the processor.
+Times are wall times in seconds, from array to bytes and back. They are valid only after
+``warm_up``, and if no other process uses the processor.
 """
 
 import contextlib
@@ -37,7 +37,7 @@ class Original:
 
 
 def warm_up(codec: Codec) -> None:
-    """Encode and decode a small picture once; errors are ignored and come again in the sweep."""
+    """Encode and decode a small picture once; errors are ignored and recur in the sweep."""
     samples = np.add.outer(np.arange(WARM_UP_SIDE), np.arange(WARM_UP_SIDE)).astype(np.uint8)
     with contextlib.suppress(Exception):
         codec.decode(codec.encode(samples, codec.ladder[-1]))
@@ -59,14 +59,14 @@ def sweep(
     codecs : sequence of Codec
     results : Results
     repeat : int
-        Number of runs; times are medians.
+        Number of runs; times are medians of the runs.
     retry : bool
-        Whether to measure again points that failed.
+        Whether to measure failed points again.
 
     Yields
     ------
     dict
-        Each new row. Points that another process measures are skipped.
+        New row. Points that another process measures are skipped.
     """
     sha256 = sha256_of(picture.samples)
     if not results.original(sha256).exists():
@@ -105,7 +105,7 @@ def _identity(picture: Original, sha256: str, codec: Codec, point: float) -> Row
 def _outcome(
     samples: np.ndarray, codec: Codec, point: float, repeat: int, results: Results, key: str
 ) -> Row:
-    """The measurements, or the error of the codec, which does not stop the sweep."""
+    """Return the measurements of a point, or the error of the codec."""
     edges = None
     try:
         encode_seconds, data = _timed(lambda: codec.encode(samples, point), repeat)
@@ -136,7 +136,7 @@ def _outcome(
 
 
 def _timed(work: Callable[[], Any], repeat: int) -> tuple[float, Any]:
-    """Median wall seconds, and the last result."""
+    """Return the median wall time in seconds, and the last result."""
     seconds = []
     for _ in range(repeat):
         started = time.perf_counter()

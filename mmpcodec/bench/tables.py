@@ -13,7 +13,7 @@ from mmpcodec.bench.curves import (
 
 
 def markdown(pictures: Sequence[PictureCurves], anchor: str, metric: str = "psnr") -> str:
-    """All tables: deltas, each picture at our rates, settings and machines."""
+    """Return all tables: deltas, quality at the rates of the first curve, failures, settings."""
     parts = [
         f"Anchor {anchor}, {METRICS[metric].partition(',')[0]}, Akima; negative BD-rate and "
         "positive BD-quality are better than the anchor.",
@@ -29,13 +29,13 @@ def markdown(pictures: Sequence[PictureCurves], anchor: str, metric: str = "psnr
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table."""
+    """Return a Markdown table."""
     lines = [f"| {' | '.join(line)} |" for line in (head, *rows)]
     return "\n".join([lines[0], "|---" * len(head) + "|", *lines[1:]])
 
 
 def delta_tables(pictures: Sequence[PictureCurves], anchor: str, metric: str) -> Iterator[str]:
-    """BD-rate and BD-quality of each codec on each picture, and their means."""
+    """Yield the tables of BD-rate and of BD-quality: a column for each codec, means in the end."""
     found = deltas(pictures, anchor, metric)
     places = common(found)
     unit = "dB" if metric == "psnr" else "x 1000"
@@ -53,7 +53,7 @@ def delta_tables(pictures: Sequence[PictureCurves], anchor: str, metric: str) ->
 
 
 def deltas(pictures: Sequence[PictureCurves], anchor: str, metric: str) -> dict[str, list[Delta]]:
-    """For each codec but the anchor its deltas, one a picture."""
+    """Return the deltas of each codec except the anchor, one for each picture."""
     return {
         codec: [_of_picture(picture, anchor, codec, metric) for picture in pictures]
         for codec in codecs_in(pictures)
@@ -62,10 +62,10 @@ def deltas(pictures: Sequence[PictureCurves], anchor: str, metric: str) -> dict[
 
 
 def common(found: Mapping[str, Sequence[Delta]]) -> list[int]:
-    """Places of the pictures to take means over, so that they can be compared.
+    """Return the indices of the pictures over which means are taken, equal for all codecs.
 
-    These are the pictures on which every codec has a number, codecs without any left aside; all
-    pictures where there is no such picture.
+    These are the pictures on which each codec has a BD-rate; codecs without any BD-rate are
+    ignored. If there is no such picture, means are taken over all pictures.
     """
     count = max((len(each) for each in found.values()), default=0)
     compared = [each for each in found.values() if any(d.rate is not None for d in each)]
@@ -74,12 +74,12 @@ def common(found: Mapping[str, Sequence[Delta]]) -> list[int]:
 
 
 def mean_title(places: Sequence[int], pictures: Sequence[PictureCurves]) -> str:
-    """What a mean is over."""
+    """Return the heading of the row of means, with the number of its pictures."""
     return "mean" if len(places) == len(pictures) else f"mean of {len(places)} that all have"
 
 
 def _of_picture(picture: PictureCurves, anchor: str, codec: str, metric: str) -> Delta:
-    """Deltas of a codec on a picture."""
+    """Return the deltas of a codec on a picture."""
     curve = picture.curve(codec)
     if curve is None:
         return Delta(problem="not measured")
@@ -87,12 +87,12 @@ def _of_picture(picture: PictureCurves, anchor: str, codec: str, metric: str) ->
 
 
 def rate_text(found: Delta) -> str:
-    """BD-rate, or why there is none."""
+    """Return the BD-rate in per cent as text, or the reason why there is none."""
     return _text(None if found.rate is None else f"{found.rate:+.1f}", found.problem)
 
 
 def quality_text(found: Delta, metric: str) -> str:
-    """BD-quality, or why there is none."""
+    """Return the BD-quality as text, in dB or thousandths, or the reason why there is none."""
     if found.quality is None:
         return _text(None, found.problem)
     value = found.quality if metric == "psnr" else 1000 * found.quality
@@ -106,7 +106,10 @@ def _text(number: str | None, problem: str) -> str:
 
 
 def at_our_rates(picture: PictureCurves, metric: str) -> str:
-    """Quality of all codecs at the rates of the first curve, which is ours where there is one."""
+    """Return a table of the quality of all codecs at the rates of the first curve.
+
+    The first curve is a curve of mmpcodec if there is one.
+    """
     first, *others = picture.curves
     digits = 2 if metric == "psnr" else 4
     rows = []
@@ -121,7 +124,7 @@ def at_our_rates(picture: PictureCurves, metric: str) -> str:
 
 
 def failures(pictures: Sequence[PictureCurves]) -> str:
-    """What failed, or an empty string."""
+    """Return a table of the failed operating points, or an empty string."""
     rows = [
         [picture.name, curve.codec, f"{row['point']:g}", row["error"].replace("|", "\\|")]
         for picture in pictures
@@ -133,7 +136,7 @@ def failures(pictures: Sequence[PictureCurves]) -> str:
 
 
 def settings(pictures: Sequence[PictureCurves]) -> str:
-    """Settings, versions and machines of each codec."""
+    """Return a table of the settings, versions, backends and machines of each codec."""
     found: dict[str, dict[str, None]] = {}
     for picture in pictures:
         for curve in picture.curves:

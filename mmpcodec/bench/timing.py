@@ -7,7 +7,7 @@ from typing import Any
 
 
 def median_seconds(work: Callable[[], Any], runs: int = 7) -> float:
-    """Median wall seconds of several runs, after one run that is not counted."""
+    """Return the median wall time of several runs in seconds, after one warm-up run."""
     work()
     times = []
     for _ in range(runs):
@@ -18,5 +18,5 @@ def median_seconds(work: Callable[[], Any], runs: int = 7) -> float:
 
 
 def median_ms(work: Callable[[], Any], runs: int = 7) -> float:
-    """Median wall milliseconds of several runs; see ``median_seconds``."""
+    """Return the median wall time in milliseconds; see ``median_seconds``."""
     return 1000 * median_seconds(work, runs)

@@ -1,1 +1,1 @@
-"""Files that share limited space: budgets of bytes and the filling of media."""
+"""Planning of files that share limited space: budgets in bytes, and packing on media."""

@@ -1,4 +1,4 @@
-"""Files of ``mmp pack``: the list of entries, the checks and copies, the report of the volumes."""
+"""Files of ``mmp pack``: list the files, check and make the copies, report the volumes."""
 
 import os
 import shutil
@@ -23,9 +23,9 @@ class Entry:
     ----------
     path : str
     name : str
-        Path on the volume: relative to the folder on the command line that holds the file.
+        Path on the volume: relative to the folder on the command line that contains the file.
     size : int
-        Bytes.
+        Size of the file in bytes.
     """
 
     path: str
@@ -35,7 +35,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Packed:
-    """The volumes and their files; values are in millionths."""
+    """Result of packing: the volumes and their files; values are in millionths."""
 
     entries: Sequence[Entry]
     found: Packing
@@ -104,15 +104,15 @@ class Packed:
 
 
 def entries_of(inputs: Sequence[str]) -> list[Entry]:
-    """The files, and those in folders and below, sorted there.
+    """Return the entries of the given files, and of all files in and below the given folders.
 
     Raises
     ------
     FileError
-        When a path cannot be read, is neither file nor folder, or a folder holds no file.
+        When a path cannot be read, is neither file nor folder, or a folder contains no file.
     ParameterError
-        When a file comes twice, or two files, or a file and a folder, would have one name on a
-        volume.
+        When a file is given twice, or two files, or a file and a folder, would have the same name
+        on a volume.
     """
     entries: list[Entry] = []
     for given in inputs:
@@ -142,13 +142,13 @@ def entries_of(inputs: Sequence[str]) -> list[Entry]:
 
 
 def folders_above(name: str) -> Iterator[str]:
-    """The folders that a name on a volume lies in, from the innermost."""
+    """Yield the folders that contain a name on a volume, innermost first."""
     while name := os.path.dirname(name):
         yield name
 
 
 def folder_entries(folder: str) -> list[Entry]:
-    """The files of a folder and of the folders below, sorted; links are followed.
+    """Return the entries of the files in a folder and below, sorted by path; follow links.
 
     A link to a folder that contains the link is skipped, because that folder is already searched.
     """
@@ -174,7 +174,7 @@ def folder_entries(folder: str) -> list[Entry]:
 
 
 def entry_of(path: str, folder: str) -> Entry:
-    """A file, below a folder that was given or by itself."""
+    """Return the entry of a file in or below ``folder``; an empty ``folder`` means no folder."""
     try:
         size = os.stat(path).st_size
     except OSError as error:
@@ -185,7 +185,7 @@ def entry_of(path: str, folder: str) -> Entry:
 
 
 def values_of(table: NumberTable, entries: Sequence[Entry]) -> list[int]:
-    """The value of each file, found in the table by path, or by name on the volume.
+    """Return the value of each file in millionths, found in the table by path or by name.
 
     Raises
     ------
@@ -209,7 +209,7 @@ def values_of(table: NumberTable, entries: Sequence[Entry]) -> list[int]:
 
 
 def list_of(entries: Sequence[Entry], files: Sequence[int]) -> bytes:
-    """The paths of some files, one a line.
+    """Return the paths of some files, one path a line.
 
     Raises
     ------
@@ -228,7 +228,7 @@ def list_of(entries: Sequence[Entry], files: Sequence[int]) -> bytes:
 def copies_of(
     entries: Sequence[Entry], found: Packing, folders: Sequence[str]
 ) -> list[tuple[Entry, str]]:
-    """The copies to make: entries with the paths of their copies."""
+    """Return the copies to make, as pairs of an entry and the path of its copy."""
     return [
         (entries[index], os.path.join(folder, entries[index].name))
         for folder, volume in zip(folders, found.volumes, strict=True)
@@ -239,11 +239,12 @@ def copies_of(
 def check_lists(
     names: Sequence[str], copies: Sequence[tuple[Entry, str]], folders: Sequence[str]
 ) -> None:
-    """Check that no list has the path of a copy or of a folder of copies.
+    """Check that no list file has the path of a copy or of a folder of copies.
 
     Raises
     ------
     ParameterError
+        When a list file has such a path.
     """
     taken = {os.path.realpath(path) for path in folders}
     for _, target in copies:
@@ -261,10 +262,10 @@ def check_copies(copies: Sequence[tuple[Entry, str]], copy_to: str, force: bool)
     Raises
     ------
     ParameterError
-        When a copy would be its own original, or another's.
+        When a copy would overwrite an original.
     FileError
-        When an original cannot be read, a copy exists without ``force``, a folder does not exist or
-        is not writable, or the space does not suffice.
+        When an original cannot be read, a copy exists and ``force`` is not set, ``copy_to`` is not
+        a folder, a folder is not writable, or the space does not suffice.
     """
     if not os.path.isdir(copy_to):
         kind = "is not a" if os.path.exists(copy_to) else "is no such"
@@ -291,7 +292,7 @@ def check_copies(copies: Sequence[tuple[Entry, str]], copy_to: str, force: bool)
 
 
 def check_folder(folder: str) -> None:
-    """Check that a folder, which may have to be created, can take files.
+    """Check that a folder is writable, or that it can be created.
 
     Raises
     ------
@@ -307,9 +308,10 @@ def check_folder(folder: str) -> None:
 
 
 def copy(copies: Sequence[tuple[Entry, str]], force: bool) -> None:
-    """Copy files with their times, all or none.
+    """Copy files with their times.
 
-    The copies have other names until the last one is complete.
+    The copies have temporary names until the last one is complete. A failure before that removes
+    all copies.
 
     Raises
     ------
@@ -346,7 +348,7 @@ def copy(copies: Sequence[tuple[Entry, str]], force: bool) -> None:
 
 
 def make_folder(folder: str, undo: ExitStack) -> None:
-    """Create a folder and its parents; ``undo`` removes those that were created."""
+    """Create a folder and missing parents, and register their removal with ``undo``."""
     if os.path.isdir(folder):
         return
     make_folder(os.path.dirname(folder) or os.curdir, undo)

@@ -2,7 +2,7 @@
 
 A file takes whole sectors. Several volumes are filled one after the other, each optimally with the
 remaining files; all volumes together may not be optimal. The space that the file system of a medium
-needs is not counted.
+takes is not counted.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,17 +26,17 @@ class Volume:
     Parameters
     ----------
     capacity : int
-        Bytes.
+        Size of the medium in bytes.
     files : tuple of int
-        Indices, ascending.
+        Indices of the files, ascending.
     used : int
-        Bytes in whole sectors; at most ``capacity``.
+        Size of the files in bytes, rounded up to whole sectors; at most ``capacity``.
     value : int
-        Sum of the values; 0 without values.
+        Sum of the values of the files; 0 without values.
     proven : bool
         Whether it is proven that no choice of the remaining files fills the volume better.
     most : int
-        Upper bound of the value of all choices; 0 without values.
+        Upper bound of ``value`` for all choices; 0 without values.
     backend : str
         Name of the backend on which the solver ran.
     """
@@ -52,15 +52,15 @@ class Volume:
 
 @dataclass(frozen=True)
 class Packing:
-    """Volumes, and the files that are on none.
+    """Volumes, and the files that are on no volume.
 
     Parameters
     ----------
     volumes : tuple of Volume
     left_out : tuple of int
-        Indices of files that would fit on an empty volume.
+        Indices of files on no volume that would fit on the largest volume if it were empty.
     too_large : tuple of int
-        Indices of files that fit on no volume.
+        Indices of files that are larger than each volume.
     """
 
     volumes: tuple[Volume, ...]
@@ -82,26 +82,27 @@ def pack(
     Parameters
     ----------
     sizes : sequence of int
-        Bytes of the files, from 0 up. Empty files go on the first volume.
+        Sizes of the files in bytes, at least 0. Empty files go on the first volume.
     capacities : sequence of int
-        Bytes of the volumes, from 0 up.
+        Sizes of the volumes in bytes, at least 0.
     values : sequence of int or None
-        Values of the files, from 0 up; None fills the volumes as far as possible. Files of value 0
+        Values of the files, at least 0; None fills the volumes as far as possible. Files of value 0
         are left out unless they are empty.
     sector : int
-        Bytes of a sector. A file takes whole sectors; a volume has only whole sectors.
+        Size of a sector in bytes. A file takes whole sectors; a volume has only whole sectors.
     time_limit : float or None
-        With values: seconds for each volume, after which the best choice so far is taken.
+        Time limit in seconds for each volume, after which the best choice so far is taken. Only
+        packing with values has a time limit.
     backend : str
         Backend of the solvers.
 
     Raises
     ------
     ParameterError
-        For negative numbers, sequences of different lengths, no volume, or sectors that are not
-        from 1 to 2**30 bytes.
+        When a number is negative, sequences have different lengths, there is no volume, or a sector
+        does not have 1 to 2**30 bytes.
     LimitExceeded
-        When the memory of the solver does not suffice; larger sectors need less.
+        When the memory does not suffice for the solver; larger sectors need less memory.
 
     Examples
     --------
@@ -124,7 +125,7 @@ def pack_all(
     time_limit: float | None = None,
     backend: str = "auto",
 ) -> Packing:
-    """Fill volumes of one size until each file that fits on a volume is on one.
+    """Fill volumes of one size until they hold each file that fits on a volume.
 
     See ``pack`` for parameters, results and errors. Each volume is filled optimally; another
     distribution may need fewer volumes.
@@ -159,7 +160,7 @@ def _fill(
             raise ParameterError(f"volume = {capacity}: must be from 0 up")
         volume = _volume(left, sectors, values, capacity, sector, time_limit, backend)
         if endless and left and not volume.files:
-            # Only files without value are left: they are as good as each other.
+            # Only files of value 0 are left; fill the volume with them.
             values = None
             volume = _volume(left, sectors, values, capacity, sector, time_limit, backend)
         volumes.append(volume)
@@ -177,7 +178,7 @@ def _volume(
     time_limit: float | None,
     backend: str,
 ) -> Volume:
-    """The best volume of the files that are left."""
+    """Fill one volume optimally with the files in ``left``."""
     weights = [sectors[index] for index in left]
     room = capacity // sector
     most = 0
@@ -187,7 +188,7 @@ def _volume(
             assert full.items is not None
             taken, proven, used = full.items.tolist(), full.proven, full.backend
         else:
-            # The solver's sums are limited, and values often have a common divisor.
+            # The solver limits the sum of the profits; a common divisor makes them smaller.
             divisor = gcd(*(values[index] for index in left)) or 1
             profits = [values[index] // divisor for index in left]
             best = knapsack(

@@ -2,13 +2,14 @@
 
     python scripts/bench/pages.py
 
-A table stands between the comments `<!-- table: NAME -->` and `<!-- end -->`; people write the text
-around it. NAME is a run of docs/benchmarks/data, a run and the word `means` for the means of its
-groups, or one of the tables that TABLES computes.
+A table stands between the comments `<!-- table: NAME -->` and `<!-- end -->`; the text around it is
+written by hand. NAME is a run of docs/benchmarks/data, a run and the word `means` for the means of
+its groups, or one of the tables that TABLES computes.
 
-Each line of a data file is a run or a row of a run; `run` names the run in both. A run has `what`,
-`command`, `date`, `hardware`, `software` and `columns`, the headings of the keys to show. A run
-with `group` has a mean for each value of that key. A key ends in the unit of its numbers.
+Each line of a data file describes a run or is a row of a run; `run` is the name of the run in both.
+A description has `what`, `command`, `date`, `hardware`, `software` and `columns`, the headings of
+the keys to show. A run with `group` has a mean for each value of that key. A key ends in the unit
+of its numbers.
 """
 
 import json
@@ -28,13 +29,13 @@ ROOT = Path(__file__).resolve().parents[2]
 
 Row = dict[str, Any]
 Runs = dict[str, tuple[Row, list[Row]]]
-"""Each run and its rows, by the run's name."""
+"""Description and rows of each run, by the name of the run."""
 
 _PLACE = re.compile(r"(<!-- table: ([a-z0-9 -]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def read(folder: Path) -> Runs:
-    """All runs in the data files of a folder."""
+    """Read all runs from the data files of a folder."""
     runs: Runs = {}
     for path in sorted(folder.glob("*.jsonl")):
         for row in map(json.loads, path.read_text().splitlines()):
@@ -46,14 +47,14 @@ def read(folder: Path) -> Runs:
 
 
 def pages() -> list[Path]:
-    """The pages that hold tables."""
+    """Return the pages that may contain tables."""
     return [ROOT / "README.md", *sorted((ROOT / "docs/benchmarks").glob("*.md"))]
 
 
 def filled(path: Path, runs: Runs) -> str:
-    """The text of a page with its tables made from the data.
+    """Return the text of a page with its tables made from the data.
 
-    Tables of docs/benchmarks say where, when and by which command they were measured.
+    Tables of docs/benchmarks name the hardware, software, date and command of the measurement.
     """
     brief = path.name == "README.md" and path.parent == ROOT
     return _PLACE.sub(
@@ -63,7 +64,7 @@ def filled(path: Path, runs: Runs) -> str:
 
 
 def made(name: str, runs: Runs, *, brief: bool = False) -> str:
-    """A table, below a line with what was measured and, unless brief, how."""
+    """Return a table below a line that says what was measured and, unless ``brief``, how."""
     base, _, means = name.partition(" ")
     run, rows = runs[base]
     what = run["what"]
@@ -89,7 +90,7 @@ def _table(columns: dict[str, str], rows: Sequence[Row]) -> str:
 
 
 def _numeric(run: Row, rows: Sequence[Row]) -> dict[str, str]:
-    """The columns that a mean can be taken of."""
+    """Return the columns that contain floating-point numbers, of which means are taken."""
     return {
         key: heading
         for key, heading in run["columns"].items()
@@ -98,7 +99,7 @@ def _numeric(run: Row, rows: Sequence[Row]) -> dict[str, str]:
 
 
 def _means(run: Row, rows: Sequence[Row]) -> Iterator[Row]:
-    """Means of each group and of all rows, over the rows that have every number."""
+    """Yield the means of each group and of all rows, over the rows that have all numbers."""
     keys = _numeric(run, rows)
     complete = [row for row in rows if all(key in row for key in keys)]
     for name, group in (*_groups(run, complete), ("all", complete)):
@@ -112,7 +113,7 @@ def _groups(run: Row, rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
 
 
 def _with_means(run: Row, rows: Sequence[Row]) -> Iterator[Row]:
-    """The rows; after each group its mean, with the group's name in the first column."""
+    """Yield the rows, and after each group its means, with the group's name in the first column."""
     if "group" not in run:
         yield from rows
         return
@@ -124,7 +125,7 @@ def _with_means(run: Row, rows: Sequence[Row]) -> Iterator[Row]:
 
 
 def cell(key: str, value: Any) -> str:
-    """A value as text; floats by the unit at the end of their key."""
+    """Return a value as text; the unit at the end of ``key`` sets the decimals of floats."""
     if value is None:
         return ""
     if isinstance(value, int):
@@ -140,14 +141,14 @@ def cell(key: str, value: Any) -> str:
 
 
 def significant(value: float, digits: int = 3) -> str:
-    """A positive number with so many digits, without zeros at its end."""
+    """Return a number from 0 up with ``digits`` significant digits, without trailing zeros."""
     places = digits - 1 - math.floor(math.log10(value)) if value else 0
     text = f"{round(value, places):,.{max(0, places)}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def _by(key: str, rows: Sequence[Row]) -> dict[str, list[Row]]:
-    """Rows by the value of a key, in the order of first appearance."""
+    """Return the rows by the value of a key, in the order of first appearance."""
     found: dict[str, list[Row]] = {}
     for row in rows:
         found.setdefault(row[key], []).append(row)
@@ -160,7 +161,7 @@ def _per_megapixel(key: str, rows: Sequence[Row]) -> str:
 
 
 def _rate(codec: str, rows: Sequence[Row]) -> str:
-    """Mean rate of a codec for equal PSNR, in per cent of the rate of the rows' first codec."""
+    """Return the mean rate of a codec at equal PSNR, in per cent of the rate of the first codec."""
     anchor = rows[0]["codec"]
     points = [
         {
@@ -177,7 +178,7 @@ def _rate(codec: str, rows: Sequence[Row]) -> str:
 
 
 def _summary(rows: Sequence[Row]) -> str:
-    """Rate of each codec on each class of pictures, and its times on all of them."""
+    """Return a table of the rate of each codec on each class, and of its times on all pictures."""
     classes = _by("class", rows)
     head = [*(f"rate on {name}, %" for name in classes), "encode, s/MP", "decode, s/MP"]
     return table(
@@ -195,7 +196,7 @@ def _summary(rows: Sequence[Row]) -> str:
 
 
 def _times(key: str, rows: Sequence[Row]) -> str:
-    """Processor seconds a megapixel of each codec on each picture."""
+    """Return a table of the processor seconds a megapixel of each codec on each picture."""
     body = [
         [codec, *(_per_megapixel(key, files) for files in _by("picture", own).values())]
         for codec, own in _by("codec", rows).items()
@@ -212,7 +213,7 @@ TABLES: dict[str, tuple[str, Callable[[Sequence[Row]], str]]] = {
     "summary encode": (f"Encoding, {_SECONDS}", partial(_times, "encode_cpu_s")),
     "summary decode": (f"Decoding, {_SECONDS}", partial(_times, "decode_cpu_s")),
 }
-"""Tables that are computed from the rows of a run: what they show, and how they are made."""
+"""Tables that are computed from the rows of a run: title and function, by name."""
 
 
 def main() -> None:

@@ -21,7 +21,7 @@ class Checkout:
     files : list of PurePosixPath
         Tracked files that exist, relative to the root.
     texts : dict of PurePosixPath to str
-        Content of the files that are UTF-8 text.
+        Contents of all files; empty if a file is binary.
     """
 
     root: Path
@@ -43,11 +43,11 @@ class Checkout:
                 self.texts[path] = ""
 
     def below(self, *folder: str) -> list[PurePosixPath]:
-        """The files whose path begins with the parts of a folder."""
+        """Return the files below a folder, which is given as parts of its path."""
         return [path for path in self.files if path.parts[: len(folder)] == folder]
 
     def python(self, *folder: str) -> dict[PurePosixPath, ast.Module]:
-        """Syntax trees of the Python files below a folder."""
+        """Return the syntax trees of the Python files below a folder."""
         return {
             path: parsed(self.texts[path]) for path in self.below(*folder) if path.suffix == ".py"
         }
@@ -55,5 +55,5 @@ class Checkout:
 
 @cache
 def parsed(text: str) -> ast.Module:
-    """The syntax tree of a Python file."""
+    """Return the syntax tree of a Python file."""
     return ast.parse(text)

@@ -1,9 +1,9 @@
-"""Compare rate and PSNR of the presets with known figures, whole files counted.
+"""Compare rate and PSNR of the presets with known figures, for whole files.
 
     python scripts/check/compression.py FOLDER
 
-FOLDER holds lena_512.pgm, cc0_camera_512.png and pp1205_512.pgm, which the project may not ship.
-Prints a Markdown table and exits with 1 if a file is worse than its figure.
+FOLDER contains lena_512.pgm, cc0_camera_512.png and pp1205_512.pgm, which the project may not
+ship. The script prints a Markdown table and exits with 1 if a file is worse than its figure.
 """
 
 import argparse
@@ -21,14 +21,14 @@ from mmpcodec.bench.metrics import psnr
 
 @dataclass(frozen=True)
 class Target:
-    """Bits per pixel and PSNR that a file must reach; both within ``slack`` of each other."""
+    """PSNR in dB that a file must reach at a rate; ``slope`` corrects it for another rate."""
 
     picture: str
     preset: str
     lam: float
     bpp: float
     psnr: float
-    slope: float  # dB an octave of rate, to compare points of unequal rate
+    slope: float  # gain in dB for twice the rate
 
 
 TARGETS = (
@@ -42,7 +42,7 @@ LENA_GAIN_DB = 0.15
 
 
 def measure(picture: np.ndarray, preset: str, lam: float) -> tuple[float, float]:
-    """Bits per pixel of the whole file, and PSNR of the decoded picture."""
+    """Return bits per pixel of the whole file, and PSNR of the decoded picture in dB."""
     data = mmpcodec.encode(picture, lam, preset=preset)
     decoded = mmpcodec.decode(data)
     return 8 * len(data) / picture.size, psnr(picture, decoded, white=255) or math.inf

@@ -1,4 +1,4 @@
-"""Rules of Python imports: only downward, no circles, and what a folder may not import or call."""
+"""Rules of Python imports: only downward, no circles, and forbidden imports and calls."""
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,7 +10,7 @@ from checkout import Checkout
 
 @dataclass(frozen=True)
 class Import:
-    """One imported name: where it is imported and its dotted path."""
+    """One imported dotted name, with the file and line that import it."""
 
     path: PurePosixPath
     line: int
@@ -18,7 +18,7 @@ class Import:
 
 
 def imports(tree: ast.AST, path: PurePosixPath) -> Iterator[Import]:
-    """Everything that a module imports, inside functions too."""
+    """Yield all imports of a module, also those inside functions."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -32,14 +32,14 @@ def imports(tree: ast.AST, path: PurePosixPath) -> Iterator[Import]:
 
 
 def begins(name: str, prefix: str) -> bool:
-    """Whether a dotted name is the prefix or lies below it."""
+    """Return whether a dotted name equals the prefix or lies below it."""
     return name == prefix or name.startswith(prefix + ".")
 
 
 def module_name(path: PurePosixPath) -> str:
-    """The dotted name of a module, with ``.__init__`` for the file of a package.
+    """Return the dotted name of a module, with ``.__init__`` for the file of a package.
 
-    Every ``__main__`` counts as the top package's: it starts a program, and nothing imports it.
+    Each ``__main__`` counts as the ``__main__`` of the top package, because no module imports it.
     """
     parts = path.with_suffix("").parts
     return ".".join((parts[0], "__main__") if parts[-1] == "__main__" else parts)
@@ -48,7 +48,7 @@ def module_name(path: PurePosixPath) -> str:
 def imported_modules(
     checkout: Checkout, package: str
 ) -> tuple[list[tuple[Import, str]], dict[str, PurePosixPath]]:
-    """The imports of one package's own modules.
+    """Return the imports of a package's modules by modules of the same package.
 
     Returns
     -------
@@ -56,7 +56,7 @@ def imported_modules(
         Each import with the name of the module that it loads. The compiled module ``_cpu``, which
         imports nothing, is left out.
     modules : dict of str to PurePosixPath
-        The package's modules.
+        Paths of the package's modules by name.
     """
     trees = checkout.python(package)
     modules = {module_name(path): path for path in trees}
@@ -73,7 +73,7 @@ def imported_modules(
 
 
 def circles(edges: Mapping[str, Iterable[str]]) -> list[list[str]]:
-    """Groups of nodes that reach each other, by Tarjan's algorithm."""
+    """Return the groups of two or more nodes that reach each other, by Tarjan's algorithm."""
     number: dict[str, int] = {}
     lowest: dict[str, int] = {}
     path: list[str] = []
@@ -102,9 +102,9 @@ def circles(edges: Mapping[str, Iterable[str]]) -> list[list[str]]:
 def check_floors(
     checkout: Checkout, package: str, floors: Sequence[Iterable[str]]
 ) -> Iterator[str]:
-    """A unit of the package imports only units of lower floors.
+    """Check that a unit of the package imports only units of lower floors.
 
-    A unit is a module or folder directly below the package.
+    A unit is a module or folder directly below the package. Yields one line for each fault.
     """
     floor_of = {unit: floor for floor, units in enumerate(floors, start=1) for unit in units}
     found, modules = imported_modules(checkout, package)
@@ -120,7 +120,10 @@ def check_floors(
 
 
 def check_circles(checkout: Checkout, package: str) -> Iterator[str]:
-    """Neither modules nor the rooms of any folder import each other in a circle."""
+    """Check that no modules, and no rooms of a folder, import each other in a circle.
+
+    A room is a module or folder directly below a folder.
+    """
     found, modules = imported_modules(checkout, package)
     edges: dict[str, set[str]] = {}
     rooms: dict[str, dict[str, set[str]]] = {}
@@ -147,7 +150,10 @@ def check_forbidden(
     why: str,
     excepted: str | None = None,
 ) -> Iterator[str]:
-    """No file of a folder, but for those of an excepted one, imports or calls these names."""
+    """Check that no file of a folder, except files below ``excepted``, uses forbidden names.
+
+    ``modules`` may not be imported, ``calls`` may not be called.
+    """
     for path, tree in checkout.python(*folder.split("/")).items():
         if excepted and path.is_relative_to(excepted):
             continue

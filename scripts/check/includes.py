@@ -1,4 +1,4 @@
-"""Rules of the kernels' includes: each folder includes only what its row of the table names."""
+"""Rules of the kernels' includes: a folder includes only the folders in its row of a table."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,14 +10,14 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
 
 
 def check_includes(checkout: Checkout, table: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """Files of ``kernels`` include existing files of their own folder or of folders of their row.
+    """Check that files of ``kernels`` include only existing files of allowed folders.
 
     Parameters
     ----------
     checkout : Checkout
     table : dict of str to sequence of str
-        For a folder or file stem below ``kernels``: the folders and stems that its files may
-        include. ``*`` stands for one folder name. The longest row that fits a file counts.
+        Folders and file stems that the files of a folder or stem below ``kernels`` may include,
+        besides their own. ``*`` matches one folder name. The longest matching row counts.
     """
     names = set(checkout.files)
     for path in checkout.below("kernels"):
@@ -41,7 +41,7 @@ def check_includes(checkout: Checkout, table: Mapping[str, Sequence[str]]) -> It
 
 
 def _covers(row: str, path: PurePosixPath) -> bool:
-    """Whether a row's folder holds the file, or its stem is the file's."""
+    """Return whether a row's folder contains the file, or a row's stem is the stem of the file."""
     parts, heads = row.split("/"), path.with_suffix("").parts
     return len(heads) >= len(parts) and all(
         part in ("*", head) for part, head in zip(parts, heads, strict=False)

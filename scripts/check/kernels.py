@@ -2,8 +2,8 @@
 
     python scripts/check/kernels.py [--compiler nvcc|nvrtc] [--arch sm_80 --arch sm_90]
 
-Compiles with nvcc if it is on the path, else with the NVRTC library of the extra `mmpcodec[nvrtc]`.
-Exits with 1 if a kernel does not compile.
+The script compiles with nvcc if it is on the path, else with the NVRTC library of the extra
+`mmpcodec[nvrtc]`. It exits with 1 if a kernel does not compile.
 """
 
 import argparse
@@ -20,11 +20,11 @@ ARCHITECTURES = ("sm_80", "sm_90")
 NVRTC_PACKAGE = "nvidia-cuda-nvrtc-cu12"
 
 Compile = Callable[[Path, str], str | None]
-"""Compiles a file for an architecture; gives what the compiler says where that fails."""
+"""Function that compiles a file for an architecture; returns the compiler's log on failure."""
 
 
 def nvcc() -> Compile | None:
-    """The compiler on the path, or None."""
+    """Return a function that compiles with nvcc; None if nvcc is not on the path."""
     if shutil.which("nvcc") is None:
         return None
 
@@ -39,7 +39,7 @@ def nvcc() -> Compile | None:
 
 
 def nvrtc() -> Compile | None:
-    """The run-time compiler that CuPy uses as well, or None."""
+    """Return a function that compiles with NVRTC, as CuPy does; None if NVRTC is missing."""
     try:
         files = metadata.files(NVRTC_PACKAGE) or []
     except metadata.PackageNotFoundError:

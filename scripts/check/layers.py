@@ -1,10 +1,10 @@
-"""Check the rules of the layers: who imports whom, and the sizes and names of files.
+"""Check the rules of the layers: imports, includes, and the sizes and names of files.
 
     python scripts/check/layers.py [ROOT]
 
-ROOT is a git checkout, the current folder unless given. The script prints one line for each broken
-rule and exits with 1 if there is one. The tables below are all the rules; the modules beside this
-file hold the mechanisms.
+ROOT is a git checkout, by default the current folder. The script prints one line for each broken
+rule and exits with 1 if there is one. The tables in this file set the rules; the modules beside it
+check them.
 """
 
 import sys
@@ -47,7 +47,7 @@ FLOORS = (
     ("plugins", "cli"),
     ("__main__",),
 )
-"""Modules and folders of mmpcodec from the bottom up; each imports only from lower floors."""
+"""Modules and folders of mmpcodec, lowest floor first; each imports only from lower floors."""
 
 REFERENCE_WITHOUT = (
     *("concurrent", "multiprocessing", "os", "pathlib", "subprocess", "tempfile", "threading"),
@@ -70,9 +70,9 @@ INCLUDES: dict[str, tuple[str, ...]] = {
     "cuda/blocks": ("shared", "cuda/device", "cuda/trees"),
     "cuda/solvers/*": ("shared", "cuda/device"),
 }
-"""What the files of a folder of kernels may include besides their own folder.
+"""Folders that the files of a folder of kernels may include besides their own folder.
 
-Of the three codings only predicted blocks include another one, trees: a block may be a tree.
+Predicted blocks include trees, because a block may be a tree. No other coding includes another one.
 """
 
 WITHOUT_KERNEL = {
@@ -84,7 +84,7 @@ WITHOUT_KERNEL = {
     "trees/fragments": "cpu/trees/picture pads the plane",
     "trees/segments": "shared/trees/scales.h numbers the segments of a fragment",
 }
-"""Stages of mmpcodec/reference without a kernel of their coding and name, and where they are."""
+"""Stages of mmpcodec/reference without a kernel of their coding and name, and the reason."""
 
 MOST_LINES = 600
 MOST_LINES_OF_FUNCTION = 120
@@ -97,12 +97,12 @@ SHARED_CLASS_NAMES = {
     "Header": "the header of one file format, in the module of the format",
     "Reduced": "the reduced problem of one solver, in the folder of the solver",
 }
-"""Public classes of one name in several modules, and what the name means in each."""
+"""Names of public classes that several modules define, and the meaning in each module."""
 CHOOSES_BACKENDS = ("mmpcodec/backends", "mmpcodec/solvers/dispatch.py")
 
 
 def problems(root: Path) -> Iterator[str]:
-    """One line for each broken rule below the root of a git checkout."""
+    """Yield one line for each broken rule in a git checkout."""
     checkout = Checkout(root)
     yield from check_floors(checkout, "mmpcodec", FLOORS)
     yield from check_circles(checkout, "mmpcodec")

@@ -2,7 +2,7 @@
 
     python scripts/check/same_bytes.py PICTURE... [--jobs 8]
 
-Needs a CUDA device. Exits with 1 when a file differs.
+The script needs a CUDA device and exits with 1 if a file differs.
 """
 
 import argparse
@@ -31,7 +31,7 @@ def cpu_payload(picture, params):
 
 
 def each_of(values: dict[str, tuple]) -> list[dict[str, Any]]:
-    """All combinations of options."""
+    """Return all combinations of the values of options."""
     return [
         dict(zip(values, chosen, strict=True)) for chosen in itertools.product(*values.values())
     ]

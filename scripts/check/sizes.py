@@ -10,11 +10,11 @@ from checkout import Checkout
 
 SOURCES = {".py", ".cpp", ".h", ".cu", ".cuh", ".js", ".sh"}
 LIZARD_SUFFIX = {".cpp": ".cpp", ".h": ".h", ".cu": ".cpp", ".cuh": ".h", ".js": ".js"}
-"""Under which suffix lizard counts a file; it knows CUDA's syntax but not its suffixes."""
+"""Suffix under which lizard reads a file; lizard knows CUDA's syntax, but not its suffixes."""
 
 
 def check_files(checkout: Checkout, most: int) -> Iterator[str]:
-    """A source file has at most this number of lines."""
+    """Check that a source file has at most ``most`` lines."""
     for path, text in checkout.texts.items():
         count = len(text.splitlines())
         if path.suffix in SOURCES and count > most:
@@ -22,7 +22,7 @@ def check_files(checkout: Checkout, most: int) -> Iterator[str]:
 
 
 def check_functions(checkout: Checkout, most: int) -> Iterator[str]:
-    """A function has at most this number of lines; its decorators do not count."""
+    """Check that a function has at most ``most`` lines, without its decorators."""
     for path, text in checkout.texts.items():
         if path.suffix not in SOURCES or len(text.splitlines()) <= most:
             continue
@@ -32,7 +32,7 @@ def check_functions(checkout: Checkout, most: int) -> Iterator[str]:
 
 
 def functions(path: PurePosixPath, text: str) -> Iterator[tuple[int, str, int]]:
-    """First line, name and number of lines of each function of a file."""
+    """Yield first line, name and number of lines of each function of a file."""
     if path.suffix == ".py":
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -45,7 +45,7 @@ def functions(path: PurePosixPath, text: str) -> Iterator[tuple[int, str, int]]:
 
 
 def check_folders(checkout: Checkout, most: int, excepted: Sequence[str]) -> Iterator[str]:
-    """A folder has at most this number of file names, where ``a.h`` and ``a.cpp`` are one name."""
+    """Check that a folder has at most ``most`` file names; ``a.h`` and ``a.cpp`` count as one."""
     stems = defaultdict(set)
     for path in checkout.files:
         stems[path.parent].add(path.stem)

@@ -1,4 +1,4 @@
-"""Rules of words: names that say nothing, paths of a machine, backends by name, doubled names."""
+"""Rules of names: vague names, paths of a machine, names of backends, duplicate class names."""
 
 import ast
 import re
@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from checkout import Checkout
 
-# A path of one machine; behind a name or a dot it is a part of an address or of a relative path.
+# After a word character or a dot, the text is part of an address or of a relative path.
 MACHINE_PATH = re.compile(r"(?<![\w.~-])/(?:work|farm|home|root|Users)/")
 SOURCE_PATH = re.compile(r"(?<![\w./~-])[\w.-]+(?:/[\w.-]+)+\.(?:md|py|h|cpp|cu|cuh|sh|js)\b")
 PLACEHOLDER = re.compile(r"[A-Z]{3}")
@@ -18,7 +18,7 @@ BLOCK = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 
 
 def check_vague_names(checkout: Checkout, vague: set[str]) -> Iterator[str]:
-    """The names of files and folders say what is inside."""
+    """Check that no file or folder has a vague name."""
     for path in checkout.files:
         found = vague.intersection([*path.parent.parts, path.stem])
         if found:
@@ -26,7 +26,7 @@ def check_vague_names(checkout: Checkout, vague: set[str]) -> Iterator[str]:
 
 
 def check_machine_paths(checkout: Checkout) -> Iterator[str]:
-    """No text file names a path of one machine."""
+    """Check that no text file contains a path of one machine."""
     for path, text in checkout.texts.items():
         for number, line in enumerate(text.splitlines(), start=1):
             if found := MACHINE_PATH.search(line):
@@ -36,7 +36,7 @@ def check_machine_paths(checkout: Checkout) -> Iterator[str]:
 def check_backend_names(
     checkout: Checkout, names: set[str], excepted: Sequence[str]
 ) -> Iterator[str]:
-    """No value is compared with the name of a backend outside the excepted paths."""
+    """Check that code outside the excepted paths compares no value with the name of a backend."""
     for path, tree in checkout.python("mmpcodec").items():
         if any(path.is_relative_to(other) for other in excepted):
             continue
@@ -52,7 +52,7 @@ def check_backend_names(
 
 
 def check_class_names(checkout: Checkout, package: str, shared: Mapping[str, str]) -> Iterator[str]:
-    """No two modules of the package define a public class of one name that is not listed."""
+    """Check that modules define public classes of one name only if ``shared`` lists the name."""
     homes = defaultdict(list)
     for path, tree in checkout.python(package).items():
         for node in tree.body:
@@ -64,10 +64,10 @@ def check_class_names(checkout: Checkout, package: str, shared: Mapping[str, str
 
 
 def check_paths_in_pages(checkout: Checkout) -> Iterator[str]:
-    """Each link and each path in code type of a Markdown page leads to a file or folder.
+    """Check that each link and each path in code type of a Markdown page exists.
 
-    A path in code type counts if it begins with a top folder of the checkout and has no
-    placeholder in capitals. ``*`` stands for any name.
+    A path in code type is checked if it begins with a top folder of the checkout and has no
+    placeholder in capitals. ``*`` matches any name.
     """
     known = {*checkout.files, *(folder for path in checkout.files for folder in path.parents)}
     for page in checkout.files:
@@ -82,13 +82,13 @@ def check_paths_in_pages(checkout: Checkout) -> Iterator[str]:
 
 
 def check_paths_in_sources(checkout: Checkout, folders: Sequence[str]) -> Iterator[str]:
-    """Each path of a file that the sources of some folders name leads to a file."""
+    """Check that each file path that the files of the given folders name exists."""
     for path in (path for folder in folders for path in checkout.below(folder)):
         yield from _missing(path, SOURCE_PATH.findall(checkout.texts[path]), set(checkout.files))
 
 
 def _missing(path: PurePosixPath, words: Iterable[str], known: set[PurePosixPath]) -> Iterator[str]:
-    """The words that are paths below a top folder, but of no file or folder that is known."""
+    """Yield a line for each word that is a path below a top folder and no known file or folder."""
     tops = {each.parts[0] for each in known if len(each.parts) > 1}
     for word in dict.fromkeys(words):
         named = PurePosixPath(word)
@@ -99,7 +99,7 @@ def _missing(path: PurePosixPath, words: Iterable[str], known: set[PurePosixPath
 
 
 def _normal(path: PurePosixPath) -> PurePosixPath:
-    """The path without ``..``."""
+    """Return the path without ``..``."""
     parts: list[str] = []
     for part in path.parts:
         if part == ".." and parts:
@@ -110,13 +110,13 @@ def _normal(path: PurePosixPath) -> PurePosixPath:
 
 
 def check_stages(checkout: Checkout, without_kernel: Mapping[str, str]) -> Iterator[str]:
-    """Each stage of ``mmpcodec/reference`` has a kernel of its coding and name, or a reason.
+    """Check that each stage of ``mmpcodec/reference`` has a kernel of its coding and name.
 
     Parameters
     ----------
     checkout : Checkout
     without_kernel : dict of str to str
-        For each stage without a kernel of its name, as "coding/name": where its work is in C++.
+        Stages that need no kernel, as "coding/name", and the reason.
     """
     kernels = {_stage(path.parts[2:]) for path in checkout.below("kernels")}
     stages = {
@@ -134,6 +134,6 @@ def check_stages(checkout: Checkout, without_kernel: Mapping[str, str]) -> Itera
 
 
 def _stage(parts: Sequence[str]) -> str:
-    """The coding and the stem of a path below ``kernels/LANGUAGE`` or ``mmpcodec/reference``."""
+    """Return "coding/stem" of a path below ``kernels/LANGUAGE`` or ``mmpcodec/reference``."""
     folder = parts[:1] if len(parts) > 1 else ()
     return "/".join([*folder, PurePosixPath(parts[-1]).stem])

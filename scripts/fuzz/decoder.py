@@ -2,8 +2,8 @@
 
     PYTHONPATH=scripts/vectors python scripts/fuzz/decoder.py [atheris options] [folders]
 
-A crash, a hang, a leak or any exception but FormatError is a finding. Keep its input as
-tests/fuzz/findings/<cause>.mmp.
+A crash, a hang, a leak or any exception except FormatError is a finding. Keep the input of a
+finding as tests/fuzz/findings/<cause>.mmp.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ with atheris.instrument_imports(include=["mmpcodec", "mutate"]):
     import mmpcodec
     from mmpcodec import pictures
 
-    # The package imports late; what is imported after this block is not instrumented.
+    # The package imports modules late, and modules imported after this block are not instrumented.
     for preset in ("text", "mixed", "exact"):
         coded = mmpcodec.encode(np.zeros((4, 4), np.uint8), preset=preset, backend="cpu")
         pictures.to_bytes(mmpcodec.decode(coded), "png")
@@ -27,7 +27,7 @@ LIMITS = mmpcodec.DecodeLimits(max_pixels=1 << 16, max_dimension=1 << 12)
 
 
 def picture_of(found: mmpcodec.Inspection) -> pictures.Picture:
-    """The picture that `mmp decode` writes."""
+    """Return the picture that `mmp decode` writes."""
     assert found.samples is not None
     return pictures.Picture(found.samples, found.header.depth, found.header.metadata)
 

@@ -20,7 +20,7 @@ LARGEST_DICTIONARY = 2000
 
 
 def field(value: int, low: int, high: int) -> bytes:
-    """Encode a number as the fuzzer's entry reads it."""
+    """Encode a number from ``low`` to ``high`` as the fuzzer's entry reads it: 1 or 2 bytes."""
     return (value - low).to_bytes(2 if high - low > 255 else 1, "big")
 
 
@@ -34,7 +34,7 @@ def tool_fields(tools: Tools, coding: str) -> bytes:
 
 
 def seed(layer: Layer, height: int, width: int, depth: int, planes: int) -> bytes:
-    """Encode a layer as one input."""
+    """Encode a layer as one input of the fuzzer."""
     tools = layer.tools
     kind = 3 if tools.exact else 0 if not tools.prediction else 1 if depth == 8 else 2
     head = bytes([kind, height - 1, width - 1])
@@ -49,7 +49,7 @@ def seed(layer: Layer, height: int, width: int, depth: int, planes: int) -> byte
 
 
 def seeds(data: bytes) -> Iterator[bytes]:
-    """Encode all layers of a file that the entry can decode."""
+    """Yield the inputs for all layers of a file that the fuzzer's entry can decode."""
     header = container.read_header(memoryview(data))
     for tile, start, end in zip(
         header.tiles, header.tile_offsets, header.tile_offsets[1:], strict=False

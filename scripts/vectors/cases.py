@@ -1,4 +1,4 @@
-"""Pictures and parameters of the conformance vectors that an encoder can make."""
+"""Pictures and parameters of the conformance vectors that the encoder makes."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -16,13 +16,13 @@ ROOT = Path(__file__).parents[2]
 
 
 def shipped(name: str) -> np.ndarray:
-    """A picture of images/ as an (H, W) uint8 array."""
+    """Return a picture of images/ as an (H, W) uint8 array."""
     with Image.open(ROOT / "images" / name) as picture:
         return np.asarray(picture)
 
 
 def cases() -> Iterator[tuple[str, np.ndarray, EncodeParams]]:
-    """Name, picture and parameters of each case."""
+    """Yield name, picture and parameters of each case of 8-bit gray in one tile."""
     params = partial(EncodeParams.from_options, preset="plain")
     steps = 6 * np.arange(40, dtype=np.uint8)
     ramp = (5 * np.arange(33)[:, None] + 3 * np.arange(17)).astype(np.uint8)
@@ -137,12 +137,13 @@ def cases() -> Iterator[tuple[str, np.ndarray, EncodeParams]]:
 
 
 def limits() -> Iterator[tuple[str, np.ndarray, EncodeParams]]:
-    """Cases that come to a limit of the format which the others stay below."""
+    """Yield cases that reach a limit of the format that other cases do not reach."""
     params = partial(EncodeParams.from_options, preset="plain")
     exact = params(0, preset="exact")
     camera = shipped("camera.pgm")[96:136, 208:248]
 
-    # All leaves are 1x1, since no two neighbours are equal: 69632 uses in a dictionary, of 2 each.
+    # No two neighbours are equal, so all 69632 leaves are 1x1. Each adds 2 to the total of one
+    # model, which exceeds the limit of 2**17.
     i, j = np.indices((256, 272))
     rare = np.random.default_rng(7).random(i.shape) < 0.03
     chequered = np.where((i + j) % 2, 200 + 12 * rare, 40 + 8 * rare).astype(np.uint8)
@@ -153,7 +154,7 @@ def limits() -> Iterator[tuple[str, np.ndarray, EncodeParams]]:
         camera[:32, :32],
         params(8, dictionary_limit=256, replacement=True),
     )
-    # The 64th look finds an element, or the 65th would.
+    # "last-look" finds an element at the 64th look; "in-vain" would need a 65th look.
     for name, seed in (("last-look", 225), ("in-vain", 81)):
         few = np.random.default_rng(seed).integers(0, 12, (40, 40)).astype(np.uint8) * 21
         full = params(0, dictionary_limit=364, replacement=True, copy_radius=0)
@@ -175,7 +176,7 @@ def limits() -> Iterator[tuple[str, np.ndarray, EncodeParams]]:
 
 
 def pictures() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
-    """Name, picture, parameters and other options of cases that are not 8-bit gray in one tile."""
+    """Yield name, picture, parameters and further options of all other cases."""
     params = EncodeParams.from_options
     rng = np.random.default_rng(3)
     i, j = np.indices((70, 90))
@@ -250,7 +251,7 @@ def pictures() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]
 
 
 def limits_of_depth() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
-    """Cases beyond 8-bit gray that come to a limit which the others stay below."""
+    """Yield cases beyond 8-bit gray that reach a limit that other cases do not reach."""
     exact = EncodeParams.from_options(0, preset="exact")
     rng = np.random.default_rng(5)
     i, j = np.indices((48, 60))
@@ -274,6 +275,6 @@ def limits_of_depth() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str,
     torn = 65535 * (i[:20] // 2 % 2) * (rng.random((20, 22)) < 0.9) - rng.integers(0, 40, (20, 22))
     torn[:3] = rng.integers(0, 65536, (3, 22))
     yield "exact-torn-stripes-16", torn.clip(0).astype(np.uint16), exact, {"depth": 16}
-    # Without the limit of the values of fitted equations the bytes are others.
+    # The limit on the values of fitted equations changes the bytes of this case.
     noise = np.random.default_rng(1).integers(0, 65536, (8, 8))
     yield "exact-noise-16", noise.astype(np.uint16), exact, {"depth": 16}

@@ -1,4 +1,4 @@
-"""Files that no encoder makes: with a step far too large, and with an error each."""
+"""Files that no encoder makes: valid files with a very large step, and files with an error."""
 
 import zlib
 from collections.abc import Callable, Iterator
@@ -12,7 +12,10 @@ from mmpcodec.format import container, layers
 
 
 def unsearched(streams: Callable[[str], bytes]) -> Iterator[tuple[str, Callable[[], bytes]]]:
-    """Name and maker of good files that no search comes to: others with a step far too large."""
+    """Yield names and makers of valid files whose large step the encoder never chooses.
+
+    ``streams(name)`` returns the file of a case.
+    """
     for name, other, step in (
         ("step-of-templates", "photo-templates", 65535),
         ("step-of-depth-16", "saturated-16-photo", 3000),
@@ -21,7 +24,7 @@ def unsearched(streams: Callable[[str], bytes]) -> Iterator[tuple[str, Callable[
 
 
 def _with_step(data: bytes, step: int) -> bytes:
-    """A gray file of one tile with another step, and the checksum of its new samples."""
+    """Return a gray file of one tile with another step, and with the checksum of its samples."""
     header = container.read_header(memoryview(data))
     (tile,) = header.tiles
     stream = layers.read(memoryview(data)[header.tile_offsets[0] :], 0, header.form, header.depth)
@@ -38,7 +41,7 @@ def _with_step(data: bytes, step: int) -> bytes:
 
 
 def damaged(streams: Callable[[str], bytes]) -> Iterator[tuple[str, bytes]]:
-    """Name and bytes of each file with an error; ``streams`` gives those of a case."""
+    """Yield names and bytes of files with one error; ``streams(name)`` returns a case's file."""
 
     def changed(name: str, field: str, value: int) -> bytes:
         return with_number(streams(name), field, value)
@@ -108,7 +111,7 @@ def damaged(streams: Callable[[str], bytes]) -> Iterator[tuple[str, bytes]]:
 
 
 def damaged_header(good: bytes) -> Iterator[tuple[str, bytes]]:
-    """Of a gray file of one tile without metadata."""
+    """Yield copies of a gray file of one tile without metadata, with errors in the header."""
     start = places(good)["tile bytes"]
     tile = good[places(good)["stream CRC"] :]
 
@@ -135,14 +138,14 @@ def damaged_header(good: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def damaged_payload(streams: Callable[[str], bytes]) -> Iterator[tuple[str, bytes]]:
-    """With bits that tell of what is not allowed."""
+    """Yield files whose payload codes a value that the format does not allow."""
 
     def payload(name: str, bits: bytes, place: int = 0) -> bytes:
         data = streams(name)
         start = places(data)["payload"] + place
         return repaired(data[:start] + bits + data[start + len(bits) :])
 
-    # Templates, for a block that has no place.
+    # The mode is templates, in a block that has no place to predict from.
     mode = bytes.fromhex("1765bceb53d4de03a1440d09ae1266cbfc97d791")
     yield "bad-mode", payload("photo-templates", mode, 8)
     yield "bad-level", payload("photo-odd-size", b"\xff\xff", 3)

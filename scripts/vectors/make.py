@@ -2,9 +2,9 @@
 
     python scripts/vectors/make.py [FOLDER]
 
-FOLDER is tests/conformance/v1 unless given. ``tests/conformance/README.md`` says what a vector is.
-Vectors are append-only: a case that exists is left as it is. ``cases.py`` holds the pictures that
-are encoded; ``damaged.py`` changes bytes of their files.
+FOLDER is tests/conformance/v1 by default. ``tests/conformance/README.md`` says what a vector is.
+Vectors are append-only: an existing vector is never changed. ``cases.py`` defines the pictures to
+encode; ``damaged.py`` changes bytes of their files.
 """
 
 import hashlib
@@ -30,7 +30,7 @@ FOLDER = ROOT / "tests" / "conformance" / "v1"
 def write_vector(
     folder: Path, picture: np.ndarray, params: EncodeParams, options: dict[str, Any]
 ) -> None:
-    """Encode a picture and write the files of its vector into a new folder."""
+    """Encode a picture and write the files of its vector to a new folder."""
     encoding = mmpcodec.encode_picture(picture, params, backend="reference", **options)
     description: dict[str, Any] = {
         "lam": params.lam,
@@ -49,14 +49,14 @@ def write_vector(
 
 
 def write_unsearched(folder: Path, data: bytes) -> None:
-    """Write a file that was not encoded from a picture, and what it decodes to."""
+    """Write a file that was not encoded from a picture, and a description of its samples."""
     found = mmpcodec.inspect(data, decode=True, backend="reference")
     assert found.samples is not None
     write_good(folder, data, found.header, found.samples)
 
 
 def write_good(folder: Path, data: bytes, header: Header, samples: np.ndarray) -> None:
-    """Write a file and what it decodes to into a new folder."""
+    """Write a valid file, and a description of its header and samples, to a new folder."""
     facts = {
         "width": header.width,
         "height": header.height,
@@ -72,12 +72,12 @@ def write_good(folder: Path, data: bytes, header: Header, samples: np.ndarray) -
 
 
 def sha256_of(samples: np.ndarray) -> str:
-    """Of the samples in rows, those of a pixel together, two big-endian bytes above 8 bits."""
+    """Return the SHA-256 of samples: row by row, planes interleaved, uint16 as big-endian bytes."""
     return hashlib.sha256(samples.astype(samples.dtype.newbyteorder(">")).tobytes()).hexdigest()
 
 
 def metadata_as_json(metadata: Metadata) -> dict[str, Any]:
-    """What JSON can hold of metadata."""
+    """Return metadata as JSON values: binary profiles in hexadecimal, fractions as text."""
     found = metadata.resolution
     return {
         "icc": metadata.icc.hex(),
@@ -90,7 +90,7 @@ def metadata_as_json(metadata: Metadata) -> dict[str, Any]:
 
 
 def write_damaged(folder: Path, data: bytes) -> None:
-    """Write a file with an error, and which one, into a new folder."""
+    """Write a file with an error, and type and message of the error, to a new folder."""
     try:
         mmpcodec.decode(data, backend="reference")
     except FormatError as error:
@@ -118,7 +118,7 @@ def main() -> None:
 
 
 def _missing(root: Path, name: str) -> Path | None:
-    """The folder of a case that is to be made."""
+    """Return the folder of a case that is to be made; None if the folder exists."""
     folder = root / name
     print(f"{'kept' if folder.exists() else 'made'} {name}")
     return None if folder.exists() else folder

@@ -1,7 +1,7 @@
-"""Damage of files that the checksums do not reveal.
+"""Change files so that sizes and checksums still match.
 
-The reader here follows the text of the format, not the codec's own reader, so it does not repeat a
-fault of that reader. Only the list of tools comes from the codec.
+The reader of this module follows the text of the format and does not call the codec's reader, so it
+does not repeat a fault of that reader. Only the list of tools comes from the codec.
 """
 
 import zlib
@@ -11,7 +11,7 @@ from mmpcodec.tools import CODINGS, TREES
 
 
 def number(value: int) -> bytes:
-    """Encode a number of the format."""
+    """Encode an integer in the variable length of the format: 7 bits a byte, low bits first."""
     digits = []
     while value > 127:
         digits.append(128 + value % 128)
@@ -20,7 +20,7 @@ def number(value: int) -> bytes:
 
 
 class Walk:
-    """Reads a file field by field and keeps the byte offset of each field in ``places``."""
+    """Reader of a file, field by field; ``places`` maps each field to its byte offset."""
 
     def __init__(self, data: bytes, place: int = 0):
         self.data = data
@@ -39,7 +39,7 @@ class Walk:
                 return value
 
     def header(self) -> list[int]:
-        """Read up to the CRC of the header; return the bytes of each tile."""
+        """Read up to the CRC of the header; return the size of each tile in bytes."""
         self.place = 9
         for name in ("form", "depth"):
             self.number(name)

@@ -1,4 +1,4 @@
-"""Draw the predicted blocks of a picture: outlines, a tint for the kind, a mark for the mode.
+"""Draw the predicted blocks of a picture: outlines, a tint for each kind, a mark for each mode.
 
 A new kind of block needs a row in ``KINDS``, a new mode a row in ``MARKS``.
 """
@@ -16,11 +16,11 @@ from mmpcodec.trace import block_edges, unit_edges
 
 TINT_OPACITY = 0.3
 LARGEST_MARK = 8
-"""Half the length of a mark in samples, but at most 3/8 of the shorter side of the block."""
+"""Half the length of the largest marks, in samples."""
 SMALL = 0.4
-"""Size of marks without a direction, relative to marks with one."""
+"""Size of marks without a direction, divided by the size of marks with a direction."""
 STROKE = 0.75
-"""Half the width of a line in pixels. The outline of a mark adds one pixel at each side."""
+"""Half the width of a line, in pixels. The outline of a mark adds one pixel at each side."""
 MARK_LEVEL, OUTLINE_LEVEL = 255, 0
 OUTLINE_OPACITY = 0.6
 SMALL_PICTURE = 512
@@ -30,7 +30,7 @@ LEAST_ZOOM = 3
 
 @dataclass(frozen=True)
 class Colour:
-    """The tint of a kind of block."""
+    """Tint of a kind of block."""
 
     name: str
     rgb: tuple[int, int, int]
@@ -41,12 +41,12 @@ KINDS = {
     "transformed": Colour("orange", (255, 140, 0)),
     "tree": Colour("blue", (40, 90, 255)),
 }
-"""Tints by the name of the kind."""
+"""Tints by the names of the kinds."""
 
 
 @dataclass(frozen=True)
 class Mark:
-    """The mark of a prediction mode.
+    """Mark of a prediction mode.
 
     Parameters
     ----------
@@ -62,7 +62,10 @@ class Mark:
 
 
 def stroke(down: np.ndarray, right: np.ndarray, reach: float, slope: tuple[float, float]):
-    """Distance from a line through the middle, in direction ``slope`` (down, right), in pixels."""
+    """Return the distance in pixels from a line through the middle, negative inside the line.
+
+    ``slope`` is the direction (down, right), ``reach`` half the length of the line.
+    """
     length = np.hypot(*slope)
     along = np.abs(down * slope[0] + right * slope[1]) / length
     across = np.abs(down * slope[1] - right * slope[0]) / length
@@ -107,11 +110,11 @@ MARKS = {
     "least squares": Mark("cross", _cross),
     "templates": Mark("plus", _plus),
 }
-"""Marks by the name of the mode."""
+"""Marks by the names of the modes."""
 
 
 def least_zoom(shape: tuple[int, ...]) -> int:
-    """Smallest enlargement of a picture that makes marks visible."""
+    """Return the smallest enlargement of a picture that makes marks visible."""
     return max(LEAST_ZOOM, -(-SMALL_PICTURE // max(shape)))
 
 
@@ -139,7 +142,7 @@ def draw_blocks(
     inside = drawn[:-1, :-1]
     for row, column in np.argwhere(np.logical_and(*unit_edges(units))).tolist():
         height_log2, width_log2, mode, kind = units[row, column].tolist()
-        # The first row and column of a block hold its outline.
+        # The first row and column of a block are its outline.
         top, left = (zoom * UNIT * place + 1 for place in (row, column))
         height, width = (zoom << log2 for log2 in (height_log2, width_log2))
         block = inside[top : top + height - 1, left : left + width - 1]
@@ -156,7 +159,7 @@ def draw_blocks(
 
 @cache
 def mark_coverage(mode: int, height: int, width: int, zoom: int) -> tuple[np.ndarray, np.ndarray]:
-    """The share of each pixel that a mark covers, and the share with the mark's outline, 0 to 1.
+    """Return the share of each pixel that a mark covers, and that mark and outline cover, 0 to 1.
 
     Parameters
     ----------

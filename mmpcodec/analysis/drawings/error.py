@@ -27,7 +27,7 @@ def draw_error(
     Returns
     -------
     uint8 array of the same shape
-        128 where both agree, larger where the decoded picture is brighter.
+        128 where the samples are equal, larger where the decoded picture is brighter.
     """
     difference = decoded.astype(np.float64) - original
     return np.clip(np.rint(128 + gain * difference), 0, 255).astype(np.uint8)
@@ -47,12 +47,12 @@ def side_by_side(
     ----------
     original, decoded : (H, W) uint8 arrays
     edges : two (H', W') bool arrays
-        As for ``trees.draw_tree``.
+        See ``trees.draw_tree``.
     zoom : int or None
         Enlargement of each panel. None takes 2, or more if a panel would have fewer than 512
         pixels on its longer side.
     gain : float
-        As for ``draw_error``.
+        See ``draw_error``.
 
     Returns
     -------

@@ -29,7 +29,7 @@ def draw_file(found: "Inspection", zoom: int | None = None) -> np.ndarray | None
     found : Inspection
         Inspection of a whole file, with ``decode=True``.
     zoom : int or None
-        Enlargement. None takes 3; for small pictures with predicted blocks more.
+        Enlargement. None takes 3, or more for small pictures with predicted blocks.
 
     Returns
     -------

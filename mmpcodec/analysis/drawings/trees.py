@@ -22,14 +22,14 @@ def enlarge(samples: np.ndarray, zoom: int) -> np.ndarray:
 def draw_tree(
     samples: np.ndarray, edges: Edges, *, fragment_size: int = FRAGMENT_SIZE, zoom: int = 3
 ) -> np.ndarray:
-    """Draw the outlines of leaves or blocks over a picture, and those of the fragments in red.
+    """Draw the outlines of leaves or blocks over a picture, and outlines of fragments in red.
 
     Parameters
     ----------
     samples : (H, W) uint8 array
     edges : two (H', W') bool arrays
-        Samples in the first row, and in the first column, of a leaf, as ``Trace.edges`` gives them;
-        H' >= H, W' >= W.
+        Whether a sample is in the first row, and in the first column, of a leaf or block, as
+        ``Trace.edges`` gives it; H' >= H, W' >= W.
     fragment_size : int
         Side of a fragment in samples.
     zoom : int

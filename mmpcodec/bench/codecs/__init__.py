@@ -1,1 +1,1 @@
-"""Codecs with one interface: mmpcodec, other libraries, and programs."""
+"""Codecs with one interface: mmpcodec, other libraries and external programs."""

@@ -1,6 +1,6 @@
 """The interface of codecs, and codec strings such as ``mmp:preset=classic,lambda=16/32``.
 
-A codec string is a name with options. The option with the name of the knob of the codec gives the
+A codec string is a name with options. The option that is named like the codec's knob gives the
 operating points, separated by ``/``, in place of the default ladder.
 """
 
@@ -27,29 +27,30 @@ _SWITCH = {"on": True, "true": True, "off": False, "false": False}
 
 @dataclass(frozen=True)
 class Codec:
-    """A codec with all settings but its operating point; it yields one curve.
+    """A codec with all settings except the operating point; it yields one curve.
 
     Parameters
     ----------
     name : str
-        The codec string without operating points, the same for the same settings.
+        The codec string without operating points; equal settings give equal strings.
     knob : str
         Name of the quantity that an operating point sets, such as "lambda" or "quality".
     ladder : tuple of float
         Operating points to measure.
     settings : str
-        The settings, in words, for reports.
+        Description of the settings for reports.
     versions : mapping of str to str
-        Versions of all software that decides the bytes. Results of other versions are separate.
+        Versions of all software that determines the bytes. Results of different versions have
+        different keys.
     encode : callable
         ``encode(samples, point)`` returns the bytes of a file for an (H, W) uint8 array.
     decode : callable
         ``decode(data)`` returns the samples.
     backend : str
-        Hardware that it runs on.
+        Hardware that the codec runs on.
     edges : callable or None
-        ``edges(data)`` returns where the first rows and columns of leaves or blocks lie; None if
-        the codec has none.
+        ``edges(data)`` returns two bool arrays, of the samples in the first row and in the first
+        column of a leaf or block, or None. None if the codec has neither leaves nor blocks.
     """
 
     name: str
@@ -66,12 +67,12 @@ class Codec:
 
 
 def parse(text: str) -> tuple[str, dict[str, str]]:
-    """Name and options of a codec string.
+    """Return the name and options of a codec string.
 
     Raises
     ------
     ParameterError
-        When an option has no value, or is given twice.
+        When an option has no value or is given twice.
     """
     name, _, rest = text.strip().partition(":")
     options: dict[str, str] = {}
@@ -86,7 +87,7 @@ def parse(text: str) -> tuple[str, dict[str, str]]:
 
 
 def spelled(name: str, options: Mapping[str, Any]) -> str:
-    """The codec string of a name and options, sorted by option."""
+    """Return the codec string of a name and options, sorted by option."""
     rest = ",".join(f"{key}={options[key]}" for key in sorted(options))
     return f"{name}:{rest}" if rest else name
 
@@ -110,7 +111,7 @@ def operating_points(
         Numbers with separators.
     separator : str
     low, high : float
-        Least and largest allowed number.
+        Smallest and largest allowed number.
     whole : bool
         Whether the numbers must be integers.
 
@@ -137,7 +138,7 @@ def operating_points(
 
 @functools.cache
 def machine() -> str:
-    """Processor model and number of cores that this process may use."""
+    """Return the processor model and the number of cores that this process may use."""
     model = platform.processor() or platform.machine()
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()

@@ -1,4 +1,4 @@
-"""Codecs that are programs of their own, run by templates of command lines from a TOML file.
+"""External programs as codecs, run by command line templates from a TOML file.
 
 ::
 
@@ -28,26 +28,26 @@ from mmpcodec.errors import MmpError, ParameterError
 
 SUFFIXES = {"input": ".pgm", "coded": ".bin", "output": ".pgm"}
 SECONDS = 600
-"""After which a program is ended."""
+"""Time limit of a program, in seconds."""
 
 _FIELDS = {"encode": {"input", "coded", "point"}, "decode": {"coded", "output"}}
 _KNOWN = ("encode", "decode", "points", "knob", "suffixes")
 
 
 def commands(text: str, name: str = "commands") -> list[Codec]:
-    """The codecs of a TOML file.
+    """Return the codecs of a TOML file.
 
     Parameters
     ----------
     text : str
-        The file's contents: one table a codec.
+        Contents of the file: one table for each codec.
     name : str
-        What to call the file in messages.
+        Name of the file in messages.
 
     Raises
     ------
     ParameterError
-        When it is not TOML, or a table lacks a field or has one of another kind.
+        When the text is not TOML, or a table lacks a field or has an invalid one.
     """
     try:
         tables = tomllib.loads(text)
@@ -88,7 +88,7 @@ def _command(where: str, codec: str, table: Any) -> Codec:
 
 
 def _fields_of(template: Any) -> set[str]:
-    """Names in braces; none where it is no template at all."""
+    """Return the names in braces of a template; an empty set if the template is invalid."""
     if not isinstance(template, str):
         return set()
     try:
@@ -117,7 +117,7 @@ def _decode(template: str, suffixes: Mapping[str, str], data: bytes) -> np.ndarr
 
 
 def _run(template: str, **values: Any) -> None:
-    """Run a command line; no shell reads it."""
+    """Run a command line without a shell."""
     line = [part.format_map(values) for part in shlex.split(template)]
     try:
         done = subprocess.run(
@@ -129,7 +129,7 @@ def _run(template: str, **values: Any) -> None:
         raise MmpError(f"{line[0]}: took more than {SECONDS} s") from error
     if done.returncode:
         said = (done.stderr or done.stdout).decode(errors="replace").splitlines()
-        # The last line that says something: some programs draw boxes around their words.
+        # Some programs draw boxes around messages: take the last line with letters or digits.
         words = [line.strip(" │|") for line in said if any(map(str.isalnum, line))]
         last = f": {words[-1]}" if words else ""
         raise MmpError(f"{line[0]}: exit code {done.returncode}{last}")

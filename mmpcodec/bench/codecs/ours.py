@@ -22,12 +22,12 @@ from mmpcodec.tools import PRESETS
 
 
 def presets() -> tuple[str, ...]:
-    """A codec string for each preset of mmpcodec that is not lossless only."""
+    """Return a codec string for each preset of mmpcodec that can code lossy files."""
     return tuple(f"{OURS}:preset={name}" for name, tools in PRESETS.items() if not tools.exact)
 
 
 def ours(options: Mapping[str, str], lambdas: Sequence[float] = LAMBDAS) -> Codec:
-    """Our codec with some options.
+    """Return mmpcodec with some options as a codec.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def ours(options: Mapping[str, str], lambdas: Sequence[float] = LAMBDAS) -> Code
 
 
 def _value(text: str) -> Any:
-    """The value of an option: a switch, an integer, or a word."""
+    """Return the value of an option: a bool, an integer or the text."""
     if text in _SWITCH:
         return _SWITCH[text]
     return int(text) if text.lstrip("-").isdigit() else text

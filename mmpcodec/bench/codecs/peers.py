@@ -1,7 +1,8 @@
-"""Codecs of other people in their best settings, from Pillow, imagecodecs and PyAV.
+"""Other codecs at their best settings, from Pillow, imagecodecs and PyAV.
 
-All code 8-bit gray, and some code 8-bit RGB. Where a format knows only colour, its settings say so.
-Each codec has its own ladder, because equal quality numbers are not equal quality.
+All codecs code 8-bit gray, and those in ``IN_COLOUR`` also code 8-bit RGB. If a format has no gray,
+the settings say so. Each codec has its own ladder, because equal quality numbers of two codecs do
+not mean equal quality.
 """
 
 import io
@@ -19,18 +20,18 @@ from mmpcodec.errors import MissingExtra, ParameterError, install
 Ladder = tuple[float, ...]
 
 AVIF_TUNES = ("psnr", "default", "ssim", "iq")
-"""What AVIF may be tuned for; "default" leaves it to the library."""
+"""Allowed values of AVIF's tune; "default" leaves the choice to the library."""
 
 
 def peers(text: str, *, colour: bool = False) -> list[Codec]:
-    """The codecs that a string names.
+    """Return the codecs that a string names.
 
     Parameters
     ----------
     text : str
         One of ``NAMES`` with options: the codec's knob, AVIF's tune and speed, JPEG XL's effort.
         Examples are ``avif:tune=psnr,speed=6`` and ``jpeg:quality=20/40/80``. ``avif`` without a
-        tune is two codecs: tuned for PSNR, and as the library tunes it.
+        tune gives two codecs: one tuned for PSNR, one with the library's default.
     colour : bool
         Code (H, W, 3) arrays in place of (H, W) arrays.
 
@@ -67,7 +68,7 @@ _RANGES: dict[str, dict[str, Any]] = {
 def _ladder(
     name: str, options: Mapping[str, str], knob: str, default: Ladder
 ) -> tuple[Ladder, dict[str, str]]:
-    """Operating points of a codec, and its other options."""
+    """Return the operating points of a codec, and its other options."""
     rest = dict(options)
     given = rest.pop(knob, None)
     ladder = (
@@ -77,7 +78,7 @@ def _ladder(
 
 
 def _level(name: str, rest: dict[str, str], option: str, default: str) -> int:
-    """The value of speed or effort, which is removed from ``rest``."""
+    """Return the value of speed or effort, and remove it from ``rest``."""
     text = rest.pop(option, default)
     (value,) = operating_points(f"{name} {option}", text, ",", **_RANGES[option])
     return int(value)
@@ -98,7 +99,10 @@ def _pillow(
     knob: str,
     mode: str = "L",
 ) -> Codec:
-    """A codec of Pillow; ``save`` gives the arguments of ``Image.save`` at an operating point."""
+    """Return a codec of Pillow.
+
+    ``save(point)`` returns the arguments of ``Image.save`` at an operating point.
+    """
     if not features.check(feature):
         raise MissingExtra(f"{name}: Pillow {pillow_version} was built without it")
 
@@ -120,7 +124,7 @@ def _kind(colour: bool) -> str:
 
 
 def _mode(colour: bool) -> str:
-    """Pillow's mode of the decoded picture."""
+    """Return Pillow's mode of the decoded picture."""
     return "RGB" if colour else "L"
 
 
@@ -270,10 +274,10 @@ IN_COLOUR: dict[str, Callable[[Mapping[str, str], bool], Codec]] = {
     "avif": _avif,
     "jxl": _jxl,
 }
-"""Peers that code RGB too."""
+"""Codecs that also code RGB."""
 
 NAMES = ("jpeg", "jpeg2000", "webp", "avif", "jxl", "hevc")
-"""Names of all peers."""
+"""Names of all codecs of this module."""
 
 IN_PILLOW = ("jpeg", "jpeg2000", "webp", "avif")
-"""Peers that need only Pillow."""
+"""Codecs that need only Pillow."""

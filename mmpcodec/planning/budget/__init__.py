@@ -1,8 +1,8 @@
 """Budgets: a limit in bytes for the files of several pictures together.
 
-``measure`` encodes each picture at a ladder of lambdas, through a cache. ``compare`` chooses a
-point of each ladder in three ways. ``budget_curve`` and ``draw_budget`` show the result for all
-budgets. ``solvers.knapsack`` finds the best plan.
+``measure`` encodes each picture at several lambdas, its ladder, through a cache. ``compare``
+chooses one point of each ladder by three methods. ``budget_curve`` finds the best quality for all
+budgets, and ``draw_budget`` draws it. ``solvers.knapsack`` finds the best plan.
 
 >>> from mmpcodec.planning.budget import Ladder, Point, compare
 >>> a = Ladder("a", 100, (Point(8, 8, 1), Point(16, 2, 16), Point(32, 1, 22)))

@@ -1,12 +1,12 @@
-"""A cache of encoded pictures in a folder, so that none is encoded twice.
+"""A cache of encoded pictures in a folder, so that no picture is encoded twice.
 
 ::
 
-    SHA/KEY.point    SHA-256 of a picture; KEY of parameters and codec sources
+    SHA/KEY.point    SHA-256 of a picture; key of parameters and codec sources
 
-A point holds a SHA-256 of its key and of the rest, the squared error in eight bytes, and the mmp
-file. A point that does not match its SHA-256 counts as absent. Points appear whole or not at all,
-so several processes may share a folder.
+A file of a point holds a SHA-256 of its names and of its other bytes, the squared error in eight
+bytes, and the mmp file. A point that does not match its SHA-256 counts as absent. Points are
+written atomically, so several processes may share a folder.
 """
 
 import hashlib
@@ -24,30 +24,30 @@ _DISTORTION = 8
 
 
 def key_of(params: EncodeParams) -> str:
-    """Key of a point: a hash of the parameters and of the sources of the codec."""
+    """Return the key of a point: a hash of the parameters and of the sources of the codec."""
     ways = [asdict(each.coded_tools) for each in params.each_alone()]
     parts = [params.lambda_fixed, ways, params.rate_model, params.effort, codec_fingerprint()]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
 
 
 class PointCache:
-    """Points in a folder.
+    """Cache of points in a folder.
 
     Parameters
     ----------
     folder : path
-        Created with the first point.
+        The first point that is stored creates the folder.
     """
 
     def __init__(self, folder: str | os.PathLike[str]):
         self.folder = Path(folder)
 
     def path(self, picture: str, key: str) -> Path:
-        """Path of a point, whether it exists or not."""
+        """Return the path of a point, whether the point exists or not."""
         return self.folder / picture / f"{key}.point"
 
     def get(self, picture: str, key: str) -> tuple[int, bytes] | None:
-        """Squared error and file of a point; None if it is absent or damaged."""
+        """Return the squared error and the file of a point; None if it is absent or damaged."""
         try:
             entry = self.path(picture, key).read_bytes()
         except FileNotFoundError:

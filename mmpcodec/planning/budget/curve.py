@@ -1,4 +1,4 @@
-"""The best distortion for every budget."""
+"""The best quality for every budget."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,22 +13,22 @@ from mmpcodec.planning.budget.plans import OBJECTIVES, least_bytes, plan_of
 from mmpcodec.solvers.knapsack import choice_curve
 
 MAX_CELLS = 1 << 31
-"""Most work of a curve, in states times points; about a second for two processors."""
+"""Largest work of a curve, in states times points; about a second on two processor cores."""
 MAX_STATES = 1 << 25
-"""Most states; more take gigabytes."""
+"""Largest number of states; more states take gigabytes of memory."""
 
 
 @dataclass(frozen=True)
 class BudgetCurve:
-    """The best quality for each budget, a staircase.
+    """The best quality for each budget, as a staircase.
 
     Parameters
     ----------
     bytes : (S,) int64 array
         Budgets at which the quality rises, ascending.
     psnr : (S,) float64 array
-        dB. "total": of all pixels, weighted. "worst": PSNR of the largest weighted mean squared
-        error of a picture.
+        In dB. For "total", the weighted PSNR of all pixels. For "worst", the PSNR of the largest
+        weighted mean squared error of a picture.
     unit : int
         Sizes were rounded up to multiples of this number of bytes.
     """
@@ -45,15 +45,15 @@ def budget_curve(
     max_cells: int = MAX_CELLS,
     backend: str = "auto",
 ) -> BudgetCurve:
-    """The best quality for all budgets, from the smallest files to the best files.
+    """Compute the best quality for all budgets, from the smallest files to the best files.
 
     Parameters
     ----------
     ladders : sequence of Ladder
     objective : {"total", "worst"}
     max_cells : int
-        Most cells of the table. A larger table rounds the bytes above the smallest files up to
-        multiples of a power of two; the curve is then a lower bound.
+        Largest number of cells of the table. If the table were larger, the bytes above the smallest
+        files are rounded up to multiples of a power of two, and the curve is a lower bound.
     backend : str
         Backend of the solver.
 
@@ -84,7 +84,7 @@ def _total(ladders: Sequence[Ladder], max_cells: int, backend: str) -> BudgetCur
     while unit < largest and sum(int((-(-step // unit)).max()) for step in steps) >= most:
         unit *= 2
     steps = [-(-step // unit) for step in steps]
-    # The smallest of the best files is all that helps.
+    # Beyond the smallest files of least distortion, more bytes do not help.
     room = sum(int(step[cost == cost.min()].min()) for step, cost in zip(steps, costs, strict=True))
     groups = [(-cost, step) for cost, step in zip(costs, steps, strict=True)]
     values = choice_curve(groups, room, backend=backend).values

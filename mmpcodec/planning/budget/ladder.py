@@ -1,4 +1,4 @@
-"""Ladders: bytes and distortion of a picture at several lambdas."""
+"""Ladders: file size and distortion of a picture at several lambdas."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -27,21 +27,22 @@ from mmpcodec.runtime.progress import Progress
 LAMBDAS = (4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0, 96.0, 128.0, 192.0, 256.0, 384.0,
            512.0, 1024.0)  # fmt: skip
 BATCH = 64
-"""Number of pictures in one call of a backend that batches."""
+"""Number of pictures that a batching backend encodes in one call."""
 
 
 @dataclass(frozen=True)
 class Ladder:
-    """A picture at several lambdas.
+    """Points of a picture at several lambdas.
 
     Parameters
     ----------
     name : str
     pixels : int
+        Number of pixels.
     points : tuple of Point
-        Points by rising lambda, at least one.
+        Points in ascending order of lambda, at least one.
     weight : int
-        Factor of its distortion, from 0 up.
+        Factor of the distortion, at least 0.
     picture : str
         SHA-256 of the samples.
     """
@@ -53,7 +54,7 @@ class Ladder:
     picture: str = ""
 
     def at_least(self, psnr: float) -> "Ladder":
-        """The ladder without points below a PSNR in dB.
+        """Return the ladder without points below a PSNR in dB.
 
         Raises
         ------
@@ -74,13 +75,13 @@ class Ladder:
 
 @dataclass(frozen=True)
 class LazyPicture:
-    """A picture that is read when it is needed.
+    """A picture that is read when its samples are needed.
 
     Parameters
     ----------
     name : str
     read : callable
-        Returns the (H, W) uint8 samples, equal in each call.
+        Function that returns the (H, W) uint8 samples; each call returns equal samples.
     """
 
     name: str
@@ -89,7 +90,7 @@ class LazyPicture:
 
 @dataclass(frozen=True)
 class _Seen:
-    """Facts of a picture that are kept while its samples are not."""
+    """Hash and shape of a picture, kept after its samples are released."""
 
     picture: LazyPicture
     sha256: str
@@ -106,7 +107,7 @@ def measure(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> list[Ladder]:
-    """The ladder of each picture. Points that are not in the cache are encoded and stored there.
+    """Return the ladder of each picture; encode and store points that the cache lacks.
 
     Parameters
     ----------
@@ -115,13 +116,13 @@ def measure(
     lambdas : sequence of float
     cache : PointCache
     params : EncodeParams or None
-        Their lambda is ignored.
+        Parameters of the encoder; their lambda is ignored.
     backend : str
-        See ``encode``. A backend that batches encodes many pictures in one call.
+        See ``encode``. A batching backend encodes up to 64 pictures in one call.
     threads : int or None
     progress : callable or None
-        ``progress(done, total) -> bool`` counts 16x16 fragments at all lambdas. Returning False
-        cancels.
+        ``progress(done, total) -> bool`` counts 16x16 fragments of all pictures at all lambdas.
+        Returning False cancels.
 
     Raises
     ------
@@ -185,7 +186,7 @@ def measure(
 def encoded(
     ladder: Ladder, point: Point, cache: PointCache, params: EncodeParams | None = None
 ) -> bytes:
-    """The file of a point, from the cache.
+    """Return the file of a point from the cache.
 
     Raises
     ------
@@ -202,7 +203,7 @@ def encoded(
 
 
 def _encodings(arrays: list[np.ndarray], params: EncodeParams, **options: Any) -> list[Encoding]:
-    """Encode pictures in one call, or in halves if a device has too little memory."""
+    """Encode pictures in one call, or in halves if the device has too little memory."""
     try:
         return encode_pictures(arrays, params, **options)
     except LimitExceeded:

@@ -1,8 +1,9 @@
-"""Plans: the choice of a point of each ladder, by one lambda, by greedy steps, and the best.
+"""Plans: the choice of one point of each ladder, by one lambda, by greedy steps, or optimally.
 
 Distortions are weighted sums of squared errors. The objective "total" minimises their sum. The
-objective "worst" minimises the largest weighted mean squared error of a picture, and the sum among
-plans that are equal in it. Mean squared errors are compared as fractions, without rounding.
+objective "worst" minimises the largest weighted mean squared error of a picture; of plans with
+equal largest errors, it takes the smallest sum. Mean squared errors are compared as fractions,
+without rounding.
 """
 
 import math
@@ -19,31 +20,32 @@ from mmpcodec.solvers.knapsack.problem import MAX_PROFITS
 
 OBJECTIVES = ("total", "worst")
 ENOUGH_DB = 0.01
-"""Loss against the best plan, in dB, up to which one lambda for all is enough."""
+"""Largest loss against the best plan, in dB, at which one lambda for all is enough."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A point of each ladder.
+    """A choice of one point of each ladder.
 
     Parameters
     ----------
     points : tuple of Point
-        One for each ladder.
+        One point for each ladder.
     bytes : int
-        Bytes of all files.
+        Size of all files together, in bytes.
     distortion : int
         Weighted sum of squared errors.
     worst : Fraction
         Largest weighted mean squared error of a picture.
     psnr : float
-        PSNR in dB of all pixels, weighted.
+        Weighted PSNR of all pixels, in dB.
     worst_psnr : float
         PSNR in dB, without weight, of the picture with the largest weighted mean squared error.
     proven : bool
-        Whether it is proven that no plan within the budget is better; only the best plan sets it.
+        Whether it is proven that no plan within the budget is better. Only ``best_plan`` sets it.
     bound_psnr : float
-        Upper bound in dB for all plans within the budget; set in the best plan for "total".
+        Upper bound in dB of ``psnr`` for all plans within the budget. Only ``best_plan`` sets it,
+        for the objective "total".
     """
 
     points: tuple[Point, ...]
@@ -69,13 +71,13 @@ class Comparison:
     Parameters
     ----------
     one_lambda : Plan or None
-        None if no lambda that all ladders have fits.
+        None if no lambda that all ladders have fits into the budget.
     greedy : Plan
     exact : Plan
         The best plan.
     objective : str
     seconds : float
-        Time of the solver.
+        Time of the solver in seconds.
     """
 
     one_lambda: Plan | None
@@ -85,7 +87,10 @@ class Comparison:
     seconds: float
 
     def loss(self, plan: Plan) -> float:
-        """Loss of a plan against the best plan, in dB of the objective; may be infinite."""
+        """Return the loss of a plan against the best plan, in dB of the objective.
+
+        The loss is infinite if only the best plan is lossless.
+        """
         if self.objective == "worst":
             ours, best = plan.worst, self.exact.worst
         else:
@@ -114,7 +119,7 @@ class Comparison:
 
 
 def least_bytes(ladders: Sequence[Ladder]) -> int:
-    """Bytes of the smallest files of all ladders together."""
+    """Return the size of the smallest files of all ladders together, in bytes."""
     return sum(min(point.bytes for point in ladder.points) for ladder in ladders)
 
 
@@ -124,13 +129,14 @@ def check_weights(weights: Sequence[int], pixels: Sequence[int]) -> None:
     Parameters
     ----------
     weights : sequence of int
-        Weights of the pictures, from 0 up.
+        Weights of the pictures, at least 0.
     pixels : sequence of int
-        Pixels of each picture.
+        Number of pixels of each picture.
 
     Raises
     ------
     ParameterError
+        When the sum of weights times pixels is too large.
     """
     most = MAX_PROFITS // WHITE**2
     total = sum(weight * count for weight, count in zip(weights, pixels, strict=True))
@@ -149,24 +155,24 @@ def compare(
     time_limit: float | None = None,
     backend: str = "auto",
 ) -> Comparison:
-    """The three plans for a budget.
+    """Return the three plans for a budget.
 
     Parameters
     ----------
     ladders : sequence of Ladder
-        At least one, of which one has a weight above 0.
+        At least one ladder; at least one has a positive weight.
     total : int
-        Most bytes of all files together.
+        The budget: largest size of all files together, in bytes.
     objective : {"total", "worst"}
     time_limit : float or None
-        Seconds for the solver.
+        Time limit of the solver in seconds.
     backend : str
-        Of the solver.
+        Backend of the solver.
 
     Raises
     ------
     Infeasible
-        When the smallest files together are larger. The message names their size.
+        When the smallest files together exceed the budget. The message names their size.
     ParameterError
         When an argument is invalid.
     """
@@ -181,7 +187,7 @@ def compare(
 
 
 def one_lambda(ladders: Sequence[Ladder], total: int) -> Plan | None:
-    """The plan of the smallest lambda at which all files fit together; None if there is none.
+    """Return the plan of the smallest lambda whose files fit together; None if there is none.
 
     See ``compare`` for parameters and errors.
     """
@@ -195,12 +201,12 @@ def one_lambda(ladders: Sequence[Ladder], total: int) -> Plan | None:
 
 
 def greedy_fill(ladders: Sequence[Ladder], total: int, *, objective: str = "total") -> Plan:
-    """Single steps from one lambda for all, or from the smallest files, while a step fits.
+    """Improve the plan of one lambda, or of the smallest files, by single steps while they fit.
 
-    A step replaces the point of a picture by its smallest file of less distortion. "total" takes
-    the step that saves the most distortion a byte among those that fit, "worst" the step of the
-    worst picture. Of equal steps, the first picture's is taken. See ``compare`` for parameters and
-    errors.
+    A step replaces the point of a picture by the smallest file of less distortion. "total" takes
+    the step that saves the most distortion per byte among the steps that fit. "worst" takes the
+    step of the picture with the largest error. Of equal steps, the first picture's is taken. See
+    ``compare`` for parameters and errors.
     """
     _check(ladders, total, objective)
     start = one_lambda(ladders, total)
@@ -217,7 +223,7 @@ def greedy_fill(ladders: Sequence[Ladder], total: int, *, objective: str = "tota
         ladder, point = ladders[index], points[index]
         step = _next_better(ladder, point)
         if step is None or not ladder.weight or step.bytes - point.bytes > room:
-            # Room only shrinks once no file becomes smaller, and such steps come first.
+            # Steps to smaller files come first. After them the room shrinks, so no later try fits.
             if objective == "worst":
                 break
             continue
@@ -235,15 +241,15 @@ def best_plan(
     time_limit: float | None = None,
     backend: str = "auto",
 ) -> tuple[Plan, float]:
-    """The best plan within a budget, and the seconds of the solver.
+    """Return the best plan within a budget, and the time of the solver in seconds.
 
     The problem is a multiple-choice knapsack in bytes. If time or memory do not suffice, the plan
-    is the best known one, at least as good as ``greedy_fill``, and not proven. See ``compare`` for
-    parameters and errors.
+    is not proven: it is the best known plan, at least as good as the plan of ``greedy_fill``. See
+    ``compare`` for parameters and errors.
     """
     _check(ladders, total, objective)
     kept = list(ladders) if objective == "total" else _below_worst(ladders, total)
-    # Of points that are equally good the solver takes the first.
+    # The solver takes the first of equally good points, so the smallest file comes first.
     kept = [replace(each, points=tuple(sorted(each.points, key=_size))) for each in kept]
     highest = [max(point.distortion for point in ladder.points) for ladder in kept]
     groups = [
@@ -268,7 +274,7 @@ def best_plan(
 
 
 def plan_of(ladders: Sequence[Ladder], points: Sequence[Point]) -> Plan:
-    """The plan of these points, one for each ladder."""
+    """Return the plan of the given points, one for each ladder."""
     pairs = list(zip(ladders, points, strict=True))
     distortion = sum(ladder.weight * point.distortion for ladder, point in pairs)
     weakest, its_point = max(pairs, key=lambda pair: _error(*pair))
@@ -286,12 +292,12 @@ def _solve(groups: list, total: int, time_limit: float | None, backend: str) -> 
     try:
         return multiple_choice(groups, total, time_limit=time_limit, backend=backend)
     except LimitExceeded:
-        # Without time there is no table, and still a bound.
+        # With a time limit of 0, the solver needs no table and still returns a bound.
         return multiple_choice(groups, total, time_limit=0, backend=backend)
 
 
 def _below_worst(ladders: Sequence[Ladder], total: int) -> list[Ladder]:
-    """The ladders without points worse than the least feasible largest error."""
+    """Return the ladders without points whose error exceeds the smallest feasible largest error."""
     errors = sorted({_error(ladder, point) for ladder in ladders for point in ladder.points})
     low, high = 0, len(errors) - 1
     while low < high:
@@ -317,12 +323,15 @@ def _up_to(ladders: Sequence[Ladder], error: Fraction) -> list[Ladder] | None:
 
 
 def _error(ladder: Ladder, point: Point) -> Fraction:
-    """Weighted mean squared error."""
+    """Return the weighted mean squared error of a point."""
     return Fraction(ladder.weight * point.distortion, ladder.pixels)
 
 
 def _worth(ladder: Ladder, point: Point) -> Fraction | float:
-    """Distortion a byte that the next step saves; infinite if the file does not grow."""
+    """Return the weighted distortion that the next step saves per byte.
+
+    It is infinite if the file does not grow, and 0 if there is no step.
+    """
     step = _next_better(ladder, point)
     if step is None:
         return 0.0
@@ -341,12 +350,12 @@ def _smallest(ladder: Ladder) -> Point:
 
 
 def _size(point: Point) -> tuple[int, int]:
-    """Sort key: smaller files first, then less distortion."""
+    """Return a sort key: smaller files first, then less distortion."""
     return point.bytes, point.distortion
 
 
 def _samples(ladders: Sequence[Ladder]) -> int:
-    """Weighted number of pixels."""
+    """Return the weighted number of pixels of all pictures."""
     return sum(ladder.weight * ladder.pixels for ladder in ladders)
 
 

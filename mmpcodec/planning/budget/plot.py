@@ -15,12 +15,12 @@ _INCHES = (8.0, 5.5)
 _DPI = 110
 _SCALES = ((10**9, "GB"), (10**6, "MB"), (10**3, "kB"), (1, "bytes"))
 _MARGIN = 2.0
-"""Distance of the line of lossless points above all others, in dB."""
+"""Smallest distance of the line of lossless points above all other points, in dB."""
 _CURVE, _ONE, _GREEDY, _EXACT, _BUDGET = "#0072b2", "#e69f00", "#009e73", "#d55e00", "#6b6b6b"
 
 
 def figure_class() -> Any:
-    """The class of a drawing.
+    """Return matplotlib's class of figures.
 
     Raises
     ------
@@ -37,7 +37,7 @@ def figure_class() -> Any:
 def draw_budget(
     ladders: Sequence[Ladder], curve: BudgetCurve, found: Comparison, total: int
 ) -> bytes:
-    """Quality against bytes: the best for each budget, one lambda for all, and the plans.
+    """Draw quality against bytes: the best for each budget, one lambda for all, and the plans.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def draw_budget(
     Returns
     -------
     bytes
-        A PNG file. Lossless points lie on a line at the top. Of labels that would overlap, the one
+        A PNG file. Lossless points lie on a line at the top. Of overlapping labels, only the label
         of the smaller lambda is drawn.
 
     Raises
@@ -62,7 +62,7 @@ def draw_budget(
 
     commons = _commons(ladders)
     marked = [*commons, found.greedy, found.exact]
-    # The curve goes on to the last mark and the budget: more bytes are never worse.
+    # The curve extends to the last mark and the budget, because more bytes are never worse.
     ends = [*curve.bytes.tolist(), max(total, curve.bytes[-1], *(plan.bytes for plan in marked))]
     best = [*curve.psnr.tolist(), curve.psnr[-1]]
     lossless = _lossless_line([*best, *(_quality(found, plan) for plan in marked)])
@@ -140,7 +140,7 @@ def _quality(found: Comparison, plan: Plan) -> float:
 
 
 def _lossless_line(psnr: Sequence[float]) -> float:
-    """Where infinite PSNR is drawn: above all others."""
+    """Return the PSNR in dB at which infinite PSNR is drawn, above all finite PSNR."""
     finite = [number for number in psnr if math.isfinite(number)]
     if not finite:
         return 0.0
@@ -148,7 +148,7 @@ def _lossless_line(psnr: Sequence[float]) -> float:
 
 
 def _drop_crowded(figure: Any, labels: Sequence[Any]) -> None:
-    """Hide labels that lie on one in front of them."""
+    """Hide labels that overlap an earlier visible label."""
     figure.draw_without_rendering()
     kept: list[Any] = []
     for label in labels:
@@ -160,7 +160,7 @@ def _drop_crowded(figure: Any, labels: Sequence[Any]) -> None:
 
 
 def _commons(ladders: Sequence[Ladder]) -> list[Plan]:
-    """A plan for each lambda that all ladders have."""
+    """Return a plan for each lambda that all ladders have."""
     at = [{point.lam: point for point in ladder.points} for ladder in ladders]
     shared = sorted(set(at[0]).intersection(*at[1:]))
     return [plan_of(ladders, [points[lam] for points in at]) for lam in shared]

@@ -1,18 +1,19 @@
 """Maximum sums: the interval, rectangle or box of an array whose values have the largest sum.
 
-Values may be negative; if none is, the whole array is the answer. Intervals, rectangles and boxes
-are half open: ``start`` is the index of the first value, ``stop`` the index after the last.
+Values may be negative. If all values are positive, the answer is the whole array. Intervals,
+rectangles and boxes are half open: ``start`` is the index of the first value, ``stop`` the index
+after the last.
 
 *Sums.* Integers are added exactly in 64 bits. An array whose magnitudes add up to 2**63 or more is
-refused. Floating-point numbers are first rounded to a grid, the multiples of the smallest power of
-two for which all sums stay below 2**62 steps, and then added exactly. The answer therefore depends
-neither on the order of additions nor on the backend. NaN and infinities are refused.
+refused. Floating-point numbers are first rounded to a grid and then added exactly. The grid holds
+the multiples of a power of two that keeps all sums at or below 2**62 steps. The answer therefore
+depends neither on the order of additions nor on the backend. NaN and infinities are refused.
 
-*Ties.* Of equal sums, the one that starts first is taken, then the one that stops first: by
-(start, stop), by (top, left, bottom, right), by (front, top, left, back, bottom, right).
+*Ties.* Of several answers with the largest sum, the first is taken, in the order of (start, stop),
+of (top, left, bottom, right) or of (front, top, left, back, bottom, right).
 
 *Empty answers.* An answer holds at least one value. With ``allow_empty``, the answer is empty, with
-sum 0 at the start of the array, if no value is positive.
+sum 0 at the start of the array, if the largest sum is not positive.
 
 Sources: J. Bentley, "Programming pearls", 1984; A. C. de Lima, "Soluções para os problemas da soma
 máxima e do k-ésimo menor elemento de uma sequência usando o modelo BSP/CGM", UFMS 2015; W. L. Ruzzo

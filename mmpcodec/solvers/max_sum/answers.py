@@ -30,7 +30,7 @@ class IntervalCensus:
     disjoint : int
         Largest number of such intervals that do not overlap.
     longest, shortest : Interval
-        The first of equal length.
+        Of intervals of equal length, the first.
     """
 
     sum: int | float
@@ -80,11 +80,11 @@ class RectangleCensus:
     sum : int or float
         The largest sum of a rectangle of at least one value.
     count : int
-        Rectangles that have it, overlapping ones included.
+        Number of rectangles of this sum, overlapping ones included.
     largest, smallest : Rectangle
-        By area; of equal areas the first.
+        Rectangles of the largest and smallest area. Of equal areas, the first.
     densest : Rectangle
-        Of the largest mean; of equal means the first.
+        Rectangle of the largest mean. Of equal means, the first.
     """
 
     sum: int | float
@@ -96,7 +96,10 @@ class RectangleCensus:
 
 @dataclass(frozen=True)
 class Box:
-    """Planes ``front`` to ``back`` - 1, and of each the rows and columns of a rectangle."""
+    """Planes ``front`` to ``back`` - 1 of a volume, with equal rows and columns of each plane.
+
+    The rows are ``top`` to ``bottom`` - 1, the columns ``left`` to ``right`` - 1.
+    """
 
     front: int
     top: int

@@ -7,12 +7,12 @@ from mmpcodec.errors import ParameterError
 
 
 def limits(name: str, least: Any, most: Any, size: int) -> tuple[int, int]:
-    """Least and largest length of an answer along a dimension of ``size`` values.
+    """Return the smallest and largest length of an answer along a dimension of ``size`` values.
 
     Raises
     ------
     ParameterError
-        When no length is allowed.
+        When a length is invalid, or ``most`` is below ``least``.
     """
     least = 1 if least is None else least
     least = check_int(f"min_{name}", least, 1, size, f", the array's {name}")
@@ -23,11 +23,11 @@ def limits(name: str, least: Any, most: Any, size: int) -> tuple[int, int]:
 
 
 def count(k: Any) -> int:
-    """Check a number of answers.
+    """Check and return ``k``, a number of answers.
 
     Raises
     ------
     ParameterError
-        When it is not an integer from 1 up.
+        When ``k`` is not an integer of at least 1.
     """
     return check_int("k", k, 1)

@@ -10,16 +10,16 @@ from mmpcodec.solvers.max_sum.slabs import max_box as max_slab_box
 
 
 def max_box(values: Any, *, allow_empty: bool = False, backend: str = "auto") -> Box:
-    """The box of the largest sum.
+    """Find the box of the largest sum.
 
-    For each range of the shortest side, the best rectangle of the summed slab is searched, so the
-    time is proportional to the fifth power of the sides.
+    The planes of each range along the shortest side are added up, and the best rectangle of their
+    sum is searched. The time of a cube is proportional to the fifth power of its side.
 
     Parameters
     ----------
     values : (D, H, W) array of integers or floating-point numbers
     allow_empty : bool
-        Whether the answer is empty if no sum is positive.
+        Whether the answer is empty if the largest sum is not positive.
     backend : {"auto", "cpu", "cuda", "reference"}
 
     Raises

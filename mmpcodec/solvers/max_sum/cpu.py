@@ -1,4 +1,4 @@
-"""The operations in C++, on all processors; see ``kernels/cpu/solvers/max_sum/max_sum.h``."""
+"""Operations in C++, on all processor cores; see ``kernels/cpu/solvers/max_sum/max_sum.h``."""
 
 import numpy as np
 

@@ -1,5 +1,8 @@
-"""The operations on a CUDA device; see ``interval.cu``, ``rectangle.cu``, ``limited.cu`` and
-``running.cu``. Values may lie on the device already. What little is left goes to the host."""
+"""Operations on a CUDA device, with values in host or device memory.
+
+The kernels are in ``kernels/cuda/solvers/max_sum``. The host breaks ties, finds disjoint intervals
+and joins runs into maximal intervals.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,11 +16,11 @@ from mmpcodec.runtime.cuda import attribute, free_bytes
 from mmpcodec.solvers.max_sum.reference import Limits
 
 PIECE = 8
-"""int64 numbers of a piece: sum, least, most and best with their places."""
+"""int64 numbers of a ``Piece``: sum, and the values and places of least, most and best."""
 BEST, START, STOP = range(5, PIECE)
 
 LOWEST = 4
-"""int64 numbers of a running minimum: value, count, first and last."""
+"""int64 numbers of a ``Lowest``, a running minimum: value, count, first and last place."""
 
 THREADS = 256
 LINE = 128
@@ -29,7 +32,7 @@ COLUMNS_TILE = 32
 
 
 def _record(*names: str) -> np.dtype:
-    """A structure of 32-bit integers, as kernels take it by value."""
+    """Return the dtype of a structure of 32-bit integers, which kernels take by value."""
     return np.dtype([(name, np.int32) for name in names])
 
 
@@ -66,14 +69,14 @@ def _limited_interval(values: Any, lengths: Limits) -> tuple[int, int, int]:
     least, most = lengths[0], min(lengths[1], len(values))
     sums = _running_sums(values)
     window, width = most - least + 1, 1
-    # Before the first sum lie some that never win, so that every window is whole.
+    # Padding with the largest int64, which is never a minimum, makes every window whole.
     lows = cupy.concatenate([cupy.full(window - 1, np.iinfo(np.int64).max), sums])
     while width < window:
         step = min(width, window - width)
         lows = cupy.minimum(lows[:-step], lows[step:])
         width += step
     gains = sums[least:] - lows[: len(sums) - least]
-    # The first stop has the first start: starts of least sums never go back.
+    # The first stop has the first start: the start of the minimum never moves to the left.
     at = int(gains.argmax())
     stop = at + least
     first = max(0, stop - most)
@@ -104,7 +107,7 @@ def interval_census(values: Any) -> tuple:
 
 
 def _most_disjoint(starts: np.ndarray, stops: np.ndarray) -> int:
-    """The most intervals that do not overlap, of those by rising stops and with rising starts."""
+    """Return the largest number of disjoint intervals; starts and stops ascend."""
     found, place = 0, 0
     while place < len(starts):
         found += 1
@@ -113,7 +116,7 @@ def _most_disjoint(starts: np.ndarray, stops: np.ndarray) -> int:
 
 
 def sums_through(values: Any) -> Any:
-    """See the function in ``reference``; runs on the device."""
+    """See the function in ``reference``; the answer is on the device."""
     import cupy
 
     values = cupy.asarray(values)
@@ -125,7 +128,7 @@ def sums_through(values: Any) -> Any:
 
 
 def maximal_intervals(values: Any) -> list[tuple[int, int, int]]:
-    """See the function in ``reference``; the device only joins runs of one sign."""
+    """See the function in ``reference``; the device only adds up runs of values of one sign."""
     import cupy
 
     values = cupy.asarray(values)
@@ -160,11 +163,11 @@ def strip_maxima(values: Any) -> np.ndarray:
 
 
 def max_box(values: Any) -> tuple[int, ...]:
-    """As ``slabs.max_box``."""
+    """Return sum, front, top, left, back, bottom and right of the first best box."""
     import cupy
 
     values = cupy.asarray(values)
-    # Ranges of the two shorter sides are tried one by one, the longest is scanned.
+    # The kernels try all ranges of the two shorter sides and scan along the longest side.
     axes = sorted(range(3), key=lambda axis: values.shape[axis])
     volume = cupy.ascontiguousarray(values.transpose(axes))
     starts, stops = PLACE_NAMES[:3], PLACE_NAMES[3:]
@@ -174,7 +177,7 @@ def max_box(values: Any) -> tuple[int, ...]:
 
 
 class _Strips:
-    """Ranges of planes and rows of a volume, and the best interval of columns in each."""
+    """Search for the best interval of columns in each range of planes and rows of a volume."""
 
     def __init__(self, volume: Any, heights: Limits):
         import cupy
@@ -192,7 +195,7 @@ class _Strips:
         tile_sums = cupy.empty((planes, tiles, columns), np.int64)
         arguments = volume, self.shape, tile_sums, self.found
         self._kernel("sum_tiles")(grid, arguments)
-        # The kernels add in 32 bits where no sum can need more.
+        # 32-bit sums are faster; they suffice if the magnitudes add up to less than 2**31.
         wide = int(self.found[0]) > np.iinfo(np.int32).max
         self.sum_type = np.dtype(np.int64 if wide else np.int32)
         self.defines += (f"MMP_SUM={kernels.c_type(self.sum_type)}",)
@@ -211,14 +214,14 @@ class _Strips:
         return _kernel("rectangle", entry, self.defines)
 
     def _best_of_tiles(self, strips: Any) -> Any:
-        """The best sum of each block: ranges of planes by pairs of tiles of rows."""
+        """Return the best sum of each block: one range of planes and one pair of row tiles."""
         best = self.cupy.empty(self.blocks, self.sum_type)
         arguments = self.sums, self.shape, best, self.found, strips
         self._kernel("best_of_tiles")((self.blocks,), arguments)
         return best
 
     def best(self, order: Sequence[str]) -> tuple[int, np.void]:
-        """The best sum and, of the strips and intervals that have it, the first by ``order``."""
+        """Return the best sum and the places that have it and come first by ``order``."""
         best = self._best_of_tiles(np.uintp(0))
         places = self.cupy.empty((self.blocks, len(PLACE_NAMES)), np.int32)
         numbers = np.array(tuple(PLACE_NAMES.index(name) for name in order), PLACES)[()]
@@ -229,7 +232,7 @@ class _Strips:
         return most, np.sort(tied, order=list(order))[0]
 
     def maxima(self) -> np.ndarray:
-        """The best sum of each range of rows."""
+        """Return the best sum of each range of rows as int64 in host memory."""
         strips = self.cupy.empty(self.rows * (self.rows + 1) // 2, np.int64)
         self._best_of_tiles(strips)
         return strips.get()
@@ -281,7 +284,7 @@ def _limited_rectangle(
 
 
 def _aligned(values: Any) -> Any:
-    """On the device, in C order, at a multiple of 16 bytes."""
+    """Return values on the device, in C order, at an address that is a multiple of 16 bytes."""
     import cupy
 
     values = cupy.ascontiguousarray(cupy.asarray(values))
@@ -289,7 +292,7 @@ def _aligned(values: Any) -> Any:
 
 
 def _running_sums(values: Any) -> Any:
-    """0 and the sums of all beginnings, as int64."""
+    """Return 0 and the running sums of N values as an (N + 1,) int64 array."""
     import cupy
 
     sums = cupy.zeros(len(values) + 1, np.int64)
@@ -298,9 +301,9 @@ def _running_sums(values: Any) -> Any:
 
 
 def _running_lowest(sums: Any, wanted: int) -> list[Any]:
-    """Least of the sums up to each place; how many are that small; the first and last of them.
+    """Return running minima of ``sums``, their number of occurrences, first and last places.
 
-    ``wanted`` says how many of these four.
+    ``wanted`` is the number of these four int64 arrays to return.
     """
     import cupy
 

@@ -20,15 +20,15 @@ def max_interval(
     allow_empty: bool = False,
     backend: str = "auto",
 ) -> Interval:
-    """The interval of the largest sum.
+    """Find the interval of the largest sum.
 
     Parameters
     ----------
     values : (N,) array of integers or floating-point numbers
     min_length, max_length : int, int or None
-        Least and largest number of values; None is no limit.
+        Smallest and largest number of values; None is no limit.
     allow_empty : bool
-        Whether the answer is empty if no sum is positive.
+        Whether the answer is empty if the largest sum is not positive.
     backend : {"auto", "cpu", "cuda", "reference"}
 
     Raises
@@ -53,11 +53,11 @@ def max_interval(
 
 
 def interval_census(values: Any, *, backend: str = "auto") -> IntervalCensus:
-    """The number of intervals of the largest sum, and the longest and shortest of them.
+    """Count the intervals of the largest sum, and find the longest and the shortest of them.
 
-    Intervals that differ by values of sum zero count separately: in (5, -5, 5), two single values
-    and the whole have the sum 5, so ``count`` is 3, ``disjoint`` 2, the longest has 3 values and
-    the shortest 1. If no value is positive, single values and runs of zeros have the largest sum.
+    Intervals that differ by values of sum zero count separately. In (5, -5, 5), two single values
+    and the whole sequence have the sum 5: ``count`` is 3, ``disjoint`` is 2, the longest interval
+    has 3 values and the shortest has 1.
 
     Parameters
     ----------
@@ -83,7 +83,9 @@ def interval_census(values: Any, *, backend: str = "auto") -> IntervalCensus:
 
 
 def sums_through(values: Any, *, backend: str = "auto") -> Any:
-    """For each value, the largest sum of an interval that contains it: M in de Lima 2015.
+    """Return, for each value, the largest sum of an interval that contains it.
+
+    This is the vector M in de Lima 2015.
 
     Parameters
     ----------
@@ -110,11 +112,11 @@ def sums_through(values: Any, *, backend: str = "auto") -> Any:
 
 
 def maximal_intervals(values: Any, *, backend: str = "auto") -> list[Interval]:
-    """All maximal intervals from left to right, after Ruzzo and Tompa.
+    """Find all maximal intervals, from left to right, by the algorithm of Ruzzo and Tompa.
 
-    The interval of the largest sum is maximal, and so are, recursively, the intervals of the
-    largest sums left and right of it while these sums are positive. No maximal interval begins or
-    ends with values of sum zero or less.
+    The interval of the largest sum is maximal if this sum is positive. The maximal intervals of the
+    values left and right of it follow recursively. Every prefix and every suffix of a maximal
+    interval has a positive sum.
 
     Parameters
     ----------
@@ -134,20 +136,20 @@ def maximal_intervals(values: Any, *, backend: str = "auto") -> list[Interval]:
 def disjoint_intervals(
     values: Any, k: int, *, allow_empty: bool = False, backend: str = "auto"
 ) -> list[Interval]:
-    """Find k disjoint intervals, best first, each the best of the remaining values.
+    """Find k disjoint intervals, best first; each has the largest sum of the remaining values.
 
     Parameters
     ----------
     values : (N,) array of integers or floating-point numbers
     k : int
     allow_empty : bool
-        Whether to return fewer than k if no positive sum is left.
+        Whether to return fewer than k intervals if no positive sum is left.
     backend : {"auto", "cpu", "cuda", "reference"}
 
     Raises
     ------
     ParameterError
-        See ``on_grid``; also when fewer than k exist and ``allow_empty`` is False.
+        See ``on_grid``; also when fewer than k intervals exist and ``allow_empty`` is False.
     """
     given = on_grid(values, 1, backend)
     operation = dispatch.operations(__package__, backend, given.values).max_interval

@@ -14,7 +14,7 @@ from mmpcodec.solvers.max_sum.answers import Rectangle, RectangleCensus
 from mmpcodec.solvers.max_sum.reference import Limits
 
 MAX_COLUMNS = 16384
-"""Most columns of ``column_range_rectangle``: the sums of their ranges take 1 GiB."""
+"""Largest number of columns in ``column_range_rectangle``: 1 GiB of sums, one for each range."""
 
 
 def max_rectangle(
@@ -27,7 +27,7 @@ def max_rectangle(
     allow_empty: bool = False,
     backend: str = "auto",
 ) -> Rectangle:
-    """The rectangle of the largest sum.
+    """Find the rectangle of the largest sum.
 
     The time is proportional to the shorter side squared times the longer side.
 
@@ -35,9 +35,9 @@ def max_rectangle(
     ----------
     values : (H, W) array of integers or floating-point numbers
     min_height, max_height, min_width, max_width : int or None
-        Least and largest numbers of rows and columns; None is no limit.
+        Smallest and largest numbers of rows and columns; None is no limit.
     allow_empty : bool
-        Whether the answer is empty if no sum is positive.
+        Whether the answer is empty if the largest sum is not positive.
     backend : {"auto", "cpu", "cuda", "reference"}
 
     Raises
@@ -65,8 +65,11 @@ def max_rectangle(
 def best_rectangle(
     values: np.ndarray, heights: Limits, widths: Limits, operation: Any
 ) -> tuple[int, int, int, int, int]:
-    """Sum, top, left, bottom and right for checked values, by a backend's operations."""
-    # Ranges of the shorter side are tried one by one, the longer side is scanned.
+    """Return sum, top, left, bottom and right, computed by a backend's operations.
+
+    The arguments are not checked.
+    """
+    # A backend tries all ranges of rows and scans the columns, so rows are the shorter side.
     if len(values) <= values.shape[1]:
         found = operation.max_rectangle(values, heights, widths, False)
         total, top, bottom, left, right = found
@@ -77,7 +80,7 @@ def best_rectangle(
 
 
 def rectangle_census(values: Any, *, backend: str = "auto") -> RectangleCensus:
-    """The number of rectangles of the largest sum, and the largest, smallest and densest of them.
+    """Count the rectangles of the largest sum; find the largest, the smallest and the densest.
 
     Rectangles that differ only by a strip of sum zero count separately.
 
@@ -111,22 +114,22 @@ def rectangle_census(values: Any, *, backend: str = "auto") -> RectangleCensus:
 
     largest = min(ends, key=lambda r: (-r.area, first_of(r)))
     smallest = min(ends, key=lambda r: (r.area, first_of(r)))
-    # A sum shared by few values has the larger mean, but not where it is negative.
+    # The smallest area has the largest mean if the sum is positive, the largest area if negative.
     densest = smallest if most > 0 else largest if most < 0 else min(ends, key=first_of)
     return RectangleCensus(given.number(most), int(count), largest, smallest, densest)
 
 
 def column_range_rectangle(values: Any, k: int, *, backend: str = "auto") -> Rectangle:
-    """The k-th best of the rectangles that are the best of their range of columns.
+    """Find the best rectangle of each range of columns, and return the k-th best of these.
 
-    n columns have n (n + 1) / 2 ranges. Equal sums are ordered by (left, right). Of equally good
-    rectangles of one range, the first is taken.
+    n columns have n (n + 1) / 2 ranges. Equal sums are ordered by (left, right). Of rectangles of
+    equal sum in one range, the first is taken.
 
     Parameters
     ----------
     values : (H, W) array of integers or floating-point numbers
     k : int
-        1 is the best.
+        Rank of the answer; 1 is the best.
     backend : {"auto", "cpu", "cuda", "reference"}
 
     Raises
@@ -145,7 +148,7 @@ def column_range_rectangle(values: Any, k: int, *, backend: str = "auto") -> Rec
     maxima = operation.strip_maxima(turned)
     if arguments.count(k) > len(maxima):
         raise ParameterError(f"k = {k}: only {len(maxima)} ranges of columns exist")
-    # Of those above or at the k-th sum the order of equal ones matters.
+    # Equal sums are ordered by (left, right), which partition does not keep.
     bound = np.partition(maxima, len(maxima) - k)[len(maxima) - k]
     above = int((maxima > bound).sum())
     chosen = np.flatnonzero(maxima == bound)[k - 1 - above]
@@ -166,22 +169,22 @@ def disjoint_rectangles(
     allow_empty: bool = False,
     backend: str = "auto",
 ) -> list[Rectangle]:
-    """Find k disjoint rectangles, best first, each the best of the remaining values.
+    """Find k disjoint rectangles, best first; each has the largest sum of the remaining values.
 
     Parameters
     ----------
     values : (H, W) array of integers or floating-point numbers
     k : int
     min_height, max_height, min_width, max_width : int or None
-        Least and largest numbers of rows and columns; None is no limit.
+        Smallest and largest numbers of rows and columns; None is no limit.
     allow_empty : bool
-        Whether to return fewer than k if no positive sum is left.
+        Whether to return fewer than k rectangles if no positive sum is left.
     backend : {"auto", "cpu", "cuda", "reference"}
 
     Raises
     ------
     ParameterError
-        See ``on_grid``; also when fewer than k exist and ``allow_empty`` is False.
+        See ``on_grid``; also when fewer than k rectangles exist and ``allow_empty`` is False.
     """
     given = on_grid(values, 2, backend)
     height, width = given.values.shape
@@ -189,7 +192,7 @@ def disjoint_rectangles(
     widths = arguments.limits("width", min_width, max_width, width)
     operation = dispatch.operations(__package__, backend, given.values)
     search = _Search(given.values, heights, widths, operation)
-    # A rectangle that avoids those found lies in one of these windows.
+    # Each rectangle that overlaps no found rectangle lies in one of these windows.
     whole = 0, 0, height, width
     windows = {whole: search.best(whole)}
     found: list[Rectangle] = []
@@ -211,12 +214,12 @@ Places = tuple[int, int, int, int]
 """Top, left, bottom and right."""
 
 Found = tuple[int, int, int, int, int]
-"""The sum with its sign changed, then top, left, bottom and right: the least comes first."""
+"""Negated sum, top, left, bottom and right: the minimum of several is the best rectangle."""
 
 
 @dataclass(frozen=True)
 class _Search:
-    """The search for the best rectangle in parts of a matrix."""
+    """Search for the best rectangle in parts of a matrix."""
 
     values: np.ndarray
     heights: Limits
@@ -224,12 +227,12 @@ class _Search:
     operation: Any
 
     def fits(self, window: Places) -> bool:
-        """Whether a part is large enough for a rectangle."""
+        """Return whether a rectangle of the smallest allowed size fits into a window."""
         top, left, bottom, right = window
         return bottom - top >= self.heights[0] and right - left >= self.widths[0]
 
     def best(self, window: Places) -> Found:
-        """The best rectangle of a part."""
+        """Return the best rectangle in a window."""
         top, left, bottom, right = window
         inside = self.values[top:bottom, left:right].copy()
         heights = self.heights[0], min(self.heights[1], bottom - top)
@@ -239,7 +242,10 @@ class _Search:
 
 
 def _without(windows: dict[Places, Found], taken: Places, search: _Search) -> dict[Places, Found]:
-    """Windows that together hold every rectangle of the given ones that does not touch one."""
+    """Return windows that hold each rectangle of the given windows that does not overlap ``taken``.
+
+    Windows that lie inside others are left out.
+    """
     kept = {window: best for window, best in windows.items() if not _overlap(window, taken)}
     parts: set[Places] = set()
     for top, left, bottom, right in windows.keys() - kept.keys():
@@ -265,7 +271,7 @@ def _inside(a: Places, b: Places) -> bool:
 
 
 def _ranges(numbers: np.ndarray, size: int) -> Iterator[tuple[int, int]]:
-    """Half-open ranges by their number in the order of ``strip_maxima``."""
+    """Yield half-open ranges of ``size`` lines from their numbers in ``strip_maxima``'s order."""
     firsts = np.arange(size)
     starts = firsts * size - firsts * (firsts - 1) // 2
     for number in numbers.tolist():

@@ -1,16 +1,16 @@
-"""The readable definition of each operation, in NumPy; the judge of the other backends.
+"""Reference of each operation in NumPy; the other backends must return the same answers.
 
-All take int64 arrays. Answers are tuples of Python integers, the sum first.
+Functions take int64 arrays. Intervals and rectangles are tuples of Python integers, sum first.
 """
 
 import numpy as np
 
 Limits = tuple[int, int]
-"""Least and most."""
+"""Smallest and largest number of values along one dimension."""
 
 
 def max_interval(values: np.ndarray, lengths: Limits) -> tuple[int, int, int]:
-    """Sum, start and stop."""
+    """Return sum, start and stop of the first best interval."""
     sums = np.concatenate([[0], np.cumsum(values)])
     best = None
     for length in range(lengths[0], lengths[1] + 1):
@@ -24,7 +24,10 @@ def max_interval(values: np.ndarray, lengths: Limits) -> tuple[int, int, int]:
 
 
 def interval_census(values: np.ndarray) -> tuple:
-    """Largest sum, intervals that have it, most of them disjoint, longest and shortest."""
+    """Return largest sum, number of its intervals, number of disjoint ones, longest and shortest.
+
+    The longest and the shortest interval are tuples (sum, start, stop).
+    """
     count = len(values)
     sums = np.concatenate([[0], np.cumsum(values)])
     pairs = [
@@ -44,7 +47,7 @@ def interval_census(values: np.ndarray) -> tuple:
 
 
 def sums_through(values: np.ndarray) -> np.ndarray:
-    """Largest sum of an interval through each value: the vector M of the thesis."""
+    """Return the largest sum of an interval that contains each value, as (N,) int64 array."""
     prefix, suffix = np.cumsum(values), np.cumsum(values[::-1])[::-1]
     after = np.maximum.accumulate(prefix[::-1])[::-1] - prefix + values
     before = np.maximum.accumulate(suffix) - suffix + values
@@ -52,10 +55,10 @@ def sums_through(values: np.ndarray) -> np.ndarray:
 
 
 def maximal_intervals(values: np.ndarray) -> list[tuple[int, int, int]]:
-    """All maximal intervals from the left, by their recursive definition.
+    """Return all maximal intervals from left to right as (sum, start, stop), by recursion.
 
-    The maximum-sum interval is one, the first and then the shortest of equal ones, and so are those
-    of what lies left and right of it; intervals without a positive sum are none.
+    The interval of the largest sum is maximal if the sum is positive: of equal sums the one that
+    stops first, then the shortest. The values left and right of it are searched in the same way.
     """
     found: list[tuple[int, int, int]] = []
     waiting = [(0, len(values))]
@@ -70,7 +73,7 @@ def maximal_intervals(values: np.ndarray) -> list[tuple[int, int, int]]:
         if most <= 0:
             continue
         end = int(gains.argmax()) + 1
-        # Sums that begin or end with nothing are not maximal: the last start and the first end.
+        # A maximal interval neither begins nor ends with values of sum 0, hence the last start.
         begin = int(np.flatnonzero(sums[:end] == sums[:end].min())[-1])
         found.append((most, start + begin, start + end))
         waiting += [(start, start + begin), (start + end, stop)]
@@ -80,9 +83,10 @@ def maximal_intervals(values: np.ndarray) -> list[tuple[int, int, int]]:
 def max_rectangle(
     values: np.ndarray, heights: Limits, widths: Limits, transposed: bool
 ) -> tuple[int, int, int, int, int]:
-    """Sum, first and last row, first and last column, all half open.
+    """Return sum, top, bottom, left and right of the first best rectangle, half open.
 
-    ``transposed`` says that the caller's matrix has rows and columns exchanged.
+    ``transposed`` means that the rows are the columns of the caller's matrix. It changes which of
+    several rectangles with the largest sum is the first.
     """
     rows = len(values)
     sums = np.concatenate([np.zeros((1, values.shape[1]), np.int64), np.cumsum(values, axis=0)])
@@ -101,7 +105,10 @@ def max_rectangle(
 
 
 def strip_maxima(values: np.ndarray) -> np.ndarray:
-    """Largest sum in each range of rows: (0, 0), (0, 1), ..., (1, 1), ..."""
+    """Return the largest sum of each range of rows, first to last: (0, 0), (0, 1), ..., (1, 1), ...
+
+    The answer is an (H (H + 1) / 2,) int64 array.
+    """
     rows = len(values)
     sums = np.concatenate([np.zeros((1, values.shape[1]), np.int64), np.cumsum(values, axis=0)])
     return np.array(

@@ -1,15 +1,15 @@
-"""Boxes from rectangles: each range of the shortest side makes a slab, whose sum is a matrix."""
+"""Maximum-sum box by rectangles: each range along the shortest side is summed to a matrix."""
 
 from collections.abc import Callable
 
 import numpy as np
 
 BestRectangle = Callable[[np.ndarray], tuple[int, int, int, int, int]]
-"""Sum, top, left, bottom and right of the best rectangle of a matrix."""
+"""Function from a matrix to sum, top, left, bottom and right of its best rectangle."""
 
 
 def max_box(values: np.ndarray, best_rectangle: BestRectangle) -> tuple[int, ...]:
-    """Sum, then front, top, left, back, bottom and right, of the first best box."""
+    """Return sum, front, top, left, back, bottom and right of the first best box."""
     axis = int(np.argmin(values.shape))
     volume = np.ascontiguousarray(np.moveaxis(values, axis, 0))
     best: tuple[int, ...] | None = None

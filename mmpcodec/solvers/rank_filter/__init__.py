@@ -2,23 +2,25 @@
 
 Pictures are (H, W) arrays of uint8, uint16 or float32 of any size. A window has an odd height and
 width of 1 to 255, and its centre is the pixel. The minimum has the first rank, the median the
-middle rank, the maximum the last. Results are exact and equal on all backends.
+middle rank, the maximum the last rank. Results are exact and equal on all backends.
 
-*Ranks.* Ranks count from 0, the least value. A percentile p of n values has the rank
+*Ranks.* Ranks count from 0, the smallest value. A percentile p of n values has the rank
 floor(n p / 100), computed in float64, at most n - 1. Without mask and NaN, the results equal those
 of ``scipy.ndimage.median_filter``, ``rank_filter`` and ``percentile_filter``. Exception: "reflect"
 with windows many times wider than the picture follows NumPy's ``pad``.
 
-*Borders.* The values beyond the border, in SciPy's terms: "reflect" (d c b a | a b c d | d c b a),
-"mirror" (d c b | a b c d | c b a), "nearest" (a a a | a b c d | d d d), "wrap"
-(b c d | a b c d | a b c), "constant" (the value ``cval``).
+*Borders.* The mode sets the values beyond the border, with SciPy's names: "reflect"
+(d c b a | a b c d | d c b a), "mirror" (d c b | a b c d | c b a), "nearest"
+(a a a | a b c d | d d d), "wrap" (b c d | a b c d | a b c), "constant" (the value ``cval``).
 
-*Masked pixels.* Pixels at zeros of the mask, and NaN, enter no window, nor do their copies beyond
-the border; ``cval`` enters all. With n pixels in a window, the median has the rank (n - 1) // 2, a
-rank r >= 0 becomes min(r, n - 1), and a negative rank r becomes max(n + r, 0). If n is 0, the pixel
-keeps its value. All other pixels, masked ones included, receive the value of the rank.
+*Masked pixels.* Windows leave out pixels where the mask is 0, pixels that are NaN, and copies of
+both beyond the border. ``cval`` is never left out. With n pixels left in a window, the median has
+the rank (n - 1) // 2, a rank r >= 0 becomes min(r, n - 1), and a negative rank r becomes
+max(n + r, 0). If n is 0, the pixel keeps its value. All other pixels, masked ones included, receive
+the value of the rank.
 
-*Order of floats.* By value, with -0.0 before 0.0 and infinities at the ends.
+*Order of floats.* Floating-point numbers are ordered by value, with -0.0 before 0.0 and infinities
+at the ends.
 
 Sources: S. Perreault and P. Hebert, "Median filtering in constant time", IEEE Transactions on Image
 Processing, 2007; J. Suomela, "Median filtering is equivalent to sorting", 2014.

@@ -1,4 +1,4 @@
-"""What the filters take, checked."""
+"""Checks of the arguments of the filters."""
 
 import math
 from typing import Any
@@ -14,12 +14,12 @@ TYPES = ("uint8", "uint16", "float32")
 
 
 def window_of(size: Any) -> tuple[int, int]:
-    """Height and width of a window.
+    """Return height and width of a window.
 
     Raises
     ------
     ParameterError
-        When they are not odd, from 1 to 255, and not both 1.
+        When a side is not an odd number from 1 to 255, or both sides are 1.
     """
     sides = size if np.ndim(size) else (size, size)
     if len(sides) != 2:
@@ -34,12 +34,12 @@ def window_of(size: Any) -> tuple[int, int]:
 
 
 def picture_of(picture: Any) -> Any:
-    """A picture as an array of a type that the filters take.
+    """Return a picture as (H, W) array of uint8, uint16 or float32.
 
     Raises
     ------
     ParameterError
-        For other dimensions or types, or no pixels.
+        When the picture has another type or number of dimensions, or no pixels.
     """
     picture = as_array("picture", picture)
     if picture.ndim != 2:
@@ -52,12 +52,12 @@ def picture_of(picture: Any) -> Any:
 
 
 def mask_for(mask: Any, picture: Any) -> Any:
-    """Where pixels count, as (H, W) bool; None where all do.
+    """Return the mask as (H, W) bool array, True where it is nonzero; None if there is no mask.
 
     Raises
     ------
     ParameterError
-        When the mask is not of the picture's shape.
+        When the mask and the picture have different shapes.
     """
     if mask is None:
         return None
@@ -70,12 +70,12 @@ def mask_for(mask: Any, picture: Any) -> Any:
 
 
 def value_beyond(cval: Any, dtype: np.dtype) -> Any:
-    """The value beyond the border in the picture's type.
+    """Return ``cval``, the value beyond the border, in the picture's type.
 
     Raises
     ------
     ParameterError
-        When the type does not hold it, or it is NaN.
+        When the type cannot represent ``cval``, or ``cval`` is NaN.
     """
     try:
         value = float(cval)

@@ -1,4 +1,4 @@
-"""What windows see beyond the border of a picture."""
+"""Borders: the values that windows contain beyond the edge of a picture."""
 
 from typing import Any
 
@@ -8,38 +8,38 @@ from mmpcodec.errors import ParameterError
 from mmpcodec.runtime.arrays import module_of
 
 MODES = ("reflect", "mirror", "nearest", "wrap", "constant")
-"""SciPy's names."""
+"""Names of the rules, as in SciPy."""
 
 
 def check_mode(mode: str) -> None:
-    """Check the name of a rule.
+    """Check the name of a mode.
 
     Raises
     ------
     ParameterError
-        When there is none of this name.
+        When no mode has this name.
     """
     if mode not in MODES:
         raise ParameterError(f"mode = {mode!r}: must be one of {', '.join(MODES)}")
 
 
 def places(mode: str, length: int, side: int) -> np.ndarray:
-    """Where the lines under windows are taken from.
+    """Return the picture's row or column for each row or column that windows contain.
 
     Parameters
     ----------
     mode : str
         One of ``MODES``.
     length : int
-        Rows or columns of the picture.
+        Number of rows or columns of the picture.
     side : int
         Height or width of the window.
 
     Returns
     -------
     (length + side - 1,) int32 array
-        From half a window before the first line on: 0 to length - 1, and ``length`` for a line of
-        constant values.
+        Entry i is the row or column, from 0 to length - 1, at position i - side // 2. ``length``
+        stands for a row or column of constant values.
     """
     lines = np.arange(-(side // 2), length + side // 2)
     if mode == "constant":
@@ -59,5 +59,5 @@ def places(mode: str, length: int, side: int) -> np.ndarray:
 
 
 def with_constant(plane: Any, value: Any) -> Any:
-    """A plane with one more row and column of a value, which ``places`` points to."""
+    """Return a plane with a row and a column of ``value`` added, which ``places`` refers to."""
     return module_of(plane).pad(plane, ((0, 1), (0, 1)), constant_values=value)

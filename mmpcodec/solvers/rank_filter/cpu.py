@@ -1,4 +1,4 @@
-"""The operations in C++; see ``kernels/cpu/solvers/rank_filter/rank_filter.h``."""
+"""Operations in C++; see ``kernels/cpu/solvers/rank_filter/rank_filter.h``."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from mmpcodec.solvers.rank_filter.reference import Border, Window
 
 def ranked(samples: np.ndarray, border: Border, window: Window, rank: int) -> np.ndarray:
     """See the function in ``reference``."""
-    samples = np.require(samples, None, ["C", "A"])  # C++ reads values where their type may lie
+    samples = np.require(samples, None, ["C", "A"])  # C++ reads aligned values in C order
     out = np.empty(_shape(border, window), samples.dtype)
     ranks = np.full(window[0] * window[1] + 1, rank, np.int32)
     _cpu.rank_filter(samples, None, border, window, ranks, out, None, processors())

@@ -1,8 +1,9 @@
-"""The operations on a CUDA device; see ``rank_slide.cu``, ``rank_places.cu``, ``rank_search.cu``.
+"""Operations on a CUDA device; the kernels are in ``kernels/cuda/solvers/rank_filter``.
 
-Histograms slide over 8-bit samples, in a time that does not depend on the window. Larger types are
-first put in order, region by region, which gives 8-bit bins to slide over; then the few samples of
-the bin that was found are looked through. Small windows are searched at once.
+Small windows are searched by counting (``search.cu``). For larger windows, histograms slide over
+8-bit samples, in a time that does not depend on the window (``slide.cu``). Samples of other types
+are sorted region by region and replaced by 8-bit bins; the histograms give the bin of the answer,
+and the samples of this bin are searched (``places.cu``).
 """
 
 from typing import Any
@@ -16,17 +17,18 @@ from mmpcodec.solvers.rank_filter.reference import Border, Window
 
 SHAPE = np.dtype([(name, np.int32) for name in ("rows", "columns", "pitch", "height", "width")])
 SMALL_AREA = 49
-"""Windows up to this are searched in registers."""
+"""Largest area of windows that are searched in registers, in samples."""
 SEARCH_AREA = {1: SMALL_AREA, 2: 121, 4: SMALL_AREA}
-"""Windows up to this are searched, by the bytes of a sample."""
+"""Largest area of windows that are searched by counting, in samples, by bytes of a sample."""
 GROUP = 16
+"""Number of columns that share a histogram."""
 GROUP_BYTES = GROUP * 256 + 512
-"""Shared memory for the histograms of a group of columns."""
+"""Shared memory of the histograms of a group and of its columns, in bytes."""
 BINS = 256
 HIGHEST = 1024
-"""Rows of a region that is put in order, so that positions and places fit into 16 bits."""
+"""Largest number of result rows in a sorted region: positions and places fit into 16 bits."""
 AT_ONCE = 1 << 25
-"""Samples of regions that are put in order at once."""
+"""Largest number of samples that are sorted at once, unless a row of regions has more."""
 NO_ARRAY = np.uintp(0)
 
 
@@ -62,7 +64,7 @@ def _on_device(array: Any) -> Any:
 
 
 def _upload(*arrays: np.ndarray) -> list[Any]:
-    """int32 arrays, brought to the device at once."""
+    """Copy int32 arrays to the device in one transfer."""
     import cupy
 
     there = cupy.asarray(np.concatenate(arrays))
@@ -76,7 +78,7 @@ def _shape(samples: Any, border: Border, window: Window) -> Any:
 
 
 class _Slide:
-    """A picture in strips and bands, over which histograms slide."""
+    """Filter by sliding histograms; a block takes a strip of columns in a band of rows."""
 
     def __init__(self, samples: Any, valid: Any, border: Border, window: Window, ranks: np.ndarray):
         import cupy
@@ -91,7 +93,8 @@ class _Slide:
         widest = most // GROUP_BYTES * GROUP - window[1] + 1
         self.strips = -(-self.size[1] // widest)
         self.strip = -(-self.size[1] // self.strips)
-        # As many blocks as multiprocessors, unless bands get so low that most rows only begin them.
+        # One block a multiprocessor, unless the first window of a band would have more rows than
+        # the band.
         processors = attribute("MultiProcessorCount", self.device)
         bands = max(1, min(processors // self.strips, self.size[0] // window[0]))
         if samples.dtype != np.uint8:
@@ -103,14 +106,17 @@ class _Slide:
         self.ranks = NO_ARRAY if valid is None else cupy.asarray(ranks)
 
     def values(self) -> tuple[Any, Any]:
-        """The values of 8-bit samples, and which windows have one."""
+        """Return the filtered 8-bit samples, and a bool array of windows that hold valid samples.
+
+        The bool array is None if there is no mask.
+        """
         out = self.cupy.empty(self.size, np.uint8)
         found = None if self.valid is None else self.cupy.empty(self.size, bool)
         self._slide(self.samples, 0, self.bands, out, found)
         return out, found
 
     def values_in_order(self) -> tuple[Any, Any]:
-        """The same of larger samples."""
+        """Return the same as ``values`` for 16-bit and 32-bit samples."""
         cupy = self.cupy
         bins = cupy.empty(self.size, np.uint8)
         places = cupy.empty(self.size, np.uint16)
@@ -134,8 +140,11 @@ class _Slide:
         return out, found
 
     def _order(self, first: int, bands: int, height: int, width: int) -> tuple[Any, Any, Any, Any]:
-        """Bins of the samples of regions, -1 of those that do not count; all samples of each
-        region in order, their positions, and how many count."""
+        """Sort the samples of the regions in ``bands`` bands, from band ``first`` on.
+
+        Return the bins of all samples as int16, -1 for masked samples; for each region the sorted
+        samples, their positions (row << 16 | column) and the number of valid samples.
+        """
         cupy = self.cupy
         tops = np.arange(first, first + bands) * self.band
         lefts = np.arange(self.strips) * self.strip
@@ -162,7 +171,7 @@ class _Slide:
         return codes, samples.ravel()[order], positions, counts
 
     def _lines(self, border: Any, starts: np.ndarray, size: int) -> tuple[Any, Any]:
-        """The lines of regions, and which of them there are."""
+        """Return the picture's rows or columns in each region, and whether they exist."""
         cupy = self.cupy
         lines = cupy.asarray(starts)[:, None] + cupy.arange(size)
         exist = lines < len(border)

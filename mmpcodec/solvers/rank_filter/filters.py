@@ -30,7 +30,7 @@ def median_filter(
     mask: Any = None,
     backend: str = "auto",
 ) -> Any:
-    """The median of the window around each pixel.
+    """Replace each pixel by the median of the window around it.
 
     Parameters
     ----------
@@ -38,11 +38,11 @@ def median_filter(
     size : int or (int, int)
         Height and width of the window, odd numbers from 1 to 255, not both 1. One number sets both.
     mode : {"reflect", "mirror", "nearest", "wrap", "constant"}
-        Values beyond the border.
+        Rule for the values beyond the border.
     cval : number
         Value beyond the border for "constant", within the type of the picture, not NaN.
     mask : (H, W) array or None
-        Nonzero for pixels that enter windows. NaN never enters.
+        Zero for pixels that windows leave out. NaN is always left out.
     backend : {"auto", "cpu", "cuda", "reference"}
 
     Returns
@@ -70,14 +70,14 @@ def rank_filter(
     mask: Any = None,
     backend: str = "auto",
 ) -> Any:
-    """The value of a rank in the window around each pixel.
+    """Replace each pixel by the value of a rank in the window around it.
 
     Parameters
     ----------
     picture : (H, W) array of uint8, uint16 or float32
     rank : int
-        Position in ascending order, from 0 for the least value; a negative rank counts from the
-        greatest, which is -1.
+        Position in ascending order, from 0 for the smallest value. Negative ranks count from the
+        largest value, which has the rank -1.
     size, mode, cval, mask, backend
         As in ``median_filter``, which also names the result and the errors.
     """
@@ -98,13 +98,13 @@ def percentile_filter(
     mask: Any = None,
     backend: str = "auto",
 ) -> Any:
-    """The percentile of the window around each pixel.
+    """Replace each pixel by a percentile of the window around it.
 
     Parameters
     ----------
     picture : (H, W) array of uint8, uint16 or float32
     percentile : float
-        0 (the least value) to 100 (the greatest).
+        From 0, the smallest value, to 100, the largest.
     size, mode, cval, mask, backend
         As in ``median_filter``, which also names the result and the errors.
     """
@@ -120,7 +120,7 @@ def percentile_filter(
 
 
 def _counts(size: Size) -> np.ndarray:
-    """The numbers of pixels that may count in a window: 0 to its area."""
+    """Return the possible numbers of valid pixels in a window: 0 to its area."""
     height, width = window_of(size)
     return np.arange(height * width + 1)
 
@@ -134,7 +134,7 @@ def _filtered(
     mask: Any,
     backend: str,
 ) -> Any:
-    """The value of rank ``ranks[n]`` where n pixels of a window count."""
+    """Replace each pixel by the value of rank ``ranks[n]``, n being the window's valid pixels."""
     window = window_of(size)
     ranks = np.maximum(ranks, 0).astype(np.int32)
     check_mode(mode)

@@ -1,13 +1,13 @@
-"""The readable definition of each operation, in NumPy; the judge of the other backends.
+"""Reference of each operation in NumPy; the other backends must return the same answers.
 
 A backend is a module with these two functions. Both take samples of uint8, uint16 or uint32 in C
 order and the border, two int32 arrays in host memory: the windows move over
 ``samples[np.ix_(rows, columns)]``, which has H + height - 1 rows and W + width - 1 columns for a
-result of (H, W). Sides of the window are odd, 1 to 255, not both 1. Answers lie where the samples
-lie.
+result of (H, W). Sides of the window are odd, 1 to 255, not both 1. Answers are in the memory of
+the samples, host or device.
 
-The samples are the picture itself, so within the border rows and columns are in their order:
-``rows[height // 2 + y]`` is y for all y below H. A constant border adds one row and one column.
+The first H rows and W columns of the samples are the picture: ``rows[height // 2 + y]`` is y for
+all y below H. A constant border adds one row and one column.
 """
 
 from collections.abc import Iterator
@@ -18,15 +18,15 @@ Window = tuple[int, int]
 """Height and width."""
 
 Border = tuple[np.ndarray, np.ndarray]
-"""Rows and columns."""
+"""Rows and columns of the samples that windows contain, as ``borders.places`` gives them."""
 
 VALUES_AT_ONCE = 1 << 22
 NO_VALUE = np.int64(1 << 32)
-"""Greater than all values."""
+"""Number larger than all values."""
 
 
 def ranked(samples: np.ndarray, border: Border, window: Window, rank: int) -> np.ndarray:
-    """The value of a rank in each window.
+    """Return the value of a rank in each window.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def ranked(samples: np.ndarray, border: Border, window: Window, rank: int) -> np
     border : (H + height - 1,) and (W + width - 1,) int32 arrays
     window : (int, int)
     rank : int
-        0, the least value, to height * width - 1.
+        From 0, the smallest value, to height * width - 1.
 
     Returns
     -------
@@ -51,7 +51,7 @@ def ranked(samples: np.ndarray, border: Border, window: Window, rank: int) -> np
 def ranked_of_valid(
     samples: np.ndarray, valid: np.ndarray, border: Border, window: Window, ranks: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The value of a rank among the valid values of each window.
+    """Return the value of a rank among the valid values of each window.
 
     Parameters
     ----------
@@ -66,9 +66,9 @@ def ranked_of_valid(
     Returns
     -------
     (H, W) array of the same type
-        0 where a window has no valid value.
+        Values of the rank, 0 where a window has no valid value.
     (H, W) bool array
-        Whether it has one.
+        Whether the window has a valid value.
     """
     windows = _windows(samples, border, window)
     valid_windows = _windows(valid, border, window)
@@ -91,7 +91,7 @@ def _windows(plane: np.ndarray, border: Border, window: Window) -> np.ndarray:
 
 
 def _parts(shape: tuple[int, ...]) -> Iterator[tuple[slice, slice]]:
-    """Places of the result, so few at once that copies of their windows take little memory."""
+    """Yield parts of the result whose windows hold at most ``VALUES_AT_ONCE`` values in all."""
     rows, columns, height, width = shape
     pixels = max(1, VALUES_AT_ONCE // (height * width))
     wide = min(columns, pixels)

@@ -1,20 +1,20 @@
 """Selection: the k-th smallest value of an array, medians and quantiles, without sorting.
 
-*Order.* Numbers are compared by value; -0.0 comes before 0.0, and NaN comes last for either sign.
-An answer is one of the values, bit by bit (all NaN become one NaN), or lies between two values.
+*Order.* Numbers are compared by value. -0.0 comes before 0.0, and NaN of either sign comes last. An
+answer has the bits of one of the values (all NaN become one NaN) or is interpolated between two.
 
-*NaN.* ``nan="propagate"``, the default, answers NaN if there is one. ``"omit"`` ignores NaN, and
-``"raise"`` refuses it.
+*NaN.* With ``nan="propagate"``, the default, the answer is NaN if a value is NaN. ``"omit"``
+ignores NaN, and ``"raise"`` refuses it.
 
 *Axes.* Without ``axis``, the whole array is searched, in any shape. With ``axis``, each line along
 the axis is searched. Several ks or quantiles form the first dimension of the answer.
 
 *Memory.* Arrays are only read. Values in host memory or in a memory-mapped file stay there. A CuPy
-array stays on its device, and so do answers along an axis. The backend cuda copies an array larger
-than the free device memory in parts. Answers are equal on all backends.
+array stays on its device, and so do answers along an axis. The backend cuda copies an array that is
+larger than half of the free device memory in parts. Answers are equal on all backends.
 
-*Shards.* ``Search`` selects from an array that lies in several places. Each place counts digits of
-its values (``digit_counts``), the caller adds the counts up, and a few rounds give the answer.
+*Shards.* ``Search`` selects from an array that is spread over several shards. In each of a few
+rounds, each shard counts a digit of its values (``digit_counts``), and the caller adds the counts.
 
 Sources: R. Floyd and R. Rivest, "Expected time bounds for selection", Communications of the ACM
 1975; E. Saukas and S. Song, "A note on parallel selection on coarse-grained multicomputers",

@@ -1,4 +1,4 @@
-"""The operations in C++, on all processors; see ``kernels/cpu/solvers/selection/selection.h``."""
+"""Operations in C++, on all processor cores; see ``kernels/cpu/solvers/selection/selection.h``."""
 
 import numpy as np
 
@@ -29,5 +29,5 @@ def digit_counts(values: np.ndarray, prefix: int, shift: int, bits: int) -> np.n
 
 
 def _plain(values: np.ndarray) -> np.ndarray:
-    """As C++ reads it: bool as bytes, values where their type may lie."""
+    """Return an array that C++ can read: in C order, aligned for its type, bool as uint8."""
     return np.require(values.view(np.uint8) if values.dtype == bool else values, None, ["C", "A"])

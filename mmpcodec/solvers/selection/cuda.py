@@ -1,7 +1,7 @@
-"""The operations on a CUDA device; see ``selection.cu``. Values may lie on the device already.
+"""Operations on a CUDA device, with values in host or device memory; see ``selection.cu``.
 
-Many values are read once: a sample gives brackets around the ranks. Should a bracket miss its rank,
-all digits are counted, in three passes for 32 bits.
+Large arrays are read once: a sample gives brackets of keys around the ranks. If a bracket misses
+its rank, all digits of the keys are counted, in three passes for 32 bits.
 """
 
 from collections.abc import Sequence
@@ -20,27 +20,28 @@ QUERY = np.dtype(
     [("key", np.uint64), ("rank", np.int64), ("state", np.int64), ("bracket", np.int64)]
 )
 TALLY = 4
-"""int64 numbers of what a block saw of a bracket."""
+"""int64 numbers of a ``Tally``, the counts of one block for one bracket."""
 MISSED = 2
 
 THREADS = 256
 BLOCKS_A_PROCESSOR = 4
 DIRECT = 1 << 23
-"""Values up to which all digits are counted at once."""
+"""Largest number of values that are searched digit by digit, without brackets."""
 MAX_SAMPLE = 1 << 17
 FEW_BLOCKS = 128
-"""That count digits of what a bracket holds."""
+"""Number of blocks that count digits for one rank in its bracket."""
 SHARE = 1 << 13
-"""Values of a block that counts digits, at least."""
+"""Smallest number of values of a block that counts digits."""
 ROOM = 4
-"""Times the expected number of keys of a bracket that a block can keep."""
+"""Number of keys of a bracket that a block can keep, divided by the expected number."""
 MANY = 64
-"""Ranks from which on all values are sorted."""
+"""Largest number of ranks that are searched; for more ranks, all values are sorted."""
 AT_ONCE = (1, 2, 4)
-"""Brackets of one pass over the values that the kernel is compiled for."""
+"""Numbers of brackets of one pass over the values that the kernel is compiled for."""
 LONG_ROW = 1 << 18
+"""Largest number of values of a row that one block searches."""
 PART = 1 << 28
-"""Bytes that are brought to the device at once of an array that does not fit."""
+"""Bytes that are copied to the device at once if the array does not fit."""
 
 
 def select(values: Any, ranks: list[int]) -> tuple[np.ndarray, int]:
@@ -105,7 +106,7 @@ def digit_counts(values: Any, prefix: int, shift: int, bits: int) -> np.ndarray:
 
 
 class _Selection:
-    """The selection from values on the device."""
+    """Selection from values on the device. Methods return keys or queries, and the count of NaN."""
 
     def __init__(self, values: Any):
         import cupy
@@ -135,19 +136,19 @@ class _Selection:
         )
 
     def by_sorting(self, ranks: list[int]) -> tuple[np.ndarray, int]:
-        """All values sorted."""
+        """Select by sorting all values."""
         keys = self.cupy.sort(to_keys(self.values))
         is_nan = self.values.dtype.kind == "f" and keys == np.iinfo(keys.dtype).max
         return keys[self.cupy.asarray(ranks)].get().astype(np.uint64), int(np.sum(is_nan))
 
     def by_digits(self, ranks: list[int]) -> tuple[np.ndarray, int]:
-        """Digit after digit, each counted in all values."""
+        """Select digit by digit; each digit is counted in all values."""
         count = self.values.size
         blocks = max(1, min(self.blocks, count // SHARE))
         return self._find(_queries(ranks), [], 0, blocks, blocks)
 
     def by_brackets(self, ranks: list[int]) -> tuple[np.ndarray, int]:
-        """By a bracket around each rank, and digits of the keys in it."""
+        """Select by a bracket of keys around each rank, and by the digits of the keys in it."""
         queries, count = _queries(ranks), self.values.size
         places = _brackets(queries["rank"], count)
         queries["bracket"] = np.searchsorted(
@@ -163,7 +164,10 @@ class _Selection:
         blocks: int,
         blocks_a_query: int,
     ) -> tuple[np.ndarray, int]:
-        """What is known of the queries in the end, and the number of NaN."""
+        """Run the kernel; return the answered queries and the number of NaN.
+
+        ``places`` are the brackets as ranks in a sample of ``size`` keys; none counts all digits.
+        """
         cupy, count = self.cupy, self.values.size
         widest = max((high - low for low, high in places), default=0)
         capacity = int(ROOM * widest / size * count / blocks) + 64 if places else 0
@@ -188,8 +192,11 @@ class _Selection:
 
 
 class _Board:
-    """What host and device tell each other: queries, the bounds and ends of brackets, how many
-    blocks wait, and NaN."""
+    """Small inputs and outputs of the kernel, in one device array, so that one copy moves them all.
+
+    The parts are the queries, the bounds and ends of brackets, the number of blocks at a barrier
+    and the number of NaN.
+    """
 
     def __init__(
         self, queries: np.ndarray, bounds: Sequence[int] = (), ends: Sequence[Sequence[int]] = ()
@@ -207,7 +214,7 @@ class _Board:
         self.nans = self.all[edges[2] + 1 :]
 
     def read(self) -> tuple[np.ndarray, int]:
-        """The queries as they are now, and the number of NaN."""
+        """Copy the queries and the number of NaN to the host."""
         values = self.all.get()
         return values[: self.queries.size].view(QUERY), int(values[-1])
 
@@ -223,12 +230,15 @@ def _sample_size(count: int) -> int:
 
 
 def _place(rank: Any, count: int) -> Any:
-    """Of a rank in the sample."""
+    """Return the rank in the sample that corresponds to a rank among ``count`` values."""
     return (np.asarray(rank) * (_sample_size(count) / count)).astype(np.int64)
 
 
 def _brackets(ranks: np.ndarray, count: int) -> list[tuple[int, int]]:
-    """Places in the sample around ranks: four standard deviations; those that meet are joined."""
+    """Return ranges of sample ranks, four standard deviations around each rank, as (low, high).
+
+    Overlapping ranges are joined.
+    """
     margin = 2 * int(np.sqrt(_sample_size(count))) + 1
     found: list[tuple[int, int]] = []
     for place in _place(ranks, count).tolist():
@@ -240,7 +250,10 @@ def _brackets(ranks: np.ndarray, count: int) -> list[tuple[int, int]]:
 
 
 def _open_ends(places: list[tuple[int, int]], size: int) -> tuple[list[int], list[tuple[int, int]]]:
-    """Places that lie in the sample, and of each bracket their numbers, or -1 where it is open."""
+    """Return the ends of brackets that lie in the sample, and each bracket's indices of its ends.
+
+    The index is -1 where a bracket is open.
+    """
     ends: list[int] = []
 
     def number(place: int) -> int:
@@ -253,12 +266,12 @@ def _open_ends(places: list[tuple[int, int]], size: int) -> tuple[list[int], lis
 
 
 def _too_large(values: Any) -> bool:
-    """Whether values in host memory must come to the device in parts."""
+    """Return whether values in host memory must be copied to the device in parts."""
     return not on_device(values) and values.nbytes > free_bytes() // 2
 
 
 def _select_in_parts(values: np.ndarray, ranks: list[int]) -> tuple[np.ndarray, int]:
-    """Digit after digit, with a part of the values on the device at a time."""
+    """Select digit by digit, with one part of the values on the device at a time."""
     import cupy
 
     searches = [Search(values.dtype, rank + 1, len(values)) for rank in ranks]

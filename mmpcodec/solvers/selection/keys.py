@@ -1,7 +1,7 @@
-"""Numbers as unsigned integers in the same order.
+"""Keys: unsigned integers that have the order of the numbers.
 
-Of signed integers the sign bit is turned round. So is that of positive floating-point numbers, and
-all bits of negative ones; -0.0 comes just before 0.0.
+The sign bit of signed integers and of positive floating-point numbers is inverted, and all bits of
+negative floating-point numbers. -0.0 comes just before 0.0.
 """
 
 from typing import Any
@@ -16,12 +16,12 @@ SIZES = (1, 2, 4, 8)
 
 
 def check_type(values: Any) -> None:
-    """Whether values can be selected from.
+    """Check the type of values.
 
     Raises
     ------
     ParameterError
-        When they are no integers, bool or float16 to float64 in the machine's byte order.
+        When the type is not bool, an integer or float16 to float64, in the machine's byte order.
     """
     dtype = values.dtype
     if dtype.kind not in KINDS or dtype.itemsize not in SIZES or not dtype.isnative:
@@ -32,12 +32,12 @@ def check_type(values: Any) -> None:
 
 
 def key_type(dtype: Any) -> np.dtype:
-    """The type of keys."""
+    """Return the unsigned integer type of the keys of a type."""
     return np.dtype(f"u{np.dtype(dtype).itemsize}")
 
 
 def to_keys(values: Any) -> Any:
-    """Keys that order as the values do; NaN has the largest.
+    """Return the keys of values; every NaN has the largest key.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def to_keys(values: Any) -> Any:
 
     Returns
     -------
-    array of unsigned integers of the same size
+    array of unsigned integers, of the shape and item size of the values
     """
     unsigned = key_type(values.dtype)
     bits = values.view(unsigned)
@@ -64,7 +64,7 @@ def to_keys(values: Any) -> Any:
 
 
 def from_keys(keys: Any, dtype: Any) -> Any:
-    """The values that have these keys."""
+    """Return the values of type ``dtype`` that have the given keys; inverts ``to_keys``."""
     dtype = np.dtype(dtype)
     unsigned = key_type(dtype)
     bits = keys.astype(unsigned, copy=False)
@@ -73,7 +73,7 @@ def from_keys(keys: Any, dtype: Any) -> Any:
         return (bits ^ top).view(dtype)
     if dtype.kind != "f":
         return bits.astype(unsigned).view(dtype)
-    # In place, for new memory takes longer than the arithmetic.
+    # In place, because allocating memory takes longer than the arithmetic.
     found = _sign_bits(bits)
     found ^= np.iinfo(unsigned).max
     found |= top
@@ -82,11 +82,11 @@ def from_keys(keys: Any, dtype: Any) -> Any:
 
 
 def _top(unsigned: np.dtype) -> Any:
-    """The bit of the sign."""
+    """Return the unsigned integer with only the sign bit set."""
     return unsigned.type(1 << (8 * unsigned.itemsize - 1))
 
 
 def _sign_bits(bits: Any) -> Any:
-    """All bits where the topmost is set, none elsewhere."""
+    """Return integers with all bits set where the sign bit is set, and 0 elsewhere."""
     signed = bits.view(f"i{bits.dtype.itemsize}")
     return (signed >> (8 * bits.dtype.itemsize - 1)).view(bits.dtype)

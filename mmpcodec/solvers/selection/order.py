@@ -17,7 +17,7 @@ CONVENTIONS = ("mean", "lower", "upper")
 METHODS = ("linear", "lower", "higher", "nearest", "midpoint")
 
 Ranks = Callable[[np.ndarray], np.ndarray]
-"""From the number of values of each line, (R,), to the wanted ranks, (R, M), from 0."""
+"""Function from the number of values of each line, (R,), to the wanted ranks, (R, M), from 0."""
 
 
 def kth_smallest(
@@ -28,13 +28,13 @@ def kth_smallest(
     nan: str = "propagate",
     backend: str = "auto",
 ) -> Any:
-    """The k-th smallest value, or the values of several ks, which share the work.
+    """Return the k-th smallest value, or the values of several ks, found in one search.
 
     Parameters
     ----------
     values : array of bool, integers or floating-point numbers
     k : int or sequence of int
-        1 is the smallest. Equal values count separately.
+        Rank, where 1 is the smallest value. Equal values count separately.
     axis : int or None
     nan : {"propagate", "omit", "raise"}
     backend : {"auto", "cpu", "cuda", "reference"}
@@ -77,14 +77,14 @@ def median(
     nan: str = "propagate",
     backend: str = "auto",
 ) -> Any:
-    """The median.
+    """Return the median.
 
     Parameters
     ----------
     values : array of bool, integers or floating-point numbers
     convention : {"mean", "lower", "upper"}
-        For an even number of values: the lower or upper of the two middle values, or their mean, in
-        float64 for integers, else in the type of the values.
+        For an even number of values: the lower or upper of the two middle values, or their mean.
+        The mean is float64 for integers, else it has the type of the values.
     axis : int or None
     nan : {"propagate", "omit", "raise"}
         With "omit", the median of no values is NaN.
@@ -130,7 +130,7 @@ def quantile(
     nan: str = "propagate",
     backend: str = "auto",
 ) -> Any:
-    """Quantiles: the quantile q of N values has the rank q * (N - 1), counted from 0.
+    """Return quantiles: the quantile q of N values has the rank q * (N - 1), counted from 0.
 
     Parameters
     ----------
@@ -138,8 +138,8 @@ def quantile(
     q : float or sequence of float
         From 0 to 1.
     method : {"linear", "lower", "higher", "nearest", "midpoint"}
-        Between two ranks: the interpolated value, one of the two values, or their mean. "nearest"
-        takes the even rank of two equally near ranks.
+        Answer for a rank between two integers: the interpolated value, one of the two values, or
+        their mean. "nearest" takes the even rank of two equally near ranks.
     axis : int or None
     nan : {"propagate", "omit", "raise"}
     backend : {"auto", "cpu", "cuda", "reference"}
@@ -176,18 +176,21 @@ def quantile(
 
 
 def _between(low: Any, high: Any, part: Any) -> Any:
-    """low + (high - low) * part, in float64, rounded to the type of floating-point values."""
+    """Return low + (high - low) * part, computed in float64.
+
+    Floating-point values keep their type; other values give float64.
+    """
     xp = module_of(low)
     result = low.dtype if low.dtype.kind == "f" else np.dtype(np.float64)
     part = xp.asarray(part)
     low, high = low.astype(np.float64), high.astype(np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
         found = xp.where(part == 0.5, (low + high) / 2, low + (high - low) * part)
-        # The sum or difference of two large numbers may not be finite where its part is.
+        # The sum or difference of two large numbers may overflow although the result does not.
         apart = low * (1 - part) + high * part
     found = xp.where(xp.isfinite(found) | ~xp.isfinite(low) | ~xp.isfinite(high), found, apart)
     found = xp.where((low == high) | (part == 0), low, found)
-    # Between a number and an infinity lies the infinity.
+    # Between a finite number and an infinity, the answer is the infinity.
     inside = (part > 0) & (part < 1)
     found = xp.where(inside & xp.isinf(low) & xp.isfinite(high), low, found)
     found = xp.where(inside & xp.isinf(high) & xp.isfinite(low), high, found)
@@ -197,15 +200,15 @@ def _between(low: Any, high: Any, part: Any) -> Any:
 
 @dataclass(frozen=True)
 class _Lines:
-    """The lines of an array along an axis, and what is asked of them.
+    """The lines of an array along an axis, as rows, with the options of the search.
 
     Parameters
     ----------
     rows : (R, N) array in C order
     shape : tuple of int
-        Of the answer for one k.
+        Shape of the answer for one k.
     counts : (R,) int64 array
-        Values of each line that count.
+        Number of values of each row, less the NaN that ``nan="omit"`` ignores.
     nan : str
     operations : module
     keep : bool
@@ -220,7 +223,7 @@ class _Lines:
     keep: bool
 
     def select(self, ranks_of: Ranks) -> Any:
-        """(R, M) values at the ranks, NaN where the rule says so."""
+        """Return the (R, M) values at the ranks, NaN where ``nan`` propagates it."""
         ranks = ranks_of(self.counts)
         if len(self.rows) == 1:
             different = np.unique(ranks)
@@ -242,7 +245,10 @@ class _Lines:
         return found
 
     def shaped(self, found: Any, several: bool) -> Any:
-        """(R, M) answers in the caller's shape, where the caller wants them."""
+        """Return (R, M) answers as (M, *shape) array, or as ``shape`` if not ``several``.
+
+        Answers are in device memory if ``keep`` is set.
+        """
         if self.keep:
             found = module_of(self.rows).asarray(found)
         found = found.T.reshape(-1, *self.shape)
@@ -260,7 +266,7 @@ def _lines(values: Any, axis: int | None, nan: str, backend: str) -> _Lines:
         raise ParameterError(f"values of shape {values.shape}: must not be empty")
     operations = dispatch.operations(__package__, backend, values)
     if axis is None:
-        # The order of the values does not matter, so those of a transposed array need no copy.
+        # The order of the values does not matter, so an array in Fortran order needs no copy.
         rows, shape = (values.T if values.flags.f_contiguous else values).reshape(1, -1), ()
     else:
         place = check_int("axis", axis)

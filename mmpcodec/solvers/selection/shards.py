@@ -1,7 +1,7 @@
-"""Selection from an array that lies in several places, the shards, without moving it.
+"""Selection from an array that is spread over several places, the shards, without moving values.
 
-In each round, every shard counts one digit of its keys, and the sum of the counts gives the digit
-of the answer. A shard sends 2048 numbers a round; 32-bit values take three rounds.
+In each round, each shard counts one digit of its keys, and the sum of the counts gives the digit of
+the answer. A shard sends at most 2048 numbers a round. 32-bit values take three rounds.
 """
 
 from collections.abc import Iterable
@@ -19,21 +19,21 @@ DIGIT_BITS = 11
 
 
 class Search:
-    """The search for the k-th smallest value of all shards; NaN come last.
+    """Search for the k-th smallest value of all shards; NaN come last.
 
     Parameters
     ----------
     dtype : data type
         Type of the values of all shards.
     k : int
-        1 is the smallest.
+        Rank, where 1 is the smallest value.
     count : int
         Number of values of all shards.
 
     Raises
     ------
     ParameterError
-        When there is no k-th value.
+        When there is no k-th value, or the type is not supported.
 
     Examples
     --------
@@ -66,7 +66,7 @@ class Search:
         return self.bits == 0
 
     def take(self, counts: np.ndarray) -> None:
-        """Take the counts of all shards of a round.
+        """Find the next digit of the answer from the counts of one round.
 
         Parameters
         ----------
@@ -76,7 +76,7 @@ class Search:
         Raises
         ------
         ParameterError
-            When the counts are not of this round.
+            When the counts have the wrong shape or add up to too few values.
         """
         if self.done or np.shape(counts) != (1 << self.bits,):
             wanted = 0 if self.done else 1 << self.bits
@@ -98,7 +98,7 @@ class Search:
         Raises
         ------
         ParameterError
-            Before the search is done.
+            When the search is not done.
         """
         if not self.done:
             raise ParameterError(f"value: {self.shift + self.bits} bits of it are still unknown")
@@ -106,7 +106,7 @@ class Search:
 
 
 def digit_counts(values: Any, search: Search, *, backend: str = "auto") -> np.ndarray:
-    """The counts of one shard in a round of a search.
+    """Count the next digit of a search in one shard.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def digit_counts(values: Any, search: Search, *, backend: str = "auto") -> np.nd
     Raises
     ------
     ParameterError
-        When the shard has another type than the search, or the search is done.
+        When the shard's type differs from the search's type, or the search is done.
     """
     values = as_array("values", values)
     if search.done:
@@ -138,14 +138,14 @@ def digit_counts(values: Any, search: Search, *, backend: str = "auto") -> np.nd
 
 
 def kth_of_shards(shards: Iterable[Any], k: int, *, backend: str = "auto") -> Any:
-    """The k-th smallest value of several arrays; NaN come last.
+    """Return the k-th smallest value of several arrays; NaN come last.
 
     Parameters
     ----------
     shards : arrays
         Arrays of one type and any shapes; each is read several times.
     k : int
-        1 is the smallest.
+        Rank, where 1 is the smallest value.
     backend : {"auto", "cpu", "cuda", "reference"}
 
     Raises

@@ -12,16 +12,16 @@ from mmpcodec.solvers.selection.keys import check_type, to_keys
 
 
 def weighted_median(values: Any, weights: Any, *, backend: str = "auto") -> Any:
-    """The smallest value v for which the values up to v have at least half of the total weight.
+    """Return the smallest value v such that the values up to v have half of the weight or more.
 
-    With equal weights it is the lower median. Floating-point weights are rounded to a grid as in
-    ``max_sum`` and added exactly. The values are sorted, on a device if the backend uses one.
+    With equal weights, v is the lower median. Floating-point weights are rounded to a grid as in
+    ``max_sum`` and added exactly. The values are sorted, on the device if the backend is cuda.
 
     Parameters
     ----------
     values : (N,) array of bool, integers or floating-point numbers
     weights : (N,) array of integers or floating-point numbers
-        From 0 up, at least one above 0.
+        Weights of at least 0; at least one is positive.
     backend : {"auto", "cpu", "cuda", "reference"}
 
     Returns

@@ -66,7 +66,7 @@ def bench_workers(picture: np.ndarray, lam: float) -> None:
 
 
 def bench_batches(loaded: dict[str, np.ndarray], lam: float) -> None:
-    """No two pictures of a batch are alike."""
+    """Measure batches in which no two pictures are equal."""
     print("\n| pictures at once | s | pictures/s |\n|---|---|---|")
     tiles = list(loaded.values())
     for count in BATCHES:

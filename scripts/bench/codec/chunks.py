@@ -2,8 +2,8 @@
 
     python scripts/bench/codec/chunks.py PICTURE... [-p PRESET]... [--runs N]
 
-Prints the Markdown table of docs/guide/plugins.md. Seconds are median wall times of encoding all
-chunks in turn with 2 threads, after a warm-up.
+The script prints the Markdown table of docs/guide/plugins.md. Seconds are median wall times of
+encoding all chunks one after the other with 2 threads, after a warm-up.
 """
 
 import argparse
@@ -24,7 +24,7 @@ THREADS = 2
 
 
 def encode(picture: np.ndarray, size: int, preset: str) -> int:
-    """Bytes of the chunks of a picture."""
+    """Encode a picture in chunks of ``size`` x ``size`` samples; return their size in bytes."""
     height, width = picture.shape[:2]
     chunks = (
         picture[top : top + size, left : left + size]
@@ -38,7 +38,7 @@ def encode(picture: np.ndarray, size: int, preset: str) -> int:
 
 
 def rows(path: Path, preset: str, runs: int) -> Iterator[str]:
-    """The table's rows of one picture and preset."""
+    """Yield the table's rows of one picture and preset."""
     picture = pictures.read(path).samples
     whole = encode(picture, max(picture.shape), preset)
     for size in SIZES:

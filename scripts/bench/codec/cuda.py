@@ -59,7 +59,7 @@ def bench_pictures(loaded: dict[str, np.ndarray], lambdas: tuple[float, ...]) ->
 
 
 def bench_processor(picture: np.ndarray, lambdas: tuple[float, ...], yardstick: bool) -> None:
-    """The dissertation's table: one thread, all threads, the device."""
+    """Print the dissertation's table: times of one thread, of all threads and of the device."""
     print(
         "\n| lambda | brute force s | cpu 1 thread ms | cpu all threads ms | GPU ms | speed-ups |"
     )
@@ -85,7 +85,7 @@ def bench_processor(picture: np.ndarray, lambdas: tuple[float, ...], yardstick: 
 
 
 def bench_phases(picture: np.ndarray, lam: float) -> None:
-    """Where the time of a fragment goes, on the device and beside it."""
+    """Print the time of a fragment by phase, on the device and on the host."""
     params, count = EncodeParams(lam), fragments_in(picture.shape)
     backend = CudaBackend(profile=0)
     backend.encode(picture, params)
@@ -129,7 +129,7 @@ def bench_phases(picture: np.ndarray, lam: float) -> None:
 
 
 def kernel_seconds(picture: np.ndarray, params: EncodeParams) -> float:
-    """Time of the search loop's launches alone."""
+    """Return the time of the launches of the search loop in seconds, without other work."""
     import cupy
 
     spent: list[Any] = []
@@ -159,7 +159,7 @@ def bench_batches(picture: np.ndarray, lam: float) -> None:
 
 
 def mosaic(loaded: dict[str, np.ndarray], shape: tuple[int, int]) -> np.ndarray:
-    """A large picture of small ones, no two alike."""
+    """Return a large picture made of small pictures, no two of them equal."""
     large = np.zeros(shape, np.uint8)
     tiles = list(loaded.values())
     side, number = 512, 0
@@ -189,7 +189,7 @@ def bench_large(loaded: dict[str, np.ndarray], lam: float) -> None:
 
 
 def bench_launches(picture: np.ndarray, lam: float) -> None:
-    """The persistent kernel against a launch a fragment, and against empty captured graphs."""
+    """Compare launches for different numbers of fragments, and graphs of empty kernels."""
     import cupy
 
     params = EncodeParams(lam)
@@ -219,7 +219,7 @@ def bench_launches(picture: np.ndarray, lam: float) -> None:
 
 
 def bench_start(path: Path) -> None:
-    """A whole process, which loads CuPy and the kernels, against one on the processor."""
+    """Measure whole processes: one that loads CuPy and the kernels, and one on the processor."""
     print("\n| whole process, one picture | s |\n|---|---|")
     for backend in ("cuda", "cpu"):
         command = [

@@ -3,10 +3,10 @@
     python scripts/bench/codec/forms.py colour|deep|lossless|tiles PICTURE... --out ROWS [options]
     python scripts/bench/codec/forms.py table ROWS...
 
-The first command writes one line of JSON for each coded file; the second makes tables of these
-lines. PSNR is over all samples of red, green and blue, with the peak 2**depth - 1. Bytes are sizes
-of whole files. Pillow codes 8-bit JPEG 2000 (OpenJPEG) and AVIF (libaom); imagecodecs codes JPEG
-2000 of more bits, JPEG XL and JPEG-LS.
+The first command writes one JSON line for each coded file; the second makes tables of these lines.
+PSNR is computed over all samples of red, green and blue, with the peak 2**depth - 1. Bytes are
+sizes of whole files. Pillow codes 8-bit JPEG 2000 (OpenJPEG) and AVIF (libaom); imagecodecs codes
+JPEG 2000 of more bits, JPEG XL and JPEG-LS.
 """
 
 import argparse
@@ -38,7 +38,7 @@ TILES = (64, 128, 256, 512, 1024)
 
 
 Made = tuple[int, np.ndarray | None]
-"""Bytes of a file, and its decoded samples; None if the codec is lossless."""
+"""Size of a file in bytes, and its decoded samples; None if the codec is lossless."""
 
 
 def ours(picture: pictures.Picture, lam: float, preset: str, effort: int, tile: int = 0) -> Made:
@@ -56,7 +56,7 @@ def ours(picture: pictures.Picture, lam: float, preset: str, effort: int, tile: 
 
 
 def peer(picture: pictures.Picture, name: str, point: float) -> Made:
-    """A file of 8-bit samples by a codec of ``mmpcodec.bench``."""
+    """Code 8-bit samples with a codec of ``mmpcodec.bench``."""
     (codec,) = peers(name, colour=picture.planes == 3)
     data = codec.encode(picture.samples, point)
     return len(data), codec.decode(data)
@@ -67,7 +67,7 @@ def jpeg2000(picture: pictures.Picture, ratio: float) -> Made:
         return peer(picture, "jpeg2000", ratio)
     import imagecodecs
 
-    # The level of imagecodecs is a PSNR of 16 bits, and may have a fraction.
+    # imagecodecs takes a PSNR with the peak of 16 bits, which may have a fraction.
     level: Any = 110 - 20 * math.log10(ratio) - 6.02 * (16 - picture.depth)
     data = imagecodecs.jpeg2k_encode(
         picture.samples, level, codecformat="j2k", reversible=False, bitspersample=picture.depth
@@ -113,7 +113,7 @@ Job = tuple[str, str, float, Callable[..., Made], tuple[Any, ...]]
 
 
 def jobs(args: argparse.Namespace) -> Iterator[Job]:
-    """Picture, codec, operating point, and what to call with the picture."""
+    """Yield jobs: path, codec, operating point, and the function and arguments that code it."""
     preset, effort = args.preset, args.effort
     name = f"mmp {preset}"
     for path in args.pictures:
@@ -137,7 +137,7 @@ def jobs(args: argparse.Namespace) -> Iterator[Job]:
 
 
 def done(job: Job, depth: int | None) -> dict[str, Any]:
-    """Run a job in a process of its own."""
+    """Run a job and return its row; ``depth``, if not None, replaces the picture's depth."""
     path, codec, point, made_by, arguments = job
     picture = pictures.read(path).without_alpha()
     if depth is not None:
@@ -180,7 +180,7 @@ Metric = Callable[[dict[str, Any]], float | None]
 
 
 def deltas(anchor: Rows, test: Rows, metric: Metric) -> tuple[float, float]:
-    """BD-PSNR in dB and BD-rate in percent, Akima, where the curves overlap."""
+    """Return BD-PSNR in dB and BD-rate in per cent, by Akima's interpolation."""
     import bjontegaard
 
     curves = []

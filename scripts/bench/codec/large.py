@@ -2,9 +2,9 @@
 
     python scripts/bench/codec/large.py PICTURE... --side 32768 --tile 1024 --backend cuda cpu
 
-The large picture is a mosaic of 512x512 parts of the given pictures, turned and mixed. Each command
-runs in a process of its own. Memory is the peak of that process, pages of mapped files included.
-Further options go to `mmp encode`. Prints a Markdown table.
+The large picture is a mosaic of 512x512 parts of the given pictures, rotated and in random order.
+Each command runs in its own process. Memory is the peak of the process, pages of mapped files
+included. Further options go to `mmp encode`. The script prints a Markdown table.
 """
 
 import argparse
@@ -28,7 +28,7 @@ PART = 512
 
 
 def make(target: Path, sources: list[Path], side: int) -> None:
-    """Write the mosaic, a row of parts at a time."""
+    """Write the mosaic of ``side`` x ``side`` samples as a TIFF file, a row of parts at a time."""
     parts = []
     for path in sources:
         samples = pictures.read(path).samples
@@ -43,7 +43,7 @@ def make(target: Path, sources: list[Path], side: int) -> None:
 
 
 def measured(*arguments: str) -> tuple[float, float]:
-    """Seconds and peak memory in MiB of an `mmp` command."""
+    """Return wall time in seconds and peak memory in MiB of an `mmp` command."""
     started = time.perf_counter()
     process = subprocess.Popen([sys.executable, "-P", "-m", "mmpcodec.cli", *arguments, "--quiet"])
     _, status, usage = os.wait4(process.pid, 0)
@@ -71,7 +71,7 @@ def main() -> None:
     print("|---|---|---|---|---|---|---|---|", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         large, coded = Path(folder, "large.tif"), Path(folder, "large.mmp")
-        # A process begins with the peak of the one that starts it, so this one stays small.
+        # A process inherits the peak of its parent, so another process makes the mosaic.
         with ProcessPoolExecutor(1) as pool:
             pool.submit(make, large, args.pictures, args.side).result()
         for tile in args.tile:

@@ -2,11 +2,11 @@
 
     python scripts/bench/codec/paper_experiment.py PICTURE --out DIR [--repeat N]
 
-PICTURE is 512x512 and gray; the dissertation took Lena. Measures lambda 10, 16, 24, 32, 64 and 128
-into DIR as `mmp sweep` does, so a stopped run continues. Draws the curves as figure 6.24 of the
-dissertation does, into DIR/paper.png and .svg. Prints Markdown tables with the times of the
-dissertation beside the measured times. Without a CUDA device the rows of the device are missing and
-the reason is printed.
+PICTURE is 512x512 and gray; the dissertation took Lena. The script measures lambda 10, 16, 24, 32,
+64 and 128 into DIR as `mmp sweep` does, so a stopped run continues. It draws the curves of figure
+6.24 of the dissertation into DIR/paper.png and .svg, and prints Markdown tables with the times of
+the dissertation beside the measured times. Without a CUDA device, the rows of the device are
+missing, and the script prints the reason.
 """
 
 import argparse
@@ -34,7 +34,7 @@ WAYS = {
     "cpu": {"backend": "cpu"},
     "cuda": {"backend": "cuda"},
 }
-"""Ways to run, and their options."""
+"""Ways to run the codec, and their options."""
 
 PAPER_SECONDS = {
     "i7 860, 1 thread": (751.61, 486.38, 329.97),
@@ -44,20 +44,20 @@ PAPER_SECONDS = {
     "i7 2600, 8 threads": (266.91, 160.02, 103.75),
     "i7 2600 and GTX 480": (118.49, 81.90, 61.77),
 }
-"""Its times for Lena 512x512 with 64 bits, in seconds, at lambda 16, 32 and 64."""
+"""Times of the dissertation for Lena 512x512 on 64 bits, in s, at lambda 16, 32 and 64."""
 
 Curves = dict[tuple[str, str], Curve]
-"""By way to run and rate model."""
+"""Curves by way to run and rate model."""
 
 
 def codec_of(way: str, rate_model: str) -> Codec:
-    """Our codec as the dissertation's: no index classes, no contexts, all scales learn."""
+    """Return mmpcodec with the tools of the dissertation: preset classic and a rate model."""
     options = {"preset": "classic", "rate_model": rate_model, **WAYS[way]}
     return ours(options, LAMBDAS)
 
 
 def measure(picture: Original, results: Results, ways: Sequence[str], repeat: int) -> Curves:
-    """The curves of the experiment, measured where they are not there yet."""
+    """Return the curves of the experiment; measure the points that the results lack."""
     codecs = {(way, model): codec_of(way, model) for way in ways for model in RATE_MODELS}
     for codec in codecs.values():
         warm_up(codec)
@@ -79,7 +79,7 @@ def measure(picture: Original, results: Results, ways: Sequence[str], repeat: in
 
 
 def rate_table(curves: Curves) -> str:
-    """Rate and PSNR of both rate models."""
+    """Return a table of rate and PSNR of both rate models."""
     points = [{row["point"]: row for row in curves["cpu", model].rows} for model in RATE_MODELS]
     rows = [
         [f"{lam:g}", *(cell(p[lam]) for p in points for cell in (bpp_text, psnr_text))]
@@ -98,7 +98,7 @@ def psnr_text(row: Row) -> str:
 
 
 def time_table(curves: Curves) -> str:
-    """The dissertation's times and ours, in seconds."""
+    """Return a table of the dissertation's times and the measured times, in seconds."""
     lambdas = (16, 32, 64)
     rows = [
         [f"dissertation, {name}", *(f"{seconds:.2f}" for seconds in times)]
@@ -111,7 +111,7 @@ def time_table(curves: Curves) -> str:
 
 
 def sources(curves: Curves) -> str:
-    """When and where the results were measured, also those of an earlier run."""
+    """Return dates, machines and numbers of runs of the results, earlier runs included."""
     rows = [row for curve in curves.values() for row in curve.rows]
     facts = {f"{row['time'][:10]}; {row['machine']}; medians of {row['runs']} runs" for row in rows}
     return "; ".join(sorted(facts))

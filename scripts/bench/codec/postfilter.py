@@ -2,8 +2,8 @@
 
     python scripts/bench/codec/postfilter.py PICTURE... [--lambdas 16 48 144 432]
 
-Prints Markdown tables: bytes and PSNR of whole files of preset plain without and with the filter,
-and median milliseconds on one thread after a warm-up.
+The script prints Markdown tables: bytes and PSNR of whole files of preset plain without and with
+the filter, and the median time of the filter in ms on one thread, after a warm-up.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from mmpcodec.bench.timing import median_seconds
 
 
 def point(picture: np.ndarray, lam: float, post_filter: bool) -> tuple[int, float, int]:
-    """Bytes of a file, PSNR in dB of the decoded picture, and the number of filtered classes."""
+    """Return the size of a file in bytes, its PSNR in dB and the number of filtered classes."""
     data = mmpcodec.encode(picture, lam, preset="plain", backend="cpu", post_filter=post_filter)
     found = mmpcodec.inspect(data, decode=True, backend="cpu")
     assert found.samples is not None
@@ -30,7 +30,7 @@ def point(picture: np.ndarray, lam: float, post_filter: bool) -> tuple[int, floa
 
 
 def times(picture: np.ndarray, lam: float) -> tuple[float, float]:
-    """Seconds that the filter takes to fit and to apply."""
+    """Return the times that the filter takes to fit and to apply, in seconds."""
     backend, params = CpuBackend(), EncodeParams.from_options(lam, preset="plain")
     samples = backend.encode(picture, params).samples
     fit = partial(backend.post_filter.fit, picture, samples, params.lambda_fixed)

@@ -2,8 +2,8 @@
 
     python scripts/bench/codec/presets.py PICTURE... [-p PRESET]... [-l LAMBDA] [--runs N]
 
-Prints a Markdown table. Seconds are medians of wall time with 2 threads: from array to bytes and
-back after a warm-up, and of whole commands, the start of Python included.
+The script prints a Markdown table. Seconds are median wall times with 2 threads: from array to
+bytes and back after a warm-up, and of whole commands, the start of Python included.
 """
 
 import argparse
@@ -28,7 +28,7 @@ THREADS = 2
 EFFORTS = (1, 6, 9)
 PRESETS = ("auto", "photo", "mixed", "text", "plain")
 FULL_EFFORT = 6
-"""The effort that losses are counted against."""
+"""Effort against which losses are computed."""
 
 
 def encode(picture: np.ndarray, preset: str, lam: float, effort: int = FULL_EFFORT) -> Encoding:
@@ -37,23 +37,23 @@ def encode(picture: np.ndarray, preset: str, lam: float, effort: int = FULL_EFFO
 
 
 def quality(picture: np.ndarray, encoding: Encoding) -> tuple[float, float]:
-    """Logarithm of the bytes to the base 2, and PSNR in dB."""
+    """Return the logarithm of the bytes to the base 2, and the PSNR in dB."""
     return math.log2(len(encoding.data)), psnr(picture, encoding.samples, white=255) or math.inf
 
 
 def loss(at: tuple[float, float], against: tuple[float, float], slope: float) -> float:
-    """Loss of PSNR in dB at equal size; the slope is the gain in dB for twice the bytes."""
+    """Return the loss of PSNR in dB at equal size; ``slope`` is the gain for twice the bytes."""
     return against[1] - at[1] + slope * (at[0] - against[0])
 
 
 def command_seconds(runs: int, *arguments: object) -> float:
-    """Median seconds of a whole command."""
+    """Return the median wall time of a whole command in seconds."""
     command = [sys.executable, "-P", "-m", "mmpcodec.cli", *map(str, arguments)]
     return median_seconds(partial(subprocess.run, command, check=True, capture_output=True), runs)
 
 
 def rows(path: Path, preset: str, lam: float, runs: int, folder: Path) -> Iterator[str]:
-    """The table's rows of one picture and preset."""
+    """Yield the table's rows of one picture and preset."""
     picture = pictures.read(path).samples
     efforts = EFFORTS if preset == "photo" else (FULL_EFFORT,)
     full = quality(picture, encode(picture, preset, lam))

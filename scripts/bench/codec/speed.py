@@ -2,9 +2,9 @@
 
     python scripts/bench/codec/speed.py PICTURE... [-l LAMBDA] [--skip-brute-force] [--growth]
 
-Prints Markdown tables. Times are median wall times from array to bytes and back, after a warm-up;
-the brute-force search runs once. Peak memory is measured in a process of its own. Each other codec
-runs at the operating point whose file is nearest in size to the file of the default preset.
+The script prints Markdown tables. Times are median wall times from array to bytes and back, after a
+warm-up; the brute-force search runs once. Peak memory is measured in a separate process. Each other
+codec runs at the operating point whose file is nearest in size to the file of the default preset.
 """
 
 import argparse
@@ -42,7 +42,7 @@ def row(name: str, encode: float, decode: float | None, size: int, picture, deco
 def encoded_by(
     backend: CpuBackend, picture: np.ndarray, params: EncodeParams, threads: int
 ) -> tuple[bytes, np.ndarray]:
-    """The file of one tile that a backend of some SIMD level makes, and its decoded samples."""
+    """Encode a picture as one tile with a backend; return the file and its decoded samples."""
     source = TileSource(picture, picture, 8)
     (tile,) = encode_tiles([source], [params], {params.tools: backend}, threads, None)
     height, width = picture.shape
@@ -75,7 +75,7 @@ def bench_mmp(picture: np.ndarray, lam: float, preset: str, brute_force: bool) -
 
 
 def bench_peer(picture: np.ndarray, name: str, ladder: str, target: int) -> None:
-    """One row for another codec at the operating point whose file is nearest in size to ours."""
+    """Print the row of another codec at the operating point with a size nearest to ``target``."""
     (codec,) = peers(f"{name}{ladder}")
     nearest = min(codec.ladder, key=lambda point: abs(len(codec.encode(picture, point)) - target))
     data = codec.encode(picture, nearest)
@@ -86,7 +86,7 @@ def bench_peer(picture: np.ndarray, name: str, ladder: str, target: int) -> None
 
 
 def peak_memory(path: Path, lam: float) -> float:
-    """Peak resident memory in MiB of a fresh process that encodes the picture."""
+    """Return the peak resident memory in MiB of a new process that encodes the picture."""
     program = (
         "import sys, mmpcodec; from mmpcodec import pictures;"
         "mmpcodec.encode(pictures.read(sys.argv[1]).samples, lam=float(sys.argv[2]));"
@@ -98,16 +98,16 @@ def peak_memory(path: Path, lam: float) -> float:
         check=True,
         text=True,
     )
-    # Not ru_maxrss: that counts what the parent held before exec.
+    # ru_maxrss would include the memory that the parent held before exec.
     (peak,) = (line for line in done.stdout.splitlines() if line.startswith("VmHWM:"))
     return int(peak.split()[1]) / 1024
 
 
 def bench_growth(picture: np.ndarray, lam: float) -> None:
-    """Time a fragment as the picture grows.
+    """Measure the time per fragment as the picture grows.
 
-    The picture is repeated, each time shifted and with another contrast, so that it goes on
-    teaching until the dictionaries are full.
+    The large picture repeats the picture with random shifts and contrasts, so that the dictionaries
+    learn until they are full.
     """
     if min(picture.shape) < 512:
         raise SystemExit("--growth needs a picture of at least 512x512 pixels")

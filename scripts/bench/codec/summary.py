@@ -2,13 +2,13 @@
 
     python scripts/bench/codec/summary.py --pictures CLASS PICTURE... [--pictures ...] --out ROWS
 
-CLASS names the pictures after it, for example "text". Of a larger picture only the middle 512x512
-pixels are coded. Appends one JSON object for each coded file to ROWS, so a stopped run continues.
-`make bench-pages` turns ROWS into the summary tables.
+CLASS is the class of the pictures after it, for example "text". Of a larger picture only the middle
+512x512 pixels are coded. The script appends one JSON object for each coded file to ROWS, so a
+stopped run continues. `make bench-pages` turns ROWS into the summary tables.
 
-``--processes N`` measures N pictures at once, each on a processor of its own. Times are processor
-seconds: the least of 3 runs, or of fewer runs that together take 1 s. Memory is the peak of a fresh
-process that encodes and decodes the first picture, with Python and all libraries.
+``--processes N`` measures N pictures at once, each on its own processor core. Times are processor
+seconds: the smallest of 3 runs, or of fewer runs that together take 1 s. Memory is the peak of a
+new process that encodes and decodes the first picture, with Python and all libraries.
 """
 
 import argparse
@@ -52,7 +52,7 @@ CODECS = {
     "mmpcodec, photo, effort 1": f"mmp:preset=photo,effort=1,{_OURS}",
     "mmpcodec, plain": f"mmp:preset=plain,{_OURS}",
 }
-"""Codec strings by the names in the tables. Rates are compared with the first one."""
+"""Codec strings by the names in the tables. The first codec is the anchor of the rates."""
 
 Row = dict[str, Any]
 
@@ -64,7 +64,7 @@ KINDS: dict[str, Row] = {
         "columns": {"codec": "codec", "picture": "picture", "peak_mib": "MiB"},
     },
 }
-"""What the rows of each kind are, for `scripts/bench/pages.py`."""
+"""Title and columns of each kind of rows, for `scripts/bench/pages.py`."""
 
 
 def codec_of(label: str, colour: bool) -> Codec:
@@ -73,14 +73,14 @@ def codec_of(label: str, colour: bool) -> Codec:
 
 
 def middle(path: Path) -> np.ndarray:
-    """The middle of a picture: (H, W) or (H, W, 3) uint8 samples, at most SIDE rows and columns."""
+    """Return the middle (H, W) or (H, W, 3) samples of a picture, at most SIDE rows and columns."""
     samples = pictures.read(path).without_alpha().samples
     top, left = (max(0, (size - SIDE) // 2) for size in samples.shape[:2])
     return np.ascontiguousarray(samples[top : top + SIDE, left : left + SIDE])
 
 
 def timed(work: Callable[[], Any]) -> tuple[float, Any]:
-    """Least processor seconds of some runs, and the last result."""
+    """Return the smallest processor time of several runs in seconds, and the last result."""
     seconds: list[float] = []
     while len(seconds) < RUNS and sum(seconds) < ENOUGH_SECONDS:
         started = time.process_time()
@@ -90,7 +90,7 @@ def timed(work: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def measured(samples: np.ndarray, codec: Codec, point: float) -> Row:
-    """Size, quality and times of one file."""
+    """Return size, PSNR and times of one file."""
     encode_cpu_s, data = timed(partial(codec.encode, samples, point))
     decode_cpu_s, decoded = timed(partial(codec.decode, data))
     quality = psnr(samples, decoded, white=255)
@@ -103,18 +103,18 @@ def measured(samples: np.ndarray, codec: Codec, point: float) -> Row:
 
 
 def peak_mib(path: Path, label: str) -> float:
-    """Peak resident memory of this process after it encoded and decoded a picture."""
+    """Encode and decode a picture; return the peak resident memory of this process in MiB."""
     samples = middle(path)
     codec = codec_of(label, samples.ndim == 3)
     codec.decode(codec.encode(samples, codec.ladder[1]))
-    # Not ru_maxrss: that counts what the parent held before exec.
+    # ru_maxrss would include the memory that the parent held before exec.
     lines = Path("/proc/self/status").read_text().splitlines()
     (peak,) = (line for line in lines if line.startswith("VmHWM:"))
     return round(int(peak.split()[1]) / 1024, 1)
 
 
 def rows_of(name: str, path: Path, done: set[tuple[str, str, Any]]) -> list[Row]:
-    """Rows of one picture of the class ``name``, without those in ``done``."""
+    """Measure one picture of the class ``name``; return its rows that are not in ``done``."""
     samples = middle(path)
     height, width = samples.shape[:2]
     rows: list[Row] = []
@@ -131,7 +131,7 @@ def rows_of(name: str, path: Path, done: set[tuple[str, str, Any]]) -> list[Row]
 def all_rows(
     classes: list[list[str]], done: set[tuple[str, str, Any]], processes: int
 ) -> Iterator[Row]:
-    """Rows of all pictures that are not in ``done``, then the memory of each codec."""
+    """Yield the rows of all pictures that are not in ``done``, then the memory of each codec."""
     context = multiprocessing.get_context("spawn")
     places = context.Queue()
     for place in sorted(os.sched_getaffinity(0), reverse=True)[:processes]:
@@ -150,12 +150,12 @@ def all_rows(
 
 
 def keep_to_one(places: "multiprocessing.Queue[int]") -> None:
-    """Keep this process to one processor of ``places``, so that no codec gains from threads."""
+    """Pin this process to one processor core of ``places``, so that no codec gains from threads."""
     os.sched_setaffinity(0, {places.get()})
 
 
 def heads(args: argparse.Namespace) -> Iterator[Row]:
-    """What the two runs are: command, date, hardware, software."""
+    """Yield the descriptions of the two runs: title, columns, command, date, hardware, software."""
     command = ["python", "scripts/bench/codec/summary.py"]
     for name, *paths in args.pictures:
         command += ["--pictures", name, *(Path(path).name for path in paths)]

@@ -2,9 +2,9 @@
 
     python scripts/bench/codec/targets.py PICTURE... [--preset NAME] [--size BYTES] [--psnr DB]
 
-Prints the Markdown table of docs/guide/targets.md. Passes are counted at effort 1 and at full
-effort. A miss is the distance of a file below its target size or above its target PSNR. The last
-column is the time of the search over the time of one encoding at the lambda that it found.
+The script prints the Markdown table of docs/guide/targets.md. Passes are counted at effort 1 and at
+full effort. A miss is the distance of a file below its target size or above its target PSNR. The
+last column is the time of the search divided by the time of one encoding at the lambda found.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from mmpcodec.bench.metrics import psnr
 
 
 def row(path: Path, preset: str, target: Target) -> Iterator[str]:
-    """The cells of one picture and target."""
+    """Yield the cells of the row of one picture and target."""
     picture = pictures.read(path).samples
     params = EncodeParams.from_options(preset=preset)
     started = time.perf_counter()

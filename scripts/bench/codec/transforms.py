@@ -3,10 +3,10 @@
     python scripts/bench/codec/transforms.py PICTURE... --out ROWS [--preset photo] [--jobs 2]
     python scripts/bench/codec/forms.py table ROWS
 
-The script codes the middle 256x256 pixels of each picture, or the pixels from `--at X,Y` on. Each
-plane is coded as an 8-bit gray picture. Its lambda follows from the effect of its error on the mean
-error of red, green and blue. The bytes are the payloads and 40 more. OpenJPEG codes the same pixels
-with its own transform, libaom without subsampling.
+The script codes the middle 256x256 pixels of each picture, or 256x256 pixels from `--at X,Y` on.
+Each plane is coded as an 8-bit gray picture. The lambda of a plane follows from the effect of its
+error on the mean error of red, green and blue. The bytes are the payloads plus 40 bytes. OpenJPEG
+codes the same pixels with its own transform, libaom without subsampling.
 """
 
 import argparse
@@ -64,7 +64,11 @@ def from_ycocg(planes: Planes) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Transform:
-    """Colours to planes and back, and what a squared error of each plane does to the mean."""
+    """A colour transform and its inverse.
+
+    ``weights`` holds, for each plane, the factor from its squared error to the mean squared error
+    of red, green and blue.
+    """
 
     forward: Callable[[np.ndarray], Planes]
     back: Callable[[Planes], np.ndarray]
@@ -78,7 +82,11 @@ YCOCG = Transform(to_ycocg, from_ycocg, (1, 2 / 3, 1))
 
 @dataclass(frozen=True)
 class Variant:
-    """A transform, and how its chroma is coded."""
+    """A transform, and how its chroma is coded.
+
+    ``halved`` halves rows and columns of chroma, ``factor`` multiplies the lambda of chroma, and
+    ``stacked`` codes both planes of chroma as one picture.
+    """
 
     transform: Transform
     halved: bool = False
@@ -107,7 +115,7 @@ def doubled(plane: np.ndarray) -> np.ndarray:
 
 
 def coded(plane: np.ndarray, lam: float, preset: str, effort: int) -> tuple[int, np.ndarray]:
-    """Bytes of the payload, and the samples that it decodes to."""
+    """Return the size of the payload in bytes, and its decoded samples."""
     samples = np.clip(np.rint(plane), 0, 255).astype(np.uint8)
     params = EncodeParams.from_options(lam, preset=preset, effort=effort)
     made = mmpcodec.encode_picture(samples, params, backend="cpu", threads=1)
@@ -131,7 +139,7 @@ def ours(
     else:
         rest = []
         for plane, own in zip(chroma, of_chroma, strict=True):
-            # A sample of a halved plane stands for four.
+            # One sample of a halved plane represents four samples.
             given, lam_of_it = (halved(plane), own / 4) if variant.halved else (plane, own)
             plane_size, decoded = coded(given, lam_of_it, preset, effort)
             rest.append(doubled(decoded) if variant.halved else decoded)
@@ -143,7 +151,7 @@ def ours(
 def measured(
     path: str, place: tuple[int, int] | None, codec: str, point: float, preset: str, effort: int
 ) -> dict[str, Any]:
-    """A row in the form of ``forms.py``, measured in a process of its own."""
+    """Measure one file; return a row in the form that ``forms.py`` reads."""
     samples = pictures.read(path).without_alpha().samples
     height, width = samples.shape[:2]
     left, top = place or ((width - SIDE) // 2, (height - SIDE) // 2)

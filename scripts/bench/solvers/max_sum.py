@@ -2,9 +2,9 @@
 
     python scripts/bench/solvers/max_sum.py [--cuda]
 
-Peers come with `mmpcodec[peers]`: numba with a plain loop over pairs of rows, numba with the loop
-over bottom rows inside, which the compiler turns into SIMD, and pyscan-stats. Prints Markdown
-tables.
+The extra `mmpcodec[peers]` installs the other packages: numba, with a plain loop over pairs of rows
+and with an inner loop over bottom rows, which the compiler vectorises, and pyscan-stats. The script
+prints Markdown tables.
 """
 
 import argparse
@@ -30,12 +30,12 @@ from mmpcodec.solvers.max_sum import (
 
 
 def noise(*shape: int) -> np.ndarray:
-    """Values as a picture less its offset has them."""
+    """Return integers from -128 to 127, the range of 8-bit samples minus an offset of 128."""
     return np.random.default_rng(len(shape)).integers(-128, 128, shape)
 
 
 def numba_peers() -> dict[str, Any]:
-    """Two ways to write it in numba; value only."""
+    """Return two numba functions that compute the largest sum of a rectangle, without its place."""
     try:
         import numba
     except ImportError:
@@ -144,7 +144,7 @@ def bench_boxes() -> None:
 
 
 def bench_device() -> None:
-    """The cuda backend: values on the device, and from host memory."""
+    """Measure the cuda backend with values in device memory and in host memory."""
     import cupy
 
     from mmpcodec.backends.cuda.backend import CudaBackend

@@ -2,9 +2,9 @@
 
     python scripts/bench/solvers/median.py [--cuda] [--side N] [--types uint8 ...]
 
-Peers come with `mmpcodec[peers]`. A peer that is missing or does not take the type is left out; a
-peer that took more than 4 s is not measured with larger windows. Prints Markdown tables, times in
-ms.
+The extra `mmpcodec[peers]` installs the other packages. A package that is missing or does not
+support a type is left out. A package that takes more than 4 s is not measured with larger windows.
+The script prints Markdown tables with times in ms.
 """
 
 import argparse
@@ -23,13 +23,16 @@ from mmpcodec.solvers.rank_filter import median_filter
 
 WINDOWS = (3, 5, 7, 9, 15, 31, 51, 101, 255)
 TOO_SLOW_MS = 4000
-"""A peer that took longer is not measured with larger windows."""
+"""Time in ms above which a package is not measured with larger windows."""
 
 Filter = Callable[[np.ndarray, int], Any]
 
 
 def measured_ms(work: Callable[[], Any]) -> float:
-    """Median wall time of a second of runs, at least five, or one long run; after a warm-up."""
+    """Return the median wall time in ms after a warm-up: of runs for 1 s and at least five runs.
+
+    A run of more than 1 s is measured once.
+    """
     times: list[float] = []
     while len(times) < 6 or sum(times) < 1000:
         start = time.perf_counter()
@@ -41,7 +44,7 @@ def measured_ms(work: Callable[[], Any]) -> float:
 
 
 def pictures_of(side: int) -> dict[str, np.ndarray]:
-    """Noise over the full range of each type, which is the hardest."""
+    """Return (side, side) noise of each type; noise is the slowest input."""
     rng = np.random.default_rng(side)
     deep = rng.integers(0, 65536, (side, side), np.uint16)
     return {
@@ -52,7 +55,7 @@ def pictures_of(side: int) -> dict[str, np.ndarray]:
 
 
 def peers() -> dict[str, Filter]:
-    """What else can be installed, by name and version."""
+    """Return the median filters of the installed packages, by name and version."""
     found: dict[str, Filter] = {}
     try:
         import cv2
@@ -95,7 +98,7 @@ def bench(name: str, picture: np.ndarray, others: dict[str, Filter]) -> None:
                 continue
             try:
                 ms = measured_ms(partial(filtered, picture, size))
-            except Exception:  # each says in its own way that it does not take the type
+            except Exception:  # each package has its own error for types that it does not support
                 cells.append("")
                 continue
             cells.append(f"{ms:.2f}" if ms < 10 else f"{ms:.0f}")
@@ -105,7 +108,7 @@ def bench(name: str, picture: np.ndarray, others: dict[str, Filter]) -> None:
 
 
 def bench_others(pictures: dict[str, np.ndarray]) -> None:
-    """What the peers do not do."""
+    """Measure masks and windows that are not square, with mmpcodec only."""
     print("\n| window | pixels that count | " + " | ".join(pictures) + " |")
     print("|---|---|" + "---|" * len(pictures))
     for window, part in (((15, 15), 1.0), ((15, 15), 0.5), ((15, 101), 1.0), ((101, 15), 1.0)):
@@ -117,7 +120,7 @@ def bench_others(pictures: dict[str, np.ndarray]) -> None:
 
 
 def bench_device(side: int) -> None:
-    """Pictures on the device, beside CuPy while that takes no more than seconds."""
+    """Measure pictures on the device, beside CuPy until CuPy takes 100 ms."""
     import cupy
     from cupyx.scipy import ndimage
 

@@ -2,7 +2,7 @@
 
     python scripts/bench/solvers/selection.py [--cuda]
 
-Prints Markdown tables.
+The script prints Markdown tables.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from mmpcodec.solvers.selection import kth_smallest, median, quantile
 
 
 def noise(count: int, dtype: str) -> np.ndarray:
-    """Values all over the type's range, or between 0 and 1."""
+    """Return random integers over the full range of the type, or floats from 0 to 1."""
     rng = np.random.default_rng(count)
     if dtype == "float32":
         return rng.random(count, dtype=np.float32)
@@ -29,7 +29,7 @@ def noise(count: int, dtype: str) -> np.ndarray:
 
 
 def awkward(count: int) -> dict[str, np.ndarray]:
-    """float32 arrays that trip up methods that trust in spread values."""
+    """Return float32 arrays by name, some of them slow for methods that expect spread values."""
     rng = np.random.default_rng(1)
     return {
         "uniform": noise(count, "float32"),
@@ -112,7 +112,7 @@ def bench_device() -> None:
 
 
 def _partition(values: Any) -> Any:
-    """CuPy's selection, finished."""
+    """Run CuPy's partition and wait for the device."""
     import cupy
 
     found = cupy.partition(values, values.size // 2)

@@ -16,9 +16,9 @@ namespace mmp {
 namespace {
 
 constexpr int64_t kLowest = std::numeric_limits<int64_t>::min();
-constexpr int kTops = 4;  // that meet a panel of bottoms together
+constexpr int kTops = 4;  // number of top rows that are searched with one panel of bottom rows
 
-// What equal sums are told apart by.
+// The order of strips with equal sums.
 auto key_of(const Strip& s, bool transposed) {
     return transposed ? std::tuple{s.start, s.first, s.stop, s.last}
                       : std::tuple{s.first, s.start, s.last, s.stop};
@@ -35,8 +35,8 @@ typedef int64_t Lanes64 __attribute__((vector_size(64)));
 template <class T>
 constexpr int kLanesOf = 64 / sizeof(T);
 
-// Running sums of the rows, so that a strip is the difference of two of them. They lie in panels of
-// as many rows as a vector has lanes, column after column, so that both are read from end to end.
+// Running sums over the rows, so that a strip is the difference of two rows of sums. A panel has as
+// many rows as a vector has lanes and is stored column after column, so a search reads it in order.
 template <class T>
 class RunningSums {
 public:
@@ -54,7 +54,8 @@ public:
         }
     }
 
-    // The sums down to a row in the first column; the next column's lie kPanel further.
+    // Returns the address of the sum of the rows before `row` in column 0. The sums of neighbouring
+    // columns are kPanel apart.
     const T* down_to(int64_t row) const {
         return &sums_[row / kPanel * kPanel * columns_ + row % kPanel];
     }
@@ -70,7 +71,7 @@ private:
     std::vector<T> sums_;
 };
 
-// Best sums of the strips from each of kTops rows to each row of a panel.
+// Writes the best sum of the strips from each of kTops rows to each row of a panel.
 template <class T, class Lanes>
 inline __attribute__((always_inline)) void best_of_strips(const T* const* tops, const T* bottoms,
                                                           int64_t columns, T* out) {
@@ -93,9 +94,10 @@ inline __attribute__((always_inline)) void best_of_strips(const T* const* tops, 
     __builtin_memcpy(out, best, sizeof best);
 }
 
-// The same for one top, and intervals of limited lengths. The least running sum of a window of
-// starts is that of two pieces: the rest of the block of starts in which the window begins, and the
-// block in which it ends so far. `block` holds as many vectors as there are starts in a window.
+// Writes the best sum of the strips from one row to each row of a panel, for intervals of limited
+// length. The starts of a stop are a window of running sums, whose minimum is needed. Starts are
+// divided into blocks of the window's size, so a window covers the end of one block and the
+// beginning of the next. `block` stores one vector for each start of a block.
 // Source: M. van Herk, "A fast algorithm for local minimum and maximum filters", 1992.
 template <class T, class Lanes>
 inline __attribute__((always_inline)) void best_of_limited(const T* top, const T* bottoms,
@@ -111,7 +113,7 @@ inline __attribute__((always_inline)) void best_of_limited(const T* top, const T
         __builtin_memcpy(&sums, bottoms + column * kLanes, sizeof sums);
         return sums - top[column * kLanes];
     };
-    int64_t place = 0;  // of the start within its block
+    int64_t place = 0;  // index of the start in its block
     for (int64_t stop = 1; stop <= columns; ++stop) {
         sum += strip(stop - 1);
         const int64_t start = stop - widths.least;
@@ -119,7 +121,7 @@ inline __attribute__((always_inline)) void best_of_limited(const T* top, const T
         if (start > 0) start_sum += strip(start - 1);
         so_far = place == 0 ? start_sum : smaller(so_far, start_sum);
         block[place] = start_sum;
-        // Behind this place the block before is still there, as least sums up to its end.
+        // After this index, `block` still has the minima of the block before, up to its end.
         const bool reaches_back = start >= window && place + 1 < window;
         const Lanes least = reaches_back ? smaller(so_far, block[place + 1]) : so_far;
         const Lanes gain = sum - least;
@@ -153,8 +155,7 @@ MMP_SIMD_LEVELS void best_of_limited64(const int64_t* top, const int64_t* bottom
                                       out);
 }
 
-// Best sums of the strips from each of kTops rows to each row of a panel, with intervals of some
-// lengths.
+// Search for the best sums of the strips from each of kTops rows to each row of a panel.
 template <class T>
 class StripSearch {
 public:
@@ -194,7 +195,8 @@ private:
     std::vector<Vector> block_;
 };
 
-// Calls visit(first, last, best sum) for all strips of some tops whose height is within `heights`.
+// Calls visit(first, last, best sum) for the strips from kTops rows, `first_top` and the rows after
+// it, to all rows below, if the height of the strip is within `heights`.
 template <class T, class Visit>
 void visit_strips(StripSearch<T>& search, int64_t rows, int64_t first_top, Lengths heights,
                   const Visit& visit) {
@@ -216,7 +218,7 @@ void visit_strips(StripSearch<T>& search, int64_t rows, int64_t first_top, Lengt
     }
 }
 
-// Shares the tops among the team: calls work(first, last) for ranges of them, in steps of kTops.
+// Divides the top rows among the team: calls work(first, last) for ranges of multiples of kTops.
 template <class Work>
 void share_tops(int64_t rows, ThreadTeam& team, const Work& work) {
     // The team takes fewer than 2^16 tasks.
@@ -249,7 +251,7 @@ Strip max_rectangle_of(const int64_t* values, int64_t rows, int64_t columns, Len
                          [&](int64_t first, int64_t last, int64_t sum) {
                              if (sum < known.load(std::memory_order_relaxed)) return;
                              if (sum < best.sum) return;
-                             // No later strip comes first among equals.
+                             // Of equal sums, a later strip cannot come first.
                              const bool later = transposed ? best.start == 0 && first > best.first
                                                            : first > best.first;
                              if (sum == best.sum && best.last && later) return;
@@ -272,8 +274,8 @@ bool fits_32_bits(const int64_t* values, int64_t count) {
 }  // namespace
 
 Interval max_interval(const int64_t* values, int64_t count, Lengths lengths) {
-    // Running sums; the best start of a stop has the least of those that it may have, the first of
-    // equal ones. Starts that may still become best wait in a queue, least in front.
+    // The best start of a stop is the first allowed start with the smallest running sum. The queue
+    // holds the starts that can still become best, smallest sum in front.
     const bool limited = lengths.most < count;
     std::deque<std::pair<int64_t, int64_t>> waiting;
     int64_t least = 0, least_at = -1, sum = 0, start_sum = 0;
@@ -303,9 +305,9 @@ IntervalCensus interval_census(const int64_t* values, int64_t count) {
     const int64_t most = max_interval(values, count, {1, count}).sum;
     IntervalCensus census{most, 0, 0, {most, 0, 0}, {most, 0, 0}};
     int64_t sum = 0, before = 0;
-    // Starts with the least running sum: the first, the last and their number.
+    // Starts with the smallest running sum: the first, the last and their number.
     int64_t least = 0, first = -1, last = -1, equal = 0;
-    int64_t least_since = 0;  // of starts behind the last disjoint interval
+    int64_t least_since = 0;  // smallest running sum since the end of the last disjoint interval
     bool any_since = false;
     for (int64_t stop = 1; stop <= count; ++stop) {
         before = sum;
@@ -340,7 +342,7 @@ IntervalCensus interval_census(const int64_t* values, int64_t count) {
 }
 
 void sums_through(const int64_t* values, int64_t count, int64_t* out) {
-    // Largest sum that ends at each value, and then largest sum that starts there.
+    // Add the largest sum that ends at each value and the largest sum that starts after it.
     int64_t ending = 0;
     for (int64_t i = 0; i < count; ++i) out[i] = ending = std::max<int64_t>(ending, 0) + values[i];
     int64_t starting = 0;
@@ -351,11 +353,11 @@ void sums_through(const int64_t* values, int64_t count, int64_t* out) {
 }
 
 std::vector<Interval> maximal_intervals(const int64_t* values, int64_t count) {
-    // Candidates with the running sum on their left and right. Source: Ruzzo and Tompa, "A linear
+    // Each candidate has the running sums before and after it. Source: Ruzzo and Tompa, "A linear
     // time algorithm for finding all maximal scoring subsequences", ISMB 1999.
     struct Candidate {
         int64_t left, right, start, stop;
-        int64_t below;  // the last candidate before it with a smaller left, or -1
+        int64_t below;  // index of the last earlier candidate with a smaller `left`, or -1
     };
     std::vector<Candidate> candidates;
     int64_t sum = 0;

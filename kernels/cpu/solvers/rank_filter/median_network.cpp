@@ -1,9 +1,9 @@
-// Medians of small square windows by comparisons in a fixed order, many pixels side by side.
+// Medians of small square windows by comparisons in a fixed order, for a vector of pixels at once.
 //
-// The columns of a window are sorted, then its rows, which leaves the columns sorted. The value in
-// row a and column b, counted from 1, then has at least a * b - 1 values that are not above it.
-// Values that are surely too high and equally many that are surely too low drop out. The median of
-// the rest is the median of the window: least and greatest drop out together until one value is
+// The columns of a window are sorted, then its rows, which keeps the columns sorted. Then at least
+// a * b - 1 values are not above the value in row a and column b, counted from 1. Values that are
+// too large to be the median are removed, and equally many that are too small. The median of the
+// rest is the median of the window: minimum and maximum are removed together until one value is
 // left.
 //
 // Sources: dropping out by A. W. Paeth, "Median finding on a 3x3 grid", Graphics Gems, 1990; sorted
@@ -31,7 +31,7 @@ MMP_INLINE void order(V& low, V& high) {
     low = least;
 }
 
-// Results that nobody uses cost nothing, so rows are sorted only as far as they are needed.
+// The compiler removes unused results, so rows are sorted only as far as the median needs.
 template <class V>
 MMP_INLINE void sort3(V& a, V& b, V& c) {
     order(a, b);
@@ -61,7 +61,7 @@ MMP_INLINE void sort(V* v) {
     }
 }
 
-// Brings the least to the front and the greatest to the end.
+// Moves the minimum of v to the front and the maximum to the end.
 template <int N, class V>
 MMP_INLINE void extremes(V* v) {
 #pragma GCC unroll 32
@@ -72,7 +72,7 @@ MMP_INLINE void extremes(V* v) {
     for (int i = N / 2; i < N - 1; ++i) order(v[i], v[N - 1]);
 }
 
-// The median of the N values at v and of the N - 3 that wait behind them.
+// Finds the median of the N values at v and the N - 3 values at `waiting`.
 template <int N, class V>
 MMP_INLINE void median_of(V* v, const V* waiting, V& median) {
     extremes<N>(v);
@@ -95,7 +95,7 @@ constexpr int candidates(int k) {
     return count;
 }
 
-// rows[i][j]: value i of column j of a window, the columns sorted.
+// Finds the median of a window; rows[i][j] is value i of the sorted column j.
 template <int K, class V>
 MMP_INLINE void median_of_sorted_columns(V (*rows)[K], V& median) {
     constexpr int kLeft = candidates(K), kFirst = kLeft / 2 + 2;
@@ -111,7 +111,7 @@ MMP_INLINE void median_of_sorted_columns(V (*rows)[K], V& median) {
     median_of<kFirst>(left, left + kFirst, median);
 }
 
-// Rows first to last - 1 of the result. The last vector of a row is moved back to end with it.
+// Filters rows first to last - 1. The last vector of a row is moved left to end with the row.
 template <int K, class T>
 MMP_INLINE void median_rows(const BorderedPicture<T>& picture, int64_t first, int64_t last, T* out) {
     typedef T V __attribute__((vector_size(kVectorBytes)));
@@ -132,7 +132,8 @@ MMP_INLINE void median_rows(const BorderedPicture<T>& picture, int64_t first, in
             for (int i = 0; i < K; ++i)
                 __builtin_memcpy(&sorted[i * stride + kHalf + at], &column[i], sizeof(V));
         }
-        // A column beyond the border, sorted, is that of the picture which it repeats.
+        // A sorted column beyond the border equals the sorted column of the picture that it
+        // repeats.
         for (int i = 0; i < K; ++i)
             for (int j = 0; j < kHalf; ++j)
                 for (const int64_t x : {int64_t{j}, kHalf + columns + j})

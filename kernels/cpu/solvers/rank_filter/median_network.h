@@ -1,4 +1,4 @@
-// Medians of small square windows by networks of comparisons.
+// Medians of small square windows by comparison networks.
 #pragma once
 
 #include <stdint.h>
@@ -8,11 +8,11 @@
 
 namespace mmp {
 
-// Whether there is a network for the picture's window, and the picture is wide enough for it.
+// Returns whether there is a network for the picture's window, and a row fills a vector.
 template <class T>
 bool has_median_network(const BorderedPicture<T>& picture);
 
-// All pixels count.
+// Replaces each pixel by the median of its window; `picture.valid` is ignored.
 template <class T>
 void median_filter(const BorderedPicture<T>& picture, T* out, ThreadTeam& team);
 

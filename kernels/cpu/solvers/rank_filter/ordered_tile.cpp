@@ -13,8 +13,8 @@ namespace {
 
 constexpr int kLanes = 16;
 
-// For each window along a row: the index of the item at a place among those of a bin that are in
-// the window. Items are given by their rows and columns, bin after bin.
+// For each window along a row: sets found[x] to the index of item number places[x] of bin bins[x],
+// counting only items in window x. `rows` and `columns` are the positions of the items, bin by bin.
 MMP_SIMD_LEVELS void find_places(const uint16_t* rows, const uint16_t* columns, size_t bin_size,
                                  int64_t row, int64_t count, Window window, const uint8_t* bins,
                                  const uint16_t* places, uint32_t* found) {
@@ -57,7 +57,7 @@ void OrderedTile<T>::sort(const T* values, const uint8_t* valid, int64_t rows, i
     sort_items();
     const size_t count = items_.size();
     bin_size_ = (count + 255) / 256;
-    // Behind the last item lie some that are in no window, so that vectors may be read whole.
+    // Padding items, which lie in no window, allow vector loads at the end.
     rows_.assign(count + kLanes, UINT16_MAX);
     columns_.assign(count + kLanes, UINT16_MAX);
     bins_.resize(rows * columns);
@@ -75,7 +75,7 @@ void OrderedTile<T>::sort(const T* values, const uint8_t* valid, int64_t rows, i
 
 template <class T>
 void OrderedTile<T>::sort_items() {
-    // By digits from the lowest, which keeps equal values in the order of their places.
+    // Radix sort from the lowest digit, which keeps equal values in the order of their positions.
     constexpr int kBits = 8 * sizeof(T), kDigit = kBits <= 16 ? 8 : 11;
     spare_.resize(items_.size());
     for (int shift = 0; shift < kBits; shift += kDigit) {

@@ -1,4 +1,4 @@
-// The values of a part of a picture in ascending order, with access by rank.
+// The values of a part of a picture in ascending order.
 #pragma once
 
 #include <stddef.h>
@@ -10,23 +10,22 @@
 
 namespace mmp {
 
-// The values in rising order are cut into 256 bins of one size: a value of any type becomes the
-// byte that is its bin. Equal values are told apart by their place, so no picture makes bins of
-// unequal size. A rank within a bin is found by looking at what the bin holds.
+// The sorted values are divided into 256 bins of equal size, and the index of its bin replaces a
+// value of any type. Equal values are ordered by their position, so all pictures have bins of equal
+// size. A rank within a bin is found by a search through the values of the bin.
 //
-// Source of ranks in place of values: J. Suomela, "Median filtering is equivalent to sorting",
-// 2014.
+// Source of the use of ranks: J. Suomela, "Median filtering is equivalent to sorting", 2014.
 template <class T>
 class OrderedTile {
 public:
-    // Takes rows x columns values; `valid` is null where all count.
+    // Sorts rows x columns values; `valid` is null if all values are valid.
     void sort(const T* values, const uint8_t* valid, int64_t rows, int64_t columns);
 
-    // The bins of all values, row by row; of no meaning where a value does not count.
+    // Returns the bins of all values, row by row; bins of invalid values are undefined.
     const uint8_t* bins() const { return bins_.data(); }
 
-    // For `count` windows along a row, the first in column 0 with its top there: the value in a bin
-    // at a place among those of the window in this bin; 0 where there is none.
+    // For `count` windows whose upper left corners are in `row`, from column 0 on: sets out[x] to
+    // value number places[x] of bin bins[x], counting only values in window x; 0 if there is none.
     void look_up(int64_t row, int64_t count, Window window, const uint8_t* bins,
                  const uint16_t* places, T* out);
 
@@ -39,7 +38,7 @@ private:
 
     size_t bin_size_ = 0;
     std::vector<Item> items_, spare_;
-    std::vector<uint16_t> rows_, columns_;  // of the items, as vectors read them
+    std::vector<uint16_t> rows_, columns_;  // of the items, padded for vector loads
     std::vector<uint8_t> bins_;
     std::vector<uint32_t> found_;
 };

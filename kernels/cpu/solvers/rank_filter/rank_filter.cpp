@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kTasks = 256;
 
-// Rows and columns of a result.
+// A rectangle of the result: first row and column, numbers of rows and columns.
 struct Tile {
     int64_t row, column, rows, columns;
 };
@@ -68,7 +68,7 @@ public:
 private:
     static constexpr bool kOrdered = !std::is_same_v<T, uint8_t>;
 
-    // What lies under the windows of a tile.
+    // Copies all samples in the windows of a tile to `out`.
     template <class Sample>
     void gather(const Sample* samples, const Tile& tile, int64_t rows, int64_t columns,
                 std::vector<Sample>& out) const {
@@ -102,8 +102,8 @@ private:
     std::vector<uint16_t> places_;
 };
 
-// What lies under the windows of two tiles is looked at twice, so tiles grow with the window; but
-// sorting and looking into bins take longer for large ones.
+// Windows of neighbouring tiles share samples, which are processed twice, so tiles grow with the
+// window. Large tiles take longer to sort and to search.
 template <class T>
 int64_t tile_side(int window_side) {
     if (sizeof(T) == 1) return 512;

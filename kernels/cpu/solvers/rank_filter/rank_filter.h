@@ -1,5 +1,5 @@
-// Rank filters: of the values in a window around each pixel, the one of a given rank.
-// mmpcodec/solvers/rank_filter holds the definitions.
+// Rank filters: they replace each pixel by the value of a given rank in the window around it.
+// mmpcodec/solvers/rank_filter defines the results.
 #pragma once
 
 #include <stdint.h>
@@ -9,8 +9,8 @@
 
 namespace mmp {
 
-// ranks[n], from 0 to n - 1, is the rank to take among n valid values; ranks[0] is not used. Where
-// a window has none, `out` is 0. `found`, unless null, tells where there is any.
+// ranks[n], from 0 to n - 1, is the rank among n valid values; ranks[0] is not used. `found`,
+// unless null, becomes 1 if a window has a valid value. Otherwise `found` and `out` become 0.
 template <class T>
 void rank_filter(const BorderedPicture<T>& picture, const int32_t* ranks, T* out, uint8_t* found,
                  ThreadTeam& team);

@@ -11,12 +11,12 @@ namespace mmp {
 
 namespace {
 
-constexpr int64_t kSmall = 2048;        // values that are moved about
-constexpr int64_t kShare = 1 << 16;     // values of a thread's task, at least
-constexpr int64_t kBlock = 4096;        // values that are looked at for all brackets in turn
+constexpr int64_t kSmall = 2048;        // largest number of values that nth_element selects from
+constexpr int64_t kShare = 1 << 16;     // smallest number of values of each of several tasks
+constexpr int64_t kBlock = 4096;        // number of values that are split at all brackets in turn
 constexpr int64_t kMaxBrackets = 16;
 
-// Calls work(type of keys, kind as a constant) for the type of the values.
+// Calls work(key, kind) with a key of type K and the kind as a compile-time constant.
 template <class K, class Work>
 void with_kind(Kind kind, const Work& work) {
     using std::integral_constant;
@@ -35,7 +35,7 @@ void with_type(const Values& values, const Work& work) {
     }
 }
 
-// Calls work(first, last) for shares of the values.
+// Calls work(first, last) for contiguous shares of the values.
 template <class Work>
 void share(int64_t count, ThreadTeam& team, const Work& work) {
     const int tasks = static_cast<int>(std::clamp<int64_t>(count / kShare, 1, 256));
@@ -44,8 +44,8 @@ void share(int64_t count, ThreadTeam& team, const Work& work) {
     });
 }
 
-// The keys of some ascending ranks, counted from `first`, where all keys may be moved about: the
-// rank in the middle splits keys and ranks.
+// Writes the keys of ascending ranks to `out`, and reorders the keys from `first` to `last`. The
+// key at `first` has the rank `before`. The middle rank splits keys and ranks.
 template <class Keys>
 void select_moving(Keys first, Keys last, int64_t before, const int64_t* ranks, int64_t each,
                    uint64_t* out) {
@@ -67,20 +67,20 @@ std::vector<K> keys_of(const K* values, int64_t count) {
     return keys;
 }
 
-// Some ranks of keys that may be moved about.
+// Writes the keys of ascending ranks to `out`, and may reorder `keys`.
 template <class K>
 void select_keys(std::vector<K>& keys, const std::vector<int64_t>& ranks, uint64_t* out);
 
-// Counts of the values themselves, for types of few of them. Several tables, so that equal
-// neighbours need not wait for each other.
+// Returns the number of occurrences of each key, for types of 8 and 16 bits. With several tables,
+// increments for equal neighbours do not depend on each other.
 template <class K, Kind kind>
 std::vector<int64_t> count_all(const K* values, int64_t count, ThreadTeam& team) {
     constexpr int kTables = sizeof(K) == 1 ? 4 : 2;
     constexpr int64_t kKeys = int64_t{1} << (8 * sizeof(K));
-    constexpr int64_t kMost = int64_t{1} << 31;  // that a 32-bit count is trusted with
+    constexpr int64_t kMost = int64_t{1} << 31;  // values of a task: a count fits into 32 bits
     std::vector<int64_t> counts(kKeys);
     std::mutex mutex;
-    // A task reads several times as many values as it has counts to clear and to add.
+    // A task has at least 8 times as many values as counts that it clears and adds.
     const int64_t each = std::clamp<int64_t>((count + 15) / 16, std::max(kShare, 8 * kKeys), kMost);
     team.run(static_cast<uint32_t>((count + each - 1) / each), [&](uint32_t task) {
         std::vector<uint32_t> tables(kTables * kKeys);
@@ -111,7 +111,7 @@ int64_t select_by_counts(const K* values, int64_t count, const std::vector<int64
     return kind == Kind::kFloat ? counts.back() : 0;
 }
 
-// Brackets that hold the wanted ranks unless a sample of the values is far from the whole.
+// Returns brackets of keys that contain the wanted ranks unless the sample is not representative.
 // Source: R. Floyd and R. Rivest, "Expected time bounds for selection", 1975.
 template <class K, Kind kind>
 std::vector<Bracket<K>> brackets_of(const K* values, int64_t count, const std::vector<int64_t>& ranks) {
@@ -155,7 +155,7 @@ std::vector<Bracket<K>> brackets_of(const K* values, int64_t count, const std::v
     return brackets;
 }
 
-// Looks for the ranks in what the brackets hold; false if one lies elsewhere.
+// Finds the keys of the ranks in the brackets; returns false if a bracket misses a rank.
 template <class K>
 bool search_brackets(std::vector<Bracket<K>>& brackets, const std::vector<int64_t>& ranks,
                      uint64_t* out) {
@@ -195,7 +195,7 @@ int64_t select_moving_all(const K* values, int64_t count, const std::vector<int6
     return kind == Kind::kFloat ? std::count(keys.begin(), keys.end(), kNan<K>) : 0;
 }
 
-// Several ranks by splitting: all values are read once, unless the sample was misleading.
+// Selects by brackets: all values are read once, unless a bracket misses a rank.
 template <class K, Kind kind>
 int64_t select_by_brackets(const K* values, int64_t count, const std::vector<int64_t>& ranks,
                            uint64_t* out, ThreadTeam& team) {
@@ -220,7 +220,7 @@ int64_t select_by_brackets(const K* values, int64_t count, const std::vector<int
         nans += own_nans;
         for (size_t b = 0; b < mine.size(); ++b) brackets[b].add(mine[b]);
     });
-    // Searching the brackets ends only where they hold fewer keys than there were.
+    // The recursion ends only if each bracket holds at most half of the keys.
     const bool shrunk = std::all_of(brackets.begin(), brackets.end(), [&](const Bracket<K>& bracket) {
         return 2 * bracket.found <= count;
     });
@@ -244,7 +244,7 @@ void select_keys(std::vector<K>& keys, const std::vector<int64_t>& ranks, uint64
 template <class K, Kind kind>
 int64_t select_of(const K* values, int64_t count, const std::vector<int64_t>& ranks, uint64_t* out,
                   ThreadTeam& team) {
-    // A table of counts pays where it is smaller than the values.
+    // A table of counts is faster if it is smaller than the array of values.
     if constexpr (sizeof(K) <= 2) {
         if (count > int64_t{1} << (8 * sizeof(K) + 2))
             return select_by_counts<K, kind>(values, count, ranks, out, team);

@@ -18,7 +18,7 @@ constexpr K kTop = static_cast<K>(K{1} << (8 * sizeof(K) - 1));
 template <class K>
 constexpr K kNan = std::numeric_limits<K>::max();
 
-// The bits of infinity.
+// The bits of positive infinity.
 template <class K>
 constexpr K kInfinity = sizeof(K) == 2   ? static_cast<K>(0x7C00)
                         : sizeof(K) == 4 ? static_cast<K>(0x7F800000u)
@@ -37,15 +37,15 @@ inline K key_of(K bits) {
     return is_nan(bits) ? kNan<K> : static_cast<K>(bits ^ (sign | kTop<K>));
 }
 
-// Keys strictly between two bounds are kept, and may be some of those at the bounds; all others are
-// only counted. Kept are the first `found` of `inside`.
+// A bracket keeps the keys between two bounds in the first `found` elements of `inside`. Keys equal
+// to a bound are kept or counted, keys below `low` are counted.
 template <class K>
 struct Bracket {
     static constexpr int64_t kVector = 64 / sizeof(K);
 
     Bracket(K low, K high) : low(low), high(high) {}
 
-    // So that `more` keys fit, and a vector written at once.
+    // Resizes `inside` for `more` keys and one more vector, because vectors are stored whole.
     void make_room(int64_t more) {
         const int64_t needed = found + more + kVector;
         if (needed > static_cast<int64_t>(inside.size())) inside.resize(2 * needed);
@@ -65,11 +65,11 @@ struct Bracket {
     std::vector<K> inside;
 };
 
-// Splits the values at the bracket, which has room for them, and returns the number of NaN.
+// Splits values at a bracket that has room for all of them; returns the number of NaN.
 template <class K, Kind kind>
 int64_t split(const K* values, int64_t count, Bracket<K>& bracket);
 
-// The same without special instructions; keeps none at the bounds.
+// `split` without vector instructions. It counts all keys equal to a bound and keeps none of them.
 template <class K, Kind kind>
 int64_t split_plain(const K* values, int64_t count, Bracket<K>& bracket);
 

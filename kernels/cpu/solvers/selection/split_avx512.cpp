@@ -1,5 +1,5 @@
-// The splitting pass with AVX-512: 16 or 8 values at a time. Built with its own flags, called only
-// where the processor can.
+// The splitting pass with AVX-512: 16 or 8 values at a time. This file is compiled with its own
+// flags, and its functions are called only on processors with AVX-512.
 #include <immintrin.h>
 
 #include "cpu/solvers/selection/split.h"
@@ -58,7 +58,7 @@ int64_t split(const K* values, int64_t count, Bracket<K>& bracket) {
     const __m512i low = L::all(bracket.low), high = L::all(bracket.high);
     const __m512i width = L::all(static_cast<K>(bracket.high - bracket.low));
     const __m512i top = L::all(kTop<K>), infinity = L::all(kInfinity<K>);
-    // In variables of their own, for what is stored might lie where the bracket does.
+    // Local variables stay in registers: the compiler must assume that a store changes the bracket.
     K* const inside = bracket.inside.data();
     int64_t below = 0, nans = 0, found = bracket.found, at_low = 0, at_high = 0;
     const auto look = [&](const K* from, __mmask16 exist) {
@@ -72,7 +72,7 @@ int64_t split(const K* values, int64_t count, Bracket<K>& bracket) {
         if constexpr (kind == Kind::kSigned) key = _mm512_xor_si512(key, top);
         below += ones(exist & L::less(key, low));
         __mmask16 within = exist & static_cast<__mmask16>(~L::less(width, L::minus(key, low)));
-        // Many may be those at the ends; they are counted, so that what is kept gets fewer.
+        // If many keys are in the bracket, those equal to a bound are counted instead of kept.
         if (ones(within) > kFew) {
             const __mmask16 first = within & L::equal(key, low);
             const __mmask16 last = within & L::equal(key, high) & static_cast<__mmask16>(~first);

@@ -1,8 +1,8 @@
 // The maximum-sum interval of a sequence.
 //
-// Each thread walks a stretch of consecutive values, then the threads' pieces are joined in order.
-// A warp brings a line of each of its lanes' stretches to shared memory at once, so that memory is
-// read in whole lines. Compiled for the type of the values (-DMMP_VALUE).
+// Each thread reads a stretch of consecutive values, then the pieces of the threads are joined in
+// order. A warp copies one line of each lane's stretch to shared memory at a time, so global memory
+// is read in whole lines. The kernels are compiled for the type of the values (-DMMP_VALUE).
 #include "cuda/solvers/max_sum/piece.cuh"
 
 #ifndef MMP_VALUE
@@ -16,16 +16,16 @@ using Value = MMP_VALUE;
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
 constexpr int kLine = 128;                       // bytes of a stretch that are staged at once
-constexpr int kValues = kLine / sizeof(Value);   // of a line
-constexpr int kWord = 16;                        // bytes that a thread moves at once
+constexpr int kValues = kLine / sizeof(Value);   // number of values in a line
+constexpr int kWord = 16;                        // bytes that a thread copies at once
 constexpr int kPack = kWord / sizeof(Value);
-constexpr int kRow = kLine + kWord;              // so that lanes read from other banks
+constexpr int kRow = kLine + kWord;              // padded, so that lanes read different banks
 
 struct alignas(kWord) Pack {
     Value of[kPack];
 };
 
-// Brings a line of each lane's stretch, `stretch` values apart, to the warp's rows.
+// Copies a line of each lane's stretch, `stretch` values apart, to the warp's rows.
 __device__ inline void stage_lines(const Value* values, int64_t count, int64_t first, int stretch,
                                    uint8_t* rows) {
     constexpr int kLanesOfLine = kLine / kWord, kLines = 32 / kLanesOfLine;
@@ -33,7 +33,7 @@ __device__ inline void stage_lines(const Value* values, int64_t count, int64_t f
     const int64_t from = first + int64_t{row} * stretch + word * kPack;
     uint8_t* const to = rows + row * kRow + word * kWord;
     if (first + int64_t{31} * stretch + kValues <= count) {
-        // All loads are on their way before the first is waited for.
+        // All loads are issued before the first store waits for its load.
         Pack packs[kLanesOfLine];
 #pragma unroll
         for (int i = 0; i < kLanesOfLine; ++i)
@@ -51,7 +51,7 @@ __device__ inline void stage_lines(const Value* values, int64_t count, int64_t f
     }
 }
 
-// Where all values of a line are small, sums and places share 32 bits.
+// If all values of a line are small, one 32-bit integer holds a sum and an index.
 constexpr int kPlaceBits = 8;
 constexpr int kSmallBits = 17;
 static_assert((kValues << kSmallBits << kPlaceBits) <= 1 << 30 || sizeof(Value) < 4);
@@ -70,7 +70,7 @@ __device__ inline bool is_small(const Pack* line) {
 }
 
 __device__ inline Piece piece_of_small(const Pack* line, int64_t base) {
-    // 256 times a sum, plus a start that should be early, or less a stop that should.
+    // Keys are 256 times a sum, plus a start or minus a stop: of equal sums, the first wins.
     int sum = 0, least = 0x7FFFFFFF, most = -0x7FFFFFFF, best = -0x7FFFFFFF, stop = 0;
 #pragma unroll 16
     for (int i = 0; i < kValues; ++i) {
@@ -99,7 +99,7 @@ __device__ inline Piece piece_of(const Pack* line, int count, int64_t base) {
     return piece_at(piece, base);
 }
 
-// The piece of all threads' pieces in order; thread 0 gets it.
+// Joins the pieces of all threads in order; thread 0 returns the result.
 __device__ inline Piece join_block(Piece mine, Piece* warps) {
     mine = join_warp(mine);
     if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = mine;
@@ -113,8 +113,8 @@ __device__ inline Piece join_block(Piece mine, Piece* warps) {
 
 using namespace mmp;
 
-// pieces[block]: the piece of the block's share of the values, which lie at a multiple of 16 bytes.
-// `stretch`: values of a thread, whole lines of them.
+// Sets pieces[block] to the piece of the block's values. The address of `values` is a multiple of
+// 16 bytes. `stretch` is the number of values of a thread, a multiple of kValues.
 extern "C" __global__ void __launch_bounds__(kThreads, 4)
     pieces_of_blocks(const Value* values, int64_t count, int stretch, Piece* pieces) {
     __shared__ __align__(kWord) uint8_t staged[kWarps][32 * kRow];
@@ -140,7 +140,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
     if (threadIdx.x == 0) pieces[blockIdx.x] = whole;
 }
 
-// answer: the piece of all pieces. One block.
+// Sets `answer` to the join of all pieces. Grid: one block.
 extern "C" __global__ void __launch_bounds__(kThreads)
     join_pieces(const Piece* pieces, int count, Piece* answer) {
     __shared__ Piece warps[kWarps];

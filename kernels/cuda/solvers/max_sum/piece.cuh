@@ -1,5 +1,5 @@
-// Pieces of a sequence, and how two adjacent pieces join: the sums from which the best interval of
-// both follows.
+// Pieces of a sequence, and the join of two adjacent pieces. A piece holds the sums that determine
+// the best interval of a join.
 // Source: K. Perumalla and N. Deo, "Parallel algorithms for maximum subsequence and maximum
 // subarray", Parallel Processing Letters 1995.
 #pragma once
@@ -11,17 +11,17 @@ namespace mmp {
 constexpr int64_t kLowestSum = -static_cast<int64_t>(0x7FFFFFFFFFFFFFFFll) - 1;
 constexpr int64_t kHighestSum = 0x7FFFFFFFFFFFFFFFll;
 
-// Running sums start with 0 before the first value. Of equal ones the first place counts.
+// The running sum before the first value is 0. Of equal running sums, the first place is kept.
 struct Piece {
     int64_t sum;
-    int64_t least, least_at;  // running sum before a value, and that value; -1 of no values
-    int64_t most, most_at;    // running sum behind a value, and the next value
+    int64_t least, least_at;  // smallest running sum before a value, index of the value; -1: empty
+    int64_t most, most_at;    // largest running sum after a value, index of the next value
     int64_t best, start, stop;
 };
 
 __device__ inline Piece no_values() { return {0, 0, -1, 0, 0, 0, 0, 0}; }
 
-// A piece that grows by a value at a time; places count from its beginning.
+// A piece that grows by one value at a time; indices count from the beginning of the piece.
 struct GrowingPiece {
     int64_t sum, least, most, best;
     int least_at, most_at, start, stop;
@@ -82,7 +82,7 @@ __device__ inline Piece join(const Piece& a, const Piece& b) {
     return joined;
 }
 
-// The piece of all lanes' pieces in order; lane 0 gets it.
+// Joins the pieces of all lanes in order; lane 0 returns the result.
 __device__ inline Piece join_warp(Piece mine) {
     const int lane = threadIdx.x % 32;
 #pragma unroll 1

@@ -1,11 +1,11 @@
-// Maximum-sum rectangles and boxes: every range of planes and of rows is a strip, whose best
-// interval of columns is the largest sum less an earlier one.
+// Maximum-sum rectangles and boxes: each range of planes and rows is a strip, and the best interval
+// of columns of each strip is searched by Kadane's algorithm.
 //
-// A matrix has one plane. `sums` holds sums over planes and rows: for each plane, with all before
-// it, a matrix of padded columns x pitch, where the sum of the first r rows of column c lies at
-// c * pitch + r, so that rows lie side by side. A block of 256 threads takes 64 tops and 64 bottoms
-// of one range of planes, a thread 4 of each. Compiled for sums of int or long long (-DMMP_SUM) and
-// the values' type (-DMMP_VALUE).
+// A matrix has one plane. `sums` holds running sums over planes and rows: for each plane and all
+// planes before it, a matrix of padded columns x pitch. The sum of the first r rows of column c is
+// at c * pitch + r, so rows are contiguous. A block of 256 threads takes 64 tops and 64 bottoms of
+// one range of planes, a thread 4 tops and 4 bottoms. The kernels are compiled for sums of int or
+// long long (-DMMP_SUM) and for the type of the values (-DMMP_VALUE).
 #include "cuda/solvers/max_sum/piece.cuh"
 
 #ifndef MMP_SUM
@@ -23,8 +23,8 @@ using Value = MMP_VALUE;
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
 constexpr int kTile = 64;
-constexpr int kEach = 4;       // tops and bottoms of a thread
-constexpr int kColumns = 32;  // that are staged at once
+constexpr int kEach = 4;       // number of tops, and of bottoms, of a thread
+constexpr int kColumns = 32;  // number of columns that are staged at once
 constexpr int kQuads = 2 * kTile / kEach;
 constexpr int kRowsOfWarp = kTile / kWarps;
 
@@ -37,31 +37,31 @@ struct Places {
     int of[6];
 };
 
-// What has been found.
+// Results of the search.
 struct Found {
-    int64_t magnitudes;  // of all values, added up
-    int64_t best;
-    int64_t count;  // of the places
+    int64_t magnitudes;  // sum of the magnitudes of all values
+    int64_t best;        // largest sum
+    int64_t count;       // number of places written
 };
 
-// Four neighbouring sums.
+// Sums of four neighbouring rows.
 struct alignas(4 * sizeof(Sum)) Four {
     Sum of[kEach];
 };
 
-// Running sums at the block's tops and bottoms.
+// Running sums at the block's tops and bottoms, for kColumns columns.
 struct Stage {
     Four of[kColumns][kQuads];
 };
 
-// What a block looks at.
+// The range of planes and the first top and bottom that a block searches.
 struct Task {
     int front, back, first_top, first_bottom;
 };
 
-// Number t of the pairs first <= last, row after row.
+// Finds pair number t of the pairs first <= last below `size`, ordered by first, then last.
 __device__ inline void pair_at(int64_t t, int size, int& first, int& last) {
-    // From the end the rows have 1, 2, ... pairs.
+    // Counted from the end, the values of `first` have 1, 2, ... pairs.
     const int64_t back = int64_t{size} * (size + 1) / 2 - 1 - t;
     int row = static_cast<int>((sqrt(8.0 * static_cast<double>(back) + 1) - 1) / 2);
     while (int64_t{row} * (row + 1) / 2 > back) --row;
@@ -70,7 +70,7 @@ __device__ inline void pair_at(int64_t t, int size, int& first, int& last) {
     last = size - 1 - static_cast<int>(back - int64_t{row} * (row + 1) / 2);
 }
 
-// Blocks go by ranges of planes, then by pairs of tiles.
+// Returns the task of a block. Blocks are ordered by ranges of planes, then by pairs of tiles.
 __device__ inline Task task_of(int64_t block, const Shape& shape) {
     const int tiles = shape.pitch / kTile, pairs = tiles * (tiles + 1) / 2;
     int front, last_plane, top, bottom;
@@ -89,7 +89,7 @@ __device__ inline const Sum* sums_before(const Sum* sums, const Shape& shape, in
 
 __device__ inline Sum larger_sum(Sum a, Sum b) { return a > b ? a : b; }
 
-// max(sum, 0) + value, in one instruction where there is one.
+// Returns max(sum, 0) + value, in one instruction if the architecture has it.
 __device__ inline Sum extend(Sum sum, Sum value) {
 #if __CUDA_ARCH__ >= 900
     if constexpr (sizeof(Sum) == 4) return __viaddmax_s32(sum, value, value);
@@ -112,7 +112,7 @@ __device__ inline bool strip_allowed(const Shape& shape, int top, int bottom) {
     return bottom <= shape.rows && height >= shape.min_rows && height <= shape.max_rows;
 }
 
-// most[i][j]: the largest sum of the strip from the thread's top i to its bottom j.
+// Sets most[i][j] to the largest sum of the strip from the thread's top i to its bottom j.
 __device__ inline void search_strips(const Sum* sums, const Shape& shape, const Task& task,
                                      Stage& stage, Sum (&most)[kEach][kEach]) {
     const int quad = threadIdx.x % kQuads, first_column = threadIdx.x / kQuads;
@@ -156,7 +156,7 @@ __device__ inline void search_strips(const Sum* sums, const Shape& shape, const 
     }
 }
 
-// The first of the best intervals of a strip; lane 0 of the warp gets it.
+// Finds the first of the best intervals of a strip; lane 0 of the warp returns it.
 __device__ inline Places place_in_strip(const Sum* sums, const Shape& shape, const Task& task, int top,
                                         int bottom) {
     const Sum* near = sums_before(sums, shape, task.front);
@@ -187,8 +187,8 @@ __device__ inline bool comes_first(const Places& a, const Places& b, const Place
 
 using namespace mmp;
 
-// Sums of the rows of each tile: planes x tiles x columns; and found->magnitudes. Grid: (32 columns
-// each, tiles, planes).
+// Sums the rows of each tile (planes x tiles x columns) and adds all magnitudes to
+// found->magnitudes. Grid: (groups of 32 columns, tiles, planes).
 extern "C" __global__ void __launch_bounds__(kThreads)
     sum_tiles(const Value* values, Shape shape, int64_t* tile_sums, Found* found) {
     __shared__ int64_t partial[kWarps][32];
@@ -215,7 +215,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     tile_sums[(int64_t{blockIdx.z} * gridDim.y + blockIdx.y) * shape.columns + column] = sum;
 }
 
-// Sums down the rows of each column of each plane by itself. Grid as above.
+// Computes the running sums over the rows of each plane, without other planes. The grid is the grid
+// of sum_tiles.
 extern "C" __global__ void __launch_bounds__(kThreads)
     sum_rows(const Value* values, Shape shape, const int64_t* tile_sums, Sum* sums) {
     __shared__ Sum turned[32][kTile + 1];
@@ -259,7 +260,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     }
 }
 
-// Adds each plane to those behind it. A thread for each place of a plane.
+// Adds each plane to all planes after it. Grid: one thread for each element of a plane.
 extern "C" __global__ void __launch_bounds__(kThreads) sum_planes(Shape shape, Sum* sums) {
     const int64_t size = plane_size(shape);
     const int64_t i = int64_t{blockIdx.x} * kThreads + threadIdx.x;
@@ -272,8 +273,9 @@ extern "C" __global__ void __launch_bounds__(kThreads) sum_planes(Shape shape, S
     }
 }
 
-// best[block]: the largest sum of the strips of a block, and found->best that of all. `strips`, if
-// not null, gets that of each range of rows in the order (0, 0), (0, 1), ..., (1, 1), ...
+// Sets best[block] to the largest sum of a block's strips, and found->best to the largest of all
+// blocks. `strips`, unless null, receives the largest sum of each range of rows, first to last:
+// (0, 0), (0, 1), ..., (1, 1), ...
 extern "C" __global__ void __launch_bounds__(kThreads)
     best_of_tiles(const Sum* sums, Shape shape, Sum* best, Found* found, int64_t* strips) {
     __shared__ Stage stage;
@@ -300,8 +302,9 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     atomicMax(reinterpret_cast<long long*>(&found->best), static_cast<long long>(mine));
 }
 
-// Where found->best lies: of each block that has it the strip and interval that come first by
-// `order`, which names six of their numbers. found->count places are written.
+// Finds the places of the sum found->best. Each block that has this sum writes the strip and
+// interval that come first by `order`, a permutation of the six indices of Places. found->count
+// counts the places written.
 extern "C" __global__ void __launch_bounds__(kThreads)
     place_in_tiles(const Sum* sums, Shape shape, const Sum* best, Found* found, Places order,
                    Places* places) {

@@ -1,18 +1,18 @@
-// Running minima of a sequence: the least of all sums before each place, how often it occurs, and
-// its first and last place.
+// Running minima of a sequence: the smallest of all sums up to each place, the number of its
+// occurrences, and its first and last place.
 //
-// Three launches: the minimum of each tile; of all tiles before each tile; of all sums before each
-// place.
+// Three launches compute the minimum of each tile, of all tiles before each tile, and of all sums
+// up to each place.
 #include "cuda/device/warp.cuh"
 
 namespace mmp {
 
 constexpr int kThreads = 256;
-constexpr int kEach = 8;  // neighbouring values of a thread
+constexpr int kEach = 8;  // number of neighbouring sums of a thread
 constexpr int kTile = kThreads * kEach;
 
 struct Lowest {
-    int64_t value, count, first, last;  // count 0 of nothing
+    int64_t value, count, first, last;  // count is 0 if there are no sums
 };
 
 __device__ inline Lowest join(const Lowest& a, const Lowest& b) {
@@ -30,7 +30,7 @@ __device__ inline Lowest from_before(const Lowest& mine, int step) {
     return other;
 }
 
-// The lowest of all threads before this one, and of the whole block.
+// Returns the lowest of all threads before this one; sets `whole` to the lowest of the block.
 __device__ inline Lowest lowest_before(Lowest mine, Lowest* warps, Lowest& whole) {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     for (int step = 1; step < 32; step *= 2) {
@@ -59,7 +59,7 @@ __device__ inline Lowest lowest_of_own(const int64_t* sums, int64_t first, int64
 
 using namespace mmp;
 
-// lowest[tile] of the values of each tile. Grid: the tiles.
+// Sets lowest[tile] to the lowest of the tile's sums. Grid: one block a tile.
 extern "C" __global__ void __launch_bounds__(kThreads)
     lowest_of_tiles(const int64_t* sums, int64_t count, Lowest* lowest) {
     __shared__ Lowest warps[kThreads / 32];
@@ -69,7 +69,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     if (threadIdx.x == 0) lowest[blockIdx.x] = whole;
 }
 
-// Turns the lowest of each tile into the lowest of all tiles before it. One block.
+// Replaces the lowest of each tile by the lowest of all tiles before it. Grid: one block.
 extern "C" __global__ void __launch_bounds__(kThreads)
     lowest_before_tiles(Lowest* lowest, int64_t tiles) {
     __shared__ Lowest warps[kThreads / 32];
@@ -85,7 +85,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     }
 }
 
-// out[place] for each place, itself included; any of the four may be null. Grid: the tiles.
+// Writes the lowest of all sums up to each place; each of the four outputs may be null. Grid: one
+// block a tile.
 extern "C" __global__ void __launch_bounds__(kThreads)
     running_lowest(const int64_t* sums, int64_t count, const Lowest* before, int64_t* value,
                    int64_t* number, int64_t* first_at, int64_t* last_at) {

@@ -1,8 +1,8 @@
-// The values of rank filters from their bin and their place in the bin.
+// Rank filters: finds each result from its bin and its place in the bin.
 //
-// The samples of a region are sorted and cut into 256 bins of equal size, with the row and column
-// of each sample. The samples of a bin that lie in a pixel's window are counted up to the place.
-// Compiled for the type of the samples (-DMMP_VALUE).
+// The samples of a region are sorted and divided into 256 bins of equal size, and the row and
+// column of each sample are known. A warp counts the samples of the bin that lie in a pixel's
+// window, up to the place. The kernel is compiled for the type of the samples (-DMMP_VALUE).
 #include "cuda/solvers/rank_filter/rank.cuh"
 #include "cuda/device/warp.cuh"
 
@@ -22,10 +22,10 @@ constexpr int kNothing = 0xFFFF;
 
 using namespace mmp;
 
-// out[y][x] for the rows from first_band * band on, as far as there are regions of `in_region`
-// samples; `found`, if not null, says whether there is a value, else `out` gets 0. `values` and
-// `positions` (row << 16 | column) are in order, region after region, `counts` of them in each.
-// Grid: any number of blocks, a warp a pixel.
+// Sets out[y][x] for the rows of `bands` bands from `first_band` on; 0 if the window has no valid
+// sample. `found`, unless null, becomes 1 if the window has one, else 0. `values` and `positions`
+// (row << 16 | column) are sorted in each region; regions have `in_region` samples, of which the
+// first counts[region] are valid. Grid: any number of blocks; a warp takes one pixel at a time.
 extern "C" __global__ void __launch_bounds__(kThreads)
     values_at_places(const Value* values, const uint32_t* positions, const int64_t* counts,
                      int64_t in_region, const uint8_t* bins, const uint16_t* places, Shape shape,

@@ -4,9 +4,9 @@
 namespace mmp {
 
 struct Shape {
-    int rows, columns;  // of the result
-    int pitch;          // of the samples
-    int height, width;  // of the window
+    int rows, columns;  // size of the result
+    int pitch;          // number of columns of the samples
+    int height, width;  // size of the window
 };
 
 }  // namespace mmp

@@ -1,9 +1,9 @@
-// Rank filters by counting: a thread a window, whose values are read once for two bits of the
-// answer. Time grows with the window's area; small windows, whose sides are known to the compiler,
-// stay in registers.
+// Rank filters by counting: one thread a window reads its values once for each two bits of the
+// answer. The time is proportional to the window's area. The sides of small windows are known to
+// the compiler, which keeps their values in registers.
 //
-// Compiled for the type of the samples (-DMMP_VALUE), sides of the window (-DMMP_HEIGHT,
-// -DMMP_WIDTH; 0 where they come as arguments) and whether some samples do not count
+// The kernel is compiled for the type of the samples (-DMMP_VALUE), for the sides of the window
+// (-DMMP_HEIGHT, -DMMP_WIDTH; 0 if the sides are arguments) and for whether there is a mask
 // (-DMMP_MASKED).
 #include "shared/integers.h"
 #include "cuda/solvers/rank_filter/rank.cuh"
@@ -27,7 +27,7 @@ using Value = MMP_VALUE;
 
 constexpr int kBits = 8 * sizeof(Value);
 constexpr bool kSmall = MMP_HEIGHT > 0;
-constexpr int kNetwork = 25;  // values of which the median is found without counting
+constexpr int kNetwork = 25;  // largest area of windows whose median a comparison network finds
 
 __device__ inline void order(uint32_t& a, uint32_t& b) {
     const uint32_t lower = a < b ? a : b;
@@ -35,8 +35,8 @@ __device__ inline void order(uint32_t& a, uint32_t& b) {
     a = lower;
 }
 
-// The median of an odd number of values: of half of them and two the least and the greatest cannot
-// be it, so one of the rest takes their place, until three are left.
+// Returns the median of an odd number of values. Minimum and maximum of the first kCount / 2 + 2
+// values cannot be the median, so one further value replaces both, until three values are left.
 template <int kCount>
 __device__ inline uint32_t median_of(const Value (&values)[kCount]) {
     constexpr int kFirst = kCount / 2 + 2;
@@ -60,9 +60,9 @@ __device__ inline uint32_t median_of(const Value (&values)[kCount]) {
 
 using namespace mmp;
 
-// out[y][x]: the value of rank ranks[n] among the n that count in the window whose upper left
-// corner is (y, x) of samples[border_rows][border_columns]; 0 where none does, which `found` says.
-// Grid: rows by columns of blocks of 8 x 32 threads.
+// Sets out[y][x] to the value of rank ranks[n] among the n valid samples in the window whose upper
+// left corner is (y, x) of samples[border_rows][border_columns], and to 0 if n is 0. With a mask,
+// `found` becomes 1 if n is above 0, else 0. Grid: rows x columns of blocks of 8 x 32 threads.
 extern "C" __global__ void __launch_bounds__(256)
     search_ranks(const Value* samples, const unsigned char* valid, const int* border_rows,
                  const int* border_columns, Shape shape, const int* ranks, Value* out,
@@ -107,7 +107,7 @@ extern "C" __global__ void __launch_bounds__(256)
     }
 #pragma unroll 1
     for (int shift = kBits - 2; shift >= 0; shift -= 2) {
-        // Four counts of 16 bits; a window has fewer than 2^16 values.
+        // Four counts of 16 bits, because a window has fewer than 2^16 values.
         uint64_t counts = 0;
         const auto add = [&](uint32_t value, bool is_valid) {
             const uint32_t from = value >> shift;

@@ -1,10 +1,11 @@
-// Rank filters of 8-bit samples by sliding histograms: time does not depend on the window.
+// Rank filters of 8-bit samples by sliding histograms, in a time that does not depend on the
+// window.
 //
-// Compiled for samples of a picture, or (-DMMP_ORDERED=1) for regions whose samples are sorted and
-// named by one of 256 bins; the answers are then bins and places in them. A block moves down a
-// strip of columns and keeps a histogram of the window's height for each column, and for each group
-// of 16 columns. A warp moves along a part of the row: the histogram of its window lies in its
-// registers, 8 bins a lane; for each pixel one column is added, one removed.
+// The kernel is compiled for samples of a picture, or (-DMMP_ORDERED=1) for regions whose sorted
+// samples are replaced by one of 256 bins; the answers are then bins and places in bins. A block
+// moves down a strip of columns. It keeps a histogram of the window's rows for each column and for
+// each group of 16 columns. A warp moves along a part of the row and keeps the histogram of its
+// window in registers, 8 bins a lane; for each pixel it adds one column and removes one.
 // Source: S. Perreault and P. Hebert, "Median filtering in constant time", 2007; groups and warps
 // are not in the source.
 #include "cuda/solvers/rank_filter/rank.cuh"
@@ -21,8 +22,8 @@ constexpr int kWarps = kThreads / 32;
 constexpr int kBins = 256;
 constexpr int kGroup = 16;
 
-// Bins 8 * lane to 8 * lane + 7, two in each number: of the four bytes of a word of a column's
-// histogram the first and third in one, the others in the next.
+// Bins 8 * lane to 8 * lane + 7, two counts of 16 bits in each number. Of each four bins, the first
+// and third share one number, the second and fourth the next.
 struct Histogram {
     uint32_t pairs[4];
 
@@ -46,13 +47,13 @@ struct Histogram {
     }
 };
 
-// A bin, and how many values of it come before.
+// A bin, and the rank within the bin.
 struct Found {
     int bin, place;
 };
 
-// Of the values that a rank counts, `ranks` where not all values count and else `rank`, the one
-// that has it: its bin, -1 where there are no values. All lanes get it.
+// Finds the bin that contains a rank; -1 if the histogram is empty. The rank is ranks[n] for n
+// values, or `rank` if `ranks` is null. All lanes return the result.
 __device__ inline Found find_rank(const Histogram& histogram, int rank, const int* ranks) {
     const int lane = threadIdx.x % 32;
     const uint32_t* pairs = histogram.pairs;
@@ -99,14 +100,18 @@ constexpr bool kOrdered = false;
 
 #endif
 
-// out[y][x]: the value of a rank in the window whose upper left corner is (y, x) of
-// samples[border_rows][border_columns], or in order its bin; of rank `rank`, or ranks[n] among the
-// n that count where not all do. Those count that are `valid`, if that is not null; in order, those
-// that are not negative. places[y][x]: the place in the bin, 65535 of no value; without order
-// whether there is a value. Grid: strips of `strip` columns by bands of `band` rows of the result,
-// from band `first_band` on, whose regions lie one after the other in order. Shared memory: for
-// each of the strip's columns and the window's width less 1, rounded up to groups, 256 bytes, and
-// 512 for each group.
+// Sets out[y][x] to the value of a rank in the window whose upper left corner is (y, x) of
+// samples[border_rows][border_columns]. The rank is `rank`, or ranks[n] among n valid samples if
+// `ranks` is not null. Samples are valid where `valid` is nonzero; null means that all are.
+// places[y][x], unless null, becomes 1 if the window has a valid sample, else 0.
+//
+// With MMP_ORDERED, `samples` holds the bins of the regions of the grid's blocks, one region after
+// the other; negative bins are invalid. out[y][x] is then a bin, and places[y][x] the place in the
+// bin, a uint16_t, 65535 if the window has no valid sample.
+//
+// Grid: strips of `strip` columns x bands of `band` rows of the result, from band `first_band` on.
+// Shared memory: 256 bytes for each of strip + width - 1 columns, rounded up to whole groups, and
+// 512 bytes for each group.
 extern "C" __global__ void __launch_bounds__(kThreads, 1)
     slide_ranks(const Code* samples, const uint8_t* valid, const int* border_rows,
                 const int* border_columns, Shape shape, int strip, int band, int first_band, int rank,

@@ -1,13 +1,13 @@
-// Order statistics: of many values, the key that has a given rank.
+// Order statistics: the key that has a given rank in an array.
 //
-// Values are compared by keys, unsigned integers in their order; every NaN has the largest. Few
-// values are searched digit by digit, the highest first: blocks count the digits, and the last
-// block to arrive chooses the digit that has the rank. Of many values a sample gives a bracket
-// around the rank; one pass counts what lies below it and keeps what lies inside, which is then
-// searched. All blocks run at once and wait for each other between the steps, so that one launch is
-// enough. Compiled for the unsigned type of the values' bits (-DMMP_KEY) and whether these are
-// unsigned 0, signed 1 or floating-point 2 (-DMMP_KIND), and for a number of brackets
-// (-DMMP_BRACKETS).
+// Values are compared by keys, unsigned integers in the order of the values; every NaN has the
+// largest key. Small arrays are searched digit by digit, highest digit first: blocks count the
+// digits, and the last block to finish chooses the digit that contains the rank. For large arrays,
+// a sample gives a bracket of keys around the rank. One pass counts the keys below the bracket and
+// keeps the keys inside, which are then searched digit by digit. All blocks run at once and wait
+// for each other between the steps, so one launch is enough. The kernels are compiled for the
+// unsigned type of the keys (-DMMP_KEY), for the kind of the values, unsigned 0, signed 1 or
+// floating-point 2 (-DMMP_KIND), and for a number of brackets (-DMMP_BRACKETS).
 // Source: R. Floyd and R. Rivest, "Expected time bounds for selection", 1975.
 #include "cuda/device/barrier.cuh"
 #include "cuda/device/warp.cuh"
@@ -27,15 +27,15 @@ namespace mmp {
 using Key = MMP_KEY;
 
 constexpr int kThreads = 256;
-constexpr int kBlocks = 4;  // a multiprocessor holds at least
+constexpr int kBlocks = 4;  // smallest number of resident blocks of a multiprocessor
 constexpr int kDigits = 2048;
 constexpr int kDigitBits = 11;
 constexpr int kBits = 8 * sizeof(Key);
 constexpr int kBrackets = MMP_BRACKETS;
 constexpr int kPack = 16 / sizeof(Key);
-constexpr int kPacks = sizeof(Key) == 1 ? 2 : 4;  // that a thread reads at once
-constexpr int kKeys = kPacks * kPack;             // at most 32, for a mask of them
-constexpr int kMany = 2;  // keys of a thread in a bracket, from which on equal ones are looked for
+constexpr int kPacks = sizeof(Key) == 1 ? 2 : 4;  // number of packs that a thread reads at once
+constexpr int kKeys = kPacks * kPack;             // at most 32, so that a mask has 32 bits
+constexpr int kMany = 2;  // smallest number of a thread's keys that are compared with the bounds
 constexpr int kTile = kThreads * kKeys;
 constexpr Key kTop = Key(Key(1) << (kBits - 1));
 constexpr Key kNan = Key(~Key(0));
@@ -43,7 +43,7 @@ constexpr Key kInfinity = sizeof(Key) == 2   ? Key(0x7C00)
                           : sizeof(Key) == 4 ? Key(0x7F800000u)
                                              : Key(0x7FF0000000000000ull);
 
-// A rank that is looked for. `key` is known down to the digits that have been counted.
+// A rank to find. `key` has the digits that are known, and 0 below them.
 struct Query {
     uint64_t key;
     int64_t rank;
@@ -51,14 +51,14 @@ struct Query {
     int64_t bracket;
 };
 
-// Numbers of the queries that say where a bracket begins and ends; -1 where it is open.
+// Indices of the queries for the bounds of a bracket; -1 if the bracket is open.
 struct Ends {
     int64_t low, high;
 };
 
 enum State { kSearched = 0, kFound = 1, kMissed = 2 };
 
-// What a block saw of a bracket: keys below it, some of those at its ends, and the others inside.
+// Counts of one block for one bracket: keys below it, keys counted as equal to a bound, keys kept.
 struct Tally {
     int64_t below, at_low, inside, at_high;
 };
@@ -67,7 +67,7 @@ struct alignas(16) Pack {
     Key of[kPack];
 };
 
-// What is searched: `count` values, or what blocks kept of brackets, `capacity` apart.
+// Keys to search: `count` values, or the keys that blocks kept of brackets, `capacity` apart.
 struct Source {
     const Key* values;
     int64_t count;
@@ -75,8 +75,8 @@ struct Source {
     int64_t capacity;
 };
 
-// What all blocks write to: of each query the counts of a digit and the blocks that have counted;
-// how many blocks have come to a wait; and the number of NaN.
+// Memory that all blocks write to: for each query, the counts of a digit and the number of blocks
+// that have counted; the number of arrivals at barriers; and the number of NaN.
 struct Board {
     unsigned long long* counts;
     unsigned int* counted;
@@ -97,7 +97,7 @@ struct Shared {
     bool last;
 };
 
-// The order of numbers; NaN are anywhere.
+// Returns the key of a value that is not NaN.
 __device__ inline Key order_of(Key bits) {
     if (MMP_KIND == 0) return bits;
     if (MMP_KIND == 1) return bits ^ kTop;
@@ -110,14 +110,14 @@ __device__ inline bool is_nan(Key bits) {
 
 __device__ inline Key key_of(Key bits) { return is_nan(bits) ? kNan : order_of(bits); }
 
-// Waits until all blocks are here for the nth time, n from 1.
+// Waits until all blocks have called this function n times, n from 1.
 __device__ inline void wait_for_all(const Board& board, unsigned int n) {
     __syncthreads();
     if (threadIdx.x == 0) arrive_and_wait(board.waiting, n * gridDim.x);
     __syncthreads();
 }
 
-// Sum of the threads' values.
+// Returns the sum of the values of all threads to each thread.
 __device__ inline int64_t block_sum(int64_t value, int64_t* warps) {
     for (int step = 16; step > 0; step /= 2) value += __shfl_xor_sync(kAllLanes, value, step);
     __syncthreads();
@@ -128,8 +128,9 @@ __device__ inline int64_t block_sum(int64_t value, int64_t* warps) {
     return value;
 }
 
-// Adds a digit of the keys that begin with `prefix` to the block's table, and the NaN to `nans`.
-// Values, or keys if not `kRaw`. All threads call, between two barriers.
+// Counts a digit of the keys that begin with `prefix` in the block's table, and the thread's NaN in
+// `nans`. `values` are keys if kRaw is false. All threads call, and the caller synchronises after
+// the call.
 template <bool kRaw>
 __device__ inline void count_digits(const Key* values, int64_t first, int64_t count, int64_t step,
                                     uint64_t prefix, int shift, int bits, uint32_t* table,
@@ -148,7 +149,7 @@ __device__ inline void count_digits(const Key* values, int64_t first, int64_t co
             const uint64_t from = static_cast<uint64_t>(kRaw ? key_of(value) : value) >> shift;
             if (from >> bits == start) digit = static_cast<uint32_t>(from) & mask;
         }
-        // Where all lanes have one digit, they need not wait for each other.
+        // If all lanes have one digit, one atomic addition replaces 32 that would be serialised.
         if (__all_sync(kAllLanes, digit == __shfl_sync(kAllLanes, digit, 0))) {
             if (threadIdx.x % 32 == 0 && digit != kAllLanes) atomicAdd(&table[digit], 32);
         } else if (digit != kAllLanes) {
@@ -157,7 +158,7 @@ __device__ inline void count_digits(const Key* values, int64_t first, int64_t co
     }
 }
 
-// The digit in which a rank lies: where the sums of the counts pass it.
+// Finds the digit that contains a rank: the first at which the running sum of counts exceeds it.
 __device__ inline Digit digit_of_rank(const unsigned long long* counts, int digits, int64_t rank,
                                       Shared& shared) {
     constexpr int kEach = kDigits / kThreads;
@@ -184,8 +185,9 @@ __device__ inline Digit digit_of_rank(const unsigned long long* counts, int digi
     return shared.found;
 }
 
-// Finds the next digit of each query, with `blocks` blocks each; the last block of a query chooses
-// it. Counts are zero before and after. With `tallies` the query's bracket is searched.
+// Finds the next digit of each query, with `blocks` blocks a query; the last block of a query
+// chooses the digit. Counts are zero before and after. With `tallies`, the keys in the query's
+// bracket are searched.
 template <bool kRaw>
 __device__ inline void find_digit(const Source& from, Query* queries, int number, int blocks,
                                   int shift, int bits, bool with_nans, const Board& board,
@@ -235,7 +237,7 @@ __device__ inline void find_digit(const Source& from, Query* queries, int number
     }
 }
 
-// All digits of the queries. `waits` have been before.
+// Finds all digits of the queries. `waits` is the number of earlier barriers.
 template <bool kRaw>
 __device__ inline void find_digits(const Source& from, Query* queries, int number, int blocks,
                                    const Board& board, unsigned int& waits, Shared& shared) {
@@ -248,7 +250,7 @@ __device__ inline void find_digits(const Source& from, Query* queries, int numbe
     }
 }
 
-// Keys of values all over the array.
+// Sets `sample` to the keys of values from the whole array, one random value in each step.
 __device__ inline void take_sample(const Key* values, int64_t count, int size, Key* sample) {
     const int64_t step = count / size;
     for (int i = blockIdx.x * kThreads + threadIdx.x; i < size; i += gridDim.x * kThreads) {
@@ -258,13 +260,14 @@ __device__ inline void take_sample(const Key* values, int64_t count, int size, K
     }
 }
 
-// Some brackets, disjoint and ascending, and what a thread has seen of them.
+// Disjoint ascending brackets, and a thread's counts for each.
 struct Split {
     Key low[kBrackets], high[kBrackets], span[kBrackets];  // high - low
     uint32_t below[kBrackets], at_low[kBrackets], at_high[kBrackets];
 };
 
-// Which of a thread's values lie in each bracket, and how many below; the NaN among them.
+// Sets `within` to the mask of a thread's values in each bracket, `fewer` to the number of values
+// below it. With kNans, returns the number of NaN; else `most` becomes the largest magnitude.
 template <bool kNans>
 __device__ inline int look(const Pack (&packs)[kPacks], const Split& split, uint32_t (&fewer)[kBrackets],
                            uint32_t (&within)[kBrackets], Key& most) {
@@ -286,7 +289,7 @@ __device__ inline int look(const Pack (&packs)[kPacks], const Split& split, uint
     return nans;
 }
 
-// Splits all values at brackets `first` and those after it, as many as the kernel is compiled for.
+// Splits all values at bracket `first` and the brackets after it, kBrackets in all.
 __device__ inline void split_values(const Key* values, int64_t count, const Query* bounds,
                                     const Ends* ends, int brackets, int first, int64_t capacity,
                                     Key* inside, Tally* tallies, const Board& board,
@@ -306,7 +309,7 @@ __device__ inline void split_values(const Key* values, int64_t count, const Quer
     }
     __syncthreads();
     inside += (int64_t{first} * gridDim.x + blockIdx.x) * capacity;
-    // Values before the first whole pack and behind the last tile are loose.
+    // The loop over tiles leaves out values before the first aligned pack and after the last tile.
     const int64_t before = -reinterpret_cast<uint64_t>(values) % 16 / sizeof(Key);
     const int64_t head = before < count ? before : count;
     const int64_t whole = (count - head) / kTile;
@@ -324,8 +327,8 @@ __device__ inline void split_values(const Key* values, int64_t count, const Quer
 #pragma unroll
         for (int b = 0; b < kBrackets; ++b) {
             split.below[b] += fewer[b];
-            // Many keys may be those at the ends; they are counted, for there may be no room for
-            // all.
+            // Many equal keys may not fit into the block's memory, so keys at the bounds are
+            // counted.
             if (__popc(within[b]) >= kMany) {
                 uint32_t at_low = 0, at_high = 0;
 #pragma unroll
@@ -381,7 +384,8 @@ __device__ inline void split_values(const Key* values, int64_t count, const Quer
     }
 }
 
-// Turns the rank of the whole into the rank inside the query's bracket. One block a query.
+// Changes a query's rank among all values into its rank among the keys in its bracket. One block a
+// query.
 __device__ inline void enter_bracket(const Tally* tallies, int64_t capacity, const Query* bounds,
                                      const Ends* ends, Query& query, Shared& shared) {
     Tally all{0, 0, 0, 0};
@@ -433,11 +437,11 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         if (table[i]) atomicAdd(&counts[i], table[i]);
 }
 
-// Finds the keys of `number` ranks, all digits of each in `blocks` blocks. With `brackets` the
-// sample, of `size` keys, gives `bound_number` bounds, searched with `sample_blocks` blocks each,
-// and what lies in a bracket goes to `inside`, `capacity` keys a block. Room: `counts` and
-// `counted` for the more of queries and bounds; `waiting` and `nans` are zero. All blocks must run
-// at once.
+// Finds the keys of `number` ranks, with `blocks` blocks for the digits of each. If `brackets` is
+// not 0, a sample of `size` keys gives `bound_number` bounds, searched with `sample_blocks` blocks
+// each, and `inside` receives the keys of each bracket, at most `capacity` a block. `counts` and
+// `counted` have room for max(number, bound_number) queries; `waiting` and `nans` are zero. All
+// blocks must run at once.
 extern "C" __global__ void __launch_bounds__(kThreads, kBlocks)
     find_keys(const Key* values, int64_t count, Query* queries, int number, int blocks,
               Query* bounds, int bound_number, int sample_blocks, Key* sample, int size,
@@ -474,7 +478,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, kBlocks)
     find_digits<false>(kept, queries, number, blocks, board, waits, shared);
 }
 
-// The keys of some ranks of each row, and its NaN. A block a row.
+// Finds the keys of `each` ranks of each row, and its number of NaN. Grid: one block a row.
 extern "C" __global__ void __launch_bounds__(kThreads)
     select_rows(const Key* values, int64_t length, const int64_t* ranks, int each, uint64_t* keys,
                 int64_t* nans) {
