@@ -1,4 +1,5 @@
-// Learning as a step of its own: insertion of given elements, and learning of a fragment.
+// Learning in kernels of its own: insertion of given elements, learning of a fragment, and the hash
+// tables.
 #include "cuda/trees/learn.cuh"
 
 namespace mmp {
