@@ -41,7 +41,7 @@ class Relaxation:
 
     @property
     def bound(self) -> int:
-        """No choice has more profit."""
+        """Integer upper bound of the profit of every choice."""
         return self.total >> self.shift
 
 
