@@ -47,8 +47,7 @@ public:
     const Value* differences(int tap) const { return &differences_[tap * picture_.width]; }
 
 private:
-    // The samples of the row `offset` rows below, from column 0 on, with kReach more on either
-    // side.
+    // The samples of the row `offset` rows below, from column 0, with kReach more on each side.
     const Value* line(int offset) const { return held_line(inside(row_ + offset)); }
     int64_t inside(int64_t row) const { return std::clamp<int64_t>(row, 0, picture_.height - 1); }
     const Value* held_line(int64_t row) const {
@@ -124,8 +123,7 @@ void post_filter(const FilterPicture<Sample>& picture, const FilterTable& table,
     const int64_t width = picture.width;
     const int extra = picture.depth.extra(), most = picture.depth.most();
     FilterRows<Sample> rows(picture, 0);
-    // A plain pointer, because the compiler must assume that a byte written to `out` changes the
-    // vector.
+    // A plain pointer, because byte writes to `out` could alias the vector's own pointer.
     std::vector<int32_t> sums(width);
     int32_t* weighted = sums.data();
     for (int64_t row = 0; row < picture.height; ++row, out += width) {

@@ -35,8 +35,7 @@ nanobind::object array_of(const T* data, Sizes... sizes) {
         nanobind::ndarray<nanobind::numpy, T>(copy, {size_t(sizes)...}, owner));
 }
 
-// Returns a Progress that calls the callback and checks for signals, so that Ctrl-C works while the
-// GIL is released.
+// Returns a Progress that calls the callback and lets Ctrl-C work while the GIL is released.
 Progress progress_from(const nanobind::object& callback);
 
 void register_blocks(nanobind::module_& module);

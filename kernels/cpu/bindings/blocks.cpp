@@ -30,8 +30,7 @@ std::optional<Tools> tree_tools_from(nb::handle source) {
     return tools_from(source);
 }
 
-// Returns samples, rates by syntax element, units, leaf scales and dictionary sizes; the last two
-// are None without trees.
+// Returns samples, rates by syntax element, units and, of trees, leaf scales and dictionary sizes.
 template <class Sample>
 nb::tuple describe(const CodedBlocks<Sample>& coded, Plane plane) {
     const BlockPicture<Sample>& picture = coded.picture;

@@ -1,5 +1,4 @@
-// The Python module mmpcodec._cpu. This file binds trees and the range coder; the other files bind
-// the rest.
+// The Python module mmpcodec._cpu; this file binds trees and the range coder.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>

@@ -8,8 +8,7 @@ namespace mmp {
 
 namespace {
 
-// The samples that the weights are fitted to and their neighbours, as differences from the middle
-// level.
+// The samples of the fit and their neighbours, as differences from the middle level.
 class Fit {
 public:
     MMP_SIMD_LEVELS void take(const uint8_t* from, int count, const ptrdiff_t* neighbours) {
@@ -18,8 +17,7 @@ public:
                 values_[p][count_ + i] = int16_t(from[neighbours[p] + i] - kMidLevel);
         count_ += count;
     }
-    // Writes the sums of products of each neighbour with itself, with later neighbours and with the
-    // sample.
+    // Writes the sums of products of each neighbour with itself, later ones and the sample.
     MMP_SIMD_LEVELS void sums(int32_t (*out)[kTerms]) const {
         for (int p = 0; p < kTaps; ++p)
             for (int q = p; q < kTerms; ++q) {
@@ -81,8 +79,7 @@ void predict_least_squares(const BlockPicture<Sample>& picture, const BlockPlace
         for (int k = i + 1; k < kTaps; ++k) t -= m[i][k] * weight[k];
         weight[i] = limited(t / m[i][i], kMostWeight);
     }
-    // The values of the block in 1/16 of a sample's unit, with two rows above, two columns left and
-    // one column right of it.
+    // In 1/16 of a sample's unit: the block, two rows above, two columns left, one column right.
     int32_t values[(kMaxSide + 2) * (kMaxSide + 3)];
     const int row_length = w + 3;
     int32_t* v = values + 2 * row_length + 2;

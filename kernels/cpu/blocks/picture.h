@@ -18,8 +18,8 @@ public:
     static constexpr int kReadBeyond = 32;
 
     // Height and width of the picture are multiples of 4. The object holds only `rows` rows and
-    // `columns` columns from (first_row, first_column) on. All rows and columns are numbered in the
-    // whole picture.
+    // `columns` columns from (first_row, first_column) on. Rows and columns count in the whole
+    // picture.
     BlockPicture(int height, int width, Depth<Sample> depth)
         : BlockPicture(height, width, depth, 0, 0, height, width) {}
     BlockPicture(int height, int width, Depth<Sample> depth, int first_row, int first_column,
@@ -62,8 +62,7 @@ public:
     // Moves the held part to this place and copies all that the other picture holds there.
     void move_to(int first_row, int first_column, const BlockPicture& other);
 
-    // Returns the references of a block: the decoded samples above and left of it, the last ones
-    // repeated.
+    // Returns the decoded samples above and left of a block, the last ones repeated.
     References<Sample> references(const BlockPlace& block) const;
     References<Sample> references(const BlockPlace& block, int above, int left) const;
 

@@ -36,8 +36,7 @@ struct Template {
 };
 
 // Sums of squared differences. A square fills 16 bits, and two squares share a 32-bit lane. `all`
-// sums the whole lanes and `high` their upper halves, so the lower halves sum to all - (high <<
-// 16).
+// sums the whole lanes and `high` their upper halves, so all - (high << 16) sums the lower halves.
 struct Squares {
     Sums all[2] = {}, high[2] = {};  // of even and of odd places
 

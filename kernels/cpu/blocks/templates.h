@@ -8,8 +8,7 @@
 
 namespace mmp {
 
-// Returns whether a sample is decoded. If it is, so are all samples that are neither below nor
-// right of it.
+// Returns whether a sample is decoded; if so, all samples not below and not right of it are too.
 using Decoded = std::function<bool(int row, int column)>;
 
 template <class Sample>

@@ -19,8 +19,7 @@ template <class Sample>
 void subtract(const Sample* source, const Sample* prediction, int area, Depth<Sample> depth,
               int16_t* residual);
 
-// Writes the coefficients of a residual with `extra` bits beyond 8: min(32, height) rows of min(32,
-// width) coefficients.
+// Writes min(32, height) rows of min(32, width) coefficients of a residual with 8 + `extra` bits.
 void transform_forward(const int16_t* residual, int a, int b, int type, int extra,
                        int16_t* coefficients);
 

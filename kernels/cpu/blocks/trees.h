@@ -28,7 +28,7 @@ struct BlockSegment {
 
 class BlockTrees {
 public:
-    // The plane is padded to multiples of 4, as for blocks.
+    // Pads the plane to multiples of 4, as for blocks.
     BlockTrees(Plane plane, const Tools& tools, int fragment_log2, ThreadTeam& team);
 
     // Models and dictionaries. Its samples are copied from the decoded blocks before it learns.

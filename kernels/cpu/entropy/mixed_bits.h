@@ -35,8 +35,7 @@ public:
 
     // Returns the probability of a 1, in 1/65536.
     uint32_t predict(int decision);
-    // Updates the models and weights with the bit and returns it. Call predict() for this decision
-    // before.
+    // Updates models and weights by the bit and returns it. Call predict() for the decision before.
     int learn(int decision, int bit);
 
 private:

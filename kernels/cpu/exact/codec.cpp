@@ -63,8 +63,7 @@ struct ExactReader {
     }
 };
 
-// Codes the values of a plane and returns them: those that occur, if listing them saves bits, else
-// all below 2^depth.
+// Codes the values of a plane: those that occur, if the list saves bits, else all below 2^depth.
 template <class Coder>
 std::vector<uint16_t> code_values(Coder& coder, const uint16_t* samples, const ExactShape& shape) {
     const int values = 1 << shape.depth;
@@ -117,8 +116,7 @@ void code_plane(const std::vector<ExactPlane*>& planes, int count, Coder& coder,
     }
 }
 
-// Codes all planes. Calls exchange(plane, number, values) before a plane is written and after it is
-// read.
+// Codes all planes; calls exchange(plane, number, values) before writing and after reading one.
 template <class Coder, class Exchange>
 void code_planes(Coder& coder, const uint16_t* given, const ExactShape& shape,
                  const Progress& progress, ExactRates& rates, const Exchange& exchange) {

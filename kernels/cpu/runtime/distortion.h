@@ -5,8 +5,7 @@
 
 namespace mmp {
 
-// Returns half the sum of absolute Hadamard differences of all 4x4 pieces of 2^a rows of 2^b
-// samples.
+// Returns half the sum of absolute Hadamard differences of the 4x4 pieces of 2^a x 2^b samples.
 template <class Sample>
 int32_t hadamard_difference(const Sample* source, const Sample* prediction, int a, int b);
 

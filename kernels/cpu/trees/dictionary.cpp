@@ -24,8 +24,7 @@ MMP_INLINE void sum_parts_of(const uint8_t* samples, int height, int16_t* sums) 
         }
 }
 
-// Writes the sums of the halves or quarters of an element: sums[2 * k + l] for part k down and l
-// across.
+// Writes the sums of an element's halves or quarters: sums[2 * k + l] for part (k, l).
 void sum_parts(const uint8_t* samples, int height, int width, int16_t* sums) {
     switch (width) {
         case 16: return sum_parts_of<16>(samples, height, sums);

@@ -46,14 +46,12 @@ private:
     };
 
     size_t next(size_t slot) const { return (slot + 1) & (table_.size() - 1); }
-    // Returns the first slot, from that of a hash on, that is free or that has this hash and an
-    // element for which same(index) holds.
+    // Returns the first slot, from that of a hash on, that is free or matches hash and same(index).
     template <class Same>
     size_t find(uint32_t hash, const Same& same) const;
     void grow_table();
 
-    // The data that a redundancy check reads before the samples: the cell and the sums of the
-    // quarters.
+    // The data that a redundancy check reads first: the cell and the sums of the quarters.
     struct Look {
         uint8_t cell;
         std::array<int16_t, 4> sums;
@@ -71,8 +69,7 @@ private:
         void add(const Member& member);
         void remove(uint32_t index);
     };
-    // The hash and the cell of an element, from which replacement finds its table entry and its
-    // cell.
+    // The hash and the cell of an element, by which its replacement finds them.
     struct Trail {
         uint32_t hash;
         uint8_t cell;

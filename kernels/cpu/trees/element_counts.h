@@ -51,7 +51,7 @@ public:
     // The sum of the counts of the elements of the class before this one.
     uint32_t cumulative(int c, uint32_t index) const;
 
-    // Returns the element of the class whose interval contains the target, and the interval's
+    // Returns the element of the class whose interval contains the target, and that interval's
     // start.
     std::pair<uint32_t, uint32_t> find(int c, uint32_t target) const;
 

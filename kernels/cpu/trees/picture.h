@@ -70,8 +70,7 @@ public:
     // `size`, with the leaf scales around the fragment.
     Fragment fragment(int row, int column, int size = kFragmentSize) const;
 
-    // Encodes a tree. Calls used(scale, index, all_changed) after each index, see
-    // ElementCounts::use.
+    // Encodes a tree; calls used(scale, index, all_changed), see ElementCounts::use, per index.
     template <class Used>
     void encode_tree(RangeEncoder& coder, const Fragment& fragment,
                      const std::vector<Node>& nodes, const Used& used) {

@@ -10,8 +10,7 @@
 
 namespace mmp {
 
-// The trees of a run of fragments, which a device chose. Insertions that found no place count as
-// well.
+// Trees of some fragments that a device chose. Insertions that found no place count as well.
 struct ChosenTrees {
     size_t fragments;
     const uint32_t* node_counts;  // of each fragment

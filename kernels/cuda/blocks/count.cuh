@@ -30,8 +30,8 @@ __device__ inline void count_levels(BlockModels& models, LevelScan& scan, const 
     }
 }
 
-// Updates the models with the plan of a fragment: thread 0 counts flags, modes, kinds and transform
-// types, warp 1 the levels.
+// Updates the models with the plan of a fragment: thread 0 counts flags, modes, kinds, types; warp
+// 1 counts levels.
 __device__ inline void count_plan(BlockSearchMemory& memory) {
     BlockModels& models = memory.models;
     Canvas& canvas = memory.canvas;

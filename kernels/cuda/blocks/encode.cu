@@ -1,5 +1,4 @@
-// The search loop for predicted blocks, which turns the samples of a picture into plans on the
-// device.
+// The search loop for predicted blocks, which turns samples into plans on the device.
 #include "cuda/blocks/count.cuh"
 #include "cuda/blocks/search/search.cuh"
 #include "cuda/blocks/search/worth.cuh"

@@ -23,8 +23,7 @@ __device__ inline int64_t quotient(int64_t n, int64_t d) {
     return q;
 }
 
-// Fits the weights of the neighbours of a sample to the decoded samples around a block. One warp
-// calls it.
+// Fits the weights of neighbours to the decoded samples around a block. One warp calls it.
 template <class View>
 __device__ void fit_weights(const View& view, int row, int column, int a, int b, int picture_width,
                             FitMemory& memory) {

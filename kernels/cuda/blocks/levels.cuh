@@ -5,8 +5,7 @@
 
 namespace mmp {
 
-// The levels of a block in scan order, and the magnitudes that choose their models. One thread uses
-// it.
+// The levels of a block in scan order, and the magnitudes that choose their models; for one thread.
 struct LevelScan {
     const uint32_t* scan;
     uint8_t* magnitudes;  // at most 3 each; all 0 before the scan
@@ -66,8 +65,7 @@ __device__ inline ChosenLevels choose_levels(LevelScan& scan, int top, const int
         if (chosen) {
             scan.set(place, chosen);
             if (highest < 0) highest = k;
-            // The last level cannot be 0, so no bit codes that. Of equal costs the first place
-            // wins.
+            // The last level cannot be 0: no bit codes that. Of equal costs the first place wins.
             const int64_t total = costs.of_last(scan.a, scan.b, k) -
                                   costs.bit[zero_model(area, place.frequency, 0)][1] + beyond;
             if (total <= best) best = total, last = k;

@@ -111,8 +111,7 @@ struct WindowPlaces {
     }
 };
 
-// Returns the first column of the picture that is not decoded in row `lane` of the fragment's
-// units.
+// Returns the first picture column that is not decoded in row `lane` of the fragment's units.
 __device__ inline int decoded_end(const BlockSearchMemory& memory) {
     const Canvas& canvas = memory.canvas;
     const int row = threadIdx.x % 32 * kUnit;

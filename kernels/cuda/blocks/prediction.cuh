@@ -200,8 +200,7 @@ __device__ int piece_difference(int mode, const PredictMemory& memory, const Lin
     return hadamard_sum(difference);
 }
 
-// Adds the values of a warp's threads to sums[key]. `uniform`: all threads of the warp have the
-// same key.
+// Adds the values of a warp's threads to sums[key]. `uniform`: the warp has one key.
 __device__ inline void add_by_key(int32_t* sums, int key, int value, bool uniform) {
     if (uniform) {
         value = int(warp_sum(uint32_t(value)));

@@ -154,8 +154,7 @@ __device__ void search_places(const View& view, const End& end_of, int row, int 
         const uint32_t fourth = max(max(least[0], least[1]), max(least[2], least[3]));
         const uint32_t furthest =
             2 * min(min(least[0], least[1]), min(least[2], least[3])) + slack;
-        // Within these rows, a place with a sum equal to the fourth may come before the four
-        // places.
+        // Within these rows, a place with a sum equal to the fourth may come first.
         const uint32_t here = min(limit, min(fourth, furthest) + 1);
 #pragma unroll
         for (int i = 0; i < 2 * kLanePlaces; ++i) {
@@ -182,8 +181,7 @@ __device__ void search_places(const View& view, const End& end_of, int row, int 
     }
 }
 
-// Predicts a block by the average of the best places of `searchers` warps. All threads of the block
-// call it.
+// Predicts a block by the average of its best places. All threads of the CUDA block call it.
 template <class View>
 __device__ void average_places(const View& view, int row, int column, int a, int b, int most,
                                int searchers, const TemplateMemory* memory, uint8_t* out) {

@@ -5,8 +5,7 @@
 
 namespace mmp {
 
-// The rounded and saturated sum of products of 16-bit numbers, which lie `x_step` and `y_step`
-// apart.
+// The rounded, saturated sum of products of 16-bit numbers, `x_step` and `y_step` apart.
 __device__ inline int16_t product(const int16_t* x, int x_step, const int16_t* y, int y_step,
                                   int length, int shift) {
     int32_t sum = 1 << (shift - 1);

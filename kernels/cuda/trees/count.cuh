@@ -1,5 +1,4 @@
-// The index models of one scale: their update by the leaves of a fragment, and the costs of
-// classes.
+// The index models of one scale: updates by the leaves of a fragment, and costs of classes.
 #pragma once
 
 #include "cuda/trees/state.cuh"
@@ -7,7 +6,7 @@
 
 namespace mmp {
 
-// What an element's count takes off its cost, in 1/16 squared error.
+// The amount by which an element's count lowers its cost, in 1/16 squared error.
 __device__ inline int32_t count_cost(const Picture& picture, const Rates& rates,
                                      uint32_t count) {
     if (picture.log2_rates) return 0;
@@ -62,8 +61,7 @@ __device__ inline void count_leaves(const Picture& picture, const Rates& rates, 
         const bool mine = first + lane < node_count && node.scale == scale && node.flag == kLeaf;
         uint32_t leaves = __ballot_sync(kAllLanes, mine);
         if (!leaves) continue;
-        // Each lane holds the class, count and cost of its leaf's element. Several leaves may share
-        // an element.
+        // Each lane holds class, count and cost of its leaf's element; leaves may share one.
         int c = 0;
         uint32_t count = 0, old_count = 0;
         int32_t cost = 0;
@@ -115,8 +113,7 @@ __device__ inline void count_leaves(const Picture& picture, const Rates& rates, 
     }
 }
 
-// Writes the cost of each class of a dictionary of `size` elements, for the next search. One warp
-// calls it.
+// Writes the cost of each class of a dictionary of `size` elements. One warp calls it.
 __device__ inline void price_classes(const Picture& picture, const Rates& rates,
                                      const Scale& models, uint32_t size, int32_t* class_cost) {
     const int lane = threadIdx.x % 32;

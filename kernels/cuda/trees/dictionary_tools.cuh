@@ -131,8 +131,7 @@ __device__ inline void start_member(const Picture& picture, int scale, const uin
     if (dictionary.insertion) dictionary.insertion[number] = number;
 }
 
-// The squared error between two elements over every `step`-th word of four samples, from word
-// `first` on.
+// The squared error of two elements over every `step`-th word of four samples from `first` on.
 template <class Word>
 __device__ inline uint32_t squared_error(const uint8_t* samples, int area, int first, int step,
                                          const Word& other) {
@@ -250,7 +249,7 @@ __device__ inline void find_victims(const Picture& picture, const Dictionary& di
 }
 
 // Decides in order which candidates of a batch are redundant, and gives each other one its element.
-// One warp calls it; each lane holds a candidate and what remains of its cell.
+// One warp calls it; each lane holds a candidate and the remaining members of its cell.
 __device__ inline void settle_batch(const Picture& picture, int scale, uint32_t insertions,
                                     LearnMemory& memory, ToolsMemory<true>& tools) {
     const int lane = threadIdx.x % 32;
@@ -350,8 +349,7 @@ __device__ inline void write_settled(const Picture& picture, int scale, uint32_t
     warp_insert(picture, scale, element, memory.element[warp], c, memory.hash[warp]);
 }
 
-// Rebuilds the hash table without the entries of replaced elements. All threads of the block call
-// it.
+// Rebuilds the hash table without replaced elements. All threads of the block call it.
 __device__ inline void clean_table(const Picture& picture, int scale, uint32_t size, Scale& models) {
     const Dictionary& dictionary = picture.dictionaries[scale];
     __syncthreads();

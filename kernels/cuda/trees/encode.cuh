@@ -1,6 +1,5 @@
 // The search loop for trees, which turns the samples of a picture into trees on the device.
-// WithTools includes the tools of the dictionaries: displaced blocks, redundancy radius,
-// replacement.
+// WithTools adds displaced blocks, redundancy radius and replacement.
 #pragma once
 
 #include "cuda/device/barrier.cuh"
@@ -164,8 +163,7 @@ __device__ inline void encode(State* states, int first, int last, int slot, uint
         const int column = fragment % across * kFragmentSize;
         const int y = threadIdx.x / kFragmentSize, x = threadIdx.x % kFragmentSize;
         uint64_t* keys = state.key[fragment % 2];
-        // Loads overlap with waits: this load with the wait for learning, the neighbours' with the
-        // search.
+        // This load overlaps with the wait for learning, that of the neighbours with the search.
         const uint8_t sample = fetch_sample(picture, min(fragment + 1, last - 1));
         wait_for_learning(state, fragment, memory);
         clock.stop(state, kLearnWait);

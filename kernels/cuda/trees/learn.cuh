@@ -25,8 +25,8 @@ __device__ inline void warp_shrink(const Line& line, int step, int count, uint8_
     }
 }
 
-// Runs one pass of the scale transform: resizes lines of 1 << from_log2 samples, `step` apart, to 1
-// << to_log2 samples. line(i) returns the line and the place of output i. One warp calls it.
+// Runs one pass of the scale transform: resizes lines of 2^from_log2 samples, `step` apart, to
+// 2^to_log2 samples. line(i) returns the line and the place of output i. One warp calls it.
 template <class Line>
 __device__ inline void warp_resize(const Line& line, int step, int from_log2, int to_log2, int count,
                                    uint8_t* out) {
@@ -95,10 +95,9 @@ struct Chosen {
     int row, column;  // of the fragment's first sample
 };
 
-// Updates one scale with the fragment whose samples lie in memory.coded: counts the leaves, inserts
-// the candidates, prices the classes. `insertions` is the number of insertions into the dictionary
-// before it; returns the number after it. `displaced`: number of places of displaced blocks. All
-// threads of the block call it.
+// Updates one scale with the fragment in memory.coded: counts the leaves, inserts the candidates,
+// prices the classes. `insertions` is the number of insertions before the call; returns that after
+// it. `displaced`: number of places of displaced blocks. All threads of the block call it.
 template <bool WithTools>
 __device__ inline uint32_t learn_scale(const Picture& picture, int scale, uint32_t insertions,
                                        const Chosen& chosen, uint32_t displaced,
@@ -155,9 +154,8 @@ __device__ inline uint32_t learn_scale(const Picture& picture, int scale, uint32
     return insertions;
 }
 
-// Fills the dictionary of a scale for the start of a picture with constant elements: one for every
-// gray level, or fewer with a redundancy radius. Returns their number. All threads of the block
-// call it.
+// Fills the dictionary of a scale with constant elements: one for every gray level, or fewer with a
+// redundancy radius. Returns their number. All threads of the block call it.
 __device__ inline uint32_t start_scale(const Picture& picture, int scale, const Rates& rates,
                                        LearnMemory& memory, int32_t* class_cost) {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, area = scale_area(scale);

@@ -30,15 +30,13 @@ struct TreeSearchMemory {
     uint32_t first_unit, last_unit;  // share of this block: first_unit to last_unit - 1
 };
 
-// The log2 of the number of elements of a unit of work, which compares them with all segments of
-// their scale.
+// log2 of the elements of a unit of work; each one is compared with all segments of the scale.
 __device__ constexpr int unit_log2(int scale) {
     const int log2 = area_log2(scale);
     return log2 < 2 ? 2 + log2 : log2 == 2 || log2 > 6 ? 4 : 5;
 }
 
-// Computes the places of the samples. It runs once per launch, because divisions are slow. All
-// threads of the block call it.
+// Computes the samples' places once, because divisions are slow. All threads of the block call it.
 __device__ inline void start_search(TreeSearchMemory& memory) {
 #pragma unroll 1
     for (int i = threadIdx.x; i < kScales * kFragmentArea; i += kThreads) {
@@ -222,8 +220,7 @@ __device__ inline void multiply(uint4 a, uint32_t b0, uint32_t b1, int32_t (&sum
         : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b0), "r"(b1));
 }
 
-// Updates the best elements of two segments with the products of two elements, whose costs this
-// lane has.
+// Updates the best elements of two segments with the products of two elements.
 __device__ inline void take_product(const int32_t (&sum)[4], const int32_t (&cost)[2],
                                     uint32_t element, Best (&best)[2]) {
 #pragma unroll
@@ -253,8 +250,7 @@ __device__ inline void search_16(const Dictionary& dictionary, uint32_t size,
     const int lane = threadIdx.x % 32, row = lane / 4;
     const uint32_t* words = reinterpret_cast<const uint32_t*>(segments);
     const uint32_t b[2] = {words[lane], words[lane + 32]};
-    // Two arrays, because nvcc 13.0 and NVRTC leave the second row of one array of two dimensions
-    // zero.
+    // Two arrays: nvcc 13.0 and NVRTC leave the second row of a two-dimensional array zero.
     Best left[2], right[2];
 #pragma unroll 1
     for (uint32_t unit = units.first; unit < units.last; ++unit) {
@@ -373,8 +369,7 @@ __device__ inline void search_fragment(const Picture& picture, const State& stat
     }
     if (lane == 0) memory.scale[warp] = scale;
     __syncthreads();
-    // Neighbouring warps mostly end with the same scale, so the block lowers each key once per
-    // scale.
+    // Neighbouring warps mostly end with the same scale, so the block lowers its keys once.
     const int its_scale = memory.scale[lane];
 #pragma unroll 1
     for (uint32_t warps = __ballot_sync(kAllLanes, its_scale >= 0); warps;) {

@@ -197,8 +197,7 @@ __device__ inline void choose_flag(int i, const PreparedSegment& segment, TreeMe
                                             memory.nodes[columns ? s.columns[1] : s.rows[1]]);
 }
 
-// Chooses the flag of every segment from the keys of the search, leaves first. All threads of the
-// block call it.
+// Chooses all flags from the keys of the search, leaves first. All threads of the block call it.
 __device__ inline void choose_flags(const uint64_t* keys, TreeMemory& memory) {
     const int thread = threadIdx.x;
     if (thread < kSegments) {

@@ -7,7 +7,7 @@
 namespace mmp {
 
 constexpr int kMinSideLog2 = 2, kMaxSideLog2 = 6;
-constexpr int kUnitLog2 = kMinSideLog2;  // side of a unit, which stores a Unit
+constexpr int kUnitLog2 = kMinSideLog2;  // a unit has 4x4 samples
 constexpr int kUnit = 1 << kUnitLog2;
 constexpr int kMaxSide = 1 << kMaxSideLog2;
 constexpr int kMaxBlockArea = kMaxSide * kMaxSide;
@@ -67,15 +67,13 @@ MMP_HD constexpr LikelyModes likely_modes(const Unit& above, const Unit& left) {
     return {beside, above.a ? upper : beside};
 }
 
-// Template matching: width of a template in samples, and largest distance of a place from the
-// block.
+// Template matching: width of a template, and largest distance of a place, in samples.
 constexpr int kTemplateWidth = 2;
 constexpr int kTemplateRows = 48, kTemplateColumns = 64;
 constexpr int kTemplateSlack = 8;  // squared error per row and per column of a block
 constexpr int kMostTemplates = 4;
 
-// Families of modes with similar directions of the residual's energy. A family shares the models of
-// the transform type.
+// Families of modes with similar residuals, which share the models of the transform type.
 enum Family { kSmooth, kAcross, kDown, kFitted };
 constexpr int kFamilies = 4;
 MMP_HD constexpr int family_of(int mode) {

@@ -10,8 +10,7 @@ namespace mmp {
 
 constexpr int kFirstFrequency = 3, kFrequencyStep = 20, kMostFrequencies = 4000;
 
-// What a neighbour's angle adds to the factor of an angle: 6 at distance 1, 3 at distance 2, else
-// 0.
+// A neighbour's addition to the factor of an angle: 6 at distance 1, 3 at distance 2, else 0.
 MMP_HD constexpr int nearness(int angle, int other) {
     const int distance = angle < other ? other - angle : angle - other;
     return distance == 1 ? 6 : distance == 2 ? 3 : 0;
@@ -90,8 +89,7 @@ MMP_HD int32_t last_cost(const BitCosts& bit, int32_t plain, int a, int b, int l
     return cost;
 }
 
-// The costs of the magnitudes 0, 1, 2, and 3 or more in one context, sign included and remainder
-// excluded.
+// The costs of magnitudes 0, 1, 2, and 3 or more in one context, with sign, without remainder.
 MMP_HD void level_costs(const BitCosts& bit, int32_t plain, int area, int place, int sum,
                         int32_t* out) {
     const int32_t* zero = bit[zero_model(area, place, sum)];

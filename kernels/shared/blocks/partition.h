@@ -1,5 +1,4 @@
-// The partition of a fragment into blocks: places, splits, and splits that the picture's edge
-// forces.
+// The partition of a fragment into blocks: places, and splits that are allowed or forced.
 // Source: section "Blocks" of docs/format/format.md.
 #pragma once
 

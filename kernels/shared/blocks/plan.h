@@ -1,6 +1,5 @@
 // The plan of a fragment that a device sends to the host: the nodes in coding order, 16 bits each,
-// and kMaxSide rows of kMaxSide levels. The levels of a block begin at the place of its first
-// sample.
+// and kMaxSide rows of kMaxSide levels. A block's levels begin at its first sample.
 #pragma once
 
 #include "shared/blocks/block.h"

@@ -9,8 +9,7 @@
 namespace mmp {
 
 constexpr int64_t kNever = int64_t{1} << 61;
-// Without templates, a block depends on at most this many decoded rows above it and columns left of
-// it.
+// The most decoded rows above and columns left of a block that it depends on, without templates.
 constexpr int kReach = 8;
 constexpr int kModeBits = 5;  // bits that the survey assumes for a mode
 
@@ -69,9 +68,8 @@ MMP_HD constexpr uint64_t promising_modes(uint64_t surveyed, const LikelyModes& 
     return (surveyed | neighbours | 1 << kAverage | 1 << kPlanar) & allowed;
 }
 
-// The estimate of a mode: its sum of absolute Hadamard differences plus its weighted rate. The
-// weight of a bit is about 0.6 sqrt(lambda). `mode_cost` is in 1/16 squared error; `root` is
-// sqrt(lambda) in 1/256.
+// The estimate of a mode: its sum of absolute Hadamard differences plus its cost, in which a bit
+// weighs about 0.6 sqrt(lambda). `root` is sqrt(lambda) in 1/256.
 MMP_HD constexpr int32_t mode_estimate(int32_t difference, int32_t mode_cost, int32_t root) {
     return difference + int32_t(int64_t{mode_cost} * 10 / root);
 }
@@ -83,8 +81,7 @@ MMP_HD constexpr int64_t hopeless_estimate(int32_t best, int32_t root) {
 // The guessed cost of a split from the sum of its halves' guesses. It adds 1/32, because the least
 // of many guesses is too low.
 MMP_HD constexpr int64_t guessed_split_cost(int64_t halves) { return halves + (halves >> 5); }
-// The largest guessed cost at which a flag of a block is tried, from the least one; `slack` is in
-// percent.
+// The largest guessed cost of a flag that is tried, from the least one; `slack` is in percent.
 MMP_HD constexpr int64_t worthwhile_cost(int64_t least, int slack) {
     return least + least * slack / 100;
 }

@@ -12,15 +12,13 @@ constexpr int kCellSize = 16;  // most elements of a cell, with which a new elem
 constexpr int kCells = 256;
 constexpr int kCellLevelsLog2 = 6;  // log2 of the gray levels of one digit of a cell's number
 constexpr int kCellLevels = 1 << kCellLevelsLog2;
-constexpr int kHandSteps = 64;  // most elements that replacement tests before it gives up
+constexpr int kHandSteps = 64;  // most elements that one replacement tests
 
-// A cell's number depends on the quarters of an element. 1 if a side of the element is halved; 0
-// for a side of 1 sample.
+// 1 if a side of an element is halved into the quarters of its cell; 0 for a side of 1 sample.
 MMP_HD constexpr int quarters_down(int scale) { return scale_height(scale) > 1; }
 MMP_HD constexpr int quarters_across(int scale) { return scale_width(scale) > 1; }
 
-// A digit of a cell's number: the mean of a quarter's samples, whose sum is given, in steps of
-// kCellLevels.
+// A digit of a cell's number: the mean of a quarter, from its sum, in steps of kCellLevels.
 MMP_HD constexpr int quarter_level(int scale, int sum) {
     return sum >> (area_log2(scale) - quarters_down(scale) - quarters_across(scale) + kCellLevelsLog2);
 }

@@ -1,7 +1,6 @@
 // The integer scale transform. Source: section "Scale transform" of docs/format/format.md.
 //
-// The transform is separable: it resizes rows, then columns. One pass over the rows serves all
-// scales of one width.
+// It is separable: rows first, then columns. One pass over the rows serves all scales of one width.
 #pragma once
 
 #include "shared/integers.h"

@@ -36,7 +36,7 @@ from mmpcodec.reference.trees.scales import COLUMNS, FRAGMENT_SIZE, LEAF, ROWS
 from mmpcodec.tools import Tools
 
 Report = Callable[[int, int], None]
-"""Called with the number of 16x16 squares done and the number of all; its errors pass through."""
+"""Callback with the numbers of 16x16 squares done and of all; its errors pass through."""
 
 
 class BlockPicture:

@@ -31,8 +31,7 @@ BlockSurvey<Sample>::BlockSurvey(const Sample* source, int height, int width,
     coarsen();
 }
 
-// Quantises the source coarsely. Predictions from the exact source would make small blocks look
-// better than they are.
+// Quantises the source coarsely; from the exact source, small blocks would seem too cheap.
 template <class Sample>
 void BlockSurvey<Sample>::coarsen() {
     constexpr int side = 1 << kCoarseLog2, area = side * side;

@@ -3,8 +3,7 @@
 // Segments are searched from the whole fragment down. A segment is searched only while some tree
 // through it can still win: its budget is the lesser of its parent's budget and its parent's cost
 // as a leaf, less the cost of the split flag and the least cost of the other half.
-// docs/decisions/0004-exact-pruning.md shows that this leaves the tree of the full cost map
-// unchanged.
+// docs/decisions/0004-exact-pruning.md shows that the tree is that of the full cost map.
 #pragma once
 
 #include <stdint.h>
@@ -27,8 +26,7 @@ public:
     // Adds an element that is new in the dictionary of the scale or has replaced another one.
     void added(int scale, uint32_t element);
 
-    // Updates the cost of an element after its use; `all_changed` is what ElementCounts::use
-    // returned.
+    // Updates an element's cost after its use; ElementCounts::use returned `all_changed`.
     void used(int scale, uint32_t element, bool all_changed);
 
     // Finds the cheapest tree of 16x16 samples; nodes in coding order.

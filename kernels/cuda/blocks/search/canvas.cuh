@@ -1,6 +1,5 @@
 // The decoded samples and units around the block that a worker searches. Rows and columns count
-// from the first sample of the fragment; the kReach rows and columns before it have negative
-// numbers.
+// from the first sample of the fragment; kReach of each before it are negative.
 #pragma once
 
 #include "cuda/blocks/state.cuh"

@@ -1,5 +1,4 @@
-// The layout of a worker's global memory, which holds the results of searches for each block of a
-// fragment.
+// The layout of a worker's global memory: the results of searches for each block of a fragment.
 #pragma once
 
 #include "cuda/blocks/state.cuh"

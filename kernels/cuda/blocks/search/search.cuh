@@ -186,8 +186,7 @@ private:
             mail.record[second] = frame.best;
         }
         worker_.meet(frame.first, frame.last);
-        // Both teams have tried the leaf. Of equal costs the leaf comes first, then columns, then
-        // rows.
+        // Both teams have tried the leaf. Ties go to the leaf, then columns, then rows.
         const volatile Mail& seen = mail;
         const bool better = seen.cost[1] < seen.cost[0];
         frame.least = seen.cost[better];

@@ -72,8 +72,7 @@ __device__ inline void predict_candidates(BlockSearchMemory& memory, const Block
     __syncthreads();
 }
 
-// Sums the squared errors of the predictions and transforms the residuals. Coefficients are written
-// in scan order.
+// Sums the squared errors of the predictions and transforms the residuals, in scan order.
 __device__ inline void transform_candidates(BlockSearchMemory& memory, const BlockPlace& block,
                                             const TrialShape& shape, int tried) {
     const BlockTables& tables = *memory.picture.tables;
@@ -119,8 +118,8 @@ __device__ inline void transform_candidates(BlockSearchMemory& memory, const Blo
     __syncthreads();
 }
 
-// Chooses the levels of each trial, one thread per trial, and marks the trials to skip: those whose
-// rate alone costs too much.
+// Chooses the levels of each trial, one thread per trial; marks trials whose rate alone costs too
+// much.
 __device__ inline void choose_trial_levels(BlockSearchMemory& memory, const TrialShape& shape,
                                            const CandidateCosts& costs, int tried, int64_t bound) {
     TrialMemory& trial = memory.trial;
@@ -150,8 +149,7 @@ __device__ inline void choose_trial_levels(BlockSearchMemory& memory, const Tria
     __syncthreads();
 }
 
-// Returns a decoded sample of a trial, from the prediction and the inverse transform of the
-// columns.
+// Returns a decoded sample of a trial, from the prediction and the inverse column transform.
 __device__ inline int rebuilt_sample(const BlockSearchMemory& memory, const TrialShape& shape, int t,
                                      int at) {
     const Candidate& candidate = memory.candidates[shape.candidate(t)];

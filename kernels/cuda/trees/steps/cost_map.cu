@@ -4,8 +4,8 @@
 
 using namespace mmp;
 
-// Writes costs[segment * size + element], in 1/16 squared error. `source` holds 16x16 samples. The
-// grid may have any size.
+// Writes costs[segment * size + element], in 1/16 squared error. `source`: 16x16 samples. Any grid
+// works.
 extern "C" __global__ void cost_map(const State* state, const uint8_t* source, int scale,
                                     int32_t* costs) {
     const Dictionary& dictionary = state->picture.dictionaries[scale];

@@ -1,5 +1,4 @@
-// Learning in kernels of its own: insertion of given elements, learning of a fragment, and the hash
-// tables.
+// Kernels of learning alone: insertion of elements, learning of a fragment, the hash tables.
 #include "cuda/trees/learn.cuh"
 
 namespace mmp {
