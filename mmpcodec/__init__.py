@@ -5,8 +5,9 @@
 >>> picture = mmpcodec.decode(data)               # doctest: +SKIP
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from mmpcodec import lazy
 
 if TYPE_CHECKING:
     from mmpcodec.codec.decoder import Inspection, decode, inspect
@@ -67,46 +68,35 @@ __all__ = [
     "inspect",
 ]
 
-# Names load when first used (PEP 562), so that `mmp --help` waits for neither NumPy nor the codec.
-_HOMES = {
-    "mmpcodec.codec.decoder": ("Inspection", "decode", "inspect"),
-    "mmpcodec.codec.encoder": (
-        "encode",
-        "encode_batch",
-        "encode_picture",
-        "encode_pictures",
-    ),
-    "mmpcodec.codec.encoding": ("Encoding", "Pass"),
-    "mmpcodec.codec.rate_control.targets": ("Target",),
-    "mmpcodec.errors": (
-        "BackendUnavailable",
-        "BadMagic",
-        "Cancelled",
-        "CorruptStream",
-        "FormatError",
-        "Infeasible",
-        "KernelError",
-        "LimitExceeded",
-        "MissingExtra",
-        "MmpError",
-        "ParameterError",
-        "PictureError",
-        "TruncatedStream",
-        "UnsupportedVersion",
-    ),
-    "mmpcodec.params": ("DecodeLimits", "EncodeParams"),
-    "mmpcodec.tools": ("PRESETS", "Partition", "Tools"),
-}
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME_OF:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(_HOME_OF[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = lazy.names(
+    __name__,
+    {
+        "mmpcodec.codec.decoder": ("Inspection", "decode", "inspect"),
+        "mmpcodec.codec.encoder": (
+            "encode",
+            "encode_batch",
+            "encode_picture",
+            "encode_pictures",
+        ),
+        "mmpcodec.codec.encoding": ("Encoding", "Pass"),
+        "mmpcodec.codec.rate_control.targets": ("Target",),
+        "mmpcodec.errors": (
+            "BackendUnavailable",
+            "BadMagic",
+            "Cancelled",
+            "CorruptStream",
+            "FormatError",
+            "Infeasible",
+            "KernelError",
+            "LimitExceeded",
+            "MissingExtra",
+            "MmpError",
+            "ParameterError",
+            "PictureError",
+            "TruncatedStream",
+            "UnsupportedVersion",
+        ),
+        "mmpcodec.params": ("DecodeLimits", "EncodeParams"),
+        "mmpcodec.tools": ("PRESETS", "Partition", "Tools"),
+    },
+)

@@ -92,7 +92,7 @@ def draw_curves(
     axes.set_title(title)
     axes.grid(alpha=0.3)
     if lowest:
-        axes.legend(fontsize=9)
+        axes.legend(fontsize=9, loc="lower right")
     return figure
 
 

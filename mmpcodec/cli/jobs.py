@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from mmpcodec.cli import output
 from mmpcodec.errors import ParameterError
+from mmpcodec.runtime.files import STANDARD
 
 
 class Job(NamedTuple):
@@ -81,7 +82,7 @@ def assign(
 
 def check(jobs: Sequence[Job], *, force: bool) -> None:
     """Check all outputs; raises the errors of ``plan``."""
-    inputs = {_place(job.source) for job in jobs if job.source != output.STANDARD}
+    inputs = {_place(job.source) for job in jobs if job.source != STANDARD}
     writers: dict[str, Job] = {}
     for job in jobs:
         if job.target is None:
@@ -98,13 +99,13 @@ def check(jobs: Sequence[Job], *, force: bool) -> None:
 
 
 def _target(source: str, suffix: str, folder: str | None, keep_extension: bool) -> str:
-    if source == output.STANDARD:
+    if source == STANDARD:
         if folder is not None:
             raise ParameterError("stdin has no name to use with -O; use -o OUT")
-        return output.STANDARD
+        return STANDARD
     stem = source if keep_extension else os.path.splitext(source)[0]
     return (stem if folder is None else os.path.join(folder, os.path.basename(stem))) + suffix
 
 
 def _place(name: str) -> str:
-    return name if name == output.STANDARD else os.path.realpath(name)
+    return name if name == STANDARD else os.path.realpath(name)

@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from mmpcodec.errors import FileError, ParameterError
-from mmpcodec.runtime.files import STANDARD as STANDARD
-from mmpcodec.runtime.files import written_whole
+from mmpcodec.runtime.files import STANDARD, written_whole
 
 TO_TERMINAL = "is a terminal, and binary data would garble it; redirect it or use -o FILE"
 

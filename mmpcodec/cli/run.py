@@ -11,7 +11,7 @@ from mmpcodec.cli.progress import Bar, ProgressBars
 from mmpcodec.errors import FileError, MmpError, PictureError
 
 
-class Progress:
+class JobProgress:
     """The progress callback of one job, for the library.
 
     Parameters
@@ -34,7 +34,7 @@ class Progress:
         self._bar.say(text)
 
 
-Work = Callable[[Job, Progress], Facts]
+Work = Callable[[Job, JobProgress], Facts]
 
 
 def run(jobs: Sequence[Job], work: Work, printer: Printer, *, at_once: int = 1) -> ExitCode:
@@ -81,7 +81,7 @@ def _outcomes(
     def attempt(job: Job) -> Facts | str:
         with bars.follow(job.name) as bar:
             try:
-                return work(job, Progress(bar, cancelled))
+                return work(job, JobProgress(bar, cancelled))
             except (FileError, PictureError) as error:
                 return str(error)  # the message names its file
             except MmpError as error:

@@ -12,9 +12,9 @@ so that the table can be imported without NumPy. Whatever is wrong with a file r
 ([[0, 1000, 4095]], 12, 4095)
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from mmpcodec import lazy
 from mmpcodec.pictures import registry
 
 if TYPE_CHECKING:
@@ -42,13 +42,15 @@ __all__ = [
     "write",
 ]
 
-_HOMES = {
-    "mmpcodec.picture": ("Picture", "Reader", "check_plain"),
-    "mmpcodec.pictures.readers": ("opened",),
-    "mmpcodec.pictures.reading": ("from_bytes", "read"),
-    "mmpcodec.pictures.writing": ("check_format", "format_of", "lost", "to_bytes", "write"),
-}
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_named, __dir__ = lazy.names(
+    __name__,
+    {
+        "mmpcodec.picture": ("Picture", "Reader", "check_plain"),
+        "mmpcodec.pictures.readers": ("opened",),
+        "mmpcodec.pictures.reading": ("from_bytes", "read"),
+        "mmpcodec.pictures.writing": ("check_format", "format_of", "lost", "to_bytes", "write"),
+    },
+)
 
 
 def __getattr__(name: str) -> Any:
@@ -56,12 +58,4 @@ def __getattr__(name: str) -> Any:
         return tuple(registry.written())
     if name == "SUFFIXES":  # suffixes of the files in a folder that count as pictures
         return registry.suffixes()
-    if name not in _HOME_OF:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(_HOME_OF[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return _named(name)

@@ -135,11 +135,6 @@ def writable_text() -> str:
     return listed([row.title for row in written().values()])
 
 
-def parts_text() -> str:
-    """Return the formats of which parts can be read, for messages."""
-    return listed([row.title for row in FORMATS if row.parts])
-
-
 def listed(words: Sequence[str], last: str = "and") -> str:
     """Return the words as a list in a sentence.
 

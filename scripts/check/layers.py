@@ -27,7 +27,7 @@ from words import (
 
 FLOORS = (
     ("errors",),
-    ("depth", "checks"),
+    ("depth", "checks", "lazy"),
     ("tools",),
     ("params",),
     ("runtime", "metadata", "quantities"),

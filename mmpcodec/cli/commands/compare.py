@@ -12,6 +12,7 @@ from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.jobs import Job, check
 from mmpcodec.depth import MAX_DEPTH
 from mmpcodec.errors import ParameterError, PictureError
+from mmpcodec.runtime.files import STANDARD
 
 if TYPE_CHECKING:
     from mmpcodec.pictures import Picture
@@ -41,11 +42,11 @@ def compare(
     """
     if depth is not None:
         check_int("depth", depth, 1, MAX_DEPTH)
-    if a == b == output.STANDARD:
+    if a == b == STANDARD:
         raise ParameterError("-: only one of the two pictures can come from standard input")
-    if diff not in (None, output.STANDARD) and not str(diff).lower().endswith(".png"):
-        raise ParameterError(f"--diff: {diff} must end in .png, or be {output.STANDARD}")
-    if diff == output.STANDARD and as_json:
+    if diff not in (None, STANDARD) and not str(diff).lower().endswith(".png"):
+        raise ParameterError(f"--diff: {diff} must end in .png, or be {STANDARD}")
+    if diff == STANDARD and as_json:
         raise ParameterError("--diff -: --json already writes to standard output")
     check([Job(a, diff), Job(b)], force=force)
 
@@ -74,7 +75,7 @@ def compare(
         size = {"width": first.samples.shape[1], "height": first.samples.shape[0]}
         facts = {"a": a, "b": b, **size, "white": first.white, **asdict(quality)}
         print(json.dumps(facts | ({} if diff is None else {"diff": diff})))
-    elif diff != output.STANDARD:
+    elif diff != STANDARD:
         similarity = {"SSIM": quality.ssim, "MS-SSIM": quality.ms_ssim}
         parts = ["equal" if quality.psnr is None else f"PSNR {quality.psnr:.2f} dB"]
         parts += [f"{name} {value:.5f}" for name, value in similarity.items() if value is not None]

@@ -13,6 +13,7 @@ from mmpcodec.cli.printing import Printer, counted
 from mmpcodec.errors import ParameterError
 from mmpcodec.params import DecodeLimits
 from mmpcodec.pictures import registry
+from mmpcodec.runtime.files import STANDARD
 
 DEFAULT_FORMAT = "png"
 
@@ -87,7 +88,7 @@ def decode(
 
     if format is not None:
         pictures.check_format(format)
-    elif out is not None and out != output.STANDARD:
+    elif out is not None and out != STANDARD:
         format = pictures.format_of(out)
     area = None if region is None else _area(region)
     Metadata().without(*(strip or ()))
@@ -95,11 +96,11 @@ def decode(
     files = plan(inputs, f".{chosen_format}", out=out, folder=folder, force=force)
     chosen = backends.get(backend, decodes=True)
 
-    to_stderr = any(job.target == output.STANDARD for job in files)
+    to_stderr = any(job.target == STANDARD for job in files)
     printer = Printer(as_json, quiet, False, to_stderr)
     partial = False
 
-    def work(job: Job, progress: run.Progress) -> Decoded:
+    def work(job: Job, progress: run.JobProgress) -> Decoded:
         nonlocal partial
         data = output.mapped(job.source)
         started = time.perf_counter()

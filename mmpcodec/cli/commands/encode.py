@@ -23,6 +23,7 @@ from mmpcodec.cli.printing import Printer, counted, finite, quality_text, tools_
 from mmpcodec.depth import MAX_DEPTH
 from mmpcodec.errors import MmpError
 from mmpcodec.params import AUTO, EncodeParams, check_median_radius, check_tile_size
+from mmpcodec.runtime.files import STANDARD
 
 if TYPE_CHECKING:
     from mmpcodec import Encoding, Pass
@@ -185,7 +186,7 @@ def encode(
 
     from mmpcodec import backends
 
-    to_stderr = any(job.target == output.STANDARD for job in files)
+    to_stderr = any(job.target == STANDARD for job in files)
     printer = Printer(as_json, quiet, verbose, to_stderr)
 
     def show_pass(job: Job, number: int, found: "Pass") -> None:
@@ -208,11 +209,11 @@ def encode(
         source, at_once = InGroups(setting, files), 1
     by_tiles = tile and target is None and denoise is None
 
-    def work(job: Job, progress: run.Progress) -> Encoded:
+    def work(job: Job, progress: run.JobProgress) -> Encoded:
         assert job.target is not None
         # Standard output cannot be taken back if verification fails.
-        unverified = verify and job.target == output.STANDARD
-        if by_tiles and job.source != output.STANDARD and not unverified:
+        unverified = verify and job.target == STANDARD
+        if by_tiles and job.source != STANDARD and not unverified:
             found = encode_by_tiles(job, setting, progress, force=force, verify=verify)
         else:
             found = source.of(job, progress)
@@ -229,7 +230,7 @@ def encode(
     return run.run(files, work, printer, at_once=at_once)
 
 
-def check_decodes(encoding: "Encoding", progress: run.Progress) -> None:
+def check_decodes(encoding: "Encoding", progress: run.JobProgress) -> None:
     """Decode an encoding and compare it with the encoder's reconstruction.
 
     Raises

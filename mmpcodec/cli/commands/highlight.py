@@ -15,6 +15,7 @@ from mmpcodec.cli.jobs import Job, assign, check
 from mmpcodec.cli.printing import Printer
 from mmpcodec.errors import FileError, ParameterError
 from mmpcodec.params import check_median_radius
+from mmpcodec.runtime.files import STANDARD
 
 if TYPE_CHECKING:
     import numpy as np
@@ -205,7 +206,7 @@ def highlight(
     named = {"--csv": table, "--sheet": sheet}
     extras = [Job(option, name) for option, name in named.items() if name is not None]
     for name in (out, sheet):
-        if name not in (None, output.STANDARD) and not str(name).lower().endswith(".png"):
+        if name not in (None, STANDARD) and not str(name).lower().endswith(".png"):
             raise ParameterError(f"{name}: must end in .png")
     masks = [] if mask is None else [Job(mask)]
     check([*files, *masks, *extras], force=force)
@@ -223,7 +224,7 @@ def highlight(
     kept = None if mask is None else read_mask(mask)
     done: list[Highlighted] = []
 
-    def work(job: Job, progress: run.Progress) -> Highlighted:
+    def work(job: Job, progress: run.JobProgress) -> Highlighted:
         picture = pictures.from_bytes(output.read(job.source), job.name).without_alpha()
         height, width = picture.samples.shape[:2]
         started = time.perf_counter()
@@ -263,7 +264,7 @@ def highlight(
         done.append(result)
         return result
 
-    to_stderr = any(job.target == output.STANDARD for job in [*files, *extras])
+    to_stderr = any(job.target == STANDARD for job in [*files, *extras])
     printer = Printer(as_json, quiet, False, to_stderr)
     code = run.run(files, work, printer, at_once=jobs)
     places = {source: place for place, source in enumerate(sources)}
@@ -313,7 +314,7 @@ def pictures_in(given: str) -> list[str]:
     """
     from mmpcodec.pictures import SUFFIXES
 
-    if given == output.STANDARD or not os.path.isdir(given):
+    if given == STANDARD or not os.path.isdir(given):
         return [given]
     found = [
         os.path.join(place, name)

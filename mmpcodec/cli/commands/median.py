@@ -9,6 +9,7 @@ from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.jobs import Job, assign, check
 from mmpcodec.cli.printing import Printer
 from mmpcodec.params import check_median_radius
+from mmpcodec.runtime.files import STANDARD
 
 SUFFIX = ".median.png"
 
@@ -60,15 +61,15 @@ def median(
     from mmpcodec.analysis.denoise import denoise
     from mmpcodec.solvers import dispatch, rank_filter
 
-    format = pictures.format_of(out) if out not in (None, output.STANDARD) else "png"
+    format = pictures.format_of(out) if out not in (None, STANDARD) else "png"
     files = assign(inputs, SUFFIX, out=out, folder=folder, keep_extension=True)
     check(files, force=force)
     used = dispatch.resolved(rank_filter.__name__, backend)
 
-    to_stderr = any(job.target == output.STANDARD for job in files)
+    to_stderr = any(job.target == STANDARD for job in files)
     printer = Printer(as_json, quiet, False, to_stderr)
 
-    def work(job: Job, progress: run.Progress) -> Filtered:
+    def work(job: Job, progress: run.JobProgress) -> Filtered:
         picture = pictures.from_bytes(output.read(job.source), job.name).without_alpha()
         started = time.perf_counter()
         samples = denoise(picture.samples, radius, backend=backend)

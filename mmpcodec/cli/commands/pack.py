@@ -12,6 +12,7 @@ from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.jobs import Job, check
 from mmpcodec.cli.printing import Printer
 from mmpcodec.errors import ParameterError
+from mmpcodec.runtime.files import STANDARD
 
 ALL = "all"
 MAX_VOLUMES = 10_000
@@ -99,7 +100,7 @@ def pack(
     else:
         found = packing.pack(sizes, rooms, values=values, **more)
 
-    printer = Printer(as_json, quiet, False, lists == output.STANDARD)
+    printer = Printer(as_json, quiet, False, lists == STANDARD)
     named = [] if lists is None else list_names(lists, len(found.volumes))
     folders = None if copy_to is None else folders_of(copy_to, len(found.volumes))
     copies = [] if folders is None else media.copies_of(entries, found, folders)
@@ -156,7 +157,7 @@ def list_names(lists: str, volumes: int) -> list[str]:
     """
     if volumes == 1:
         return [lists]
-    if lists == output.STANDARD:
+    if lists == STANDARD:
         raise ParameterError(f"--list -: is one output for {volumes} volumes")
     stem, extension = os.path.splitext(lists)
     return [f"{stem}.{number}{extension}" for number in range(1, volumes + 1)]

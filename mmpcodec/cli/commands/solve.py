@@ -13,6 +13,7 @@ from mmpcodec.cli import options, output
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.jobs import Job, check
 from mmpcodec.errors import ParameterError
+from mmpcodec.runtime.files import STANDARD
 
 if TYPE_CHECKING:
     import numpy as np
@@ -65,7 +66,7 @@ def knapsack(
         typer.Option(min=0, metavar="S", help="Time limit; then the best answer so far is given."),
     ] = None,
     format: Format = None,
-    out: Answer = output.STANDARD,
+    out: Answer = STANDARD,
     backend: options.BackendName = "auto",
     force: options.Force = False,
 ) -> ExitCode:
@@ -122,7 +123,7 @@ def subset_sum(
         str, typer.Option(metavar="auto|dense|balanced|meet", help="Search method.")
     ] = "auto",
     format: Format = None,
-    out: Answer = output.STANDARD,
+    out: Answer = STANDARD,
     backend: options.BackendName = "auto",
     force: options.Force = False,
 ) -> ExitCode:
@@ -172,7 +173,7 @@ def max_sum(
         bool, typer.Option("--allow-empty", help="Answer with nothing if no value is positive.")
     ] = False,
     format: Format = None,
-    out: Answer = output.STANDARD,
+    out: Answer = STANDARD,
     backend: options.BackendName = "auto",
     force: options.Force = False,
 ) -> ExitCode:
@@ -237,7 +238,7 @@ def select(
         str, typer.Option(metavar="raise|omit", help="What to do with NaN: fail, or leave it out.")
     ] = "raise",
     format: Format = None,
-    out: Answer = output.STANDARD,
+    out: Answer = STANDARD,
     backend: options.BackendName = "auto",
     force: options.Force = False,
 ) -> ExitCode:
@@ -286,10 +287,10 @@ def read(
     """Read the problem in a file, after the output, format and backend are checked."""
     from mmpcodec.solvers import dispatch, files
 
-    if out != output.STANDARD:
+    if out != STANDARD:
         check([Job(file, out)], force=force)
     if format is None:
-        format = "json" if file == output.STANDARD else files.format_of(file)
+        format = "json" if file == STANDARD else files.format_of(file)
     if format not in files.FORMATS:
         known = ", ".join(files.FORMATS)
         raise ParameterError(f"format = {format!r}: must be one of {known}")
@@ -341,7 +342,7 @@ def number(value: Any) -> int | float | str:
 def write(answer: dict[str, Any], out: str, force: bool) -> None:
     """Write the answer as one line of JSON."""
     text = json.dumps(answer) + "\n"
-    if out == output.STANDARD:
+    if out == STANDARD:
         print(text, end="", flush=True)
     else:
         output.write(out, text.encode(), force=force)

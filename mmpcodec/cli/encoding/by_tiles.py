@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from mmpcodec.cli import output
 from mmpcodec.cli.encoding.sources import Found, Setting
 from mmpcodec.cli.jobs import Job
-from mmpcodec.cli.run import Progress
+from mmpcodec.cli.run import JobProgress
 from mmpcodec.errors import FormatError, MmpError
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def encode_by_tiles(
-    job: Job, setting: Setting, progress: Progress, *, force: bool, verify: bool
+    job: Job, setting: Setting, progress: JobProgress, *, force: bool, verify: bool
 ) -> Found:
     """Encode a picture file with only a few tiles in memory at a time, and write the output.
 

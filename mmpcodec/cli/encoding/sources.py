@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from mmpcodec.cli import output
 from mmpcodec.cli.jobs import Job
-from mmpcodec.cli.run import Progress
+from mmpcodec.cli.run import JobProgress
 from mmpcodec.errors import Cancelled, MmpError
 from mmpcodec.params import EncodeParams
+from mmpcodec.runtime.files import STANDARD
 
 if TYPE_CHECKING:
     import numpy as np
@@ -114,7 +115,7 @@ class Found(NamedTuple):
 class Encodings(Protocol):
     """A source of the encodings of jobs; it raises the error of a failed job."""
 
-    def of(self, job: Job, progress: Progress) -> Found: ...
+    def of(self, job: Job, progress: JobProgress) -> Found: ...
 
 
 class OneByOne:
@@ -123,10 +124,12 @@ class OneByOne:
     def __init__(self, setting: Setting):
         self.setting = setting
 
-    def of(self, job: Job, progress: Progress) -> Found:
+    def of(self, job: Job, progress: JobProgress) -> Found:
         return self.encode([self.setting.read(job)], progress)[0]
 
-    def encode(self, pictures: Sequence[Input], progress: Progress, **options: Any) -> list[Found]:
+    def encode(
+        self, pictures: Sequence[Input], progress: JobProgress, **options: Any
+    ) -> list[Found]:
         """Encode pictures of one depth together; each gets an equal share of the time.
 
         The options are those of ``encode_pictures``.
@@ -174,7 +177,7 @@ class ToTarget(OneByOne):
         self.target = target
         self.on_pass = on_pass
 
-    def of(self, job: Job, progress: Progress) -> Found:
+    def of(self, job: Job, progress: JobProgress) -> Found:
         numbers = count(1)
 
         def report(found: "Pass") -> None:
@@ -203,7 +206,7 @@ class InGroups(OneByOne):
         self._group_of = {id(job): group for group in groups for job in group}
         self._found: dict[int, Found | MmpError] = {}
 
-    def of(self, job: Job, progress: Progress) -> Found:
+    def of(self, job: Job, progress: JobProgress) -> Found:
         if id(job) not in self._found:
             self._encode_group(self._group_of[id(job)], progress)
         found = self._found.pop(id(job))
@@ -211,7 +214,7 @@ class InGroups(OneByOne):
             raise found
         return found
 
-    def _encode_group(self, group: Sequence[Job], progress: Progress) -> None:
+    def _encode_group(self, group: Sequence[Job], progress: JobProgress) -> None:
         read: dict[int, Input] = {}
         for job in group:
             try:
@@ -232,7 +235,7 @@ class InGroups(OneByOne):
             else:
                 self._found.update(zip(same, found, strict=True))
 
-    def _alone(self, picture: Input, progress: Progress) -> Found | MmpError:
+    def _alone(self, picture: Input, progress: JobProgress) -> Found | MmpError:
         try:
             return self.encode([picture], progress)[0]
         except Cancelled:
@@ -249,7 +252,7 @@ def work_of(jobs: Sequence[Job]) -> int:
 
     total = 0
     for job in jobs:
-        if job.source == output.STANDARD:
+        if job.source == STANDARD:
             continue
         try:
             with Image.open(job.source) as picture:

@@ -6,9 +6,9 @@ CLASS names the pictures after it, for example "text". Of a larger picture only 
 pixels are coded. Appends one JSON object for each coded file to ROWS, so a stopped run continues.
 `make bench-pages` turns ROWS into the summary tables.
 
-Times are processor seconds of one process on one processor: the least of 3 runs, or of fewer runs
-that together take 1 s. Memory is the peak of a fresh process that encodes and decodes the first
-picture, with Python and all libraries.
+``--processes N`` measures N pictures at once, each on a processor of its own. Times are processor
+seconds: the least of 3 runs, or of fewer runs that together take 1 s. Memory is the peak of a fresh
+process that encodes and decodes the first picture, with Python and all libraries.
 """
 
 import argparse
@@ -18,7 +18,7 @@ import os
 import shlex
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from datetime import date
 from functools import partial
 from itertools import chain
@@ -113,26 +113,35 @@ def peak_mib(path: Path, label: str) -> float:
     return round(int(peak.split()[1]) / 1024, 1)
 
 
-def rows_of(classes: list[list[str]], done: set[tuple[str, str, Any]]) -> Iterator[Row]:
-    """Rows of the files that are not in ``done``, then the memory of each codec."""
-    for name, *paths in classes:
-        for path in map(Path, paths):
-            samples = middle(path)
-            height, width = samples.shape[:2]
-            for label in CODECS:
-                codec = codec_of(label, samples.ndim == 3)
-                for point in codec.ladder:
-                    row: Row = {
-                        "run": "summary",
-                        "codec": label,
-                        "picture": path.name,
-                        "class": name,
-                    }
-                    row |= {"width": width, "height": height, "point": point}
-                    if (path.name, label, point) not in done:
-                        yield row | measured(samples, codec, point)
+def rows_of(name: str, path: Path, done: set[tuple[str, str, Any]]) -> list[Row]:
+    """Rows of one picture of the class ``name``, without those in ``done``."""
+    samples = middle(path)
+    height, width = samples.shape[:2]
+    rows: list[Row] = []
+    for label in CODECS:
+        codec = codec_of(label, samples.ndim == 3)
+        for point in codec.ladder:
+            if (path.name, label, point) not in done:
+                about = {"run": "summary", "codec": label, "picture": path.name, "class": name}
+                size = {"width": width, "height": height, "point": point}
+                rows.append(about | size | measured(samples, codec, point))
+    return rows
+
+
+def all_rows(
+    classes: list[list[str]], done: set[tuple[str, str, Any]], processes: int
+) -> Iterator[Row]:
+    """Rows of all pictures that are not in ``done``, then the memory of each codec."""
     context = multiprocessing.get_context("spawn")
-    first = Path(classes[0][1])
+    places = context.Queue()
+    for place in sorted(os.sched_getaffinity(0), reverse=True)[:processes]:
+        places.put(place)
+    with ProcessPoolExecutor(processes, context, keep_to_one, (places,)) as pool:
+        named = [(name, Path(path)) for name, *paths in classes for path in paths]
+        futures = [pool.submit(rows_of, name, path, done) for name, path in named]
+        for future in as_completed(futures):
+            yield from future.result()
+    first = named[0][1]
     for label in CODECS:
         if (first.name, label, None) not in done:
             with ProcessPoolExecutor(1, mp_context=context) as pool:
@@ -140,12 +149,17 @@ def rows_of(classes: list[list[str]], done: set[tuple[str, str, Any]]) -> Iterat
             yield {"run": "memory", "codec": label, "picture": first.name, "peak_mib": peak}
 
 
-def heads(classes: list[list[str]]) -> Iterator[Row]:
+def keep_to_one(places: "multiprocessing.Queue[int]") -> None:
+    """Keep this process to one processor of ``places``, so that no codec gains from threads."""
+    os.sched_setaffinity(0, {places.get()})
+
+
+def heads(args: argparse.Namespace) -> Iterator[Row]:
     """What the two runs are: command, date, hardware, software."""
     command = ["python", "scripts/bench/codec/summary.py"]
-    for name, *paths in classes:
+    for name, *paths in args.pictures:
         command += ["--pictures", name, *(Path(path).name for path in paths)]
-    command += ["--out", "ROWS"]
+    command += ["--processes", str(args.processes), "--out", "ROWS"]
     versions: dict[str, str] = {}
     for label in CODECS:
         versions |= codec_of(label, colour=False).versions
@@ -163,15 +177,15 @@ def heads(classes: list[list[str]]) -> Iterator[Row]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--pictures", action="append", nargs="+", required=True, metavar="NAME")
+    parser.add_argument("--processes", type=int, default=1, metavar="N")
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
-    # On one processor no codec gains from threads of its own.
-    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     args.out.touch()
     known = [json.loads(line) for line in args.out.read_text().splitlines()]
     done = {(row["picture"], row["codec"], row.get("point")) for row in known if "codec" in row}
     with args.out.open("a") as out:
-        for row in chain(() if known else heads(args.pictures), rows_of(args.pictures, done)):
+        rows = all_rows(args.pictures, done, args.processes)
+        for row in chain(() if known else heads(args), rows):
             out.write(json.dumps(row) + "\n")
             out.flush()
 

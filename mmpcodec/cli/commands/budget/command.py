@@ -18,6 +18,7 @@ from mmpcodec.cli.printing import Printer
 from mmpcodec.cli.progress import ProgressBars
 from mmpcodec.errors import FileError, MmpError, ParameterError
 from mmpcodec.params import AUTO, EncodeParams
+from mmpcodec.runtime.files import STANDARD
 
 if TYPE_CHECKING:
     import numpy as np
@@ -157,7 +158,7 @@ def budget(
     shares = in_lowest_terms(millionths)
     check_shares(weights, shares, pixels)
 
-    to_stderr = any(job.target == output.STANDARD for job in [*files, *drawing])
+    to_stderr = any(job.target == STANDARD for job in [*files, *drawing])
     printer = Printer(as_json, quiet, False, to_stderr)
     with cache_folder(cache) as place:
         kept = library.PointCache(place)
@@ -272,7 +273,7 @@ def reader(job: Job) -> Any:
         picture = pictures.from_bytes(output.read(job.source), job.name)
         return pictures.check_plain(picture, job.name)
 
-    return functools.cache(read) if job.source == output.STANDARD else read
+    return functools.cache(read) if job.source == STANDARD else read
 
 
 def pixels_of(pictures: "Sequence[LazyPicture]") -> list[int] | None:

@@ -11,6 +11,7 @@ from mmpcodec.cli.jobs import Job, check
 from mmpcodec.cli.printing import Printer
 from mmpcodec.errors import ParameterError
 from mmpcodec.params import DecodeLimits
+from mmpcodec.runtime.files import STANDARD
 
 if TYPE_CHECKING:
     from mmpcodec import Inspection
@@ -43,8 +44,8 @@ def info(
     limits = DecodeLimits(size_limit, dimension_limit)
     if map is not None and (header_only or len(inputs) > 1):
         raise ParameterError("--map: needs a single input, and not --header-only")
-    if map is not None and map != output.STANDARD and not map.lower().endswith(".png"):
-        raise ParameterError(f"--map: {map} must end in .png, or be {output.STANDARD}")
+    if map is not None and map != STANDARD and not map.lower().endswith(".png"):
+        raise ParameterError(f"--map: {map} must end in .png, or be {STANDARD}")
     files = [Job(source, map) for source in inputs]
     check(files, force=force)
 
@@ -54,7 +55,7 @@ def info(
     chosen = backends.get(backend, decodes=True)
     partial = False
 
-    def work(job: Job, progress: run.Progress) -> Described:
+    def work(job: Job, progress: run.JobProgress) -> Described:
         nonlocal partial
         data = output.read(job.source)
         found = mmpcodec.inspect(
@@ -70,7 +71,7 @@ def info(
             draw_map(found, job.target, force=force)
         return Described(job.source, found, job.target)
 
-    printer = Printer(as_json, to_stderr=map == output.STANDARD)
+    printer = Printer(as_json, to_stderr=map == STANDARD)
     code = run.run(files, work, printer, at_once=jobs)
     return ExitCode.PARTLY_FAILED if partial and code == ExitCode.DONE else code
 
