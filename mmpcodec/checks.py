@@ -20,7 +20,7 @@ def check_int(
     Parameters
     ----------
     name : str
-        What the error calls the argument.
+        Name of the argument in errors.
     value : object
         A bool is refused.
     low, high : int or None
@@ -53,13 +53,13 @@ def check_number(name: str, value: Any, allowed: str, fits: Callable[[float], bo
     Parameters
     ----------
     name : str
-        What the error calls the argument.
+        Name of the argument in errors.
     value : object
         A bool is refused.
     allowed : str
         The allowed range in words, for the error.
     fits : callable
-        Says whether a finite number lies in the range.
+        Returns whether a finite number lies in the range.
 
     Raises
     ------

@@ -37,7 +37,7 @@ def most(depth: int) -> int:
 
 
 def sample_type(depth: int) -> "type[np.unsignedinteger]":
-    """The NumPy type of samples: uint8 up to 8 bits, else uint16."""
+    """Return the NumPy type of samples: uint8 up to 8 bits, else uint16."""
     import numpy as np  # the command line reads this module before it needs NumPy
 
     return np.uint8 if depth <= BYTE else np.uint16

@@ -66,7 +66,7 @@ class FileError(MmpError):
 
     @classmethod
     def from_os(cls, name: str, error: OSError) -> "FileError":
-        """The error of the system, in one line."""
+        """Return the error of the system, in one line."""
         return cls(f"{name}: {error.strerror or error}")
 
 
@@ -83,7 +83,7 @@ class MissingExtra(MmpError):
 
 
 def install(*extras: str) -> str:
-    """Advice, for messages, on installing one of some optional dependency groups."""
+    """Return advice, for messages, on installing one of some optional dependency groups."""
     commands = " or ".join(f"pip install '.[{extra}]'" for extra in extras)
     return f"in a checkout of mmpcodec, {commands} installs it"
 

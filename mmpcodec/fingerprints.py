@@ -10,13 +10,13 @@ from mmpcodec import pictures
 
 
 def sha256_of(samples: np.ndarray) -> str:
-    """SHA-256 of the binary PGM file of (H, W) uint8 samples, in hexadecimal digits."""
+    """Return the SHA-256 of the binary PGM file of (H, W) uint8 samples, in hexadecimal digits."""
     return hashlib.sha256(pictures.to_bytes(samples, "pgm")).hexdigest()
 
 
 @functools.cache
 def codec_fingerprint() -> str:
-    """Twelve hexadecimal digits of the source files that decide the bytes of mmp files.
+    """Return twelve hexadecimal digits of the source files that decide the bytes of mmp files.
 
     Unlike the version of the package, they change with each change of these files.
     """

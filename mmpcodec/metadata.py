@@ -49,7 +49,7 @@ class Resolution:
             )
 
     def per_metre(self) -> tuple[Fraction, Fraction] | None:
-        """Exact pixels per metre, (x, y); None if the unit is "none"."""
+        """Return the exact pixels per metre, (x, y); None if the unit is "none"."""
         factor = _IN_A_METRE.get(self.unit)
         return None if factor is None else (self.x * factor, self.y * factor)
 
@@ -105,15 +105,15 @@ class Metadata:
             object.__setattr__(self, "white", white)
 
     def at_depth(self, depth: int) -> "Metadata":
-        """These metadata, without a level of white beyond the range of ``depth`` bits."""
+        """Return these metadata, without a level of white beyond the range of ``depth`` bits."""
         return replace(self, white=None) if self.white and self.white >> depth else self
 
     def kinds(self) -> tuple[str, ...]:
-        """Kinds of metadata that are not empty, in the order of ``KINDS``."""
+        """Return the kinds of metadata that are not empty, in the order of ``KINDS``."""
         return tuple(name for name in KINDS if getattr(self, name))
 
     def without(self, *kinds: str) -> "Metadata":
-        """These metadata without some kinds.
+        """Return these metadata without some kinds.
 
         ``white`` always stays, because it tells what the samples mean.
 
@@ -145,5 +145,5 @@ def _is_pair(entry: object) -> bool:
 
 
 def _has_surrogates(text: str) -> bool:
-    """Whether UTF-8 cannot encode a text."""
+    """Return whether UTF-8 cannot encode a text."""
     return any("\ud800" <= character <= "\udfff" for character in text)

@@ -130,7 +130,7 @@ def preset_names(preset: str, lam: float) -> tuple[str, ...]:
 
 
 def _suits(preset: Tools, given: dict[str, Any]) -> bool:
-    """Return whether a preset codes as the given switches say and all given tools affect it."""
+    """Return whether a preset has the given switches and all other given tools affect it."""
     switches = {"prediction", "dictionary", "exact"}
     alike = all(
         check_switch(name, given[name]) == getattr(preset, name) for name in switches & given.keys()

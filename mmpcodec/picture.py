@@ -106,7 +106,7 @@ class Picture:
         return form_of(self.samples).title
 
     def without_alpha(self) -> "Picture":
-        """The picture without its plane of alpha."""
+        """Return the picture without its plane of alpha."""
         if self.planes not in (2, 4):
             return self
         samples = self.samples[..., 0] if self.planes == 2 else self.samples[..., :3]
@@ -155,12 +155,12 @@ class Reader(Protocol):
 
 
 def planes_of(samples: np.ndarray) -> int:
-    """Number of planes of an (H, W) or (H, W, C) array, 1 to 4."""
+    """Return the number of planes of an (H, W) or (H, W, C) array, 1 to 4."""
     return samples.shape[2] if samples.ndim == 3 else 1
 
 
 def check_plain(picture: Picture, name: str) -> np.ndarray:
-    """The samples of an 8-bit gray picture, an (H, W) array of uint8.
+    """Return the samples of an 8-bit gray picture, an (H, W) array of uint8.
 
     Raises
     ------

@@ -88,7 +88,7 @@ class NumberTable:
     lines: dict[str, int]
 
     def of(self, paths: Sequence[str]) -> list[int]:
-        """The number of each path, in millionths.
+        """Return the number of each path, in millionths.
 
         The table has the whole path or its last part.
 
@@ -110,7 +110,7 @@ class NumberTable:
         return [self.numbers[key] for key in keys]
 
     def unused(self, paths: Sequence[str]) -> list[str]:
-        """Names in the table that match none of the paths."""
+        """Return the names in the table that match none of the paths."""
         known = {*paths, *map(os.path.basename, paths)}
         return [name for name in self.numbers if name not in known]
 
@@ -121,7 +121,7 @@ def read_table(data: bytes, file: str, column: str) -> NumberTable:
     Parameters
     ----------
     data : bytes
-        CSV with two fields a line: a name, and a number from 0 up with at most six decimals. The
+        CSV with two fields per line: a name, and a number from 0 up with at most six decimals. The
         first line may be the header ``name,<column>``.
     file : str
         Name of the file in error messages.

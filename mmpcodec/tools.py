@@ -17,7 +17,7 @@ TREES, BLOCKS, EXACT = CODINGS = ("trees", "predicted blocks", "exact samples")
 
 
 class Partition(IntEnum):
-    """Splits that a segment may have: see section "Partition" of the format."""
+    """Splits that a segment may have: see section "Scales and partition" of the format."""
 
     FLEXIBLE = 0
     DYADIC = 1

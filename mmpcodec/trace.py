@@ -108,7 +108,7 @@ class Trace:
         return replace(self, bits={"filter": bits, **self.bits})
 
     def leaves(self) -> list[int]:
-        """Number of leaves of each scale, a list of 25 by scale number."""
+        """Return the number of leaves of each scale, a list of 25 by scale number."""
         if self.leaf_scales is None:
             return [0] * len(SCALES)
         scales = self.leaf_scales[self.leaf_scales != OUTSIDE]
@@ -131,7 +131,7 @@ class Trace:
         return dict(zip(KIND_NAMES, counts, strict=True))
 
     def modes(self) -> dict[str, int]:
-        """Number of predicted blocks of each mode, by the name of the mode."""
+        """Return the number of predicted blocks of each mode, by the name of the mode."""
         counts = dict.fromkeys(MODE_NAMES.values(), 0)
         units = self._first_units()
         for mode in units[units[:, 3] != TREE, 2].tolist():
@@ -139,7 +139,7 @@ class Trace:
         return counts
 
     def _first_units(self) -> np.ndarray:
-        """Rows of ``units`` at the first unit of each block, a (blocks, 4) uint8 array."""
+        """Return the first unit of each block, rows of ``units``, a (blocks, 4) uint8 array."""
         if self.units is None:
             return np.zeros((0, 4), np.uint8)
         top, left = unit_edges(self.units)
@@ -159,7 +159,7 @@ class Trace:
         return block_edges(self.units)
 
     def depths(self) -> list[int]:
-        """Number of leaves at each depth 0 to 8 of the segmentation tree."""
+        """Return the number of leaves at each depth 0 to 8 of the segmentation tree."""
         histogram = [0] * (SCALES[-1].n + SCALES[-1].m + 1)
         for count, scale in zip(self.leaves(), SCALES, strict=True):
             histogram[scale.n + scale.m] += count

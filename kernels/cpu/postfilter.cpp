@@ -8,11 +8,11 @@ namespace mmp {
 namespace {
 
 constexpr int kReach = std::max(kFilterReach, kActivityReach);
-constexpr int kHeld = 8;  // rows at once; a power of two
+constexpr int kHeld = 8;  // rows that are held at once; a power of two
 static_assert(kHeld >= 2 * kReach + 3, "rows around one, and those that their activities read");
 
-// The rows of a picture in order, with the rows and activities that the filter reads around each.
-// Beyond the border, samples and activities repeat those of the nearest place inside.
+// Visits the rows of a picture in order and holds the rows and activities that the filter reads
+// around each. Beyond the border, samples and activities repeat the nearest ones inside.
 template <class Sample>
 class FilterRows {
 public:
@@ -42,12 +42,12 @@ public:
     }
 
     const Value* samples() const { return line(0); }
-    // Sums of the 25 activities around each sample; for byte samples they fill 15 bits.
+    // The sum of the 25 activities around each sample; for byte samples it fills 15 bits.
     const Value* around() const { return around_.data(); }
     const Value* differences(int tap) const { return &differences_[tap * picture_.width]; }
 
 private:
-    // Samples of the row `offset` rows below, from column 0, with kReach more on either side.
+    // The samples of the row `offset` rows below, from column 0, with kReach more on each side.
     const Value* line(int offset) const { return held_line(inside(row_ + offset)); }
     int64_t inside(int64_t row) const { return std::clamp<int64_t>(row, 0, picture_.height - 1); }
     const Value* held_line(int64_t row) const {
@@ -95,8 +95,8 @@ private:
 
 static_assert(kActivityReach == 2, "the sums above are of five");
 
-// Values of samples of one class, summed a block at a time; of bytes as 32-bit integers: at most
-// 512 * 510 * 510 < 2^31.
+// Tap differences and errors of samples of one class, whose products are summed kSize samples at a
+// time. For bytes, 32-bit sums suffice: 512 * 510 * 510 < 2^31.
 template <class Sample>
 struct ClassBlock {
     static constexpr int kSize = 512;
@@ -123,7 +123,7 @@ void post_filter(const FilterPicture<Sample>& picture, const FilterTable& table,
     const int64_t width = picture.width;
     const int extra = picture.depth.extra(), most = picture.depth.most();
     FilterRows<Sample> rows(picture, 0);
-    // A plain pointer: bytes written to `out` could be the vector's own.
+    // A plain pointer, because byte writes to `out` could alias the vector's own pointer.
     std::vector<int32_t> sums(width);
     int32_t* weighted = sums.data();
     for (int64_t row = 0; row < picture.height; ++row, out += width) {

@@ -23,7 +23,7 @@ struct RowRange {
 
 constexpr int kGramSize = kFilterTaps + 1;
 
-// By class and tap; all 0 for a class that is not filtered.
+// Weights in 1/128, by class and tap; all 0 for a class that is not filtered.
 using FilterTable = int16_t[kFilterClasses][kFilterTaps];
 using FilterGram = int64_t[kFilterClasses][kGramSize][kGramSize];
 using FilterErrors = int64_t[kFilterClasses];
@@ -31,13 +31,13 @@ using FilterErrors = int64_t[kFilterClasses];
 template <class Sample>
 void post_filter(const FilterPicture<Sample>& picture, const FilterTable& table, Sample* out);
 
-// Adds, by class, the products of each two tap differences of a sample, and of each with the
-// difference of source and picture. 2^28 samples fit.
+// Adds, by class, the products of each two of a sample's tap differences and its difference between
+// source and picture. The sums of 2^28 samples fit.
 template <class Sample>
 void add_filter_gram(const Sample* source, const FilterPicture<Sample>& picture, RowRange rows,
                      FilterGram& gram);
 
-// Adds the squared errors of the shown samples, by class of the picture's samples. 2^31 samples
+// Adds the squared errors of `shown`, by class of the picture's samples. The sums of 2^31 samples
 // fit.
 template <class Sample>
 void add_filter_errors(const Sample* source, const FilterPicture<Sample>& picture,

@@ -1,5 +1,4 @@
-// Integer types of known width, also where the compiler has no standard headers, and small
-// functions.
+// Integer types of known width, which NVRTC lacks, and small integer functions.
 #pragma once
 
 #include "shared/host_device.h"

@@ -20,13 +20,13 @@ struct TapOffset {
     int row, column;
 };
 
-// A tap is the sample at an offset and the sample at the opposite offset.
+// The offset of one sample of each tap; the other sample of the tap lies at the opposite offset.
 constexpr TapOffset kTapOffsets[kFilterTaps] = {{0, 1}, {0, 2}, {1, -1}, {1, 0}, {1, 1}, {2, 0}};
 
 MMP_HD constexpr int magnitude(int value) { return value < 0 ? -value : value; }
 
-// The activity of a sample: its distance from the means of its neighbours across and down, twice
-// each; 0 to 4 times the largest sample.
+// The activity of a sample: the magnitudes of its horizontal and vertical second differences,
+// summed. It is at most 4 times the largest sample.
 MMP_HD constexpr int activity(int x, int left, int right, int up, int down) {
     return magnitude(2 * x - left - right) + magnitude(2 * x - up - down);
 }
@@ -43,10 +43,10 @@ MMP_HD constexpr T by_activity(int around, T first, T second, T third, T fourth)
 
 MMP_HD constexpr int filter_class(int around) { return by_activity(around, 0, 1, 2, 3); }
 
-// The difference that a tap's weight multiplies; at most twice the largest sample either way.
+// The difference that a tap's weight multiplies; its magnitude is at most twice the largest sample.
 MMP_HD constexpr int tap_difference(int x, int one, int opposite) { return one + opposite - 2 * x; }
 
-// The sample from the weighted sum of its tap differences.
+// The filtered sample: x plus the weighted sum of its tap differences, limited to 0 to `most`.
 MMP_HD constexpr int filtered_sample(int x, int32_t weighted, int most) {
     constexpr int kHalf = 1 << (kFilterFractionBits - 1);
     const int y = x + ((weighted + kHalf) >> kFilterFractionBits);

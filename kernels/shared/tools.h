@@ -1,8 +1,8 @@
-// The tools of a layer as the native code holds them: name, least and largest value.
+// The tools of a layer in native code: name, least value and largest value.
 //
 // The table of mmpcodec/tools.py holds the same rows in the order of the format; a test compares
-// the two. From these lists come the structures below, their reading from Python, the members of
-// the CUDA structures, and the inputs of the fuzzer.
+// the two. These lists generate the structures below, the code that reads them from Python, members
+// of the CUDA structures, and the inputs of the fuzzer.
 #pragma once
 
 #include "shared/integers.h"

@@ -14,7 +14,7 @@ A backend
 - states in class attributes what the caller may use: ``decodes``, ``reads_device_arrays``,
   ``batches``, ``releases_gil``;
 - changes no argument and keeps no state between calls, so that any number of threads may call it;
-- prints nothing; calls ``progress(done, total)`` at least once a row of fragments, raises
+- prints nothing; calls ``progress(done, total)`` at least once per row of fragments, raises
   ``Cancelled`` when it returns False, and lets its exceptions pass;
 - knows neither files nor containers. The caller has checked the parameters. Lambda and the
   quantisation step are in units of 8-bit samples for every depth;
@@ -48,7 +48,7 @@ class Backend(ABC):
     decodes = True
     """Whether ``decode`` and ``decode_exact`` work."""
     reads_device_arrays = False
-    """Whether ``encode`` and ``encode_batch`` take CuPy arrays where they lie."""
+    """Whether ``encode`` and ``encode_batch`` take CuPy arrays without a copy to the host."""
     batches = False
     """Whether ``encode_batch`` takes less time than encoding the planes one after the other."""
     releases_gil = False
@@ -58,10 +58,10 @@ class Backend(ABC):
 
     @abstractmethod
     def unavailable(self) -> str | None:
-        """The reason why this backend cannot run here; None if it can."""
+        """Return the reason why this backend cannot run here; None if it can."""
 
     def lacks(self, tools: Tools, depth: int = BYTE) -> str | None:
-        """The tools or depth that this backend cannot code, in words; None if it can code all."""
+        """Return the tools or depth that this backend cannot code, in words, or None."""
         has_trees = tools.dictionary or not tools.prediction
         if tools.exact or depth == BYTE or (depth > BYTE and not has_trees):
             return None
@@ -80,14 +80,14 @@ class Backend(ABC):
 
     @abstractmethod
     def describe(self) -> str:
-        """The processor or device that it runs on, in a few words."""
+        """Return the processor or device of the backend, in a few words."""
 
     def device(self) -> dict[str, Any] | None:
-        """Facts of the device that it runs on, by name; None for the processor."""
+        """Return facts of the backend's device by name; None for the processor."""
         return None
 
     def warm(self) -> None:  # noqa: B027 (most backends have nothing to do)
-        """Do in advance what only the first call has to wait for, such as compiling kernels."""
+        """Do the work in advance for which the first call would wait, such as compiling kernels."""
 
     @abstractmethod
     def encode(
@@ -107,7 +107,7 @@ class Backend(ABC):
             uint8 at a depth of 8, else uint16 with samples below 2**depth.
         params : EncodeParams
         depth : int
-            Bits a sample, 8 to 16.
+            Bits per sample, 8 to 16.
         threads : int or None
             Number of threads, at least 1; None lets the backend choose.
         progress : callable or None
@@ -135,7 +135,7 @@ class Backend(ABC):
         planes : (C, H, W) uint16 array, C order
             Samples below 2**depth.
         depth : int
-            Bits a sample, 1 to 16.
+            Bits per sample, 1 to 16.
         progress : callable or None
             See ``encode``.
 

@@ -27,7 +27,7 @@ MAX_DEFAULT_THREADS = 4
 
 
 def default_threads() -> int:
-    """Number of threads if the caller names none."""
+    """Return the number of threads for a caller that names none."""
     return min(processors(), MAX_DEFAULT_THREADS)
 
 
@@ -78,7 +78,7 @@ class CpuBackend(Backend):
 
     @staticmethod
     def levels() -> list[str]:
-        """SIMD levels that this machine supports, best first."""
+        """Return the SIMD levels that this machine supports, best first."""
         return _cpu.simd_levels()
 
     def unavailable(self) -> str | None:
@@ -174,6 +174,6 @@ def _coded_blocks(payload, samples, rates, units, leaf_scales, dictionary_sizes)
 
 
 def bits_of(rates: Sequence[int], syntax: Sequence[str]) -> dict[str, float]:
-    """Bits of some syntax elements, from the rates of all elements in units of 2**-12 bit."""
+    """Return the bits of some syntax elements from the rates of all, in units of 2**-12 bit."""
     found = dict(zip(SYNTAX, rates, strict=True))
     return {name: found[name] / 4096 for name in syntax}

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from mmpcodec.backends.base import Backend
 
 AUTO = "auto"
-"""Stands for the backend that is predicted to finish first."""
+"""Name that stands for the backend that is predicted to finish first."""
 SLOW = 1.0
-"""Seconds a fragment of a backend whose row states no cost."""
+"""Assumed seconds per fragment of a backend whose row states no cost."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Row:
         return self.start_seconds if loaded else self.first_seconds
 
     def seconds(self, fragments: int, tools: Tools | None) -> float:
-        """Predicted seconds to encode this many fragments."""
+        """Return the predicted seconds to encode this many fragments."""
         work = "trees"
         if tools is not None and tools.prediction:
             work = "blocks"
@@ -58,7 +58,7 @@ class Row:
         return self.start + fragments * self.fragment_seconds.get(work, SLOW)
 
     def is_installed(self) -> bool:
-        """Whether the package that the backend needs can be imported; does not import it."""
+        """Return whether the package that the backend needs can be imported; does not import it."""
         return self.package is None or importlib.util.find_spec(self.package) is not None
 
 
@@ -91,7 +91,7 @@ ROWS: dict[str, Row] = {
 
 
 def names() -> tuple[str, ...]:
-    """Names of all backends."""
+    """Return the names of all backends."""
     return tuple(ROWS)
 
 
@@ -107,7 +107,7 @@ def check_name(name: str) -> None:
 
 
 def candidates(name: str, cost: Callable[[Row], float]) -> list[str]:
-    """The backends to try, cheapest first: for "auto" all whose package is installed.
+    """Return the backends to try, cheapest first: for "auto" all whose package is installed.
 
     Raises
     ------
@@ -141,7 +141,7 @@ def get(
     tools : Tools or None
         Tools that the backend must have; None for any.
     depth : int
-        Bits a sample.
+        Bits per sample.
     decodes : bool
         Whether the backend must decode.
 
@@ -169,27 +169,27 @@ def get(
 
 
 def depends_on_work(name: str) -> bool:
-    """Whether the amount of work can change which backend a name stands for."""
+    """Return whether the amount of work can change which backend a name stands for."""
     return name == AUTO and any(row.start > 0 and row.is_installed() for row in ROWS.values())
 
 
 def decoders() -> tuple[str, ...]:
-    """Names of the backends that decode."""
+    """Return the names of the backends that decode."""
     return tuple(name for name, row in ROWS.items() if row.make().decodes)
 
 
 def on_devices() -> tuple[str, ...]:
-    """Names of the backends that read arrays in device memory."""
+    """Return the names of the backends that read arrays in device memory."""
     return tuple(name for name, row in ROWS.items() if row.make().reads_device_arrays)
 
 
 def reads_device_arrays(name: str) -> bool:
-    """Whether a named backend reads arrays in device memory; "auto" is none."""
+    """Return whether a named backend reads arrays in device memory; False for "auto"."""
     return name in ROWS and ROWS[name].make().reads_device_arrays
 
 
 def for_device_arrays(name: str, subject: str) -> str:
-    """The backend that works on arrays in device memory: the named one, for "auto" the first.
+    """Return the backend for arrays in device memory: the named one, for "auto" the first.
 
     Parameters
     ----------
@@ -213,10 +213,10 @@ def for_device_arrays(name: str, subject: str) -> str:
 
 
 def status() -> dict[str, str | None]:
-    """For each backend the reason why it cannot run here, or None."""
+    """Return, for each backend, the reason why it cannot run here, or None."""
     return {name: unavailable(name) for name in ROWS}
 
 
 def unavailable(name: str) -> str | None:
-    """The reason why a backend cannot run here, or None."""
+    """Return the reason why a backend cannot run here, or None."""
     return ROWS[name].make().unavailable()

@@ -53,7 +53,7 @@ def shown(name: str, standard: str) -> str:
 
 
 def shown_pair(source: str, target: str) -> str:
-    """Names of an input and its output in messages."""
+    """Return the names of an input and its output in messages."""
     return f"{shown(source, 'stdin')} -> {shown(target, 'stdout')}"
 
 

@@ -13,10 +13,10 @@ class Facts(Protocol):
     """The result of one job."""
 
     def as_dict(self) -> dict[str, Any]:
-        """The result as JSON can hold it."""
+        """Return the result as JSON can hold it."""
 
     def text(self, verbose: bool) -> str:
-        """The result as one or more lines of text."""
+        """Return the result as one or more lines of text."""
 
 
 class Printer(NamedTuple):
@@ -75,15 +75,15 @@ def _value_text(value: Any) -> str:
 
 
 def finite(number: float) -> float | None:
-    """A number for JSON, which has no infinities: None for these."""
+    """Return a number for JSON, which has no infinities: None for these."""
     return number if math.isfinite(number) else None
 
 
 def quality_text(psnr: float) -> str:
-    """PSNR in dB as text; "lossless" if infinite."""
+    """Return the PSNR in dB as text; "lossless" if infinite."""
     return f"PSNR {psnr:.2f} dB" if math.isfinite(psnr) else "lossless"
 
 
 def counted(number: int, thing: str) -> str:
-    """A number with its noun: "1 tile", "2 tiles"."""
+    """Return a number with its noun: "1 tile", "2 tiles"."""
     return f"{number} {thing}" + ("" if number == 1 else "s")

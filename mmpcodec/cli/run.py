@@ -75,7 +75,7 @@ def run(jobs: Sequence[Job], work: Work, printer: Printer, *, at_once: int = 1) 
 def _outcomes(
     jobs: Sequence[Job], work: Work, bars: ProgressBars, at_once: int
 ) -> Generator[Facts | str, None, None]:
-    """The result or the error line of each job, in order."""
+    """Yield the result or the error line of each job, in order."""
     cancelled = threading.Event()
 
     def attempt(job: Job) -> Facts | str:

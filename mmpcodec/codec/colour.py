@@ -16,7 +16,7 @@ from mmpcodec.samples import Form, form_of
 
 
 def layout_of(samples: Any, lam: float) -> Layout:
-    """The layout of an encoder for planes that are not all coded as exact samples."""
+    """Return the layout of an encoder for planes that are not all coded as exact samples."""
     form = form_of(samples)
     if form.planes == 1:
         return Layout.TOGETHER
@@ -41,7 +41,7 @@ class LayerPlane:
 
 
 def widened(samples: Any, depth: int) -> Any:
-    """Samples of fewer than 8 bits, scaled to 8 bits; others unchanged."""
+    """Scale samples of fewer than 8 bits to 8 bits; return others unchanged."""
     if depth >= BYTE:
         return samples
     white = most(depth)
@@ -49,7 +49,7 @@ def widened(samples: Any, depth: int) -> Any:
 
 
 def narrowed(samples: np.ndarray, depth: int) -> np.ndarray:
-    """8-bit samples as the nearest samples of fewer bits; at depths from 8 bits on unchanged."""
+    """Round 8-bit samples to the nearest samples of fewer bits; keep depths from 8 bits on."""
     if depth >= BYTE:
         return samples
     white = most(depth)
@@ -57,14 +57,14 @@ def narrowed(samples: np.ndarray, depth: int) -> np.ndarray:
 
 
 def split(samples: Any, depth: int, layout: Layout) -> list[LayerPlane]:
-    """The planes of a tile, one for each layer; the layout is not ``TOGETHER``.
+    """Return the planes of a tile, one for each layer; the layout is not ``TOGETHER``.
 
     Parameters
     ----------
     samples : (H, W) or (H, W, C) array of uint8 or uint16
         In host or device memory.
     depth : int
-        Bits a sample.
+        Bits per sample.
     layout : Layout
     """
     form = form_of(samples)
@@ -85,7 +85,7 @@ def split(samples: Any, depth: int, layout: Layout) -> list[LayerPlane]:
 
 
 def joined(planes: list[np.ndarray], form: Form, depth: int, layout: Layout) -> np.ndarray:
-    """The samples of a tile from the planes of its layers; the inverse of ``split``.
+    """Return the samples of a tile from the planes of its layers; the inverse of ``split``.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def joined(planes: list[np.ndarray], form: Form, depth: int, layout: Layout) -> 
         Samples of at least 8 bits.
     form : Form
     depth : int
-        Bits a sample of the picture.
+        Bits per sample of the picture.
     layout : Layout
     """
     if layout is Layout.LUMA:
@@ -103,7 +103,7 @@ def joined(planes: list[np.ndarray], form: Form, depth: int, layout: Layout) -> 
 
 
 def to_luma(colours: Sequence[Any], depth: int) -> list[Any]:
-    """Luma, chroma orange (red minus blue) and chroma green (green minus red and blue) of colours.
+    """Convert colours to luma, chroma orange (red minus blue), chroma green (green minus both).
 
     Source: H. S. Malvar, G. J. Sullivan, "YCoCg-R: a color space with RGB reversibility", 2003,
     here with chroma halved to the bits of luma.
@@ -118,7 +118,7 @@ def to_luma(colours: Sequence[Any], depth: int) -> list[Any]:
 
 
 def from_luma(planes: Sequence[np.ndarray], depth: int) -> list[np.ndarray]:
-    """Red, green and blue of luma and both chromas; the inverse of ``to_luma``."""
+    """Convert luma and both chromas to red, green and blue; the inverse of ``to_luma``."""
     mid, white = middle(depth), most(depth)
     kind = planes[0].dtype
     luma, orange, greens = (plane.astype(np.int32) for plane in planes)

@@ -84,7 +84,7 @@ class Inspection:
 
     @property
     def tools(self) -> Tools | None:
-        """Tools of the first layer; None without a layer. Gray pictures have one layer a tile."""
+        """Tools of the first layer; None without a layer. Gray pictures have one layer per tile."""
         return self.layers[0].tools if self.layers else None
 
     @property
@@ -214,7 +214,7 @@ def decode(
     Returns
     -------
     (H, W) or (H, W, C) array
-        uint8 up to 8 bits a sample, else uint16. C is 2 for gray with alpha, 3 for RGB, 4 for RGB
+        uint8 up to 8 bits per sample, else uint16. C is 2 for gray with alpha, 3 for RGB, 4 for RGB
         with alpha.
 
     Raises
@@ -272,7 +272,7 @@ def _read_tile(view: memoryview, header: Header, tile: Tile) -> TileStream:
 
 
 def _bad(header: Header, tile: Tile, error: FormatError, allow_partial: bool) -> BadTile:
-    """The tile with its error, which names the tile if the picture has several."""
+    """Return the tile with its error, which names the tile if the picture has several."""
     if len(header.tile_bytes) > 1:
         problem = f"tile {tile.number}, {tile}: {error.problem}"
         error = type(error)(error.section, problem, error.offset)
@@ -303,7 +303,7 @@ def _decoded(
     threads: int | None,
     progress: Progress | None,
 ) -> list[Decoded | FormatError]:
-    """Samples and layers of each tile, or its error."""
+    """Return the samples and layers of each tile, or its error."""
     jobs = [(tile, stream, layer) for tile, stream in streams for layer in stream.layers]
     tasks = [
         Task(
@@ -332,7 +332,7 @@ def _decode_layer(
     threads: int | None,
     progress: Progress,
 ) -> tuple[np.ndarray, LayerCoding] | FormatError:
-    """The samples of a layer, or its error."""
+    """Return the samples of a layer, or its error."""
     shape = tile.height, tile.width
     depth = depth_of(layer.tools, layout, header.depth)
     payload = bytes(layer.payload)
@@ -360,7 +360,7 @@ def _joined(
     stream: TileStream,
     parts: Sequence[tuple[np.ndarray, LayerCoding]],
 ) -> Decoded | FormatError:
-    """The samples of a tile, compared with their checksum."""
+    """Return the samples of a tile, compared with their checksum."""
     planes = [samples for samples, _ in parts]
     if stream.layout is Layout.TOGETHER and stream.layers[0].tools.exact:
         samples = planes[0]

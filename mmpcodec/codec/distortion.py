@@ -44,14 +44,14 @@ def squared_error(samples: np.ndarray, decoded: np.ndarray) -> int:
 
 
 def distortion(source: np.ndarray, samples: np.ndarray, depth: int) -> float:
-    """Squared error in the units of lambda.
+    """Return the squared error in the units of lambda.
 
     Parameters
     ----------
     source, samples : (H, W) or (H, W, C) arrays of uint8 or uint16
         Alpha is ignored.
     depth : int
-        Bits a sample.
+        Bits per sample.
 
     Returns
     -------
@@ -65,12 +65,12 @@ def distortion(source: np.ndarray, samples: np.ndarray, depth: int) -> float:
 
 
 def white_in_bytes(depth: int) -> float:
-    """The largest sample of a depth, in units of 8-bit samples."""
+    """Return the largest sample of a depth, in units of 8-bit samples."""
     return most(depth) / 2.0 ** extra_bits(depth)
 
 
 def psnr_of(distortion: float, pixels: float, depth: int = BYTE) -> float:
-    """Peak signal-to-noise ratio in dB; infinite without distortion.
+    """Return the peak signal-to-noise ratio in dB; infinite without distortion.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def psnr_of(distortion: float, pixels: float, depth: int = BYTE) -> float:
         Sum of squared errors; see ``distortion``.
     pixels : float
     depth : int
-        Bits a sample. The peak is 2**depth - 1.
+        Bits per sample. The peak is 2**depth - 1.
     """
     if distortion <= 0:
         return math.inf

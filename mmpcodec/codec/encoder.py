@@ -42,7 +42,7 @@ class _Source:
     on_host : array
         The same samples in host memory.
     depth : int
-        Bits a sample.
+        Bits per sample.
     metadata : Metadata
     tile_size : int
         0 for one tile.
@@ -143,7 +143,7 @@ def _checked(
     depth: int | None,
     metadata: Metadata | Sequence[Metadata] | None,
 ) -> list[tuple[Any, int, Metadata]]:
-    """Samples, depth and metadata of each picture; errors name its number, counted from 0."""
+    """Check each picture and return samples, depth, metadata; errors name its number, from 0."""
     if metadata is None or isinstance(metadata, Metadata):
         metadata = [metadata or Metadata()] * len(arrays)
     listed = isinstance(metadata, Sequence) and all(isinstance(own, Metadata) for own in metadata)
@@ -181,7 +181,7 @@ def check_white(metadata: Metadata, depth: int) -> None:
 
 
 def ways_at(params: EncodeParams, depth: int) -> list[EncodeParams]:
-    """The candidate sets of tools that can code samples of a depth, each as parameters of its own.
+    """Return the parameters of each candidate set of tools that can code samples of a depth.
 
     Raises
     ------
@@ -225,7 +225,7 @@ def _size(tile: TileSource) -> int:
 
 
 def _assembled(source: _Source, tiles: Sequence[TileEncoding], lam: float) -> Encoding:
-    """The file of a picture whose tiles are encoded."""
+    """Return the file of a picture whose tiles are encoded."""
     header = source.header(tuple(len(tile.data) for tile in tiles))
     samples = tiles[0].samples
     if len(tiles) > 1:
@@ -276,7 +276,7 @@ def _encode_to(
 def backends_of(
     ways: Sequence[EncodeParams], backend: str, depth: int, fragments: int
 ) -> dict[Tools, Backend]:
-    """The backend for each set of tools, and for exact samples, which code alpha."""
+    """Return the backend for each set of tools, and for exact samples, which code alpha."""
     tools = [way.tools for way in ways]
     named = backends.get(backend)
     found = {}
@@ -412,12 +412,12 @@ def encode(
     target_size : int
         Bytes: the file of the least error that is not larger, lossless if that fits.
     target_bpp : float
-        Bits a pixel: as ``target_size``.
+        Bits per pixel: as ``target_size``.
     target_psnr : float
         dB: the smallest file found whose PSNR is not lower. PSNR is that of the whole decoded
         picture without alpha, with the peak 2**depth - 1.
     depth : int or None
-        Bits a sample, 1 to 16: 12 for 12-bit samples in uint16. None takes 8 for uint8 and 16 for
+        Bits per sample, 1 to 16: 12 for 12-bit samples in uint16. None takes 8 for uint8 and 16 for
         uint16.
     metadata : Metadata or None
         Stored in the file.

@@ -44,7 +44,7 @@ class TileSource:
     on_host : array
         The same samples in host memory.
     depth : int
-        Bits a sample.
+        Bits per sample.
     """
 
     samples: Any
@@ -169,7 +169,7 @@ class _Job:
 
 
 def _jobs(number: int, tile: TileSource, ways: Sequence[EncodeParams]) -> Iterator[_Job]:
-    """The jobs of a tile: each layer in each way."""
+    """Yield the jobs of a tile: each layer in each way."""
     samples, depth, lam = tile.samples, tile.depth, ways[0].lam
     form, layout, rivals = form_of(samples), layout_of(samples, lam), len(ways) > 1
     for index, way in enumerate(ways):
@@ -195,7 +195,7 @@ def _jobs(number: int, tile: TileSource, ways: Sequence[EncodeParams]) -> Iterat
 def _batches(
     jobs: Sequence[_Job], chosen: Mapping[Tools, Backend]
 ) -> Iterator[tuple[Backend, EncodeParams, list[_Job]]]:
-    """Jobs of one call: all of equal parameters where the backend batches, else one."""
+    """Yield the jobs of one call: all of equal parameters where the backend batches, else one."""
     at_once: dict[tuple[EncodeParams, int], list[_Job]] = {}
     for job in jobs:
         backend = chosen[job.params.tools]
@@ -266,7 +266,7 @@ def _cheapest(
     ways: Sequence[EncodeParams],
     parts: Mapping[tuple[int, int, int | None], _Part],
 ) -> TileEncoding:
-    """The tile with the cheapest way for each layer, or with all planes as exact samples."""
+    """Return the tile with the cheapest way for each layer, or with all planes as exact samples."""
     source, lam = tile.on_host, ways[0].lam
     form, layout = form_of(source), layout_of(source, lam)
     found: list[tuple[Layout, list[_Part], set[int]]] = []
@@ -300,7 +300,7 @@ def _cheapest(
 
 
 def _cost(source: np.ndarray, depth: int, made: TileEncoding, lam: float) -> float:
-    """Rate-distortion cost D + lambda R of a tile; D is the mean over the colours."""
+    """Return the rate-distortion cost D + lambda R of a tile; D is the mean over the colours."""
     return distortion(source, made.samples, depth) + lam * 8 * len(made.data)
 
 

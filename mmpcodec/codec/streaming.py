@@ -74,7 +74,7 @@ def encode_large(
     tile_size : int
         Height and width of tiles, 64 to 2**24.
     depth : int or None
-        Bits a sample; None takes the reader's.
+        Bits per sample; None takes the reader's.
     metadata : Metadata or None
         None takes the reader's.
     backend, threads, progress

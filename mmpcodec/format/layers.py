@@ -80,7 +80,7 @@ class TileStream:
 
 
 def depth_of(tools: Tools, layout: Layout, depth: int) -> int:
-    """Return the bits of a sample in a layer of a picture with ``depth`` bits a sample."""
+    """Return the bits per sample that a layer codes, from ``depth``, those of the picture."""
     return depth if tools.exact and layout is Layout.TOGETHER else coded_depth(depth)
 
 

@@ -16,7 +16,7 @@ class Layout(IntEnum):
     LUMA = 2
 
     def allowed(self, form: Form) -> bool:
-        """Whether tiles of a form may have this layout."""
+        """Return whether tiles of a form may have this layout."""
         return self <= (Layout.TOGETHER, Layout.APART, Layout.LUMA, Layout.LUMA)[form]
 
 
@@ -34,7 +34,7 @@ The three weights are those of the layers, in their order.
 
 
 def layer_names(form: Form, layout: Layout) -> tuple[str, ...]:
-    """Names of the layers of a tile, in coding order."""
+    """Return the names of the layers of a tile, in coding order."""
     if layout is Layout.TOGETHER:
         return (form.title,)
     colours = ("gray",) if form.colours == 1 else _COLOURS[layout]

@@ -44,14 +44,14 @@ class Area:
         return slice(self.y, self.y + self.height), slice(self.x, self.x + self.width)
 
     def common(self, other: "Area") -> "Area | None":
-        """Intersection with another rectangle; None if it is empty."""
+        """Return the intersection with another rectangle; None if it is empty."""
         x, y = max(self.x, other.x), max(self.y, other.y)
         width = min(self.x + self.width, other.x + other.width) - x
         height = min(self.y + self.height, other.y + other.height) - y
         return Area(x, y, width, height) if width > 0 and height > 0 else None
 
     def within(self, other: "Area") -> "Area":
-        """The rectangle in coordinates that begin at the first pixel of another rectangle."""
+        """Return the rectangle in coordinates that begin at the first pixel of another one."""
         return Area(self.x - other.x, self.y - other.y, self.width, self.height)
 
 
@@ -71,17 +71,17 @@ class Tile(Area):
 
 
 def across(length: int, size: int) -> int:
-    """Number of tiles along an axis of ``length`` pixels; ``size`` 0 means one tile."""
+    """Return the number of tiles along an axis of ``length`` pixels; ``size`` 0 means one tile."""
     return -(-length // size) if size else 1
 
 
 def tile_count(height: int, width: int, size: int) -> int:
-    """Number of tiles of a picture; ``size`` 0 means one tile."""
+    """Return the number of tiles of a picture; ``size`` 0 means one tile."""
     return across(height, size) * across(width, size)
 
 
 def size_in_file(height: int, width: int, size: int) -> int:
-    """Tile size as a file states it: 0 if one tile of ``size`` covers the whole picture."""
+    """Return the tile size for a file: 0 if one tile of ``size`` covers the whole picture."""
     return size if size < max(height, width) else 0
 
 
@@ -103,7 +103,7 @@ Spans = list[tuple[int, tuple[int, int]]]
 
 
 def spans_touching(area: Area, height: int, width: int, size: int) -> tuple[Spans, Spans]:
-    """Rows and columns of the tiles that overlap an area."""
+    """Return the rows and columns of the tiles that overlap an area."""
     return (
         _spans(area.y, area.y + area.height, height, size or height),
         _spans(area.x, area.x + area.width, width, size or width),

@@ -31,7 +31,7 @@ def damage_reported(name: str) -> Iterator[None]:
 
 
 def damaged(name: str, reason: str) -> PictureError:
-    """The error for a file that violates its format."""
+    """Return the error for a file that violates its format."""
     return PictureError(f"{name}: is damaged or truncated: {reason}")
 
 

@@ -110,7 +110,7 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
 def open_parts(
     path: Path, head: bytes, size: int, name: str, limits: DecodeLimits
 ) -> MappedReader | None:
-    """A reader of parts of a binary PGM, PPM or PAM file; None for the other kinds.
+    """Return a reader of parts of a binary PGM, PPM or PAM file; None for the other kinds.
 
     Raises
     ------
@@ -184,7 +184,7 @@ def _checked(header: Header, name: str) -> Header:
 
 
 def _plain_samples(data: bytes, header: Header, name: str) -> np.ndarray:
-    """Samples written as decimal numbers. PBM needs no space between digits, and 1 is black."""
+    """Read samples from decimal numbers. PBM needs no space between digits, and 1 is black."""
     text = re.sub(rb"#[^\n\r]*", b"", data[header.start :])
     if text.translate(None, b"0123456789 \t\n\v\f\r"):
         raise damaged(name, "a sample is not a number")
@@ -202,7 +202,7 @@ def _plain_samples(data: bytes, header: Header, name: str) -> np.ndarray:
 
 
 def _bilevel_samples(data: bytes, header: Header, name: str) -> np.ndarray:
-    """Samples of P4: eight pixels a byte, each row begins a new byte, and 1 is black."""
+    """Read the samples of P4: eight pixels per byte, each row begins a new byte, and 1 is black."""
     row = -(-header.width // 8)
     end = header.start + row * header.height
     check_end(len(data), end, data[end : end + TAIL], name)
@@ -250,7 +250,7 @@ def to_bytes(picture: Picture, format: str) -> bytes:
 
 
 def holds(picture: Picture, kind: str) -> bool:
-    """Whether the file's maxval can be the picture's level of white, ``kind`` "white".
+    """Return whether the file's maxval can be the picture's level of white, ``kind`` "white".
 
     The depth of a file follows from maxval, and no sample may be above maxval.
     """

@@ -93,7 +93,7 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
 
 
 def open_parts(path: Path, head: bytes, size: int, name: str, limits: DecodeLimits) -> MappedReader:
-    """A reader of parts of a file.
+    """Return a reader of parts of a file.
 
     Raises
     ------

@@ -75,11 +75,11 @@ class Format(NamedTuple):
         return self.suffixes[0].removeprefix(".")
 
     def matches(self, data: bytes) -> bool:
-        """Whether a file that begins with ``data`` is of this format."""
+        """Return whether a file that begins with ``data`` is of this format."""
         return data.startswith(self.magics, self.magic_at)
 
     def load(self) -> Any:
-        """The module of the format."""
+        """Return the module of the format."""
         return import_module(self.module)
 
 
@@ -111,32 +111,32 @@ FORMATS = (
 
 
 def format_at(head: bytes) -> Format | None:
-    """The format of a file that begins with ``head``, or None if no format matches."""
+    """Return the format of a file that begins with ``head``, or None if no format matches."""
     return next((row for row in FORMATS if row.matches(head)), None)
 
 
 def suffixes() -> tuple[str, ...]:
-    """Suffixes of the files in a folder that count as pictures."""
+    """Return the suffixes of the files in a folder that count as pictures."""
     return tuple(suffix for row in FORMATS for suffix in row.suffixes)
 
 
 def written() -> dict[str, Format]:
-    """The formats that can be written, by their extension without its dot."""
+    """Return the formats that can be written, by their extension without its dot."""
     return {row.extension: row for row in FORMATS if row.planes}
 
 
 def readable_text() -> str:
-    """The formats that can be read, for messages: "PBM, PGM, ... and DICOM"."""
+    """Return the formats that can be read, for messages: "PBM, PGM, ... and DICOM"."""
     return listed([row.title for row in FORMATS])
 
 
 def writable_text() -> str:
-    """The formats that can be written, for messages."""
+    """Return the formats that can be written, for messages."""
     return listed([row.title for row in written().values()])
 
 
 def listed(words: Sequence[str], last: str = "and") -> str:
-    """Words as a list in a sentence.
+    """Return the words as a list in a sentence.
 
     Examples
     --------

@@ -77,7 +77,7 @@ def pack(
     time_limit: float | None = None,
     backend: str = "auto",
 ) -> Packing:
-    """Fill volumes one after the other.
+    """Choose the files of each volume, one volume after the other.
 
     Parameters
     ----------
@@ -86,8 +86,8 @@ def pack(
     capacities : sequence of int
         Sizes of the volumes in bytes, at least 0.
     values : sequence of int or None
-        Values of the files, at least 0; None fills the volumes as far as possible. Files of value 0
-        are left out unless they are empty.
+        Values of the files, from 0 up; the choice has the largest value. None chooses the
+        most bytes. With values, files of value 0 are left out unless they are empty.
     sector : int
         Size of a sector in bytes. A file takes whole sectors; a volume has only whole sectors.
     time_limit : float or None

@@ -94,7 +94,7 @@ def check_type(kind: Any, depth: int | None = None) -> None:
 
 
 def picture_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Shape of the picture in a chunk: the chunk's shape without leading axes of length 1.
+    """Return the shape of a chunk's picture: without the chunk's leading axes of length 1.
 
     Raises
     ------

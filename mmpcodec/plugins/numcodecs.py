@@ -76,7 +76,7 @@ class Mmp(Codec):
         return ndarray_copy(mmpcodec.decode(buf), out)
 
     def get_config(self) -> dict[str, Any]:
-        """Configuration for JSON: the identifier of the codec and the given options."""
+        """Return the configuration for JSON: the identifier of the codec and the given options."""
         return {"id": self.codec_id, **self._options}
 
     def __repr__(self) -> str:

@@ -34,7 +34,7 @@ EXTENSION = ".mmp"
 MIME = "image/x-mmp"
 
 _FIRST_READ = 1 << 16
-_DENOMINATOR = 10_000  # largest one of a resolution in dots per inch
+_DENOMINATOR = 10_000  # largest denominator of a resolution in dots per inch
 _METADATA = {"icc_profile": bytes, "exif": bytes, "xmp": bytes, "dpi": tuple, "text": tuple}
 _DEEP = "I;16"
 _MODES = {Form.GRAY: "L", Form.GRAY_ALPHA: "LA", Form.RGB: "RGB", Form.RGB_ALPHA: "RGBA"}
@@ -156,7 +156,7 @@ def _decoded(data: bytes, limits: DecodeLimits) -> np.ndarray:
 
 
 def _shown(samples: np.ndarray, header: Header) -> bytes:
-    """Samples as bytes for Pillow's raw decoder; up to 8 bits they are scaled to white 255."""
+    """Convert samples to bytes for Pillow's raw decoder; up to 8 bits, white becomes 255."""
     if header.depth > BYTE:
         return samples.astype("<u2").tobytes()
     most = (1 << header.depth) - 1
@@ -194,7 +194,7 @@ def _save(image: Image.Image, file: IO[bytes], filename: str | bytes) -> None:
 
 
 def _kept(image: Image.Image, name: str, kind: type) -> Any:
-    """Value of ``image.info`` if its type is ``kind``, else None."""
+    """Return the value of ``image.info`` if its type is ``kind``, else None."""
     found = image.info.get(name)
     return found if isinstance(found, kind) else None
 

@@ -65,7 +65,7 @@ class MmpCodec(ArrayBytesCodec):
         return cls(**options)
 
     def to_dict(self) -> dict[str, Any]:
-        """Entry of the codec in the metadata of an array."""
+        """Return the entry of the codec in the metadata of an array."""
         return {"name": NAME, "configuration": dict(self._options)}
 
     def __eq__(self, other: object) -> bool:

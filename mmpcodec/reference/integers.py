@@ -5,10 +5,10 @@ Source: ``trunc`` and ``limit`` in section "Conventions" of ``docs/format/format
 
 
 def truncated(dividend: int, divisor: int) -> int:
-    """Quotient by a positive divisor, rounded towards zero."""
+    """Return the quotient by a positive divisor, rounded towards zero."""
     return dividend // divisor if dividend >= 0 else -(-dividend // divisor)
 
 
 def limited(value: int, most: int) -> int:
-    """The value, clipped to -most to most."""
+    """Return the value, clipped to -most to most."""
     return min(max(value, -most), most)

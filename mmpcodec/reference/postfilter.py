@@ -35,12 +35,12 @@ OFF: Coefficients = ((),) * CLASSES
 
 
 def coefficient_bits(coefficients: Coefficients) -> int:
-    """Number of bits of the coefficients in a file."""
+    """Return the number of bits of the coefficients in a file."""
     return 8 * sum(map(len, coefficients))
 
 
 def activity_classes(samples: np.ndarray, depth: int = BYTE) -> np.ndarray:
-    """Activity class of each sample, from the activity of the 5x5 samples around it.
+    """Return the activity class of each sample, from the activity of the 5x5 samples around it.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def tap_differences(samples: np.ndarray) -> np.ndarray:
 
 
 def solved(gram: np.ndarray) -> tuple[int, ...]:
-    """Coefficients of least squared error, rounded half up and clipped to their range.
+    """Return the coefficients of least squared error, rounded half up and clipped to their range.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ class PostFilter:
     def _gram(
         self, source: np.ndarray, samples: np.ndarray, first: int, last: int, depth: int
     ) -> np.ndarray:
-        """Gram matrices for ``solved``, over rows ``first`` to ``last - 1``.
+        """Return the Gram matrices for ``solved``, over rows ``first`` to ``last - 1``.
 
         Returns
         -------
@@ -230,7 +230,7 @@ class PostFilter:
         last: int,
         depth: int,
     ) -> np.ndarray:
-        """Squared errors of filtered samples, over rows ``first`` to ``last - 1``.
+        """Return the squared errors of filtered samples, over rows ``first`` to ``last - 1``.
 
         Parameters
         ----------

@@ -14,19 +14,19 @@ _ON_HOST = (1, 3, 11, 13)
 
 
 def on_device(array: Any) -> bool:
-    """Whether the array lies in the memory of a CUDA device, as CuPy arrays do."""
+    """Return whether the array lies in the memory of a CUDA device, as CuPy arrays do."""
     return hasattr(array, "__cuda_array_interface__") or _place(array) == _CUDA
 
 
 def _place(array: Any) -> int | None:
-    """DLPack type of the device that holds an array; None if the array does not state it."""
+    """Return the DLPack type of an array's device; None if the array does not state it."""
     if isinstance(array, np.ndarray) or not hasattr(array, "__dlpack_device__"):
         return None
     return int(array.__dlpack_device__()[0])
 
 
 def as_array(name: str, values: Any) -> Any:
-    """The values as an array of NumPy or CuPy, without a copy between host and device.
+    """Return the values as an array of NumPy or CuPy, without a copy between host and device.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def as_array(name: str, values: Any) -> Any:
             "the host"
         )
     try:
-        # Some libraries' __array__ copies from a device; what lies on the host is only viewed.
+        # DLPack only views host memory, whereas __array__ of some libraries copies from a device.
         array = np.asarray(values) if place is None else np.from_dlpack(values)
     except (BufferError, LookupError, RuntimeError, TypeError, ValueError) as error:
         raise ParameterError(f"{name}: {error}") from error
@@ -71,7 +71,7 @@ def as_array(name: str, values: Any) -> Any:
 
 
 def _as_cupy(name: str, values: Any) -> Any:
-    """A CuPy array that views the values on their device."""
+    """Return a CuPy array that views the values on their device."""
     advice = "or copy it to the host, as cupy.asnumpy does"
     try:
         import cupy
@@ -83,7 +83,7 @@ def _as_cupy(name: str, values: Any) -> Any:
     if isinstance(values, cupy.ndarray):
         return values
     try:
-        # DLPack first: with it the other library waits for what it has still to write.
+        # DLPack first, because the other library then finishes its pending writes.
         return cupy.from_dlpack(values) if _place(values) == _CUDA else cupy.asarray(values)
     except (BufferError, LookupError, RuntimeError, TypeError, ValueError) as error:
         raise ParameterError(
@@ -93,7 +93,7 @@ def _as_cupy(name: str, values: Any) -> Any:
 
 
 def module_of(array: Any) -> Any:
-    """The module ``cupy`` for an array on a device, else ``numpy``."""
+    """Return the module ``cupy`` for an array on a device, else ``numpy``."""
     if not on_device(array):
         return np
     import cupy

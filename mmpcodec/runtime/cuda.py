@@ -9,7 +9,7 @@ from mmpcodec.errors import install
 
 @cache
 def unavailable() -> str | None:
-    """The reason why no CUDA device can be used, or None."""
+    """Return the reason why no CUDA device can be used, or None."""
     try:
         import cupy
     except ImportError as error:
@@ -22,7 +22,7 @@ def unavailable() -> str | None:
 
 
 def free_bytes() -> int:
-    """Free bytes of the current device and of CuPy's memory pool, within the limit of the pool."""
+    """Return the free bytes of the current device and of CuPy's pool, within the pool's limit."""
     import cupy
 
     pool = cupy.get_default_memory_pool()
@@ -33,14 +33,14 @@ def free_bytes() -> int:
 
 @cache
 def attribute(name: str, device: int) -> int:
-    """An attribute of a device by CuPy's name. It is cached, because a query takes 0.1 ms."""
+    """Return a device attribute by CuPy's name; it is cached, because a query takes 0.1 ms."""
     import cupy
 
     return cupy.cuda.Device(device).attributes[name]
 
 
 def device_facts() -> dict[str, Any]:
-    """The current device: its number, name, memory in bytes, and the versions of CUDA and CuPy."""
+    """Return the current device's number, name, memory in bytes, and versions of CUDA and CuPy."""
     import cupy
 
     current = cupy.cuda.Device()

@@ -12,13 +12,13 @@ STANDARD = "-"
 
 
 def part_of(path: str) -> str:
-    """A new name in the folder of a file, for the data that will become the file."""
+    """Return a new name in the folder of a file, for the data that will become the file."""
     return os.path.join(os.path.dirname(path), f".mmp-{os.urandom(8).hex()}.part")
 
 
 @contextlib.contextmanager
 def written_whole(path: str | os.PathLike[str], *, overwrite: bool = True) -> Iterator[BinaryIO]:
-    """A stream whose contents become a file when the context ends without an error.
+    """Open a stream whose contents become a file when the context ends without an error.
 
     A link stays a link, and a file that exists keeps its mode. After an error no file is left.
 

@@ -1,4 +1,4 @@
-"""Loading CUDA kernels: each ``.cu`` file compiles by itself, once a device, cached on disk."""
+"""Loading CUDA kernels: each ``.cu`` file compiles by itself, once per device, cached on disk."""
 
 import hashlib
 from collections.abc import Callable
@@ -25,22 +25,22 @@ C_TYPES = {
 }
 """The name of each NumPy integer type in CUDA C++."""
 CUDA_ERROR_NOT_FOUND = 500
-"""What the driver answers where a module has no symbol of a name."""
+"""Error code of the driver if a module has no symbol of the requested name."""
 
 
 def sources() -> list[Path]:
-    """The paths of all ``.cu`` files; each compiles by itself."""
+    """Return the paths of all ``.cu`` files; each compiles by itself."""
     return sorted((FOLDER / "cuda").rglob("*.cu"))
 
 
 def c_type(dtype: DTypeLike) -> str:
-    """The name of a NumPy integer type in CUDA C++."""
+    """Return the name of a NumPy integer type in CUDA C++."""
     return C_TYPES[np.dtype(dtype).name]
 
 
 @cache
 def _digest() -> str:
-    """A digest of all kernel sources, which CuPy's cache does not see beyond the main file."""
+    """Return a digest of all kernel sources; CuPy's cache checks only the main file."""
     files = sorted(path for path in FOLDER.rglob("*") if path.is_file())
     return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:16]
 
@@ -96,7 +96,7 @@ def function(
     cooperative: bool = False,
     shared_bytes: int | None = None,
 ) -> Callable[[tuple[int, ...], tuple], None]:
-    """A kernel; ``kernel(grid, arguments)`` launches it on the current stream.
+    """Return a kernel; ``kernel(grid, arguments)`` launches it on the current stream.
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ Progress = Callable[[int, int], bool]
 
 
 def in_turn(progress: Progress | None, shares: Sequence[int]) -> Iterator[Progress]:
-    """Progress of the parts of a work that run one after the other.
+    """Yield the progress of the parts of a work that run one after the other.
 
     Parameters
     ----------

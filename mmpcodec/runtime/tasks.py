@@ -49,7 +49,7 @@ class SharedProgress:
         self._lock = Lock()
 
     def of(self, number: int) -> Progress:
-        """Progress of the task of this number."""
+        """Return the progress of the task of this number."""
 
         def advance(done: int, total: int) -> bool:
             with self._lock:
@@ -68,7 +68,7 @@ class SharedProgress:
 def side_by_side(
     function: Callable[[Any], Any], items: Sequence[Any], threads: int | None
 ) -> list[Any]:
-    """The results of a function for each item, in threads; the function should release the GIL."""
+    """Return a function's results for all items, from threads; it should release the GIL."""
     if len(items) < 2:
         return [function(item) for item in items]
     with ThreadPoolExecutor(threads or processors()) as pool:
@@ -76,7 +76,7 @@ def side_by_side(
 
 
 def run_all(tasks: Sequence[Task], threads: int | None, progress: Progress | None) -> list[Any]:
-    """The results of tasks, in their order.
+    """Run tasks and return their results in order.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def run_all(tasks: Sequence[Task], threads: int | None, progress: Progress | Non
 
 
 def _result(waiting: Future) -> Any:
-    """The result of a task, awaited in short steps so that Ctrl-C can interrupt it."""
+    """Return the result of a task, awaited in short steps so that Ctrl-C can interrupt it."""
     while not waiting.done():
         wait([waiting], timeout=0.1)
     return waiting.result()

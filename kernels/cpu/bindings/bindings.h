@@ -1,4 +1,4 @@
-// The parts of the Python module mmpcodec._cpu, each in a file of its own.
+// Declarations that the files of the Python module mmpcodec._cpu share.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -13,7 +13,7 @@
 
 namespace mmp {
 
-// Read each tool from the attribute of its name. The caller holds the GIL.
+// Read each tool from the Python attribute of its name. The caller holds the GIL.
 #define MMP_READ_TOOL(name, low, high) nanobind::cast<int32_t>(source.attr(#name)),
 inline Tools tools_from(nanobind::handle source) { return {MMP_TREE_TOOLS(MMP_READ_TOOL)}; }
 inline BlockTools block_tools_from(nanobind::handle source) {
@@ -21,10 +21,10 @@ inline BlockTools block_tools_from(nanobind::handle source) {
     return {MMP_BLOCK_TOOLS(MMP_READ_TOOL) 31 - __builtin_clz(size)};
 }
 
-// Throws where it cannot run.
+// Returns the search kernel of a SIMD level. Throws if this machine cannot run it.
 const SearchKernel& kernel_named(const std::string& name);
 
-// A NumPy array with a copy of the data.
+// Returns a NumPy array with a copy of the data.
 template <class T, class... Sizes>
 nanobind::object array_of(const T* data, Sizes... sizes) {
     const size_t count = (size_t(sizes) * ...);
@@ -35,7 +35,7 @@ nanobind::object array_of(const T* data, Sizes... sizes) {
         nanobind::ndarray<nanobind::numpy, T>(copy, {size_t(sizes)...}, owner));
 }
 
-// Also looks for signals, so that Ctrl-C works while the GIL is released.
+// Returns a Progress that calls the callback and lets Ctrl-C work while the GIL is released.
 Progress progress_from(const nanobind::object& callback);
 
 void register_blocks(nanobind::module_& module);

@@ -24,13 +24,13 @@ using Levels = nb::ndarray<const int16_t, nb::ndim<2>, nb::c_contig, nb::device:
 template <class Sample>
 using Samples = nb::ndarray<const Sample, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-// The tools of trees among the blocks, if the layer has the dictionary.
+// Returns the tools of the trees among the blocks, if the layer has a dictionary.
 std::optional<Tools> tree_tools_from(nb::handle source) {
     if (!nb::cast<bool>(source.attr("dictionary"))) return std::nullopt;
     return tools_from(source);
 }
 
-// Samples, rates by syntax element, units; of the trees leaf scales and dictionary sizes, or None.
+// Returns samples, rates by syntax element, units and, of trees, leaf scales and dictionary sizes.
 template <class Sample>
 nb::tuple describe(const CodedBlocks<Sample>& coded, Plane plane) {
     const BlockPicture<Sample>& picture = coded.picture;
@@ -109,7 +109,7 @@ void code_plans(PlanCoder& coder, const Nodes& nodes, const Levels& levels) {
         coder.code(nodes.data() + i * nodes.shape(1), levels.data() + i * levels.shape(1));
 }
 
-// Payload, rates by syntax element, units.
+// Returns the payload, rates by syntax element, and units.
 nb::tuple finish_plans(PlanCoder& coder) {
     const std::vector<uint8_t> payload = coder.finish();
     const nb::tuple found = describe(coder.coded(), coder.plane());

@@ -22,7 +22,7 @@ using Shape = std::tuple<int, int, int>;
 
 nb::tuple tuple_of(const ExactRates& rates) { return nb::make_tuple(rates.map, rates.residual); }
 
-// Payload, rates by syntax element.
+// Returns the payload and the rates of the maps and of the residuals.
 nb::tuple encode(const Samples& samples, int depth, const nb::object& progress) {
     const ExactShape shape{int(samples.shape(0)), int(samples.shape(1)), int(samples.shape(2)),
                            depth};
@@ -35,7 +35,7 @@ nb::tuple encode(const Samples& samples, int depth, const nb::object& progress) 
     return nb::make_tuple(nb::bytes(payload.data(), payload.size()), tuple_of(rates));
 }
 
-// Samples, rates by syntax element.
+// Returns the samples and the rates of the maps and of the residuals.
 nb::tuple decode(const nb::bytes& payload, const Shape& size, int depth,
                  const nb::object& progress) {
     const auto [planes, height, width] = size;

@@ -25,7 +25,7 @@ constexpr int64_t kMaxTasks = 4096;
 
 using Clock = std::chrono::steady_clock;
 
-// The time after a number of seconds; never if the number is negative.
+// Returns the time after a number of seconds, or the largest time if the number is negative.
 Clock::time_point deadline_in(double seconds) {
     if (seconds < 0) return Clock::time_point::max();
     return Clock::now() + std::chrono::duration_cast<Clock::duration>(
@@ -52,7 +52,7 @@ int64_t trace(const Numbers& weights, const Numbers& starts, const std::vector<i
                           decisions.data(), state, choices.data());
 }
 
-// Instance i has the items offsets[i] to offsets[i + 1] - 1.
+// Solves many instances. Instance i has the items offsets[i] to offsets[i + 1] - 1.
 void cores(const Numbers& profits, const Numbers& weights, const Numbers& offsets,
            const Numbers& capacities, int64_t list, int64_t stored, const Numbers& work,
            double seconds, Array<uint8_t> outcomes, Array<int64_t> values, Array<uint8_t> take,
@@ -74,8 +74,8 @@ void cores(const Numbers& profits, const Numbers& weights, const Numbers& offset
 }
 
 // Solves whole problems, each by one thread. Problem i has the stages firsts[i] to firsts[i + 1] -
-// 1, whose options count from the first of all, and shapes[i]. `feasible` says where there is a
-// choice.
+// 1 and the shape shapes[i]; options are numbered over all problems. feasible[i] says whether
+// problem i has a solution.
 void sweep_many(const Numbers& profits, const Numbers& weights, const Numbers& starts,
                 const Numbers& firsts, const std::vector<std::vector<int64_t>>& shapes,
                 bool exact_fill, Array<bool> feasible, Array<int64_t> values,

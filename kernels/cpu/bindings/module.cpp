@@ -1,4 +1,4 @@
-// The Python module mmpcodec._cpu: trees, and the parts of the other files.
+// The Python module mmpcodec._cpu; this file binds trees and the range coder.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -25,7 +25,7 @@ using namespace mmp;
 
 using Samples = nb::ndarray<const uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-// Samples, rates by syntax element, leaf scales, dictionary sizes.
+// Returns samples, rates by syntax element, leaf scales and dictionary sizes.
 nb::tuple describe(const Picture& picture, Plane plane) {
     std::vector<uint8_t> samples(size_t(plane.height) * plane.width);
     picture.copy_samples(plane, samples.data());
@@ -85,7 +85,7 @@ nb::object rescale_block(const Samples& block, int from, int to) {
     return array_of(out, scale_height(to), scale_width(to));
 }
 
-// Least cost and its element for each segment of one scale of a 16x16 residual.
+// Returns the least cost and its element for each segment of one scale of 16x16 samples.
 nb::tuple search_scale(const Samples& residual, int scale, const Samples& elements,
                        const nb::ndarray<const int32_t, nb::ndim<1>, nb::c_contig>& costs,
                        const std::string& simd) {
@@ -134,7 +134,7 @@ class TreeCoderObject {
 public:
     explicit TreeCoderObject(nb::handle tools) : coder_(tools_from(tools)) {}
 
-    // Shapes: (F,), (N,), (F, 25), (25, room); see ChosenTrees.
+    // Codes F fragments with N nodes. Shapes: (F,), (N,), (F, 25), (25, room); see ChosenTrees.
     void code(const Table<uint32_t, 1>& node_counts, const Table<uint32_t, 1>& nodes,
               const Table<uint32_t, 2>& insertions, const Table<uint8_t, 2>& first_class) {
         nb::gil_scoped_release released;
@@ -223,7 +223,7 @@ NB_MODULE(_cpu, module) {
         try {
             std::rethrow_exception(thrown);
         } catch (const Interrupted&) {
-            // What the handler of the signal raised is set already.
+            // An exception of the signal's handler is set already.
             if (!PyErr_Occurred()) PyErr_SetNone(PyExc_KeyboardInterrupt);
         }
     });

@@ -21,7 +21,7 @@ template <class T>
 using Plane = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Line = nb::ndarray<const int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-// Row and column of `samples` that each row and column under the windows is; see BorderedPicture.
+// The row of `samples` for each row under the windows; the same for columns. See BorderedPicture.
 using Border = std::tuple<Line, Line>;
 
 template <class T>

@@ -47,7 +47,8 @@ void digit_counts_array(const Any& array, uint64_t prefix, int shift, int bits, 
     digit_counts(values_of(array), prefix, shift, bits, counts.data(), team);
 }
 
-// What the splitting pass finds, for its tests: keys below, at, inside and at the end of a bracket.
+// Runs the splitting pass, for its tests. Returns the number of keys below the bracket, at its low
+// end, the keys inside it, the number of keys at its high end, and the number of NaNs.
 nb::tuple split_array(const nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>& values,
                       uint32_t low, uint32_t high, bool plain) {
     Bracket<uint32_t> bracket(low, high);

@@ -19,7 +19,7 @@ using Words = nb::ndarray<uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 Weights copied(const Array& array) { return {array.data(), array.data() + array.size()}; }
 
-// Without the lock of Python's interpreter.
+// Runs work() with the GIL released and returns the sum and the items of its subset.
 template <class Work>
 nb::tuple answered(const Work& work) {
     Subset found;

@@ -122,7 +122,7 @@ std::unique_ptr<CodedBlocks<Sample>> decode_blocks(const uint8_t* payload, size_
                                                    const BlockTools& tools,
                                                    const std::optional<Tools>& tree_tools,
                                                    int threads, const Progress& progress) {
-    // Only the learning of dictionaries uses threads.
+    // Only the learning of the dictionaries uses threads.
     auto coded = std::make_unique<CodedBlocks<Sample>>(plane, depth, tools, tree_tools,
                                                        tree_tools ? threads : 1);
     RangeDecoder coder(payload, size);

@@ -24,7 +24,7 @@ struct CodedBlocks {
     BlockPicture<Sample> picture;
     Tally tally;
     ThreadTeam team;
-    std::unique_ptr<BlockTrees> trees;  // null without dictionary
+    std::unique_ptr<BlockTrees> trees;  // null without a dictionary
 };
 
 struct BlockOptions {
@@ -42,7 +42,7 @@ std::pair<std::vector<uint8_t>, std::unique_ptr<CodedBlocks<Sample>>> encode_blo
     const std::optional<Tools>& tree_tools, const BlockOptions& options,
     const Progress& progress);
 
-// Codes the plans that a device chose, fragment by fragment.
+// Codes the plans that a device chose, one fragment after the other.
 class PlanCoder {
 public:
     PlanCoder(Plane plane, const BlockTools& tools);

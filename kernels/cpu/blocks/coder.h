@@ -22,8 +22,8 @@ namespace mmp {
 // A node of the partition.
 struct BlockNode {
     uint8_t flag = kLeaf, mode = 0, kind = 0, type = 0;
-    uint32_t levels = 0;  // index in the plan of the first level, or of a tree's first node
-    uint32_t count = 0;   // nodes of a tree
+    uint32_t levels = 0;  // index in the plan of the first level or of a tree's first node
+    uint32_t count = 0;   // number of nodes of a tree
 };
 
 // The blocks of a fragment in coding order.
@@ -66,7 +66,7 @@ private:
     References<Sample> smooth_;
 };
 
-// The samples of a block from its prediction and its levels.
+// Writes the samples of a block from its prediction and its levels.
 template <class Sample>
 void rebuild(const BlockPlace& block, int type, const int16_t* levels, int32_t step,
              const Sample* prediction, Depth<Sample> depth, Sample* out);
@@ -114,7 +114,7 @@ private:
 template <class Coder, class Sample>
 class BlockCoder {
 public:
-    // Without dictionary `trees` is null.
+    // `trees` is null without a dictionary.
     BlockCoder(BlockPicture<Sample>& picture, const BlockTools& tools, BlockTrees* trees, Coder coder)
         : picture_(picture), tools_(tools), trees_(trees), coder_(coder) {}
 
@@ -139,7 +139,7 @@ private:
     const BlockTools tools_;
     BlockTrees* trees_;
     Coder coder_;
-    std::vector<Node> tree_;  // of the current block
+    std::vector<Node> tree_;  // tree of the current block
     const BlockPlan* plan_ = nullptr;
     size_t next_ = 0;
 };

@@ -8,7 +8,7 @@ namespace mmp {
 
 namespace {
 
-// Samples to fit, with their neighbours, as differences from the middle level.
+// The samples of the fit and their neighbours, as differences from the middle level.
 class Fit {
 public:
     MMP_SIMD_LEVELS void take(const uint8_t* from, int count, const ptrdiff_t* neighbours) {
@@ -17,7 +17,7 @@ public:
                 values_[p][count_ + i] = int16_t(from[neighbours[p] + i] - kMidLevel);
         count_ += count;
     }
-    // The sums of products of each neighbour with itself and the later ones.
+    // Writes the sums of products of each neighbour with itself, later ones and the sample.
     MMP_SIMD_LEVELS void sums(int32_t (*out)[kTerms]) const {
         for (int p = 0; p < kTaps; ++p)
             for (int q = p; q < kTerms; ++q) {
@@ -47,7 +47,7 @@ void predict_least_squares(const BlockPicture<Sample>& picture, const BlockPlace
     const auto learn = [&](int row, int first, int last) {
         if (last > first) fit.take(picture.bytes(row, first), last - first, neighbours);
     };
-    // Everything above and left of the block is decoded; to its right, only some units are.
+    // All samples above and left of the block are decoded; to its right, only some units are.
     const auto known_to = [&](int row) {
         int column = x + w;
         while (column < x + w + kFitReach + 1 && picture.known(row, column)) column += kUnit;
@@ -79,7 +79,7 @@ void predict_least_squares(const BlockPicture<Sample>& picture, const BlockPlace
         for (int k = i + 1; k < kTaps; ++k) t -= m[i][k] * weight[k];
         weight[i] = limited(t / m[i][i], kMostWeight);
     }
-    // In 1/16 of a sample's unit, with two rows above, two columns left and one right of the block.
+    // In 1/16 of a sample's unit: the block, two rows above, two columns left, one column right.
     int32_t values[(kMaxSide + 2) * (kMaxSide + 3)];
     const int row_length = w + 3;
     int32_t* v = values + 2 * row_length + 2;

@@ -21,13 +21,13 @@ struct Scan {
 };
 const Scan& scan_of(int a, int b);
 
-// Magnitudes of levels, at most 3, with a margin so that every place has neighbours.
+// The magnitudes of levels, limited to 3, with a margin so that every place has all its neighbours.
 class Magnitudes {
 public:
     explicit Magnitudes(const Scan& scan) : stride_(scan.columns + 2) {
         memset(value_, 0, stride_ * (scan.rows + 2));
     }
-    // The sum of the magnitudes of the five neighbours of higher frequency.
+    // Returns the sum of the magnitudes of the five neighbours of higher frequency.
     int sum(int margin) const {
         const uint8_t* v = value_ + margin;
         return v[1] + v[2] + v[stride_] + v[2 * stride_] + v[stride_ + 1];
@@ -39,7 +39,8 @@ private:
     uint8_t value_[(kCodedSide + 2) * (kCodedSide + 2)];
 };
 
-// Coder::bit(model, value) and Coder::plain(count, value) code a value, or decode and give it.
+// Codes the place of the last level. Coder::bit(model, value) and Coder::plain(count, value) encode
+// a value, or decode it, and return it.
 template <class Coder>
 int code_last(Coder& coder, int a, int b, int last) {
     int group = 0;
@@ -52,7 +53,7 @@ int code_last(Coder& coder, int a, int b, int last) {
     return (1 << coded) + (top << (coded - 1)) + rest - 1;
 }
 
-// A magnitude from 3 on.
+// Codes a magnitude of at least 3.
 template <class Coder>
 int code_remainder(Coder& coder, int area, int size) {
     int group = 0;
@@ -62,7 +63,7 @@ int code_remainder(Coder& coder, int area, int size) {
     return (1 << coded) + coder.plain(coded, (size - 2) & ((1 << coded) - 1)) + 2;
 }
 
-// Levels that are not coded are left as they are: zero.
+// Codes the levels of a block. A reader gets levels that are all 0 and writes the coded ones.
 template <class Coder>
 void code_levels(Coder& coder, int a, int b, int16_t* levels) {
     const Scan& scan = scan_of(a, b);

@@ -8,7 +8,7 @@
 
 namespace mmp {
 
-// Sets the weights of the modes that are neither likely mode, and gives their sum. Bit m of
+// Writes the weight of each mode, which is 0 for the likely modes, and returns their sum. Bit m of
 // `allowed`: the format allows mode m.
 uint32_t weigh_modes(const BlockModels& models, int size, LikelyModes likely, uint64_t allowed,
                      uint32_t* weights);

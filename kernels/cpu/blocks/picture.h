@@ -14,11 +14,12 @@ namespace mmp {
 template <class Sample>
 class BlockPicture {
 public:
-    // Samples after the last one that may be read; their values do not matter.
+    // The number of samples after the last one that may be read; their values do not matter.
     static constexpr int kReadBeyond = 32;
 
-    // Height and width of the picture are multiples of 4. Only `rows` rows and `columns` columns
-    // from (first_row, first_column) on are held. All places count in the whole picture.
+    // Height and width of the picture are multiples of 4. The object holds only `rows` rows and
+    // `columns` columns from (first_row, first_column) on. Rows and columns count in the whole
+    // picture.
     BlockPicture(int height, int width, Depth<Sample> depth)
         : BlockPicture(height, width, depth, 0, 0, height, width) {}
     BlockPicture(int height, int width, Depth<Sample> depth, int first_row, int first_column,
@@ -58,10 +59,10 @@ public:
         return mmp::forced_flag(block, height, width);
     }
 
-    // Move to this place and copy all that the other picture holds there.
+    // Moves the held part to this place and copies all that the other picture holds there.
     void move_to(int first_row, int first_column, const BlockPicture& other);
 
-    // The references of a block: the decoded samples above and left of it, the last repeated.
+    // Returns the decoded samples above and left of a block, the last ones repeated.
     References<Sample> references(const BlockPlace& block) const;
     References<Sample> references(const BlockPlace& block, int above, int left) const;
 

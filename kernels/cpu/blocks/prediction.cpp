@@ -12,7 +12,7 @@ namespace {
 
 struct AngleTables {
     int8_t taps[32][4];
-    // By angle: which samples of the other side stand in before the first sample of the line.
+    // By angle and k: the index of the sample of the other side that is place -k of the line.
     uint8_t beside[kAngles][kMaxSide + 3];
 
     AngleTables() {

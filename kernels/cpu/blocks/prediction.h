@@ -9,7 +9,7 @@
 
 namespace mmp {
 
-// Decoded samples around a block: above it (first at [0]), left of it, and the corner.
+// The decoded samples around a block: above it, left of it, and the corner.
 template <class Sample>
 struct References {
     static constexpr int kLength = 2 * kMaxSide;

@@ -8,13 +8,13 @@ namespace mmp {
 
 namespace {
 
-constexpr int kLanes = sizeof(Words16);  // adjacent places that are compared at once
+constexpr int kLanes = sizeof(Words16);  // number of adjacent places that are compared at once
 typedef uint32_t Sums __attribute__((vector_size(sizeof(Words16))));
 typedef int32_t Signed __attribute__((vector_size(sizeof(Words16))));  // quicker to compare
 
 static_assert(BlockPicture<uint8_t>::kReadBeyond >= kLanes - 1);
 
-// First row and column of a place.
+// The first row or column of the places of a block.
 int first_of(int at, int reach) { return std::max(kTemplateWidth, at - reach); }
 
 // The samples of a template: the rows above the block, then the pairs left of it.
@@ -35,8 +35,8 @@ struct Template {
     }
 };
 
-// Sums of squared differences. A square fills 16 bits, and two share a lane: what both add up to is
-// `all`, less what the upper one adds, `high`.
+// Sums of squared differences. A square fills 16 bits, and two squares share a 32-bit lane. `all`
+// sums the whole lanes and `high` their upper halves, so all - (high << 16) sums the lower halves.
 struct Squares {
     Sums all[2] = {}, high[2] = {};  // of even and of odd places
 
@@ -52,7 +52,7 @@ struct Squares {
             }
         }
     }
-    // Calls visit(which, sums) for each fourth place from `which` on.
+    // Calls visit(which, sums) with the sums of every fourth place from place `which` on.
     template <class Visit>
     MMP_INLINE void each(const Visit& visit) const {
         for (int odd = 0; odd < 2; ++odd) {
@@ -74,7 +74,7 @@ struct Squares {
     }
 };
 
-// Compares the places from this one on; false if all sums reach the limit.
+// Compares kLanes places from this one on. Returns false if no sum is below the limit.
 MMP_SIMD_LEVELS bool compare(const Template& t, const uint8_t* place, int32_t limit,
                              int32_t* sums) {
     Squares squares;
@@ -92,7 +92,7 @@ MMP_SIMD_LEVELS bool compare(const Template& t, const uint8_t* place, int32_t li
     return true;
 }
 
-// The best places so far; of equal sums the first place wins.
+// The best places so far. Of equal sums the first place wins.
 struct Best {
     const int most;
     const int32_t slack;
@@ -103,7 +103,7 @@ struct Best {
     Best(int most, const BlockPlace& block)
         : most(most), slack(kTemplateSlack * (block.height() + block.width())) {}
 
-    // Sums from this value on cannot win.
+    // Sums of at least this value cannot win.
     int32_t limit() const {
         if (!count) return INT32_MAX;
         const int32_t beyond = 2 * sums[0] + slack + 1;
@@ -152,7 +152,7 @@ void predict_templates(const BlockPicture<Sample>& picture, const BlockPlace& bl
     const Template wanted(own, stride, height, width);
     Best best(most, block);
     const int first = first_of(block.column, kTemplateColumns);
-    // Of the last row of the places, so much is decoded.
+    // The first column that is not decoded in the last row of the places.
     int end = std::min(block.column + kTemplateColumns + width, picture.width);
     for (int row = first_of(block.row, kTemplateRows);; ++row) {
         while (end > first && !decoded(row + height - 1, end - 1)) end -= kUnit;

@@ -8,7 +8,7 @@
 
 namespace mmp {
 
-// Whether a sample is decoded. If it is, so are all samples that are neither below nor right of it.
+// Returns whether a sample is decoded; if so, all samples not below and not right of it are too.
 using Decoded = std::function<bool(int row, int column)>;
 
 template <class Sample>
@@ -16,7 +16,7 @@ Decoded decoded_in(const BlockPicture<Sample>& picture) {
     return [&picture](int row, int column) { return picture.known(row, column); };
 }
 
-// Whether a block has a place to be predicted from.
+// Whether a block has a place.
 bool templates_allowed(const BlockPlace& block, const Decoded& decoded);
 
 // Predicts a block that has a place by the average of at most `most` best places.

@@ -52,8 +52,8 @@ struct Matrix {
     int stride;
 };
 
-// sat((x y + half) >> shift) for `rows` rows of x, `length` columns of x and rows of y; 32-bit
-// results are not limited. Four rows at a time share the reads of y.
+// Computes the matrix product x y, rounded and divided by 2^shift, of `rows` rows of x and `length`
+// rows of y. 16-bit results are saturated. Four rows at a time share the reads of y.
 template <int Columns, class Out>
 MMP_INLINE void multiply_columns(Matrix x, Matrix y, int rows, int length, int shift, Out* out,
                                  int out_stride) {

@@ -9,21 +9,21 @@
 
 namespace mmp {
 
-// The bits beyond 8 of a residual that the forward transform sees; more do not fit 16-bit sums.
+// The most bits beyond 8 that a residual of the forward transform keeps, so that it fits 16 bits.
 constexpr int kMostSeenBits = 7;
 template <class Sample>
 constexpr int seen_bits(Depth<Sample> depth) { return smaller(depth.extra(), kMostSeenBits); }
 
-// source - prediction, as far as the forward transform sees it.
+// Writes source - prediction without the low bits that the forward transform drops.
 template <class Sample>
 void subtract(const Sample* source, const Sample* prediction, int area, Depth<Sample> depth,
               int16_t* residual);
 
-// Coefficients of a residual with `extra` bits beyond 8: min(32, height) rows of min(32, width).
+// Writes min(32, height) rows of min(32, width) coefficients of a residual with 8 + `extra` bits.
 void transform_forward(const int16_t* residual, int a, int b, int type, int extra,
                        int16_t* coefficients);
 
-// Adds the residual of coefficients to a prediction.
+// Writes the sum of a prediction and the residual that the coefficients stand for.
 template <class Sample>
 void transform_inverse(const int16_t* coefficients, int a, int b, int type,
                        const Sample* prediction, Depth<Sample> depth, Sample* samples);

@@ -14,7 +14,7 @@
 
 namespace mmp {
 
-// Row or column where the 16x16 area of a block begins.
+// Returns the first row or column of the 16x16 area of a block.
 inline int area_start(int place) { return place & ~(kFragmentSize - 1); }
 
 // A block of at most 16x16 samples as a segment of its area.
@@ -28,12 +28,12 @@ struct BlockSegment {
 
 class BlockTrees {
 public:
-    // The plane's padding is that of blocks.
+    // Pads the plane to multiples of 4, as for blocks.
     BlockTrees(Plane plane, const Tools& tools, int fragment_log2, ThreadTeam& team);
 
-    // Models and dictionaries. Its samples are copied from the blocks before it learns.
+    // Models and dictionaries. Its samples are copied from the decoded blocks before it learns.
     Picture picture;
-    // The search that follows changes of the dictionaries; null without a search.
+    // The search that is notified of changes of the dictionaries, or null.
     TreeSearch* search = nullptr;
 
     // Whether a block may be a tree.
@@ -41,7 +41,7 @@ public:
         return block.a <= kMaxTreeLog2 && block.b <= kMaxTreeLog2 &&
                scale_reachable(BlockSegment(block).scale, picture.tools.partition);
     }
-    // The area of a block, with the leaves around the fragment.
+    // Returns the area of a block, with the leaf scales around the fragment.
     Fragment area_of(const BlockPlace& block) const {
         return picture.fragment(area_start(block.row), area_start(block.column),
                                 1 << fragment_log2_);
@@ -49,12 +49,12 @@ public:
 
     void encode(RangeEncoder& coder, const BlockPlace& block, const std::vector<Node>& nodes);
     void decode(RangeDecoder& coder, const BlockPlace& block, std::vector<Node>& nodes);
-    // The samples of a block from its tree, row by row.
+    // Writes the samples of a block from its tree, row by row.
     void build(const BlockPlace& block, const std::vector<Node>& nodes, uint8_t* out) const;
 
-    // Note the next block of the fragment, which is a tree or, without nodes, is predicted.
+    // Records the next block of the fragment: a tree, or a predicted block if there are no nodes.
     void mark(const BlockPlace& block, int height, int width, const std::vector<Node>& nodes);
-    // Learn from the fragment that begins here, which `decoded` holds.
+    // Learns from the fragment that begins at (row, column), whose samples `decoded` holds.
     void learn(int row, int column, const BlockPicture<uint8_t>& decoded);
 
 private:
@@ -62,7 +62,7 @@ private:
 
     const int fragment_log2_;
     ThreadTeam& team_;
-    // Of the trees in each area of the fragment.
+    // Nodes of the trees, by area of the fragment.
     std::array<std::vector<Node>, kAreasAcross * kAreasAcross> nodes_;
 };
 

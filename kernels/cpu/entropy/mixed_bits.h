@@ -11,8 +11,8 @@
 namespace mmp {
 
 constexpr int kMixedModels = 8;
-constexpr int kMixerRows = 32;       // weights of a decision
-constexpr int kMostStretch = 2047;   // logarithm of odds in 1/256
+constexpr int kMixerRows = 32;       // sets of weights per decision and mixer
+constexpr int kMostStretch = 2047;   // largest logarithm of odds, in 1/256
 constexpr int kMostMixed = 2815;
 
 struct MixTables {
@@ -25,7 +25,7 @@ extern const MixTables kMix;
 
 class MixedBits {
 public:
-    // Decisions are numbered from 0; `contexts` says how many each model has.
+    // Decisions are numbered from 0; `contexts` holds the number of contexts of each model.
     MixedBits(int decisions, const std::array<int, kMixedModels>& contexts);
 
     void select(const std::array<int, kMixedModels>& contexts, int first_row, int second_row) {
@@ -33,9 +33,9 @@ public:
         first_ = first_row, second_ = second_row;
     }
 
-    // Of a 1, in 1/65536.
+    // Returns the probability of a 1, in 1/65536.
     uint32_t predict(int decision);
-    // After what was predicted for the same decision; gives the bit.
+    // Updates models and weights by the bit and returns it. Call predict() for the decision before.
     int learn(int decision, int bit);
 
 private:

@@ -30,7 +30,7 @@ public:
         }
     }
 
-    // The fewest bytes that name a number within the last interval.
+    // Appends the fewest bytes that name a number within the last interval; returns the payload.
     const std::vector<uint8_t>& finish() {
         const uint64_t last = low_ + range_ - 1;
         const bool none_needed = low_ == 0 || last >= kTop;
@@ -59,7 +59,7 @@ public:
         for (int i = 0; i < kStateBytes; ++i) shift();
     }
 
-    // The cumulative frequency that the next symbol's interval contains.
+    // Returns a cumulative frequency within the interval of the next symbol.
     uint32_t target(uint32_t total) {
         unit_ = range_ / total;
         const uint64_t cumulative = offset_ / unit_;

@@ -1,4 +1,4 @@
-// Rates of symbols, and the code length that each syntax element takes.
+// Rates of symbols, and the code length of each syntax element.
 #pragma once
 
 #include <stdint.h>

@@ -14,7 +14,7 @@ namespace {
 constexpr int kStrip = 16;  // rows between calls of progress, which counts 16x16 fragments
 constexpr uint32_t kTotal = 1 << 16;
 
-// Counts the probabilities of coded bits; their logarithms are taken once, at the end.
+// Counts the probabilities of coded bits. rate() takes their logarithms once, at the end.
 class CodeLength {
 public:
     CodeLength() : counts_(kTotal) {}
@@ -63,7 +63,7 @@ struct ExactReader {
     }
 };
 
-// The values of a plane: those that occur, if listing them saves bits, or else all below 2^depth.
+// Codes the values of a plane: those that occur, if the list saves bits, else all below 2^depth.
 template <class Coder>
 std::vector<uint16_t> code_values(Coder& coder, const uint16_t* samples, const ExactShape& shape) {
     const int values = 1 << shape.depth;
@@ -116,14 +116,14 @@ void code_plane(const std::vector<ExactPlane*>& planes, int count, Coder& coder,
     }
 }
 
-// Calls exchange(plane, number, values) before a plane is written and after it is read.
+// Codes all planes; calls exchange(plane, number, values) before writing and after reading one.
 template <class Coder, class Exchange>
 void code_planes(Coder& coder, const uint16_t* given, const ExactShape& shape,
                  const Progress& progress, ExactRates& rates, const Exchange& exchange) {
     std::vector<std::unique_ptr<ExactPlane>> owned;
     std::vector<ExactPlane*> planes;
     const auto fragments = [](int side) { return int64_t{(side + kStrip - 1) / kStrip}; };
-    const int64_t total = fragments(shape.height) * fragments(shape.width);  // of a plane
+    const int64_t total = fragments(shape.height) * fragments(shape.width);  // fragments of a plane
     for (int number = 0; number < shape.planes; ++number) {
         const auto values = code_values(coder, given + number * shape.plane_size(), shape);
         owned.push_back(

@@ -21,7 +21,7 @@ struct ExactRates {
     int64_t map = 0, residual = 0;
 };
 
-// Samples are planes one after the other, in rows from the top, below 2^depth.
+// Samples are planes one after the other, in rows from the top; each sample is below 2^depth.
 std::vector<uint8_t> encode_exact(const uint16_t* samples, const ExactShape& shape,
                                   const Progress& progress, ExactRates& rates);
 void decode_exact(const uint8_t* payload, size_t size, const ExactShape& shape, uint16_t* samples,

@@ -1,4 +1,4 @@
-// A plane whose samples are predicted one by one. Margins give every sample all its neighbours.
+// A plane whose samples are predicted one by one. Its margins give every sample all its neighbours.
 // Source: section "Exact samples" of docs/format/format.md.
 #pragma once
 
@@ -36,7 +36,7 @@ public:
 
     int32_t* sample(int row, int column) { return &samples_[place(row, column)]; }
     const int32_t* sample(int row, int column) const { return &samples_[place(row, column)]; }
-    // The difference between a sample and its fitted prediction.
+    // The difference between a sample and its fitted prediction, rounded to a sample's unit.
     int32_t* error(int row, int column) { return &errors_[place(row, column)]; }
     const int32_t* error(int row, int column) const { return &errors_[place(row, column)]; }
 

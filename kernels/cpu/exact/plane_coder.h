@@ -19,13 +19,13 @@ namespace mmp {
 constexpr int kOwnPlaces[10][2] = {{0, -1}, {-1, 0}, {-1, -1}, {-1, 1},  {0, -2},
                                    {-2, 0}, {-1, -2}, {-1, 2}, {-2, -1}, {-2, 1}};
 constexpr int kOtherPlaces[6][2] = {{0, 0}, {0, -1}, {-1, 0}, {0, 1}, {-1, -1}, {1, 0}};
-// The numbers of regressors in the plane and in each earlier plane, with 0, 1 and 2 earlier planes.
+// By number of earlier planes: the numbers of regressors in the plane and in each earlier plane.
 constexpr int kRegressors[3][2] = {{10, 0}, {8, 6}, {6, 4}};
 constexpr int kMostActivity = 31;
 constexpr int kFarthestSeen = 500, kSeenContexts = 1024, kMostSeen = 4;
 constexpr int kHashBits = 18;
 
-// A running mean, in 1/16 of its unit.
+// A running mean of errors, in 1/16 of their unit.
 struct Bias {
     int32_t mean = 0, uses = 0;
 
@@ -35,7 +35,7 @@ struct Bias {
     }
 };
 
-// What came where the samples around were the same.
+// A sample that followed neighbours with the same hash, and a measure of how often it did.
 struct Seen {
     uint16_t check = 0, uses = 0;
     int32_t value = 0;
@@ -65,11 +65,11 @@ inline int activity_class(int activity) {
 
 inline int length_class(int value) { return std::min(15, bit_length(std::abs(value))); }
 
-// Sum is int32_t where samples have eight bits at most.
+// Codes the samples of one plane. Sum is int32_t where samples have eight bits at most.
 template <class Coder, class Sum>
 class PlaneCoder {
 public:
-    // The earlier planes and this one. At most the last two earlier planes are used.
+    // `planes` are the earlier planes, then this one. At most the last two earlier planes are used.
     PlaneCoder(const std::vector<ExactPlane*>& planes, Coder& coder)
         : plane_(*planes.back()),
           beside_(std::min<int>(int(planes.size()) - 1, 2)),
@@ -150,7 +150,8 @@ private:
         sums_.add(column, regressors, *here - level);
     }
 
-    // Gives the level of the plane around the sample; the regressors are differences from it.
+    // Writes the regressors of a sample and returns its level, the mean of four neighbours.
+    // Regressors are differences from the level of their plane.
     int find_regressors(int row, int column, int32_t* regressors) const {
         const auto level_at = [&](const int32_t* here) {
             int sum = 2;
@@ -172,7 +173,7 @@ private:
         return level;
     }
 
-    // The expected difference of the sample from its level, in 1/64.
+    // Returns the predicted difference of a sample from its level, in 1/64 of a sample's unit.
     int drift(int column, const int32_t* regressors) {
         const int count = own_ + beside_ * other_;
         int32_t weights[kMostRegressors];
@@ -230,7 +231,7 @@ private:
     }
 
     ExactPlane& plane_;
-    const int beside_;  // earlier planes that are used
+    const int beside_;  // number of earlier planes in use
     ExactPlane* const before_[2];
     const int bits_, own_, other_;
     FadedSums<Sum> sums_;

@@ -45,7 +45,7 @@ MMP_INLINE void add_products(const int32_t* regressors, int count, int32_t targe
     }
 }
 
-// Templates cannot be compiled for several levels.
+// Template functions cannot be compiled for several SIMD levels.
 #define MMP_FOR_SUM(Sum)                                                                        \
     MMP_SIMD_LEVELS void fade_row(const Sum* down, Sum* right, int count, int stride) {         \
         fade_left(down, right, count, stride);                                                  \
@@ -61,7 +61,8 @@ MMP_INLINE void add_products(const int32_t* regressors, int count, int32_t targe
 MMP_FOR_SUM(int32_t)
 MMP_FOR_SUM(int64_t)
 
-// The integer quotient a / b for |a| < 2^53 and b > 0. Floating point gives it far faster.
+// Returns the integer quotient a / b, rounded toward zero, for |a| < 2^53 and b > 0. `inverse` is 1
+// / b; floating point is much faster than integer division.
 MMP_INLINE int64_t quotient(int64_t a, int64_t b, double inverse) {
     const int64_t near = int64_t(double(a) * inverse);
     const int64_t rest = a - near * b;  // off by one at most
@@ -103,9 +104,9 @@ void FadedSums<Sum>::add(int column, const int32_t* regressors, int32_t target) 
     add_sums(regressors, regressors_, target, down, row_.data(), stride_);
 }
 
-// Solves the equations in the upper triangle, whose last column is the right side.
+// Solves the symmetric equations whose upper triangle is m; its last column is the right side.
 MMP_SIMD_LEVELS void solve(int64_t (*m)[kMostRegressors + 1], int n, int32_t* weights) {
-    // Rounding can leave equations without a solution. Limits keep all products within 63 bits.
+    // Rounding can make the equations singular. These limits keep all products within 63 bits.
     constexpr int64_t kMostFactor = int64_t{1} << 30, kMostValue = int64_t{1} << 31;
     constexpr int64_t kMostWeight = 1 << (kWeightBits + 3);
     double inverse[kMostRegressors];

@@ -1,4 +1,4 @@
-// Prediction of samples one by one, with weights that are fitted to earlier samples around them.
+// Prediction of single samples with weights that are fitted to earlier samples around them.
 // Source: section "Fitted prediction" of docs/format/format.md; after B. Meyer and P. Tischer,
 // "Glicbawls: grey level image compression by adaptive weighted least squares", 2001.
 #pragma once
@@ -17,18 +17,18 @@ constexpr int kPaddedSums = (kMostSums + 7) / 8 * 8;
 constexpr int kWeightBits = 14;
 constexpr int kFractionBits = 6;  // of a prediction
 
-// Sums of products of regressors, faded with their distance from a sample. Sum is int32_t where
-// the products of eight bits are enough.
+// Sums of products of regressors, whose weight fades with the distance from a sample. Sum is
+// int32_t where samples have eight bits at most.
 template <class Sum>
 class FadedSums {
 public:
     FadedSums(int width, int regressors);
 
     void begin_row(int row);
-    // The sums for the sample in this column: the upper triangle row by row, then those with the
-    // target.
+    // Returns the sums for the sample in this column: the upper triangle of the products of
+    // regressors row by row, then the products with the target.
     const Sum* at(int column);
-    // Takes in the sample that at() was last called for.
+    // Adds the sample for which at() was last called.
     void add(int column, const int32_t* regressors, int32_t target);
 
 private:
@@ -38,7 +38,7 @@ private:
     std::vector<Sum> left_, row_, found_;
 };
 
-// Weights of the regressors in 1/2^14.
+// Computes the weights of the regressors, in 2^-14, from their sums.
 template <class Sum>
 void fit_weights(const Sum* sums, int regressors, int bits, int32_t* weights);
 

@@ -10,7 +10,7 @@ namespace mmp {
 template <class Sample>
 constexpr bool kIsByte = sizeof(Sample) == 1;
 
-// 8 bits where samples are bytes, a constant for the compiler; 9 to 16 bits otherwise.
+// A depth: 8 bits, a compile-time constant, for byte samples; 9 to 16 bits otherwise.
 template <class Sample>
 class Depth {
 public:
@@ -24,11 +24,11 @@ private:
     int bits_;
 };
 
-// Holds sums of a few samples with small weights.
+// The type of sums of a few samples with small weights.
 template <class Sample>
 using Wide = std::conditional_t<kIsByte<Sample>, int16_t, int32_t>;
 
-// Holds the cost of a coefficient, which has a finer unit for deeper samples.
+// The type of the cost of a coefficient, which has a finer unit for deeper samples.
 template <class Sample>
 using LevelCost = std::conditional_t<kIsByte<Sample>, int32_t, int64_t>;
 

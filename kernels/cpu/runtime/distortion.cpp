@@ -18,22 +18,22 @@ MMP_INLINE typename Row<Sample, 16>::Lanes difference_of(const Sample* x, const 
     return __builtin_convertvector(a, Lanes) - __builtin_convertvector(b, Lanes);
 }
 
-// The sum and the difference of each two lanes that are Step apart.
+// Replaces each two lanes that are Step apart by their sum and their difference.
 template <int Step, class Lanes>
 MMP_INLINE Lanes butterfly(Lanes v) {
-    Lanes upper;  // -1 in the second of the two
+    Lanes upper;  // -1 in the second lane of each two
     for (int lane = 0; lane < 16; ++lane) upper[lane] = lane & Step ? -1 : 0;
     return lanes_apart<Step>(v) + ((v ^ upper) - upper);
 }
 
-// The magnitudes of the Hadamard coefficients along each four lanes.
+// Returns the magnitudes of the Hadamard transform of each four adjacent lanes.
 template <class Lanes>
 MMP_INLINE Lanes sizes_along(Lanes v) {
     v = butterfly<1>(butterfly<2>(v));
     return v < 0 ? -v : v;
 }
 
-// The sum of the magnitudes of all coefficients, 16 samples of one, two or four pieces at a time.
+// Sums the magnitudes of the Hadamard coefficients of all 4x4 pieces, 16 lanes at a time.
 template <int Width, class Sample>
 MMP_INLINE int32_t hadamard_sizes(const Sample* s, const Sample* p, int height, int width) {
     using Lanes = typename Row<Sample, 16>::Lanes;

@@ -5,11 +5,11 @@
 
 namespace mmp {
 
-// The sum of absolute Hadamard differences of all 4x4 pieces of 2^a rows of 2^b samples, halved.
+// Returns half the sum of absolute Hadamard differences of the 4x4 pieces of 2^a x 2^b samples.
 template <class Sample>
 int32_t hadamard_difference(const Sample* source, const Sample* prediction, int a, int b);
 
-// The sum of squared differences of `area` samples.
+// Returns the sum of squared differences of `area` samples.
 template <class Sample>
 int64_t squared_difference(const Sample* x, const Sample* y, int area);
 

@@ -1,4 +1,4 @@
-// Stops long work from outside, as Ctrl-C does.
+// Interruption of long work from outside, for example by Ctrl-C.
 #pragma once
 
 #include <exception>

@@ -6,7 +6,7 @@
 
 namespace mmp {
 
-// Called with the number of fragments done and the number in all. Throws to stop the work.
+// A callback with the number of fragments done and their total. It throws to stop the work.
 using Progress = std::function<void(int64_t done, int64_t total)>;
 
 }  // namespace mmp

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-// The loader takes the best level that the machine has.
+// The loader chooses the best level that the machine has.
 #ifdef MMP_X86
 #define MMP_SIMD_LEVELS __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
@@ -29,7 +29,7 @@ typedef int32_t Ints4 __attribute__((vector_size(16)));
 typedef int32_t Ints8 __attribute__((vector_size(32)));
 typedef int32_t Ints16 __attribute__((vector_size(64)));
 
-// Count samples in a row, and a vector of Count lanes that hold sums of a few samples.
+// Vectors of Count samples of a row, and of Count lanes that hold sums of a few samples.
 template <class Sample, int Count>
 struct Row;
 template <> struct Row<uint8_t, 4> { using Samples = Bytes4; using Lanes = Shorts4; };
@@ -53,7 +53,7 @@ MMP_INLINE Lanes lanes_apart(Lanes v) {
 #endif
 }
 
-// The result of a comparison, a byte a lane: 255 where it holds.
+// The result of a comparison of 16 lanes, one byte per lane: 255 where it holds, else 0.
 struct LaneMask {
     uint64_t halves[2];
 

@@ -7,7 +7,7 @@ namespace mmp {
 
 namespace {
 
-// Long enough to bridge the gaps between the jobs of one fragment, short beside a time slice.
+// Polls before a thread waits: they outlast the gaps between jobs but not a time slice.
 constexpr int kSpins = 4000;
 
 void pause() {

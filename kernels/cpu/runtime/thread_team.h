@@ -1,4 +1,4 @@
-// A team of threads that share many small jobs with little waiting.
+// A team of threads that run many small jobs with little waiting.
 #pragma once
 
 #include <stdint.h>

@@ -24,7 +24,7 @@ MMP_INLINE void sum_parts_of(const uint8_t* samples, int height, int16_t* sums) 
         }
 }
 
-// Sums of the halves or quarters of an element; those on the right have odd places.
+// Writes the sums of an element's halves or quarters: sums[2 * k + l] for part (k, l).
 void sum_parts(const uint8_t* samples, int height, int width, int16_t* sums) {
     switch (width) {
         case 16: return sum_parts_of<16>(samples, height, sums);
@@ -173,7 +173,7 @@ bool Dictionary::redundant(const uint8_t* samples, const Look& look) const {
 void Dictionary::forget(uint32_t index) {
     if (radius_) cells_[trails_[index].cell].remove(index);
     size_t gap = find(trails_[index].hash, [&](uint32_t other) { return other == index; });
-    // What was pushed past the gap moves into it, unless that lies before its own place.
+    // A later entry moves into the gap, unless the gap lies before the first slot of its hash.
     for (size_t slot = next(gap); table_[slot].number; slot = next(slot)) {
         const size_t mask = table_.size() - 1;
         if (((slot - table_[slot].hash) & mask) < ((slot - gap) & mask)) continue;

@@ -20,8 +20,8 @@ public:
     const uint8_t* element(uint32_t index) const { return &samples_[size_t{index} * area_]; }
 
     uint32_t hash(const uint8_t* samples) const;
-    // Prefetch what the insertion of an element of this hash will read: its slot, and later the
-    // element in it.
+    // Prefetch the memory that the insertion of an element of this hash reads: its slot, and later
+    // the element in that slot.
     void prefetch_slot(uint32_t hash) const {
         __builtin_prefetch(&table_[hash & (table_.size() - 1)]);
     }
@@ -32,7 +32,7 @@ public:
         const uint8_t* samples = element(table_[slot].number - 1);
         for (int i = 0; i < area_; i += kCacheLine) __builtin_prefetch(samples + i);
     }
-    // Adds an element unless it is redundant or the dictionary has no place; gives its index or
+    // Adds an element unless it is redundant or the dictionary has no place; returns its index or
     // kNoIndex. The origin is a scale, or kDisplacedClass.
     uint32_t insert(const uint8_t* samples, uint32_t hash, int origin);
 
@@ -46,13 +46,12 @@ private:
     };
 
     size_t next(size_t slot) const { return (slot + 1) & (table_.size() - 1); }
-    // The first slot from that of a hash on that is free, or for which same(number) holds of the
-    // element.
+    // Returns the first slot, from that of a hash on, that is free or matches hash and same(index).
     template <class Same>
     size_t find(uint32_t hash, const Same& same) const;
     void grow_table();
 
-    // What a redundancy check reads before the samples: the cell, and the sums of the quarters.
+    // The data that a redundancy check reads first: the cell and the sums of the quarters.
     struct Look {
         uint8_t cell;
         std::array<int16_t, 4> sums;
@@ -62,7 +61,7 @@ private:
         uint32_t index;
         std::array<int16_t, 4> sums;
     };
-    // The oldest member first.
+    // Members in order of insertion, the oldest first.
     struct Cell {
         std::array<Member, kCellSize> members;
         int count = 0;
@@ -70,7 +69,7 @@ private:
         void add(const Member& member);
         void remove(uint32_t index);
     };
-    // Where an element that is replaced stands in table and cell.
+    // The hash and the cell of an element, by which its replacement finds them.
     struct Trail {
         uint32_t hash;
         uint8_t cell;

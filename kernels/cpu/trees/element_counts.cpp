@@ -32,7 +32,7 @@ void ElementCounts::restart(uint32_t index, int c) {
     add_count(index, 1 - int64_t{count_[index]});
 }
 
-// An element's count goes with it.
+// Moves an element to class c together with its count.
 void ElementCounts::move(uint32_t index, int c) {
     const int64_t count = count_[index];
     add_count(index, -count);

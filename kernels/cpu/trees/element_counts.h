@@ -38,20 +38,21 @@ public:
     // Makes the present elements permanent: they are never replaced.
     void keep_all() { start_ = hand_ = size(); }
 
-    // The index of the next element: the end, or in a full dictionary that of an element that was
-    // never used; kNoIndex if there is none.
+    // Returns the index for the next element: the end, or in a full dictionary that of an element
+    // that was never used, or kNoIndex if none is found.
     uint32_t place();
 
-    // Makes an element a new one of a class, never used.
+    // Replaces an element by a new one of class c, which was never used.
     void restart(uint32_t index, int c);
 
-    // Counts a use. Returns true when the counts of the whole class changed.
+    // Counts a use. Returns true when it halved the counts of the whole class.
     bool use(uint32_t index);
 
     // The sum of the counts of the elements of the class before this one.
     uint32_t cumulative(int c, uint32_t index) const;
 
-    // The class's element whose interval contains the target, and the start of that interval.
+    // Returns the element of the class whose interval contains the target, and that interval's
+    // start.
     std::pair<uint32_t, uint32_t> find(int c, uint32_t target) const;
 
 private:

@@ -26,7 +26,7 @@ public:
     void encode_flag(RangeEncoder& coder, int scale, int context, int flag);
     int decode_flag(RangeDecoder& coder, int scale, int context);
 
-    // Encode or decode an index. Counting the use is left to the caller.
+    // Encode or decode an index. The caller counts the use of the element.
     void encode_index(RangeEncoder& coder, const ElementCounts& dictionary, uint32_t index);
     uint32_t decode_index(RangeDecoder& coder, const ElementCounts& dictionary);
 

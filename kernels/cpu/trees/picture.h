@@ -42,7 +42,7 @@ struct Fragment {
     std::array<int8_t, kFragmentSize> above, left;  // leaf scales around it
 };
 
-// The scale transform's two passes, compiled for each pair of sizes.
+// The two passes of the scale transform, compiled for each pair of sizes.
 void narrow_or_widen(const uint8_t* block, int rows, int from_m, uint8_t* out, int to_m);
 void shorten_or_lengthen(const uint8_t* wide, int m, int from_n, uint8_t* out, int to_n);
 
@@ -66,11 +66,11 @@ public:
                             fragment.left[k * scale_height(scale) + scale_height(scale) / 2]);
     }
 
-    // The fragment at these samples, or a part of a larger fragment of this size, with its
-    // neighbours.
+    // Returns the fragment that begins at a sample, or the area of a larger fragment of side
+    // `size`, with the leaf scales around the fragment.
     Fragment fragment(int row, int column, int size = kFragmentSize) const;
 
-    // Encode a tree. Calls used(scale, index, all_changed) after each index, see Dictionary::use.
+    // Encodes a tree; calls used(scale, index, all_changed), see ElementCounts::use, per index.
     template <class Used>
     void encode_tree(RangeEncoder& coder, const Fragment& fragment,
                      const std::vector<Node>& nodes, const Used& used) {
@@ -83,22 +83,22 @@ public:
             used(node.scale, node.index, dictionary.use(node.index));
         }
     }
-    // Decode the tree of a segment and append its nodes.
+    // Decodes the tree of a segment and appends its nodes.
     void decode_tree(RangeDecoder& coder, const Fragment& fragment, int scale, int k, int l,
                      std::vector<Node>& nodes);
 
-    // Build the samples of a coded tree and note the scales of its leaves.
+    // Builds the samples of a coded tree and writes the scales of its leaves to leaf_scales().
     void rebuild(const Fragment& fragment, const std::vector<Node>& nodes);
 
-    // Note the leaves' scales of a coded tree.
+    // Writes the scales of the leaves of a coded tree to leaf_scales().
     void mark_leaves(const Fragment& fragment, const std::vector<Node>& nodes);
-    // Note that no leaf is here.
+    // Marks a rectangle as having no leaf.
     void mark_no_leaf(int row, int column, int height, int width);
 
-    // Take over a fragment's samples from another picture of this width, to learn from.
+    // Copies a fragment's samples from another picture of this padded width, for learn().
     void take(const Fragment& fragment, const uint8_t* samples);
 
-    // Insert the split segments of the rebuilt fragment, then its displaced blocks, into the
+    // Inserts the split segments of the rebuilt fragment, then its displaced blocks, into the
     // dictionaries of the scales with this m. Calls added(scale, index) after each insertion.
     template <class Added>
     void learn(const Fragment& fragment, int m, const std::vector<Node>& nodes,
@@ -109,7 +109,7 @@ public:
         insertions.flush();
     }
 
-    // Samples of the picture without padding, rows from the top.
+    // Writes the samples of the picture without padding, rows from the top.
     void copy_samples(Plane plane, uint8_t* out) const;
     const int8_t* leaf_scales() const { return leaf_scales_.get(); }
     std::array<int64_t, kScales> dictionary_sizes() const;
@@ -150,7 +150,7 @@ void Picture::learn_splits(int m, const std::vector<Node>& nodes, Insertions<Add
         narrow_or_widen(block, scale_height(node.scale), scale_m(node.scale), wide, m);
         for (int n = 0; n < kLevels; ++n) {
             const int scale = scale_number(n, m);
-            // All 256 single samples are known from the start.
+            // The dictionary of single samples is complete from the start.
             if (!dictionaries[scale] || scale == kPixelScale ||
                 scale_distance(node.scale, scale) > tools.copy_radius)
                 continue;

@@ -10,7 +10,7 @@
 
 namespace mmp {
 
-// What a device hands over for a run of fragments. Insertions without a place count as well.
+// Trees of some fragments that a device chose. Insertions that found no place count as well.
 struct ChosenTrees {
     size_t fragments;
     const uint32_t* node_counts;  // of each fragment
@@ -20,7 +20,7 @@ struct ChosenTrees {
     size_t room;
 };
 
-// Follows the counts of the dictionaries without their samples.
+// Codes trees with the counts of the dictionaries, without their samples.
 class TreeCoder {
 public:
     explicit TreeCoder(const Tools& tools);
@@ -31,7 +31,7 @@ public:
     const Tally& tally() const { return models_.tally; }
 
 private:
-    // Follows the insertions into a dictionary up to this number.
+    // Updates the counts of a dictionary up to this number of insertions.
     void insert(int scale, uint32_t insertions, const ChosenTrees& trees);
 
     Models models_;

@@ -1,12 +1,12 @@
-// The search loop for predicted blocks: pictures stay on the device from samples to plans.
+// The search loop for predicted blocks, which turns samples into plans on the device.
 #include "cuda/blocks/count.cuh"
 #include "cuda/blocks/search/search.cuh"
 #include "cuda/blocks/search/worth.cuh"
 
 namespace mmp {
 
-// Updates canvas and models with the best plan of a fragment. The first worker writes the plan, the
-// samples and the units.
+// Updates canvas and models with the best plan of a fragment. The first worker also writes the
+// plan, the samples and the units to the picture's memory.
 __device__ void take_plan(Worker& worker, const uint8_t* record, int fragment, int row, int column) {
     BlockSearchMemory& memory = search_memory();
     const BlockPicture& picture = memory.picture;
@@ -44,19 +44,19 @@ __device__ void take_plan(Worker& worker, const uint8_t* record, int fragment, i
 
 using namespace mmp;
 
-// Sizes in bytes: a state; the records of a worker; its shared memory with one candidate; each
-// further candidate.
+// Sizes in bytes: BlockState, the global memory of a worker, the shared memory of a worker with one
+// candidate, each further candidate.
 extern "C" __device__ int64_t block_bytes[] = {sizeof(BlockState), worker_bytes(), search_bytes(1),
                                                sizeof(Candidate)};
 
-// Grid: pictures.
+// Sets the models of each picture to their initial state. Grid: pictures.
 extern "C" __global__ void start_models(BlockState* states) {
     if (threadIdx.x == 0) states[blockIdx.x].models.start();
 }
 
-// Searches the fragments `first` to `last` - 1 of each picture and writes their plans. The survey
-// of these fragments has run. Grid: (workers of a picture, a power of two; pictures), all resident
-// at once, two on a multiprocessor.
+// Searches the fragments `first` to `last` - 1 of each picture and writes their plans. Run the
+// survey of these fragments before. Grid: (workers of a picture, a power of two; pictures), all
+// resident at once, two on a multiprocessor.
 extern "C" __global__ void __launch_bounds__(kBlockThreads, 2)
     search_blocks(BlockState* states, int first, int last) {
     BlockSearchMemory& memory = search_memory();

@@ -13,8 +13,8 @@ struct FitMemory {
     int16_t values[(kMaxSide + 2) * (kMaxSide + 3)];
 };
 
-// The integer quotient n / d of a positive d. Floating point gives it far faster, then it is
-// corrected.
+// Returns the integer quotient n / d, rounded toward zero, for d > 0. Floating point computes it
+// much faster; a correction makes it exact.
 __device__ inline int64_t quotient(int64_t n, int64_t d) {
     int64_t q = int64_t(double(n) / double(d));
     const int64_t rest = n - q * d;
@@ -23,7 +23,7 @@ __device__ inline int64_t quotient(int64_t n, int64_t d) {
     return q;
 }
 
-// Fits the weights of neighbours to the samples around a block. By one warp.
+// Fits the weights of neighbours to the decoded samples around a block. One warp calls it.
 template <class View>
 __device__ void fit_weights(const View& view, int row, int column, int a, int b, int picture_width,
                             FitMemory& memory) {
@@ -42,7 +42,7 @@ __device__ void fit_weights(const View& view, int row, int column, int a, int b,
 #pragma unroll
             for (int q = p; q < kTerms; ++q) sums[n++] += v[p] * v[q];
     };
-    // Everything above and left of the block is decoded; to its right, only some units are.
+    // All samples above and left of the block are decoded; to its right, only some units are.
     const auto known_to = [&](int y) {
         int x = beyond;
         while (x < beyond + kFitReach + 1 && view.known(y, x)) x += kUnit;
@@ -67,7 +67,7 @@ __device__ void fit_weights(const View& view, int row, int column, int a, int b,
             if (lane == 0) memory.sums[p][q] = sum;
         }
     __syncwarp();
-    // Elimination, a lane for each row.
+    // Gaussian elimination, one lane per row.
     const int r = min(lane, kTaps - 1);
     int64_t m[kTerms];
 #pragma unroll
@@ -102,7 +102,7 @@ __device__ void fit_weights(const View& view, int row, int column, int a, int b,
     __syncwarp();
 }
 
-// Predicts a block by least squares, row by row. By one warp.
+// Predicts a block by least squares, row by row. One warp calls it.
 template <class View>
 __device__ void predict_least_squares(const View& view, int row, int column, int a, int b,
                                       int picture_width, FitMemory& memory, uint8_t* out) {

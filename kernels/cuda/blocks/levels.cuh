@@ -1,14 +1,14 @@
-// Scanning and choosing the quantised coefficients of a block, one thread a block.
+// Scanning and choosing the levels (quantised coefficients) of a block, one thread per block.
 #pragma once
 
 #include "cuda/blocks/costs.cuh"
 
 namespace mmp {
 
-// The levels of a block in scan order, and the magnitudes that choose their models. For one thread.
+// The levels of a block in scan order, and the magnitudes that choose their models; for one thread.
 struct LevelScan {
     const uint32_t* scan;
-    uint8_t* magnitudes;  // at most 3 each; all zero before
+    uint8_t* magnitudes;  // at most 3 each; all 0 before the scan
     int a, b, area, stride;
 
     __device__ LevelScan(const BlockTables& tables, int a, int b, uint8_t* magnitudes)
@@ -21,7 +21,7 @@ struct LevelScan {
 
     __device__ int count() const { return min(1 << a, kCodedSide) * (stride - 2); }
     __device__ ScanPlace at(int k) const { return ScanPlace(__ldg(scan + k)); }
-    // Sum of the magnitudes of the five neighbours of higher frequency.
+    // The sum of the magnitudes of the five neighbours of higher frequency.
     __device__ int sum_around(const ScanPlace& place) const {
         const uint8_t* v = magnitudes + place.margin;
         return v[1] + v[2] + v[stride] + v[2 * stride] + v[stride + 1];
@@ -36,13 +36,13 @@ struct ChosenLevels {
     int64_t cost;  // without the transform type; undefined where all are 0
 };
 
-// Cost of a level with its sign.
+// The cost of a level of magnitude `size`, sign included.
 __device__ inline int64_t level_cost(const int32_t* costs_of, int size, int area,
                                      const BlockCosts& costs) {
     return costs_of[min(size, 3)] + (size > 2 ? costs.of_remainder(area, size - 3) : 0);
 }
 
-// Chooses levels of small cost from place `top` in scan order down; levels beyond `top` stay.
+// Chooses levels of small cost from place `top` in scan order down to 0. Levels beyond `top` stay.
 __device__ inline ChosenLevels choose_levels(LevelScan& scan, int top, const int16_t* coefficients,
                                              int32_t step, const BlockCosts& costs,
                                              int16_t* levels) {
@@ -65,7 +65,7 @@ __device__ inline ChosenLevels choose_levels(LevelScan& scan, int top, const int
         if (chosen) {
             scan.set(place, chosen);
             if (highest < 0) highest = k;
-            // The last level is not 0, which takes no bit. Of equal costs the first place counts.
+            // The last level cannot be 0: no bit codes that. Of equal costs the first place wins.
             const int64_t total = costs.of_last(scan.a, scan.b, k) -
                                   costs.bit[zero_model(area, place.frequency, 0)][1] + beyond;
             if (total <= best) best = total, last = k;
@@ -76,7 +76,7 @@ __device__ inline ChosenLevels choose_levels(LevelScan& scan, int top, const int
     }
     if (last < 0) return {-1, 0};
     if (last < highest) {
-        // Without the levels after `last`, other contexts hold.
+        // The contexts change when the levels after `last` become 0.
         for (int k = highest; k > last; --k) scan.set(scan.at(k), levels[k] = 0);
         rate = 0;
         for (int k = last; k >= 0; --k) {

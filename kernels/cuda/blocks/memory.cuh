@@ -12,14 +12,14 @@
 namespace mmp {
 
 constexpr int kMostCandidates = kMostSurveyed + 4;
-constexpr int kSearchers = kBlockWarps - 1;  // warps that search templates
+constexpr int kSearchers = kBlockWarps - 1;  // warps that search for templates
 // Bit of BlockSearchMemory::worth: templates may predict the block or a part of it.
 constexpr int kMatched = 3;
 
 // A mode that is tried in full, with one or two transform types.
 struct Candidate {
-    // Where the second type's part begins in the arrays and in the magnitudes. Only blocks of at
-    // most 16x16 samples have a second type.
+    // The first index of the second transform type in the arrays and in the magnitudes. Only blocks
+    // of at most 16x16 samples have a second type.
     static constexpr int kSecond = 1 << (2 * kMaxSineLog2);
     static constexpr int kSecondMargin = ((1 << kMaxSineLog2) + 2) * ((1 << kMaxSineLog2) + 2);
 
@@ -37,11 +37,11 @@ struct TransformTrial {
 struct TrialMemory {
     int32_t count;  // modes
     uint8_t modes[kMostCandidates];
-    // The cost of coding a mode, the same in absolute differences, and the Hadamard sum of its
-    // residual.
+    // The cost of coding each mode in 1/16 squared error, the same cost in absolute differences,
+    // and the sum of absolute Hadamard differences of its residual.
     int32_t mode_costs[kMostCandidates], sayings[kMostCandidates], sums[kMostCandidates];
     uint8_t ranked[kMostCandidates];
-    int32_t bare[kMostTried];  // distortion of the prediction alone
+    int32_t bare[kMostTried];  // squared error of the prediction
     TransformTrial trials[2 * kMostTried];
     int32_t distortions[2 * kMostTried];
     int64_t cost;
@@ -61,9 +61,9 @@ struct BlockSearchMemory {
     TemplateMemory templates[kSearchers];
     uint8_t source[kMaxSide][kMaxSide];
     uint8_t fitted[kMaxBlockArea], matched[kMaxBlockArea];
-    const uint64_t* modes;   // that the survey proposes for each block
+    const uint64_t* modes;   // modes that the survey proposes for each block, as bits
     uint8_t worth[kBlocks];  // bit f: flag f is worth a trial; see kMatched
-    uint8_t* window;         // the samples that templates read, see kWindowRows; null without templates
+    uint8_t* window;         // decoded samples, see kWindowRows; null without templates
     uint32_t wide[kHashWords];
     uint32_t record_start[kShapes];
     uint32_t record_size[kShapes];
@@ -88,14 +88,14 @@ struct BlockSearchMemory {
     }
 };
 
-// The memory of this worker. Ask for it where it is used: the compiler then knows that it is
-// shared.
+// Returns the memory of this worker. Call it where the memory is used, so that the compiler knows
+// that the memory is shared.
 __device__ inline BlockSearchMemory& search_memory() {
     extern __shared__ __align__(16) uint8_t shared[];
     return *reinterpret_cast<BlockSearchMemory*>(shared);
 }
 
-// Shared memory in bytes of a worker that tries `tried` modes in full.
+// The shared memory of a worker that tries `tried` modes in full, in bytes.
 MMP_HD constexpr int64_t search_bytes(int tried) {
     return int64_t{sizeof(BlockSearchMemory)} + (tried - 1) * int64_t{sizeof(Candidate)};
 }
@@ -111,7 +111,7 @@ struct WindowPlaces {
     }
 };
 
-// The first column that is not decoded in row `lane` of the fragment's rows of units.
+// Returns the first picture column that is not decoded in row `lane` of the fragment's units.
 __device__ inline int decoded_end(const BlockSearchMemory& memory) {
     const Canvas& canvas = memory.canvas;
     const int row = threadIdx.x % 32 * kUnit;

@@ -1,4 +1,4 @@
-// Intra prediction of a block from the samples around it, and how far it is from the source.
+// Intra prediction of a block from the samples around it, and its difference from the source.
 #pragma once
 
 #include "cuda/blocks/state.cuh"
@@ -14,8 +14,8 @@ struct References {
     int16_t corner;
 };
 
-// The reference line of an angle: from place 1 on samples of its own side, at 0 the corner, before
-// it samples of the other side. Place k lies at samples[kBefore + k].
+// The reference line of an angle: samples of its own side from place 1 on, the corner at place 0,
+// samples of the other side before it. samples[kBefore + k] holds place k.
 struct Line {
     static constexpr int kBefore = kMaxSide, kLength = kBefore + 2 * kMaxSide + 4;
     int16_t samples[kLength];
@@ -36,8 +36,8 @@ struct PlaneView {
     __device__ bool known(int row, int column) const { return row < height && column < width; }
 };
 
-// Gathers the references of a block: `above` and `left` decoded samples, the last repeated. By one
-// warp.
+// Gathers the references of a block from `above` decoded samples above it and `left` decoded
+// samples left of it; the last of each is repeated. One warp calls it.
 template <class View>
 __device__ void gather_references(const View& view, int row, int column, int a, int b, int above,
                                   int left, PredictMemory& memory) {
@@ -84,7 +84,7 @@ __device__ inline int16_t line_sample(const PredictMemory& memory, int angle, in
     return (turned ? r.above : r.left)[min(side_place(-k, -slope), length) - 1];
 }
 
-// The first place of a line that an angle uses, and the end of the places.
+// The first index of the samples of a line that an angle uses, and the end of these indices.
 __device__ inline int line_start(int angle, int a, int b) {
     const int slope = angle_slope(angle);
     const int down = 1 << (angle < kFirstVertical ? b : a);
@@ -92,8 +92,8 @@ __device__ inline int line_start(int angle, int a, int b) {
 }
 __device__ inline int line_end(int a, int b) { return Line::kBefore + (1 << a) + (1 << b) + 4; }
 
-// A 4x4 piece of a prediction, row by row. Angles before kFirstVertical give it column by column
-// (`turned`).
+// A 4x4 piece of a prediction, row by row, or column by column (`turned`) for the angles before
+// kFirstVertical.
 struct Piece {
     int sample[kUnit * kUnit];
     bool turned;
@@ -159,7 +159,7 @@ __device__ inline int hadamard_sum(const int (&d)[kUnit * kUnit]) {
 }
 
 // Writes the 4x4 piece at (row, column) of a block to a prediction, row by row. Modes from
-// kLeastSquares on take it from `whole`.
+// kLeastSquares on copy it from `whole`.
 __device__ inline void write_piece(int mode, const PredictMemory& memory, const Line& line,
                                    const uint8_t* whole, int a, int b, int row, int column,
                                    uint8_t* prediction) {
@@ -178,7 +178,7 @@ __device__ inline void write_piece(int mode, const PredictMemory& memory, const 
 }
 
 // The sum of absolute Hadamard differences of the 4x4 piece at (row, column) of a block, not yet
-// halved. source(row, column) gives a sample of the block.
+// halved. source(row, column) returns a source sample of the block.
 template <class Source>
 __device__ int piece_difference(int mode, const PredictMemory& memory, const Line& line,
                                 const uint8_t* whole, int a, int b, int row, int column,
@@ -200,8 +200,7 @@ __device__ int piece_difference(int mode, const PredictMemory& memory, const Lin
     return hadamard_sum(difference);
 }
 
-// Adds the values of a warp's threads to sums[key]. `uniform`: all threads of the warp have one
-// key.
+// Adds the values of a warp's threads to sums[key]. `uniform`: the warp has one key.
 __device__ inline void add_by_key(int32_t* sums, int key, int value, bool uniform) {
     if (uniform) {
         value = int(warp_sum(uint32_t(value)));

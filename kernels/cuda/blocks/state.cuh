@@ -23,19 +23,19 @@ struct BlockTables {
     int16_t turned[2][kSides][kMaxSide][kMaxSide];
     uint32_t scan[kShapes][kMaxCoded];   // places of coefficients in scan order, see ScanPlace
     uint16_t order[kShapes][kMaxCoded];  // place in scan order of each coefficient, row by row
-    uint16_t by_area[kBlocks];           // numbers of blocks, the largest area first
+    uint16_t by_area[kBlocks];           // block numbers, the largest area first
     uint16_t unused;
 };
 
-// The place of a coefficient: in its block, row by row; in the array of magnitudes, which has two
-// more columns and rows; and the class of its frequency.
+// The index of a coefficient in its block, row by row, its index in the array of magnitudes, which
+// has two more columns and rows, and the class of its frequency.
 struct ScanPlace {
     int place, margin, frequency;
 
     MMP_HD explicit ScanPlace(uint32_t packed)
         : place(packed & 1023), margin(packed >> 10 & 2047), frequency(packed >> 21) {}
 };
-// Magnitudes of all blocks of one shape in a fragment; 4x4 blocks need the most.
+// The most magnitudes of all blocks of one shape in a fragment: those of 4x4 blocks.
 constexpr int kMarginArea = kMaxBlockArea / 16 * 36;
 constexpr int kMostMargins = (kCodedSide + 2) * (kCodedSide + 2);
 
@@ -46,7 +46,7 @@ constexpr int kWindowRows = kWindowAbove + kMaxSide + kUnit;
 constexpr int kWindowColumns = kWindowLeft + 2 * kMaxSide;
 constexpr int kWindowBytes = kWindowRows * kWindowColumns;
 
-// The best plan of each of two teams, which they exchange.
+// The best plans of two teams, which they exchange.
 struct Mail {
     int64_t cost[2];
     const uint8_t* record[2];
@@ -60,8 +60,8 @@ struct BlockPicture {
     uint8_t* coarse;   // the source, coarsely quantised, see coarsen.cu
     uint8_t* samples;  // decoded
     Unit* units;
-    // What the survey finds for the fragments of one launch: promising modes as bits; of some modes
-    // the energy of the residual and its coefficients in scan order.
+    // Results of the survey for the fragments of one launch: promising modes as bits, and, for the
+    // `rough` best modes, the energy of the residual and its coefficients in scan order.
     uint64_t* modes;        // (chunk, kBlocks)
     int32_t* energies;      // (chunk, kBlocks, rough)
     int16_t* coefficients;  // (chunk, rough, kShapes, kMaxBlockArea)
@@ -72,7 +72,7 @@ struct BlockPicture {
     uint16_t* plan_nodes;   // (fragments, kPlanNodes)
     uint32_t* plan_counts;  // (fragments)
     int16_t* plan_levels;   // (fragments, kMaxBlockArea)
-    uint8_t* findings;      // of each worker, see record_layout.cuh
+    uint8_t* findings;      // memory of each worker, see record_layout.cuh
     int64_t worker_bytes;
     int64_t lambda_fixed;
     int32_t height, width;  // multiples of 4

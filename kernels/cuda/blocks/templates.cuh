@@ -1,5 +1,5 @@
 // Template matching: predicts a block by the average of places with similar surroundings. A warp
-// compares a row of places, a lane the four places that begin in one word.
+// compares a row of places; each lane compares the four places that begin in one word.
 // Source: section "Templates" of docs/format/format.md.
 #pragma once
 
@@ -25,14 +25,13 @@ struct TemplateMemory {
 };
 static_assert(kBlockWarps * kMostTemplates <= 32, "a lane for each place that is found");
 
-// First row or column of a place.
+// The first row or column of the places of a block.
 MMP_HD int first_place(int at, int reach) { return larger(kTemplateWidth, at - reach); }
 
 // The column from which places are numbered, a multiple of 4 at or before the first place.
 MMP_HD int places_from(int column) { return larger(0, column - kTemplateColumns); }
 
-// Whether a block has a place to be predicted from. decoded(row, column) says whether a sample is
-// decoded.
+// Whether a block has a place. decoded(row, column) returns whether a sample is decoded.
 template <class Decoded>
 __device__ bool templates_allowed(const Decoded& decoded, int row, int column, int a, int b) {
     if (min(row, column) < kTemplateWidth) return false;
@@ -62,13 +61,13 @@ __device__ inline void add_pairs(const RowWords& upper, const RowWords& lower, u
     sums[3] = add_squares(__byte_perm(upper.here, lower.here, 0x6521), wanted, sums[3]);
 }
 
-// Finds the best places in pairs of rows: pair number `searcher` and every `searchers`th after it.
-// By one warp.
+// Finds the best places in pairs of rows: in pair number `searcher` and every `searchers`-th pair
+// after it. One warp calls it.
 //
-// Rows and columns count in the picture. view.pointer(row, column) points to a sample, view.stride
-// is the distance of rows. Words that begin at columns 0, 4 and so on are aligned. One word before
-// a place, one after it and a row below it may be read. end_of(row) is the first column that is not
-// decoded; all lanes call it together.
+// Rows and columns count in the picture. view.pointer(row, column) points to a sample; view.stride
+// is the distance between rows in samples. Words that begin at columns 0, 4 and so on are aligned.
+// The word before a place, the word after it and the row below it are read. end_of(row) is the
+// first column that is not decoded; all lanes call it together.
 template <class View, class End>
 __device__ void search_places(const View& view, const End& end_of, int row, int column, int a, int b,
                               int searcher, int searchers, TemplateMemory& memory) {
@@ -93,7 +92,7 @@ __device__ void search_places(const View& view, const End& end_of, int row, int 
     uint64_t best[kMostTemplates];
     for (uint64_t& key : best) key = kNoPlace;
     // `least` holds, for each of the four places of a lane, the least sum of all lanes so far. Sums
-    // from `limit` on cannot be among the best: four earlier sums are no greater, or one is far
+    // of at least `limit` cannot be among the best: four earlier sums are no greater, or one is far
     // smaller.
     uint32_t least[kLanePlaces], limit = kAllLanes;
     for (uint32_t& sum : least) sum = kAllLanes;
@@ -155,7 +154,7 @@ __device__ void search_places(const View& view, const End& end_of, int row, int 
         const uint32_t fourth = max(max(least[0], least[1]), max(least[2], least[3]));
         const uint32_t furthest =
             2 * min(min(least[0], least[1]), min(least[2], least[3])) + slack;
-        // In these rows, a place before the four may have an equal sum.
+        // Within these rows, a place with a sum equal to the fourth may come first.
         const uint32_t here = min(limit, min(fourth, furthest) + 1);
 #pragma unroll
         for (int i = 0; i < 2 * kLanePlaces; ++i) {
@@ -182,7 +181,7 @@ __device__ void search_places(const View& view, const End& end_of, int row, int 
     }
 }
 
-// Averages the best places of `searchers` warps. By all threads.
+// Predicts a block by the average of its best places. All threads of the CUDA block call it.
 template <class View>
 __device__ void average_places(const View& view, int row, int column, int a, int b, int most,
                                int searchers, const TemplateMemory* memory, uint8_t* out) {

@@ -1,11 +1,11 @@
-// The integer transforms of a residual, one output a thread.
+// The integer transforms of a residual, one output per thread.
 #pragma once
 
 #include "cuda/blocks/state.cuh"
 
 namespace mmp {
 
-// The rounded sum of products of 16-bit numbers, `x_step` and `y_step` apart.
+// The rounded, saturated sum of products of 16-bit numbers, `x_step` and `y_step` apart.
 __device__ inline int16_t product(const int16_t* x, int x_step, const int16_t* y, int y_step,
                                   int length, int shift) {
     int32_t sum = 1 << (shift - 1);

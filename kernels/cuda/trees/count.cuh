@@ -1,4 +1,4 @@
-// The models of one scale: counting the leaves of a fragment, and the costs of indices.
+// The index models of one scale: updates by the leaves of a fragment, and costs of classes.
 #pragma once
 
 #include "cuda/trees/state.cuh"
@@ -6,15 +6,15 @@
 
 namespace mmp {
 
-// The part of an element's cost that depends on its count.
+// The amount by which an element's count lowers its cost, in 1/16 squared error.
 __device__ inline int32_t count_cost(const Picture& picture, const Rates& rates,
                                      uint32_t count) {
     if (picture.log2_rates) return 0;
     return static_cast<int32_t>(lagrangian(rates(count), picture.lambda_fixed));
 }
 
-// Halves the counts of a class, rounding up. One warp. This happens once in tens of thousands of
-// symbols, and stays out of the way of the instruction cache.
+// Halves the counts of the elements of a class, rounding up. One warp calls it. It is needed once
+// in tens of thousands of symbols; kept out of line, it does not fill the instruction cache.
 static __device__ __noinline__ void halve_class(const Picture& picture, const Rates& rates,
                                    const Dictionary& dictionary, Scale& models, int c,
                                    uint32_t size) {
@@ -32,7 +32,7 @@ static __device__ __noinline__ void halve_class(const Picture& picture, const Ra
     __syncwarp();
 }
 
-// Counts the class of a coded index. One warp.
+// Adds 1 to the frequency of the class of a coded index. One warp calls it.
 __device__ inline void count_class(Scale& models, int c) {
     const int lane = threadIdx.x % 32;
     uint32_t shown = 0;
@@ -48,7 +48,7 @@ __device__ inline void count_class(Scale& models, int c) {
 }
 
 // Counts the leaves of a scale in coding order: an element moves to its used class and its count
-// grows. The dictionary has `size` elements. One warp.
+// grows. The dictionary has `size` elements. One warp calls it.
 __device__ inline void count_leaves(const Picture& picture, const Rates& rates, Scale& models,
                                     int scale, uint32_t size, const Node* nodes,
                                     uint32_t node_count) {
@@ -61,7 +61,7 @@ __device__ inline void count_leaves(const Picture& picture, const Rates& rates, 
         const bool mine = first + lane < node_count && node.scale == scale && node.flag == kLeaf;
         uint32_t leaves = __ballot_sync(kAllLanes, mine);
         if (!leaves) continue;
-        // Each lane follows the element of its leaf; the same element may have several.
+        // Each lane holds class, count and cost of its leaf's element; leaves may share one.
         int c = 0;
         uint32_t count = 0, old_count = 0;
         int32_t cost = 0;
@@ -113,7 +113,7 @@ __device__ inline void count_leaves(const Picture& picture, const Rates& rates, 
     }
 }
 
-// The costs of the classes of `size` elements, for the next search. One warp.
+// Writes the cost of each class of a dictionary of `size` elements. One warp calls it.
 __device__ inline void price_classes(const Picture& picture, const Rates& rates,
                                      const Scale& models, uint32_t size, int32_t* class_cost) {
     const int lane = threadIdx.x % 32;

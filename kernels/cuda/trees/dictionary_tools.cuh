@@ -1,8 +1,8 @@
 // Insertion with the tools of the dictionaries: displaced blocks, redundancy radius, replacement.
 //
-// The warps of a block compare a batch of candidates at once with the dictionary and with each
-// other. One warp then settles the batch in order, in shared memory alone, and all warps write the
-// result.
+// The warps of a block compare a batch of candidates, one per warp, with the dictionary and with
+// each other. One warp then decides about the candidates in order, in shared memory alone, and all
+// warps write the result.
 #pragma once
 
 #include "shared/trees/displaced.h"
@@ -20,19 +20,19 @@ struct ToolsMemory {};
 template <>
 struct ToolsMemory<true> {
     uint8_t window[kWindow][kWindow];  // decoded samples, the fragment at the lower right
-    // For each candidate of a batch of kLearnWarps. Bits stand for members of its cell or for
-    // earlier candidates, the oldest the lowest.
-    uint8_t here[kWarps];                // whether this warp has a candidate
+    // By candidate of a batch of kLearnWarps. Bit i of a mask stands for member i of the
+    // candidate's cell, or for candidate i of the batch, the oldest first.
+    uint8_t here[kWarps];                // whether the warp has a candidate
     int32_t cell[kWarps], sum[kWarps];
     uint32_t known[kWarps];              // the element with equal samples, or kNoElement
     uint32_t member[kCellSize][kWarps];  // the elements of its cell
     uint32_t members[kWarps], near_members[kWarps];
     uint32_t near[kWarps], equal[kWarps];
-    // The settled result for each candidate:
-    uint32_t place[kWarps], number[kWarps];  // its element, or kNoElement; its insertion
+    // The result, by candidate:
+    uint32_t place[kWarps], number[kWarps];  // index or kNoElement; number of its insertion
     uint8_t writes[kWarps];                  // whether its warp writes the cell
-    uint32_t kept[kWarps], joined[kWarps];   // members of the cell that stay, and that join
-    // The elements to replace in order, and the hand after each:
+    uint32_t kept[kWarps], joined[kWarps];   // members of its cell that stay, candidates that join
+    // The elements to replace in order, and the hand of replacement after each:
     uint32_t victim[kWarps], hand[kWarps];
     uint32_t taken;  // candidates that are not redundant
 };
@@ -66,15 +66,15 @@ __device__ inline uint8_t fetch_decoded(const Picture& picture, int row, int col
     return y >= 0 && x >= 0 ? picture.samples[int64_t{y} * picture.padded_width + x] : 0;
 }
 
-// The number of places in a fragment where blocks of a scale can end, aligned ones included.
+// The number of places in a fragment where blocks of a scale can end, aligned blocks included.
 __device__ inline uint32_t displaced_places(const Picture& picture, int scale) {
     if (!picture.displaced_blocks || !takes_displaced(scale)) return 0;
     return kFragmentSize / displaced_step(scale_height(scale), picture.displaced_blocks) *
            (kFragmentSize / displaced_step(scale_width(scale), picture.displaced_blocks));
 }
 
-// Cuts out the block at one of the places of the fragment at (row, column), if it is displaced.
-// One warp.
+// Cuts out the block at one of the places of the fragment at (row, column), if it is displaced. One
+// warp calls it.
 __device__ inline bool warp_cut(const Picture& picture, int scale, int place, int row, int column,
                                 const uint8_t (&window)[kWindow][kWindow], uint8_t* samples) {
     const int height = scale_height(scale), width = scale_width(scale);
@@ -121,7 +121,7 @@ __device__ inline Look warp_look(const uint8_t* samples, int scale) {
     return look;
 }
 
-// Makes an element of the initial dictionary a member of its cell. One warp.
+// Makes an element of the initial dictionary a member of its cell. One warp calls it.
 __device__ inline void start_member(const Picture& picture, int scale, const uint8_t* samples,
                                     uint32_t number, int member) {
     const Dictionary& dictionary = picture.dictionaries[scale];
@@ -131,7 +131,7 @@ __device__ inline void start_member(const Picture& picture, int scale, const uin
     if (dictionary.insertion) dictionary.insertion[number] = number;
 }
 
-// The squared error over every `step`-th word of four samples, from word `first` on.
+// The squared error of two elements over every `step`-th word of four samples from `first` on.
 template <class Word>
 __device__ inline uint32_t squared_error(const uint8_t* samples, int area, int first, int step,
                                          const Word& other) {
@@ -149,8 +149,8 @@ __device__ inline uint32_t squared_error_of_two(const uint8_t* a, const uint8_t*
     return first * first + second * second;
 }
 
-// Compares a candidate with the members of its cell, two lanes a member. Gives whether a member is
-// within the radius. One warp.
+// Compares a candidate with the members of its cell, two lanes per member. Returns whether a member
+// is within the radius. One warp calls it.
 __device__ inline bool compare_with_cell(const Picture& picture, int scale, const uint8_t* samples,
                                          ToolsMemory<true>& tools) {
     const Dictionary& dictionary = picture.dictionaries[scale];
@@ -187,7 +187,7 @@ __device__ inline bool compare_with_cell(const Picture& picture, int scale, cons
     return near;
 }
 
-// Compares a candidate with the earlier candidates of its batch, one a lane. One warp.
+// Compares a candidate with the earlier candidates of its batch, one per lane. One warp calls it.
 __device__ inline void compare_with_earlier(const Picture& picture, int scale,
                                             const LearnMemory& memory, ToolsMemory<true>& tools) {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, area = scale_area(scale);
@@ -218,7 +218,7 @@ __device__ inline bool replaces(const Picture& picture, const Scale& models) {
 }
 
 // Finds the elements that a whole batch would replace. While a fragment is learnt, no element
-// becomes used. One warp.
+// becomes used. One warp calls it.
 __device__ inline void find_victims(const Picture& picture, const Dictionary& dictionary,
                                     const Scale& models, uint32_t size, ToolsMemory<true>& tools) {
     const int lane = threadIdx.x % 32;
@@ -248,8 +248,8 @@ __device__ inline void find_victims(const Picture& picture, const Dictionary& di
     }
 }
 
-// Settles a batch in order: which candidates are redundant, and the element of each other one. One
-// warp; each lane holds a candidate and the rest of its cell.
+// Decides in order which candidates of a batch are redundant, and gives each other one its element.
+// One warp calls it; each lane holds a candidate and the remaining members of its cell.
 __device__ inline void settle_batch(const Picture& picture, int scale, uint32_t insertions,
                                     LearnMemory& memory, ToolsMemory<true>& tools) {
     const int lane = threadIdx.x % 32;
@@ -287,7 +287,7 @@ __device__ inline void settle_batch(const Picture& picture, int scale, uint32_t 
         if (lane == i) place = element;
         present |= 1u << i;
         if (cell != __shfl_sync(kAllLanes, cell, i)) continue;
-        // In a full cell the oldest member gives way.
+        // A full cell drops its oldest member.
         if (__popc(kept) + __popc(joined) == kCellSize) {
             if (kept)
                 kept &= kept - 1;
@@ -349,7 +349,7 @@ __device__ inline void write_settled(const Picture& picture, int scale, uint32_t
     warp_insert(picture, scale, element, memory.element[warp], c, memory.hash[warp]);
 }
 
-// Rebuilds the hash table without the entries of replaced elements. All threads of the block.
+// Rebuilds the hash table without replaced elements. All threads of the block call it.
 __device__ inline void clean_table(const Picture& picture, int scale, uint32_t size, Scale& models) {
     const Dictionary& dictionary = picture.dictionaries[scale];
     __syncthreads();
@@ -361,9 +361,9 @@ __device__ inline void clean_table(const Picture& picture, int scale, uint32_t s
     __syncthreads();
 }
 
-// Inserts the candidates of this batch that are not redundant, in order. Takes and gives the number
-// of insertions into the dictionary. `here`: this warp has a candidate, whose samples and class lie
-// in memory.
+// Inserts the candidates of this batch that are not redundant, in order. `insertions` is the number
+// of insertions into the dictionary before the batch; returns the number after it. `here`: this
+// warp has a candidate, whose samples and class lie in memory.
 __device__ inline uint32_t insert_batch(const Picture& picture, int scale, uint32_t insertions,
                                         LearnMemory& memory, ToolsMemory<true>& tools, bool here) {
     const Dictionary& dictionary = picture.dictionaries[scale];
@@ -371,7 +371,7 @@ __device__ inline uint32_t insert_batch(const Picture& picture, int scale, uint3
     Scale& models = memory.models[scale];
     const uint8_t* samples = memory.element[warp];
     const uint32_t size = min(insertions, picture.dictionary_limit);
-    // Entries of replaced elements lengthen every look-up.
+    // Entries of replaced elements stay in the table and lengthen every look-up.
     if (models.entries + kLearnWarps > picture.table_mask / 4 * 3)
         clean_table(picture, scale, size, models);
     bool fresh = false;
@@ -390,7 +390,7 @@ __device__ inline uint32_t insert_batch(const Picture& picture, int scale, uint3
     if (warp == kModelWarp && replaces(picture, models) &&
         size + kLearnWarps > picture.dictionary_limit)
         find_victims(picture, dictionary, models, size, tools);
-    // If all candidates are redundant as they come, none of them changes the dictionary.
+    // If each candidate is redundant in the present dictionary, the batch does not change it.
     if (!__syncthreads_or(fresh)) return insertions;
     if (here) compare_with_earlier(picture, scale, memory, tools);
     __syncthreads();

@@ -5,7 +5,7 @@ using namespace mmp;
 
 extern "C" __device__ uint32_t shared_bytes = sizeof(EncodeMemory<false>);
 
-// Grid: (blocks a picture, pictures), all resident at once.
+// Grid: (blocks per picture, pictures), all resident at once.
 extern "C" __global__ void __launch_bounds__(kThreads)
     encode_fragments(State* states, int first, int last, int slot) {
     extern __shared__ __align__(16) uint8_t shared[];

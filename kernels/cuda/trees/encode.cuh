@@ -1,5 +1,5 @@
-// The search loop for trees: pictures stay on the device from samples to trees. WithTools compiles
-// the tools of the dictionaries in: displaced blocks, redundancy radius, replacement.
+// The search loop for trees, which turns the samples of a picture into trees on the device.
+// WithTools adds displaced blocks, redundancy radius and replacement.
 #pragma once
 
 #include "cuda/device/barrier.cuh"
@@ -20,7 +20,7 @@ struct EncodeMemory {
     TreeMemory tree;
     LearnMemory learn;
     ToolsMemory<WithTools> tools;
-    uint32_t insertions[32];  // so far, into each dictionary
+    uint32_t insertions[32];  // into the dictionary of each scale, so far
 };
 
 // The sample of a fragment that this thread loads. Beyond the picture its last row and column are
@@ -99,7 +99,7 @@ struct PhaseClock {
 #endif
 };
 
-// Where a launch writes its trees in host memory. All threads take part.
+// The places in host memory to which a launch writes its trees. All threads of the block use it.
 struct ChosenTrees {
     uint32_t *nodes, *node_counts, *insertions;
 
@@ -124,9 +124,9 @@ struct ChosenTrees {
 };
 
 // Encodes fragments `first` to `last` - 1 of each picture and writes their trees to one of the two
-// slots. Grid: (blocks a picture, pictures), all resident at once.
+// slots. Grid: (blocks per picture, pictures), all resident at once.
 //
-// All blocks search. The first `learners` blocks then choose the tree, each for itself, and learn:
+// All blocks search. The first `learners` blocks then choose the tree, each redundantly, and learn:
 // each serves one scale, or several if there are fewer blocks than scales.
 template <bool WithTools>
 __device__ inline void encode(State* states, int first, int last, int slot, uint8_t* shared) {
@@ -163,17 +163,17 @@ __device__ inline void encode(State* states, int first, int last, int slot, uint
         const int column = fragment % across * kFragmentSize;
         const int y = threadIdx.x / kFragmentSize, x = threadIdx.x % kFragmentSize;
         uint64_t* keys = state.key[fragment % 2];
-        // Loads run while the block waits: this one now, the neighbours during the search.
+        // This load overlaps with the wait for learning, that of the neighbours with the search.
         const uint8_t sample = fetch_sample(picture, min(fragment + 1, last - 1));
         wait_for_learning(state, fragment, memory);
         clock.stop(state, kLearnWait);
         const int8_t neighbour = fetch_neighbour(picture, row, column);
-        // The samples of this fragment come later, from its tree.
+        // The samples of this fragment follow later, from its tree.
         const uint8_t decoded = WithTools ? fetch_decoded(picture, row, column) : 0;
         search_fragment(picture, state, memory.search, keys);
         raise_searched(state);
         clock.stop(state, kSearch);
-        // While other blocks still search: prices of the flags, and the segments of the next
+        // While other blocks still search, this block prices the flags and lays out the next
         // fragment.
         count_flags(memory.tree);
         __syncthreads();
@@ -211,9 +211,9 @@ __device__ inline void encode(State* states, int first, int last, int slot, uint
                 state.key[(fragment + 1) % 2][i] = kNoKey;
             out.write(fragment - first, memory.tree.chosen, node_count, memory.insertions);
         }
-        // Halving can give an element of this tree the count of one that was never used. Without
-        // classes such an element can be replaced at once, so all blocks must have rebuilt the
-        // fragment first.
+        // Halving can give an element of this tree the count 1 of an element that was never used.
+        // Without classes such an element can be replaced at once, so all learning blocks must have
+        // rebuilt the fragment first.
         if (WithTools && picture.replacement && !picture.index_classes) {
             if (threadIdx.x == 0) arrive_and_wait(&state.rebuilt, (fragment + 1) * learners);
             __syncthreads();

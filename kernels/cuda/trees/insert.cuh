@@ -1,6 +1,6 @@
 // Insertion without the tools of the dictionaries: a hash table finds candidates that are elements
-// already, then equal candidates of the batch are dropped, then the rest is inserted in order. One
-// block serves a scale, each of its warps a candidate.
+// already, then repeated candidates of the batch are dropped, then the rest is inserted in order.
+// One block serves a scale, and each of its warps a candidate.
 #pragma once
 
 #include "cuda/trees/count.cuh"
@@ -18,9 +18,9 @@ struct LearnMemory {
     alignas(16) uint8_t element[kWarps][kFragmentArea];
     uint32_t hash[kWarps];
     uint8_t element_class[kWarps];
-    uint8_t fresh[kWarps];  // no element before this batch
-    uint8_t taken[kWarps];  // nor equal to an earlier candidate of the batch
-    Scale models[kScales];  // of the scales that this block serves
+    uint8_t fresh[kWarps];  // whether it was no element before this batch
+    uint8_t taken[kWarps];  // whether it is also unlike the batch's earlier candidates
+    Scale models[kScales];  // by scale, of the scales that this block serves
 };
 
 __device__ inline uint32_t mix(uint32_t x) {
@@ -31,7 +31,7 @@ __device__ inline uint32_t mix(uint32_t x) {
     return x ^ x >> 16;
 }
 
-// The hash of four samples of an element and their place.
+// The hash of a word of four samples of an element and the word's place.
 __device__ inline uint32_t mix_word(uint32_t word, int place) {
     return mix(word + 0x9E3779B9u * static_cast<uint32_t>(place + 1));
 }
@@ -102,7 +102,7 @@ __device__ inline uint32_t warp_find(const Picture& picture, const Dictionary& d
     }
 }
 
-// The class that an element starts in. All lanes of a warp.
+// The class that an element starts in. All lanes of a warp call it.
 __device__ inline int first_class(const Picture& picture, const uint8_t* samples, int area,
                                   int origin) {
     bool zero = true;
@@ -112,13 +112,13 @@ __device__ inline int first_class(const Picture& picture, const uint8_t* samples
     return !picture.index_classes ? 0 : zero ? kZeroClass : origin;
 }
 
-// Writes the class of an insertion for the host. One warp.
+// Writes the class of a new element to host memory. One warp calls it.
 __device__ inline void tell_class(const Picture& picture, int scale, uint32_t place, int c) {
     if (threadIdx.x % 32 == 0)
         picture.first_class[scale * picture.class_room + place] = static_cast<uint8_t>(c);
 }
 
-// Enters an element into the table. One thread.
+// Enters an element into the table. One thread calls it.
 __device__ inline void enter(const Picture& picture, const Dictionary& dictionary, uint32_t element,
                              uint32_t hash) {
     const unsigned long long entry = uint64_t{hash} << 32 | (element + 1);
@@ -129,7 +129,7 @@ __device__ inline void enter(const Picture& picture, const Dictionary& dictionar
     }
 }
 
-// Writes an element whose number is settled. One warp.
+// Writes an element whose number is settled. One warp calls it.
 __device__ inline void warp_insert(const Picture& picture, int scale, uint32_t element,
                                    const uint8_t* samples, int element_class, uint32_t hash) {
     const Dictionary& dictionary = picture.dictionaries[scale];
@@ -155,11 +155,11 @@ __device__ inline void warp_insert(const Picture& picture, int scale, uint32_t e
         }
     }
     norm = warp_sum(norm);
-    // A count of 1 lowers the cost by 0.
+    // count_cost of a count of 1 is 0.
     if (lane == 0) dictionary.cost[element] = static_cast<int32_t>(norm << kCostFractionBits);
 }
 
-// Inserts the new candidates of this batch, in order, into a dictionary of `size` elements. Gives
+// Inserts the new candidates of this batch, in order, into a dictionary of `size` elements. Returns
 // its new size. `here`: this warp has a candidate, whose samples and class lie in memory.
 __device__ inline uint32_t insert_batch(const Picture& picture, int scale, uint32_t size,
                                         LearnMemory& memory, bool here) {

@@ -6,7 +6,7 @@
 
 namespace mmp {
 
-// Sample (y, x) of a fragment, which this leaf covers.
+// Returns the decoded sample (y, x) of a fragment, which this leaf covers.
 __device__ inline uint8_t rebuild_sample(const Picture& picture, const Leaf& leaf, int y, int x) {
     const int scale = leaf.scale, height = scale_height(scale), width = scale_width(scale);
     const auto* samples = reinterpret_cast<const uint8_t*>(picture.dictionaries[scale].samples);

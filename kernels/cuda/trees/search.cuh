@@ -1,9 +1,10 @@
 // The cost map: the cheapest element of each segment of a fragment.
 //
-// J = D + lambda R with D = |x|^2 - 2 x.d + |d|^2. Elements store |d|^2 and their rate. |x|^2 is
-// equal for all elements and is added with the tree. An integer dot product remains. Matrix units
-// multiply elements of 16 samples and more, 16 at a time. For smaller elements each lane holds a
-// segment and compares it with one element after the other.
+// The cost is D + lambda R with D = |x|^2 - 2 x.d + |d|^2 for segment x and element d.
+// Dictionary::cost holds |d|^2 less the part of the cost that depends on the count. |x|^2 is equal
+// for all elements and is added when the tree is chosen. The search computes the integer dot
+// product x.d. Matrix units multiply elements of 16 samples and more, 16 at a time. For smaller
+// elements each lane holds segments and compares them with one element after the other.
 #pragma once
 
 #include "cuda/trees/state.cuh"
@@ -18,24 +19,24 @@ constexpr int kDotShift = kCostFractionBits + 1;
 
 struct TreeSearchMemory {
     alignas(16) uint8_t segments[kScales * kFragmentArea];  // the segments of each scale
-    alignas(16) uint8_t source[kScales * kFragmentArea];    // the place in the fragment of each sample
-    alignas(16) uint32_t samples[kWarps][64];               // of each warp's elements
-    alignas(16) int32_t cost[kWarps][32];                   // and their costs
-    uint64_t key[kWarps][kFragmentArea + 1];  // of each warp's last segments
-    int scale[kWarps];                        // which segments those are
-    int start[32];                            // of each scale in the cost map
+    alignas(16) uint8_t source[kScales * kFragmentArea];    // their places in the fragment
+    alignas(16) uint32_t samples[kWarps][64];               // elements that each warp compares
+    alignas(16) int32_t cost[kWarps][32];                   // costs of these elements
+    uint64_t key[kWarps][kFragmentArea + 1];  // of the segments of each warp's last scale
+    int scale[kWarps];                        // last scale of each warp, or -1
+    int start[32];                            // first place of each scale in the cost map
     uint32_t size[32];  // of the dictionaries
     uint32_t units_before[32];
-    uint32_t first_unit, last_unit;  // of this block
+    uint32_t first_unit, last_unit;  // share of this block: first_unit to last_unit - 1
 };
 
-// A unit of work: some elements against all segments of their scale.
+// log2 of the elements of a unit of work; each one is compared with all segments of the scale.
 __device__ constexpr int unit_log2(int scale) {
     const int log2 = area_log2(scale);
     return log2 < 2 ? 2 + log2 : log2 == 2 || log2 > 6 ? 4 : 5;
 }
 
-// Prepares the memory, once a launch because divisions are slow. All threads of the block.
+// Computes the samples' places once, because divisions are slow. All threads of the block call it.
 __device__ inline void start_search(TreeSearchMemory& memory) {
 #pragma unroll 1
     for (int i = threadIdx.x; i < kScales * kFragmentArea; i += kThreads) {
@@ -51,7 +52,7 @@ __device__ inline void start_search(TreeSearchMemory& memory) {
     __syncthreads();
 }
 
-// Lays out the segments of all scales.
+// Copies the samples of a fragment to the segments of all scales.
 __device__ inline void lay_out_segments(const uint8_t* source, TreeSearchMemory& memory) {
 #pragma unroll 1
     for (int i = threadIdx.x; i < kScales * kFragmentArea / 4; i += kThreads) {
@@ -61,8 +62,8 @@ __device__ inline void lay_out_segments(const uint8_t* source, TreeSearchMemory&
     }
 }
 
-// Counts the units of work and gives block `block` of `blocks` its share. Lane `scale` of one warp
-// has the size of that dictionary.
+// Counts the units of work and sets the share of block `block` of `blocks`. One warp calls it; in
+// lane s, `size` is the size of the dictionary of scale s.
 __device__ inline void plan_search(TreeSearchMemory& memory, uint32_t size, int block, int blocks) {
     const int lane = threadIdx.x % 32;
     const int log2 = lane < kScales ? unit_log2(lane) : 0;
@@ -83,13 +84,13 @@ struct Best {
             element = index;
         }
     }
-    // Costs are signed; the flipped bit keeps their order in an unsigned key.
+    // Costs are signed; the flipped sign bit keeps their order in the unsigned key.
     __device__ uint64_t key() const {
         return uint64_t{static_cast<uint32_t>(cost) ^ 0x80000000u} << 32 | element;
     }
 };
 
-// The costs of a scale's classes, two to a lane.
+// The costs of a scale's classes, two per lane.
 struct ClassCosts {
     int32_t low, high;
 
@@ -104,7 +105,7 @@ struct ClassCosts {
     }
 };
 
-// The class and own cost of an element that a lane loads ahead of the samples.
+// The class of an element and its cost without that of the class, loaded ahead of the samples.
 struct OwnCost {
     int32_t cost = kNoElementCost;
     int element_class = -1;
@@ -125,7 +126,7 @@ struct Units {
     uint32_t first, last;
 };
 
-// Elements of fewer than 16 samples; each lane holds one segment in 32.
+// Searches elements of fewer than 16 samples. Each lane holds every 32nd segment.
 template <int Area>
 __device__ void search_small(const Dictionary& dictionary, uint32_t size, const ClassCosts& classes,
                              const uint8_t* segments, Units units, uint32_t* samples,
@@ -202,9 +203,9 @@ __device__ void search_small(const Dictionary& dictionary, uint32_t size, const 
     for (int held = 0; held < kHeld; ++held) key[held * 32 + lane] = best[held].key();
 }
 
-// Adds the products of 16 elements with 8 segments over 16 or 32 samples to `sum`. sum[0] and
-// sum[1] belong to element lane / 4 and segments lane % 4 * 2 and the next; sum[2] and sum[3] to
-// the element 8 after it.
+// Adds the dot products of 16 elements with 8 segments over 16 or 32 samples to `sum`. sum[0] and
+// sum[1] belong to element lane / 4 and to segments lane % 4 * 2 and the next; sum[2] and sum[3] to
+// element lane / 4 + 8.
 __device__ inline void multiply(uint32_t a0, uint32_t a1, uint32_t b, int32_t (&sum)[4]) {
     asm("mma.sync.aligned.m16n8k16.row.col.s32.u8.u8.s32 {%0,%1,%2,%3}, {%4,%5}, {%6}, "
         "{%0,%1,%2,%3};"
@@ -219,7 +220,7 @@ __device__ inline void multiply(uint4 a, uint32_t b0, uint32_t b1, int32_t (&sum
         : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b0), "r"(b1));
 }
 
-// Lowers keys by the products of 16 elements. This lane has the costs of two of them.
+// Updates the best elements of two segments with the products of two elements.
 __device__ inline void take_product(const int32_t (&sum)[4], const int32_t (&cost)[2],
                                     uint32_t element, Best (&best)[2]) {
 #pragma unroll
@@ -227,7 +228,7 @@ __device__ inline void take_product(const int32_t (&sum)[4], const int32_t (&cos
         best[i % 2].take(cost[i / 2] - (sum[i] << kDotShift), element + i / 2 * 8);
 }
 
-// The least key of the lanes that hold one segment.
+// Writes the key of each segment: the least key of the lanes that hold the segment.
 __device__ inline void write_keys(const Best (&best)[2], int first, int segments, uint64_t* key) {
     const int lane = threadIdx.x % 32;
 #pragma unroll
@@ -242,14 +243,14 @@ __device__ inline void write_keys(const Best (&best)[2], int first, int segments
     }
 }
 
-// Elements of 16 samples against their 16 segments.
+// Searches elements of 16 samples for each of the 16 segments of their scale.
 __device__ inline void search_16(const Dictionary& dictionary, uint32_t size,
                                  const ClassCosts& classes, const uint8_t* segments, Units units,
                                  uint64_t* key) {
     const int lane = threadIdx.x % 32, row = lane / 4;
     const uint32_t* words = reinterpret_cast<const uint32_t*>(segments);
     const uint32_t b[2] = {words[lane], words[lane + 32]};
-    // Not one array of two dimensions: nvcc 13.0 and NVRTC leave its second row zero.
+    // Two arrays: nvcc 13.0 and NVRTC leave the second row of a two-dimensional array zero.
     Best left[2], right[2];
 #pragma unroll 1
     for (uint32_t unit = units.first; unit < units.last; ++unit) {
@@ -272,7 +273,7 @@ __device__ inline void search_16(const Dictionary& dictionary, uint32_t size,
     write_keys(right, 8, 16, key);
 }
 
-// Elements of 32 samples and more against 8 segments or fewer.
+// Searches elements of 32 samples and more for each of the 8 segments or fewer of their scale.
 template <int Area>
 __device__ void search_large(const Dictionary& dictionary, uint32_t size, const ClassCosts& classes,
                              const uint8_t* segments, Units units, uint64_t* key) {
@@ -312,7 +313,7 @@ __device__ void search_large(const Dictionary& dictionary, uint32_t size, const 
     write_keys(best, 0, kSegmentsHere, key);
 }
 
-// Runs one warp's units of a scale; the keys of the segments go to `key`.
+// Searches one warp's units of a scale and writes the keys of the segments to `key`.
 __device__ inline void search_units(const Picture& picture, const State& state,
                                     TreeSearchMemory& memory, int scale, Units units, uint64_t* key) {
     const int warp = threadIdx.x / 32;
@@ -340,8 +341,8 @@ __device__ inline void lower_key(uint64_t* keys, int place, uint64_t mine) {
               static_cast<unsigned long long>(mine));
 }
 
-// Runs this block's share of the search of a fragment and lowers the keys of the segments. The
-// fragment is laid out and planned before.
+// Runs this block's share of the search of a fragment and lowers the keys of the segments. Call
+// lay_out_segments and plan_search before.
 __device__ inline void search_fragment(const Picture& picture, const State& state,
                                        TreeSearchMemory& memory, uint64_t* keys) {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -368,7 +369,7 @@ __device__ inline void search_fragment(const Picture& picture, const State& stat
     }
     if (lane == 0) memory.scale[warp] = scale;
     __syncthreads();
-    // Neighbouring warps mostly end with one scale, so the block lowers each key once.
+    // Neighbouring warps mostly end with the same scale, so the block lowers its keys once.
     const int its_scale = memory.scale[lane];
 #pragma unroll 1
     for (uint32_t warps = __ballot_sync(kAllLanes, its_scale >= 0); warps;) {

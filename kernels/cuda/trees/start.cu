@@ -1,4 +1,4 @@
-// Fills dictionaries and models for the start of a picture.
+// The initial dictionaries and models of pictures.
 #include "cuda/trees/learn.cuh"
 #include "cuda/trees/state.cuh"
 

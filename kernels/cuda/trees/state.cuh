@@ -22,12 +22,12 @@ constexpr int64_t kNoCost = int64_t{1} << 60;
 
 // The arrays of the dictionary of one scale.
 struct Dictionary {
-    uint32_t* samples;  // four to a word, see element_word
-    int32_t* cost;      // of each element: squared norm less the part of its count, in 1/16 squared error
+    uint32_t* samples;  // four per word, see element_word
+    int32_t* cost;      // of each element: squared norm less count_cost, in 1/16 squared error
     uint8_t* element_class;
     uint32_t* count;
     uint64_t* table;  // open addressing: hash << 32 | element + 1, 0 where free
-    uint64_t* cells;  // with a redundancy radius: members of each cell, see CellMember
+    uint64_t* cells;  // with a redundancy radius: the members of each cell, see CellMember
     uint32_t* insertion;  // with a radius and replacement: the insertion that brought each element
 };
 
@@ -68,7 +68,7 @@ using FlagFrequencies = uint32_t[kFlagContexts][kScales][kFlags];
 
 // log2_rate of every total; the rates of small totals lie in shared memory.
 struct Rates {
-    static constexpr uint32_t kNear = 3968;  // totals; with the memory of learning they fill 48 KiB
+    static constexpr uint32_t kNear = 3968;  // entries; with LearnMemory they fit 48 KiB
     const int32_t* all;
     int32_t near[kNear];
 
@@ -76,7 +76,7 @@ struct Rates {
     __device__ int32_t operator()(uint32_t value) const {
         return value < kNear ? near[value] : __ldg(all + value);
     }
-    // By all threads of the block.
+    // All threads of the block call it.
     __device__ void start(const Picture& picture) {
         if (threadIdx.x == 0) all = picture.rates;
         for (uint32_t i = threadIdx.x; i < kNear; i += kThreads) near[i] = __ldg(picture.rates + i);
@@ -90,14 +90,14 @@ constexpr int kPhases = 8;
 struct State {
     Picture picture;
     uint64_t learnt[kScales];  // fragments that a scale has learnt << 32 | insertions
-    uint64_t key[2][kSegments];  // cost map of even and odd fragments: smallest cost, its element
+    uint64_t key[2][kSegments];  // cost maps of even and odd fragments, see Best::key
     uint32_t searched;  // searches that blocks have finished, over all fragments
     uint32_t rebuilt;   // fragments that learning blocks have rebuilt, if they wait for each other
     int32_t class_cost[kScales][kClassSlots];
     // Kept between launches:
     Scale scales[kScales];
     FlagFrequencies flag_frequency;
-    uint64_t phase_cycles[kPhases];  // of block MMP_PROFILE of the picture, if that is defined
+    uint64_t phase_cycles[kPhases];  // cycles of block MMP_PROFILE, if that is defined
 };
 
 // Elements of a dictionary. Insertions into a full dictionary replace others.
@@ -107,9 +107,9 @@ MMP_HD uint32_t dictionary_size(const State& state, int scale) {
     return insertions < limit ? insertions : limit;
 }
 
-// The word of an element's samples. Elements of 16 samples and more lie as the matrix units read
-// them: tiles of 16 elements (32 for 16 samples) in pieces of 32 samples, the words of a lane side
-// by side.
+// The index of a word of an element in Dictionary::samples. Elements of 16 samples and more are
+// stored as the matrix units read them: in tiles of 16 elements (32 for elements of 16 samples),
+// which are stored in pieces of 32 samples, with the words of a lane side by side.
 MMP_HD constexpr uint64_t element_word(int scale, uint32_t element, int word) {
     const int area = scale_area(scale);
     if (area < 16) return uint64_t{element} * area / 4 + word;
@@ -122,14 +122,14 @@ MMP_HD constexpr uint64_t element_word(int scale, uint32_t element, int word) {
            word % 8 / 4 * 2 + row / 8;
 }
 
-// The byte offset of a sample.
+// The byte offset of a sample of an element in Dictionary::samples.
 MMP_HD constexpr uint64_t element_sample(int scale, uint32_t element, int sample) {
     if (scale_area(scale) < 4) return uint64_t{element} * scale_area(scale) + sample;
     return element_word(scale, element, sample / 4) * 4 + sample % 4;
 }
 
-// Where a scale starts in the cost map. Segments are sorted by depth in the tree, then scale, then
-// row and column.
+// The place of the first segment of a scale in the cost map. Segments are sorted by depth in the
+// tree, then scale, then row and column.
 MMP_HD constexpr int scale_start(int scale) {
     const int depth = scale_n(scale) + scale_m(scale);
     int start = 0;

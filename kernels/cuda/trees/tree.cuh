@@ -8,7 +8,7 @@ namespace mmp {
 
 constexpr int kDepths = 2 * kFragmentLog2 + 1;
 
-// Where the segments of each depth start in the cost map.
+// The place of the first segment of each depth in the cost map.
 __constant__ const int kDepthStart[kDepths + 1] = {0, 1, 5, 17, 49, 129, 257, 449, 705, kSegments};
 
 constexpr uint16_t kNowhere = 0xFFFF;
@@ -17,24 +17,24 @@ constexpr int kFlagModels = kFlagContexts * kScales;
 struct TreeSegment {
     uint16_t columns[2], rows[2];  // places of the halves; kNowhere if the split is not allowed
     uint16_t samples;              // offset in the segments that the search lays out
-    uint8_t scale, above, left;    // places of the neighbours that decide the context
+    uint8_t scale, above, left;    // above, left: places of the leaf scales for the context
     uint8_t unused;
 };
 
 struct TreeMemory {
-    // By place in the cost map:
+    // Indexed by place in the cost map:
     TreeSegment segments[kSegments];
     int64_t cost[kSegments];
-    int32_t flag_cost[kFlags][kSegments];  // a leaf's includes the squared norm of the segment
+    int32_t flag_cost[kFlags][kSegments];  // that of kLeaf includes the segment's squared norm
     int32_t norm[kSegments];
     uint16_t index[kSegments];
-    uint16_t nodes[kSegments];  // of the best subtree
+    uint16_t nodes[kSegments];  // number of nodes of the best subtree
     uint8_t flag[kSegments];
     uint8_t context[kSegments];
-    // By context and scale:
+    // Indexed by context and scale:
     uint32_t flag_frequency[kFlagModels][kFlags];
     int32_t model_cost[kFlagModels][kFlags];
-    uint8_t near_limit[kFlagModels];  // whether counting a fragment can halve the model
+    uint8_t near_limit[kFlagModels];  // whether one fragment can halve the frequencies
     int8_t above[kFragmentSize], left[kFragmentSize];  // leaf scales around the fragment
     uint32_t node_count;
     Node chosen[kMaxNodes];  // in coding order
@@ -73,7 +73,7 @@ __device__ inline void price_flags(const Picture& picture, const Rates& rates, T
                 lagrangian(total_rate - rates(frequency[flag]), picture.lambda_fixed));
 }
 
-// Prepares the memory, once a launch.
+// Loads the flag frequencies and computes the segments. It runs once per launch.
 __device__ inline void start_tree(const Picture& picture, const FlagFrequencies& frequencies,
                                   TreeMemory& memory) {
     for (int i = threadIdx.x; i < kFlagModels * kFlags; i += kThreads)
@@ -102,7 +102,7 @@ __device__ inline void count_flags(TreeMemory& memory) {
         if (node.scale != kPixelScale && !memory.near_limit[model])
             atomicAdd(&memory.flag_frequency[model][node.flag], 1u);
     }
-    // Halving depends on the order, so one thread counts all.
+    // Halving depends on the order, so one thread counts all flags of a model near its limit.
     const int model = threadIdx.x;
     if (model >= kFlagModels || !memory.near_limit[model]) return;
     uint32_t* frequency = memory.flag_frequency[model];
@@ -116,7 +116,7 @@ __device__ inline void count_flags(TreeMemory& memory) {
     }
 }
 
-// The squared norms of the segments that the search has laid out.
+// Computes the squared norms of the segments of lay_out_segments, in 1/16 squared error.
 __device__ inline void measure_segments(const uint8_t* segments, TreeMemory& memory) {
     const int i = threadIdx.x;
     if (i >= kSegments) return;
@@ -136,7 +136,7 @@ __device__ inline void measure_segments(const uint8_t* segments, TreeMemory& mem
     memory.norm[i] = static_cast<int32_t>(norm << kCostFractionBits);
 }
 
-// The leaf scale beside the fragment that a thread of the last warp loads.
+// Loads a leaf scale above or left of the fragment; only threads of the last warp do.
 __device__ inline int8_t fetch_neighbour(const Picture& picture, int row, int column) {
     const int lane = threadIdx.x % 32, i = lane % kFragmentSize;
     if (threadIdx.x / 32 != kWarps - 1) return kOutside;
@@ -167,7 +167,7 @@ __device__ inline void price_segments(const Picture& picture, TreeMemory& memory
     memory.flag_cost[kRows][i] = cost[kRows];
 }
 
-// The data of a segment that do not depend on deeper segments, loaded ahead.
+// The data of a segment that do not depend on deeper segments, which are loaded ahead.
 struct PreparedSegment {
     bool here;
     TreeSegment s;
@@ -175,7 +175,7 @@ struct PreparedSegment {
     int32_t columns_cost, rows_cost;
 };
 
-// Chooses the flag of segment i after its halves.
+// Chooses the flag of segment i; those of its halves are chosen already.
 __device__ inline void choose_flag(int i, const PreparedSegment& segment, TreeMemory& memory) {
     const TreeSegment& s = segment.s;
     int64_t cost = segment.cost;
@@ -197,8 +197,7 @@ __device__ inline void choose_flag(int i, const PreparedSegment& segment, TreeMe
                                             memory.nodes[columns ? s.columns[1] : s.rows[1]]);
 }
 
-// Chooses the flag of every segment from the keys of the search, leaves first. All threads take
-// part.
+// Chooses all flags from the keys of the search, leaves first. All threads of the block call it.
 __device__ inline void choose_flags(const uint64_t* keys, TreeMemory& memory) {
     const int thread = threadIdx.x;
     if (thread < kSegments) {

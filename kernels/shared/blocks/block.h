@@ -1,4 +1,4 @@
-// The sizes and modes of predicted blocks, and the contexts of all that they code.
+// The sizes, modes, contexts and binary models of predicted blocks.
 // Source: sections "Blocks", "Modes" and "Levels" of docs/format/format.md.
 #pragma once
 
@@ -7,13 +7,13 @@
 namespace mmp {
 
 constexpr int kMinSideLog2 = 2, kMaxSideLog2 = 6;
-constexpr int kUnitLog2 = kMinSideLog2;  // decoded blocks are noted for each 4x4 unit
+constexpr int kUnitLog2 = kMinSideLog2;  // a unit has 4x4 samples
 constexpr int kUnit = 1 << kUnitLog2;
 constexpr int kMaxSide = 1 << kMaxSideLog2;
 constexpr int kMaxBlockArea = kMaxSide * kMaxSide;
 constexpr int kSides = kMaxSideLog2 - kMinSideLog2 + 1;
 constexpr int kShapes = kSides * kSides;
-constexpr int kSizes = 2 * kSides - 1;  // areas of blocks, 16 to 4096 samples
+constexpr int kSizes = 2 * kSides - 1;  // different areas of blocks, 16 to 4096 samples
 constexpr int kCodedSideLog2 = 5;  // only the lowest 32 frequencies of a side are coded
 constexpr int kCodedSide = 1 << kCodedSideLog2;
 constexpr int kMaxCoded = kCodedSide * kCodedSide;
@@ -35,7 +35,7 @@ MMP_HD constexpr int angle_of(int mode) {
     return mode >= kFirstAngle && mode < kFirstAngle + kAngles ? mode - kFirstAngle : -100;
 }
 
-// What is kept of the block that covers a 4x4 unit; all 0 before the unit is decoded.
+// Size, mode and kind of the block that covers a 4x4 unit; all 0 before the unit is decoded.
 struct Unit {
     uint8_t a = 0, b = 0, mode = 0, kind = 0;
     MMP_HD bool known() const { return a != 0; }
@@ -50,7 +50,7 @@ MMP_HD constexpr int direction_context(int a, int b, const Unit& above, const Un
     return narrower == lower ? 0 : narrower ? 1 : 2;
 }
 enum Kind { kBare, kTransformed, kTree };
-constexpr int kTreeMode = kConstant;  // the mode of a tree, as its neighbours see it
+constexpr int kTreeMode = kConstant;  // the mode of a tree in the contexts of its neighbours
 constexpr int kMaxTreeLog2 = 4;
 MMP_HD constexpr int kind_context(const Unit& above, const Unit& left) {
     return (above.kind == kTransformed) + (left.kind == kTransformed);
@@ -67,14 +67,13 @@ MMP_HD constexpr LikelyModes likely_modes(const Unit& above, const Unit& left) {
     return {beside, above.a ? upper : beside};
 }
 
-// Template matching: rows and columns around a block that are compared, and the farthest places.
+// Template matching: width of a template, and largest distance of a place, in samples.
 constexpr int kTemplateWidth = 2;
 constexpr int kTemplateRows = 48, kTemplateColumns = 64;
-constexpr int kTemplateSlack = 8;  // squared error a sample of height and of width
+constexpr int kTemplateSlack = 8;  // squared error per row and per column of a block
 constexpr int kMostTemplates = 4;
 
-// Modes whose residuals have their energy in the same directions share models of the transform
-// type.
+// Families of modes with similar residuals, which share the models of the transform type.
 enum Family { kSmooth, kAcross, kDown, kFitted };
 constexpr int kFamilies = 4;
 MMP_HD constexpr int family_of(int mode) {
@@ -87,7 +86,7 @@ enum TransformType { kCosine, kSine };
 constexpr int kMaxSineLog2 = 4;
 MMP_HD constexpr bool sine_allowed(int a, int b) { return a <= kMaxSineLog2 && b <= kMaxSineLog2; }
 
-// Binary models, numbered one after the other.
+// The first number of each group of binary models.
 constexpr int kNeighbourContexts = 3;
 constexpr int kPlaces = 4, kSums = 6, kLargeSums = 5, kAreas = 4;
 constexpr int kLastSizes = 2 * kSides - 1, kLastGroups = 12, kRemainders = 12, kMostRemainder = 15;
@@ -111,9 +110,9 @@ MMP_HD constexpr int split_model(int a, int b, int context) {
 MMP_HD constexpr int direction_model(int a, int b, int context) {
     return kDirectionModels + shape_number(a, b) * kNeighbourContexts + context;
 }
-// The model of a likely mode. 0: the mode is the left neighbour's, where the left and upper mode
-// differ; 1: the same where they are equal; 2: the mode is the upper neighbour's, after a 0 in
-// model 0.
+// The model of the decision whether a mode is a likely mode. `which` is 0 for the left mode where
+// the left and upper modes differ, 1 for the left mode where they are equal, 2 for the upper mode
+// after a 0 in model 0.
 MMP_HD constexpr int likely_model(int size, int which) { return kLikelyModels + size * 3 + which; }
 MMP_HD constexpr int kind_model(int a, int b, int context) {
     return kKindModels + size_of(a, b) * kNeighbourContexts + context;
@@ -128,7 +127,8 @@ MMP_HD constexpr int area_class(int a, int b) {
 MMP_HD constexpr int type_model(int a, int b, int family) {
     return kTypeModels + area_class(a, b) * kFamilies + family;
 }
-// The number of groups of the last coefficient's place: 0, 1 to 2, 3 to 6 and so on.
+// The number of the highest group of places of the last coefficient. Group 0 is place 0, group 1 is
+// places 1 to 2, group 2 is places 3 to 6 and so on.
 MMP_HD constexpr int last_groups(int a, int b) {
     return smaller(a, kCodedSideLog2) + smaller(b, kCodedSideLog2);
 }

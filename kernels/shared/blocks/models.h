@@ -10,8 +10,7 @@ namespace mmp {
 
 constexpr int kFirstFrequency = 3, kFrequencyStep = 20, kMostFrequencies = 4000;
 
-// The part of a mode's weight that comes from the angle of a neighbour: 6 for the next angle, 3 for
-// the second, 0 beyond.
+// A neighbour's addition to the factor of an angle: 6 at distance 1, 3 at distance 2, else 0.
 MMP_HD constexpr int nearness(int angle, int other) {
     const int distance = angle < other ? other - angle : angle - other;
     return distance == 1 ? 6 : distance == 2 ? 3 : 0;
@@ -52,7 +51,7 @@ struct BlockModels {
         if (total > kMostFrequencies)
             for (uint16_t& frequency : frequencies) frequency = uint16_t((frequency + 1) >> 1);
     }
-    // The weight of a mode that is neither likely mode; 0 where the mode is not allowed.
+    // The weight of a mode; 0 for the likely modes and for modes that are not allowed.
     MMP_HD uint32_t mode_weight(int size, int mode, LikelyModes likely, uint64_t allowed) const {
         if (!(allowed >> mode & 1) || mode == likely.left || mode == likely.above) return 0;
         return modes[size][mode] * angle_factor(mode, likely.left, likely.above);
@@ -68,8 +67,8 @@ private:
 // The cost of each bit (0 and 1) in each binary model, in 1/16 squared error.
 using BitCosts = int32_t[kBitModels][2];
 
-// The cost of a magnitude from 3 on; `value` is the magnitude less 3, `plain` the cost of a bit of
-// probability 1/2.
+// The cost of the remainder of a magnitude of at least 3. `value` is the magnitude less 3, `plain`
+// is the cost of a bit of probability 1/2.
 MMP_HD int64_t remainder_cost(const BitCosts& bit, int32_t plain, int area, int value) {
     const int group = floor_log2(value + 1);
     int64_t cost = int64_t{group} * plain;
@@ -90,7 +89,7 @@ MMP_HD int32_t last_cost(const BitCosts& bit, int32_t plain, int a, int b, int l
     return cost;
 }
 
-// The costs of the magnitudes 0, 1, 2 and more in one context, with the sign.
+// The costs of magnitudes 0, 1, 2, and 3 or more in one context, with sign, without remainder.
 MMP_HD void level_costs(const BitCosts& bit, int32_t plain, int area, int place, int sum,
                         int32_t* out) {
     const int32_t* zero = bit[zero_model(area, place, sum)];

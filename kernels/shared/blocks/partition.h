@@ -1,4 +1,4 @@
-// The partition of a fragment into blocks: places, splits and what the picture's edge forces.
+// The partition of a fragment into blocks: places, and splits that are allowed or forced.
 // Source: section "Blocks" of docs/format/format.md.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace mmp {
 
-// Splits from a fragment of 64x64 samples down to a block of 4x4.
+// The number of splits from a fragment of 64x64 samples down to a block of 4x4.
 constexpr int kMostSplits = 2 * (kMaxSideLog2 - kMinSideLog2);
 
 // A block of 2^a rows and 2^b columns, and the row and column of its first sample.
@@ -42,8 +42,9 @@ MMP_HD constexpr BlockPlace half_of(const BlockPlace& block, int flag, int half)
     return {block.row + half * (block.height() >> 1), block.column, block.a - 1, block.b};
 }
 
-// Numbers of the blocks of a fragment. Each side is halved like a heap: 0 is the whole side of 64
-// samples, 1 and 2 are its halves, 3 to 6 its quarters; a block is a pair of these numbers.
+// Block numbers within a fragment. The parts of a side have the numbers of a binary heap: 0 is the
+// whole side of 64 samples, 1 and 2 are its halves, 3 to 6 its quarters. A block number combines
+// the numbers of its rows and of its columns.
 constexpr int kHeap = 2 * (kMaxSide >> kUnitLog2) - 1;
 constexpr int kBlocks = kHeap * kHeap;
 

@@ -6,11 +6,11 @@
 
 namespace mmp {
 
-// From this sum of height and width on, references are smoothed.
+// References are smoothed for blocks whose height and width sum to at least this.
 constexpr int kSmoothedFrom = 20;
 
-// The slope of an angle: by how much the reference moves from one row of a block to the next, in
-// 1/32 of a sample. For angles before kFirstVertical it moves from column to column.
+// The slope of an angle: the shift of the reference from one row of a block to the next, in 1/32 of
+// a sample. Angles before kFirstVertical shift from one column to the next.
 MMP_HD constexpr int angle_slope(int angle) {
     const int turn = angle < kFirstVertical ? kHorizontal - angle : angle - kVertical;
     const int size = turn < 0 ? -turn : turn;
@@ -49,19 +49,19 @@ MMP_HD constexpr int planar_sample(int i, int j, int a, int b, int above, int le
 // The least-squares mode: neighbours left, above, above left, above right, second left, second
 // above.
 constexpr int kTaps = 6, kTerms = kTaps + 1;
-constexpr int kFitReach = 6;       // rows and columns around a block that weights are fitted to
+constexpr int kFitReach = 6;       // rows and columns around a block that the fit uses
 constexpr int kFittedFrom = 8;     // least row and column of a block that may use the mode
 constexpr int kDiagonal = 60, kFitScale = 256;
 constexpr int kMostWeight = 16384;  // in 1/4096
-// Rounding can leave equations without a solution. Limits keep all products within 63 bits.
+// Rounding can make the equations singular. These limits keep all products within 63 bits.
 constexpr int64_t kMostValue = int64_t{1} << 32, kMostFactor = int64_t{1} << 30;
 
 MMP_HD constexpr int64_t limited(int64_t value, int64_t most) {
     return value < -most ? -most : value > most ? most : value;
 }
 
-// The fitted value of a sample from the weighted sum of its neighbours, in 1/16 of a sample's unit
-// from the middle level.
+// The fitted difference of a sample from the middle level, in 1/16 of a sample's unit. `sum` is the
+// sum of its neighbours' differences in that unit, with weights in 1/4096.
 template <class Sum>
 MMP_HD constexpr int fitted_value(Sum sum, int middle = 128) {
     const Sum value = (sum + 2048) >> 12, limit = 16 * middle;

@@ -9,8 +9,7 @@
 namespace mmp {
 
 constexpr int64_t kNever = int64_t{1} << 61;
-// A block depends on at most this many decoded rows above it and columns left of it, templates
-// aside.
+// The most decoded rows above and columns left of a block that it depends on, without templates.
 constexpr int kReach = 8;
 constexpr int kModeBits = 5;  // bits that the survey assumes for a mode
 
@@ -60,8 +59,8 @@ MMP_HD int64_t flag_cost(const BitCosts& bit, const BlockPlace& block, int flag,
     return whether[1] + (columns && rows ? how[flag == kRows] : 0);
 }
 
-// The modes, as bits, that are tried on a block: those that the survey found, those of the
-// neighbours, average and planar. Templates take long, so only the survey proposes them.
+// The modes, as bits, that are tried on a block: those that the survey proposes, those of the
+// neighbours, average and planar. Template matching is slow, so only the survey proposes it.
 MMP_HD constexpr uint64_t promising_modes(uint64_t surveyed, const LikelyModes& likely,
                                           uint64_t allowed) {
     const uint64_t quick = (uint64_t{1} << kTemplates) - 1;
@@ -69,20 +68,20 @@ MMP_HD constexpr uint64_t promising_modes(uint64_t surveyed, const LikelyModes& 
     return (surveyed | neighbours | 1 << kAverage | 1 << kPlanar) & allowed;
 }
 
-// The estimate of a mode: its sum of absolute Hadamard differences plus its rate. A bit counts as
-// 0.6 sqrt(lambda); `root` is sqrt(lambda) in 1/256.
+// The estimate of a mode: its sum of absolute Hadamard differences plus its cost, in which a bit
+// weighs about 0.6 sqrt(lambda). `root` is sqrt(lambda) in 1/256.
 MMP_HD constexpr int32_t mode_estimate(int32_t difference, int32_t mode_cost, int32_t root) {
     return difference + int32_t(int64_t{mode_cost} * 10 / root);
 }
-// Modes with larger estimates are not tried.
+// The largest estimate of a mode that is tried, from the best estimate.
 MMP_HD constexpr int64_t hopeless_estimate(int32_t best, int32_t root) {
     return int64_t{best} * 8 / 5 + root / 32;
 }
 
-// The guess of a split from those of its halves. It adds 1/32, for the least of many guesses is too
-// low.
+// The guessed cost of a split from the sum of its halves' guesses. It adds 1/32, because the least
+// of many guesses is too low.
 MMP_HD constexpr int64_t guessed_split_cost(int64_t halves) { return halves + (halves >> 5); }
-// The largest guess at which a way to code a block is tried; `slack` is in per cent.
+// The largest guessed cost of a flag that is tried, from the least one; `slack` is in percent.
 MMP_HD constexpr int64_t worthwhile_cost(int64_t least, int slack) {
     return least + least * slack / 100;
 }

@@ -10,7 +10,7 @@ constexpr uint32_t kBitTotal = 1 << 16;
 constexpr int kLeastProbability = 192;
 constexpr int kSlowest = 64;
 
-// The probability that a bit is 1, in 2^-16. It moves by less with every bit that it has seen.
+// The probability that a bit is 1, in 1/65536. It adapts more slowly the more bits were seen.
 struct BitModel {
     uint16_t one = 1 << 15;
     uint8_t seen = 0;

@@ -25,7 +25,7 @@ MMP_HD int32_t log2_rate(uint32_t value) {
     return static_cast<int32_t>((result + 1) >> 1);
 }
 
-// lambda * R, rounded half up.
+// lambda * R in 1/16 squared error, rounded half up, from a rate in 2^-12 bit and lambda in 2^-16.
 MMP_HD int64_t lagrangian(int64_t rate, int64_t lambda_fixed) {
     constexpr int shift = kLambdaFractionBits + kRateFractionBits - kCostFractionBits;
     return (lambda_fixed * rate + (int64_t{1} << (shift - 1))) >> shift;

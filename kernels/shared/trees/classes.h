@@ -6,13 +6,13 @@
 
 namespace mmp {
 
-// In order: scale of origin, never used and used; all samples at the middle level; displaced, never
-// used and used.
+// The classes in order: kScales of elements that were never used, by scale of origin; kScales of
+// used elements; elements whose samples are all kMidLevel; displaced blocks, never used and used.
 constexpr int kZeroClass = 2 * kScales;
 constexpr int kDisplacedClass = kZeroClass + 1;
 constexpr int kClasses = kDisplacedClass + 2;
 
-// The class that an element of class c moves to when it is used.
+// The class of an element of class c after a use.
 MMP_HD constexpr int used_class(int c) {
     if (c < kScales) return c + kScales;
     return c == kDisplacedClass ? c + 1 : c;

@@ -1,4 +1,4 @@
-// A node of a segmentation tree in 32 bits, as a device hands it to the host.
+// A node of a segmentation tree in the 32 bits that a device sends to the host.
 #pragma once
 
 #include "shared/integers.h"
@@ -7,7 +7,7 @@
 
 namespace mmp {
 
-// From bit 0: 16 bits of the index of a leaf's element, 5 of scale, 2 of flag, 3 of flag context.
+// From bit 0: 16 bits for the index of a leaf's element, 5 for scale, 2 for flag, 3 for context.
 MMP_HD uint32_t pack_node(int scale, int flag, int context, uint32_t index) {
     return index | static_cast<uint32_t>(scale) << 16 | static_cast<uint32_t>(flag) << 21 |
            static_cast<uint32_t>(context) << 23;

@@ -1,5 +1,5 @@
-// The elements that a redundancy radius and replacement compare. Source: section "Dictionary" of
-// docs/format/format.md.
+// Cells of elements, the distance tests of the redundancy radius, and the limits of replacement.
+// Source: section "Dictionary" of docs/format/format.md.
 #pragma once
 
 #include "shared/host_device.h"
@@ -8,23 +8,23 @@
 
 namespace mmp {
 
-constexpr int kCellSize = 16;  // most elements of a cell; a new element is compared with these
+constexpr int kCellSize = 16;  // most elements of a cell, with which a new element is compared
 constexpr int kCells = 256;
-constexpr int kCellLevelsLog2 = 6;  // gray levels that fall into one step of a cell, as a logarithm
+constexpr int kCellLevelsLog2 = 6;  // log2 of the gray levels of one digit of a cell's number
 constexpr int kCellLevels = 1 << kCellLevelsLog2;
-constexpr int kHandSteps = 64;  // elements that replacement tests for having never been used
+constexpr int kHandSteps = 64;  // most elements that one replacement tests
 
-// Cells look at the quarters of an element. A side of 1 sample is not halved (0), any other is (1).
+// 1 if a side of an element is halved into the quarters of its cell; 0 for a side of 1 sample.
 MMP_HD constexpr int quarters_down(int scale) { return scale_height(scale) > 1; }
 MMP_HD constexpr int quarters_across(int scale) { return scale_width(scale) > 1; }
 
-// The digit of a cell's number from a quarter: the mean of its samples in steps of kCellLevels.
+// A digit of a cell's number: the mean of a quarter, from its sum, in steps of kCellLevels.
 MMP_HD constexpr int quarter_level(int scale, int sum) {
     return sum >> (area_log2(scale) - quarters_down(scale) - quarters_across(scale) + kCellLevelsLog2);
 }
 
-// Whether the sums of two elements differ by too much (`gap`) for the radius: their squared error
-// is at least gap^2 / area.
+// Whether two elements are farther apart than the radius because of the difference `gap` of their
+// sums. Their squared error is at least gap^2 / area.
 MMP_HD constexpr bool sums_too_far(int gap, int radius, int area) {
     return int64_t{gap} * gap > int64_t{radius} * area;
 }

@@ -16,8 +16,8 @@ MMP_HD uint8_t mean_of(const uint8_t* in, int step, int ratio_log2) {
     return static_cast<uint8_t>(sum >> ratio_log2);
 }
 
-// The input samples around output sample i of a line that grows from `from` to 1 << to_log2
-// samples, and the weight of the right one in 1 / (1 << to_log2).
+// The two input samples around output sample i of a line that grows from `from` to 1 << to_log2
+// samples, and the weight of the right sample in units of 2^-to_log2.
 struct GrowPosition {
     int left, right, weight;
 };

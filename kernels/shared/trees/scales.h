@@ -1,5 +1,5 @@
 // Block sizes (scales), the partition and the contexts of flags.
-// Source: sections "Scales", "Partition" and "Flags" of docs/format/format.md.
+// Source: sections "Scales and partition" and "Flags" of docs/format/format.md.
 #pragma once
 
 #include "shared/host_device.h"
@@ -59,12 +59,12 @@ MMP_HD constexpr bool scale_reachable(int scale, int partition) {
     return partition == kFlexible || m == n || m == n + 1;
 }
 
-// Place of segment (k, l) of a scale in a cost map.
+// Index of segment (k, l) of a scale in the host's array of all segments.
 MMP_HD constexpr int segment_address(int scale, int k, int l) {
     return (k + (1 << scale_n(scale)) - 1) * kMapSize + l + (1 << scale_m(scale)) - 1;
 }
 
-// Context of a node's flag from the scales of the leaves above and left of its fragment.
+// The context of a node's flag from the scales of the leaves above and left of its fragment.
 MMP_HD constexpr int flag_context(int scale, int above, int left) {
     const int n = scale_n(scale), m = scale_m(scale);
     int finer = 0;

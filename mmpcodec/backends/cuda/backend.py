@@ -30,8 +30,8 @@ class CudaBackend(Backend):
     Parameters
     ----------
     profile : int or None
-        Measure the phases of the search loop in this block; ``phase_cycles`` then holds those of
-        the first picture of the last call.
+        Number of the CUDA block whose phases of the search loop are measured. ``phase_cycles`` then
+        holds the clock cycles of each phase, for the first picture of the last call.
     """
 
     name = "cuda"
@@ -99,11 +99,11 @@ class CudaBackend(Backend):
         planes : sequence of (H, W) uint8 NumPy or CuPy arrays
         params : EncodeParams
         depth : int
-            8.
+            8, the only depth that the device codes.
         threads : int or None
             Host threads for entropy coding; None takes all processors.
         progress : callable or None
-            Called with the number of fragments done and in all, over all planes.
+            ``progress(done, total) -> bool`` gets numbers of 16x16 fragments, over all planes.
 
         Raises
         ------

@@ -31,14 +31,14 @@ CHUNK = 32
 THREADS = 128
 MOST_WORKERS = 16
 MOST_PER_PROCESSOR = 4
-"""Workers that fit in the registers of a multiprocessor."""
+"""Most workers that fit in the registers of a multiprocessor."""
 RESERVED = 1024
 """Bytes of shared memory that the device reserves for each worker."""
 
 
 @cache
 def tables_on(device: int) -> Any:
-    """The constant tables, on a device."""
+    """Return the constant tables, on a device."""
     import cupy
 
     with cupy.cuda.Device(device):
@@ -47,7 +47,7 @@ def tables_on(device: int) -> Any:
 
 @cache
 def _sizes(device: int) -> tuple[int, int, int, int]:
-    """Sizes in bytes: state, records of a worker, its shared memory, one more candidate."""
+    """Return sizes in bytes: state, memory of a worker, its shared memory, one more candidate."""
     import cupy
 
     module = kernels.load("blocks/encode", device, (), True)
@@ -60,20 +60,20 @@ def _shared_bytes(device: int, params: EncodeParams) -> int:
 
 
 def device_bytes(shape: tuple[int, int], params: EncodeParams, device: int) -> int:
-    """Device memory in bytes of a picture that one worker encodes."""
+    """Return the device memory that a picture with one worker needs, in bytes."""
     state, worker_bytes, *_ = _sizes(device)
     return state + place_arrays(arrays_of(shape, params, CHUNK, 1, worker_bytes))[1]
 
 
 def most_workers(params: EncodeParams, device: int) -> int:
-    """The number of workers that the device runs at once."""
+    """Return the most workers (CUDA blocks of a picture's search) that the device runs at once."""
     shared = attribute("MaxSharedMemoryPerMultiprocessor", device)
     each = min(MOST_PER_PROCESSOR, shared // (_shared_bytes(device, params) + RESERVED))
     return attribute("MultiProcessorCount", device) * each
 
 
 def workers_for(shapes: Sequence[tuple[int, int]], params: EncodeParams, device: int) -> int:
-    """The number of workers of each picture: a power of two that fits the device and its memory."""
+    """Return the workers per picture: a power of two that fits the device and its memory."""
     _, worker_bytes, *_ = _sizes(device)
     workers = MOST_WORKERS
     room = free_bytes() - sum(device_bytes(shape, params, device) for shape in shapes)

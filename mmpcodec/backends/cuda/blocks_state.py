@@ -80,7 +80,7 @@ PICTURE_DTYPE = np.dtype(
 
 @cache
 def make_tables() -> np.ndarray:
-    """The constant tables of the device.
+    """Return the constant tables of the device.
 
     Returns
     -------
@@ -107,7 +107,7 @@ def make_tables() -> np.ndarray:
 def arrays_of(
     shape: tuple[int, int], params: EncodeParams, chunk: int, workers: int, worker_bytes: int
 ) -> dict[str, tuple[np.dtype, tuple[int, ...]]]:
-    """Types and shapes of the device's arrays of a picture.
+    """Return the types and shapes of the device's arrays of a picture.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def arrays_of(
     workers : int
         CUDA blocks that search the picture.
     worker_bytes : int
-        What each of them finds.
+        Bytes of device memory for the results of each of these CUDA blocks.
     """
     height, width = padded_shape(shape)
     rough = EFFORTS[params.effort].rough
@@ -147,7 +147,7 @@ def arrays_of(
 def place_arrays(
     arrays: dict[str, tuple[np.dtype, tuple[int, ...]]],
 ) -> tuple[dict[str, int], int]:
-    """Byte offset of each array in one piece of memory, and the size of the piece."""
+    """Return the byte offset of each array in one piece of memory, and the size of the piece."""
     offsets, end = {}, 0
     for name, (dtype, shape) in arrays.items():
         offsets[name] = end
@@ -156,13 +156,13 @@ def place_arrays(
 
 
 def fragments_of(shape: tuple[int, int], params: EncodeParams) -> int:
-    """The number of fragments of a picture that is coded by blocks."""
+    """Return the number of fragments of a picture that is coded by blocks."""
     side = params.tools.fragment_size
     return -(-shape[0] // side) * -(-shape[1] // side)
 
 
 def make_picture(shape: tuple[int, int], params: EncodeParams, worker_bytes: int) -> np.ndarray:
-    """The constant part of a picture's state; its pointers are not set yet.
+    """Return the constant part of a picture's state; its pointers are not set yet.
 
     Returns
     -------

@@ -32,7 +32,7 @@ CHUNK = 128
 
 
 def device_bytes(shape: tuple[int, int], params: EncodeParams) -> int:
-    """Device memory in bytes of a picture while it is encoded."""
+    """Return the device memory that a picture needs while it is encoded, in bytes."""
     plan = plan_dictionaries(params.coded_tools)
     height, width = padded_shape(shape)
     return plan.size + STATE_DTYPE.itemsize + 3 * height * width
@@ -152,7 +152,7 @@ class TreeGroup:
         return self.states.get().view(STATE_DTYPE)
 
     def phase_cycles(self) -> dict[str, int]:
-        """Clock cycles of each phase, in the profiled block of the first picture."""
+        """Return the clock cycles of each phase, in the profiled block of the first picture."""
         cycles = self._states()["phase_cycles"][0]
         return dict(zip(PHASES, cycles.tolist(), strict=True))
 
@@ -163,7 +163,7 @@ def _slot(first: int) -> np.int32:
 
 @cache
 def rate_table(device: int):
-    """log2 of every total that a model can have, in 2**-12 bit, on a device."""
+    """Return log2 of every total that a model can have, in 2**-12 bit, on a device."""
     import cupy
 
     with cupy.cuda.Device(device):

@@ -115,7 +115,7 @@ STATE_DTYPE = np.dtype(
 
 
 def scale_places() -> dict[Scale, slice]:
-    """Places of the segments of each scale in the device's cost map: by depth, then by scale."""
+    """Return the places of each scale in the device's cost map, sorted by depth, then by scale."""
     places, start = {}, 0
     for scale in sorted(SCALES, key=lambda scale: (scale.n + scale.m, scale.number)):
         end = start + (1 << (scale.n + scale.m))
@@ -125,7 +125,7 @@ def scale_places() -> dict[Scale, slice]:
 
 
 def element_bytes(scale: Scale, count: int) -> np.ndarray:
-    """Byte offsets of the samples of the first elements, as ``element_word`` of the device.
+    """Return the byte offsets of the first elements' samples; see ``element_word`` of the device.
 
     Returns
     -------
@@ -147,23 +147,24 @@ def element_bytes(scale: Scale, count: int) -> np.ndarray:
 
 
 def has_dictionary_tools(tools: Tools) -> bool:
-    """Whether displaced blocks, a redundancy radius or replacement are on."""
+    """Return whether displaced blocks, a redundancy radius or replacement are on."""
     return bool(tools.displaced_blocks or tools.redundancy_radius or tools.replacement)
 
 
 def trees_dtype(chunk: int, tools: Tools) -> np.dtype:
-    """The structure of one picture that the device writes into host memory: ``ChosenTrees``.
+    """Return the structure of one picture that the device writes into host memory: ``ChosenTrees``.
 
     Parameters
     ----------
     chunk : int
-        Fragments of one launch; there are two slots, so that one can be read meanwhile.
+        Fragments of one launch. There are two slots: the host reads one while the device writes
+        the other.
     tools : Tools
     """
     room = tools.dictionary_limit
     if tools.replacement:
-        # Meanwhile the host reads the previous launch's insertions and those of the last fragment
-        # before it.
+        # While the device writes one launch's insertions, the host reads those of the launch before
+        # it and of the last fragment before that launch.
         room = (2 * chunk + 1) * MAX_INSERTIONS
     return np.dtype(
         [
@@ -189,7 +190,7 @@ class DictionaryPlan:
     size : int
         Size in bytes.
     table_mask : int
-        As in the state.
+        Number of slots of a hash table, less 1.
     """
 
     offsets: dict[tuple[Scale, str], int]
@@ -230,7 +231,7 @@ def plan_dictionaries(tools: Tools) -> DictionaryPlan:
 def make_state(
     params: EncodeParams, shape: tuple[int, int], plan: DictionaryPlan, dictionaries: int
 ) -> np.ndarray:
-    """A state whose pointers to samples and trees are not set yet.
+    """Return a state whose pointers to samples and trees are not set yet.
 
     Parameters
     ----------
@@ -261,7 +262,7 @@ def make_state(
 
 
 def dictionary_sizes(states: np.ndarray) -> np.ndarray:
-    """Elements of each scale. Insertions into a full dictionary replace others.
+    """Return the number of elements of each scale; a full dictionary replaces elements.
 
     Returns
     -------

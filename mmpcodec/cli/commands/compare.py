@@ -84,7 +84,7 @@ def compare(
 
 
 def size_text(shape: tuple[int, ...]) -> str:
-    """Width, height and kind of samples of a shape, in words."""
+    """Return the width, height and kind of samples of a shape, in words."""
     return f"{shape[1]}x{shape[0]} {'gray' if len(shape) == 2 else 'colour'}"
 
 

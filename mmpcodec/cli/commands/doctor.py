@@ -38,7 +38,7 @@ def doctor(
 
 
 def machine() -> dict[str, Any]:
-    """The facts as JSON can hold them."""
+    """Return the facts as JSON can hold them."""
     import numpy
 
     import mmpcodec
@@ -65,7 +65,7 @@ def machine() -> dict[str, Any]:
 
 
 def seconds_to_warm(names: Sequence[str]) -> float:
-    """Seconds to compile the kernels of some backends, or to load them from the cache."""
+    """Compile the kernels of some backends, or load them from the cache; return the seconds."""
     from mmpcodec import backends
 
     started = time.perf_counter()
@@ -75,7 +75,7 @@ def seconds_to_warm(names: Sequence[str]) -> float:
 
 
 def lines(facts: dict[str, Any]) -> Iterator[str]:
-    """The facts as lines of text."""
+    """Yield the facts as lines of text."""
     yield f"mmpcodec {facts['mmpcodec']}, Python {facts['python']}, NumPy {facts['numpy']}"
     yield f"{facts['system']}, {facts['processors']} processors"
     for name, backend in facts["backends"].items():

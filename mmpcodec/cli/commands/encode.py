@@ -59,7 +59,7 @@ class Encoded(NamedTuple):
 
     @classmethod
     def of(cls, job: Job, found: Found, verified: bool) -> "Encoded":
-        """The result of a job."""
+        """Return the result of a job."""
         from mmpcodec.codec.distortion import psnr_of
 
         assert job.target is not None
@@ -96,7 +96,7 @@ class Encoded(NamedTuple):
         return {**self._asdict(), "psnr": finite(self.psnr), "passes": passes}
 
     def _kind(self) -> str:
-        """Form, depth and tiles, left out for 8-bit gray in a single tile."""
+        """Return the form, depth and tiles, left out for 8-bit gray in a single tile."""
         plain = (self.form, self.depth) == ("gray", 8)
         form = "" if plain else f"{self.form} of {counted(self.depth, 'bit')}, "
         return form + (f"{self.tiles} tiles, " if self.tiles > 1 else "")

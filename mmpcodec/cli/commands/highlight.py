@@ -44,7 +44,7 @@ class Highlighted(NamedTuple):
     small: "np.ndarray | None"
 
     def rows(self) -> list[dict[str, Any]]:
-        """A table row for each region; right and bottom are its last column and row."""
+        """Return a table row for each region; right and bottom are its last column and row."""
         return [
             {"input": self.input, **described(region), "offset": self.found.offset}
             for region in self.found.regions
@@ -86,7 +86,7 @@ class Highlighted(NamedTuple):
 
 
 def described(region: "Region") -> dict[str, Any]:
-    """A region as JSON can hold it."""
+    """Return a region as JSON can hold it."""
     names = ("rank", "left", "top", "right", "bottom", "width", "height", "area", "sum", "mean")
     return {name: getattr(region, name) for name in names}
 
@@ -155,7 +155,7 @@ class Sides(NamedTuple):
             pixels(name, side, 1)
 
     def limits(self, width: int, height: int) -> "Limits":
-        """The limits for a picture of this size."""
+        """Return the limits for a picture of this size."""
         from mmpcodec.analysis.regions import Limits
 
         return Limits(
@@ -166,7 +166,7 @@ class Sides(NamedTuple):
         )
 
     def border(self, width: int, height: int) -> int:
-        """The border in pixels of a picture of this size."""
+        """Return the border in pixels of a picture of this size."""
         return pixels("exclude_border", self.exclude_border, min(width, height)) or 0
 
 
@@ -277,7 +277,7 @@ def highlight(
 
 
 def read_mask(mask: str) -> "np.ndarray":
-    """The mask, (H, W), 0 where pixels do not count; of colours the largest sample counts."""
+    """Read the mask, (H, W), 0 where pixels do not count; of colours the largest sample counts."""
     from mmpcodec import pictures
 
     samples = pictures.from_bytes(output.read(mask), mask).without_alpha().samples
@@ -303,7 +303,7 @@ def write_summaries(
 
 
 def pictures_in(given: str) -> list[str]:
-    """The name itself, or, for a folder, all pictures in it and below it, sorted.
+    """Return the name itself, or, for a folder, all pictures in it and below it, sorted.
 
     Drawings of this command are left out.
 
@@ -365,7 +365,7 @@ def pixels(name: str, side: str | None, whole: int) -> int | None:
 
 
 def as_csv(done: Sequence[Highlighted]) -> str:
-    """All regions as a CSV table with a header line."""
+    """Return all regions as a CSV table with a header line."""
     import csv
 
     stream = io.StringIO()

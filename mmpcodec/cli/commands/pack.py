@@ -124,7 +124,7 @@ def pack(
 
 
 def rooms_of(volume: Sequence[str], volumes: str) -> tuple[list[int], bool]:
-    """Capacity of each medium in bytes, and whether the number of media is unlimited.
+    """Return the capacity of each medium in bytes, and whether the number of media is unlimited.
 
     Raises
     ------
@@ -148,7 +148,7 @@ def rooms_of(volume: Sequence[str], volumes: str) -> tuple[list[int], bool]:
 
 
 def list_names(lists: str, volumes: int) -> list[str]:
-    """The list file of each medium.
+    """Return the list file of each medium.
 
     Raises
     ------
@@ -164,7 +164,7 @@ def list_names(lists: str, volumes: int) -> list[str]:
 
 
 def folders_of(copy_to: str, volumes: int) -> list[str]:
-    """The folder of each medium."""
+    """Return the folder of each medium."""
     if volumes == 1:
         return [copy_to]
     return [os.path.join(copy_to, str(number)) for number in range(1, volumes + 1)]

@@ -299,7 +299,7 @@ def read(
 
 
 def capacities(given: list[int] | None, of_file: list[int] | None, file: str) -> list[int]:
-    """The capacities of the command line, or else those of the file.
+    """Return the capacities of the command line, or else those of the file.
 
     Raises
     ------
@@ -313,7 +313,7 @@ def capacities(given: list[int] | None, of_file: list[int] | None, file: str) ->
 
 
 def columns(weights: "list[list[int]]", count: int) -> "list[list[int]] | np.ndarray":
-    """Weights with ``count`` columns as the solver takes them, also for no items."""
+    """Return the weights with ``count`` columns as the solver takes them, also for no items."""
     import numpy as np
 
     return weights or np.zeros((0, count), np.int64)
@@ -334,7 +334,7 @@ def naming(file: str, solve: Callable[..., Any], *arguments: Any, **more: Any) -
 
 
 def number(value: Any) -> int | float | str:
-    """A value for JSON; infinities become text, since JSON has none."""
+    """Return a value for JSON; infinities become text, since JSON has none."""
     plain = value.item()
     return plain if math.isfinite(plain) else str(plain)
 

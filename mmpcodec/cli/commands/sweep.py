@@ -152,7 +152,7 @@ def named(rows: Iterator[dict[str, Any]], out: str) -> Iterator[dict[str, Any]]:
 def codecs_of(
     lambdas: str, codec: list[str] | None, peers: str, commands: str | None
 ) -> "list[Codec]":
-    """The codecs that the options name.
+    """Return the codecs that the options name.
 
     Raises
     ------

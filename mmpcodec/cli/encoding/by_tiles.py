@@ -61,12 +61,12 @@ def encode_by_tiles(
 
 
 def check_tiles(stream: BinaryIO, header: "Header") -> None:
-    """Decode each tile of a written file, which checks the encoder's checksums.
+    """Verify a written file: decode each tile, which compares it with the encoder's checksum.
 
     Raises
     ------
     MmpError
-        If a tile does not decode, or the stream is a pipe.
+        If a tile does not decode to its checksum, or the stream is not a file.
     """
     import mmpcodec
 

@@ -51,7 +51,7 @@ class Setting(NamedTuple):
     tile_size: int = 0
 
     def metadata(self, metadata: "Metadata") -> "Metadata":
-        """The metadata to encode, without a level of white beyond the depth."""
+        """Return the metadata to encode, without a level of white beyond the depth."""
         kept = metadata.without(*self.strip)
         return kept if self.depth is None else kept.at_depth(self.depth)
 
@@ -94,7 +94,7 @@ class Found(NamedTuple):
 
     @classmethod
     def of(cls, encoding: "Encoding", picture: Input, seconds: float) -> "Found":
-        """The result of an encoding in memory."""
+        """Return the result of an encoding in memory."""
         from mmpcodec.codec.distortion import distortion
         from mmpcodec.trace import Totals
 
@@ -113,7 +113,7 @@ class Found(NamedTuple):
 
 
 class Encodings(Protocol):
-    """Gives the encoding of a job, or raises its error."""
+    """A source of the encodings of jobs; it raises the error of a failed job."""
 
     def of(self, job: Job, progress: JobProgress) -> Found: ...
 
@@ -245,7 +245,7 @@ class InGroups(OneByOne):
 
 
 def work_of(jobs: Sequence[Job]) -> int:
-    """Number of 16x16 fragments in all pictures whose size Pillow can read without decoding."""
+    """Count the 16x16 fragments of all pictures whose size Pillow can read without decoding."""
     from PIL import Image
 
     from mmpcodec.reference.trees.fragments import fragments_in

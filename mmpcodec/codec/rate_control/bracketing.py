@@ -82,7 +82,7 @@ def approach(
             break
         share = (above.y - aim) / (above.y - below.y)
         if width > before / 2:
-            share = 0.5  # what it falls to here says little of where
+            share = 0.5  # the value here says little about the place
         margin = min(resolution / 2, width / 4)
         x = min(max(above.x + share * width, above.x + margin), below.x - margin)
     return tried
@@ -93,7 +93,7 @@ def _place(tried: Tried) -> float:
 
 
 def _outward(tried: list[Tried], aim: float, slope: float) -> float:
-    """The next step while all values lie on one side of the window."""
+    """Return the next step while all values lie on one side of the window."""
     here = tried[-1]
     if len(tried) > 1:
         last = tried[-2]

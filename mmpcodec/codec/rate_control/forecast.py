@@ -30,14 +30,14 @@ class Forecast:
     planes : sequence of LayerPlane
         Planes of the layers of the picture.
     depth : int
-        Bits a sample of the planes, at least 8.
+        Bits per sample of the planes, at least 8.
     """
 
     def __init__(self, planes: Sequence[LayerPlane], depth: int = BYTE):
         self._planes = [(_energy(plane.samples, depth), plane.weight) for plane in planes]
 
     def at(self, lam: float) -> Point:
-        """The point of a lambda above 0."""
+        """Return the point of a lambda above 0."""
         bits = error = 0.0
         for (energy, share), weight in self._planes:
             own = lam / weight
@@ -47,7 +47,7 @@ class Forecast:
 
 
 def _energy(samples: np.ndarray, depth: int) -> tuple[np.ndarray, float]:
-    """Energies of the DCT coefficients of some blocks, and the number of blocks each stands for."""
+    """Return the DCT energies of some blocks, and the number of blocks that each stands for."""
     height, width = samples.shape
     padded = np.pad(samples, ((0, -height % SIDE), (0, -width % SIDE)), mode="edge")
     rows, columns = padded.shape[0] // SIDE, padded.shape[1] // SIDE

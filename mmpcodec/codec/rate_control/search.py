@@ -60,8 +60,8 @@ class _SizeGoal:
     """Typical drop of the excess from QUICK_EFFORT to full effort."""
 
     def excess(self, point: Point) -> float:
-        """The amount by which a point misses the target; at most 0 where it keeps the target."""
-        # No file has no bytes, so half a byte stands for none.
+        """Return how far a point misses the target; at most 0 where it keeps the target."""
+        # The logarithm needs bytes above 0, so half a byte stands for 0.
         return math.log(point.bytes / (self.limit or 0.5))
 
     def rank(self, point: Point) -> tuple[int, int]:
@@ -69,11 +69,11 @@ class _SizeGoal:
         return point.distortion, point.bytes
 
     def room(self, point: Point) -> int:
-        """Most bytes of a lossless file that is better than the point."""
+        """Return the largest size in bytes of a lossless file that is better than the point."""
         return self.limit
 
     def nearest(self, points: Sequence[Point]) -> str:
-        """The nearest point, in words, where no point keeps the target."""
+        """Return the nearest point, in words, where no point keeps the target."""
         point = min(points, key=lambda point: point.bytes)
         return f"the smallest file, at lambda {point.lam:g}, has {point.bytes} bytes"
 
@@ -108,7 +108,7 @@ class _PsnrGoal:
 
 
 def _goal(target: Target, pixels: int, depth: int) -> _SizeGoal | _PsnrGoal:
-    """The target in bytes or dB of one picture."""
+    """Return the target in bytes or dB of one picture."""
     if target.name == "psnr":
         return _PsnrGoal(target.value, pixels, depth)
     limit = target.value if target.name == "size" else target.value * pixels / 8
@@ -150,7 +150,7 @@ def reach(
     on_pass: Callable[[Pass], Any] | None = None,
     picture: int = 0,
 ) -> "Encoding":
-    """The best file of a picture, among those tried, that keeps a target.
+    """Return the best file of a picture, among those tried, that keeps a target.
 
     Parameters
     ----------
@@ -211,7 +211,7 @@ class _Search:
         self._made = {}
 
     def points(self) -> list[Point]:
-        """The points of all passes at full effort."""
+        """Return the points of all passes at full effort."""
         return [point for (_, effort), (point, _) in self._made.items() if effort == self._effort]
 
     def run(self) -> None:
@@ -250,7 +250,7 @@ class _Search:
             self._point(0.0, self._effort)
 
     def _forecast(self, bounds: tuple[float, float]) -> tuple[float, float]:
-        """The predicted place of the target, and the slope of the excess there."""
+        """Return the predicted place of the target, and the slope of the excess there."""
         planes = split(self._samples, self._depth, layout_of(self._samples, 1.0))
         forecast = Forecast(planes, coded_depth(self._depth))
 
@@ -266,7 +266,7 @@ class _Search:
         return low, min(rise, LEAST_SLOPE * (self.goal.window[1] - self.goal.window[0]))
 
     def _lambda(self, x: float) -> float:
-        """Lambda of a place, rounded to four digits."""
+        """Return the lambda of a place, rounded to four digits."""
         return min(float(f"{math.exp(self.goal.direction * x):.4g}"), MAX_LAMBDA)
 
     def _excess(self, x: float, effort: int, narrow: bool = False) -> float:
@@ -283,11 +283,11 @@ class _Search:
         return self.goal.excess(point)
 
     def _is_perfect(self) -> bool:
-        """Whether no file can be better than the best so far."""
+        """Return whether no file can be better than the best so far."""
         return self.best is not None and self.goal.rank(self.best[0])[0] == 0
 
     def _point(self, lam: float, effort: int) -> Point:
-        """The point of a lambda and an effort; a pass computes it if it is not known."""
+        """Return the point of a lambda and an effort; a pass computes it if it is not known."""
         if (lam, effort) in self._made:
             return self._made[lam, effort][0]
         ways = self._at(lam, effort)
@@ -317,7 +317,7 @@ class _Search:
         return self._ways if lam else self._lossless
 
     def _at(self, lam: float, effort: int) -> list[EncodeParams]:
-        """The candidates at a lambda. Effort matters only with prediction."""
+        """Return the candidates at a lambda. Effort matters only with prediction."""
         return [
             replace(way, lam=lam, effort=effort if way.tools.prediction else self._effort)
             for way in self._ways_at(lam)
@@ -335,7 +335,7 @@ class _Search:
 
 
 def _slope(tried: Sequence[Tried], slope: float) -> float:
-    """The slope between the last two places, within a factor of 2 of the assumed one."""
+    """Return the slope between the last two places, within a factor of 2 of the assumed one."""
     if len(tried) < 2 or tried[-1].x == tried[-2].x:
         return slope
     measured = (tried[-1].y - tried[-2].y) / (tried[-1].x - tried[-2].x)

@@ -18,7 +18,7 @@ class Target:
     ----------
     name : {"size", "bpp", "psnr"}
     value : float
-        "size": most bytes of the whole file, an integer from 1 to 2**62. "bpp": most bits a pixel
+        "size": most bytes of the whole file, an integer from 1 to 2**62. "bpp": most bits per pixel
         of the whole file, above 0. "psnr": least PSNR of the whole decoded picture in dB, above 0.
 
     Raises
@@ -53,7 +53,7 @@ def lambda_or_target(
     target_bpp: float | None = None,
     target_psnr: float | None = None,
 ) -> tuple[float, Target | None]:
-    """The lambda and the target that arguments of ``encode`` stand for.
+    """Return the lambda and the target that arguments of ``encode`` stand for.
 
     Returns
     -------

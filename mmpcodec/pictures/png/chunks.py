@@ -15,13 +15,13 @@ CRITICAL = (b"IHDR", b"PLTE", b"IDAT", b"IEND")
 
 _XMP_KEYWORD = "XML:com.adobe.xmp"
 _METRE = 1
-_MOST = (1 << 31) - 1  # of a number in a chunk
+_MOST = (1 << 31) - 1  # largest number in a chunk
 
 Chunk = tuple[bytes, bytes]
 
 
 def parted(data: bytes, name: str) -> list[Chunk]:
-    """Split a file into chunks, each its kind and contents, up to and with IEND.
+    """Split a file into chunks, each its kind and contents, up to IEND.
 
     Raises
     ------
@@ -57,7 +57,7 @@ def joined(chunks: Iterable[Chunk]) -> bytes:
 
 
 def first(chunks: Sequence[Chunk], kind: bytes) -> bytes | None:
-    """Contents of the first chunk of a kind."""
+    """Return the contents of the first chunk of a kind."""
     return next((contents for found, contents in chunks if found == kind), None)
 
 
@@ -150,7 +150,7 @@ def metadata_chunks(metadata: Metadata) -> Iterator[Chunk]:
 
 
 def holds_text(keyword: str, said: str) -> bool:
-    """Whether PNG can hold a text under this keyword."""
+    """Return whether PNG can hold a text under this keyword."""
     try:
         size = len(keyword.encode("latin-1"))
         said.encode()
@@ -161,12 +161,12 @@ def holds_text(keyword: str, said: str) -> bool:
 
 
 def holds_resolution(resolution: Resolution) -> bool:
-    """Whether PNG holds a resolution exactly: whole pixels per metre, or a ratio of integers."""
+    """Return whether PNG holds a resolution exactly: integers per metre, or an integer ratio."""
     return _numbers(resolution) == (resolution.per_metre() or (resolution.x, resolution.y))
 
 
 def _numbers(resolution: Resolution) -> tuple[int, int] | None:
-    """Pixels per metre, rounded; None if they are beyond the range of PNG."""
+    """Return the pixels per metre, rounded; None if they are beyond the range of PNG."""
     x, y = resolution.per_metre() or (resolution.x, resolution.y)
     if resolution.unit == "none":
         whole = math.lcm(x.denominator, y.denominator)

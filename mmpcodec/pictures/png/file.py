@@ -144,7 +144,7 @@ def _narrowed(samples: np.ndarray, depth: int, stated: bytes | None, metadata: M
 
 
 def stretched(samples: np.ndarray, depth: int, wider: int) -> np.ndarray:
-    """Samples of ``depth`` bits with ``wider`` bits: shifted up, filled with their highest bits."""
+    """Widen samples to ``wider`` bits: shift them up and fill them with their highest bits."""
     wide = samples.astype(np.uint32) << (wider - depth)
     filled = depth
     while filled < wider:
@@ -154,7 +154,7 @@ def stretched(samples: np.ndarray, depth: int, wider: int) -> np.ndarray:
 
 
 def holds(picture: Picture, kind: str) -> bool:
-    """Whether a file keeps this kind of the picture's metadata unchanged."""
+    """Return whether a file keeps this kind of the picture's metadata unchanged."""
     metadata = picture.metadata
     if kind == "resolution":
         return metadata.resolution is not None and holds_resolution(metadata.resolution)
@@ -182,7 +182,7 @@ def to_bytes(picture: Picture, format: str) -> bytes:
 
 
 def _encoded(samples: np.ndarray, depth: int) -> list[Chunk]:
-    """Chunks of a file with these samples, of which the caller takes IDAT."""
+    """Return the chunks of a file with these samples, of which the caller takes IDAT."""
     samples = np.ascontiguousarray(samples)
     if depth == 16 and samples.ndim == 3:
         codec = library("imagecodecs", "16-bit colours in PNG", "picture")

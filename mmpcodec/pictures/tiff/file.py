@@ -32,12 +32,12 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
 
 
 def open_parts(path: Path, head: bytes, size: int, name: str, limits: DecodeLimits) -> TiffReader:
-    """A reader of parts of a file."""
+    """Return a reader of parts of a file."""
     return TiffReader(path, name, limits)
 
 
 def holds(picture: Picture, kind: str) -> bool:
-    """Whether a file keeps this kind of the picture's metadata unchanged."""
+    """Return whether a file keeps this kind of the picture's metadata unchanged."""
     metadata = picture.metadata
     if kind == "exif":
         return tags.holds_exif(metadata.exif)

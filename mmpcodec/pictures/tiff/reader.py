@@ -30,7 +30,7 @@ NONE, JPEG = 1, 7
 # CCITT, LZW, deflate by two numbers, PackBits and Zstandard.
 _COMPRESSIONS = {NONE, 2, 3, 4, 5, JPEG, 8, 32946, 32773, 50000}
 WHITE_IS_ZERO, BLACK_IS_ZERO, RGB, PALETTE = tags.WHITE_IS_ZERO, 1, 2, 3
-YCBCR = 6  # of JPEG only, which gives RGB
+YCBCR = 6  # only in JPEG, whose decoder returns RGB
 _PHOTOMETRIC = {WHITE_IS_ZERO: 1, BLACK_IS_ZERO: 1, RGB: 3, PALETTE: 1, YCBCR: 3}
 _UNSIGNED = 1
 _TRANSPARENT, _PREMULTIPLIED = 2, 1
@@ -140,7 +140,7 @@ class TiffReader:
         return self._stream.read(size)
 
     def _mapping(self) -> Mapping | None:
-        """The samples in the file, if they have the layout of an array; otherwise None."""
+        """Return the samples in the file, if they have the layout of an array; otherwise None."""
         page = self._page
         plain = page.compression == NONE and page.predictor == 1 and page.fillorder == 1
         if not plain or page.bitspersample not in (8, 16) or not page.is_contiguous:
@@ -170,14 +170,14 @@ class TiffReader:
             raise damaged(name, f"has {len(page.dataoffsets)} of {needed} strips or tiles")
 
     def _segment(self) -> tuple[int, int]:
-        """Width and height of a tile or strip, in pixels."""
+        """Return the width and height of a tile or strip, in pixels."""
         page = self._page
         if page.is_tiled:
             return page.tilewidth, page.tilelength
         return page.imagewidth, min(page.rowsperstrip, page.imagelength)
 
     def _counts(self) -> tuple[int, int]:
-        """Numbers of tiles or strips across and down the picture."""
+        """Return the numbers of tiles or strips across and down the picture."""
         width, height = self._segment()
         return -(-self._page.imagewidth // width), -(-self._page.imagelength // height)
 
@@ -232,7 +232,7 @@ class TiffReader:
         return samples
 
     def _tiles(self, row: int, column: int) -> Iterator[tuple[Any, np.ndarray]]:
-        """The tiles or strips at a place, each with the planes that it holds."""
+        """Yield the tiles or strips at a place, each with the planes that it holds."""
         across, down = self._counts()
         if row != self._kept_row:
             self._kept, self._kept_row = {}, row
@@ -298,7 +298,7 @@ def _moved(part: slice, origin: int) -> slice:
 
 
 def _palette(page: Any) -> tuple[np.ndarray, int]:
-    """Colours of a palette, a (levels, 3) array, and their depth: 8 bits if these are exact."""
+    """Return a palette's colours, (levels, 3), and their depth: 8 bits if these are exact."""
     colours = np.ascontiguousarray(np.asarray(page.colormap).T)
     if colours.shape != (1 << page.bitspersample, 3):
         raise ValueError(f"palette of shape {colours.shape}")

@@ -29,7 +29,7 @@ Tag = tuple[int, int, int, bytes, bool]
 
 
 def depth_of(page: Any) -> int:
-    """Bits per sample: BitsPerSample, or fewer if MaxSampleValue says so.
+    """Return the bits per sample: BitsPerSample, or fewer if MaxSampleValue says so.
 
     MaxSampleValue gives the depth if it is 2^n - 1 in a file of 8 or 16 bits: 4095 means 12 bits.
     Other values are statistics.
@@ -47,7 +47,7 @@ def depth_of(page: Any) -> int:
 
 
 def max_sample_value(depth: int, planes: int, order: str) -> Tag:
-    """The tag MaxSampleValue for samples of ``depth`` bits."""
+    """Return the tag MaxSampleValue for samples of ``depth`` bits."""
     value = struct.pack(f"{order}{planes}H", *[(1 << depth) - 1] * planes)
     return MAX_SAMPLE_VALUE, _SHORT, planes, value, True
 
@@ -128,7 +128,7 @@ def with_metadata(data: bytes, metadata: Metadata, order: str) -> bytes:
 
 
 def order_for(metadata: Metadata) -> str:
-    """Byte order that a file needs to take the EXIF unchanged."""
+    """Return the byte order that a file needs to take the EXIF unchanged."""
     return ">" if metadata.exif.startswith(b"MM") else "<"
 
 
@@ -156,7 +156,7 @@ def _directory_of(metadata: Metadata, order: str) -> Directory:
 
 
 def _numbers(resolution: Resolution | None) -> tuple[Fraction, Fraction, int] | None:
-    """Numbers and code of the unit, metres as centimetres; None if beyond the range of TIFF."""
+    """Return numbers and unit code, metres as centimetres; None if beyond the range of TIFF."""
     if resolution is None:
         return None
     codes = {name: code for code, name in _UNITS.items()}
@@ -167,12 +167,12 @@ def _numbers(resolution: Resolution | None) -> tuple[Fraction, Fraction, int] | 
 
 
 def _fitted(value: Fraction) -> Fraction:
-    """The nearest fraction with numerator and denominator below 2^32."""
+    """Return the nearest fraction with numerator and denominator below 2^32."""
     return value.limit_denominator(max(1, int(_MOST / max(value, Fraction(1)))))
 
 
 def holds_exif(data: bytes) -> bool:
-    """Whether reading a TIFF file gives this EXIF back byte for byte.
+    """Return whether reading a TIFF file gives this EXIF back byte for byte.
 
     It must have the layout that ``exif.structure`` writes, and no thumbnail.
     """
@@ -185,7 +185,7 @@ def holds_exif(data: bytes) -> bool:
 
 
 def holds_text(keyword: str, said: str) -> bool:
-    """Whether TIFF has a tag for a text."""
+    """Return whether TIFF has a tag for a text."""
     try:
         said.encode()
     except UnicodeEncodeError:
@@ -194,7 +194,7 @@ def holds_text(keyword: str, said: str) -> bool:
 
 
 def holds_resolution(resolution: Resolution) -> bool:
-    """Whether TIFF holds a resolution exactly."""
+    """Return whether TIFF holds a resolution exactly."""
     numbers = _numbers(resolution)
     parts = 100 if resolution.unit == "metre" else 1
     exact = (resolution.x / parts, resolution.y / parts)

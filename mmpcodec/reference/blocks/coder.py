@@ -36,7 +36,7 @@ from mmpcodec.reference.trees.scales import COLUMNS, FRAGMENT_SIZE, LEAF, ROWS
 from mmpcodec.tools import Tools
 
 Report = Callable[[int, int], None]
-"""Called with the number of 16x16 squares done and the number of all; its errors pass through."""
+"""Callback with the numbers of 16x16 squares done and of all; its errors pass through."""
 
 
 class BlockPicture:
@@ -83,15 +83,15 @@ class BlockPicture:
             progress(total, total)
 
     def has_least_squares(self, place: BlockPlace) -> bool:
-        """Whether mode 36, least squares, is available for a block."""
+        """Return whether mode 36, least squares, is available for a block."""
         return self.tools.least_squares and min(place.row, place.column) >= LEAST_SQUARES_MARGIN
 
     def has_templates(self, place: BlockPlace) -> bool:
-        """Whether mode 37, templates, is available for a block."""
+        """Return whether mode 37, templates, is available for a block."""
         return self.tools.templates > 0 and has_place(self.units.decoded_samples, place)
 
     def absent_modes(self, place: BlockPlace) -> list[int]:
-        """Modes that are not available for a block."""
+        """Return the modes that are not available for a block."""
         conditions = {LEAST_SQUARES: self.has_least_squares, TEMPLATES: self.has_templates}
         return [mode for mode, is_available in conditions.items() if not is_available(place)]
 
@@ -124,7 +124,7 @@ class BlockPicture:
         self.units.mark(place, block)
 
     def shown(self) -> np.ndarray:
-        """Decoded samples without the padding, a (H, W) uint8 or uint16 array."""
+        """Return the decoded samples without the padding, a (H, W) uint8 or uint16 array."""
         height, width = self.shape
         return self.samples[:height, :width].copy()
 
@@ -217,7 +217,7 @@ def code_flag(coder: BitCoder, picture: BlockPicture, place: BlockPlace, flag: i
 
 
 def mode_family(mode: int) -> int:
-    """Index 0 to 3 of a mode in the models of the transform's type (g in section "Blocks")."""
+    """Return the index 0 to 3 of a mode in the models of the transform's type (g in "Blocks")."""
     if mode < FIRST_ANGLE:
         return 0
     if mode >= LEAST_SQUARES:

@@ -24,7 +24,7 @@ AROUND = ((0, 1), (0, 2), (1, 0), (2, 0), (1, 1))
 
 @cache
 def scan(height: int, width: int) -> tuple[tuple[int, int], ...]:
-    """Positions of the coefficients of a block, from low to high frequencies.
+    """Return the positions of the coefficients of a block, from low to high frequencies.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def code_levels(
 
 
 def last_groups(place: BlockPlace) -> int:
-    """Largest group of the last position in a block: N in the format."""
+    """Return the largest group of the last position in a block: N in the format."""
     rows, columns = coefficient_shape(place.height, place.width)
     return (rows * columns).bit_length() - 1
 
@@ -92,7 +92,7 @@ def group_of(number: int) -> int:
 
 
 def frequency_class(i: int, j: int) -> int:
-    """Context 0 to 3 of a frequency in row i and column j of the coefficients.
+    """Return the context 0 to 3 of a frequency in row i and column j of the coefficients.
 
     0 for i + j = 0, 1 for i + j up to 2, 2 up to 5, 3 above.
     """

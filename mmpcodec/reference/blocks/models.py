@@ -36,7 +36,7 @@ class ModeModels:
     def frequencies(
         self, size: int, likely: tuple[int, int], absent: Collection[int]
     ) -> np.ndarray:
-        """Frequencies of the modes for a block that has none of its neighbours' modes.
+        """Return the frequencies of the modes for a block that has none of its neighbours' modes.
 
         Parameters
         ----------
@@ -151,5 +151,5 @@ class BlockModels:
 
 
 def _percent(percent: np.ndarray) -> np.ndarray:
-    """Probabilities in 1/65536 of percentages."""
+    """Return the probabilities in 1/65536 of percentages."""
     return ONE * percent // 100

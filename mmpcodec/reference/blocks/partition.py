@@ -115,7 +115,7 @@ class BlockPlace:
         )
 
     def halves(self, flag: int) -> tuple["BlockPlace", "BlockPlace"]:
-        """Left and right half for the flag ``COLUMNS``, top and bottom half for ``ROWS``."""
+        """Return the left and right half for ``COLUMNS``, the top and bottom half for ``ROWS``."""
         y, x, a, b = self.row, self.column, self.height_log2, self.width_log2
         if flag == COLUMNS:
             return BlockPlace(y, x, a, b - 1), BlockPlace(y, x + self.width // 2, a, b - 1)
@@ -170,7 +170,7 @@ class BlockNode:
 
 
 def padded_shape(shape: tuple[int, int]) -> tuple[int, int]:
-    """Height and width in samples, each rounded up to a multiple of 4."""
+    """Return the height and width in samples, each rounded up to a multiple of 4."""
     return fragments.padded_shape(shape, UNIT)
 
 
@@ -247,7 +247,7 @@ class Units:
         yield (row, column - 1) if column > 0 else None
 
     def split_context(self, place: BlockPlace) -> int:
-        """Number of neighbours that have a smaller area than the block, 0 to 2."""
+        """Return the number of neighbours that have a smaller area than the block, 0 to 2."""
         return sum(
             int(self.height_log2[unit]) + int(self.width_log2[unit])
             < place.height_log2 + place.width_log2
@@ -256,7 +256,7 @@ class Units:
         )
 
     def direction_context(self, place: BlockPlace) -> int:
-        """Context of the direction of a split.
+        """Return the context of the direction of a split.
 
         1 if only the upper neighbour is narrower than the block, 2 if only the left neighbour is
         lower than the block, else 0.
@@ -267,18 +267,18 @@ class Units:
         return 0 if narrower == lower else 1 if narrower else 2
 
     def kind_context(self, place: BlockPlace) -> int:
-        """Number of neighbours that have a residual, 0 to 2."""
+        """Return the number of neighbours that have a residual, 0 to 2."""
         return self._neighbours_of_kind(place, TRANSFORMED)
 
     def tree_context(self, place: BlockPlace) -> int:
-        """Number of neighbours that are trees, 0 to 2."""
+        """Return the number of neighbours that are trees, 0 to 2."""
         return self._neighbours_of_kind(place, TREE)
 
     def _neighbours_of_kind(self, place: BlockPlace, kind: int) -> int:
         return sum(self.kind[unit] == kind for unit in self.neighbours(place) if unit)
 
     def likely_modes(self, place: BlockPlace) -> tuple[int, int]:
-        """Modes of the left and of the upper neighbour.
+        """Return the modes of the left and of the upper neighbour.
 
         If one neighbour does not exist, the mode of the other stands for it. If neither exists,
         both modes are planar.
@@ -290,7 +290,7 @@ class Units:
 
 
 def forced_flag(place: BlockPlace, shape: tuple[int, int]) -> int | None:
-    """Flag of a block that reaches beyond the padded picture; None for any other block.
+    """Return the flag of a block that reaches beyond the padded picture; None for any other block.
 
     Parameters
     ----------
@@ -306,5 +306,5 @@ def forced_flag(place: BlockPlace, shape: tuple[int, int]) -> int | None:
 
 
 def is_outside(place: BlockPlace, shape: tuple[int, int]) -> bool:
-    """Whether no sample of a block lies in the padded picture."""
+    """Return whether no sample of a block lies in the padded picture."""
     return place.row >= shape[0] or place.column >= shape[1]

@@ -44,7 +44,7 @@ MOST_VALUE = 1 << 32
 
 
 def _interpolation() -> np.ndarray:
-    """Weights of four successive samples, by position between the second and the third.
+    """Return the weights of four successive samples, by position between the second and the third.
 
     Returns
     -------
@@ -81,11 +81,11 @@ class References:
     corner: int
 
     def transposed(self) -> "References":
-        """References of the transposed block."""
+        """Return the references of the transposed block."""
         return References(self.left, self.above, self.corner)
 
     def smoothed(self) -> "References":
-        """References smoothed by the weights (1, 2, 1) / 4."""
+        """Return the references smoothed by the weights (1, 2, 1) / 4."""
 
         def smooth(line: np.ndarray) -> np.ndarray:
             around = np.concatenate([[self.corner], line, line[-1:]])

@@ -20,12 +20,12 @@ SLACK = 8
 
 
 def _first_place(place: BlockPlace) -> tuple[int, int]:
-    """Row and column of the first candidate for a place, in raster order."""
+    """Return the row and column of the first candidate for a place, in raster order."""
     return max(WIDTH, place.row - ROWS), max(WIDTH, place.column - COLUMNS)
 
 
 def has_place(decoded: np.ndarray, place: BlockPlace) -> bool:
-    """Whether a block has a place, so that mode 37 is available.
+    """Return whether a block has a place, so that mode 37 is available.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def average_of_places(
 def _template_errors(
     samples: np.ndarray, place: BlockPlace, rows: np.ndarray, columns: np.ndarray
 ) -> np.ndarray:
-    """Squared errors between the template of a block and the templates of candidates.
+    """Return the squared errors between the template of a block and the templates of candidates.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def _template_errors(
     """
 
     def around(row: int, column: int, height: int, width: int) -> np.ndarray:
-        """Samples of a rectangle together with its template."""
+        """Return the samples of a rectangle together with its template."""
         top, left = row - WIDTH, column - WIDTH
         return samples[top : row + height, left : column + width].astype(np.int64)
 

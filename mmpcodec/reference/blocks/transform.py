@@ -24,7 +24,7 @@ MOST_SEEN_BITS = 7
 
 @cache
 def basis(side: int, sine: bool) -> np.ndarray:
-    """Integer basis of the transform along one side of a block.
+    """Return the integer basis of the transform along one side of a block.
 
     Parameters
     ----------
@@ -49,12 +49,12 @@ def basis(side: int, sine: bool) -> np.ndarray:
 
 
 def coefficient_shape(height: int, width: int) -> tuple[int, int]:
-    """Number of rows and of columns of coefficients of a block of a height and width."""
+    """Return the number of rows and of columns of coefficients of a block of a height and width."""
     return min(height, MOST_FREQUENCIES), min(width, MOST_FREQUENCIES)
 
 
 def dequantised(levels: np.ndarray, step: int) -> np.ndarray:
-    """Coefficients of levels.
+    """Return the coefficients of levels.
 
     Parameters
     ----------

@@ -49,12 +49,12 @@ class BlockTrees:
         self.leaf_scales = np.full(shape, OUTSIDE, np.int8)
 
     def may_be(self, place: BlockPlace) -> bool:
-        """Whether a block may be a tree: it is at most 16x16 samples, and its scale occurs."""
+        """Return whether a block may be a tree: at most 16x16 samples, of a scale that occurs."""
         small = max(place.height_log2, place.width_log2) <= MAX_TREE_LOG2
         return small and place.segment.scale in self.dictionaries
 
     def neighbours(self, area: tuple[int, int]) -> Neighbours:
-        """Leaf scales around the fragment, at the columns and rows of a 16x16 area.
+        """Return the leaf scales around the fragment, at the columns and rows of a 16x16 area.
 
         ``area`` is the row and column of the area's first sample.
         """
@@ -81,7 +81,7 @@ class BlockTrees:
         )
 
     def samples(self, place: BlockPlace, nodes: list[Node]) -> np.ndarray:
-        """Samples of a block that is a tree, a (h, w) uint8 array."""
+        """Return the samples of a block that is a tree, a (h, w) uint8 array."""
         return rebuild(nodes, self.dictionaries)[place.segment.slices]
 
     def mark(self, place: BlockPlace, nodes: list[Node]) -> None:

@@ -60,7 +60,7 @@ class BitCoder(SymbolCoder, Protocol):
 
 
 def moved(mean: int, value: int, uses: int) -> int:
-    """Running mean, moved towards a new value by 1 / (uses + 3/2) of the distance.
+    """Return the running mean, moved towards a new value by 1 / (uses + 3/2) of the distance.
 
     Parameters
     ----------

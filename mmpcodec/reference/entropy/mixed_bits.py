@@ -24,7 +24,7 @@ START_WEIGHT, MOST_WEIGHT = 10650, (1 << 17) - 1
 
 @cache
 def squash() -> np.ndarray:
-    """Probabilities of logarithmic odds.
+    """Return the probabilities of logarithmic odds.
 
     Returns
     -------
@@ -38,7 +38,7 @@ def squash() -> np.ndarray:
 
 @cache
 def stretch() -> np.ndarray:
-    """Logarithmic odds of probabilities: the inverse of ``squash``.
+    """Return the logarithmic odds of probabilities: the inverse of ``squash``.
 
     Returns
     -------
@@ -121,7 +121,7 @@ class MixedBits:
 
 
 def learned(state: tuple[int, int], bit: int) -> tuple[int, int]:
-    """Probability and number of uses of a model after it has seen a bit."""
+    """Return the probability and number of uses of a model after it has seen a bit."""
     probability, uses = state
     probability = moved(probability, bit * ONE, uses)
     return min(max(probability, LEAST_PROBABILITY), ONE - LEAST_PROBABILITY), min(

@@ -14,5 +14,5 @@ SYNTAX = (*TREE_SYNTAX, *BLOCK_SYNTAX, "tree")
 
 
 def block_syntax(dictionary: bool) -> tuple[str, ...]:
-    """Syntax elements of predicted blocks, with the tool *dictionary* on or off."""
+    """Return the syntax elements of predicted blocks, with the tool *dictionary* on or off."""
     return SYNTAX if dictionary else BLOCK_SYNTAX

@@ -79,7 +79,7 @@ class Plane:
             self.samples[row + ABOVE + 1] = own
 
     def around(self, row: int, column: int, offsets) -> np.ndarray:
-        """Samples at row and column offsets from a position, an int64 array."""
+        """Return the samples at row and column offsets from a position, an int64 array."""
         return np.array([self.samples[row + ABOVE + i, column + BESIDE + j] for i, j in offsets])
 
 
@@ -215,7 +215,7 @@ class PlaneCoder:
         self.sums.add(column, regressors, sample - level)
 
     def _regressors(self, row: int, column: int) -> tuple[int, np.ndarray]:
-        """Level around a sample, and its regressors, each minus the level of its plane."""
+        """Return the level of a sample and its regressors, each minus the level of its plane."""
         level = _level(self.plane.around(row, column, OWN[:4]))
         found = [self.plane.around(row, column, OWN[: self.own]) - level]
         for plane in self.before:
@@ -226,7 +226,7 @@ class PlaneCoder:
         return level, np.concatenate(found)
 
     def _slot(self, row: int, column: int, around: list[int]) -> tuple[int, int]:
-        """Entry number and check of the surroundings in the table of earlier samples."""
+        """Return the entry number and check of the surroundings in the table of earlier samples."""
         hashed = 0
         for value in (*around, *(int(p.inner[row, column]) for p in self.before[:1])):
             hashed = (hashed * 65599 + value) % 2**32
@@ -234,7 +234,7 @@ class PlaneCoder:
         return hashed >> 32 - HASH_BITS, hashed % 2 ** (32 - HASH_BITS)
 
     def _seen(self, slot: int, check: int) -> tuple[int, int]:
-        """Uses and value of an entry; 0 uses if its check differs."""
+        """Return the uses and value of an entry; 0 uses if its check differs."""
         known, uses, value = self.seen.get(slot, (check, 0, 0))
         return (uses, value) if known == check else (0, 0)
 
@@ -269,7 +269,7 @@ class PlaneCoder:
 
 
 def activity_class(activity: int) -> int:
-    """Class 0 to 31 of an activity, with two classes for each doubling (act in the format)."""
+    """Return the class 0 to 31 of an activity, two classes per doubling (act in the format)."""
     if activity < 4:
         return activity
     length = activity.bit_length()
@@ -277,18 +277,18 @@ def activity_class(activity: int) -> int:
 
 
 def signed_class(value: int) -> int:
-    """Class 0 to 8 of a difference; 4 is the class of 0 (sc in the format)."""
+    """Return the class 0 to 8 of a difference; 4 is the class of 0 (sc in the format)."""
     size = sum(abs(value) >= bound for bound in (1, 3, 8, 20))
     return 4 - size if value < 0 else 4 + size
 
 
 def _length(value: int) -> int:
-    """Number of binary digits, at most 15 (lc in the format)."""
+    """Return the number of binary digits, at most 15 (lc in the format)."""
     return min(15, abs(value).bit_length())
 
 
 def _level(samples: np.ndarray) -> int:
-    """Rounded mean of four samples."""
+    """Return the rounded mean of four samples."""
     return (int(samples.sum()) + 2) >> 2
 
 
@@ -329,7 +329,7 @@ def code_values(coder: BitCoder, depth: int, used: np.ndarray | None, wanted: in
 
 
 def map_pays(used: np.ndarray, samples: int) -> bool:
-    """Whether it pays to encode which values occur.
+    """Return whether it pays to encode which values occur.
 
     *Encoder only*. It pays if less than 3/4 of the possible values occur, and if the number of
     possible values is below four times the number of samples.

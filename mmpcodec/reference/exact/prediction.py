@@ -51,7 +51,7 @@ class FadedSums:
             self._right[column - 1] = faded(self._right[column] + self._down[column])
 
     def at(self, column: int) -> np.ndarray:
-        """Sums for the sample in a column, a (N, N + 1) int64 array.
+        """Return the sums for the sample in a column, a (N, N + 1) int64 array.
 
         Columns are visited from left to right, each once in a row.
         """

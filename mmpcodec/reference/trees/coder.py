@@ -104,6 +104,6 @@ class PictureState:
         learn_displaced(self.dictionaries, self.samples, self.row, self.column, self.tools)
 
     def shown(self) -> np.ndarray:
-        """Decoded samples without the padding, a (H, W) uint8 array."""
+        """Return the decoded samples without the padding, a (H, W) uint8 array."""
         height, width = self.shape
         return self.samples[:height, :width].copy()

@@ -105,7 +105,7 @@ def segments_of(fragment: np.ndarray, scale: Scale) -> np.ndarray:
 
 
 def map_region(scale: Scale) -> tuple[slice, slice]:
-    """Rows and columns of a cost map that hold one scale; segment (k, l) is at row k, column l."""
+    """Return a scale's rows and columns in a cost map; segment (k, l) is at row k, column l."""
     rows, columns = 1 << scale.n, 1 << scale.m
     return slice(rows - 1, 2 * rows - 1), slice(columns - 1, 2 * columns - 1)
 

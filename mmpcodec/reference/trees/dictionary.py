@@ -156,7 +156,7 @@ class Dictionary:
         )
 
     def _redundant(self, samples: np.ndarray) -> bool:
-        """Whether the dictionary has an equal element, or its cell one within the radius."""
+        """Return whether the dictionary has an equal element, or its cell one within the radius."""
         if self.radius == 0 or samples.tobytes() in self._known:
             return samples.tobytes() in self._known
         near = self._samples[list(self.cells[self._cell(samples)])]
@@ -164,14 +164,14 @@ class Dictionary:
         return bool(((difference * difference).sum(axis=1) <= self.radius).any())
 
     def _cell(self, samples: np.ndarray) -> bytes:
-        """Key of an element's cell: the means of its quarters or halves, divided by 64."""
+        """Return the key of a cell: the means of an element's quarters or halves, divided by 64."""
         rows, columns = min(self.scale.height, 2), min(self.scale.width, 2)
         height, width = self.scale.height // rows, self.scale.width // columns
         sums = samples.reshape(rows, height, columns, width).sum(axis=(1, 3), dtype=np.int64)
         return (sums // (height * width) // 64).tobytes()
 
     def _replaced(self) -> int | None:
-        """Index of the element that a new one replaces, or None; advances the hand."""
+        """Return the index of the element that a new one replaces, or None; advances the hand."""
         if not self.replacement or self.start == self.limit:
             return None
         for _ in range(HAND_STEPS):
@@ -190,7 +190,7 @@ class Dictionary:
 
 
 def used_class(element_class: int) -> int:
-    """Class of an element after its first use, from its class before it."""
+    """Return the class of an element after its first use, from its class before it."""
     if element_class < len(SCALES):
         return element_class + len(SCALES)
     return DISPLACED_CLASS + 1 if element_class == DISPLACED_CLASS else element_class

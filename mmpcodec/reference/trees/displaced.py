@@ -19,7 +19,7 @@ MAX_AREA = 128
 
 
 def takes_displaced(scale: Scale) -> bool:
-    """Whether displaced blocks are inserted into the dictionary of a scale."""
+    """Return whether displaced blocks are inserted into the dictionary of a scale."""
     return min(scale.height, scale.width) >= MIN_SIDE and scale.height * scale.width <= MAX_AREA
 
 

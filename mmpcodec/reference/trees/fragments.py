@@ -11,18 +11,18 @@ from mmpcodec.reference.trees.scales import FRAGMENT_SIZE
 
 
 def fragment_count(length: int) -> int:
-    """Number of fragments along an axis of ``length`` samples."""
+    """Return the number of fragments along an axis of ``length`` samples."""
     return -(-length // FRAGMENT_SIZE)
 
 
 def fragments_in(shape: tuple[int, int]) -> int:
-    """Number of fragments of a plane of a height and width."""
+    """Return the number of fragments of a plane of a height and width."""
     height, width = shape
     return fragment_count(height) * fragment_count(width)
 
 
 def padded_shape(shape: tuple[int, int], size: int = FRAGMENT_SIZE) -> tuple[int, int]:
-    """Height and width, each rounded up to a multiple of ``size`` samples."""
+    """Return the height and width, each rounded up to a multiple of ``size`` samples."""
     height, width = shape
     return height + -height % size, width + -width % size
 

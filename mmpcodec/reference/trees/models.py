@@ -36,7 +36,7 @@ class Models:
         self.class_frequency = np.ones((len(SCALES), CLASS_COUNT), np.int64)
 
     def flag_frequencies(self, scale: Scale, context: int) -> np.ndarray:
-        """Frequencies of the flags of a node.
+        """Return the frequencies of the flags of a node.
 
         Returns
         -------
@@ -48,7 +48,7 @@ class Models:
         return np.where(allowed, self.flag_frequency[context, scale.number], 0)
 
     def class_frequencies(self, dictionary: Dictionary) -> np.ndarray:
-        """Frequencies of the classes in a dictionary.
+        """Return the frequencies of the classes in a dictionary.
 
         Returns
         -------
@@ -120,7 +120,7 @@ def _count(model: np.ndarray, used: np.ndarray, symbol: int) -> None:
 
 
 def flag_context(scale: Scale, above: int, left: int, tools: Tools) -> int:
-    """Context of a node's flag, from the scales of two leaves outside the fragment.
+    """Return the context of a node's flag, from the scales of two leaves outside the fragment.
 
     Parameters
     ----------

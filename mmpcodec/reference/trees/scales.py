@@ -67,7 +67,7 @@ PIXEL_SCALE = SCALES[-1]
 
 @cache
 def allowed_flags(scale: Scale, partition: Partition) -> tuple[int, ...]:
-    """Flags that a segment of a scale may have, in ascending order.
+    """Return the flags that a segment of a scale may have, in ascending order.
 
     The flexible partition allows both splits of every side above 1 sample. The dyadic partition
     alternates between columns and rows, and begins with columns.
@@ -83,7 +83,7 @@ def allowed_flags(scale: Scale, partition: Partition) -> tuple[int, ...]:
 
 @cache
 def reachable_scales(partition: Partition) -> tuple[Scale, ...]:
-    """Scales that occur in a partition, by ascending scale number."""
+    """Return the scales that occur in a partition, by ascending scale number."""
     reached = {ROOT_SCALE}
     for scale in SCALES:
         if scale in reached:
@@ -92,7 +92,7 @@ def reachable_scales(partition: Partition) -> tuple[Scale, ...]:
 
 
 def scale_distance(a: Scale, b: Scale) -> int:
-    """Number of halvings or doublings between two scales, summed over both axes."""
+    """Return the number of halvings or doublings between two scales, summed over both axes."""
     return abs(a.n - b.n) + abs(a.m - b.m)
 
 

@@ -35,7 +35,7 @@ class Segment:
         return self.k + (1 << self.scale.n) - 1, self.l + (1 << self.scale.m) - 1
 
     def children(self, flag: int) -> tuple["Segment", "Segment"]:
-        """The two halves: left and right, or top and bottom."""
+        """Return the two halves: left and right, or top and bottom."""
         scale = self.scale.child(flag)
         if flag == COLUMNS:
             return Segment(scale, self.k, 2 * self.l), Segment(scale, self.k, 2 * self.l + 1)

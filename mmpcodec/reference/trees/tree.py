@@ -46,7 +46,7 @@ class Neighbours:
             self.left[: len(left)] = left
 
     def context(self, segment: Segment, models: Models) -> int:
-        """Context of the flag of a segment; see ``flag_context``."""
+        """Return the context of the flag of a segment; see ``flag_context``."""
         scale = segment.scale
         above = self.above[segment.l * scale.width + scale.width // 2]
         left = self.left[segment.k * scale.height + scale.height // 2]
@@ -119,7 +119,7 @@ class OptimalTrees:
                     total[segment.address], self.choice[segment.address] = min(candidates)
 
     def nodes(self, segment: Segment) -> list[Node]:
-        """Nodes of a segment's cheapest tree in coding order: a node before its halves."""
+        """Return the nodes of a segment's cheapest tree in coding order: nodes before halves."""
         flag = int(self.choice[segment.address])
         if flag == LEAF:
             return [Node(segment, LEAF, int(self.index[segment.address]))]
@@ -174,7 +174,7 @@ def code_tree(
 
 
 def rebuild(nodes: list[Node], dictionaries: dict[Scale, Dictionary]) -> np.ndarray:
-    """Samples of the leaves' elements.
+    """Return the samples of the leaves' elements.
 
     Returns
     -------

@@ -42,7 +42,7 @@ class Relaxation:
 
     @property
     def bound(self) -> int:
-        """Upper bound of the profit of all choices."""
+        """Integer upper bound of the profit of every choice."""
         return self.total >> self.shift
 
 

@@ -4,10 +4,10 @@ namespace mmp {
 
 namespace {
 
-// Bits of the largest lambda with which all costs of bits fit 32 bits.
+// The number of bits of the largest lambda for which the cost of each bit fits 32 bits.
 constexpr int kMostLambdaBits = 36;
 
-// The number of bits beyond 8 that costs keep without overflow.
+// Returns the number of bits beyond 8 that costs can keep without overflow.
 int finer_bits(int64_t lambda_fixed, int extra) {
     const int digits = lambda_fixed ? 64 - __builtin_clzll(uint64_t(lambda_fixed)) : 0;
     return smaller(extra, larger(kMostLambdaBits - digits, 0) / 2);

@@ -1,4 +1,4 @@
-// Lagrangian costs of what a block codes, from the models at one moment.
+// Lagrangian costs of the symbols of a block with the current models.
 #pragma once
 
 #include <stdint.h>
@@ -8,17 +8,17 @@
 
 namespace mmp {
 
-// Costs in 1/16 squared error. Lambda counts in units of 8-bit samples; for deeper samples it is
-// often so small that a bit would cost nothing. The squared error then counts in finer units, of
-// samples that keep some of the bits beyond 8.
+// Costs in 1/16 squared error. Lambda is in units of 8-bit samples; for deeper samples it is often
+// so small that the cost of a bit would round to 0. So the squared error of deeper samples is in
+// finer units: those of samples that keep some of the bits beyond 8.
 struct BlockCosts {
     BlockCosts(int64_t lambda_fixed, int extra_bits);
 
     const int finer, coarser;  // bits beyond 8 that costs keep, and bits that they drop
-    const int64_t lambda_fixed;  // for samples with the kept bits
+    const int64_t lambda_fixed;  // in the finer units
     BitCosts bit;
-    int32_t plain;                             // a bit of probability 1/2
-    int32_t level[kAreas][kPlaces][kSums][4];  // 0, 1, 2, more; with the sign
+    int32_t plain;                             // cost of a bit of probability 1/2
+    int32_t level[kAreas][kPlaces][kSums][4];  // of magnitudes 0, 1, 2, more; with sign
 
     void refresh(const BlockModels& models);
     int64_t of_squares(int64_t sum) const { return sum << kCostFractionBits >> 2 * coarser; }
@@ -27,7 +27,7 @@ struct BlockCosts {
                                        : remainder_cost(bit, plain, area, value);
     }
     int32_t of_last(int a, int b, int last) const { return last_cost(bit, plain, a, b, last); }
-    // The cost of each mode; -1 for modes that are not allowed.
+    // Writes the cost of each mode, or -1 for modes that are not allowed.
     void of_modes(const BlockModels& models, int size, LikelyModes likely, uint64_t allowed,
                   int32_t* costs) const;
 

@@ -1,4 +1,4 @@
-// How much work the encoder's search for blocks does.
+// The effort of the encoder's search for blocks.
 #pragma once
 
 namespace mmp {
@@ -17,11 +17,11 @@ struct BlockEffort {
     }
 
     int surveyed;  // modes of a block that the survey proposes
-    int tried;     // of these, modes that are tried in full
-    int rough;     // modes whose cost the survey itself estimates
-    int slack;     // per cent by which a partition may look worse than the best and is still tried
-    // Templates are tried where the least difference of the other modes, times this, is a
-    // quantisation step a sample or more.
+    int tried;     // modes of a block that are tried in full
+    int rough;     // modes of a block whose cost the survey estimates
+    int slack;     // percent that a tried flag's estimate may exceed the least
+    // Templates are tried where the least difference of the other modes, times this, is at least
+    // one quantisation step (in 1/16) per sample.
     int matching;
 };
 

@@ -8,7 +8,7 @@
 
 namespace mmp {
 
-// Whether a coefficient is larger than `least` either way.
+// Returns whether the magnitude of any coefficient exceeds `least`.
 MMP_SIMD_LEVELS bool any_above(const int16_t* coefficients, int count, int32_t least) {
     int any = 0;
     for (int i = 0; i < count; ++i) any |= (coefficients[i] > least) | (coefficients[i] < -least);
@@ -49,7 +49,7 @@ int choose_levels(const int16_t* coefficients, int a, int b, int32_t step,
     for (int k = 0; k <= top; ++k) {
         after -= dropped[k];
         if (levels[places[k]]) {
-            // The last level is not 0, which takes no bit.
+            // The last level cannot be 0, so no bit codes that.
             const int64_t total = before + cost[k] + after + costs.of_last(a, b, k) -
                                   costs.bit[zero_model(area, frequency_classes[k], 0)][1];
             if (total < best) best = total, last = k;

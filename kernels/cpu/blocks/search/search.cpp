@@ -35,7 +35,7 @@ struct Finding {
 
 }  // namespace
 
-// Tries blocks on a canvas: a copy of the surroundings of one fragment.
+// Tries blocks on a canvas: a copy of the decoded samples in and around one fragment.
 template <class Sample>
 class BlockBench {
 public:
@@ -61,7 +61,7 @@ public:
         for (auto& findings : findings_) findings.clear();
     }
 
-    // The best plan that costs less than the bound, or null.
+    // Returns the best plan that costs less than the bound, or null.
     Found search(const BlockPlace& block, int64_t bound);
     Found whole(const BlockPlace& block, int64_t bound);
     void try_modes(const BlockPlace& block, const Sample* source, int64_t given,
@@ -80,7 +80,7 @@ private:
     const BlockTools tools_;
     const BlockEffort effort_;
     const BlockSurvey<Sample>& survey_;
-    const BlockTrees* trees_;  // null without dictionary
+    const BlockTrees* trees_;  // null without a dictionary
     BlockPlace fragment_{};
     const BlockModels* models_ = nullptr;
     const BlockCosts* costs_ = nullptr;
@@ -101,7 +101,7 @@ int64_t BlockBench<Sample>::flag_cost(const BlockPlace& block, int flag) const {
     return mmp::flag_cost(costs_->bit, block, flag, canvas_.above(block), canvas_.left(block));
 }
 
-// Gathers all that a search over a block depends on: a byte or more for each 4x4 unit around it.
+// Gathers all data that a search over a block depends on: one or more bytes per unit around it.
 template <class Sample>
 void BlockBench<Sample>::surroundings(const BlockPlace& block, std::vector<uint8_t>& around) const {
     around.clear();
@@ -124,7 +124,7 @@ void BlockBench<Sample>::surroundings(const BlockPlace& block, std::vector<uint8
         for (int j = -kReach; j < 0; j += kUnit)
             take(block.row + i, block.column + j, j == -kUnit && i < block.height());
     if (!survey_.templates(block)) return;
-    // Farther samples are the same for all searches in a fragment, but for the fragment's own.
+    // Farther samples do not change between searches in a fragment, except those of the fragment.
     const int side = fragment_.height();
     for (int row = fragment_.row; row < fragment_.row + side; row += kUnit)
         for (int column = fragment_.column; column < fragment_.column + side; column += kUnit)
@@ -154,7 +154,7 @@ std::shared_ptr<Outcome<Sample>> BlockBench<Sample>::gathered(const BlockPlace& 
     return outcome;
 }
 
-// Tries the promising modes. `given` is the cost of all that is coded before the mode.
+// Tries the promising modes. `given` is the cost of the symbols before the mode.
 template <class Sample>
 void BlockBench<Sample>::try_modes(const BlockPlace& block, const Sample* source, int64_t given,
                                    Trial<Sample>& trial) {

@@ -16,7 +16,7 @@ class BlockBench;
 template <class Sample>
 class BlockSearch {
 public:
-    // `source` has the size of the picture; `trees` is null without dictionary.
+    // `source` has the size of the picture; `trees` is null without a dictionary.
     BlockSearch(const Sample* source, const BlockPicture<Sample>& picture,
                 const BlockTools& tools, const BlockEffort& effort, BlockTreeSearch* trees,
                 ThreadTeam& team);
@@ -25,7 +25,7 @@ public:
     // Finds the cheapest plan for the fragment that begins at (row, column).
     void find(int row, int column, const BlockModels& models, const BlockCosts& costs,
               BlockPlan& plan);
-    // Writes the samples of the plan.
+    // Writes the samples of the plan to the picture.
     void write(BlockPicture<Sample>& picture) const;
 
 private:
@@ -33,7 +33,7 @@ private:
     const BlockTools tools_;
     ThreadTeam& team_;
     BlockSurvey<Sample> survey_;
-    std::vector<std::unique_ptr<BlockBench<Sample>>> benches_;  // for split columns and for split rows
+    std::vector<std::unique_ptr<BlockBench<Sample>>> benches_;  // for split columns, for split rows
     BlockPlace fragment_{};
     std::vector<Sample> samples_;
 };

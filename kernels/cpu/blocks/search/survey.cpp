@@ -7,7 +7,7 @@ namespace mmp {
 
 namespace {
 
-constexpr int kCoarseLog2 = 4;  // side of the blocks in which the source is quantised coarsely
+constexpr int kCoarseLog2 = 4;  // log2 of the side of coarsely quantised blocks
 
 }  // namespace
 
@@ -31,7 +31,7 @@ BlockSurvey<Sample>::BlockSurvey(const Sample* source, int height, int width,
     coarsen();
 }
 
-// Predicting from a coarsely quantised source keeps small blocks from looking better than they are.
+// Quantises the source coarsely; from the exact source, small blocks would seem too cheap.
 template <class Sample>
 void BlockSurvey<Sample>::coarsen() {
     constexpr int side = 1 << kCoarseLog2, area = side * side;
@@ -73,7 +73,7 @@ int BlockSurvey<Sample>::worthwhile(const BlockPlace& block) const {
     return worth;
 }
 
-// The samples that would be decoded before a block.
+// Returns the predicate of the samples that would be decoded before a block.
 template <class Sample>
 Decoded BlockSurvey<Sample>::decoded_before(const BlockPlace& block) const {
     return [this, block](int row, int column) {
@@ -85,7 +85,7 @@ Decoded BlockSurvey<Sample>::decoded_before(const BlockPlace& block) const {
     };
 }
 
-// The references of a block in the coarse source.
+// Returns the references of a block in the coarse source.
 template <class Sample>
 References<Sample> BlockSurvey<Sample>::references(const BlockPlace& block) const {
     const int side = 1 << tools_.fragment_log2, length = block.height() + block.width();
@@ -122,8 +122,8 @@ void BlockSurvey<Sample>::look_at(const BlockPlace& block, const BlockCosts& cos
         candidates[count++] = {hadamard_difference(source, prediction, a, b) >> costs.coarser,
                                mode};
     }
-    // Templates take long: they are searched only where the other modes leave much, and count only
-    // where at most one other mode looks better.
+    // Template matching is slow: it runs only where the other modes leave a large difference, and
+    // counts only where at most one other mode is better.
     std::partial_sort(candidates, candidates + effort_.surveyed, candidates + count);
     if (allowed >> kTemplates & 1 &&
         effort_.matching * int64_t{candidates[0].difference} >=

@@ -1,6 +1,6 @@
 // The survey: estimates the costs of all blocks of a fragment at once, so that the search tries
-// only few. It predicts from a coarsely quantised source, because decoded neighbours do not exist
-// yet.
+// only few of them. It predicts from a coarsely quantised source, because decoded neighbours do not
+// exist yet.
 #pragma once
 
 #include <stdint.h>
@@ -24,13 +24,13 @@ class BlockSurvey {
 public:
     static constexpr int kMostModes = 12;
 
-    // `source` has the size of the picture; `trees` is null without dictionary.
+    // `source` has the size of the picture; `trees` is null without a dictionary.
     BlockSurvey(const Sample* source, int height, int width, Depth<Sample> depth,
                 const BlockTools& tools, const BlockEffort& effort, BlockTreeSearch* trees);
 
     void look(int row, int column, const BlockCosts& costs, ThreadTeam& team);
 
-    // Promising modes of a block, as bits.
+    // The promising modes of a block, as bits.
     uint64_t modes(const BlockPlace& block) const { return at(block).modes; }
     bool templates(const BlockPlace& block) const { return at(block).templates; }
     // The tree of a block if it is worth a trial, or null.
@@ -49,7 +49,7 @@ public:
 private:
     struct Seen {
         uint64_t modes;
-        int64_t predicted, tree;  // cost as a leaf: predicted, and as a tree
+        int64_t predicted, tree;  // cost of a leaf: as predicted block, as tree
         int64_t least;            // least cost, splits included
         bool templates;           // templates may predict the block or a part of it
         int64_t whole() const { return predicted < tree ? predicted : tree; }
@@ -80,7 +80,7 @@ private:
     BlockTreeSearch* trees_;
     int row_ = 0, column_ = 0;
     std::vector<Seen> seen_;
-    std::vector<FoundTree> found_;  // as seen_; without nodes where there is none
+    std::vector<FoundTree> found_;  // by block number; no nodes: no tree
 };
 
 }  // namespace mmp

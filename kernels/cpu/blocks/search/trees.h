@@ -10,7 +10,7 @@
 namespace mmp {
 
 struct FoundTree {
-    int64_t cost;  // D + lambda R of its flags and indices
+    int64_t cost;  // distortion + lambda * rate of its flags and indices
     std::vector<Node> nodes;
 };
 
@@ -25,7 +25,7 @@ public:
 
     // Updates the costs from the models. Call before each fragment.
     void start() { costs_.refresh(); }
-    // Requests the tree of a block of the next area if it costs less than the bound.
+    // Requests the best tree of a block, if it costs less than the bound.
     void want(const BlockPlace& block, int64_t bound) { wanted_.push_back({block, bound}); }
     // Finds the requested trees, whose blocks lie in one area. Calls found(block, tree) for each.
     template <class Found>

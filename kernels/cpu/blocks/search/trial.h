@@ -1,4 +1,4 @@
-// The cost of coding a block with one mode, and its samples.
+// The cost of coding a block by one mode, and its decoded samples.
 #pragma once
 
 #include <stdint.h>
@@ -10,7 +10,7 @@
 
 namespace mmp {
 
-// sqrt(lambda) in 1/256; it weighs bits against sums of absolute differences.
+// Returns sqrt(lambda) in 1/256, which weighs bits against sums of absolute differences.
 int32_t root_of(int64_t lambda_fixed);
 
 // Copies the samples of a block from a plane of this width, row by row.
@@ -24,8 +24,8 @@ struct Trial {
     Sample samples[kMaxBlockArea];
     int16_t levels[kMaxCoded];
 
-    // Take the prediction alone, or with a residual, if it is cheaper. The given cost is that of
-    // flag, mode and kind.
+    // Take the prediction alone, or with a residual, if it is cheaper than `cost` of the trial. The
+    // argument `cost` is that of the symbols up to the kind.
     void try_bare(const BlockPlace& block, const Sample* source, const Sample* prediction,
                   int mode, int64_t cost, const BlockCosts& costs);
     void try_residual(const BlockPlace& block, const Sample* source, const Sample* prediction,
@@ -33,8 +33,8 @@ struct Trial {
                       const BlockCosts& costs);
 };
 
-// An estimate of the cost of a prediction with or without residual: cosine transform, without the
-// rounding of the inverse.
+// Estimates the cost of a prediction with or without a residual, from the cosine transform and
+// without the rounding of the inverse transform.
 template <class Sample>
 int64_t rough_cost(const BlockPlace& block, const Sample* source, const Sample* prediction,
                    int32_t step, Depth<Sample> depth, const BlockCosts& costs);

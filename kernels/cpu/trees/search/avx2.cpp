@@ -1,4 +1,4 @@
-// AVX2: 16 products of 16-bit integers an instruction.
+// AVX2: 16 products of 16-bit integers per instruction.
 #include <immintrin.h>
 
 #include <cstring>

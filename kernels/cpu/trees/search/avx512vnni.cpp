@@ -1,4 +1,4 @@
-// AVX-512 with VNNI: 64 byte products an instruction.
+// AVX-512 with VNNI: 64 products of bytes per instruction.
 #include <immintrin.h>
 
 #include <cstring>

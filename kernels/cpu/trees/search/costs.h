@@ -20,10 +20,10 @@ class Costs {
 public:
     Costs(const Picture& picture, const RateOptions& options);
 
-    // Takes over what the models have learnt. Call before each fragment.
+    // Updates the costs from the models. Call before each fragment.
     void refresh();
 
-    const std::vector<int>& scales() const { return scales_; }  // those that the partition reaches
+    const std::vector<int>& scales() const { return scales_; }  // scales that the partition reaches
 
     // The part of an index's cost that depends on the element's count, not on its class.
     int32_t own(int scale, uint32_t element) const;

@@ -1,5 +1,5 @@
-// The elements of one scale laid out for the search: groups of 16 elements, one a SIMD lane,
-// filed by their mean, so that a segment is compared only with elements near its own mean.
+// The elements of one scale in the layout of the search: groups of 16 elements, one per SIMD lane,
+// in buckets by mean, so that a segment is compared only with elements near its own mean.
 #pragma once
 
 #include <stddef.h>
@@ -20,11 +20,11 @@ constexpr int kLanes = 16;
 constexpr int kClassSlots = 64;
 constexpr uint32_t kNoElement = UINT32_MAX;
 
-// Own cost of an empty lane. Lambda is at most 2^20 and a rate at most 36 bits, so every real cost
-// is below, and adding a class's cost does not overflow.
+// The cost of an empty lane. Lambda is at most 2^20 and a rate at most 36 bits, so every real cost
+// is lower, and the sum with a class's cost does not overflow.
 constexpr int32_t kEmptyLaneCost = 1 << 30;
 
-// The layout of samples for a kernel: four unsigned bytes or two centred 16-bit integers a lane.
+// The layout of samples for a kernel: four unsigned bytes or two centred 16-bit integers per lane.
 enum class SampleLayout { kBytes, kPairs };
 
 template <class T>
@@ -42,11 +42,11 @@ struct CacheLineAllocator {
 template <class T>
 using AlignedVector = std::vector<T, CacheLineAllocator<T>>;
 
-// A segment as a kernel compares it, and the best cost so far. Costs leave out `offset`, the part
-// that is equal for all elements.
+// A segment in the layout of a kernel, and the best cost so far. `bound` excludes `offset`, the
+// part of the cost that is equal for all elements.
 struct Query {
     alignas(64) uint8_t samples[2 * kFragmentArea];
-    int sum = 0;         // of the samples, 0 to 255
+    int sum = 0;         // sum of the samples, each 0 to 255
     int32_t offset = 0;  // in 1/16 squared error
     int32_t bound = 0;   // larger costs cannot win, nor can equal costs with a higher index
     uint32_t index = kNoElement;
@@ -85,12 +85,12 @@ public:
     // Fills a query's samples, sum and offset from a segment whose rows are `stride` apart.
     void prepare(const uint8_t* segment, int stride, Query& query) const;
 
-    // Multiply a dot product by this to take it from costs().
+    // A dot product is shifted left by this before it is subtracted from costs().
     static constexpr int kDotShift = kCostFractionBits + 1;
 
 private:
     struct Slot {
-        uint32_t lane;  // among those of all groups
+        uint32_t lane;  // number among the lanes of all groups
         int bucket;
     };
 
@@ -103,7 +103,7 @@ private:
     AlignedVector<uint8_t> classes_;
     AlignedVector<uint32_t> elements_;
     std::array<std::vector<uint32_t>, kBuckets> groups_;
-    std::array<std::vector<uint32_t>, kBuckets> free_;  // lanes of a bucket
+    std::array<std::vector<uint32_t>, kBuckets> free_;  // free lanes of each bucket
     std::vector<Slot> slot_;  // of each element
     std::vector<int32_t> norm_;   // of each element, in 1/16 squared error
 };
@@ -111,7 +111,7 @@ private:
 // Costs that the search adds for each class of elements.
 struct ClassCosts {
     bool uniform = true;  // all classes cost class_cost[0]
-    int32_t smallest = 0;  // no index costs less, its own part included
+    int32_t smallest = 0;  // no index costs less, the element's own cost included
     alignas(64) std::array<int32_t, kClassSlots> class_cost{};
 };
 
@@ -123,7 +123,7 @@ struct SearchKernel {
     void (*search)(const SearchIndex& index, const ClassCosts& costs, Query& query);
 };
 
-// The kernels that this program holds, best first.
+// The kernels of this build, best first.
 const std::vector<SearchKernel>& search_kernels();
 
 }  // namespace mmp

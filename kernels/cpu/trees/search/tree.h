@@ -1,9 +1,9 @@
-// The search of one fragment: the tree of least Lagrangian cost, exactly.
+// The search for the tree of exactly the least Lagrangian cost of one fragment.
 //
 // Segments are searched from the whole fragment down. A segment is searched only while some tree
-// through it can still win: its budget is what its parent would pay without the split, less the
-// flag and the least that the other half can cost. docs/decisions/0004-exact-pruning.md shows
-// that this leaves the tree of the full cost map unchanged.
+// through it can still win: its budget is the lesser of its parent's budget and its parent's cost
+// as a leaf, less the cost of the split flag and the least cost of the other half.
+// docs/decisions/0004-exact-pruning.md shows that the tree is that of the full cost map.
 #pragma once
 
 #include <stdint.h>
@@ -23,10 +23,10 @@ public:
     TreeSearch(const Picture& picture, const Costs& costs, const SearchKernel& kernel,
                    ThreadTeam& team);
 
-    // The element is new in the dictionary of the scale, or has replaced another one.
+    // Adds an element that is new in the dictionary of the scale or has replaced another one.
     void added(int scale, uint32_t element);
 
-    // The element was used; `all_changed` as Dictionary::use returned it.
+    // Updates an element's cost after its use; ElementCounts::use returned `all_changed`.
     void used(int scale, uint32_t element, bool all_changed);
 
     // Finds the cheapest tree of 16x16 samples; nodes in coding order.
@@ -39,7 +39,7 @@ public:
     int64_t cost(int scale, int k, int l) const {
         return segments_[segment_address(scale, k, l)].cost;
     }
-    // Append the nodes of the tree that was found.
+    // Appends the nodes of the best tree of a segment.
     void collect(int scale, int k, int l, std::vector<Node>& nodes);
 
 private:

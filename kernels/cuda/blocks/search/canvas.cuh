@@ -1,5 +1,5 @@
-// The decoded samples and units around the block that a worker searches. A place counts from the
-// first sample of the fragment; up to kReach rows and columns before the fragment are negative.
+// The decoded samples and units around the block that a worker searches. Rows and columns count
+// from the first sample of the fragment; kReach of each before it are negative.
 #pragma once
 
 #include "cuda/blocks/state.cuh"
@@ -14,7 +14,7 @@ struct Canvas {
     Unit units[kCanvasRows / kUnit][kCanvasColumns / kUnit];
     int16_t levels[kMaxSide][kMaxSide];
     int row, column;    // of the fragment's first sample in the picture
-    int rows, columns;  // from there to the end of the picture
+    int rows, columns;  // from that sample to the end of the picture
 
     __device__ bool is_outside(const BlockPlace& block) const {
         return mmp::is_outside(block, rows, columns);
@@ -46,7 +46,7 @@ __device__ inline Unit unit_left(Canvas& canvas, const BlockPlace& block) {
     return canvas.unit(block.row, block.column - 1);
 }
 
-// Notes that the units of a block are decoded, or with Unit{} that they are not.
+// Sets the units of a block; Unit{} marks them as not decoded.
 __device__ inline void mark(Canvas& canvas, const BlockPlace& block, const Unit& with) {
     const int across = block.width() / kUnit;
     for (int i = threadIdx.x; i < block.height() / kUnit * across; i += kBlockThreads) {
@@ -55,7 +55,7 @@ __device__ inline void mark(Canvas& canvas, const BlockPlace& block, const Unit&
     }
 }
 
-// The Unit that a leaf leaves in the units that it covers.
+// The Unit of a leaf, which all units of its block get.
 __device__ inline Unit leaf_unit(const BlockPlace& block, uint16_t node) {
     Unit unit;
     unit.a = uint8_t(block.a), unit.b = uint8_t(block.b);
@@ -63,8 +63,8 @@ __device__ inline Unit leaf_unit(const BlockPlace& block, uint16_t node) {
     return unit;
 }
 
-// How many units from (row, column) on, in steps of `down` and `across` samples, are decoded
-// without a gap: at most `units`, or 32. By one warp.
+// Returns the number of units that are decoded without a gap from (row, column) on, in steps of
+// `down` and `across` samples. It is at most `units` and at most 32. One warp calls it.
 __device__ inline int known_units(const Canvas& canvas, int row, int column, int down, int across,
                                   int units) {
     const int lane = threadIdx.x % 32;

@@ -8,8 +8,8 @@ namespace {
 constexpr int kCoarseLog2 = 4, kCoarse = 1 << kCoarseLog2;
 }
 
-// Grid: (columns of blocks, rows of blocks, pictures); threads: the samples of a block. Blocks
-// that reach beyond the picture are copied.
+// Writes the coarsely quantised source. Grid: (columns of 16x16 blocks, rows of blocks, pictures),
+// one thread per sample of a block. Blocks that reach beyond the picture are copied.
 extern "C" __global__ void __launch_bounds__(kCoarse* kCoarse) coarsen_source(BlockState* states) {
     __shared__ int16_t coefficients[kCoarse * kCoarse], half[kCoarse * kCoarse];
     const BlockPicture& picture = states[blockIdx.z].picture;

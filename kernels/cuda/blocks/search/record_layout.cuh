@@ -1,4 +1,4 @@
-// How the memory of a worker holds what it has found for each block of a fragment.
+// The layout of a worker's global memory: the results of searches for each block of a fragment.
 #pragma once
 
 #include "cuda/blocks/state.cuh"
@@ -6,20 +6,20 @@
 namespace mmp {
 
 // The head of a record. After it come the nodes in coding order, the units, the samples, the levels
-// of each block from its first sample on, and the surroundings that the record depends on.
+// (those of each block begin at its first sample), and the surroundings that the record depends on.
 struct Record {
-    int64_t cost;   // kNever: no plan costs less than the bound
+    int64_t cost;   // kNever: no plan costs less than `bound`
     int64_t bound;
     int32_t nodes;  // count
     int32_t unused[3];
 };
 
-constexpr int kSurroundingWords = 1 + kUnit;  // of a unit: its Unit and its samples
+constexpr int kSurroundingWords = 1 + kUnit;  // for each unit: its Unit and its samples
 MMP_HD constexpr int surrounding_units(int a, int b) {
     const int length = (1 << a) + (1 << b), beyond = (1 << b) + kReach;
     return 2 * ((kReach + larger(length, beyond)) / kUnit) + 2 * (length / kUnit);
 }
-// Words of a hash of the whole fragment, for blocks that templates may predict.
+// The words of a hash of the whole fragment, for blocks that templates may predict.
 constexpr int kHashWords = 4;
 MMP_HD constexpr int surrounding_words(int a, int b) {
     return surrounding_units(a, b) * kSurroundingWords + kHashWords;
@@ -42,14 +42,14 @@ struct RecordLayout {
     }
 };
 
-// The records of a block: two are in the making, the others hold earlier findings.
+// The records of a block: two are being written, the others hold earlier results.
 constexpr int kSlots = 6;
 struct Findings {
     uint32_t hash[kSlots];  // of the surroundings of each record, 0 for no record
-    uint32_t spare, next;   // slots in which records are made: a free one, and the oldest
+    uint32_t spare, next;   // slots of the records being written: a free one, and the oldest
 };
 
-// Bytes of the memory of one worker: Findings of all blocks, records, window.
+// The size of the memory of one worker in bytes: Findings of all blocks, records, window.
 MMP_HD constexpr int64_t worker_bytes() {
     int64_t bytes = int64_t{kBlocks} * sizeof(Findings) + kWindowBytes;
     for (int a = kMinSideLog2; a <= kMaxSideLog2; ++a)

@@ -1,5 +1,5 @@
-// Workers and their records: what a worker finds for a block answers a later search over the block
-// with the same surroundings.
+// Workers and their records: the result of a search over a block answers a later search over the
+// block with the same surroundings.
 #pragma once
 
 #include "cuda/blocks/memory.cuh"
@@ -11,7 +11,7 @@ namespace mmp {
 struct Worker {
     BlockState& state;
     int number, workers;
-    uint32_t* barriers;  // by team: how often this worker has waited
+    uint32_t* barriers;  // by team: number of waits of this worker
 
     __device__ uint8_t* own_memory() const {
         const BlockPicture& picture = search_memory().picture;
@@ -43,7 +43,8 @@ struct Worker {
     }
 };
 
-// Writes all that a search over a block depends on to memory.surroundings, and its hash.
+// Writes all data that a search over a block depends on to memory.surroundings, and their hash to
+// memory.hash.
 __device__ inline void see_surroundings(BlockSearchMemory& memory, const BlockPlace& block) {
     Canvas& canvas = memory.canvas;
     const int length = block.height() + block.width();
@@ -76,7 +77,7 @@ __device__ inline void see_surroundings(BlockSearchMemory& memory, const BlockPl
             hash += (mixed ^ mixed >> 15) * 0xC2B2AE35u;
         }
     }
-    // Farther samples are the same for all searches in a fragment, but for the fragment's own.
+    // Farther samples do not change between searches in a fragment, except those of the fragment.
     if (memory.worth[block_number(block)] >> kMatched & 1) {
         uint64_t wide[2] = {0, 0};
         constexpr int kAcross = kMaxSide / kUnit;

@@ -1,6 +1,6 @@
 // The search for the plan of a fragment. A picture has one worker or more, each a CUDA block with
-// its own canvas. Where a block may be split both ways, its workers part into two teams, one for
-// each way.
+// its own canvas. Where both splits of a block are worth a trial, its workers part into two teams,
+// one per split.
 #pragma once
 
 #include "cuda/blocks/search/trial.cuh"
@@ -12,7 +12,7 @@ struct Frame {
     int first, last;       // workers of this block: first to last - 1
     bool begun, parted;    // parted: each team tries one split
     uint32_t hash;         // of the surroundings
-    int64_t bound, least;  // limits of the cost of any plan, and of the next one
+    int64_t bound, least;  // upper limits of the cost: at the start, and now
     const uint8_t* best;   // record of the best plan so far, or null
     int flag, half;        // the flag and the half that are tried
     int64_t cost;          // of this flag so far
@@ -26,7 +26,7 @@ class Search {
 public:
     __device__ explicit Search(Worker& worker) : worker_(worker) {}
 
-    // Gives the record of the best plan. By all threads of all workers of the picture.
+    // Returns the record of the best plan. All threads of all workers of the picture call it.
     __device__ const uint8_t* run() {
         forget();
         depth_ = -1;
@@ -67,7 +67,8 @@ private:
         frame.begun = false;
     }
 
-    // Whether an earlier search with the same surroundings answers; found_ is then its best record.
+    // Returns whether an earlier search with the same surroundings answers this one; found_ is then
+    // its best record, or null if its cost is not below the bound.
     __device__ bool recall(Frame& frame) {
         if (!frame.alone()) return false;
         const BlockPlace& block = frame.block;
@@ -90,7 +91,7 @@ private:
         const BlockPlace& block = frame.block;
         Findings& findings = worker_.findings(block);
         if (frame.alone()) {
-            // Either record may become the one that is kept.
+            // Either of the two records may become the one that is kept.
             const int words = surrounding_words(block.a, block.b);
             const int start = RecordLayout(block.a, block.b).surroundings;
             uint32_t* one = reinterpret_cast<uint32_t*>(
@@ -131,7 +132,7 @@ private:
         return true;
     }
 
-    // Adds the half that a search has found, or gives this flag up.
+    // Adds the plan that was found for a half; without a plan, gives this flag up.
     __device__ void take(Frame& frame) {
         frame.halves[frame.half] = found_;
         if (found_) {
@@ -176,7 +177,7 @@ private:
         found_ = frame.best;
     }
 
-    // Takes the better one of the plans of the two teams.
+    // Takes the better of the two teams' plans.
     __device__ void share(Frame& frame) {
         Mail& mail = worker_.state.mail[worker_.team_number(frame.first, frame.last)];
         const bool second = worker_.number >= frame.middle();
@@ -185,7 +186,7 @@ private:
             mail.record[second] = frame.best;
         }
         worker_.meet(frame.first, frame.last);
-        // Both teams know the leaf. Of equal costs the leaf comes first, then columns, then rows.
+        // Both teams have tried the leaf. Ties go to the leaf, then columns, then rows.
         const volatile Mail& seen = mail;
         const bool better = seen.cost[1] < seen.cost[0];
         frame.least = seen.cost[better];

@@ -53,7 +53,7 @@ __device__ const uint8_t* whole_prediction(const SurveyMemory& memory, int mode)
     return mode == kLeastSquares ? memory.fitted : memory.matched;
 }
 
-// Writes the prediction of a mode to memory.prediction, row by row.
+// Writes the prediction of a block by a mode to memory.prediction, row by row.
 __device__ void predict_block(int mode, SurveyMemory& memory, const Surveyed& block) {
     const int a = block.a, b = block.b, pieces_across = 1 << (b - kUnitLog2);
     for (int i = threadIdx.x; i < 1 << block.pieces_log2(); i += kBlockThreads)
@@ -61,8 +61,9 @@ __device__ void predict_block(int mode, SurveyMemory& memory, const Surveyed& bl
                     b, i / pieces_across * kUnit, i % pieces_across * kUnit, memory.prediction);
 }
 
-// Loads the source of a block and prepares all that its modes predict it from. References are those
-// samples of the coarse source that would be decoded before the block.
+// Loads the source of a block and prepares its predictions: references, the lines of the angles and
+// the prediction by least squares. References are the samples of the coarse source that would be
+// decoded before the block.
 __device__ void prepare_modes(const BlockPicture& picture, SurveyMemory& memory,
                               const Surveyed& block, bool fitted) {
     const int row = block.row, column = block.column, a = block.a, b = block.b;
@@ -111,8 +112,8 @@ __device__ void rank_modes(SurveyMemory& memory, const Surveyed& block, int mode
     __syncthreads();
 }
 
-// Adds the templates to the ranked modes. Templates take long: they are searched only where the
-// other modes leave much, and count only where at most one other mode looks better.
+// Adds the templates to the ranked modes. Template matching is slow: it runs only where the other
+// modes leave a large difference, and counts only where at most one other mode is better.
 __device__ void rank_templates(const BlockPicture& picture, SurveyMemory& memory,
                                const Surveyed& block, int modes) {
     const int row = block.row, column = block.column, a = block.a, b = block.b;

@@ -1,6 +1,6 @@
-// A block as a leaf: its best modes are tried in full, and the cheapest becomes a record. A
-// candidate is a mode that is tried; a trial is one transform type of a candidate. All threads of a
-// worker call each function.
+// Trials of a block as a leaf: its best modes are tried in full, and the cheapest becomes a record.
+// A candidate is a mode that is tried; a trial is one transform type of a candidate. All threads of
+// a worker call each function.
 #pragma once
 
 #include "cuda/blocks/modes.cuh"
@@ -9,8 +9,8 @@
 
 namespace mmp {
 
-// Logarithms of the sizes of a block's trials. Trial number t is candidate t >> types_log2 with
-// type t & (types - 1).
+// The sizes of a block's trials, as log2. Trial number t is candidate t >> types_log2 with type t &
+// (types - 1).
 struct TrialShape {
     int a, b, types_log2;        // height, width, types
     int rows_log2, columns_log2;  // of the coded coefficients
@@ -26,11 +26,11 @@ struct TrialShape {
     __device__ int type(int t) const { return t & (types() - 1); }
     __device__ int area_log2() const { return a + b; }
     __device__ int coded_log2() const { return rows_log2 + columns_log2; }
-    // Whether a warp that visits samples of several candidates in order stays at one.
+    // Whether a warp that visits the samples of all candidates in order stays within one candidate.
     __device__ bool uniform() const { return a + b >= 5; }
 };
 
-// What coding a candidate costs without its levels, in 1/16 squared error.
+// The costs of a candidate without its levels, in 1/16 squared error.
 struct CandidateCosts {
     int64_t flag;
     const int32_t* kind;  // kBare and kTransformed
@@ -38,7 +38,7 @@ struct CandidateCosts {
     __device__ int64_t mode(const TrialMemory& trial, int n) const {
         return flag + trial.mode_costs[trial.ranked[n]];
     }
-    // With the distortion of the prediction alone.
+    // The cost of the prediction without a residual, distortion included.
     __device__ int64_t bare(const TrialMemory& trial, int n) const {
         return mode(trial, n) + kind[kBare] + (int64_t{trial.bare[n]} << kCostFractionBits);
     }
@@ -52,7 +52,7 @@ __device__ inline int64_t flag_cost(BlockSearchMemory& memory, const BlockPlace&
                      unit_left(canvas, block));
 }
 
-// Writes the predictions of the first candidates and clears what their trials add to.
+// Writes the predictions of the first candidates and clears the sums of their trials.
 __device__ inline void predict_candidates(BlockSearchMemory& memory, const BlockPlace& block,
                                           int tried) {
     TrialMemory& trial = memory.trial;
@@ -72,8 +72,7 @@ __device__ inline void predict_candidates(BlockSearchMemory& memory, const Block
     __syncthreads();
 }
 
-// Sums the squared errors of the predictions and transforms what they leave; coefficients are
-// written in scan order.
+// Sums the squared errors of the predictions and transforms the residuals, in scan order.
 __device__ inline void transform_candidates(BlockSearchMemory& memory, const BlockPlace& block,
                                             const TrialShape& shape, int tried) {
     const BlockTables& tables = *memory.picture.tables;
@@ -119,12 +118,12 @@ __device__ inline void transform_candidates(BlockSearchMemory& memory, const Blo
     __syncthreads();
 }
 
-// Chooses the levels of each trial, one thread a trial, and marks the trials to skip: those that
-// cost too much before their distortion is known.
+// Chooses the levels of each trial, one thread per trial; marks trials whose rate alone costs too
+// much.
 __device__ inline void choose_trial_levels(BlockSearchMemory& memory, const TrialShape& shape,
                                            const CandidateCosts& costs, int tried, int64_t bound) {
     TrialMemory& trial = memory.trial;
-    // Spread over the warps.
+    // Spreads the trials over the warps.
     const int own = threadIdx.x % 32 * kBlockWarps + threadIdx.x / 32;
     if (own < tried << shape.types_log2) {
         const int a = shape.a, b = shape.b, n = shape.candidate(own), type = shape.type(own);
@@ -150,7 +149,7 @@ __device__ inline void choose_trial_levels(BlockSearchMemory& memory, const Tria
     __syncthreads();
 }
 
-// A sample of a trial, from the prediction and the columns of the inverse transform.
+// Returns a decoded sample of a trial, from the prediction and the inverse column transform.
 __device__ inline int rebuilt_sample(const BlockSearchMemory& memory, const TrialShape& shape, int t,
                                      int at) {
     const Candidate& candidate = memory.candidates[shape.candidate(t)];
@@ -161,7 +160,7 @@ __device__ inline int rebuilt_sample(const BlockSearchMemory& memory, const Tria
     return max(0, min(255, candidate.prediction[at] + residual));
 }
 
-// Transforms the levels of the trials back and sums the squared errors of the samples.
+// Computes the inverse transforms of the trials and sums the squared errors of their samples.
 __device__ inline void rebuild_trials(BlockSearchMemory& memory, const BlockPlace& block,
                                       const TrialShape& shape, int tried) {
     const BlockPicture& picture = memory.picture;
@@ -202,8 +201,8 @@ __device__ inline void rebuild_trials(BlockSearchMemory& memory, const BlockPlac
     __syncthreads();
 }
 
-// Takes the cheapest of all candidates and trials to trial.best, trial.cost and trial.node; -1 is
-// the best where none costs less than the bound.
+// Writes the cheapest of all candidates and trials to trial.best, trial.cost and trial.node.
+// trial.best is -1 where none costs less than the bound.
 __device__ inline void take_cheapest(TrialMemory& trial, const TrialShape& shape,
                                      const CandidateCosts& costs, int tried, int64_t bound) {
     const int types = shape.types();
@@ -266,8 +265,8 @@ __device__ inline void record_leaf(const BlockSearchMemory& memory, const BlockP
     __syncthreads();
 }
 
-// Finds the cheapest way to code a block as a leaf; gives its cost. If the cost is below the bound,
-// makes a record of it.
+// Finds the cheapest way to code a block as a leaf; returns its cost. If the cost is below the
+// bound, makes a record of it.
 __device__ inline int64_t try_leaf(BlockSearchMemory& memory, const BlockPlace& block, int64_t bound,
                                    uint8_t* record) {
     const Unit above = unit_above(memory.canvas, block), left = unit_left(memory.canvas, block);

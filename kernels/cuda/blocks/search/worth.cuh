@@ -6,8 +6,7 @@
 
 namespace mmp {
 
-// Prices the survey's coefficients with the models of the moment; each worker prices a share of
-// them.
+// Estimates the costs of the survey's modes with the current models; each worker takes a share.
 __device__ inline void price_rough(Worker& worker, int slot) {
     BlockSearchMemory& memory = search_memory();
     const BlockPicture& picture = memory.picture;
@@ -44,7 +43,7 @@ __device__ inline void price_rough(Worker& worker, int slot) {
         const int32_t* kind_costs = memory.costs.bit[kind_model(a, b, 1)];
         int64_t cost = kind_costs[kBare] + energy;
         if (chosen.last >= 0) {
-            int64_t kept = 0;  // energy of the residual that the levels code, in 1/64
+            int64_t kept = 0;  // energy that the levels code, in 1/64 squared error
             for (int k = 0; k <= chosen.last; ++k) {
                 if (!levels[k]) continue;
                 const int64_t value = coefficients[k];

@@ -1,10 +1,11 @@
-// The whole cost map: the cost of all segments of a scale with all its elements. The search loop
-// keeps only the least costs, see search.cu.
+// The whole cost map of a scale: the cost of each segment with each element. The search loop keeps
+// only the least costs, see search.cu.
 #include "cuda/trees/state.cuh"
 
 using namespace mmp;
 
-// costs[segment * size + element], in 1/16 squared error. `source`: 16x16 samples. Any grid.
+// Writes costs[segment * size + element], in 1/16 squared error. `source`: 16x16 samples. Any grid
+// works.
 extern "C" __global__ void cost_map(const State* state, const uint8_t* source, int scale,
                                     int32_t* costs) {
     const Dictionary& dictionary = state->picture.dictionaries[scale];

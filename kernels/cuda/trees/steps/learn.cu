@@ -1,4 +1,4 @@
-// Learning as a step of its own: insertion of given elements, and learning of a fragment.
+// Kernels of learning alone: insertion of elements, learning of a fragment, the hash tables.
 #include "cuda/trees/learn.cuh"
 
 namespace mmp {

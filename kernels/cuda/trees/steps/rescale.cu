@@ -3,7 +3,7 @@
 
 using namespace mmp;
 
-// out[scale * 256 ...]: the block of scale `from`, whose rows are 16 samples apart, at each scale.
+// Resizes a block of scale `from`, with rows 16 samples apart, to each scale, at out + scale * 256.
 // Grid: 25 blocks of one warp.
 extern "C" __global__ void rescale_block(const uint8_t* block, int from, uint8_t* out) {
     __shared__ uint8_t in[kFragmentArea], wide[kFragmentArea], scaled[kFragmentArea];

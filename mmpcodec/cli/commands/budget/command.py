@@ -191,7 +191,7 @@ def budget(
 def checked_search(
     lambdas: str | None, objective: str, min_psnr: float | None
 ) -> tuple[float, ...]:
-    """The lambdas of the ladder; checks the options of the search.
+    """Check the options of the search and return the lambdas of the ladder.
 
     Raises
     ------
@@ -210,7 +210,7 @@ def checked_search(
 
 
 def weights_of(weights: str | None, files: Sequence[Job]) -> list[int]:
-    """The weight of each picture in millionths, from the file that --weights names; 1 without it.
+    """Return each picture's weight in millionths, from the file of --weights; without it, weight 1.
 
     Raises
     ------
@@ -259,13 +259,13 @@ def cache_folder(cache: str | None) -> Iterator[str]:
 
 
 def default_cache() -> str:
-    """The folder in the user's cache, by the XDG base directory specification."""
+    """Return the folder in the user's cache, by the XDG base directory specification."""
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     return os.path.join(home, "mmpcodec", "ladders")
 
 
 def reader(job: Job) -> Any:
-    """A function that reads the picture of a job; standard input is read once and kept."""
+    """Return a function that reads the picture of a job; standard input is read once and kept."""
 
     def read() -> "np.ndarray":
         from mmpcodec import pictures
@@ -277,7 +277,7 @@ def reader(job: Job) -> Any:
 
 
 def pixels_of(pictures: "Sequence[LazyPicture]") -> list[int] | None:
-    """Number of pixels of each picture. Prints an error for each unreadable one; then None."""
+    """Count the pixels of each picture; if one is unreadable, print its error and return None."""
     found = []
     for picture in pictures:
         try:

@@ -95,7 +95,7 @@ class Budgeted:
         }
 
     def chosen(self) -> Iterator[tuple[Job, Point, float, float]]:
-        """Job, chosen point, PSNR in dB and weight of each picture."""
+        """Yield the job, chosen point, PSNR in dB and weight of each picture."""
         points = self.found.exact.points
         for job, ladder, point, weight in zip(
             self.jobs, self.ladders, points, self.weights, strict=True
@@ -127,7 +127,7 @@ class Budgeted:
         return "\n".join(lines)
 
     def verdict(self) -> str:
-        """A sentence: what a single lambda for all pictures loses."""
+        """Return a sentence: what a single lambda for all pictures loses."""
         plan = self.found.one_lambda
         if plan is None:
             return "No lambda of the ladder fits for all pictures."
@@ -139,7 +139,7 @@ class Budgeted:
         return f"One lambda for all loses {loss:.2f} dB."
 
     def proof(self) -> str:
-        """A sentence: whether the exact plan is proven to be the best."""
+        """Return a sentence: whether the exact plan is proven to be the best."""
         exact, seconds = self.found.exact, self.found.seconds
         if exact.proven:
             return f"Nothing better fits: proven in {seconds:.2f} s."

@@ -54,7 +54,7 @@ class Described:
         return Totals(self.traces)
 
     def as_dict(self) -> dict[str, Any]:
-        """The content as JSON can hold it; counts are summed over all layers.
+        """Return the content as JSON can hold it; counts are summed over all layers.
 
         Tables of 5x5 have a row for each height and a column for each width, largest first.
         """
@@ -141,7 +141,7 @@ def metadata_facts(metadata: "Metadata") -> dict[str, Any]:
 
 
 def _metadata_lines(metadata: "Metadata") -> Iterator[str]:
-    """Describe the metadata, one kind a line."""
+    """Describe the metadata, one kind per line."""
     facts = metadata_facts(metadata)
     texts = facts.pop("text", ())
     yield from (f"metadata {name}: {value}" for name, value in facts.items())
@@ -169,7 +169,7 @@ def _layer_facts(layer: "LayerCoding") -> dict[str, Any]:
 
 
 def _layer_lines(layers: "Sequence[LayerCoding]") -> Iterator[str]:
-    """One line for each pair of layer name and tools, summed over all tiles."""
+    """Yield one line for each pair of layer name and tools, summed over all tiles."""
     groups: dict[tuple[str, str], list[LayerCoding]] = {}
     for layer in layers:
         groups.setdefault((layer.name, tools_text(layer.tools)), []).append(layer)
@@ -184,7 +184,7 @@ def _sums(rows: Iterable[Any]) -> list[int]:
 
 
 def _blocks(traces: "Sequence[Trace]") -> "dict[str, np.ndarray]":
-    """Numbers of blocks by height and width for each kind, summed over all layers."""
+    """Return the numbers of blocks by height and width for each kind, summed over all layers."""
     import numpy as np
 
     each = [trace.blocks() for trace in traces]

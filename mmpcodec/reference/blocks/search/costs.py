@@ -33,7 +33,7 @@ MOST_LAMBDA_BITS = 36
 
 
 def finer_bits(depth: int, lambda_fixed: int) -> int:
-    """Number of extra bits that samples keep in squared errors: the most that lambda allows."""
+    """Return the number of extra bits that squared errors keep: the most that lambda allows."""
     room = (MOST_LAMBDA_BITS - lambda_fixed.bit_length()) // 2
     return min(extra_bits(depth), max(room, 0))
 
@@ -87,11 +87,11 @@ class BlockCosts:
         self.of_last = cache(self._of_last)
 
     def of_error(self, difference: np.ndarray) -> int:
-        """Distortion of a difference of samples: its sum of squares, in 1/16 squared error."""
+        """Return the sum of squares of a difference of samples, in 1/16 squared error."""
         return (int((difference * difference).sum()) << COST_FRACTION_BITS) >> 2 * self.coarser
 
     def of_coefficients(self, squares: int) -> int:
-        """Distortion of an error of coefficients.
+        """Return the distortion of an error of coefficients.
 
         ``squares`` is a sum of squares of coefficients in 1/8 of a unit of 8-bit samples.
         """
@@ -100,7 +100,7 @@ class BlockCosts:
     def of_modes(
         self, size: int, likely: tuple[int, int], absent: Collection[int]
     ) -> dict[int, int]:
-        """Cost of each available mode, by mode; parameters as in ``ModeModels.frequencies``."""
+        """Return the cost of each available mode; parameters as in ``ModeModels.frequencies``."""
         frequencies = self.models.mode.frequencies(size, likely, absent)
         left, above = likely
         of_likely = self._likely[size].tolist()
@@ -123,7 +123,7 @@ class BlockCosts:
         return {mode: cost for mode, cost in costs.items() if mode not in absent}
 
     def of_flag(self, units: Units, place: BlockPlace, flag: int) -> int:
-        """Cost of the bits that ``code_flag`` codes for a flag."""
+        """Return the cost of the bits that ``code_flag`` codes for a flag."""
         a, b = place.height_log2, place.width_log2
         if a == b == UNIT_LOG2 or forced_flag(place, units.shape) is not None:
             return 0
@@ -133,13 +133,13 @@ class BlockCosts:
         return cost
 
     def _of_bits(self, models: BinaryModels) -> np.ndarray:
-        """Costs of a bit by context; the new last axis is the bit, 0 or 1."""
+        """Return the costs of a bit by context; the new last axis is the bit, 0 or 1."""
         one = models.probability
         rates = LOG2[ONE] - LOG2[np.stack([ONE - one, one], axis=-1)]
         return lagrangian(rates, self.lambda_fixed)
 
     def _of_sizes(self) -> np.ndarray:
-        """Costs of levels: the attribute ``level`` as a (4, 4, 6, 4) int array."""
+        """Return the costs of levels: the attribute ``level`` as a (4, 4, 6, 4) int array."""
         zero = self._of_bits(self.models.zero)
         # The models "one" and "two" have fewer contexts than the model "zero".
         context = np.ix_([0, 0, 1, 1], [0, 1, 2, 2], [0, 1, 2, 3, 4, 4])
@@ -157,14 +157,14 @@ class BlockCosts:
         )
 
     def _of_remainder(self, large: int, remainder: int) -> int:
-        """Cost of the remainder of a size above 2, size - 2; ``large`` is 1 above 64 samples."""
+        """Return the cost of the remainder size - 2; ``large`` is 1 for blocks above 64 samples."""
         digits = remainder.bit_length() - 1
         bits = [(min(k, REMAINDER_BITS - 1), int(k < digits)) for k in range(digits + 1)]
         assert digits < MOST_PREFIX
         return digits * self.plain + sum(int(self._remainder[large, k, bit]) for k, bit in bits)
 
     def _of_last(self, place: BlockPlace, number: int) -> int:
-        """Cost of the last position, given by its number in scan order."""
+        """Return the cost of the last position, given by its number in scan order."""
         group = group_of(number)
         bits = [(k, int(k < group)) for k in range(min(group + 1, last_groups(place)))]
         cost = sum(int(self._last[place.size, k, bit]) for k, bit in bits)

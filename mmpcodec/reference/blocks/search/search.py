@@ -120,7 +120,7 @@ class BlockSearch:
         return best if best and best.cost < bound else None
 
     def _surroundings(self, place: BlockPlace) -> bytes:
-        """Key of all decoded state that the search of a block reads.
+        """Return the key of all decoded state that the search of a block reads.
 
         The search of a block with an equal key has an equal result, and is done once.
         """

@@ -119,7 +119,7 @@ class BlockSurvey:
             self._look_for_trees(self.picture.trees, costs)
 
     def worthwhile(self, place: BlockPlace, flag: int) -> bool:
-        """Whether the search should try a flag for a block."""
+        """Return whether the search should try a flag for a block."""
         forced = forced_flag(place, self.source.shape)
         if forced is not None:
             return flag == forced
@@ -130,12 +130,12 @@ class BlockSurvey:
         return cost <= self._most(seen.least)
 
     def may_be_predicted(self, place: BlockPlace) -> bool:
-        """Whether the search should try to predict a block besides coding it as a tree."""
+        """Return whether the search should try to predict a block besides coding it as a tree."""
         seen = self.seen[place]
         return seen.predicted <= self._most(seen.whole)
 
     def _most(self, least: int) -> int:
-        """Largest estimate that the search still tries, from the least estimate."""
+        """Return the largest estimate that the search still tries, from the least estimate."""
         return least + least * self.effort.slack // 100
 
     def _look_for_trees(self, trees: BlockTrees, costs: BlockCosts) -> None:
@@ -172,7 +172,7 @@ class BlockSurvey:
         return self.seen[place].least
 
     def _split_cost(self, place: BlockPlace, flag: int) -> int:
-        """Estimated cost of a block that is split."""
+        """Return the estimated cost of a block that is split."""
         halves = sum(
             self.seen[half].least
             for half in place.halves(flag)
@@ -182,7 +182,7 @@ class BlockSurvey:
         return halves + (halves >> 5)
 
     def _look_at_whole(self, place: BlockPlace, costs: BlockCosts) -> tuple[int, list[int]]:
-        """Estimated cost of a predicted block without a split, and its most promising modes."""
+        """Estimate the cost of an unsplit predicted block, and find its most promising modes."""
         source = self.source[place.slices]
         around, depth = self._references(place), self.picture.depth
         last = LEAST_SQUARES if self.picture.has_least_squares(place) else LEAST_SQUARES - 1
@@ -211,7 +211,7 @@ class BlockSurvey:
     def _template_difference(
         self, place: BlockPlace, least: int, costs: BlockCosts
     ) -> np.ndarray | None:
-        """Source minus the prediction by templates; None if the matching is not worth its time.
+        """Return source minus prediction by templates; None if matching is not worth its time.
 
         Parameters
         ----------
@@ -231,7 +231,7 @@ class BlockSurvey:
         return self.source[place.slices] - prediction
 
     def _decoded_samples(self, place: BlockPlace) -> np.ndarray:
-        """Number of samples in each row that would be decoded before a block, a (H,) int array.
+        """Count the samples of each row that would be decoded before a block, a (H,) int array.
 
         This assumes that the blocks before it in raster order are decoded.
         """
@@ -244,7 +244,7 @@ class BlockSurvey:
         return decoded
 
     def _references(self, place: BlockPlace) -> References:
-        """References of a block from the coarse source, as if all blocks before it were decoded."""
+        """Return a block's coarse references, as if all blocks before it were decoded."""
         row, column, fragment = place.row, place.column, self.fragment
         height, width = self.source.shape
         length = place.height + place.width
@@ -262,7 +262,7 @@ class BlockSurvey:
 
 
 def possible_flags(place: BlockPlace) -> tuple[int, ...]:
-    """Flags that a block of a size may have, in the order in which the search tries them."""
+    """Return the flags that a block may have, in the order in which the search tries them."""
     columns = (COLUMNS,) if place.width_log2 > UNIT_LOG2 else ()
     rows = (ROWS,) if place.height_log2 > UNIT_LOG2 else ()
     return (LEAF, *columns, *rows)

@@ -170,7 +170,7 @@ def _best_last(
 
 
 def cost_of_levels(levels: np.ndarray, place: BlockPlace, costs: BlockCosts) -> int:
-    """Cost of the bits that ``code_levels`` codes, in 1/16 squared error.
+    """Return the cost of the bits that ``code_levels`` codes, in 1/16 squared error.
 
     Parameters
     ----------
