@@ -7,7 +7,7 @@
 
 from typing import TYPE_CHECKING
 
-from mmpcodec import lazy
+from mmpcodec.runtime import lazy
 
 if TYPE_CHECKING:
     from mmpcodec.codec.decoder import Inspection, decode, inspect

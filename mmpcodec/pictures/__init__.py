@@ -14,8 +14,8 @@ so that the table can be imported without NumPy. Whatever is wrong with a file r
 
 from typing import TYPE_CHECKING, Any
 
-from mmpcodec import lazy
 from mmpcodec.pictures import registry
+from mmpcodec.runtime import lazy
 
 if TYPE_CHECKING:
     from mmpcodec.picture import Picture, Reader, check_plain

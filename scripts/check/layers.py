@@ -27,7 +27,7 @@ from words import (
 
 FLOORS = (
     ("errors",),
-    ("depth", "checks", "lazy"),
+    ("depth", "checks"),
     ("tools",),
     ("params",),
     ("runtime", "metadata", "quantities"),

@@ -28,7 +28,7 @@ def names(
 
     Examples
     --------
-    >>> from mmpcodec.lazy import names
+    >>> from mmpcodec.runtime.lazy import names
     >>> getter, lister = names("mmpcodec", {"mmpcodec.errors": ["MmpError"]})
     >>> getter("MmpError").__module__
     'mmpcodec.errors'
