@@ -39,6 +39,7 @@ nanobind::object array_of(const T* data, Sizes... sizes) {
 Progress progress_from(const nanobind::object& callback);
 
 void register_blocks(nanobind::module_& module);
+void register_entropy(nanobind::module_& module);
 void register_exact(nanobind::module_& module);
 void register_knapsack(nanobind::module_& module);
 void register_max_sum(nanobind::module_& module);
@@ -46,5 +47,6 @@ void register_postfilter(nanobind::module_& module);
 void register_selection(nanobind::module_& module);
 void register_rank_filter(nanobind::module_& module);
 void register_subset_sum(nanobind::module_& module);
+void register_trees(nanobind::module_& module);
 
 }  // namespace mmp

@@ -1,20 +1,11 @@
-// The Python module mmpcodec._cpu; this file binds trees and the range coder.
+// The Python module mmpcodec._cpu: its errors, signals and progress; the other files bind the rest.
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
 
 #include <string>
-#include <utility>
 
-#include "cpu/trees/decoder.h"
-#include "cpu/trees/encoder.h"
+#include "cpu/bindings/bindings.h"
 #include "cpu/runtime/errors.h"
 #include "cpu/runtime/interrupts.h"
-#include "cpu/bindings/bindings.h"
-#include "cpu/trees/plan_coder.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -22,155 +13,6 @@ using namespace nb::literals;
 namespace {
 
 using namespace mmp;
-
-using Samples = nb::ndarray<const uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
-// Returns samples, rates by syntax element, leaf scales and dictionary sizes.
-nb::tuple describe(const Picture& picture, Plane plane) {
-    std::vector<uint8_t> samples(size_t(plane.height) * plane.width);
-    picture.copy_samples(plane, samples.data());
-    nb::list rates, sizes;
-    for (const int64_t rate : picture.models.tally.rate) rates.append(rate);
-    for (const int64_t size : picture.dictionary_sizes()) sizes.append(size);
-    return nb::make_tuple(array_of(samples.data(), plane.height, plane.width), rates,
-                          array_of(picture.leaf_scales(), picture.padded_height,
-                                   picture.padded_width),
-                          sizes);
-}
-
-nb::object encode_plane(const Samples& samples, nb::handle given, int64_t lambda_fixed,
-                        bool log2_rates, int threads, const std::string& simd,
-                        const nb::object& progress) {
-    const Plane plane{static_cast<int>(samples.shape(0)), static_cast<int>(samples.shape(1))};
-    const SearchKernel* kernel = simd == "brute-force" ? nullptr : &kernel_named(simd);
-    const Tools tools = tools_from(given);
-    const EncoderOptions options{{lambda_fixed, log2_rates}, threads, kernel};
-    const Progress report = progress_from(progress);
-    const auto [payload, picture] = [&] {
-        nb::gil_scoped_release released;
-        return encode(samples.data(), plane, tools, options, report);
-    }();
-    nb::bytes data(payload.data(), payload.size());
-    return nb::make_tuple(data) + describe(*picture, plane);
-}
-
-nb::tuple decode_payload(const nb::bytes& payload, int height, int width, nb::handle given,
-                         int threads, const nb::object& progress) {
-    const auto* data = static_cast<const uint8_t*>(payload.data());
-    const size_t size = payload.size();
-    const Plane plane{height, width};
-    const Tools tools = tools_from(given);
-    const Progress report = progress_from(progress);
-    const auto picture = [&] {
-        nb::gil_scoped_release released;
-        return decode(data, size, plane, tools, threads, report);
-    }();
-    return describe(*picture, plane);
-}
-
-std::vector<std::string> simd_levels() {
-    std::vector<std::string> levels;
-    for (const SearchKernel& kernel : search_kernels())
-        if (kernel.supported()) levels.push_back(kernel.name);
-    return levels;
-}
-
-nb::object rescale_block(const Samples& block, int from, int to) {
-    uint8_t padded[kFragmentArea], wide[kFragmentArea], out[kFragmentArea];
-    for (int row = 0; row < scale_height(from); ++row)
-        std::copy_n(block.data() + row * scale_width(from), scale_width(from),
-                    padded + row * kFragmentSize);
-    narrow_or_widen(padded, scale_height(from), scale_m(from), wide, scale_m(to));
-    shorten_or_lengthen(wide, scale_m(to), scale_n(from), out, scale_n(to));
-    return array_of(out, scale_height(to), scale_width(to));
-}
-
-// Returns the least cost and its element for each segment of one scale of 16x16 samples.
-nb::tuple search_scale(const Samples& residual, int scale, const Samples& elements,
-                       const nb::ndarray<const int32_t, nb::ndim<1>, nb::c_contig>& costs,
-                       const std::string& simd) {
-    const SearchKernel& kernel = kernel_named(simd);
-    SearchIndex index(scale, kernel.layout);
-    ClassCosts class_costs;
-    class_costs.smallest = 0;
-    for (size_t i = 0; i < elements.shape(0); ++i)
-        index.put(static_cast<uint32_t>(i), elements.data() + i * elements.shape(1), 0,
-                  costs.data()[i]);
-    const int rows = 1 << scale_n(scale), columns = 1 << scale_m(scale);
-    std::vector<int64_t> least, best;
-    for (int k = 0; k < rows; ++k)
-        for (int l = 0; l < columns; ++l) {
-            Query query;
-            index.prepare(residual.data() + k * scale_height(scale) * kFragmentSize +
-                              l * scale_width(scale),
-                          kFragmentSize, query);
-            query.start(INT64_MAX / 2);
-            kernel.search(index, class_costs, query);
-            least.push_back(query.cost());
-            best.push_back(query.index);
-        }
-    return nb::make_tuple(array_of(least.data(), rows, columns),
-                          array_of(best.data(), rows, columns));
-}
-
-class RangeEncoderObject {
-public:
-    void encode(uint32_t cumulative, uint32_t frequency, uint32_t total) {
-        coder_.encode(cumulative, frequency, total);
-    }
-    nb::bytes finish() {
-        const auto& payload = coder_.finish();
-        return nb::bytes(payload.data(), payload.size());
-    }
-
-private:
-    RangeEncoder coder_;
-};
-
-template <class T, int Dimensions>
-using Table = nb::ndarray<const T, nb::ndim<Dimensions>, nb::c_contig, nb::device::cpu>;
-
-class TreeCoderObject {
-public:
-    explicit TreeCoderObject(nb::handle tools) : coder_(tools_from(tools)) {}
-
-    // Codes F fragments with N nodes. Shapes: (F,), (N,), (F, 25), (25, room); see ChosenTrees.
-    void code(const Table<uint32_t, 1>& node_counts, const Table<uint32_t, 1>& nodes,
-              const Table<uint32_t, 2>& insertions, const Table<uint8_t, 2>& first_class) {
-        nb::gil_scoped_release released;
-        coder_.code({node_counts.shape(0), node_counts.data(), nodes.data(),
-                     insertions.data(), first_class.data(), first_class.shape(1)});
-    }
-    nb::list tally() const {
-        nb::list rates;
-        for (const int64_t rate : coder_.tally().rate) rates.append(rate);
-        return rates;
-    }
-    nb::bytes finish() {
-        const auto& payload = coder_.finish();
-        return nb::bytes(payload.data(), payload.size());
-    }
-
-private:
-    TreeCoder coder_;
-};
-
-class RangeDecoderObject {
-public:
-    explicit RangeDecoderObject(const nb::bytes& payload)
-        : payload_(payload.c_str(), payload.size()),
-          coder_(reinterpret_cast<const uint8_t*>(payload_.data()), payload_.size()) {}
-
-    uint32_t target(uint32_t total) { return coder_.target(total); }
-    void consume(uint32_t cumulative, uint32_t frequency) {
-        coder_.consume(cumulative, frequency);
-    }
-    void finish() const { coder_.finish(); }
-
-private:
-    const std::string payload_;
-    RangeDecoder coder_;
-};
 
 template <class Error>
 void translate(const char* name) {
@@ -196,12 +38,6 @@ void translate(const char* name) {
 }
 
 }  // namespace
-
-const SearchKernel& mmp::kernel_named(const std::string& name) {
-    for (const SearchKernel& kernel : search_kernels())
-        if (kernel.name == name && kernel.supported()) return kernel;
-    throw nb::value_error(("SIMD level " + name + " cannot run here").c_str());
-}
 
 mmp::Progress mmp::progress_from(const nb::object& callback) {
     return [&callback](int64_t done, int64_t total) {
@@ -231,31 +67,8 @@ NB_MODULE(_cpu, module) {
     translate<CorruptPayload>("CorruptStream");
     translate<Cancelled>("Cancelled");
 
-    module.def("encode", &encode_plane, "samples"_a, "tools"_a, "lambda_fixed"_a, "log2_rates"_a,
-               "threads"_a, "simd"_a, "progress"_a.none());
-    module.def("decode", &decode_payload, "payload"_a, "height"_a, "width"_a, "tools"_a,
-               "threads"_a, "progress"_a.none());
-    module.def("simd_levels", &simd_levels);
-    module.def("rescale", &rescale_block, "block"_a, "from_scale"_a, "to_scale"_a);
-    module.def("search_scale", &search_scale, "residual"_a, "scale"_a, "elements"_a, "costs"_a,
-               "simd"_a);
-    module.def("log2_rate", &log2_rate, "value"_a);
-    nb::class_<RangeEncoderObject>(module, "RangeEncoder")
-        .def(nb::init<>())
-        .def("encode", &RangeEncoderObject::encode, "cumulative"_a, "frequency"_a, "total"_a)
-        .def("finish", &RangeEncoderObject::finish);
-    nb::class_<TreeCoderObject>(module, "TreeCoder")
-        .def(nb::init<nb::handle>(), "tools"_a)
-        .def("code", &TreeCoderObject::code, "node_counts"_a, "nodes"_a, "insertions"_a,
-             "first_class"_a)
-        .def("tally", &TreeCoderObject::tally)
-        .def("finish", &TreeCoderObject::finish);
-    nb::class_<RangeDecoderObject>(module, "RangeDecoder")
-        .def(nb::init<const nb::bytes&>(), "payload"_a)
-        .def("target", &RangeDecoderObject::target, "total"_a)
-        .def("consume", &RangeDecoderObject::consume, "cumulative"_a, "frequency"_a)
-        .def("finish", &RangeDecoderObject::finish);
     register_blocks(module);
+    register_entropy(module);
     register_exact(module);
     register_knapsack(module);
     register_max_sum(module);
@@ -263,4 +76,5 @@ NB_MODULE(_cpu, module) {
     register_selection(module);
     register_rank_filter(module);
     register_subset_sum(module);
+    register_trees(module);
 }

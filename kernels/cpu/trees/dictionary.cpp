@@ -49,7 +49,7 @@ Dictionary::Dictionary(int scale, const Tools& tools)
     for (int level = 0; level < kGreyLevels; ++level) {
         std::fill(constant.begin(), constant.end(), static_cast<uint8_t>(level));
         const Look look = look_at(constant.data());
-        if (level == kMidLevel || !redundant(constant.data(), look))
+        if (!redundant(constant.data(), look))
             put(size(), constant.data(), hash(constant.data()), look, kPixelScale);
     }
     keep_all();

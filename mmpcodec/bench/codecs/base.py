@@ -20,7 +20,6 @@ from mmpcodec.runtime.machine import processors
 OURS = "mmp"
 LAMBDAS = (8.0, 16.0, 32.0, 64.0, 128.0, 256.0)
 
-Edges = Callable[[bytes], tuple[np.ndarray, np.ndarray]]
 
 _SWITCH = {"on": True, "true": True, "off": False, "false": False}
 
