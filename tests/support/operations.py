@@ -404,7 +404,7 @@ OPERATIONS: dict[str, Operation] = {
         **{
             f"{each}, {size}": partial(lambda t, n: (np.abs(values((40, 50), t)), n), each, size)
             for each in ("u1", "u2", "f4")
-            for size in (3, 5, 9, 21)
+            for size in (3, 5, 7, 9, 21)
         },
     ),
     "kth_smallest": solver(
