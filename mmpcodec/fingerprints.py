@@ -16,9 +16,10 @@ def sha256_of(samples: np.ndarray) -> str:
 
 @functools.cache
 def codec_fingerprint() -> str:
-    """Return twelve hexadecimal digits of the source files that decide the bytes of mmp files.
+    """Return twelve hexadecimal digits of the source files that define the bytes of mmp files.
 
-    Unlike the version of the package, they change with each change of these files.
+    Unlike the version of the package, they change with each change of these files. The backends
+    write the bytes that these files define, so their own files do not count.
     """
     package = Path(__file__).parent
     folders = ("codec", "format", "reference", "kernels/shared")
@@ -28,7 +29,7 @@ def codec_fingerprint() -> str:
         for path in (package / folder).rglob("*.*")
         if path.suffix in (".py", ".h")
     ]
-    sources += [package / "params.py", package / "tools.py"]
+    sources += [package / name for name in ("depth.py", "params.py", "tools.py")]
     digest = hashlib.sha256()
     for source in sorted(sources):
         digest.update(source.read_bytes())

@@ -180,7 +180,10 @@ class EncodeParams:
             )
         object.__setattr__(self, "effort", check_int("effort", self.effort, 1, MAX_EFFORT))
         if self.lam == 0 and any(tools.prediction for tools in (self.tools, *self.candidates)):
-            raise ParameterError("lam = 0: must be above 0 with prediction, which is always lossy")
+            raise ParameterError(
+                "lam = 0: must be above 0 with prediction, which is always lossy; "
+                "preset exact is lossless"
+            )
 
     @classmethod
     def from_options(

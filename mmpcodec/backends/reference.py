@@ -10,18 +10,20 @@ from mmpcodec.depth import BYTE
 from mmpcodec.params import EncodeParams
 from mmpcodec.reference.blocks.coder import BlockPicture, decode_blocks
 from mmpcodec.reference.blocks.search.search import encode_blocks
-from mmpcodec.reference.entropy.symbols import SymbolReader, SymbolWriter
 from mmpcodec.reference.exact import coder
-from mmpcodec.reference.trees.coder import PictureState, dictionary_sizes
-from mmpcodec.reference.trees.costs import cost_map, index_costs
-from mmpcodec.reference.trees.tree import code_tree, optimal_tree
+from mmpcodec.reference.trees.coder import (
+    PictureState,
+    decode_trees,
+    dictionary_sizes,
+    encode_trees,
+)
 from mmpcodec.runtime.progress import Progress, report_progress
 from mmpcodec.tools import Tools
 from mmpcodec.trace import Coded, Trace
 
 
 class ReferenceBackend(Backend):
-    """NumPy on one thread; slow, and the judge of all other backends."""
+    """NumPy on one thread. It is slow, and defines the bytes of all other backends."""
 
     name = "reference"
 
@@ -41,32 +43,15 @@ class ReferenceBackend(Backend):
         progress: Progress | None = None,
     ) -> Coded:
         self.check_has(params.tools, depth)
-        if params.tools.prediction:
+        tools, lambda_fixed = params.coded_tools, params.lambda_fixed
+        report = partial(report_progress, progress)
+        if tools.prediction:
             return _coded_blocks(
                 *encode_blocks(
-                    plane,
-                    params.coded_tools,
-                    params.lambda_fixed,
-                    params.effort,
-                    partial(report_progress, progress),
-                    params.rate_model,
-                    depth,
+                    plane, tools, lambda_fixed, params.effort, report, params.rate_model, depth
                 )
             )
-        report = partial(report_progress, progress)
-        state = PictureState(plane.shape, params.coded_tools)
-        writer = SymbolWriter()
-        fragments = zip(state.walk(report), state.fragments_of(plane), strict=True)
-        for neighbours, fragment in fragments:
-            costs = {
-                scale: index_costs(state.models, dictionary, params.lambda_fixed, params.rate_model)
-                for scale, dictionary in state.dictionaries.items()
-            }
-            cost, index = cost_map(fragment, state.dictionaries, costs)
-            nodes = optimal_tree(cost, index, state.models, neighbours, params.lambda_fixed)
-            code_tree(writer, state.models, state.dictionaries, neighbours, nodes)
-            state.finish_fragment(nodes)
-        return _coded_trees(writer.finish(), writer.tally.bits(), state)
+        return _coded_trees(*encode_trees(plane, tools, lambda_fixed, report, params.rate_model))
 
     def decode(
         self,
@@ -79,16 +64,10 @@ class ReferenceBackend(Backend):
         progress: Progress | None = None,
     ) -> Coded:
         self.check_has(tools, depth)
+        report = partial(report_progress, progress)
         if tools.prediction:
-            found = decode_blocks(payload, shape, tools, partial(report_progress, progress), depth)
-            return _coded_blocks(payload, *found)
-        state = PictureState(shape, tools)
-        reader = SymbolReader(payload)
-        for neighbours in state.walk(partial(report_progress, progress)):
-            nodes = code_tree(reader, state.models, state.dictionaries, neighbours, None)
-            state.finish_fragment(nodes)
-        reader.finish()
-        return _coded_trees(payload, reader.tally.bits(), state)
+            return _coded_blocks(payload, *decode_blocks(payload, shape, tools, report, depth))
+        return _coded_trees(payload, *decode_trees(payload, shape, tools, report))
 
     def encode_exact(
         self, planes: np.ndarray, depth: int, *, progress: Progress | None = None

@@ -64,7 +64,7 @@ Threads = Annotated[
         min=1,
         max=1024,
         metavar="N",
-        help="Threads per picture; by default all, or 1 if -j is above 1.",
+        help="Threads per picture; by default as many as pay, or 1 if -j is above 1.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")]

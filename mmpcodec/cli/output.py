@@ -57,6 +57,18 @@ def shown_pair(source: str, target: str) -> str:
     return f"{shown(source, 'stdin')} -> {shown(target, 'stdout')}"
 
 
+def check_png(option: str, target: str | None) -> None:
+    """Check that the name of a drawing ends in .png, or is ``-``.
+
+    Raises
+    ------
+    ParameterError
+        If it is another name.
+    """
+    if target not in (None, STANDARD) and not str(target).lower().endswith(".png"):
+        raise ParameterError(f"{option}: {target} must end in .png, or be {STANDARD}")
+
+
 def check(target: str, *, force: bool) -> None:
     """Check before the work that an output can be written.
 
@@ -75,7 +87,7 @@ def check(target: str, *, force: bool) -> None:
         return
     folder = os.path.dirname(target) or os.curdir
     if os.path.isdir(target):
-        raise FileError(f"{target}: is a folder; -O takes folders")
+        raise FileError(f"{target}: is a folder; name a file")
     if os.path.isfile(target) and not force:
         raise FileError(f"{target}: exists; -f overwrites it")
     if not os.path.isdir(folder):

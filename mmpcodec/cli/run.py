@@ -8,7 +8,7 @@ from mmpcodec.cli.exits import ExitCode, show_error
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.printing import Facts, Printer
 from mmpcodec.cli.progress import Bar, ProgressBars
-from mmpcodec.errors import FileError, MmpError, PictureError
+from mmpcodec.errors import BadMagic, FileError, MmpError, PictureError
 
 
 class JobProgress:
@@ -84,6 +84,8 @@ def _outcomes(
                 return work(job, JobProgress(bar, cancelled))
             except (FileError, PictureError) as error:
                 return str(error)  # the message names its file
+            except BadMagic as error:
+                return f"{job.name}: is not an mmp file; {error}"
             except MmpError as error:
                 return f"{job.name}: {error}"
             except MemoryError:

@@ -180,7 +180,7 @@ def check_white(metadata: Metadata, depth: int) -> None:
         )
 
 
-def ways_at(params: EncodeParams, depth: int) -> list[EncodeParams]:
+def candidates_at(params: EncodeParams, depth: int) -> list[EncodeParams]:
     """Return the parameters of each candidate set of tools that can code samples of a depth.
 
     Raises
@@ -188,10 +188,12 @@ def ways_at(params: EncodeParams, depth: int) -> list[EncodeParams]:
     ParameterError
         When no candidate can.
     """
-    ways = params.each_alone()
-    fitting = [way for way in ways if fault_of_depth(way.tools, depth) is None]
+    candidates = params.each_alone()
+    fitting = [
+        candidate for candidate in candidates if fault_of_depth(candidate.tools, depth) is None
+    ]
     if not fitting:
-        fault = fault_of_depth(ways[0].tools, depth)
+        fault = fault_of_depth(candidates[0].tools, depth)
         raise ParameterError(f"{fault}; take preset photo or exact")
     return fitting
 
@@ -204,16 +206,16 @@ def _encode_at(
     progress: Progress | None,
 ) -> list[Encoding]:
     """Encode pictures of one depth with the lambda of the parameters."""
-    ways = ways_at(params, sources[0].depth)
+    candidates = candidates_at(params, sources[0].depth)
     fragments = sum(source.fragments for source in sources)
-    chosen = backends_of(ways, backend, sources[0].depth, fragments)
+    chosen = backends_of(candidates, backend, sources[0].depth, fragments)
     tiles = [(number, tile) for number, one in enumerate(sources) for tile in one.tiles()]
     found: list[list[TileEncoding]] = [[] for _ in sources]
     groups = list(grouped([tile for _, tile in tiles], _size, GROUP_PIXELS))
     parts = in_turn(progress, [sum(tile.fragments for tile in group) for group in groups])
     numbers = iter(number for number, _ in tiles)
     for group, part in zip(groups, parts, strict=True):
-        for made in encode_tiles(group, ways, chosen, threads, part):
+        for made in encode_tiles(group, candidates, chosen, threads, part):
             found[next(numbers)].append(made)
     return [
         _assembled(source, made, params.lam) for source, made in zip(sources, found, strict=True)
@@ -250,14 +252,14 @@ def _encode_to(
     number: int,
 ) -> Encoding:
     """Encode the picture of this number in the batch with the lambda that keeps a target."""
-    ways = ways_at(params, source.depth)
-    chosen = backends_of(ways, backend, source.depth, source.fragments)
+    candidates = candidates_at(params, source.depth)
+    chosen = backends_of(candidates, backend, source.depth, source.fragments)
     tiles = list(source.tiles())
     known = KnownExact()
 
-    def encoded(ways: Sequence[EncodeParams]) -> Attempt:
-        made = encode_tiles(tiles, ways, chosen, threads, progress, known)
-        encoding = _assembled(source, made, ways[0].lam)
+    def encoded(candidates: Sequence[EncodeParams]) -> Attempt:
+        made = encode_tiles(tiles, candidates, chosen, threads, progress, known)
+        encoding = _assembled(source, made, candidates[0].lam)
         error = math.ceil(distortion(source.on_host, encoding.samples, source.depth))
         costs = tuple(map(sum, zip(*(tile.costs for tile in made), strict=True)))
         used = frozenset[int]().union(*(tile.used for tile in made))
@@ -265,7 +267,13 @@ def _encode_to(
 
     try:
         return reach(
-            target, source.on_host, source.depth, ways, encoded, on_pass=on_pass, picture=number
+            target,
+            source.on_host,
+            source.depth,
+            candidates,
+            encoded,
+            on_pass=on_pass,
+            picture=number,
         )
     except Infeasible as error:
         if number == 0:
@@ -274,10 +282,10 @@ def _encode_to(
 
 
 def backends_of(
-    ways: Sequence[EncodeParams], backend: str, depth: int, fragments: int
+    candidates: Sequence[EncodeParams], backend: str, depth: int, fragments: int
 ) -> dict[Tools, Backend]:
     """Return the backend for each set of tools, and for exact samples, which code alpha."""
-    tools = [way.tools for way in ways]
+    tools = [candidate.tools for candidate in candidates]
     named = backends.get(backend)
     found = {}
     for each in dict.fromkeys([*tools, EXACT]):

@@ -1,7 +1,7 @@
 """The choice of tools for each layer of a tile, by rate-distortion cost.
 
-A *way* is one set of tools with parameters. Each layer is coded in each way, and the cheapest is
-kept.
+A *candidate* is one set of tools with parameters. Each candidate codes each layer, and the cheapest
+is kept.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -69,9 +69,9 @@ class TileEncoding:
         The samples that a decoder returns.
     layers : tuple of LayerCoding
     costs : tuple of float
-        Rate-distortion cost D + lambda R of the tile coded in each way alone.
+        Rate-distortion cost D + lambda R of the tile coded by each candidate alone.
     used : frozenset of int
-        Numbers of the ways that code a layer of the tile.
+        Numbers of the candidates that code a layer of the tile.
     """
 
     data: bytes
@@ -87,7 +87,7 @@ KnownExact = dict[tuple[int, int], tuple[bytes, Trace, str]]
 
 @dataclass(frozen=True)
 class _Part:
-    """A layer coded in one way."""
+    """A layer coded by one candidate."""
 
     layer: Layer
     samples: np.ndarray
@@ -99,7 +99,7 @@ class _Part:
 
 def encode_tiles(
     tiles: Sequence[TileSource],
-    ways: Sequence[EncodeParams],
+    candidates: Sequence[EncodeParams],
     chosen: Mapping[Tools, Backend],
     threads: int | None,
     progress: Progress | None,
@@ -110,7 +110,7 @@ def encode_tiles(
     Parameters
     ----------
     tiles : sequence of TileSource
-    ways : sequence of EncodeParams
+    candidates : sequence of EncodeParams
         One set of tools each, all with one lambda.
     chosen : mapping of Tools to Backend
         The backend for each set of tools, and for exact samples, which code alpha.
@@ -120,7 +120,7 @@ def encode_tiles(
         Exact samples of these tiles from earlier calls; this call adds its own.
     """
     known = {} if known is None else known
-    jobs = [job for number, tile in enumerate(tiles) for job in _jobs(number, tile, ways)]
+    jobs = [job for number, tile in enumerate(tiles) for job in _jobs(number, tile, candidates)]
     tasks: list[Task] = []
     keys: list[list[tuple[int, int, int | None]]] = []
     for backend, params, batch in _batches(jobs, chosen):
@@ -132,7 +132,7 @@ def encode_tiles(
     for of_batch, found in zip(keys, run_all(tasks, threads, progress), strict=True):
         parts.update(zip(of_batch, found, strict=True))
     numbered = list(enumerate(tiles))
-    return side_by_side(lambda one: _cheapest(one[0], one[1], ways, parts), numbered, threads)
+    return side_by_side(lambda one: _cheapest(one[0], one[1], candidates, parts), numbered, threads)
 
 
 ALL_PLANES = -1
@@ -141,25 +141,25 @@ ALL_PLANES = -1
 
 @dataclass(frozen=True)
 class _Job:
-    """A layer to code in one way.
+    """A layer to code by one candidate.
 
-    ``way`` is the number of the way; None for alpha, which all ways share. The cost is computed
-    only if there are several candidates (``has_rivals``).
+    ``candidate`` is the number of the candidate; None for alpha, which all candidates share. The
+    cost is computed only if ``compared``, that is, if there are several candidates.
     """
 
     tile: int
     layer: int
     name: str
-    way: int | None
+    candidate: int | None
     params: EncodeParams
     samples: Any
     depth: int
     weight: float
-    has_rivals: bool
+    compared: bool
 
     @property
     def key(self) -> tuple[int, int, int | None]:
-        return self.tile, self.layer, self.way
+        return self.tile, self.layer, self.candidate
 
     @property
     def fragments(self) -> int:
@@ -168,27 +168,29 @@ class _Job:
         return planes * fragments_in(self.samples.shape[:2])
 
 
-def _jobs(number: int, tile: TileSource, ways: Sequence[EncodeParams]) -> Iterator[_Job]:
-    """Yield the jobs of a tile: each layer in each way."""
-    samples, depth, lam = tile.samples, tile.depth, ways[0].lam
-    form, layout, rivals = form_of(samples), layout_of(samples, lam), len(ways) > 1
-    for index, way in enumerate(ways):
-        if way.tools.exact:
-            yield _Job(number, ALL_PLANES, form.title, index, way, tile.on_host, depth, 1.0, rivals)
-    lossy = [index for index, way in enumerate(ways) if not way.tools.exact]
+def _jobs(number: int, tile: TileSource, candidates: Sequence[EncodeParams]) -> Iterator[_Job]:
+    """Yield the jobs of a tile: each layer for each candidate."""
+    samples, depth, lam = tile.samples, tile.depth, candidates[0].lam
+    form, layout, compared = form_of(samples), layout_of(samples, lam), len(candidates) > 1
+    for index, candidate in enumerate(candidates):
+        if candidate.tools.exact:
+            yield _Job(
+                number, ALL_PLANES, form.title, index, candidate, tile.on_host, depth, 1.0, compared
+            )
+    lossy = [index for index, candidate in enumerate(candidates) if not candidate.tools.exact]
     if not lossy:
         return
     names = layer_names(form, layout)
     bits = coded_depth(depth)
     for layer, (name, plane) in enumerate(zip(names, split(samples, depth, layout), strict=True)):
         if name == "alpha":
-            params = replace(ways[lossy[0]], tools=EXACT)
+            params = replace(candidates[lossy[0]], tools=EXACT)
             alpha = _on_host(plane.samples)
             yield _Job(number, layer, name, None, params, alpha, bits, plane.weight, False)
             continue
         for index in lossy:
-            params = replace(ways[index], lam=lam / plane.weight)
-            plane_of = plane.samples, bits, plane.weight, rivals
+            params = replace(candidates[index], lam=lam / plane.weight)
+            plane_of = plane.samples, bits, plane.weight, compared
             yield _Job(number, layer, name, index, params, *plane_of)
 
 
@@ -250,7 +252,7 @@ def _finished(job: _Job, coded: Coded, params: EncodeParams, backend: Backend) -
 def _part(job: _Job, layer: Layer, samples: np.ndarray, trace: Trace, backend: str) -> _Part:
     size = len(layers.write_layer(layer))
     error = 0.0
-    if job.has_rivals and not layer.tools.exact:
+    if job.compared and not layer.tools.exact:
         error = squared_error(_on_host(job.samples), samples) / 4.0 ** extra_bits(job.depth)
     cost = job.weight * (error + job.params.lam * 8 * size)
     return _Part(layer, samples, trace, backend, cost, size)
@@ -263,16 +265,16 @@ def _on_host(samples: Any) -> np.ndarray:
 def _cheapest(
     number: int,
     tile: TileSource,
-    ways: Sequence[EncodeParams],
+    candidates: Sequence[EncodeParams],
     parts: Mapping[tuple[int, int, int | None], _Part],
 ) -> TileEncoding:
-    """Return the tile with the cheapest way for each layer, or with all planes as exact samples."""
-    source, lam = tile.on_host, ways[0].lam
+    """Return the tile of the cheapest candidate for each layer, or of all planes together."""
+    source, lam = tile.on_host, candidates[0].lam
     form, layout = form_of(source), layout_of(source, lam)
     found: list[tuple[Layout, list[_Part], set[int]]] = []
-    costs = [0.0] * len(ways)
-    exact = [index for index, way in enumerate(ways) if way.tools.exact]
-    apart = [index for index in range(len(ways)) if index not in exact]
+    costs = [0.0] * len(candidates)
+    exact = [index for index, candidate in enumerate(candidates) if candidate.tools.exact]
+    apart = [index for index in range(len(candidates)) if index not in exact]
     if apart:
         best, used = [], set()
         for layer, name in enumerate(layer_names(form, layout)):

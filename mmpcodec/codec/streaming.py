@@ -7,7 +7,7 @@ from tempfile import TemporaryFile
 from typing import BinaryIO
 
 from mmpcodec.codec.distortion import distortion
-from mmpcodec.codec.encoder import backends_of, check_white, ways_at
+from mmpcodec.codec.encoder import backends_of, candidates_at, check_white
 from mmpcodec.codec.layer_choice import TileSource, encode_tiles
 from mmpcodec.format import container
 from mmpcodec.format.container import Header
@@ -98,10 +98,10 @@ def encode_large(
     check_white(metadata, depth)
     tile_size = size_in_file(height, width, tile_size)
     header = Header(width, height, form, depth, tile_size, metadata)
-    ways = ways_at(params, depth)
+    candidates = candidates_at(params, depth)
     groups = list(grouped(header.tiles, attrgetter("pixels"), GROUP_PIXELS))
     shares = [sum(map(_fragments, group)) * form.planes for group in groups]
-    chosen = backends_of(ways, backend, depth, max(shares))
+    chosen = backends_of(candidates, backend, depth, max(shares))
     sizes: list[int] = []
     totals = Totals()
     error, by = 0.0, ""
@@ -109,7 +109,7 @@ def encode_large(
         for group, part in zip(groups, in_turn(progress, shares), strict=True):
             sources = [_read(reader, tile, depth) for tile in group]
             for source, made in zip(
-                sources, encode_tiles(sources, ways, chosen, threads, part), strict=True
+                sources, encode_tiles(sources, candidates, chosen, threads, part), strict=True
             ):
                 coded.write(made.data)
                 sizes.append(len(made.data))

@@ -7,6 +7,7 @@ names the file and the field or line. The solvers check everything else.
 import csv
 import io
 import json
+import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -83,6 +84,8 @@ def format_of(file: str) -> str:
     ParameterError
         When the extension names no format.
     """
+    if os.path.isdir(file):
+        raise ParameterError(f"{file}: is a folder; name a file")
     extension = PurePath(file).suffix.lower().removeprefix(".")
     if extension not in FORMATS:
         raise ParameterError(f"{file}: extension {extension!r} must be one of {', '.join(FORMATS)}")

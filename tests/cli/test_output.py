@@ -83,7 +83,7 @@ def test_output_over_a_link_to_the_input_is_refused(mmp, picture):
         (["-O", "no"], "no: is no such folder"),
         (["-o", "a.png/a.mmp"], "a.png: is not a folder"),
         (["-O", "a.png"], "a.png: is not a folder"),
-        (["-o", "sub"], "sub: is a folder; -O takes folders"),
+        (["-o", "sub"], "sub: is a folder; name a file"),
     ],
 )
 def test_bad_folders_are_found_before_the_work(mmp, picture, monkeypatch, arguments, message):

@@ -76,7 +76,9 @@ def test_info_of_stdin(mmp, encoded):
 def test_bad_stdin_is_named(mmp):
     result = mmp("decode", "-", input=b"what")
     assert result.exit_code == 1
-    assert result.stderr.startswith("mmp: stdin: Container at byte 0: magic is ")
+    assert result.stderr.startswith(
+        "mmp: stdin: is not an mmp file; Container at byte 0: magic is "
+    )
     assert mmp("encode", "-", input=b"").stderr == "mmp: stdin: is empty\n"
 
 

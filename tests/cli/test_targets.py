@@ -141,7 +141,8 @@ ONLY = "give only one of lam, quality, target_size, target_bpp, target_psnr"
         (["--target-psnr", "inf"], "target_psnr = inf: must be finite and above 0"),
         (
             ["--quality", 100, "--preset", "photo"],
-            "lam = 0: must be above 0 with prediction, which is always lossy",
+            "lam = 0: must be above 0 with prediction, which is always lossy; "
+            "preset exact is lossless",
         ),
     ],
 )

@@ -82,7 +82,7 @@ nb::object rescale_block(const Samples& block, int from, int to) {
 }
 
 // Returns the least cost and its element for each segment of one scale of 16x16 samples.
-nb::tuple search_scale(const Samples& residual, int scale, const Samples& elements,
+nb::tuple search_scale(const Samples& fragment, int scale, const Samples& elements,
                        const nb::ndarray<const int32_t, nb::ndim<1>, nb::c_contig>& costs,
                        const std::string& simd) {
     const SearchKernel& kernel = kernel_named(simd);
@@ -97,7 +97,7 @@ nb::tuple search_scale(const Samples& residual, int scale, const Samples& elemen
     for (int k = 0; k < rows; ++k)
         for (int l = 0; l < columns; ++l) {
             Query query;
-            index.prepare(residual.data() + k * scale_height(scale) * kFragmentSize +
+            index.prepare(fragment.data() + k * scale_height(scale) * kFragmentSize +
                               l * scale_width(scale),
                           kFragmentSize, query);
             query.start(INT64_MAX / 2);
@@ -152,7 +152,7 @@ void mmp::register_trees(nb::module_& module) {
                "threads"_a, "progress"_a.none());
     module.def("simd_levels", &simd_levels);
     module.def("rescale", &rescale_block, "block"_a, "from_scale"_a, "to_scale"_a);
-    module.def("search_scale", &search_scale, "residual"_a, "scale"_a, "elements"_a, "costs"_a,
+    module.def("search_scale", &search_scale, "fragment"_a, "scale"_a, "elements"_a, "costs"_a,
                "simd"_a);
     nb::class_<TreeCoderObject>(module, "TreeCoder")
         .def(nb::init<nb::handle>(), "tools"_a)

@@ -33,7 +33,7 @@ public:
 
 private:
     int width_, regressors_, stride_;
-    Zeroed<Sum> down_;   // faded downwards, by column
+    Zeroed<Sum> down_;   // sums of the samples above each place, faded downwards, by column
     Zeroed<Sum> right_;  // sums of the samples right of each column, faded to the left
     std::vector<Sum> left_, row_, found_;
 };

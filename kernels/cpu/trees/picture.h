@@ -48,7 +48,7 @@ void shorten_or_lengthen(const uint8_t* wide, int m, int from_n, uint8_t* out, i
 
 class Picture {
 public:
-    // Padded to multiples of `unit`.
+    // Pads height and width to multiples of `unit` samples.
     Picture(Plane plane, const Tools& tools, int unit = kFragmentSize);
 
     const Tools tools;
@@ -121,8 +121,8 @@ private:
     void learn_displaced(const Fragment& fragment, int m, Insertions<Added>& insertions);
     size_t place(int row, int column) const { return size_t(row) * padded_width + column; }
 
-    // Padded. Memory is not touched before it is coded, because a file can claim a larger picture
-    // than it holds.
+    // Samples of the padded picture. A page of memory is first touched when its samples are coded,
+    // because a file can claim a larger picture than it holds.
     std::unique_ptr<uint8_t[]> samples_;
     std::unique_ptr<int8_t[]> leaf_scales_;  // kOutside where no tree is
     std::array<uint8_t, kFragmentArea> coded_;  // samples of the current fragment

@@ -127,7 +127,7 @@ MMP_HD constexpr int area_class(int a, int b) {
 MMP_HD constexpr int type_model(int a, int b, int family) {
     return kTypeModels + area_class(a, b) * kFamilies + family;
 }
-// The number of the highest group of places of the last coefficient. Group 0 is place 0, group 1 is
+// The highest group that can hold the place of the last coefficient. Group 0 is place 0, group 1 is
 // places 1 to 2, group 2 is places 3 to 6 and so on.
 MMP_HD constexpr int last_groups(int a, int b) {
     return smaller(a, kCodedSideLog2) + smaller(b, kCodedSideLog2);

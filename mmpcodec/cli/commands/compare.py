@@ -44,8 +44,7 @@ def compare(
         check_int("depth", depth, 1, MAX_DEPTH)
     if a == b == STANDARD:
         raise ParameterError("-: only one of the two pictures can come from standard input")
-    if diff not in (None, STANDARD) and not str(diff).lower().endswith(".png"):
-        raise ParameterError(f"--diff: {diff} must end in .png, or be {STANDARD}")
+    output.check_png("--diff", diff)
     if diff == STANDARD and as_json:
         raise ParameterError("--diff -: --json already writes to standard output")
     check([Job(a, diff), Job(b)], force=force)

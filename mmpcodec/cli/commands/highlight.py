@@ -205,9 +205,8 @@ def highlight(
     files = assign(sources, SUFFIX, out=out, folder=folder, keep_extension=True)
     named = {"--csv": table, "--sheet": sheet}
     extras = [Job(option, name) for option, name in named.items() if name is not None]
-    for name in (out, sheet):
-        if name not in (None, STANDARD) and not str(name).lower().endswith(".png"):
-            raise ParameterError(f"{name}: must end in .png")
+    output.check_png("-o", out)
+    output.check_png("--sheet", sheet)
     masks = [] if mask is None else [Job(mask)]
     check([*files, *masks, *extras], force=force)
     sides = Sides(min_width, max_width, min_height, max_height, exclude_border)

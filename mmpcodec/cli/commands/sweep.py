@@ -9,7 +9,7 @@ import typer
 
 from mmpcodec.cli import options, output
 from mmpcodec.cli.exits import ExitCode, show_error
-from mmpcodec.cli.printing import Printer
+from mmpcodec.cli.printing import Printer, counted
 from mmpcodec.cli.progress import ProgressBars
 from mmpcodec.errors import FileError, MmpError, ParameterError
 
@@ -62,7 +62,7 @@ def sweep(
         typer.Option(
             metavar="mmp:KEY=VALUE,...",
             help="Measure mmp with these options, also backend and threads; can be repeated. "
-            "By default every preset; none leaves mmp out.",
+            "By default every preset but auto and exact; none leaves mmp out.",
         ),
     ] = None,
     peers: Annotated[
@@ -133,7 +133,7 @@ def sweep(
                     bar.advance(number, total)
     there = total * (len(inputs) - unread) - measured
     printer.note(
-        f"{out}: {measured} results measured, {failed} of them failed; "
+        f"{out}: {counted(measured, 'result')} measured, {failed} failed; "
         f"{there} were there or are being measured by other processes"
     )
     if unread == len(inputs) or (measured and failed == measured):

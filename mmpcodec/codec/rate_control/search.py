@@ -144,7 +144,7 @@ def reach(
     target: Target,
     samples: np.ndarray,
     depth: int,
-    ways: Sequence[EncodeParams],
+    candidates: Sequence[EncodeParams],
     encoded: Encoded,
     *,
     on_pass: Callable[[Pass], Any] | None = None,
@@ -157,10 +157,10 @@ def reach(
     target : Target
     samples : (H, W) or (H, W, C) array of uint8 or uint16
     depth : int
-    ways : sequence of EncodeParams
+    candidates : sequence of EncodeParams
         Candidates, one set of tools each; their lambda is ignored.
     encoded : callable
-        ``encoded(ways)`` encodes the picture with candidates of one lambda and returns an
+        ``encoded(candidates)`` encodes the picture with candidates of one lambda and returns an
         ``Attempt``.
     on_pass : callable or None
         ``on_pass(Pass)`` is called after each pass.
@@ -176,7 +176,7 @@ def reach(
     """
     height, width = samples.shape[:2]
     goal = _goal(target, height * width, depth)
-    search = _Search(goal, samples, depth, ways, encoded, on_pass, picture)
+    search = _Search(goal, samples, depth, candidates, encoded, on_pass, picture)
     search.run()
     if search.best is None:
         raise Infeasible(f"{target}: {search.goal.nearest(search.points())}")
@@ -191,7 +191,7 @@ class _Search:
         goal: _SizeGoal | _PsnrGoal,
         samples: np.ndarray,
         depth: int,
-        ways: Sequence[EncodeParams],
+        candidates: Sequence[EncodeParams],
         encoded: Encoded,
         on_pass: Callable[[Pass], Any] | None,
         picture: int,
@@ -201,9 +201,9 @@ class _Search:
         self.best: tuple[Point, Encoding] | None = None
         self._samples = samples
         self._depth = depth
-        self._effort = ways[0].effort
-        self._ways = list(ways)
-        self._lossless = [way for way in ways if not way.tools.prediction]
+        self._effort = candidates[0].effort
+        self._candidates = list(candidates)
+        self._lossless = [candidate for candidate in candidates if not candidate.tools.prediction]
         self._encoded = encoded
         self._on_pass = on_pass
         self._picture = picture
@@ -220,7 +220,11 @@ class _Search:
         bounds = (ends[0], ends[1])
         bottom, top = goal.window
         start, slope = self._forecast(bounds)
-        quick = QUICK_EFFORT if any(way.tools.prediction for way in self._ways) else self._effort
+        quick = (
+            QUICK_EFFORT
+            if any(candidate.tools.prediction for candidate in self._candidates)
+            else self._effort
+        )
         around = QUICK_WINDOWS * (top - bottom)
         tried = approach(
             lambda x: self._excess(x, quick),
@@ -290,15 +294,15 @@ class _Search:
         """Return the point of a lambda and an effort; a pass computes it if it is not known."""
         if (lam, effort) in self._made:
             return self._made[lam, effort][0]
-        ways = self._at(lam, effort)
-        trial = self._encoded(ways)
+        candidates = self._at(lam, effort)
+        trial = self._encoded(candidates)
         point = Point(lam, len(trial.encoding.data), trial.distortion)
         self._made[lam, effort] = (
             point,
             {
-                way: (cost, number in trial.used)
-                for number, (way, cost) in enumerate(
-                    zip(self._ways_at(lam), trial.costs, strict=True)
+                candidate: (cost, number in trial.used)
+                for number, (candidate, cost) in enumerate(
+                    zip(self._candidates_at(lam), trial.costs, strict=True)
                 )
             },
         )
@@ -313,14 +317,16 @@ class _Search:
             self._on_pass(self.passes[-1])
         return point
 
-    def _ways_at(self, lam: float) -> list[EncodeParams]:
-        return self._ways if lam else self._lossless
+    def _candidates_at(self, lam: float) -> list[EncodeParams]:
+        return self._candidates if lam else self._lossless
 
     def _at(self, lam: float, effort: int) -> list[EncodeParams]:
         """Return the candidates at a lambda. Effort matters only with prediction."""
         return [
-            replace(way, lam=lam, effort=effort if way.tools.prediction else self._effort)
-            for way in self._ways_at(lam)
+            replace(
+                candidate, lam=lam, effort=effort if candidate.tools.prediction else self._effort
+            )
+            for candidate in self._candidates_at(lam)
         ]
 
     def _narrow(self, lam: float, effort: int, margin: float) -> None:
@@ -329,9 +335,15 @@ class _Search:
         Exact samples do not depend on lambda and are tried at lambda 0 only.
         """
         found = self._made[lam, effort][1]
-        ways = [way for way in self._ways if not way.tools.exact] or self._ways
-        most = margin * min(found[way][0] for way in ways)
-        self._ways = [way for way in ways if found[way][1] or found[way][0] <= most]
+        candidates = [
+            candidate for candidate in self._candidates if not candidate.tools.exact
+        ] or self._candidates
+        most = margin * min(found[candidate][0] for candidate in candidates)
+        self._candidates = [
+            candidate
+            for candidate in candidates
+            if found[candidate][1] or found[candidate][0] <= most
+        ]
 
 
 def _slope(tried: Sequence[Tried], slope: float) -> float:

@@ -259,7 +259,7 @@ class Units:
         """Return the context of the direction of a split.
 
         1 if only the upper neighbour is narrower than the block, 2 if only the left neighbour is
-        lower than the block, else 0.
+        less high than the block, else 0.
         """
         above, left = self.neighbours(place)
         narrower = above is not None and self.width_log2[above] < place.width_log2

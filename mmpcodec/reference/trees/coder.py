@@ -1,19 +1,30 @@
-"""State of a picture while trees code it: dictionaries, models and decoded samples.
+"""Encoder and decoder of a whole plane by trees, and the state that they share.
 
-Source: section "Fragments" of ``docs/format/format.md``.
+Source: sections "Fragments" and "Tree" of ``docs/format/format.md``.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from mmpcodec.reference.entropy.symbols import SymbolReader, SymbolWriter
+from mmpcodec.reference.trees.costs import cost_map, index_costs
 from mmpcodec.reference.trees.dictionary import Dictionary, learn, make_dictionaries
 from mmpcodec.reference.trees.displaced import learn_displaced
 from mmpcodec.reference.trees.fragments import fragment_origins, pad, padded_shape
 from mmpcodec.reference.trees.models import Models
 from mmpcodec.reference.trees.scales import FRAGMENT_SIZE, OUTSIDE, SCALES, Scale
-from mmpcodec.reference.trees.tree import Neighbours, mark_leaves, rebuild
+from mmpcodec.reference.trees.tree import (
+    Neighbours,
+    code_tree,
+    mark_leaves,
+    optimal_tree,
+    rebuild,
+)
 from mmpcodec.tools import Tools
+
+Report = Callable[[int, int], None]
+"""``report(done, total)`` is called with numbers of fragments."""
 
 
 def dictionary_sizes(dictionaries: dict[Scale, Dictionary]) -> np.ndarray:
@@ -61,20 +72,19 @@ class PictureState:
         self.leaf_scales = np.full(padded, OUTSIDE, np.int8)
         self.row = self.column = 0
 
-    def fragments_of(self, plane: np.ndarray):
+    def fragments_of(self, plane: np.ndarray) -> Iterator[np.ndarray]:
         """Pad a plane and yield its fragments, (16, 16) uint8 arrays, in coding order."""
         padded = pad(plane)
         for row, column in fragment_origins(*padded.shape):
             yield padded[row : row + FRAGMENT_SIZE, column : column + FRAGMENT_SIZE]
 
-    def walk(self, report: Callable[[int, int], None]):
+    def walk(self, report: Report) -> Iterator[Neighbours]:
         """Make each fragment the current one, in coding order, and yield its neighbours.
 
         Parameters
         ----------
-        report : callable
-            Called as ``report(done, total)`` before each row of fragments and after the last
-            one, with the number of fragments done and the number of all fragments.
+        report : Report
+            Called before each row of fragments and after the last one.
 
         Yields
         ------
@@ -107,3 +117,70 @@ class PictureState:
         """Return the decoded samples without the padding, a (H, W) uint8 array."""
         height, width = self.shape
         return self.samples[:height, :width].copy()
+
+
+def encode_trees(
+    plane: np.ndarray, tools: Tools, lambda_fixed: int, report: Report, rate_model: str
+) -> tuple[bytes, dict[str, float], PictureState]:
+    """Encode a plane by trees.
+
+    Parameters
+    ----------
+    plane : (H, W) uint8 array
+    tools : Tools
+    lambda_fixed : int
+        lambda in 1/65536 squared error per bit.
+    report : Report
+    rate_model : {"adaptive", "log2"}
+        How the rates of indices are computed; see ``index_costs``.
+
+    Returns
+    -------
+    payload : bytes
+    bits, state
+        As ``decode_trees`` returns them for this payload.
+    """
+    state, writer = PictureState(plane.shape, tools), SymbolWriter()
+    for neighbours, fragment in zip(state.walk(report), state.fragments_of(plane), strict=True):
+        costs = {
+            scale: index_costs(state.models, dictionary, lambda_fixed, rate_model)
+            for scale, dictionary in state.dictionaries.items()
+        }
+        cost, index = cost_map(fragment, state.dictionaries, costs)
+        nodes = optimal_tree(cost, index, state.models, neighbours, lambda_fixed)
+        code_tree(writer, state.models, state.dictionaries, neighbours, nodes)
+        state.finish_fragment(nodes)
+    return writer.finish(), writer.tally.bits(), state
+
+
+def decode_trees(
+    payload: bytes, shape: tuple[int, int], tools: Tools, report: Report
+) -> tuple[dict[str, float], PictureState]:
+    """Decode a payload of trees.
+
+    Parameters
+    ----------
+    payload : bytes
+    shape : (int, int)
+        Height and width of the plane in samples.
+    tools : Tools
+    report : Report
+
+    Returns
+    -------
+    bits : dict of str to float
+        Ideal code length of each syntax element, in bits.
+    state : PictureState
+        State after the last fragment.
+
+    Raises
+    ------
+    TruncatedStream, CorruptStream
+        If the payload breaks a rule of the format.
+    """
+    state, reader = PictureState(shape, tools), SymbolReader(payload)
+    for neighbours in state.walk(report):
+        nodes = code_tree(reader, state.models, state.dictionaries, neighbours, None)
+        state.finish_fragment(nodes)
+    reader.finish()
+    return reader.tally.bits(), state

@@ -282,6 +282,14 @@ def test_plot(mmp, three):
     assert (result.exit_code, "exists; -f overwrites it" in result.stderr) == (1, True)
 
 
+def test_a_plot_is_a_png_file(mmp, three):
+    result = mmp("budget", *three, "-O", "out", "--total", 1500, "--plot", "p.txt")
+    assert (result.exit_code, result.stderr) == (
+        2,
+        "mmp: --plot: p.txt must end in .png, or be -\n",
+    )
+
+
 def test_plot_without_its_extra(mmp, three, monkeypatch, cache):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     result = mmp("budget", *three, "-O", "out", "--total", 1500, "--plot", "p.png")

@@ -121,7 +121,7 @@ def damage(data, place):
     ("change", "reason"),
     [
         (lambda data: b"", "Container at byte 0: file is empty"),
-        (lambda data: b"\x89PNG\r\n\x1a\n", "Container at byte 0: magic is "),
+        (lambda data: b"\x89PNG\r\n\x1a\n", "is not an mmp file; Container at byte 0: magic is "),
         (lambda data: data[:20], "Container at byte 20: only 3 of 4 bytes of header CRC"),
         (lambda data: data[:-1], "Container at byte "),
         (lambda data: data + b"x", "Container at byte "),
@@ -159,3 +159,11 @@ def test_threads_are_one_where_files_share_the_machine(mmp, encoded, monkeypatch
     monkeypatch.setattr(CpuBackend, "decode", note)
     assert mmp("decode", encoded, "--backend", "cpu", *options).exit_code == 0
     assert told == [threads]
+
+
+def test_format_and_name_of_the_output_agree(mmp, encoded, files):
+    result = mmp("decode", encoded, "--format", "tif", "-o", "a.png")
+    assert result.exit_code == 2
+    assert result.stderr == "mmp: --format tif: a.png names another format\n"
+    assert files() == ["a.mmp"]
+    assert mmp("decode", encoded, "--format", "tif", "-o", "a.picture").exit_code == 0

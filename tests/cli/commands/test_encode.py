@@ -135,6 +135,7 @@ def test_verbose_prints_backend_tools_and_bits(mmp, picture):
             ["--preset", "fast"],
             "preset = 'fast': must be one of auto, photo, text, mixed, exact, plain, classic",
         ),
+        (["-o", "a.PNG"], "a.PNG: names another format; mmp files end in .mmp"),
         (["--partition", "quad"], "partition = 'quad': must be one of flexible, dyadic"),
         (["--rate-model", "x"], "rate_model = 'x': must be one of adaptive, log2"),
         (["--backend", "tpu"], "backend = 'tpu': must be one of auto, cpu, cuda, reference"),

@@ -213,3 +213,6 @@ def test_files_that_cannot_be_read(mmp):
     result = mmp("solve", "select", "a.txt")
     assert result.exit_code == 2
     assert "a.txt: extension 'txt' must be one of json, csv, npy" in result.stderr
+    Path("folder").mkdir()
+    result = mmp("solve", "select", "folder")
+    assert (result.exit_code, result.stderr) == (2, "mmp: folder: is a folder; name a file\n")

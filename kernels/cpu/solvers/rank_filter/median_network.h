@@ -8,7 +8,7 @@
 
 namespace mmp {
 
-// Returns whether there is a network for the picture's window, and a row fills a vector.
+// Returns whether there is a network for the picture's window, and each row fills a vector.
 template <class T>
 bool has_median_network(const BorderedPicture<T>& picture);
 

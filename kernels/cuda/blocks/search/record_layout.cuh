@@ -45,7 +45,7 @@ struct RecordLayout {
 // The records of a block: two are being written, the others hold earlier results.
 constexpr int kSlots = 6;
 struct Findings {
-    uint32_t hash[kSlots];  // of the surroundings of each record, 0 for no record
+    uint32_t hash[kSlots];  // of the samples around the block of each record, 0 for no record
     uint32_t spare, next;   // slots of the records being written: a free one, and the oldest
 };
 

@@ -11,7 +11,7 @@ struct Frame {
     BlockPlace block;
     int first, last;       // workers of this block: first to last - 1
     bool begun, parted;    // parted: each team tries one split
-    uint32_t hash;         // of the surroundings
+    uint32_t hash;         // of the samples around the block
     int64_t bound, least;  // upper limits of the cost: at the start, and now
     const uint8_t* best;   // record of the best plan so far, or null
     int flag, half;        // the flag and the half that are tried

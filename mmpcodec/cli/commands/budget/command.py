@@ -133,6 +133,7 @@ def budget(
         partition=partition,
         dictionary_limit=dictionary_limit,
     )
+    output.check_png("--plot", plot)
     files = assign(inputs, ".mmp", out=out, folder=folder)
     drawing = [] if plot is None else [Job("--plot", plot)]
     given = [] if weights is None else [Job(weights)]

@@ -44,8 +44,7 @@ def info(
     limits = DecodeLimits(size_limit, dimension_limit)
     if map is not None and (header_only or len(inputs) > 1):
         raise ParameterError("--map: needs a single input, and not --header-only")
-    if map is not None and map != STANDARD and not map.lower().endswith(".png"):
-        raise ParameterError(f"--map: {map} must end in .png, or be {STANDARD}")
+    output.check_png("--map", map)
     files = [Job(source, map) for source in inputs]
     check(files, force=force)
 

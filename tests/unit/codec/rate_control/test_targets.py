@@ -54,19 +54,21 @@ class Codec:
         self.size = size
         self.asked = []
 
-    def __call__(self, ways):
-        self.asked += ways
-        (made,) = (self.encoded(way) for way in ways)
+    def __call__(self, candidates):
+        self.asked += candidates
+        (made,) = (self.encoded(candidate) for candidate in candidates)
         return Attempt(made, error_of(made), (0.0,), frozenset([0]))
 
-    def encoded(self, way):
-        size = self.size(way.lam) * (1 if way.effort > 1 else 1.03)
+    def encoded(self, candidate):
+        size = self.size(candidate.lam) * (1 if candidate.effort > 1 else 1.03)
         # The samples are as far from zeros as the lambda is large.
-        error = round(way.lam / 17 * PIXELS)
+        error = round(candidate.lam / 17 * PIXELS)
         each = math.isqrt(error // PIXELS)
         samples = np.full(PIXELS, each, np.uint8)
         samples[: (error - each * each * PIXELS) // (2 * each + 1)] += 1
-        return Made(bytes(max(1, round(size))), samples.reshape(SHAPE), way.lam, way.tools)
+        return Made(
+            bytes(max(1, round(size))), samples.reshape(SHAPE), candidate.lam, candidate.tools
+        )
 
 
 def error_of(made):
@@ -98,7 +100,7 @@ def test_size_is_kept_to_two_percent(one, other, bend, scale, share):
     assert 0.979 * target.value - 1 <= len(found.data) <= target.value
     assert len(codec.asked) <= 20
     assert len(set(codec.asked)) == len(codec.asked)
-    assert [one.lam for one in found.passes] == [way.lam for way in codec.asked]
+    assert [one.lam for one in found.passes] == [candidate.lam for candidate in codec.asked]
 
 
 @settings(max_examples=60)
@@ -113,13 +115,15 @@ def test_size_is_never_exceeded_whatever_the_codec_does(limit, seed, ripple):
     try:
         found = reached(codec, Target("size", limit))
     except Infeasible as error:
-        least = min(len(codec.encoded(way).data) for way in codec.asked if way.effort > 1)
+        least = min(
+            len(codec.encoded(candidate).data) for candidate in codec.asked if candidate.effort > 1
+        )
         assert re.fullmatch(rf"target_size = {limit}: the .* has {least} bytes", str(error))  # noqa: PT017
-        assert all(size(way.lam) > limit for way in codec.asked if way.effort > 1)
+        assert all(size(candidate.lam) > limit for candidate in codec.asked if candidate.effort > 1)
         return
     assert len(found.data) <= limit
     # Of all files at the effort asked for that keep the target it is the best.
-    fitting = [codec.encoded(way) for way in codec.asked if way.effort > 1]
+    fitting = [codec.encoded(candidate) for candidate in codec.asked if candidate.effort > 1]
     errors = [error_of(file) for file in fitting if len(file.data) <= limit]
     assert error_of(found) == min(errors)
     assert len(codec.asked) <= 50
@@ -229,20 +233,20 @@ def test_bpp_is_the_size_of_so_many_bits_a_pixel():
 
 
 def test_auto_keeps_the_target_with_fewer_encodings_each_pass(monkeypatch):
-    ways = []
+    candidates = []
     real = mmpcodec.codec.encoder.encode_tiles
 
     def counting(tiles, tried, *rest):
-        ways.append(len(tried))
+        candidates.append(len(tried))
         return real(tiles, tried, *rest)
 
     monkeypatch.setattr(mmpcodec.codec.encoder, "encode_tiles", counting)
     data, psnr, passes = encoded(target_size=1500)
     assert 0.98 * 1500 <= len(data) <= 1500
     assert psnr > 30
-    assert ways[0] == 4
-    assert ways[-1] < 4
-    assert len(ways) == len(passes) <= 8
+    assert candidates[0] == 4
+    assert candidates[-1] < 4
+    assert len(candidates) == len(passes) <= 8
 
 
 def test_lossless_is_taken_where_it_fits():
