@@ -13,6 +13,7 @@ import pytest
 
 import mmpcodec
 from mmpcodec import backends, pictures
+from mmpcodec.pictures import registry
 from mmpcodec.planning.budget import plans
 
 LADDER = ("--preset", "plain", "-l", "2,8,32,128,512")
@@ -351,8 +352,8 @@ def test_all_pictures_must_be_there(mmp, three, cache):
     assert result.exit_code == 1
     assert result.stderr.splitlines() == [
         "mmp: none.png: No such file or directory",
-        "mmp: bad.png: is not a picture file of a known format; supported are PBM, PGM, PPM, PAM, "
-        "PNG, TIFF, BMP, JPEG, NPY, mmp and DICOM",
+        "mmp: bad.png: is not a picture file of a known format; supported are "
+        + registry.readable_text(),
         "mmp: nothing was written: the budget is for all pictures",
     ]
     assert sizes() == {}

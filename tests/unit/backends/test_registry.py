@@ -183,7 +183,7 @@ def test_a_row_of_the_registry_is_all_that_a_backend_needs(monkeypatch):
         decoded = mmpcodec.inspect(each.data, decode=True, backend="fake")
         assert decoded.layers[0].backend == "fake"
         assert np.array_equal(decoded.samples, each.samples)
-    with pytest.raises(ParameterError, match="must be one of auto, cpu, cuda, reference, fake"):
+    with pytest.raises(ParameterError, match=r"must be one of auto, cpu, .*, fake$"):
         backends.get("gpu")
     with pytest.raises(BackendUnavailable, match="the solver max_sum has no operations for it"):
         max_interval([1, 2], backend="fake")

@@ -53,12 +53,12 @@ def test_a_new_row_has_the_suffix_checks(fake, samples):
     assert "fake" in pictures.FORMATS
     assert {".fake", ".fk"} < {*pictures.SUFFIXES}
     assert pictures.format_of("x.fake") == pictures.format_of("x.fk") == "fake"
-    with pytest.raises(ParameterError, match=r"'\.txt' must be one of \.pgm, .*\.npy, \.fake$"):
+    with pytest.raises(ParameterError, match=r"'\.txt' must be one of \.pgm, .*, \.fake$"):
         pictures.format_of("x.txt")
     with pytest.raises(ParameterError, match="'fake' for RGB: must be one of ppm, "):
         pictures.to_bytes(np.dstack([samples] * 3), "fake")
     assert pictures.lost(Picture(samples, 4), "fake") == ("depth",)
-    with pytest.raises(PictureError, match=r"supported are PBM, .*, DICOM and Fake$"):
+    with pytest.raises(PictureError, match=r"supported are PBM, .* and Fake$"):
         pictures.from_bytes(b"something else")
 
 
