@@ -147,7 +147,7 @@ def significant(value: float, digits: int = 3) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def _by(key: str, rows: Sequence[Row]) -> dict[str, list[Row]]:
+def by(key: str, rows: Sequence[Row]) -> dict[str, list[Row]]:
     """Return the rows by the value of a key, in the order of first appearance."""
     found: dict[str, list[Row]] = {}
     for row in rows:
@@ -155,13 +155,21 @@ def _by(key: str, rows: Sequence[Row]) -> dict[str, list[Row]]:
     return found
 
 
-def _per_megapixel(key: str, rows: Sequence[Row]) -> str:
+def per_megapixel(key: str, rows: Sequence[Row]) -> float:
+    """Return the sum of a key of some rows, divided by their megapixels."""
     pixels = sum(row["width"] * row["height"] for row in rows)
-    return significant(1e6 * sum(row[key] for row in rows) / pixels, 2)
+    return 1e6 * sum(row[key] for row in rows) / pixels
 
 
-def _rate(codec: str, rows: Sequence[Row]) -> str:
-    """Return the mean rate of a codec at equal PSNR, in per cent of the rate of the first codec."""
+def _seconds(key: str, rows: Sequence[Row]) -> str:
+    return significant(per_megapixel(key, rows), 2)
+
+
+def rate(codec: str, rows: Sequence[Row]) -> float | None:
+    """Return the mean rate of a codec at equal PSNR, in per cent of the rate of the first codec.
+
+    None if the ranges of PSNR do not overlap.
+    """
     anchor = rows[0]["codec"]
     points = [
         {
@@ -174,34 +182,60 @@ def _rate(codec: str, rows: Sequence[Row]) -> str:
     ]
     curves = [(each.curve(anchor), each.curve(codec)) for each in grouped(points)]
     found = mean_delta([delta(of, by) for of, by in curves if of and by])
-    return "none" if found.rate is None else f"{100 + found.rate:.0f}"
+    return None if found.rate is None else 100 + found.rate
+
+
+def _percent(codec: str, rows: Sequence[Row]) -> str:
+    found = rate(codec, rows)
+    return "none" if found is None else f"{found:.0f}"
 
 
 def _summary(rows: Sequence[Row]) -> str:
     """Return a table of the rate of each codec on each class, and of its times on all pictures."""
-    classes = _by("class", rows)
+    classes = by("class", rows)
     head = [*(f"rate on {name}, %" for name in classes), "encode, s/MP", "decode, s/MP"]
     return table(
         ["codec", *head],
         [
             [
                 codec,
-                *(_rate(codec, group) for group in classes.values()),
-                _per_megapixel("encode_cpu_s", own),
-                _per_megapixel("decode_cpu_s", own),
+                *(_percent(codec, group) for group in classes.values()),
+                _seconds("encode_cpu_s", own),
+                _seconds("decode_cpu_s", own),
             ]
-            for codec, own in _by("codec", rows).items()
+            for codec, own in by("codec", rows).items()
         ],
     )
+
+
+def _frontier(rows: Sequence[Row]) -> str:
+    """Make the table of the rate and the encoding time of each codec on each class of pictures."""
+    classes = by("class", rows)
+    head = [text for name in classes for text in (f"{name}, %", "s/MP")]
+    body = [
+        [
+            codec,
+            *(
+                text
+                for group in classes.values()
+                for text in (
+                    _percent(codec, group),
+                    _seconds("encode_cpu_s", by("codec", group)[codec]),
+                )
+            ),
+        ]
+        for codec in by("codec", rows)
+    ]
+    return table(["codec", *head], body)
 
 
 def _times(key: str, rows: Sequence[Row]) -> str:
     """Return a table of the processor seconds a megapixel of each codec on each picture."""
     body = [
-        [codec, *(_per_megapixel(key, files) for files in _by("picture", own).values())]
-        for codec, own in _by("codec", rows).items()
+        [codec, *(_seconds(key, files) for files in by("picture", own).values())]
+        for codec, own in by("codec", rows).items()
     ]
-    return table(["codec", *_by("picture", rows)], body)
+    return table(["codec", *by("picture", rows)], body)
 
 
 _SECONDS = "processor seconds a megapixel, one thread"
@@ -209,6 +243,11 @@ TABLES: dict[str, tuple[str, Callable[[Sequence[Row]], str]]] = {
     "summary": (
         f"Mean rate of whole files for equal PSNR, where AVIF at speed 0 has 100 %, and {_SECONDS}",
         _summary,
+    ),
+    "frontier": (
+        "Mean rate of whole files for equal PSNR, where AVIF at speed 0 has 100 %, and processor "
+        "seconds of encoding a megapixel, one thread, by class of pictures",
+        _frontier,
     ),
     "summary encode": (f"Encoding, {_SECONDS}", partial(_times, "encode_cpu_s")),
     "summary decode": (f"Decoding, {_SECONDS}", partial(_times, "decode_cpu_s")),

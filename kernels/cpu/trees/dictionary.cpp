@@ -68,7 +68,7 @@ uint32_t Dictionary::hash(const uint8_t* samples) const {
         state = (state ^ word) * multiplier;
         state ^= state >> 32;
     }
-    return static_cast<uint32_t>(state >> 32 ^ state);
+    return static_cast<uint32_t>(state >> 32);
 }
 
 template <class Same>

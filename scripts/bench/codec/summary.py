@@ -1,10 +1,14 @@
 """Rate, time and memory of mmpcodec beside AVIF, JPEG XL and JPEG 2000, measured in one run.
 
     python scripts/bench/codec/summary.py --pictures CLASS PICTURE... [--pictures ...] --out ROWS
+    python scripts/bench/codec/summary.py --frontier --pictures ... --out ROWS
 
 CLASS is the class of the pictures after it, for example "text". Of a larger picture only the middle
 512x512 pixels are coded. The script appends one JSON object for each coded file to ROWS, so a
 stopped run continues. `make bench-pages` turns ROWS into the summary tables.
+
+``--frontier`` measures more speeds, efforts and presets, for a table and a drawing of rate against
+time.
 
 ``--processes N`` measures N pictures at once, each on its own processor core. Times are processor
 seconds: the smallest of 3 runs, or of fewer runs that together take 1 s. Memory is the peak of a
@@ -18,7 +22,7 @@ import os
 import shlex
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor
 from datetime import date
 from functools import partial
 from itertools import chain
@@ -40,7 +44,7 @@ ENOUGH_SECONDS = 1.0
 _QUALITIES = "quality=10/28/48/68"
 _DISTANCES = "distance=0.6/1.4/3/7"
 _OURS = "backend=cpu,threads=1,lambda=12/40/130/432"
-CODECS = {
+SUMMARY = {
     "AVIF, speed 0": f"avif:tune=psnr,{_QUALITIES}",
     "AVIF, speed 6": f"avif:tune=psnr,speed=6,{_QUALITIES}",
     "JPEG XL, effort 9": f"jxl:{_DISTANCES}",
@@ -52,12 +56,28 @@ CODECS = {
     "mmpcodec, photo, effort 1": f"mmp:preset=photo,effort=1,{_OURS}",
     "mmpcodec, plain": f"mmp:preset=plain,{_OURS}",
 }
-"""Codec strings by the names in the tables. The first codec is the anchor of the rates."""
+FRONTIER = {
+    **{f"AVIF, speed {n}": f"avif:tune=psnr,speed={n},{_QUALITIES}" for n in (0, 2, 4, 6, 8)},
+    **{f"JPEG XL, effort {n}": f"jxl:effort={n},{_DISTANCES}" for n in (9, 7, 5, 3)},
+    "JPEG 2000": SUMMARY["JPEG 2000"],
+    "mmpcodec, default": f"mmp:{_OURS}",
+    **{
+        f"mmpcodec, {preset}, effort {n}": f"mmp:preset={preset},effort={n},{_OURS}"
+        for preset, efforts in (("photo", (9, 6, 4, 3, 2, 1)), ("mixed", (6, 1)))
+        for n in efforts
+    },
+    **{f"mmpcodec, {name}": f"mmp:preset={name},{_OURS}" for name in ("text", "plain")},
+}
+CODECS = {**SUMMARY, **FRONTIER}
+"""Codec strings by the names in the tables. Rates are compared with the first one."""
 
 Row = dict[str, Any]
+Key = tuple[str, str, Any]
+"""Picture, codec and operating point of a row; the point of a row of memory is None."""
 
 KINDS: dict[str, Row] = {
     "summary": {"what": "Size, PSNR and times of each file", "columns": {}},
+    "frontier": {"what": "Size, PSNR and times of each file", "columns": {}},
     "memory": {
         "what": "Peak memory of a process that encodes and decodes one picture of 512x512 pixels, "
         "with Python and all libraries",
@@ -113,36 +133,38 @@ def peak_mib(path: Path, label: str) -> float:
     return round(int(peak.split()[1]) / 1024, 1)
 
 
-def rows_of(name: str, path: Path, done: set[tuple[str, str, Any]]) -> list[Row]:
-    """Measure one picture of the class ``name``; return its rows that are not in ``done``."""
+def rows_of(run: str, name: str, path: Path, label: str, done: set[Key]) -> list[Row]:
+    """Measure one codec on one picture of the class ``name``; return its rows not in ``done``."""
     samples = middle(path)
     height, width = samples.shape[:2]
-    rows: list[Row] = []
-    for label in CODECS:
-        codec = codec_of(label, samples.ndim == 3)
-        for point in codec.ladder:
-            if (path.name, label, point) not in done:
-                about = {"run": "summary", "codec": label, "picture": path.name, "class": name}
-                size = {"width": width, "height": height, "point": point}
-                rows.append(about | size | measured(samples, codec, point))
-    return rows
+    codec = codec_of(label, samples.ndim == 3)
+    about = {"run": run, "codec": label, "picture": path.name, "class": name}
+    return [
+        {**about, "width": width, "height": height, "point": point}
+        | measured(samples, codec, point)
+        for point in codec.ladder
+        if (path.name, label, point) not in done
+    ]
 
 
-def all_rows(
-    classes: list[list[str]], done: set[tuple[str, str, Any]], processes: int
-) -> Iterator[Row]:
-    """Yield the rows of all pictures that are not in ``done``, then the memory of each codec."""
+def all_rows(args: argparse.Namespace, done: set[Key]) -> Iterator[Row]:
+    """Yield the rows of all files that are not in ``done``; for the summary, of memory too."""
+    run, codecs = ("frontier", FRONTIER) if args.frontier else ("summary", SUMMARY)
+    named = [(name, Path(path)) for name, *paths in args.pictures for path in paths]
     context = multiprocessing.get_context("spawn")
     places = context.Queue()
-    for place in sorted(os.sched_getaffinity(0), reverse=True)[:processes]:
+    for place in sorted(os.sched_getaffinity(0), reverse=True)[: args.processes]:
         places.put(place)
-    with ProcessPoolExecutor(processes, context, keep_to_one, (places,)) as pool:
-        named = [(name, Path(path)) for name, *paths in classes for path in paths]
-        futures = [pool.submit(rows_of, name, path, done) for name, path in named]
-        for future in as_completed(futures):
+    with ProcessPoolExecutor(args.processes, context, keep_to_one, (places,)) as pool:
+        futures = [
+            pool.submit(rows_of, run, name, path, label, done)
+            for label in codecs
+            for name, path in named
+        ]
+        for future in futures:
             yield from future.result()
     first = named[0][1]
-    for label in CODECS:
+    for label in () if args.frontier else codecs:
         if (first.name, label, None) not in done:
             with ProcessPoolExecutor(1, mp_context=context) as pool:
                 peak = pool.submit(peak_mib, first, label).result()
@@ -155,18 +177,18 @@ def keep_to_one(places: "multiprocessing.Queue[int]") -> None:
 
 
 def heads(args: argparse.Namespace) -> Iterator[Row]:
-    """Yield the descriptions of the two runs: title, columns, command, date, hardware, software."""
-    command = ["python", "scripts/bench/codec/summary.py"]
+    """Yield the descriptions of the runs: title, columns, command, date, hardware, software."""
+    command = ["python", "scripts/bench/codec/summary.py", *(["--frontier"] * args.frontier)]
     for name, *paths in args.pictures:
         command += ["--pictures", name, *(Path(path).name for path in paths)]
     command += ["--processes", str(args.processes), "--out", "ROWS"]
     versions: dict[str, str] = {}
-    for label in CODECS:
+    for label in FRONTIER if args.frontier else SUMMARY:
         versions |= codec_of(label, colour=False).versions
-    for run, about in KINDS.items():
+    for run in ("frontier",) if args.frontier else ("summary", "memory"):
         yield {
             "run": run,
-            **about,
+            **KINDS[run],
             "command": shlex.join(command),
             "date": str(date.today()),
             "hardware": machine(),
@@ -177,6 +199,7 @@ def heads(args: argparse.Namespace) -> Iterator[Row]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--pictures", action="append", nargs="+", required=True, metavar="NAME")
+    parser.add_argument("--frontier", action="store_true")
     parser.add_argument("--processes", type=int, default=1, metavar="N")
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
@@ -184,8 +207,7 @@ def main() -> None:
     known = [json.loads(line) for line in args.out.read_text().splitlines()]
     done = {(row["picture"], row["codec"], row.get("point")) for row in known if "codec" in row}
     with args.out.open("a") as out:
-        rows = all_rows(args.pictures, done, args.processes)
-        for row in chain(() if known else heads(args), rows):
+        for row in chain(() if known else heads(args), all_rows(args, done)):
             out.write(json.dumps(row) + "\n")
             out.flush()
 
