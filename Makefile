@@ -89,8 +89,9 @@ bench: $(PACKAGE) ## Measure speed and compression on this machine
 	$(BIN)/python scripts/bench/codec/speed.py images/camera.pgm images/page.pgm
 
 .PHONY: bench-pages
-bench-pages: $(BENCH) ## Write the tables of docs/benchmarks and README.md from docs/benchmarks/data
+bench-pages: $(BENCH) ## Write the tables and the drawing of docs/benchmarks from docs/benchmarks/data
 	$(BIN)/python scripts/bench/pages.py
+	$(BIN)/python scripts/bench/frontier.py
 
 PICTURE ?= images/camera.pgm
 

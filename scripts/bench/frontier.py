@@ -5,6 +5,8 @@
 Each panel is a class of pictures. A line joins the speeds or efforts of one codec.
 """
 
+import re
+
 from matplotlib.figure import Figure
 from pages import ROOT, by, per_megapixel, rate, read
 
@@ -14,14 +16,14 @@ from mmpcodec.bench.plot import COLOURS, save
 def main() -> None:
     _, rows = read(ROOT / "docs/benchmarks/data")["frontier"]
     classes = by("class", rows)
-    figure = Figure((9.0, 7.0), layout="constrained")
+    figure = Figure((9.0, 7.4), layout="constrained")
     panels = figure.subplots(2, 2, sharex=True).flat
     for panel, (name, group) in zip(panels, classes.items(), strict=True):
         lines: dict[str, list[tuple[float, float]]] = {}
         for codec, own in by("codec", group).items():
             found = rate(codec, group)
             if found is not None:
-                family = codec.rpartition(", ")[0] or codec
+                family = re.sub(", (speed|effort) [0-9]+$", "", codec)
                 lines.setdefault(family, []).append((per_megapixel("encode_cpu_s", own), found))
         for (family, points), colour in zip(lines.items(), COLOURS, strict=False):
             ours = family.startswith("mmpcodec")

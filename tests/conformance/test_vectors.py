@@ -91,15 +91,20 @@ def test_encodes_to_the_stream(vector, backend):
     check_encodes(vector, backend)
 
 
-@each([path for path in ENCODED if not params_of(path).tools.prediction])
+def takes_long(vector: Path) -> bool:
+    """Return whether the reference's search takes many seconds."""
+    return params_of(vector).tools.prediction or vector.name == "trees-counts-halved"
+
+
+@each([path for path in ENCODED if not takes_long(path)])
 def test_reference_encodes_to_the_stream(vector):
     check_encodes(vector, "reference")
 
 
 @pytest.mark.slow
-@each([path for path in ENCODED if params_of(path).tools.prediction])
-def test_reference_encodes_blocks_to_the_stream(vector):
-    """Its search takes seconds each; smaller pictures than these are in the agreement tests."""
+@each([path for path in ENCODED if takes_long(path)])
+def test_reference_encodes_to_the_stream_slowly(vector):
+    """Smaller pictures than these are in the agreement tests."""
     check_encodes(vector, "reference")
 
 

@@ -43,7 +43,7 @@ def compilers():
 
 
 @pytest.mark.timeout(1200)
-@pytest.mark.parametrize("architecture", ["sm_80", "sm_90"])
+@pytest.mark.parametrize("architecture", [pytest.param("sm_80", marks=pytest.mark.slow), "sm_90"])
 @pytest.mark.parametrize("compiler", ["nvcc", "nvrtc"])
 def test_every_kernel_compiles(compiler, architecture):
     if compiler not in set(compilers()):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mmpcodec import ParameterError
@@ -20,6 +20,7 @@ def places(found):
     return [(r.left, r.top, r.width, r.height) for r in found.regions]
 
 
+@settings(max_examples=10)
 @given(st.data())
 def test_planted_rectangle_is_found_to_the_pixel(data):
     samples = gray()

@@ -86,7 +86,7 @@ def test_memory_is_that_of_a_few_tiles(tmp_path):
     samples = np.lib.format.open_memmap(path, "w+", np.uint8, (2048, 131072))
     samples[100:110, 500:900] = 200
     del samples
-    command = [sys.executable, "-c", SCRIPT, path, tmp_path / "out.mmp"]
+    command = [sys.executable, "-P", "-c", SCRIPT, path, tmp_path / "out.mmp"]
     grown = int(subprocess.run(command, check=True, capture_output=True).stdout)
     assert grown < 200_000  # KiB
     data = (tmp_path / "out.mmp").read_bytes()
