@@ -9,9 +9,11 @@ import mmap
 import os
 import sys
 from collections.abc import Iterator
+from pathlib import PurePath
 from typing import BinaryIO
 
 from mmpcodec.errors import FileError, ParameterError
+from mmpcodec.pictures import registry
 from mmpcodec.runtime.files import STANDARD, written_whole
 
 TO_TERMINAL = "is a terminal, and binary data would garble it; redirect it or use -o FILE"
@@ -67,6 +69,24 @@ def check_png(option: str, target: str | None) -> None:
     """
     if target not in (None, STANDARD) and not str(target).lower().endswith(".png"):
         raise ParameterError(f"{option}: {target} must end in .png, or be {STANDARD}")
+
+
+def names_other_format(target: str | None, suffix: str) -> bool:
+    """Return whether a name ends as files of another format do than those of ``suffix``."""
+    given = PurePath(target or "").suffix.lower()
+    return any(given in row.suffixes and suffix not in row.suffixes for row in registry.FORMATS)
+
+
+def check_mmp(target: str | None) -> None:
+    """Check that the name of an mmp file is not that of a file of another format.
+
+    Raises
+    ------
+    ParameterError
+        If it is.
+    """
+    if names_other_format(target, ".mmp"):
+        raise ParameterError(f"{target}: names another format; mmp files end in .mmp")
 
 
 def check(target: str, *, force: bool) -> None:

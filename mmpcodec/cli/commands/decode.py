@@ -2,7 +2,6 @@
 
 import re
 import time
-from pathlib import PurePath
 from typing import Annotated, Any, NamedTuple
 
 import typer
@@ -88,7 +87,9 @@ def decode(
     from mmpcodec.metadata import Metadata
 
     if format is not None:
-        _check_agrees(pictures.check_format(format), out)
+        pictures.check_format(format)
+        if output.names_other_format(out, f".{format}"):
+            raise ParameterError(f"--format {format}: {out} names another format")
     elif out is not None and out != STANDARD:
         format = pictures.format_of(out)
     area = None if region is None else _area(region)
@@ -160,16 +161,3 @@ def _area(region: str) -> tuple[int, ...]:
     if len(parts) != 4 or not all(re.fullmatch("[0-9]{1,18}", part.strip()) for part in parts):
         raise ParameterError(f"region = {region!r}: must be X,Y,W,H, four integers from 0 up")
     return tuple(map(int, parts))
-
-
-def _check_agrees(format: str, out: str | None) -> None:
-    """Check that the name of an output does not name another format than ``--format``.
-
-    Raises
-    ------
-    ParameterError
-        If it does.
-    """
-    suffix = PurePath(out or "").suffix.lower()
-    if suffix in registry.suffixes() and suffix not in registry.written()[format].suffixes:
-        raise ParameterError(f"--format {format}: {out} names another format")

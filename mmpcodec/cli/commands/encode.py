@@ -1,7 +1,6 @@
 """``mmp encode``: encode pictures to mmp files."""
 
 from collections.abc import Mapping
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
@@ -22,9 +21,8 @@ from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.jobs import Job, plan
 from mmpcodec.cli.printing import Printer, counted, finite, quality_text, tools_text
 from mmpcodec.depth import MAX_DEPTH
-from mmpcodec.errors import MmpError, ParameterError
+from mmpcodec.errors import MmpError
 from mmpcodec.params import AUTO, EncodeParams, check_median_radius, check_tile_size
-from mmpcodec.pictures import registry
 from mmpcodec.runtime.files import STANDARD
 
 if TYPE_CHECKING:
@@ -185,7 +183,7 @@ def encode(
         dictionary_limit=dictionary_limit,
     )
     files = plan(inputs, ".mmp", out=out, folder=folder, force=force)
-    _check_suffix(out)
+    output.check_mmp(out)
 
     from mmpcodec import backends
 
@@ -231,19 +229,6 @@ def encode(
         for each in params.each_alone() if target is None else ():
             printer.note(f"lambda {params.lam:g}, {tools_text(each.coded_tools)}")
     return run.run(files, work, printer, at_once=at_once)
-
-
-def _check_suffix(out: str | None) -> None:
-    """Check that the name of an output is not that of a file of another format.
-
-    Raises
-    ------
-    ParameterError
-        If it is.
-    """
-    suffix = PurePath(out or "").suffix.lower()
-    if suffix in registry.suffixes() and suffix != ".mmp":
-        raise ParameterError(f"{out}: names another format; mmp files end in .mmp")
 
 
 def check_decodes(encoding: "Encoding", progress: run.JobProgress) -> None:

@@ -283,6 +283,13 @@ def test_plot(mmp, three):
     assert (result.exit_code, "exists; -f overwrites it" in result.stderr) == (1, True)
 
 
+def test_the_output_is_not_named_as_a_picture(mmp, three):
+    result = mmp("budget", three[0], "-o", "x.png", "--total", 1500)
+    assert result.exit_code == 2
+    assert result.stderr == "mmp: x.png: names another format; mmp files end in .mmp\n"
+    assert not Path("x.png").exists()
+
+
 def test_a_plot_is_a_png_file(mmp, three):
     result = mmp("budget", *three, "-O", "out", "--total", 1500, "--plot", "p.txt")
     assert (result.exit_code, result.stderr) == (

@@ -139,6 +139,7 @@ def budget(
     given = [] if weights is None else [Job(weights)]
     if not dry_run:
         check([*files, *given, *drawing], force=force)
+    output.check_mmp(out)
 
     from mmpcodec import backends
     from mmpcodec.cli.commands.budget.text import Budgeted
