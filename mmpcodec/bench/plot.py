@@ -96,11 +96,19 @@ def draw_curves(
     return figure
 
 
-def save(figure: Any, stem: Path) -> None:
-    """Write a drawing as ``stem``.png and ``stem``.svg; equal drawings give equal bytes."""
+def save_as(figure: Any, path: Path) -> None:
+    """Write a drawing as .png or .svg, by the suffix; equal drawings give equal bytes."""
     import matplotlib
 
-    with matplotlib.rc_context({"svg.hashsalt": "mmpcodec", "svg.fonttype": "none"}):
-        for format, metadata in (("png", None), ("svg", {"Date": None})):
-            with written_whole(stem.with_name(f"{stem.name}.{format}")) as stream:
-                figure.savefig(stream, format=format, metadata=metadata)
+    metadata = {"Date": None} if path.suffix == ".svg" else None
+    with (
+        matplotlib.rc_context({"svg.hashsalt": "mmpcodec", "svg.fonttype": "none"}),
+        written_whole(path) as stream,
+    ):
+        figure.savefig(stream, format=path.suffix[1:], metadata=metadata)
+
+
+def save(figure: Any, stem: Path) -> None:
+    """Write a drawing as ``stem``.png and ``stem``.svg."""
+    for suffix in (".png", ".svg"):
+        save_as(figure, stem.with_name(stem.name + suffix))

@@ -181,7 +181,7 @@ def rate(codec: str, rows: Sequence[Row]) -> float | None:
         for row in rows
     ]
     curves = [(each.curve(anchor), each.curve(codec)) for each in grouped(points)]
-    found = mean_delta([delta(of, by) for of, by in curves if of and by])
+    found = mean_delta([delta(other, own) for other, own in curves if other and own])
     return None if found.rate is None else 100 + found.rate
 
 

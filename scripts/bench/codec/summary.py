@@ -4,8 +4,8 @@
     python scripts/bench/codec/summary.py --frontier --pictures ... --out ROWS
 
 CLASS is the class of the pictures after it, for example "text". Of a larger picture only the middle
-512x512 pixels are coded. The script appends one JSON object for each coded file to ROWS, so a
-stopped run continues. `make bench-pages` turns ROWS into the summary tables.
+512x512 pixels are coded. The script appends one JSON object for each coded file to ROWS, codec by
+codec, so a stopped run continues. `make bench-pages` turns ROWS into the summary tables.
 
 ``--frontier`` measures more speeds, efforts and presets, for a table and a drawing of rate against
 time.
@@ -44,22 +44,10 @@ ENOUGH_SECONDS = 1.0
 _QUALITIES = "quality=10/28/48/68"
 _DISTANCES = "distance=0.6/1.4/3/7"
 _OURS = "backend=cpu,threads=1,lambda=12/40/130/432"
-SUMMARY = {
-    "AVIF, speed 0": f"avif:tune=psnr,{_QUALITIES}",
-    "AVIF, speed 6": f"avif:tune=psnr,speed=6,{_QUALITIES}",
-    "JPEG XL, effort 9": f"jxl:{_DISTANCES}",
-    "JPEG XL, effort 7": f"jxl:effort=7,{_DISTANCES}",
-    "JPEG 2000": "jpeg2000:ratio=5/9/16/28/50/90",
-    "mmpcodec, default": f"mmp:{_OURS}",
-    "mmpcodec, photo, effort 6": f"mmp:preset=photo,{_OURS}",
-    "mmpcodec, photo, effort 3": f"mmp:preset=photo,effort=3,{_OURS}",
-    "mmpcodec, photo, effort 1": f"mmp:preset=photo,effort=1,{_OURS}",
-    "mmpcodec, plain": f"mmp:preset=plain,{_OURS}",
-}
-FRONTIER = {
+CODECS = {
     **{f"AVIF, speed {n}": f"avif:tune=psnr,speed={n},{_QUALITIES}" for n in (0, 2, 4, 6, 8)},
     **{f"JPEG XL, effort {n}": f"jxl:effort={n},{_DISTANCES}" for n in (9, 7, 5, 3)},
-    "JPEG 2000": SUMMARY["JPEG 2000"],
+    "JPEG 2000": "jpeg2000:ratio=5/9/16/28/50/90",
     "mmpcodec, default": f"mmp:{_OURS}",
     **{
         f"mmpcodec, {preset}, effort {n}": f"mmp:preset={preset},effort={n},{_OURS}"
@@ -68,8 +56,14 @@ FRONTIER = {
     },
     **{f"mmpcodec, {name}": f"mmp:preset={name},{_OURS}" for name in ("text", "plain")},
 }
-CODECS = {**SUMMARY, **FRONTIER}
-"""Codec strings by the names in the tables. Rates are compared with the first one."""
+"""Codec strings of the frontier by the names in the tables. Rates are compared with the first."""
+
+SUMMARY = (
+    *("AVIF, speed 0", "AVIF, speed 6", "JPEG XL, effort 9", "JPEG XL, effort 7", "JPEG 2000"),
+    *("mmpcodec, default", "mmpcodec, photo, effort 6", "mmpcodec, photo, effort 3"),
+    *("mmpcodec, photo, effort 1", "mmpcodec, plain"),
+)
+"""Names of the codecs of the summary."""
 
 Row = dict[str, Any]
 Key = tuple[str, str, Any]
@@ -149,7 +143,7 @@ def rows_of(run: str, name: str, path: Path, label: str, done: set[Key]) -> list
 
 def all_rows(args: argparse.Namespace, done: set[Key]) -> Iterator[Row]:
     """Yield the rows of all files that are not in ``done``; for the summary, of memory too."""
-    run, codecs = ("frontier", FRONTIER) if args.frontier else ("summary", SUMMARY)
+    run, codecs = ("frontier", tuple(CODECS)) if args.frontier else ("summary", SUMMARY)
     named = [(name, Path(path)) for name, *paths in args.pictures for path in paths]
     context = multiprocessing.get_context("spawn")
     places = context.Queue()
@@ -183,7 +177,7 @@ def heads(args: argparse.Namespace) -> Iterator[Row]:
         command += ["--pictures", name, *(Path(path).name for path in paths)]
     command += ["--processes", str(args.processes), "--out", "ROWS"]
     versions: dict[str, str] = {}
-    for label in FRONTIER if args.frontier else SUMMARY:
+    for label in CODECS if args.frontier else SUMMARY:
         versions |= codec_of(label, colour=False).versions
     for run in ("frontier",) if args.frontier else ("summary", "memory"):
         yield {
