@@ -16,17 +16,6 @@ Syntax syntax_of(int model) {
 
 }  // namespace
 
-void BlockPlan::append(const BlockPlan& other) {
-    const auto first_level = static_cast<uint32_t>(levels.size());
-    const auto first_tree = static_cast<uint32_t>(trees.size());
-    for (BlockNode node : other.nodes) {
-        node.levels += node.kind == kTree ? first_tree : first_level;
-        nodes.push_back(node);
-    }
-    levels.insert(levels.end(), other.levels.begin(), other.levels.end());
-    trees.insert(trees.end(), other.trees.begin(), other.trees.end());
-}
-
 template <class Sample>
 Predictor<Sample>::Predictor(const BlockTools& tools, const BlockPicture<Sample>& picture,
                              const BlockPlace& block, const References<Sample>& references,

@@ -33,7 +33,6 @@ struct BlockPlan {
     std::vector<Node> trees;
 
     void clear() { nodes.clear(), levels.clear(), trees.clear(); }
-    void append(const BlockPlan& other);
 };
 
 inline uint64_t allowed_modes(const BlockTools& tools, const BlockPlace& block,
@@ -55,6 +54,8 @@ public:
         : Predictor(tools, picture, block, picture.references(block), decoded_in(picture)) {}
 
     uint64_t allowed() const { return allowed_modes(tools_, block_, decoded_); }
+    const References<Sample>& references() const { return references_; }
+    const References<Sample>& smooth() const { return smooth_; }
     void predict(int mode, Sample* out) const;
 
 private:

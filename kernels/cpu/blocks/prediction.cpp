@@ -4,90 +4,40 @@
 
 #include <algorithm>
 
+#include "cpu/blocks/angles.h"
 #include "cpu/runtime/simd.h"
 
 namespace mmp {
 
 namespace {
 
-struct AngleTables {
-    int8_t taps[32][4];
-    // By angle and k: the index of the sample of the other side that is place -k of the line.
-    uint8_t beside[kAngles][kMaxSide + 3];
-
-    AngleTables() {
-        for (int f = 0; f < 32; ++f)
-            for (int k = 0; k < 4; ++k) taps[f][k] = int8_t(taps_of(f).weight[k]);
-        for (int angle = 0; angle < kAngles; ++angle) {
-            const int steep = -angle_slope(angle);
-            for (int k = 1; steep > 0 && k <= ((kMaxSide * steep) >> 5) + 2; ++k)
-                beside[angle][k] = uint8_t(smaller(side_place(k, steep) - 1, UINT8_MAX));
-        }
-    }
-};
-
-const AngleTables& tables() {
-    static const AngleTables made;
-    return made;
-}
-
-// Predicts a row by an angle of the vertical family; blocks of the horizontal family are
-// transposed. For byte samples, sums of the weighted samples fit 16 bits.
-template <class Lanes, class Samples, class Sample>
-MMP_INLINE void interpolate(const Wide<Sample>* from, const int8_t* taps, int width,
-                            Depth<Sample> depth, Sample* out) {
-    constexpr int kLanes = int(sizeof(Samples) / sizeof(Sample));
-    const Wide<Sample> most = Wide<Sample>(depth.most());
-    for (int first = 0; first < width; first += kLanes) {
-        Lanes sum = Lanes{} + Wide<Sample>{32};
-        for (int tap = 0; tap < 4; ++tap) {
-            Lanes samples;
-            memcpy(&samples, from + first + tap, sizeof samples);
-            sum += samples * Wide<Sample>{taps[tap]};
-        }
-        sum >>= 6;
-        sum = sum < 0 ? Lanes{} : sum;
-        sum = sum > most ? Lanes{} + most : sum;
-        const Samples row = __builtin_convertvector(sum, Samples);
+template <int Count, class Sample>
+MMP_INLINE void write_row(const Wide<Sample>* places, int slope, int i, int width,
+                          Depth<Sample> depth, const AngleTables& tables, Sample* out) {
+    using Samples = typename Row<Sample, Count>::Samples;
+    for (int first = 0; first < width; first += Count) {
+        const Samples row = __builtin_convertvector(
+            predicted_row<Count>(places + first, slope, i, depth, tables), Samples);
         memcpy(out + first, &row, sizeof row);
     }
-}
-
-template <int Count, class Sample>
-MMP_INLINE void interpolate_by(const Wide<Sample>* from, const int8_t* taps, int width,
-                               Depth<Sample> depth, Sample* out) {
-    using R = Row<Sample, Count>;
-    interpolate<typename R::Lanes, typename R::Samples>(from, taps, width, depth, out);
 }
 
 template <class Sample>
 MMP_SIMD_LEVELS void predict_angle(int angle, const Wide<Sample>* main, const Wide<Sample>* side,
                                    int corner, int height, int width, Depth<Sample> depth,
                                    const AngleTables& tables, Sample* out) {
-    constexpr int kBefore = 2 * kMaxSide;
-    Wide<Sample> line[kBefore + 2 * kMaxSide + 8];
-    Wide<Sample>* r = line + kBefore;
-    const int length = height + width;
-    r[0] = Wide<Sample>(corner);
-    for (int i = 0; i < length; ++i) r[i + 1] = main[i];
-    for (int i = length + 1; i < length + 4; ++i) r[i] = main[length - 1];
+    AngleLine<Sample> line;
+    line.set_main(main, corner, height + width);
+    line.set_side(angle, side, height, height + width, tables);
     const int slope = angle_slope(angle);
-    if (slope < 0) {
-        const uint8_t* beside = tables.beside[angle];
-        for (int k = 1; k <= ((height * -slope) >> 5) + 2; ++k)
-            r[-k] = side[smaller(beside[k], length - 1)];
-    }
     for (int i = 0; i < height; ++i) {
-        const int position = (i + 1) * slope;
-        const int8_t* taps = tables.taps[position & 31];
-        const Wide<Sample>* from = r + (position >> 5);
         Sample* row = out + i * width;
         if (width == 4)
-            interpolate_by<4>(from, taps, width, depth, row);
+            write_row<4>(line.places(), slope, i, width, depth, tables, row);
         else if (width == 8)
-            interpolate_by<8>(from, taps, width, depth, row);
+            write_row<8>(line.places(), slope, i, width, depth, tables, row);
         else
-            interpolate_by<16>(from, taps, width, depth, row);
+            write_row<16>(line.places(), slope, i, width, depth, tables, row);
     }
 }
 
@@ -107,6 +57,21 @@ MMP_SIMD_LEVELS void predict_plane(const References<Sample>& r, int a, int b, Sa
 }
 
 }  // namespace
+
+AngleTables::AngleTables() {
+    for (int f = 0; f < 32; ++f)
+        for (int k = 0; k < 4; ++k) taps[f][k] = int8_t(taps_of(f).weight[k]);
+    for (int angle = 0; angle < kAngles; ++angle) {
+        const int steep = -angle_slope(angle);
+        for (int k = 1; steep > 0 && k <= ((kMaxSide * steep) >> 5) + 2; ++k)
+            beside[angle][k] = uint8_t(smaller(side_place(k, steep) - 1, UINT8_MAX));
+    }
+}
+
+const AngleTables& angle_tables() {
+    static const AngleTables made;
+    return made;
+}
 
 template <class Sample>
 References<Sample> References<Sample>::smoothed(int length) const {
@@ -141,11 +106,12 @@ void predict_block(int mode, const References<Sample>& references,
         const bool straight = angle == kHorizontal || angle == kVertical;
         const auto& r = straight || height + width < kSmoothedFrom ? references : smooth;
         if (angle >= kFirstVertical) {
-            predict_angle(angle, r.above, r.left, r.corner, height, width, depth, tables(), out);
+            predict_angle(angle, r.above, r.left, r.corner, height, width, depth,
+                          angle_tables(), out);
         } else {
             Sample turned[kMaxBlockArea];
-            predict_angle(angle, r.left, r.above, r.corner, width, height, depth, tables(),
-                          turned);
+            predict_angle(angle, r.left, r.above, r.corner, width, height, depth,
+                          angle_tables(), turned);
             transpose(turned, width, height, out);
         }
     }

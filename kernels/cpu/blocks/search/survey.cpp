@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <compare>
 
+#include "cpu/blocks/search/differences.h"
+
 namespace mmp {
 
 namespace {
@@ -116,12 +118,18 @@ void BlockSurvey<Sample>::look_at(const BlockPlace& block, const BlockCosts& cos
         auto operator<=>(const Candidate&) const = default;
     } candidates[kModes];
     int count = 0;
-    for (int mode = kAverage; mode <= kLeastSquares; ++mode) {
+    for (const int mode : {int(kAverage), int(kPlanar), kLeastSquares}) {
         if (!(allowed >> mode & 1)) continue;
         predictor.predict(mode, prediction);
         candidates[count++] = {hadamard_difference(source, prediction, a, b) >> costs.coarser,
                                mode};
     }
+    int32_t differences[kAngles];
+    ModeDifferences<Sample>(source, predictor.references(), predictor.smooth(), a, b,
+                            coarse_.depth)
+        .of_angles((uint64_t{1} << kAngles) - 1, differences);
+    for (int angle = 0; angle < kAngles; ++angle)
+        candidates[count++] = {differences[angle] >> costs.coarser, kFirstAngle + angle};
     // Template matching is slow: it runs only where the other modes leave a large difference, and
     // counts only where at most one other mode is better.
     std::partial_sort(candidates, candidates + effort_.surveyed, candidates + count);
