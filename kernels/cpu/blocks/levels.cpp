@@ -20,6 +20,8 @@ Scan make_scan(int a, int b) {
     };
     std::stable_sort(scan.place.begin(), scan.place.end(),
                      [&](int p, int q) { return frequency(p) < frequency(q); });
+    scan.number.resize(scan.count);
+    for (int k = 0; k < scan.count; ++k) scan.number[scan.place[k]] = uint16_t(k + 1);
     for (const int place : scan.place) {
         const int i = place / scan.columns, j = place % scan.columns;
         scan.margin.push_back(uint16_t(i * (scan.columns + 2) + j));

@@ -18,6 +18,7 @@ struct Scan {
     std::vector<uint16_t> place;   // index in the array of levels
     std::vector<uint16_t> margin;  // index in an array with two more columns and rows
     std::vector<uint8_t> frequency_class;
+    std::vector<uint16_t> number;  // of each index in the array of levels, from 1
 };
 const Scan& scan_of(int a, int b);
 

@@ -42,9 +42,10 @@ void Trial<Sample>::try_residual(const BlockPlace& block, const Sample* source,
     const bool types = sine_allowed(a, b);
     for (int type = kCosine; type <= (types ? kSine : kCosine); ++type) {
         transform_forward(residual, a, b, type, seen_bits(depth), coefficients);
-        const int last = choose_levels<LevelCost<Sample>>(coefficients, a, b, step, costs, tried);
-        if (last < 0) continue;
-        int64_t total = given + cost_of_levels(tried, a, b, last, costs);
+        const LevelChoice choice =
+            choose_levels<LevelCost<Sample>>(coefficients, a, b, step, costs, tried);
+        if (choice.last < 0) continue;
+        int64_t total = given + choice.cost;
         if (types) total += costs.bit[type_model(a, b, family_of(mode))][type];
         if (total >= cost) continue;
         rebuild(block, type, tried, step, prediction, depth, rebuilt);
@@ -67,8 +68,9 @@ int64_t rough_cost(const BlockPlace& block, const Sample* source, const Sample* 
     const int64_t energy = costs.of_squares(squared_difference(source, prediction, area));
     const int64_t bare = kind_costs[kBare] + energy;
     transform_forward(residual, a, b, kCosine, seen_bits(depth), coefficients);
-    const int last = choose_levels<LevelCost<Sample>>(coefficients, a, b, step, costs, levels);
-    if (last < 0) return bare;
+    const LevelChoice choice =
+        choose_levels<LevelCost<Sample>>(coefficients, a, b, step, costs, levels);
+    if (choice.last < 0) return bare;
     int64_t kept = 0;  // energy of the residual that the levels code, in 1/64
     for (int i = 0; i < scan_of(a, b).count; ++i) {
         const int64_t rest = coefficients[i] - dequantised(levels[i], step);
@@ -77,7 +79,7 @@ int64_t rough_cost(const BlockPlace& block, const Sample* source, const Sample* 
     // The integer basis is not quite orthonormal, so `kept` can exceed the energy.
     const int64_t left = std::max<int64_t>(0, energy - (kept << 2 * costs.finer >> 2));
     return std::min(
-        bare, kind_costs[kTransformed] + cost_of_levels(levels, a, b, last, costs) + left);
+        bare, kind_costs[kTransformed] + choice.cost + left);
 }
 
 #define MMP_INSTANTIATE(Sample)                                                                    \
