@@ -62,7 +62,7 @@ nb::object encode(const Samples<Sample>& samples, int depth, nb::handle given,
                   const std::string& simd, const nb::object& progress) {
     const Plane plane{static_cast<int>(samples.shape(0)), static_cast<int>(samples.shape(1))};
     const BlockOptions options{
-        {lambda_fixed, log2_rates}, BlockEffort(effort), threads, kernel_named(simd)};
+        {lambda_fixed, log2_rates}, block_effort(effort), threads, kernel_named(simd)};
     const BlockTools tools = block_tools_from(given);
     const std::optional<Tools> tree_tools = tree_tools_from(given);
     const Progress report = progress_from(progress);

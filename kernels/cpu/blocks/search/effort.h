@@ -4,25 +4,25 @@
 namespace mmp {
 
 struct BlockEffort {
-    // From 1, the fastest, to 9, the most thorough.
-    explicit BlockEffort(int effort) {
-        static constexpr int kSettings[9][5] = {
-            {4, 2, 1, 4, 16}, {4, 2, 2, 8, 32}, {5, 2, 2, 12, 64},
-            {6, 3, 2, 12, 64}, {6, 3, 3, 16, 64}, {8, 4, 3, 20, 64},
-            {8, 4, 4, 25, 64}, {10, 5, 4, 40, 64}, {12, 8, 4, 1000, 64},
-        };
-        const int* setting = kSettings[effort - 1];
-        surveyed = setting[0], tried = setting[1], rough = setting[2], slack = setting[3];
-        matching = setting[4];
-    }
-
     int surveyed;  // modes of a block that the survey proposes
     int tried;     // modes of a block that are tried in full
     int rough;     // modes of a block whose cost the survey estimates
     int slack;     // percent that a tried flag's estimate may exceed the least
-    // Templates are tried where the least difference of the other modes, times this, is at least
-    // one quantisation step (in 1/16) per sample.
-    int matching;
+    // Bits that the survey adds to the cost of a split, because the least of many estimates is too
+    // low.
+    int split_bits;
+    // The survey looks at blocks whose sides differ by at most this factor, as log2.
+    int elongation;
+    // Whether the survey looks at every angle of every block. Otherwise it looks at some angles of
+    // square blocks and then at those near the best one; other blocks take the modes of the blocks
+    // that contain them or that they contain.
+    bool all_angles;
+    // Least squares and templates are tried where the least difference of the other modes, times
+    // this, is at least one quantisation step (in 1/16) per sample.
+    int fitting, matching;
 };
+
+// From 1, the fastest, to 9, the most thorough.
+BlockEffort block_effort(int effort);
 
 }  // namespace mmp

@@ -62,7 +62,15 @@ void BlockSurvey<Sample>::coarsen() {
 template <class Sample>
 int64_t BlockSurvey<Sample>::split_cost(const BlockPlace& block, int flag) const {
     return guessed_split_cost(at(half_of(block, flag, 0)).least +
-                              at(half_of(block, flag, 1)).least);
+                              at(half_of(block, flag, 1)).least) +
+           split_penalty_;
+}
+
+template <class Sample>
+bool BlockSurvey<Sample>::may_follow(const BlockPlace& block, int flag) const {
+    if (!may_split(block, flag)) return false;
+    // A long block, which only the border of the picture makes, may become shorter.
+    return !too_long(half_of(block, flag, 0)) || (flag == kColumns) == (block.b > block.a);
 }
 
 template <class Sample>
@@ -71,7 +79,7 @@ int BlockSurvey<Sample>::worthwhile(const BlockPlace& block) const {
     const int64_t most = worthwhile_cost(seen.least, effort_.slack);
     int worth = seen.whole() <= most;
     for (int flag = kColumns; flag <= kRows; ++flag)
-        if (may_split(block, flag)) worth |= (split_cost(block, flag) <= most) << flag;
+        if (may_follow(block, flag)) worth |= (split_cost(block, flag) <= most) << flag;
     return worth;
 }
 
@@ -99,13 +107,30 @@ References<Sample> BlockSurvey<Sample>::references(const BlockPlace& block) cons
     return coarse_.references(block, block.row ? above : 0, block.column ? left : 0);
 }
 
+// The modes of the blocks that a block is half of, or that are its halves, if their sides differ
+// less.
+template <class Sample>
+uint64_t BlockSurvey<Sample>::inherited_modes(const BlockPlace& block) const {
+    const int flag = block.b > block.a ? kColumns : kRows;
+    uint64_t modes = 0;
+    for (int half = 0; half < 2; ++half)
+        modes |= uint64_t{1} << at(half_of(block, flag, half)).best[0];
+    BlockPlace around = block;
+    if (flag == kColumns)
+        around.row = row_ + ((block.row - row_) & -(2 << block.a)), ++around.a;
+    else
+        around.column = column_ + ((block.column - column_) & -(2 << block.b)), ++around.b;
+    for (const int mode : at(around).best) modes |= uint64_t{1} << mode;
+    return modes;
+}
+
 template <class Sample>
 void BlockSurvey<Sample>::look_at(const BlockPlace& block, const BlockCosts& costs) {
     Seen& seen = at(block);
-    seen = {0, 0, kNever, 0, false};
+    seen = {0, 0, kNever, 0, {kAverage, kPlanar}, false};
     if (coarse_.is_outside(block)) return;
     seen.predicted = kNever;
-    if (coarse_.forced_flag(block)) return;
+    if (coarse_.forced_flag(block) || too_long(block)) return;
     const int a = block.a, b = block.b;
     Sample source[kMaxBlockArea], prediction[kMaxBlockArea], matched[kMaxBlockArea];
     take_block(source_, coarse_.width, block, source);
@@ -118,32 +143,70 @@ void BlockSurvey<Sample>::look_at(const BlockPlace& block, const BlockCosts& cos
         auto operator<=>(const Candidate&) const = default;
     } candidates[kModes];
     int count = 0;
-    for (const int mode : {int(kAverage), int(kPlanar), kLeastSquares}) {
-        if (!(allowed >> mode & 1)) continue;
+    const auto look = [&](int mode) {
         predictor.predict(mode, prediction);
         candidates[count++] = {hadamard_difference(source, prediction, a, b) >> costs.coarser,
                                mode};
-    }
+    };
+    look(kAverage);
+    look(kPlanar);
+    ModeDifferences<Sample> angles(source, predictor.references(), predictor.smooth(), a, b,
+                                   coarse_.depth);
     int32_t differences[kAngles];
-    ModeDifferences<Sample>(source, predictor.references(), predictor.smooth(), a, b,
-                            coarse_.depth)
-        .of_angles((uint64_t{1} << kAngles) - 1, differences);
-    for (int angle = 0; angle < kAngles; ++angle)
-        candidates[count++] = {differences[angle] >> costs.coarser, kFirstAngle + angle};
-    // Template matching is slow: it runs only where the other modes leave a large difference, and
-    // counts only where at most one other mode is better.
-    std::partial_sort(candidates, candidates + effort_.surveyed, candidates + count);
-    if (allowed >> kTemplates & 1 &&
-        effort_.matching * int64_t{candidates[0].difference} >=
-            int64_t{tools_.step} << (a + b + costs.finer)) {
+    const auto look_at_angles = [&](uint64_t which) {
+        angles.of_angles(which, differences);
+        for (; which; which &= which - 1) {
+            const int angle = __builtin_ctzll(which);
+            candidates[count++] = {differences[angle] >> costs.coarser, kFirstAngle + angle};
+        }
+    };
+    if (effort_.all_angles) {
+        look_at_angles((uint64_t{1} << kAngles) - 1);
+    } else if (a != b) {
+        const uint64_t inherited = inherited_modes(block);
+        look_at_angles(inherited >> kFirstAngle & ((uint64_t{1} << kAngles) - 1));
+    } else {
+        constexpr int kCoarseAngles = 4;
+        uint64_t which = 0;
+        for (int angle = 0; angle < kAngles; angle += kCoarseAngles) which |= uint64_t{1} << angle;
+        look_at_angles(which);
+        int best = 0;
+        for (int angle = 0; angle < kAngles; angle += kCoarseAngles)
+            if (differences[angle] < differences[best]) best = angle;
+        for (int apart = kCoarseAngles / 2; apart; apart /= 2) {
+            const int middle = best;
+            which = 0;
+            for (const int angle : {middle - apart, middle + apart})
+                if (angle >= 0 && angle < kAngles) which |= uint64_t{1} << angle;
+            look_at_angles(which);
+            for (; which; which &= which - 1) {
+                const int angle = __builtin_ctzll(which);
+                if (differences[angle] < differences[best]) best = angle;
+            }
+        }
+    }
+    const int surveyed = std::min(effort_.surveyed, count);
+    std::partial_sort(candidates, candidates + surveyed, candidates + count);
+    // Least squares and template matching are slow: they run only where the other modes leave a
+    // large difference, and templates count only where at most one other mode is better.
+    const auto left = [&](int factor) {
+        return factor * int64_t{candidates[0].difference} >=
+               int64_t{tools_.step} << (a + b + costs.finer);
+    };
+    if (allowed >> kLeastSquares & 1 && left(effort_.fitting)) {
+        look(kLeastSquares);
+        std::partial_sort(candidates, candidates + surveyed, candidates + count);
+    }
+    if (allowed >> kTemplates & 1 && left(effort_.matching)) {
         predictor.predict(kTemplates, matched);
         const int32_t difference = hadamard_difference(source, matched, a, b) >> costs.coarser;
         seen.templates = difference < candidates[1].difference;
         if (seen.templates) {
             candidates[count++] = {difference, kTemplates};
-            std::partial_sort(candidates, candidates + effort_.surveyed, candidates + count);
+            std::partial_sort(candidates, candidates + surveyed, candidates + count);
         }
     }
+    for (int i = 0; i < 2; ++i) seen.best[i] = uint8_t(candidates[i].mode);
     for (int i = 0; i < effort_.rough; ++i) {
         const bool done = candidates[i].mode == kTemplates;
         if (!done) predictor.predict(candidates[i].mode, prediction);
@@ -153,7 +216,7 @@ void BlockSurvey<Sample>::look_at(const BlockPlace& block, const BlockCosts& cos
                        costs);
         seen.predicted = std::min(seen.predicted, cost);
     }
-    for (int i = 0; i < effort_.surveyed; ++i) seen.modes |= uint64_t{1} << candidates[i].mode;
+    for (int i = 0; i < surveyed; ++i) seen.modes |= uint64_t{1} << candidates[i].mode;
 }
 
 template <class Sample>
@@ -183,7 +246,7 @@ void BlockSurvey<Sample>::weigh_splits() {
         Seen& seen = at(block);
         seen.least = seen.whole();
         for (int flag = kColumns; flag <= kRows; ++flag)
-            if (may_split(block, flag)) seen.least = std::min(seen.least, split_cost(block, flag));
+            if (may_follow(block, flag)) seen.least = std::min(seen.least, split_cost(block, flag));
     });
 }
 
@@ -214,11 +277,23 @@ void BlockSurvey<Sample>::look_for_trees(const BlockCosts& costs) {
 template <class Sample>
 void BlockSurvey<Sample>::look(int row, int column, const BlockCosts& costs, ThreadTeam& team) {
     row_ = row, column_ = column;
+    split_penalty_ = int64_t{effort_.split_bits} * costs.plain;
     const int side = tools_.fragment_log2, sides = side - kMinSideLog2 + 1;
-    team.run(sides * sides, [&](uint32_t task) {
-        for_blocks(side - int(task) / sides, side - int(task) % sides,
-                   [&](const BlockPlace& block) { look_at(block, costs); });
-    });
+    const auto look_at_shape = [&](int a, int b) {
+        for_blocks(a, b, [&](const BlockPlace& block) { look_at(block, costs); });
+    };
+    if (effort_.all_angles)
+        team.run(sides * sides, [&](uint32_t task) {
+            look_at_shape(side - int(task) / sides, side - int(task) % sides);
+        });
+    else
+        // The modes of long blocks are those of shorter ones.
+        for (int apart = 0; apart < sides; ++apart)
+            team.run(apart ? 2 * (sides - apart) : sides, [&](uint32_t task) {
+                const int large = side - int(task) / (apart ? 2 : 1), small = large - apart;
+                if (task % 2 && apart) look_at_shape(small, large);
+                else look_at_shape(large, small);
+            });
     weigh_splits();
     if (trees_) look_for_trees(costs);
     for_parts_first([&](const BlockPlace& block) {
