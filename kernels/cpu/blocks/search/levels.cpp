@@ -13,13 +13,32 @@ namespace {
 // Returns one more than the last place in scan order whose magnitude exceeds `least`, or 0.
 MMP_SIMD_LEVELS int end_above(const int16_t* coefficients, const uint16_t* numbers, int count,
                               int32_t least) {
-    uint16_t end = 0;
-    for (int i = 0; i < count; ++i) {
-        const bool above = coefficients[i] > least || coefficients[i] < -least;
-        const uint16_t number = above ? numbers[i] : uint16_t{0};
-        end = number > end ? number : end;
+    const Shorts16 upper = Shorts16{} + int16_t(smaller(least, INT16_MAX));
+    Shorts16 ends{};
+    for (int i = 0; i < count; i += 16) {
+        Shorts16 value, number;
+        memcpy(&value, coefficients + i, sizeof value);
+        memcpy(&number, numbers + i, sizeof number);
+        number = (value > upper) | (value < -upper) ? number : Shorts16{};
+        ends = number > ends ? number : ends;
     }
+    int16_t end = 0;
+    for (int lane = 0; lane < 16; ++lane) end = ends[lane] > end ? ends[lane] : end;
     return end;
+}
+
+// Writes the magnitudes of the first coefficients in scan order, and returns the numbers of those
+// that may get a level.
+int gather(const int16_t* coefficients, const uint16_t* places, int end, int32_t step,
+           uint16_t* sizes, uint16_t* candidates) {
+    int count = 0;
+    for (int k = 0; k < end; ++k) {
+        const int size = std::abs(coefficients[places[k]]);
+        sizes[k] = uint16_t(size);
+        candidates[count] = uint16_t(k);
+        count += size * 4 > step;
+    }
+    return count;
 }
 
 // For each coefficient, the sum of the magnitudes, limited to 3, of its five neighbours of higher
@@ -62,6 +81,50 @@ int64_t cost_of_levels(const int16_t* levels, int a, int b, int last, const Bloc
     return total;
 }
 
+// Chooses as choose_level() does. Levels up to 3 are compared without branches, which would be hard
+// to predict.
+template <class Cost>
+class LevelChooser {
+public:
+    LevelChooser(int area, int32_t step, const BlockCosts& costs)
+        : area_(area),
+          step_(step),
+          finer_(sizeof(Cost) == 4 ? 0 : costs.finer),
+          inverse_(inverse_of(step)),
+          beyond_(costs.of_remainder(area, 0)),
+          costs_(costs) {
+        for (int level = 1; level <= kFew; ++level) values_[level] = dequantised(level, step);
+    }
+    int choose(int size, const int32_t* level_cost, Cost& cost) const {
+        const int floor = int((size * 2 * inverse_) >> 32);
+        if (floor >= kFew)
+            return choose_level(size, step_, inverse_, area_, level_cost, costs_, cost, finer_);
+        int chosen = 0;
+        int64_t least = cost;
+        for (int level = 1; level <= kFew; ++level) {
+            const int32_t beyond = values_[level] - size;
+            const int64_t tried = int64_t{coefficient_error<Cost>(beyond, finer_)} +
+                                  level_cost[level] + (level == kFew ? beyond_ : 0);
+            const bool better = (level <= floor + 1) & (10 * beyond <= 3 * step_) & (tried < least);
+            least = better ? tried : least;
+            chosen = better ? level : chosen;
+        }
+        cost = Cost(least);
+        return chosen;
+    }
+
+private:
+    static constexpr int kFew = 3;
+
+    const int area_;
+    const int32_t step_;
+    const int finer_;
+    const uint64_t inverse_;
+    const int64_t beyond_;  // the cost of the remainder of a magnitude of 3
+    const BlockCosts& costs_;
+    int32_t values_[kFew + 1];
+};
+
 }  // namespace
 
 template <class Cost>
@@ -75,55 +138,57 @@ LevelChoice choose_levels(const int16_t* coefficients, int a, int b, int32_t ste
     const int end =
         end_above(coefficients, scan.number.data(), scan.count, least_coefficient(step));
     if (!end) return {-1, 0};
+    uint16_t sizes[kMaxCoded], candidates[kMaxCoded];
+    const int count = gather(coefficients, places, end, step, sizes, candidates);
     MagnitudeSums sums(scan);
     const auto& level_costs = costs.level[area];
-    const int finer = sizeof(Cost) == 4 ? 0 : costs.finer;
-    const uint64_t inverse = inverse_of(step);
-    // The places of levels that are not 0, from high to low frequencies, and the costs of the
-    // coefficients beyond those of dropping them: of each level, and of all zeros before it.
+    const LevelChooser<Cost> chooser(area, step, costs);
+    // The numbers of the levels that are not 0, from high to low frequencies, with their costs
+    // beyond those of dropping the coefficients.
     uint16_t kept[kMaxCoded];
-    int64_t gain[kMaxCoded], zeros[kMaxCoded];
-    int count = 0;
-    int64_t rate = 0, skipped = 0;
-    for (int k = end - 1; k >= 0; --k) {
-        const int coefficient = coefficients[places[k]], size = std::abs(coefficient);
+    int64_t gains[kMaxCoded];
+    int keeping = 0;
+    int64_t rate = 0;
+    for (int n = count - 1; n >= 0; --n) {
+        const int k = candidates[n], size = sizes[k];
         const int32_t* level_cost = level_costs[frequency_classes[k]][sums.at(margins[k])];
-        if (size * 4 <= step) {
-            skipped += level_cost[0];
-            continue;
-        }
-        const Cost dropped = coefficient_error<Cost>(size, finer);
+        const Cost dropped =
+            coefficient_error<Cost>(size, sizeof(Cost) == 4 ? 0 : costs.finer);
         Cost cost = dropped + level_cost[0];
-        const int chosen =
-            choose_level(size, step, inverse, area, level_cost, costs, cost, finer);
-        if (!chosen) {
-            skipped += level_cost[0];
-            continue;
-        }
-        levels[places[k]] = int16_t(coefficient < 0 ? -chosen : chosen);
+        const int chosen = chooser.choose(size, level_cost, cost);
+        // Without a branch, which would be hard to predict.
+        levels[places[k]] = int16_t(coefficients[places[k]] < 0 ? -chosen : chosen);
         sums.add(margins[k], chosen);
-        if (count) zeros[count - 1] = skipped, rate += skipped;
-        skipped = 0;
-        kept[count] = uint16_t(k), gain[count] = int64_t{cost} - dropped;
-        rate += level_cost[smaller(chosen, 3)];
+        kept[keeping] = uint16_t(k), gains[keeping] = int64_t{cost} - dropped;
+        rate += chosen ? level_cost[smaller(chosen, 3)] : 0;
         if (chosen > 2) rate += costs.of_remainder(area, chosen - 3);
-        ++count;
+        keeping += chosen > 0;
     }
-    if (!count) return {-1, 0};
-    zeros[count - 1] = skipped, rate += skipped;
+    if (!keeping) return {-1, 0};
+    // The cost of the coefficients before each number.
+    const int top = kept[0];
+    int64_t before[kMaxCoded];
+    for (int k = 0; k < top; ++k)
+        before[k + 1] = level_costs[frequency_classes[k]][sums.at(margins[k])][0];
+    before[0] = 0;
+    for (int n = 1; n < keeping; ++n) before[kept[n] + 1] = 0;
+    int64_t zeros = 0;
+    for (int k = 0; k < top; ++k) zeros += before[k + 1];
+    rate += zeros;
+    for (int n = 1; n < keeping; ++n) before[kept[n] + 1] = gains[n];
+    for (int k = 0; k < top; ++k) before[k + 1] += before[k];
     // The last level cannot be 0, so no bit codes that.
     const auto end_cost = [&](int k) {
         return int64_t{costs.of_last(a, b, k)} -
                costs.bit[zero_model(area, frequency_classes[k], 0)][1];
     };
-    int64_t before = 0, best = INT64_MAX;
+    int64_t best = INT64_MAX;
     int last = 0;
-    for (int n = count - 1; n >= 0; --n) {
-        before += zeros[n] + gain[n];
-        const int64_t total = before + end_cost(kept[n]);
+    for (int n = keeping - 1; n >= 0; --n) {
+        const int64_t total = before[kept[n]] + gains[n] + end_cost(kept[n]);
         if (total < best) best = total, last = n;
     }
-    if (!last) return {kept[0], rate + end_cost(kept[0])};
+    if (!last) return {top, rate + end_cost(top)};
     for (int n = 0; n < last; ++n) levels[places[kept[n]]] = 0;
     return {kept[last], cost_of_levels(levels, a, b, kept[last], costs)};
 }
