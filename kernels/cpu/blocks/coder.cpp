@@ -43,8 +43,7 @@ template <class Sample>
 void rebuild(const BlockPlace& block, int type, const int16_t* levels, int32_t step,
              const Sample* prediction, Depth<Sample> depth, Sample* out) {
     int16_t coefficients[kMaxCoded];
-    const int count = scan_of(block.a, block.b).count;
-    for (int i = 0; i < count; ++i) coefficients[i] = int16_t(dequantised(levels[i], step));
+    dequantise(levels, scan_of(block.a, block.b).count, step, coefficients);
     transform_inverse(coefficients, block.a, block.b, type, prediction, depth, out);
 }
 

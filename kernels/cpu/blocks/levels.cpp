@@ -32,15 +32,12 @@ Scan make_scan(int a, int b) {
 
 }  // namespace
 
-const Scan& scan_of(int a, int b) {
-    static const std::array<Scan, kShapes> scans = [] {
-        std::array<Scan, kShapes> made;
-        for (int a = kMinSideLog2; a <= kMaxSideLog2; ++a)
-            for (int b = kMinSideLog2; b <= kMaxSideLog2; ++b)
-                made[shape_number(a, b)] = make_scan(a, b);
-        return made;
-    }();
-    return scans[shape_number(a, b)];
-}
+const std::array<Scan, kShapes> scans = [] {
+    std::array<Scan, kShapes> made;
+    for (int a = kMinSideLog2; a <= kMaxSideLog2; ++a)
+        for (int b = kMinSideLog2; b <= kMaxSideLog2; ++b)
+            made[shape_number(a, b)] = make_scan(a, b);
+    return made;
+}();
 
 }  // namespace mmp

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include <array>
 #include <vector>
 
 #include "cpu/blocks/models.h"
@@ -20,7 +21,8 @@ struct Scan {
     std::vector<uint8_t> frequency_class;
     std::vector<uint16_t> number;  // of each index in the array of levels, from 1
 };
-const Scan& scan_of(int a, int b);
+extern const std::array<Scan, kShapes> scans;
+inline const Scan& scan_of(int a, int b) { return scans[shape_number(a, b)]; }
 
 // The magnitudes of levels, limited to 3, with a margin so that every place has all its neighbours.
 class Magnitudes {

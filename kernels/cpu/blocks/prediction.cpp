@@ -47,13 +47,25 @@ MMP_SIMD_LEVELS void transpose(const Sample* in, int height, int width, Sample* 
         for (int j = 0; j < width; ++j) out[j * height + i] = in[i * width + j];
 }
 
+// Computes planar_sample() row by row: each row adds the same numbers to the part from above.
 template <class Sample>
 MMP_SIMD_LEVELS void predict_plane(const References<Sample>& r, int a, int b, Sample* out) {
     const int height = 1 << a, width = 1 << b;
-    for (int i = 0; i < height; ++i)
-        for (int j = 0; j < width; ++j)
-            out[i * width + j] = Sample(planar_sample(i, j, a, b, r.above[j], r.left[i],
-                                                      r.above[width], r.left[height]));
+    const int corner_above = r.above[width], corner_left = r.left[height];
+    int32_t column[kMaxSide], step[kMaxSide], weight[kMaxSide];
+    for (int j = 0; j < width; ++j) {
+        step[j] = (corner_left - r.above[j]) << b;
+        column[j] = ((height - 1) * r.above[j] + corner_left) << b;
+        column[j] += ((j + 1) * corner_above << a) + (1 << (a + b));
+        weight[j] = (width - 1 - j) << a;
+    }
+    for (int i = 0; i < height; ++i) {
+        const int32_t left = r.left[i];
+        for (int j = 0; j < width; ++j) {
+            out[i * width + j] = Sample((column[j] + weight[j] * left) >> (a + b + 1));
+            column[j] += step[j];
+        }
+    }
 }
 
 }  // namespace

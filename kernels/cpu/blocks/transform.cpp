@@ -84,6 +84,16 @@ void transform_forward(const int16_t* residual, int a, int b, int type, int extr
                     columns);
 }
 
+// Computes dequantised() of each level; products of 15 and 16 bits fit 32 bits.
+MMP_SIMD_LEVELS void dequantise(const int16_t* levels, int count, int32_t step,
+                                int16_t* coefficients) {
+    for (int i = 0; i < count; ++i) {
+        const int32_t level = levels[i], size = level < 0 ? -level : level;
+        const int32_t value = smaller((size * step + 1) >> 1, kMaxCoefficient);
+        coefficients[i] = int16_t(level < 0 ? -value : value);
+    }
+}
+
 template <class Sample>
 MMP_SIMD_LEVELS void add_residual(const Sample* prediction, const Wide<Sample>* residual, int area,
                                   Depth<Sample> depth, Sample* samples) {

@@ -137,7 +137,7 @@ LevelChoice choose_levels(const int16_t* coefficients, int a, int b, int32_t ste
     memset(levels, 0, scan.count * sizeof *levels);
     const int end =
         end_above(coefficients, scan.number.data(), scan.count, least_coefficient(step));
-    if (!end) return {-1, 0};
+    if (!end) return {-1, 0, 0};
     uint16_t sizes[kMaxCoded], candidates[kMaxCoded];
     const int count = gather(coefficients, places, end, step, sizes, candidates);
     MagnitudeSums sums(scan);
@@ -164,7 +164,7 @@ LevelChoice choose_levels(const int16_t* coefficients, int a, int b, int32_t ste
         if (chosen > 2) rate += costs.of_remainder(area, chosen - 3);
         keeping += chosen > 0;
     }
-    if (!keeping) return {-1, 0};
+    if (!keeping) return {-1, 0, 0};
     // The cost of the coefficients before each number.
     const int top = kept[0];
     int64_t before[kMaxCoded];
@@ -188,9 +188,15 @@ LevelChoice choose_levels(const int16_t* coefficients, int a, int b, int32_t ste
         const int64_t total = before[kept[n]] + gains[n] + end_cost(kept[n]);
         if (total < best) best = total, last = n;
     }
-    if (!last) return {top, rate + end_cost(top)};
+    int64_t energy = 0;
+    for (int n = last; n < keeping; ++n) {
+        const int64_t size = sizes[kept[n]], level = std::abs(levels[places[kept[n]]]);
+        const int64_t rest = size - dequantised(int32_t(level), step);
+        energy += size * size - rest * rest;
+    }
+    if (!last) return {top, rate + end_cost(top), energy};
     for (int n = 0; n < last; ++n) levels[places[kept[n]]] = 0;
-    return {kept[last], cost_of_levels(levels, a, b, kept[last], costs)};
+    return {kept[last], cost_of_levels(levels, a, b, kept[last], costs), energy};
 }
 
 template LevelChoice choose_levels<int32_t>(const int16_t*, int, int, int32_t, const BlockCosts&,

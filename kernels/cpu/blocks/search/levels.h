@@ -10,6 +10,7 @@ namespace mmp {
 struct LevelChoice {
     int last;      // place of the last level in scan order, or -1 where all levels are 0
     int64_t cost;  // of the rate of the levels, without the transform type
+    int64_t kept;  // energy of the coefficients that the levels code, in 1/64
 };
 
 // Chooses levels of small cost, from high to low frequencies, then the place of the last level.

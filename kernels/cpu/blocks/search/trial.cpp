@@ -71,13 +71,8 @@ int64_t rough_cost(const BlockPlace& block, const Sample* source, const Sample* 
     const LevelChoice choice =
         choose_levels<LevelCost<Sample>>(coefficients, a, b, step, costs, levels);
     if (choice.last < 0) return bare;
-    int64_t kept = 0;  // energy of the residual that the levels code, in 1/64
-    for (int i = 0; i < scan_of(a, b).count; ++i) {
-        const int64_t rest = coefficients[i] - dequantised(levels[i], step);
-        kept += int64_t{coefficients[i]} * coefficients[i] - rest * rest;
-    }
-    // The integer basis is not quite orthonormal, so `kept` can exceed the energy.
-    const int64_t left = std::max<int64_t>(0, energy - (kept << 2 * costs.finer >> 2));
+    // The integer basis is not quite orthonormal, so what is kept can exceed the energy.
+    const int64_t left = std::max<int64_t>(0, energy - (choice.kept << 2 * costs.finer >> 2));
     return std::min(
         bare, kind_costs[kTransformed] + choice.cost + left);
 }
