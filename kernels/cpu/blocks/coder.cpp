@@ -18,15 +18,30 @@ Syntax syntax_of(int model) {
 
 template <class Sample>
 Predictor<Sample>::Predictor(const BlockTools& tools, const BlockPicture<Sample>& picture,
-                             const BlockPlace& block, const References<Sample>& references,
-                             Decoded decoded)
+                             const BlockPlace& block)
     : tools_(tools),
       picture_(picture),
       block_(block),
-      references_(references),
-      decoded_(std::move(decoded)) {
-    const int length = block.height() + block.width();
-    if (length >= kSmoothedFrom) smooth_ = references.smoothed(length);
+      references_(picture.references(block)),
+      decoded_(picture) {
+    smooth_references();
+}
+
+template <class Sample>
+Predictor<Sample>::Predictor(const BlockTools& tools, const BlockPicture<Sample>& picture,
+                             const BlockPlace& block, int above, int left, Decoded decoded)
+    : tools_(tools),
+      picture_(picture),
+      block_(block),
+      references_(picture.references(block, above, left)),
+      decoded_(decoded) {
+    smooth_references();
+}
+
+template <class Sample>
+void Predictor<Sample>::smooth_references() {
+    const int length = block_.height() + block_.width();
+    if (length >= kSmoothedFrom) references_.smooth(length, smooth_);
 }
 
 template <class Sample>
@@ -188,7 +203,7 @@ template <class Coder, class Sample>
 void BlockCoder<Coder, Sample>::code_predicted(const BlockPlace& block, BlockNode node) {
     const int a = block.a, b = block.b;
     const LikelyModes likely = picture_.likely_modes(block);
-    const uint64_t allowed = allowed_modes(tools_, block, decoded_in(picture_));
+    const uint64_t allowed = allowed_modes(tools_, block, Decoded(picture_));
     node.mode = uint8_t(coder_.mode(size_of(a, b), node.mode, likely, allowed));
     node.kind = uint8_t(coder_.bit(kind_model(a, b, picture_.kind_context(block)), node.kind));
     int16_t levels[kMaxCoded];

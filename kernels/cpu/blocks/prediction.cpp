@@ -47,25 +47,39 @@ MMP_SIMD_LEVELS void transpose(const Sample* in, int height, int width, Sample* 
         for (int j = 0; j < width; ++j) out[j * height + i] = in[i * width + j];
 }
 
-// Computes planar_sample() row by row: each row adds the same numbers to the part from above.
-template <class Sample>
-MMP_SIMD_LEVELS void predict_plane(const References<Sample>& r, int a, int b, Sample* out) {
+// Computes planar_sample() row by row, Count columns at a time: each row adds the same numbers to the
+// part from above.
+template <int Count, class Sample>
+MMP_INLINE void predict_plane_by(const References<Sample>& r, int a, int b, Sample* out) {
     const int height = 1 << a, width = 1 << b;
     const int corner_above = r.above[width], corner_left = r.left[height];
-    int32_t column[kMaxSide], step[kMaxSide], weight[kMaxSide];
-    for (int j = 0; j < width; ++j) {
-        step[j] = (corner_left - r.above[j]) << b;
-        column[j] = ((height - 1) * r.above[j] + corner_left) << b;
-        column[j] += ((j + 1) * corner_above << a) + (1 << (a + b));
-        weight[j] = (width - 1 - j) << a;
-    }
-    for (int i = 0; i < height; ++i) {
-        const int32_t left = r.left[i];
-        for (int j = 0; j < width; ++j) {
-            out[i * width + j] = Sample((column[j] + weight[j] * left) >> (a + b + 1));
-            column[j] += step[j];
+    for (int first = 0; first < width; first += Count) {
+        int32_t sum[Count], step[Count], weight[Count];
+        for (int k = 0; k < Count; ++k) {
+            const int j = first + k, above = r.above[j];
+            step[k] = (corner_left - above) << b;
+            sum[k] = (((height - 1) * above + corner_left) << b) +
+                     (((j + 1) * corner_above) << a) + (1 << (a + b));
+            weight[k] = (width - 1 - j) << a;
+        }
+        for (int i = 0; i < height; ++i) {
+            const int32_t left = r.left[i];
+            for (int k = 0; k < Count; ++k) {
+                out[i * width + first + k] = Sample((sum[k] + weight[k] * left) >> (a + b + 1));
+                sum[k] += step[k];
+            }
         }
     }
+}
+
+template <class Sample>
+MMP_SIMD_LEVELS void predict_plane(const References<Sample>& r, int a, int b, Sample* out) {
+    if (b == 2)
+        predict_plane_by<4>(r, a, b, out);
+    else if (b == 3)
+        predict_plane_by<8>(r, a, b, out);
+    else
+        predict_plane_by<16>(r, a, b, out);
 }
 
 }  // namespace
@@ -85,17 +99,19 @@ const AngleTables& angle_tables() {
     return made;
 }
 
+template <class Value>
+MMP_SIMD_LEVELS void smooth_side(const Value* side, int corner, int length, Value* out) {
+    out[0] = Value(smoothed(corner, side[0], side[1]));
+    for (int i = 1; i < length - 1; ++i)
+        out[i] = Value(smoothed(side[i - 1], side[i], side[i + 1]));
+    out[length - 1] = Value(smoothed(side[length - 2], side[length - 1], side[length - 1]));
+}
+
 template <class Sample>
-References<Sample> References<Sample>::smoothed(int length) const {
-    using Value = Wide<Sample>;
-    References out;
-    for (int i = 0; i < length; ++i) {
-        const int after = i + 1 < length ? i + 1 : i;
-        out.above[i] = Value(mmp::smoothed(i ? above[i - 1] : corner, above[i], above[after]));
-        out.left[i] = Value(mmp::smoothed(i ? left[i - 1] : corner, left[i], left[after]));
-    }
-    out.corner = Value(mmp::smoothed(above[0], corner, left[0]));
-    return out;
+void References<Sample>::smooth(int length, References& out) const {
+    smooth_side(above, corner, length, out.above);
+    smooth_side(left, corner, length, out.left);
+    out.corner = Wide<Sample>(smoothed(above[0], corner, left[0]));
 }
 
 template <class Sample>

@@ -15,7 +15,8 @@ struct References {
     static constexpr int kLength = 2 * kMaxSide;
     Wide<Sample> above[kLength], left[kLength], corner;
 
-    References smoothed(int length) const;
+    // Writes the smoothed references.
+    void smooth(int length, References& out) const;
 };
 
 // Predicts a block, row by row. `smooth` are the smoothed references; blocks whose height and width

@@ -53,6 +53,23 @@ MMP_INLINE Lanes lanes_apart(Lanes v) {
 #endif
 }
 
+// Joins two vectors of 4 or of 8 lanes.
+template <class Joined, class Part>
+MMP_INLINE Joined joined(Part low, Part high) {
+#if defined(__clang__) || __GNUC__ >= 12
+    if constexpr (sizeof(Part) / sizeof(low[0]) == 4)
+        return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7);
+    else
+        return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
+                                       15);
+#else
+    Joined lanes;
+    __builtin_memcpy(&lanes, &low, sizeof low);
+    __builtin_memcpy(reinterpret_cast<char*>(&lanes) + sizeof low, &high, sizeof high);
+    return lanes;
+#endif
+}
+
 // The result of a comparison of 16 lanes, one byte per lane: 255 where it holds, else 0.
 struct LaneMask {
     uint64_t halves[2];

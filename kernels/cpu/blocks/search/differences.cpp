@@ -15,14 +15,6 @@ MMP_INLINE typename Row<Sample, Count>::Lanes samples_at(const Sample* from) {
     return __builtin_convertvector(samples, typename Row<Sample, Count>::Lanes);
 }
 
-// Returns the 16 lanes of rows that follow each other.
-template <class Lanes, int Rows, class Part>
-MMP_INLINE Lanes joined(const Part (&rows)[Rows]) {
-    Lanes lanes;
-    memcpy(&lanes, rows, sizeof lanes);
-    return lanes;
-}
-
 template <int Width, class Sample>
 MMP_INLINE int32_t angle_difference(const Sample* source, const Wide<Sample>* places, int slope,
                                     int height, int width, Depth<Sample> depth,
@@ -39,19 +31,23 @@ MMP_INLINE int32_t angle_difference(const Sample* source, const Wide<Sample>* pl
                               predicted_row<16>(places + j, slope, i + k, depth, tables);
                 sums += __builtin_convertvector(hadamard_sizes_16(rows), Ints16);
             }
-        } else {
+        } else if constexpr (Width == 8) {
             Part rows[4];
             for (int k = 0; k < 4; ++k)
-                rows[k] = predicted_row<Width>(places, slope, i + k, depth, tables);
-            const Lanes upper = samples_at<16>(source + i * Width) - joined<Lanes>(rows);
-            if constexpr (Width == 4) {
-                sums += __builtin_convertvector(hadamard_sizes_4(upper), Ints16);
-            } else {
-                Part below[2] = {rows[2], rows[3]};
-                const Lanes lower =
-                    samples_at<16>(source + (i + 2) * Width) - joined<Lanes>(below);
-                sums += __builtin_convertvector(hadamard_sizes_8(upper, lower), Ints16);
-            }
+                rows[k] = predicted_row<8>(places, slope, i + k, depth, tables);
+            const Lanes upper = samples_at<16>(source + i * 8) - joined<Lanes>(rows[0], rows[1]);
+            const Lanes lower =
+                samples_at<16>(source + (i + 2) * 8) - joined<Lanes>(rows[2], rows[3]);
+            sums += __builtin_convertvector(hadamard_sizes_8(upper, lower), Ints16);
+        } else {
+            using Pair = typename Row<Sample, 8>::Lanes;
+            Part rows[4];
+            for (int k = 0; k < 4; ++k)
+                rows[k] = predicted_row<4>(places, slope, i + k, depth, tables);
+            const Lanes all = joined<Lanes>(joined<Pair>(rows[0], rows[1]),
+                                            joined<Pair>(rows[2], rows[3]));
+            sums += __builtin_convertvector(
+                hadamard_sizes_4(samples_at<16>(source + i * 4) - all), Ints16);
         }
     }
     return sum_of_lanes(sums) >> 1;

@@ -83,28 +83,13 @@ int BlockSurvey<Sample>::worthwhile(const BlockPlace& block) const {
     return worth;
 }
 
-// Returns the predicate of the samples that would be decoded before a block.
+// Returns whether a sample would be decoded before a block.
 template <class Sample>
-Decoded BlockSurvey<Sample>::decoded_before(const BlockPlace& block) const {
-    return [this, block](int row, int column) {
-        if (row < row_) return true;
-        if (row < block.row) return column < block.column + block.width();
-        if (row < block.row + block.height()) return column < block.column;
-        return row < std::min(row_ + (1 << tools_.fragment_log2), coarse_.height) &&
-               column < column_;
-    };
-}
-
-// Returns the references of a block in the coarse source.
-template <class Sample>
-References<Sample> BlockSurvey<Sample>::references(const BlockPlace& block) const {
-    const int side = 1 << tools_.fragment_log2, length = block.height() + block.width();
-    const int right = block.row == row_ ? coarse_.width : block.column + block.width();
-    const int bottom = std::min(
-        block.column == column_ ? row_ + side : block.row + block.height(), coarse_.height);
-    const int above = std::min(right - block.column, length);
-    const int left = std::min(bottom - block.row, length);
-    return coarse_.references(block, block.row ? above : 0, block.column ? left : 0);
+bool BlockSurvey<Sample>::decoded_before(const BlockPlace& block, int row, int column) const {
+    if (row < row_) return true;
+    if (row < block.row) return column < block.column + block.width();
+    if (row < block.row + block.height()) return column < block.column;
+    return row < std::min(row_ + (1 << tools_.fragment_log2), coarse_.height) && column < column_;
 }
 
 // The modes of the blocks that a block is half of, or that are its halves, if their sides differ
@@ -134,8 +119,16 @@ void BlockSurvey<Sample>::look_at(const BlockPlace& block, const BlockCosts& cos
     const int a = block.a, b = block.b;
     Sample source[kMaxBlockArea], prediction[kMaxBlockArea], matched[kMaxBlockArea];
     take_block(source_, coarse_.width, block, source);
-    const Predictor<Sample> predictor(tools_, coarse_, block, references(block),
-                                      decoded_before(block));
+    const int length = block.height() + block.width();
+    const int right = block.row == row_ ? coarse_.width : block.column + block.width();
+    const int bottom =
+        std::min(block.column == column_ ? row_ + (1 << tools_.fragment_log2)
+                                         : block.row + block.height(),
+                 coarse_.height);
+    const int above = block.row ? std::min(right - block.column, length) : 0;
+    const int beside = block.column ? std::min(bottom - block.row, length) : 0;
+    const auto decoded = [&](int row, int column) { return decoded_before(block, row, column); };
+    const Predictor<Sample> predictor(tools_, coarse_, block, above, beside, Decoded(decoded));
     const uint64_t allowed = predictor.allowed();
     struct Candidate {
         int32_t difference;

@@ -61,7 +61,6 @@ private:
     const Seen& at(const BlockPlace& block) const {
         return seen_[number_in(block, row_, column_)];
     }
-    Decoded decoded_before(const BlockPlace& block) const;
     // Whether the sides of a block differ too much for the survey.
     bool too_long(const BlockPlace& block) const {
         return std::abs(block.a - block.b) > effort_.elongation;
@@ -79,7 +78,7 @@ private:
     void weigh_splits();
     void look_for_trees(const BlockCosts& costs);
     void coarsen();
-    References<Sample> references(const BlockPlace& block) const;
+    bool decoded_before(const BlockPlace& block, int row, int column) const;
 
     // The coarsely quantised source, from which blocks are predicted.
     BlockPicture<Sample> coarse_;
