@@ -135,7 +135,8 @@ void BlockBench<Sample>::try_modes(const BlockPlace& block, const Sample* source
         trial.try_bare(block, source, predictions[number], mode, cost + kind_costs[kBare],
                        *costs_);
         trial.try_residual(block, source, predictions[number], mode,
-                           cost + kind_costs[kTransformed], tools_.step, canvas_.depth, *costs_);
+                           cost + kind_costs[kTransformed], tools_.step, canvas_.depth, *costs_,
+                           effort_.hopeless);
     }
 }
 

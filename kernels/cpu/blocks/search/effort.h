@@ -3,6 +3,8 @@
 
 namespace mmp {
 
+constexpr int kNotHopeless = 1000;
+
 struct BlockEffort {
     int surveyed;  // modes of a block that the survey proposes
     int tried;     // modes of a block that are tried in full
@@ -20,6 +22,8 @@ struct BlockEffort {
     // Least squares and templates are tried where the least difference of the other modes, times
     // this, is at least one quantisation step (in 1/16) per sample.
     int fitting, matching;
+    bool choosing;
+    int hopeless;
 };
 
 // From 1, the fastest, to 9, the most thorough.

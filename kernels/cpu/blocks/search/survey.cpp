@@ -206,7 +206,7 @@ void BlockSurvey<Sample>::look_at(const BlockPlace& block, const BlockCosts& cos
         const int64_t cost =
             kModeBits * costs.plain +
             rough_cost(block, source, done ? matched : prediction, tools_.step, coarse_.depth,
-                       costs);
+                       costs, effort_.choosing);
         seen.predicted = std::min(seen.predicted, cost);
     }
     for (int i = 0; i < surveyed; ++i) seen.modes |= uint64_t{1} << candidates[i].mode;

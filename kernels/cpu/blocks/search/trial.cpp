@@ -1,5 +1,6 @@
 #include "cpu/blocks/search/trial.h"
 
+
 #include <algorithm>
 
 namespace mmp {
@@ -33,15 +34,21 @@ void Trial<Sample>::try_bare(const BlockPlace& block, const Sample* source,
 template <class Sample>
 void Trial<Sample>::try_residual(const BlockPlace& block, const Sample* source,
                                  const Sample* prediction, int mode, int64_t given, int32_t step,
-                                 Depth<Sample> depth, const BlockCosts& costs) {
+                                 Depth<Sample> depth, const BlockCosts& costs, int hopeless) {
     if (given >= cost) return;
     const int a = block.a, b = block.b, area = block.height() * block.width();
     int16_t residual[kMaxBlockArea], coefficients[kMaxCoded], tried[kMaxCoded];
     Sample rebuilt[kMaxBlockArea];
     subtract(source, prediction, area, depth, residual);
     const bool types = sine_allowed(a, b);
+    const int64_t energy = costs.of_squares(squared_difference(source, prediction, area));
     for (int type = kCosine; type <= (types ? kSine : kCosine); ++type) {
         transform_forward(residual, a, b, type, seen_bits(depth), coefficients);
+        if (hopeless < kNotHopeless) {
+            const LevelEstimate estimate = estimate_levels(coefficients, a, b, step, costs.plain);
+            const int64_t left = std::max<int64_t>(0, energy - (estimate.kept << 2 * costs.finer));
+            if (given + estimate.cost + left > cost + cost * hopeless / 100) continue;
+        }
         const LevelChoice choice =
             choose_levels<LevelCost<Sample>>(coefficients, a, b, step, costs, tried);
         if (choice.last < 0) continue;
@@ -60,7 +67,7 @@ void Trial<Sample>::try_residual(const BlockPlace& block, const Sample* source,
 
 template <class Sample>
 int64_t rough_cost(const BlockPlace& block, const Sample* source, const Sample* prediction,
-                   int32_t step, Depth<Sample> depth, const BlockCosts& costs) {
+                   int32_t step, Depth<Sample> depth, const BlockCosts& costs, bool choosing) {
     const int a = block.a, b = block.b, area = block.height() * block.width();
     const int32_t* kind_costs = costs.bit[kind_model(a, b, 1)];
     int16_t residual[kMaxBlockArea], coefficients[kMaxCoded], levels[kMaxCoded];
@@ -68,6 +75,11 @@ int64_t rough_cost(const BlockPlace& block, const Sample* source, const Sample* 
     const int64_t energy = costs.of_squares(squared_difference(source, prediction, area));
     const int64_t bare = kind_costs[kBare] + energy;
     transform_forward(residual, a, b, kCosine, seen_bits(depth), coefficients);
+    if (!choosing) {
+        const LevelEstimate estimate = estimate_levels(coefficients, a, b, step, costs.plain);
+        const int64_t left = std::max<int64_t>(0, energy - (estimate.kept << 2 * costs.finer));
+        return std::min(bare, kind_costs[kTransformed] + estimate.cost + left);
+    }
     const LevelChoice choice =
         choose_levels<LevelCost<Sample>>(coefficients, a, b, step, costs, levels);
     if (choice.last < 0) return bare;
@@ -81,7 +93,7 @@ int64_t rough_cost(const BlockPlace& block, const Sample* source, const Sample* 
     template void take_block(const Sample*, int, const BlockPlace&, Sample*);                      \
     template struct Trial<Sample>;                                                                 \
     template int64_t rough_cost(const BlockPlace&, const Sample*, const Sample*, int32_t,          \
-                                Depth<Sample>, const BlockCosts&);
+                                Depth<Sample>, const BlockCosts&, bool);
 MMP_INSTANTIATE(uint8_t)
 MMP_INSTANTIATE(uint16_t)
 

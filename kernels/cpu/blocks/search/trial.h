@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include "cpu/blocks/coder.h"
+#include "cpu/blocks/search/effort.h"
 #include "cpu/blocks/search/levels.h"
 #include "cpu/runtime/distortion.h"
 #include "shared/blocks/search.h"
@@ -28,15 +29,17 @@ struct Trial {
     // argument `cost` is that of the symbols up to the kind.
     void try_bare(const BlockPlace& block, const Sample* source, const Sample* prediction,
                   int mode, int64_t cost, const BlockCosts& costs);
+    // A residual whose estimated cost exceeds that of the trial by more than `hopeless` percent is
+    // not tried.
     void try_residual(const BlockPlace& block, const Sample* source, const Sample* prediction,
                       int mode, int64_t cost, int32_t step, Depth<Sample> depth,
-                      const BlockCosts& costs);
+                      const BlockCosts& costs, int hopeless);
 };
 
 // Estimates the cost of a prediction with or without a residual, from the cosine transform and
 // without the rounding of the inverse transform.
 template <class Sample>
 int64_t rough_cost(const BlockPlace& block, const Sample* source, const Sample* prediction,
-                   int32_t step, Depth<Sample> depth, const BlockCosts& costs);
+                   int32_t step, Depth<Sample> depth, const BlockCosts& costs, bool choosing);
 
 }  // namespace mmp
