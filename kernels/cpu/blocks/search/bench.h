@@ -21,14 +21,15 @@ public:
     void start(const BlockPlace& fragment, const BlockPicture<Sample>& picture,
                const BlockModels& models, const BlockCosts& costs);
 
-    // These return the best plan that costs less than the bound, or null. Plans exist until the
-    // next start.
+    // Returns the best plan that costs less than the bound, or null. It exists until the next
+    // start.
     Found search(const BlockPlace& block, int64_t bound);
+
+private:
     Found whole(const BlockPlace& block, int64_t bound);
     Found split(const BlockPlace& block, int flag, int64_t bound);
     bool worthwhile(const BlockPlace& block, int flag) const;
 
-private:
     // The canvas holds this many rows and columns before a fragment, enough for all places of
     // templates.
     static constexpr int kMargin = kTemplateColumns + kUnit;

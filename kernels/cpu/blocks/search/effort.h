@@ -1,32 +1,30 @@
-// The effort of the encoder's search for blocks.
+// The effort of the encoder's search for blocks. mmpcodec/backends/cpu_efforts.py describes the
+// fields and has their values for each effort.
 #pragma once
+
+#define MMP_BLOCK_EFFORT(FIELD) \
+    FIELD(surveyed)             \
+    FIELD(tried)                \
+    FIELD(rough)                \
+    FIELD(slack)                \
+    FIELD(split_bits)           \
+    FIELD(elongation)           \
+    FIELD(every_angle)          \
+    FIELD(angles)               \
+    FIELD(fitting)              \
+    FIELD(matching)             \
+    FIELD(rounded)              \
+    FIELD(hopeless)
 
 namespace mmp {
 
-constexpr int kNotHopeless = 1000;
+// A factor that no difference is too small for, and a value of `hopeless` that nothing exceeds.
+constexpr int kAlways = 1 << 20;
 
 struct BlockEffort {
-    int surveyed;  // modes of a block that the survey proposes
-    int tried;     // modes of a block that are tried in full
-    int rough;     // modes of a block whose cost the survey estimates
-    int slack;     // percent that a tried flag's estimate may exceed the least
-    // Bits that the survey adds to the cost of a split, because the least of many estimates is too
-    // low.
-    int split_bits;
-    // The survey looks at blocks whose sides differ by at most this factor, as log2.
-    int elongation;
-    // Whether the survey looks at every angle of every block. Otherwise it looks at some angles of
-    // square blocks and then at those near the best one; other blocks take the modes of the blocks
-    // that contain them or that they contain.
-    bool all_angles;
-    // Least squares and templates are tried where the least difference of the other modes, times
-    // this, is at least one quantisation step (in 1/16) per sample.
-    int fitting, matching;
-    bool choosing;
-    int hopeless;
+#define MMP_EFFORT_MEMBER(name) int name;
+    MMP_BLOCK_EFFORT(MMP_EFFORT_MEMBER)
+#undef MMP_EFFORT_MEMBER
 };
-
-// From 1, the fastest, to 9, the most thorough.
-BlockEffort block_effort(int effort);
 
 }  // namespace mmp

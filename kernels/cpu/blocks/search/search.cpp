@@ -9,33 +9,17 @@ BlockSearch<Sample>::BlockSearch(const Sample* source, const BlockPicture<Sample
     : picture_(picture),
       tools_(tools),
       team_(team),
-      survey_(source, picture.height, picture.width, picture.depth, tools, effort, trees) {
-    for (int i = 0; i < std::min(team.size(), 2); ++i)
-        benches_.push_back(std::make_unique<BlockBench<Sample>>(
-            source, picture.height, picture.width, picture.depth, tools, effort, survey_,
-            trees ? &trees->trees : nullptr));
-}
+      survey_(source, picture.height, picture.width, picture.depth, tools, effort, trees),
+      bench_(source, picture.height, picture.width, picture.depth, tools, effort, survey_,
+             trees ? &trees->trees : nullptr) {}
 
 template <class Sample>
 void BlockSearch<Sample>::find(int row, int column, const BlockModels& models,
                                const BlockCosts& costs, BlockPlan& plan) {
     fragment_ = {row, column, tools_.fragment_log2, tools_.fragment_log2};
     survey_.look(row, column, costs, team_);
-    for (const auto& bench : benches_) bench->start(fragment_, picture_, models, costs);
-    if (benches_.size() == 1) {
-        best_ = benches_[0]->search(fragment_, kNever);
-    } else {
-        best_ = benches_[0]->worthwhile(fragment_, kLeaf) ? benches_[0]->whole(fragment_, kNever)
-                                                          : nullptr;
-        const int64_t bound = best_ ? best_->cost : kNever;
-        const Outcome<Sample>* splits[2] = {};
-        team_.run(2, [&](uint32_t way) {
-            if (benches_[way]->worthwhile(fragment_, kColumns + int(way)))
-                splits[way] = benches_[way]->split(fragment_, kColumns + int(way), bound);
-        });
-        for (const auto* split : splits)
-            if (split && (!best_ || split->cost < best_->cost)) best_ = split;
-    }
+    bench_.start(fragment_, picture_, models, costs);
+    best_ = bench_.search(fragment_, kNever);
     plan.clear();
     gather(fragment_, *best_, plan);
 }

@@ -3,9 +3,6 @@
 
 #include <stdint.h>
 
-#include <memory>
-#include <vector>
-
 #include "cpu/blocks/search/bench.h"
 
 namespace mmp {
@@ -33,8 +30,7 @@ private:
     const BlockTools tools_;
     ThreadTeam& team_;
     BlockSurvey<Sample> survey_;
-    // One bench, or one for split columns and one for split rows, which run at the same time.
-    std::vector<std::unique_ptr<BlockBench<Sample>>> benches_;
+    BlockBench<Sample> bench_;
     BlockPlace fragment_{};
     const Outcome<Sample>* best_ = nullptr;
 };

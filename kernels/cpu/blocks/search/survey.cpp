@@ -153,7 +153,14 @@ void BlockSurvey<Sample>::look_at(const BlockPlace& block, const BlockCosts& cos
             candidates[count++] = {differences[angle] >> costs.coarser, kFirstAngle + angle};
         }
     };
-    if (effort_.all_angles) {
+    // Whether the difference, times the factor, is at least one step for each sample.
+    const auto is_large = [&](int32_t difference, int factor) {
+        return factor == kAlways || factor * int64_t{difference} >=
+                                        int64_t{tools_.step} << (a + b + costs.finer);
+    };
+    if (!is_large(std::min(candidates[0].difference, candidates[1].difference), effort_.angles)) {
+        // No angle can save much.
+    } else if (effort_.every_angle) {
         look_at_angles((uint64_t{1} << kAngles) - 1);
     } else if (a != b) {
         const uint64_t inherited = inherited_modes(block);
@@ -182,15 +189,11 @@ void BlockSurvey<Sample>::look_at(const BlockPlace& block, const BlockCosts& cos
     std::partial_sort(candidates, candidates + surveyed, candidates + count);
     // Least squares and template matching are slow: they run only where the other modes leave a
     // large difference, and templates count only where at most one other mode is better.
-    const auto left = [&](int factor) {
-        return factor * int64_t{candidates[0].difference} >=
-               int64_t{tools_.step} << (a + b + costs.finer);
-    };
-    if (allowed >> kLeastSquares & 1 && left(effort_.fitting)) {
+    if (allowed >> kLeastSquares & 1 && is_large(candidates[0].difference, effort_.fitting)) {
         look(kLeastSquares);
         std::partial_sort(candidates, candidates + surveyed, candidates + count);
     }
-    if (allowed >> kTemplates & 1 && left(effort_.matching)) {
+    if (allowed >> kTemplates & 1 && is_large(candidates[0].difference, effort_.matching)) {
         predictor.predict(kTemplates, matched);
         const int32_t difference = hadamard_difference(source, matched, a, b) >> costs.coarser;
         seen.templates = difference < candidates[1].difference;
@@ -206,7 +209,7 @@ void BlockSurvey<Sample>::look_at(const BlockPlace& block, const BlockCosts& cos
         const int64_t cost =
             kModeBits * costs.plain +
             rough_cost(block, source, done ? matched : prediction, tools_.step, coarse_.depth,
-                       costs, effort_.choosing);
+                       costs, effort_.rounded);
         seen.predicted = std::min(seen.predicted, cost);
     }
     for (int i = 0; i < surveyed; ++i) seen.modes |= uint64_t{1} << candidates[i].mode;
@@ -275,7 +278,7 @@ void BlockSurvey<Sample>::look(int row, int column, const BlockCosts& costs, Thr
     const auto look_at_shape = [&](int a, int b) {
         for_blocks(a, b, [&](const BlockPlace& block) { look_at(block, costs); });
     };
-    if (effort_.all_angles)
+    if (effort_.every_angle)
         team.run(sides * sides, [&](uint32_t task) {
             look_at_shape(side - int(task) / sides, side - int(task) % sides);
         });

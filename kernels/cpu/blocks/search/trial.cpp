@@ -1,6 +1,5 @@
 #include "cpu/blocks/search/trial.h"
 
-
 #include <algorithm>
 
 namespace mmp {
@@ -10,6 +9,13 @@ int32_t root_of(int64_t lambda_fixed) {
     for (int32_t bit = 1 << 18; bit; bit >>= 1)
         if (int64_t{root + bit} * (root + bit) <= lambda_fixed) root += bit;
     return std::max(root, 1);
+}
+
+// Returns the estimated cost of the levels of a residual, and of what they leave of its energy.
+static int64_t estimated_cost(const int16_t* coefficients, int a, int b, int32_t step,
+                              int64_t energy, const BlockCosts& costs) {
+    const LevelEstimate estimate = estimate_levels(coefficients, a, b, step, costs.plain);
+    return estimate.cost + std::max<int64_t>(0, energy - (estimate.kept << 2 * costs.finer));
 }
 
 template <class Sample>
@@ -44,10 +50,10 @@ void Trial<Sample>::try_residual(const BlockPlace& block, const Sample* source,
     const int64_t energy = costs.of_squares(squared_difference(source, prediction, area));
     for (int type = kCosine; type <= (types ? kSine : kCosine); ++type) {
         transform_forward(residual, a, b, type, seen_bits(depth), coefficients);
-        if (hopeless < kNotHopeless) {
-            const LevelEstimate estimate = estimate_levels(coefficients, a, b, step, costs.plain);
-            const int64_t left = std::max<int64_t>(0, energy - (estimate.kept << 2 * costs.finer));
-            if (given + estimate.cost + left > cost + cost * hopeless / 100) continue;
+        if (hopeless < kAlways) {
+            const int64_t estimate =
+                given + estimated_cost(coefficients, a, b, step, energy, costs);
+            if (estimate > cost + cost / 100 * hopeless) continue;
         }
         const LevelChoice choice =
             choose_levels<LevelCost<Sample>>(coefficients, a, b, step, costs, tried);
@@ -67,7 +73,7 @@ void Trial<Sample>::try_residual(const BlockPlace& block, const Sample* source,
 
 template <class Sample>
 int64_t rough_cost(const BlockPlace& block, const Sample* source, const Sample* prediction,
-                   int32_t step, Depth<Sample> depth, const BlockCosts& costs, bool choosing) {
+                   int32_t step, Depth<Sample> depth, const BlockCosts& costs, bool rounded) {
     const int a = block.a, b = block.b, area = block.height() * block.width();
     const int32_t* kind_costs = costs.bit[kind_model(a, b, 1)];
     int16_t residual[kMaxBlockArea], coefficients[kMaxCoded], levels[kMaxCoded];
@@ -75,10 +81,9 @@ int64_t rough_cost(const BlockPlace& block, const Sample* source, const Sample* 
     const int64_t energy = costs.of_squares(squared_difference(source, prediction, area));
     const int64_t bare = kind_costs[kBare] + energy;
     transform_forward(residual, a, b, kCosine, seen_bits(depth), coefficients);
-    if (!choosing) {
-        const LevelEstimate estimate = estimate_levels(coefficients, a, b, step, costs.plain);
-        const int64_t left = std::max<int64_t>(0, energy - (estimate.kept << 2 * costs.finer));
-        return std::min(bare, kind_costs[kTransformed] + estimate.cost + left);
+    if (rounded) {
+        return std::min(bare, kind_costs[kTransformed] +
+                                  estimated_cost(coefficients, a, b, step, energy, costs));
     }
     const LevelChoice choice =
         choose_levels<LevelCost<Sample>>(coefficients, a, b, step, costs, levels);
