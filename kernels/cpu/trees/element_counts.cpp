@@ -3,33 +3,20 @@
 #include <algorithm>
 
 #include "shared/entropy/rate.h"
-#include "shared/trees/redundancy.h"
 
 namespace mmp {
 
-ElementCounts::ElementCounts(int scale, const Tools& tools)
+ElementCounts::ElementCounts(int scale, const Tools& tools, size_t capacity, Arena& arena)
     : scale_(scale),
       classes_(tools.index_classes),
       replacement_(tools.replacement),
       increment_(tools.index_classes ? 2 : 1),
-      limit_(tools.dictionary_limit),
-      blocks_((tools.dictionary_limit + kBlock - 1) / kBlock),
-      block_total_(size_t{blocks_} * (classes_ ? kClasses : 1)) {}
-
-uint32_t ElementCounts::place() {
-    if (size() < limit_) return size();
-    if (!replacement_ || start_ == limit_) return kNoIndex;
-    for (int step = 0; step < kHandSteps; ++step) {
-        const uint32_t index = hand_;
-        hand_ = index + 1 < limit_ ? index + 1 : start_;
-        if (count_[index] == 1) return index;
-    }
-    return kNoIndex;
-}
-
-void ElementCounts::restart(uint32_t index, int c) {
-    move(index, c);
-    add_count(index, 1 - int64_t{count_[index]});
+      limit_(tools.dictionary_limit) {
+    capacity = std::min<size_t>(capacity, limit_);
+    blocks_ = static_cast<uint32_t>((capacity + kBlock - 1) / kBlock);
+    class_ = arena.zeros<uint8_t>(capacity);
+    count_ = arena.zeros<uint32_t>(capacity);
+    block_total_ = arena.zeros<uint32_t>(size_t{blocks_} * (classes_ ? kClasses : 1));
 }
 
 // Moves an element to class c together with its count.
@@ -42,19 +29,11 @@ void ElementCounts::move(uint32_t index, int c) {
     add_count(index, count);
 }
 
-void ElementCounts::add(int c) {
-    class_.push_back(static_cast<uint8_t>(c));
-    count_.push_back(0);
-    class_size_[c] += 1;
-    add_count(size() - 1, 1);
-}
-
 void ElementCounts::add_count(uint32_t index, int64_t amount) {
     const int c = class_[index];
     count_[index] = static_cast<uint32_t>(count_[index] + amount);
     class_total_[c] = static_cast<uint32_t>(class_total_[c] + amount);
-    uint32_t& block = block_total_[size_t{blocks_} * c + index / kBlock];
-    block = static_cast<uint32_t>(block + amount);
+    block_of(index) = static_cast<uint32_t>(block_of(index) + amount);
     largest_count_[c] = std::max(largest_count_[c], count_[index]);
 }
 
