@@ -81,4 +81,17 @@ MMP_INLINE uint32_t lane_bits(Shorts8 first, Shorts8 second) {
 #endif
 }
 
+template <class Comparison>
+MMP_INLINE uint32_t lane_bits(Comparison comparison) {
+#ifdef __SSE2__
+    typedef char Characters __attribute__((vector_size(16)));
+    return static_cast<uint32_t>(
+        __builtin_ia32_pmovmskb128(reinterpret_cast<Characters>(comparison)));
+#else
+    uint32_t bits = 0;
+    for (int lane = 0; lane < 16; ++lane) bits |= uint32_t{comparison[lane] != 0} << lane;
+    return bits;
+#endif
+}
+
 }  // namespace mmp

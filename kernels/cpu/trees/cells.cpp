@@ -11,7 +11,7 @@ void Cells::close(Cell& cell, int place) {
         std::rotate(members, members + cell.oldest, members + cell.count);
         std::copy(members + age + 1, members + cell.count, members + age);
     };
-    for (auto& sums : cell.sums) shift(sums);
+    for (auto& means : cell.means) shift(means);
     shift(cell.indices);
     --cell.count;
     cell.oldest = 0;

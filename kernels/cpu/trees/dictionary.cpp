@@ -11,16 +11,13 @@ namespace {
 
 constexpr int kChunkBytesLog2 = 14;
 
-int part_area(int scale) {
-    return scale_area(scale) >> (quarters_down(scale) + quarters_across(scale));
-}
-
-// The largest difference of the sums of a part at which elements may be within the radius: the
-// part's squared error is at least (difference of its sums)^2 / (its samples).
+// The largest difference of the means of a part, rounded down, at which elements may be within the
+// radius: the part's squared error is at least (difference of its sums)^2 / (its samples).
 int reach_of(int radius, int scale) {
+    const int part = scale_area(scale) >> (quarters_down(scale) + quarters_across(scale));
     int reach = 0;
-    while ((reach + 1) * (reach + 1) <= radius * part_area(scale)) ++reach;
-    return reach;
+    while (reach * reach * part <= radius) ++reach;
+    return std::min(reach, kGreyLevels - 1);
 }
 
 template <int Area>

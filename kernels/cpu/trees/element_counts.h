@@ -37,9 +37,7 @@ public:
     uint32_t largest_count(int c) const { return largest_count_[c]; }
 
     // Adds an element, never used, to a class.
-    void add(int c) {
-        start(size_++, c);
-    }
+    void add(int c) { begin(size_++, c); }
 
     // Makes the present elements permanent: they are never replaced.
     void keep_all() { start_ = hand_ = size(); }
@@ -68,10 +66,9 @@ public:
 
     // Replaces an element by a new one of class c, which was never used.
     void restart(uint32_t index, int c) {
-        block_of(index) -= count_[index];
-        class_total_[class_[index]] -= count_[index];
         class_size_[class_[index]] -= 1;
-        start(index, c);
+        add_to_totals(index, -count_[index]);
+        begin(index, c);
     }
 
     // Counts a use. Returns true when it halved the counts of the whole class.
@@ -85,17 +82,22 @@ public:
     std::pair<uint32_t, uint32_t> find(int c, uint32_t target) const;
 
 private:
-    static constexpr uint32_t kBlock = 128;
+    static constexpr uint32_t kBlock = 128;        // elements
+    static constexpr uint32_t kGroup = 16 * kBlock;
+    static constexpr uint32_t kPiece = 16;  // elements of a block that are summed at once
 
-    uint32_t& block_of(uint32_t index) {
-        return block_total_[size_t{blocks_} * class_[index] + index / kBlock];
+    // Adds to all sums over an element's class; a negative amount is modulo 2^32.
+    void add_to_totals(uint32_t index, uint32_t amount) {
+        const uint32_t c = class_[index];
+        class_total_[c] += amount;
+        group_total_[groups_ * c + index / kGroup] += amount;
+        block_total_[index / kBlock * classes_ + c] += amount;
     }
-    void start(uint32_t index, int c) {
+    void begin(uint32_t index, int c) {
         class_[index] = static_cast<uint8_t>(c);
         count_[index] = 1;
-        block_of(index) += 1;
-        class_total_[c] += 1;
         class_size_[c] += 1;
+        add_to_totals(index, 1);
         largest_count_[c] = std::max(largest_count_[c], 1u);
     }
     void add_count(uint32_t index, int64_t amount);
@@ -103,13 +105,15 @@ private:
     void halve(int c);
 
     int scale_;
-    bool classes_, replacement_;
-    uint32_t increment_, limit_, blocks_;
+    uint32_t classes_;  // number of classes
+    bool replacement_;
+    uint32_t increment_, limit_, groups_;
     uint32_t size_ = 0;
     uint32_t start_ = 0, hand_ = 0;  // permanent elements; the next element that replacement tests
     uint8_t* class_;
     uint32_t* count_;
-    uint32_t* block_total_;  // by class, then by block of elements
+    uint32_t* group_total_;  // by class, then by group of elements
+    uint32_t* block_total_;  // by block of elements, then by class
     std::array<uint32_t, kClasses> class_size_{}, class_total_{}, largest_count_{};
 };
 

@@ -1,17 +1,23 @@
 #include "cpu/trees/element_table.h"
 
+#include <algorithm>
+#include <bit>
+
 namespace mmp {
 
 namespace {
 
-constexpr size_t kFirstBuckets = 64;
+// Buckets of a new table: it grows twice at most if its dictionary fills.
+size_t first_buckets(size_t capacity, size_t lanes) {
+    return std::bit_ceil(std::max<size_t>(2 * capacity / lanes / 4, 16));
+}
 
 }  // namespace
 
 ElementTable::ElementTable(size_t capacity, Arena& arena)
     : arena_(arena),
-      mask_(kFirstBuckets - 1),
-      buckets_(arena.zeros<Bucket>(kFirstBuckets)),
+      mask_(first_buckets(capacity, kLanes) - 1),
+      buckets_(arena.zeros<Bucket>(mask_ + 1)),
       hashes_(arena.zeros<uint32_t>(capacity)) {}
 
 void ElementTable::grow() {

@@ -27,16 +27,17 @@ void copy_rows(const uint8_t* from, size_t stride, int height, int width, uint8_
 
 }  // namespace
 
-void Picture::insert(int scale, Candidates& candidates, const Listener& listener) {
+void Picture::insert(int scale, Candidates& candidates, const Listener* listener) {
     const int count = candidates.count;
     dictionaries[scale]->insert(candidates);
+    if (!listener) return;
     for (int i = 0; i < count; ++i)
         if (candidates.index[i] != kNoIndex)
-            listener.call(listener.context, scale, candidates.index[i]);
+            listener->call(listener->context, scale, candidates.index[i]);
 }
 
 void Picture::learn_width(const Fragment& fragment, int m, const std::vector<Node>& nodes,
-                          const Listener& listener) {
+                          const Listener* listener) {
     Candidates waiting[kLevels];  // by n
     learn_splits(m, nodes, waiting, listener);
     for (int n = 0; n < kLevels; ++n) {
@@ -48,7 +49,7 @@ void Picture::learn_width(const Fragment& fragment, int m, const std::vector<Nod
 }
 
 void Picture::learn_splits(int m, const std::vector<Node>& nodes, Candidates* waiting,
-                           const Listener& listener) {
+                           const Listener* listener) {
     for (const Node& node : nodes) {
         if (node.flag == kLeaf) continue;
         Targets targets{};
@@ -67,7 +68,7 @@ void Picture::learn_splits(int m, const std::vector<Node>& nodes, Candidates* wa
 }
 
 void Picture::learn_displaced(const Fragment& fragment, int scale, Candidates& waiting,
-                              const Listener& listener) {
+                              const Listener* listener) {
     const int height = scale_height(scale), width = scale_width(scale);
     const int down = displaced_step(height, tools.displaced_blocks);
     const int right = displaced_step(width, tools.displaced_blocks);

@@ -82,15 +82,18 @@ MMP_INLINE void sum_parts(const uint8_t* samples, int16_t* sums) {
 template <int Scale>
 MMP_INLINE void look_at_scale(const uint8_t* samples, int count, Look* looks) {
     constexpr int kHeight = scale_height(Scale), kWidth = scale_width(Scale);
+    constexpr int kMeanShift = area_log2(Scale) - quarters_down(Scale) - quarters_across(Scale);
     for (int i = 0; i < count; ++i, samples += kHeight * kWidth) {
-        PartSums& parts = looks[i].parts;
         looks[i].hash = hash_of<kHeight * kWidth>(samples);
-        sum_parts<kHeight, kWidth>(samples, parts.sums);
+        int16_t sums[kParts];
+        sum_parts<kHeight, kWidth>(samples, sums);
         int cell = 0;
         for (int k = 0; k <= quarters_down(Scale); ++k)
             for (int l = 0; l <= quarters_across(Scale); ++l)
-                cell = cell << 2 | quarter_level(Scale, parts.sums[2 * k + l]);
-        parts.cell = static_cast<uint8_t>(cell);
+                cell = cell << 2 | quarter_level(Scale, sums[2 * k + l]);
+        looks[i].parts.cell = static_cast<uint8_t>(cell);
+        for (int part = 0; part < kParts; ++part)
+            looks[i].parts.means[part] = static_cast<uint8_t>(sums[part] >> kMeanShift);
     }
 }
 

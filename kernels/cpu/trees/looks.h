@@ -9,15 +9,15 @@ namespace mmp {
 
 constexpr int kParts = 4;
 
-// The sums of an element's quarters, or halves, and the number of the cell that follows.
-struct PartSums {
-    int16_t sums[kParts];
+// The means of an element's quarters, or halves, rounded down; and the cell that they give.
+struct PartMeans {
+    uint8_t means[kParts];
     uint8_t cell;
 };
 
 struct Look {
     uint32_t hash;
-    PartSums parts;
+    PartMeans parts;
 };
 
 // Looks at `count` elements of a scale, one behind the other.

@@ -41,6 +41,9 @@ struct Fragment {
     std::array<int8_t, kFragmentSize> above, left;  // leaf scales around it
 };
 
+// Width numbers m, those with the most insertions first, so that threads end together.
+constexpr std::array<int, kLevels> kLongestFirst{2, 1, 0, 3, 4};
+
 class Picture {
 public:
     // Pads height and width to multiples of `unit` samples.
@@ -104,7 +107,10 @@ public:
                                     (*static_cast<const Added*>(context))(scale, index);
                                 },
                                 &added};
-        learn_width(fragment, m, nodes, listener);
+        learn_width(fragment, m, nodes, &listener);
+    }
+    void learn(const Fragment& fragment, int m, const std::vector<Node>& nodes) {
+        learn_width(fragment, m, nodes, nullptr);
     }
     // Writes the samples of the picture without padding, rows from the top.
     void copy_samples(Plane plane, uint8_t* out) const;
@@ -112,19 +118,19 @@ public:
     std::array<int64_t, kScales> dictionary_sizes() const;
 
 private:
-    // Whoever is told about new elements.
+    // Who is told about new elements; null for nobody.
     struct Listener {
         void (*call)(const void* context, int scale, uint32_t index);
         const void* context;
     };
 
     void learn_width(const Fragment& fragment, int m, const std::vector<Node>& nodes,
-                     const Listener& listener);
+                     const Listener* listener);
     void learn_splits(int m, const std::vector<Node>& nodes, Candidates* waiting,
-                      const Listener& listener);
+                      const Listener* listener);
     void learn_displaced(const Fragment& fragment, int scale, Candidates& waiting,
-                         const Listener& listener);
-    void insert(int scale, Candidates& candidates, const Listener& listener);
+                         const Listener* listener);
+    void insert(int scale, Candidates& candidates, const Listener* listener);
     size_t place(int row, int column) const { return size_t(row) * padded_width + column; }
 
     // Samples of the padded picture. A page of memory is first touched when its samples are coded,
