@@ -81,6 +81,7 @@ MMP_INLINE uint32_t lane_bits(Shorts8 first, Shorts8 second) {
 #endif
 }
 
+// The same for one vector of 16 lanes of a byte.
 template <class Comparison>
 MMP_INLINE uint32_t lane_bits(Comparison comparison) {
 #ifdef __SSE2__

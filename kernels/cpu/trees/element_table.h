@@ -45,6 +45,7 @@ public:
                 return full ? fill(bucket, lane) : void();
             }
     }
+    // Prefetches what the removal of an element reads.
     MMP_INLINE void prefetch_element(uint32_t index) const { prefetch(hashes_[index]); }
 
 private:

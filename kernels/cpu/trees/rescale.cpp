@@ -1,6 +1,7 @@
 #include "cpu/trees/rescale.h"
 
 #include <cstring>
+#include <type_traits>
 
 #include "cpu/runtime/simd.h"
 #include "shared/trees/rescale.h"
@@ -9,8 +10,8 @@ namespace mmp {
 
 namespace {
 
-typedef uint32_t Words4 __attribute__((vector_size(16)));
-typedef uint64_t Words2 __attribute__((vector_size(16)));
+typedef uint32_t DoubleWords __attribute__((vector_size(16)));
+typedef uint64_t QuadWords __attribute__((vector_size(16)));
 
 // How a line grows to 1 << to_log2 samples: see grow_position.
 struct Growth {
@@ -72,16 +73,16 @@ MMP_INLINE Shorts8 narrowed(Bytes16 row) {
     const Words8 bytes = reinterpret_cast<Words8>(row);
     const Words8 pairs = (bytes & 0xFF) + (bytes >> 8);
     if constexpr (Ratio == 1) return reinterpret_cast<Shorts8>((pairs + kHalf) >> Ratio);
-    const Words4 twos = reinterpret_cast<Words4>(pairs);
-    const Words4 fours = (twos & 0xFFFF) + (twos >> 16);
+    const DoubleWords twos = reinterpret_cast<DoubleWords>(pairs);
+    const DoubleWords fours = (twos & 0xFFFF) + (twos >> 16);
     Shorts8 means{};
     if constexpr (Ratio == 2) {
         const Shorts4 narrow = __builtin_convertvector((fours + kHalf) >> Ratio, Shorts4);
         std::memcpy(&means, &narrow, sizeof narrow);
         return means;
     }
-    const Words2 halves = reinterpret_cast<Words2>(fours);
-    const Words2 eights = (halves & 0xFFFFFFFF) + (halves >> 32);
+    const QuadWords halves = reinterpret_cast<QuadWords>(fours);
+    const QuadWords eights = (halves & 0xFFFFFFFF) + (halves >> 32);
     const uint64_t first = eights[0], second = eights[1];
     if constexpr (Ratio == 3) {
         means[0] = static_cast<int16_t>((first + kHalf) >> Ratio);
