@@ -42,25 +42,6 @@ MMP_INLINE int distance(const uint8_t* x, const uint8_t* y) {
 
 }  // namespace
 
-Dictionary::Dictionary(int scale, const Tools& tools, size_t capacity, Arena& arena)
-    : ElementCounts(scale, tools, capacity, arena),
-      area_(scale_area(scale)),
-      classes_(tools.index_classes),
-      radius_(scale == kPixelScale ? 0 : tools.redundancy_radius),
-      arena_(arena),
-      chunk_log2_(kChunkBytesLog2 - area_log2(scale)),
-      table_(std::min<size_t>(capacity, tools.dictionary_limit), arena),
-      cells_(reach_of(radius_, scale), arena),
-      cell_of_(arena.zeros<uint8_t>(std::min<size_t>(capacity, tools.dictionary_limit))) {
-    Candidates constants;
-    for (int level = 0; level < kGreyLevels; ++level) {
-        std::fill_n(constants.samples + constants.count * area_, area_, static_cast<uint8_t>(level));
-        constants.origin[constants.count++] = kPixelScale;
-        if (constants.count == Candidates::kMost) insert(constants);
-    }
-    keep_all();
-}
-
 template <int AreaLog2>
 MMP_INLINE void Dictionary::prefetch(const Look* looks, int count) const {
     constexpr int kArea = 1 << AreaLog2, kCacheLine = 64;
@@ -151,6 +132,26 @@ MMP_SIMD_LEVELS void Dictionary::insert(Candidates& candidates) {
         case 7: return insert_all<7>(candidates);
         default: return insert_all<8>(candidates);
     }
+}
+
+// Behind insert(), because clang gives no levels to a function that was called before.
+Dictionary::Dictionary(int scale, const Tools& tools, size_t capacity, Arena& arena)
+    : ElementCounts(scale, tools, capacity, arena),
+      area_(scale_area(scale)),
+      classes_(tools.index_classes),
+      radius_(scale == kPixelScale ? 0 : tools.redundancy_radius),
+      arena_(arena),
+      chunk_log2_(kChunkBytesLog2 - area_log2(scale)),
+      table_(std::min<size_t>(capacity, tools.dictionary_limit), arena),
+      cells_(reach_of(radius_, scale), arena),
+      cell_of_(arena.zeros<uint8_t>(std::min<size_t>(capacity, tools.dictionary_limit))) {
+    Candidates constants;
+    for (int level = 0; level < kGreyLevels; ++level) {
+        std::fill_n(constants.samples + constants.count * area_, area_, static_cast<uint8_t>(level));
+        constants.origin[constants.count++] = kPixelScale;
+        if (constants.count == Candidates::kMost) insert(constants);
+    }
+    keep_all();
 }
 
 }  // namespace mmp
