@@ -11,8 +11,10 @@
 #define MMP_SIMD_LEVELS
 #endif
 
-// Inlines a function into each level.
-#define MMP_INLINE inline __attribute__((always_inline))
+// Inlines a function, or a lambda, into each level. Without it the compiler also takes a function
+// that only prefetches for one that does nothing.
+#define MMP_INLINED __attribute__((always_inline))
+#define MMP_INLINE inline MMP_INLINED
 
 namespace mmp {
 
@@ -82,5 +84,32 @@ struct LaneMask {
     // The number of lanes of a half where the comparison holds.
     MMP_INLINE int count(int half) const { return __builtin_popcountll(halves[half]) / 8; }
 };
+
+// Returns the lanes of two vectors of 8 lanes where a comparison holds, one bit per lane.
+MMP_INLINE uint32_t lane_bits(Shorts8 first, Shorts8 second) {
+#ifdef __SSE2__
+    return static_cast<uint32_t>(
+        __builtin_ia32_pmovmskb128(__builtin_ia32_packsswb128(first, second)));
+#else
+    uint32_t bits = 0;
+    for (int lane = 0; lane < 8; ++lane)
+        bits |= uint32_t{first[lane] != 0} << lane | uint32_t{second[lane] != 0} << (lane + 8);
+    return bits;
+#endif
+}
+
+// The same for one vector of 16 lanes of a byte.
+template <class Comparison>
+MMP_INLINE uint32_t lane_bits(Comparison comparison) {
+#ifdef __SSE2__
+    typedef char Characters __attribute__((vector_size(16)));
+    return static_cast<uint32_t>(
+        __builtin_ia32_pmovmskb128(reinterpret_cast<Characters>(comparison)));
+#else
+    uint32_t bits = 0;
+    for (int lane = 0; lane < 16; ++lane) bits |= uint32_t{comparison[lane] != 0} << lane;
+    return bits;
+#endif
+}
 
 }  // namespace mmp

@@ -24,7 +24,7 @@ void BlockBench<Sample>::start(const BlockPlace& fragment, const BlockPicture<Sa
     costs_ = &costs;
     canvas_.move_to(fragment.row - kMargin, fragment.column - kMargin, picture);
     findings_.clear();
-    arena_.clear();
+    scratch_.clear();
     leaves_ = 0;
     memset(shown_, 0, sizeof shown_);
 }
@@ -162,14 +162,14 @@ auto BlockBench<Sample>::whole(const BlockPlace& block, int64_t bound) -> Found 
     if (survey_.may_be_predicted(block)) try_modes(block, source, given, trial);
     if (trial.cost >= bound) return nullptr;
     Outcome<Sample> outcome{trial.cost, ++leaves_, trial.node, {}, nullptr, nullptr, nullptr};
-    Sample* samples = arena_.take<Sample>(block.area());
+    Sample* samples = scratch_.take<Sample>(block.area());
     outcome.samples = std::copy_n(trial.samples, block.area(), samples) - block.area();
     if (trial.node.kind == kTransformed) {
         const int count = scan_of(a, b).count;
-        outcome.levels = std::copy_n(trial.levels, count, arena_.take<int16_t>(count)) - count;
+        outcome.levels = std::copy_n(trial.levels, count, scratch_.take<int16_t>(count)) - count;
     }
     if (trial.node.kind == kTree) outcome.tree = tree;
-    return arena_.make(outcome);
+    return scratch_.make(outcome);
 }
 
 template <class Sample>
@@ -188,7 +188,7 @@ auto BlockBench<Sample>::split(const BlockPlace& block, int flag, int64_t bound)
         if (!outcome.halves[1]) return nullptr;
         outcome.cost += outcome.halves[1]->cost;
     }
-    return arena_.make(outcome);
+    return scratch_.make(outcome);
 }
 
 template <class Sample>
@@ -208,7 +208,7 @@ auto BlockBench<Sample>::search(const BlockPlace& block, int64_t bound) -> Found
     if (worthwhile(block, kLeaf)) take(whole(block, least));
     for (int flag = kColumns; flag <= kRows; ++flag)
         if (worthwhile(block, flag)) take(split(block, flag, least));
-    findings_.add(number, around, count, bound, best, arena_);
+    findings_.add(number, around, count, bound, best, scratch_);
     return best;
 }
 

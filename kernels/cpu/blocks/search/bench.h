@@ -53,7 +53,7 @@ private:
     BlockPlace fragment_{};
     const BlockModels* models_ = nullptr;
     const BlockCosts* costs_ = nullptr;
-    Arena arena_;
+    Scratch scratch_;
     Findings<Sample> findings_;
     uint32_t leaves_ = 0;  // found in this fragment
     // The number of the leaf that covers each unit of the fragment on the canvas, or 0.

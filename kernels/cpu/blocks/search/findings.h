@@ -9,7 +9,7 @@
 
 #include "cpu/blocks/coder.h"
 #include "cpu/blocks/search/trees.h"
-#include "cpu/runtime/arena.h"
+#include "cpu/runtime/scratch.h"
 
 namespace mmp {
 
@@ -51,10 +51,10 @@ public:
     }
     // Adds a finding, in the place of the oldest one if the block has many.
     void add(int block, const uint32_t* around, int count, int64_t bound,
-             const Outcome<Sample>* outcome, Arena& arena) {
+             const Outcome<Sample>* outcome, Scratch& scratch) {
         const int number = counts_[block]++;
         Finding<Sample>& finding = findings_[block * kMost + number % kMost];
-        if (number < kMost) finding.around = arena.take<uint32_t>(count);
+        if (number < kMost) finding.around = scratch.take<uint32_t>(count);
         std::copy_n(around, count, finding.around);
         finding.bound = bound, finding.outcome = outcome;
     }
