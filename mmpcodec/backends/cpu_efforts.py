@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from mmpcodec.reference.blocks.search.effort import EFFORTS as PLAIN
 
 ALWAYS = 1 << 20
-"""A factor that no difference is too small for, and a value of ``hopeless`` that nothing exceeds."""
+"""A factor that no difference is too small for; a value of ``hopeless`` that nothing exceeds."""
 
 
 @dataclass(frozen=True)
@@ -59,24 +59,22 @@ class CpuEffort:
     hopeless: int = ALWAYS
 
 
-def _fast(*limits: int, **shortcuts: int) -> CpuEffort:
-    return CpuEffort(*limits, every_angle=False, **{"rounded": True, **shortcuts})
-
-
 EFFORTS = {
-    1: _fast(2, 3, 1, 4, split_bits=2, elongation=1, angles=64, fitting=0, matching=0, hopeless=5),
-    2: _fast(2, 3, 2, 8, split_bits=2, elongation=1, angles=64, fitting=16, matching=0, hopeless=5),
-    3: _fast(
-        3, 4, 2, 8, split_bits=2, elongation=2, angles=128, fitting=16, matching=0, hopeless=8
-    ),
-    4: _fast(
-        3, 4, 2, 12, split_bits=3, elongation=2, angles=128, fitting=16, matching=16, hopeless=8
-    ),
-    5: _fast(4, 4, 2, 20, elongation=2, fitting=32, matching=32, rounded=False, hopeless=8),
-    6: _fast(8, 4, 3, 20, matching=64, rounded=False, hopeless=10),
-    7: CpuEffort(8, 4, 4, 25, matching=64, hopeless=15),
-    8: CpuEffort(10, 6, 4, 40, matching=128, hopeless=20),
-    9: CpuEffort(12, 8, 4, 80, matching=128, hopeless=30),
+    number: CpuEffort(*settings)
+    for number, settings in enumerate(
+        (
+            (2, 3, 1, 4, 2, 1, False, 64, 0, 0, True, 5),
+            (2, 3, 2, 8, 2, 1, False, 64, 16, 0, True, 5),
+            (3, 4, 2, 8, 2, 2, False, 128, 16, 0, True, 8),
+            (3, 4, 2, 12, 3, 2, False, 128, 16, 16, True, 8),
+            (4, 4, 2, 20, 0, 2, False, ALWAYS, 32, 32, False, 8),
+            (8, 4, 3, 20, 0, 4, False, ALWAYS, ALWAYS, 64, False, 10),
+            (8, 4, 4, 25, 0, 4, True, ALWAYS, ALWAYS, 64, False, 15),
+            (10, 6, 4, 40, 0, 4, True, ALWAYS, ALWAYS, 128, False, 20),
+            (12, 8, 4, 80, 0, 4, True, ALWAYS, ALWAYS, 128, False, 30),
+        ),
+        start=1,
+    )
 }
 """Found by measuring rate and time of many settings on photographs and x-rays."""
 

@@ -218,14 +218,17 @@ struct LevelCounts {
 constexpr int kLimits = 6;
 constexpr int16_t kLimit[kLimits] = {0, 1, 2, 4, 8, 16}, kBits[kLimits] = {48, 19, 10, 21, 38, 63};
 
+// Sum is the type of lanes that hold sums of energy; 32 bits are enough for 8-bit samples.
+template <class Sum>
 MMP_SIMD_LEVELS LevelCounts count_levels(const int16_t* coefficients, const uint16_t* numbers,
                                          int count, int32_t step) {
     constexpr int kRound = 18000;  // in 1/65536
     const uint32_t scale = (2u << 16) / uint32_t(larger(step, 2));
     typedef uint32_t Unsigned16 __attribute__((vector_size(64)));
+    typedef Sum Sums16 __attribute__((vector_size(16 * sizeof(Sum))));
     Shorts16 ends{}, levels{};
     Ints16 bits{};
-    Unsigned16 kept{};
+    Sums16 kept{};
     for (int i = 0; i < count; i += 16) {
         Shorts16 value, number;
         memcpy(&value, coefficients + i, sizeof value);
@@ -234,7 +237,7 @@ MMP_SIMD_LEVELS LevelCounts count_levels(const int16_t* coefficients, const uint
         const Unsigned16 size = __builtin_convertvector(magnitude, Unsigned16);
         const Unsigned16 level = (size * scale + kRound) >> 16;
         const Unsigned16 rest = size - ((level * uint32_t(step) + 1) >> 1);
-        kept += (size * size - rest * rest) >> 2;
+        kept += __builtin_convertvector((size * size - rest * rest) >> 2, Sums16);
         const Shorts16 small = __builtin_convertvector(level, Shorts16);
         Shorts16 added{};
         for (int k = 0; k < kLimits; ++k) added += (small > kLimit[k]) & kBits[k];
@@ -257,10 +260,13 @@ MMP_SIMD_LEVELS LevelCounts count_levels(const int16_t* coefficients, const uint
 
 // The weights fit the costs of chosen levels of photographs, x-rays and textures within 9 percent.
 LevelEstimate estimate_levels(const int16_t* coefficients, int a, int b, int32_t step,
-                              int32_t plain) {
+                              int32_t plain, bool deep) {
     constexpr int kStart = 5, kPerDoubling = 28, kPerZero = 3;  // in 1/16 bit
     const Scan& scan = scan_of(a, b);
-    const LevelCounts counts = count_levels(coefficients, scan.number.data(), scan.count, step);
+    const uint16_t* numbers = scan.number.data();
+    const LevelCounts counts =
+        deep ? count_levels<uint64_t>(coefficients, numbers, scan.count, step)
+             : count_levels<uint32_t>(coefficients, numbers, scan.count, step);
     if (!counts.levels) return {0, 0};
     const int64_t bits = kStart + counts.bits + kPerDoubling * floor_log2(counts.end) +
                          kPerZero * (counts.end - counts.levels);

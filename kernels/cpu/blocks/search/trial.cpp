@@ -13,8 +13,8 @@ int32_t root_of(int64_t lambda_fixed) {
 
 // Returns the estimated cost of the levels of a residual, and of what they leave of its energy.
 static int64_t estimated_cost(const int16_t* coefficients, int a, int b, int32_t step,
-                              int64_t energy, const BlockCosts& costs) {
-    const LevelEstimate estimate = estimate_levels(coefficients, a, b, step, costs.plain);
+                              int64_t energy, const BlockCosts& costs, bool deep) {
+    const LevelEstimate estimate = estimate_levels(coefficients, a, b, step, costs.plain, deep);
     return estimate.cost + std::max<int64_t>(0, energy - (estimate.kept << 2 * costs.finer));
 }
 
@@ -52,7 +52,7 @@ void Trial<Sample>::try_residual(const BlockPlace& block, const Sample* source,
         transform_forward(residual, a, b, type, seen_bits(depth), coefficients);
         if (hopeless < kAlways) {
             const int64_t estimate =
-                given + estimated_cost(coefficients, a, b, step, energy, costs);
+                given + estimated_cost(coefficients, a, b, step, energy, costs, !kIsByte<Sample>);
             if (estimate > cost + cost / 100 * hopeless) continue;
         }
         const LevelChoice choice =
@@ -83,7 +83,8 @@ int64_t rough_cost(const BlockPlace& block, const Sample* source, const Sample* 
     transform_forward(residual, a, b, kCosine, seen_bits(depth), coefficients);
     if (rounded) {
         return std::min(bare, kind_costs[kTransformed] +
-                                  estimated_cost(coefficients, a, b, step, energy, costs));
+                                  estimated_cost(coefficients, a, b, step, energy, costs,
+                                                 !kIsByte<Sample>));
     }
     const LevelChoice choice =
         choose_levels<LevelCost<Sample>>(coefficients, a, b, step, costs, levels);
