@@ -149,6 +149,7 @@ def test_many_pictures_run_in_groups():
     assert calls[-1] == (300 * 6, 300 * 6)
 
 
+@pytest.mark.usefixtures("plain_search")
 def test_arrays_on_the_device_and_any_stream():
     import cupy
 
