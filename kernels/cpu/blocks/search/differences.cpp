@@ -63,8 +63,10 @@ MMP_SIMD_LEVELS void family_differences(uint64_t angles, const Sample* source,
     for (; angles; angles &= angles - 1) {
         const int angle = __builtin_ctzll(angles), slope = angle_slope(angle);
         line.set_side(angle, side, height, height + width, tables);
+        AngleLine<Sample> raw;
         // A straight angle never smooths its references.
-        const Wide<Sample>* places = slope ? line.places() : straight - 1;
+        if (!slope) raw.set_main(straight, 0, height + width);
+        const Wide<Sample>* places = slope ? line.places() : raw.places();
         differences[angle] =
             width == 4 ? angle_difference<4>(source, places, slope, height, width, depth, tables)
             : width == 8
