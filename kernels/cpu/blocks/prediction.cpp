@@ -41,12 +41,6 @@ MMP_SIMD_LEVELS void predict_angle(int angle, const Wide<Sample>* main, const Wi
     }
 }
 
-template <class Sample>
-MMP_SIMD_LEVELS void transpose(const Sample* in, int height, int width, Sample* out) {
-    for (int i = 0; i < height; ++i)
-        for (int j = 0; j < width; ++j) out[j * height + i] = in[i * width + j];
-}
-
 // Computes planar_sample() row by row, Count columns at a time: each row adds the same numbers to the
 // part from above.
 template <int Count, class Sample>
@@ -99,6 +93,12 @@ const AngleTables& angle_tables() {
     return made;
 }
 
+template <class Sample>
+MMP_SIMD_LEVELS void transpose(const Sample* in, int height, int width, Sample* out) {
+    for (int i = 0; i < height; ++i)
+        for (int j = 0; j < width; ++j) out[j * height + i] = in[i * width + j];
+}
+
 template <class Value>
 MMP_SIMD_LEVELS void smooth_side(const Value* side, int corner, int length, Value* out) {
     out[0] = Value(smoothed(corner, side[0], side[1]));
@@ -147,6 +147,7 @@ void predict_block(int mode, const References<Sample>& references,
 
 #define MMP_INSTANTIATE(Sample)                                                                    \
     template struct References<Sample>;                                                            \
+    template void transpose(const Sample*, int, int, Sample*);                                     \
     template void predict_block(int, const References<Sample>&, const References<Sample>&, int,    \
                                 int, Depth<Sample>, Sample*);
 MMP_INSTANTIATE(uint8_t)

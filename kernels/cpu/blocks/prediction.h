@@ -19,6 +19,10 @@ struct References {
     void smooth(int length, References& out) const;
 };
 
+// Writes the columns of a block as rows.
+template <class Sample>
+void transpose(const Sample* in, int height, int width, Sample* out);
+
 // Predicts a block, row by row. `smooth` are the smoothed references; blocks whose height and width
 // add up to less than kSmoothedFrom do not need them.
 template <class Sample>

@@ -29,12 +29,6 @@ struct Vector512 {
 
 template <int Rows> struct TileOf<Rows, 32> { using Type = WideTile<Vector512, Rows>; };
 
-struct Avx512 {
-    static constexpr int kMostColumns = 32;
-    template <int Rows, int Columns>
-    using Tile = typename TileOf<Rows, Columns>::Type;
-};
-
 }  // namespace
 
 namespace mmp {
@@ -42,6 +36,6 @@ namespace mmp {
 extern const ProductKernel products_avx512;
 const ProductKernel products_avx512{
     "avx512", [] { return bool(__builtin_cpu_supports("avx512bw")); },
-    multiply<Avx512, int16_t>, multiply<Avx512, int32_t>};
+    multiply<X86<32>, int16_t>, multiply<X86<32>, int32_t>};
 
 }  // namespace mmp

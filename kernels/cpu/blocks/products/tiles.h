@@ -13,7 +13,7 @@ using namespace mmp;
 
 // Simd::Tile<Rows, Columns> sums the products of one tile: add(factors, stride, y, y_stride) adds
 // those of two columns of x and two rows of y.
-template <class Tile, int Rows, int Columns, class Out>
+template <class Tile, class Out>
 inline void multiply_tile(Matrix x, Matrix y, int length, int shift, Out* out, int out_stride) {
     Tile tile(1 << (shift - 1));
     for (int k = 0; k < length; k += 2)
@@ -26,10 +26,10 @@ inline void multiply_columns(Matrix x, Matrix y, int rows, int length, int shift
                              int out_stride) {
     int i = 0;
     for (; i + 4 <= rows; i += 4)
-        multiply_tile<typename Simd::template Tile<4, Columns>, 4, Columns>(
+        multiply_tile<typename Simd::template Tile<4, Columns>>(
             {x.data + i * x.stride, x.stride}, y, length, shift, out + i * out_stride, out_stride);
     if (i < rows)
-        multiply_tile<typename Simd::template Tile<2, Columns>, 2, Columns>(
+        multiply_tile<typename Simd::template Tile<2, Columns>>(
             {x.data + i * x.stride, x.stride}, y, length, shift, out + i * out_stride, out_stride);
 }
 

@@ -127,4 +127,11 @@ template <int Rows> struct TileOf<Rows, 4> { using Type = NarrowTile<Rows>; };
 template <int Rows> struct TileOf<Rows, 8> { using Type = WideTile<Vector128, Rows>; };
 template <int Rows> struct TileOf<Rows, 16> { using Type = WideTile<Vector256, Rows>; };
 
+template <int MostColumns>
+struct X86 {
+    static constexpr int kMostColumns = MostColumns;
+    template <int Rows, int Columns>
+    using Tile = typename TileOf<Rows, Columns>::Type;
+};
+
 }  // namespace

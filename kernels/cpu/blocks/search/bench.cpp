@@ -132,11 +132,12 @@ void BlockBench<Sample>::try_modes(const BlockPlace& block, const Sample* source
         const auto [estimate, mode, number] = candidates[n];
         if (estimate > hopeless) break;
         const int64_t cost = given + mode_costs[mode];
-        trial.try_bare(block, source, predictions[number], mode, cost + kind_costs[kBare],
-                       *costs_);
+        const int64_t energy = costs_->of_squares(
+            squared_difference(source, predictions[number], block.area()));
+        trial.try_bare(block, predictions[number], mode, cost + kind_costs[kBare], energy);
         trial.try_residual(block, source, predictions[number], mode,
-                           cost + kind_costs[kTransformed], tools_.step, canvas_.depth, *costs_,
-                           effort_.hopeless);
+                           cost + kind_costs[kTransformed], energy, tools_.step, canvas_.depth,
+                           *costs_, effort_.hopeless);
     }
 }
 

@@ -75,12 +75,6 @@ MMP_SIMD_LEVELS void family_differences(uint64_t angles, const Sample* source,
     }
 }
 
-template <class Sample>
-MMP_SIMD_LEVELS void transpose(const Sample* in, int height, int width, Sample* out) {
-    for (int j = 0; j < width; ++j)
-        for (int i = 0; i < height; ++i) out[j * height + i] = in[i * width + j];
-}
-
 }  // namespace
 
 template <class Sample>

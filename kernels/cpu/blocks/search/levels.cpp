@@ -41,27 +41,6 @@ int gather(const int16_t* coefficients, const uint16_t* places, int end, int32_t
     return count;
 }
 
-// For each coefficient, the sum of the magnitudes, limited to 3, of its five neighbours of higher
-// frequency. Each level adds to the sums of the coefficients whose neighbour it is.
-class MagnitudeSums {
-public:
-    explicit MagnitudeSums(const Scan& scan) : stride_(scan.columns + 2) {
-        memset(value_, 0, stride_ * (scan.rows + 2));
-    }
-    // Places count as in Scan::margin.
-    int at(int margin) const { return value_[2 * stride_ + 2 + margin]; }
-    void add(int margin, int size) {
-        const uint8_t limited = uint8_t(smaller(size, 3));
-        uint8_t* v = value_ + 2 * stride_ + 2 + margin;
-        for (const int before : {1, 2, stride_, 2 * stride_, stride_ + 1})
-            v[-before] = uint8_t(v[-before] + limited);
-    }
-
-private:
-    int stride_;
-    uint8_t value_[(kCodedSide + 5) * (kCodedSide + 2)];
-};
-
 // The cost of levels without that of the transform type.
 int64_t cost_of_levels(const int16_t* levels, int a, int b, int last, const BlockCosts& costs) {
     const Scan& scan = scan_of(a, b);
@@ -218,17 +197,15 @@ struct LevelCounts {
 constexpr int kLimits = 6;
 constexpr int16_t kLimit[kLimits] = {0, 1, 2, 4, 8, 16}, kBits[kLimits] = {48, 19, 10, 21, 38, 63};
 
-// Sum is the type of lanes that hold sums of energy; 32 bits are enough for 8-bit samples.
-template <class Sum>
+// Coefficients have the scale of 8-bit samples at any depth, so sums of energy fit 32 bits.
 MMP_SIMD_LEVELS LevelCounts count_levels(const int16_t* coefficients, const uint16_t* numbers,
                                          int count, int32_t step) {
     constexpr int kRound = 18000;  // in 1/65536
     const uint32_t scale = (2u << 16) / uint32_t(larger(step, 2));
     typedef uint32_t Unsigned16 __attribute__((vector_size(64)));
-    typedef Sum Sums16 __attribute__((vector_size(16 * sizeof(Sum))));
     Shorts16 ends{}, levels{};
     Ints16 bits{};
-    Sums16 kept{};
+    Unsigned16 kept{};
     for (int i = 0; i < count; i += 16) {
         Shorts16 value, number;
         memcpy(&value, coefficients + i, sizeof value);
@@ -237,7 +214,7 @@ MMP_SIMD_LEVELS LevelCounts count_levels(const int16_t* coefficients, const uint
         const Unsigned16 size = __builtin_convertvector(magnitude, Unsigned16);
         const Unsigned16 level = (size * scale + kRound) >> 16;
         const Unsigned16 rest = size - ((level * uint32_t(step) + 1) >> 1);
-        kept += __builtin_convertvector((size * size - rest * rest) >> 2, Sums16);
+        kept += (size * size - rest * rest) >> 2;
         const Shorts16 small = __builtin_convertvector(level, Shorts16);
         Shorts16 added{};
         for (int k = 0; k < kLimits; ++k) added += (small > kLimit[k]) & kBits[k];
@@ -260,13 +237,10 @@ MMP_SIMD_LEVELS LevelCounts count_levels(const int16_t* coefficients, const uint
 
 // The weights fit the costs of chosen levels of photographs, x-rays and textures within 9 percent.
 LevelEstimate estimate_levels(const int16_t* coefficients, int a, int b, int32_t step,
-                              int32_t plain, bool deep) {
+                              int32_t plain) {
     constexpr int kStart = 5, kPerDoubling = 28, kPerZero = 3;  // in 1/16 bit
     const Scan& scan = scan_of(a, b);
-    const uint16_t* numbers = scan.number.data();
-    const LevelCounts counts =
-        deep ? count_levels<uint64_t>(coefficients, numbers, scan.count, step)
-             : count_levels<uint32_t>(coefficients, numbers, scan.count, step);
+    const LevelCounts counts = count_levels(coefficients, scan.number.data(), scan.count, step);
     if (!counts.levels) return {0, 0};
     const int64_t bits = kStart + counts.bits + kPerDoubling * floor_log2(counts.end) +
                          kPerZero * (counts.end - counts.levels);

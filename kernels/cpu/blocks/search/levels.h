@@ -20,12 +20,12 @@ LevelChoice choose_levels(const int16_t* coefficients, int a, int b, int32_t ste
                           const BlockCosts& costs, int16_t* levels);
 
 // An estimate of the result of choose_levels(), from levels that are rounded without regard to their
-// rates. `deep`: samples have more than 8 bits.
+// rates.
 struct LevelEstimate {
     int64_t cost;  // of the rate, without the transform type
     int64_t kept;  // energy of the coefficients that the levels code, in 1/16
 };
 LevelEstimate estimate_levels(const int16_t* coefficients, int a, int b, int32_t step,
-                              int32_t plain, bool deep);
+                              int32_t plain);
 
 }  // namespace mmp

@@ -13,8 +13,8 @@ int32_t root_of(int64_t lambda_fixed) {
 
 // Returns the estimated cost of the levels of a residual, and of what they leave of its energy.
 static int64_t estimated_cost(const int16_t* coefficients, int a, int b, int32_t step,
-                              int64_t energy, const BlockCosts& costs, bool deep) {
-    const LevelEstimate estimate = estimate_levels(coefficients, a, b, step, costs.plain, deep);
+                              int64_t energy, const BlockCosts& costs) {
+    const LevelEstimate estimate = estimate_levels(coefficients, a, b, step, costs.plain);
     return estimate.cost + std::max<int64_t>(0, energy - (estimate.kept << 2 * costs.finer));
 }
 
@@ -26,33 +26,31 @@ void take_block(const Sample* plane, int width, const BlockPlace& block, Sample*
 }
 
 template <class Sample>
-void Trial<Sample>::try_bare(const BlockPlace& block, const Sample* source,
-                             const Sample* prediction, int mode, int64_t total,
-                             const BlockCosts& costs) {
-    const int area = block.height() * block.width();
-    total += costs.of_squares(squared_difference(source, prediction, area));
+void Trial<Sample>::try_bare(const BlockPlace& block, const Sample* prediction, int mode,
+                             int64_t total, int64_t energy) {
+    total += energy;
     if (total >= cost) return;
     cost = total;
     node = {kLeaf, uint8_t(mode), kBare, 0, 0, 0};
-    std::copy_n(prediction, area, samples);
+    std::copy_n(prediction, block.area(), samples);
 }
 
 template <class Sample>
 void Trial<Sample>::try_residual(const BlockPlace& block, const Sample* source,
-                                 const Sample* prediction, int mode, int64_t given, int32_t step,
-                                 Depth<Sample> depth, const BlockCosts& costs, int hopeless) {
+                                 const Sample* prediction, int mode, int64_t given,
+                                 int64_t energy, int32_t step, Depth<Sample> depth,
+                                  const BlockCosts& costs, int hopeless) {
     if (given >= cost) return;
     const int a = block.a, b = block.b, area = block.height() * block.width();
     int16_t residual[kMaxBlockArea], coefficients[kMaxCoded], tried[kMaxCoded];
     Sample rebuilt[kMaxBlockArea];
     subtract(source, prediction, area, depth, residual);
     const bool types = sine_allowed(a, b);
-    const int64_t energy = costs.of_squares(squared_difference(source, prediction, area));
     for (int type = kCosine; type <= (types ? kSine : kCosine); ++type) {
         transform_forward(residual, a, b, type, seen_bits(depth), coefficients);
         if (hopeless < kAlways) {
             const int64_t estimate =
-                given + estimated_cost(coefficients, a, b, step, energy, costs, !kIsByte<Sample>);
+                given + estimated_cost(coefficients, a, b, step, energy, costs);
             if (estimate > cost + cost / 100 * hopeless) continue;
         }
         const LevelChoice choice =
@@ -81,18 +79,15 @@ int64_t rough_cost(const BlockPlace& block, const Sample* source, const Sample* 
     const int64_t energy = costs.of_squares(squared_difference(source, prediction, area));
     const int64_t bare = kind_costs[kBare] + energy;
     transform_forward(residual, a, b, kCosine, seen_bits(depth), coefficients);
-    if (rounded) {
+    if (rounded)
         return std::min(bare, kind_costs[kTransformed] +
-                                  estimated_cost(coefficients, a, b, step, energy, costs,
-                                                 !kIsByte<Sample>));
-    }
+                                  estimated_cost(coefficients, a, b, step, energy, costs));
     const LevelChoice choice =
         choose_levels<LevelCost<Sample>>(coefficients, a, b, step, costs, levels);
     if (choice.last < 0) return bare;
     // The integer basis is not quite orthonormal, so what is kept can exceed the energy.
     const int64_t left = std::max<int64_t>(0, energy - (choice.kept << 2 * costs.finer >> 2));
-    return std::min(
-        bare, kind_costs[kTransformed] + choice.cost + left);
+    return std::min(bare, kind_costs[kTransformed] + choice.cost + left);
 }
 
 #define MMP_INSTANTIATE(Sample)                                                                    \

@@ -26,13 +26,14 @@ struct Trial {
     int16_t levels[kMaxCoded];
 
     // Take the prediction alone, or with a residual, if it is cheaper than `cost` of the trial. The
-    // argument `cost` is that of the symbols up to the kind.
-    void try_bare(const BlockPlace& block, const Sample* source, const Sample* prediction,
-                  int mode, int64_t cost, const BlockCosts& costs);
+    // argument `cost` is that of the symbols up to the kind; `energy` is the cost of the squared
+    // differences that the prediction leaves.
+    void try_bare(const BlockPlace& block, const Sample* prediction, int mode, int64_t cost,
+                  int64_t energy);
     // A residual whose estimated cost exceeds that of the trial by more than `hopeless` percent is
     // not tried.
     void try_residual(const BlockPlace& block, const Sample* source, const Sample* prediction,
-                      int mode, int64_t cost, int32_t step, Depth<Sample> depth,
+                      int mode, int64_t cost, int64_t energy, int32_t step, Depth<Sample> depth,
                       const BlockCosts& costs, int hopeless);
 };
 
