@@ -44,12 +44,18 @@ struct BlockModels {
         }
     }
     MMP_HD void count_mode(int size, int mode) {
-        auto& frequencies = modes[size];
-        frequencies[mode] = uint16_t(frequencies[mode] + kFrequencyStep);
-        int total = 0;
-        for (const int frequency : frequencies) total += frequency;
-        if (total > kMostFrequencies)
-            for (uint16_t& frequency : frequencies) frequency = uint16_t((frequency + 1) >> 1);
+        modes[size][mode] = uint16_t(modes[size][mode] + kFrequencyStep);
+        halve_modes(size);
+    }
+    // Encoder only: take what other models have learned. The larger frequency of each mode counts.
+    MMP_HD void merge(const BlockModels& other) {
+        for (int model = 0; model < kBitModels; ++model) bits[model].merge(other.bits[model]);
+        for (int size = 0; size < kSizes; ++size) merge_modes(size, other);
+    }
+    MMP_HD void merge_modes(int size, const BlockModels& other) {
+        for (int mode = 0; mode < kModes; ++mode)
+            modes[size][mode] = larger(modes[size][mode], other.modes[size][mode]);
+        halve_modes(size);
     }
     // The weight of a mode; 0 for the likely modes and for modes that are not allowed.
     MMP_HD uint32_t mode_weight(int size, int mode, LikelyModes likely, uint64_t allowed) const {
@@ -58,6 +64,12 @@ struct BlockModels {
     }
 
 private:
+    MMP_HD void halve_modes(int size) {
+        int total = 0;
+        for (const int frequency : modes[size]) total += frequency;
+        if (total > kMostFrequencies)
+            for (uint16_t& frequency : modes[size]) frequency = uint16_t((frequency + 1) >> 1);
+    }
     MMP_HD void start_at(int model, int percent) {
         bits[model].one = uint16_t(percent * int(kBitTotal) / 100);
         bits[model].seen = 4;

@@ -22,6 +22,14 @@ struct BitModel {
         one = uint16_t(larger(kLeastProbability, smaller(next, int(kBitTotal) - kLeastProbability)));
         if (seen < kSlowest) ++seen;
     }
+
+    // Encoder only: takes the mean of both probabilities, weighted by the bits that each has seen.
+    MMP_HD void merge(const BitModel& other) {
+        const int weight = seen + other.seen;
+        if (weight == 0) return;
+        one = uint16_t((one * seen + other.one * other.seen + weight / 2) / weight);
+        seen = uint8_t(larger(seen, other.seen));
+    }
 };
 
 }  // namespace mmp
