@@ -81,6 +81,10 @@ class CpuBackend(Backend):
         self.simd = simd
         self.plain = plain
 
+    @property
+    def own_search(self) -> str | None:
+        return None if self.plain else "predicted blocks"
+
     @staticmethod
     def levels() -> list[str]:
         """Return the SIMD levels that this machine supports, best first."""
