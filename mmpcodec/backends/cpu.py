@@ -80,10 +80,7 @@ class CpuBackend(Backend):
     def __init__(self, simd: str | None = None, *, plain: bool = False):
         self.simd = simd
         self.plain = plain
-
-    @property
-    def own_search(self) -> str | None:
-        return None if self.plain else "predicted blocks"
+        self.own_search = None if plain else "predicted blocks"
 
     @staticmethod
     def levels() -> list[str]:
