@@ -35,14 +35,16 @@ struct ExactWriter {
     RangeEncoder coder;
     CodeLength map, residual;
 
-    int bit(uint32_t one, int bit, CodeLength& length) {
+    MMP_INLINE int bit(uint32_t one, int bit, CodeLength& length) {
         const uint32_t probability = bit ? one : kTotal - one;
         coder.encode(bit ? kTotal - one : 0, probability, kTotal);
         length.add(probability);
         return bit;
     }
-    int mixed(MixedBits& bits, int decision, int value) {
-        return bits.learn(decision, bit(bits.predict(decision), value, residual));
+    MMP_INLINE int mixed(MixedBits& bits, int decision, int value) {
+        const int coded = bit(kMix.squash[bits.predict(decision)], value, residual);
+        bits.learn(decision, coded);
+        return coded;
     }
 };
 
@@ -51,15 +53,15 @@ struct ExactReader {
     RangeDecoder coder;
     CodeLength map, residual;
 
-    int bit(uint32_t one, int, CodeLength& length) {
-        const int bit = coder.target(kTotal) >= kTotal - one;
-        const uint32_t probability = bit ? one : kTotal - one;
-        coder.consume(bit ? kTotal - one : 0, probability);
-        length.add(probability);
+    MMP_INLINE int bit(uint32_t one, int, CodeLength& length) {
+        const int bit = coder.bit(kTotal, kTotal - one);
+        length.add(bit ? one : kTotal - one);
         return bit;
     }
-    int mixed(MixedBits& bits, int decision, int) {
-        return bits.learn(decision, bit(bits.predict(decision), 0, residual));
+    MMP_INLINE int mixed(MixedBits& bits, int decision, int) {
+        const int coded = bit(kMix.squash[bits.predict(decision)], 0, residual);
+        bits.learn(decision, coded);
+        return coded;
     }
 };
 
@@ -90,12 +92,26 @@ std::vector<uint16_t> code_values(Coder& coder, const uint16_t* samples, const E
     return found;
 }
 
-template <class Sum, class Coder, class Report>
+// Template functions cannot be compiled for several SIMD levels.
+#define MMP_CODE_ROW(Coder, Sum, N)                                          \
+    MMP_SIMD_LEVELS void code_row(PlaneCoder<Coder, Sum, N>& one, int row) { \
+        one.code_row(row);                                                   \
+    }
+MMP_CODE_ROW(ExactWriter, int32_t, 10)
+MMP_CODE_ROW(ExactWriter, int32_t, 14)
+MMP_CODE_ROW(ExactWriter, int64_t, 10)
+MMP_CODE_ROW(ExactWriter, int64_t, 14)
+MMP_CODE_ROW(ExactReader, int32_t, 10)
+MMP_CODE_ROW(ExactReader, int32_t, 14)
+MMP_CODE_ROW(ExactReader, int64_t, 10)
+MMP_CODE_ROW(ExactReader, int64_t, 14)
+
+template <class Sum, int N, class Coder, class Report>
 void code_rows(const std::vector<ExactPlane*>& planes, Coder& coder, const Report& report) {
-    const auto one = std::make_unique<PlaneCoder<Coder, Sum>>(planes, coder);
+    const auto one = std::make_unique<PlaneCoder<Coder, Sum, N>>(planes, coder);
     for (int row = 0; row < planes.back()->height(); ++row) {
         report(row);
-        one->code_row(row);
+        code_row(*one, row);
     }
 }
 
@@ -110,9 +126,11 @@ void code_plane(const std::vector<ExactPlane*>& planes, int count, Coder& coder,
     if (planes.back()->most == 0) {
         report(0);
     } else if (depth <= 8) {
-        code_rows<int32_t>(planes, coder, report);
+        planes.size() == 1 ? code_rows<int32_t, 10>(planes, coder, report)
+                           : code_rows<int32_t, 14>(planes, coder, report);
     } else {
-        code_rows<int64_t>(planes, coder, report);
+        planes.size() == 1 ? code_rows<int64_t, 10>(planes, coder, report)
+                           : code_rows<int64_t, 14>(planes, coder, report);
     }
 }
 

@@ -11,7 +11,9 @@
 
 #include "cpu/runtime/errors.h"
 #include "cpu/exact/plane.h"
+#include "cpu/exact/fit.h"
 #include "cpu/exact/prediction.h"
+#include "cpu/exact/sums.h"
 #include "cpu/entropy/mixed_bits.h"
 
 namespace mmp {
@@ -37,8 +39,8 @@ struct Bias {
 
 // A sample that followed neighbours with the same hash, and a measure of how often it did.
 struct Seen {
-    uint16_t check = 0, uses = 0;
-    int32_t value = 0;
+    uint16_t check, uses;
+    int32_t value;
 
     void learn(int32_t sample) {
         if (uses && value == sample) {
@@ -65,8 +67,9 @@ inline int activity_class(int activity) {
 
 inline int length_class(int value) { return std::min(15, bit_length(std::abs(value))); }
 
-// Codes the samples of one plane. Sum is int32_t where samples have eight bits at most.
-template <class Coder, class Sum>
+// Codes the samples of one plane with N regressors. Sum is int32_t where samples have eight bits at
+// most.
+template <class Coder, class Sum, int N>
 class PlaneCoder {
 public:
     // `planes` are the earlier planes, then this one. At most the last two earlier planes are used.
@@ -78,29 +81,42 @@ public:
           bits_(bit_length(plane_.most)),
           own_(kRegressors[beside_][0]),
           other_(kRegressors[beside_][1]),
-          sums_(plane_.width(), own_ + beside_ * other_),
-          mixed_(kLength + 10 * bits_ + 16,
+          sums_(plane_.width()),
+          fit_(bits_),
+          mixed_(kDecisions,
                  {32, 4096, 9 * 32, 64 * 8, 729, 256 * 8, 81 * 32, 1 + kMostSeen * kSeenContexts}),
-          seen_(size_t{1} << kHashBits),
+          seen_(zeroed<Seen>(size_t{1} << kHashBits)),
           coder_(coder) {}
 
-    void code_row(int row) {
+    MMP_INLINE void code_row(int row) {
         plane_.begin_row(row);
         sums_.begin_row(row);
+        prepare_fit(0);
         for (int column = 0; column < plane_.width(); ++column) code_sample(row, column);
         plane_.end_row(row);
     }
 
 private:
-    enum Decision { kZero, kNegative, kLength };
+    // The first 16 decisions are those of short distances from the prediction.
+    enum Decision {
+        kZero,
+        kNegative,
+        kLength,
+        kShortSize = kLength + 2 * 5,
+        kLongLength = kShortSize + 4,
+        kLongSize = kLongLength + 2 * 11,
+        kLowBit = kLongSize + 8 * 13,
+        kDecisions = kLowBit + 13
+    };
 
-    void code_sample(int row, int column) {
+    MMP_INLINE void code_sample(int row, int column) {
         int32_t* here = plane_.sample(row, column);
-        int32_t regressors[kMostRegressors];
+        alignas(64) int32_t regressors[kPaddedRegressors] = {};
         const int level = find_regressors(row, column, regressors);
         const int limit = plane_.most << kFractionBits;
+        sums_.find_targets(column);
         const int fitted =
-            std::clamp((level << kFractionBits) + drift(column, regressors), 0, limit);
+            std::clamp((level << kFractionBits) + fit_.drift(sums_, regressors), 0, limit);
 
         const int stride = plane_.stride();
         const int around[6] = {here[-1],          here[-stride], here[-stride - 1],
@@ -141,18 +157,20 @@ private:
                  active,
              match_context(seen, predicted)},
             active, off * 3 + std::min(2, fraction / 3));
+        sums_.add_regressors(column, regressors);
+        if (column + 1 < plane_.width()) prepare_fit(column + 1);
         *here = code_residual(predicted, *here);
 
         seen.learn(*here);
         const int error = (*here << kFractionBits) - fitted;
         by_texture.learn(error), by_skew.learn(error);
         *plane_.error(row, column) = (error + (1 << (kFractionBits - 1))) >> kFractionBits;
-        sums_.add(column, regressors, *here - level);
+        sums_.add_target(column, regressors, *here - level);
     }
 
     // Writes the regressors of a sample and returns its level, the mean of four neighbours.
     // Regressors are differences from the level of their plane.
-    int find_regressors(int row, int column, int32_t* regressors) const {
+    MMP_INLINE int find_regressors(int row, int column, int32_t* regressors) const {
         const auto level_at = [&](const int32_t* here) {
             int sum = 2;
             for (int i = 0; i < 4; ++i)
@@ -173,18 +191,13 @@ private:
         return level;
     }
 
-    // Returns the predicted difference of a sample from its level, in 1/64 of a sample's unit.
-    int drift(int column, const int32_t* regressors) {
-        const int count = own_ + beside_ * other_;
-        int32_t weights[kMostRegressors];
-        fit_weights(sums_.at(column), count, bits_, weights);
-        int64_t sum = 0;
-        for (int i = 0; i < count; ++i) sum += int64_t{weights[i]} * regressors[i];
-        constexpr int kDropped = kWeightBits - kFractionBits;
-        return int((sum + (1 << (kDropped - 1))) >> kDropped);
+    // Solves the equations of the sample in this column as far as they do not need the one before.
+    MMP_INLINE void prepare_fit(int column) {
+        sums_.find_matrix(column);
+        fit_.eliminate(sums_);
     }
 
-    Seen& find_seen(int row, int column, const int (&around)[6]) {
+    MMP_INLINE Seen& find_seen(int row, int column, const int (&around)[6]) {
         uint32_t hash = 0;
         for (const int value : around) hash = hash * 65599 + value;
         if (beside_) hash = hash * 65599 + *before_[0]->sample(row, column);
@@ -195,7 +208,7 @@ private:
         return seen;
     }
 
-    static int match_context(const Seen& seen, int predicted) {
+    static MMP_INLINE int match_context(const Seen& seen, int predicted) {
         if (!seen.uses) return 0;
         const int off = std::clamp(seen.value - predicted, -kFarthestSeen, kFarthestSeen);
         return (std::min<int>(seen.uses, kMostSeen) - 1) * kSeenContexts + 2 + kFarthestSeen + off;
@@ -203,8 +216,16 @@ private:
 
     static int floor_quotient(int a, int b) { return a >= 0 ? a / b : -((b - 1 - a) / b); }
 
-    int code_residual(int predicted, int given) {
-        const auto code = [&](int decision, bool bit) {
+    static int length_decision(int length) {
+        return length < 5 ? kLength + 2 * length : kLongLength + 2 * (length - 5);
+    }
+    // Returns one less than the decision on the highest bit below the leading one.
+    static int size_decision(int length) {
+        return length < 3 ? kShortSize + length - 2 : kLongSize + 8 * (length - 3);
+    }
+
+    MMP_INLINE int code_residual(int predicted, int given) {
+        const auto code = [&](int decision, bool bit) __attribute__((always_inline)) {
             return coder_.mixed(mixed_, decision, bit);
         };
         int residual = 0;
@@ -214,13 +235,12 @@ private:
         const bool negative = at_end ? predicted == plane_.most : code(kNegative, residual < 0);
         const int given_size = std::abs(residual), given_length = bit_length(given_size) - 1;
         int length = 0;
-        while (length < bits_ - 1 && code(kLength + 2 * length + negative, length < given_length))
+        while (length < bits_ - 1 && code(length_decision(length) + negative, length < given_length))
             ++length;
         int size = 1;
         for (int i = length - 1; i >= 0; --i) {
-            const bool high = length - 1 - i < 3;
-            const int decision = high ? 8 * length + size : 8 * bits_ + std::min(i, 15);
-            size = 2 * size + code(kLength + 2 * bits_ + decision, given_size >> i & 1);
+            const int decision = length - 1 - i < 3 ? size_decision(length) + size : kLowBit + i;
+            size = 2 * size + code(decision, given_size >> i & 1);
         }
         const int sample = negative ? predicted - size : predicted + size;
         if (sample < 0 || sample > plane_.most)
@@ -234,10 +254,11 @@ private:
     const int beside_;  // number of earlier planes in use
     ExactPlane* const before_[2];
     const int bits_, own_, other_;
-    FadedSums<Sum> sums_;
+    FadedSums<Sum, N> sums_;
+    Fit<Sum, N> fit_;
     MixedBits mixed_;
     Bias by_texture_[64][kMostActivity + 1], by_skew_[32][kMostActivity + 1];
-    std::vector<Seen> seen_;
+    Zeroed<Seen> seen_;
     Coder& coder_;
 };
 
