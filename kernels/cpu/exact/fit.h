@@ -31,23 +31,36 @@ public:
     explicit Fit(int bits)
         : ridge_(std::max(int64_t{256}, bits < 4 ? 0 : int64_t{3} << (2 * bits - 7))) {}
 
-    MMP_INLINE void eliminate(const FadedSums<Sum, N>& sums) {
-        set_rows(sums.matrix());
+    // Takes the products of regressors, of FadedSums.
+    Sum* matrix() { return matrix_; }
+
+    // Prepares the steps 0 to N - 1 of the elimination.
+    MMP_INLINE void begin() {
+        set_rows(matrix_);
         worst_[0] = worst_[1] = Doubles8{};
-        all_steps(std::make_integer_sequence<int, N>());
+    }
+    template <int From, int To>
+    MMP_INLINE void eliminate() {
+        if constexpr (From < To) {
+            step<From>();
+            eliminate<From + 1, To>();
+        }
     }
 
     // Returns the predicted difference of a sample from its level, in 1/64 of a sample's unit.
-    MMP_INLINE int drift(const FadedSums<Sum, N>& sums, const int32_t* regressors) const {
+    // Meanwhile it does the steps 0 to kMeanwhile - 1 of the next sample.
+    MMP_INLINE int drift(const Sum* targets, const int32_t* regressors, Fit& next) const {
         constexpr int kDropped = kWeightBits - kFractionBits;
         constexpr double kMostChange = 4294967296.0;
         int64_t sum;
         double worst = 0;
         for (int j = 0; j < kHalf; ++j) worst = std::max({worst, worst_[0][j], worst_[1][j]});
-        if (worst > kMostChange || !substitute(sums.targets(), regressors, sum)) [[unlikely]]
-            sum = integer_sum(sums, regressors);
+        const bool sure =
+            substitute(targets, regressors, sum, next, std::make_integer_sequence<int, N>());
+        if (!sure || worst > kMostChange) [[unlikely]] sum = integer_sum(targets, regressors);
         return int((sum + (1 << (kDropped - 1))) >> kDropped);
     }
+    static constexpr int kMeanwhile = N;
 
 private:
     static constexpr int kPrior[4] = {5, 5, -3, 1};
@@ -89,11 +102,6 @@ private:
             }
     }
 
-    template <int... I>
-    MMP_INLINE void all_steps(std::integer_sequence<int, I...>) {
-        (step<I>(), ...);
-    }
-
     // Makes the coefficients of regressor I zero in the rows below row I.
     template <int I>
     MMP_INLINE void step() {
@@ -128,40 +136,46 @@ private:
     }
 
     // Computes the sum of weights times regressors; returns whether it is sure.
-    MMP_INLINE bool substitute(const Sum* targets, const int32_t* regressors, int64_t& sum) const {
-        constexpr int64_t kMostValue = int64_t{1} << 31;
+    template <int... I>
+    MMP_INLINE bool substitute(const Sum* targets, const int32_t* regressors, int64_t& sum,
+                               Fit& next, std::integer_sequence<int, I...>) const {
         int64_t y[N];
-        double rest[N];
-        for (int i = 0; i < N; ++i) y[i] = right_side(targets, i) >> shift_;
-#pragma GCC unroll 14
-        for (int i = 0; i < N; ++i) {
-            y[i] = std::clamp(y[i], -kMostValue, kMostValue);
-            rest[i] = double(y[i] << kWeightBits);
-#pragma GCC unroll 14
-            for (int r = i + 1; r < N; ++r) y[r] -= (factors_[i][r] * y[i]) >> 16;
-        }
-        double total = 0, farthest = 0;
-#pragma GCC unroll 14
-        for (int i = N - 1; i >= 0; --i) {
-            const double weight = __builtin_trunc(rest[i] * inverse_[i]);
-            farthest = std::max(farthest, __builtin_fabs(weight));
-            total += weight * regressors[i];
-#pragma GCC unroll 14
-            for (int j = i - 1; j >= 0; --j) rest[j] -= rows_[j][i / kHalf][i % kHalf] * weight;
-        }
+        double rest[N], total = 0, farthest = 0;
+        ((y[I] = right_side(targets, I) >> shift_), ...);
+        (forward<I>(y, rest), ...);
+        (backward<N - 1 - I>(rest, regressors, total, farthest, next), ...);
         sum = int64_t(total);
         return farthest <= kMostWeight;
     }
+    template <int I>
+    MMP_INLINE void forward(int64_t* y, double* rest) const {
+        constexpr int64_t kMostValue = int64_t{1} << 31;
+        y[I] = std::clamp(y[I], -kMostValue, kMostValue);
+        rest[I] = double(y[I] << kWeightBits);
+#pragma GCC unroll 14
+        for (int r = I + 1; r < N; ++r) y[r] -= (factors_[I][r] * y[I]) >> 16;
+    }
+    template <int I>
+    MMP_INLINE void backward(double* rest, const int32_t* regressors, double& total,
+                             double& farthest, Fit& next) const {
+        const double weight = __builtin_trunc(rest[I] * inverse_[I]);
+        farthest = std::max(farthest, __builtin_fabs(weight));
+        total += weight * regressors[I];
+#pragma GCC unroll 14
+        for (int j = I - 1; j >= 0; --j) rest[j] -= rows_[j][I / kHalf][I % kHalf] * weight;
+        if constexpr (N - 1 - I < kMeanwhile) next.template step<N - 1 - I>();
+    }
 
-    __attribute__((noinline)) int64_t integer_sum(const FadedSums<Sum, N>& sums,
+    __attribute__((noinline)) int64_t integer_sum(const Sum* targets,
                                                   const int32_t* regressors) const {
+        constexpr auto& kPlaces = FadedSums<Sum, N>::kPlaces;
         int64_t m[kMostRegressors][kMostRegressors + 1];
         int32_t weights[kMostRegressors];
         for (int i = 0; i < N; ++i) {
             for (int j = i; j < N; ++j)
-                m[i][j] = (sums.matrix()[sums.kPlaces.start[i] + j - i] + (i == j ? ridge_ : 0)) >>
+                m[i][j] = (matrix_[kPlaces.start[i] + j - i] + (i == j ? ridge_ : 0)) >>
                           shift_;
-            m[i][N] = right_side(sums.targets(), i) >> shift_;
+            m[i][N] = right_side(targets, i) >> shift_;
         }
         solve(m, N, weights);
         int64_t sum = 0;
@@ -170,6 +184,7 @@ private:
     }
 
     const int64_t ridge_;
+    alignas(64) Sum matrix_[FadedSums<Sum, N>::kPlaces.size];
     int shift_ = 0;
     Doubles8 rows_[N][2];
     Doubles8 worst_[2];  // largest changes of the diagonal

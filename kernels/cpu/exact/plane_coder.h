@@ -25,7 +25,7 @@ constexpr int kOtherPlaces[6][2] = {{0, 0}, {0, -1}, {-1, 0}, {0, 1}, {-1, -1}, 
 constexpr int kRegressors[3][2] = {{10, 0}, {8, 6}, {6, 4}};
 constexpr int kMostActivity = 31;
 constexpr int kFarthestSeen = 500, kSeenContexts = 1024, kMostSeen = 4;
-constexpr int kHashBits = 18;
+constexpr int kHashBits = 18, kCheckBits = 32 - kHashBits;
 
 // A running mean of errors, in 1/16 of their unit.
 struct Bias {
@@ -82,7 +82,7 @@ public:
           own_(kRegressors[beside_][0]),
           other_(kRegressors[beside_][1]),
           sums_(plane_.width()),
-          fit_(bits_),
+          fits_{Fit<Sum, N>(bits_), Fit<Sum, N>(bits_)},
           mixed_(kDecisions,
                  {32, 4096, 9 * 32, 64 * 8, 729, 256 * 8, 81 * 32, 1 + kMostSeen * kSeenContexts}),
           seen_(zeroed<Seen>(size_t{1} << kHashBits)),
@@ -91,7 +91,8 @@ public:
     MMP_INLINE void code_row(int row) {
         plane_.begin_row(row);
         sums_.begin_row(row);
-        prepare_fit(0);
+        begin_fit(0);
+        fits_[0].template eliminate<0, N>();
         for (int column = 0; column < plane_.width(); ++column) code_sample(row, column);
         plane_.end_row(row);
     }
@@ -114,14 +115,12 @@ private:
         alignas(64) int32_t regressors[kPaddedRegressors] = {};
         const int level = find_regressors(row, column, regressors);
         const int limit = plane_.most << kFractionBits;
-        sums_.find_targets(column);
-        const int fitted =
-            std::clamp((level << kFractionBits) + fit_.drift(sums_, regressors), 0, limit);
-
         const int stride = plane_.stride();
         const int around[6] = {here[-1],          here[-stride], here[-stride - 1],
                                here[-stride + 1], here[-2],      here[-2 * stride]};
         const auto [w, n, nw, ne, ww, nn] = around;
+        const uint32_t key = seen_key(row, column, around);
+        __builtin_prefetch(&seen_[key >> kCheckBits]);
         const int median = std::max(std::min(w, n), std::min(std::max(w, n), w + n - nw));
         const int32_t* e = plane_.error(row, column);
         const int ew = e[-1], en = e[-stride], ene = e[-stride + 1];
@@ -133,6 +132,14 @@ private:
             activity =
                 (3 * activity + 8 / beside_ * (std::abs(others[0]) + std::abs(others[1]))) >> 2;
         const int active = activity_class(activity);
+
+        sums_.add_regressors(column, regressors);
+        if (column + 1 < plane_.width()) begin_fit(column + 1);
+        Fit<Sum, N>& next = fits_[(column + 1) % 2];
+        alignas(64) Sum targets[kPaddedRegressors];
+        sums_.find_targets(column, targets);
+        const int drift = fits_[column % 2].drift(targets, regressors, next);
+        const int fitted = std::clamp((level << kFractionBits) + drift, 0, limit);
         int texture = 0;
         for (int i = 0; i < 6; ++i) texture |= ((around[i] << kFractionBits) > fitted) << i;
         const int spread = 8 + 2 * activity;
@@ -145,7 +152,7 @@ private:
         const int predicted = (mended + (1 << (kFractionBits - 1))) >> kFractionBits;
         const int fraction = (mended & ((1 << kFractionBits) - 1)) >> 3;
 
-        Seen& seen = find_seen(row, column, around);
+        Seen& seen = find_seen(key);
         const int coarse = std::min(7, active / 3);
         const int off = signed_class(median - predicted);
         mixed_.select(
@@ -157,8 +164,7 @@ private:
                  active,
              match_context(seen, predicted)},
             active, off * 3 + std::min(2, fraction / 3));
-        sums_.add_regressors(column, regressors);
-        if (column + 1 < plane_.width()) prepare_fit(column + 1);
+        next.template eliminate<Fit<Sum, N>::kMeanwhile, N>();
         *here = code_residual(predicted, *here);
 
         seen.learn(*here);
@@ -191,19 +197,24 @@ private:
         return level;
     }
 
-    // Solves the equations of the sample in this column as far as they do not need the one before.
-    MMP_INLINE void prepare_fit(int column) {
-        sums_.find_matrix(column);
-        fit_.eliminate(sums_);
+    // Begins to solve the equations of the sample in this column. It needs no more than the samples up
+    // to two columns before.
+    MMP_INLINE void begin_fit(int column) {
+        Fit<Sum, N>& fit = fits_[column % 2];
+        sums_.find_matrix(column, fit.matrix());
+        fit.begin();
     }
 
-    MMP_INLINE Seen& find_seen(int row, int column, const int (&around)[6]) {
-        uint32_t hash = 0;
-        for (const int value : around) hash = hash * 65599 + value;
-        if (beside_) hash = hash * 65599 + *before_[0]->sample(row, column);
-        hash *= 0x9E3779B1u;
-        Seen& seen = seen_[hash >> (32 - kHashBits)];
-        const uint16_t check = hash & ((1 << (32 - kHashBits)) - 1);
+    MMP_INLINE uint32_t seen_key(int row, int column, const int (&around)[6]) const {
+        uint32_t key = 0;
+        for (const int value : around) key = key * 65599 + value;
+        if (beside_) key = key * 65599 + *before_[0]->sample(row, column);
+        return key * 0x9E3779B1u;
+    }
+
+    MMP_INLINE Seen& find_seen(uint32_t key) {
+        Seen& seen = seen_[key >> kCheckBits];
+        const uint16_t check = key & ((1 << kCheckBits) - 1);
         if (seen.check != check) seen = {check, 0, 0};
         return seen;
     }
@@ -255,7 +266,7 @@ private:
     ExactPlane* const before_[2];
     const int bits_, own_, other_;
     FadedSums<Sum, N> sums_;
-    Fit<Sum, N> fit_;
+    Fit<Sum, N> fits_[2];  // of even and odd columns
     MixedBits mixed_;
     Bias by_texture_[64][kMostActivity + 1], by_skew_[32][kMostActivity + 1];
     Zeroed<Seen> seen_;

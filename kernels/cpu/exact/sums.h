@@ -58,10 +58,13 @@ public:
             right_[k] = faded(Sum(right_[k + kStride] + down_[k + kStride]));
     }
 
-    // Computes matrix() for the sample in this column.
-    MMP_INLINE void find_matrix(int column) { find<0, kPlaces.size>(column); }
-    // Computes targets() for the sample in this column.
-    MMP_INLINE void find_targets(int column) { find<kPlaces.size, kStride>(column); }
+    // Finds the sums of products of regressors for the sample in this column.
+    MMP_INLINE void find_matrix(int column, Sum* found) { find<0, kPlaces.size>(column, found); }
+    // Finds the sums of products with the target for the sample in this column, 16 with zeros at the
+    // end.
+    MMP_INLINE void find_targets(int column, Sum* found) {
+        find<kPlaces.size, kStride>(column, found);
+    }
 
     // Adds the products of the regressors of a sample, 16 with zeros at the end.
     MMP_INLINE void add_regressors(int column, const int32_t* regressors) {
@@ -82,9 +85,6 @@ public:
         for (int k = 0; k < kPaddedRegressors; k += kLanes)
             add(column, kPlaces.size + k, u[k / kLanes] * (Sum(target) * 256));
     }
-
-    const Sum* matrix() const { return found_; }
-    const Sum* targets() const { return found_ + kPlaces.size; }
 
 private:
     using Lanes = typename SumLanes<Sum>::Type;
@@ -126,13 +126,13 @@ private:
     }
 
     template <int From, int To>
-    MMP_INLINE void find(int column) {
+    MMP_INLINE void find(int column, Sum* to) {
         const size_t start = size_t(column) * kStride;
         for (int k = From; k < To; k += kLanes) {
             const Lanes left = faded(load(left_ + k)) + load(&down_[start + k]);
             const Lanes found = faded(left + load(&right_[start + k])) + load(row_ + k);
             memcpy(left_ + k, &left, sizeof left);
-            memcpy(found_ + k, &found, sizeof found);
+            memcpy(to + k - From, &found, sizeof found);
         }
     }
 
@@ -147,7 +147,7 @@ private:
     int width_;
     Zeroed<Sum> down_;   // sums of the samples above each place, faded downwards, by column
     Zeroed<Sum> right_;  // sums of the samples right of each column, faded to the left
-    alignas(64) Sum left_[kStride], row_[kStride], found_[kStride];
+    alignas(64) Sum left_[kStride], row_[kStride];
 };
 
 }  // namespace mmp
