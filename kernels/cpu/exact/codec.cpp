@@ -1,5 +1,7 @@
 #include "cpu/exact/codec.h"
 
+#include <fenv.h>
+
 #include <memory>
 
 #include "shared/entropy/binary.h"
@@ -106,11 +108,22 @@ MMP_CODE_ROW(ExactReader, int32_t, 14)
 MMP_CODE_ROW(ExactReader, int64_t, 10)
 MMP_CODE_ROW(ExactReader, int64_t, 14)
 
+// Rounds all floating point upwards while it lives, as Fit needs.
+class Upwards {
+public:
+    Upwards() : before_(fegetround()) { fesetround(FE_UPWARD); }
+    ~Upwards() { fesetround(before_); }
+
+private:
+    int before_;
+};
+
 template <class Sum, int N, class Coder, class Report>
 void code_rows(const std::vector<ExactPlane*>& planes, Coder& coder, const Report& report) {
     const auto one = std::make_unique<PlaneCoder<Coder, Sum, N>>(planes, coder);
     for (int row = 0; row < planes.back()->height(); ++row) {
         report(row);
+        const Upwards upwards;
         code_row(*one, row);
     }
 }

@@ -51,20 +51,25 @@ public:
     // Meanwhile it does the steps 0 to kMeanwhile - 1 of the next sample.
     MMP_INLINE int drift(const Sum* targets, const int32_t* regressors, Fit& next) const {
         constexpr int kDropped = kWeightBits - kFractionBits;
-        constexpr double kMostChange = 4294967296.0;
         int64_t sum;
-        double worst = 0;
-        for (int j = 0; j < kHalf; ++j) worst = std::max({worst, worst_[0][j], worst_[1][j]});
         const bool sure =
             substitute(targets, regressors, sum, next, std::make_integer_sequence<int, N>());
-        if (!sure || worst > kMostChange) [[unlikely]] sum = integer_sum(targets, regressors);
+        if (!sure) [[unlikely]] sum = integer_sum(targets, regressors);
         return int((sum + (1 << (kDropped - 1))) >> kDropped);
     }
     static constexpr int kMeanwhile = N;
 
 private:
     static constexpr int kPrior[4] = {5, 5, -3, 1};
+    static constexpr double kRaised = 3.0 * (int64_t{1} << 51), kMostChange = 4294967296.0;
     static constexpr int kColumns = kPaddedRegressors, kHalf = kColumns / 2;
+
+    typedef Sum Lanes __attribute__((vector_size(kHalf * sizeof(Sum))));
+    static MMP_INLINE Lanes load(const Sum* from) {
+        Lanes lanes;
+        memcpy(&lanes, from, sizeof lanes);
+        return lanes;
+    }
 
     int64_t right_side(const Sum* targets, int i) const {
         return targets[i] + (i < 4 ? ridge_ * kPrior[i] >> 3 : 0);
@@ -84,13 +89,7 @@ private:
     static constexpr Masks kMasks{};
 
     MMP_INLINE void set_rows(const Sum* sums) {
-        typedef Sum Lanes __attribute__((vector_size(kHalf * sizeof(Sum))));
         constexpr auto& kPlaces = FadedSums<Sum, N>::kPlaces;
-        const auto load = [](const Sum* from) {
-            Lanes lanes;
-            memcpy(&lanes, from, sizeof lanes);
-            return lanes;
-        };
         Sum most = 0;
         for (int i = 0; i < N; ++i) most = std::max(most, sums[kPlaces.start[i]]);
         shift_ = std::max(0, 34 - std::countl_zero(uint64_t(most + ridge_)));
@@ -98,7 +97,7 @@ private:
             for (int j = i < kHalf ? 0 : kHalf; j < kColumns; j += kHalf) {
                 const Lanes values = (load(sums + kPlaces.start[i] - i + j) & load(&kMasks.used[i][j])) +
                                      (load(&kMasks.diagonal[i][j]) & Sum(ridge_));
-                rows_[i][j / kHalf] = __builtin_convertvector(values >> shift_, Doubles8);
+                rows_[i][j / kHalf] = __builtin_convertvector(values >> shift_, Doubles8) + kRaised;
             }
     }
 
@@ -107,63 +106,74 @@ private:
     MMP_INLINE void step() {
         constexpr double kEnlarged = 1 + 1.0 / (int64_t{1} << 50);
         constexpr int kFrom = I + 1 < kHalf ? 0 : 1;
-        inverse_[I] = kEnlarged / std::max(rows_[I][I / kHalf][I % kHalf], 16.0);
-        if constexpr (I + 1 < N) {
-            Doubles8 pivot[2];
-            alignas(64) double factors[kColumns];
-            for (int k = kFrom; k < 2; ++k) {
-                const Doubles8 value = rows_[I][k], quotient = value * inverse_[I];
-                const Longs8 lane = Longs8{0, 1, 2, 3, 4, 5, 6, 7} + kHalf * k;
-                const Doubles8 change = lane > I ? value * quotient : Doubles8{};
-                worst_[k] = change > worst_[k] ? change : worst_[k];
-                const Ints8 factor = __builtin_convertvector(quotient * 65536, Ints8);
-                memcpy(&factors_[I][k * kHalf], &factor, sizeof factor);
-                const Doubles8 whole = __builtin_convertvector(factor, Doubles8);
-                memcpy(factors + k * kHalf, &whole, sizeof whole);
-                pivot[k] = value * (1.0 / 65536);
-            }
-#pragma GCC unroll 14
-            for (int r = I + 1; r < N; ++r)
-                for (int k = r / kHalf; k < 2; ++k)
-                    rows_[r][k] = less_floor(rows_[r][k], factors[r] * pivot[k]);
+        inverses_[I / kHalf][I % kHalf] = kEnlarged / std::max(rows_[I][I / kHalf][I % kHalf] - kRaised, 16.0);
+        Doubles8 factors[2] = {}, pivot[2];
+        for (int k = kFrom; k < 2; ++k) {
+            const Longs8 lane = Longs8{0, 1, 2, 3, 4, 5, 6, 7} + kHalf * k;
+            pivot[k] = lane > I ? rows_[I][k] - kRaised : Doubles8{};
+            rows_[I][k] = pivot[k];
+            const Doubles8 quotient = pivot[k] * inverses_[I / kHalf][I % kHalf], change = pivot[k] * quotient;
+            worst_[k] = change > worst_[k] ? change : worst_[k];
+            const Ints8 whole = __builtin_convertvector(quotient * 65536, Ints8);
+            factors[k] = __builtin_convertvector(whole, Doubles8) * (1.0 / 65536);
         }
-    }
-
-    // Subtracts the integers below the products, which are multiples of 2^-16.
-    static MMP_INLINE Doubles8 less_floor(Doubles8 values, Doubles8 products) {
-        constexpr double kUp = 0.5 - 1.0 / (1 << 17), kWhole = 3.0 * (int64_t{1} << 51);
-        return values + kUp - products + kWhole - kWhole;
+        for (int k = kFrom; k < 2; ++k) factors_[I][k] = factors[k];
+#pragma GCC unroll 14
+        for (int r = I + 1; r < N; ++r)
+            for (int k = r / kHalf; k < 2; ++k)
+                rows_[r][k] -= factors[r / kHalf][r % kHalf] * pivot[k];
     }
 
     // Computes the sum of weights times regressors; returns whether it is sure.
     template <int... I>
     MMP_INLINE bool substitute(const Sum* targets, const int32_t* regressors, int64_t& sum,
                                Fit& next, std::integer_sequence<int, I...>) const {
-        int64_t y[N];
-        double rest[N], total = 0, farthest = 0;
-        ((y[I] = right_side(targets, I) >> shift_), ...);
-        (forward<I>(y, rest), ...);
-        (backward<N - 1 - I>(rest, regressors, total, farthest, next), ...);
+        Doubles8 y[2], most = worst_[0] > worst_[1] ? worst_[0] : worst_[1];
+        alignas(64) double rest[kColumns], u[kColumns];
+        for (int k = 0; k < 2; ++k) {
+            const Lanes prior = k ? Lanes{} : Lanes{5, 5, -3, 1} * Sum(ridge_) >> 3;
+            const Lanes side = (load(targets + k * kHalf) + prior) >> shift_;
+            y[k] = __builtin_convertvector(side, Doubles8) + kRaised;
+        }
+        (forward<I>(y), ...);
+        for (int k = 0; k < 2; ++k) {
+            y[k] -= kRaised;
+            const Doubles8 change = y[k] * y[k] * inverses_[k];
+            most = change > most ? change : most;
+            y[k] *= 1 << kWeightBits;
+            memcpy(rest + k * kHalf, &y[k], sizeof y[k]);
+            Ints8 half;
+            memcpy(&half, regressors + k * kHalf, sizeof half);
+            const Doubles8 wide = __builtin_convertvector(half, Doubles8);
+            memcpy(u + k * kHalf, &wide, sizeof wide);
+        }
+        double total = 0, farthest = 0;
+        (backward<N - 1 - I>(rest, u, total, farthest, next), ...);
         sum = int64_t(total);
-        return farthest <= kMostWeight;
+        return farthest <= kMostWeight && largest(most) <= kMostChange;
     }
     template <int I>
-    MMP_INLINE void forward(int64_t* y, double* rest) const {
-        constexpr int64_t kMostValue = int64_t{1} << 31;
-        y[I] = std::clamp(y[I], -kMostValue, kMostValue);
-        rest[I] = double(y[I] << kWeightBits);
-#pragma GCC unroll 14
-        for (int r = I + 1; r < N; ++r) y[r] -= (factors_[I][r] * y[I]) >> 16;
+    MMP_INLINE void forward(Doubles8* y) const {
+        const double pivot = y[I / kHalf][I % kHalf] - kRaised;
+        for (int k = (I + 1) / kHalf; k < 2; ++k) y[k] -= factors_[I][k] * pivot;
     }
     template <int I>
-    MMP_INLINE void backward(double* rest, const int32_t* regressors, double& total,
-                             double& farthest, Fit& next) const {
-        const double weight = __builtin_trunc(rest[I] * inverse_[I]);
+    MMP_INLINE void backward(double* rest, const double* u, double& total, double& farthest,
+                             Fit& next) const {
+        const double weight = __builtin_trunc(rest[I] * inverses_[I / kHalf][I % kHalf]);
         farthest = std::max(farthest, __builtin_fabs(weight));
-        total += weight * regressors[I];
+        total += weight * u[I];
 #pragma GCC unroll 14
         for (int j = I - 1; j >= 0; --j) rest[j] -= rows_[j][I / kHalf][I % kHalf] * weight;
         if constexpr (N - 1 - I < kMeanwhile) next.template step<N - 1 - I>();
+    }
+
+    static MMP_INLINE double largest(Doubles8 v) {
+        Doubles8 other = __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3);
+        v = v > other ? v : other;
+        other = __builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5);
+        v = v > other ? v : other;
+        return std::max(v[0], v[1]);
     }
 
     __attribute__((noinline)) int64_t integer_sum(const Sum* targets,
@@ -188,8 +198,8 @@ private:
     int shift_ = 0;
     Doubles8 rows_[N][2];
     Doubles8 worst_[2];  // largest changes of the diagonal
-    alignas(64) int32_t factors_[N][kColumns];
-    double inverse_[N];
+    Doubles8 factors_[N][2];
+    Doubles8 inverses_[2] = {};
 };
 
 }  // namespace mmp
