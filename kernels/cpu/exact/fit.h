@@ -38,6 +38,7 @@ public:
     MMP_INLINE void begin() {
         set_rows(matrix_);
         worst_[0] = worst_[1] = Doubles8{};
+        least_ = kMostChange;
     }
     template <int From, int To>
     MMP_INLINE void eliminate() {
@@ -49,7 +50,7 @@ public:
 
     // Returns the predicted difference of a sample from its level, in 1/64 of a sample's unit.
     // Meanwhile it does the steps 0 to kMeanwhile - 1 of the next sample.
-    MMP_INLINE int drift(const Sum* targets, const int32_t* regressors, Fit& next) const {
+    MMP_INLINE int drift(const Sum* targets, const Ints16& regressors, Fit& next) const {
         constexpr int kDropped = kWeightBits - kFractionBits;
         int64_t sum;
         const bool sure =
@@ -57,7 +58,7 @@ public:
         if (!sure) [[unlikely]] sum = integer_sum(targets, regressors);
         return int((sum + (1 << (kDropped - 1))) >> kDropped);
     }
-    static constexpr int kMeanwhile = N;
+    static constexpr int kMeanwhile = MEAN;
 
 private:
     static constexpr int kPrior[4] = {5, 5, -3, 1};
@@ -75,49 +76,76 @@ private:
         return targets[i] + (i < 4 ? ridge_ * kPrior[i] >> 3 : 0);
     }
 
-    // Which lanes of a row of the matrix are used, and which lane is on the diagonal.
-    struct Masks {
-        Sum used[N][kColumns] = {}, diagonal[N][kColumns] = {};
+    // Where the lanes of each half of a row are in their group of sums, and which are used.
+    struct Lines {
+        Sum from[N][kColumns] = {}, used[N][kColumns] = {}, diagonal[N][kColumns] = {};
 
-        constexpr Masks() {
+        constexpr Lines() {
             for (int i = 0; i < N; ++i) {
-                for (int j = i; j < N; ++j) used[i][j] = -1;
+                for (int j = i; j < N; ++j) {
+                    from[i][j] = (FadedSums<Sum, N>::kPlaces.start[i] + j - i) % kColumns;
+                    used[i][j] = -1;
+                }
                 diagonal[i][i] = -1;
             }
         }
     };
-    static constexpr Masks kMasks{};
+    static constexpr Lines kLines{};
 
     MMP_INLINE void set_rows(const Sum* sums) {
         constexpr auto& kPlaces = FadedSums<Sum, N>::kPlaces;
         Sum most = 0;
         for (int i = 0; i < N; ++i) most = std::max(most, sums[kPlaces.start[i]]);
         shift_ = std::max(0, 34 - std::countl_zero(uint64_t(most + ridge_)));
-        for (int i = 0; i < N; ++i)
-            for (int j = i < kHalf ? 0 : kHalf; j < kColumns; j += kHalf) {
-                const Lanes values = (load(sums + kPlaces.start[i] - i + j) & load(&kMasks.used[i][j])) +
-                                     (load(&kMasks.diagonal[i][j]) & Sum(ridge_));
-                rows_[i][j / kHalf] = __builtin_convertvector(values >> shift_, Doubles8) + kRaised;
+#pragma GCC unroll 14
+        for (int i = 0; i < N; ++i) {
+            const Sum* group = sums + kPlaces.start[i] / kColumns * kColumns;
+            for (int k = i / kHalf; k < 2; ++k) {
+                Lanes values;
+                if constexpr (sizeof(Sum) == sizeof(int32_t)) {
+                    Ints16 all, from;
+                    memcpy(&all, group, sizeof all);
+                    memcpy(&from, kLines.from[i], sizeof from);
+                    all = chosen_lanes(all, all, from);
+                    values = k ? upper_half(all) : lower_half(all);
+                } else {
+                    values = chosen_lanes(load(group), load(group + kHalf),
+                                          load(&kLines.from[i][k * kHalf]));
+                }
+                values = (values & load(&kLines.used[i][k * kHalf])) +
+                         (load(&kLines.diagonal[i][k * kHalf]) & Sum(ridge_));
+                rows_[i][k] = __builtin_convertvector(values >> shift_, Doubles8) + kRaised;
             }
+        }
+    }
+
+    // Drops the fractions of values below 2^51.
+    static MMP_INLINE Doubles8 whole(Doubles8 values) {
+        constexpr int64_t kSign = int64_t{1} << 63;
+        const Longs8 negative = Longs8(values) | kSign, signs = ~Longs8(values) & kSign;
+        return Doubles8(Longs8(Doubles8(negative) + kRaised - kRaised) ^ signs);
     }
 
     // Makes the coefficients of regressor I zero in the rows below row I.
     template <int I>
     MMP_INLINE void step() {
-        constexpr double kEnlarged = 1 + 1.0 / (int64_t{1} << 50);
+        constexpr double kEnlarged = 65536 * (1 + 1.0 / (int64_t{1} << 50));
         constexpr int kFrom = I + 1 < kHalf ? 0 : 1;
-        inverses_[I / kHalf][I % kHalf] = kEnlarged / std::max(rows_[I][I / kHalf][I % kHalf] - kRaised, 16.0);
+        const double diagonal = rows_[I][I / kHalf][I % kHalf] - kRaised;
+        const double inverse = kEnlarged / diagonal;
+        least_ = std::min(least_, diagonal);
+        inverses_[I / kHalf][I % kHalf] = inverse * (1.0 / 65536);
         Doubles8 factors[2] = {}, pivot[2];
         for (int k = kFrom; k < 2; ++k) {
             const Longs8 lane = Longs8{0, 1, 2, 3, 4, 5, 6, 7} + kHalf * k;
-            pivot[k] = lane > I ? rows_[I][k] - kRaised : Doubles8{};
-            rows_[I][k] = pivot[k];
-            const Doubles8 quotient = pivot[k] * inverses_[I / kHalf][I % kHalf], change = pivot[k] * quotient;
+            const Doubles8 value = lane > I ? rows_[I][k] - kRaised : Doubles8{};
+            rows_[I][k] = value;
+            pivot[k] = value * (1.0 / 65536);
+            const Doubles8 quotient = value * inverse, change = pivot[k] * quotient;
             worst_[k] = change > worst_[k] ? change : worst_[k];
-            const Ints8 whole = __builtin_convertvector(quotient * 65536, Ints8);
-            factors[k] = __builtin_convertvector(whole, Doubles8) * (1.0 / 65536);
+            factors[k] = whole(quotient);
+            factors_[I][k] = factors[k] * (1.0 / 65536);
         }
-        for (int k = kFrom; k < 2; ++k) factors_[I][k] = factors[k];
 #pragma GCC unroll 14
         for (int r = I + 1; r < N; ++r)
             for (int k = r / kHalf; k < 2; ++k)
@@ -126,7 +154,7 @@ private:
 
     // Computes the sum of weights times regressors; returns whether it is sure.
     template <int... I>
-    MMP_INLINE bool substitute(const Sum* targets, const int32_t* regressors, int64_t& sum,
+    MMP_INLINE bool substitute(const Sum* targets, const Ints16& regressors, int64_t& sum,
                                Fit& next, std::integer_sequence<int, I...>) const {
         Doubles8 y[2], most = worst_[0] > worst_[1] ? worst_[0] : worst_[1];
         alignas(64) double rest[kColumns], u[kColumns];
@@ -142,15 +170,14 @@ private:
             most = change > most ? change : most;
             y[k] *= 1 << kWeightBits;
             memcpy(rest + k * kHalf, &y[k], sizeof y[k]);
-            Ints8 half;
-            memcpy(&half, regressors + k * kHalf, sizeof half);
+            const Ints8 half = k ? upper_half(regressors) : lower_half(regressors);
             const Doubles8 wide = __builtin_convertvector(half, Doubles8);
             memcpy(u + k * kHalf, &wide, sizeof wide);
         }
         double total = 0, farthest = 0;
         (backward<N - 1 - I>(rest, u, total, farthest, next), ...);
         sum = int64_t(total);
-        return farthest <= kMostWeight && largest(most) <= kMostChange;
+        return farthest <= kMostWeight && least_ >= 16 && largest(most) <= kMostChange;
     }
     template <int I>
     MMP_INLINE void forward(Doubles8* y) const {
@@ -177,7 +204,7 @@ private:
     }
 
     __attribute__((noinline)) int64_t integer_sum(const Sum* targets,
-                                                  const int32_t* regressors) const {
+                                                  const Ints16& regressors) const {
         constexpr auto& kPlaces = FadedSums<Sum, N>::kPlaces;
         int64_t m[kMostRegressors][kMostRegressors + 1];
         int32_t weights[kMostRegressors];
@@ -197,6 +224,7 @@ private:
     alignas(64) Sum matrix_[FadedSums<Sum, N>::kPlaces.size];
     int shift_ = 0;
     Doubles8 rows_[N][2];
+    double least_;        // least value on the diagonal
     Doubles8 worst_[2];  // largest changes of the diagonal
     Doubles8 factors_[N][2];
     Doubles8 inverses_[2] = {};

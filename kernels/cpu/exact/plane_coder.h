@@ -79,8 +79,6 @@ public:
           before_{beside_ > 0 ? planes[planes.size() - 2] : nullptr,
                   beside_ > 1 ? planes[planes.size() - 3] : nullptr},
           bits_(bit_length(plane_.most)),
-          own_(kRegressors[beside_][0]),
-          other_(kRegressors[beside_][1]),
           sums_(plane_.width()),
           fits_{Fit<Sum, N>(bits_), Fit<Sum, N>(bits_)},
           mixed_(kDecisions,
@@ -112,8 +110,8 @@ private:
 
     MMP_INLINE void code_sample(int row, int column) {
         int32_t* here = plane_.sample(row, column);
-        alignas(64) int32_t regressors[kPaddedRegressors] = {};
-        const int level = find_regressors(row, column, regressors);
+        const Ints16 regressors = find_regressors(row, column);
+        const int level = level_at(here);
         const int limit = plane_.most << kFractionBits;
         const int stride = plane_.stride();
         const int around[6] = {here[-1],          here[-stride], here[-stride - 1],
@@ -174,27 +172,39 @@ private:
         sums_.add_target(column, regressors, *here - level);
     }
 
-    // Writes the regressors of a sample and returns its level, the mean of four neighbours.
-    // Regressors are differences from the level of their plane.
-    MMP_INLINE int find_regressors(int row, int column, int32_t* regressors) const {
-        const auto level_at = [&](const int32_t* here) {
-            int sum = 2;
-            for (int i = 0; i < 4; ++i)
-                sum += here[kOwnPlaces[i][0] * plane_.stride() + kOwnPlaces[i][1]];
-            return sum >> 2;
-        };
+    MMP_INLINE int offset(const int (&place)[2]) const {
+        return place[0] * plane_.stride() + place[1];
+    }
+    // Returns the mean of four neighbours.
+    MMP_INLINE int level_at(const int32_t* here) const {
+        int sum = 2;
+        for (int i = 0; i < 4; ++i) sum += here[offset(kOwnPlaces[i])];
+        return sum >> 2;
+    }
+
+    // Returns the regressors of a sample, which are differences from the level of their plane.
+    template <int Beside>
+    MMP_INLINE Ints16 find_regressors(int row, int column) const {
+        constexpr int kOwn = kRegressors[Beside][0], kOther = kRegressors[Beside][1];
+        int32_t u[kPaddedRegressors] = {};
         const int32_t* here = plane_.sample(row, column);
         const int level = level_at(here);
-        for (int i = 0; i < own_; ++i)
-            *regressors++ = here[kOwnPlaces[i][0] * plane_.stride() + kOwnPlaces[i][1]] - level;
-        for (int k = 0; k < beside_; ++k) {
+#pragma GCC unroll 16
+        for (int i = 0; i < kOwn; ++i) u[i] = here[offset(kOwnPlaces[i])] - level;
+#pragma GCC unroll 2
+        for (int k = 0; k < Beside; ++k) {
             const int32_t* there = before_[k]->sample(row, column);
             const int its_level = level_at(there);
-            for (int i = 0; i < other_; ++i)
-                *regressors++ =
-                    there[kOtherPlaces[i][0] * plane_.stride() + kOtherPlaces[i][1]] - its_level;
+#pragma GCC unroll 16
+            for (int i = 0; i < kOther; ++i)
+                u[kOwn + k * kOther + i] = there[offset(kOtherPlaces[i])] - its_level;
         }
-        return level;
+        return Ints16{u[0], u[1], u[2],  u[3],  u[4],  u[5],  u[6],  u[7],
+                      u[8], u[9], u[10], u[11], u[12], u[13], u[14], u[15]};
+    }
+    MMP_INLINE Ints16 find_regressors(int row, int column) const {
+        if constexpr (N == kRegressors[0][0]) return find_regressors<0>(row, column);
+        return beside_ == 1 ? find_regressors<1>(row, column) : find_regressors<2>(row, column);
     }
 
     // Begins to solve the equations of the sample in this column. It needs no more than the samples up
@@ -264,7 +274,7 @@ private:
     ExactPlane& plane_;
     const int beside_;  // number of earlier planes in use
     ExactPlane* const before_[2];
-    const int bits_, own_, other_;
+    const int bits_;
     FadedSums<Sum, N> sums_;
     Fit<Sum, N> fits_[2];  // of even and odd columns
     MixedBits mixed_;

@@ -66,8 +66,8 @@ public:
         find<kPlaces.size, kStride>(column, found);
     }
 
-    // Adds the products of the regressors of a sample, 16 with zeros at the end.
-    MMP_INLINE void add_regressors(int column, const int32_t* regressors) {
+    // Adds the products of the regressors of a sample; those beyond the last are 0.
+    MMP_INLINE void add_regressors(int column, const Ints16& regressors) {
         Lanes u[kPaddedRegressors / kLanes];
         widen(regressors, u);
         for (int k = 0; k < kPlaces.size; k += kLanes) {
@@ -79,7 +79,7 @@ public:
         }
     }
     // Adds the products of the regressors with the target.
-    MMP_INLINE void add_target(int column, const int32_t* regressors, int32_t target) {
+    MMP_INLINE void add_target(int column, const Ints16& regressors, int32_t target) {
         Lanes u[kPaddedRegressors / kLanes];
         widen(regressors, u);
         for (int k = 0; k < kPaddedRegressors; k += kLanes)
@@ -110,12 +110,12 @@ private:
         return sum - (sum >> 3) - (sum >> 4);
     }
 
-    static MMP_INLINE void widen(const int32_t* regressors, Lanes* u) {
-        typedef int32_t Narrow __attribute__((vector_size(kLanes * sizeof(int32_t))));
-        for (int k = 0; k < kPaddedRegressors / kLanes; ++k) {
-            Narrow lanes;
-            memcpy(&lanes, regressors + k * kLanes, sizeof lanes);
-            u[k] = __builtin_convertvector(lanes, Lanes);
+    static MMP_INLINE void widen(const Ints16& regressors, Lanes* u) {
+        if constexpr (kLanes == kPaddedRegressors) {
+            u[0] = regressors;
+        } else {
+            u[0] = __builtin_convertvector(lower_half(regressors), Lanes);
+            u[1] = __builtin_convertvector(upper_half(regressors), Lanes);
         }
     }
 

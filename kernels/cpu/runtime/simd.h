@@ -71,6 +71,13 @@ MMP_INLINE Lanes chosen_lanes(Lanes a, Lanes b, Lanes from) {
 #endif
 }
 
+MMP_INLINE Ints8 lower_half(const Ints16& v) {
+    return __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7);
+}
+MMP_INLINE Ints8 upper_half(const Ints16& v) {
+    return __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15);
+}
+
 // The result of a comparison of 16 lanes, one byte per lane: 255 where it holds, else 0.
 struct LaneMask {
     uint64_t halves[2];
