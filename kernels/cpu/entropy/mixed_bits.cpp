@@ -29,10 +29,8 @@ MixTables::MixTables() {
 
 MixedBits::MixedBits(int decisions, const std::array<int, kMixedModels>& contexts)
     : stride_((decisions + kLine - 1) / kLine * kLine),
-      models_(zeroed<Model>(
-          size_t(stride_) * std::accumulate(contexts.begin(), contexts.end(), 0) + kLine)) {
-    const auto address = reinterpret_cast<uintptr_t>(models_.get());
-    Model* next = models_.get() + (-address % (kLine * sizeof(Model))) / sizeof(Model);
+      models_(size_t(stride_) * std::accumulate(contexts.begin(), contexts.end(), 0)) {
+    Model* next = models_.get();
     for (int i = 0; i < kMixedModels; ++i) {
         start_[i] = row_[i] = next;
         next += size_t(stride_) * contexts[i];

@@ -58,7 +58,7 @@ private:
     static constexpr int32_t kMostWeight = (1 << 17) - 1;
 
     int stride_;  // decisions of a context, padded
-    Zeroed<Model> models_;
+    ZeroedLines<Model> models_;
     std::vector<Weights> weights_[2];
     Model* start_[kMixedModels];
     Model* row_[kMixedModels];

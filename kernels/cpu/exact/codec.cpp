@@ -43,8 +43,11 @@ struct ExactWriter {
         length.add(probability);
         return bit;
     }
-    MMP_INLINE int mixed(MixedBits& bits, int decision, int value) {
-        const int coded = bit(kMix.squash[bits.predict(decision)], value, residual);
+    template <class Meanwhile>
+    MMP_INLINE int mixed(MixedBits& bits, int decision, int value, const Meanwhile& meanwhile) {
+        const int odds = bits.predict(decision);
+        meanwhile();
+        const int coded = bit(kMix.squash[odds], value, residual);
         bits.learn(decision, coded);
         return coded;
     }
@@ -60,8 +63,11 @@ struct ExactReader {
         length.add(bit ? one : kTotal - one);
         return bit;
     }
-    MMP_INLINE int mixed(MixedBits& bits, int decision, int) {
-        const int coded = bit(kMix.squash[bits.predict(decision)], 0, residual);
+    template <class Meanwhile>
+    MMP_INLINE int mixed(MixedBits& bits, int decision, int, const Meanwhile& meanwhile) {
+        const int odds = bits.predict(decision);
+        meanwhile();
+        const int coded = bit(kMix.squash[odds], 0, residual);
         bits.learn(decision, coded);
         return coded;
     }

@@ -162,8 +162,7 @@ private:
                  active,
              match_context(seen, predicted)},
             active, off * 3 + std::min(2, fraction / 3));
-        next.template eliminate<Fit<Sum, N>::kMeanwhile, N>();
-        *here = code_residual(predicted, *here);
+        *here = code_residual(predicted, *here, next);
 
         seen.learn(*here);
         const int error = (*here << kFractionBits) - fitted;
@@ -245,13 +244,16 @@ private:
         return length < 3 ? kShortSize + length - 2 : kLongSize + 8 * (length - 3);
     }
 
-    MMP_INLINE int code_residual(int predicted, int given) {
+    MMP_INLINE int code_residual(int predicted, int given, Fit<Sum, N>& next) {
         const auto code = [&](int decision, bool bit) __attribute__((always_inline)) {
-            return coder_.mixed(mixed_, decision, bit);
+            return coder_.mixed(mixed_, decision, bit, [] {});
+        };
+        const auto finish_next = [&]() __attribute__((always_inline)) {
+            next.template eliminate<Fit<Sum, N>::kMeanwhile, N>();
         };
         int residual = 0;
         if constexpr (Coder::kWrites) residual = given - predicted;
-        if (!code(kZero, residual != 0)) return predicted;
+        if (!coder_.mixed(mixed_, kZero, residual != 0, finish_next)) return predicted;
         const bool at_end = predicted == 0 || predicted == plane_.most;
         const bool negative = at_end ? predicted == plane_.most : code(kNegative, residual < 0);
         const int given_size = std::abs(residual), given_length = bit_length(given_size) - 1;

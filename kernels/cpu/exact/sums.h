@@ -47,8 +47,8 @@ public:
 
     explicit FadedSums(int width)
         : width_(width),
-          down_(zeroed<Sum>(size_t(width) * kStride)),
-          right_(zeroed<Sum>(size_t(width) * kStride)) {}
+          down_(size_t(width) * kStride),
+          right_(size_t(width) * kStride) {}
 
     MMP_INLINE void begin_row(int row) {
         memset(left_, 0, sizeof left_);
@@ -145,8 +145,8 @@ private:
     }
 
     int width_;
-    Zeroed<Sum> down_;   // sums of the samples above each place, faded downwards, by column
-    Zeroed<Sum> right_;  // sums of the samples right of each column, faded to the left
+    ZeroedLines<Sum> down_;   // sums of the samples above each place, faded downwards, by column
+    ZeroedLines<Sum> right_;  // sums of the samples right of each column, faded to the left
     alignas(64) Sum left_[kStride], row_[kStride];
 };
 
