@@ -16,15 +16,17 @@ namespace {
 constexpr int kStrip = 16;  // rows between calls of progress, which counts 16x16 fragments
 constexpr uint32_t kTotal = 1 << 16;
 
-// Counts the probabilities of coded bits. rate() takes their logarithms once, at the end.
+// Counts coded bits by `Probability`, which gives the probability of each of `Count` numbers. rate()
+// takes their logarithms once, at the end.
+template <int Count, uint32_t (*Probability)(int)>
 class CodeLength {
 public:
-    CodeLength() : counts_(kTotal) {}
-    void add(uint32_t probability) { ++counts_[probability]; }
+    CodeLength() : counts_(Count) {}
+    MMP_INLINE void add(int number) { ++counts_[number]; }
     int64_t rate() const {
         int64_t sum = 0;
-        for (uint32_t p = 1; p < kTotal; ++p)
-            if (counts_[p]) sum += counts_[p] * (log2_rate(kTotal) - log2_rate(p));
+        for (int i = 0; i < Count; ++i)
+            if (counts_[i]) sum += counts_[i] * (log2_rate(kTotal) - log2_rate(Probability(i)));
         return sum;
     }
 
@@ -32,46 +34,42 @@ private:
     std::vector<int64_t> counts_;
 };
 
+uint32_t own_probability(int number) { return uint32_t(number); }
+uint32_t mixed_probability(int number) {
+    const uint32_t one = kMix.squash[number >> 1];
+    return number & 1 ? one : kTotal - one;
+}
+using MapLength = CodeLength<kTotal, own_probability>;
+using MixedLength = CodeLength<2 * kMixedOdds, mixed_probability>;
+
 struct ExactWriter {
     static constexpr bool kWrites = true;
     RangeEncoder coder;
-    CodeLength map, residual;
+    MapLength map;
+    MixedLength residual;
 
-    MMP_INLINE int bit(uint32_t one, int bit, CodeLength& length) {
-        const uint32_t probability = bit ? one : kTotal - one;
-        coder.encode(bit ? kTotal - one : 0, probability, kTotal);
-        length.add(probability);
+    MMP_INLINE int code(uint32_t one, int bit) {
+        coder.encode(bit ? kTotal - one : 0, bit ? one : kTotal - one, kTotal);
         return bit;
-    }
-    template <class Meanwhile>
-    MMP_INLINE int mixed(MixedBits& bits, int decision, int value, const Meanwhile& meanwhile) {
-        const int odds = bits.predict(decision);
-        meanwhile();
-        const int coded = bit(kMix.squash[odds], value, residual);
-        bits.learn(decision, coded);
-        return coded;
     }
 };
 
 struct ExactReader {
     static constexpr bool kWrites = false;
     RangeDecoder coder;
-    CodeLength map, residual;
+    MapLength map;
+    MixedLength residual;
 
-    MMP_INLINE int bit(uint32_t one, int, CodeLength& length) {
-        const int bit = coder.bit(kTotal, kTotal - one);
-        length.add(bit ? one : kTotal - one);
-        return bit;
-    }
-    template <class Meanwhile>
-    MMP_INLINE int mixed(MixedBits& bits, int decision, int, const Meanwhile& meanwhile) {
-        const int odds = bits.predict(decision);
-        meanwhile();
-        const int coded = bit(kMix.squash[odds], 0, residual);
-        bits.learn(decision, coded);
-        return coded;
-    }
+    MMP_INLINE int code(uint32_t one, int) { return coder.bit(kTotal, kTotal - one); }
 };
+
+// Codes a bit of a map, in which 1 has the probability `one`.
+template <class Coder>
+int code_map(Coder& coder, uint32_t one, int given) {
+    const int bit = coder.code(one, given);
+    coder.map.add(bit ? one : kTotal - one);
+    return bit;
+}
 
 // Codes the values of a plane: those that occur, if the list saves bits, else all below 2^depth.
 template <class Coder>
@@ -84,13 +82,13 @@ std::vector<uint16_t> code_values(Coder& coder, const uint16_t* samples, const E
         const int64_t count = std::count(used.begin(), used.end(), 1);
         pays = 4 * count < 3 * values && values < 4 * shape.plane_size();
     }
-    const bool named = coder.bit(kTotal / 2, pays, coder.map);
+    const bool named = code_map(coder, kTotal / 2, pays);
     BitModel models[2];
     std::vector<uint16_t> found;
     int last = 0;
     for (int value = 0; value < values; ++value) {
         if (named) {
-            const int bit = coder.bit(models[last].one, used[value], coder.map);
+            const int bit = code_map(coder, models[last].one, used[value]);
             models[last].count(bit);
             last = bit;
         }

@@ -236,6 +236,17 @@ private:
 
     static int floor_quotient(int a, int b) { return a >= 0 ? a / b : -((b - 1 - a) / b); }
 
+    // Codes a bit; does something else between the steps that wait for each other.
+    template <class Meanwhile>
+    MMP_INLINE int code_bit(int decision, int given, const Meanwhile& meanwhile) {
+        const int odds = mixed_.predict(decision);
+        meanwhile();
+        const int bit = coder_.code(kMix.squash[odds], given);
+        coder_.residual.add(2 * odds + bit);
+        mixed_.learn(decision, bit);
+        return bit;
+    }
+
     static int length_decision(int length) {
         return length < 5 ? kLength + 2 * length : kLongLength + 2 * (length - 5);
     }
@@ -246,14 +257,14 @@ private:
 
     MMP_INLINE int code_residual(int predicted, int given, Fit<Sum, N>& next) {
         const auto code = [&](int decision, bool bit) __attribute__((always_inline)) {
-            return coder_.mixed(mixed_, decision, bit, [] {});
+            return code_bit(decision, bit, [] {});
         };
         const auto finish_next = [&]() __attribute__((always_inline)) {
             next.template eliminate<Fit<Sum, N>::kMeanwhile, N>();
         };
         int residual = 0;
         if constexpr (Coder::kWrites) residual = given - predicted;
-        if (!coder_.mixed(mixed_, kZero, residual != 0, finish_next)) return predicted;
+        if (!code_bit(kZero, residual != 0, finish_next)) return predicted;
         const bool at_end = predicted == 0 || predicted == plane_.most;
         const bool negative = at_end ? predicted == plane_.most : code(kNegative, residual < 0);
         const int given_size = std::abs(residual), given_length = bit_length(given_size) - 1;

@@ -54,8 +54,12 @@ public:
         memset(left_, 0, sizeof left_);
         memset(row_, 0, sizeof row_);
         if (!row) return;
-        for (int64_t k = int64_t{width_ - 1} * kStride - 1; k >= 0; --k)
-            right_[k] = faded(Sum(right_[k + kStride] + down_[k + kStride]));
+        for (int column = width_ - 1; column > 0; --column)
+            for (int k = 0; k < kStride; k += kLanes) {
+                const size_t place = size_t(column) * kStride + k;
+                const Lanes next = faded(load(&right_[place]) + load(&down_[place]));
+                memcpy(&right_[place - kStride], &next, sizeof next);
+            }
     }
 
     // Finds the sums of products of regressors for the sample in this column.
