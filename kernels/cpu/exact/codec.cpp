@@ -16,8 +16,8 @@ namespace {
 constexpr int kStrip = 16;  // rows between calls of progress, which counts 16x16 fragments
 constexpr uint32_t kTotal = 1 << 16;
 
-// Counts coded bits by `Probability`, which gives the probability of each of `Count` numbers. rate()
-// takes their logarithms once, at the end.
+// Counts coded bits by number; `Probability` gives the probability of each of `Count` numbers.
+// rate() takes their logarithms once, at the end.
 template <int Count, uint32_t (*Probability)(int)>
 class CodeLength {
 public:

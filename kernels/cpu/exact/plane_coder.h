@@ -110,7 +110,7 @@ private:
 
     MMP_INLINE void code_sample(int row, int column) {
         int32_t* here = plane_.sample(row, column);
-        const Ints16 regressors = find_regressors(row, column);
+        const Regressors regressors = find_regressors(row, column);
         const int level = level_at(here);
         const int limit = plane_.most << kFractionBits;
         const int stride = plane_.stride();
@@ -183,7 +183,7 @@ private:
 
     // Returns the regressors of a sample, which are differences from the level of their plane.
     template <int Beside>
-    MMP_INLINE Ints16 find_regressors(int row, int column) const {
+    MMP_INLINE Regressors find_regressors(int row, int column) const {
         constexpr int kOwn = kRegressors[Beside][0], kOther = kRegressors[Beside][1];
         int32_t u[kPaddedRegressors] = {};
         const int32_t* here = plane_.sample(row, column);
@@ -198,15 +198,15 @@ private:
             for (int i = 0; i < kOther; ++i)
                 u[kOwn + k * kOther + i] = there[offset(kOtherPlaces[i])] - its_level;
         }
-        return Ints16{u[0], u[1], u[2],  u[3],  u[4],  u[5],  u[6],  u[7],
-                      u[8], u[9], u[10], u[11], u[12], u[13], u[14], u[15]};
+        return {Ints8{u[0], u[1], u[2], u[3], u[4], u[5], u[6], u[7]},
+                Ints8{u[8], u[9], u[10], u[11], u[12], u[13], u[14], u[15]}};
     }
-    MMP_INLINE Ints16 find_regressors(int row, int column) const {
+    MMP_INLINE Regressors find_regressors(int row, int column) const {
         if constexpr (N == kRegressors[0][0]) return find_regressors<0>(row, column);
         return beside_ == 1 ? find_regressors<1>(row, column) : find_regressors<2>(row, column);
     }
 
-    // Begins to solve the equations of the sample in this column. It needs no more than the samples up
+    // Begins to solve the equations of the sample in this column. It needs no samples but those up
     // to two columns before.
     MMP_INLINE void begin_fit(int column) {
         Fit<Sum, N>& fit = fits_[column % 2];
@@ -269,7 +269,8 @@ private:
         const bool negative = at_end ? predicted == plane_.most : code(kNegative, residual < 0);
         const int given_size = std::abs(residual), given_length = bit_length(given_size) - 1;
         int length = 0;
-        while (length < bits_ - 1 && code(length_decision(length) + negative, length < given_length))
+        while (length < bits_ - 1 &&
+               code(length_decision(length) + negative, length < given_length))
             ++length;
         int size = 1;
         for (int i = length - 1; i >= 0; --i) {

@@ -40,7 +40,8 @@ MMP_SIMD_LEVELS void solve(int64_t (*m)[kMostRegressors + 1], int n, int32_t* we
     for (int i = n - 1; i >= 0; --i) {
         int64_t rest = m[i][n] << kWeightBits;
         for (int j = i + 1; j < n; ++j) rest -= m[i][j] * weights[j];
-        weights[i] = int32_t(std::clamp(quotient(rest, m[i][i], inverse[i]), -int64_t{kMostWeight}, int64_t{kMostWeight}));
+        const int64_t weight = quotient(rest, m[i][i], inverse[i]);
+        weights[i] = int32_t(std::clamp<int64_t>(weight, -kMostWeight, kMostWeight));
     }
 }
 

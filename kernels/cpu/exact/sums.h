@@ -13,8 +13,8 @@ namespace mmp {
 constexpr int kMostRegressors = 14;
 constexpr int kPaddedRegressors = 16;
 
-// Places of the sums of products u_i u_j, i <= j, for N regressors. The products of one i are a row;
-// its sums lie side by side, and no row crosses a multiple of 16.
+// Places of the sums of products u_i u_j, i <= j, for N regressors. The products of one i are a
+// row; its sums lie side by side, and no row crosses a multiple of 16.
 template <int N>
 struct SumPlaces {
     int start[N] = {};  // of the sum of u_i u_i
@@ -32,10 +32,16 @@ struct SumPlaces {
     }
 };
 
+// The regressors of a sample; those beyond the last are 0.
+struct Regressors {
+    Ints8 halves[2];
+};
+
+// Vectors have 32 bytes, because compilers split longer ones badly where the machine lacks them.
 template <class Sum>
 struct SumLanes;
-template <> struct SumLanes<int32_t> { using Type = Ints16; };
-template <> struct SumLanes<int64_t> { using Type = Longs8; };
+template <> struct SumLanes<int32_t> { using Type = Ints8; };
+template <> struct SumLanes<int64_t> { using Type = Longs4; };
 
 // Sums around the samples of a plane. Sum is int32_t where samples have eight bits at most. The
 // sums of products of regressors do not depend on the sample before, so they are ready earlier than
@@ -64,40 +70,37 @@ public:
 
     // Finds the sums of products of regressors for the sample in this column.
     MMP_INLINE void find_matrix(int column, Sum* found) { find<0, kPlaces.size>(column, found); }
-    // Finds the sums of products with the target for the sample in this column, 16 with zeros at the
-    // end.
+    // Finds the sums of products with the target for the sample in this column, 16 with zeros at
+    // the end.
     MMP_INLINE void find_targets(int column, Sum* found) {
         find<kPlaces.size, kStride>(column, found);
     }
 
-    // Adds the products of the regressors of a sample; those beyond the last are 0.
-    MMP_INLINE void add_regressors(int column, const Ints16& regressors) {
-        Lanes u[kPaddedRegressors / kLanes];
-        widen(regressors, u);
-        for (int k = 0; k < kPlaces.size; k += kLanes) {
-            Lanes a, b;
-            memcpy(&a, &kPairs.first[k], sizeof a);
-            memcpy(&b, &kPairs.second[k], sizeof b);
-            constexpr int kLast = kPaddedRegressors / kLanes - 1;
-            add(column, k, chosen_lanes(u[0], u[kLast], a) * chosen_lanes(u[0], u[kLast], b) * 256);
+    // Adds the products of the regressors of a sample.
+    MMP_INLINE void add_regressors(int column, const Regressors& u) {
+#pragma GCC unroll 16
+        for (int k = 0; k < kPlaces.size; k += kNarrow) {
+            Ints8 first, second;
+            memcpy(&first, &kPairs.first[k], sizeof first);
+            memcpy(&second, &kPairs.second[k], sizeof second);
+            add_products(column, k, chosen_lanes(u.halves[0], u.halves[1], first),
+                         chosen_lanes(u.halves[0], u.halves[1], second));
         }
     }
     // Adds the products of the regressors with the target.
-    MMP_INLINE void add_target(int column, const Ints16& regressors, int32_t target) {
-        Lanes u[kPaddedRegressors / kLanes];
-        widen(regressors, u);
-        for (int k = 0; k < kPaddedRegressors; k += kLanes)
-            add(column, kPlaces.size + k, u[k / kLanes] * (Sum(target) * 256));
+    MMP_INLINE void add_target(int column, const Regressors& u, int32_t target) {
+        for (int half = 0; half < 2; ++half)
+            add_products(column, kPlaces.size + half * kNarrow, u.halves[half], Ints8{} + target);
     }
 
 private:
     using Lanes = typename SumLanes<Sum>::Type;
-    static constexpr int kLanes = sizeof(Lanes) / sizeof(Sum);
+    static constexpr int kLanes = sizeof(Lanes) / sizeof(Sum), kNarrow = 8;
     static constexpr int kStride = kPlaces.size + kPaddedRegressors;
 
     // The regressors whose product is in each place.
     struct Pairs {
-        Sum first[kPlaces.size] = {}, second[kPlaces.size] = {};
+        int32_t first[kPlaces.size] = {}, second[kPlaces.size] = {};
 
         constexpr Pairs() {
             for (int i = 0; i < N; ++i)
@@ -112,15 +115,6 @@ private:
     template <class Value>
     static MMP_INLINE Value faded(Value sum) {
         return sum - (sum >> 3) - (sum >> 4);
-    }
-
-    static MMP_INLINE void widen(const Ints16& regressors, Lanes* u) {
-        if constexpr (kLanes == kPaddedRegressors) {
-            u[0] = regressors;
-        } else {
-            u[0] = __builtin_convertvector(lower_half(regressors), Lanes);
-            u[1] = __builtin_convertvector(upper_half(regressors), Lanes);
-        }
     }
 
     static MMP_INLINE Lanes load(const Sum* from) {
@@ -138,6 +132,21 @@ private:
             memcpy(left_ + k, &left, sizeof left);
             memcpy(to + k - From, &found, sizeof found);
         }
+    }
+
+    MMP_INLINE void add_products(int column, int k, Ints8 a, Ints8 b) {
+        if constexpr (kLanes == kNarrow) {
+            add(column, k, a * b * 256);
+        } else {
+            add(column, k, lower(a) * lower(b) * 256);
+            add(column, k + kLanes, upper(a) * upper(b) * 256);
+        }
+    }
+    static MMP_INLINE Longs4 lower(Ints8 v) {
+        return __builtin_convertvector(__builtin_shufflevector(v, v, 0, 1, 2, 3), Longs4);
+    }
+    static MMP_INLINE Longs4 upper(Ints8 v) {
+        return __builtin_convertvector(__builtin_shufflevector(v, v, 4, 5, 6, 7), Longs4);
     }
 
     MMP_INLINE void add(int column, int k, Lanes product) {

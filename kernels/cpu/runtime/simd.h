@@ -29,8 +29,8 @@ typedef int32_t Ints4 __attribute__((vector_size(16)));
 typedef int32_t Ints8 __attribute__((vector_size(32)));
 typedef int32_t Ints16 __attribute__((vector_size(64)));
 typedef uint32_t Unsigned8 __attribute__((vector_size(32)));
-typedef int64_t Longs8 __attribute__((vector_size(64)));
-typedef double Doubles8 __attribute__((vector_size(64)));
+typedef int64_t Longs4 __attribute__((vector_size(32)));
+typedef double Doubles4 __attribute__((vector_size(32)));
 typedef float Floats8 __attribute__((vector_size(32)));
 
 // Vectors of Count samples of a row, and of Count lanes that hold sums of a few samples.
@@ -69,13 +69,6 @@ MMP_INLINE Lanes chosen_lanes(Lanes a, Lanes b, Lanes from) {
 #else
     return __builtin_shuffle(a, b, from);
 #endif
-}
-
-MMP_INLINE Ints8 lower_half(const Ints16& v) {
-    return __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7);
-}
-MMP_INLINE Ints8 upper_half(const Ints16& v) {
-    return __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15);
 }
 
 // The result of a comparison of 16 lanes, one byte per lane: 255 where it holds, else 0.
