@@ -21,7 +21,7 @@ namespace mmp {
 // Doubles hold integers here, and each machine gets the integers of the format:
 // - A quotient a / d with |a| < 2^47 is a * (1 / d) without its fraction if the inverse is too
 //   large by 2^-51 to 2^-49 of itself: this is less than what separates a quotient from the next
-//   integer, and more than the rounding. For |a| < 2^52 it is right as long as the quotient is below 2^18.
+//   integer, and more than the rounding. For |a| < 2^52 this holds if the quotient is below 2^18.
 // - Integers near kRaised have no fraction. So value - product becomes, rounded upwards, the value
 //   minus the integer below the product. Factors are scaled by 2^-16, their products are exact.
 // - Values on the diagonal start below 2^30 and only fall. A value beside it starts at 2^30 at most

@@ -184,19 +184,19 @@ private:
     // Returns the regressors of a sample, which are differences from the level of their plane.
     template <int Beside>
     MMP_INLINE Regressors find_regressors(int row, int column) const {
-        constexpr int kOwn = kRegressors[Beside][0], kOther = kRegressors[Beside][1];
+        constexpr int kOwnCount = kRegressors[Beside][0], kOtherCount = kRegressors[Beside][1];
         int32_t u[kPaddedRegressors] = {};
         const int32_t* here = plane_.sample(row, column);
         const int level = level_at(here);
 #pragma GCC unroll 16
-        for (int i = 0; i < kOwn; ++i) u[i] = here[offset(kOwnPlaces[i])] - level;
+        for (int i = 0; i < kOwnCount; ++i) u[i] = here[offset(kOwnPlaces[i])] - level;
 #pragma GCC unroll 2
         for (int k = 0; k < Beside; ++k) {
             const int32_t* there = before_[k]->sample(row, column);
             const int its_level = level_at(there);
 #pragma GCC unroll 16
-            for (int i = 0; i < kOther; ++i)
-                u[kOwn + k * kOther + i] = there[offset(kOtherPlaces[i])] - its_level;
+            for (int i = 0; i < kOtherCount; ++i)
+                u[kOwnCount + k * kOtherCount + i] = there[offset(kOtherPlaces[i])] - its_level;
         }
         return {Ints8{u[0], u[1], u[2], u[3], u[4], u[5], u[6], u[7]},
                 Ints8{u[8], u[9], u[10], u[11], u[12], u[13], u[14], u[15]}};
