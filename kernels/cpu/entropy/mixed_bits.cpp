@@ -29,15 +29,17 @@ MixTables::MixTables() {
 
 MixedBits::MixedBits(int decisions, const std::array<int, kMixedModels>& contexts)
     : stride_((decisions + kLine - 1) / kLine * kLine),
-      models_(size_t(stride_) * std::accumulate(contexts.begin(), contexts.end(), 0)) {
+      models_(size_t(stride_) * std::accumulate(contexts.begin(), contexts.end(), 0)),
+      weights_{ZeroedLines<int32_t>(weights_count()), ZeroedLines<int32_t>(weights_count())} {
     Model* next = models_.get();
     for (int i = 0; i < kMixedModels; ++i) {
         start_[i] = row_[i] = next;
         next += size_t(stride_) * contexts[i];
     }
-    for (auto& weights : weights_)
-        weights.assign(size_t(stride_) * kMixerRows, Weights{} + kStartWeight);
-    weights_of_[0] = weights_[0].data(), weights_of_[1] = weights_[1].data();
+    for (int set = 0; set < 2; ++set) {
+        weights_of_[set] = weights_[set].get();
+        std::fill_n(weights_of_[set], weights_count(), kStartWeight);
+    }
 }
 
 }  // namespace mmp

@@ -4,11 +4,9 @@
 #pragma once
 
 #include <stdint.h>
-#include <string.h>
 
 #include <algorithm>
 #include <array>
-#include <vector>
 
 #include "cpu/runtime/simd.h"
 #include "cpu/runtime/zeroed.h"
@@ -38,8 +36,7 @@ public:
     MMP_INLINE void select(const std::array<int, kMixedModels>& contexts, int first_row,
                            int second_row) {
         for (int i = 0; i < kMixedModels; ++i) row_[i] = start_[i] + contexts[i] * stride_;
-        weights_of_[0] = &weights_[0][size_t(first_row) * stride_];
-        weights_of_[1] = &weights_[1][size_t(second_row) * stride_];
+        weights_of_[0] = weights_row(0, first_row), weights_of_[1] = weights_row(1, second_row);
     }
 
     // Returns the place in kMix.squash of the probability of a 1.
@@ -52,32 +49,37 @@ private:
     // probability is stored as its difference from 32768 by exclusive or, so that 0 is the start.
     using Model = uint32_t;
     static constexpr uint32_t kHalf = 32768;
-    using Weights = Ints8;
 
     static constexpr uint32_t kLeastProbability = 32, kMostUses = 255;
     static constexpr int32_t kMostWeight = (1 << 17) - 1;
 
+    size_t weights_count() const { return size_t(stride_) * kMixerRows * kMixedModels; }
+    int32_t* weights_row(int set, int row) const {
+        return &weights_[set][size_t(row) * stride_ * kMixedModels];
+    }
+
     int stride_;  // decisions of a context, padded
     ZeroedLines<Model> models_;
-    std::vector<Weights> weights_[2];
+    ZeroedLines<int32_t> weights_[2];
     Model* start_[kMixedModels];
     Model* row_[kMixedModels];
-    Weights* weights_of_[2];
-    Ints8 stretched_;
-    Unsigned8 used_;
+    int32_t* weights_of_[2];
+    alignas(32) int32_t stretched_[kMixedModels];
+    alignas(32) Model used_[kMixedModels];
     int32_t single_[2];
 };
 
 MMP_INLINE int MixedBits::predict(int decision) {
     Model m[kMixedModels];
     for (int i = 0; i < kMixedModels; ++i) m[i] = row_[i][decision];
-    used_ = Unsigned8{m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7]};
+    store(used_, Unsigned8{m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7]});
     const auto stretched = [&](int i) { return kMix.stretch[uint16_t(m[i]) >> 4]; };
     const Shorts8 s = {stretched(0), stretched(1), stretched(2), stretched(3),
                        stretched(4), stretched(5), stretched(6), stretched(7)};
-    stretched_ = __builtin_convertvector(s, Ints8);
-    const Ints8 a = weights_of_[0][decision] * stretched_;
-    const Ints8 b = weights_of_[1][decision] * stretched_;
+    const Ints8 wide = __builtin_convertvector(s, Ints8);
+    store(stretched_, wide);
+    const Ints8 a = loaded<Ints8>(weights_of_[0] + decision * kMixedModels) * wide;
+    const Ints8 b = loaded<Ints8>(weights_of_[1] + decision * kMixedModels) * wide;
     const Ints4 sums_a = __builtin_shufflevector(a, a, 0, 1, 2, 3) +
                          __builtin_shufflevector(a, a, 4, 5, 6, 7);
     const Ints4 sums_b = __builtin_shufflevector(b, b, 0, 1, 2, 3) +
@@ -95,15 +97,17 @@ MMP_INLINE int MixedBits::predict(int decision) {
 
 MMP_INLINE void MixedBits::learn(int decision, int bit) {
     for (int set = 0; set < 2; ++set) {
-        Weights& weights = weights_of_[set][decision];
+        int32_t* weights = weights_of_[set] + decision * kMixedModels;
         const int32_t error = 5 * ((bit << 16) - single_[set]);
-        Weights w = weights + ((stretched_ * error + (1 << 16)) >> 17);
-        w = w < -kMostWeight ? Weights{} - kMostWeight : w;
-        weights = w > kMostWeight ? Weights{} + kMostWeight : w;
+        const Ints8 change = (loaded<Ints8>(stretched_) * error + (1 << 16)) >> 17;
+        Ints8 w = loaded<Ints8>(weights) + change;
+        w = w < -kMostWeight ? Ints8{} - kMostWeight : w;
+        store(weights, w > kMostWeight ? Ints8{} + kMostWeight : w);
     }
     // The probability of the bit that did not occur shrinks; its product fits 32 bits.
     const uint32_t wrong = bit ? 65536 : 0, sign = bit ? ~0u : 0;
-    const Unsigned8 probability = (used_ & 65535) ^ kHalf, uses = used_ >> 16;
+    const Unsigned8 used = loaded<Unsigned8>(used_);
+    const Unsigned8 probability = (used & 65535) ^ kHalf, uses = used >> 16;
     const Floats8 divisor = __builtin_convertvector(Ints8(2 * uses + 3), Floats8);
     const Unsigned8 rate = Unsigned8(__builtin_convertvector(131072 / divisor, Ints8));
     Unsigned8 other = (probability ^ sign) - sign + wrong;

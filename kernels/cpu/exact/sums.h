@@ -34,7 +34,12 @@ struct SumPlaces {
 
 // The regressors of a sample; those beyond the last are 0.
 struct Regressors {
-    Ints8 halves[2];
+    MMP_INLINE Regressors(const Ints8& first, const Ints8& second) {
+        store(lanes, first), store(lanes + 8, second);
+    }
+    MMP_INLINE Ints8 half(int i) const { return loaded<Ints8>(lanes + 8 * i); }
+
+    alignas(64) int32_t lanes[kPaddedRegressors];
 };
 
 // Vectors have 32 bytes, because compilers split longer ones badly where the machine lacks them.
@@ -63,8 +68,8 @@ public:
         for (int column = width_ - 1; column > 0; --column)
             for (int k = 0; k < kStride; k += kLanes) {
                 const size_t place = size_t(column) * kStride + k;
-                const Lanes next = faded(load(&right_[place]) + load(&down_[place]));
-                memcpy(&right_[place - kStride], &next, sizeof next);
+                store(&right_[place - kStride],
+                      faded(loaded<Lanes>(&right_[place]) + loaded<Lanes>(&down_[place])));
             }
     }
 
@@ -78,19 +83,16 @@ public:
 
     // Adds the products of the regressors of a sample.
     MMP_INLINE void add_regressors(int column, const Regressors& u) {
+        const Ints8 low = u.half(0), high = u.half(1);
 #pragma GCC unroll 16
-        for (int k = 0; k < kPlaces.size; k += kNarrow) {
-            Ints8 first, second;
-            memcpy(&first, &kPairs.first[k], sizeof first);
-            memcpy(&second, &kPairs.second[k], sizeof second);
-            add_products(column, k, chosen_lanes(u.halves[0], u.halves[1], first),
-                         chosen_lanes(u.halves[0], u.halves[1], second));
-        }
+        for (int k = 0; k < kPlaces.size; k += kNarrow)
+            add_products(column, k, chosen_lanes(low, high, loaded<Ints8>(&kPairs.first[k])),
+                         chosen_lanes(low, high, loaded<Ints8>(&kPairs.second[k])));
     }
     // Adds the products of the regressors with the target.
     MMP_INLINE void add_target(int column, const Regressors& u, int32_t target) {
         for (int half = 0; half < 2; ++half)
-            add_products(column, kPlaces.size + half * kNarrow, u.halves[half], Ints8{} + target);
+            add_products(column, kPlaces.size + half * kNarrow, u.half(half), Ints8{} + target);
     }
 
 private:
@@ -117,20 +119,15 @@ private:
         return sum - (sum >> 3) - (sum >> 4);
     }
 
-    static MMP_INLINE Lanes load(const Sum* from) {
-        Lanes lanes;
-        memcpy(&lanes, from, sizeof lanes);
-        return lanes;
-    }
-
     template <int From, int To>
     MMP_INLINE void find(int column, Sum* to) {
         const size_t start = size_t(column) * kStride;
         for (int k = From; k < To; k += kLanes) {
-            const Lanes left = faded(load(left_ + k)) + load(&down_[start + k]);
-            const Lanes found = faded(left + load(&right_[start + k])) + load(row_ + k);
-            memcpy(left_ + k, &left, sizeof left);
-            memcpy(to + k - From, &found, sizeof found);
+            const Lanes left =
+                faded(loaded<Lanes>(left_ + k)) + loaded<Lanes>(&down_[start + k]);
+            store(left_ + k, left);
+            store(to + k - From,
+                  faded(left + loaded<Lanes>(&right_[start + k])) + loaded<Lanes>(row_ + k));
         }
     }
 
@@ -151,10 +148,8 @@ private:
 
     MMP_INLINE void add(int column, int k, Lanes product) {
         Sum* down = &down_[size_t(column) * kStride + k];
-        const Lanes below = faded(load(down)) + product;
-        const Lanes beside = faded(load(row_ + k) + product);
-        memcpy(down, &below, sizeof below);
-        memcpy(row_ + k, &beside, sizeof beside);
+        store(down, faded(loaded<Lanes>(down)) + product);
+        store(row_ + k, faded(loaded<Lanes>(row_ + k) + product));
     }
 
     int width_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdint.h>
+#include <string.h>
 
 // The loader chooses the best level that the machine has.
 #ifdef MMP_X86
@@ -32,6 +33,19 @@ typedef uint32_t Unsigned8 __attribute__((vector_size(32)));
 typedef int64_t Longs4 __attribute__((vector_size(32)));
 typedef double Doubles4 __attribute__((vector_size(32)));
 typedef float Floats8 __attribute__((vector_size(32)));
+
+// Classes keep lanes, not vectors: the alignment of a vector type depends on the SIMD level, so a
+// function for one level would expect another than the allocation has.
+template <class Vector>
+MMP_INLINE Vector loaded(const void* lanes) {
+    Vector vector;
+    memcpy(&vector, lanes, sizeof vector);
+    return vector;
+}
+template <class Vector>
+MMP_INLINE void store(void* lanes, const Vector& vector) {
+    memcpy(lanes, &vector, sizeof vector);
+}
 
 // Vectors of Count samples of a row, and of Count lanes that hold sums of a few samples.
 template <class Sample, int Count>
