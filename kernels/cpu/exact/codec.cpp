@@ -42,42 +42,39 @@ uint32_t mixed_probability(int number) {
 using MapLength = CodeLength<kTotal, own_probability>;
 using MixedLength = CodeLength<2 * kMixedOdds, mixed_probability>;
 
-struct ExactWriter {
-    static constexpr bool kWrites = true;
-    RangeEncoder coder;
+// Both directions in one class, because each row is compiled for it at every SIMD level.
+struct ExactCoder {
+    ExactCoder() : writes(true), decoder(nullptr, 0) {}
+    ExactCoder(const uint8_t* payload, size_t size) : writes(false), decoder(payload, size) {}
+
+    const bool writes;
+    RangeEncoder encoder;
+    RangeDecoder decoder;
     MapLength map;
     MixedLength residual;
 
+    // Codes a bit, in which 1 has the probability `one`. The bit is given if it is written.
     MMP_INLINE int code(uint32_t one, int bit) {
-        coder.encode(bit ? kTotal - one : 0, bit ? one : kTotal - one, kTotal);
+        if (!writes) return decoder.bit(kTotal, kTotal - one);
+        encoder.encode(bit ? kTotal - one : 0, bit ? one : kTotal - one, kTotal);
         return bit;
     }
 };
 
-struct ExactReader {
-    static constexpr bool kWrites = false;
-    RangeDecoder coder;
-    MapLength map;
-    MixedLength residual;
-
-    MMP_INLINE int code(uint32_t one, int) { return coder.bit(kTotal, kTotal - one); }
-};
-
 // Codes a bit of a map, in which 1 has the probability `one`.
-template <class Coder>
-int code_map(Coder& coder, uint32_t one, int given) {
+int code_map(ExactCoder& coder, uint32_t one, int given) {
     const int bit = coder.code(one, given);
     coder.map.add(bit ? one : kTotal - one);
     return bit;
 }
 
 // Codes the values of a plane: those that occur, if the list saves bits, else all below 2^depth.
-template <class Coder>
-std::vector<uint16_t> code_values(Coder& coder, const uint16_t* samples, const ExactShape& shape) {
+std::vector<uint16_t> code_values(ExactCoder& coder, const uint16_t* samples,
+                                  const ExactShape& shape) {
     const int values = 1 << shape.depth;
     std::vector<uint8_t> used(values);
     bool pays = false;
-    if constexpr (Coder::kWrites) {
+    if (coder.writes) {
         for (int64_t i = 0; i < shape.plane_size(); ++i) used[samples[i]] = 1;
         const int64_t count = std::count(used.begin(), used.end(), 1);
         pays = 4 * count < 3 * values && values < 4 * shape.plane_size();
@@ -98,42 +95,45 @@ std::vector<uint16_t> code_values(Coder& coder, const uint16_t* samples, const E
     return found;
 }
 
-// Template functions cannot be compiled for several SIMD levels.
-#define MMP_CODE_ROW(Coder, Sum, N)                                          \
-    MMP_SIMD_LEVELS void code_row(PlaneCoder<Coder, Sum, N>& one, int row) { \
-        one.code_row(row);                                                   \
+// Template functions cannot be compiled for several SIMD levels. Inlined, the arithmetic could move
+// to before the change of the rounding.
+#define MMP_CODE_ROW(Sum, N)                                                      \
+    MMP_SIMD_LEVELS __attribute__((noinline)) void code_row(                      \
+        PlaneCoder<ExactCoder, Sum, N>& one, int row) {                           \
+        one.code_row(row);                                                        \
     }
-MMP_CODE_ROW(ExactWriter, int32_t, 10)
-MMP_CODE_ROW(ExactWriter, int32_t, 14)
-MMP_CODE_ROW(ExactWriter, int64_t, 10)
-MMP_CODE_ROW(ExactWriter, int64_t, 14)
-MMP_CODE_ROW(ExactReader, int32_t, 10)
-MMP_CODE_ROW(ExactReader, int32_t, 14)
-MMP_CODE_ROW(ExactReader, int64_t, 10)
-MMP_CODE_ROW(ExactReader, int64_t, 14)
+MMP_CODE_ROW(int32_t, 10)
+MMP_CODE_ROW(int32_t, 14)
+MMP_CODE_ROW(int64_t, 10)
+MMP_CODE_ROW(int64_t, 14)
 
-// Rounds all floating point upwards while it lives, as Fit needs.
-class Upwards {
+// Floating point rounds to nearest while it lives, as Fit needs, also if the caller's does not.
+class Nearest {
 public:
-    Upwards() : before_(fegetround()) { fesetround(FE_UPWARD); }
-    ~Upwards() { fesetround(before_); }
+    Nearest() : before_(fegetround()) {
+        if (before_ != FE_TONEAREST) fesetround(FE_TONEAREST);
+    }
+    ~Nearest() {
+        if (before_ != FE_TONEAREST) fesetround(before_);
+    }
 
 private:
-    int before_;
+    const int before_;
 };
 
-template <class Sum, int N, class Coder, class Report>
-void code_rows(const std::vector<ExactPlane*>& planes, Coder& coder, const Report& report) {
-    const auto one = std::make_unique<PlaneCoder<Coder, Sum, N>>(planes, coder);
+template <class Sum, int N, class Report>
+void code_rows(const std::vector<ExactPlane*>& planes, ExactCoder& coder, const Report& report) {
+    const auto one = std::make_unique<PlaneCoder<ExactCoder, Sum, N>>(planes, coder);
+    // Called directly, a function of several SIMD levels is taken for one that throws nothing.
+    void (*volatile code)(PlaneCoder<ExactCoder, Sum, N>&, int) = code_row;
     for (int row = 0; row < planes.back()->height(); ++row) {
         report(row);
-        const Upwards upwards;
-        code_row(*one, row);
+        const Nearest nearest;
+        code(*one, row);
     }
 }
 
-template <class Coder>
-void code_plane(const std::vector<ExactPlane*>& planes, int count, Coder& coder, int depth,
+void code_plane(const std::vector<ExactPlane*>& planes, int count, ExactCoder& coder, int depth,
                 const Progress& progress, int64_t total) {
     const int64_t across = (planes.back()->width() + kStrip - 1) / kStrip;
     const int64_t before = total * (int64_t(planes.size()) - 1);
@@ -152,8 +152,8 @@ void code_plane(const std::vector<ExactPlane*>& planes, int count, Coder& coder,
 }
 
 // Codes all planes; calls exchange(plane, number, values) before writing and after reading one.
-template <class Coder, class Exchange>
-void code_planes(Coder& coder, const uint16_t* given, const ExactShape& shape,
+template <class Exchange>
+void code_planes(ExactCoder& coder, const uint16_t* given, const ExactShape& shape,
                  const Progress& progress, ExactRates& rates, const Exchange& exchange) {
     std::vector<std::unique_ptr<ExactPlane>> owned;
     std::vector<ExactPlane*> planes;
@@ -164,9 +164,9 @@ void code_planes(Coder& coder, const uint16_t* given, const ExactShape& shape,
         owned.push_back(
             std::make_unique<ExactPlane>(shape.height, shape.width, int(values.size()) - 1));
         planes.push_back(owned.back().get());
-        if (Coder::kWrites) exchange(*planes.back(), number, values);
+        if (coder.writes) exchange(*planes.back(), number, values);
         code_plane(planes, shape.planes, coder, shape.depth, progress, total);
-        if (!Coder::kWrites) exchange(*planes.back(), number, values);
+        if (!coder.writes) exchange(*planes.back(), number, values);
     }
     progress(total * shape.planes, total * shape.planes);
     rates = {coder.map.rate(), coder.residual.rate()};
@@ -176,7 +176,7 @@ void code_planes(Coder& coder, const uint16_t* given, const ExactShape& shape,
 
 std::vector<uint8_t> encode_exact(const uint16_t* samples, const ExactShape& shape,
                                   const Progress& progress, ExactRates& rates) {
-    ExactWriter writer;
+    ExactCoder writer;
     std::vector<int32_t> number_of(size_t{1} << shape.depth);
     code_planes(writer, samples, shape, progress, rates,
                 [&](ExactPlane& plane, int number, const std::vector<uint16_t>& values) {
@@ -186,12 +186,12 @@ std::vector<uint8_t> encode_exact(const uint16_t* samples, const ExactShape& sha
                         for (int column = 0; column < shape.width; ++column)
                             *plane.sample(row, column) = number_of[*next++];
                 });
-    return writer.coder.finish();
+    return writer.encoder.finish();
 }
 
 void decode_exact(const uint8_t* payload, size_t size, const ExactShape& shape, uint16_t* samples,
                   const Progress& progress, ExactRates& rates) {
-    ExactReader reader{RangeDecoder(payload, size), {}, {}};
+    ExactCoder reader(payload, size);
     code_planes(reader, samples, shape, progress, rates,
                 [&](ExactPlane& plane, int number, const std::vector<uint16_t>& values) {
                     uint16_t* next = samples + number * shape.plane_size();
@@ -199,7 +199,7 @@ void decode_exact(const uint8_t* payload, size_t size, const ExactShape& shape, 
                         for (int column = 0; column < shape.width; ++column)
                             *next++ = values[*plane.sample(row, column)];
                 });
-    reader.coder.finish();
+    reader.decoder.finish();
 }
 
 }  // namespace mmp

@@ -2,8 +2,8 @@
 // Source: section "Weights" of docs/format/format.md.
 #pragma once
 
+#include <float.h>
 #include <stdint.h>
-#include <string.h>
 
 #include <algorithm>
 #include <bit>
@@ -16,17 +16,26 @@
 namespace mmp {
 
 // Solves the equations of a sample in two steps: the elimination needs only the products of
-// regressors, drift() also those with the target. The caller lets floating point round upwards.
+// regressors, drift() also those with the target. The caller lets floating point round to nearest.
 //
 // Doubles hold integers here, and each machine gets the integers of the format:
-// - A quotient a / d with |a| < 2^47 is a * (1 / d) without its fraction if the inverse is too
-//   large by 2^-51 to 2^-49 of itself: this is less than what separates a quotient from the next
-//   integer, and more than the rounding. For |a| < 2^52 this holds if the quotient is below 2^18.
-// - Integers near kRaised have no fraction. So value - product becomes, rounded upwards, the value
-//   minus the integer below the product. Factors are scaled by 2^-16, their products are exact.
-// - Values on the diagonal start below 2^30 and only fall. A value beside it starts at 2^30 at most
-//   and changes by |factor * pivot| + 1 at most in a step. As long as no change exceeds 2^32 and
-//   the diagonal is 16 or more, no limit of the format matters. Else drift() solves with integers.
+// - Values on the diagonal start below 2^30 and only fall, because a factor has the sign of its
+//   pivot. Values beside it start at 2^30 at most. The changes of the diagonal, v^2 / d for a value
+//   v in the row of the diagonal d, bound what a step changes: |v w| / d is not above the larger
+//   one of v^2 / d and w^2 / d. While none exceeds 2^32 and all d are 16 or more, |v| <= 2^31,
+//   factors are 2^30 at most, and no limit of the format matters. A step that breaks this is
+//   computed well enough to show it. Else drift() solves with integers.
+// - Integers near kRaised have no fraction. Products are multiples of 2^-16 below 2^33, so they are
+//   exact. Less by almost a half, they round to the integer below, and never lie in the middle.
+// - Inverses are too large by 2^-50 of themselves. This is more than roundings take off, so no
+//   quotient falls below an integer that it should be.
+// - A factor is the quotient 65536 |v| / d <= 2^47 / d without its fraction. It is too large by
+//   less than 1 / (4 d). Less by 1 / 2 - 2^-31, it rounds to the integer below, because the next
+//   one is 1 / d > 2^-30 away or more.
+// - A weight is a quotient below 2^18 if it is used, so it is too large by less than 2^-31, and its
+//   fraction is cut off. What is divided stays below 2^52.
+// - So it does not matter whether a compiler merges a product and a sum: products that are
+//   subtracted are exact, and a quotient with one rounding less is closer.
 template <class Sum, int N>
 class Fit {
 public:
@@ -39,7 +48,7 @@ public:
     // Prepares the steps 0 to N - 1 of the elimination.
     MMP_INLINE void begin() {
         set_rows(matrix_);
-        for (Doubles4& worst : worst_) worst = Doubles4{};
+        std::fill_n(worst_, kColumns, 0.0);
         least_ = kMostChange;
     }
     template <int From, int To>
@@ -57,23 +66,28 @@ public:
         int64_t sum;
         const bool sure =
             substitute(targets, regressors, sum, next, std::make_integer_sequence<int, N>());
-        if (!sure) [[unlikely]] sum = integer_sum(targets, regressors);
+        if (!kExactDoubles || !sure) [[unlikely]] sum = integer_sum(targets, regressors);
         return int((sum + (1 << (kDropped - 1))) >> kDropped);
     }
     static constexpr int kMeanwhile = 6;  // as many as take as long as drift()
 
 private:
+// Processors that compute with more digits than a double has, and options that let the compiler
+// change arithmetic, get integers.
+#if defined(__FAST_MATH__) || FLT_EVAL_METHOD < 0 || FLT_EVAL_METHOD == 2
+    static constexpr bool kExactDoubles = false;
+#else
+    static constexpr bool kExactDoubles = true;
+#endif
+
     static constexpr Sum kPrior[4] = {5, 5, -3, 1};
     static constexpr double kRaised = 3.0 * (int64_t{1} << 51), kMostChange = 4294967296.0;
-    static constexpr int kColumns = kPaddedRegressors, kLanes = 4;
-    static constexpr int kGroups = (N + kLanes - 1) / kLanes;
+    static constexpr double kUnit = 1.0 / 65536, kAlmostHalf = 0.5 - kUnit / 2;
+    static constexpr double kNearlyHalf = 0.5 - 1.0 / (int64_t{1} << 31);
+    static constexpr int kLanes = 4, kGroups = (N + kLanes - 1) / kLanes;
+    static constexpr int kColumns = kGroups * kLanes;
 
     typedef Sum Lanes __attribute__((vector_size(kLanes * sizeof(Sum))));
-    static MMP_INLINE Lanes load(const Sum* from) {
-        Lanes lanes;
-        memcpy(&lanes, from, sizeof lanes);
-        return lanes;
-    }
 
     int64_t right_side(const Sum* targets, int i) const {
         return targets[i] + (i < 4 ? ridge_ * kPrior[i] >> 3 : 0);
@@ -92,6 +106,11 @@ private:
     };
     static constexpr Masks kMasks{};
 
+    static MMP_INLINE Doubles4 group(const double* row, int k) {
+        return loaded<Doubles4>(row + k * kLanes);
+    }
+    static MMP_INLINE Doubles4 larger(Doubles4 a, Doubles4 b) { return a > b ? a : b; }
+
     MMP_INLINE void set_rows(const Sum* sums) {
         constexpr auto& kPlaces = FadedSums<Sum, N>::kPlaces;
         Sum most = 0;
@@ -100,46 +119,41 @@ private:
 #pragma GCC unroll 14
         for (int i = 0; i < N; ++i)
 #pragma GCC unroll 4
-            for (int k = i / kLanes; k < kGroups; ++k) {
-                const int j = k * kLanes;
-                const Lanes values =
-                    (load(sums + kPlaces.start[i] - i + j) & load(&kMasks.used[i][j])) +
-                    (load(&kMasks.diagonal[i][j]) & Sum(ridge_));
-                rows_[i][k] = __builtin_convertvector(values >> shift_, Doubles4) + kRaised;
+            for (int j = i / kLanes * kLanes; j < kColumns; j += kLanes) {
+                const Lanes values = (loaded<Lanes>(sums + kPlaces.start[i] - i + j) &
+                                      loaded<Lanes>(&kMasks.used[i][j])) +
+                                     (loaded<Lanes>(&kMasks.diagonal[i][j]) & Sum(ridge_));
+                store(rows_[i] + j, __builtin_convertvector(values >> shift_, Doubles4) + kRaised);
             }
-    }
-
-    // Drops the fractions of values below 2^51.
-    static MMP_INLINE Doubles4 whole(Doubles4 values) {
-        constexpr int64_t kSign = int64_t{1} << 63;
-        const Longs4 negative = Longs4(values) | kSign, signs = ~Longs4(values) & kSign;
-        return Doubles4(Longs4(Doubles4(negative) + kRaised - kRaised) ^ signs);
     }
 
     // Makes the coefficients of regressor I zero in the rows below row I.
     template <int I>
     MMP_INLINE void step() {
         constexpr double kEnlarged = 65536 * (1 + 1.0 / (int64_t{1} << 50));
+        constexpr int64_t kSign = int64_t(uint64_t{1} << 63);
         constexpr int kFrom = (I + 1) / kLanes;
-        const double diagonal = rows_[I][I / kLanes][I % kLanes] - kRaised;
-        const double inverse = kEnlarged / diagonal;
+        const double diagonal = rows_[I][I] - kRaised, inverse = kEnlarged / diagonal;
         least_ = std::min(least_, diagonal);
-        inverses_[I / kLanes][I % kLanes] = inverse * (1.0 / 65536);
+        inverses_[I] = inverse * kUnit;
         Doubles4 factors[kGroups] = {}, pivot[kGroups];
         for (int k = kFrom; k < kGroups; ++k) {
             const Longs4 lane = Longs4{0, 1, 2, 3} + kLanes * k;
-            const Doubles4 value = lane > I ? rows_[I][k] - kRaised : Doubles4{};
-            rows_[I][k] = value;
-            pivot[k] = value * (1.0 / 65536);
-            const Doubles4 quotient = value * inverse, change = pivot[k] * quotient;
-            worst_[k] = change > worst_[k] ? change : worst_[k];
-            factors[k] = whole(quotient);
-            factors_[I][k] = factors[k] * (1.0 / 65536);
+            const Doubles4 value = lane > I ? group(rows_[I], k) - kRaised : Doubles4{};
+            const Doubles4 size = Doubles4(Longs4(value) & ~kSign), quotient = size * inverse;
+            store(rows_[I] + k * kLanes, value);
+            store(worst_ + k * kLanes, larger(size * kUnit * quotient, group(worst_, k)));
+            const Doubles4 whole = quotient - kNearlyHalf + kRaised - kRaised;
+            factors[k] = Doubles4(Longs4(whole) | (Longs4(value) & kSign));
+            store(factors_[I] + k * kLanes, factors[k] * kUnit);
+            pivot[k] = value * kUnit;
         }
 #pragma GCC unroll 14
         for (int r = I + 1; r < N; ++r)
-            for (int k = r / kLanes; k < kGroups; ++k)
-                rows_[r][k] -= factors[r / kLanes][r % kLanes] * pivot[k];
+            for (int k = r / kLanes; k < kGroups; ++k) {
+                const Doubles4 change = factors[r / kLanes][r % kLanes] * pivot[k] - kAlmostHalf;
+                store(rows_[r] + k * kLanes, group(rows_[r], k) - change);
+            }
     }
 
     // Computes the sum of weights times regressors; returns whether it is sure.
@@ -149,22 +163,19 @@ private:
         Doubles4 y[kGroups], most = {};
         alignas(64) double rest[kColumns], u[kColumns];
         for (int k = 0; k < kGroups; ++k) {
-            const Lanes prior = k ? Lanes{} : load(kPrior) * Sum(ridge_) >> 3;
-            const Lanes side = (load(targets + k * kLanes) + prior) >> shift_;
+            const Lanes prior = k ? Lanes{} : loaded<Lanes>(kPrior) * Sum(ridge_) >> 3;
+            const Lanes side = (loaded<Lanes>(targets + k * kLanes) + prior) >> shift_;
             y[k] = __builtin_convertvector(side, Doubles4) + kRaised;
         }
         (forward<I>(y), ...);
         for (int k = 0; k < kGroups; ++k) {
             y[k] -= kRaised;
-            const Doubles4 change = y[k] * y[k] * inverses_[k];
-            most = change > most ? change : most;
-            most = worst_[k] > most ? worst_[k] : most;
+            most = larger(y[k] * y[k] * group(inverses_, k), most);
+            most = larger(group(worst_, k), most);
             y[k] *= 1 << kWeightBits;
-            memcpy(rest + k * kLanes, &y[k], sizeof y[k]);
-            Ints4 some;
-            memcpy(&some, reinterpret_cast<const int32_t*>(&regressors) + k * kLanes, sizeof some);
-            const Doubles4 wide = __builtin_convertvector(some, Doubles4);
-            memcpy(u + k * kLanes, &wide, sizeof wide);
+            store(rest + k * kLanes, y[k]);
+            const Ints4 some = loaded<Ints4>(regressors.lanes + k * kLanes);
+            store(u + k * kLanes, __builtin_convertvector(some, Doubles4));
         }
         double total = 0, farthest = 0;
         (backward<N - 1 - I>(rest, u, total, farthest, next), ...);
@@ -176,16 +187,17 @@ private:
     template <int I>
     MMP_INLINE void forward(Doubles4* y) const {
         const double pivot = y[I / kLanes][I % kLanes] - kRaised;
-        for (int k = (I + 1) / kLanes; k < kGroups; ++k) y[k] -= factors_[I][k] * pivot;
+        for (int k = (I + 1) / kLanes; k < kGroups; ++k)
+            y[k] -= group(factors_[I], k) * pivot - kAlmostHalf;
     }
     template <int I>
     MMP_INLINE void backward(double* rest, const double* u, double& total, double& farthest,
                              Fit& next) const {
-        const double weight = __builtin_trunc(rest[I] * inverses_[I / kLanes][I % kLanes]);
+        const double weight = __builtin_trunc(rest[I] * inverses_[I]);
         farthest = std::max(farthest, __builtin_fabs(weight));
         total += weight * u[I];
 #pragma GCC unroll 14
-        for (int j = I - 1; j >= 0; --j) rest[j] -= rows_[j][I / kLanes][I % kLanes] * weight;
+        for (int j = I - 1; j >= 0; --j) rest[j] -= rows_[j][I] * weight;
         if constexpr (N - 1 - I < kMeanwhile) next.template step<N - 1 - I>();
     }
 
@@ -200,24 +212,24 @@ private:
         int32_t weights[kMostRegressors];
         for (int i = 0; i < N; ++i) {
             for (int j = i; j < N; ++j)
-                m[i][j] = (matrix_[kPlaces.start[i] + j - i] + (i == j ? ridge_ : 0)) >>
-                          shift_;
+                m[i][j] = (matrix_[kPlaces.start[i] + j - i] + (i == j ? ridge_ : 0)) >> shift_;
             m[i][N] = right_side(targets, i) >> shift_;
         }
         solve(m, N, weights);
         int64_t sum = 0;
-        for (int i = 0; i < N; ++i) sum += int64_t{weights[i]} * regressors.halves[i / 8][i % 8];
+        for (int i = 0; i < N; ++i) sum += int64_t{weights[i]} * regressors.lanes[i];
         return sum;
     }
 
     const int64_t ridge_;
-    alignas(64) Sum matrix_[FadedSums<Sum, N>::kPlaces.size];
+    // The last row is read as whole groups of lanes, beyond its end.
+    alignas(64) Sum matrix_[FadedSums<Sum, N>::kPlaces.size + kLanes];
     int shift_ = 0;
-    Doubles4 rows_[N][kGroups];
-    double least_;        // least value on the diagonal
-    Doubles4 worst_[kGroups];  // largest changes of the diagonal
-    Doubles4 factors_[N][kGroups];
-    Doubles4 inverses_[kGroups] = {};
+    double least_;  // least value on the diagonal
+    alignas(64) double rows_[N][kColumns];
+    alignas(64) double worst_[kColumns];  // largest changes of the diagonal
+    alignas(64) double factors_[N][kColumns];
+    alignas(64) double inverses_[kColumns] = {};
 };
 
 }  // namespace mmp

@@ -263,7 +263,7 @@ private:
             next.template eliminate<Fit<Sum, N>::kMeanwhile, N>();
         };
         int residual = 0;
-        if constexpr (Coder::kWrites) residual = given - predicted;
+        if (coder_.writes) residual = given - predicted;
         if (!code_bit(kZero, residual != 0, finish_next)) return predicted;
         const bool at_end = predicted == 0 || predicted == plane_.most;
         const bool negative = at_end ? predicted == plane_.most : code(kNegative, residual < 0);
