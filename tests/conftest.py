@@ -6,12 +6,19 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from mmpcodec import backends
+from mmpcodec.backends.cpu_efforts import PLAIN_EFFORTS
 
 settings.register_profile(
     "ci", max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile("long", max_examples=1000, parent=settings.get_profile("ci"))
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+@pytest.fixture
+def plain_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let backend cpu search without shortcuts, so that it writes the bytes of other backends."""
+    monkeypatch.setattr("mmpcodec.backends.cpu.EFFORTS", PLAIN_EFFORTS)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

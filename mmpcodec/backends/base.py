@@ -1,10 +1,11 @@
 """The contract of a backend.
 
-A backend codes a plane of samples into a payload, and a payload back into samples. All backends
-write equal bytes for equal planes and parameters, on every machine, with every number of threads
-and on every device. The backend ``reference`` defines the bytes. Every quantity that decides a bit
-is therefore an integer, and ties break in a stated order: lowest index; leaf before columns before
-rows.
+A backend codes a plane of samples into a payload, and a payload back into samples. A backend
+writes equal bytes for equal planes and parameters, on every machine, with every number of threads
+and on every device, and all backends decode to equal samples. All write the bytes of backend
+``reference``, except that ``cpu`` takes shortcuts in its search for predicted blocks. Every
+quantity that decides a bit is an integer, and ties break in a stated order: lowest index; leaf
+before columns before rows.
 
 A backend
 

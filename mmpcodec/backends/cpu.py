@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mmpcodec.backends.base import Backend
+from mmpcodec.backends.cpu_efforts import EFFORTS, PLAIN_EFFORTS
 from mmpcodec.depth import BYTE
 from mmpcodec.params import EncodeParams
 from mmpcodec.reference.entropy.syntax import EXACT_SYNTAX, SYNTAX, TREE_SYNTAX, block_syntax
@@ -67,14 +68,18 @@ class CpuBackend(Backend):
     ----------
     simd : str or None
         SIMD level, one of ``levels()``; None takes the best.
+    plain : bool
+        Whether to search for predicted blocks without shortcuts, as backends reference and cuda
+        do; the bytes are those of these backends.
     """
 
     name = "cpu"
     releases_gil = True
     post_filter = NativePostFilter()
 
-    def __init__(self, simd: str | None = None):
+    def __init__(self, simd: str | None = None, *, plain: bool = False):
         self.simd = simd
+        self.plain = plain
 
     @staticmethod
     def levels() -> list[str]:
@@ -105,7 +110,7 @@ class CpuBackend(Backend):
                     params.coded_tools,
                     params.lambda_fixed,
                     params.rate_model == "log2",
-                    params.effort,
+                    (PLAIN_EFFORTS if self.plain else EFFORTS)[params.effort],
                     threads or default_threads(),
                     self.simd or self.levels()[0],
                     progress,

@@ -88,7 +88,7 @@ def encode_pictures(
     """Encode several pictures and return files, decoded samples and statistics.
 
     If the parameters hold several candidate sets of tools, those that a named backend cannot encode
-    run on another backend, which writes the same bytes. A single set of tools runs on the named
+    run on another backend. A single set of tools runs on the named
     backend or not at all.
 
     Parameters
@@ -432,9 +432,10 @@ def encode(
     tile_size : int
         Height and width of tiles, which are coded independently, 64 to 2**24; 0 for one tile.
     backend : {"auto", "cpu", "cuda", "reference"}
-        Hardware to run on. All backends write equal bytes. "auto" takes cuda where it is predicted
-        to be faster. Candidates of preset "auto" that a named backend cannot encode, and alpha, run
-        on another backend.
+        Hardware to run on. All backends write equal bytes, except that predicted blocks of cpu
+        differ from those of others. "auto" takes cuda where it is predicted to be faster.
+        Candidates of preset "auto" that a named backend cannot encode, and alpha, run on another
+        backend.
     threads : int or None
         Threads of the processor; None takes all processors. The number never changes a byte.
     progress : callable or None

@@ -83,6 +83,7 @@ def check_encodes(vector: Path, backend: str) -> None:
 
 
 @each(ENCODED)
+@pytest.mark.usefixtures("plain_search")
 def test_encodes_to_the_stream(vector, backend):
     params = params_of(vector)
     depth = json.loads((vector / "decoded.json").read_text())["depth"]

@@ -319,7 +319,7 @@ def coded(inputs: Mapping[str, partial]) -> dict[str, Callable[[], tuple]]:
 
 def encoders(threads: Iterable[int], levels: Iterable[str] = LEVELS[:1]) -> dict[str, Call]:
     return {
-        f"cpu {level}, {count} threads": partial(encode, CpuBackend(level), count)
+        f"cpu {level}, {count} threads": partial(encode, CpuBackend(level, plain=True), count)
         for level in levels
         for count in threads
     }

@@ -30,6 +30,12 @@ std::optional<Tools> tree_tools_from(nb::handle source) {
     return tools_from(source);
 }
 
+BlockEffort effort_from(nb::handle source) {
+#define MMP_READ_FIELD(name) int(nb::cast<int>(source.attr(#name))),
+    return {MMP_BLOCK_EFFORT(MMP_READ_FIELD)};
+#undef MMP_READ_FIELD
+}
+
 // Returns samples, rates by syntax element, units and, of trees, leaf scales and dictionary sizes.
 template <class Sample>
 nb::tuple describe(const CodedBlocks<Sample>& coded, Plane plane) {
@@ -58,11 +64,11 @@ nb::tuple describe(const CodedBlocks<Sample>& coded, Plane plane) {
 
 template <class Sample>
 nb::object encode(const Samples<Sample>& samples, int depth, nb::handle given,
-                  int64_t lambda_fixed, bool log2_rates, int effort, int threads,
+                  int64_t lambda_fixed, bool log2_rates, nb::handle effort, int threads,
                   const std::string& simd, const nb::object& progress) {
     const Plane plane{static_cast<int>(samples.shape(0)), static_cast<int>(samples.shape(1))};
     const BlockOptions options{
-        {lambda_fixed, log2_rates}, BlockEffort(effort), threads, kernel_named(simd)};
+        {lambda_fixed, log2_rates}, effort_from(effort), threads, kernel_named(simd)};
     const BlockTools tools = block_tools_from(given);
     const std::optional<Tools> tree_tools = tree_tools_from(given);
     const Progress report = progress_from(progress);

@@ -11,6 +11,7 @@
 #include "cpu/trees/decoder.h"
 #include "cpu/trees/encoder.h"
 #include "cpu/trees/plan_coder.h"
+#include "cpu/trees/rescale.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -72,12 +73,13 @@ std::vector<std::string> simd_levels() {
 }
 
 nb::object rescale_block(const Samples& block, int from, int to) {
-    uint8_t padded[kFragmentArea], wide[kFragmentArea], out[kFragmentArea];
+    uint8_t padded[kFragmentArea + kBeyond], out[kFragmentArea + kBeyond];
     for (int row = 0; row < scale_height(from); ++row)
         std::copy_n(block.data() + row * scale_width(from), scale_width(from),
                     padded + row * kFragmentSize);
-    narrow_or_widen(padded, scale_height(from), scale_m(from), wide, scale_m(to));
-    shorten_or_lengthen(wide, scale_m(to), scale_n(from), out, scale_n(to));
+    Targets targets{};
+    targets[scale_n(to)] = out;
+    rescale(padded, from, scale_m(to), targets);
     return array_of(out, scale_height(to), scale_width(to));
 }
 

@@ -16,28 +16,32 @@ Syntax syntax_of(int model) {
 
 }  // namespace
 
-void BlockPlan::append(const BlockPlan& other) {
-    const auto first_level = static_cast<uint32_t>(levels.size());
-    const auto first_tree = static_cast<uint32_t>(trees.size());
-    for (BlockNode node : other.nodes) {
-        node.levels += node.kind == kTree ? first_tree : first_level;
-        nodes.push_back(node);
-    }
-    levels.insert(levels.end(), other.levels.begin(), other.levels.end());
-    trees.insert(trees.end(), other.trees.begin(), other.trees.end());
+template <class Sample>
+Predictor<Sample>::Predictor(const BlockTools& tools, const BlockPicture<Sample>& picture,
+                             const BlockPlace& block)
+    : tools_(tools),
+      picture_(picture),
+      block_(block),
+      references_(picture.references(block)),
+      decoded_(picture) {
+    smooth_references();
 }
 
 template <class Sample>
 Predictor<Sample>::Predictor(const BlockTools& tools, const BlockPicture<Sample>& picture,
-                             const BlockPlace& block, const References<Sample>& references,
-                             Decoded decoded)
+                             const BlockPlace& block, int above, int left, Decoded decoded)
     : tools_(tools),
       picture_(picture),
       block_(block),
-      references_(references),
-      decoded_(std::move(decoded)) {
-    const int length = block.height() + block.width();
-    if (length >= kSmoothedFrom) smooth_ = references.smoothed(length);
+      references_(picture.references(block, above, left)),
+      decoded_(decoded) {
+    smooth_references();
+}
+
+template <class Sample>
+void Predictor<Sample>::smooth_references() {
+    const int length = block_.height() + block_.width();
+    if (length >= kSmoothedFrom) references_.smooth(length, smooth_);
 }
 
 template <class Sample>
@@ -54,8 +58,7 @@ template <class Sample>
 void rebuild(const BlockPlace& block, int type, const int16_t* levels, int32_t step,
              const Sample* prediction, Depth<Sample> depth, Sample* out) {
     int16_t coefficients[kMaxCoded];
-    const int count = scan_of(block.a, block.b).count;
-    for (int i = 0; i < count; ++i) coefficients[i] = int16_t(dequantised(levels[i], step));
+    dequantise(levels, scan_of(block.a, block.b).count, step, coefficients);
     transform_inverse(coefficients, block.a, block.b, type, prediction, depth, out);
 }
 
@@ -200,7 +203,7 @@ template <class Coder, class Sample>
 void BlockCoder<Coder, Sample>::code_predicted(const BlockPlace& block, BlockNode node) {
     const int a = block.a, b = block.b;
     const LikelyModes likely = picture_.likely_modes(block);
-    const uint64_t allowed = allowed_modes(tools_, block, decoded_in(picture_));
+    const uint64_t allowed = allowed_modes(tools_, block, Decoded(picture_));
     node.mode = uint8_t(coder_.mode(size_of(a, b), node.mode, likely, allowed));
     node.kind = uint8_t(coder_.bit(kind_model(a, b, picture_.kind_context(block)), node.kind));
     int16_t levels[kMaxCoded];

@@ -33,7 +33,6 @@ struct BlockPlan {
     std::vector<Node> trees;
 
     void clear() { nodes.clear(), levels.clear(), trees.clear(); }
-    void append(const BlockPlan& other);
 };
 
 inline uint64_t allowed_modes(const BlockTools& tools, const BlockPlace& block,
@@ -48,16 +47,22 @@ inline uint64_t allowed_modes(const BlockTools& tools, const BlockPlace& block,
 template <class Sample>
 class Predictor {
 public:
+    // From a picture of which just the samples before the block are known.
     Predictor(const BlockTools& tools, const BlockPicture<Sample>& picture,
-              const BlockPlace& block, const References<Sample>& references, Decoded decoded);
+              const BlockPlace& block);
+    // From a picture of which `decoded` says what is known: of the references, the first `above` and
+    // the first `left` ones.
     Predictor(const BlockTools& tools, const BlockPicture<Sample>& picture,
-              const BlockPlace& block)
-        : Predictor(tools, picture, block, picture.references(block), decoded_in(picture)) {}
+              const BlockPlace& block, int above, int left, Decoded decoded);
 
     uint64_t allowed() const { return allowed_modes(tools_, block_, decoded_); }
+    const References<Sample>& references() const { return references_; }
+    const References<Sample>& smooth() const { return smooth_; }
     void predict(int mode, Sample* out) const;
 
 private:
+    void smooth_references();
+
     const BlockTools& tools_;
     const BlockPicture<Sample>& picture_;
     const BlockPlace block_;

@@ -20,6 +20,8 @@ Scan make_scan(int a, int b) {
     };
     std::stable_sort(scan.place.begin(), scan.place.end(),
                      [&](int p, int q) { return frequency(p) < frequency(q); });
+    scan.number.resize(scan.count);
+    for (int k = 0; k < scan.count; ++k) scan.number[scan.place[k]] = uint16_t(k + 1);
     for (const int place : scan.place) {
         const int i = place / scan.columns, j = place % scan.columns;
         scan.margin.push_back(uint16_t(i * (scan.columns + 2) + j));
@@ -30,15 +32,12 @@ Scan make_scan(int a, int b) {
 
 }  // namespace
 
-const Scan& scan_of(int a, int b) {
-    static const std::array<Scan, kShapes> scans = [] {
-        std::array<Scan, kShapes> made;
-        for (int a = kMinSideLog2; a <= kMaxSideLog2; ++a)
-            for (int b = kMinSideLog2; b <= kMaxSideLog2; ++b)
-                made[shape_number(a, b)] = make_scan(a, b);
-        return made;
-    }();
-    return scans[shape_number(a, b)];
-}
+const std::array<Scan, kShapes> scans = [] {
+    std::array<Scan, kShapes> made;
+    for (int a = kMinSideLog2; a <= kMaxSideLog2; ++a)
+        for (int b = kMinSideLog2; b <= kMaxSideLog2; ++b)
+            made[shape_number(a, b)] = make_scan(a, b);
+    return made;
+}();
 
 }  // namespace mmp

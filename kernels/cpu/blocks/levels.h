@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include <array>
 #include <vector>
 
 #include "cpu/blocks/models.h"
@@ -18,21 +19,26 @@ struct Scan {
     std::vector<uint16_t> place;   // index in the array of levels
     std::vector<uint16_t> margin;  // index in an array with two more columns and rows
     std::vector<uint8_t> frequency_class;
+    std::vector<uint16_t> number;  // of each index in the array of levels, from 1
 };
-const Scan& scan_of(int a, int b);
+extern const std::array<Scan, kShapes> scans;
+inline const Scan& scan_of(int a, int b) { return scans[shape_number(a, b)]; }
 
-// The magnitudes of levels, limited to 3, with a margin so that every place has all its neighbours.
-class Magnitudes {
+// For each coefficient, the sum of the magnitudes, limited to 3, of its five neighbours of higher
+// frequency. Each level adds to the sums of the coefficients whose neighbour it is.
+class MagnitudeSums {
 public:
-    explicit Magnitudes(const Scan& scan) : stride_(scan.columns + 2) {
+    explicit MagnitudeSums(const Scan& scan) : stride_(scan.columns + 2) {
         memset(value_, 0, stride_ * (scan.rows + 2));
     }
-    // Returns the sum of the magnitudes of the five neighbours of higher frequency.
-    int sum(int margin) const {
-        const uint8_t* v = value_ + margin;
-        return v[1] + v[2] + v[stride_] + v[2 * stride_] + v[stride_ + 1];
+    // Places count as in Scan::margin.
+    int at(int margin) const { return value_[2 * stride_ + 2 + margin]; }
+    void add(int margin, int size) {
+        const uint8_t limited = uint8_t(smaller(size, 3));
+        uint8_t* v = value_ + 2 * stride_ + 2 + margin;
+        for (const int before : {1, 2, stride_, 2 * stride_, stride_ + 1})
+            v[-before] = uint8_t(v[-before] + limited);
     }
-    void set(int margin, int size) { value_[margin] = uint8_t(smaller(size, 3)); }
 
 private:
     int stride_;
@@ -73,9 +79,9 @@ void code_levels(Coder& coder, int a, int b, int16_t* levels) {
         while (!levels[scan.place[last]]) --last;
     last = code_last(coder, a, b, last);
     coder.check(last < scan.count, "Levels", "last place", last, scan.count - 1);
-    Magnitudes magnitudes(scan);
+    MagnitudeSums sums(scan);
     for (int k = last; k >= 0; --k) {
-        const int sum = magnitudes.sum(scan.margin[k]), place = scan.frequency_class[k];
+        const int sum = sums.at(scan.margin[k]), place = scan.frequency_class[k];
         int16_t& level = levels[scan.place[k]];
         const int given = level < 0 ? -level : level;
         if (k < last && !coder.bit(zero_model(area, place, sum), given > 0)) continue;
@@ -87,7 +93,7 @@ void code_levels(Coder& coder, int a, int b, int16_t* levels) {
                        : 2;
         coder.check(size <= kMaxLevel, "Levels", "size of a level", size, kMaxLevel);
         level = int16_t(negative ? -size : size);
-        magnitudes.set(scan.margin[k], size);
+        sums.add(scan.margin[k], size);
     }
 }
 

@@ -50,8 +50,14 @@ References<Sample> BlockPicture<Sample>::references(const BlockPlace& block, int
                                                     int left) const {
     References<Sample> r;
     const int length = block.height() + block.width();
-    for (int j = 0; j < above; ++j) r.above[j] = *at(block.row - 1, block.column + j);
-    for (int i = 0; i < left; ++i) r.left[i] = *at(block.row + i, block.column - 1);
+    if (above) {
+        const Sample* row = at(block.row - 1, block.column);
+        for (int j = 0; j < above; ++j) r.above[j] = row[j];
+    }
+    if (left) {
+        const Sample* column = at(block.row, block.column - 1);
+        for (int i = 0; i < left; ++i) r.left[i] = column[i * columns_];
+    }
     const auto first = above ? r.above[0] : left ? r.left[0] : Wide<Sample>(depth.middle());
     std::fill(r.above + above, r.above + length, above ? r.above[above - 1] : first);
     std::fill(r.left + left, r.left + length, left ? r.left[left - 1] : first);

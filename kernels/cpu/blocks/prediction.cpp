@@ -4,91 +4,93 @@
 
 #include <algorithm>
 
+#include "cpu/blocks/angles.h"
 #include "cpu/runtime/simd.h"
 
 namespace mmp {
 
 namespace {
 
-struct AngleTables {
-    int8_t taps[32][4];
-    // By angle and k: the index of the sample of the other side that is place -k of the line.
-    uint8_t beside[kAngles][kMaxSide + 3];
-
-    AngleTables() {
-        for (int f = 0; f < 32; ++f)
-            for (int k = 0; k < 4; ++k) taps[f][k] = int8_t(taps_of(f).weight[k]);
-        for (int angle = 0; angle < kAngles; ++angle) {
-            const int steep = -angle_slope(angle);
-            for (int k = 1; steep > 0 && k <= ((kMaxSide * steep) >> 5) + 2; ++k)
-                beside[angle][k] = uint8_t(smaller(side_place(k, steep) - 1, UINT8_MAX));
-        }
-    }
-};
-
-const AngleTables& tables() {
-    static const AngleTables made;
-    return made;
-}
-
-// Predicts a row by an angle of the vertical family; blocks of the horizontal family are
-// transposed. For byte samples, sums of the weighted samples fit 16 bits.
-template <class Lanes, class Samples, class Sample>
-MMP_INLINE void interpolate(const Wide<Sample>* from, const int8_t* taps, int width,
-                            Depth<Sample> depth, Sample* out) {
-    constexpr int kLanes = int(sizeof(Samples) / sizeof(Sample));
-    const Wide<Sample> most = Wide<Sample>(depth.most());
-    for (int first = 0; first < width; first += kLanes) {
-        Lanes sum = Lanes{} + Wide<Sample>{32};
-        for (int tap = 0; tap < 4; ++tap) {
-            Lanes samples;
-            memcpy(&samples, from + first + tap, sizeof samples);
-            sum += samples * Wide<Sample>{taps[tap]};
-        }
-        sum >>= 6;
-        sum = sum < 0 ? Lanes{} : sum;
-        sum = sum > most ? Lanes{} + most : sum;
-        const Samples row = __builtin_convertvector(sum, Samples);
+template <int Count, class Sample>
+MMP_INLINE void write_row(const Wide<Sample>* places, int slope, int i, int width,
+                          Depth<Sample> depth, const AngleTables& tables, Sample* out) {
+    using Samples = typename Row<Sample, Count>::Samples;
+    for (int first = 0; first < width; first += Count) {
+        const Samples row = __builtin_convertvector(
+            predicted_row<Count>(places + first, slope, i, depth, tables), Samples);
         memcpy(out + first, &row, sizeof row);
     }
-}
-
-template <int Count, class Sample>
-MMP_INLINE void interpolate_by(const Wide<Sample>* from, const int8_t* taps, int width,
-                               Depth<Sample> depth, Sample* out) {
-    using R = Row<Sample, Count>;
-    interpolate<typename R::Lanes, typename R::Samples>(from, taps, width, depth, out);
 }
 
 template <class Sample>
 MMP_SIMD_LEVELS void predict_angle(int angle, const Wide<Sample>* main, const Wide<Sample>* side,
                                    int corner, int height, int width, Depth<Sample> depth,
                                    const AngleTables& tables, Sample* out) {
-    constexpr int kBefore = 2 * kMaxSide;
-    Wide<Sample> line[kBefore + 2 * kMaxSide + 8];
-    Wide<Sample>* r = line + kBefore;
-    const int length = height + width;
-    r[0] = Wide<Sample>(corner);
-    for (int i = 0; i < length; ++i) r[i + 1] = main[i];
-    for (int i = length + 1; i < length + 4; ++i) r[i] = main[length - 1];
+    AngleLine<Sample> line;
+    line.set_main(main, corner, height + width);
+    line.set_side(angle, side, height, height + width, tables);
     const int slope = angle_slope(angle);
-    if (slope < 0) {
-        const uint8_t* beside = tables.beside[angle];
-        for (int k = 1; k <= ((height * -slope) >> 5) + 2; ++k)
-            r[-k] = side[smaller(beside[k], length - 1)];
-    }
     for (int i = 0; i < height; ++i) {
-        const int position = (i + 1) * slope;
-        const int8_t* taps = tables.taps[position & 31];
-        const Wide<Sample>* from = r + (position >> 5);
         Sample* row = out + i * width;
         if (width == 4)
-            interpolate_by<4>(from, taps, width, depth, row);
+            write_row<4>(line.places(), slope, i, width, depth, tables, row);
         else if (width == 8)
-            interpolate_by<8>(from, taps, width, depth, row);
+            write_row<8>(line.places(), slope, i, width, depth, tables, row);
         else
-            interpolate_by<16>(from, taps, width, depth, row);
+            write_row<16>(line.places(), slope, i, width, depth, tables, row);
     }
+}
+
+// Computes planar_sample() row by row, Count columns at a time: each row adds the same numbers to the
+// part from above.
+template <int Count, class Sample>
+MMP_INLINE void predict_plane_by(const References<Sample>& r, int a, int b, Sample* out) {
+    const int height = 1 << a, width = 1 << b;
+    const int corner_above = r.above[width], corner_left = r.left[height];
+    for (int first = 0; first < width; first += Count) {
+        int32_t sum[Count], step[Count], weight[Count];
+        for (int k = 0; k < Count; ++k) {
+            const int j = first + k, above = r.above[j];
+            step[k] = (corner_left - above) << b;
+            sum[k] = (((height - 1) * above + corner_left) << b) +
+                     (((j + 1) * corner_above) << a) + (1 << (a + b));
+            weight[k] = (width - 1 - j) << a;
+        }
+        for (int i = 0; i < height; ++i) {
+            const int32_t left = r.left[i];
+            for (int k = 0; k < Count; ++k) {
+                out[i * width + first + k] = Sample((sum[k] + weight[k] * left) >> (a + b + 1));
+                sum[k] += step[k];
+            }
+        }
+    }
+}
+
+template <class Sample>
+MMP_SIMD_LEVELS void predict_plane(const References<Sample>& r, int a, int b, Sample* out) {
+    if (b == 2)
+        predict_plane_by<4>(r, a, b, out);
+    else if (b == 3)
+        predict_plane_by<8>(r, a, b, out);
+    else
+        predict_plane_by<16>(r, a, b, out);
+}
+
+}  // namespace
+
+AngleTables::AngleTables() {
+    for (int f = 0; f < 32; ++f)
+        for (int k = 0; k < 4; ++k) taps[f][k] = int8_t(taps_of(f).weight[k]);
+    for (int angle = 0; angle < kAngles; ++angle) {
+        const int steep = -angle_slope(angle);
+        for (int k = 1; steep > 0 && k <= ((kMaxSide * steep) >> 5) + 2; ++k)
+            beside[angle][k] = uint8_t(smaller(side_place(k, steep) - 1, UINT8_MAX));
+    }
+}
+
+const AngleTables& angle_tables() {
+    static const AngleTables made;
+    return made;
 }
 
 template <class Sample>
@@ -97,28 +99,19 @@ MMP_SIMD_LEVELS void transpose(const Sample* in, int height, int width, Sample* 
         for (int j = 0; j < width; ++j) out[j * height + i] = in[i * width + j];
 }
 
-template <class Sample>
-MMP_SIMD_LEVELS void predict_plane(const References<Sample>& r, int a, int b, Sample* out) {
-    const int height = 1 << a, width = 1 << b;
-    for (int i = 0; i < height; ++i)
-        for (int j = 0; j < width; ++j)
-            out[i * width + j] = Sample(planar_sample(i, j, a, b, r.above[j], r.left[i],
-                                                      r.above[width], r.left[height]));
+template <class Value>
+MMP_SIMD_LEVELS void smooth_side(const Value* side, int corner, int length, Value* out) {
+    out[0] = Value(smoothed(corner, side[0], side[1]));
+    for (int i = 1; i < length - 1; ++i)
+        out[i] = Value(smoothed(side[i - 1], side[i], side[i + 1]));
+    out[length - 1] = Value(smoothed(side[length - 2], side[length - 1], side[length - 1]));
 }
 
-}  // namespace
-
 template <class Sample>
-References<Sample> References<Sample>::smoothed(int length) const {
-    using Value = Wide<Sample>;
-    References out;
-    for (int i = 0; i < length; ++i) {
-        const int after = i + 1 < length ? i + 1 : i;
-        out.above[i] = Value(mmp::smoothed(i ? above[i - 1] : corner, above[i], above[after]));
-        out.left[i] = Value(mmp::smoothed(i ? left[i - 1] : corner, left[i], left[after]));
-    }
-    out.corner = Value(mmp::smoothed(above[0], corner, left[0]));
-    return out;
+void References<Sample>::smooth(int length, References& out) const {
+    smooth_side(above, corner, length, out.above);
+    smooth_side(left, corner, length, out.left);
+    out.corner = Wide<Sample>(smoothed(above[0], corner, left[0]));
 }
 
 template <class Sample>
@@ -141,11 +134,12 @@ void predict_block(int mode, const References<Sample>& references,
         const bool straight = angle == kHorizontal || angle == kVertical;
         const auto& r = straight || height + width < kSmoothedFrom ? references : smooth;
         if (angle >= kFirstVertical) {
-            predict_angle(angle, r.above, r.left, r.corner, height, width, depth, tables(), out);
+            predict_angle(angle, r.above, r.left, r.corner, height, width, depth,
+                          angle_tables(), out);
         } else {
             Sample turned[kMaxBlockArea];
-            predict_angle(angle, r.left, r.above, r.corner, width, height, depth, tables(),
-                          turned);
+            predict_angle(angle, r.left, r.above, r.corner, width, height, depth,
+                          angle_tables(), turned);
             transpose(turned, width, height, out);
         }
     }
@@ -153,6 +147,7 @@ void predict_block(int mode, const References<Sample>& references,
 
 #define MMP_INSTANTIATE(Sample)                                                                    \
     template struct References<Sample>;                                                            \
+    template void transpose(const Sample*, int, int, Sample*);                                     \
     template void predict_block(int, const References<Sample>&, const References<Sample>&, int,    \
                                 int, Depth<Sample>, Sample*);
 MMP_INSTANTIATE(uint8_t)

@@ -15,8 +15,13 @@ struct References {
     static constexpr int kLength = 2 * kMaxSide;
     Wide<Sample> above[kLength], left[kLength], corner;
 
-    References smoothed(int length) const;
+    // Writes the smoothed references.
+    void smooth(int length, References& out) const;
 };
+
+// Writes the columns of a block as rows.
+template <class Sample>
+void transpose(const Sample* in, int height, int width, Sample* out);
 
 // Predicts a block, row by row. `smooth` are the smoothed references; blocks whose height and width
 // add up to less than kSmoothedFrom do not need them.

@@ -2,19 +2,30 @@
 // Source: section "Templates" of docs/format/format.md.
 #pragma once
 
-#include <functional>
-
 #include "cpu/blocks/picture.h"
 
 namespace mmp {
 
-// Returns whether a sample is decoded; if so, all samples not below and not right of it are too.
-using Decoded = std::function<bool(int row, int column)>;
+// Says whether a sample is decoded; if so, all samples not below and not right of it are too. Refers
+// to a picture or to another function of a row and a column, which outlives it.
+class Decoded {
+public:
+    template <class Sample>
+    explicit Decoded(const BlockPicture<Sample>& picture)
+        : of_(&picture), ask_([](const void* of, int row, int column) {
+              return static_cast<const BlockPicture<Sample>*>(of)->known(row, column);
+          }) {}
+    template <class Function>
+    explicit Decoded(const Function& function)
+        : of_(&function), ask_([](const void* of, int row, int column) {
+              return (*static_cast<const Function*>(of))(row, column);
+          }) {}
+    bool operator()(int row, int column) const { return ask_(of_, row, column); }
 
-template <class Sample>
-Decoded decoded_in(const BlockPicture<Sample>& picture) {
-    return [&picture](int row, int column) { return picture.known(row, column); };
-}
+private:
+    const void* of_;
+    bool (*ask_)(const void* of, int row, int column);
+};
 
 // Whether a block has a place.
 bool templates_allowed(const BlockPlace& block, const Decoded& decoded);

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "cpu/blocks/products/products.h"
 #include "cpu/runtime/simd.h"
 
 namespace mmp {
@@ -46,45 +47,15 @@ MMP_SIMD_LEVELS void subtract(const Sample* source, const Sample* prediction, in
     for (int i = 0; i < area; ++i) residual[i] = int16_t((source[i] - prediction[i]) >> unseen);
 }
 
-// A matrix of 16-bit numbers, row by row.
-struct Matrix {
-    const int16_t* data;
-    int stride;
-};
-
-// Computes the matrix product x y, rounded and divided by 2^shift, of `rows` rows of x and `length`
-// rows of y. 16-bit results are saturated. Four rows at a time share the reads of y.
-template <int Columns, class Out>
-MMP_INLINE void multiply_columns(Matrix x, Matrix y, int rows, int length, int shift, Out* out,
-                                 int out_stride) {
-    for (int i = 0; i < rows; i += 4) {
-        int32_t sums[4][Columns];
-        for (auto& row : sums)
-            for (int j = 0; j < Columns; ++j) row[j] = 1 << (shift - 1);
-        for (int k = 0; k < length; ++k)
-            for (int r = 0; r < 4; ++r) {
-                const int32_t factor = x.data[(i + r) * x.stride + k];
-                for (int j = 0; j < Columns; ++j)
-                    sums[r][j] += factor * y.data[k * y.stride + j];
-            }
-        for (int r = 0; r < 4; ++r)
-            for (int j = 0; j < Columns; ++j) {
-                const int32_t value = sums[r][j] >> shift;
-                out[(i + r) * out_stride + j] = sizeof(Out) == 2 ? Out(saturated(value)) : value;
-            }
-    }
-}
-
-template <class Out>
-MMP_SIMD_LEVELS void multiply(Matrix x, Matrix y, int rows, int columns, int length, int shift,
-                              Out* out) {
-    switch (columns) {
-        case 4: return multiply_columns<4>(x, y, rows, length, shift, out, columns);
-        case 8: return multiply_columns<8>(x, y, rows, length, shift, out, columns);
-        default:
-            for (int j = 0; j < columns; j += 16)
-                multiply_columns<16>(x, {y.data + j, y.stride}, rows, length, shift, out + j,
-                                     columns);
+// Writes the sum and the difference of each row of a matrix and its mirror image below the middle.
+MMP_SIMD_LEVELS void fold_rows(const int16_t* rows, int height, int width, int16_t* sums,
+                               int16_t* differences) {
+    for (int i = 0; i < height / 2; ++i) {
+        const int16_t *upper = rows + i * width, *lower = rows + (height - 1 - i) * width;
+        for (int j = 0; j < width; ++j) {
+            sums[i * width + j] = int16_t(upper[j] + lower[j]);
+            differences[i * width + j] = int16_t(upper[j] - lower[j]);
+        }
     }
 }
 
@@ -92,12 +63,35 @@ void transform_forward(const int16_t* residual, int a, int b, int type, int extr
                        int16_t* coefficients) {
     const int height = 1 << a, width = 1 << b;
     const int rows = smaller(height, kCodedSide), columns = smaller(width, kCodedSide);
-    const Matrix down{tables().basis[type][a - kMinSideLog2][0], kMaxSide};
+    const int16_t* down = tables().basis[type][a - kMinSideLog2][0];
     const Matrix across{tables().turned[type][b - kMinSideLog2][0], kMaxSide};
+    const int shift = kBasisBits - kCoefficientBits + extra;
+    const ProductKernel& kernel = products();
     int16_t half[kCodedSide * kMaxSide];
-    multiply(down, {residual, width}, rows, width, height,
-             kBasisBits - kCoefficientBits + extra, half);
-    multiply({half, width}, across, rows, columns, width, kBasisBits, coefficients);
+    if (type == kCosine && extra < kMostSeenBits) {
+        // Even frequencies are symmetric in rows, odd ones antisymmetric.
+        int16_t sums[kMaxBlockArea / 2], differences[kMaxBlockArea / 2];
+        fold_rows(residual, height, width, sums, differences);
+        kernel.to_words({down, 2 * kMaxSide}, {sums, width}, rows / 2, width, height / 2, shift,
+                        half, 2 * width);
+        kernel.to_words({down + kMaxSide, 2 * kMaxSide}, {differences, width}, rows / 2, width,
+                        height / 2, shift, half + width, 2 * width);
+    } else {
+        kernel.to_words({down, kMaxSide}, {residual, width}, rows, width, height, shift, half,
+                        width);
+    }
+    kernel.to_words({half, width}, across, rows, columns, width, kBasisBits, coefficients,
+                    columns);
+}
+
+// Computes dequantised() of each level; products of 15 and 16 bits fit 32 bits.
+MMP_SIMD_LEVELS void dequantise(const int16_t* levels, int count, int32_t step,
+                                int16_t* coefficients) {
+    for (int i = 0; i < count; ++i) {
+        const int32_t level = levels[i], size = level < 0 ? -level : level;
+        const int32_t value = smaller((size * step + 1) >> 1, kMaxCoefficient);
+        coefficients[i] = int16_t(level < 0 ? -value : value);
+    }
 }
 
 template <class Sample>
@@ -121,15 +115,20 @@ void transform_inverse(const int16_t* coefficients, int a, int b, int type,
             if (coefficients[from + i * step]) return true;
         return false;
     };
-    while (rows > 1 && !any((rows - 1) * columns, 1, columns)) --rows;
-    while (used > 1 && !any(used - 1, columns, rows)) --used;
+    while (rows > 2 && !any((rows - 2) * columns, 1, 2 * columns)) rows -= 2;
+    while (used > 2 && !any(used - 1, columns, rows) && !any(used - 2, columns, rows)) used -= 2;
     const Matrix down{tables().turned[type][a - kMinSideLog2][0], kMaxSide};
     const Matrix across{tables().basis[type][b - kMinSideLog2][0], kMaxSide};
     int16_t half[kMaxSide * kCodedSide];
     Wide<Sample> residual[kMaxBlockArea];
-    multiply(down, {coefficients, columns}, height, columns, rows, kBasisBits, half);
-    multiply({half, columns}, across, height, width, used,
-             kBasisBits + kCoefficientBits - depth.extra(), residual);
+    const ProductKernel& kernel = products();
+    kernel.to_words(down, {coefficients, columns}, height, columns, rows, kBasisBits, half,
+                    columns);
+    const int shift = kBasisBits + kCoefficientBits - depth.extra();
+    if constexpr (kIsByte<Sample>)
+        kernel.to_words({half, columns}, across, height, width, used, shift, residual, width);
+    else
+        kernel.to_ints({half, columns}, across, height, width, used, shift, residual, width);
     add_residual(prediction, residual, height * width, depth, samples);
 }
 

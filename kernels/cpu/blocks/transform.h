@@ -23,6 +23,9 @@ void subtract(const Sample* source, const Sample* prediction, int area, Depth<Sa
 void transform_forward(const int16_t* residual, int a, int b, int type, int extra,
                        int16_t* coefficients);
 
+// Writes the coefficients that levels stand for.
+void dequantise(const int16_t* levels, int count, int32_t step, int16_t* coefficients);
+
 // Writes the sum of a prediction and the residual that the coefficients stand for.
 template <class Sample>
 void transform_inverse(const int16_t* coefficients, int a, int b, int type,

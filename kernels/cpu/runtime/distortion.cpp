@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cpu/runtime/depth.h"
-#include "cpu/runtime/simd.h"
+#include "cpu/runtime/hadamard.h"
 
 namespace mmp {
 
@@ -18,21 +18,6 @@ MMP_INLINE typename Row<Sample, 16>::Lanes difference_of(const Sample* x, const 
     return __builtin_convertvector(a, Lanes) - __builtin_convertvector(b, Lanes);
 }
 
-// Replaces each two lanes that are Step apart by their sum and their difference.
-template <int Step, class Lanes>
-MMP_INLINE Lanes butterfly(Lanes v) {
-    Lanes upper;  // -1 in the second lane of each two
-    for (int lane = 0; lane < 16; ++lane) upper[lane] = lane & Step ? -1 : 0;
-    return lanes_apart<Step>(v) + ((v ^ upper) - upper);
-}
-
-// Returns the magnitudes of the Hadamard transform of each four adjacent lanes.
-template <class Lanes>
-MMP_INLINE Lanes sizes_along(Lanes v) {
-    v = butterfly<1>(butterfly<2>(v));
-    return v < 0 ? -v : v;
-}
-
 // Sums the magnitudes of the Hadamard coefficients of all 4x4 pieces, 16 lanes at a time.
 template <int Width, class Sample>
 MMP_INLINE int32_t hadamard_sizes(const Sample* s, const Sample* p, int height, int width) {
@@ -40,16 +25,14 @@ MMP_INLINE int32_t hadamard_sizes(const Sample* s, const Sample* p, int height, 
     Ints16 sums{};
     if constexpr (Width == 4) {
         for (int i = 0; i < 4 * height; i += 16) {
-            const Lanes sizes =
-                sizes_along(butterfly<4>(butterfly<8>(difference_of(s + i, p + i))));
+            const Lanes sizes = hadamard_sizes_4(difference_of(s + i, p + i));
             sums += __builtin_convertvector(sizes, Ints16);
         }
     } else if constexpr (Width == 8) {
         for (int i = 0; i < 8 * height; i += 32) {
             const Lanes upper = difference_of(s + i, p + i);
             const Lanes lower = difference_of(s + i + 16, p + i + 16);
-            const Lanes sizes = sizes_along(butterfly<8>(upper + lower)) +
-                                   sizes_along(butterfly<8>(upper - lower));
+            const Lanes sizes = hadamard_sizes_8(upper, lower);
             sums += __builtin_convertvector(sizes, Ints16);
         }
     } else {
@@ -58,15 +41,10 @@ MMP_INLINE int32_t hadamard_sizes(const Sample* s, const Sample* p, int height, 
                 Lanes r[4];
                 for (int k = 0; k < 4; ++k)
                     r[k] = difference_of(s + i + k * width, p + i + k * width);
-                const Lanes u = r[0] + r[2], v = r[0] - r[2], m = r[1] + r[3], n = r[1] - r[3];
-                const Lanes sizes = sizes_along(u + m) + sizes_along(u - m) +
-                                       sizes_along(v + n) + sizes_along(v - n);
-                sums += __builtin_convertvector(sizes, Ints16);
+                sums += __builtin_convertvector(hadamard_sizes_16(r), Ints16);
             }
     }
-    int32_t sum = 0;
-    for (int lane = 0; lane < 16; ++lane) sum += sums[lane];
-    return sum;
+    return sum_of_lanes(sums);
 }
 
 }  // namespace

@@ -12,8 +12,10 @@
 #define MMP_SIMD_LEVELS
 #endif
 
-// Inlines a function into each level.
-#define MMP_INLINE inline __attribute__((always_inline))
+// Inlines a function, or a lambda, into each level. Without it the compiler also takes a function
+// that only prefetches for one that does nothing.
+#define MMP_INLINED __attribute__((always_inline))
+#define MMP_INLINE inline MMP_INLINED
 
 namespace mmp {
 
@@ -85,6 +87,23 @@ MMP_INLINE Lanes chosen_lanes(Lanes a, Lanes b, Lanes from) {
 #endif
 }
 
+// Joins two vectors of 4 or of 8 lanes.
+template <class Joined, class Part>
+MMP_INLINE Joined joined(Part low, Part high) {
+#if defined(__clang__) || __GNUC__ >= 12
+    if constexpr (sizeof(Part) / sizeof(low[0]) == 4)
+        return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7);
+    else
+        return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
+                                       15);
+#else
+    Joined lanes;
+    __builtin_memcpy(&lanes, &low, sizeof low);
+    __builtin_memcpy(reinterpret_cast<char*>(&lanes) + sizeof low, &high, sizeof high);
+    return lanes;
+#endif
+}
+
 // The result of a comparison of 16 lanes, one byte per lane: 255 where it holds, else 0.
 struct LaneMask {
     uint64_t halves[2];
@@ -97,5 +116,32 @@ struct LaneMask {
     // The number of lanes of a half where the comparison holds.
     MMP_INLINE int count(int half) const { return __builtin_popcountll(halves[half]) / 8; }
 };
+
+// Returns the lanes of two vectors of 8 lanes where a comparison holds, one bit per lane.
+MMP_INLINE uint32_t lane_bits(Shorts8 first, Shorts8 second) {
+#ifdef __SSE2__
+    return static_cast<uint32_t>(
+        __builtin_ia32_pmovmskb128(__builtin_ia32_packsswb128(first, second)));
+#else
+    uint32_t bits = 0;
+    for (int lane = 0; lane < 8; ++lane)
+        bits |= uint32_t{first[lane] != 0} << lane | uint32_t{second[lane] != 0} << (lane + 8);
+    return bits;
+#endif
+}
+
+// The same for one vector of 16 lanes of a byte.
+template <class Comparison>
+MMP_INLINE uint32_t lane_bits(Comparison comparison) {
+#ifdef __SSE2__
+    typedef char Characters __attribute__((vector_size(16)));
+    return static_cast<uint32_t>(
+        __builtin_ia32_pmovmskb128(reinterpret_cast<Characters>(comparison)));
+#else
+    uint32_t bits = 0;
+    for (int lane = 0; lane < 16; ++lane) bits |= uint32_t{comparison[lane] != 0} << lane;
+    return bits;
+#endif
+}
 
 }  // namespace mmp

@@ -15,8 +15,8 @@ std::unique_ptr<Picture> decode(const uint8_t* payload, size_t size, Plane plane
         nodes.clear();
         picture->decode_tree(coder, fragment, 0, 0, 0, nodes);
         picture->rebuild(fragment, nodes);
-        team.run(kLevels, [&](uint32_t m) {
-            picture->learn(fragment, static_cast<int>(m), nodes, [](int, uint32_t) {});
+        team.run(kLevels, [&](uint32_t task) {
+            picture->learn(fragment, kLongestFirst[task], nodes);
         });
     });
     coder.finish();

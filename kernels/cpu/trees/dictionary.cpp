@@ -3,184 +3,155 @@
 #include <algorithm>
 #include <cstring>
 
-#include "cpu/runtime/distortion.h"
 #include "cpu/runtime/simd.h"
 
 namespace mmp {
 
 namespace {
 
-template <int Width>
-MMP_INLINE void sum_parts_of(const uint8_t* samples, int height, int16_t* sums) {
-    constexpr int kHalf = Width > 1 ? Width / 2 : 1;
-    const int high = height > 1 ? height / 2 : 1;
-    for (int k = 0; k * high < height; ++k)
-        for (int l = 0; l * kHalf < Width; ++l) {
-            const uint8_t* first = samples + k * high * Width + l * kHalf;
-            int sum = 0;
-            for (int i = 0; i < high; ++i)
-                for (int j = 0; j < kHalf; ++j) sum += first[i * Width + j];
-            sums[2 * k + l] = static_cast<int16_t>(sum);
-        }
+constexpr int kChunkBytesLog2 = 14;
+
+// The largest difference of the means of a part, rounded down, at which elements may be within the
+// radius: the part's squared error is at least (difference of its sums)^2 / (its samples).
+int reach_of(int radius, int scale) {
+    const int part = scale_area(scale) >> (quarters_down(scale) + quarters_across(scale));
+    int reach = 0;
+    while (reach * reach * part <= radius) ++reach;
+    return std::min(reach, kGreyLevels - 1);
 }
 
-// Writes the sums of an element's halves or quarters: sums[2 * k + l] for part (k, l).
-void sum_parts(const uint8_t* samples, int height, int width, int16_t* sums) {
-    switch (width) {
-        case 16: return sum_parts_of<16>(samples, height, sums);
-        case 8: return sum_parts_of<8>(samples, height, sums);
-        case 4: return sum_parts_of<4>(samples, height, sums);
-        case 2: return sum_parts_of<2>(samples, height, sums);
-        default: return sum_parts_of<1>(samples, height, sums);
+template <int Area>
+MMP_INLINE bool equal(const uint8_t* x, const uint8_t* y) {
+    if constexpr (Area < 8) return !std::memcmp(x, y, Area);
+    uint64_t difference = 0;
+    for (int i = 0; i + 8 <= Area; i += 8) {
+        uint64_t a, b;
+        std::memcpy(&a, x + i, 8);
+        std::memcpy(&b, y + i, 8);
+        difference |= a ^ b;
     }
+    return !difference;
+}
+
+template <int Area>
+MMP_INLINE int distance(const uint8_t* x, const uint8_t* y) {
+    int sum = 0;
+    for (int i = 0; i < Area; ++i) sum += (x[i] - y[i]) * (x[i] - y[i]);
+    return sum;
 }
 
 }  // namespace
 
-Dictionary::Dictionary(int scale, const Tools& tools)
-    : ElementCounts(scale, tools),
-      area_(scale_area(scale)),
-      part_area_(area_ >> (quarters_down(scale) + quarters_across(scale))),
-      classes_(tools.index_classes),
-      radius_(scale == kPixelScale ? 0 : tools.redundancy_radius),
-      table_(4 * kGreyLevels),
-      cells_(radius_ ? kCells : 0) {
-    std::vector<uint8_t> constant(area_);
-    for (int level = 0; level < kGreyLevels; ++level) {
-        std::fill(constant.begin(), constant.end(), static_cast<uint8_t>(level));
-        const Look look = look_at(constant.data());
-        if (!redundant(constant.data(), look))
-            put(size(), constant.data(), hash(constant.data()), look, kPixelScale);
+template <int AreaLog2>
+MMP_INLINE void Dictionary::prefetch(const Look* looks, int count) const {
+    constexpr int kArea = 1 << AreaLog2, kCacheLine = 64;
+    for (int i = 0; i < count; ++i) {
+        table_.prefetch(looks[i].hash);
+        if (radius_) cells_.prefetch(looks[i].parts.cell);
     }
-    keep_all();
+    for_each_next(count, [&](uint32_t index) MMP_INLINED { table_.prefetch_element(index); });
+    for (int i = 0; i < count; ++i)
+        table_.any(looks[i].hash, [&](uint32_t index) MMP_INLINED {
+            for (int sample = 0; sample < kArea; sample += kCacheLine)
+                __builtin_prefetch(element(index) + sample);
+            return false;
+        });
 }
 
-uint32_t Dictionary::hash(const uint8_t* samples) const {
-    constexpr uint64_t multiplier = 0x9E3779B97F4A7C15;
-    uint64_t state = 0;
-    if (area_ < 8) {
-        std::memcpy(&state, samples, static_cast<size_t>(area_));
-        state *= multiplier;
-    }
-    for (int i = 0; i + 8 <= area_; i += 8) {
-        uint64_t word;
-        std::memcpy(&word, samples + i, 8);
-        state = (state ^ word) * multiplier;
-        state ^= state >> 32;
-    }
-    return static_cast<uint32_t>(state >> 32);
+template <int AreaLog2>
+MMP_INLINE bool Dictionary::known(const uint8_t* samples, const Look& look) const {
+    constexpr int kArea = 1 << AreaLog2;
+    return table_.any(look.hash, [&](uint32_t index) { return equal<kArea>(element(index), samples); });
 }
 
-template <class Same>
-size_t Dictionary::find(uint32_t hash, const Same& same) const {
-    size_t slot = hash & (table_.size() - 1);
-    for (; table_[slot].number; slot = next(slot))
-        if (table_[slot].hash == hash && same(table_[slot].number - 1)) break;
-    return slot;
-}
-
-uint32_t Dictionary::insert(const uint8_t* samples, uint32_t hash, int origin) {
-    const size_t slot = find(
-        hash, [&](uint32_t index) { return !std::memcmp(element(index), samples, area_); });
-    if (table_[slot].number) return kNoIndex;
-    const Look look = look_at(samples);
-    if (redundant(samples, look)) return kNoIndex;
-    const uint32_t index = place();
-    if (index == kNoIndex) return kNoIndex;
-    if (index < size()) forget(index);
-    put(index, samples, hash, look, origin);
-    return index;
-}
-
-void Dictionary::put(uint32_t index, const uint8_t* samples, uint32_t hash, const Look& look,
-                     int origin) {
-    int c = 0;
-    if (classes_) {
-        const bool zero =
-            std::all_of(samples, samples + area_, [](uint8_t s) { return s == kMidLevel; });
-        c = zero ? kZeroClass : origin;
-    }
-    table_[find(hash, [](uint32_t) { return false; })] = {hash, index + 1};
-    if (index == size()) {
-        samples_.insert(samples_.end(), samples, samples + area_);
-        add(c);
-        if (2 * size() > table_.size()) grow_table();
-    } else {
-        std::copy_n(samples, area_, &samples_[size_t{index} * area_]);
-        restart(index, c);
-    }
-    if (radius_) cells_[look.cell].add({index, look.sums});
-    if (replaces()) {
-        trails_.resize(size());
-        trails_[index] = {hash, look.cell};
-    }
-}
-
-void Dictionary::Cell::add(const Member& member) {
-    if (count == kCellSize) remove(members[0].index);
-    members[count++] = member;
-}
-
-void Dictionary::Cell::remove(uint32_t index) {
-    const auto end = members.begin() + count;
-    const auto place =
-        std::find_if(members.begin(), end, [&](const Member& m) { return m.index == index; });
-    if (place == end) return;
-    std::copy(place + 1, end, place);
-    --count;
-}
-
-void Dictionary::grow_table() {
-    std::vector<Slot> table(2 * table_.size());
-    for (const Slot& old : table_) {
-        if (!old.number) continue;
-        size_t slot = old.hash & (table.size() - 1);
-        while (table[slot].number) slot = (slot + 1) & (table.size() - 1);
-        table[slot] = old;
-    }
-    table_.swap(table);
-}
-
-Dictionary::Look Dictionary::look_at(const uint8_t* samples) const {
-    Look look{};
-    if (!radius_) return look;
-    const int down = quarters_down(scale()), across = quarters_across(scale());
-    sum_parts(samples, scale_height(scale()), scale_width(scale()), look.sums.data());
-    for (int k = 0; k <= down; ++k)
-        for (int l = 0; l <= across; ++l)
-            look.cell = uint8_t(look.cell << 2 | quarter_level(scale(), look.sums[2 * k + l]));
-    return look;
-}
-
-bool Dictionary::redundant(const uint8_t* samples, const Look& look) const {
+template <int AreaLog2>
+MMP_INLINE bool Dictionary::near(const uint8_t* samples, const Look& look) const {
+    constexpr int kArea = 1 << AreaLog2;
     if (!radius_) return false;
-    const Cell& cell = cells_[look.cell];
-    for (int i = 0; i < cell.count; ++i) {
-        const Member& member = cell.members[i];
-        // A part's squared error is at least (difference of its sums)^2 / (its samples).
-        int gaps = 0;
-        for (size_t part = 0; part < look.sums.size(); ++part) {
-            const int gap = look.sums[part] - member.sums[part];
-            gaps += gap * gap;
-        }
-        if (gaps <= radius_ * part_area_ &&
-            squared_difference(samples, element(member.index), area_) <= radius_)
-            return true;
+    for (uint32_t near = cells_.near(look.parts); near; near &= near - 1) {
+        const uint32_t index = cells_.member(look.parts.cell, __builtin_ctz(near));
+        if (distance<kArea>(samples, element(index)) <= radius_) return true;
     }
     return false;
 }
 
-void Dictionary::forget(uint32_t index) {
-    if (radius_) cells_[trails_[index].cell].remove(index);
-    size_t gap = find(trails_[index].hash, [&](uint32_t other) { return other == index; });
-    // A later entry moves into the gap, unless the gap lies before the first slot of its hash.
-    for (size_t slot = next(gap); table_[slot].number; slot = next(slot)) {
-        const size_t mask = table_.size() - 1;
-        if (((slot - table_[slot].hash) & mask) < ((slot - gap) & mask)) continue;
-        table_[gap] = table_[slot];
-        gap = slot;
+template <int AreaLog2>
+MMP_INLINE void Dictionary::put(uint32_t index, const uint8_t* samples, const Look& look,
+                                int origin) {
+    constexpr size_t kArea = size_t{1} << AreaLog2;
+    int c = 0;
+    if (classes_) {
+        const auto mid = [](uint8_t sample) { return sample == kMidLevel; };
+        c = std::all_of(samples, samples + kArea, mid) ? kZeroClass : origin;
     }
-    table_[gap] = {};
+    if (index >> chunk_log2_ == chunks_.size())
+        chunks_.push_back(arena_.zeros<uint8_t>(size_t{1} << kChunkBytesLog2));
+    std::memcpy(const_cast<uint8_t*>(element(index)), samples, kArea);
+    if (index == size())
+        add(c);
+    else
+        restart(index, c);
+    table_.add(index, look.hash);
+    if (radius_) cells_.add(index, look.parts);
+    cell_of_[index] = look.parts.cell;
+}
+
+template <int AreaLog2>
+MMP_INLINE uint32_t Dictionary::insert_one(const uint8_t* samples, const Look& look, int origin) {
+    if (known<AreaLog2>(samples, look) || near<AreaLog2>(samples, look)) return kNoIndex;
+    const uint32_t index = place();
+    if (index == kNoIndex) return kNoIndex;
+    if (index < size()) {
+        table_.remove(index);
+        if (radius_) cells_.remove(cell_of_[index], index);
+    }
+    put<AreaLog2>(index, samples, look, origin);
+    return index;
+}
+
+template <int AreaLog2>
+MMP_INLINE void Dictionary::insert_all(Candidates& candidates) {
+    Look looks[Candidates::kMost];
+    look_at(scale(), candidates.samples, candidates.count, looks);
+    prefetch<AreaLog2>(looks, candidates.count);
+    for (int i = 0; i < candidates.count; ++i)
+        candidates.index[i] = insert_one<AreaLog2>(candidates.samples + (i << AreaLog2), looks[i],
+                                                   candidates.origin[i]);
+    candidates.count = 0;
+}
+
+MMP_SIMD_LEVELS void Dictionary::insert(Candidates& candidates) {
+    switch (area_log2(scale())) {
+        case 0: return insert_all<0>(candidates);
+        case 1: return insert_all<1>(candidates);
+        case 2: return insert_all<2>(candidates);
+        case 3: return insert_all<3>(candidates);
+        case 4: return insert_all<4>(candidates);
+        case 5: return insert_all<5>(candidates);
+        case 6: return insert_all<6>(candidates);
+        case 7: return insert_all<7>(candidates);
+        default: return insert_all<8>(candidates);
+    }
+}
+
+// Behind insert(), because clang gives no levels to a function that was called before.
+Dictionary::Dictionary(int scale, const Tools& tools, size_t capacity, Arena& arena)
+    : ElementCounts(scale, tools, capacity, arena),
+      area_(scale_area(scale)),
+      classes_(tools.index_classes),
+      radius_(scale == kPixelScale ? 0 : tools.redundancy_radius),
+      arena_(arena),
+      chunk_log2_(kChunkBytesLog2 - area_log2(scale)),
+      table_(std::min<size_t>(capacity, tools.dictionary_limit), arena),
+      cells_(reach_of(radius_, scale), arena),
+      cell_of_(arena.zeros<uint8_t>(std::min<size_t>(capacity, tools.dictionary_limit))) {
+    Candidates constants;
+    for (int level = 0; level < kGreyLevels; ++level) {
+        std::fill_n(constants.samples + constants.count * area_, area_, static_cast<uint8_t>(level));
+        constants.origin[constants.count++] = kPixelScale;
+        if (constants.count == Candidates::kMost) insert(constants);
+    }
+    keep_all();
 }
 
 }  // namespace mmp

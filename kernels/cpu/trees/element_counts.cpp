@@ -2,34 +2,36 @@
 
 #include <algorithm>
 
+#include "cpu/runtime/simd.h"
 #include "shared/entropy/rate.h"
-#include "shared/trees/redundancy.h"
 
 namespace mmp {
 
-ElementCounts::ElementCounts(int scale, const Tools& tools)
-    : scale_(scale),
-      classes_(tools.index_classes),
-      replacement_(tools.replacement),
-      increment_(tools.index_classes ? 2 : 1),
-      limit_(tools.dictionary_limit),
-      blocks_((tools.dictionary_limit + kBlock - 1) / kBlock),
-      block_total_(size_t{blocks_} * (classes_ ? kClasses : 1)) {}
+namespace {
 
-uint32_t ElementCounts::place() {
-    if (size() < limit_) return size();
-    if (!replacement_ || start_ == limit_) return kNoIndex;
-    for (int step = 0; step < kHandSteps; ++step) {
-        const uint32_t index = hand_;
-        hand_ = index + 1 < limit_ ? index + 1 : start_;
-        if (count_[index] == 1) return index;
-    }
-    return kNoIndex;
+// Returns the sum of the counts of elements as far as they are of class c.
+template <uint32_t Elements>
+MMP_INLINE uint32_t sum_of_class(const uint8_t* classes, const uint32_t* counts, int c) {
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < Elements; ++i) sum += classes[i] == c ? counts[i] : 0;
+    return sum;
 }
 
-void ElementCounts::restart(uint32_t index, int c) {
-    move(index, c);
-    add_count(index, 1 - int64_t{count_[index]});
+}  // namespace
+
+ElementCounts::ElementCounts(int scale, const Tools& tools, size_t capacity, Arena& arena)
+    : scale_(scale),
+      classes_(tools.index_classes ? kClasses : 1),
+      replacement_(tools.replacement),
+      increment_(tools.index_classes ? 2 : 1),
+      limit_(tools.dictionary_limit) {
+    capacity = std::min<size_t>(capacity, limit_);
+    const size_t blocks = (capacity + kBlock - 1) / kBlock;
+    groups_ = static_cast<uint32_t>((capacity + kGroup - 1) / kGroup);
+    class_ = arena.zeros<uint8_t>(blocks * kBlock);
+    count_ = arena.zeros<uint32_t>(blocks * kBlock);
+    group_total_ = arena.zeros<uint32_t>(size_t{classes_} * groups_);
+    block_total_ = arena.zeros<uint32_t>(blocks * classes_);
 }
 
 // Moves an element to class c together with its count.
@@ -42,24 +44,15 @@ void ElementCounts::move(uint32_t index, int c) {
     add_count(index, count);
 }
 
-void ElementCounts::add(int c) {
-    class_.push_back(static_cast<uint8_t>(c));
-    count_.push_back(0);
-    class_size_[c] += 1;
-    add_count(size() - 1, 1);
-}
-
 void ElementCounts::add_count(uint32_t index, int64_t amount) {
     const int c = class_[index];
     count_[index] = static_cast<uint32_t>(count_[index] + amount);
-    class_total_[c] = static_cast<uint32_t>(class_total_[c] + amount);
-    uint32_t& block = block_total_[size_t{blocks_} * c + index / kBlock];
-    block = static_cast<uint32_t>(block + amount);
+    add_to_totals(index, static_cast<uint32_t>(amount));
     largest_count_[c] = std::max(largest_count_[c], count_[index]);
 }
 
 bool ElementCounts::use(uint32_t index) {
-    if (classes_) move(index, used_class(class_[index]));
+    if (classes_ > 1) move(index, used_class(class_[index]));
     add_count(index, increment_);
     const int c = class_[index];
     if (class_total_[c] <= kMaxTotal) return false;
@@ -73,20 +66,30 @@ void ElementCounts::halve(int c) {
         if (class_[index] == c) add_count(index, int64_t{(count_[index] + 1) / 2} - count_[index]);
 }
 
-uint32_t ElementCounts::cumulative(int c, uint32_t index) const {
-    uint32_t sum = 0;
-    const uint32_t* blocks = &block_total_[size_t{blocks_} * c];
-    const uint32_t block = index / kBlock;
-    for (uint32_t b = 0; b < block; ++b) sum += blocks[b];
-    for (uint32_t i = block * kBlock; i < index; ++i) sum += class_[i] == c ? count_[i] : 0;
+MMP_SIMD_LEVELS uint32_t ElementCounts::cumulative(int c, uint32_t index) const {
+    uint32_t sum = 0, i = 0;
+    for (const uint32_t* group = &group_total_[groups_ * c]; i + kGroup <= index; i += kGroup)
+        sum += *group++;
+    for (; i + kBlock <= index; i += kBlock) sum += block_total_[i / kBlock * classes_ + c];
+    for (; i + kPiece <= index; i += kPiece)
+        sum += sum_of_class<kPiece>(class_ + i, count_ + i, c);
+    for (; i < index; ++i) sum += class_[i] == c ? count_[i] : 0;
     return sum;
 }
 
-std::pair<uint32_t, uint32_t> ElementCounts::find(int c, uint32_t target) const {
+MMP_SIMD_LEVELS std::pair<uint32_t, uint32_t> ElementCounts::find(int c, uint32_t target) const {
     uint32_t start = 0, index = 0;
-    for (const uint32_t* block = &block_total_[size_t{blocks_} * c]; start + *block <= target;
-         ++block, index += kBlock)
+    for (const uint32_t* group = &group_total_[groups_ * c]; start + *group <= target;
+         ++group, index += kGroup)
+        start += *group;
+    for (const uint32_t* block = &block_total_[index / kBlock * classes_ + c];
+         start + *block <= target; block += classes_, index += kBlock)
         start += *block;
+    for (;; index += kPiece) {
+        const uint32_t piece = sum_of_class<kPiece>(class_ + index, count_ + index, c);
+        if (start + piece > target) break;
+        start += piece;
+    }
     for (;; ++index) {
         if (class_[index] != c) continue;
         if (start + count_[index] > target) return {index, start};

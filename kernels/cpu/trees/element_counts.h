@@ -5,11 +5,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
-#include <vector>
 
+#include "cpu/runtime/arena.h"
+#include "cpu/runtime/simd.h"
 #include "shared/trees/classes.h"
+#include "shared/trees/redundancy.h"
 #include "shared/trees/scales.h"
 #include "shared/tools.h"
 
@@ -19,9 +22,10 @@ constexpr uint32_t kNoIndex = UINT32_MAX;
 
 class ElementCounts {
 public:
-    ElementCounts(int scale, const Tools& tools);
+    // Holds at most `capacity` elements, and no more than the tools allow. The arena outlives it.
+    ElementCounts(int scale, const Tools& tools, size_t capacity, Arena& arena);
 
-    uint32_t size() const { return static_cast<uint32_t>(count_.size()); }
+    uint32_t size() const { return size_; }
     int scale() const { return scale_; }
     bool replaces() const { return replacement_; }
     uint32_t count(uint32_t index) const { return count_[index]; }
@@ -33,17 +37,39 @@ public:
     uint32_t largest_count(int c) const { return largest_count_[c]; }
 
     // Adds an element, never used, to a class.
-    void add(int c);
+    void add(int c) { begin(size_++, c); }
 
     // Makes the present elements permanent: they are never replaced.
     void keep_all() { start_ = hand_ = size(); }
 
     // Returns the index for the next element: the end, or in a full dictionary that of an element
     // that was never used, or kNoIndex if none is found.
-    uint32_t place();
+    uint32_t place() {
+        if (size() < limit_) return size();
+        if (!replacement_ || start_ == limit_) return kNoIndex;
+        for (int step = 0; step < kHandSteps; ++step) {
+            const uint32_t index = hand_;
+            hand_ = index + 1 < limit_ ? index + 1 : start_;
+            if (count_[index] == 1) return index;
+        }
+        return kNoIndex;
+    }
+
+    // Calls visit(index) for elements that the next `count` calls of place() may return first.
+    template <class Visit>
+    MMP_INLINE void for_each_next(uint32_t count, const Visit& visit) const {
+        if (size() < limit_ || !replacement_ || start_ == limit_) return;
+        const uint32_t end = std::min(hand_ + count, limit_);
+        for (uint32_t index = hand_; index < end; ++index)
+            if (count_[index] == 1) visit(index);
+    }
 
     // Replaces an element by a new one of class c, which was never used.
-    void restart(uint32_t index, int c);
+    void restart(uint32_t index, int c) {
+        class_size_[class_[index]] -= 1;
+        add_to_totals(index, -count_[index]);
+        begin(index, c);
+    }
 
     // Counts a use. Returns true when it halved the counts of the whole class.
     bool use(uint32_t index);
@@ -56,19 +82,38 @@ public:
     std::pair<uint32_t, uint32_t> find(int c, uint32_t target) const;
 
 private:
-    static constexpr uint32_t kBlock = 128;
+    static constexpr uint32_t kBlock = 128;        // elements
+    static constexpr uint32_t kGroup = 16 * kBlock;
+    static constexpr uint32_t kPiece = 16;  // elements of a block that are summed at once
 
+    // Adds to all sums over an element's class; a negative amount is modulo 2^32.
+    void add_to_totals(uint32_t index, uint32_t amount) {
+        const uint32_t c = class_[index];
+        class_total_[c] += amount;
+        group_total_[groups_ * c + index / kGroup] += amount;
+        block_total_[index / kBlock * classes_ + c] += amount;
+    }
+    void begin(uint32_t index, int c) {
+        class_[index] = static_cast<uint8_t>(c);
+        count_[index] = 1;
+        class_size_[c] += 1;
+        add_to_totals(index, 1);
+        largest_count_[c] = std::max(largest_count_[c], 1u);
+    }
     void add_count(uint32_t index, int64_t amount);
     void move(uint32_t index, int c);
     void halve(int c);
 
     int scale_;
-    bool classes_, replacement_;
-    uint32_t increment_, limit_, blocks_;
+    uint32_t classes_;  // number of classes
+    bool replacement_;
+    uint32_t increment_, limit_, groups_;
+    uint32_t size_ = 0;
     uint32_t start_ = 0, hand_ = 0;  // permanent elements; the next element that replacement tests
-    std::vector<uint8_t> class_;
-    std::vector<uint32_t> count_;
-    std::vector<uint32_t> block_total_;  // by class, then by block of elements
+    uint8_t* class_;
+    uint32_t* count_;
+    uint32_t* group_total_;  // by class, then by group of elements
+    uint32_t* block_total_;  // by block of elements, then by class
     std::array<uint32_t, kClasses> class_size_{}, class_total_{}, largest_count_{};
 };
 

@@ -50,8 +50,8 @@ std::pair<std::vector<uint8_t>, std::unique_ptr<Picture>> encode(const uint8_t* 
                                  if (search) search->used(scale, index, all_changed);
                              });
         picture->rebuild(fragment, nodes);
-        team.run(kLevels, [&](uint32_t m) {
-            picture->learn(fragment, static_cast<int>(m), nodes, [&](int scale, uint32_t element) {
+        team.run(kLevels, [&](uint32_t task) {
+            picture->learn(fragment, kLongestFirst[task], nodes, [&](int scale, uint32_t element) {
                 if (search) search->added(scale, element);
             });
         });

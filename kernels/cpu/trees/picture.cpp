@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
-
-#include "shared/trees/rescale.h"
 
 namespace mmp {
 
@@ -12,42 +9,14 @@ namespace {
 
 int padded(int length, int unit) { return (length + unit - 1) / unit * unit; }
 
-using RowPass = void (*)(const uint8_t* block, int rows, uint8_t* out);
-using ColumnPass = void (*)(const uint8_t* wide, uint8_t* out);
-
-// Known sizes let the compiler unroll and vectorise the passes.
-template <int From, int To>
-void row_pass(const uint8_t* block, int rows, uint8_t* out) {
-    resize_rows(block, kFragmentSize, rows, kFragmentLog2 - From, out, kFragmentLog2 - To);
+// Most elements of a dictionary: the splits of a fragment are fewer than its samples, and no two of
+// its displaced blocks end at the same sample.
+size_t most_elements(Plane plane) {
+    return kGreyLevels +
+           2 * size_t(padded(plane.height, kFragmentSize)) * padded(plane.width, kFragmentSize);
 }
-
-template <int M, int From, int To>
-void column_pass(const uint8_t* wide, uint8_t* out) {
-    resize_columns(wide, kFragmentSize >> M, kFragmentLog2 - From, out, kFragmentLog2 - To);
-}
-
-template <size_t... I>
-constexpr std::array<RowPass, sizeof...(I)> row_passes(std::index_sequence<I...>) {
-    return {row_pass<I / kLevels, I % kLevels>...};
-}
-
-template <size_t... I>
-constexpr std::array<ColumnPass, sizeof...(I)> column_passes(std::index_sequence<I...>) {
-    return {column_pass<I / kScales, I / kLevels % kLevels, I % kLevels>...};
-}
-
-constexpr auto kRowPasses = row_passes(std::make_index_sequence<kScales>());
-constexpr auto kColumnPasses = column_passes(std::make_index_sequence<kLevels * kScales>());
 
 }  // namespace
-
-void narrow_or_widen(const uint8_t* block, int rows, int from_m, uint8_t* out, int to_m) {
-    kRowPasses[from_m * kLevels + to_m](block, rows, out);
-}
-
-void shorten_or_lengthen(const uint8_t* wide, int m, int from_n, uint8_t* out, int to_n) {
-    kColumnPasses[m * kScales + from_n * kLevels + to_n](wide, out);
-}
 
 Picture::Picture(Plane plane, const Tools& the_tools, int unit)
     : tools(the_tools),
@@ -59,7 +28,7 @@ Picture::Picture(Plane plane, const Tools& the_tools, int unit)
       leaf_scales_(std::make_unique_for_overwrite<int8_t[]>(place(padded_height, 0))) {
     for (int scale = 0; scale < kScales; ++scale)
         if (scale_reachable(scale, tools.partition))
-            dictionaries[scale] = std::make_unique<Dictionary>(scale, tools);
+            dictionaries[scale] = std::make_unique<Dictionary>(scale, tools, most_elements(plane), arena);
 }
 
 Fragment Picture::fragment(int row, int column, int size) const {

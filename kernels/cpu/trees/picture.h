@@ -10,10 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "shared/trees/displaced.h"
 #include "cpu/trees/dictionary.h"
-#include "cpu/trees/insertions.h"
 #include "cpu/trees/models.h"
+#include "cpu/runtime/arena.h"
 #include "cpu/runtime/progress.h"
 #include "shared/tools.h"
 
@@ -42,9 +41,8 @@ struct Fragment {
     std::array<int8_t, kFragmentSize> above, left;  // leaf scales around it
 };
 
-// The two passes of the scale transform, compiled for each pair of sizes.
-void narrow_or_widen(const uint8_t* block, int rows, int from_m, uint8_t* out, int to_m);
-void shorten_or_lengthen(const uint8_t* wide, int m, int from_n, uint8_t* out, int to_n);
+// Width numbers m, those with the most insertions first, so that threads end together.
+constexpr std::array<int, kLevels> kLongestFirst{2, 1, 0, 3, 4};
 
 class Picture {
 public:
@@ -54,6 +52,7 @@ public:
     const Tools tools;
     const int padded_height, padded_width;
     Models models;
+    Arena arena;  // of the dictionaries
     std::vector<std::unique_ptr<Dictionary>> dictionaries;  // by scale, null where unreachable
 
     // Calls work(fragment) for each fragment in coding order, and progress once a row.
@@ -99,33 +98,46 @@ public:
     void take(const Fragment& fragment, const uint8_t* samples);
 
     // Inserts the split segments of the rebuilt fragment, then its displaced blocks, into the
-    // dictionaries of the scales with this m. Calls added(scale, index) after each insertion.
+    // dictionaries of the scales with this m. Calls added(scale, index) after each insertion that
+    // found a place.
     template <class Added>
     void learn(const Fragment& fragment, int m, const std::vector<Node>& nodes,
                const Added& added) {
-        Insertions insertions(dictionaries, added);
-        learn_splits(m, nodes, insertions);
-        if (tools.displaced_blocks) learn_displaced(fragment, m, insertions);
-        insertions.flush();
+        const Listener listener{[](const void* context, int scale, uint32_t index) {
+                                    (*static_cast<const Added*>(context))(scale, index);
+                                },
+                                &added};
+        learn_width(fragment, m, nodes, &listener);
     }
-
+    void learn(const Fragment& fragment, int m, const std::vector<Node>& nodes) {
+        learn_width(fragment, m, nodes, nullptr);
+    }
     // Writes the samples of the picture without padding, rows from the top.
     void copy_samples(Plane plane, uint8_t* out) const;
     const int8_t* leaf_scales() const { return leaf_scales_.get(); }
     std::array<int64_t, kScales> dictionary_sizes() const;
 
 private:
-    template <class Added>
-    void learn_splits(int m, const std::vector<Node>& nodes, Insertions<Added>& insertions);
-    template <class Added>
-    void learn_displaced(const Fragment& fragment, int m, Insertions<Added>& insertions);
+    // Who is told about new elements; null for nobody.
+    struct Listener {
+        void (*call)(const void* context, int scale, uint32_t index);
+        const void* context;
+    };
+
+    void learn_width(const Fragment& fragment, int m, const std::vector<Node>& nodes,
+                     const Listener* listener);
+    void learn_splits(int m, const std::vector<Node>& nodes, Candidates* waiting,
+                      const Listener* listener);
+    void learn_displaced(const Fragment& fragment, int scale, Candidates& waiting,
+                         const Listener* listener);
+    void insert(int scale, Candidates& candidates, const Listener* listener);
     size_t place(int row, int column) const { return size_t(row) * padded_width + column; }
 
     // Samples of the padded picture. A page of memory is first touched when its samples are coded,
     // because a file can claim a larger picture than it holds.
     std::unique_ptr<uint8_t[]> samples_;
     std::unique_ptr<int8_t[]> leaf_scales_;  // kOutside where no tree is
-    std::array<uint8_t, kFragmentArea> coded_;  // samples of the current fragment
+    std::array<uint8_t, kFragmentArea + kBeyond> coded_{};  // samples of the current fragment
 };
 
 template <class Work>
@@ -138,50 +150,6 @@ void Picture::for_each_fragment(const Progress& progress, const Work& work) {
             work(fragment(row, column));
     }
     progress(done, total);
-}
-
-template <class Added>
-void Picture::learn_splits(int m, const std::vector<Node>& nodes, Insertions<Added>& insertions) {
-    uint8_t wide[kFragmentArea];
-    for (const Node& node : nodes) {
-        if (node.flag == kLeaf) continue;
-        const uint8_t* block = &coded_[node.top() * kFragmentSize + node.left()];
-        const int node_n = scale_n(node.scale);
-        narrow_or_widen(block, scale_height(node.scale), scale_m(node.scale), wide, m);
-        for (int n = 0; n < kLevels; ++n) {
-            const int scale = scale_number(n, m);
-            // The dictionary of single samples is complete from the start.
-            if (!dictionaries[scale] || scale == kPixelScale ||
-                scale_distance(node.scale, scale) > tools.copy_radius)
-                continue;
-            shorten_or_lengthen(wide, m, node_n, insertions.next(), n);
-            insertions.add(scale, node.scale);
-        }
-    }
-}
-
-template <class Added>
-void Picture::learn_displaced(const Fragment& fragment, int m, Insertions<Added>& insertions) {
-    for (int n = 0; n < kLevels; ++n) {
-        const int scale = scale_number(n, m);
-        if (!dictionaries[scale] || !takes_displaced(scale)) continue;
-        const int height = scale_height(scale), width = scale_width(scale);
-        const int down = displaced_step(height, tools.displaced_blocks);
-        const int right = displaced_step(width, tools.displaced_blocks);
-        for (int bottom = down; bottom <= kFragmentSize; bottom += down) {
-            const int row = fragment.row + bottom - height;
-            for (int side = right; side <= kFragmentSize; side += right) {
-                const int column = fragment.column + side - width;
-                if (!is_displaced(scale, row, column) || row + height > padded_height ||
-                    column + width > padded_width)
-                    continue;
-                uint8_t* samples = insertions.next();
-                for (int i = 0; i < height; ++i)
-                    std::copy_n(&samples_[place(row + i, column)], width, samples + i * width);
-                insertions.add(scale, kDisplacedClass);
-            }
-        }
-    }
 }
 
 }  // namespace mmp

@@ -5,7 +5,7 @@
 namespace mmp {
 
 TreeCoder::TreeCoder(const Tools& tools) : models_(tools), insertions_(kScales) {
-    for (int scale = 0; scale < kScales; ++scale) counts_.emplace_back(scale, tools);
+    for (int scale = 0; scale < kScales; ++scale) counts_.emplace_back(scale, tools, SIZE_MAX, arena_);
 }
 
 void TreeCoder::insert(int scale, uint32_t insertions, const ChosenTrees& trees) {

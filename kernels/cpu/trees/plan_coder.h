@@ -34,6 +34,7 @@ private:
     // Updates the counts of a dictionary up to this number of insertions.
     void insert(int scale, uint32_t insertions, const ChosenTrees& trees);
 
+    Arena arena_;
     Models models_;
     std::vector<ElementCounts> counts_;  // by scale
     std::vector<uint32_t> insertions_;   // so far, by scale

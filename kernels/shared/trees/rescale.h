@@ -22,7 +22,7 @@ struct GrowPosition {
     int left, right, weight;
 };
 
-MMP_HD GrowPosition grow_position(int i, int from, int to_log2) {
+MMP_HD constexpr GrowPosition grow_position(int i, int from, int to_log2) {
     const int position = i * (from - 1);
     const int left = position >> to_log2;
     return {left, left + 1 < from ? left + 1 : from - 1, position - (left << to_log2)};

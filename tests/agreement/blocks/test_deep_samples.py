@@ -12,7 +12,7 @@ from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.backends.reference import ReferenceBackend
 from mmpcodec.reference.blocks.partition import LEAST_SQUARES, TEMPLATES
 
-REFERENCE, CPU = ReferenceBackend(), CpuBackend()
+REFERENCE, CPU = ReferenceBackend(), CpuBackend(plain=True)
 
 
 def check(picture, params, depth, threads=(1, 3)):

@@ -21,7 +21,7 @@ from mmpcodec.reference.entropy.syntax import BLOCK_SYNTAX
 from mmpcodec.reference.trees.scales import LEAF
 from mmpcodec.tools import PRESETS
 
-REFERENCE, CPU = ReferenceBackend(), CpuBackend()
+REFERENCE, CPU = ReferenceBackend(), CpuBackend(plain=True)
 
 
 def check(picture, params, threads=(1, 3)):

@@ -117,7 +117,7 @@ def test_the_post_filter_mends_deep_samples(depth):
     rng = np.random.default_rng(3)
     picture = CONTENT["natural"](rng, 128, 128)
     shifted = picture.astype(np.uint16) << (depth - 8)
-    params = photo(60)
+    params = photo(60, effort=6)
     coded = CPU.encode(shifted, params, depth=depth)
     own = CPU.post_filter
     fitted = own.fit(shifted, coded.samples, params.lambda_fixed, depth)

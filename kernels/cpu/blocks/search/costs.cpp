@@ -30,11 +30,18 @@ void BlockCosts::refresh(const BlockModels& models) {
     }
     for (int area = 0; area < kAreas; ++area)
         for (int place = 0; place < kPlaces; ++place)
-            for (int sum = 0; sum < kSums; ++sum)
+            for (int sum = 0; sum <= kMostSum; ++sum)
                 level_costs(bit, plain, area, place, sum, level[area][place][sum]);
     for (int large = 0; large < 2; ++large)
         for (int value = 0; value < kRemainderTable; ++value)
             remainder_[large][value] = remainder_cost(bit, plain, 2 * large, value);
+    for (int a = kMinSideLog2; a <= kMaxSideLog2; ++a)
+        for (int b = kMinSideLog2; b <= kMaxSideLog2; ++b)
+            for (int group = 0; group <= last_groups(a, b); ++group)
+                for (int top = 0; top < 2; ++top) {
+                    const int place = group ? (1 << group) + (top << (group - 1)) - 1 : 0;
+                    last_[shape_number(a, b)][group][top] = last_cost(bit, plain, a, b, place);
+                }
 }
 
 void BlockCosts::of_modes(const BlockModels& models, int size, LikelyModes near, uint64_t allowed,

@@ -12,13 +12,16 @@ namespace mmp {
 // so small that the cost of a bit would round to 0. So the squared error of deeper samples is in
 // finer units: those of samples that keep some of the bits beyond 8.
 struct BlockCosts {
+    static constexpr int kMostSum = 15;  // of five magnitudes of at most 3
+
     BlockCosts(int64_t lambda_fixed, int extra_bits);
 
     const int finer, coarser;  // bits beyond 8 that costs keep, and bits that they drop
     const int64_t lambda_fixed;  // in the finer units
     BitCosts bit;
     int32_t plain;                             // cost of a bit of probability 1/2
-    int32_t level[kAreas][kPlaces][kSums][4];  // of magnitudes 0, 1, 2, more; with sign
+    // Of magnitudes 0, 1, 2, more; with sign. Sums from kSums on cost as kSums - 1.
+    int32_t level[kAreas][kPlaces][kMostSum + 1][4];
 
     void refresh(const BlockModels& models);
     int64_t of_squares(int64_t sum) const { return sum << kCostFractionBits >> 2 * coarser; }
@@ -26,7 +29,10 @@ struct BlockCosts {
         return value < kRemainderTable ? remainder_[area >= 2][value]
                                        : remainder_cost(bit, plain, area, value);
     }
-    int32_t of_last(int a, int b, int last) const { return last_cost(bit, plain, a, b, last); }
+    int32_t of_last(int a, int b, int last) const {
+        const int group = floor_log2(last + 1);
+        return last_[shape_number(a, b)][group][group && ((last + 1) >> (group - 1) & 1)];
+    }
     // Writes the cost of each mode, or -1 for modes that are not allowed.
     void of_modes(const BlockModels& models, int size, LikelyModes likely, uint64_t allowed,
                   int32_t* costs) const;
@@ -35,6 +41,7 @@ private:
     static constexpr int kRemainderTable = 64;
     int32_t of_rate(int64_t rate) const { return int32_t(lagrangian(rate, lambda_fixed)); }
     int64_t remainder_[2][kRemainderTable];
+    int32_t last_[kShapes][kLastGroups][2];  // by group and by the bit below the highest one
 };
 
 }  // namespace mmp

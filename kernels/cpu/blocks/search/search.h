@@ -3,15 +3,9 @@
 
 #include <stdint.h>
 
-#include <memory>
-#include <vector>
-
-#include "cpu/blocks/search/survey.h"
+#include "cpu/blocks/search/bench.h"
 
 namespace mmp {
-
-template <class Sample>
-class BlockBench;
 
 template <class Sample>
 class BlockSearch {
@@ -20,22 +14,25 @@ public:
     BlockSearch(const Sample* source, const BlockPicture<Sample>& picture,
                 const BlockTools& tools, const BlockEffort& effort, BlockTreeSearch* trees,
                 ThreadTeam& team);
-    ~BlockSearch();
 
     // Finds the cheapest plan for the fragment that begins at (row, column).
     void find(int row, int column, const BlockModels& models, const BlockCosts& costs,
               BlockPlan& plan);
     // Writes the samples of the plan to the picture.
-    void write(BlockPicture<Sample>& picture) const;
+    void write(BlockPicture<Sample>& picture) const { write(picture, fragment_, *best_); }
 
 private:
+    static void gather(const BlockPlace& block, const Outcome<Sample>& outcome, BlockPlan& plan);
+    static void write(BlockPicture<Sample>& picture, const BlockPlace& block,
+                      const Outcome<Sample>& outcome);
+
     const BlockPicture<Sample>& picture_;
     const BlockTools tools_;
     ThreadTeam& team_;
     BlockSurvey<Sample> survey_;
-    std::vector<std::unique_ptr<BlockBench<Sample>>> benches_;  // for split columns, for split rows
+    BlockBench<Sample> bench_;
     BlockPlace fragment_{};
-    std::vector<Sample> samples_;
+    const Outcome<Sample>* best_ = nullptr;
 };
 
 }  // namespace mmp

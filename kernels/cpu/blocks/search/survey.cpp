@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <compare>
 
+#include "cpu/blocks/search/differences.h"
+
 namespace mmp {
 
 namespace {
@@ -60,7 +62,15 @@ void BlockSurvey<Sample>::coarsen() {
 template <class Sample>
 int64_t BlockSurvey<Sample>::split_cost(const BlockPlace& block, int flag) const {
     return guessed_split_cost(at(half_of(block, flag, 0)).least +
-                              at(half_of(block, flag, 1)).least);
+                              at(half_of(block, flag, 1)).least) +
+           split_penalty_;
+}
+
+template <class Sample>
+bool BlockSurvey<Sample>::may_follow(const BlockPlace& block, int flag) const {
+    if (!may_split(block, flag)) return false;
+    // A long block, which only the border of the picture makes, may become shorter.
+    return !too_long(half_of(block, flag, 0)) || (flag == kColumns) == (block.b > block.a);
 }
 
 template <class Sample>
@@ -69,46 +79,56 @@ int BlockSurvey<Sample>::worthwhile(const BlockPlace& block) const {
     const int64_t most = worthwhile_cost(seen.least, effort_.slack);
     int worth = seen.whole() <= most;
     for (int flag = kColumns; flag <= kRows; ++flag)
-        if (may_split(block, flag)) worth |= (split_cost(block, flag) <= most) << flag;
+        if (may_follow(block, flag)) worth |= (split_cost(block, flag) <= most) << flag;
     return worth;
 }
 
-// Returns the predicate of the samples that would be decoded before a block.
+// Returns whether a sample would be decoded before a block.
 template <class Sample>
-Decoded BlockSurvey<Sample>::decoded_before(const BlockPlace& block) const {
-    return [this, block](int row, int column) {
-        if (row < row_) return true;
-        if (row < block.row) return column < block.column + block.width();
-        if (row < block.row + block.height()) return column < block.column;
-        return row < std::min(row_ + (1 << tools_.fragment_log2), coarse_.height) &&
-               column < column_;
-    };
+bool BlockSurvey<Sample>::decoded_before(const BlockPlace& block, int row, int column) const {
+    if (row < row_) return true;
+    if (row < block.row) return column < block.column + block.width();
+    if (row < block.row + block.height()) return column < block.column;
+    return row < std::min(row_ + (1 << tools_.fragment_log2), coarse_.height) && column < column_;
 }
 
-// Returns the references of a block in the coarse source.
+// The modes of the blocks that a block is half of, or that are its halves, if their sides differ
+// less.
 template <class Sample>
-References<Sample> BlockSurvey<Sample>::references(const BlockPlace& block) const {
-    const int side = 1 << tools_.fragment_log2, length = block.height() + block.width();
-    const int right = block.row == row_ ? coarse_.width : block.column + block.width();
-    const int bottom = std::min(
-        block.column == column_ ? row_ + side : block.row + block.height(), coarse_.height);
-    const int above = std::min(right - block.column, length);
-    const int left = std::min(bottom - block.row, length);
-    return coarse_.references(block, block.row ? above : 0, block.column ? left : 0);
+uint64_t BlockSurvey<Sample>::inherited_modes(const BlockPlace& block) const {
+    const int flag = block.b > block.a ? kColumns : kRows;
+    uint64_t modes = 0;
+    for (int half = 0; half < 2; ++half)
+        modes |= uint64_t{1} << at(half_of(block, flag, half)).best[0];
+    BlockPlace around = block;
+    if (flag == kColumns)
+        around.row = row_ + ((block.row - row_) & -(2 << block.a)), ++around.a;
+    else
+        around.column = column_ + ((block.column - column_) & -(2 << block.b)), ++around.b;
+    for (const int mode : at(around).best) modes |= uint64_t{1} << mode;
+    return modes;
 }
 
 template <class Sample>
 void BlockSurvey<Sample>::look_at(const BlockPlace& block, const BlockCosts& costs) {
     Seen& seen = at(block);
-    seen = {0, 0, kNever, 0, false};
+    seen = {0, 0, kNever, 0, {kAverage, kPlanar}, false};
     if (coarse_.is_outside(block)) return;
     seen.predicted = kNever;
-    if (coarse_.forced_flag(block)) return;
+    if (coarse_.forced_flag(block) || too_long(block)) return;
     const int a = block.a, b = block.b;
     Sample source[kMaxBlockArea], prediction[kMaxBlockArea], matched[kMaxBlockArea];
     take_block(source_, coarse_.width, block, source);
-    const Predictor<Sample> predictor(tools_, coarse_, block, references(block),
-                                      decoded_before(block));
+    const int length = block.height() + block.width();
+    const int right = block.row == row_ ? coarse_.width : block.column + block.width();
+    const int bottom =
+        std::min(block.column == column_ ? row_ + (1 << tools_.fragment_log2)
+                                         : block.row + block.height(),
+                 coarse_.height);
+    const int above = block.row ? std::min(right - block.column, length) : 0;
+    const int beside = block.column ? std::min(bottom - block.row, length) : 0;
+    const auto decoded = [&](int row, int column) { return decoded_before(block, row, column); };
+    const Predictor<Sample> predictor(tools_, coarse_, block, above, beside, Decoded(decoded));
     const uint64_t allowed = predictor.allowed();
     struct Candidate {
         int32_t difference;
@@ -116,36 +136,83 @@ void BlockSurvey<Sample>::look_at(const BlockPlace& block, const BlockCosts& cos
         auto operator<=>(const Candidate&) const = default;
     } candidates[kModes];
     int count = 0;
-    for (int mode = kAverage; mode <= kLeastSquares; ++mode) {
-        if (!(allowed >> mode & 1)) continue;
+    const auto look = [&](int mode) {
         predictor.predict(mode, prediction);
         candidates[count++] = {hadamard_difference(source, prediction, a, b) >> costs.coarser,
                                mode};
+    };
+    look(kAverage);
+    look(kPlanar);
+    ModeDifferences<Sample> angles(source, predictor.references(), predictor.smooth(), a, b,
+                                   coarse_.depth);
+    int32_t differences[kAngles];
+    const auto look_at_angles = [&](uint64_t which) {
+        angles.of_angles(which, differences);
+        for (; which; which &= which - 1) {
+            const int angle = __builtin_ctzll(which);
+            candidates[count++] = {differences[angle] >> costs.coarser, kFirstAngle + angle};
+        }
+    };
+    // Whether the difference, times the factor, is at least one step for each sample.
+    const auto is_large = [&](int32_t difference, int factor) {
+        return factor == kAlways || factor * int64_t{difference} >=
+                                        int64_t{tools_.step} << (a + b + costs.finer);
+    };
+    if (!is_large(std::min(candidates[0].difference, candidates[1].difference), effort_.angles)) {
+        // No angle can save much.
+    } else if (effort_.every_angle) {
+        look_at_angles((uint64_t{1} << kAngles) - 1);
+    } else if (a != b) {
+        const uint64_t inherited = inherited_modes(block);
+        look_at_angles(inherited >> kFirstAngle & ((uint64_t{1} << kAngles) - 1));
+    } else {
+        constexpr int kCoarseAngles = 4;
+        uint64_t which = 0;
+        for (int angle = 0; angle < kAngles; angle += kCoarseAngles) which |= uint64_t{1} << angle;
+        look_at_angles(which);
+        int best = 0;
+        for (int angle = 0; angle < kAngles; angle += kCoarseAngles)
+            if (differences[angle] < differences[best]) best = angle;
+        for (int apart = kCoarseAngles / 2; apart; apart /= 2) {
+            const int middle = best;
+            which = 0;
+            for (const int angle : {middle - apart, middle + apart})
+                if (angle >= 0 && angle < kAngles) which |= uint64_t{1} << angle;
+            look_at_angles(which);
+            for (; which; which &= which - 1) {
+                const int angle = __builtin_ctzll(which);
+                if (differences[angle] < differences[best]) best = angle;
+            }
+        }
     }
-    // Template matching is slow: it runs only where the other modes leave a large difference, and
-    // counts only where at most one other mode is better.
-    std::partial_sort(candidates, candidates + effort_.surveyed, candidates + count);
-    if (allowed >> kTemplates & 1 &&
-        effort_.matching * int64_t{candidates[0].difference} >=
-            int64_t{tools_.step} << (a + b + costs.finer)) {
+    const int surveyed = std::min(effort_.surveyed, count);
+    std::partial_sort(candidates, candidates + surveyed, candidates + count);
+    // Least squares and template matching are slow: they run only where the other modes leave a
+    // large difference, and templates count only where at most one other mode is better.
+    if (allowed >> kLeastSquares & 1 && is_large(candidates[0].difference, effort_.fitting)) {
+        look(kLeastSquares);
+        std::partial_sort(candidates, candidates + surveyed, candidates + count);
+    }
+    if (allowed >> kTemplates & 1 && is_large(candidates[0].difference, effort_.matching)) {
         predictor.predict(kTemplates, matched);
         const int32_t difference = hadamard_difference(source, matched, a, b) >> costs.coarser;
         seen.templates = difference < candidates[1].difference;
         if (seen.templates) {
             candidates[count++] = {difference, kTemplates};
-            std::partial_sort(candidates, candidates + effort_.surveyed, candidates + count);
+            std::partial_sort(candidates, candidates + surveyed, candidates + count);
         }
     }
+    for (int i = 0; i < 2; ++i) seen.best[i] = uint8_t(candidates[i].mode);
     for (int i = 0; i < effort_.rough; ++i) {
         const bool done = candidates[i].mode == kTemplates;
         if (!done) predictor.predict(candidates[i].mode, prediction);
         const int64_t cost =
             kModeBits * costs.plain +
             rough_cost(block, source, done ? matched : prediction, tools_.step, coarse_.depth,
-                       costs);
+                       costs, effort_.rounded);
         seen.predicted = std::min(seen.predicted, cost);
     }
-    for (int i = 0; i < effort_.surveyed; ++i) seen.modes |= uint64_t{1} << candidates[i].mode;
+    for (int i = 0; i < surveyed; ++i) seen.modes |= uint64_t{1} << candidates[i].mode;
 }
 
 template <class Sample>
@@ -175,7 +242,7 @@ void BlockSurvey<Sample>::weigh_splits() {
         Seen& seen = at(block);
         seen.least = seen.whole();
         for (int flag = kColumns; flag <= kRows; ++flag)
-            if (may_split(block, flag)) seen.least = std::min(seen.least, split_cost(block, flag));
+            if (may_follow(block, flag)) seen.least = std::min(seen.least, split_cost(block, flag));
     });
 }
 
@@ -206,11 +273,23 @@ void BlockSurvey<Sample>::look_for_trees(const BlockCosts& costs) {
 template <class Sample>
 void BlockSurvey<Sample>::look(int row, int column, const BlockCosts& costs, ThreadTeam& team) {
     row_ = row, column_ = column;
+    split_penalty_ = int64_t{effort_.split_bits} * costs.plain;
     const int side = tools_.fragment_log2, sides = side - kMinSideLog2 + 1;
-    team.run(sides * sides, [&](uint32_t task) {
-        for_blocks(side - int(task) / sides, side - int(task) % sides,
-                   [&](const BlockPlace& block) { look_at(block, costs); });
-    });
+    const auto look_at_shape = [&](int a, int b) {
+        for_blocks(a, b, [&](const BlockPlace& block) { look_at(block, costs); });
+    };
+    if (effort_.every_angle)
+        team.run(sides * sides, [&](uint32_t task) {
+            look_at_shape(side - int(task) / sides, side - int(task) % sides);
+        });
+    else
+        // The modes of long blocks are those of shorter ones.
+        for (int apart = 0; apart < sides; ++apart)
+            team.run(apart ? 2 * (sides - apart) : sides, [&](uint32_t task) {
+                const int large = side - int(task) / (apart ? 2 : 1), small = large - apart;
+                if (task % 2 && apart) look_at_shape(small, large);
+                else look_at_shape(large, small);
+            });
     weigh_splits();
     if (trees_) look_for_trees(costs);
     for_parts_first([&](const BlockPlace& block) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <vector>
 
@@ -51,6 +52,7 @@ private:
         uint64_t modes;
         int64_t predicted, tree;  // cost of a leaf: as predicted block, as tree
         int64_t least;            // least cost, splits included
+        uint8_t best[2];          // the modes of least difference
         bool templates;           // templates may predict the block or a part of it
         int64_t whole() const { return predicted < tree ? predicted : tree; }
     };
@@ -59,9 +61,15 @@ private:
     const Seen& at(const BlockPlace& block) const {
         return seen_[number_in(block, row_, column_)];
     }
-    Decoded decoded_before(const BlockPlace& block) const;
+    // Whether the sides of a block differ too much for the survey.
+    bool too_long(const BlockPlace& block) const {
+        return std::abs(block.a - block.b) > effort_.elongation;
+    }
+    // Whether the search may split a block this way.
+    bool may_follow(const BlockPlace& block, int flag) const;
     int64_t split_cost(const BlockPlace& block, int flag) const;
     void look_at(const BlockPlace& block, const BlockCosts& costs);
+    uint64_t inherited_modes(const BlockPlace& block) const;
     template <class Work>
     void for_blocks(int a, int b, const Work& work);
     // Calls work(block) for each block of the fragment, the parts of a block before it.
@@ -70,7 +78,7 @@ private:
     void weigh_splits();
     void look_for_trees(const BlockCosts& costs);
     void coarsen();
-    References<Sample> references(const BlockPlace& block) const;
+    bool decoded_before(const BlockPlace& block, int row, int column) const;
 
     // The coarsely quantised source, from which blocks are predicted.
     BlockPicture<Sample> coarse_;
@@ -79,6 +87,7 @@ private:
     const BlockEffort effort_;
     BlockTreeSearch* trees_;
     int row_ = 0, column_ = 0;
+    int64_t split_penalty_ = 0;
     std::vector<Seen> seen_;
     std::vector<FoundTree> found_;  // by block number; no nodes: no tree
 };

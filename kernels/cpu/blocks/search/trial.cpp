@@ -11,6 +11,13 @@ int32_t root_of(int64_t lambda_fixed) {
     return std::max(root, 1);
 }
 
+// Returns the estimated cost of the levels of a residual, and of what they leave of its energy.
+static int64_t estimated_cost(const int16_t* coefficients, int a, int b, int32_t step,
+                              int64_t energy, const BlockCosts& costs) {
+    const LevelEstimate estimate = estimate_levels(coefficients, a, b, step, costs.plain);
+    return estimate.cost + std::max<int64_t>(0, energy - (estimate.kept << 2 * costs.finer));
+}
+
 template <class Sample>
 void take_block(const Sample* plane, int width, const BlockPlace& block, Sample* out) {
     for (int i = 0; i < block.height(); ++i)
@@ -19,21 +26,20 @@ void take_block(const Sample* plane, int width, const BlockPlace& block, Sample*
 }
 
 template <class Sample>
-void Trial<Sample>::try_bare(const BlockPlace& block, const Sample* source,
-                             const Sample* prediction, int mode, int64_t total,
-                             const BlockCosts& costs) {
-    const int area = block.height() * block.width();
-    total += costs.of_squares(squared_difference(source, prediction, area));
+void Trial<Sample>::try_bare(const BlockPlace& block, const Sample* prediction, int mode,
+                             int64_t total, int64_t energy) {
+    total += energy;
     if (total >= cost) return;
     cost = total;
     node = {kLeaf, uint8_t(mode), kBare, 0, 0, 0};
-    std::copy_n(prediction, area, samples);
+    std::copy_n(prediction, block.area(), samples);
 }
 
 template <class Sample>
 void Trial<Sample>::try_residual(const BlockPlace& block, const Sample* source,
-                                 const Sample* prediction, int mode, int64_t given, int32_t step,
-                                 Depth<Sample> depth, const BlockCosts& costs) {
+                                 const Sample* prediction, int mode, int64_t given,
+                                 int64_t energy, int32_t step, Depth<Sample> depth,
+                                  const BlockCosts& costs, int hopeless) {
     if (given >= cost) return;
     const int a = block.a, b = block.b, area = block.height() * block.width();
     int16_t residual[kMaxBlockArea], coefficients[kMaxCoded], tried[kMaxCoded];
@@ -42,9 +48,15 @@ void Trial<Sample>::try_residual(const BlockPlace& block, const Sample* source,
     const bool types = sine_allowed(a, b);
     for (int type = kCosine; type <= (types ? kSine : kCosine); ++type) {
         transform_forward(residual, a, b, type, seen_bits(depth), coefficients);
-        const int last = choose_levels<LevelCost<Sample>>(coefficients, a, b, step, costs, tried);
-        if (last < 0) continue;
-        int64_t total = given + cost_of_levels(tried, a, b, last, costs);
+        if (hopeless < kAlways) {
+            const int64_t estimate =
+                given + estimated_cost(coefficients, a, b, step, energy, costs);
+            if (estimate > cost + cost / 100 * hopeless) continue;
+        }
+        const LevelChoice choice =
+            choose_levels<LevelCost<Sample>>(coefficients, a, b, step, costs, tried);
+        if (choice.last < 0) continue;
+        int64_t total = given + choice.cost;
         if (types) total += costs.bit[type_model(a, b, family_of(mode))][type];
         if (total >= cost) continue;
         rebuild(block, type, tried, step, prediction, depth, rebuilt);
@@ -59,7 +71,7 @@ void Trial<Sample>::try_residual(const BlockPlace& block, const Sample* source,
 
 template <class Sample>
 int64_t rough_cost(const BlockPlace& block, const Sample* source, const Sample* prediction,
-                   int32_t step, Depth<Sample> depth, const BlockCosts& costs) {
+                   int32_t step, Depth<Sample> depth, const BlockCosts& costs, bool rounded) {
     const int a = block.a, b = block.b, area = block.height() * block.width();
     const int32_t* kind_costs = costs.bit[kind_model(a, b, 1)];
     int16_t residual[kMaxBlockArea], coefficients[kMaxCoded], levels[kMaxCoded];
@@ -67,24 +79,22 @@ int64_t rough_cost(const BlockPlace& block, const Sample* source, const Sample* 
     const int64_t energy = costs.of_squares(squared_difference(source, prediction, area));
     const int64_t bare = kind_costs[kBare] + energy;
     transform_forward(residual, a, b, kCosine, seen_bits(depth), coefficients);
-    const int last = choose_levels<LevelCost<Sample>>(coefficients, a, b, step, costs, levels);
-    if (last < 0) return bare;
-    int64_t kept = 0;  // energy of the residual that the levels code, in 1/64
-    for (int i = 0; i < scan_of(a, b).count; ++i) {
-        const int64_t rest = coefficients[i] - dequantised(levels[i], step);
-        kept += int64_t{coefficients[i]} * coefficients[i] - rest * rest;
-    }
-    // The integer basis is not quite orthonormal, so `kept` can exceed the energy.
-    const int64_t left = std::max<int64_t>(0, energy - (kept << 2 * costs.finer >> 2));
-    return std::min(
-        bare, kind_costs[kTransformed] + cost_of_levels(levels, a, b, last, costs) + left);
+    if (rounded)
+        return std::min(bare, kind_costs[kTransformed] +
+                                  estimated_cost(coefficients, a, b, step, energy, costs));
+    const LevelChoice choice =
+        choose_levels<LevelCost<Sample>>(coefficients, a, b, step, costs, levels);
+    if (choice.last < 0) return bare;
+    // The integer basis is not quite orthonormal, so what is kept can exceed the energy.
+    const int64_t left = std::max<int64_t>(0, energy - (choice.kept << 2 * costs.finer >> 2));
+    return std::min(bare, kind_costs[kTransformed] + choice.cost + left);
 }
 
 #define MMP_INSTANTIATE(Sample)                                                                    \
     template void take_block(const Sample*, int, const BlockPlace&, Sample*);                      \
     template struct Trial<Sample>;                                                                 \
     template int64_t rough_cost(const BlockPlace&, const Sample*, const Sample*, int32_t,          \
-                                Depth<Sample>, const BlockCosts&);
+                                Depth<Sample>, const BlockCosts&, bool);
 MMP_INSTANTIATE(uint8_t)
 MMP_INSTANTIATE(uint16_t)
 

@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include "cpu/blocks/coder.h"
+#include "cpu/blocks/search/effort.h"
 #include "cpu/blocks/search/levels.h"
 #include "cpu/runtime/distortion.h"
 #include "shared/blocks/search.h"
@@ -25,18 +26,21 @@ struct Trial {
     int16_t levels[kMaxCoded];
 
     // Take the prediction alone, or with a residual, if it is cheaper than `cost` of the trial. The
-    // argument `cost` is that of the symbols up to the kind.
-    void try_bare(const BlockPlace& block, const Sample* source, const Sample* prediction,
-                  int mode, int64_t cost, const BlockCosts& costs);
+    // argument `cost` is that of the symbols up to the kind; `energy` is the cost of the squared
+    // differences that the prediction leaves.
+    void try_bare(const BlockPlace& block, const Sample* prediction, int mode, int64_t cost,
+                  int64_t energy);
+    // A residual whose estimated cost exceeds that of the trial by more than `hopeless` percent is
+    // not tried.
     void try_residual(const BlockPlace& block, const Sample* source, const Sample* prediction,
-                      int mode, int64_t cost, int32_t step, Depth<Sample> depth,
-                      const BlockCosts& costs);
+                      int mode, int64_t cost, int64_t energy, int32_t step, Depth<Sample> depth,
+                      const BlockCosts& costs, int hopeless);
 };
 
 // Estimates the cost of a prediction with or without a residual, from the cosine transform and
-// without the rounding of the inverse transform.
+// without the rounding of the inverse transform. The levels are chosen, or rounded.
 template <class Sample>
 int64_t rough_cost(const BlockPlace& block, const Sample* source, const Sample* prediction,
-                   int32_t step, Depth<Sample> depth, const BlockCosts& costs);
+                   int32_t step, Depth<Sample> depth, const BlockCosts& costs, bool rounded);
 
 }  // namespace mmp

@@ -263,6 +263,7 @@ def test_lossless_is_taken_where_it_fits():
     assert smaller[1] < math.inf
 
 
+@pytest.mark.usefixtures("plain_search")
 def test_psnr_that_only_lossless_reaches():
     assert encoded(target_psnr=120)[1] == math.inf
     message = r"target_psnr = 60: the best file, at lambda 0\.\d+, has 40\.45 dB"

@@ -1,0 +1,219 @@
+#include "cpu/blocks/search/bench.h"
+
+#include <algorithm>
+#include <compare>
+
+namespace mmp {
+
+template <class Sample>
+BlockBench<Sample>::BlockBench(const Sample* source, int height, int width, Depth<Sample> depth,
+                               const BlockTools& tools, const BlockEffort& effort,
+                               const BlockSurvey<Sample>& survey, const BlockTrees* trees)
+    : source_(source),
+      canvas_(height, width, depth, 0, 0, kMargin + kMaxSide, kMargin + 2 * kMaxSide),
+      tools_(tools),
+      effort_(effort),
+      survey_(survey),
+      trees_(trees) {}
+
+template <class Sample>
+void BlockBench<Sample>::start(const BlockPlace& fragment, const BlockPicture<Sample>& picture,
+                               const BlockModels& models, const BlockCosts& costs) {
+    fragment_ = fragment;
+    models_ = &models;
+    costs_ = &costs;
+    canvas_.move_to(fragment.row - kMargin, fragment.column - kMargin, picture);
+    findings_.clear();
+    scratch_.clear();
+    leaves_ = 0;
+    memset(shown_, 0, sizeof shown_);
+}
+
+template <class Sample>
+bool BlockBench<Sample>::worthwhile(const BlockPlace& block, int flag) const {
+    const Flag forced = canvas_.forced_flag(block);
+    if (forced) return flag == forced;
+    if (flag != kLeaf && !may_split(block, flag)) return false;
+    return survey_.worthwhile(block) >> flag & 1;
+}
+
+template <class Sample>
+int64_t BlockBench<Sample>::flag_cost(const BlockPlace& block, int flag) const {
+    if (canvas_.forced_flag(block)) return 0;
+    return mmp::flag_cost(costs_->bit, block, flag, canvas_.above(block), canvas_.left(block));
+}
+
+// Writes the numbers of the leaves that a search over a block depends on, and returns their number.
+// Outside the fragment nothing changes between its searches.
+template <class Sample>
+int BlockBench<Sample>::surroundings(const BlockPlace& block, uint32_t* around) const {
+    constexpr int kReachUnits = kReach >> kUnitLog2;
+    const int side = fragment_.height() >> kUnitLog2;
+    const int row = (block.row - fragment_.row) >> kUnitLog2;
+    const int column = (block.column - fragment_.column) >> kUnitLog2;
+    const int height = block.height() >> kUnitLog2, width = block.width() >> kUnitLog2;
+    uint32_t* end = around;
+    const auto take = [&](int from_row, int to_row, int from, int to) {
+        from = std::max(from, 0), to = std::min(to, side);
+        for (int r = std::max(from_row, 0); r < std::min(to_row, side); ++r)
+            end = std::copy(shown_[r] + from, shown_[r] + std::max(from, to), end);
+    };
+    // Templates depend on all decoded samples.
+    if (survey_.templates(block)) {
+        take(0, side, 0, side);
+    } else {
+        const int after = std::max(height, kReachUnits);
+        take(row - kReachUnits, row, column - kReachUnits, column + width + after);
+        take(row, row + height + width, column - kReachUnits, column);
+    }
+    return int(end - around);
+}
+
+template <class Sample>
+void BlockBench<Sample>::number_units(const BlockPlace& block, uint32_t number) {
+    const int row = (block.row - fragment_.row) >> kUnitLog2;
+    const int column = (block.column - fragment_.column) >> kUnitLog2;
+    for (int i = 0; i < block.height() >> kUnitLog2; ++i)
+        std::fill_n(shown_[row + i] + column, block.width() >> kUnitLog2, number);
+}
+
+template <class Sample>
+void BlockBench<Sample>::show(const BlockPlace& block, const Outcome<Sample>& outcome) {
+    if (outcome.node.flag != kLeaf) {
+        for (int half = 0; half < 2; ++half)
+            if (outcome.halves[half])
+                show(half_of(block, outcome.node.flag, half), *outcome.halves[half]);
+        return;
+    }
+    canvas_.write(block, outcome.samples);
+    canvas_.mark(block, {uint8_t(block.a), uint8_t(block.b), outcome.node.mode, outcome.node.kind});
+    number_units(block, outcome.number);
+}
+
+template <class Sample>
+void BlockBench<Sample>::hide(const BlockPlace& block) {
+    canvas_.mark(block, Unit{});
+    number_units(block, 0);
+}
+
+// Tries the promising modes. `given` is the cost of the symbols before the mode.
+template <class Sample>
+void BlockBench<Sample>::try_modes(const BlockPlace& block, const Sample* source, int64_t given,
+                                   Trial<Sample>& trial) {
+    const int a = block.a, b = block.b;
+    constexpr int kMostCandidates = BlockSurvey<Sample>::kMostModes + 4;
+    Sample predictions[kMostCandidates][kMaxBlockArea];
+    const LikelyModes likely = canvas_.likely_modes(block);
+    const Predictor<Sample> predictor(tools_, canvas_, block);
+    const uint64_t allowed = predictor.allowed();
+    int32_t mode_costs[kModes];
+    costs_->of_modes(*models_, size_of(a, b), likely, allowed, mode_costs);
+    const uint64_t promising = promising_modes(survey_.modes(block), likely, allowed);
+    struct Candidate {
+        int32_t estimate;
+        int mode, prediction;
+        auto operator<=>(const Candidate&) const = default;
+    } candidates[kMostCandidates];
+    const int32_t root = root_of(costs_->lambda_fixed);
+    int count = 0;
+    for (uint64_t rest = promising; rest; rest &= rest - 1) {
+        const int mode = __builtin_ctzll(rest);
+        predictor.predict(mode, predictions[count]);
+        const int32_t difference =
+            hadamard_difference(source, predictions[count], a, b) >> costs_->coarser;
+        const int32_t estimate = mode_estimate(difference, mode_costs[mode], root);
+        candidates[count] = {estimate, mode, count};
+        ++count;
+    }
+    std::sort(candidates, candidates + count);
+    const int64_t hopeless = hopeless_estimate(candidates[0].estimate, root);
+    const auto& kind_costs = costs_->bit[kind_model(a, b, canvas_.kind_context(block))];
+    for (int n = 0; n < std::min(count, effort_.tried); ++n) {
+        const auto [estimate, mode, number] = candidates[n];
+        if (estimate > hopeless) break;
+        const int64_t cost = given + mode_costs[mode];
+        const int64_t energy = costs_->of_squares(
+            squared_difference(source, predictions[number], block.area()));
+        trial.try_bare(block, predictions[number], mode, cost + kind_costs[kBare], energy);
+        trial.try_residual(block, source, predictions[number], mode,
+                           cost + kind_costs[kTransformed], energy, tools_.step, canvas_.depth,
+                           *costs_, effort_.hopeless);
+    }
+}
+
+template <class Sample>
+auto BlockBench<Sample>::whole(const BlockPlace& block, int64_t bound) -> Found {
+    const int a = block.a, b = block.b;
+    Sample source[kMaxBlockArea];
+    take_block(source_, canvas_.width, block, source);
+    Trial<Sample> trial;
+    trial.cost = bound;
+    int64_t given = flag_cost(block, kLeaf);
+    const FoundTree* tree = nullptr;
+    if (trees_ && trees_->allowed(block)) {
+        const auto& bit = costs_->bit[tree_model(a, b, canvas_.tree_context(block))];
+        tree = survey_.tree(block);
+        if (tree && given + bit[1] + tree->cost < trial.cost) {
+            trial.cost = given + bit[1] + tree->cost;
+            trial.node = {kLeaf, kTreeMode, kTree, 0, 0, 0};
+            if constexpr (kIsByte<Sample>) trees_->build(block, tree->nodes, trial.samples);
+        }
+        given += bit[0];
+    }
+    if (survey_.may_be_predicted(block)) try_modes(block, source, given, trial);
+    if (trial.cost >= bound) return nullptr;
+    Outcome<Sample> outcome{trial.cost, ++leaves_, trial.node, {}, nullptr, nullptr, nullptr};
+    Sample* samples = scratch_.take<Sample>(block.area());
+    outcome.samples = std::copy_n(trial.samples, block.area(), samples) - block.area();
+    if (trial.node.kind == kTransformed) {
+        const int count = scan_of(a, b).count;
+        outcome.levels = std::copy_n(trial.levels, count, scratch_.take<int16_t>(count)) - count;
+    }
+    if (trial.node.kind == kTree) outcome.tree = tree;
+    return scratch_.make(outcome);
+}
+
+template <class Sample>
+auto BlockBench<Sample>::split(const BlockPlace& block, int flag, int64_t bound) -> Found {
+    Outcome<Sample> outcome{flag_cost(block, flag), 0, {}, {}, nullptr, nullptr, nullptr};
+    outcome.node.flag = uint8_t(flag);
+    const BlockPlace first = half_of(block, flag, 0), second = half_of(block, flag, 1);
+    if (outcome.cost >= bound) return nullptr;
+    outcome.halves[0] = search(first, bound - outcome.cost);
+    if (!outcome.halves[0]) return nullptr;
+    outcome.cost += outcome.halves[0]->cost;
+    if (!canvas_.is_outside(second)) {
+        show(first, *outcome.halves[0]);
+        outcome.halves[1] = search(second, bound - outcome.cost);
+        hide(first);
+        if (!outcome.halves[1]) return nullptr;
+        outcome.cost += outcome.halves[1]->cost;
+    }
+    return scratch_.make(outcome);
+}
+
+template <class Sample>
+auto BlockBench<Sample>::search(const BlockPlace& block, int64_t bound) -> Found {
+    uint32_t around[kUnitsAcross * kUnitsAcross];
+    const int count = surroundings(block, around);
+    const int number = number_in(block, fragment_.row, fragment_.column);
+    if (const Finding<Sample>* same = findings_.find(number, around, count)) {
+        if (same->outcome) return same->outcome->cost < bound ? same->outcome : nullptr;
+        if (bound <= same->bound) return nullptr;
+    }
+    Found best = nullptr;
+    int64_t least = bound;
+    const auto take = [&](Found outcome) {
+        if (outcome) best = outcome, least = best->cost;
+    };
+    if (worthwhile(block, kLeaf)) take(whole(block, least));
+    for (int flag = kColumns; flag <= kRows; ++flag)
+        if (worthwhile(block, flag)) take(split(block, flag, least));
+    findings_.add(number, around, count, bound, best, scratch_);
+    return best;
+}
+
+template class BlockBench<uint8_t>;
+template class BlockBench<uint16_t>;
+
+}  // namespace mmp

@@ -1,0 +1,63 @@
+// Tries blocks on a canvas: a copy of the decoded samples in and around one fragment.
+#pragma once
+
+#include <stdint.h>
+
+#include "cpu/blocks/search/findings.h"
+#include "cpu/blocks/search/survey.h"
+
+namespace mmp {
+
+template <class Sample>
+class BlockBench {
+public:
+    using Found = const Outcome<Sample>*;
+
+    // `source` has the size of the picture; `trees` is null without a dictionary.
+    BlockBench(const Sample* source, int height, int width, Depth<Sample> depth,
+               const BlockTools& tools, const BlockEffort& effort,
+               const BlockSurvey<Sample>& survey, const BlockTrees* trees);
+
+    void start(const BlockPlace& fragment, const BlockPicture<Sample>& picture,
+               const BlockModels& models, const BlockCosts& costs);
+
+    // Returns the best plan that costs less than the bound, or null. It exists until the next
+    // start.
+    Found search(const BlockPlace& block, int64_t bound);
+
+private:
+    Found whole(const BlockPlace& block, int64_t bound);
+    Found split(const BlockPlace& block, int flag, int64_t bound);
+    bool worthwhile(const BlockPlace& block, int flag) const;
+
+    // The canvas holds this many rows and columns before a fragment, enough for all places of
+    // templates.
+    static constexpr int kMargin = kTemplateColumns + kUnit;
+    static_assert(kMargin >= 2 * kReach && kMargin >= kTemplateRows + kTemplateWidth);
+    static constexpr int kUnitsAcross = kMaxSide >> kUnitLog2;
+
+    int surroundings(const BlockPlace& block, uint32_t* around) const;
+    int64_t flag_cost(const BlockPlace& block, int flag) const;
+    void try_modes(const BlockPlace& block, const Sample* source, int64_t given,
+                   Trial<Sample>& trial);
+    void show(const BlockPlace& block, const Outcome<Sample>& outcome);
+    void hide(const BlockPlace& block);
+    void number_units(const BlockPlace& block, uint32_t number);
+
+    const Sample* source_;
+    BlockPicture<Sample> canvas_;
+    const BlockTools tools_;
+    const BlockEffort effort_;
+    const BlockSurvey<Sample>& survey_;
+    const BlockTrees* trees_;
+    BlockPlace fragment_{};
+    const BlockModels* models_ = nullptr;
+    const BlockCosts* costs_ = nullptr;
+    Scratch scratch_;
+    Findings<Sample> findings_;
+    uint32_t leaves_ = 0;  // found in this fragment
+    // The number of the leaf that covers each unit of the fragment on the canvas, or 0.
+    uint32_t shown_[kUnitsAcross][kUnitsAcross] = {};
+};
+
+}  // namespace mmp

@@ -1,0 +1,93 @@
+// The elements of one dictionary by the hashes of their samples. A bucket is one cache line, so
+// that a search waits for memory once.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cpu/runtime/arena.h"
+#include "cpu/runtime/simd.h"
+
+namespace mmp {
+
+class ElementTable {
+public:
+    ElementTable(size_t capacity, Arena& arena);
+
+    MMP_INLINE void prefetch(uint32_t hash) const { __builtin_prefetch(&buckets_[home(hash)]); }
+
+    // Calls matches(index) for each element that may have the hash, until it returns true. Returns
+    // whether it did.
+    template <class Matches>
+    MMP_INLINE bool any(uint32_t hash, const Matches& matches) const {
+        for (size_t bucket = home(hash);; bucket = next(bucket)) {
+            for (uint32_t lanes = lanes_with(bucket, tag(hash)); lanes; lanes &= lanes - 1)
+                if (matches(uint32_t{buckets_[bucket].indices[__builtin_ctz(lanes)]})) return true;
+            if (lanes_with(bucket, kFree)) return false;
+        }
+    }
+
+    // Adds the element of an index below 2^16: the next one, or one that was removed.
+    MMP_INLINE void add(uint32_t index, uint32_t hash) {
+        hashes_[index] = hash;
+        size_ += index == size_;
+        if (2 * size_ > kLanes * (mask_ + 1)) grow();
+        put(index, hash);
+    }
+    MMP_INLINE void remove(uint32_t index) {
+        const uint16_t sought = tag(hashes_[index]);
+        for (size_t bucket = home(hashes_[index]);; bucket = next(bucket))
+            for (uint32_t lanes = lanes_with(bucket, sought); lanes; lanes &= lanes - 1) {
+                const int lane = __builtin_ctz(lanes);
+                if (buckets_[bucket].indices[lane] != index) continue;
+                const bool full = !lanes_with(bucket, kFree);
+                buckets_[bucket].tags[lane] = kFree;
+                return full ? fill(bucket, lane) : void();
+            }
+    }
+    // Prefetches what the removal of an element reads.
+    MMP_INLINE void prefetch_element(uint32_t index) const { prefetch(hashes_[index]); }
+
+private:
+    static constexpr int kLanes = 16;
+    static constexpr uint16_t kFree = 0;
+
+    // An element is in the bucket of its hash, or in a later one if those before are full.
+    struct alignas(64) Bucket {
+        uint16_t tags[kLanes];  // the upper half of the hash, but never kFree; or kFree
+        uint16_t indices[kLanes];
+    };
+
+    static uint16_t tag(uint32_t hash) {
+        return static_cast<uint16_t>(hash >> 16 ? hash >> 16 : 1);
+    }
+    size_t home(uint32_t hash) const { return hash & mask_; }
+    size_t next(size_t bucket) const { return (bucket + 1) & mask_; }
+    // Returns the lanes of a bucket that hold a tag, one bit each.
+    MMP_INLINE uint32_t lanes_with(size_t bucket, uint16_t tag) const {
+        Words8 first, second;
+        __builtin_memcpy(&first, buckets_[bucket].tags, sizeof first);
+        __builtin_memcpy(&second, buckets_[bucket].tags + 8, sizeof second);
+        return lane_bits(first == tag, second == tag);
+    }
+    MMP_INLINE void put(uint32_t index, uint32_t hash) {
+        size_t bucket = home(hash);
+        uint32_t lanes;
+        while (!(lanes = lanes_with(bucket, kFree))) bucket = next(bucket);
+        const int lane = __builtin_ctz(lanes);
+        buckets_[bucket].tags[lane] = tag(hash);
+        buckets_[bucket].indices[lane] = static_cast<uint16_t>(index);
+    }
+    // Moves an element that a full bucket kept out into its free lane.
+    void fill(size_t bucket, int lane);
+    // Doubles the buckets and puts all elements but the last one.
+    void grow();
+
+    Arena& arena_;
+    size_t mask_;  // number of buckets, a power of 2, minus 1
+    Bucket* buckets_;
+    size_t size_ = 0;
+    uint32_t* hashes_;  // by index
+};
+
+}  // namespace mmp

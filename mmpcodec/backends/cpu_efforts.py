@@ -1,0 +1,87 @@
+"""Efforts 1 to 9 of the compiled search for predicted blocks. *Encoder only*."""
+
+from dataclasses import dataclass
+
+from mmpcodec.reference.blocks.search.effort import EFFORTS as PLAIN
+
+ALWAYS = 1 << 20
+"""A factor that no difference is too small for; a value of ``hopeless`` that nothing exceeds."""
+
+
+@dataclass(frozen=True)
+class CpuEffort:
+    """Limits and shortcuts of the search at one effort.
+
+    Factors compare a Hadamard difference, times the factor, with one quantisation step, in 1/16 of
+    a sample's unit, for each sample of the block.
+
+    Parameters
+    ----------
+    surveyed, tried, rough, slack
+        As in ``mmpcodec.reference.blocks.search.effort.Effort``.
+    split_bits : int
+        Number of bits that the survey adds to the cost of a split, because the least of many
+        estimates is too low.
+    elongation : int
+        The survey looks at blocks whose sides differ by at most this factor, as a logarithm to
+        base 2.
+    every_angle : bool
+        Whether the survey looks at every angle. Otherwise it looks at every fourth angle of square
+        blocks and at those near the best; other blocks take the modes of the blocks of which they
+        are a half and of their own halves.
+    angles : int
+        The survey looks at angles only where the least difference of modes average and planar
+        times this factor is at least one step.
+    fitting : int
+        The survey looks at least squares only where the least difference of the other modes times
+        this factor is at least one step.
+    matching : int
+        The same for template matching.
+    rounded : bool
+        Whether the survey estimates the rate of rounded levels, instead of choosing levels by rate
+        and distortion.
+    hopeless : int
+        A residual is not tried if its estimated cost exceeds the least cost by more than this
+        number of per cent; ``ALWAYS`` tries all.
+    """
+
+    surveyed: int
+    tried: int
+    rough: int
+    slack: int
+    split_bits: int = 0
+    elongation: int = 4
+    every_angle: bool = True
+    angles: int = ALWAYS
+    fitting: int = ALWAYS
+    matching: int = ALWAYS
+    rounded: bool = False
+    hopeless: int = ALWAYS
+
+
+EFFORTS = {
+    number: CpuEffort(*settings)
+    for number, settings in enumerate(
+        (
+            (2, 3, 1, 4, 2, 1, False, 64, 0, 0, True, 5),
+            (2, 3, 2, 8, 2, 1, False, 64, 16, 0, True, 5),
+            (3, 4, 2, 8, 2, 2, False, 128, 16, 0, True, 8),
+            (3, 4, 2, 12, 3, 2, False, 128, 16, 16, True, 8),
+            (4, 4, 2, 20, 0, 2, False, ALWAYS, 32, 32, False, 8),
+            (8, 4, 3, 20, 0, 4, False, ALWAYS, ALWAYS, 64, False, 10),
+            (8, 4, 4, 25, 0, 4, True, ALWAYS, ALWAYS, 64, False, 15),
+            (10, 6, 4, 40, 0, 4, True, ALWAYS, ALWAYS, 128, False, 20),
+            (12, 8, 4, 80, 0, 4, True, ALWAYS, ALWAYS, 128, False, 30),
+        ),
+        start=1,
+    )
+}
+"""Found by measuring rate and time of many settings on photographs and x-rays."""
+
+PLAIN_EFFORTS = {
+    number: CpuEffort(
+        effort.surveyed, effort.tried, effort.rough, effort.slack, matching=effort.matching
+    )
+    for number, effort in PLAIN.items()
+}
+"""The efforts of the reference, without shortcuts."""
