@@ -108,6 +108,8 @@ MMP_INLINE void MixedBits::learn(int decision, int bit) {
     const uint32_t wrong = bit ? 65536 : 0, sign = bit ? ~0u : 0;
     const Unsigned8 used = loaded<Unsigned8>(used_);
     const Unsigned8 probability = (used & 65535) ^ kHalf, uses = used >> 16;
+    // A quotient that is not whole is 1 / divisor or more below the next integer. Rounding moves it
+    // by 2^-6 / divisor at most, in any mode, so without its fraction it is kMix.rate[uses].
     const Floats8 divisor = __builtin_convertvector(Ints8(2 * uses + 3), Floats8);
     const Unsigned8 rate = Unsigned8(__builtin_convertvector(131072 / divisor, Ints8));
     Unsigned8 other = (probability ^ sign) - sign + wrong;
