@@ -12,9 +12,10 @@ from mmpcodec.checks import check_int, check_number, check_switch
 from mmpcodec.errors import ParameterError
 from mmpcodec.tools import PRESETS, TABLE, Tools
 
-AUTO = "auto"
+AUTO, BEST = "auto", "best"
 TRIED = ("photo", "text", "mixed", "exact")
-"""Presets that "auto" tries. For lossless coding it skips those with prediction."""
+"""Presets that "best" tries, and from which "auto" chooses by a look at the samples. For lossless
+coding both skip those with prediction."""
 SWITCHES = {"prediction", "dictionary", "exact"}
 """Tools that choose the codings of a layer."""
 
@@ -29,6 +30,8 @@ RADIUS_PER_LAMBDA = 4
 """Redundancy radius that an encoder derives, in units of lambda."""
 
 MAX_EFFORT = 9
+DEFAULT_EFFORT = 2
+"""A photograph of 12 megapixels takes seconds; decision 20 has rates and times."""
 MAX_THREADS = 1024
 MAX_MEDIAN_RADIUS = 127
 MIN_TILE_SIZE = 64
@@ -117,16 +120,17 @@ def check_tile_size(size: int) -> int:
 
 
 def preset_names(preset: str, lam: float) -> tuple[str, ...]:
-    """Return the names of the presets to try: for "auto" all of ``TRIED`` that suit lambda.
+    """Return the names of the candidates: for "auto" and "best" all of ``TRIED`` that suit lambda.
 
     Raises
     ------
     ParameterError
         If there is no preset of this name.
     """
-    if not isinstance(preset, str) or preset not in (AUTO, *PRESETS):
-        raise ParameterError(f"preset = {preset!r}: must be one of {', '.join((AUTO, *PRESETS))}")
-    if preset == AUTO:
+    if not isinstance(preset, str) or preset not in (AUTO, BEST, *PRESETS):
+        names = ", ".join((AUTO, BEST, *PRESETS))
+        raise ParameterError(f"preset = {preset!r}: must be one of {names}")
+    if preset in (AUTO, BEST):
         return tuple(name for name in TRIED if lam or not PRESETS[name].prediction)
     return (preset,)
 
@@ -160,6 +164,8 @@ class EncodeParams:
     candidates : tuple of Tools
         Other sets of tools to try. The encoder keeps the file of least rate-distortion cost;
         among equals the smallest, then the first.
+    looks : bool
+        Whether a look at each layer chooses which sets of tools are tried on it, instead of all.
 
     Raises
     ------
@@ -170,8 +176,9 @@ class EncodeParams:
     lam: float = 32.0
     tools: Tools = PRESETS["plain"]
     rate_model: str = "adaptive"
-    effort: int = 6
+    effort: int = DEFAULT_EFFORT
     candidates: tuple[Tools, ...] = ()
+    looks: bool = False
 
     def __post_init__(self):
         object.__setattr__(self, "lam", check_lambda(self.lam))
@@ -193,7 +200,7 @@ class EncodeParams:
         *,
         preset: str = AUTO,
         rate_model: str = "adaptive",
-        effort: int = 6,
+        effort: int = DEFAULT_EFFORT,
         **tools: Any,
     ) -> "EncodeParams":
         """Make parameters from a preset and single tools that override it.
@@ -202,8 +209,9 @@ class EncodeParams:
         ----------
         lam : float
         preset : str
-            A name of ``PRESETS``, or "auto", which skips presets on which a given tool has no
-            effect.
+            A name of ``PRESETS``, "auto" or "best". The latter two skip presets on which a given
+            tool has no effect. "best" tries all others on each layer, "auto" those that a look at
+            the layer recommends.
         rate_model : {"adaptive", "log2"}
         effort : int
         **tools
@@ -224,20 +232,21 @@ class EncodeParams:
                 + ", ".join(sorted(TABLE))
             )
         given = {name: value for name, value in tools.items() if value is not None}
-        if preset == AUTO:
+        several = preset in (AUTO, BEST)
+        if several:
             names = tuple(name for name in names if _suits(PRESETS[name], given))
             if not names:
                 raise ParameterError(
-                    f"preset = 'auto': at lambda {lam} no preset uses all of "
+                    f"preset = {preset!r}: at lambda {lam} no preset uses all of "
                     + ", ".join(f"{name} = {value!r}" for name, value in given.items())
                 )
         first, *others = (replace(PRESETS[name], **given) for name in names)
         idle = [name for name in first.without_effect if name in given.keys() - SWITCHES]
-        if preset != AUTO and idle:
+        if idle and not several:
             raise ParameterError(
                 f"{idle[0]} = {given[idle[0]]!r}: has no effect with preset {preset}"
             )
-        return cls(lam, first, rate_model, effort, tuple(others))
+        return cls(lam, first, rate_model, effort, tuple(others), looks=preset == AUTO)
 
     @property
     def coded_tools(self) -> Tools:

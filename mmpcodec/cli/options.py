@@ -173,15 +173,16 @@ TileSize = Annotated[
 Preset = Annotated[
     str,
     typer.Option(
-        metavar="auto|photo|text|mixed|exact|plain|classic",
-        help="Set of coding tools. auto tries photo, text, mixed and exact, and keeps the one of "
-        "the lowest rate-distortion cost. exact is lossless with any lambda, quality or target.",
+        metavar="auto|best|photo|text|mixed|exact|plain|classic",
+        help="Set of coding tools. best tries photo, text, mixed and exact, and keeps the one of "
+        "the lowest rate-distortion cost. auto tries only those that a look at the samples "
+        "recommends. exact is lossless with any lambda, quality or target.",
     ),
 ]
 Effort = Annotated[
     int,
     typer.Option(
-        metavar="N", help="Search effort of photo and mixed, from 1 (fastest) to 9 (best)."
+        metavar="N", help="Search effort of photo and mixed, from 1 (fastest) to 9 (smallest files)."
     ),
 ]
 Partition = Annotated[

@@ -4,7 +4,8 @@ A *candidate* is one set of tools with parameters. Each candidate codes each lay
 is kept.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from mmpcodec.backends.base import Backend
+from mmpcodec.codec import look
 from mmpcodec.codec.colour import joined, layout_of, split
 from mmpcodec.codec.distortion import distortion, squared_error
 from mmpcodec.codec.encoding import LayerCoding
@@ -69,7 +71,8 @@ class TileEncoding:
         The samples that a decoder returns.
     layers : tuple of LayerCoding
     costs : tuple of float
-        Rate-distortion cost D + lambda R of the tile coded by each candidate alone.
+        Rate-distortion cost D + lambda R of the tile coded by each candidate alone; infinite if a
+        layer was not tried with it.
     used : frozenset of int
         Numbers of the candidates that code a layer of the tile.
     """
@@ -172,26 +175,39 @@ def _jobs(number: int, tile: TileSource, candidates: Sequence[EncodeParams]) -> 
     """Yield the jobs of a tile: each layer for each candidate."""
     samples, depth, lam = tile.samples, tile.depth, candidates[0].lam
     form, layout, compared = form_of(samples), layout_of(samples, lam), len(candidates) > 1
+    names = layer_names(form, layout)
+    planes = list(zip(names, split(samples, depth, layout), strict=True))
+    tried = {
+        layer: _tried(plane.samples, depth, candidates)
+        for layer, (name, plane) in enumerate(planes)
+        if name != "alpha"
+    }
+    lossy = [index for index, candidate in enumerate(candidates) if not candidate.tools.exact]
     for index, candidate in enumerate(candidates):
-        if candidate.tools.exact:
+        if candidate.tools.exact and all(index in each for each in tried.values()):
             yield _Job(
                 number, ALL_PLANES, form.title, index, candidate, tile.on_host, depth, 1.0, compared
             )
-    lossy = [index for index, candidate in enumerate(candidates) if not candidate.tools.exact]
-    if not lossy:
+    if not any(index in each for each in tried.values() for index in lossy):
         return
-    names = layer_names(form, layout)
     bits = coded_depth(depth)
-    for layer, (name, plane) in enumerate(zip(names, split(samples, depth, layout), strict=True)):
+    for layer, (name, plane) in enumerate(planes):
         if name == "alpha":
             params = replace(candidates[lossy[0]], tools=EXACT)
             alpha = _on_host(plane.samples)
             yield _Job(number, layer, name, None, params, alpha, bits, plane.weight, False)
             continue
-        for index in lossy:
+        for index in [index for index in lossy if index in tried[layer]] or lossy:
             params = replace(candidates[index], lam=lam / plane.weight)
             plane_of = plane.samples, bits, plane.weight, compared
             yield _Job(number, layer, name, index, params, *plane_of)
+
+
+def _tried(samples: Any, depth: int, candidates: Sequence[EncodeParams]) -> Collection[int]:
+    """Return the numbers of the candidates that are tried on a layer."""
+    if not candidates[0].looks or len(candidates) == 1:
+        return range(len(candidates))
+    return look.tried(_on_host(samples), coded_depth(depth), candidates[0].lam, candidates)
 
 
 def _batches(
@@ -273,20 +289,24 @@ def _cheapest(
     form, layout = form_of(source), layout_of(source, lam)
     found: list[tuple[Layout, list[_Part], set[int]]] = []
     costs = [0.0] * len(candidates)
-    exact = [index for index, candidate in enumerate(candidates) if candidate.tools.exact]
-    apart = [index for index in range(len(candidates)) if index not in exact]
-    if apart:
+    exact = [index for index in range(len(candidates)) if (number, ALL_PLANES, index) in parts]
+    apart = [index for index, candidate in enumerate(candidates) if not candidate.tools.exact]
+    if any((number, 0, index) in parts for index in apart):
         best, used = [], set()
         for layer, name in enumerate(layer_names(form, layout)):
             if name == "alpha":
                 best.append(parts[number, layer, None])
                 continue
-            own = {index: parts[number, layer, index] for index in apart}
+            own = {
+                index: parts[number, layer, index]
+                for index in apart
+                if (number, layer, index) in parts
+            }
             first = min(own, key=lambda index: (own[index].cost, own[index].size))
             best.append(own[first])
             used.add(first)
             for index in apart:
-                costs[index] += own[index].cost
+                costs[index] += own[index].cost if index in own else math.inf
         found.append((layout, best, used))
     for index in exact:
         part = parts[number, ALL_PLANES, index]

@@ -22,7 +22,13 @@ from mmpcodec.cli.jobs import Job, plan
 from mmpcodec.cli.printing import Printer, counted, finite, quality_text, tools_text
 from mmpcodec.depth import MAX_DEPTH
 from mmpcodec.errors import MmpError, ParameterError
-from mmpcodec.params import AUTO, EncodeParams, check_median_radius, check_tile_size
+from mmpcodec.params import (
+    AUTO,
+    DEFAULT_EFFORT,
+    EncodeParams,
+    check_median_radius,
+    check_tile_size,
+)
 from mmpcodec.runtime.files import STANDARD
 
 if TYPE_CHECKING:
@@ -136,7 +142,7 @@ def encode(
     preset: options.Preset = AUTO,
     partition: options.Partition = None,
     dictionary_limit: options.DictionaryLimit = None,
-    effort: options.Effort = 6,
+    effort: options.Effort = DEFAULT_EFFORT,
     rate_model: options.RateModel = "adaptive",
     denoise: options.Denoise = None,
     depth: options.Depth = None,

@@ -1,0 +1,95 @@
+"""The look at a layer: which sets of tools preset "auto" tries."""
+
+import numpy as np
+import pytest
+from support.strategies import CONTENT
+
+import mmpcodec
+from mmpcodec import EncodeParams
+from mmpcodec.codec import look
+
+
+def kinds(samples, lam=32.0, depth=8):
+    lossy = EncodeParams.from_options(lam).each_alone()
+    numbers = look.tried(samples, depth, lam, lossy)
+    return {look.kind_of(lossy[number].tools) for number in numbers}
+
+
+def picture(content, height=192, width=256):
+    return CONTENT[content](np.random.default_rng(1), height, width)
+
+
+@pytest.mark.parametrize("lam", [2, 32, 512])
+def test_a_natural_picture_is_predicted(lam):
+    assert kinds(picture("natural"), lam) == {"photo"}
+
+
+@pytest.mark.parametrize("lam", [8, 32])
+def test_text_is_not(lam):
+    found = kinds(picture("text"), lam)
+    assert found
+    assert "photo" not in found
+
+
+def test_exact_samples_are_tried_for_a_small_lambda_and_for_flat_drawings():
+    assert "exact" in kinds(picture("natural"), 0.5)
+    drawing = np.zeros((128, 128), np.uint8)
+    drawing[30:60, 20:90] = 200
+    assert "exact" in kinds(drawing)
+    assert kinds(picture("natural"), 0.0) == {"exact"}
+    assert kinds(drawing, 0.0) == {"text", "exact"}
+
+
+@pytest.mark.parametrize(("lam", "expected"), [(32, {"photo"}), (1e-3, {"photo", "exact"})])
+def test_deep_samples(lam, expected):
+    samples = picture("natural").astype(np.uint16) << 4
+    candidates = [
+        candidate
+        for candidate in EncodeParams.from_options(lam).each_alone()
+        if look.kind_of(candidate.tools) in ("photo", "exact")
+    ]
+    found = look.tried(samples + 7, 12, lam, candidates)
+    assert {look.kind_of(candidates[number].tools) for number in found} == expected
+
+
+def test_features_of_known_samples():
+    samples = np.zeros((8, 8), np.uint8)
+    samples[:4, :4] = 100
+    samples[4, 4:8] = [0, 255, 0, 255]
+    found = look.features_of(samples, 8, 32 << 16)
+    assert found == look.Features(
+        constant=750, repeated=0, extreme=1000, strong=1000, equal=52 * 1000 // 56, common=1000
+    )
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 700), (700, 3), (5, 6)])
+@pytest.mark.parametrize("depth", [8, 16])
+def test_small_layers_have_features(shape, depth):
+    samples = np.full(shape, 9, np.uint8 if depth == 8 else np.uint16)
+    found = look.features_of(samples, depth, 32 << 16)
+    assert found.equal == 1000
+    assert found.common == 1000
+
+
+def test_the_look_at_a_large_layer_takes_strips():
+    samples = np.zeros((4096, 2048), np.uint8)
+    samples[::2] = 255
+    found = look.features_of(samples, 8, 32 << 16)
+    assert found.extreme == 1000
+    assert found.constant == 0
+
+
+@pytest.mark.parametrize("content", ["natural", "text", "flat"])
+def test_auto_is_near_best(content):
+    samples = picture(content, 96, 128)
+    auto = mmpcodec.encode_picture(samples, EncodeParams.from_options(24, effort=1))
+    best = mmpcodec.encode_picture(
+        samples, EncodeParams.from_options(24, preset="best", effort=1)
+    )
+
+    def cost(encoding):
+        return (
+            np.square(samples.astype(float) - encoding.samples).sum() + 24 * 8 * len(encoding.data)
+        )
+
+    assert cost(auto) <= 1.02 * cost(best)
