@@ -51,6 +51,8 @@ struct TrialMemory {
 
 struct BlockSearchMemory {
     BlockPicture picture;
+    SearchRoom room;  // its pointers to the memory of teams are those of this worker's team
+    uint8_t* own;     // memory of this worker in device memory
     BlockCosts costs;
     BlockModels models;
     uint32_t mode_totals[kSizes];
