@@ -151,5 +151,5 @@ def resident_blocks(name: str, entry: str, device: int, threads: int, shared_byt
         limit = max(kernel.max_dynamic_shared_size_bytes, shared_bytes)
         kernel.max_dynamic_shared_size_bytes = limit
         return cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(
-            kernel.ptr, threads, shared_bytes
+            kernel.kernel.ptr, threads, shared_bytes
         )
