@@ -16,6 +16,10 @@ constexpr int kBlockWarps = kBlockThreads / 32;
 constexpr int kMostSurveyed = 12, kMostTried = 8, kMostRough = 4;
 constexpr int kMostWorkers = 64;  // of a team
 
+// The most lines of a scan. A line is the places in scan order whose levels do not depend on each
+// other: those of equal frequency, by which the scan is ordered.
+constexpr int kMostLines = 94;
+
 // Constant tables.
 struct BlockTables {
     // By transform type, side, frequency and sample; `turned` swaps frequency and sample.
@@ -23,17 +27,20 @@ struct BlockTables {
     int16_t turned[2][kSides][kMaxSide][kMaxSide];
     uint32_t scan[kShapes][kMaxCoded];   // places of coefficients in scan order, see ScanPlace
     uint16_t order[kShapes][kMaxCoded];  // place in scan order of each coefficient, row by row
+    uint16_t lines[kShapes][kMostLines + 1];  // the first place of each line, then the end
     uint16_t by_area[kBlocks];           // block numbers, the largest area first
-    uint16_t unused;
 };
 
 // The index of a coefficient in its block, row by row, its index in the array of magnitudes, which
-// has two more columns and rows, and the class of its frequency.
+// has two more columns and rows, the class of its frequency, and its line.
 struct ScanPlace {
-    int place, margin, frequency;
+    int place, margin, frequency, line;
 
     MMP_HD explicit ScanPlace(uint32_t packed)
-        : place(packed & 1023), margin(packed >> 10 & 2047), frequency(packed >> 21) {}
+        : place(packed & 1023),
+          margin(packed >> 10 & 2047),
+          frequency(packed >> 21 & 3),
+          line(packed >> 23) {}
 };
 // The most magnitudes of all blocks of one shape in a fragment: those of 4x4 blocks.
 constexpr int kMarginArea = kMaxBlockArea / 16 * 36;

@@ -27,6 +27,7 @@ BLOCKS = HEAP**2
 """Blocks of a fragment, of all sizes at all places."""
 PLAN_NODES = 2 * (MAX_SIDE // UNIT) ** 2 - 1
 MOST_ROUGH = 4
+MOST_LINES = 94
 ALIGNMENT = 256
 LAG = 2 << MAX_LOG2
 """Number of samples that a row of fragments is behind the row above."""
@@ -37,8 +38,8 @@ TABLES_DTYPE = np.dtype(
         ("turned", "i2", (2, len(SIDES), MAX_SIDE, MAX_SIDE)),
         ("scan", "u4", (len(SHAPES), MAX_CODED)),
         ("order", "u2", (len(SHAPES), MAX_CODED)),
+        ("lines", "u2", (len(SHAPES), MOST_LINES + 1)),
         ("by_area", "u2", BLOCKS),
-        ("unused", "u2"),
     ]
 )
 POINTERS = (
@@ -132,7 +133,12 @@ def make_tables() -> np.ndarray:
         row, column = np.array(scan(height, width)).T
         places, margins = row * columns + column, row * (columns + 2) + column
         frequencies = [frequency_class(*at) for at in scan(height, width)]
-        tables["scan"][number, : len(places)] = places | margins << 10 | np.array(frequencies) << 21
+        # Places of equal frequency form a line.
+        line = np.unique(row * width + column * height, return_inverse=True)[1]
+        packed = places | margins << 10 | np.array(frequencies) << 21 | line << 23
+        tables["scan"][number, : len(places)] = packed
+        ends = np.bincount(line).cumsum()
+        tables["lines"][number, 1 : 1 + len(ends)] = ends
         tables["order"][number, places] = np.arange(len(places))
     sides = np.array([MAX_SIDE >> ((heap + 1).bit_length() - 1) for heap in range(HEAP)])
     coded = np.minimum(sides, MOST_FREQUENCIES)

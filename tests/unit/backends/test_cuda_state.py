@@ -179,7 +179,13 @@ def test_tables_hold_transforms_and_scans():
     assert sorted(packed & 1023) == list(range(32))
     assert (tables["order"][number, packed & 1023] == np.arange(32)).all()
     assert packed[0] == 0
-    assert packed[31] == 31 | (3 * 10 + 7) << 10 | 3 << 21
+    assert packed[31] == 31 | (3 * 10 + 7) << 10 | 3 << 21 | 13 << 23
+    lines = tables["lines"][number]
+    assert lines[:15].tolist() == [0, 1, 2, 4, 6, 9, 12, 16, 20, 23, 26, 28, 30, 31, 32]
+    assert tables["lines"].max(axis=1).tolist() == [
+        min(height, 32) * min(width, 32) for height, width in blocks_state.SHAPES
+    ]
+    assert max(tables["scan"].max(axis=1) >> 23) == blocks_state.MOST_LINES - 1
     sizes = [blocks_state.SIDES[4 - (i + 1).bit_length() + 1] for i in range(blocks_state.HEAP)]
     coded = np.outer(*[np.minimum(sizes, 32)] * 2).ravel()[tables["by_area"]]
     assert (np.diff(coded) <= 0).all()

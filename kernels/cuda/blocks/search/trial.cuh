@@ -118,23 +118,29 @@ __device__ inline void transform_candidates(BlockSearchMemory& memory, const Blo
     __syncthreads();
 }
 
-// Chooses the levels of each trial, one thread per trial; marks trials whose rate alone costs too
-// much.
+// Chooses the levels of each trial, one group of threads per trial; marks trials whose rate alone
+// costs too much.
 __device__ inline void choose_trial_levels(BlockSearchMemory& memory, const TrialShape& shape,
                                            const CandidateCosts& costs, int tried, int64_t bound) {
     TrialMemory& trial = memory.trial;
+    const int a = shape.a, b = shape.b, trials = tried << shape.types_log2;
+    const int lanes = 1 << min(shape.rows_log2, shape.columns_log2);
     // Spreads the trials over the warps.
-    const int own = threadIdx.x % 32 * kBlockWarps + threadIdx.x / 32;
-    if (own < tried << shape.types_log2) {
-        const int a = shape.a, b = shape.b, n = shape.candidate(own), type = shape.type(own);
+    const int warp = threadIdx.x / 32, group = threadIdx.x % 32 / lanes;
+    for (int first = warp; first < trials; first += kBlockThreads / lanes) {
+        const int own = first + group * kBlockWarps;
+        const bool there = own < trials;
+        const int t = there ? own : first;
+        const int n = shape.candidate(t), type = shape.type(t);
         const int second = type * Candidate::kSecond;
         Candidate& candidate = memory.candidates[n];
-        TransformTrial& mine = trial.trials[own];
         LevelScan scan(*memory.picture.tables, a, b,
                        candidate.magnitudes + type * Candidate::kSecondMargin);
-        const ChosenLevels chosen =
-            choose_levels(scan, mine.top, candidate.coefficients + second, memory.picture.step,
-                          memory.costs, candidate.levels + second);
+        const ChosenLevels chosen = choose_levels_together(
+            scan, lanes, there ? trial.trials[t].top : -1, candidate.coefficients + second,
+            memory.picture.step, memory.costs, candidate.levels + second);
+        if (!there || threadIdx.x % lanes) continue;
+        TransformTrial& mine = trial.trials[t];
         mine.cost = kNever;
         if (chosen.last >= 0) {
             mine.cost = costs.mode(trial, n) + costs.kind[kTransformed] + chosen.cost;
