@@ -23,13 +23,14 @@ except ImportError as error:
 else:
     _REASON = None
 
-MAX_DEFAULT_THREADS = 4
+MAX_TREE_THREADS = 4
 """More threads find too little work within one 16x16 fragment."""
 
 
-def default_threads() -> int:
+def default_threads(tools: Tools) -> int:
     """Return the number of threads for a caller that names none."""
-    return min(processors(), MAX_DEFAULT_THREADS)
+    rows_at_once = tools.prediction and not tools.dictionary
+    return processors() if rows_at_once else min(processors(), MAX_TREE_THREADS)
 
 
 class NativePostFilter(PostFilter):
@@ -90,7 +91,7 @@ class CpuBackend(Backend):
         return _REASON
 
     def describe(self) -> str:
-        return f"C++, SIMD level {self.simd or self.levels()[0]}, {default_threads()} threads"
+        return f"C++, SIMD level {self.simd or self.levels()[0]}, {processors()} threads"
 
     def encode(
         self,
@@ -111,7 +112,7 @@ class CpuBackend(Backend):
                     params.lambda_fixed,
                     params.rate_model == "log2",
                     (PLAIN_EFFORTS if self.plain else EFFORTS)[params.effort],
-                    threads or default_threads(),
+                    threads or default_threads(params.tools),
                     self.simd or self.levels()[0],
                     progress,
                 )
@@ -122,7 +123,7 @@ class CpuBackend(Backend):
                 params.coded_tools,
                 params.lambda_fixed,
                 params.rate_model == "log2",
-                threads or default_threads(),
+                threads or default_threads(params.tools),
                 self.simd or self.levels()[0],
                 progress,
             )
@@ -139,7 +140,7 @@ class CpuBackend(Backend):
         progress: Progress | None = None,
     ) -> Coded:
         self.check_has(tools, depth)
-        threads = threads or default_threads()
+        threads = threads or default_threads(tools)
         if tools.prediction:
             found = _cpu.decode_blocks(payload, *shape, depth, tools, threads, progress)
             return _coded_blocks(payload, *found)

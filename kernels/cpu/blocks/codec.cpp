@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "cpu/blocks/search/search.h"
+#include "cpu/blocks/search/coarse.h"
+#include "cpu/blocks/search/wavefront.h"
 
 namespace mmp {
 
@@ -10,22 +11,87 @@ namespace {
 
 int padded(int length) { return (length + kUnit - 1) / kUnit * kUnit; }
 
-// Calls progress, then work(row, column), for each fragment in coding order. Progress counts 16x16
-// fragments in all codings.
+// The progress of an encoder or decoder of fragments, in 16x16 fragments as in all codings.
+class FragmentProgress {
+public:
+    FragmentProgress(Plane plane, const BlockTools& tools, const Progress& progress)
+        : plane_(plane), side_(1 << tools.fragment_log2), progress_(progress) {}
+
+    // Call before a fragment is coded.
+    void operator()(int row, int column) const {
+        const int64_t rows = across(std::min(side_, plane_.height - row));
+        progress_(row / 16 * across(plane_.width) + column / 16 * rows, total());
+    }
+    void end() const { progress_(total(), total()); }
+
+private:
+    static int64_t across(int length) { return (length + 15) / 16; }
+    int64_t total() const { return across(plane_.height) * across(plane_.width); }
+
+    const Plane plane_;
+    const int side_;
+    const Progress& progress_;
+};
+
+// Calls progress, then work(row, column), for each fragment in coding order.
 template <class Work>
 void for_each_fragment(Plane plane, const BlockTools& tools, const Progress& progress,
                        const Work& work) {
-    const auto across = [](int length) { return int64_t{(length + 15) / 16}; };
-    const int64_t total = across(plane.height) * across(plane.width);
+    const FragmentProgress report(plane, tools, progress);
     const int side = 1 << tools.fragment_log2;
-    for (int row = 0; row < plane.height; row += side) {
-        const int64_t rows = across(std::min(side, plane.height - row));
+    for (int row = 0; row < plane.height; row += side)
         for (int column = 0; column < plane.width; column += side) {
-            progress(row / 16 * across(plane.width) + column / 16 * rows, total);
+            report(row, column);
             work(row, column);
         }
-    }
-    progress(total, total);
+    report.end();
+}
+
+// Searches fragments of several rows at once; codes them in order.
+template <class Sample>
+void encode_in_wavefront(const Sample* source, CodedBlocks<Sample>& coded, Plane plane,
+                         const BlockTools& tools, const BlockOptions& options,
+                         const BlockWriter& writer, const Progress& progress) {
+    BlockPicture<Sample>& picture = coded.picture;
+    // Its units are those that are coded; those of the other picture run ahead.
+    BlockPicture<Sample> behind(picture.height, picture.width, picture.depth);
+    BlockCoder<BlockWriter, Sample> coder(behind, tools, nullptr, writer);
+    Wavefront<Sample> wavefront(source, picture, tools, options.effort, options.rates.lambda_fixed,
+                                coded.team);
+    const FragmentProgress report(plane, tools, progress);
+    wavefront.run(options.threads, [&](int row, int column, const BlockPlan& plan) {
+        report(row, column);
+        coder.code(row, column, plan);
+    });
+    report.end();
+}
+
+// Searches and codes one fragment after the other, because dictionaries learn from each. The team
+// shares the search of a fragment.
+template <class Sample>
+void encode_with_trees(const Sample* source, CodedBlocks<Sample>& coded, Plane plane,
+                       const BlockTools& tools, const BlockOptions& options,
+                       const BlockModels& models, const BlockWriter& writer,
+                       const Progress& progress) {
+    BlockPicture<Sample>& picture = coded.picture;
+    BlockCosts costs(options.rates.lambda_fixed, picture.depth.extra());
+    BlockCoder<BlockWriter, Sample> coder(picture, tools, coded.trees.get(), writer);
+    std::unique_ptr<BlockTreeSearch> tree_search;
+    if constexpr (kIsByte<Sample>)
+        tree_search = std::make_unique<BlockTreeSearch>(source, picture.height, picture.width,
+                                                        *coded.trees, options.rates,
+                                                        options.kernel, coded.team);
+    const BlockPicture<Sample> coarse = coarsely_quantised(
+        source, picture.height, picture.width, picture.depth, tools.step, coded.team);
+    BlockSearch<Sample> search(source, picture, coarse, tools, options.effort, tree_search.get(),
+                               coded.team);
+    BlockPlan plan;
+    for_each_fragment(plane, tools, progress, [&](int row, int column) {
+        costs.refresh(models);
+        search.find(row, column, models, costs, plan);
+        search.write(picture);
+        coder.code(row, column, plan);
+    });
 }
 
 }  // namespace
@@ -55,24 +121,11 @@ std::pair<std::vector<uint8_t>, std::unique_ptr<CodedBlocks<Sample>>> encode_blo
     RangeEncoder coder;
     BlockModels models;
     models.start();
-    BlockCosts costs(options.rates.lambda_fixed, depth.extra());
-    BlockPlan plan;
-    BlockCoder<BlockWriter, Sample> writer(coded->picture, tools, coded->trees.get(),
-                                           BlockWriter(coder, models, coded->tally));
-    std::unique_ptr<BlockTreeSearch> tree_search;
-    if constexpr (kIsByte<Sample>)
-        if (coded->trees)
-            tree_search = std::make_unique<BlockTreeSearch>(source.data(), height, width,
-                                                            *coded->trees, options.rates,
-                                                            options.kernel, coded->team);
-    BlockSearch<Sample> search(source.data(), coded->picture, tools, options.effort,
-                               tree_search.get(), coded->team);
-    for_each_fragment(plane, tools, progress, [&](int row, int column) {
-        costs.refresh(models);
-        search.find(row, column, models, costs, plan);
-        search.write(coded->picture);
-        writer.code(row, column, plan);
-    });
+    BlockWriter writer(coder, models, coded->tally);
+    if (coded->trees)
+        encode_with_trees(source.data(), *coded, plane, tools, options, models, writer, progress);
+    else
+        encode_in_wavefront(source.data(), *coded, plane, tools, options, writer, progress);
     return {coder.finish(), std::move(coded)};
 }
 

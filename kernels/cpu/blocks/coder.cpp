@@ -103,6 +103,16 @@ int BlockWriter::mode(int size, int mode, LikelyModes likely, uint64_t allowed) 
     return mode;
 }
 
+int BlockCounter::mode(int size, int mode, LikelyModes likely, uint64_t) {
+    const auto [left, above] = likely;
+    models_.count_mode(size, mode);
+    if (left == above)
+        bit(likely_model(size, 1), mode == left);
+    else if (!bit(likely_model(size, 0), mode == left))
+        bit(likely_model(size, 2), mode == above);
+    return mode;
+}
+
 int BlockReader::bit(int model, int) {
     BitModel& m = models_.bits[model];
     const uint32_t zero = kBitTotal - m.one;
@@ -229,6 +239,8 @@ void BlockCoder<Coder, Sample>::code_predicted(const BlockPlace& block, BlockNod
 
 template class BlockCoder<BlockWriter, uint8_t>;
 template class BlockCoder<BlockWriter, uint16_t>;
+template class BlockCoder<BlockCounter, uint8_t>;
+template class BlockCoder<BlockCounter, uint16_t>;
 template class BlockCoder<BlockReader, uint8_t>;
 template class BlockCoder<BlockReader, uint16_t>;
 

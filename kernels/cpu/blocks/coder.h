@@ -96,6 +96,25 @@ private:
     Tally& tally_;
 };
 
+// Counts what a writer would write.
+class BlockCounter {
+public:
+    static constexpr bool kWrites = true;
+    explicit BlockCounter(BlockModels& models) : models_(models) {}
+
+    int bit(int model, int value) {
+        models_.bits[model].count(value);
+        return value;
+    }
+    int plain(int, int value) { return value; }
+    int mode(int size, int mode, LikelyModes likely, uint64_t allowed);
+    void tree(BlockTrees&, const BlockPlace&, std::vector<Node>&) {}
+    void check(bool, const char*, const char*, int, int) {}
+
+private:
+    BlockModels& models_;
+};
+
 class BlockReader {
 public:
     static constexpr bool kWrites = false;

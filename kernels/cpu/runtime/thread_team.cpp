@@ -47,8 +47,12 @@ void ThreadTeam::run_job(Job job, uint32_t tasks) {
     state_.store(number << kJobShift | uint64_t{tasks} << kTasksShift, std::memory_order_release);
     state_.notify_all();
     work_on_job();
-    for (int spin = 0; unfinished_.load(std::memory_order_acquire); ++spin)
-        spin < kSpins ? pause() : std::this_thread::yield();
+    int spin = 0;
+    while (const uint32_t unfinished = unfinished_.load(std::memory_order_acquire))
+        if (++spin < kSpins)
+            pause();
+        else
+            unfinished_.wait(unfinished, std::memory_order_acquire);
     if (!failure_) return;
     failed_ = false;
     std::rethrow_exception(std::exchange(failure_, nullptr));
@@ -71,7 +75,7 @@ void ThreadTeam::work_on_job() {
         if (!state_.compare_exchange_weak(state, state + 1, std::memory_order_acq_rel)) continue;
         const uint32_t task = state & kTaskMask;
         call_task(task);
-        unfinished_.fetch_sub(1, std::memory_order_release);
+        if (unfinished_.fetch_sub(1, std::memory_order_release) == 1) unfinished_.notify_all();
         state = state_.load(std::memory_order_acquire);
     }
 }

@@ -20,8 +20,9 @@ public:
     ThreadTeam(const ThreadTeam&) = delete;
     ThreadTeam& operator=(const ThreadTeam&) = delete;
 
-    // Calls work(0) to work(tasks - 1), each once, and returns when all have returned. `tasks` is
-    // below 2^16. If tasks throw, the first exception is thrown again after all have ended;
+    static constexpr int kMostTasks = (1 << 16) - 1;
+
+    // Calls work(0) to work(tasks - 1), each once, and returns when all have returned. If tasks throw, the first exception is thrown again after all have ended;
     // tasks that have not begun by then are left out.
     template <class Work>
     void run(uint32_t tasks, const Work& work) {

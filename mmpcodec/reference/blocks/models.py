@@ -98,8 +98,12 @@ class ModeModels:
 
     def learn(self, size: int, mode: int) -> None:
         """Count a coded mode."""
+        self.frequency[size, mode] += MODE_INCREMENT
+        self.halve(size)
+
+    def halve(self, size: int) -> None:
+        """Halve the frequencies of the modes if their total is above the limit."""
         frequency = self.frequency[size]
-        frequency[mode] += MODE_INCREMENT
         if frequency.sum() > MODE_LIMIT:
             frequency[:] = (frequency + 1) >> 1
 

@@ -82,6 +82,25 @@ class SymbolWriter:
         return self.coder.finish()
 
 
+class SymbolCounter:
+    """Encoder without output, for models that count; implements ``BitCoder``."""
+
+    def code(self, syntax: str, frequencies: np.ndarray, symbol: int | None) -> int:
+        """Return the symbol."""
+        assert symbol is not None
+        return symbol
+
+    def bit(self, syntax: str, probability: int, bit: int | None) -> int:
+        """Return the bit."""
+        assert bit is not None
+        return int(bit)
+
+    def plain(self, syntax: str, bits: int, number: int | None) -> int:
+        """Return the number."""
+        assert number is not None
+        return int(number)
+
+
 class SymbolReader:
     """Decoder of symbols; implements ``BitCoder``, and so ``SymbolCoder``.
 

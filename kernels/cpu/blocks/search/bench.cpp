@@ -10,7 +10,8 @@ BlockBench<Sample>::BlockBench(const Sample* source, int height, int width, Dept
                                const BlockTools& tools, const BlockEffort& effort,
                                const BlockSurvey<Sample>& survey, const BlockTrees* trees)
     : source_(source),
-      canvas_(height, width, depth, 0, 0, kMargin + kMaxSide, kMargin + 2 * kMaxSide),
+      canvas_(height, width, depth, 0, 0, kMargin + (1 << tools.fragment_log2),
+              kMargin + 2 * kMaxSide),
       tools_(tools),
       effort_(effort),
       survey_(survey),

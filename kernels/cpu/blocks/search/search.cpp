@@ -4,12 +4,13 @@ namespace mmp {
 
 template <class Sample>
 BlockSearch<Sample>::BlockSearch(const Sample* source, const BlockPicture<Sample>& picture,
-                                 const BlockTools& tools, const BlockEffort& effort,
-                                 BlockTreeSearch* trees, ThreadTeam& team)
+                                 const BlockPicture<Sample>& coarse, const BlockTools& tools,
+                                 const BlockEffort& effort, BlockTreeSearch* trees,
+                                 ThreadTeam& team)
     : picture_(picture),
       tools_(tools),
       team_(team),
-      survey_(source, picture.height, picture.width, picture.depth, tools, effort, trees),
+      survey_(source, coarse, tools, effort, trees),
       bench_(source, picture.height, picture.width, picture.depth, tools, effort, survey_,
              trees ? &trees->trees : nullptr) {}
 

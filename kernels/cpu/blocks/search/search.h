@@ -10,10 +10,11 @@ namespace mmp {
 template <class Sample>
 class BlockSearch {
 public:
-    // `source` has the size of the picture; `trees` is null without a dictionary.
+    // `source` has the size of the picture, as its coarsely quantised form; `trees` is null without
+    // a dictionary. The team surveys the blocks of a fragment.
     BlockSearch(const Sample* source, const BlockPicture<Sample>& picture,
-                const BlockTools& tools, const BlockEffort& effort, BlockTreeSearch* trees,
-                ThreadTeam& team);
+                const BlockPicture<Sample>& coarse, const BlockTools& tools,
+                const BlockEffort& effort, BlockTreeSearch* trees, ThreadTeam& team);
 
     // Finds the cheapest plan for the fragment that begins at (row, column).
     void find(int row, int column, const BlockModels& models, const BlockCosts& costs,

@@ -7,57 +7,17 @@
 
 namespace mmp {
 
-namespace {
-
-constexpr int kCoarseLog2 = 4;  // log2 of the side of coarsely quantised blocks
-
-}  // namespace
-
 template <class Sample>
-BlockSurvey<Sample>::BlockSurvey(const Sample* source, int height, int width,
-                                 Depth<Sample> depth, const BlockTools& tools,
-                                 const BlockEffort& effort, BlockTreeSearch* trees)
-    : coarse_(height, width, depth),
+BlockSurvey<Sample>::BlockSurvey(const Sample* source, const BlockPicture<Sample>& coarse,
+                                 const BlockTools& tools, const BlockEffort& effort,
+                                 BlockTreeSearch* trees)
+    : coarse_(coarse),
       source_(source),
       tools_(tools),
       effort_(effort),
       trees_(trees),
       seen_(kBlocks),
-      found_(kBlocks) {
-    for (int row = 0; row < height; row += kUnit)
-        for (int column = 0; column < width; column += kUnit)
-            coarse_.mark({row, column, kUnitLog2, kUnitLog2},
-                         {kUnitLog2, kUnitLog2, kConstant, kBare});
-    for (int row = 0; row < height; ++row)
-        coarse_.write(row, 0, source + size_t(row) * width, width);
-    coarsen();
-}
-
-// Quantises the source coarsely; from the exact source, small blocks would seem too cheap.
-template <class Sample>
-void BlockSurvey<Sample>::coarsen() {
-    constexpr int side = 1 << kCoarseLog2, area = side * side;
-    const Depth<Sample> depth = coarse_.depth;
-    Sample source[area], flat[area], out[area];
-    std::fill_n(flat, area, Sample(depth.middle()));
-    for (int row = 0; row + side <= coarse_.height; row += side)
-        for (int column = 0; column + side <= coarse_.width; column += side) {
-            const BlockPlace block{row, column, kCoarseLog2, kCoarseLog2};
-            int16_t residual[area], coefficients[area], levels[area];
-            take_block(source_, coarse_.width, block, source);
-            subtract(source, flat, area, depth, residual);
-            transform_forward(residual, kCoarseLog2, kCoarseLog2, kCosine, seen_bits(depth),
-                              coefficients);
-            for (int i = 0; i < area; ++i) {
-                const int size = std::abs(coefficients[i]);
-                const int level =
-                    smaller((40 * size + 7 * tools_.step) / (20 * tools_.step), kMaxLevel);
-                levels[i] = int16_t(coefficients[i] < 0 ? -level : level);
-            }
-            rebuild(block, kCosine, levels, tools_.step, flat, depth, out);
-            coarse_.write(block, out);
-        }
-}
+      found_(kBlocks) {}
 
 template <class Sample>
 int64_t BlockSurvey<Sample>::split_cost(const BlockPlace& block, int flag) const {

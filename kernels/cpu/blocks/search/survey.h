@@ -25,9 +25,10 @@ class BlockSurvey {
 public:
     static constexpr int kMostModes = 12;
 
-    // `source` has the size of the picture; `trees` is null without a dictionary.
-    BlockSurvey(const Sample* source, int height, int width, Depth<Sample> depth,
-                const BlockTools& tools, const BlockEffort& effort, BlockTreeSearch* trees);
+    // `source` has the size of the picture, as its coarsely quantised form; `trees` is null without
+    // a dictionary.
+    BlockSurvey(const Sample* source, const BlockPicture<Sample>& coarse, const BlockTools& tools,
+                const BlockEffort& effort, BlockTreeSearch* trees);
 
     void look(int row, int column, const BlockCosts& costs, ThreadTeam& team);
 
@@ -77,11 +78,9 @@ private:
     void for_parts_first(const Work& work);
     void weigh_splits();
     void look_for_trees(const BlockCosts& costs);
-    void coarsen();
     bool decoded_before(const BlockPlace& block, int row, int column) const;
 
-    // The coarsely quantised source, from which blocks are predicted.
-    BlockPicture<Sample> coarse_;
+    const BlockPicture<Sample>& coarse_;
     const Sample* source_;
     const BlockTools tools_;
     const BlockEffort effort_;

@@ -27,6 +27,7 @@ from mmpcodec.reference.blocks.search.costs import BlockCosts
 from mmpcodec.reference.blocks.search.effort import EFFORTS, Effort
 from mmpcodec.reference.blocks.search.survey import NEVER, BlockSurvey
 from mmpcodec.reference.blocks.search.trial import Trial, hadamard_difference
+from mmpcodec.reference.blocks.search.wavefront import ModelLine
 from mmpcodec.reference.blocks.trees import tree_block
 from mmpcodec.reference.entropy.symbols import SymbolWriter
 from mmpcodec.reference.entropy.syntax import block_syntax
@@ -265,7 +266,11 @@ def encode_blocks(
     picture = BlockPicture(plane.shape, tools, depth)
     writer = SymbolWriter(block_syntax(tools.dictionary))
     search = BlockSearch(pad(plane).astype(np.int64), picture, EFFORTS[effort], rate_model)
+    line = None if picture.trees else ModelLine(picture)
     for fragment in picture.fragments(progress):
-        nodes = search.find(fragment, BlockCosts(picture.models, lambda_fixed, depth))
+        models = line.models_at(fragment) if line else picture.models
+        nodes = search.find(fragment, BlockCosts(models, lambda_fixed, depth))
         code_blocks(writer, picture, fragment, nodes)
+        if line:
+            line.count(fragment, nodes, models)
     return writer.finish(), picture.shown(), writer.tally.bits(), picture

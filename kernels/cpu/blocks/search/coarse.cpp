@@ -1,0 +1,65 @@
+#include "cpu/blocks/search/coarse.h"
+
+#include <stdlib.h>
+
+#include <algorithm>
+
+#include "cpu/blocks/search/trial.h"
+
+namespace mmp {
+
+namespace {
+
+constexpr int kSideLog2 = 4, kSide = 1 << kSideLog2, kArea = kSide * kSide;
+
+template <class Sample>
+void quantise_coarsely(const BlockPlace& block, const Sample* source, int32_t step,
+                       Depth<Sample> depth, Sample* out) {
+    Sample flat[kArea];
+    std::fill_n(flat, kArea, Sample(depth.middle()));
+    int16_t residual[kArea], coefficients[kArea], levels[kArea];
+    subtract(source, flat, kArea, depth, residual);
+    transform_forward(residual, kSideLog2, kSideLog2, kCosine, seen_bits(depth), coefficients);
+    for (int i = 0; i < kArea; ++i) {
+        const int size = std::abs(coefficients[i]);
+        const int level = smaller((40 * size + 7 * step) / (20 * step), kMaxLevel);
+        levels[i] = int16_t(coefficients[i] < 0 ? -level : level);
+    }
+    rebuild(block, kCosine, levels, step, flat, depth, out);
+}
+
+}  // namespace
+
+template <class Sample>
+BlockPicture<Sample> coarsely_quantised(const Sample* source, int height, int width,
+                                        Depth<Sample> depth, int32_t step, ThreadTeam& team) {
+    BlockPicture<Sample> coarse(height, width, depth);
+    // A task does many rows, since a team counts few tasks.
+    const int rows = (height / ThreadTeam::kMostTasks + kSide) / kSide * kSide;
+    team.run(uint32_t((height + rows - 1) / rows), [&](uint32_t task) {
+        const int first = int(task) * rows, end = std::min(first + rows, height);
+        Sample block[kArea], out[kArea];
+        for (int row = first; row < end; row += kUnit)
+            for (int column = 0; column < width; column += kUnit)
+                coarse.mark({row, column, kUnitLog2, kUnitLog2},
+                            {kUnitLog2, kUnitLog2, kConstant, kBare});
+        for (int row = first; row < end; ++row)
+            coarse.write(row, 0, source + size_t(row) * width, width);
+        for (int row = first; row + kSide <= end; row += kSide)
+            for (int column = 0; column + kSide <= width; column += kSide) {
+                const BlockPlace place{row, column, kSideLog2, kSideLog2};
+                take_block(source, width, place, block);
+                quantise_coarsely(place, block, step, depth, out);
+                coarse.write(place, out);
+            }
+    });
+    return coarse;
+}
+
+#define MMP_INSTANTIATE(Sample)                                                                  \
+    template BlockPicture<Sample> coarsely_quantised(const Sample*, int, int, Depth<Sample>,     \
+                                                     int32_t, ThreadTeam&);
+MMP_INSTANTIATE(uint8_t)
+MMP_INSTANTIATE(uint16_t)
+
+}  // namespace mmp

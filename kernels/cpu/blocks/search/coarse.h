@@ -1,0 +1,17 @@
+// The coarsely quantised source, from which the survey predicts blocks.
+#pragma once
+
+#include <stdint.h>
+
+#include "cpu/blocks/picture.h"
+#include "cpu/runtime/thread_team.h"
+
+namespace mmp {
+
+// Returns a picture of one block each unit, whose samples are those of the source after its cosine
+// transform was quantised coarsely. From the exact source, small blocks would seem too cheap.
+template <class Sample>
+BlockPicture<Sample> coarsely_quantised(const Sample* source, int height, int width,
+                                        Depth<Sample> depth, int32_t step, ThreadTeam& team);
+
+}  // namespace mmp

@@ -1,0 +1,122 @@
+#include "cpu/blocks/search/wavefront.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "cpu/blocks/search/coarse.h"
+
+namespace mmp {
+
+namespace {
+
+// More than the number of fragments in a row.
+constexpr int kStopped = 1 << 30;
+
+}  // namespace
+
+template <class Sample>
+Wavefront<Sample>::Wavefront(const Sample* source, BlockPicture<Sample>& picture,
+                             const BlockTools& tools, const BlockEffort& effort,
+                             int64_t lambda_fixed, ThreadTeam& team)
+    : source_(source),
+      picture_(picture),
+      tools_(tools),
+      effort_(effort),
+      lambda_fixed_(lambda_fixed),
+      team_(team),
+      side_(1 << tools.fragment_log2),
+      rows_((picture.height + side_ - 1) / side_),
+      columns_((picture.width + side_ - 1) / side_),
+      lag_(2 * kMaxSide / side_),
+      coarse_(coarsely_quantised(source, picture.height, picture.width, picture.depth, tools.step,
+                                 team)),
+      done_(std::make_unique<std::atomic<int>[]>(rows_)),
+      line_(columns_),
+      plans_(size_t(rows_) * columns_) {}
+
+template <class Sample>
+Wavefront<Sample>::Worker::Worker(Wavefront& wavefront)
+    : costs(wavefront.lambda_fixed_, wavefront.picture_.depth.extra()),
+      search(wavefront.source_, wavefront.picture_, wavefront.coarse_, wavefront.tools_,
+             wavefront.effort_, nullptr, alone),
+      counter(wavefront.picture_, wavefront.tools_, nullptr, BlockCounter(models)) {}
+
+template <class Sample>
+void Wavefront<Sample>::run(int threads, const Take& take) {
+    take_ = &take;
+    const int most = std::min(rows_, (columns_ + lag_ - 1) / lag_);
+    team_.run(uint32_t(std::min(threads, most)), [&](uint32_t) {
+        try {
+            Worker worker(*this);
+            for (int row; (row = next_row_++) < rows_ && !stopped_;) search_row(worker, row);
+        } catch (...) {
+            stop();
+            throw;
+        }
+    });
+}
+
+template <class Sample>
+void Wavefront<Sample>::search_row(Worker& worker, int row) {
+    for (int column = 0; column < columns_; ++column) {
+        if (row > 0) wait_for(row - 1, std::min(column + lag_, columns_));
+        if (stopped_) return;
+        start_models(row, column, worker.models);
+        worker.costs.refresh(worker.models);
+        const int top = row * side_, left = column * side_;
+        BlockPlan plan;
+        worker.search.find(top, left, worker.models, worker.costs, plan);
+        worker.search.write(picture_);
+        worker.counter.code(top, left, plan);
+        line_[column] = worker.models;
+        finish(row, column, std::move(plan));
+        done_[row].fetch_add(1, std::memory_order_release);
+        done_[row].notify_all();
+    }
+}
+
+template <class Sample>
+void Wavefront<Sample>::start_models(int row, int column, BlockModels& models) const {
+    const BlockModels& above = line_[std::min(column + lag_, columns_) - 1];
+    if (column == 0) {
+        if (row == 0)
+            models.start();
+        else
+            models = above;
+    } else if (row > 0) {
+        models.merge(above);
+    }
+}
+
+template <class Sample>
+void Wavefront<Sample>::wait_for(int row, int columns) {
+    for (int done; (done = done_[row].load(std::memory_order_acquire)) < columns;)
+        done_[row].wait(done, std::memory_order_acquire);
+}
+
+template <class Sample>
+void Wavefront<Sample>::finish(int row, int column, BlockPlan&& plan) {
+    const std::lock_guard lock(taking_);
+    plans_[size_t(row) * columns_ + column] = std::make_unique<BlockPlan>(std::move(plan));
+    while (!refused_ && taken_ < plans_.size() && plans_[taken_]) {
+        const std::unique_ptr<BlockPlan> next = std::move(plans_[taken_]);
+        const int number = int(taken_++);
+        refused_ = true;  // unless the call returns
+        (*take_)(number / columns_ * side_, number % columns_ * side_, *next);
+        refused_ = false;
+    }
+}
+
+template <class Sample>
+void Wavefront<Sample>::stop() {
+    stopped_ = true;
+    for (int row = 0; row < rows_; ++row) {
+        done_[row].fetch_add(kStopped);
+        done_[row].notify_all();
+    }
+}
+
+template class Wavefront<uint8_t>;
+template class Wavefront<uint16_t>;
+
+}  // namespace mmp
