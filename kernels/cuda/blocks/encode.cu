@@ -60,12 +60,13 @@ extern "C" __global__ void __launch_bounds__(kBlockThreads, 2)
     uint32_t barriers[2 * kMostWorkers] = {};
     Worker worker{room.teams[blockIdx.y], int(blockIdx.x), int(gridDim.x), barriers};
     Search search(worker);
-    for (uint32_t slot; (slot = take_ticket(worker)) < uint32_t(last - first);) {
-        const Ticket ticket = room.tickets[first + slot];
+    const Ticket* tickets = room.tickets + first;
+    uint32_t from = 0, slot;
+    while ((slot = take_ticket(worker, pictures, tickets, last - first, from)) != kNoTicket) {
+        const Ticket ticket = tickets[slot];
         copy_structure(pictures[ticket.picture], memory.picture);
         __syncthreads();
         const Fragment fragment(picture, ticket);
-        wait_for_neighbours(picture, fragment);
         start_models(picture, fragment, memory.models);
         memory.costs.refresh(memory.models, picture.rates, picture.lambda_fixed);
         if (threadIdx.x == 0)

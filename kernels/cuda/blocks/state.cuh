@@ -95,8 +95,8 @@ struct Ticket {
 
 // Shared by all pictures of a launch.
 struct SearchRoom {
-    const Ticket* tickets;  // in the order in which teams take them
-    uint32_t* taken;        // tickets of this launch that teams have taken
+    const Ticket* tickets;  // those of the first diagonals come first
+    uint32_t* taken;        // (chunk), whether a team has taken each ticket of this launch
     const uint32_t* stop;   // memory of the host; not 0: no team takes a ticket
     // Results of the survey for each ticket of a launch: promising modes as bits, and, for the
     // `rough` best modes, the energy of the residual and its coefficients in scan order.

@@ -24,7 +24,7 @@ from mmpcodec.backends.cuda.blocks_state import (
     make_tables,
     make_tickets,
     place_arrays,
-    width_of,
+    steps_of,
 )
 from mmpcodec.params import EncodeParams
 from mmpcodec.reference.blocks.partition import padded_shape
@@ -41,6 +41,8 @@ LEAST_CREW = Crew(teams=1, workers=1, chunk=1)
 THREADS = 128
 MOST_WORKERS = 64
 """Most workers of a team."""
+EAGERNESS = 2
+"""How much larger teams are than pictures need that all take equally long."""
 PAUSE = 0.002
 """Seconds between two looks at the device's progress."""
 
@@ -97,13 +99,14 @@ def most_workers(params: EncodeParams, device: int) -> int:
 def crew_for(shapes: Sequence[tuple[int, int]], params: EncodeParams, device: int) -> Crew:
     """Return teams that keep the device busy and whose memory is free.
 
-    As many fragments as can be searched at once get a team each; the larger the teams can be, the
-    sooner each fragment is done.
+    A team of W workers is about W**(2/3) times as fast as one worker. So teams get larger until the
+    steps that follow each other take as long as all work on all workers; and larger still, because
+    some pictures take longer than others.
     """
     tickets = sum(rows * columns for rows, columns in (fragments_of(s, params) for s in shapes))
-    most, ready = most_workers(params, device), sum(width_of(shape, params) for shape in shapes)
+    most, steps = most_workers(params, device), max(steps_of(shape, params) for shape in shapes)
     workers = MOST_WORKERS
-    while workers > 1 and workers * ready > most:
+    while workers > 1 and workers * tickets > EAGERNESS * most * steps:
         workers //= 2
     crew = Crew(min(most // workers, tickets), workers, min(tickets, MOST_TICKETS))
     free = free_bytes()

@@ -175,7 +175,7 @@ def arrays_of_room(tickets: int, crew: Crew, params: EncodeParams, sizes: Device
     margins = area // UNIT**2 * (UNIT + 2) ** 2
     arrays = {
         "tickets": (TICKET_DTYPE, (tickets,)),
-        "taken": ("u4", (1,)),
+        "taken": ("u4", (crew.chunk,)),
         "modes": ("u8", (crew.chunk, BLOCKS)),
         "energies": ("i4", (crew.chunk, BLOCKS, rough)),
         "coefficients": ("i2", (crew.chunk, rough, shapes, area)),
@@ -203,10 +203,10 @@ def fragments_of(shape: tuple[int, int], params: EncodeParams) -> tuple[int, int
     return -(-shape[0] // side), -(-shape[1] // side)
 
 
-def width_of(shape: tuple[int, int], params: EncodeParams) -> int:
-    """Return how many fragments of a picture can be searched at once."""
+def steps_of(shape: tuple[int, int], params: EncodeParams) -> int:
+    """Return how many fragments of a picture are searched one after the other at least."""
     rows, columns = fragments_of(shape, params)
-    return min(rows, -(-columns // lag_of(params)))
+    return min(lag_of(params), columns) * (rows - 1) + columns
 
 
 def lag_of(params: EncodeParams) -> int:
@@ -215,7 +215,7 @@ def lag_of(params: EncodeParams) -> int:
 
 
 def make_tickets(shapes: Sequence[tuple[int, int]], params: EncodeParams) -> np.ndarray:
-    """Return the fragments of pictures in the order in which they become ready.
+    """Return the fragments of pictures by diagonals: no fragment waits for one that comes later.
 
     Returns
     -------

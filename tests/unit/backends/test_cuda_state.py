@@ -232,8 +232,9 @@ def test_a_fragment_comes_after_all_that_it_waits_for(fragment_size):
         done.add((picture, row, column))
 
 
-def test_width_is_the_number_of_fragments_that_are_ready_at_once():
+def test_steps_are_the_fragments_that_follow_each_other():
     params = EncodeParams.from_options(9, preset="photo")
-    assert blocks_state.width_of((512, 512), params) == 4
-    assert blocks_state.width_of((100, 6400), params) == 2
-    assert blocks_state.width_of((6400, 100), params) == 1
+    assert blocks_state.steps_of((512, 512), params) == 22
+    assert blocks_state.steps_of((64, 6400), params) == 100
+    assert blocks_state.steps_of((640, 60), params) == 10
+    assert blocks_state.steps_of((640, 100), params) == 20

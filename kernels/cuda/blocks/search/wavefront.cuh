@@ -1,14 +1,16 @@
-// The order of the fragments: teams take them by diagonals, so that many are searched at once. A
-// fragment waits for the fragment before it and for those of the row above, up to two largest
-// blocks after it. Its models have counted no more than these, so plans depend neither on the number
-// of teams nor on their pace. See docs/decisions/0019-wavefront.md.
+// The order of the fragments: a team takes the first fragment that is ready, by diagonals, so that
+// many are searched at once. A fragment is ready after the fragment before it and those of the row
+// above, up to two largest blocks after it. Its models have counted no more than these, so plans
+// depend neither on the number of teams nor on their pace. See docs/decisions/0019-wavefront.md.
 #pragma once
 
 #include "cuda/blocks/search/records.cuh"
 
 namespace mmp {
 
-constexpr int kPause = 500;  // nanoseconds between two looks at other teams' progress
+constexpr int kPause = 5000;  // nanoseconds between two looks at other teams' progress
+constexpr uint32_t kStopLooks = 16;  // of so many, one also looks whether the host ends the search
+constexpr uint32_t kNoTicket = ~0u;
 
 // A fragment of a picture, in rows and columns of fragments.
 struct Fragment {
@@ -21,6 +23,10 @@ struct Fragment {
           across((picture.width + (1 << picture.fragment_log2) - 1) >> picture.fragment_log2),
           above(min(column + (2 * kMaxSide >> picture.fragment_log2), across) - 1) {}
     __device__ int number() const { return row * across + column; }
+    __device__ bool is_ready(const BlockPicture& picture) const {
+        const volatile uint32_t* done = picture.done + row;
+        return int(done[0]) == column && (row == 0 || int(done[-1]) > above);
+    }
 };
 
 // Copies a structure to shared memory.
@@ -55,27 +61,48 @@ __device__ inline void enter_room(const SearchRoom& given, int worker, int team,
     __syncthreads();
 }
 
-// Returns the number of the next ticket of this launch, from 0; all workers of the team call it.
-__device__ inline uint32_t take_ticket(Worker& worker) {
-    const SearchRoom& room = search_memory().room;
-    if (worker.number == 0 && threadIdx.x == 0) {
-        const volatile uint32_t* stop = room.stop;
-        worker.team.ticket = *stop ? ~0u : atomicAdd(room.taken, 1u);
+// Takes the first ticket whose fragment is ready, of the `count` tickets of this launch, whose list
+// begins at `tickets`. Returns its number, or kNoTicket when all are taken. No ticket before `from`
+// is left; the function moves it on. One warp calls it.
+__device__ inline uint32_t find_ticket(const BlockPicture* pictures, const SearchRoom& room,
+                                       const Ticket* tickets, uint32_t count, uint32_t& from) {
+    const int lane = threadIdx.x % 32;
+    volatile uint32_t* taken = room.taken;
+    const volatile uint32_t* stop = room.stop;
+    for (uint32_t look = 0; look % kStopLooks || !__any_sync(kAllLanes, *stop); ++look) {
+        for (uint32_t first = from; first < count; first += 32) {
+            const uint32_t own = first + lane;
+            const bool left = own < count && !taken[own];
+            if (first == from && !__any_sync(kAllLanes, left)) from += 32;
+            bool ready = false;
+            if (left) {
+                const BlockPicture& picture = pictures[tickets[own].picture];
+                ready = Fragment(picture, tickets[own]).is_ready(picture);
+            }
+            for (uint32_t rest = __ballot_sync(kAllLanes, ready); rest; rest &= rest - 1) {
+                const int best = __ffs(rest) - 1;
+                uint32_t before = 0;
+                if (lane == best) before = atomicExch(&room.taken[own], 1u);
+                if (__shfl_sync(kAllLanes, before, best)) continue;
+                __threadfence();
+                return first + best;
+            }
+        }
+        if (from >= count) break;
+        __nanosleep(kPause);
+    }
+    return kNoTicket;
+}
+
+// Takes a ticket for a team; see find_ticket. All threads of all workers of the team call it.
+__device__ inline uint32_t take_ticket(Worker& worker, const BlockPicture* pictures,
+                                       const Ticket* tickets, uint32_t count, uint32_t& from) {
+    if (worker.number == 0 && threadIdx.x < 32) {
+        const uint32_t found = find_ticket(pictures, search_memory().room, tickets, count, from);
+        if (threadIdx.x == 0) worker.team.ticket = found;
     }
     worker.meet(0, worker.workers);
     return *const_cast<const volatile uint32_t*>(&worker.team.ticket);
-}
-
-// Waits until the fragments that a fragment depends on are searched.
-__device__ inline void wait_for_neighbours(const BlockPicture& picture, const Fragment& fragment) {
-    if (threadIdx.x == 0) {
-        const volatile uint32_t* done = picture.done + fragment.row;
-        while (int(done[0]) < fragment.column) __nanosleep(kPause);
-        if (fragment.row)
-            while (int(done[-1]) <= fragment.above) __nanosleep(kPause);
-        __threadfence();
-    }
-    __syncthreads();
 }
 
 // Sets the models to what the searches of the fragments before and above have learned.
