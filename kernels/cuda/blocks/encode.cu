@@ -43,15 +43,16 @@ __device__ void take_plan(const uint8_t* record, int fragment) {
 
 using namespace mmp;
 
-// Sizes in bytes: models, a team, the global memory of a worker, the shared memory of a worker with
-// one candidate, each further candidate.
-extern "C" __device__ int64_t block_bytes[] = {sizeof(BlockModels), sizeof(BlockTeam),
-                                               worker_bytes(), search_bytes(1), sizeof(Candidate)};
+// Sizes in bytes: models, a team, the global memory of a worker, the least shared memory of a worker,
+// its shared memory without candidates, and a candidate.
+extern "C" __device__ int64_t block_bytes[] = {
+    sizeof(BlockModels),       sizeof(BlockTeam),          worker_bytes(),
+    sizeof(BlockSearchMemory), bytes_without_candidates(), sizeof(Candidate)};
 
 // Searches the fragments of the tickets `first` to `last` - 1 and writes their plans. Run the
 // survey of these tickets before. Grid: (workers of a team, a power of two; teams), all resident at
 // once.
-extern "C" __global__ void __launch_bounds__(kBlockThreads, 2)
+extern "C" __global__ void __launch_bounds__(kBlockThreads, 3)
     search_blocks(const BlockPicture* pictures, const SearchRoom* given, int first, int last) {
     BlockSearchMemory& memory = search_memory();
     enter_room(*given, blockIdx.x, blockIdx.y, gridDim.x, pictures->rough);

@@ -43,6 +43,8 @@ MOST_WORKERS = 64
 """Most workers of a team."""
 EAGERNESS = 2
 """How much larger teams are than pictures need that all take equally long."""
+SPARE = 1 << 16
+"""Bytes of device memory that stay free, because allocations are rounded up."""
 PAUSE = 0.002
 """Seconds between two looks at the device's progress."""
 
@@ -67,7 +69,7 @@ def _sizes(device: int) -> DeviceBytes:
 
 def _shared_bytes(device: int, params: EncodeParams) -> int:
     sizes = _sizes(device)
-    return sizes.shared + (EFFORTS[params.effort].tried - 1) * sizes.candidate
+    return max(sizes.least_shared, sizes.shared + EFFORTS[params.effort].tried * sizes.candidate)
 
 
 def device_bytes(shape: tuple[int, int], params: EncodeParams, device: int) -> int:
@@ -80,7 +82,7 @@ def device_bytes(shape: tuple[int, int], params: EncodeParams, device: int) -> i
 
 def least_bytes(params: EncodeParams, device: int) -> int:
     """Return the least device memory in bytes that all pictures of a group share."""
-    return _room_bytes(LEAST_CREW, 1, params, device)
+    return _room_bytes(LEAST_CREW, 1, params, device) + SPARE
 
 
 def _room_bytes(crew: Crew, tickets: int, params: EncodeParams, device: int) -> int:
@@ -109,7 +111,7 @@ def crew_for(shapes: Sequence[tuple[int, int]], params: EncodeParams, device: in
     while workers > 1 and workers * tickets > EAGERNESS * most * steps:
         workers //= 2
     crew = Crew(min(most // workers, tickets), workers, min(tickets, MOST_TICKETS))
-    free = free_bytes()
+    free = free_bytes() - SPARE
     while _room_bytes(crew, tickets, params, device) > free and crew != LEAST_CREW:
         if crew.chunk > 2 * crew.teams:
             crew = crew._replace(chunk=crew.chunk // 2)

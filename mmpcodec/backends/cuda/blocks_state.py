@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from functools import cache
 from math import isqrt, prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -99,10 +99,12 @@ class DeviceBytes(NamedTuple):
     models: int
     team: int
     worker: int
+    least_shared: int
+    """Least shared memory of a worker."""
     shared: int
-    """Shared memory of a worker that tries one mode at a time in full."""
+    """Shared memory of a worker without that of the modes that it tries in full."""
     candidate: int
-    """More shared memory for each further mode."""
+    """Shared memory for each of these modes."""
 
 
 class Crew(NamedTuple):
@@ -155,7 +157,7 @@ def arrays_of(shape: tuple[int, int], params: EncodeParams, sizes: DeviceBytes) 
     height, width = padded_shape(shape)
     rows, columns = fragments_of(shape, params)
     fragments, area = rows * columns, MAX_SIDE**2
-    arrays = {
+    arrays: dict[str, tuple[Any, tuple[int, ...]]] = {
         "source": ("u1", (height, width)),
         "coarse": ("u1", (height, width)),
         "samples": ("u1", (height, width)),
@@ -173,7 +175,7 @@ def arrays_of_room(tickets: int, crew: Crew, params: EncodeParams, sizes: Device
     """Return the types and shapes of the arrays that all pictures share."""
     rough, area, shapes = EFFORTS[params.effort].rough, MAX_SIDE**2, len(SHAPES)
     margins = area // UNIT**2 * (UNIT + 2) ** 2
-    arrays = {
+    arrays: dict[str, tuple[Any, tuple[int, ...]]] = {
         "tickets": (TICKET_DTYPE, (tickets,)),
         "taken": ("u4", (crew.chunk,)),
         "modes": ("u8", (crew.chunk, BLOCKS)),
@@ -229,9 +231,7 @@ def make_tickets(shapes: Sequence[tuple[int, int]], params: EncodeParams) -> np.
         part["row"], part["column"] = np.indices(part.shape)
         parts.append(part.ravel())
     tickets = np.concatenate(parts)
-    return tickets[
-        np.argsort(lag_of(params) * tickets["row"] + tickets["column"], kind="stable")
-    ]
+    return tickets[np.argsort(lag_of(params) * tickets["row"] + tickets["column"], kind="stable")]
 
 
 def make_picture(shape: tuple[int, int], params: EncodeParams) -> np.ndarray:

@@ -42,7 +42,7 @@ STRUCTURES = {
     },
 }
 
-SIZES = blocks_state.DeviceBytes(100, 200, 300, 400, 500)
+SIZES = blocks_state.DeviceBytes(100, 200, 300, 400, 500, 600)
 
 needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 

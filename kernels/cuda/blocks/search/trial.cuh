@@ -67,7 +67,7 @@ __device__ inline void predict_candidates(BlockSearchMemory& memory, const Block
         const int y = (n >> (b - kUnitLog2)) * kUnit, x = (n << kUnitLog2) & (block.width() - 1);
         const int listed = trial.ranked[number], mode = trial.modes[listed];
         write_piece(mode, memory.predict, memory.lines[listed], memory.whole_prediction(mode), a, b,
-                    y, x, memory.candidates[number].prediction);
+                    y, x, memory.planes->predictions[number]);
     }
     __syncthreads();
 }
@@ -82,7 +82,7 @@ __device__ inline void transform_candidates(BlockSearchMemory& memory, const Blo
     for (int i = threadIdx.x; i < tried << (a + b); i += kBlockThreads) {
         const int n = i >> (a + b), at = i & (area - 1);
         const int difference = memory.source_at(block, at >> b, at & (width - 1)) -
-                               memory.candidates[n].prediction[at];
+                               memory.planes->predictions[n][at];
         add_by_key(trial.bare, n, difference * difference, shape.uniform());
     }
     for (int i = threadIdx.x; i < tried * (kMostMargins / 4); i += kBlockThreads)
@@ -93,8 +93,9 @@ __device__ inline void transform_candidates(BlockSearchMemory& memory, const Blo
         const int t = i >> half_log2, at = i & ((1 << half_log2) - 1);
         const int type = shape.type(t);
         Candidate& candidate = memory.candidates[shape.candidate(t)];
+        const uint8_t* prediction = memory.planes->predictions[shape.candidate(t)];
         const auto residual = [&](int y, int x) {
-            return memory.source_at(block, y, x) - candidate.prediction[(y << b) + x];
+            return memory.source_at(block, y, x) - prediction[(y << b) + x];
         };
         candidate.half[type * Candidate::kSecond + at] =
             column_frequency(tables, residual, a, type, at >> b, at & (width - 1));
@@ -163,7 +164,7 @@ __device__ inline int rebuilt_sample(const BlockSearchMemory& memory, const Tria
     const int residual =
         residual_sample(*memory.picture.tables, candidate.half + type * Candidate::kSecond, a, b,
                         type, at >> b, at & ((1 << b) - 1));
-    return max(0, min(255, candidate.prediction[at] + residual));
+    return max(0, min(255, memory.planes->predictions[shape.candidate(t)][at] + residual));
 }
 
 // Computes the inverse transforms of the trials and sums the squared errors of their samples.
@@ -254,7 +255,7 @@ __device__ inline void record_leaf(const BlockSearchMemory& memory, const BlockP
     int16_t* levels = reinterpret_cast<int16_t*>(record + layout.levels);
     for (int i = threadIdx.x; i < area; i += kBlockThreads) {
         samples[i] = transformed ? uint8_t(rebuilt_sample(memory, shape, t, i))
-                                 : candidate.prediction[i];
+                                 : memory.planes->predictions[shape.candidate(t)][i];
         const int y = i >> b, x = i & (width - 1);
         const bool coded = transformed && y < 1 << shape.rows_log2 && x < 1 << columns_log2;
         levels[i] = coded ? chosen[__ldg(order + (y << columns_log2) + x)] : int16_t{0};
