@@ -43,8 +43,8 @@ __device__ void take_plan(const uint8_t* record, int fragment) {
 
 using namespace mmp;
 
-// Sizes in bytes: models, a team, the global memory of a worker, the least shared memory of a worker,
-// its shared memory without candidates, and a candidate.
+// Sizes in bytes: models, a team, the device memory of a worker, the least shared memory of a worker
+// and that without candidates, and a candidate.
 extern "C" __device__ int64_t block_bytes[] = {
     sizeof(BlockModels),       sizeof(BlockTeam),          worker_bytes(),
     sizeof(BlockSearchMemory), bytes_without_candidates(), sizeof(Candidate)};

@@ -146,7 +146,7 @@ def test_little_memory_makes_teams_smaller():
         pool.set_limit(size=needed + more)
         with (
             cupy.cuda.using_allocator(pool.malloc),
-            mock.patch.object(cupy, "get_default_memory_pool", lambda: pool),
+            mock.patch.object(cupy, "get_default_memory_pool", return_value=pool),
         ):
             assert blocks.crew_for([plane.shape], params, device).teams <= 2
             assert_same(expected, CudaBackend().encode(plane, params), f"{more} bytes more")
