@@ -15,6 +15,8 @@ from mmpcodec.tools import PRESETS, TABLE, Tools
 AUTO = "auto"
 TRIED = ("photo", "text", "mixed", "exact")
 """Presets that "auto" tries. For lossless coding it skips those with prediction."""
+SWITCHES = {"prediction", "dictionary", "exact"}
+"""Tools that choose the codings of a layer."""
 
 RATE_MODELS = ("adaptive", "log2")
 LAMBDA_FRACTION_BITS = 16
@@ -131,11 +133,10 @@ def preset_names(preset: str, lam: float) -> tuple[str, ...]:
 
 def _suits(preset: Tools, given: dict[str, Any]) -> bool:
     """Return whether a preset has the given switches and all other given tools affect it."""
-    switches = {"prediction", "dictionary", "exact"}
     alike = all(
-        check_switch(name, given[name]) == getattr(preset, name) for name in switches & given.keys()
+        check_switch(name, given[name]) == getattr(preset, name) for name in SWITCHES & given.keys()
     )
-    return alike and not (given.keys() - switches) & set(preset.without_effect)
+    return alike and not (given.keys() - SWITCHES) & set(preset.without_effect)
 
 
 @dataclass(frozen=True)
@@ -211,7 +212,8 @@ class EncodeParams:
         Raises
         ------
         ParameterError
-            If a preset or tool is unknown or a value lies outside its range.
+            If a preset or tool is unknown, a value lies outside its range, or a tool has no effect
+            on the named preset.
         """
         lam = check_lambda(lam)
         names = preset_names(preset, lam)
@@ -230,6 +232,11 @@ class EncodeParams:
                     + ", ".join(f"{name} = {value!r}" for name, value in given.items())
                 )
         first, *others = (replace(PRESETS[name], **given) for name in names)
+        idle = [name for name in first.without_effect if name in given.keys() - SWITCHES]
+        if preset != AUTO and idle:
+            raise ParameterError(
+                f"{idle[0]} = {given[idle[0]]!r}: has no effect with preset {preset}"
+            )
         return cls(lam, first, rate_model, effort, tuple(others))
 
     @property

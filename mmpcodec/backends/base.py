@@ -54,6 +54,9 @@ class Backend(ABC):
     """Whether ``encode_batch`` takes less time than encoding the planes one after the other."""
     releases_gil = False
     """Whether calls may come from any thread and release Python's lock: they run in parallel."""
+    own_search: str | None = None
+    """Coding that the backend searches in its own way, in words. Its files differ from those of
+    other backends, and every backend decodes them to equal samples."""
     post_filter = PostFilter()
     """The post filter, on the host. ``encode`` and ``decode`` do not apply it."""
 

@@ -81,6 +81,7 @@ class CpuBackend(Backend):
     def __init__(self, simd: str | None = None, *, plain: bool = False):
         self.simd = simd
         self.plain = plain
+        self.own_search = None if plain else "predicted blocks"
 
     @staticmethod
     def levels() -> list[str]:

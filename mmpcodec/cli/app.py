@@ -23,14 +23,34 @@ FIRST = (
     "pack", "solve",
 )  # fmt: skip
 """Commands in the order of ``mmp --help``; others follow by name, ``doctor`` is the last."""
+NAMES = {found.name for found in pkgutil.iter_modules(commands.__path__)}
+
+
+def load(name: str) -> Any:
+    """Import the module of a command, and return the command as a group of typer takes it."""
+    module = import_module(f"{commands.__name__}.{name}")
+    application = getattr(module, "app", None)
+    if application is None:
+        application = typer.Typer(add_completion=False)
+        application.command()(getattr(module, name))
+    return typer.main.get_command(application)
 
 
 class Commands(TyperGroup):
-    """The commands: each returns its exit code or raises an error."""
+    """The commands: each returns its exit code or raises an error.
+
+    A command is loaded when its name is given, all commands when help lists them.
+    """
 
     def list_commands(self, ctx: Any) -> list[str]:
-        names = sorted({*super().list_commands(ctx)} - {*FIRST, "doctor"})
-        return [*FIRST, *names, "doctor"]
+        return [*FIRST, *sorted(NAMES - {*FIRST, "doctor"}), "doctor"]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        # Typer suggests commands of similar names, among the loaded ones, for an unknown name.
+        wanted = {cmd_name} if cmd_name in NAMES else NAMES
+        for name in sorted(wanted - self.commands.keys()):
+            self.add_command(load(name), name)
+        return super().get_command(ctx, cmd_name)
 
     def invoke(self, ctx: Any) -> None:
         command = super().invoke
@@ -46,12 +66,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for found in pkgutil.iter_modules(commands.__path__):
-    command = import_module(f"{commands.__name__}.{found.name}")
-    if hasattr(command, "app"):
-        app.add_typer(command.app)
-    else:
-        app.command()(getattr(command, found.name))
 
 
 def _show_version(wanted: bool) -> None:

@@ -51,8 +51,9 @@ BackendName = Annotated[
     typer.Option(
         "--backend",
         metavar="|".join((AUTO, *names())),
-        help="Where to run; every backend gives the same result. auto takes one that is available; "
-        "a named backend never falls back to another.",
+        help="Where to run. auto takes a backend that is available; a named backend never falls "
+        "back to another. Results are equal, except files of a backend that `mmp doctor` lists "
+        "with an own search.",
     ),
 ]
 Jobs = Annotated[
@@ -173,8 +174,8 @@ Preset = Annotated[
     str,
     typer.Option(
         metavar="auto|photo|text|mixed|exact|plain|classic",
-        help="Set of coding tools. auto tries photo, text, mixed and exact (lossless), and keeps "
-        "the one of the lowest rate-distortion cost.",
+        help="Set of coding tools. auto tries photo, text, mixed and exact, and keeps the one of "
+        "the lowest rate-distortion cost. exact is lossless with any lambda, quality or target.",
     ),
 ]
 Effort = Annotated[
@@ -184,7 +185,10 @@ Effort = Annotated[
     ),
 ]
 Partition = Annotated[
-    str | None, typer.Option(metavar="flexible|dyadic", help="Allowed splits of a segment.")
+    str | None,
+    typer.Option(
+        metavar="flexible|dyadic", help="Allowed splits of a segment; not for photo and exact."
+    ),
 ]
 DictionaryLimit = Annotated[
     int | None,

@@ -12,7 +12,6 @@ from mmpcodec.backends.base import Backend
 from mmpcodec.codec.distortion import distortion
 from mmpcodec.codec.encoding import Encoding, Pass
 from mmpcodec.codec.layer_choice import EXACT, KnownExact, TileEncoding, TileSource, encode_tiles
-from mmpcodec.codec.rate_control.search import Attempt, reach
 from mmpcodec.codec.rate_control.targets import Target, lambda_or_target
 from mmpcodec.depth import coded_depth, most
 from mmpcodec.errors import Infeasible, ParameterError
@@ -252,6 +251,8 @@ def _encode_to(
     number: int,
 ) -> Encoding:
     """Encode the picture of this number in the batch with the lambda that keeps a target."""
+    from mmpcodec.codec.rate_control.search import Attempt, reach
+
     candidates = candidates_at(params, source.depth)
     chosen = backends_of(candidates, backend, source.depth, source.fragments)
     tiles = list(source.tiles())

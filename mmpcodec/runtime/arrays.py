@@ -1,5 +1,6 @@
 """Arrays in host memory and in the memory of CUDA devices."""
 
+import sys
 from numbers import Integral
 from typing import Any
 
@@ -23,6 +24,11 @@ def _place(array: Any) -> int | None:
     if isinstance(array, np.ndarray) or not hasattr(array, "__dlpack_device__"):
         return None
     return int(array.__dlpack_device__()[0])
+
+
+def is_masked(array: Any) -> bool:
+    """Return whether the array is masked, without an import of ``numpy.ma``, which takes long."""
+    return "numpy.ma" in sys.modules and isinstance(array, np.ma.MaskedArray)
 
 
 def as_array(name: str, values: Any) -> Any:
@@ -49,7 +55,7 @@ def as_array(name: str, values: Any) -> Any:
     """
     if on_device(values):
         return _as_cupy(name, values)
-    if isinstance(values, np.ma.MaskedArray):
+    if is_masked(values):
         raise ParameterError(f"{name}: masked arrays are not supported; pass the unmasked values")
     place = _place(values)
     if place not in (None, *_ON_HOST):

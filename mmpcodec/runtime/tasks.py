@@ -1,13 +1,15 @@
 """Tasks that run in parallel threads, with one progress."""
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mmpcodec.runtime.machine import processors
 from mmpcodec.runtime.progress import Progress
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,8 @@ def side_by_side(
     """Return a function's results for all items, from threads; it should release the GIL."""
     if len(items) < 2:
         return [function(item) for item in items]
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(threads or processors()) as pool:
         return list(pool.map(function, items))
 
@@ -102,6 +106,8 @@ def run_all(tasks: Sequence[Task], threads: int | None, progress: Progress | Non
     def one(number: int) -> Any:
         return tasks[number].run(each, shared.of(number))
 
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(at_once) as pool:
         try:
             waiting = {number: pool.submit(one, number) for number in aside}
@@ -115,8 +121,10 @@ def run_all(tasks: Sequence[Task], threads: int | None, progress: Progress | Non
             raise
 
 
-def _result(waiting: Future) -> Any:
+def _result(waiting: "Future") -> Any:
     """Return the result of a task, awaited in short steps so that Ctrl-C can interrupt it."""
+    from concurrent.futures import wait
+
     while not waiting.done():
         wait([waiting], timeout=0.1)
     return waiting.result()

@@ -1,11 +1,14 @@
-"""Draw rate against encoding time from docs/benchmarks/data into docs/pictures/frontier.png.
+"""Draw rate against encoding time of the frontier, by default into docs/pictures/frontier.png.
 
-    python scripts/bench/frontier.py
+    python scripts/bench/frontier.py [--data FOLDER] [--out PNG]
 
-Each panel is a class of pictures. A line joins the speeds or efforts of one codec.
+FOLDER has the rows of `summary.py --frontier`, by default docs/benchmarks/data. Each panel is a
+class of pictures. A line joins the speeds, efforts, methods or presets of one codec.
 """
 
+import argparse
 import re
+from pathlib import Path
 
 from matplotlib.figure import Figure
 from pages import ROOT, by, per_megapixel, rate, read
@@ -14,18 +17,29 @@ from mmpcodec.bench.plot import COLOURS, save_as
 
 
 def family_of(codec: str) -> str:
-    """Return the name of a codec without its speed or effort."""
-    return re.sub(", (speed|effort) [0-9]+$", "", codec)
+    """Return the name of a codec without its speed, effort, method or preset.
+
+    Examples
+    --------
+    >>> [family_of(codec) for codec in ("mmpcodec, photo, effort 6", "x265, preset medium")]
+    ['mmpcodec, photo', 'x265']
+    """
+    return re.sub(", (speed|effort|method|preset) [0-9a-z]+$", "", codec)
 
 
 def main() -> None:
-    _, rows = read(ROOT / "docs/benchmarks/data")["frontier"]
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, default=ROOT / "docs/benchmarks/data")
+    parser.add_argument("--out", type=Path, default=ROOT / "docs/pictures/frontier.png")
+    args = parser.parse_args()
+    _, rows = read(args.data)["frontier"]
     classes = by("class", rows)
     families = dict.fromkeys(family_of(codec) for codec in by("codec", rows))
     colours = dict(zip(families, COLOURS, strict=False))
-    figure = Figure((9.0, 7.4), layout="constrained")
-    panels = figure.subplots(2, 2, sharex=True).flat
-    for panel, (name, group) in zip(panels, classes.items(), strict=True):
+    lines_of_panels = -(-len(classes) // 2)
+    figure = Figure((9.0, 0.8 + 3.5 * lines_of_panels), layout="constrained")
+    panels = figure.subplots(lines_of_panels, 2, sharex=True, squeeze=False).flat
+    for panel, (name, group) in zip(panels, classes.items(), strict=False):
         lines: dict[str, list[tuple[float, float]]] = {}
         for codec, own in by("codec", group).items():
             found = rate(codec, group)
@@ -48,8 +62,8 @@ def main() -> None:
         panel.set_ylabel("rate at equal PSNR, %")
         panel.axhline(100, color="black", linewidth=0.6)
     handles, labels = panel.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=4, fontsize=9)
-    save_as(figure, ROOT / "docs/pictures/frontier.png")
+    figure.legend(handles, labels, loc="outside lower center", ncols=5, fontsize=9)
+    save_as(figure, args.out)
 
 
 if __name__ == "__main__":

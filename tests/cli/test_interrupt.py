@@ -66,7 +66,7 @@ def test_interrupt_keeps_what_is_finished_and_what_was_there(process, large, sam
     ("number", "code", "word"),
     [(signal.SIGINT, 130, b"interrupted"), (signal.SIGTERM, 143, b"terminated")],
 )
-@pytest.mark.parametrize("where", ["typer", "mmpcodec.cli.exits", "mmpcodec.cli.commands.sweep"])
+@pytest.mark.parametrize("where", ["typer", "mmpcodec.cli.exits", "mmpcodec.cli.commands.doctor"])
 def test_signal_while_the_program_starts(process, where, number, code, word):
     # The signal comes when a module is looked for.
     before = (

@@ -100,7 +100,7 @@ def test_info_shows_each_text_and_nothing_of_it_steers_a_terminal(mmp):
     data = mmpcodec.encode(np.zeros((4, 4), np.uint8), metadata=Metadata(text=text))
     Path("t.mmp").write_bytes(data)
     lines = mmp("info", "t.mmp").stdout.splitlines()
-    assert [line for line in lines if "metadata" in line] == [
+    assert [line for line in lines if line.lstrip().startswith("metadata")] == [
         "  metadata text Title: one",
         "  metadata text Title: two\\nmetadata icc: 9 bytes",
         "  metadata text A\\x1b[2J: \\x07é",

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 import mmpcodec
+from mmpcodec import pictures
+from mmpcodec.pictures import registry
 
 BARE = """
 import typer
@@ -57,6 +59,80 @@ def test_package_imports_nothing_until_it_is_used():
     assert "mmpcodec.codec.encoder" in loaded_by("import mmpcodec; mmpcodec.encode")
 
 
+HEAVY = {"PIL", "cupy", "numpy.ma", "pydantic", "rich", "scipy", "skimage", "tifffile"}
+"""Modules that take long to import, and that files in PGM and mmp do not need."""
+PRINTS_MODULES = (
+    "import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); " + MMP
+)
+
+
+def loaded_by_program(*arguments):
+    """Return the modules that a process of the program has imported when it ends."""
+    command = [sys.executable, "-c", PRINTS_MODULES, *arguments]
+    result = subprocess.run(command, check=True, capture_output=True, text=True, env=ENVIRONMENT)
+    return set(result.stderr.split())
+
+
+def commands_among(modules):
+    home = "mmpcodec.cli.commands."
+    return {name.removeprefix(home) for name in modules if name.startswith(home)}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "command", "formats", "unused"),
+    [
+        (["encode", "--quiet", "a.pgm"], "encode", {"netpbm"}, {"mmpcodec.codec.decoder"}),
+        (["decode", "-f", "--quiet", "a.mmp", "-o", "b.pgm"], "decode", {"netpbm"}, set()),
+        (["info", "a.mmp"], "info", set(), {"mmpcodec.codec.encoder"}),
+    ],
+)
+def test_commands_import_what_they_use(
+    folder, samples, encoded, arguments, command, formats, unused
+):
+    pictures.write(samples, "a.pgm")
+    if command == "encode":
+        os.remove(encoded)
+    modules = loaded_by_program(*arguments)
+    assert not modules & (HEAVY | unused | {"mmpcodec.codec.rate_control.search"})
+    assert {name.split(".")[0] for name in commands_among(modules)} == {command}
+    found = {row.module for row in registry.FORMATS} & modules
+    assert found == {f"mmpcodec.pictures.{name}" for name in formats}
+
+
+def test_png_imports_no_other_format_of_pillow(folder, encoded):
+    modules = loaded_by_program("decode", "--quiet", encoded)
+    assert "PIL.PngImagePlugin" in modules
+    assert not modules & {"PIL.GifImagePlugin", "PIL.JpegImagePlugin", "PIL.PpmImagePlugin"}
+
+
+def test_the_version_imports_no_command():
+    modules = loaded_by_program("--version")
+    assert not commands_among(modules)
+    assert "numpy" not in modules
+
+
+@pytest.mark.parametrize(("given", "expected"), [({}, "1"), ({"OPENBLAS_NUM_THREADS": "3"}, "3")])
+def test_openblas_gets_a_thread_unless_the_user_says_more(given, expected):
+    show = "import atexit, os; atexit.register(lambda: print(os.environ['OPENBLAS_NUM_THREADS'])); "
+    command = [sys.executable, "-c", show + MMP, "--version"]
+    output = subprocess.check_output(command, env={**ENVIRONMENT, **given}, text=True)
+    assert output.splitlines()[-1] == expected
+
+
+def test_completion_knows_commands_and_options():
+    for words, found in {
+        "mmp de": ["decode"],
+        "mmp solve s": ["subset-sum", "select"],
+        "mmp decode --reg": ["--region"],
+    }.items():
+        asked = {"_MMP_COMPLETE": "complete_bash", "COMP_WORDS": words}
+        place = {"COMP_CWORD": str(words.count(" "))}
+        output = subprocess.check_output(
+            [sys.executable, "-c", MMP], env={**ENVIRONMENT, **asked, **place}, text=True
+        )
+        assert output.split() == found
+
+
 def test_public_names():
     for name in mmpcodec.__all__:
         assert getattr(mmpcodec, name) is not None
@@ -74,7 +150,9 @@ def test_commands(mmp):
         assert places[0] > 0
         assert places == sorted(places)
     assert mmp("--version").stdout == f"mmp {mmpcodec.__version__}\n"
-    assert mmp("encodee").exit_code == 2
+    misspelled = mmp("encodee")
+    assert misspelled.exit_code == 2
+    assert "Did you mean 'encode'" in misspelled.stderr
 
 
 def test_the_compiled_backend_does_without_the_table_of_logarithms():

@@ -4,6 +4,7 @@ import pytest
 
 from mmpcodec import EncodeParams, ParameterError
 from mmpcodec.params import TRIED
+from mmpcodec.tools import Partition
 
 
 @pytest.mark.parametrize(
@@ -34,6 +35,26 @@ def test_parameters_at_another_lambda():
         assert params.at(lam) == EncodeParams.from_options(lam)
     with pytest.raises(ParameterError, match="lam = 0: must be above 0 with prediction"):
         EncodeParams.from_options(9, preset="photo").at(0)
+
+
+@pytest.mark.parametrize(
+    ("preset", "name", "value"),
+    [
+        ("photo", "partition", "dyadic"),
+        ("photo", "displaced_blocks", 2),
+        ("exact", "copy_radius", 4),
+    ],
+)
+def test_a_named_preset_refuses_tools_without_effect(preset, name, value):
+    message = f"{name} = {value!r}: has no effect with preset {preset}"
+    with pytest.raises(ParameterError, match=message):
+        EncodeParams.from_options(9, preset=preset, **{name: value})
+    assert EncodeParams.from_options(9, preset=preset, **{name: None})
+
+
+def test_a_switch_gives_tools_an_effect():
+    params = EncodeParams.from_options(9, preset="photo", dictionary=True, partition="dyadic")
+    assert params.tools.partition == Partition.DYADIC
 
 
 def test_auto_says_so_if_nothing_is_left():

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cpu/runtime/errors.h"
+#include "cpu/runtime/simd.h"
 
 namespace mmp {
 
@@ -73,6 +74,20 @@ public:
             shift();
             range_ <<= 8;
         }
+    }
+
+    // Decodes a symbol of two: 0 below the cumulative frequency `zero`, else 1.
+    MMP_INLINE int bit(uint32_t total, uint32_t zero) {
+        unit_ = range_ / total;
+        const uint64_t bound = unit_ * zero;
+        const int bit = offset_ >= bound;
+        offset_ -= bit ? bound : 0;
+        range_ = bit ? unit_ * total - bound : bound;
+        while (range_ < kBottom) {
+            shift();
+            range_ <<= 8;
+        }
+        return bit;
     }
 
     void finish() const {

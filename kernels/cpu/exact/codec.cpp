@@ -1,5 +1,7 @@
 #include "cpu/exact/codec.h"
 
+#include <fenv.h>
+
 #include <memory>
 
 #include "shared/entropy/binary.h"
@@ -14,15 +16,17 @@ namespace {
 constexpr int kStrip = 16;  // rows between calls of progress, which counts 16x16 fragments
 constexpr uint32_t kTotal = 1 << 16;
 
-// Counts the probabilities of coded bits. rate() takes their logarithms once, at the end.
+// Counts coded bits by number; `Probability` gives the probability of each of `Count` numbers.
+// rate() takes their logarithms once, at the end.
+template <int Count, uint32_t (*Probability)(int)>
 class CodeLength {
 public:
-    CodeLength() : counts_(kTotal) {}
-    void add(uint32_t probability) { ++counts_[probability]; }
+    CodeLength() : counts_(Count) {}
+    MMP_INLINE void add(int number) { ++counts_[number]; }
     int64_t rate() const {
         int64_t sum = 0;
-        for (uint32_t p = 1; p < kTotal; ++p)
-            if (counts_[p]) sum += counts_[p] * (log2_rate(kTotal) - log2_rate(p));
+        for (int i = 0; i < Count; ++i)
+            if (counts_[i]) sum += counts_[i] * (log2_rate(kTotal) - log2_rate(Probability(i)));
         return sum;
     }
 
@@ -30,57 +34,58 @@ private:
     std::vector<int64_t> counts_;
 };
 
-struct ExactWriter {
-    static constexpr bool kWrites = true;
-    RangeEncoder coder;
-    CodeLength map, residual;
+uint32_t own_probability(int number) { return uint32_t(number); }
+uint32_t mixed_probability(int number) {
+    const uint32_t one = kMix.squash[number >> 1];
+    return number & 1 ? one : kTotal - one;
+}
+using MapLength = CodeLength<kTotal, own_probability>;
+using MixedLength = CodeLength<2 * kMixedOdds, mixed_probability>;
 
-    int bit(uint32_t one, int bit, CodeLength& length) {
-        const uint32_t probability = bit ? one : kTotal - one;
-        coder.encode(bit ? kTotal - one : 0, probability, kTotal);
-        length.add(probability);
+// Both directions in one class, because each row is compiled for it at every SIMD level.
+struct ExactCoder {
+    ExactCoder() : writes(true), decoder(nullptr, 0) {}
+    ExactCoder(const uint8_t* payload, size_t size) : writes(false), decoder(payload, size) {}
+
+    const bool writes;
+    RangeEncoder encoder;
+    RangeDecoder decoder;
+    MapLength map;
+    MixedLength residual;
+
+    // Codes a bit, in which 1 has the probability `one`. The bit is given if it is written.
+    MMP_INLINE int code(uint32_t one, int bit) {
+        if (!writes) return decoder.bit(kTotal, kTotal - one);
+        encoder.encode(bit ? kTotal - one : 0, bit ? one : kTotal - one, kTotal);
         return bit;
-    }
-    int mixed(MixedBits& bits, int decision, int value) {
-        return bits.learn(decision, bit(bits.predict(decision), value, residual));
     }
 };
 
-struct ExactReader {
-    static constexpr bool kWrites = false;
-    RangeDecoder coder;
-    CodeLength map, residual;
-
-    int bit(uint32_t one, int, CodeLength& length) {
-        const int bit = coder.target(kTotal) >= kTotal - one;
-        const uint32_t probability = bit ? one : kTotal - one;
-        coder.consume(bit ? kTotal - one : 0, probability);
-        length.add(probability);
-        return bit;
-    }
-    int mixed(MixedBits& bits, int decision, int) {
-        return bits.learn(decision, bit(bits.predict(decision), 0, residual));
-    }
-};
+// Codes a bit of a map, in which 1 has the probability `one`.
+int code_map(ExactCoder& coder, uint32_t one, int given) {
+    const int bit = coder.code(one, given);
+    coder.map.add(bit ? one : kTotal - one);
+    return bit;
+}
 
 // Codes the values of a plane: those that occur, if the list saves bits, else all below 2^depth.
-template <class Coder>
-std::vector<uint16_t> code_values(Coder& coder, const uint16_t* samples, const ExactShape& shape) {
+std::vector<uint16_t> code_values(ExactCoder& coder, const uint16_t* samples,
+                                  const ExactShape& shape) {
     const int values = 1 << shape.depth;
     std::vector<uint8_t> used(values);
     bool pays = false;
-    if constexpr (Coder::kWrites) {
+    if (coder.writes) {
         for (int64_t i = 0; i < shape.plane_size(); ++i) used[samples[i]] = 1;
         const int64_t count = std::count(used.begin(), used.end(), 1);
         pays = 4 * count < 3 * values && values < 4 * shape.plane_size();
     }
-    const bool named = coder.bit(kTotal / 2, pays, coder.map);
+    const bool named = code_map(coder, kTotal / 2, pays);
     BitModel models[2];
     std::vector<uint16_t> found;
     int last = 0;
     for (int value = 0; value < values; ++value) {
         if (named) {
-            const int bit = coder.bit(models[last].one, used[value], coder.map);
+            const int bit = code_map(coder, models[last].one, used[value]);
             models[last].count(bit);
             last = bit;
         }
@@ -90,17 +95,45 @@ std::vector<uint16_t> code_values(Coder& coder, const uint16_t* samples, const E
     return found;
 }
 
-template <class Sum, class Coder, class Report>
-void code_rows(const std::vector<ExactPlane*>& planes, Coder& coder, const Report& report) {
-    const auto one = std::make_unique<PlaneCoder<Coder, Sum>>(planes, coder);
+// Template functions cannot be compiled for several SIMD levels. Inlined, the arithmetic could move
+// to before the change of the rounding.
+#define MMP_CODE_ROW(Sum, N)                                                      \
+    MMP_SIMD_LEVELS __attribute__((noinline)) void code_row(                      \
+        PlaneCoder<ExactCoder, Sum, N>& one, int row) {                           \
+        one.code_row(row);                                                        \
+    }
+MMP_CODE_ROW(int32_t, 10)
+MMP_CODE_ROW(int32_t, 14)
+MMP_CODE_ROW(int64_t, 10)
+MMP_CODE_ROW(int64_t, 14)
+
+// Floating point rounds to nearest while it lives, as Fit needs, also if the caller's does not.
+class Nearest {
+public:
+    Nearest() : before_(fegetround()) {
+        if (before_ != FE_TONEAREST) fesetround(FE_TONEAREST);
+    }
+    ~Nearest() {
+        if (before_ != FE_TONEAREST) fesetround(before_);
+    }
+
+private:
+    const int before_;
+};
+
+template <class Sum, int N, class Report>
+void code_rows(const std::vector<ExactPlane*>& planes, ExactCoder& coder, const Report& report) {
+    const auto one = std::make_unique<PlaneCoder<ExactCoder, Sum, N>>(planes, coder);
+    // Called directly, a function of several SIMD levels is taken for one that throws nothing.
+    void (*volatile code)(PlaneCoder<ExactCoder, Sum, N>&, int) = code_row;
     for (int row = 0; row < planes.back()->height(); ++row) {
         report(row);
-        one->code_row(row);
+        const Nearest nearest;
+        code(*one, row);
     }
 }
 
-template <class Coder>
-void code_plane(const std::vector<ExactPlane*>& planes, int count, Coder& coder, int depth,
+void code_plane(const std::vector<ExactPlane*>& planes, int count, ExactCoder& coder, int depth,
                 const Progress& progress, int64_t total) {
     const int64_t across = (planes.back()->width() + kStrip - 1) / kStrip;
     const int64_t before = total * (int64_t(planes.size()) - 1);
@@ -110,15 +143,17 @@ void code_plane(const std::vector<ExactPlane*>& planes, int count, Coder& coder,
     if (planes.back()->most == 0) {
         report(0);
     } else if (depth <= 8) {
-        code_rows<int32_t>(planes, coder, report);
+        planes.size() == 1 ? code_rows<int32_t, 10>(planes, coder, report)
+                           : code_rows<int32_t, 14>(planes, coder, report);
     } else {
-        code_rows<int64_t>(planes, coder, report);
+        planes.size() == 1 ? code_rows<int64_t, 10>(planes, coder, report)
+                           : code_rows<int64_t, 14>(planes, coder, report);
     }
 }
 
 // Codes all planes; calls exchange(plane, number, values) before writing and after reading one.
-template <class Coder, class Exchange>
-void code_planes(Coder& coder, const uint16_t* given, const ExactShape& shape,
+template <class Exchange>
+void code_planes(ExactCoder& coder, const uint16_t* given, const ExactShape& shape,
                  const Progress& progress, ExactRates& rates, const Exchange& exchange) {
     std::vector<std::unique_ptr<ExactPlane>> owned;
     std::vector<ExactPlane*> planes;
@@ -129,9 +164,9 @@ void code_planes(Coder& coder, const uint16_t* given, const ExactShape& shape,
         owned.push_back(
             std::make_unique<ExactPlane>(shape.height, shape.width, int(values.size()) - 1));
         planes.push_back(owned.back().get());
-        if (Coder::kWrites) exchange(*planes.back(), number, values);
+        if (coder.writes) exchange(*planes.back(), number, values);
         code_plane(planes, shape.planes, coder, shape.depth, progress, total);
-        if (!Coder::kWrites) exchange(*planes.back(), number, values);
+        if (!coder.writes) exchange(*planes.back(), number, values);
     }
     progress(total * shape.planes, total * shape.planes);
     rates = {coder.map.rate(), coder.residual.rate()};
@@ -141,7 +176,7 @@ void code_planes(Coder& coder, const uint16_t* given, const ExactShape& shape,
 
 std::vector<uint8_t> encode_exact(const uint16_t* samples, const ExactShape& shape,
                                   const Progress& progress, ExactRates& rates) {
-    ExactWriter writer;
+    ExactCoder writer;
     std::vector<int32_t> number_of(size_t{1} << shape.depth);
     code_planes(writer, samples, shape, progress, rates,
                 [&](ExactPlane& plane, int number, const std::vector<uint16_t>& values) {
@@ -151,12 +186,12 @@ std::vector<uint8_t> encode_exact(const uint16_t* samples, const ExactShape& sha
                         for (int column = 0; column < shape.width; ++column)
                             *plane.sample(row, column) = number_of[*next++];
                 });
-    return writer.coder.finish();
+    return writer.encoder.finish();
 }
 
 void decode_exact(const uint8_t* payload, size_t size, const ExactShape& shape, uint16_t* samples,
                   const Progress& progress, ExactRates& rates) {
-    ExactReader reader{RangeDecoder(payload, size), {}, {}};
+    ExactCoder reader(payload, size);
     code_planes(reader, samples, shape, progress, rates,
                 [&](ExactPlane& plane, int number, const std::vector<uint16_t>& values) {
                     uint16_t* next = samples + number * shape.plane_size();
@@ -164,7 +199,7 @@ void decode_exact(const uint8_t* payload, size_t size, const ExactShape& shape, 
                         for (int column = 0; column < shape.width; ++column)
                             *next++ = values[*plane.sample(row, column)];
                 });
-    reader.coder.finish();
+    reader.decoder.finish();
 }
 
 }  // namespace mmp

@@ -11,7 +11,9 @@
 
 #include "cpu/runtime/errors.h"
 #include "cpu/exact/plane.h"
+#include "cpu/exact/fit.h"
 #include "cpu/exact/prediction.h"
+#include "cpu/exact/sums.h"
 #include "cpu/entropy/mixed_bits.h"
 
 namespace mmp {
@@ -23,7 +25,7 @@ constexpr int kOtherPlaces[6][2] = {{0, 0}, {0, -1}, {-1, 0}, {0, 1}, {-1, -1}, 
 constexpr int kRegressors[3][2] = {{10, 0}, {8, 6}, {6, 4}};
 constexpr int kMostActivity = 31;
 constexpr int kFarthestSeen = 500, kSeenContexts = 1024, kMostSeen = 4;
-constexpr int kHashBits = 18;
+constexpr int kHashBits = 18, kCheckBits = 32 - kHashBits;
 
 // A running mean of errors, in 1/16 of their unit.
 struct Bias {
@@ -37,8 +39,8 @@ struct Bias {
 
 // A sample that followed neighbours with the same hash, and a measure of how often it did.
 struct Seen {
-    uint16_t check = 0, uses = 0;
-    int32_t value = 0;
+    uint16_t check, uses;
+    int32_t value;
 
     void learn(int32_t sample) {
         if (uses && value == sample) {
@@ -65,8 +67,9 @@ inline int activity_class(int activity) {
 
 inline int length_class(int value) { return std::min(15, bit_length(std::abs(value))); }
 
-// Codes the samples of one plane. Sum is int32_t where samples have eight bits at most.
-template <class Coder, class Sum>
+// Codes the samples of one plane with N regressors. Sum is int32_t where samples have eight bits at
+// most.
+template <class Coder, class Sum, int N>
 class PlaneCoder {
 public:
     // `planes` are the earlier planes, then this one. At most the last two earlier planes are used.
@@ -76,36 +79,46 @@ public:
           before_{beside_ > 0 ? planes[planes.size() - 2] : nullptr,
                   beside_ > 1 ? planes[planes.size() - 3] : nullptr},
           bits_(bit_length(plane_.most)),
-          own_(kRegressors[beside_][0]),
-          other_(kRegressors[beside_][1]),
-          sums_(plane_.width(), own_ + beside_ * other_),
-          mixed_(kLength + 10 * bits_ + 16,
+          sums_(plane_.width()),
+          fits_{Fit<Sum, N>(bits_), Fit<Sum, N>(bits_)},
+          mixed_(kDecisions,
                  {32, 4096, 9 * 32, 64 * 8, 729, 256 * 8, 81 * 32, 1 + kMostSeen * kSeenContexts}),
-          seen_(size_t{1} << kHashBits),
+          seen_(zeroed<Seen>(size_t{1} << kHashBits)),
           coder_(coder) {}
 
-    void code_row(int row) {
+    MMP_INLINE void code_row(int row) {
         plane_.begin_row(row);
         sums_.begin_row(row);
+        begin_fit(0);
+        fits_[0].template eliminate<0, N>();
         for (int column = 0; column < plane_.width(); ++column) code_sample(row, column);
         plane_.end_row(row);
     }
 
 private:
-    enum Decision { kZero, kNegative, kLength };
+    // The first 16 decisions are those of short distances from the prediction.
+    enum Decision {
+        kZero,
+        kNegative,
+        kLength,
+        kShortSize = kLength + 2 * 5,
+        kLongLength = kShortSize + 4,
+        kLongSize = kLongLength + 2 * 11,
+        kLowBit = kLongSize + 8 * 13,
+        kDecisions = kLowBit + 13
+    };
 
-    void code_sample(int row, int column) {
+    MMP_INLINE void code_sample(int row, int column) {
         int32_t* here = plane_.sample(row, column);
-        int32_t regressors[kMostRegressors];
-        const int level = find_regressors(row, column, regressors);
+        const Regressors regressors = find_regressors(row, column);
+        const int level = level_at(here);
         const int limit = plane_.most << kFractionBits;
-        const int fitted =
-            std::clamp((level << kFractionBits) + drift(column, regressors), 0, limit);
-
         const int stride = plane_.stride();
         const int around[6] = {here[-1],          here[-stride], here[-stride - 1],
                                here[-stride + 1], here[-2],      here[-2 * stride]};
         const auto [w, n, nw, ne, ww, nn] = around;
+        const uint32_t key = seen_key(row, column, around);
+        __builtin_prefetch(&seen_[key >> kCheckBits]);
         const int median = std::max(std::min(w, n), std::min(std::max(w, n), w + n - nw));
         const int32_t* e = plane_.error(row, column);
         const int ew = e[-1], en = e[-stride], ene = e[-stride + 1];
@@ -117,6 +130,14 @@ private:
             activity =
                 (3 * activity + 8 / beside_ * (std::abs(others[0]) + std::abs(others[1]))) >> 2;
         const int active = activity_class(activity);
+
+        sums_.add_regressors(column, regressors);
+        if (column + 1 < plane_.width()) begin_fit(column + 1);
+        Fit<Sum, N>& next = fits_[(column + 1) % 2];
+        alignas(64) Sum targets[kPaddedRegressors];
+        sums_.find_targets(column, targets);
+        const int drift = fits_[column % 2].drift(targets, regressors, next);
+        const int fitted = std::clamp((level << kFractionBits) + drift, 0, limit);
         int texture = 0;
         for (int i = 0; i < 6; ++i) texture |= ((around[i] << kFractionBits) > fitted) << i;
         const int spread = 8 + 2 * activity;
@@ -129,7 +150,7 @@ private:
         const int predicted = (mended + (1 << (kFractionBits - 1))) >> kFractionBits;
         const int fraction = (mended & ((1 << kFractionBits) - 1)) >> 3;
 
-        Seen& seen = find_seen(row, column, around);
+        Seen& seen = find_seen(key);
         const int coarse = std::min(7, active / 3);
         const int off = signed_class(median - predicted);
         mixed_.select(
@@ -141,61 +162,73 @@ private:
                  active,
              match_context(seen, predicted)},
             active, off * 3 + std::min(2, fraction / 3));
-        *here = code_residual(predicted, *here);
+        *here = code_residual(predicted, *here, next);
 
         seen.learn(*here);
         const int error = (*here << kFractionBits) - fitted;
         by_texture.learn(error), by_skew.learn(error);
         *plane_.error(row, column) = (error + (1 << (kFractionBits - 1))) >> kFractionBits;
-        sums_.add(column, regressors, *here - level);
+        sums_.add_target(column, regressors, *here - level);
     }
 
-    // Writes the regressors of a sample and returns its level, the mean of four neighbours.
-    // Regressors are differences from the level of their plane.
-    int find_regressors(int row, int column, int32_t* regressors) const {
-        const auto level_at = [&](const int32_t* here) {
-            int sum = 2;
-            for (int i = 0; i < 4; ++i)
-                sum += here[kOwnPlaces[i][0] * plane_.stride() + kOwnPlaces[i][1]];
-            return sum >> 2;
-        };
+    MMP_INLINE int offset(const int (&place)[2]) const {
+        return place[0] * plane_.stride() + place[1];
+    }
+    // Returns the mean of four neighbours.
+    MMP_INLINE int level_at(const int32_t* here) const {
+        int sum = 2;
+        for (int i = 0; i < 4; ++i) sum += here[offset(kOwnPlaces[i])];
+        return sum >> 2;
+    }
+
+    // Returns the regressors of a sample, which are differences from the level of their plane.
+    template <int Beside>
+    MMP_INLINE Regressors find_regressors(int row, int column) const {
+        constexpr int kOwnCount = kRegressors[Beside][0], kOtherCount = kRegressors[Beside][1];
+        int32_t u[kPaddedRegressors] = {};
         const int32_t* here = plane_.sample(row, column);
         const int level = level_at(here);
-        for (int i = 0; i < own_; ++i)
-            *regressors++ = here[kOwnPlaces[i][0] * plane_.stride() + kOwnPlaces[i][1]] - level;
-        for (int k = 0; k < beside_; ++k) {
+#pragma GCC unroll 16
+        for (int i = 0; i < kOwnCount; ++i) u[i] = here[offset(kOwnPlaces[i])] - level;
+#pragma GCC unroll 2
+        for (int k = 0; k < Beside; ++k) {
             const int32_t* there = before_[k]->sample(row, column);
             const int its_level = level_at(there);
-            for (int i = 0; i < other_; ++i)
-                *regressors++ =
-                    there[kOtherPlaces[i][0] * plane_.stride() + kOtherPlaces[i][1]] - its_level;
+#pragma GCC unroll 16
+            for (int i = 0; i < kOtherCount; ++i)
+                u[kOwnCount + k * kOtherCount + i] = there[offset(kOtherPlaces[i])] - its_level;
         }
-        return level;
+        return {Ints8{u[0], u[1], u[2], u[3], u[4], u[5], u[6], u[7]},
+                Ints8{u[8], u[9], u[10], u[11], u[12], u[13], u[14], u[15]}};
+    }
+    MMP_INLINE Regressors find_regressors(int row, int column) const {
+        if constexpr (N == kRegressors[0][0]) return find_regressors<0>(row, column);
+        return beside_ == 1 ? find_regressors<1>(row, column) : find_regressors<2>(row, column);
     }
 
-    // Returns the predicted difference of a sample from its level, in 1/64 of a sample's unit.
-    int drift(int column, const int32_t* regressors) {
-        const int count = own_ + beside_ * other_;
-        int32_t weights[kMostRegressors];
-        fit_weights(sums_.at(column), count, bits_, weights);
-        int64_t sum = 0;
-        for (int i = 0; i < count; ++i) sum += int64_t{weights[i]} * regressors[i];
-        constexpr int kDropped = kWeightBits - kFractionBits;
-        return int((sum + (1 << (kDropped - 1))) >> kDropped);
+    // Begins to solve the equations of the sample in this column. It needs no samples but those up
+    // to two columns before.
+    MMP_INLINE void begin_fit(int column) {
+        Fit<Sum, N>& fit = fits_[column % 2];
+        sums_.find_matrix(column, fit.matrix());
+        fit.begin();
     }
 
-    Seen& find_seen(int row, int column, const int (&around)[6]) {
-        uint32_t hash = 0;
-        for (const int value : around) hash = hash * 65599 + value;
-        if (beside_) hash = hash * 65599 + *before_[0]->sample(row, column);
-        hash *= 0x9E3779B1u;
-        Seen& seen = seen_[hash >> (32 - kHashBits)];
-        const uint16_t check = hash & ((1 << (32 - kHashBits)) - 1);
+    MMP_INLINE uint32_t seen_key(int row, int column, const int (&around)[6]) const {
+        uint32_t key = 0;
+        for (const int value : around) key = key * 65599 + value;
+        if (beside_) key = key * 65599 + *before_[0]->sample(row, column);
+        return key * 0x9E3779B1u;
+    }
+
+    MMP_INLINE Seen& find_seen(uint32_t key) {
+        Seen& seen = seen_[key >> kCheckBits];
+        const uint16_t check = key & ((1 << kCheckBits) - 1);
         if (seen.check != check) seen = {check, 0, 0};
         return seen;
     }
 
-    static int match_context(const Seen& seen, int predicted) {
+    static MMP_INLINE int match_context(const Seen& seen, int predicted) {
         if (!seen.uses) return 0;
         const int off = std::clamp(seen.value - predicted, -kFarthestSeen, kFarthestSeen);
         return (std::min<int>(seen.uses, kMostSeen) - 1) * kSeenContexts + 2 + kFarthestSeen + off;
@@ -203,24 +236,46 @@ private:
 
     static int floor_quotient(int a, int b) { return a >= 0 ? a / b : -((b - 1 - a) / b); }
 
-    int code_residual(int predicted, int given) {
-        const auto code = [&](int decision, bool bit) {
-            return coder_.mixed(mixed_, decision, bit);
+    // Codes a bit; does something else between the steps that wait for each other.
+    template <class Meanwhile>
+    MMP_INLINE int code_bit(int decision, int given, const Meanwhile& meanwhile) {
+        const int odds = mixed_.predict(decision);
+        meanwhile();
+        const int bit = coder_.code(kMix.squash[odds], given);
+        coder_.residual.add(2 * odds + bit);
+        mixed_.learn(decision, bit);
+        return bit;
+    }
+
+    static int length_decision(int length) {
+        return length < 5 ? kLength + 2 * length : kLongLength + 2 * (length - 5);
+    }
+    // Returns one less than the decision on the highest bit below the leading one.
+    static int size_decision(int length) {
+        return length < 3 ? kShortSize + length - 2 : kLongSize + 8 * (length - 3);
+    }
+
+    MMP_INLINE int code_residual(int predicted, int given, Fit<Sum, N>& next) {
+        const auto code = [&](int decision, bool bit) __attribute__((always_inline)) {
+            return code_bit(decision, bit, [] {});
+        };
+        const auto finish_next = [&]() __attribute__((always_inline)) {
+            next.template eliminate<Fit<Sum, N>::kMeanwhile, N>();
         };
         int residual = 0;
-        if constexpr (Coder::kWrites) residual = given - predicted;
-        if (!code(kZero, residual != 0)) return predicted;
+        if (coder_.writes) residual = given - predicted;
+        if (!code_bit(kZero, residual != 0, finish_next)) return predicted;
         const bool at_end = predicted == 0 || predicted == plane_.most;
         const bool negative = at_end ? predicted == plane_.most : code(kNegative, residual < 0);
         const int given_size = std::abs(residual), given_length = bit_length(given_size) - 1;
         int length = 0;
-        while (length < bits_ - 1 && code(kLength + 2 * length + negative, length < given_length))
+        while (length < bits_ - 1 &&
+               code(length_decision(length) + negative, length < given_length))
             ++length;
         int size = 1;
         for (int i = length - 1; i >= 0; --i) {
-            const bool high = length - 1 - i < 3;
-            const int decision = high ? 8 * length + size : 8 * bits_ + std::min(i, 15);
-            size = 2 * size + code(kLength + 2 * bits_ + decision, given_size >> i & 1);
+            const int decision = length - 1 - i < 3 ? size_decision(length) + size : kLowBit + i;
+            size = 2 * size + code(decision, given_size >> i & 1);
         }
         const int sample = negative ? predicted - size : predicted + size;
         if (sample < 0 || sample > plane_.most)
@@ -233,11 +288,12 @@ private:
     ExactPlane& plane_;
     const int beside_;  // number of earlier planes in use
     ExactPlane* const before_[2];
-    const int bits_, own_, other_;
-    FadedSums<Sum> sums_;
+    const int bits_;
+    FadedSums<Sum, N> sums_;
+    Fit<Sum, N> fits_[2];  // of even and odd columns
     MixedBits mixed_;
     Bias by_texture_[64][kMostActivity + 1], by_skew_[32][kMostActivity + 1];
-    std::vector<Seen> seen_;
+    Zeroed<Seen> seen_;
     Coder& coder_;
 };
 

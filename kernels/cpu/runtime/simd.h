@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdint.h>
+#include <string.h>
 
 // The loader chooses the best level that the machine has.
 #ifdef MMP_X86
@@ -30,6 +31,23 @@ typedef int16_t Shorts16 __attribute__((vector_size(32)));
 typedef int32_t Ints4 __attribute__((vector_size(16)));
 typedef int32_t Ints8 __attribute__((vector_size(32)));
 typedef int32_t Ints16 __attribute__((vector_size(64)));
+typedef uint32_t Unsigned8 __attribute__((vector_size(32)));
+typedef int64_t Longs4 __attribute__((vector_size(32)));
+typedef double Doubles4 __attribute__((vector_size(32)));
+typedef float Floats8 __attribute__((vector_size(32)));
+
+// Classes keep lanes, not vectors: the alignment of a vector type depends on the SIMD level, so a
+// function for one level would expect another than the allocation has.
+template <class Vector>
+MMP_INLINE Vector loaded(const void* lanes) {
+    Vector vector;
+    memcpy(&vector, lanes, sizeof vector);
+    return vector;
+}
+template <class Vector>
+MMP_INLINE void store(void* lanes, const Vector& vector) {
+    memcpy(lanes, &vector, sizeof vector);
+}
 
 // Vectors of Count samples of a row, and of Count lanes that hold sums of a few samples.
 template <class Sample, int Count>
@@ -52,6 +70,20 @@ MMP_INLINE Lanes lanes_apart(Lanes v) {
     Lanes from;
     for (int lane = 0; lane < 16; ++lane) from[lane] = lane ^ Step;
     return __builtin_shuffle(v, from);
+#endif
+}
+
+// The lanes of `a`, then `b`, whose numbers are in `from`.
+template <class Lanes>
+MMP_INLINE Lanes chosen_lanes(Lanes a, Lanes b, Lanes from) {
+#ifdef __clang__
+    constexpr int kCount = sizeof(Lanes) / sizeof(a[0]);
+    Lanes chosen;
+    for (int lane = 0; lane < kCount; ++lane)
+        chosen[lane] = from[lane] < kCount ? a[from[lane]] : b[from[lane] - kCount];
+    return chosen;
+#else
+    return __builtin_shuffle(a, b, from);
 #endif
 }
 

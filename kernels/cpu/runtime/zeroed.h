@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include <memory>
@@ -23,5 +24,23 @@ Zeroed<T> zeroed(size_t count) {
     if (!memory) throw std::bad_alloc();
     return Zeroed<T>(static_cast<T*>(memory));
 }
+
+// Zeros that start a cache line.
+template <class T>
+class ZeroedLines {
+public:
+    explicit ZeroedLines(size_t count)
+        : memory_(zeroed<char>(count * sizeof(T) + kLine - 1)),
+          first_(reinterpret_cast<T*>(memory_.get() +
+                                      -reinterpret_cast<uintptr_t>(memory_.get()) % kLine)) {}
+
+    T* get() const { return first_; }
+    T& operator[](size_t place) const { return first_[place]; }
+
+private:
+    static constexpr size_t kLine = 64;
+    Zeroed<char> memory_;
+    T* first_;
+};
 
 }  // namespace mmp

@@ -27,6 +27,15 @@ public:
         }
     }
 
+    // Returns the first element in the home bucket that may have the hash, or `otherwise`, without a
+    // branch.
+    MMP_INLINE uint32_t likely(uint32_t hash, uint32_t otherwise) const {
+        const size_t bucket = home(hash);
+        const uint32_t lanes = lanes_with(bucket, tag(hash));
+        const uint32_t index = buckets_[bucket].indices[__builtin_ctz(lanes | 1u << (kLanes - 1))];
+        return lanes ? index : otherwise;
+    }
+
     // Adds the element of an index below 2^16: the next one, or one that was removed.
     MMP_INLINE void add(uint32_t index, uint32_t hash) {
         hashes_[index] = hash;

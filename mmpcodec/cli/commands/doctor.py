@@ -18,6 +18,9 @@ def doctor(
 ) -> ExitCode:
     """Show the processor, the CUDA device, and which backends are available.
 
+    A backend with an own search for a coding writes other files than the other backends; every
+    backend decodes them to equal samples.
+
     With --warm, the CUDA kernels are compiled, so that the first picture does not wait for them.
     The exit code is then 4 if no device is available.
     """
@@ -47,12 +50,13 @@ def machine() -> dict[str, Any]:
 
     found, devices = {}, []
     for name, reason in backends.status().items():
-        detail = reason
+        detail, own_search = reason, None
         if reason is None:
             backend = backends.get(name)
+            own_search = backend.own_search
             detail = backend.describe()
             devices += [device for device in [backend.device()] if device is not None]
-        found[name] = {"available": reason is None, "detail": detail}
+        found[name] = {"available": reason is None, "detail": detail, "own_search": own_search}
     return {
         "mmpcodec": mmpcodec.__version__,
         "python": platform.python_version(),
@@ -79,7 +83,9 @@ def lines(facts: dict[str, Any]) -> Iterator[str]:
     yield f"mmpcodec {facts['mmpcodec']}, Python {facts['python']}, NumPy {facts['numpy']}"
     yield f"{facts['system']}, {facts['processors']} processors"
     for name, backend in facts["backends"].items():
-        yield f"backend {name:<9}  {'yes' if backend['available'] else 'no '}  {backend['detail']}"
+        own = f"; own search for {backend['own_search']}" if backend["own_search"] else ""
+        available = "yes" if backend["available"] else "no "
+        yield f"backend {name:<9}  {available}  {backend['detail']}{own}"
     found = facts["device"]
     if found is not None:
         yield (

@@ -21,7 +21,7 @@ from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.jobs import Job, plan
 from mmpcodec.cli.printing import Printer, counted, finite, quality_text, tools_text
 from mmpcodec.depth import MAX_DEPTH
-from mmpcodec.errors import MmpError
+from mmpcodec.errors import MmpError, ParameterError
 from mmpcodec.params import AUTO, EncodeParams, check_median_radius, check_tile_size
 from mmpcodec.runtime.files import STANDARD
 
@@ -166,6 +166,8 @@ def encode(
     from mmpcodec.metadata import Metadata
     from mmpcodec.quantities import parse_bytes
 
+    if quiet and verbose:
+        raise ParameterError("--quiet and --verbose: give only one of them")
     if denoise is not None:
         check_median_radius(denoise, "denoise")
     if depth is not None:

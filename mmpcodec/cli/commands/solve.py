@@ -22,6 +22,7 @@ app = typer.Typer(
     name="solve",
     help="Solve knapsack, subset-sum, maximum-sum and selection problems exactly, in JSON.",
     no_args_is_help=True,
+    add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 

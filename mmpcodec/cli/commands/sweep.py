@@ -15,6 +15,7 @@ from mmpcodec.errors import FileError, MmpError, ParameterError
 
 if TYPE_CHECKING:
     from mmpcodec.bench.codecs.base import Codec
+    from mmpcodec.bench.results import Results
     from mmpcodec.bench.sweep import Original
 
 NONE = "none"
@@ -99,7 +100,6 @@ def sweep(
     DIR/results.jsonl. An interrupted sweep continues where it stopped, and several processes may
     share DIR. `mmp report DIR` draws the results.
     """
-    from mmpcodec.bench.results import Results
     from mmpcodec.bench.sweep import sweep as measurements
     from mmpcodec.bench.sweep import warm_up
 
@@ -107,14 +107,11 @@ def sweep(
     printer = Printer(as_json, quiet)
     for each in chosen:
         printer.note(f"{each.name}: {each.settings}")
-    try:
-        results = Results(out, create=True)
-    except OSError as error:
-        raise FileError.from_os(out, error) from error
     for each in chosen:
         warm_up(each)
     total = sum(len(each.ladder) for each in chosen)
     measured = failed = unread = 0
+    results: Results | None = None
     with ProgressBars(printer.shows_progress) as bars:
         for name in inputs:
             try:
@@ -123,6 +120,7 @@ def sweep(
                 show_error(error)
                 unread += 1
                 continue
+            results = results or created(out)
             with bars.follow(picture.name) as bar:
                 bar.advance(0, total)
                 rows = measurements(picture, chosen, results, repeat=repeat, retry=retry)
@@ -139,6 +137,16 @@ def sweep(
     if unread == len(inputs) or (measured and failed == measured):
         return ExitCode.FAILED
     return ExitCode.PARTLY_FAILED if failed or unread else ExitCode.DONE
+
+
+def created(out: str) -> "Results":
+    """Open the folder of results, or create it."""
+    from mmpcodec.bench.results import Results
+
+    try:
+        return Results(out, create=True)
+    except OSError as error:
+        raise FileError.from_os(out, error) from error
 
 
 def named(rows: Iterator[dict[str, Any]], out: str) -> Iterator[dict[str, Any]]:

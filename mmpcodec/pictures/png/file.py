@@ -187,12 +187,11 @@ def _encoded(samples: np.ndarray, depth: int) -> list[Chunk]:
     if depth == 16 and samples.ndim == 3:
         codec = library("imagecodecs", "16-bit colours in PNG", "picture")
         return parted(bytes(codec.png_encode(samples, level=6)), "picture")
-    stream = io.BytesIO()
     image = Image.fromarray(samples)
+    packed = {}
     if depth < 8:
         # Pillow packs only palette indexes below 8 bits, and IDAT of packed gray is identical.
         image.putpalette(bytes(range(1 << depth)) * 3)
-        image.save(stream, "PNG", bits=depth)
-    else:
-        image.save(stream, "PNG")
-    return parted(stream.getvalue(), "picture")
+        packed["bits"] = depth
+    # Unlike Image.save, this does not import Pillow's modules of other formats.
+    return [(kind, contents) for kind, contents, _ in PngImagePlugin.getchunks(image, **packed)]

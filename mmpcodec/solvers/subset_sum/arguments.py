@@ -6,7 +6,7 @@ import numpy as np
 
 from mmpcodec.checks import check_int
 from mmpcodec.errors import ParameterError
-from mmpcodec.runtime.arrays import on_device
+from mmpcodec.runtime.arrays import is_masked, on_device
 
 MAX_TOTAL = (1 << 63) - 1
 SAFE = 2.0**62
@@ -23,7 +23,7 @@ def weights_of(weights: Any) -> np.ndarray:
     """
     if on_device(weights):
         weights = weights.get()
-    if isinstance(weights, np.ma.MaskedArray):
+    if is_masked(weights):
         raise ParameterError("weights: masked arrays are not supported; pass the unmasked values")
     # The type object keeps NumPy from converting integers to floating-point numbers.
     array = weights if isinstance(weights, np.ndarray) else np.asarray(weights, object)

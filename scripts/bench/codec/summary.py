@@ -1,4 +1,4 @@
-"""Rate, time and memory of mmpcodec beside AVIF, JPEG XL and JPEG 2000, measured in one run.
+"""Rate, time and memory of mmpcodec beside other codecs, measured in one run.
 
     python scripts/bench/codec/summary.py --pictures CLASS PICTURE... [--pictures ...] --out ROWS
     python scripts/bench/codec/summary.py --frontier --pictures ... --out ROWS
@@ -8,7 +8,7 @@ CLASS is the class of the pictures after it, for example "text". Of a larger pic
 codec, so a stopped run continues. `make bench-pages` turns ROWS into the summary tables.
 
 ``--frontier`` measures more speeds, efforts and presets, for a table and a drawing of rate against
-time.
+time, also of WebP and x265. A codec whose library is missing is left out, and a message says so.
 
 ``--processes N`` measures N pictures at once, each on its own processor core. Times are processor
 seconds: the smallest of 3 runs, or of fewer runs that together take 1 s. Memory is the peak of a
@@ -20,8 +20,9 @@ import json
 import multiprocessing
 import os
 import shlex
+import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from datetime import date
 from functools import partial
@@ -36,6 +37,7 @@ from mmpcodec.bench.codecs.base import OURS, Codec, machine, parse
 from mmpcodec.bench.codecs.ours import ours
 from mmpcodec.bench.codecs.peers import peers
 from mmpcodec.bench.metrics import psnr
+from mmpcodec.errors import MissingExtra
 
 SIDE = 512
 RUNS = 3
@@ -47,6 +49,11 @@ _OURS = "backend=cpu,threads=1,lambda=12/40/130/432"
 CODECS = {
     **{f"AVIF, speed {n}": f"avif:tune=psnr,speed={n},{_QUALITIES}" for n in (0, 2, 4, 6, 8)},
     **{f"JPEG XL, effort {n}": f"jxl:effort={n},{_DISTANCES}" for n in (9, 7, 5, 3)},
+    **{f"WebP, method {n}": f"webp:method={n},quality=2/20/50/80/93" for n in (6, 4, 0)},
+    **{
+        f"x265, preset {name}": f"hevc:preset={name},threads=1,qp=27/33/39/45"
+        for name in ("veryslow", "medium", "ultrafast")
+    },
     "JPEG 2000": "jpeg2000:ratio=5/9/16/28/50/90",
     "mmpcodec, default": f"mmp:{_OURS}",
     **{
@@ -84,6 +91,27 @@ KINDS: dict[str, Row] = {
 def codec_of(label: str, colour: bool) -> Codec:
     name, options = parse(CODECS[label])
     return ours(options) if name == OURS else peers(CODECS[label], colour=colour)[0]
+
+
+def available(labels: Sequence[str]) -> list[str]:
+    """Return the codecs whose libraries are there; name the others on standard error.
+
+    Raises
+    ------
+    MissingExtra
+        If the library of the first codec is missing, with which all rates are compared.
+    """
+    found = []
+    for label in labels:
+        try:
+            codec_of(label, colour=False)
+        except MissingExtra as error:
+            if label == labels[0]:
+                raise
+            print(f"{label} is left out: {error}", file=sys.stderr)
+        else:
+            found.append(label)
+    return found
 
 
 def middle(path: Path) -> np.ndarray:
@@ -141,9 +169,9 @@ def rows_of(run: str, name: str, path: Path, label: str, done: set[Key]) -> list
     ]
 
 
-def all_rows(args: argparse.Namespace, done: set[Key]) -> Iterator[Row]:
+def all_rows(args: argparse.Namespace, codecs: Sequence[str], done: set[Key]) -> Iterator[Row]:
     """Yield the rows of all files that are not in ``done``; for the summary, of memory too."""
-    run, codecs = ("frontier", tuple(CODECS)) if args.frontier else ("summary", SUMMARY)
+    run = "frontier" if args.frontier else "summary"
     named = [(name, Path(path)) for name, *paths in args.pictures for path in paths]
     context = multiprocessing.get_context("spawn")
     places = context.Queue()
@@ -170,14 +198,14 @@ def keep_to_one(places: "multiprocessing.Queue[int]") -> None:
     os.sched_setaffinity(0, {places.get()})
 
 
-def heads(args: argparse.Namespace) -> Iterator[Row]:
+def heads(args: argparse.Namespace, codecs: Sequence[str]) -> Iterator[Row]:
     """Yield the descriptions of the runs: title, columns, command, date, hardware, software."""
     command = ["python", "scripts/bench/codec/summary.py", *(["--frontier"] * args.frontier)]
     for name, *paths in args.pictures:
         command += ["--pictures", name, *(Path(path).name for path in paths)]
     command += ["--processes", str(args.processes), "--out", "ROWS"]
     versions: dict[str, str] = {}
-    for label in CODECS if args.frontier else SUMMARY:
+    for label in codecs:
         versions |= codec_of(label, colour=False).versions
     for run in ("frontier",) if args.frontier else ("summary", "memory"):
         yield {
@@ -200,8 +228,9 @@ def main() -> None:
     args.out.touch()
     known = [json.loads(line) for line in args.out.read_text().splitlines()]
     done = {(row["picture"], row["codec"], row.get("point")) for row in known if "codec" in row}
+    codecs = available(tuple(CODECS) if args.frontier else SUMMARY)
     with args.out.open("a") as out:
-        for row in chain(() if known else heads(args), all_rows(args, done)):
+        for row in chain(() if known else heads(args, codecs), all_rows(args, codecs, done)):
             out.write(json.dumps(row) + "\n")
             out.flush()
 

@@ -1,5 +1,9 @@
 """Exact samples: the compiled code writes the reference's bytes and reads them back, or refuses."""
 
+import ctypes
+import ctypes.util
+import platform
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,6 +15,11 @@ from mmpcodec import FormatError, _cpu
 from mmpcodec.reference.exact import coder
 
 DEPTHS = (1, 2, 4, 7, 8, 9, 12, 15, 16)
+ROUNDING = {
+    "x86_64": {"down": 0x400, "up": 0x800, "toward zero": 0xC00},
+    "aarch64": {"up": 0x400000, "down": 0x800000, "toward zero": 0xC00000},
+}
+"""The numbers of <fenv.h>."""
 
 
 def check(samples, depth):
@@ -67,3 +76,27 @@ def test_random_payloads_decode_alike(payload, count, side, depth):
         except FormatError as error:
             results.append(str(error))
     assert results[0] == results[1]
+
+
+@pytest.mark.parametrize("rounding", ["down", "up", "toward zero"])
+@pytest.mark.parametrize("depth", [8, 16])
+def test_rounding_of_the_host_changes_nothing(rounding, depth):
+    numbers = ROUNDING.get(platform.machine())
+    if numbers is None:
+        pytest.skip(f"the rounding modes of {platform.machine()} have no numbers here")
+    most = (1 << depth) - 1
+    noise = np.random.default_rng(3).integers(0, most + 1, (40, 40))
+    slope = np.add.outer(np.arange(40), np.arange(40)) * most // 78
+    samples = np.stack([slope, noise // 64 + slope * 63 // 64, noise]).astype(np.uint16)
+    payload = _cpu.encode_exact(samples, depth, None)[0]
+    host = ctypes.CDLL(ctypes.util.find_library("m"))
+    assert host.fesetround(numbers[rounding]) == 0
+    try:
+        found = _cpu.encode_exact(samples, depth, None)[0]
+        decoded = _cpu.decode_exact(payload, samples.shape, depth, None)[0]
+        kept = host.fegetround() == numbers[rounding]
+    finally:
+        host.fesetround(0)
+    assert found == payload
+    np.testing.assert_array_equal(decoded, samples)
+    assert kept, "the coder left another rounding than the host's"

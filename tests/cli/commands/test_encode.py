@@ -106,7 +106,7 @@ def test_rate_model_is_used(mmp, picture, samples):
 
 
 def test_quiet_prints_nothing(mmp, picture, files):
-    result = mmp("encode", picture, "--quiet", "-v")
+    result = mmp("encode", picture, "--quiet")
     assert (result.exit_code, result.output) == (0, "")
     assert files() == ["a.mmp", "a.png"]
 
@@ -137,6 +137,15 @@ def test_verbose_prints_backend_tools_and_bits(mmp, picture):
         ),
         (["-o", "a.PNG"], "a.PNG: names another format; mmp files end in .mmp"),
         (["--partition", "quad"], "partition = 'quad': must be one of flexible, dyadic"),
+        (
+            ["--preset", "photo", "--partition", "dyadic"],
+            "partition = 'dyadic': has no effect with preset photo",
+        ),
+        (
+            ["--preset", "exact", "--dictionary-limit", "512"],
+            "dictionary_limit = 512: has no effect with preset exact",
+        ),
+        (["--quiet", "--verbose"], "--quiet and --verbose: give only one of them"),
         (["--rate-model", "x"], "rate_model = 'x': must be one of adaptive, log2"),
         (["--backend", "tpu"], "backend = 'tpu': must be one of auto, cpu, cuda, reference"),
     ],

@@ -21,8 +21,8 @@ def test_json_is_what_inspect_found(mmp, encoded):
         "input",
         "file_bytes",
         "bits_per_pixel",
-        "header_bytes",
-        "header_share",
+        "overhead_bytes",
+        "overhead_share",
         "version",
         "width",
         "height",
@@ -41,8 +41,8 @@ def test_json_is_what_inspect_found(mmp, encoded):
     }
     assert facts["file_bytes"] == len(data)
     assert facts["bits_per_pixel"] == pytest.approx(8 * len(data) / 320)
-    assert facts["header_bytes"] == len(data) - found.payload_size
-    assert facts["header_share"] == pytest.approx(facts["header_bytes"] / len(data))
+    assert facts["overhead_bytes"] == len(data) - found.payload_size
+    assert facts["overhead_share"] == pytest.approx(facts["overhead_bytes"] / len(data))
     assert facts["bits"] == found.trace.bits
     sizes = np.asarray(facts["dictionary_sizes"])
     np.testing.assert_array_equal(sizes, found.trace.dictionary_sizes.reshape(5, 5))
@@ -70,13 +70,14 @@ def test_text(mmp, samples):
     result = mmp("info", "flat.mmp")
     assert result.exit_code == 0
     lines = result.stdout.splitlines()
-    header = len(data) - found.payload_size
+    overhead = len(data) - found.payload_size
     assert lines[:5] == [
         "flat.mmp:",
         "  picture  16x8, gray of 8 bits, white 255",
         "  format   version 1, 1 tile",
         f"  file     {len(data)} bytes, {8 * len(data) / 128:.3f} bits per pixel",
-        f"  header   {header} bytes, {header / len(data):.1%} of the file",
+        f"  overhead {overhead} bytes of headers, metadata and checksums, "
+        f"{overhead / len(data):.1%} of the file",
     ]
     assert lines[5].startswith(
         f"  layer    gray, {found.payload_size} bytes: partition flexible, index classes off, "

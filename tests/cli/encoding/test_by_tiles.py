@@ -147,7 +147,7 @@ def test_info_of_bad_tiles(mmp, tiled):
     facts = json.loads(shown.stdout)
     assert [bad["tile"] for bad in facts["bad_tiles"]] == [3]
     assert facts["layers"] == whole["layers"][:9]
-    assert 0 < facts["header_bytes"] < whole["header_bytes"]
+    assert 0 < facts["overhead_bytes"] < whole["overhead_bytes"]
     assert "  bad      Layers at byte " in mmp("info", "bad.mmp", "--allow-partial").stdout
 
 

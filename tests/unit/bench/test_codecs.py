@@ -113,7 +113,13 @@ def test_avif_is_two_codecs():
     assert "speed 0" in codec.settings
 
 
-@pytest.mark.parametrize("name", ["jpeg2000", "avif:tune=psnr,speed=6", "jxl:effort=3"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("jpeg2000", "avif:tune=psnr,speed=6", "jxl:effort=3", "webp:method=0"),
+        "hevc:preset=ultrafast,threads=1",
+    ],
+)
 def test_peers_code_colour(name, picture):
     try:
         (codec,) = peers(name, colour=True)
@@ -127,20 +133,49 @@ def test_peers_code_colour(name, picture):
     assert psnr(colours, decoded, white=255) > 20
 
 
-def test_speed_and_effort_are_settings():
+def test_speed_effort_method_and_preset_are_settings():
     (codec,) = peers("avif:tune=psnr,speed=6")
     assert (codec.name, codec.settings) == (
         "avif:speed=6,tune=psnr",
         "gray (4:0:0), speed 6, tune psnr",
     )
+    (codec,) = peers("webp:method=4")
+    assert codec.name == "webp:method=4"
+    assert codec.settings.startswith("method 4; ")
     pytest.importorskip("imagecodecs")
     (codec,) = peers("jxl:effort=7")
     assert (codec.name, codec.settings) == ("jxl:effort=7", "gray, effort 7")
 
 
+def test_webp_methods_differ(picture):
+    fast, slow = (peers(f"webp:method={method}")[0].encode(picture, 50) for method in (0, 6))
+    assert len(slow) < len(fast)
+
+
+def test_hevc_presets_and_threads(picture):
+    pytest.importorskip("av")
+    names = ("hevc", "hevc:preset=placebo", "hevc:preset=ultrafast", "hevc:preset=medium,threads=1")
+    plain, placebo, fast, single = (peers(name)[0] for name in names)
+    assert [codec.name for codec in (plain, placebo, fast, single)] == list(names)
+    assert plain.settings == placebo.settings
+    assert "preset placebo, tune psnr, several threads" in plain.settings
+    assert "preset medium, tune psnr, one thread" in single.settings
+    coded = [codec.encode(picture, 30) for codec in (plain, placebo, fast, single)]
+    assert coded[0] == coded[1]
+    assert len(set(coded)) == 3
+    assert len(coded[0]) < len(coded[2])
+
+
+def test_hevc_needs_x265(monkeypatch):
+    av = pytest.importorskip("av")
+    monkeypatch.setattr(av, "codecs_available", {"hevc"})
+    with pytest.raises(MissingExtra, match=r"hevc: PyAV .* was built without x265"):
+        peers("hevc")
+
+
 def test_other_peers_refuse_colour():
-    with pytest.raises(ParameterError, match="'webp': codes gray; colour is for jpeg2000"):
-        peers("webp", colour=True)
+    with pytest.raises(ParameterError, match="'jpeg': codes gray; colour is for jpeg2000"):
+        peers("jpeg", colour=True)
 
 
 @pytest.mark.parametrize(
@@ -151,6 +186,9 @@ def test_other_peers_refuse_colour():
         ("avif:tune=vmaf", "tune = 'vmaf': must be one of psnr, default, ssim, iq"),
         ("avif:tune=psnr,speed=11", "avif speed = '11': '11' must be an integer from 0 to 10"),
         ("jxl:effort=3/7", "jxl effort = '3/7': '3/7' must be an integer from 1 to 10"),
+        ("webp:method=7", "webp method = '7': '7' must be an integer from 0 to 6"),
+        ("hevc:preset=best", "hevc: preset = 'best': must be one of ultrafast, superfast, "),
+        ("hevc:threads=2", "hevc: threads = '2': must be 1, or left out"),
         ("jpeg:quality=0", "jpeg quality = '0': '0' must be an integer from 1 to 100"),
         ("webp:quality=20.5", "webp quality = '20.5': '20.5' must be an integer from 1 to 100"),
         ("jpeg2000:ratio=0.5", "'0.5' must be a finite number from 1 to 10000"),

@@ -163,7 +163,7 @@ void BlockSurvey<Sample>::look_at(const BlockPlace& block, const BlockCosts& cos
         }
     }
     for (int i = 0; i < 2; ++i) seen.best[i] = uint8_t(candidates[i].mode);
-    for (int i = 0; i < effort_.rough; ++i) {
+    for (int i = 0; i < std::min(effort_.rough, count); ++i) {
         const bool done = candidates[i].mode == kTemplates;
         if (!done) predictor.predict(candidates[i].mode, prediction);
         const int64_t cost =
@@ -172,7 +172,8 @@ void BlockSurvey<Sample>::look_at(const BlockPlace& block, const BlockCosts& cos
                        costs, effort_.rounded);
         seen.predicted = std::min(seen.predicted, cost);
     }
-    for (int i = 0; i < surveyed; ++i) seen.modes |= uint64_t{1} << candidates[i].mode;
+    for (int i = 0; i < std::min(effort_.surveyed, count); ++i)
+        seen.modes |= uint64_t{1} << candidates[i].mode;
 }
 
 template <class Sample>

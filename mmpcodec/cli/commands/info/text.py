@@ -32,15 +32,15 @@ class Described:
     map: str | None
 
     @property
-    def header_bytes(self) -> int:
-        """Bytes of the file that are no payload; damaged tiles count as payload."""
+    def overhead_bytes(self) -> int:
+        """Bytes of headers, metadata and checksums; damaged tiles count as payload."""
         header, bad = self.found.header, {bad.tile.number for bad in self.found.bad_tiles}
         tiles = sum(size for tile, size in enumerate(header.tile_bytes) if tile not in bad)
         return header.size + tiles - self.found.payload_size
 
     @property
-    def header_share(self) -> float:
-        return self.header_bytes / self.found.file_size
+    def overhead_share(self) -> float:
+        return self.overhead_bytes / self.found.file_size
 
     @property
     def traces(self) -> "list[Trace]":
@@ -63,8 +63,8 @@ class Described:
             "input": self.input,
             "file_bytes": found.file_size,
             "bits_per_pixel": found.bits_per_pixel,
-            "header_bytes": self.header_bytes,
-            "header_share": self.header_share,
+            "overhead_bytes": self.overhead_bytes,
+            "overhead_share": self.overhead_share,
             "version": header.version,
             "width": header.width,
             "height": header.height,
@@ -108,7 +108,10 @@ class Described:
         size = f" of {header.tile_size}x{header.tile_size}" if tiles > 1 else ""
         yield f"format   version {header.version}, {counted(tiles, 'tile')}{size}"
         yield f"file     {found.file_size} bytes, {found.bits_per_pixel:.3f} bits per pixel"
-        yield f"header   {self.header_bytes} bytes, {self.header_share:.1%} of the file"
+        yield (
+            f"overhead {self.overhead_bytes} bytes of headers, metadata and checksums, "
+            f"{self.overhead_share:.1%} of the file"
+        )
         yield from _layer_lines(found.layers)
         for bad in found.bad_tiles:
             yield f"bad      {bad.error}"
