@@ -134,3 +134,22 @@ def function(
         kernel(grid, (threads,), arguments, shared_mem=shared_bytes)
 
     return launch
+
+
+def resident_blocks(name: str, entry: str, device: int, threads: int, shared_bytes: int) -> int:
+    """Return how many blocks of a cooperative kernel run on a multiprocessor at once.
+
+    Parameters
+    ----------
+    name, entry, device, threads, shared_bytes
+        As in `function`.
+    """
+    import cupy
+
+    kernel = load(name, device, (), True).get_function(entry)
+    with cupy.cuda.Device(device):
+        limit = max(kernel.max_dynamic_shared_size_bytes, shared_bytes)
+        kernel.max_dynamic_shared_size_bytes = limit
+        return cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(
+            kernel.kernel.ptr, threads, shared_bytes
+        )

@@ -1,18 +1,21 @@
-// Scanning and choosing the levels (quantised coefficients) of a block, one thread per block.
+// Scanning and choosing the levels (quantised coefficients) of a block, by one thread or by a group
+// of threads for each block.
 #pragma once
 
 #include "cuda/blocks/costs.cuh"
 
 namespace mmp {
 
-// The levels of a block in scan order, and the magnitudes that choose their models; for one thread.
+// The levels of a block in scan order, and the magnitudes that choose their models.
 struct LevelScan {
     const uint32_t* scan;
+    const uint16_t* lines;
     uint8_t* magnitudes;  // at most 3 each; all 0 before the scan
     int a, b, area, stride;
 
     __device__ LevelScan(const BlockTables& tables, int a, int b, uint8_t* magnitudes)
         : scan(tables.scan[shape_number(a, b)]),
+          lines(tables.lines[shape_number(a, b)]),
           magnitudes(magnitudes),
           a(a),
           b(b),
@@ -85,6 +88,73 @@ __device__ inline ChosenLevels choose_levels(LevelScan& scan, int top, const int
             rate += level_cost(costs.level[area][at.frequency][sum], abs(int(levels[k])), area, costs);
         }
     }
+    const int zero = zero_model(area, scan.at(last).frequency, 0);
+    return {last, costs.of_last(scan.a, scan.b, last) - costs.bit[zero][1] + rate};
+}
+
+// The same by groups of `lanes` threads, one group for each block; `lanes` is a power of two and at
+// least the smaller side of the coded coefficients. All groups of a warp choose levels of blocks of
+// one shape. A group takes a line at a time.
+__device__ inline ChosenLevels choose_levels_together(LevelScan& scan, int lanes, int top,
+                                                      const int16_t* coefficients, int32_t step,
+                                                      const BlockCosts& costs, int16_t* levels) {
+    const uint64_t inverse = inverse_of(step);
+    const int area = scan.area, lane = threadIdx.x % lanes;
+    int64_t beyond = 0, best = kNever;
+    int last = -1, highest = -1;
+    const int first = int(__reduce_max_sync(kAllLanes, uint32_t(top + 1)));
+    int end = first ? __ldg(scan.lines + scan.at(first - 1).line + 1) : 0;
+    for (int line = first ? scan.at(first - 1).line : -1; line >= 0; --line) {
+        const int start = __ldg(scan.lines + line), k = start + lane;
+        int32_t gain = 0, zero_cost_of_one = 0;
+        int chosen = 0;
+        if (k < end && k <= top) {
+            const ScanPlace place = scan.at(k);
+            const int value = coefficients[k], size = abs(value);
+            const int sum = min(scan.sum_around(place), kSums - 1);
+            const int32_t* zero_cost = costs.level[area][place.frequency][sum];
+            const int32_t dropped = coefficient_error<int32_t>(size);
+            int32_t cost = dropped + zero_cost[0];
+            chosen = choose_level(size, step, inverse, area, zero_cost, costs, cost);
+            levels[k] = int16_t(value < 0 ? -chosen : chosen);
+            if (chosen) {
+                scan.set(place, chosen);
+                zero_cost_of_one = costs.bit[zero_model(area, place.frequency, 0)][1];
+            }
+            gain = dropped - cost;
+        }
+        int64_t from_here = gain;  // sum of the gains from this place to the end of the line
+        for (int step = 1; step < lanes; step *= 2) {
+            const int64_t after = __shfl_down_sync(kAllLanes, from_here, step, lanes);
+            if (lane + step < lanes) from_here += after;
+        }
+        if (chosen) {
+            const int64_t total = costs.of_last(scan.a, scan.b, k) - zero_cost_of_one + beyond +
+                                  from_here - gain;
+            if (total <= best) best = total, last = k;
+            highest = max(highest, k);
+        }
+        beyond += __shfl_sync(kAllLanes, from_here, 0, lanes);
+        end = start;
+        __syncwarp();
+    }
+    for (int step = 1; step < lanes; step *= 2) {
+        const int64_t other = __shfl_xor_sync(kAllLanes, best, step);
+        const int its_last = __shfl_xor_sync(kAllLanes, last, step);
+        if (other < best || (other == best && its_last < last)) best = other, last = its_last;
+        highest = max(highest, __shfl_xor_sync(kAllLanes, highest, step));
+    }
+    for (int k = last + 1 + lane; k <= highest; k += lanes) scan.set(scan.at(k), levels[k] = 0);
+    __syncwarp();
+    int64_t rate = 0;
+    for (int k = lane; k <= last; k += lanes) {
+        const ScanPlace at = scan.at(k);
+        const int sum = min(scan.sum_around(at), kSums - 1);
+        rate += level_cost(costs.level[area][at.frequency][sum], abs(int(levels[k])), area, costs);
+    }
+    __syncwarp();
+    for (int step = 1; step < lanes; step *= 2) rate += __shfl_xor_sync(kAllLanes, rate, step);
+    if (last < 0) return {-1, 0};
     const int zero = zero_model(area, scan.at(last).frequency, 0);
     return {last, costs.of_last(scan.a, scan.b, last) - costs.bit[zero][1] + rate};
 }

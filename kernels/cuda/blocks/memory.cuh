@@ -16,6 +16,14 @@ constexpr int kSearchers = kBlockWarps - 1;  // warps that search for templates
 // Bit of BlockSearchMemory::worth: templates may predict the block or a part of it.
 constexpr int kMatched = 3;
 
+// What a worker keeps in device memory to leave room in shared memory for more workers.
+struct Planes {
+    int16_t levels[kMaxSide][kMaxSide];
+    uint8_t fitted[kMaxBlockArea], matched[kMaxBlockArea];
+    uint8_t predictions[kMostTried][kMaxBlockArea];  // of the candidates
+};
+static_assert(sizeof(Planes) == kPlanesBytes, "");
+
 // A mode that is tried in full, with one or two transform types.
 struct Candidate {
     // The first index of the second transform type in the arrays and in the magnitudes. Only blocks
@@ -25,7 +33,6 @@ struct Candidate {
 
     int16_t coefficients[kMaxCoded], levels[kMaxCoded];  // in scan order; rebuilt coefficients row by row
     int16_t half[kCodedSide * kMaxSide];
-    uint8_t prediction[kMaxBlockArea];
     uint8_t magnitudes[kMostMargins];
 };
 
@@ -49,8 +56,14 @@ struct TrialMemory {
     uint16_t node;
 };
 
+struct SurveyCosts {
+    int64_t whole[kBlocks], least[kBlocks];
+};
+
 struct BlockSearchMemory {
     BlockPicture picture;
+    SearchRoom room;  // its pointers to the memory of teams are those of this worker's team
+    uint8_t* own;     // memory of this worker in device memory
     BlockCosts costs;
     BlockModels models;
     uint32_t mode_totals[kSizes];
@@ -60,7 +73,7 @@ struct BlockSearchMemory {
     TrialMemory trial;
     TemplateMemory templates[kSearchers];
     uint8_t source[kMaxSide][kMaxSide];
-    uint8_t fitted[kMaxBlockArea], matched[kMaxBlockArea];
+    Planes* planes;
     const uint64_t* modes;   // modes that the survey proposes for each block, as bits
     uint8_t worth[kBlocks];  // bit f: flag f is worth a trial; see kMatched
     uint8_t* window;         // decoded samples, see kWindowRows; null without templates
@@ -73,9 +86,7 @@ struct BlockSearchMemory {
     union {
         Candidate candidates[1];  // `tried` of them
         FitMemory fit;            // used before the candidates
-        struct {
-            int64_t whole[kBlocks], least[kBlocks];
-        } survey;
+        SurveyCosts survey;
     };
 
     // A sample of the source; row and column count from the block's first sample.
@@ -84,7 +95,7 @@ struct BlockSearchMemory {
     }
     // The whole prediction of a block by a mode from kLeastSquares on.
     __device__ const uint8_t* whole_prediction(int mode) const {
-        return mode == kLeastSquares ? fitted : matched;
+        return mode == kLeastSquares ? planes->fitted : planes->matched;
     }
 };
 
@@ -95,9 +106,12 @@ __device__ inline BlockSearchMemory& search_memory() {
     return *reinterpret_cast<BlockSearchMemory*>(shared);
 }
 
-// The shared memory of a worker that tries `tried` modes in full, in bytes.
-MMP_HD constexpr int64_t search_bytes(int tried) {
-    return int64_t{sizeof(BlockSearchMemory)} + (tried - 1) * int64_t{sizeof(Candidate)};
+// The shared memory of a worker without its candidates, in bytes; it has at least the size of
+// BlockSearchMemory.
+MMP_HD constexpr int64_t bytes_without_candidates() {
+    const int within = larger(int(sizeof(SurveyCosts)),
+                              larger(int(sizeof(FitMemory)), int(sizeof(Candidate))));
+    return int64_t{sizeof(BlockSearchMemory)} - within;
 }
 
 // Access of the template search to the window.

@@ -92,12 +92,12 @@ __device__ inline void prepare_modes(BlockSearchMemory& memory, const BlockPlace
     }
     if (warp == 2 && promising >> kLeastSquares & 1)
         predict_least_squares(canvas, block.row, block.column, a, b, canvas.columns, memory.fit,
-                              memory.fitted);
+                              memory.planes->fitted);
     if (matching) search_templates(memory, places, row, column, a, b);
     __syncthreads();
     if (matching)
         average_places(places, row, column, a, b, memory.picture.templates, kSearchers,
-                       memory.templates, memory.matched);
+                       memory.templates, memory.planes->matched);
     const int count = trial.count;
     for (int n = warp; n < count; n += kBlockWarps) {
         const int angle = angle_of(trial.modes[n]);

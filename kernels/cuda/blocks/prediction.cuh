@@ -18,7 +18,7 @@ struct References {
 // samples of the other side before it. samples[kBefore + k] holds place k.
 struct Line {
     static constexpr int kBefore = kMaxSide, kLength = kBefore + 2 * kMaxSide + 4;
-    int16_t samples[kLength];
+    uint8_t samples[kLength];
 };
 
 // The references of a block, as they are and smoothed, and their average.
@@ -74,14 +74,14 @@ __device__ void gather_references(const View& view, int row, int column, int a, 
 }
 
 // The sample at place k - Line::kBefore of an angle's line.
-__device__ inline int16_t line_sample(const PredictMemory& memory, int angle, int a, int b, int k) {
+__device__ inline uint8_t line_sample(const PredictMemory& memory, int angle, int a, int b, int k) {
     const int slope = angle_slope(angle), length = (1 << a) + (1 << b);
     const References& r = slope == 0 || length < kSmoothedFrom ? memory.plain : memory.smooth;
     const bool turned = angle < kFirstVertical;
     k -= Line::kBefore;
-    if (k > 0) return (turned ? r.left : r.above)[min(k, length) - 1];
-    if (k == 0) return r.corner;
-    return (turned ? r.above : r.left)[min(side_place(-k, -slope), length) - 1];
+    if (k > 0) return uint8_t((turned ? r.left : r.above)[min(k, length) - 1]);
+    if (k == 0) return uint8_t(r.corner);
+    return uint8_t((turned ? r.above : r.left)[min(side_place(-k, -slope), length) - 1]);
 }
 
 // The first index of the samples of a line that an angle uses, and the end of these indices.
@@ -129,7 +129,7 @@ __device__ inline void predict_piece(int mode, const PredictMemory& memory, cons
     const int down = piece.turned ? column : row, across = piece.turned ? row : column;
     for (int y = 0; y < kUnit; ++y) {
         const int position = (down + y + 1) * slope;
-        const int16_t* from = line.samples + Line::kBefore + (position >> 5) + across;
+        const uint8_t* from = line.samples + Line::kBefore + (position >> 5) + across;
         const Taps taps = taps_of(position & 31);
         int near[kUnit + 3];
         for (int i = 0; i < kUnit + 3; ++i) near[i] = from[i];

@@ -14,7 +14,11 @@ namespace mmp {
 constexpr int kBlockThreads = 128;
 constexpr int kBlockWarps = kBlockThreads / 32;
 constexpr int kMostSurveyed = 12, kMostTried = 8, kMostRough = 4;
-constexpr int kMostWorkers = 16;  // of a picture
+constexpr int kMostWorkers = 64;  // of a team
+
+// The most lines of a scan. A line is the places in scan order whose levels do not depend on each
+// other: those of equal frequency, by which the scan is ordered.
+constexpr int kMostLines = 94;
 
 // Constant tables.
 struct BlockTables {
@@ -23,17 +27,20 @@ struct BlockTables {
     int16_t turned[2][kSides][kMaxSide][kMaxSide];
     uint32_t scan[kShapes][kMaxCoded];   // places of coefficients in scan order, see ScanPlace
     uint16_t order[kShapes][kMaxCoded];  // place in scan order of each coefficient, row by row
+    uint16_t lines[kShapes][kMostLines + 1];  // the first place of each line, then the end
     uint16_t by_area[kBlocks];           // block numbers, the largest area first
-    uint16_t unused;
 };
 
 // The index of a coefficient in its block, row by row, its index in the array of magnitudes, which
-// has two more columns and rows, and the class of its frequency.
+// has two more columns and rows, the class of its frequency, and its line.
 struct ScanPlace {
-    int place, margin, frequency;
+    int place, margin, frequency, line;
 
     MMP_HD explicit ScanPlace(uint32_t packed)
-        : place(packed & 1023), margin(packed >> 10 & 2047), frequency(packed >> 21) {}
+        : place(packed & 1023),
+          margin(packed >> 10 & 2047),
+          frequency(packed >> 21 & 3),
+          line(packed >> 23) {}
 };
 // The most magnitudes of all blocks of one shape in a fragment: those of 4x4 blocks.
 constexpr int kMarginArea = kMaxBlockArea / 16 * 36;
@@ -60,20 +67,13 @@ struct BlockPicture {
     uint8_t* coarse;   // the source, coarsely quantised, see coarsen.cu
     uint8_t* samples;  // decoded
     Unit* units;
-    // Results of the survey for the fragments of one launch: promising modes as bits, and, for the
-    // `rough` best modes, the energy of the residual and its coefficients in scan order.
-    uint64_t* modes;        // (chunk, kBlocks)
-    int32_t* energies;      // (chunk, kBlocks, rough)
-    int16_t* coefficients;  // (chunk, rough, kShapes, kMaxBlockArea)
-    int16_t* levels;        // (rough, kShapes, kMaxBlockArea) of one fragment, in scan order
-    uint8_t* magnitudes;    // (rough, kShapes, kMarginArea), of one fragment; zero between uses
-    int64_t* rough_costs;   // (kBlocks, kMostRough), of one fragment
+    BlockModels* models;  // by column: what the latest row has learned after its fragment there
+    uint32_t* done;       // by row of fragments: how many of its fragments are searched
+    uint32_t* told;       // the same in memory of the host
     // The plans of all fragments in coding order:
     uint16_t* plan_nodes;   // (fragments, kPlanNodes)
     uint32_t* plan_counts;  // (fragments)
     int16_t* plan_levels;   // (fragments, kMaxBlockArea)
-    uint8_t* findings;      // memory of each worker, see record_layout.cuh
-    int64_t worker_bytes;
     int64_t lambda_fixed;
     int32_t height, width;  // multiples of 4
     MMP_BLOCK_TOOLS(MMP_TOOL_MEMBER)
@@ -81,11 +81,35 @@ struct BlockPicture {
     int32_t surveyed, tried, rough, slack, matching;
 };
 
-struct BlockState {
-    BlockPicture picture;
-    BlockModels models;  // kept between launches
+// Workers that search a fragment together.
+struct BlockTeam {
     Mail mail[2 * kMostWorkers];
     uint32_t arrived[2 * kMostWorkers];  // workers that have arrived at the barrier of each team
+    uint32_t ticket;
+};
+
+// A fragment that waits for a team.
+struct Ticket {
+    int32_t picture, row, column;  // row and column of fragments
+};
+
+// Shared by all pictures of a launch.
+struct SearchRoom {
+    const Ticket* tickets;  // those of the first diagonals come first
+    uint32_t* taken;        // (chunk), whether a team has taken each ticket of this launch
+    const uint32_t* stop;   // memory of the host; not 0: no team takes a ticket
+    // Results of the survey for each ticket of a launch: promising modes as bits, and, for the
+    // `rough` best modes, the energy of the residual and its coefficients in scan order.
+    uint64_t* modes;        // (chunk, kBlocks)
+    int32_t* energies;      // (chunk, kBlocks, rough)
+    int16_t* coefficients;  // (chunk, rough, kShapes, kMaxBlockArea)
+    // For each team, about the fragment that it searches:
+    int16_t* levels;       // (teams, rough, kShapes, kMaxBlockArea), in scan order
+    uint8_t* magnitudes;   // (teams, rough, kShapes, kMarginArea), zero between uses
+    int64_t* rough_costs;  // (teams, kBlocks, kMostRough)
+    BlockTeam* teams;
+    uint8_t* findings;  // memory of each worker, see record_layout.cuh
+    int64_t worker_bytes;
 };
 
 }  // namespace mmp

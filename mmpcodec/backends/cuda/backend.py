@@ -10,7 +10,7 @@ import numpy as np
 from mmpcodec.backends.base import Backend
 from mmpcodec.backends.cpu import NativePostFilter
 from mmpcodec.backends.cuda import blocks
-from mmpcodec.backends.cuda.blocks import BlockGroup, most_workers
+from mmpcodec.backends.cuda.blocks import BlockGroup
 from mmpcodec.backends.cuda.trees import TreeGroup, device_bytes
 from mmpcodec.depth import BYTE
 from mmpcodec.errors import LimitExceeded
@@ -146,18 +146,20 @@ def _groups(shapes: Sequence[tuple[int, int]], params: EncodeParams) -> Iterator
 
     device = cupy.cuda.Device().id
     if params.tools.prediction:
-        most = most_workers(params, device)
+        most, shared = len(shapes), blocks.least_bytes(params, device)
         bytes_of = partial(blocks.device_bytes, params=params, device=device)
     else:
-        most = attribute("MultiProcessorCount", device)
+        most, shared = attribute("MultiProcessorCount", device), 0
         bytes_of = partial(device_bytes, params=params)
     waiting = sorted(range(len(shapes)), key=lambda i: fragments_in(shapes[i]))
     while waiting:
         free = free_bytes()
+        # Pictures leave half of the memory to what they share: more of it makes the search faster.
+        spare = free // 2 if shared else 0
         group: list[int] = []
         while waiting and len(group) < most:
             needed = bytes_of(shapes[waiting[-1]])
-            if needed > free:
+            if needed + (spare if group else shared) > free:
                 break
             free -= needed
             group.append(waiting.pop())
@@ -165,6 +167,6 @@ def _groups(shapes: Sequence[tuple[int, int]], params: EncodeParams) -> Iterator
             height, width = shapes[waiting[-1]]
             raise LimitExceeded(
                 "Device memory",
-                f"a picture of {width}x{height} needs {needed} bytes, {free} are free",
+                f"a picture of {width}x{height} needs {needed + shared} bytes, {free} are free",
             )
         yield group

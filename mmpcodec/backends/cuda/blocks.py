@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
+from time import sleep
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,19 @@ from mmpcodec.backends.cpu import bits_of
 from mmpcodec.backends.cuda.blocks_state import (
     BLOCKS,
     PICTURE_DTYPE,
+    ROOM_DTYPE,
+    TICKET_DTYPE,
+    Arrays,
+    Crew,
+    DeviceBytes,
     arrays_of,
+    arrays_of_room,
     fragments_of,
     make_picture,
     make_tables,
+    make_tickets,
     place_arrays,
+    steps_of,
 )
 from mmpcodec.params import EncodeParams
 from mmpcodec.reference.blocks.partition import padded_shape
@@ -26,14 +35,18 @@ from mmpcodec.runtime import kernels
 from mmpcodec.runtime.cuda import attribute, free_bytes
 from mmpcodec.trace import Coded, Trace
 
-CHUNK = 32
-"""Fragments of one launch."""
+MOST_TICKETS = 4096
+"""Most fragments of one launch."""
+LEAST_CREW = Crew(teams=1, workers=1, chunk=1)
 THREADS = 128
-MOST_WORKERS = 16
-MOST_PER_PROCESSOR = 4
-"""Most workers that fit in the registers of a multiprocessor."""
-RESERVED = 1024
-"""Bytes of shared memory that the device reserves for each worker."""
+MOST_WORKERS = 64
+"""Most workers of a team."""
+EAGERNESS = 2
+"""How much larger teams are than pictures need that all take equally long."""
+SPARE = 1 << 16
+"""Bytes of device memory that stay free, because allocations are rounded up."""
+PAUSE = 0.002
+"""Seconds between two looks at the device's progress."""
 
 
 @cache
@@ -46,43 +59,67 @@ def tables_on(device: int) -> Any:
 
 
 @cache
-def _sizes(device: int) -> tuple[int, int, int, int]:
-    """Return sizes in bytes: state, memory of a worker, its shared memory, one more candidate."""
+def _sizes(device: int) -> DeviceBytes:
     import cupy
 
     module = kernels.load("blocks/encode", device, (), True)
-    return tuple(cupy.ndarray(4, np.int64, module.get_global("block_bytes")).get().tolist())
+    array = cupy.ndarray(len(DeviceBytes._fields), np.int64, module.get_global("block_bytes"))
+    return DeviceBytes(*array.get().tolist())
 
 
 def _shared_bytes(device: int, params: EncodeParams) -> int:
-    _, _, first, more = _sizes(device)
-    return first + (EFFORTS[params.effort].tried - 1) * more
+    sizes = _sizes(device)
+    return max(sizes.least_shared, sizes.shared + EFFORTS[params.effort].tried * sizes.candidate)
 
 
 def device_bytes(shape: tuple[int, int], params: EncodeParams, device: int) -> int:
-    """Return the device memory that a picture with one worker needs, in bytes."""
-    state, worker_bytes, *_ = _sizes(device)
-    return state + place_arrays(arrays_of(shape, params, CHUNK, 1, worker_bytes))[1]
+    """Return the device memory of a picture in bytes, without what all pictures share."""
+    rows, columns = fragments_of(shape, params)
+    arrays = arrays_of(shape, params, _sizes(device))
+    tickets = rows * columns * TICKET_DTYPE.itemsize
+    return PICTURE_DTYPE.itemsize + tickets + place_arrays(arrays)[1]
+
+
+def least_bytes(params: EncodeParams, device: int) -> int:
+    """Return the least device memory in bytes that all pictures of a group share."""
+    return _room_bytes(LEAST_CREW, 1, params, device) + SPARE
+
+
+def _room_bytes(crew: Crew, tickets: int, params: EncodeParams, device: int) -> int:
+    arrays = arrays_of_room(tickets, crew, params, _sizes(device))
+    return ROOM_DTYPE.itemsize + place_arrays(arrays)[1]
 
 
 def most_workers(params: EncodeParams, device: int) -> int:
-    """Return the most workers (CUDA blocks of a picture's search) that the device runs at once."""
-    shared = attribute("MaxSharedMemoryPerMultiprocessor", device)
-    each = min(MOST_PER_PROCESSOR, shared // (_shared_bytes(device, params) + RESERVED))
+    """Return the most workers (CUDA blocks of the search) that the device runs at once."""
+    each = kernels.resident_blocks(
+        "blocks/encode", "search_blocks", device, THREADS, _shared_bytes(device, params)
+    )
     return attribute("MultiProcessorCount", device) * each
 
 
-def workers_for(shapes: Sequence[tuple[int, int]], params: EncodeParams, device: int) -> int:
-    """Return the workers per picture: a power of two that fits the device and its memory."""
-    _, worker_bytes, *_ = _sizes(device)
+def crew_for(shapes: Sequence[tuple[int, int]], params: EncodeParams, device: int) -> Crew:
+    """Return teams that keep the device busy and whose memory is free.
+
+    A team of W workers is about W**(2/3) times as fast as one worker. So teams get larger until the
+    steps that follow each other take as long as all work on all workers; and larger still, because
+    some pictures take longer than others.
+    """
+    tickets = sum(rows * columns for rows, columns in (fragments_of(s, params) for s in shapes))
+    most, steps = most_workers(params, device), max(steps_of(shape, params) for shape in shapes)
     workers = MOST_WORKERS
-    room = free_bytes() - sum(device_bytes(shape, params, device) for shape in shapes)
-    while workers > 1 and (
-        workers * len(shapes) > most_workers(params, device)
-        or (workers - 1) * len(shapes) * worker_bytes > room
-    ):
+    while workers > 1 and workers * tickets > EAGERNESS * most * steps:
         workers //= 2
-    return workers
+    crew = Crew(min(most // workers, tickets), workers, min(tickets, MOST_TICKETS))
+    free = free_bytes() - SPARE
+    while _room_bytes(crew, tickets, params, device) > free and crew != LEAST_CREW:
+        if crew.chunk > 2 * crew.teams:
+            crew = crew._replace(chunk=crew.chunk // 2)
+        elif crew.teams > 1:
+            crew = Crew(crew.teams // 2, crew.workers, max(1, crew.chunk // 2))
+        else:
+            crew = Crew(1, max(1, crew.workers // 2), 1)
+    return crew
 
 
 class BlockGroup:
@@ -105,49 +142,102 @@ class BlockGroup:
         self.map = map if len(planes) == 1 else pool.map
         self.shapes = [plane.shape for plane in planes]
         self.fragments = [fragments_of(shape, params) for shape in self.shapes]
+        self.coded = [0] * len(planes)
         self.device = cupy.cuda.Device().id
         self.stream = cupy.cuda.get_current_stream()
-        state_bytes, worker_bytes, *_ = _sizes(self.device)
-        self.workers = workers_for(self.shapes, params, self.device)
+        self.copies = cupy.cuda.Stream(non_blocking=True)
+        self.sizes = _sizes(self.device)
         self.coders = [_cpu.PlanCoder(*shape, params.coded_tools) for shape in self.shapes]
         self.memory: list[Any] = []
+        self._place_host_memory()
         self.arrays: list[dict[str, Any]] = []
-        states = np.zeros((len(planes), state_bytes), np.uint8)
-        for plane, state in zip(planes, states, strict=True):
-            picture = make_picture(plane.shape, params, worker_bytes)
-            self._place(cupy.asarray(plane), picture, worker_bytes)
-            state[: PICTURE_DTYPE.itemsize] = picture.reshape(1).view(np.uint8)
-        self.states = cupy.asarray(states)
+        states = np.zeros(len(planes), PICTURE_DTYPE)
+        for i, plane in enumerate(planes):
+            states[i] = make_picture(plane.shape, params)
+            self._place_picture(plane, states[i], self.told[i].ctypes.data)
+        self.states = cupy.asarray(states.view(np.uint8))
+        self._place_room()
 
-    def _place(self, plane: Any, picture: np.ndarray, worker_bytes: int) -> None:
+    def _place_host_memory(self) -> None:
+        """Allocate what the device and the host both read and write while kernels run."""
+        import cupy
+
+        rows = [rows for rows, _ in self.fragments]
+        self.pinned = cupy.cuda.alloc_pinned_memory(4 * (1 + sum(rows)))
+        words = np.frombuffer(self.pinned, np.uint32, 1 + sum(rows))
+        words[...] = 0
+        self.stop, *self.told = np.split(words, np.cumsum([1, *rows[:-1]]))
+
+    def _place_picture(self, plane: Any, picture: np.void, told: int) -> None:
         """Allocate the arrays of a picture and set its pointers."""
         import cupy
 
         from mmpcodec.backends.cuda.trees import rate_table
 
-        arrays = arrays_of(plane.shape, self.params, CHUNK, self.workers, worker_bytes)
-        offsets, size = place_arrays(arrays)
-        memory = cupy.zeros(size, np.uint8)
-        views = {}
-        for name, (dtype, shape) in arrays.items():
-            picture[name] = memory.data.ptr + offsets[name]
-            length = dtype.itemsize * int(np.prod(shape))
-            part = memory[offsets[name] : offsets[name] + length]
-            views[name] = part.view(dtype).reshape(shape)
+        views = self._allocate(arrays_of(plane.shape, self.params, self.sizes), picture)
+        picture["told"] = told
         picture["tables"] = tables_on(self.device).data.ptr
         picture["rates"] = rate_table(self.device).data.ptr
         height, width = plane.shape
         rows, columns = padded_shape(plane.shape)
         more = (0, rows - height), (0, columns - width)
-        views["source"][...] = cupy.pad(plane, more, "edge")
-        self.memory.append(memory)
+        if isinstance(plane, np.ndarray):
+            source = np.ascontiguousarray(np.pad(plane, more, "edge"))
+            views["source"].set(source, stream=self.stream)
+        else:
+            views["source"][...] = cupy.pad(plane, more, "edge")
         self.arrays.append(views)
 
+    def _place_room(self) -> None:
+        """Allocate what all pictures share."""
+        import cupy
+
+        tickets = make_tickets(self.shapes, self.params)
+        self.crew = crew_for(self.shapes, self.params, self.device)
+        arrays = arrays_of_room(len(tickets), self.crew, self.params, self.sizes)
+        room = np.zeros((), ROOM_DTYPE)
+        self.shared = self._allocate(arrays, room)
+        self.shared["tickets"].set(tickets, stream=self.stream)
+        room["stop"] = self.stop.ctypes.data
+        room["worker_bytes"] = self.sizes.worker
+        self.room = cupy.asarray(room.reshape(1).view(np.uint8))
+
+    def _allocate(self, arrays: Arrays, pointers: np.ndarray | np.void) -> dict[str, Any]:
+        """Allocate arrays of zeros in one piece of memory and set the pointers to them."""
+        import cupy
+
+        offsets, size = place_arrays(arrays)
+        memory = cupy.empty(size, np.uint8)
+        memory.data.memset_async(0, size, self.stream)
+        self.memory.append(memory)
+        views = {}
+        for name, (dtype, shape) in arrays.items():
+            pointers[name] = memory.data.ptr + offsets[name]
+            views[name] = cupy.ndarray(shape, dtype, memory.data + offsets[name])
+        return views
+
     def encode(self) -> Iterator[int]:
-        """Encode all pictures; yields the number of 16x16 fragments done after each launch."""
-        count, most = len(self.shapes), max(self.fragments)
+        """Encode all pictures; yields the number of 16x16 fragments that are searched."""
+        try:
+            end = self._launch()
+            last = -1
+            while True:
+                ended = end.done
+                list(self.map(self._code, range(len(self.shapes))))
+                done = sum(map(self._searched, range(len(self.shapes))))
+                if done != last:
+                    yield done
+                if ended:
+                    break
+                last = done
+                sleep(PAUSE)
+        finally:
+            self.stop[0] = 1
+            self.stream.synchronize()
+
+    def _launch(self) -> Any:
+        """Start all kernels; returns the event of their end."""
         load = partial(kernels.function, device=self.device)
-        start = load("blocks/encode", "start_models", threads=32, cooperative=True, shared_bytes=0)
         coarsen = load("blocks/search/coarsen", "coarsen_source", threads=COARSE_SIZE**2)
         survey = load("blocks/search/survey", "survey_blocks", threads=THREADS)
         search = load(
@@ -158,30 +248,36 @@ class BlockGroup:
             shared_bytes=_shared_bytes(self.device, self.params),
         )
         rows, columns = (-(-max(sides) // COARSE_SIZE) for sides in zip(*self.shapes, strict=True))
-        try:
-            start((count,), (self.states,))
-            coarsen((columns, rows, count), (self.states,))
-            for first in range(0, most, CHUNK):
-                fragments = min(CHUNK, most - first)
-                survey((BLOCKS, fragments, count), (self.states, np.int32(first)))
-                arguments = self.states, np.int32(first), np.int32(first + fragments)
-                search((self.workers, count), arguments)
-                list(self.map(partial(self._code, first), range(count)))
-                yield sum(
-                    fragments_in(shape) * min(first + fragments, each) // each
-                    for shape, each in zip(self.shapes, self.fragments, strict=True)
-                )
-        finally:
-            self.stream.synchronize()
+        coarsen((columns, rows, len(self.shapes)), (self.states,))
+        tickets, chunk = len(self.shared["tickets"]), self.crew.chunk
+        for first in range(0, tickets, chunk):
+            last = min(first + chunk, tickets)
+            for name in ("taken", "teams"):
+                array = self.shared[name]
+                array.data.memset_async(0, array.nbytes, self.stream)
+            survey((BLOCKS, last - first), (self.states, self.room, np.int32(first)))
+            arguments = self.states, self.room, np.int32(first), np.int32(last)
+            search((self.crew.workers, self.crew.teams), arguments)
+        return self.stream.record()
 
-    def _code(self, first: int, i: int) -> None:
-        """Entropy-code the plans that one launch chose for a picture."""
-        part = slice(first, min(first + CHUNK, self.fragments[i]))
-        if part.start < part.stop:
-            with self.stream:
+    def _searched(self, i: int) -> int:
+        """Return the number of 16x16 fragments of a picture that are searched."""
+        rows, columns = self.fragments[i]
+        return fragments_in(self.shapes[i]) * int(self.told[i].sum()) // (rows * columns)
+
+    def _code(self, i: int) -> None:
+        """Entropy-code the plans of the rows of fragments that are searched."""
+        columns = self.fragments[i][1]
+        first = self.coded[i]
+        complete = self.told[i] == columns
+        last = len(complete) if complete.all() else int(complete.argmin())
+        if first < last:
+            part = slice(first * columns, last * columns)
+            with self.copies:
                 nodes = self.arrays[i]["plan_nodes"][part].get()
                 levels = self.arrays[i]["plan_levels"][part].get()
             self.coders[i].code(nodes, levels)
+            self.coded[i] = last
 
     def results(self) -> Iterator[Coded]:
         """Yield the coded pictures in the order of the planes."""

@@ -3,9 +3,11 @@
 No CuPy here: the layout can be checked where there is no device.
 """
 
+from collections.abc import Sequence
 from dataclasses import fields
 from functools import cache
 from math import isqrt, prod
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,7 +27,10 @@ BLOCKS = HEAP**2
 """Blocks of a fragment, of all sizes at all places."""
 PLAN_NODES = 2 * (MAX_SIDE // UNIT) ** 2 - 1
 MOST_ROUGH = 4
+MOST_LINES = 94
 ALIGNMENT = 256
+LAG = 2 << MAX_LOG2
+"""Number of samples that a row of fragments is behind the row above."""
 
 TABLES_DTYPE = np.dtype(
     [
@@ -33,8 +38,8 @@ TABLES_DTYPE = np.dtype(
         ("turned", "i2", (2, len(SIDES), MAX_SIDE, MAX_SIDE)),
         ("scan", "u4", (len(SHAPES), MAX_CODED)),
         ("order", "u2", (len(SHAPES), MAX_CODED)),
+        ("lines", "u2", (len(SHAPES), MOST_LINES + 1)),
         ("by_area", "u2", BLOCKS),
-        ("unused", "u2"),
     ]
 )
 POINTERS = (
@@ -44,16 +49,12 @@ POINTERS = (
     "coarse",
     "samples",
     "units",
-    "modes",
-    "energies",
-    "coefficients",
-    "levels",
-    "magnitudes",
-    "rough_costs",
+    "models",
+    "done",
+    "told",
     "plan_nodes",
     "plan_counts",
     "plan_levels",
-    "findings",
 )
 NUMBERS = (
     "height",
@@ -70,12 +71,50 @@ NUMBERS = (
 PICTURE_DTYPE = np.dtype(
     [
         *((name, "u8") for name in POINTERS),
-        ("worker_bytes", "i8"),
         ("lambda_fixed", "i8"),
         *((name, "i4") for name in NUMBERS),
     ],
     align=True,
 )
+TICKET_DTYPE = np.dtype([("picture", "i4"), ("row", "i4"), ("column", "i4")])
+ROOM_POINTERS = (
+    "tickets",
+    "taken",
+    "stop",
+    "modes",
+    "energies",
+    "coefficients",
+    "levels",
+    "magnitudes",
+    "rough_costs",
+    "teams",
+    "findings",
+)
+ROOM_DTYPE = np.dtype([*((name, "u8") for name in ROOM_POINTERS), ("worker_bytes", "i8")])
+
+
+class DeviceBytes(NamedTuple):
+    """Sizes in bytes of what only the device's compiler knows."""
+
+    models: int
+    team: int
+    worker: int
+    least_shared: int
+    """Least shared memory of a worker."""
+    shared: int
+    """Shared memory of a worker without that of the modes that it tries in full."""
+    candidate: int
+    """Shared memory for each of these modes."""
+
+
+class Crew(NamedTuple):
+    """What a launch of the search runs on."""
+
+    teams: int
+    workers: int
+    """CUDA blocks of a team."""
+    chunk: int
+    """Fragments of a launch."""
 
 
 @cache
@@ -96,7 +135,12 @@ def make_tables() -> np.ndarray:
         row, column = np.array(scan(height, width)).T
         places, margins = row * columns + column, row * (columns + 2) + column
         frequencies = [frequency_class(*at) for at in scan(height, width)]
-        tables["scan"][number, : len(places)] = places | margins << 10 | np.array(frequencies) << 21
+        # Places of equal frequency form a line.
+        line = np.unique(row * width + column * height, return_inverse=True)[1]
+        packed = places | margins << 10 | np.array(frequencies) << 21 | line << 23
+        tables["scan"][number, : len(places)] = packed
+        ends = np.bincount(line).cumsum()
+        tables["lines"][number, 1 : 1 + len(ends)] = ends
         tables["order"][number, places] = np.arange(len(places))
     sides = np.array([MAX_SIDE >> ((heap + 1).bit_length() - 1) for heap in range(HEAP)])
     coded = np.minimum(sides, MOST_FREQUENCIES)
@@ -104,49 +148,49 @@ def make_tables() -> np.ndarray:
     return tables
 
 
-def arrays_of(
-    shape: tuple[int, int], params: EncodeParams, chunk: int, workers: int, worker_bytes: int
-) -> dict[str, tuple[np.dtype, tuple[int, ...]]]:
-    """Return the types and shapes of the device's arrays of a picture.
+Arrays = dict[str, tuple[np.dtype, tuple[int, ...]]]
+"""Types and shapes of arrays on the device."""
 
-    Parameters
-    ----------
-    shape : (int, int)
-        Height and width of the picture.
-    params : EncodeParams
-    chunk : int
-        Fragments of one launch.
-    workers : int
-        CUDA blocks that search the picture.
-    worker_bytes : int
-        Bytes of device memory for the results of each of these CUDA blocks.
-    """
+
+def arrays_of(shape: tuple[int, int], params: EncodeParams, sizes: DeviceBytes) -> Arrays:
+    """Return the types and shapes of the device's arrays of a picture."""
     height, width = padded_shape(shape)
-    rough = EFFORTS[params.effort].rough
-    fragments = fragments_of(shape, params)
-    area = MAX_SIDE**2
-    sizes = {
+    rows, columns = fragments_of(shape, params)
+    fragments, area = rows * columns, MAX_SIDE**2
+    arrays: dict[str, tuple[Any, tuple[int, ...]]] = {
         "source": ("u1", (height, width)),
         "coarse": ("u1", (height, width)),
         "samples": ("u1", (height, width)),
         "units": ("u1", (height // UNIT, width // UNIT, 4)),
-        "modes": ("u8", (chunk, BLOCKS)),
-        "energies": ("i4", (chunk, BLOCKS, rough)),
-        "coefficients": ("i2", (chunk, rough, len(SHAPES), area)),
-        "levels": ("i2", (rough, len(SHAPES), area)),
-        "magnitudes": ("u1", (rough, len(SHAPES), area // UNIT**2 * (UNIT + 2) ** 2)),
-        "rough_costs": ("i8", (BLOCKS, MOST_ROUGH)),
+        "models": ("u1", (columns, sizes.models)),
+        "done": ("u4", (rows,)),
         "plan_nodes": ("u2", (fragments, PLAN_NODES)),
         "plan_counts": ("u4", (fragments,)),
         "plan_levels": ("i2", (fragments, area)),
-        "findings": ("u1", (workers, worker_bytes)),
     }
-    return {name: (np.dtype(kind), size) for name, (kind, size) in sizes.items()}
+    return {name: (np.dtype(kind), size) for name, (kind, size) in arrays.items()}
 
 
-def place_arrays(
-    arrays: dict[str, tuple[np.dtype, tuple[int, ...]]],
-) -> tuple[dict[str, int], int]:
+def arrays_of_room(tickets: int, crew: Crew, params: EncodeParams, sizes: DeviceBytes) -> Arrays:
+    """Return the types and shapes of the arrays that all pictures share."""
+    rough, area, shapes = EFFORTS[params.effort].rough, MAX_SIDE**2, len(SHAPES)
+    margins = area // UNIT**2 * (UNIT + 2) ** 2
+    arrays: dict[str, tuple[Any, tuple[int, ...]]] = {
+        "tickets": (TICKET_DTYPE, (tickets,)),
+        "taken": ("u4", (crew.chunk,)),
+        "modes": ("u8", (crew.chunk, BLOCKS)),
+        "energies": ("i4", (crew.chunk, BLOCKS, rough)),
+        "coefficients": ("i2", (crew.chunk, rough, shapes, area)),
+        "levels": ("i2", (crew.teams, rough, shapes, area)),
+        "magnitudes": ("u1", (crew.teams, rough, shapes, margins)),
+        "rough_costs": ("i8", (crew.teams, BLOCKS, MOST_ROUGH)),
+        "teams": ("u1", (crew.teams, sizes.team)),
+        "findings": ("u1", (crew.teams * crew.workers, sizes.worker)),
+    }
+    return {name: (np.dtype(kind), size) for name, (kind, size) in arrays.items()}
+
+
+def place_arrays(arrays: Arrays) -> tuple[dict[str, int], int]:
     """Return the byte offset of each array in one piece of memory, and the size of the piece."""
     offsets, end = {}, 0
     for name, (dtype, shape) in arrays.items():
@@ -155,13 +199,42 @@ def place_arrays(
     return offsets, end
 
 
-def fragments_of(shape: tuple[int, int], params: EncodeParams) -> int:
-    """Return the number of fragments of a picture that is coded by blocks."""
+def fragments_of(shape: tuple[int, int], params: EncodeParams) -> tuple[int, int]:
+    """Return the rows and columns of fragments of a picture that is coded by blocks."""
     side = params.tools.fragment_size
-    return -(-shape[0] // side) * -(-shape[1] // side)
+    return -(-shape[0] // side), -(-shape[1] // side)
 
 
-def make_picture(shape: tuple[int, int], params: EncodeParams, worker_bytes: int) -> np.ndarray:
+def steps_of(shape: tuple[int, int], params: EncodeParams) -> int:
+    """Return how many fragments of a picture are searched one after the other at least."""
+    rows, columns = fragments_of(shape, params)
+    return min(lag_of(params), columns) * (rows - 1) + columns
+
+
+def lag_of(params: EncodeParams) -> int:
+    """Return how many fragments a row is behind the row above."""
+    return LAG // params.tools.fragment_size
+
+
+def make_tickets(shapes: Sequence[tuple[int, int]], params: EncodeParams) -> np.ndarray:
+    """Return the fragments of pictures by diagonals: no fragment waits for one that comes later.
+
+    Returns
+    -------
+    (N,) array of TICKET_DTYPE
+    """
+    parts = []
+    for number, shape in enumerate(shapes):
+        rows, columns = fragments_of(shape, params)
+        part = np.zeros((rows, columns), TICKET_DTYPE)
+        part["picture"] = number
+        part["row"], part["column"] = np.indices(part.shape)
+        parts.append(part.ravel())
+    tickets = np.concatenate(parts)
+    return tickets[np.argsort(lag_of(params) * tickets["row"] + tickets["column"], kind="stable")]
+
+
+def make_picture(shape: tuple[int, int], params: EncodeParams) -> np.ndarray:
     """Return the constant part of a picture's state; its pointers are not set yet.
 
     Returns
@@ -170,7 +243,6 @@ def make_picture(shape: tuple[int, int], params: EncodeParams, worker_bytes: int
     """
     picture = np.zeros((), PICTURE_DTYPE)
     tools, effort = params.coded_tools, EFFORTS[params.effort]
-    picture["worker_bytes"] = worker_bytes
     picture["lambda_fixed"] = params.lambda_fixed
     picture["height"], picture["width"] = padded_shape(shape)
     picture["fragment_log2"] = tools.fragment_size.bit_length() - 1

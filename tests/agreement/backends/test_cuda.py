@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from support.strategies import CONTENT
 import mmpcodec
 from mmpcodec import EncodeParams, LimitExceeded, pictures
 from mmpcodec.backends.cpu import CpuBackend
-from mmpcodec.backends.cuda import trees
+from mmpcodec.backends.cuda import blocks, trees
 from mmpcodec.backends.cuda.backend import CudaBackend
 from mmpcodec.backends.cuda.trees_state import trees_dtype
 from mmpcodec.reference.entropy.rates import MAX_TOTAL
@@ -115,11 +116,40 @@ def test_sizes_of_blocks(content, shape, least_squares):
         check(picture, EncodeParams.from_options(lam, preset="photo", **options))
 
 
-@pytest.mark.parametrize("workers", [1, 2, 4, 8, 16])
-def test_any_number_of_workers(workers, monkeypatch):
-    monkeypatch.setattr("mmpcodec.backends.cuda.blocks.MOST_WORKERS", workers)
-    picture = pictures.read(IMAGES[0]).samples[:150, :170].copy()
-    check(picture, EncodeParams.from_options(30, preset="photo"))
+@pytest.mark.parametrize("fragment_size", [16, 64])
+@pytest.mark.parametrize("workers", [1, 2, 8, 64])
+def test_any_number_of_workers(workers, fragment_size, monkeypatch):
+    monkeypatch.setattr(blocks, "MOST_WORKERS", workers)
+    picture = pictures.read(IMAGES[0]).samples[:200, :270].copy()
+    options = {"fragment_size": fragment_size, "effort": 2}
+    check(picture, EncodeParams.from_options(30, preset="photo", **options))
+
+
+@pytest.mark.parametrize("tickets", [1, 5])
+def test_launches_of_few_fragments(tickets, monkeypatch):
+    monkeypatch.setattr(blocks, "MOST_TICKETS", tickets)
+    picture = pictures.read(IMAGES[0]).samples[:200, :330].copy()
+    check(picture, EncodeParams.from_options(30, preset="photo", effort=2))
+
+
+def test_little_memory_makes_teams_smaller():
+    import cupy
+
+    plane = pictures.read(IMAGES[0]).samples[:200, :330].copy()
+    params = EncodeParams.from_options(30, preset="photo", effort=2)
+    CudaBackend().encode(plane, params)  # allocates tables, which stay
+    device = cupy.cuda.Device().id
+    needed = blocks.device_bytes(plane.shape, params, device) + blocks.least_bytes(params, device)
+    expected = CpuBackend(plain=True).encode(plane, params)
+    for more in (0, 20 << 20):
+        pool = cupy.cuda.MemoryPool()
+        pool.set_limit(size=needed + more)
+        with (
+            cupy.cuda.using_allocator(pool.malloc),
+            mock.patch.object(cupy, "get_default_memory_pool", return_value=pool),
+        ):
+            assert blocks.crew_for([plane.shape], params, device).teams <= 2
+            assert_same(expected, CudaBackend().encode(plane, params), f"{more} bytes more")
 
 
 @pytest.mark.parametrize("preset", ["plain", "text", "photo"])
@@ -130,6 +160,15 @@ def test_batch_is_one_by_one(preset):
     params = EncodeParams.from_options(24, preset=preset)
     for plane, coded in zip(planes, CudaBackend().encode_batch(planes, params), strict=True):
         assert_same(CpuBackend(plain=True).encode(plane, params), coded, "batch")
+
+
+def test_batch_of_different_sizes():
+    whole = pictures.read(IMAGES[0]).samples
+    shapes = [(200, 330), (1, 1), (64, 65), (130, 40), (70, 400), (9, 300)]
+    planes = [whole[:height, :width].copy() for height, width in shapes]
+    params = EncodeParams.from_options(24, preset="photo", effort=1, fragment_size=32)
+    for plane, coded in zip(planes, CudaBackend().encode_batch(planes, params), strict=True):
+        assert_same(CpuBackend(plain=True).encode(plane, params), coded, f"{plane.shape}")
 
 
 def test_many_pictures_run_in_groups():

@@ -65,9 +65,7 @@ def test_an_error_of_progress_passes_through():
 def test_progress_counts_in_order():
     picture = CONTENT["natural"](np.random.default_rng(5), 320, 320)
     calls = []
-    CpuBackend().encode(
-        picture, params_of(1), threads=4, progress=lambda *call: calls.append(call)
-    )
+    CpuBackend().encode(picture, params_of(1), threads=4, progress=lambda *call: calls.append(call))
     assert calls == [(80 * row + 16 * column, 400) for row in range(5) for column in range(5)] + [
         (400, 400)
     ]

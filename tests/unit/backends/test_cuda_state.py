@@ -37,9 +37,12 @@ STRUCTURES = {
     "blocks/state.cuh": {
         "BlockTables": blocks_state.TABLES_DTYPE,
         "BlockPicture": blocks_state.PICTURE_DTYPE,
+        "Ticket": blocks_state.TICKET_DTYPE,
+        "SearchRoom": blocks_state.ROOM_DTYPE,
     },
 }
 
+SIZES = blocks_state.DeviceBytes(100, 200, 300, 400, 500, 600)
 
 needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 
@@ -152,7 +155,8 @@ def test_numbers_of_blocks_are_those_of_the_device(tmp_path):
     printed = printed_by(body, tmp_path, "blocks/state.cuh")
     assert int(printed.pop("nodes")) == blocks_state.PLAN_NODES
     assert int(printed.pop("rough")) == blocks_state.MOST_ROUGH
-    arrays = blocks_state.arrays_of((64, 64), EncodeParams.from_options(9, preset="photo"), 1, 1, 8)
+    params = EncodeParams.from_options(9, preset="photo")
+    arrays = blocks_state.arrays_of_room(1, blocks_state.Crew(1, 1, 1), params, SIZES)
     assert int(printed.pop("margins")) == arrays["magnitudes"][1][-1]
     blocks = [tuple(map(int, place.split(","))) for place in printed]
     assert list(map(int, printed.values())) == list(range(blocks_state.BLOCKS))
@@ -175,26 +179,62 @@ def test_tables_hold_transforms_and_scans():
     assert sorted(packed & 1023) == list(range(32))
     assert (tables["order"][number, packed & 1023] == np.arange(32)).all()
     assert packed[0] == 0
-    assert packed[31] == 31 | (3 * 10 + 7) << 10 | 3 << 21
+    assert packed[31] == 31 | (3 * 10 + 7) << 10 | 3 << 21 | 13 << 23
+    lines = tables["lines"][number]
+    assert lines[:15].tolist() == [0, 1, 2, 4, 6, 9, 12, 16, 20, 23, 26, 28, 30, 31, 32]
+    assert tables["lines"].max(axis=1).tolist() == [
+        min(height, 32) * min(width, 32) for height, width in blocks_state.SHAPES
+    ]
+    assert max(tables["scan"].max(axis=1) >> 23) == blocks_state.MOST_LINES - 1
     sizes = [blocks_state.SIDES[4 - (i + 1).bit_length() + 1] for i in range(blocks_state.HEAP)]
     coded = np.outer(*[np.minimum(sizes, 32)] * 2).ravel()[tables["by_area"]]
     assert (np.diff(coded) <= 0).all()
     assert sorted(tables["by_area"]) == list(range(blocks_state.BLOCKS))
 
 
-def test_arrays_of_a_picture_do_not_overlap():
+def test_arrays_of_pictures_do_not_overlap():
     params = EncodeParams.from_options(9, preset="photo", effort=9, fragment_size=32)
-    arrays = blocks_state.arrays_of((70, 130), params, 3, 2, 1000)
+    arrays = blocks_state.arrays_of((70, 130), params, SIZES)
+    room = blocks_state.arrays_of_room(15, blocks_state.Crew(2, 4, 3), params, SIZES)
     assert arrays["plan_nodes"][1] == (15, blocks_state.PLAN_NODES)
     assert arrays["source"][1] == (72, 132)
-    assert arrays["coefficients"][1] == (3, 4, 25, 4096)
-    offsets, size = blocks_state.place_arrays(arrays)
-    ends = [*sorted(offsets.values()), size]
-    for name, (dtype, shape) in arrays.items():
-        assert offsets[name] % blocks_state.ALIGNMENT == 0
-        room = ends[ends.index(offsets[name]) + 1] - offsets[name]
-        assert room >= dtype.itemsize * np.prod(shape)
-    picture = blocks_state.make_picture((70, 130), params, 1000)
-    assert set(arrays) | {"tables", "rates"} == set(blocks_state.POINTERS)
+    assert arrays["models"][1] == (5, SIZES.models)
+    assert room["coefficients"][1] == (3, 4, 25, 4096)
+    assert room["levels"][1] == (2, 4, 25, 4096)
+    assert room["findings"][1] == (8, SIZES.worker)
+    for each in (arrays, room):
+        offsets, size = blocks_state.place_arrays(each)
+        ends = [*sorted(offsets.values()), size]
+        for name, (dtype, shape) in each.items():
+            assert offsets[name] % blocks_state.ALIGNMENT == 0
+            space = ends[ends.index(offsets[name]) + 1] - offsets[name]
+            assert space >= dtype.itemsize * np.prod(shape)
+    picture = blocks_state.make_picture((70, 130), params)
+    assert set(arrays) | {"tables", "rates", "told"} == set(blocks_state.POINTERS)
+    assert set(room) | {"stop"} == set(blocks_state.ROOM_POINTERS)
     assert (picture["height"], picture["fragment_log2"], picture["tried"]) == (72, 5, 8)
     assert (picture["root"], picture["step"]) == (768, params.coded_tools.step)
+
+
+@pytest.mark.parametrize("fragment_size", [16, 32, 64])
+def test_a_fragment_comes_after_all_that_it_waits_for(fragment_size):
+    params = EncodeParams.from_options(9, preset="photo", fragment_size=fragment_size)
+    shapes = [(200, 500), (1, 1), (333, 70)]
+    tickets = blocks_state.make_tickets(shapes, params).tolist()
+    assert len(tickets) == len(set(tickets))
+    assert blocks_state.lag_of(params) == 128 // fragment_size
+    done = set()
+    for picture, row, column in tickets:
+        columns = blocks_state.fragments_of(shapes[picture], params)[1]
+        above = min(column + blocks_state.lag_of(params), columns) - 1
+        assert column == 0 or (picture, row, column - 1) in done
+        assert row == 0 or (picture, row - 1, above) in done
+        done.add((picture, row, column))
+
+
+def test_steps_are_the_fragments_that_follow_each_other():
+    params = EncodeParams.from_options(9, preset="photo")
+    assert blocks_state.steps_of((512, 512), params) == 22
+    assert blocks_state.steps_of((64, 6400), params) == 100
+    assert blocks_state.steps_of((640, 60), params) == 10
+    assert blocks_state.steps_of((640, 100), params) == 20

@@ -12,7 +12,7 @@ constexpr int kCanvasRows = kReach + kMaxSide, kCanvasColumns = kReach + 2 * kMa
 struct Canvas {
     uint8_t samples[kCanvasRows][kCanvasColumns];
     Unit units[kCanvasRows / kUnit][kCanvasColumns / kUnit];
-    int16_t levels[kMaxSide][kMaxSide];
+    int16_t (*levels)[kMaxSide];  // in device memory
     int row, column;    // of the fragment's first sample in the picture
     int rows, columns;  // from that sample to the end of the picture
 

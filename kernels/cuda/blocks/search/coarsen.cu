@@ -10,9 +10,10 @@ constexpr int kCoarseLog2 = 4, kCoarse = 1 << kCoarseLog2;
 
 // Writes the coarsely quantised source. Grid: (columns of 16x16 blocks, rows of blocks, pictures),
 // one thread per sample of a block. Blocks that reach beyond the picture are copied.
-extern "C" __global__ void __launch_bounds__(kCoarse* kCoarse) coarsen_source(BlockState* states) {
+extern "C" __global__ void __launch_bounds__(kCoarse* kCoarse)
+    coarsen_source(const BlockPicture* pictures) {
     __shared__ int16_t coefficients[kCoarse * kCoarse], half[kCoarse * kCoarse];
-    const BlockPicture& picture = states[blockIdx.z].picture;
+    const BlockPicture& picture = pictures[blockIdx.z];
     const int i = threadIdx.x / kCoarse, j = threadIdx.x % kCoarse;
     const int row = blockIdx.y * kCoarse, column = blockIdx.x * kCoarse;
     const int64_t place = int64_t{row + i} * picture.width + column + j;

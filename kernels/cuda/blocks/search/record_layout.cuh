@@ -49,9 +49,12 @@ struct Findings {
     uint32_t spare, next;   // slots of the records being written: a free one, and the oldest
 };
 
-// The size of the memory of one worker in bytes: Findings of all blocks, records, window.
+// The size of Planes in memory.cuh.
+constexpr int kPlanesBytes = (2 + 2 + kMostTried) * kMaxBlockArea;
+
+// The size of the memory of one worker in bytes: Findings of all blocks, records, planes, window.
 MMP_HD constexpr int64_t worker_bytes() {
-    int64_t bytes = int64_t{kBlocks} * sizeof(Findings) + kWindowBytes;
+    int64_t bytes = int64_t{kBlocks} * sizeof(Findings) + kPlanesBytes + kWindowBytes;
     for (int a = kMinSideLog2; a <= kMaxSideLog2; ++a)
         for (int b = kMinSideLog2; b <= kMaxSideLog2; ++b)
             bytes += int64_t{kSlots} * RecordLayout(a, b).size << (2 * kMaxSideLog2 - a - b);

@@ -7,16 +7,13 @@
 
 namespace mmp {
 
-// A worker: a CUDA block that searches a picture, alone or in a team.
+// A worker: a CUDA block that searches fragments, alone or in a team.
 struct Worker {
-    BlockState& state;
-    int number, workers;
-    uint32_t* barriers;  // by team: number of waits of this worker
+    BlockTeam& team;
+    int number, workers;  // in its team
+    uint32_t* barriers;   // by half, quarter ... of the team: number of waits of this worker
 
-    __device__ uint8_t* own_memory() const {
-        const BlockPicture& picture = search_memory().picture;
-        return picture.findings + number * picture.worker_bytes;
-    }
+    __device__ uint8_t* own_memory() const { return search_memory().own; }
     __device__ Findings& findings(const BlockPlace& block) const {
         return reinterpret_cast<Findings*>(own_memory())[block_number(block)];
     }
@@ -32,13 +29,13 @@ struct Worker {
         __syncthreads();
         if (last - first == 1) return;
         if (threadIdx.x == 0) {
-            const int team = team_number(first, last);
-            arrive_and_wait(&state.arrived[team], ++barriers[team] * (last - first));
+            const int part = part_number(first, last);
+            arrive_and_wait(&team.arrived[part], ++barriers[part] * (last - first));
         }
         __syncthreads();
     }
-    // Teams are numbered like a heap: 0 is all workers, 1 and 2 are its halves.
-    __device__ int team_number(int first, int last) const {
+    // The parts of a team are numbered like a heap: 0 is all workers, 1 and 2 are its halves.
+    __device__ int part_number(int first, int last) const {
         return workers / (last - first) - 1 + first / (last - first);
     }
 };

@@ -1,6 +1,6 @@
-// The search for the plan of a fragment. A picture has one worker or more, each a CUDA block with
-// its own canvas. Where both splits of a block are worth a trial, its workers part into two teams,
-// one per split.
+// The search for the plan of a fragment. A team has one worker or more, each a CUDA block with its
+// own canvas. Where both splits of a block are worth a trial, its workers part into two halves, one
+// per split.
 #pragma once
 
 #include "cuda/blocks/search/trial.cuh"
@@ -10,7 +10,7 @@ namespace mmp {
 struct Frame {
     BlockPlace block;
     int first, last;       // workers of this block: first to last - 1
-    bool begun, parted;    // parted: each team tries one split
+    bool begun, parted;    // parted: each half of them tries one split
     uint32_t hash;         // of the samples around the block
     int64_t bound, least;  // upper limits of the cost: at the start, and now
     const uint8_t* best;   // record of the best plan so far, or null
@@ -26,7 +26,7 @@ class Search {
 public:
     __device__ explicit Search(Worker& worker) : worker_(worker) {}
 
-    // Returns the record of the best plan. All threads of all workers of the picture call it.
+    // Returns the record of the best plan. All threads of all workers of the team call it.
     __device__ const uint8_t* run() {
         forget();
         depth_ = -1;
@@ -177,16 +177,16 @@ private:
         found_ = frame.best;
     }
 
-    // Takes the better of the two teams' plans.
+    // Takes the better of the plans of both halves of the workers.
     __device__ void share(Frame& frame) {
-        Mail& mail = worker_.state.mail[worker_.team_number(frame.first, frame.last)];
+        Mail& mail = worker_.team.mail[worker_.part_number(frame.first, frame.last)];
         const bool second = worker_.number >= frame.middle();
         if (threadIdx.x == 0 && worker_.number == (second ? frame.middle() : frame.first)) {
             mail.cost[second] = frame.best ? frame.least : kNever;
             mail.record[second] = frame.best;
         }
         worker_.meet(frame.first, frame.last);
-        // Both teams have tried the leaf. Ties go to the leaf, then columns, then rows.
+        // Both halves have tried the leaf. Ties go to the leaf, then columns, then rows.
         const volatile Mail& seen = mail;
         const bool better = seen.cost[1] < seen.cost[0];
         frame.least = seen.cost[better];

@@ -159,8 +159,9 @@ __device__ void rank_templates(const BlockPicture& picture, SurveyMemory& memory
 
 // Writes the energy and the coefficients, in scan order, of the residuals of the best modes.
 // `number` is the block's number in its fragment, `slot` the fragment's among those of the launch.
-__device__ void transform_best(const BlockPicture& picture, SurveyMemory& memory,
-                               const Surveyed& block, int number, int slot) {
+__device__ void transform_best(const BlockPicture& picture, const SearchRoom& room,
+                               SurveyMemory& memory, const Surveyed& block, int number,
+                               int slot) {
     const BlockTables& tables = *picture.tables;
     const int a = block.a, b = block.b, width = block.width(), shape = shape_number(a, b);
     const int rows = min(block.height(), kCodedSide), columns_log2 = min(b, kCodedSideLog2);
@@ -184,7 +185,7 @@ __device__ void transform_best(const BlockPicture& picture, SurveyMemory& memory
             memory.half[i] =
                 column_frequency(tables, residual, a, kCosine, i >> b, i & (width - 1));
         __syncthreads();
-        int16_t* out = picture.coefficients +
+        int16_t* out = room.coefficients +
                        ((int64_t{slot} * picture.rough + r) * kShapes + shape) * kMaxBlockArea +
                        index * block.area();
         for (int i = threadIdx.x; i < rows << columns_log2; i += kBlockThreads)
@@ -192,7 +193,7 @@ __device__ void transform_best(const BlockPicture& picture, SurveyMemory& memory
                 coefficient_of(tables, memory.half, b, kCosine, i >> columns_log2,
                                i & ((1 << columns_log2) - 1));
         if (threadIdx.x == 0)
-            picture.energies[(int64_t{slot} * kBlocks + number) * picture.rough + r] =
+            room.energies[(int64_t{slot} * kBlocks + number) * picture.rough + r] =
                 memory.energy;
         __syncthreads();
     }
@@ -200,21 +201,16 @@ __device__ void transform_best(const BlockPicture& picture, SurveyMemory& memory
 
 }  // namespace
 
-// Surveys fragments from `first` on. Grid: (kBlocks, fragments, pictures); five CUDA blocks fit on
-// a multiprocessor.
+// Surveys the fragments of the tickets from `first` on. Grid: (kBlocks, tickets); five CUDA blocks
+// fit on a multiprocessor.
 extern "C" __global__ void __launch_bounds__(kBlockThreads, 5)
-    survey_blocks(BlockState* states, int first) {
+    survey_blocks(const BlockPicture* pictures, const SearchRoom* rooms, int first) {
     __shared__ SurveyMemory memory;
-    BlockState& state = states[blockIdx.z];
-    const BlockPicture& picture = state.picture;
-    // Clears the barriers of the search that follows.
-    if (blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x < 2 * kMostWorkers)
-        state.arrived[threadIdx.x] = 0;
+    const SearchRoom& room = *rooms;
+    const Ticket ticket = room.tickets[first + blockIdx.y];
+    const BlockPicture& picture = pictures[ticket.picture];
     const int side = 1 << picture.fragment_log2;
-    const int across = (picture.width + side - 1) / side;
-    const int fragment = first + blockIdx.y;
-    const int top = fragment / across * side, left = fragment % across * side;
-    if (top >= picture.height) return;
+    const int top = ticket.row * side, left = ticket.column * side;
     const BlockPlace place = block_of(blockIdx.x);
     const Surveyed block{top + place.row, left + place.column, place.a, place.b, top, left, side};
     if (place.row + block.height() > side || place.column + block.width() > side) return;
@@ -229,7 +225,7 @@ extern "C" __global__ void __launch_bounds__(kBlockThreads, 5)
     if (threadIdx.x == 0) {
         uint64_t promising = 0;
         for (int i = 0; i < picture.surveyed; ++i) promising |= uint64_t{1} << memory.ranked[i];
-        picture.modes[int64_t{blockIdx.y} * kBlocks + blockIdx.x] = promising;
+        room.modes[int64_t{blockIdx.y} * kBlocks + blockIdx.x] = promising;
     }
-    transform_best(picture, memory, block, blockIdx.x, blockIdx.y);
+    transform_best(picture, room, memory, block, blockIdx.x, blockIdx.y);
 }

@@ -67,7 +67,7 @@ __device__ inline void predict_candidates(BlockSearchMemory& memory, const Block
         const int y = (n >> (b - kUnitLog2)) * kUnit, x = (n << kUnitLog2) & (block.width() - 1);
         const int listed = trial.ranked[number], mode = trial.modes[listed];
         write_piece(mode, memory.predict, memory.lines[listed], memory.whole_prediction(mode), a, b,
-                    y, x, memory.candidates[number].prediction);
+                    y, x, memory.planes->predictions[number]);
     }
     __syncthreads();
 }
@@ -82,7 +82,7 @@ __device__ inline void transform_candidates(BlockSearchMemory& memory, const Blo
     for (int i = threadIdx.x; i < tried << (a + b); i += kBlockThreads) {
         const int n = i >> (a + b), at = i & (area - 1);
         const int difference = memory.source_at(block, at >> b, at & (width - 1)) -
-                               memory.candidates[n].prediction[at];
+                               memory.planes->predictions[n][at];
         add_by_key(trial.bare, n, difference * difference, shape.uniform());
     }
     for (int i = threadIdx.x; i < tried * (kMostMargins / 4); i += kBlockThreads)
@@ -93,8 +93,9 @@ __device__ inline void transform_candidates(BlockSearchMemory& memory, const Blo
         const int t = i >> half_log2, at = i & ((1 << half_log2) - 1);
         const int type = shape.type(t);
         Candidate& candidate = memory.candidates[shape.candidate(t)];
+        const uint8_t* prediction = memory.planes->predictions[shape.candidate(t)];
         const auto residual = [&](int y, int x) {
-            return memory.source_at(block, y, x) - candidate.prediction[(y << b) + x];
+            return memory.source_at(block, y, x) - prediction[(y << b) + x];
         };
         candidate.half[type * Candidate::kSecond + at] =
             column_frequency(tables, residual, a, type, at >> b, at & (width - 1));
@@ -118,23 +119,29 @@ __device__ inline void transform_candidates(BlockSearchMemory& memory, const Blo
     __syncthreads();
 }
 
-// Chooses the levels of each trial, one thread per trial; marks trials whose rate alone costs too
-// much.
+// Chooses the levels of each trial, one group of threads per trial; marks trials whose rate alone
+// costs too much.
 __device__ inline void choose_trial_levels(BlockSearchMemory& memory, const TrialShape& shape,
                                            const CandidateCosts& costs, int tried, int64_t bound) {
     TrialMemory& trial = memory.trial;
+    const int a = shape.a, b = shape.b, trials = tried << shape.types_log2;
+    const int lanes = 1 << min(shape.rows_log2, shape.columns_log2);
     // Spreads the trials over the warps.
-    const int own = threadIdx.x % 32 * kBlockWarps + threadIdx.x / 32;
-    if (own < tried << shape.types_log2) {
-        const int a = shape.a, b = shape.b, n = shape.candidate(own), type = shape.type(own);
+    const int warp = threadIdx.x / 32, group = threadIdx.x % 32 / lanes;
+    for (int first = warp; first < trials; first += kBlockThreads / lanes) {
+        const int own = first + group * kBlockWarps;
+        const bool there = own < trials;
+        const int t = there ? own : first;
+        const int n = shape.candidate(t), type = shape.type(t);
         const int second = type * Candidate::kSecond;
         Candidate& candidate = memory.candidates[n];
-        TransformTrial& mine = trial.trials[own];
         LevelScan scan(*memory.picture.tables, a, b,
                        candidate.magnitudes + type * Candidate::kSecondMargin);
-        const ChosenLevels chosen =
-            choose_levels(scan, mine.top, candidate.coefficients + second, memory.picture.step,
-                          memory.costs, candidate.levels + second);
+        const ChosenLevels chosen = choose_levels_together(
+            scan, lanes, there ? trial.trials[t].top : -1, candidate.coefficients + second,
+            memory.picture.step, memory.costs, candidate.levels + second);
+        if (!there || threadIdx.x % lanes) continue;
+        TransformTrial& mine = trial.trials[t];
         mine.cost = kNever;
         if (chosen.last >= 0) {
             mine.cost = costs.mode(trial, n) + costs.kind[kTransformed] + chosen.cost;
@@ -157,7 +164,7 @@ __device__ inline int rebuilt_sample(const BlockSearchMemory& memory, const Tria
     const int residual =
         residual_sample(*memory.picture.tables, candidate.half + type * Candidate::kSecond, a, b,
                         type, at >> b, at & ((1 << b) - 1));
-    return max(0, min(255, candidate.prediction[at] + residual));
+    return max(0, min(255, memory.planes->predictions[shape.candidate(t)][at] + residual));
 }
 
 // Computes the inverse transforms of the trials and sums the squared errors of their samples.
@@ -248,7 +255,7 @@ __device__ inline void record_leaf(const BlockSearchMemory& memory, const BlockP
     int16_t* levels = reinterpret_cast<int16_t*>(record + layout.levels);
     for (int i = threadIdx.x; i < area; i += kBlockThreads) {
         samples[i] = transformed ? uint8_t(rebuilt_sample(memory, shape, t, i))
-                                 : candidate.prediction[i];
+                                 : memory.planes->predictions[shape.candidate(t)][i];
         const int y = i >> b, x = i & (width - 1);
         const bool coded = transformed && y < 1 << shape.rows_log2 && x < 1 << columns_log2;
         levels[i] = coded ? chosen[__ldg(order + (y << columns_log2) + x)] : int16_t{0};

@@ -10,6 +10,7 @@ namespace mmp {
 __device__ inline void price_rough(Worker& worker, int slot) {
     BlockSearchMemory& memory = search_memory();
     const BlockPicture& picture = memory.picture;
+    const SearchRoom& room = memory.room;
     const BlockTables& tables = *picture.tables;
     const int side = 1 << picture.fragment_log2, rough = picture.rough;
     const int32_t least = least_coefficient(picture.step);
@@ -27,18 +28,18 @@ __device__ inline void price_rough(Worker& worker, int slot) {
         const int index = (block.row >> a) * (kMaxSide >> b) + (block.column >> b);
         const int64_t start = int64_t{r * kShapes + shape} * kMaxBlockArea + index * block.area();
         const int16_t* coefficients =
-            picture.coefficients + int64_t{slot} * rough * kShapes * kMaxBlockArea + start;
-        int16_t* levels = picture.levels + start;
+            room.coefficients + int64_t{slot} * rough * kShapes * kMaxBlockArea + start;
+        int16_t* levels = room.levels + start;
         const int rows = min(block.height(), kCodedSide), columns = min(block.width(), kCodedSide);
         LevelScan scan(tables, a, b,
-                       picture.magnitudes + int64_t{r * kShapes + shape} * kMarginArea +
+                       room.magnitudes + int64_t{r * kShapes + shape} * kMarginArea +
                            index * (rows + 2) * (columns + 2));
         int top = rows * columns - 1;
         while (top >= 0 && abs(int(coefficients[top])) <= least) --top;
         const ChosenLevels chosen =
             choose_levels(scan, top, coefficients, picture.step, memory.costs, levels);
         const int64_t energy =
-            int64_t{picture.energies[(int64_t{slot} * kBlocks + number) * rough + r]}
+            int64_t{room.energies[(int64_t{slot} * kBlocks + number) * rough + r]}
             << kCostFractionBits;
         const int32_t* kind_costs = memory.costs.bit[kind_model(a, b, 1)];
         int64_t cost = kind_costs[kBare] + energy;
@@ -55,7 +56,7 @@ __device__ inline void price_rough(Worker& worker, int slot) {
             const int64_t left = max(int64_t{0}, energy - (kept >> 2));
             cost = min(cost, kind_costs[kTransformed] + chosen.cost + left);
         }
-        picture.rough_costs[number * kMostRough + r] = kModeBits * memory.costs.plain + cost;
+        room.rough_costs[number * kMostRough + r] = kModeBits * memory.costs.plain + cost;
     }
 }
 
@@ -63,9 +64,10 @@ __device__ inline void price_rough(Worker& worker, int slot) {
 __device__ inline void choose_worthwhile(Worker& worker, int slot) {
     BlockSearchMemory& memory = search_memory();
     const BlockPicture& picture = memory.picture;
+    const SearchRoom& room = memory.room;
     const Canvas& canvas = memory.canvas;
     const int side = picture.fragment_log2;
-    const uint64_t* modes = picture.modes + int64_t{slot} * kBlocks;
+    const uint64_t* modes = room.modes + int64_t{slot} * kBlocks;
     if (threadIdx.x == 0) memory.modes = modes;
     int64_t *whole = memory.survey.whole, *least = memory.survey.least;
     const auto guess = [&](const BlockPlace& block, int flag) {
@@ -86,7 +88,7 @@ __device__ inline void choose_worthwhile(Worker& worker, int slot) {
             int64_t lowest = kNever;
             if (!forced) {
                 for (int r = 0; r < picture.rough; ++r)
-                    lowest = min(lowest, picture.rough_costs[i * kMostRough + r]);
+                    lowest = min(lowest, room.rough_costs[i * kMostRough + r]);
             }
             whole[i] = lowest;
             for (int flag = kColumns; flag <= kRows; ++flag)

@@ -1,0 +1,143 @@
+// The order of the fragments: a team takes the first fragment that is ready, by diagonals, so that
+// many are searched at once. A fragment is ready after the fragment before it and those of the row
+// above, up to two largest blocks after it. Its models have counted no more than these, so plans
+// depend neither on the number of teams nor on their pace. See docs/decisions/0019-wavefront-device.md.
+#pragma once
+
+#include "cuda/blocks/search/records.cuh"
+
+namespace mmp {
+
+constexpr int kPause = 5000;  // nanoseconds between two looks at other teams' progress
+constexpr uint32_t kStopLooks = 16;  // of so many, one also looks whether the host ends the search
+constexpr uint32_t kNoTicket = ~0u;
+
+// A fragment of a picture, in rows and columns of fragments.
+struct Fragment {
+    int row, column, across;  // across: fragments in a row
+    int above;                // last column of the row above that the fragment depends on
+
+    __device__ Fragment(const BlockPicture& picture, const Ticket& ticket)
+        : row(ticket.row),
+          column(ticket.column),
+          across((picture.width + (1 << picture.fragment_log2) - 1) >> picture.fragment_log2),
+          above(min(column + (2 * kMaxSide >> picture.fragment_log2), across) - 1) {}
+    __device__ int number() const { return row * across + column; }
+    __device__ bool is_ready(const BlockPicture& picture) const {
+        const volatile uint32_t* done = picture.done + row;
+        return int(done[0]) == column && (row == 0 || int(done[-1]) > above);
+    }
+};
+
+// Copies a structure to shared memory.
+template <class T>
+__device__ void copy_structure(const T& from, T& to) {
+    static_assert(sizeof(T) % sizeof(uint32_t) == 0, "");
+    for (int i = threadIdx.x; i < int(sizeof(T) / sizeof(uint32_t)); i += kBlockThreads)
+        reinterpret_cast<uint32_t*>(&to)[i] = reinterpret_cast<const uint32_t*>(&from)[i];
+}
+
+// Sets up the memory of this worker for a launch.
+__device__ inline void enter_room(const SearchRoom& given, int worker, int team, int workers,
+                                  int rough) {
+    BlockSearchMemory& memory = search_memory();
+    copy_structure(given, memory.room);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        SearchRoom& room = memory.room;
+        room.levels += int64_t{team} * rough * kShapes * kMaxBlockArea;
+        room.magnitudes += int64_t{team} * rough * kShapes * kMarginArea;
+        room.rough_costs += team * kBlocks * kMostRough;
+        memory.own = room.findings + (int64_t{team} * workers + worker) * room.worker_bytes;
+        uint8_t* end = memory.own + room.worker_bytes - kWindowBytes;
+        memory.planes = reinterpret_cast<Planes*>(end - kPlanesBytes);
+        memory.canvas.levels = memory.planes->levels;
+        uint32_t start = kBlocks * sizeof(Findings);
+        for (int a = kMinSideLog2; a <= kMaxSideLog2; ++a)
+            for (int b = kMinSideLog2; b <= kMaxSideLog2; ++b) {
+                const int shape = shape_number(a, b), size = RecordLayout(a, b).size;
+                memory.record_start[shape] = start;
+                memory.record_size[shape] = size;
+                start += uint32_t(kSlots * size) << (2 * kMaxSideLog2 - a - b);
+            }
+    }
+    __syncthreads();
+}
+
+// Takes the first ticket whose fragment is ready, of the `count` tickets of this launch, whose list
+// begins at `tickets`. Returns its number, or kNoTicket when all are taken. No ticket before `from`
+// is left; the function moves it on. One warp calls it.
+__device__ inline uint32_t find_ticket(const BlockPicture* pictures, const SearchRoom& room,
+                                       const Ticket* tickets, uint32_t count, uint32_t& from) {
+    const int lane = threadIdx.x % 32;
+    volatile uint32_t* taken = room.taken;
+    const volatile uint32_t* stop = room.stop;
+    for (uint32_t look = 0; look % kStopLooks || !__any_sync(kAllLanes, *stop); ++look) {
+        for (uint32_t first = from; first < count; first += 32) {
+            const uint32_t own = first + lane;
+            const bool left = own < count && !taken[own];
+            if (first == from && !__any_sync(kAllLanes, left)) from += 32;
+            bool ready = false;
+            if (left) {
+                const BlockPicture& picture = pictures[tickets[own].picture];
+                ready = Fragment(picture, tickets[own]).is_ready(picture);
+            }
+            for (uint32_t rest = __ballot_sync(kAllLanes, ready); rest; rest &= rest - 1) {
+                const int best = __ffs(rest) - 1;
+                uint32_t before = 0;
+                if (lane == best) before = atomicExch(&room.taken[own], 1u);
+                if (__shfl_sync(kAllLanes, before, best)) continue;
+                __threadfence();
+                return first + best;
+            }
+        }
+        if (from >= count) break;
+        __nanosleep(kPause);
+    }
+    return kNoTicket;
+}
+
+// Takes a ticket for a team; see find_ticket. All threads of all workers of the team call it.
+__device__ inline uint32_t take_ticket(Worker& worker, const BlockPicture* pictures,
+                                       const Ticket* tickets, uint32_t count, uint32_t& from) {
+    if (worker.number == 0 && threadIdx.x < 32) {
+        const uint32_t found = find_ticket(pictures, search_memory().room, tickets, count, from);
+        if (threadIdx.x == 0) worker.team.ticket = found;
+    }
+    worker.meet(0, worker.workers);
+    return *const_cast<const volatile uint32_t*>(&worker.team.ticket);
+}
+
+// Sets the models to what the searches of the fragments before and above have learned.
+__device__ inline void start_models(const BlockPicture& picture, const Fragment& fragment,
+                                    BlockModels& models) {
+    const BlockModels& above = picture.models[fragment.above];
+    if (fragment.column) {
+        copy_structure(picture.models[fragment.column - 1], models);
+    } else if (fragment.row) {
+        copy_structure(above, models);
+    } else if (threadIdx.x == 0) {
+        models.start();
+    }
+    __syncthreads();
+    if (!fragment.row || !fragment.column) return;
+    for (int model = threadIdx.x; model < kBitModels; model += kBlockThreads)
+        models.bits[model].merge(above.bits[model]);
+    if (threadIdx.x < kSizes) models.merge_modes(threadIdx.x, above);
+    __syncthreads();
+}
+
+// Lets other teams and the host know that a fragment is searched. All threads of one worker of its
+// team call it.
+__device__ inline void finish_fragment(const BlockPicture& picture, const Fragment& fragment,
+                                       const BlockModels& models) {
+    copy_structure(models, picture.models[fragment.column]);
+    __syncthreads();
+    if (threadIdx.x) return;
+    __threadfence_system();
+    volatile uint32_t* done = picture.done + fragment.row;
+    volatile uint32_t* told = picture.told + fragment.row;
+    *done = *told = fragment.column + 1;
+}
+
+}  // namespace mmp
