@@ -129,7 +129,8 @@ def encode_tiles(
     for backend, params, batch in _batches(jobs, chosen):
         run = partial(_code, backend, params, batch, known)
         share = sum(job.fragments for job in batch)
-        tasks.append(Task(run, share, aside=backend.releases_gil))
+        wide = params.tools.prediction and not params.tools.dictionary
+        tasks.append(Task(run, share, aside=backend.releases_gil, wide=wide))
         keys.append([job.key for job in batch])
     parts: dict[tuple[int, int, int | None], _Part] = {}
     for of_batch, found in zip(keys, run_all(tasks, threads, progress), strict=True):

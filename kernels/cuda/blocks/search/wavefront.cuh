@@ -1,7 +1,7 @@
 // The order of the fragments: a team takes the first fragment that is ready, by diagonals, so that
 // many are searched at once. A fragment is ready after the fragment before it and those of the row
 // above, up to two largest blocks after it. Its models have counted no more than these, so plans
-// depend neither on the number of teams nor on their pace. See docs/decisions/0019-wavefront-device.md.
+// depend neither on the number of teams nor on their pace. See docs/decisions/0019-wavefront.md.
 #pragma once
 
 #include "cuda/blocks/search/records.cuh"
