@@ -182,7 +182,8 @@ Preset = Annotated[
 Effort = Annotated[
     int,
     typer.Option(
-        metavar="N", help="Search effort of photo and mixed, from 1 (fastest) to 9 (smallest files)."
+        metavar="N",
+        help="Search effort of photo and mixed, from 1 (fastest) to 9 (smallest files).",
     ),
 ]
 Partition = Annotated[

@@ -446,8 +446,8 @@ def encode(
         ``on_pass(Pass)`` is called after each lambda that is tried for a target.
     **options
         ``preset`` ("auto", "best", "photo", "text", "mixed", "exact", "plain" or "classic"),
-        ``rate_model`` ("adaptive" or "log2"), ``effort``, and tools that override the preset; see ``EncodeParams``
-        and ``Tools``. Only preset photo codes samples of more than 8 bits with loss.
+        ``rate_model`` ("adaptive" or "log2"), ``effort``, and tools that override the preset;
+        see ``EncodeParams`` and ``Tools``. Only preset photo codes samples of more than 8 bits with loss.
 
     Returns
     -------

@@ -178,18 +178,14 @@ def _jobs(number: int, tile: TileSource, candidates: Sequence[EncodeParams]) -> 
     form, layout, compared = form_of(samples), layout_of(samples, lam), len(candidates) > 1
     names = layer_names(form, layout)
     planes = list(zip(names, split(samples, depth, layout), strict=True))
-    tried = {
-        layer: _tried(plane.samples, depth, candidates)
-        for layer, (name, plane) in enumerate(planes)
-        if name != "alpha"
-    }
+    tried = _tried([plane.samples for name, plane in planes if name != "alpha"], depth, candidates)
     lossy = [index for index, candidate in enumerate(candidates) if not candidate.tools.exact]
     for index, candidate in enumerate(candidates):
-        if candidate.tools.exact and all(index in each for each in tried.values()):
+        if candidate.tools.exact and all(index in each for each in tried):
             yield _Job(
                 number, ALL_PLANES, form.title, index, candidate, tile.on_host, depth, 1.0, compared
             )
-    if not any(index in each for each in tried.values() for index in lossy):
+    if not any(index in each for each in tried for index in lossy):
         return
     bits = coded_depth(depth)
     for layer, (name, plane) in enumerate(planes):
@@ -204,11 +200,14 @@ def _jobs(number: int, tile: TileSource, candidates: Sequence[EncodeParams]) -> 
             yield _Job(number, layer, name, index, params, *plane_of)
 
 
-def _tried(samples: Any, depth: int, candidates: Sequence[EncodeParams]) -> Collection[int]:
-    """Return the numbers of the candidates that are tried on a layer."""
+def _tried(
+    planes: Sequence[Any], depth: int, candidates: Sequence[EncodeParams]
+) -> Sequence[Collection[int]]:
+    """Return the numbers of the candidates that are tried on each layer but alpha."""
     if not candidates[0].looks or len(candidates) == 1:
-        return range(len(candidates))
-    return look.tried(_on_host(samples), coded_depth(depth), candidates[0].lam, candidates)
+        return [range(len(candidates))] * len(planes)
+    on_host = [_on_host(samples) for samples in planes]
+    return look.tried(on_host, coded_depth(depth), candidates[0].lam, candidates)
 
 
 def _batches(

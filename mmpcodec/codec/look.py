@@ -30,8 +30,9 @@ SCORE_BITS = 20
 NEARLY_LOSSLESS = 1
 """Below this lambda, in squared errors of one level of the samples, exact samples are tried."""
 
-MOSTLY = 850
-"""Share of constant blocks, in per mille, from which exact samples are tried beside trees."""
+FLAT = 500
+"""Share of constant blocks, in per mille, from which trees are tried for lossless files, and exact
+samples for deep ones."""
 
 
 @dataclass(frozen=True)
@@ -64,13 +65,17 @@ class Features:
 
 
 def tried(
-    samples: np.ndarray, depth: int, lam: float, candidates: Sequence[EncodeParams]
-) -> set[int]:
-    """Return the numbers of the candidates that are worth a trial on a layer.
+    layers: Sequence[np.ndarray], depth: int, lam: float, candidates: Sequence[EncodeParams]
+) -> list[set[int]]:
+    """Return, for each layer, the numbers of the candidates that are worth a trial.
+
+    Where the first layer is only predicted, so are the others: trees gain little on the chroma of
+    a photograph.
 
     Parameters
     ----------
-    samples : (H, W) uint8 or uint16 array
+    layers : sequence of (H, W) uint8 or uint16 arrays
+        The gray layer, or the colour layers of a picture.
     depth : int
         Bits per sample.
     lam : float
@@ -80,9 +85,15 @@ def tried(
     """
     kinds = {kind_of(candidate.tools): number for number, candidate in enumerate(candidates)}
     lambda_fixed = candidates[0].lambda_fixed
-    features = features_of(samples, depth, lambda_fixed)
-    wanted = kinds_for(features, depth, lam, lambda_fixed)
-    return {kinds[kind] for kind in wanted & kinds.keys()} or set(kinds.values())
+    found: list[set[int]] = []
+    for samples in layers:
+        if found and not found[0] & {kinds.get("text"), kinds.get("mixed")}:
+            found.append(found[0])
+            continue
+        features = features_of(samples, depth, lambda_fixed)
+        wanted = kinds_for(features, depth, lam, lambda_fixed)
+        found.append({kinds[kind] for kind in wanted & kinds.keys()} or set(kinds.values()))
+    return found
 
 
 def kind_of(tools: Tools) -> str:
@@ -99,20 +110,19 @@ def kinds_for(features: Features, depth: int, lam: float, lambda_fixed: int) -> 
     near_lossless = lam * 4 ** (depth - BYTE) < NEARLY_LOSSLESS
     if depth > BYTE or lam == 0:
         lossy = {"photo"} if depth > BYTE else set()
-        trees = {"text"} if depth == BYTE and features.constant >= MOSTLY // 2 else set()
-        exact = near_lossless or features.constant >= MOSTLY
+        flat = features.constant >= FLAT
+        trees = {"text"} if depth == BYTE and flat else set()
+        exact = near_lossless or flat
         return lossy | trees | ({"exact"} if exact else set())
     wanted = {"exact"} if near_lossless else set()
     not_photo, mixed = not_photo_score(features, lambda_fixed), mixed_score(features)
-    if not_photo < _score(0.03):
+    if not_photo < _score(0.06):
         wanted.add("photo")
-    if not_photo >= _score(0.01):
+    if not_photo >= _score(0.04):
         if mixed >= _score(-0.03):
             wanted.add("mixed")
         if mixed < _score(0.02):
-            wanted.add("text")
-        if features.constant >= MOSTLY:
-            wanted.add("exact")
+            wanted |= {"text", "exact"}
     return wanted
 
 
@@ -190,7 +200,8 @@ def _distinct(blocks: np.ndarray) -> int:
     for column in np.ascontiguousarray(blocks).view(np.uint64).T:
         mixed = (mixed ^ column) * np.uint64(0x9E3779B97F4A7C15)
         mixed ^= mixed >> np.uint64(29)
-    return len(np.unique(mixed))
+    mixed.sort()
+    return 1 + np.count_nonzero(mixed[1:] != mixed[:-1]) if len(mixed) else 0
 
 
 def _share(part: int, whole: int, of_none: int = 0) -> int:

@@ -50,7 +50,7 @@ def test_effort_changes_the_search_and_not_the_format(mmp, photo):
         (("-l", 0), "lam = 0: must be above 0 with prediction"),
         (
             ("--preset", "photograph"),
-            "must be one of auto, photo, text, mixed, exact, plain, classic",
+            "must be one of auto, best, photo, text, mixed, exact, plain, classic",
         ),
     ],
 )
@@ -134,11 +134,11 @@ def test_map_draws_blocks_with_their_kinds_and_modes(mmp, photo):
     ]
 
 
-def test_auto_takes_what_costs_less(mmp, photo):
+def test_best_takes_what_costs_less(mmp, photo):
     text = np.where(np.random.default_rng(3).random((64, 64)) < 0.5, 0, 255).astype(np.uint8)
     pictures.write(np.tile(text[:16, :16], (4, 4)), "t.png")
     for name, expected in ((photo, True), ("t.png", False)):
-        assert mmp("encode", name, "--preset", "auto", "-l", 30).exit_code == 0
+        assert mmp("encode", name, "--preset", "best", "-l", 30).exit_code == 0
         data = Path(name).with_suffix(".mmp").read_bytes()
         costs = {}
         for preset in ("photo", "text", "mixed"):

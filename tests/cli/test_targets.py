@@ -10,6 +10,7 @@ import pytest
 
 import mmpcodec
 from mmpcodec import pictures
+from mmpcodec.params import DEFAULT_EFFORT
 
 
 @pytest.fixture
@@ -58,7 +59,7 @@ def test_verbose_shows_each_pass(mmp, surface):
     assert len(passes) >= 2
     for number, line in enumerate(passes, start=1):
         assert re.fullmatch(
-            rf"mmp: s\.png: pass {number}: lambda [\d.]+, effort [16], \d+ bytes, "
+            rf"mmp: s\.png: pass {number}: lambda [\d.]+, effort [12], \d+ bytes, "
             r"PSNR \d\d\.\d\d dB",
             line,
         )
@@ -68,11 +69,17 @@ def test_verbose_shows_each_pass(mmp, surface):
 def test_json_has_the_passes(mmp, surface):
     result = mmp("encode", surface, "--json", "--target-size", 10**6)
     facts = json.loads(result.stdout)
-    lossless = [one for one in facts["passes"] if one["psnr"] is None and one["effort"] == 6]
+    lossless = [
+        one for one in facts["passes"] if one["psnr"] is None and one["effort"] == DEFAULT_EFFORT
+    ]
     assert facts["output_bytes"] <= min(one["bytes"] for one in lossless)
     assert facts["psnr"] is None
     facts = json.loads(mmp("encode", surface, "--json", "--target-psnr", 40, "-f").stdout)
-    (found,) = [one for one in facts["passes"] if one["lam"] == facts["lam"] and one["effort"] == 6]
+    (found,) = [
+        one
+        for one in facts["passes"]
+        if one["lam"] == facts["lam"] and one["effort"] == DEFAULT_EFFORT
+    ]
     assert (found["bytes"], found["psnr"]) == (facts["output_bytes"], facts["psnr"])
     assert 40 <= facts["psnr"] < 40.5
 

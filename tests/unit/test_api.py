@@ -40,8 +40,8 @@ def test_unsupported_pictures_are_refused(array, says):
         ({"lam": float("nan")}, "lam = nan"),
         ({"lam": "32"}, "must be a number"),
         (
-            {"preset": "best"},
-            "preset = 'best': must be one of auto, photo, text, mixed",
+            {"preset": "good"},
+            "preset = 'good': must be one of auto, best, photo, text, mixed",
         ),
         ({"preset": ["text"]}, "preset = \\['text'\\]: must be one of auto"),
         ({"partition": "free"}, "partition = 'free': must be one of flexible, dyadic"),
@@ -213,7 +213,7 @@ def test_presets_side_by_side_are_those_one_by_one():
             costs.append((error * error).sum() + 20 * 8 * len(data))
         best = alone[int(np.argmin(costs))]
         for threads in (1, 2, 8):
-            assert mmpcodec.encode(picture, 20, threads=threads) == best
+            assert mmpcodec.encode(picture, 20, preset="best", threads=threads) == best
 
 
 def test_inspect_explains_the_bits():

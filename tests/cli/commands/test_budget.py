@@ -389,7 +389,7 @@ def test_files_that_exist_stay(mmp, three, cache):
         (["--total", "1MB", "-l", "8,x"], "lambda"),
         (["--total", "1MB", "-l", "-8"], "lambda"),
         (["--total", "1MB", "--min-psnr", "nan"], "min_psnr = nan: must be a finite number"),
-        (["--total", "1MB", "--preset", "best"], "preset = 'best'"),
+        (["--total", "1MB", "--preset", "good"], "preset = 'good'"),
         (["--total", "1MB", "--backend", "gpu"], "backend = 'gpu'"),
         (["--total", "1MB", "-o", "one.mmp"], "-o one.mmp: is one output for 3 inputs"),
         (["--total", "1MB", "--weights", "none.csv"], "none.csv: No such file or directory"),

@@ -133,7 +133,7 @@ def test_verbose_prints_backend_tools_and_bits(mmp, picture):
         (["--dictionary-limit", "5"], "dictionary_limit = 5: must be from 256 to 65536"),
         (
             ["--preset", "fast"],
-            "preset = 'fast': must be one of auto, photo, text, mixed, exact, plain, classic",
+            "preset = 'fast': must be one of auto, best, photo, text, mixed, exact, plain, classic",
         ),
         (["-o", "a.PNG"], "a.PNG: names another format; mmp files end in .mmp"),
         (["--partition", "quad"], "partition = 'quad': must be one of flexible, dyadic"),

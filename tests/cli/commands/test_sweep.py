@@ -95,7 +95,7 @@ def test_options_of_several_peers(mmp, picture):
         (["--peers", "gif"], 2, "peer 'gif': must be one of jpeg"),
         (["-l", "8,x"], 2, "lambda = '8,x': 'x' must be a finite number from 0"),
         (["--codec", "jpeg"], 2, "--codec jpeg: must begin with mmp"),
-        (["--codec", "mmp:preset=best"], 2, "preset = 'best': must be one of"),
+        (["--codec", "mmp:preset=good"], 2, "preset = 'good': must be one of"),
         (["--codec", "mmp", "--codec", "mmp:preset=auto"], 2, "is named twice"),
         (["--codec", "none", "--peers", "none"], 2, "no codec to measure"),
         (["--peers", "jpeg,jpeg"], 2, "codec jpeg: is named twice"),

@@ -70,7 +70,7 @@ def test_our_codec(picture):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"preset": "best"}, "preset = 'best': must be one of auto, photo, text, mixed"),
+        ({"preset": "good"}, "preset = 'good': must be one of auto, best, photo, text, mixed"),
         ({"colour": "1"}, "unknown option 'colour'"),
         ({"copy_radius": "9"}, "copy_radius = 9: must be from 0 to 8"),
         ({"threads": "x"}, "threads = 'x': must be from 1 to 1024"),

@@ -20,7 +20,7 @@ from mmpcodec.codec.encoding import Pass
 from mmpcodec.codec.rate_control.forecast import Forecast
 from mmpcodec.codec.rate_control.search import MIN_LAMBDA, Attempt, reach
 from mmpcodec.codec.rate_control.targets import lambda_or_target
-from mmpcodec.params import lambda_of_quality
+from mmpcodec.params import DEFAULT_EFFORT, lambda_of_quality
 
 PICTURE = natural(np.random.default_rng(0), 96, 112)
 CAMERA = pictures.read(Path(__file__).parents[4] / "images" / "camera.pgm").samples[
@@ -211,7 +211,7 @@ def test_size_of_real_pictures(preset, size):
     assert len(passes) <= 8
     # The file is that of a lambda that was tried, at the effort that was asked for.
     (found,) = {one for one in passes if (one.bytes, one.psnr) == (len(data), psnr)}
-    assert (found.effort, found.picture) == (6, 0)
+    assert (found.effort, found.picture) == (DEFAULT_EFFORT, 0)
     assert data == mmpcodec.encode(CAMERA, found.lam, preset=preset)
 
 
@@ -221,7 +221,7 @@ def test_psnr_of_real_pictures(preset, target):
     data, psnr, passes = encoded(CAMERA, preset=preset, target_psnr=target)
     assert target <= psnr <= target + 0.2
     assert len(passes) <= 10
-    fitting = [one.bytes for one in passes if one.psnr >= target and one.effort == 6]
+    fitting = [one.bytes for one in passes if one.psnr >= target and one.effort == DEFAULT_EFFORT]
     assert len(data) == min(fitting)
 
 
