@@ -447,7 +447,8 @@ def encode(
     **options
         ``preset`` ("auto", "best", "photo", "text", "mixed", "exact", "plain" or "classic"),
         ``rate_model`` ("adaptive" or "log2"), ``effort``, and tools that override the preset;
-        see ``EncodeParams`` and ``Tools``. Only preset photo codes samples of more than 8 bits with loss.
+        see ``EncodeParams`` and ``Tools``. Only preset photo codes samples of more than 8 bits
+        with loss.
 
     Returns
     -------

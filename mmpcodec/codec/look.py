@@ -162,8 +162,8 @@ def features_of(samples: np.ndarray, depth: int, lambda_fixed: int) -> Features:
     samples = _strips(samples)
     step = math.isqrt(lambda_fixed * STEP_SQUARED >> LAMBDA_FRACTION_BITS) << depth - BYTE >> 4
     height, width = (length // SIDE * SIDE for length in samples.shape)
-    blocks = samples[:height, :width].reshape(height // SIDE, SIDE, width // SIDE, SIDE)
-    blocks = blocks.swapaxes(1, 2).reshape(-1, SIDE * SIDE)
+    grid = samples[:height, :width].reshape(height // SIDE, SIDE, width // SIDE, SIDE)
+    blocks = grid.swapaxes(1, 2).reshape(-1, SIDE * SIDE)
     least, most = blocks.min(axis=1), blocks.max(axis=1)
     reach = most - least
     varied = blocks[reach > 0]
@@ -175,10 +175,12 @@ def features_of(samples: np.ndarray, depth: int, lambda_fixed: int) -> Features:
     return Features(
         constant=_share(len(blocks) - len(varied), len(blocks)),
         repeated=_share(len(varied) - _distinct(varied), len(varied), of_none=1000),
-        extreme=_share(np.count_nonzero(8 * nearest < high - low), seen.size),
-        strong=_share(np.count_nonzero(reach[active] > 4 * step), len(seen)),
+        extreme=_share(int(np.count_nonzero(8 * nearest < high - low)), seen.size),
+        strong=_share(int(np.count_nonzero(reach[active] > 4 * step)), len(seen)),
         equal=_share(
-            np.count_nonzero(samples[:, 1:] == samples[:, :-1]), samples[:, 1:].size, of_none=1000
+            int(np.count_nonzero(samples[:, 1:] == samples[:, :-1])),
+            samples[:, 1:].size,
+            of_none=1000,
         ),
         common=_share(int(np.sort(counts)[-8:].sum()), samples.size),
     )
@@ -201,8 +203,8 @@ def _distinct(blocks: np.ndarray) -> int:
         mixed = (mixed ^ column) * np.uint64(0x9E3779B97F4A7C15)
         mixed ^= mixed >> np.uint64(29)
     mixed.sort()
-    return 1 + np.count_nonzero(mixed[1:] != mixed[:-1]) if len(mixed) else 0
+    return 1 + int(np.count_nonzero(mixed[1:] != mixed[:-1])) if len(mixed) else 0
 
 
 def _share(part: int, whole: int, of_none: int = 0) -> int:
-    return int(part) * 1000 // whole if whole else of_none
+    return part * 1000 // whole if whole else of_none
