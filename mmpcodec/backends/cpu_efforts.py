@@ -63,9 +63,9 @@ EFFORTS = {
     number: CpuEffort(*settings)
     for number, settings in enumerate(
         (
-            (2, 3, 1, 4, 2, 1, False, 64, 0, 0, True, 5),
-            (2, 3, 2, 8, 2, 1, False, 64, 16, 0, True, 5),
-            (3, 4, 2, 8, 2, 2, False, 128, 16, 0, True, 8),
+            (1, 3, 1, 4, 2, 1, False, 64, 0, 0, True, 3),
+            (2, 4, 2, 16, 2, 1, False, 64, 0, 0, True, 5),
+            (3, 5, 3, 24, 2, 1, False, 128, 0, 0, True, 8),
             (3, 4, 2, 12, 3, 2, False, 128, 16, 16, True, 8),
             (4, 4, 2, 20, 0, 2, False, ALWAYS, 32, 32, False, 8),
             (8, 4, 3, 20, 0, 4, False, ALWAYS, ALWAYS, 64, False, 10),
