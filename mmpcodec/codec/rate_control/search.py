@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 MIN_LAMBDA = 2.0**-6
 """Least lambda above 0 that is tried; below it files are nearly lossless."""
-RESOLUTION = 1 / 256
+RESOLUTION = 1 / 128
 """Least difference of the logarithms of two lambdas between which another is tried."""
 MOST_SMALL = 1 << 16
 """Number of samples below which a picture is small."""
@@ -237,7 +237,7 @@ class _Search:
             slope=slope,
             bounds=bounds,
             window=(-around, around),
-            resolution=16 * RESOLUTION,
+            resolution=8 * RESOLUTION,
         )
         if self._is_perfect():
             return
@@ -268,7 +268,7 @@ class _Search:
             return self.goal.excess(forecast.at(self._lambda(x)))
 
         low, high = bounds
-        while high - low > 4 * RESOLUTION:
+        while high - low > 2 * RESOLUTION:
             middle = (low + high) / 2
             low, high = (middle, high) if excess(middle) > 0 else (low, middle)
         step = 0.25

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <compare>
 
-#include "cpu/blocks/search/differences.h"
-
 namespace mmp {
 
 template <class Sample>
@@ -69,6 +67,72 @@ uint64_t BlockSurvey<Sample>::inherited_modes(const BlockPlace& block) const {
     return modes;
 }
 
+// The modes that the survey of a block has looked at, and their differences from the source.
+struct ModeRanking {
+    struct Candidate {
+        int32_t difference;
+        int mode;
+        auto operator<=>(const Candidate&) const = default;
+    };
+
+    void add(int mode, int32_t difference) { candidates[count++] = {difference, mode}; }
+    // Puts the `most` modes of least difference first.
+    void sort(int most) {
+        std::partial_sort(candidates, candidates + std::min(most, count), candidates + count);
+    }
+
+    Candidate candidates[kModes];
+    int count = 0;
+};
+
+// Looks at the angles of a block that the effort allows.
+template <class Sample>
+void BlockSurvey<Sample>::look_at_angles(const BlockPlace& block, const BlockCosts& costs,
+                                         ModeDifferences<Sample>& of_modes, ModeRanking& ranking) {
+    constexpr uint64_t kEvery = (uint64_t{1} << kAngles) - 1;
+    int32_t differences[kAngles];
+    const auto look = [&](uint64_t angles) {
+        of_modes.of_angles(angles, differences);
+        for (; angles; angles &= angles - 1) {
+            const int angle = __builtin_ctzll(angles);
+            ranking.add(kFirstAngle + angle, differences[angle] >> costs.coarser);
+        }
+    };
+    if (effort_.every_angle) return look(kEvery);
+    if (block.a != block.b) return look(inherited_modes(block) >> kFirstAngle & kEvery);
+    constexpr int kCoarseAngles = 4;
+    uint64_t which = 0;
+    for (int angle = 0; angle < kAngles; angle += kCoarseAngles) which |= uint64_t{1} << angle;
+    look(which);
+    int best = 0;
+    for (int angle = 0; angle < kAngles; angle += kCoarseAngles)
+        if (differences[angle] < differences[best]) best = angle;
+    for (int apart = kCoarseAngles / 2; apart; apart /= 2) {
+        const int middle = best;
+        which = 0;
+        for (const int angle : {middle - apart, middle + apart})
+            if (angle >= 0 && angle < kAngles) which |= uint64_t{1} << angle;
+        look(which);
+        for (; which; which &= which - 1) {
+            const int angle = __builtin_ctzll(which);
+            if (differences[angle] < differences[best]) best = angle;
+        }
+    }
+}
+
+// The number of samples above and to the left of a block that may be decoded before it.
+template <class Sample>
+std::pair<int, int> BlockSurvey<Sample>::reach_of(const BlockPlace& block) const {
+    const int length = block.height() + block.width();
+    const int right = block.row == row_ ? coarse_.width : block.column + block.width();
+    const int bottom =
+        std::min(block.column == column_ ? row_ + (1 << tools_.fragment_log2)
+                                         : block.row + block.height(),
+                 coarse_.height);
+    return {block.row ? std::min(right - block.column, length) : 0,
+            block.column ? std::min(bottom - block.row, length) : 0};
+}
+
 template <class Sample>
 void BlockSurvey<Sample>::look_at(const BlockPlace& block, const BlockCosts& costs) {
     Seen& seen = at(block);
@@ -79,91 +143,45 @@ void BlockSurvey<Sample>::look_at(const BlockPlace& block, const BlockCosts& cos
     const int a = block.a, b = block.b;
     Sample source[kMaxBlockArea], prediction[kMaxBlockArea], matched[kMaxBlockArea];
     take_block(source_, coarse_.width, block, source);
-    const int length = block.height() + block.width();
-    const int right = block.row == row_ ? coarse_.width : block.column + block.width();
-    const int bottom =
-        std::min(block.column == column_ ? row_ + (1 << tools_.fragment_log2)
-                                         : block.row + block.height(),
-                 coarse_.height);
-    const int above = block.row ? std::min(right - block.column, length) : 0;
-    const int beside = block.column ? std::min(bottom - block.row, length) : 0;
+    const auto [above, beside] = reach_of(block);
     const auto decoded = [&](int row, int column) { return decoded_before(block, row, column); };
     const Predictor<Sample> predictor(tools_, coarse_, block, above, beside, Decoded(decoded));
-    const uint64_t allowed = predictor.allowed();
-    struct Candidate {
-        int32_t difference;
-        int mode;
-        auto operator<=>(const Candidate&) const = default;
-    } candidates[kModes];
-    int count = 0;
-    const auto look = [&](int mode) {
-        predictor.predict(mode, prediction);
-        candidates[count++] = {hadamard_difference(source, prediction, a, b) >> costs.coarser,
-                               mode};
-    };
-    look(kAverage);
-    look(kPlanar);
-    ModeDifferences<Sample> angles(source, predictor.references(), predictor.smooth(), a, b,
-                                   coarse_.depth);
-    int32_t differences[kAngles];
-    const auto look_at_angles = [&](uint64_t which) {
-        angles.of_angles(which, differences);
-        for (; which; which &= which - 1) {
-            const int angle = __builtin_ctzll(which);
-            candidates[count++] = {differences[angle] >> costs.coarser, kFirstAngle + angle};
-        }
+    ModeRanking ranking;
+    const auto& candidates = ranking.candidates;
+    const auto look = [&](int mode, Sample* predicted) {
+        predictor.predict(mode, predicted);
+        return hadamard_difference(source, predicted, a, b) >> costs.coarser;
     };
     // Whether the difference, times the factor, is at least one step for each sample.
     const auto is_large = [&](int32_t difference, int factor) {
         return factor == kAlways || factor * int64_t{difference} >=
                                         int64_t{tools_.step} << (a + b + costs.finer);
     };
-    if (!is_large(std::min(candidates[0].difference, candidates[1].difference), effort_.angles)) {
-        // No angle can save much.
-    } else if (effort_.every_angle) {
-        look_at_angles((uint64_t{1} << kAngles) - 1);
-    } else if (a != b) {
-        const uint64_t inherited = inherited_modes(block);
-        look_at_angles(inherited >> kFirstAngle & ((uint64_t{1} << kAngles) - 1));
-    } else {
-        constexpr int kCoarseAngles = 4;
-        uint64_t which = 0;
-        for (int angle = 0; angle < kAngles; angle += kCoarseAngles) which |= uint64_t{1} << angle;
-        look_at_angles(which);
-        int best = 0;
-        for (int angle = 0; angle < kAngles; angle += kCoarseAngles)
-            if (differences[angle] < differences[best]) best = angle;
-        for (int apart = kCoarseAngles / 2; apart; apart /= 2) {
-            const int middle = best;
-            which = 0;
-            for (const int angle : {middle - apart, middle + apart})
-                if (angle >= 0 && angle < kAngles) which |= uint64_t{1} << angle;
-            look_at_angles(which);
-            for (; which; which &= which - 1) {
-                const int angle = __builtin_ctzll(which);
-                if (differences[angle] < differences[best]) best = angle;
-            }
-        }
+    for (const int mode : {kAverage, kPlanar}) ranking.add(mode, look(mode, prediction));
+    if (is_large(std::min(candidates[0].difference, candidates[1].difference), effort_.angles)) {
+        ModeDifferences<Sample> of_modes(source, predictor.references(), predictor.smooth(), a, b,
+                                         coarse_.depth);
+        look_at_angles(block, costs, of_modes, ranking);
     }
-    const int surveyed = std::min(effort_.surveyed, count);
-    std::partial_sort(candidates, candidates + surveyed, candidates + count);
+    const int sorted = std::max({2, effort_.surveyed, effort_.rough});
+    ranking.sort(sorted);
     // Least squares and template matching are slow: they run only where the other modes leave a
     // large difference, and templates count only where at most one other mode is better.
+    const uint64_t allowed = predictor.allowed();
     if (allowed >> kLeastSquares & 1 && is_large(candidates[0].difference, effort_.fitting)) {
-        look(kLeastSquares);
-        std::partial_sort(candidates, candidates + surveyed, candidates + count);
+        ranking.add(kLeastSquares, look(kLeastSquares, prediction));
+        ranking.sort(sorted);
     }
     if (allowed >> kTemplates & 1 && is_large(candidates[0].difference, effort_.matching)) {
-        predictor.predict(kTemplates, matched);
-        const int32_t difference = hadamard_difference(source, matched, a, b) >> costs.coarser;
+        const int32_t difference = look(kTemplates, matched);
         seen.templates = difference < candidates[1].difference;
         if (seen.templates) {
-            candidates[count++] = {difference, kTemplates};
-            std::partial_sort(candidates, candidates + surveyed, candidates + count);
+            ranking.add(kTemplates, difference);
+            ranking.sort(sorted);
         }
     }
     for (int i = 0; i < 2; ++i) seen.best[i] = uint8_t(candidates[i].mode);
-    for (int i = 0; i < std::min(effort_.rough, count); ++i) {
+    for (int i = 0; i < std::min(effort_.rough, ranking.count); ++i) {
         const bool done = candidates[i].mode == kTemplates;
         if (!done) predictor.predict(candidates[i].mode, prediction);
         const int64_t cost =
@@ -172,7 +190,7 @@ void BlockSurvey<Sample>::look_at(const BlockPlace& block, const BlockCosts& cos
                        costs, effort_.rounded);
         seen.predicted = std::min(seen.predicted, cost);
     }
-    for (int i = 0; i < std::min(effort_.surveyed, count); ++i)
+    for (int i = 0; i < std::min(effort_.surveyed, ranking.count); ++i)
         seen.modes |= uint64_t{1} << candidates[i].mode;
 }
 

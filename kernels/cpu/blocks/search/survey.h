@@ -6,8 +6,10 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include <utility>
 #include <vector>
 
+#include "cpu/blocks/search/differences.h"
 #include "cpu/blocks/search/effort.h"
 #include "cpu/blocks/search/trees.h"
 #include "cpu/blocks/search/trial.h"
@@ -19,6 +21,8 @@ namespace mmp {
 inline int number_in(const BlockPlace& block, int row, int column) {
     return block_number({block.row - row, block.column - column, block.a, block.b});
 }
+
+struct ModeRanking;
 
 template <class Sample>
 class BlockSurvey {
@@ -70,6 +74,9 @@ private:
     bool may_follow(const BlockPlace& block, int flag) const;
     int64_t split_cost(const BlockPlace& block, int flag) const;
     void look_at(const BlockPlace& block, const BlockCosts& costs);
+    void look_at_angles(const BlockPlace& block, const BlockCosts& costs,
+                        ModeDifferences<Sample>& of_modes, ModeRanking& ranking);
+    std::pair<int, int> reach_of(const BlockPlace& block) const;
     uint64_t inherited_modes(const BlockPlace& block) const;
     template <class Work>
     void for_blocks(int a, int b, const Work& work);
