@@ -7,6 +7,7 @@ from support.strategies import CONTENT
 import mmpcodec
 from mmpcodec import EncodeParams
 from mmpcodec.codec import look
+from mmpcodec.codec.distortion import squared_error
 
 
 def kinds(samples, lam=32.0, depth=8):
@@ -95,9 +96,7 @@ def test_auto_is_near_best(content):
     best = mmpcodec.encode_picture(samples, EncodeParams.from_options(24, preset="best", effort=1))
 
     def cost(encoding):
-        return np.square(samples.astype(float) - encoding.samples).sum() + 24 * 8 * len(
-            encoding.data
-        )
+        return squared_error(samples, encoding.samples) + 24 * 8 * len(encoding.data)
 
     sixteen_bytes = 24 * 8 * 16  # small files differ by their headers
     assert cost(auto) <= 1.02 * cost(best) + sixteen_bytes
