@@ -238,8 +238,10 @@ class BlockGroup:
     def _launch(self) -> Any:
         """Start all kernels; returns the event of their end."""
         load = partial(kernels.function, device=self.device)
-        coarsen = load("blocks/search/coarsen", "coarsen_source", threads=COARSE_SIZE**2)
-        survey = load("blocks/search/survey", "survey_blocks", threads=THREADS)
+        coarsen = load(
+            "blocks/search/coarsen", "coarsen_source", threads=COARSE_SIZE**2, shared_bytes=0
+        )
+        survey = load("blocks/search/survey", "survey_blocks", threads=THREADS, shared_bytes=0)
         search = load(
             "blocks/encode",
             "search_blocks",
