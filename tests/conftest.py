@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from mmpcodec import backends
-from mmpcodec.backends.cpu_efforts import PLAIN_EFFORTS
+from mmpcodec.backends import block_efforts
 
 settings.register_profile(
     "ci", max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow]
@@ -17,8 +17,8 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 @pytest.fixture
 def plain_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let backend cpu search without shortcuts, so that it writes the bytes of other backends."""
-    monkeypatch.setattr("mmpcodec.backends.cpu.EFFORTS", PLAIN_EFFORTS)
+    """Let backends cpu and cuda search without shortcuts, as backend reference does."""
+    monkeypatch.setattr(block_efforts, "EFFORTS", block_efforts.PLAIN_EFFORTS)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

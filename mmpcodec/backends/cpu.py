@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mmpcodec.backends.base import Backend
-from mmpcodec.backends.cpu_efforts import EFFORTS, PLAIN_EFFORTS
+from mmpcodec.backends.block_efforts import block_effort
 from mmpcodec.depth import BYTE
 from mmpcodec.params import EncodeParams
 from mmpcodec.reference.entropy.syntax import EXACT_SYNTAX, SYNTAX, TREE_SYNTAX, block_syntax
@@ -70,8 +70,7 @@ class CpuBackend(Backend):
     simd : str or None
         SIMD level, one of ``levels()``; None takes the best.
     plain : bool
-        Whether to search for predicted blocks without shortcuts, as backends reference and cuda
-        do; the bytes are those of these backends.
+        Whether to search for predicted blocks without shortcuts, as backend reference does.
     """
 
     name = "cpu"
@@ -81,7 +80,6 @@ class CpuBackend(Backend):
     def __init__(self, simd: str | None = None, *, plain: bool = False):
         self.simd = simd
         self.plain = plain
-        self.own_search = None if plain else "predicted blocks"
 
     @staticmethod
     def levels() -> list[str]:
@@ -112,7 +110,7 @@ class CpuBackend(Backend):
                     params.coded_tools,
                     params.lambda_fixed,
                     params.rate_model == "log2",
-                    (PLAIN_EFFORTS if self.plain else EFFORTS)[params.effort],
+                    block_effort(params.effort, plain=self.plain),
                     threads or default_threads(params.tools),
                     self.simd or self.levels()[0],
                     progress,

@@ -23,9 +23,13 @@ from mmpcodec.trace import Coded, Trace
 
 
 class ReferenceBackend(Backend):
-    """NumPy on one thread. It is slow, and defines the bytes of all other backends."""
+    """NumPy on one thread: slow, and the judge of what the other backends compute.
+
+    Its search for predicted blocks takes no shortcut; `CpuBackend(plain=True)` does the same.
+    """
 
     name = "reference"
+    own_search = "predicted blocks"
 
     def unavailable(self) -> None:
         return None

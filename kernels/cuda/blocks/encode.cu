@@ -55,7 +55,7 @@ extern "C" __device__ int64_t block_bytes[] = {
 extern "C" __global__ void __launch_bounds__(kBlockThreads, 3)
     search_blocks(const BlockPicture* pictures, const SearchRoom* given, int first, int last) {
     BlockSearchMemory& memory = search_memory();
-    enter_room(*given, blockIdx.x, blockIdx.y, gridDim.x, pictures->rough);
+    enter_room(*given, blockIdx.x, blockIdx.y, gridDim.x, pictures->effort);
     const SearchRoom& room = memory.room;
     const BlockPicture& picture = memory.picture;
     uint32_t barriers[2 * kMostWorkers] = {};

@@ -7,6 +7,7 @@
 #include "cuda/blocks/levels.cuh"
 #include "cuda/blocks/prediction.cuh"
 #include "cuda/blocks/search/record_layout.cuh"
+#include "cuda/blocks/search/rounded.cuh"
 #include "cuda/blocks/templates.cuh"
 
 namespace mmp {
@@ -39,6 +40,7 @@ struct Candidate {
 struct TransformTrial {
     int64_t cost;  // without distortion
     int32_t top, skipped;
+    RoundedLevels rounded;  // where the effort skips hopeless residuals
 };
 
 struct TrialMemory {

@@ -142,7 +142,7 @@ __device__ inline int rank_modes(BlockSearchMemory& memory) {
     __syncthreads();
     const int64_t hopeless = hopeless_estimate(estimate(trial.ranked[0]), picture.root);
     int tried = 1;
-    while (tried < min(count, picture.tried) && estimate(trial.ranked[tried]) <= hopeless) ++tried;
+    while (tried < min(count, picture.effort.tried) && estimate(trial.ranked[tried]) <= hopeless) ++tried;
     return tried;
 }
 

@@ -3,6 +3,7 @@
 // mmpcodec/backends/cuda/blocks_state.py lays the same structures out; a test compares the sizes.
 #pragma once
 
+#include "shared/blocks/effort.h"
 #include "shared/blocks/models.h"
 #include "shared/blocks/plan.h"
 #include "shared/blocks/prediction.h"
@@ -78,7 +79,7 @@ struct BlockPicture {
     int32_t height, width;  // multiples of 4
     MMP_BLOCK_TOOLS(MMP_TOOL_MEMBER)
     int32_t fragment_log2, root;
-    int32_t surveyed, tried, rough, slack, matching;
+    BlockEffort effort;
 };
 
 // Workers that search a fragment together.
@@ -86,6 +87,20 @@ struct BlockTeam {
     Mail mail[2 * kMostWorkers];
     uint32_t arrived[2 * kMostWorkers];  // workers that have arrived at the barrier of each team
     uint32_t ticket;
+};
+
+// What the survey finds of a block, besides its promising modes.
+struct SurveyedModes {
+    uint8_t best[2];  // the modes of least difference
+    uint8_t count;    // modes that the survey has looked at
+    uint8_t unused;
+};
+
+// What a mode of the survey leaves of a block.
+struct SurveyedResidual {
+    int64_t kept;    // energy that rounded levels code, in 1/16
+    int32_t energy;
+    int32_t bits;    // estimated rate of rounded levels, in 1/16 bit
 };
 
 // A fragment that waits for a team.
@@ -99,13 +114,15 @@ struct SearchRoom {
     uint32_t* taken;        // (chunk), whether a team has taken each ticket of this launch
     const uint32_t* stop;   // memory of the host; not 0: no team takes a ticket
     // Results of the survey for each ticket of a launch: promising modes as bits, and, for the
-    // `rough` best modes, the energy of the residual and its coefficients in scan order.
-    uint64_t* modes;        // (chunk, kBlocks)
-    int32_t* energies;      // (chunk, kBlocks, rough)
+    // `rough` best modes, the residual and its coefficients in scan order.
+    uint64_t* modes;              // (chunk, kBlocks)
+    SurveyedModes* surveyed;      // (chunk, kBlocks)
+    SurveyedResidual* residuals;  // (chunk, kBlocks, rough)
+    // These three only where the effort does not round levels:
     int16_t* coefficients;  // (chunk, rough, kShapes, kMaxBlockArea)
+    int16_t* levels;        // (teams, rough, kShapes, kMaxBlockArea), in scan order
+    uint8_t* magnitudes;    // (teams, rough, kShapes, kMarginArea), zero between uses
     // For each team, about the fragment that it searches:
-    int16_t* levels;       // (teams, rough, kShapes, kMaxBlockArea), in scan order
-    uint8_t* magnitudes;   // (teams, rough, kShapes, kMarginArea), zero between uses
     int64_t* rough_costs;  // (teams, kBlocks, kMostRough)
     BlockTeam* teams;
     uint8_t* findings;  // memory of each worker, see record_layout.cuh

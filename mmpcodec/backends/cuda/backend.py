@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mmpcodec.backends.base import Backend
+from mmpcodec.backends.block_efforts import BlockEffort, block_effort
 from mmpcodec.backends.cpu import NativePostFilter
 from mmpcodec.backends.cuda import blocks
 from mmpcodec.backends.cuda.blocks import BlockGroup
@@ -32,6 +33,8 @@ class CudaBackend(Backend):
     profile : int or None
         Number of the CUDA block whose phases of the search loop are measured. ``phase_cycles`` then
         holds the clock cycles of each phase, for the first picture of the last call.
+    plain : bool
+        Whether to search for predicted blocks without shortcuts, as backend reference does.
     """
 
     name = "cuda"
@@ -40,8 +43,9 @@ class CudaBackend(Backend):
     batches = True
     post_filter = NativePostFilter()
 
-    def __init__(self, profile: int | None = None):
+    def __init__(self, profile: int | None = None, *, plain: bool = False):
         self.profile = profile
+        self.plain = plain
         self.phase_cycles: dict[str, int] = {}
 
     def unavailable(self) -> str | None:
@@ -115,15 +119,16 @@ class CudaBackend(Backend):
             When a kernel does not compile.
         """
         self.check_has(params.tools, depth)
+        effort = block_effort(params.effort, plain=self.plain)
         defines = () if self.profile is None else (f"MMP_PROFILE={self.profile}",)
         coded: list[Coded | None] = [None] * len(planes)
         total, done = sum(fragments_in(plane.shape) for plane in planes), 0
         with ThreadPoolExecutor(threads or processors()) as pool:
-            for group in _groups([plane.shape for plane in planes], params):
+            for group in _groups([plane.shape for plane in planes], params, effort):
                 chosen = [planes[i] for i in group]
                 run: TreeGroup | BlockGroup
                 if params.tools.prediction:
-                    run = BlockGroup(chosen, params, pool)
+                    run = BlockGroup(chosen, params, effort, pool)
                 else:
                     run = TreeGroup(chosen, params, defines, pool)
                 own = sum(fragments_in(plane.shape) for plane in chosen)
@@ -137,7 +142,9 @@ class CudaBackend(Backend):
         return [result for result in coded if result is not None]
 
 
-def _groups(shapes: Sequence[tuple[int, int]], params: EncodeParams) -> Iterator[list[int]]:
+def _groups(
+    shapes: Sequence[tuple[int, int]], params: EncodeParams, effort: BlockEffort
+) -> Iterator[list[int]]:
     """Group pictures that run at once, as many as the multiprocessors and free memory allow.
 
     A group takes as long as its largest picture, so pictures of similar size go together.
@@ -146,7 +153,7 @@ def _groups(shapes: Sequence[tuple[int, int]], params: EncodeParams) -> Iterator
 
     device = cupy.cuda.Device().id
     if params.tools.prediction:
-        most, shared = len(shapes), blocks.least_bytes(params, device)
+        most, shared = len(shapes), blocks.least_bytes(effort, device)
         bytes_of = partial(blocks.device_bytes, params=params, device=device)
     else:
         most, shared = attribute("MultiProcessorCount", device), 0

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mmpcodec.backends.block_efforts import BlockEffort
 from mmpcodec.backends.cpu import bits_of
 from mmpcodec.backends.cuda.blocks_state import (
     BLOCKS,
@@ -28,7 +29,7 @@ from mmpcodec.backends.cuda.blocks_state import (
 )
 from mmpcodec.params import EncodeParams
 from mmpcodec.reference.blocks.partition import padded_shape
-from mmpcodec.reference.blocks.search.effort import COARSE_SIZE, EFFORTS
+from mmpcodec.reference.blocks.search.effort import COARSE_SIZE
 from mmpcodec.reference.entropy.syntax import BLOCK_SYNTAX
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.runtime import kernels
@@ -67,9 +68,9 @@ def _sizes(device: int) -> DeviceBytes:
     return DeviceBytes(*array.get().tolist())
 
 
-def _shared_bytes(device: int, params: EncodeParams) -> int:
+def _shared_bytes(device: int, effort: BlockEffort) -> int:
     sizes = _sizes(device)
-    return max(sizes.least_shared, sizes.shared + EFFORTS[params.effort].tried * sizes.candidate)
+    return max(sizes.least_shared, sizes.shared + effort.tried * sizes.candidate)
 
 
 def device_bytes(shape: tuple[int, int], params: EncodeParams, device: int) -> int:
@@ -80,25 +81,27 @@ def device_bytes(shape: tuple[int, int], params: EncodeParams, device: int) -> i
     return PICTURE_DTYPE.itemsize + tickets + place_arrays(arrays)[1]
 
 
-def least_bytes(params: EncodeParams, device: int) -> int:
+def least_bytes(effort: BlockEffort, device: int) -> int:
     """Return the least device memory in bytes that all pictures of a group share."""
-    return _room_bytes(LEAST_CREW, 1, params, device) + SPARE
+    return _room_bytes(LEAST_CREW, 1, effort, device) + SPARE
 
 
-def _room_bytes(crew: Crew, tickets: int, params: EncodeParams, device: int) -> int:
-    arrays = arrays_of_room(tickets, crew, params, _sizes(device))
+def _room_bytes(crew: Crew, tickets: int, effort: BlockEffort, device: int) -> int:
+    arrays = arrays_of_room(tickets, crew, effort, _sizes(device))
     return ROOM_DTYPE.itemsize + place_arrays(arrays)[1]
 
 
-def most_workers(params: EncodeParams, device: int) -> int:
+def most_workers(effort: BlockEffort, device: int) -> int:
     """Return the most workers (CUDA blocks of the search) that the device runs at once."""
     each = kernels.resident_blocks(
-        "blocks/encode", "search_blocks", device, THREADS, _shared_bytes(device, params)
+        "blocks/encode", "search_blocks", device, THREADS, _shared_bytes(device, effort)
     )
     return attribute("MultiProcessorCount", device) * each
 
 
-def crew_for(shapes: Sequence[tuple[int, int]], params: EncodeParams, device: int) -> Crew:
+def crew_for(
+    shapes: Sequence[tuple[int, int]], params: EncodeParams, effort: BlockEffort, device: int
+) -> Crew:
     """Return teams that keep the device busy and whose memory is free.
 
     A team of W workers is about W**(2/3) times as fast as one worker. So teams get larger until the
@@ -106,13 +109,13 @@ def crew_for(shapes: Sequence[tuple[int, int]], params: EncodeParams, device: in
     some pictures take longer than others.
     """
     tickets = sum(rows * columns for rows, columns in (fragments_of(s, params) for s in shapes))
-    most, steps = most_workers(params, device), max(steps_of(shape, params) for shape in shapes)
+    most, steps = most_workers(effort, device), max(steps_of(shape, params) for shape in shapes)
     workers = MOST_WORKERS
     while workers > 1 and workers * tickets > EAGERNESS * most * steps:
         workers //= 2
     crew = Crew(min(most // workers, tickets), workers, min(tickets, MOST_TICKETS))
     free = free_bytes() - SPARE
-    while _room_bytes(crew, tickets, params, device) > free and crew != LEAST_CREW:
+    while _room_bytes(crew, tickets, effort, device) > free and crew != LEAST_CREW:
         if crew.chunk > 2 * crew.teams:
             crew = crew._replace(chunk=crew.chunk // 2)
         elif crew.teams > 1:
@@ -122,6 +125,15 @@ def crew_for(shapes: Sequence[tuple[int, int]], params: EncodeParams, device: in
     return crew
 
 
+def _survey_steps(effort: BlockEffort) -> Sequence[int]:
+    """Return the launches of the survey: the factors between the sides of blocks, as log2.
+
+    The modes of long blocks are those of shorter ones, unless the survey looks at every angle; -1
+    stands for all blocks at once.
+    """
+    return [-1] if effort.every_angle else range(effort.elongation + 1)
+
+
 class BlockGroup:
     """A group of pictures that are encoded at once: device memory, launches, entropy coding.
 
@@ -129,16 +141,24 @@ class BlockGroup:
     ----------
     planes : sequence of (H, W) uint8 NumPy or CuPy arrays
     params : EncodeParams
+    effort : BlockEffort
     pool : ThreadPoolExecutor
         Threads for entropy coding, one picture each at a time.
     """
 
-    def __init__(self, planes: Sequence, params: EncodeParams, pool: ThreadPoolExecutor):
+    def __init__(
+        self,
+        planes: Sequence,
+        params: EncodeParams,
+        effort: BlockEffort,
+        pool: ThreadPoolExecutor,
+    ):
         import cupy
 
         from mmpcodec import _cpu
 
         self.params = params
+        self.effort = effort
         self.map = map if len(planes) == 1 else pool.map
         self.shapes = [plane.shape for plane in planes]
         self.fragments = [fragments_of(shape, params) for shape in self.shapes]
@@ -153,7 +173,7 @@ class BlockGroup:
         self.arrays: list[dict[str, Any]] = []
         states = np.zeros(len(planes), PICTURE_DTYPE)
         for i, plane in enumerate(planes):
-            states[i] = make_picture(plane.shape, params)
+            states[i] = make_picture(plane.shape, params, effort)
             self._place_picture(plane, states[i], self.told[i].ctypes.data)
         self.states = cupy.asarray(states.view(np.uint8))
         self._place_room()
@@ -193,8 +213,8 @@ class BlockGroup:
         import cupy
 
         tickets = make_tickets(self.shapes, self.params)
-        self.crew = crew_for(self.shapes, self.params, self.device)
-        arrays = arrays_of_room(len(tickets), self.crew, self.params, self.sizes)
+        self.crew = crew_for(self.shapes, self.params, self.effort, self.device)
+        arrays = arrays_of_room(len(tickets), self.crew, self.effort, self.sizes)
         room = np.zeros((), ROOM_DTYPE)
         self.shared = self._allocate(arrays, room)
         self.shared["tickets"].set(tickets, stream=self.stream)
@@ -247,7 +267,7 @@ class BlockGroup:
             "search_blocks",
             threads=THREADS,
             cooperative=True,
-            shared_bytes=_shared_bytes(self.device, self.params),
+            shared_bytes=_shared_bytes(self.device, self.effort),
         )
         rows, columns = (-(-max(sides) // COARSE_SIZE) for sides in zip(*self.shapes, strict=True))
         coarsen((columns, rows, len(self.shapes)), (self.states,))
@@ -257,7 +277,8 @@ class BlockGroup:
             for name in ("taken", "teams"):
                 array = self.shared[name]
                 array.data.memset_async(0, array.nbytes, self.stream)
-            survey((BLOCKS, last - first), (self.states, self.room, np.int32(first)))
+            for apart in _survey_steps(self.effort):
+                survey((BLOCKS, last - first), (self.states, self.room, *np.int32([first, apart])))
             arguments = self.states, self.room, np.int32(first), np.int32(last)
             search((self.crew.workers, self.crew.teams), arguments)
         return self.stream.record()

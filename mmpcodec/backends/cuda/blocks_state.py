@@ -4,17 +4,17 @@ No CuPy here: the layout can be checked where there is no device.
 """
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import astuple, fields
 from functools import cache
 from math import isqrt, prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from mmpcodec.backends.block_efforts import BlockEffort
 from mmpcodec.params import EncodeParams
 from mmpcodec.reference.blocks.levels import frequency_class, scan
 from mmpcodec.reference.blocks.partition import MAX_LOG2, UNIT, UNIT_LOG2, padded_shape
-from mmpcodec.reference.blocks.search.effort import EFFORTS, Effort
 from mmpcodec.reference.blocks.transform import MOST_FREQUENCIES, basis
 from mmpcodec.tools import BLOCK_TOOLS
 
@@ -62,27 +62,27 @@ NUMBERS = (
     *BLOCK_TOOLS,
     "fragment_log2",
     "root",
-    "surveyed",
-    "tried",
-    "rough",
-    "slack",
-    "matching",
 )
+EFFORT_DTYPE = np.dtype([(field.name, "i4") for field in fields(BlockEffort)])
 PICTURE_DTYPE = np.dtype(
     [
         *((name, "u8") for name in POINTERS),
         ("lambda_fixed", "i8"),
         *((name, "i4") for name in NUMBERS),
+        ("effort", EFFORT_DTYPE),
     ],
     align=True,
 )
 TICKET_DTYPE = np.dtype([("picture", "i4"), ("row", "i4"), ("column", "i4")])
+SURVEYED_DTYPE = np.dtype([("best", "u1", 2), ("count", "u1"), ("unused", "u1")])
+RESIDUAL_DTYPE = np.dtype([("kept", "i8"), ("energy", "i4"), ("bits", "i4")])
 ROOM_POINTERS = (
     "tickets",
     "taken",
     "stop",
     "modes",
-    "energies",
+    "surveyed",
+    "residuals",
     "coefficients",
     "levels",
     "magnitudes",
@@ -171,18 +171,20 @@ def arrays_of(shape: tuple[int, int], params: EncodeParams, sizes: DeviceBytes) 
     return {name: (np.dtype(kind), size) for name, (kind, size) in arrays.items()}
 
 
-def arrays_of_room(tickets: int, crew: Crew, params: EncodeParams, sizes: DeviceBytes) -> Arrays:
+def arrays_of_room(tickets: int, crew: Crew, effort: BlockEffort, sizes: DeviceBytes) -> Arrays:
     """Return the types and shapes of the arrays that all pictures share."""
-    rough, area, shapes = EFFORTS[params.effort].rough, MAX_SIDE**2, len(SHAPES)
+    rough, area, shapes = effort.rough, MAX_SIDE**2, len(SHAPES)
+    chosen = 0 if effort.rounded else rough
     margins = area // UNIT**2 * (UNIT + 2) ** 2
     arrays: dict[str, tuple[Any, tuple[int, ...]]] = {
         "tickets": (TICKET_DTYPE, (tickets,)),
         "taken": ("u4", (crew.chunk,)),
         "modes": ("u8", (crew.chunk, BLOCKS)),
-        "energies": ("i4", (crew.chunk, BLOCKS, rough)),
-        "coefficients": ("i2", (crew.chunk, rough, shapes, area)),
-        "levels": ("i2", (crew.teams, rough, shapes, area)),
-        "magnitudes": ("u1", (crew.teams, rough, shapes, margins)),
+        "surveyed": (SURVEYED_DTYPE, (crew.chunk, BLOCKS)),
+        "residuals": (RESIDUAL_DTYPE, (crew.chunk, BLOCKS, rough)),
+        "coefficients": ("i2", (crew.chunk, chosen, shapes, area)),
+        "levels": ("i2", (crew.teams, chosen, shapes, area)),
+        "magnitudes": ("u1", (crew.teams, chosen, shapes, margins)),
         "rough_costs": ("i8", (crew.teams, BLOCKS, MOST_ROUGH)),
         "teams": ("u1", (crew.teams, sizes.team)),
         "findings": ("u1", (crew.teams * crew.workers, sizes.worker)),
@@ -234,7 +236,7 @@ def make_tickets(shapes: Sequence[tuple[int, int]], params: EncodeParams) -> np.
     return tickets[np.argsort(lag_of(params) * tickets["row"] + tickets["column"], kind="stable")]
 
 
-def make_picture(shape: tuple[int, int], params: EncodeParams) -> np.ndarray:
+def make_picture(shape: tuple[int, int], params: EncodeParams, effort: BlockEffort) -> np.ndarray:
     """Return the constant part of a picture's state; its pointers are not set yet.
 
     Returns
@@ -242,13 +244,12 @@ def make_picture(shape: tuple[int, int], params: EncodeParams) -> np.ndarray:
     () array of PICTURE_DTYPE
     """
     picture = np.zeros((), PICTURE_DTYPE)
-    tools, effort = params.coded_tools, EFFORTS[params.effort]
+    tools = params.coded_tools
     picture["lambda_fixed"] = params.lambda_fixed
     picture["height"], picture["width"] = padded_shape(shape)
     picture["fragment_log2"] = tools.fragment_size.bit_length() - 1
     for name in BLOCK_TOOLS:
         picture[name] = getattr(tools, name)
     picture["root"] = max(isqrt(params.lambda_fixed), 1)
-    for name in (field.name for field in fields(Effort)):
-        picture[name] = getattr(effort, name)
+    picture["effort"] = astuple(effort)
     return picture

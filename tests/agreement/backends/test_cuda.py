@@ -1,6 +1,7 @@
 """The cuda backend writes the bytes of the cpu backend."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from unittest import mock
 
@@ -11,6 +12,7 @@ from support.strategies import CONTENT
 
 import mmpcodec
 from mmpcodec import EncodeParams, LimitExceeded, pictures
+from mmpcodec.backends import block_efforts
 from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.backends.cuda import blocks, trees
 from mmpcodec.backends.cuda.backend import CudaBackend
@@ -23,9 +25,9 @@ FULL = {"dictionary_limit": 300, "replacement": True}
 IMAGES = sorted((Path(__file__).parents[3] / "images").glob("*.pgm"))
 
 
-def check(picture, params):
-    expected = CpuBackend(plain=True).encode(picture, params)
-    assert_same(expected, CudaBackend().encode(picture, params), f"cuda, {params}")
+def check(picture, params, *, plain=False):
+    expected = CpuBackend(plain=plain).encode(picture, params)
+    assert_same(expected, CudaBackend(plain=plain).encode(picture, params), f"cuda, {params}")
 
 
 @pytest.mark.parametrize("lam", [0, 1, 16, 32, 128, 512])
@@ -97,13 +99,40 @@ def test_counts_are_halved():
 
 @pytest.mark.parametrize("lam", [1e-5, 1, 48, 512, 2.0**20])
 @pytest.mark.parametrize("fragment_size", [16, 32, 64])
-@pytest.mark.parametrize("effort", [1, 6, 9])
-def test_blocks(effort, fragment_size, lam):
+@pytest.mark.parametrize(
+    ("effort", "plain"), [*((effort, False) for effort in range(1, 10)), (1, True), (6, True)]
+)
+def test_blocks(effort, plain, fragment_size, lam):
     params = EncodeParams.from_options(
         lam, preset="photo", effort=effort, fragment_size=fragment_size
     )
     for path in IMAGES:
-        check(pictures.read(path).samples[100:195, 60:193].copy(), params)
+        check(pictures.read(path).samples[100:195, 60:193].copy(), params, plain=plain)
+
+
+ONE_BY_ONE = {
+    "split_bits": 3,
+    "elongation": 1,
+    "every_angle": False,
+    "angles": 40,
+    "fitting": 40,
+    "matching": 500,
+    "rounded": True,
+    "hopeless": 2,
+}
+
+
+@pytest.mark.parametrize("name", ONE_BY_ONE)
+def test_each_shortcut_of_blocks(name, monkeypatch):
+    """Each shortcut alone, beside a search without shortcuts."""
+    changed = {
+        number: replace(effort, **{name: ONE_BY_ONE[name]})
+        for number, effort in block_efforts.PLAIN_EFFORTS.items()
+    }
+    monkeypatch.setattr(block_efforts, "EFFORTS", changed)
+    params = EncodeParams.from_options(40, preset="photo", effort=6)
+    for path in IMAGES:
+        check(pictures.read(path).samples[90:210, 60:230].copy(), params)
 
 
 @pytest.mark.parametrize("content", CONTENT)
@@ -112,8 +141,9 @@ def test_blocks(effort, fragment_size, lam):
 def test_sizes_of_blocks(content, shape, least_squares):
     picture = CONTENT[content](np.random.default_rng(4), *shape)
     for lam, step in ((3, 1), (60, 0), (60, 20000)):
-        options = {"least_squares": least_squares, "step": step, "effort": 3}
-        check(picture, EncodeParams.from_options(lam, preset="photo", **options))
+        for effort in (1, 3, 6):
+            options = {"least_squares": least_squares, "step": step, "effort": effort}
+            check(picture, EncodeParams.from_options(lam, preset="photo", **options))
 
 
 @pytest.mark.parametrize("fragment_size", [16, 64])
@@ -139,8 +169,9 @@ def test_little_memory_makes_teams_smaller():
     params = EncodeParams.from_options(30, preset="photo", effort=2)
     CudaBackend().encode(plane, params)  # allocates tables, which stay
     device = cupy.cuda.Device().id
-    needed = blocks.device_bytes(plane.shape, params, device) + blocks.least_bytes(params, device)
-    expected = CpuBackend(plain=True).encode(plane, params)
+    effort = block_efforts.block_effort(params.effort)
+    needed = blocks.device_bytes(plane.shape, params, device) + blocks.least_bytes(effort, device)
+    expected = CpuBackend().encode(plane, params)
     for more in (0, 20 << 20):
         pool = cupy.cuda.MemoryPool()
         pool.set_limit(size=needed + more)
@@ -148,7 +179,7 @@ def test_little_memory_makes_teams_smaller():
             cupy.cuda.using_allocator(pool.malloc),
             mock.patch.object(cupy, "get_default_memory_pool", return_value=pool),
         ):
-            assert blocks.crew_for([plane.shape], params, device).teams <= 2
+            assert blocks.crew_for([plane.shape], params, effort, device).teams <= 2
             assert_same(expected, CudaBackend().encode(plane, params), f"{more} bytes more")
 
 
@@ -159,7 +190,7 @@ def test_batch_is_one_by_one(preset):
     ]
     params = EncodeParams.from_options(24, preset=preset)
     for plane, coded in zip(planes, CudaBackend().encode_batch(planes, params), strict=True):
-        assert_same(CpuBackend(plain=True).encode(plane, params), coded, "batch")
+        assert_same(CpuBackend().encode(plane, params), coded, "batch")
 
 
 def test_batch_of_different_sizes():
@@ -168,7 +199,7 @@ def test_batch_of_different_sizes():
     planes = [whole[:height, :width].copy() for height, width in shapes]
     params = EncodeParams.from_options(24, preset="photo", effort=1, fragment_size=32)
     for plane, coded in zip(planes, CudaBackend().encode_batch(planes, params), strict=True):
-        assert_same(CpuBackend(plain=True).encode(plane, params), coded, f"{plane.shape}")
+        assert_same(CpuBackend().encode(plane, params), coded, f"{plane.shape}")
 
 
 def test_many_pictures_run_in_groups():
@@ -188,7 +219,6 @@ def test_many_pictures_run_in_groups():
     assert calls[-1] == (300 * 6, 300 * 6)
 
 
-@pytest.mark.usefixtures("plain_search")
 def test_arrays_on_the_device_and_any_stream():
     import cupy
 

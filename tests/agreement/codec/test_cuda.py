@@ -7,7 +7,7 @@ from support.strategies import natural, text_like
 import mmpcodec
 from mmpcodec import BackendUnavailable, EncodeParams
 
-pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("plain_search")]
+pytestmark = pytest.mark.gpu
 
 
 def colours(planes, shape=(90, 130)):

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from mmpcodec.backends.block_efforts import EFFORTS
 from mmpcodec.backends.cuda import blocks_state
 from mmpcodec.backends.cuda.trees_state import (
     ALIGNMENT,
@@ -36,7 +37,10 @@ STRUCTURES = {
     },
     "blocks/state.cuh": {
         "BlockTables": blocks_state.TABLES_DTYPE,
+        "BlockEffort": blocks_state.EFFORT_DTYPE,
         "BlockPicture": blocks_state.PICTURE_DTYPE,
+        "SurveyedModes": blocks_state.SURVEYED_DTYPE,
+        "SurveyedResidual": blocks_state.RESIDUAL_DTYPE,
         "Ticket": blocks_state.TICKET_DTYPE,
         "SearchRoom": blocks_state.ROOM_DTYPE,
     },
@@ -155,8 +159,7 @@ def test_numbers_of_blocks_are_those_of_the_device(tmp_path):
     printed = printed_by(body, tmp_path, "blocks/state.cuh")
     assert int(printed.pop("nodes")) == blocks_state.PLAN_NODES
     assert int(printed.pop("rough")) == blocks_state.MOST_ROUGH
-    params = EncodeParams.from_options(9, preset="photo")
-    arrays = blocks_state.arrays_of_room(1, blocks_state.Crew(1, 1, 1), params, SIZES)
+    arrays = blocks_state.arrays_of_room(1, blocks_state.Crew(1, 1, 1), EFFORTS[9], SIZES)
     assert int(printed.pop("margins")) == arrays["magnitudes"][1][-1]
     blocks = [tuple(map(int, place.split(","))) for place in printed]
     assert list(map(int, printed.values())) == list(range(blocks_state.BLOCKS))
@@ -195,12 +198,13 @@ def test_tables_hold_transforms_and_scans():
 def test_arrays_of_pictures_do_not_overlap():
     params = EncodeParams.from_options(9, preset="photo", effort=9, fragment_size=32)
     arrays = blocks_state.arrays_of((70, 130), params, SIZES)
-    room = blocks_state.arrays_of_room(15, blocks_state.Crew(2, 4, 3), params, SIZES)
+    room = blocks_state.arrays_of_room(15, blocks_state.Crew(2, 4, 3), EFFORTS[9], SIZES)
     assert arrays["plan_nodes"][1] == (15, blocks_state.PLAN_NODES)
     assert arrays["source"][1] == (72, 132)
     assert arrays["models"][1] == (5, SIZES.models)
     assert room["coefficients"][1] == (3, 4, 25, 4096)
     assert room["levels"][1] == (2, 4, 25, 4096)
+    assert room["residuals"][1] == (3, 961, 4)
     assert room["findings"][1] == (8, SIZES.worker)
     for each in (arrays, room):
         offsets, size = blocks_state.place_arrays(each)
@@ -209,10 +213,10 @@ def test_arrays_of_pictures_do_not_overlap():
             assert offsets[name] % blocks_state.ALIGNMENT == 0
             space = ends[ends.index(offsets[name]) + 1] - offsets[name]
             assert space >= dtype.itemsize * np.prod(shape)
-    picture = blocks_state.make_picture((70, 130), params)
+    picture = blocks_state.make_picture((70, 130), params, EFFORTS[9])
     assert set(arrays) | {"tables", "rates", "told"} == set(blocks_state.POINTERS)
     assert set(room) | {"stop"} == set(blocks_state.ROOM_POINTERS)
-    assert (picture["height"], picture["fragment_log2"], picture["tried"]) == (72, 5, 8)
+    assert (picture["height"], picture["fragment_log2"], picture["effort"]["tried"]) == (72, 5, 8)
     assert (picture["root"], picture["step"]) == (768, params.coded_tools.step)
 
 

@@ -4,6 +4,7 @@
 
 #include "cpu/blocks/levels.h"
 #include "cpu/runtime/simd.h"
+#include "shared/blocks/estimate.h"
 #include "shared/blocks/search.h"
 
 namespace mmp {
@@ -193,15 +194,10 @@ struct LevelCounts {
     int64_t kept;
 };
 
-// A magnitude above each limit adds so many bits, in 1/16 bit.
-constexpr int kLimits = 6;
-constexpr int16_t kLimit[kLimits] = {0, 1, 2, 4, 8, 16}, kBits[kLimits] = {48, 19, 10, 21, 38, 63};
-
 // Coefficients have the scale of 8-bit samples at any depth, so sums of energy fit 32 bits.
 MMP_SIMD_LEVELS LevelCounts count_levels(const int16_t* coefficients, const uint16_t* numbers,
                                          int count, int32_t step) {
-    constexpr int kRound = 18000;  // in 1/65536
-    const uint32_t scale = (2u << 16) / uint32_t(larger(step, 2));
+    const uint32_t scale = estimate_scale(step);
     typedef uint32_t Unsigned16 __attribute__((vector_size(64)));
     Shorts16 ends{}, levels{};
     Ints16 bits{};
@@ -212,12 +208,14 @@ MMP_SIMD_LEVELS LevelCounts count_levels(const int16_t* coefficients, const uint
         memcpy(&number, numbers + i, sizeof number);
         const Shorts16 magnitude = value < 0 ? -value : value;
         const Unsigned16 size = __builtin_convertvector(magnitude, Unsigned16);
-        const Unsigned16 level = (size * scale + kRound) >> 16;
+        const Unsigned16 level = (size * scale + kEstimateRound) >> 16;
         const Unsigned16 rest = size - ((level * uint32_t(step) + 1) >> 1);
         kept += (size * size - rest * rest) >> 2;
         const Shorts16 small = __builtin_convertvector(level, Shorts16);
         Shorts16 added{};
-        for (int k = 0; k < kLimits; ++k) added += (small > kLimit[k]) & kBits[k];
+#define MMP_ADD_BITS(limit, bits) added += (small > int16_t{limit}) & int16_t{bits};
+        MMP_LEVEL_LIMITS(MMP_ADD_BITS)
+#undef MMP_ADD_BITS
         bits += __builtin_convertvector(added, Ints16);
         levels -= small > 0;
         number &= small > 0;
@@ -235,16 +233,12 @@ MMP_SIMD_LEVELS LevelCounts count_levels(const int16_t* coefficients, const uint
 
 }  // namespace
 
-// The weights fit the costs of chosen levels of photographs, x-rays and textures within 9 percent.
 LevelEstimate estimate_levels(const int16_t* coefficients, int a, int b, int32_t step,
                               int32_t plain) {
-    constexpr int kStart = 5, kPerDoubling = 28, kPerZero = 3;  // in 1/16 bit
     const Scan& scan = scan_of(a, b);
     const LevelCounts counts = count_levels(coefficients, scan.number.data(), scan.count, step);
-    if (!counts.levels) return {0, 0};
-    const int64_t bits = kStart + counts.bits + kPerDoubling * floor_log2(counts.end) +
-                         kPerZero * (counts.end - counts.levels);
-    return {bits * plain >> 4, counts.kept};
+    const int32_t bits = estimated_bits(counts.levels, counts.bits, counts.end);
+    return {estimated_rate(bits, plain), counts.kept};
 }
 
 }  // namespace mmp

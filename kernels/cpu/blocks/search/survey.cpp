@@ -25,19 +25,12 @@ int64_t BlockSurvey<Sample>::split_cost(const BlockPlace& block, int flag) const
 }
 
 template <class Sample>
-bool BlockSurvey<Sample>::may_follow(const BlockPlace& block, int flag) const {
-    if (!may_split(block, flag)) return false;
-    // A long block, which only the border of the picture makes, may become shorter.
-    return !too_long(half_of(block, flag, 0)) || (flag == kColumns) == (block.b > block.a);
-}
-
-template <class Sample>
 int BlockSurvey<Sample>::worthwhile(const BlockPlace& block) const {
     const Seen& seen = at(block);
     const int64_t most = worthwhile_cost(seen.least, effort_.slack);
     int worth = seen.whole() <= most;
     for (int flag = kColumns; flag <= kRows; ++flag)
-        if (may_follow(block, flag)) worth |= (split_cost(block, flag) <= most) << flag;
+        if (may_follow(block, flag, effort_)) worth |= (split_cost(block, flag) <= most) << flag;
     return worth;
 }
 
@@ -139,7 +132,7 @@ void BlockSurvey<Sample>::look_at(const BlockPlace& block, const BlockCosts& cos
     seen = {0, 0, kNever, 0, {kAverage, kPlanar}, false};
     if (coarse_.is_outside(block)) return;
     seen.predicted = kNever;
-    if (coarse_.forced_flag(block) || too_long(block)) return;
+    if (coarse_.forced_flag(block) || too_long(block, effort_)) return;
     const int a = block.a, b = block.b;
     Sample source[kMaxBlockArea], prediction[kMaxBlockArea], matched[kMaxBlockArea];
     take_block(source_, coarse_.width, block, source);
@@ -221,7 +214,7 @@ void BlockSurvey<Sample>::weigh_splits() {
         Seen& seen = at(block);
         seen.least = seen.whole();
         for (int flag = kColumns; flag <= kRows; ++flag)
-            if (may_follow(block, flag)) seen.least = std::min(seen.least, split_cost(block, flag));
+            if (may_follow(block, flag, effort_)) seen.least = std::min(seen.least, split_cost(block, flag));
     });
 }
 

@@ -4,16 +4,15 @@
 #pragma once
 
 #include <stdint.h>
-#include <stdlib.h>
 
 #include <utility>
 #include <vector>
 
 #include "cpu/blocks/search/differences.h"
-#include "cpu/blocks/search/effort.h"
 #include "cpu/blocks/search/trees.h"
 #include "cpu/blocks/search/trial.h"
 #include "cpu/runtime/thread_team.h"
+#include "shared/blocks/effort.h"
 
 namespace mmp {
 
@@ -66,12 +65,6 @@ private:
     const Seen& at(const BlockPlace& block) const {
         return seen_[number_in(block, row_, column_)];
     }
-    // Whether the sides of a block differ too much for the survey.
-    bool too_long(const BlockPlace& block) const {
-        return std::abs(block.a - block.b) > effort_.elongation;
-    }
-    // Whether the search may split a block this way.
-    bool may_follow(const BlockPlace& block, int flag) const;
     int64_t split_cost(const BlockPlace& block, int flag) const;
     void look_at(const BlockPlace& block, const BlockCosts& costs);
     void look_at_angles(const BlockPlace& block, const BlockCosts& costs,

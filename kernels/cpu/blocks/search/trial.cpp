@@ -29,6 +29,7 @@ template <class Sample>
 void Trial<Sample>::try_bare(const BlockPlace& block, const Sample* prediction, int mode,
                              int64_t total, int64_t energy) {
     total += energy;
+    guess = std::min(guess, total);
     if (total >= cost) return;
     cost = total;
     node = {kLeaf, uint8_t(mode), kBare, 0, 0, 0};
@@ -40,7 +41,8 @@ void Trial<Sample>::try_residual(const BlockPlace& block, const Sample* source,
                                  const Sample* prediction, int mode, int64_t given,
                                  int64_t energy, int32_t step, Depth<Sample> depth,
                                   const BlockCosts& costs, int hopeless) {
-    if (given >= cost) return;
+    const bool guesses = hopeless < kAlways;
+    if (given >= cost && !guesses) return;
     const int a = block.a, b = block.b, area = block.height() * block.width();
     int16_t residual[kMaxBlockArea], coefficients[kMaxCoded], tried[kMaxCoded];
     Sample rebuilt[kMaxBlockArea];
@@ -48,10 +50,12 @@ void Trial<Sample>::try_residual(const BlockPlace& block, const Sample* source,
     const bool types = sine_allowed(a, b);
     for (int type = kCosine; type <= (types ? kSine : kCosine); ++type) {
         transform_forward(residual, a, b, type, seen_bits(depth), coefficients);
-        if (hopeless < kAlways) {
+        if (guesses) {
             const int64_t estimate =
                 given + estimated_cost(coefficients, a, b, step, energy, costs);
-            if (estimate > cost + cost / 100 * hopeless) continue;
+            if (estimate > hopeless_cost(guess, hopeless)) continue;
+            guess = std::min(guess, estimate);
+            if (given >= cost) continue;
         }
         const LevelChoice choice =
             choose_levels<LevelCost<Sample>>(coefficients, a, b, step, costs, tried);

@@ -4,9 +4,10 @@
 #include <stdint.h>
 
 #include "cpu/blocks/coder.h"
-#include "cpu/blocks/search/effort.h"
 #include "cpu/blocks/search/levels.h"
 #include "cpu/runtime/distortion.h"
+#include "shared/blocks/effort.h"
+#include "shared/blocks/estimate.h"
 #include "shared/blocks/search.h"
 
 namespace mmp {
@@ -21,6 +22,7 @@ void take_block(const Sample* plane, int width, const BlockPlace& block, Sample*
 template <class Sample>
 struct Trial {
     int64_t cost = kNever;
+    int64_t guess = kNever;  // the least estimate so far, without regard to what the search has found
     BlockNode node;
     Sample samples[kMaxBlockArea];
     int16_t levels[kMaxCoded];
@@ -30,8 +32,8 @@ struct Trial {
     // differences that the prediction leaves.
     void try_bare(const BlockPlace& block, const Sample* prediction, int mode, int64_t cost,
                   int64_t energy);
-    // A residual whose estimated cost exceeds that of the trial by more than `hopeless` percent is
-    // not tried.
+    // A residual whose estimated cost exceeds `guess` by more than `hopeless` percent is not tried.
+    // So the plan does not depend on the order in which the plans of other blocks are tried.
     void try_residual(const BlockPlace& block, const Sample* source, const Sample* prediction,
                       int mode, int64_t cost, int64_t energy, int32_t step, Depth<Sample> depth,
                       const BlockCosts& costs, int hopeless);

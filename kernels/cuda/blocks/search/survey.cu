@@ -4,6 +4,7 @@
 #include "cuda/blocks/prediction.cuh"
 #include "cuda/blocks/templates.cuh"
 #include "cuda/blocks/transform.cuh"
+#include "cuda/blocks/search/rounded.cuh"
 
 using namespace mmp;
 
@@ -14,8 +15,9 @@ struct SurveyMemory {
     FitMemory fit;
     Line lines[kAngles];
     int32_t sums[kModes];
-    uint8_t ranked[kModes];
+    uint8_t looked[kModes], ranked[kModes];  // modes, as they were looked at and by difference
     int32_t energy;
+    RoundedLevels rounded;
     uint8_t source[kMaxBlockArea], fitted[kMaxBlockArea], matched[kMaxBlockArea];
     uint8_t prediction[kMaxBlockArea];
     int16_t half[kCodedSide * kMaxSide];
@@ -53,6 +55,17 @@ __device__ const uint8_t* whole_prediction(const SurveyMemory& memory, int mode)
     return mode == kLeastSquares ? memory.fitted : memory.matched;
 }
 
+__device__ PlaneView view_of(const BlockPicture& picture) {
+    return {picture.coarse, picture.width, picture.height};
+}
+
+// Whether a difference, times the factor, is at least one step for each sample.
+__device__ bool is_large(const BlockPicture& picture, const Surveyed& block, int difference,
+                         int factor) {
+    return factor == kAlways || factor * int64_t{difference} >= int64_t{picture.step}
+                                                                    << (block.a + block.b);
+}
+
 // Writes the prediction of a block by a mode to memory.prediction, row by row.
 __device__ void predict_block(int mode, SurveyMemory& memory, const Surveyed& block) {
     const int a = block.a, b = block.b, pieces_across = 1 << (b - kUnitLog2);
@@ -61,64 +74,125 @@ __device__ void predict_block(int mode, SurveyMemory& memory, const Surveyed& bl
                     b, i / pieces_across * kUnit, i % pieces_across * kUnit, memory.prediction);
 }
 
-// Loads the source of a block and prepares its predictions: references, the lines of the angles and
-// the prediction by least squares. References are the samples of the coarse source that would be
-// decoded before the block.
-__device__ void prepare_modes(const BlockPicture& picture, SurveyMemory& memory,
-                              const Surveyed& block, bool fitted) {
+// Loads the source of a block and its references, which are the samples of the coarse source that
+// would be decoded before the block.
+__device__ void load_block(const BlockPicture& picture, SurveyMemory& memory,
+                           const Surveyed& block) {
     const int row = block.row, column = block.column, a = block.a, b = block.b;
     for (int i = threadIdx.x; i < block.area(); i += kBlockThreads)
         memory.source[i] = picture.source[int64_t{row + (i >> b)} * picture.width + column +
                                           (i & (block.width() - 1))];
-    if (threadIdx.x < kModes) memory.sums[threadIdx.x] = 0;
-    const PlaneView view{picture.coarse, picture.width, picture.height};
     const int length = block.height() + block.width();
     const int right = row == block.top ? picture.width : column + block.width();
     const int bottom =
         min(column == block.left ? block.top + block.side : row + block.height(), picture.height);
     if (threadIdx.x < 32)
-        gather_references(view, row, column, a, b, row ? min(right - column, length) : 0,
+        gather_references(view_of(picture), row, column, a, b, row ? min(right - column, length) : 0,
                           column ? min(bottom - row, length) : 0, memory.predict);
-    if (fitted && threadIdx.x / 32 == 1)
-        predict_least_squares(view, row, column, a, b, picture.width, memory.fit, memory.fitted);
-    __syncthreads();
-    for (int angle = threadIdx.x / 32; angle < kAngles; angle += kBlockWarps)
-        for (int k = line_start(angle, a, b) + threadIdx.x % 32; k < line_end(a, b); k += 32)
-            memory.lines[angle].samples[k] = line_sample(memory.predict, angle, a, b, k);
     __syncthreads();
 }
 
-// Ranks the first `modes` modes from kAverage on by their absolute Hadamard differences.
-__device__ void rank_modes(SurveyMemory& memory, const Surveyed& block, int modes) {
-    const int a = block.a, b = block.b, pieces_log2 = block.pieces_log2();
+// Computes the sums of the absolute Hadamard differences of some modes, given as bits, twice as
+// large as the differences. Returns the number of modes looked at so far, from that before.
+__device__ int look_at(SurveyMemory& memory, const Surveyed& block, uint64_t modes, int before) {
+    const int a = block.a, b = block.b, pieces_log2 = block.pieces_log2(), count = __popcll(modes);
+    const int mode = threadIdx.x;
+    if (mode < kModes && modes >> mode & 1) {
+        memory.looked[before + __popcll(modes & ((uint64_t{1} << mode) - 1))] = uint8_t(mode);
+        memory.sums[mode] = 0;
+    }
+    __syncthreads();
+    for (int n = threadIdx.x / 32; n < count; n += kBlockWarps) {
+        const int angle = angle_of(memory.looked[before + n]);
+        if (angle < 0) continue;
+        for (int k = line_start(angle, a, b) + threadIdx.x % 32; k < line_end(a, b); k += 32)
+            memory.lines[angle].samples[k] = line_sample(memory.predict, angle, a, b, k);
+    }
+    __syncthreads();
     const auto source = [&](int i, int j) { return int(memory.source[(i << b) + j]); };
-    for (int i = threadIdx.x; i < modes << pieces_log2; i += kBlockThreads) {
-        const int mode = kAverage + (i >> pieces_log2), n = i & ((1 << pieces_log2) - 1);
+    for (int i = threadIdx.x; i < count << pieces_log2; i += kBlockThreads) {
+        const int mode = memory.looked[before + (i >> pieces_log2)];
+        const int n = i & ((1 << pieces_log2) - 1);
         const int y = (n >> (b - kUnitLog2)) * kUnit, x = (n << kUnitLog2) & (block.width() - 1);
-        const int sum = piece_difference(mode, memory.predict, line_of(memory, mode), memory.fitted,
-                                         a, b, y, x, source);
+        const int sum = piece_difference(mode, memory.predict, line_of(memory, mode),
+                                         whole_prediction(memory, mode), a, b, y, x, source);
         add_by_key(memory.sums, mode, sum, pieces_log2 >= 5);
     }
     __syncthreads();
-    if (threadIdx.x < modes) {
-        const int mode = kAverage + threadIdx.x, own = memory.sums[mode] >> 1;
+    return before + count;
+}
+
+// Ranks the modes that were looked at by their differences.
+__device__ void rank_modes(SurveyMemory& memory, int count) {
+    if (threadIdx.x < count) {
+        const int mode = memory.looked[threadIdx.x], own = memory.sums[mode] >> 1;
         int rank = 0;
-        for (int other = kAverage; other < kAverage + modes; ++other) {
-            const int sum = memory.sums[other] >> 1;
-            rank += sum < own || (sum == own && other < mode);
+        for (int i = 0; i < count; ++i) {
+            const int other = memory.looked[i], its = memory.sums[other] >> 1;
+            rank += its < own || (its == own && other < mode);
         }
         memory.ranked[rank] = uint8_t(mode);
     }
     __syncthreads();
 }
 
+// The modes of the blocks that a block is half of, or that are its halves, if their sides differ
+// less. `surveyed` is what the survey found of the blocks of the fragment.
+__device__ uint64_t inherited_modes(const BlockPicture& picture, const Surveyed& block,
+                                    const SurveyedModes* surveyed) {
+    const BlockPlace own{block.row - block.top, block.column - block.left, block.a, block.b};
+    const int flag = own.b > own.a ? kColumns : kRows;
+    uint64_t modes = 0;
+    for (int half = 0; half < 2; ++half)
+        modes |= uint64_t{1} << surveyed[block_number(half_of(own, flag, half))].best[0];
+    BlockPlace around = own;
+    if (flag == kColumns)
+        around.row &= -(2 << own.a), ++around.a;
+    else
+        around.column &= -(2 << own.b), ++around.b;
+    if (block.top + around.row + around.height() > picture.height) return modes;
+    if (block.left + around.column + around.width() > picture.width) return modes;
+    for (const uint8_t mode : surveyed[block_number(around)].best) modes |= uint64_t{1} << mode;
+    return modes;
+}
+
+// Looks at the angles of a block that the effort allows. Returns the number of modes looked at.
+__device__ int look_at_angles(const BlockPicture& picture, SurveyMemory& memory,
+                              const Surveyed& block, const SurveyedModes* surveyed, int count) {
+    constexpr uint64_t kEvery = ((uint64_t{1} << kAngles) - 1) << kFirstAngle;
+    if (picture.effort.every_angle) return look_at(memory, block, kEvery, count);
+    if (block.a != block.b)
+        return look_at(memory, block, inherited_modes(picture, block, surveyed) & kEvery, count);
+    const auto difference = [&](int angle) { return memory.sums[kFirstAngle + angle] >> 1; };
+    constexpr int kCoarseAngles = 4;
+    uint64_t which = 0;
+    for (int angle = 0; angle < kAngles; angle += kCoarseAngles)
+        which |= uint64_t{1} << (kFirstAngle + angle);
+    count = look_at(memory, block, which, count);
+    int best = 0;
+    for (int angle = 0; angle < kAngles; angle += kCoarseAngles)
+        if (difference(angle) < difference(best)) best = angle;
+    for (int apart = kCoarseAngles / 2; apart; apart /= 2) {
+        const int before = best - apart, after = best + apart;
+        which = 0;
+        if (before >= 0) which |= uint64_t{1} << (kFirstAngle + before);
+        if (after < kAngles) which |= uint64_t{1} << (kFirstAngle + after);
+        count = look_at(memory, block, which, count);
+        if (before >= 0 && difference(before) < difference(best)) best = before;
+        if (after < kAngles && difference(after) < difference(best)) best = after;
+    }
+    return count;
+}
+
 // Adds the templates to the ranked modes. Template matching is slow: it runs only where the other
-// modes leave a large difference, and counts only where at most one other mode is better.
-__device__ void rank_templates(const BlockPicture& picture, SurveyMemory& memory,
-                               const Surveyed& block, int modes) {
+// modes leave a large difference, and counts only where at most one other mode is better. Returns
+// the number of modes.
+__device__ int rank_templates(const BlockPicture& picture, SurveyMemory& memory,
+                              const Surveyed& block, int modes) {
     const int row = block.row, column = block.column, a = block.a, b = block.b;
     const int top = block.top, pieces_log2 = block.pieces_log2();
-    const int best = memory.sums[memory.ranked[0]] >> 1, next = memory.sums[memory.ranked[1]] >> 1;
+    const int best = memory.sums[memory.ranked[0]] >> 1;
+    const int next = memory.sums[memory.ranked[1]] >> 1;
     const auto end_of = [&](int y) {
         if (y < top) return picture.width;
         if (y < row) return column + block.width();
@@ -126,10 +200,10 @@ __device__ void rank_templates(const BlockPicture& picture, SurveyMemory& memory
         return y < min(top + block.side, picture.height) ? block.left : 0;
     };
     const auto decoded = [&](int y, int x) { return x < end_of(y); };
-    if (!picture.templates ||
-        picture.matching * int64_t{best} < int64_t{picture.step} << (a + b) ||
+    if (!picture.templates || !is_large(picture, block, best, picture.effort.matching) ||
         !templates_allowed(decoded, row, column, a, b))
-        return;
+        return modes;
+    if (threadIdx.x == 0) memory.sums[kTemplates] = 0;
     const PlanePlaces places{picture.coarse, picture.width};
     const int searcher = threadIdx.x / 32;
     search_places(places, end_of, row, column, a, b, searcher, kBlockWarps,
@@ -149,30 +223,35 @@ __device__ void rank_templates(const BlockPicture& picture, SurveyMemory& memory
     }
     __syncthreads();
     const int own = memory.sums[kTemplates] >> 1;
-    if (threadIdx.x == 0 && own < next) {
+    if (own >= next) return modes;
+    if (threadIdx.x == 0) {
         const int rank = own >= best;
         for (int i = modes; i > rank; --i) memory.ranked[i] = memory.ranked[i - 1];
         memory.ranked[rank] = kTemplates;
     }
     __syncthreads();
+    return modes + 1;
 }
 
-// Writes the energy and the coefficients, in scan order, of the residuals of the best modes.
-// `number` is the block's number in its fragment, `slot` the fragment's among those of the launch.
+// Writes what the best modes leave of a block: the residuals, and their coefficients in scan order
+// or the estimates of their rounded levels. `number` is the block's number in its fragment, `slot`
+// the fragment's among those of the launch.
 __device__ void transform_best(const BlockPicture& picture, const SearchRoom& room,
-                               SurveyMemory& memory, const Surveyed& block, int number,
-                               int slot) {
+                               SurveyMemory& memory, const Surveyed& block, int number, int slot,
+                               int modes) {
     const BlockTables& tables = *picture.tables;
     const int a = block.a, b = block.b, width = block.width(), shape = shape_number(a, b);
     const int rows = min(block.height(), kCodedSide), columns_log2 = min(b, kCodedSideLog2);
+    const int coded_log2 = min(a, kCodedSideLog2) + columns_log2;
+    const int rough = picture.effort.rough;
     const int index = ((block.row - block.top) >> a) * (kMaxSide >> b) +
                       ((block.column - block.left) >> b);
     const auto residual = [&](int i, int j) {
         const int at = (i << b) + j;
         return memory.source[at] - memory.prediction[at];
     };
-    for (int r = 0; r < picture.rough; ++r) {
-        if (threadIdx.x == 0) memory.energy = 0;
+    for (int r = 0; r < min(rough, modes); ++r) {
+        if (threadIdx.x == 0) memory.energy = 0, memory.rounded = {};
         predict_block(memory.ranked[r], memory, block);
         __syncthreads();
         int energy = 0;
@@ -180,52 +259,77 @@ __device__ void transform_best(const BlockPicture& picture, const SearchRoom& ro
             const int difference = memory.source[i] - memory.prediction[i];
             energy += difference * difference;
         }
-        atomicAdd(&memory.energy, energy);
+        energy = int(warp_sum(uint32_t(energy)));
+        if (threadIdx.x % 32 == 0) atomicAdd(&memory.energy, energy);
         for (int i = threadIdx.x; i < rows << b; i += kBlockThreads)
             memory.half[i] =
                 column_frequency(tables, residual, a, kCosine, i >> b, i & (width - 1));
         __syncthreads();
+        const uint16_t* order = tables.order[shape];
         int16_t* out = room.coefficients +
-                       ((int64_t{slot} * picture.rough + r) * kShapes + shape) * kMaxBlockArea +
+                       ((int64_t{slot} * rough + r) * kShapes + shape) * kMaxBlockArea +
                        index * block.area();
-        for (int i = threadIdx.x; i < rows << columns_log2; i += kBlockThreads)
-            out[tables.order[shape][i]] =
+        for (int i = threadIdx.x; i < 1 << coded_log2; i += kBlockThreads) {
+            const int16_t value =
                 coefficient_of(tables, memory.half, b, kCosine, i >> columns_log2,
                                i & ((1 << columns_log2) - 1));
+            if (picture.effort.rounded)
+                memory.rounded.add(value, order[i], picture.step, coded_log2);
+            else
+                out[order[i]] = value;
+        }
+        __syncthreads();
         if (threadIdx.x == 0)
-            room.energies[(int64_t{slot} * kBlocks + number) * picture.rough + r] =
-                memory.energy;
+            room.residuals[(int64_t{slot} * kBlocks + number) * rough + r] = {
+                memory.rounded.energy(), memory.energy, memory.rounded.rate()};
         __syncthreads();
     }
 }
 
 }  // namespace
 
-// Surveys the fragments of the tickets from `first` on. Grid: (kBlocks, tickets); five CUDA blocks
+// Surveys the blocks of the fragments of the tickets from `first` on whose sides differ by a factor
+// of 2^apart, or all of them where `apart` is negative. Grid: (kBlocks, tickets); five CUDA blocks
 // fit on a multiprocessor.
 extern "C" __global__ void __launch_bounds__(kBlockThreads, 5)
-    survey_blocks(const BlockPicture* pictures, const SearchRoom* rooms, int first) {
+    survey_blocks(const BlockPicture* pictures, const SearchRoom* rooms, int first, int apart) {
     __shared__ SurveyMemory memory;
     const SearchRoom& room = *rooms;
     const Ticket ticket = room.tickets[first + blockIdx.y];
     const BlockPicture& picture = pictures[ticket.picture];
+    const BlockEffort& effort = picture.effort;
     const int side = 1 << picture.fragment_log2;
     const int top = ticket.row * side, left = ticket.column * side;
     const BlockPlace place = block_of(blockIdx.x);
     const Surveyed block{top + place.row, left + place.column, place.a, place.b, top, left, side};
+    if (apart >= 0 && abs(place.a - place.b) != apart) return;
+    if (too_long(place, effort)) return;
     if (place.row + block.height() > side || place.column + block.width() > side) return;
     if (block.row + block.height() > picture.height) return;
     if (block.column + block.width() > picture.width) return;
     const bool fitted =
         picture.least_squares && block.row >= kFittedFrom && block.column >= kFittedFrom;
-    const int modes = kLeastSquares - kAverage + fitted;
-    prepare_modes(picture, memory, block, fitted);
-    rank_modes(memory, block, modes);
-    rank_templates(picture, memory, block, modes);
+    SurveyedModes* surveyed = room.surveyed + int64_t{blockIdx.y} * kBlocks;
+    load_block(picture, memory, block);
+    const auto difference = [&](int mode) { return memory.sums[mode] >> 1; };
+    int count = look_at(memory, block, 1 << kAverage | 1 << kPlanar, 0);
+    if (is_large(picture, block, min(difference(kAverage), difference(kPlanar)), effort.angles))
+        count = look_at_angles(picture, memory, block, surveyed, count);
+    rank_modes(memory, count);
+    if (fitted && is_large(picture, block, difference(memory.ranked[0]), effort.fitting)) {
+        if (threadIdx.x < 32)
+            predict_least_squares(view_of(picture), block.row, block.column, block.a, block.b,
+                                  picture.width, memory.fit, memory.fitted);
+        count = look_at(memory, block, uint64_t{1} << kLeastSquares, count);
+        rank_modes(memory, count);
+    }
+    count = rank_templates(picture, memory, block, count);
     if (threadIdx.x == 0) {
         uint64_t promising = 0;
-        for (int i = 0; i < picture.surveyed; ++i) promising |= uint64_t{1} << memory.ranked[i];
+        for (int i = 0; i < min(effort.surveyed, count); ++i)
+            promising |= uint64_t{1} << memory.ranked[i];
         room.modes[int64_t{blockIdx.y} * kBlocks + blockIdx.x] = promising;
+        surveyed[blockIdx.x] = {{memory.ranked[0], memory.ranked[1]}, uint8_t(count), 0};
     }
-    transform_best(picture, room, memory, block, blockIdx.x, blockIdx.y);
+    transform_best(picture, room, memory, block, blockIdx.x, blockIdx.y, count);
 }

@@ -61,6 +61,7 @@ __device__ inline void predict_candidates(BlockSearchMemory& memory, const Block
     if (threadIdx.x < 2 * kMostTried) {
         trial.distortions[threadIdx.x] = 0;
         trial.trials[threadIdx.x].top = -1;
+        trial.trials[threadIdx.x].rounded = {};
     }
     for (int i = threadIdx.x; i < tried << pieces_log2; i += kBlockThreads) {
         const int number = i >> pieces_log2, n = i & ((1 << pieces_log2) - 1);
@@ -102,6 +103,7 @@ __device__ inline void transform_candidates(BlockSearchMemory& memory, const Blo
     }
     __syncthreads();
     const int32_t least = least_coefficient(memory.picture.step);
+    const bool guesses = memory.picture.effort.hopeless < kAlways;
     const uint16_t* order = tables.order[shape_number(a, b)];
     const int columns_log2 = shape.columns_log2, coded_log2 = shape.coded_log2();
     for (int i = threadIdx.x; i < trials << coded_log2; i += kBlockThreads) {
@@ -115,6 +117,38 @@ __device__ inline void transform_candidates(BlockSearchMemory& memory, const Blo
         candidate.coefficients[second + number] = value;
         candidate.levels[second + number] = 0;
         if (abs(int(value)) > least) atomicMax(&trial.trials[t].top, number);
+        if (guesses)
+            trial.trials[t].rounded.add(value, number, memory.picture.step, coded_log2);
+    }
+    __syncthreads();
+}
+
+// Sets `top` of the trials whose estimated cost is hopeless to -1. A trial is compared with those
+// before it and with the predictions alone up to its own.
+__device__ inline void drop_hopeless(BlockSearchMemory& memory, const TrialShape& shape,
+                                     const CandidateCosts& costs, int tried) {
+    TrialMemory& trial = memory.trial;
+    const int t = threadIdx.x, n = shape.candidate(t), trials = tried << shape.types_log2;
+    if (t < 32) {
+        int64_t bare = kNever, estimate = kNever;
+        if (t < trials) {
+            const RoundedLevels& rounded = trial.trials[t].rounded;
+            const int64_t energy = int64_t{trial.bare[n]} << kCostFractionBits;
+            bare = costs.bare(trial, n);
+            estimate = costs.mode(trial, n) + costs.kind[kTransformed] +
+                       estimated_rate(rounded.rate(), memory.costs.plain) +
+                       max(int64_t{0}, energy - rounded.energy());
+        }
+        const int64_t least = min(bare, estimate);
+        int64_t before = __shfl_up_sync(kAllLanes, least, 1);
+        if (t == 0) before = kNever;
+        for (int step = 1; step < 2 * kMostTried; step *= 2) {
+            const int64_t more = __shfl_up_sync(kAllLanes, before, step);
+            if (t >= step) before = min(before, more);
+        }
+        if (estimate > hopeless_cost(min(before, bare), memory.picture.effort.hopeless) &&
+            t < trials)
+            trial.trials[t].top = -1;
     }
     __syncthreads();
 }
@@ -286,6 +320,7 @@ __device__ inline int64_t try_leaf(BlockSearchMemory& memory, const BlockPlace& 
     const CandidateCosts costs{
         flag_cost(memory, block, kLeaf),
         memory.costs.bit[kind_model(block.a, block.b, kind_context(above, left))]};
+    if (memory.picture.effort.hopeless < kAlways) drop_hopeless(memory, shape, costs, tried);
     choose_trial_levels(memory, shape, costs, tried, bound);
     rebuild_trials(memory, block, shape, tried);
     take_cheapest(memory.trial, shape, costs, tried, bound);

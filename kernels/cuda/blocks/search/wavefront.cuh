@@ -39,14 +39,14 @@ __device__ void copy_structure(const T& from, T& to) {
 
 // Sets up the memory of this worker for a launch.
 __device__ inline void enter_room(const SearchRoom& given, int worker, int team, int workers,
-                                  int rough) {
+                                  const BlockEffort& effort) {
     BlockSearchMemory& memory = search_memory();
     copy_structure(given, memory.room);
     __syncthreads();
     if (threadIdx.x == 0) {
         SearchRoom& room = memory.room;
-        room.levels += int64_t{team} * rough * kShapes * kMaxBlockArea;
-        room.magnitudes += int64_t{team} * rough * kShapes * kMarginArea;
+        room.levels += int64_t{team} * effort.rough * kShapes * kMaxBlockArea;
+        room.magnitudes += int64_t{team} * effort.rough * kShapes * kMarginArea;
         room.rough_costs += team * kBlocks * kMostRough;
         memory.own = room.findings + (int64_t{team} * workers + worker) * room.worker_bytes;
         uint8_t* end = memory.own + room.worker_bytes - kWindowBytes;

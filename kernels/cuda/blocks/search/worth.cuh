@@ -6,57 +6,86 @@
 
 namespace mmp {
 
+// The cost of a block by a mode of the survey, from levels chosen with the current models.
+// `start` is the first index of the block's coefficients in the arrays of the team, `shared` that in
+// those of the launch.
+__device__ inline int64_t chosen_cost(const BlockSearchMemory& memory, const BlockPlace& block,
+                                      const SurveyedResidual& residual, int64_t start,
+                                      int64_t shared, int64_t margins) {
+    const SearchRoom& room = memory.room;
+    const int a = block.a, b = block.b, step = memory.picture.step;
+    const int16_t* coefficients = room.coefficients + shared;
+    int16_t* levels = room.levels + start;
+    LevelScan scan(*memory.picture.tables, a, b, room.magnitudes + margins);
+    const int32_t least = least_coefficient(step);
+    int top = min(block.height(), kCodedSide) * min(block.width(), kCodedSide) - 1;
+    while (top >= 0 && abs(int(coefficients[top])) <= least) --top;
+    const ChosenLevels chosen =
+        choose_levels(scan, top, coefficients, step, memory.costs, levels);
+    if (chosen.last < 0) return kNever;
+    int64_t kept = 0;  // energy that the levels code, in 1/64 squared error
+    for (int k = 0; k <= chosen.last; ++k) {
+        if (!levels[k]) continue;
+        const int64_t value = coefficients[k];
+        const int64_t rest = value - dequantised(levels[k], step);
+        kept += value * value - rest * rest;
+        scan.set(scan.at(k), 0);
+    }
+    // The integer basis is not quite orthonormal, so `kept` can exceed the energy.
+    const int64_t energy = int64_t{residual.energy} << kCostFractionBits;
+    return chosen.cost + max(int64_t{0}, energy - (kept >> 2));
+}
+
+// The cost of the levels of a residual, and of what they leave of its energy, from rounded levels.
+__device__ inline int64_t rounded_cost(const SurveyedResidual& residual, int32_t plain) {
+    const int64_t energy = int64_t{residual.energy} << kCostFractionBits;
+    return estimated_rate(residual.bits, plain) + max(int64_t{0}, energy - residual.kept);
+}
+
+// Whether the survey looks at a block: it lies in the picture and is not too long.
+__device__ inline bool is_surveyed(const BlockSearchMemory& memory, const BlockPlace& block) {
+    const int side = 1 << memory.picture.fragment_log2;
+    return block.row + block.height() <= min(side, memory.canvas.rows) &&
+           block.column + block.width() <= min(side, memory.canvas.columns) &&
+           !too_long(block, memory.picture.effort);
+}
+
 // Estimates the costs of the survey's modes with the current models; each worker takes a share.
 __device__ inline void price_rough(Worker& worker, int slot) {
     BlockSearchMemory& memory = search_memory();
     const BlockPicture& picture = memory.picture;
     const SearchRoom& room = memory.room;
     const BlockTables& tables = *picture.tables;
-    const int side = 1 << picture.fragment_log2, rough = picture.rough;
-    const int32_t least = least_coefficient(picture.step);
-    const int threads = worker.workers * kBlockThreads;
+    const int rough = picture.effort.rough, threads = worker.workers * kBlockThreads;
     // Neighbours in the list have equal areas, so the threads of a warp do equal work.
     const int lane = threadIdx.x % 32, warp = worker.number * kBlockWarps + threadIdx.x / 32;
     for (int i = warp * 32 + lane; i < kBlocks * rough; i += threads) {
         const int number = tables.by_area[i / rough], r = i % rough;
         const BlockPlace block = block_of(number);
-        const int a = block.a, b = block.b;
-        if (block.row + block.height() > min(side, memory.canvas.rows) ||
-            block.column + block.width() > min(side, memory.canvas.columns))
-            continue;
-        const int shape = shape_number(a, b);
-        const int index = (block.row >> a) * (kMaxSide >> b) + (block.column >> b);
-        const int64_t start = int64_t{r * kShapes + shape} * kMaxBlockArea + index * block.area();
-        const int16_t* coefficients =
-            room.coefficients + int64_t{slot} * rough * kShapes * kMaxBlockArea + start;
-        int16_t* levels = room.levels + start;
-        const int rows = min(block.height(), kCodedSide), columns = min(block.width(), kCodedSide);
-        LevelScan scan(tables, a, b,
-                       room.magnitudes + int64_t{r * kShapes + shape} * kMarginArea +
-                           index * (rows + 2) * (columns + 2));
-        int top = rows * columns - 1;
-        while (top >= 0 && abs(int(coefficients[top])) <= least) --top;
-        const ChosenLevels chosen =
-            choose_levels(scan, top, coefficients, picture.step, memory.costs, levels);
-        const int64_t energy =
-            int64_t{room.energies[(int64_t{slot} * kBlocks + number) * rough + r]}
-            << kCostFractionBits;
-        const int32_t* kind_costs = memory.costs.bit[kind_model(a, b, 1)];
-        int64_t cost = kind_costs[kBare] + energy;
-        if (chosen.last >= 0) {
-            int64_t kept = 0;  // energy that the levels code, in 1/64 squared error
-            for (int k = 0; k <= chosen.last; ++k) {
-                if (!levels[k]) continue;
-                const int64_t value = coefficients[k];
-                const int64_t rest = value - dequantised(levels[k], picture.step);
-                kept += value * value - rest * rest;
-                scan.set(scan.at(k), 0);
-            }
-            // The integer basis is not quite orthonormal, so `kept` can exceed the energy.
-            const int64_t left = max(int64_t{0}, energy - (kept >> 2));
-            cost = min(cost, kind_costs[kTransformed] + chosen.cost + left);
+        if (!is_surveyed(memory, block)) continue;
+        const int64_t first = int64_t{slot} * kBlocks + number;
+        int64_t& cost = room.rough_costs[number * kMostRough + r];
+        cost = kNever;
+        if (r >= room.surveyed[first].count) continue;
+        const SurveyedResidual residual = room.residuals[first * rough + r];
+        int64_t coded;
+        if (picture.effort.rounded) {
+            coded = rounded_cost(residual, memory.costs.plain);
+        } else {
+            const int a = block.a, b = block.b;
+            const int index = (block.row >> a) * (kMaxSide >> b) + (block.column >> b);
+            const int64_t shape = r * kShapes + shape_number(a, b);
+            const int64_t start = shape * kMaxBlockArea + index * block.area();
+            const int rows = min(block.height(), kCodedSide);
+            const int columns = min(block.width(), kCodedSide);
+            coded = chosen_cost(memory, block, residual, start,
+                                int64_t{slot} * rough * kShapes * kMaxBlockArea + start,
+                                shape * kMarginArea + index * (rows + 2) * (columns + 2));
         }
-        room.rough_costs[number * kMostRough + r] = kModeBits * memory.costs.plain + cost;
+        const int32_t* kind_costs = memory.costs.bit[kind_model(block.a, block.b, 1)];
+        cost = kModeBits * memory.costs.plain +
+               min(kind_costs[kBare] + (int64_t{residual.energy} << kCostFractionBits),
+                   kind_costs[kTransformed] + coded);
     }
 }
 
@@ -70,9 +99,13 @@ __device__ inline void choose_worthwhile(Worker& worker, int slot) {
     const uint64_t* modes = room.modes + int64_t{slot} * kBlocks;
     if (threadIdx.x == 0) memory.modes = modes;
     int64_t *whole = memory.survey.whole, *least = memory.survey.least;
+    const int64_t penalty = int64_t{picture.effort.split_bits} * memory.costs.plain;
     const auto guess = [&](const BlockPlace& block, int flag) {
-        return guessed_split_cost(least[block_number(half_of(block, flag, 0))] +
-                                  least[block_number(half_of(block, flag, 1))]);
+        return penalty + guessed_split_cost(least[block_number(half_of(block, flag, 0))] +
+                                            least[block_number(half_of(block, flag, 1))]);
+    };
+    const auto may_follow = [&](const BlockPlace& block, int flag) {
+        return mmp::may_follow(block, flag, picture.effort);
     };
     for (int sum = 2 * kMinSideLog2; sum <= 2 * side; ++sum) {
         for (int i = threadIdx.x; i < kBlocks; i += kBlockThreads) {
@@ -86,20 +119,20 @@ __device__ inline void choose_worthwhile(Worker& worker, int slot) {
             }
             const int forced = canvas.forced_flag(block);
             int64_t lowest = kNever;
-            if (!forced) {
-                for (int r = 0; r < picture.rough; ++r)
+            if (is_surveyed(memory, block)) {
+                for (int r = 0; r < picture.effort.rough; ++r)
                     lowest = min(lowest, room.rough_costs[i * kMostRough + r]);
             }
             whole[i] = lowest;
             for (int flag = kColumns; flag <= kRows; ++flag)
-                if (may_split(block, flag)) lowest = min(lowest, guess(block, flag));
+                if (may_follow(block, flag)) lowest = min(lowest, guess(block, flag));
             least[i] = lowest;
-            const int64_t most = worthwhile_cost(lowest, picture.slack);
+            const int64_t most = worthwhile_cost(lowest, picture.effort.slack);
             int worth = whole[i] <= most;
             for (int flag = kColumns; flag <= kRows; ++flag)
-                if (may_split(block, flag)) worth |= (guess(block, flag) <= most) << flag;
+                if (may_follow(block, flag)) worth |= (guess(block, flag) <= most) << flag;
             if (forced) worth = 1 << forced;
-            bool matched = (worth & 1) && modes[i] >> kTemplates & 1;
+            bool matched = (worth & 1) && is_surveyed(memory, block) && modes[i] >> kTemplates & 1;
             for (int flag = kColumns; flag <= kRows; ++flag)
                 for (int half = 0; half < 2 && worth >> flag & 1; ++half) {
                     const int part = block_number(half_of(block, flag, half));

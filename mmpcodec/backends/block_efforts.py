@@ -1,4 +1,4 @@
-"""Efforts 1 to 9 of the compiled search for predicted blocks. *Encoder only*."""
+"""Efforts 1 to 9 of the searches of backends cpu and cuda for predicted blocks. *Encoder only*."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ ALWAYS = 1 << 20
 
 
 @dataclass(frozen=True)
-class CpuEffort:
+class BlockEffort:
     """Limits and shortcuts of the search at one effort.
 
     Factors compare a Hadamard difference, times the factor, with one quantisation step, in 1/16 of
@@ -41,8 +41,8 @@ class CpuEffort:
         Whether the survey estimates the rate of rounded levels, instead of choosing levels by rate
         and distortion.
     hopeless : int
-        A residual is not tried if its estimated cost exceeds the least cost by more than this
-        number of per cent; ``ALWAYS`` tries all.
+        A residual is not tried if its estimated cost exceeds the least estimate for the block so
+        far by more than this number of per cent; ``ALWAYS`` tries all.
     """
 
     surveyed: int
@@ -60,7 +60,7 @@ class CpuEffort:
 
 
 EFFORTS = {
-    number: CpuEffort(*settings)
+    number: BlockEffort(*settings)
     for number, settings in enumerate(
         (
             (1, 3, 1, 4, 2, 1, False, 64, 0, 0, True, 3),
@@ -79,9 +79,14 @@ EFFORTS = {
 """Found by measuring rate and time of many settings on photographs and x-rays."""
 
 PLAIN_EFFORTS = {
-    number: CpuEffort(
+    number: BlockEffort(
         effort.surveyed, effort.tried, effort.rough, effort.slack, matching=effort.matching
     )
     for number, effort in PLAIN.items()
 }
-"""The efforts of the reference, without shortcuts."""
+"""The efforts of backend reference, without shortcuts."""
+
+
+def block_effort(number: int, *, plain: bool = False) -> BlockEffort:
+    """Return the limits and shortcuts of an effort from 1 to 9, or its limits alone."""
+    return (PLAIN_EFFORTS if plain else EFFORTS)[number]

@@ -1,0 +1,44 @@
+// The effort of the encoder's search for blocks. mmpcodec/backends/block_efforts.py describes
+// the fields and has their values for each effort.
+#pragma once
+
+#include "shared/blocks/partition.h"
+
+#define MMP_BLOCK_EFFORT(FIELD) \
+    FIELD(surveyed)             \
+    FIELD(tried)                \
+    FIELD(rough)                \
+    FIELD(slack)                \
+    FIELD(split_bits)           \
+    FIELD(elongation)           \
+    FIELD(every_angle)          \
+    FIELD(angles)               \
+    FIELD(fitting)              \
+    FIELD(matching)             \
+    FIELD(rounded)              \
+    FIELD(hopeless)
+
+#define MMP_EFFORT_MEMBER(name) int32_t name;
+
+namespace mmp {
+
+// A factor that no difference is too small for, and a value of `hopeless` that nothing exceeds.
+constexpr int kAlways = 1 << 20;
+
+struct BlockEffort {
+    MMP_BLOCK_EFFORT(MMP_EFFORT_MEMBER)
+};
+
+// Whether the sides of a block differ too much for the survey.
+MMP_HD constexpr bool too_long(const BlockPlace& block, const BlockEffort& effort) {
+    const int apart = block.a - block.b;
+    return larger(apart, -apart) > effort.elongation;
+}
+// Whether the search may split a block this way. A long block, which only the border of the picture
+// makes, may become shorter.
+MMP_HD constexpr bool may_follow(const BlockPlace& block, int flag, const BlockEffort& effort) {
+    if (!may_split(block, flag)) return false;
+    return !too_long(half_of(block, flag, 0), effort) || (flag == kColumns) == (block.b > block.a);
+}
+
+}  // namespace mmp
