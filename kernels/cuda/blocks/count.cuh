@@ -83,7 +83,7 @@ __device__ inline void count_plan(BlockSearchMemory& memory) {
         if (partition && sine_allowed(a, b))
             models.bits[type_model(a, b, family_of(mode))].count(type_of(node));
         if (levels) {
-            Candidate& room = memory.candidates[0];
+            CountedLevels& room = memory.counted;
             LevelScan scan(tables, a, b, room.magnitudes);
             const int lane = threadIdx.x % 32, columns = scan.stride - 2;
             for (int k = lane; k < scan.count(); k += 32) {

@@ -47,12 +47,12 @@ using namespace mmp;
 // and that without candidates, and a candidate.
 extern "C" __device__ int64_t block_bytes[] = {
     sizeof(BlockModels),       sizeof(BlockTeam),          worker_bytes(),
-    sizeof(BlockSearchMemory), bytes_without_candidates(), sizeof(Candidate)};
+    sizeof(BlockSearchMemory), bytes_without_candidates(), sizeof(SmallCandidate)};
 
 // Searches the fragments of the tickets `first` to `last` - 1 and writes their plans. Run the
 // survey of these tickets before. Grid: (workers of a team, a power of two; teams), all resident at
 // once.
-extern "C" __global__ void __launch_bounds__(kBlockThreads, 3)
+extern "C" __global__ void __launch_bounds__(kBlockThreads, 4)
     search_blocks(const BlockPicture* pictures, const SearchRoom* given, int first, int last) {
     BlockSearchMemory& memory = search_memory();
     enter_room(*given, blockIdx.x, blockIdx.y, gridDim.x, pictures->effort);

@@ -17,23 +17,37 @@ constexpr int kSearchers = kBlockWarps - 1;  // warps that search for templates
 // Bit of BlockSearchMemory::worth: templates may predict the block or a part of it.
 constexpr int kMatched = 3;
 
+// A mode that is tried in full, with one or two transform types. Coefficients are in scan order,
+// rebuilt ones row by row. `kSecond` is the first index of the second transform type in the arrays,
+// `kSecondMargin` that in the magnitudes; only small blocks have a second type.
+struct SmallCandidate {
+    static constexpr int kSecond = 1 << (2 * kMaxSineLog2);
+    static constexpr int kSecondMargin = ((1 << kMaxSineLog2) + 2) * ((1 << kMaxSineLog2) + 2);
+
+    int16_t coefficients[2 * kSecond], levels[2 * kSecond], half[2 * kSecond];
+    uint8_t magnitudes[2 * kSecondMargin], prediction[kSecond];
+};
+struct LargeCandidate {
+    static constexpr int kSecond = 0, kSecondMargin = 0;
+
+    int16_t coefficients[kMaxCoded], levels[kMaxCoded];
+    int16_t half[kCodedSide * kMaxSide];
+    uint8_t magnitudes[kMostMargins], prediction[kMaxBlockArea];
+};
+// Whether the candidates of a block are small.
+MMP_HD constexpr bool is_small(const BlockPlace& block) { return sine_allowed(block.a, block.b); }
+
 // What a worker keeps in device memory to leave room in shared memory for more workers.
 struct Planes {
     int16_t levels[kMaxSide][kMaxSide];
     uint8_t fitted[kMaxBlockArea], matched[kMaxBlockArea];
-    uint8_t predictions[kMostTried][kMaxBlockArea];  // of the candidates
+    LargeCandidate candidates[kMostTried];
 };
-static_assert(sizeof(Planes) == kPlanesBytes, "");
+static_assert(sizeof(Planes) <= kPlanesBytes, "");
 
-// A mode that is tried in full, with one or two transform types.
-struct Candidate {
-    // The first index of the second transform type in the arrays and in the magnitudes. Only blocks
-    // of at most 16x16 samples have a second type.
-    static constexpr int kSecond = 1 << (2 * kMaxSineLog2);
-    static constexpr int kSecondMargin = ((1 << kMaxSineLog2) + 2) * ((1 << kMaxSineLog2) + 2);
-
-    int16_t coefficients[kMaxCoded], levels[kMaxCoded];  // in scan order; rebuilt coefficients row by row
-    int16_t half[kCodedSide * kMaxSide];
+// The levels of a block that are counted.
+struct CountedLevels {
+    int16_t levels[kMaxCoded];
     uint8_t magnitudes[kMostMargins];
 };
 
@@ -86,9 +100,10 @@ struct BlockSearchMemory {
     uint32_t hash;
     uint16_t nodes[kPlanNodes];
     union {
-        Candidate candidates[1];  // `tried` of them
-        FitMemory fit;            // used before the candidates
+        SmallCandidate candidates[1];  // `tried` of them
+        FitMemory fit;                 // used before the candidates
         SurveyCosts survey;
+        CountedLevels counted;
     };
 
     // A sample of the source; row and column count from the block's first sample.
@@ -101,6 +116,18 @@ struct BlockSearchMemory {
     }
 };
 
+// The candidates of a block, small ones in shared memory, large ones in device memory.
+template <class Candidate>
+__device__ Candidate& candidate_of(BlockSearchMemory& memory, int number);
+template <>
+__device__ inline SmallCandidate& candidate_of(BlockSearchMemory& memory, int number) {
+    return memory.candidates[number];
+}
+template <>
+__device__ inline LargeCandidate& candidate_of(BlockSearchMemory& memory, int number) {
+    return memory.planes->candidates[number];
+}
+
 // Returns the memory of this worker. Call it where the memory is used, so that the compiler knows
 // that the memory is shared.
 __device__ inline BlockSearchMemory& search_memory() {
@@ -112,7 +139,7 @@ __device__ inline BlockSearchMemory& search_memory() {
 // BlockSearchMemory.
 MMP_HD constexpr int64_t bytes_without_candidates() {
     const int within = larger(int(sizeof(SurveyCosts)),
-                              larger(int(sizeof(FitMemory)), int(sizeof(Candidate))));
+                              larger(int(sizeof(FitMemory)), int(sizeof(SmallCandidate))));
     return int64_t{sizeof(BlockSearchMemory)} - within;
 }
 

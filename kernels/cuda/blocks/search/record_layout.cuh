@@ -49,8 +49,8 @@ struct Findings {
     uint32_t spare, next;   // slots of the records being written: a free one, and the oldest
 };
 
-// The size of Planes in memory.cuh.
-constexpr int kPlanesBytes = (2 + 2 + kMostTried) * kMaxBlockArea;
+// The most bytes of Planes in memory.cuh.
+constexpr int kPlanesBytes = (4 + 4 * kMostTried) * kMaxBlockArea;
 
 // The size of the memory of one worker in bytes: Findings of all blocks, records, planes, window.
 MMP_HD constexpr int64_t worker_bytes() {

@@ -53,7 +53,8 @@ __device__ inline int64_t flag_cost(BlockSearchMemory& memory, const BlockPlace&
 }
 
 // Writes the predictions of the first candidates and clears the sums of their trials.
-__device__ inline void predict_candidates(BlockSearchMemory& memory, const BlockPlace& block,
+template <class Candidate>
+__device__ void predict_candidates(BlockSearchMemory& memory, const BlockPlace& block,
                                           int tried) {
     TrialMemory& trial = memory.trial;
     const int a = block.a, b = block.b, pieces_log2 = a + b - 2 * kUnitLog2;
@@ -68,13 +69,14 @@ __device__ inline void predict_candidates(BlockSearchMemory& memory, const Block
         const int y = (n >> (b - kUnitLog2)) * kUnit, x = (n << kUnitLog2) & (block.width() - 1);
         const int listed = trial.ranked[number], mode = trial.modes[listed];
         write_piece(mode, memory.predict, memory.lines[listed], memory.whole_prediction(mode), a, b,
-                    y, x, memory.planes->predictions[number]);
+                    y, x, candidate_of<Candidate>(memory, number).prediction);
     }
     __syncthreads();
 }
 
 // Sums the squared errors of the predictions and transforms the residuals, in scan order.
-__device__ inline void transform_candidates(BlockSearchMemory& memory, const BlockPlace& block,
+template <class Candidate>
+__device__ void transform_candidates(BlockSearchMemory& memory, const BlockPlace& block,
                                             const TrialShape& shape, int tried) {
     const BlockTables& tables = *memory.picture.tables;
     TrialMemory& trial = memory.trial;
@@ -83,20 +85,20 @@ __device__ inline void transform_candidates(BlockSearchMemory& memory, const Blo
     for (int i = threadIdx.x; i < tried << (a + b); i += kBlockThreads) {
         const int n = i >> (a + b), at = i & (area - 1);
         const int difference = memory.source_at(block, at >> b, at & (width - 1)) -
-                               memory.planes->predictions[n][at];
+                               candidate_of<Candidate>(memory, n).prediction[at];
         add_by_key(trial.bare, n, difference * difference, shape.uniform());
     }
-    for (int i = threadIdx.x; i < tried * (kMostMargins / 4); i += kBlockThreads)
-        reinterpret_cast<uint32_t*>(memory.candidates[i / (kMostMargins / 4)].magnitudes)
-            [i % (kMostMargins / 4)] = 0;
+    constexpr int kWords = sizeof(Candidate::magnitudes) / 4;
+    for (int i = threadIdx.x; i < tried * kWords; i += kBlockThreads)
+        reinterpret_cast<uint32_t*>(candidate_of<Candidate>(memory, i / kWords).magnitudes)
+            [i % kWords] = 0;
     const int half_log2 = shape.rows_log2 + b;
     for (int i = threadIdx.x; i < trials << half_log2; i += kBlockThreads) {
         const int t = i >> half_log2, at = i & ((1 << half_log2) - 1);
         const int type = shape.type(t);
-        Candidate& candidate = memory.candidates[shape.candidate(t)];
-        const uint8_t* prediction = memory.planes->predictions[shape.candidate(t)];
+        Candidate& candidate = candidate_of<Candidate>(memory, shape.candidate(t));
         const auto residual = [&](int y, int x) {
-            return memory.source_at(block, y, x) - prediction[(y << b) + x];
+            return memory.source_at(block, y, x) - candidate.prediction[(y << b) + x];
         };
         candidate.half[type * Candidate::kSecond + at] =
             column_frequency(tables, residual, a, type, at >> b, at & (width - 1));
@@ -109,7 +111,7 @@ __device__ inline void transform_candidates(BlockSearchMemory& memory, const Blo
     for (int i = threadIdx.x; i < trials << coded_log2; i += kBlockThreads) {
         const int t = i >> coded_log2, at = i & ((1 << coded_log2) - 1);
         const int type = shape.type(t), second = type * Candidate::kSecond;
-        Candidate& candidate = memory.candidates[shape.candidate(t)];
+        Candidate& candidate = candidate_of<Candidate>(memory, shape.candidate(t));
         const int16_t value =
             coefficient_of(tables, candidate.half + second, b, type, at >> columns_log2,
                            at & ((1 << columns_log2) - 1));
@@ -155,7 +157,8 @@ __device__ inline void drop_hopeless(BlockSearchMemory& memory, const TrialShape
 
 // Chooses the levels of each trial, one group of threads per trial; marks trials whose rate alone
 // costs too much.
-__device__ inline void choose_trial_levels(BlockSearchMemory& memory, const TrialShape& shape,
+template <class Candidate>
+__device__ void choose_trial_levels(BlockSearchMemory& memory, const TrialShape& shape,
                                            const CandidateCosts& costs, int tried, int64_t bound) {
     TrialMemory& trial = memory.trial;
     const int a = shape.a, b = shape.b, trials = tried << shape.types_log2;
@@ -168,7 +171,7 @@ __device__ inline void choose_trial_levels(BlockSearchMemory& memory, const Tria
         const int t = there ? own : first;
         const int n = shape.candidate(t), type = shape.type(t);
         const int second = type * Candidate::kSecond;
-        Candidate& candidate = memory.candidates[n];
+        Candidate& candidate = candidate_of<Candidate>(memory, n);
         LevelScan scan(*memory.picture.tables, a, b,
                        candidate.magnitudes + type * Candidate::kSecondMargin);
         const ChosenLevels chosen = choose_levels_together(
@@ -191,18 +194,19 @@ __device__ inline void choose_trial_levels(BlockSearchMemory& memory, const Tria
 }
 
 // Returns a decoded sample of a trial, from the prediction and the inverse column transform.
-__device__ inline int rebuilt_sample(const BlockSearchMemory& memory, const TrialShape& shape, int t,
-                                     int at) {
-    const Candidate& candidate = memory.candidates[shape.candidate(t)];
+template <class Candidate>
+__device__ int rebuilt_sample(BlockSearchMemory& memory, const TrialShape& shape, int t, int at) {
+    const Candidate& candidate = candidate_of<Candidate>(memory, shape.candidate(t));
     const int a = shape.a, b = shape.b, type = shape.type(t);
     const int residual =
         residual_sample(*memory.picture.tables, candidate.half + type * Candidate::kSecond, a, b,
                         type, at >> b, at & ((1 << b) - 1));
-    return max(0, min(255, memory.planes->predictions[shape.candidate(t)][at] + residual));
+    return max(0, min(255, candidate.prediction[at] + residual));
 }
 
 // Computes the inverse transforms of the trials and sums the squared errors of their samples.
-__device__ inline void rebuild_trials(BlockSearchMemory& memory, const BlockPlace& block,
+template <class Candidate>
+__device__ void rebuild_trials(BlockSearchMemory& memory, const BlockPlace& block,
                                       const TrialShape& shape, int tried) {
     const BlockPicture& picture = memory.picture;
     const BlockTables& tables = *picture.tables;
@@ -213,7 +217,7 @@ __device__ inline void rebuild_trials(BlockSearchMemory& memory, const BlockPlac
     for (int i = threadIdx.x; i < trials << coded_log2; i += kBlockThreads) {
         const int t = i >> coded_log2, at = i & ((1 << coded_log2) - 1);
         if (trial.trials[t].skipped) continue;
-        Candidate& candidate = memory.candidates[shape.candidate(t)];
+        Candidate& candidate = candidate_of<Candidate>(memory, shape.candidate(t));
         const int second = shape.type(t) * Candidate::kSecond;
         const int level =
             candidate.levels[second + __ldg(&tables.order[shape_number(a, b)][at])];
@@ -224,7 +228,7 @@ __device__ inline void rebuild_trials(BlockSearchMemory& memory, const BlockPlac
     for (int i = threadIdx.x; i < trials << columns_area_log2; i += kBlockThreads) {
         const int t = i >> columns_area_log2, at = i & ((1 << columns_area_log2) - 1);
         if (trial.trials[t].skipped) continue;
-        Candidate& candidate = memory.candidates[shape.candidate(t)];
+        Candidate& candidate = candidate_of<Candidate>(memory, shape.candidate(t));
         const int type = shape.type(t), second = type * Candidate::kSecond;
         candidate.half[second + at] =
             column_sample(tables, candidate.coefficients + second, a, b, type, at >> columns_log2,
@@ -236,7 +240,7 @@ __device__ inline void rebuild_trials(BlockSearchMemory& memory, const BlockPlac
         int difference = 0;
         if (!trial.trials[t].skipped)
             difference = memory.source_at(block, at >> b, at & (width - 1)) -
-                         rebuilt_sample(memory, shape, t, at);
+                         rebuilt_sample<Candidate>(memory, shape, t, at);
         add_by_key(trial.distortions, t, difference * difference, shape.uniform());
     }
     __syncthreads();
@@ -273,7 +277,8 @@ __device__ inline void take_cheapest(TrialMemory& trial, const TrialShape& shape
 }
 
 // Writes the cheapest trial as a record.
-__device__ inline void record_leaf(const BlockSearchMemory& memory, const BlockPlace& block,
+template <class Candidate>
+__device__ void record_leaf(BlockSearchMemory& memory, const BlockPlace& block,
                                    const TrialShape& shape, uint8_t* record) {
     const TrialMemory& trial = memory.trial;
     const int a = shape.a, b = shape.b, area = block.area(), width = block.width();
@@ -281,15 +286,15 @@ __device__ inline void record_leaf(const BlockSearchMemory& memory, const BlockP
     const RecordLayout layout(a, b);
     const uint16_t node = trial.node;
     const int t = trial.best;
-    const Candidate& candidate = memory.candidates[shape.candidate(t)];
+    const Candidate& candidate = candidate_of<Candidate>(memory, shape.candidate(t));
     const int16_t* chosen = candidate.levels + shape.type(t) * Candidate::kSecond;
     const uint16_t* order = memory.picture.tables->order[shape_number(a, b)];
     const bool transformed = kind_of(node) == kTransformed;
     uint8_t* samples = record + layout.samples;
     int16_t* levels = reinterpret_cast<int16_t*>(record + layout.levels);
     for (int i = threadIdx.x; i < area; i += kBlockThreads) {
-        samples[i] = transformed ? uint8_t(rebuilt_sample(memory, shape, t, i))
-                                 : memory.planes->predictions[shape.candidate(t)][i];
+        samples[i] = transformed ? uint8_t(rebuilt_sample<Candidate>(memory, shape, t, i))
+                                 : candidate.prediction[i];
         const int y = i >> b, x = i & (width - 1);
         const bool coded = transformed && y < 1 << shape.rows_log2 && x < 1 << columns_log2;
         levels[i] = coded ? chosen[__ldg(order + (y << columns_log2) + x)] : int16_t{0};
@@ -306,27 +311,37 @@ __device__ inline void record_leaf(const BlockSearchMemory& memory, const BlockP
     __syncthreads();
 }
 
+// Tries the `tried` best modes of a block in full. Returns the least cost; if it is below the bound,
+// makes a record.
+template <class Candidate>
+__device__ int64_t try_candidates(BlockSearchMemory& memory, const BlockPlace& block, int tried,
+                                  const CandidateCosts& costs, int64_t bound, uint8_t* record) {
+    const TrialShape shape(block);
+    predict_candidates<Candidate>(memory, block, tried);
+    transform_candidates<Candidate>(memory, block, shape, tried);
+    if (memory.picture.effort.hopeless < kAlways) drop_hopeless(memory, shape, costs, tried);
+    choose_trial_levels<Candidate>(memory, shape, costs, tried, bound);
+    rebuild_trials<Candidate>(memory, block, shape, tried);
+    take_cheapest(memory.trial, shape, costs, tried, bound);
+    if (memory.trial.best < 0) return kNever;
+    record_leaf<Candidate>(memory, block, shape, record);
+    return memory.trial.cost;
+}
+
 // Finds the cheapest way to code a block as a leaf; returns its cost. If the cost is below the
 // bound, makes a record of it.
 __device__ inline int64_t try_leaf(BlockSearchMemory& memory, const BlockPlace& block, int64_t bound,
                                    uint8_t* record) {
     const Unit above = unit_above(memory.canvas, block), left = unit_left(memory.canvas, block);
-    const TrialShape shape(block);
     prepare_modes(memory, block, likely_modes(above, left));
     compare_modes(memory, block);
     const int tried = rank_modes(memory);
-    predict_candidates(memory, block, tried);
-    transform_candidates(memory, block, shape, tried);
     const CandidateCosts costs{
         flag_cost(memory, block, kLeaf),
         memory.costs.bit[kind_model(block.a, block.b, kind_context(above, left))]};
-    if (memory.picture.effort.hopeless < kAlways) drop_hopeless(memory, shape, costs, tried);
-    choose_trial_levels(memory, shape, costs, tried, bound);
-    rebuild_trials(memory, block, shape, tried);
-    take_cheapest(memory.trial, shape, costs, tried, bound);
-    if (memory.trial.best < 0) return kNever;
-    record_leaf(memory, block, shape, record);
-    return memory.trial.cost;
+    return is_small(block)
+               ? try_candidates<SmallCandidate>(memory, block, tried, costs, bound, record)
+               : try_candidates<LargeCandidate>(memory, block, tried, costs, bound, record);
 }
 
 }  // namespace mmp
