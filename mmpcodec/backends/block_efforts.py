@@ -64,14 +64,14 @@ EFFORTS = {
     for number, settings in enumerate(
         (
             (1, 3, 1, 4, 2, 1, False, 64, 0, 0, True, 3),
-            (2, 4, 2, 16, 2, 1, False, 64, 0, 0, True, 5),
-            (3, 5, 3, 24, 2, 1, False, 128, 0, 0, True, 8),
-            (3, 4, 2, 12, 3, 2, False, 128, 16, 16, True, 8),
-            (4, 4, 2, 20, 0, 2, False, ALWAYS, 32, 32, False, 8),
-            (8, 4, 3, 20, 0, 4, False, ALWAYS, ALWAYS, 64, False, 10),
-            (8, 4, 4, 25, 0, 4, True, ALWAYS, ALWAYS, 64, False, 15),
-            (10, 6, 4, 40, 0, 4, True, ALWAYS, ALWAYS, 128, False, 20),
-            (12, 8, 4, 80, 0, 4, True, ALWAYS, ALWAYS, 128, False, 30),
+            (2, 4, 2, 16, 2, 1, False, 64, 0, 0, True, 8),
+            (3, 5, 3, 24, 2, 1, False, 128, 0, 0, True, 12),
+            (4, 5, 3, 40, 0, 1, False, ALWAYS, 32, 32, True, 15),
+            (4, 5, 4, 32, 2, 2, False, ALWAYS, 32, 32, True, 15),
+            (6, 6, 4, 60, 0, 2, False, ALWAYS, 64, 64, True, 25),
+            (8, 6, 4, 60, 0, 3, False, ALWAYS, 96, 96, True, 25),
+            (12, 8, 4, 120, 0, 3, False, ALWAYS, ALWAYS, 128, False, 30),
+            (12, 8, 4, 160, 0, 4, True, ALWAYS, ALWAYS, 256, False, 40),
         ),
         start=1,
     )

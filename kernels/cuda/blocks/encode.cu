@@ -52,7 +52,7 @@ extern "C" __device__ int64_t block_bytes[] = {
 // Searches the fragments of the tickets `first` to `last` - 1 and writes their plans. Run the
 // survey of these tickets before. Grid: (workers of a team, a power of two; teams), all resident at
 // once.
-extern "C" __global__ void __launch_bounds__(kBlockThreads, 4)
+extern "C" __global__ void __launch_bounds__(kBlockThreads, 3)
     search_blocks(const BlockPicture* pictures, const SearchRoom* given, int first, int last) {
     BlockSearchMemory& memory = search_memory();
     enter_room(*given, blockIdx.x, blockIdx.y, gridDim.x, pictures->effort);
