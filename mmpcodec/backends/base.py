@@ -2,10 +2,9 @@
 
 A backend codes a plane of samples into a payload, and a payload back into samples. A backend
 writes equal bytes for equal planes and parameters, on every machine, with every number of threads
-and on every device, and all backends decode to equal samples. All write the bytes of backend
-``reference``, except that ``cpu`` takes shortcuts in its search for predicted blocks. Every
-quantity that decides a bit is an integer, and ties break in a stated order: lowest index; leaf
-before columns before rows.
+and on every device, and all backends decode to equal samples. All write the same bytes, except that
+``reference`` takes no shortcuts in its search for predicted blocks. Every quantity that decides a
+bit is an integer, and ties break in a stated order: lowest index; leaf before columns before rows.
 
 A backend
 

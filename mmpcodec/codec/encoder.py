@@ -433,8 +433,8 @@ def encode(
     tile_size : int
         Height and width of tiles, which are coded independently, 64 to 2**24; 0 for one tile.
     backend : {"auto", "cpu", "cuda", "reference"}
-        Hardware to run on. All backends write equal bytes, except that predicted blocks of cpu
-        differ from those of others. "auto" takes cuda where it is predicted to be faster.
+        Hardware to run on. Backends cpu and cuda write equal bytes; predicted blocks of reference
+        differ, because it searches without shortcuts. "auto" takes cuda where it is predicted to be faster.
         Candidates of preset "auto" that a named backend cannot encode, and alpha, run on another
         backend.
     threads : int or None
