@@ -18,7 +18,7 @@ from mmpcodec.codec.colour import LayerPlane
 from mmpcodec.codec.distortion import psnr_of, squared_error
 from mmpcodec.codec.encoding import Pass
 from mmpcodec.codec.rate_control.forecast import Forecast
-from mmpcodec.codec.rate_control.search import MIN_LAMBDA, Attempt, reach
+from mmpcodec.codec.rate_control.search import MIN_LAMBDA, QUICK_EFFORT, Attempt, reach
 from mmpcodec.codec.rate_control.targets import lambda_or_target
 from mmpcodec.params import DEFAULT_EFFORT, lambda_of_quality
 
@@ -346,7 +346,8 @@ def test_threads_and_backends_find_the_same_file():
 @pytest.mark.parametrize("lam", [2.0, 30.0, 500.0])
 def test_forecast_is_near_on_what_looks_natural(lam):
     guessed = Forecast([LayerPlane(PICTURE, 1.0)]).at(lam)
-    real = mmpcodec.encode_picture(PICTURE, EncodeParams.from_options(lam, preset="photo"))
+    params = EncodeParams.from_options(lam, preset="photo", effort=QUICK_EFFORT)
+    real = mmpcodec.encode_picture(PICTURE, params)
     assert guessed.bytes == pytest.approx(len(real.data), rel=1.0)
     error = squared_error(PICTURE, real.samples)
     assert abs(psnr_of(error, 1) - psnr_of(guessed.distortion, 1)) < 5
