@@ -71,7 +71,7 @@ EFFORTS = {
             (6, 6, 4, 60, 0, 2, False, ALWAYS, 64, 64, True, 25),
             (8, 6, 4, 60, 0, 3, False, ALWAYS, 96, 96, True, 25),
             (12, 8, 4, 120, 0, 3, False, ALWAYS, ALWAYS, 128, False, 30),
-            (12, 8, 4, 160, 0, 4, True, ALWAYS, ALWAYS, 256, False, 40),
+            (12, 8, 4, 120, 0, 4, True, ALWAYS, ALWAYS, 256, False, 40),
         ),
         start=1,
     )
