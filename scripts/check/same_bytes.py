@@ -24,11 +24,11 @@ TREES = {
     "partition": ("flexible", "dyadic"),
     "rate_model": ("adaptive", "log2"),
 }
-BLOCKS = {"preset": ("photo",), "fragment_size": (32, 64), "effort": (1, 6)}
+BLOCKS = {"preset": ("photo",), "fragment_size": (32, 64), "effort": (1, 2, 6)}
 
 
 def cpu_payload(picture, params):
-    return CpuBackend(plain=True).encode(picture, params, threads=1).payload
+    return CpuBackend().encode(picture, params, threads=1).payload
 
 
 def each_of(values: dict[str, tuple]) -> list[dict[str, Any]]:

@@ -169,7 +169,7 @@ def decode(backend: Any, threads: int | None, payload: bytes, shape, tools: Tool
 
 
 def device_encode(plane: np.ndarray, params: EncodeParams, depth: int = 8):
-    return CudaBackend().encode(plane, params, depth=depth)
+    return CudaBackend(plain=True).encode(plane, params, depth=depth)
 
 
 def plane(content: str, height: int, width: int, preset: str, lam: float, depth=8, **options):

@@ -3,7 +3,7 @@
     python scripts/bench/codec/blocks.py PICTURE... [-l 48]
 
 Times are medians from array to payload after a warm-up. Every payload is compared with the payload
-of the cpu backend without shortcuts. The script needs a CUDA device and prints Markdown tables.
+of the cpu backend. The script needs a CUDA device and prints Markdown tables.
 """
 
 import argparse
@@ -48,7 +48,7 @@ def bench_pictures(loaded: dict[str, np.ndarray], lam: float) -> None:
                 partial(encode_into, payloads, CudaBackend(), picture, params), 3
             )
             start = perf_counter()
-            encode_into(payloads, CpuBackend(plain=True), picture, params)
+            encode_into(payloads, CpuBackend(), picture, params)
             cpu = perf_counter() - start
             same = len(payloads) == 1
             print(

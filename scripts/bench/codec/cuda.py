@@ -50,7 +50,7 @@ def bench_pictures(loaded: dict[str, np.ndarray], lambdas: tuple[float, ...]) ->
                 params = EncodeParams.from_options(lam, preset=preset)
                 seconds = median_seconds(partial(CudaBackend().encode, picture, params))
                 payload = CudaBackend().encode(picture, params).payload
-                same = payload == CpuBackend(plain=True).encode(picture, params).payload
+                same = payload == CpuBackend().encode(picture, params).payload
                 each = 1e6 * seconds / fragments_in(picture.shape)
                 print(
                     f"| {name} | {width}x{height} | {preset} | {lam:g} | {1000 * seconds:.1f} "
@@ -178,7 +178,7 @@ def bench_large(loaded: dict[str, np.ndarray], lam: float) -> None:
     picture, params = mosaic(loaded, LARGE), EncodeParams(lam)
     gpu = median_seconds(partial(CudaBackend().encode, picture, params), 1)
     start = time.perf_counter()
-    expected = CpuBackend(plain=True).encode(picture, params)
+    expected = CpuBackend().encode(picture, params)
     cpu = time.perf_counter() - start
     same = CudaBackend().encode(picture, params).payload == expected.payload
     print(
