@@ -434,9 +434,9 @@ def encode(
         Height and width of tiles, which are coded independently, 64 to 2**24; 0 for one tile.
     backend : {"auto", "cpu", "cuda", "reference"}
         Hardware to run on. Backends cpu and cuda write equal bytes; predicted blocks of reference
-        differ, because it searches without shortcuts. "auto" takes cuda where it is predicted to be faster.
-        Candidates of preset "auto" that a named backend cannot encode, and alpha, run on another
-        backend.
+        differ, because it searches without shortcuts. "auto" takes cuda where it is predicted to be
+        faster. Candidates of preset "auto" that a named backend cannot encode, and alpha, run on
+        another backend.
     threads : int or None
         Threads of the processor; None takes all processors. The number never changes a byte.
     progress : callable or None
