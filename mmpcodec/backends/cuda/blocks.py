@@ -278,7 +278,8 @@ class BlockGroup:
                 array = self.shared[name]
                 array.data.memset_async(0, array.nbytes, self.stream)
             for apart in _survey_steps(self.effort):
-                survey((BLOCKS, last - first), (self.states, self.room, *np.int32([first, apart])))
+                numbers = np.int32(first), np.int32(apart)
+                survey((BLOCKS, last - first), (self.states, self.room, *numbers))
             arguments = self.states, self.room, np.int32(first), np.int32(last)
             search((self.crew.workers, self.crew.teams), arguments)
         return self.stream.record()
