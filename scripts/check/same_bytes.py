@@ -2,8 +2,8 @@
 
     python scripts/check/same_bytes.py PICTURE... [--jobs 8]
 
-The cpu backend searches without shortcuts of its own, so all files should be equal. The script
-needs a CUDA device and exits with 1 if a file differs.
+Both backends search for predicted blocks with the same shortcuts, so all files should be equal. The
+script needs a CUDA device and exits with 1 if a file differs.
 """
 
 import argparse

@@ -89,6 +89,16 @@ struct BlockTeam {
     uint32_t ticket;
 };
 
+// Whether the survey looks at a block: it lies in the fragment and in the picture, of which `rows` and
+// `columns` are left from the fragment's first sample on, and is not too long.
+MMP_HD constexpr bool is_surveyed(const BlockPicture& picture, const BlockPlace& block, int rows,
+                                  int columns) {
+    const int side = 1 << picture.fragment_log2;
+    return block.row + block.height() <= smaller(side, rows) &&
+           block.column + block.width() <= smaller(side, columns) &&
+           !too_long(block, picture.effort);
+}
+
 // What the survey finds of a block, besides its promising modes.
 struct SurveyedModes {
     uint8_t best[2];  // the modes of least difference

@@ -18,15 +18,15 @@
     FIELD(rounded)              \
     FIELD(hopeless)
 
-#define MMP_EFFORT_MEMBER(name) int32_t name;
-
 namespace mmp {
 
 // A factor that no difference is too small for, and a value of `hopeless` that nothing exceeds.
 constexpr int kAlways = 1 << 20;
 
 struct BlockEffort {
+#define MMP_EFFORT_MEMBER(name) int32_t name;
     MMP_BLOCK_EFFORT(MMP_EFFORT_MEMBER)
+#undef MMP_EFFORT_MEMBER
 };
 
 // Whether the sides of a block differ too much for the survey.

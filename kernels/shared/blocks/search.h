@@ -78,6 +78,12 @@ MMP_HD constexpr int64_t hopeless_estimate(int32_t best, int32_t root) {
     return int64_t{best} * 8 / 5 + root / 32;
 }
 
+// The cost of coding a residual: the rate of its levels, and the energy that they leave of it. The
+// integer basis is not quite orthonormal, so what the levels keep can exceed the energy.
+MMP_HD constexpr int64_t residual_cost(int64_t rate, int64_t energy, int64_t kept) {
+    return rate + (kept < energy ? energy - kept : 0);
+}
+
 // The guessed cost of a split from the sum of its halves' guesses. It adds 1/32, because the least
 // of many guesses is too low.
 MMP_HD constexpr int64_t guessed_split_cost(int64_t halves) { return halves + (halves >> 5); }

@@ -214,7 +214,8 @@ void BlockSurvey<Sample>::weigh_splits() {
         Seen& seen = at(block);
         seen.least = seen.whole();
         for (int flag = kColumns; flag <= kRows; ++flag)
-            if (may_follow(block, flag, effort_)) seen.least = std::min(seen.least, split_cost(block, flag));
+            if (may_follow(block, flag, effort_))
+                seen.least = std::min(seen.least, split_cost(block, flag));
     });
 }
 

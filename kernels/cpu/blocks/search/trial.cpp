@@ -15,7 +15,7 @@ int32_t root_of(int64_t lambda_fixed) {
 static int64_t estimated_cost(const int16_t* coefficients, int a, int b, int32_t step,
                               int64_t energy, const BlockCosts& costs) {
     const LevelEstimate estimate = estimate_levels(coefficients, a, b, step, costs.plain);
-    return estimate.cost + std::max<int64_t>(0, energy - (estimate.kept << 2 * costs.finer));
+    return residual_cost(estimate.cost, energy, estimate.kept << 2 * costs.finer);
 }
 
 template <class Sample>
@@ -89,9 +89,8 @@ int64_t rough_cost(const BlockPlace& block, const Sample* source, const Sample* 
     const LevelChoice choice =
         choose_levels<LevelCost<Sample>>(coefficients, a, b, step, costs, levels);
     if (choice.last < 0) return bare;
-    // The integer basis is not quite orthonormal, so what is kept can exceed the energy.
-    const int64_t left = std::max<int64_t>(0, energy - (choice.kept << 2 * costs.finer >> 2));
-    return std::min(bare, kind_costs[kTransformed] + choice.cost + left);
+    const int64_t kept = choice.kept << 2 * costs.finer >> 2;
+    return std::min(bare, kind_costs[kTransformed] + residual_cost(choice.cost, energy, kept));
 }
 
 #define MMP_INSTANTIATE(Sample)                                                                    \

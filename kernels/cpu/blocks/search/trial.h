@@ -22,7 +22,7 @@ void take_block(const Sample* plane, int width, const BlockPlace& block, Sample*
 template <class Sample>
 struct Trial {
     int64_t cost = kNever;
-    int64_t guess = kNever;  // the least estimate so far, without regard to what the search has found
+    int64_t guess = kNever;  // the least estimate for the block so far
     BlockNode node;
     Sample samples[kMaxBlockArea];
     int16_t levels[kMaxCoded];

@@ -303,10 +303,7 @@ extern "C" __global__ void __launch_bounds__(kBlockThreads, 5)
     const BlockPlace place = block_of(blockIdx.x);
     const Surveyed block{top + place.row, left + place.column, place.a, place.b, top, left, side};
     if (apart >= 0 && abs(place.a - place.b) != apart) return;
-    if (too_long(place, effort)) return;
-    if (place.row + block.height() > side || place.column + block.width() > side) return;
-    if (block.row + block.height() > picture.height) return;
-    if (block.column + block.width() > picture.width) return;
+    if (!is_surveyed(picture, place, picture.height - top, picture.width - left)) return;
     const bool fitted =
         picture.least_squares && block.row >= kFittedFrom && block.column >= kFittedFrom;
     SurveyedModes* surveyed = room.surveyed + int64_t{blockIdx.y} * kBlocks;

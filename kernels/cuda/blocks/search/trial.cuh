@@ -138,8 +138,8 @@ __device__ inline void drop_hopeless(BlockSearchMemory& memory, const TrialShape
             const int64_t energy = int64_t{trial.bare[n]} << kCostFractionBits;
             bare = costs.bare(trial, n);
             estimate = costs.mode(trial, n) + costs.kind[kTransformed] +
-                       estimated_rate(rounded.rate(), memory.costs.plain) +
-                       max(int64_t{0}, energy - rounded.energy());
+                       residual_cost(estimated_rate(rounded.rate(), memory.costs.plain), energy,
+                                     rounded.energy());
         }
         const int64_t least = min(bare, estimate);
         int64_t before = __shfl_up_sync(kAllLanes, least, 1);

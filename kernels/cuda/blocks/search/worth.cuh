@@ -7,11 +7,11 @@
 namespace mmp {
 
 // The cost of a block by a mode of the survey, from levels chosen with the current models.
-// `start` is the first index of the block's coefficients in the arrays of the team, `shared` that in
-// those of the launch.
+// `start` is the first index of the block's levels in the array of the team, `shared` that of its
+// coefficients in the array of the launch, and `margins` that of its magnitudes.
 __device__ inline int64_t chosen_cost(const BlockSearchMemory& memory, const BlockPlace& block,
-                                      const SurveyedResidual& residual, int64_t start,
-                                      int64_t shared, int64_t margins) {
+                                      int64_t energy, int64_t start, int64_t shared,
+                                      int64_t margins) {
     const SearchRoom& room = memory.room;
     const int a = block.a, b = block.b, step = memory.picture.step;
     const int16_t* coefficients = room.coefficients + shared;
@@ -31,23 +31,7 @@ __device__ inline int64_t chosen_cost(const BlockSearchMemory& memory, const Blo
         kept += value * value - rest * rest;
         scan.set(scan.at(k), 0);
     }
-    // The integer basis is not quite orthonormal, so `kept` can exceed the energy.
-    const int64_t energy = int64_t{residual.energy} << kCostFractionBits;
-    return chosen.cost + max(int64_t{0}, energy - (kept >> 2));
-}
-
-// The cost of the levels of a residual, and of what they leave of its energy, from rounded levels.
-__device__ inline int64_t rounded_cost(const SurveyedResidual& residual, int32_t plain) {
-    const int64_t energy = int64_t{residual.energy} << kCostFractionBits;
-    return estimated_rate(residual.bits, plain) + max(int64_t{0}, energy - residual.kept);
-}
-
-// Whether the survey looks at a block: it lies in the picture and is not too long.
-__device__ inline bool is_surveyed(const BlockSearchMemory& memory, const BlockPlace& block) {
-    const int side = 1 << memory.picture.fragment_log2;
-    return block.row + block.height() <= min(side, memory.canvas.rows) &&
-           block.column + block.width() <= min(side, memory.canvas.columns) &&
-           !too_long(block, memory.picture.effort);
+    return residual_cost(chosen.cost, energy, kept >> 2);
 }
 
 // Estimates the costs of the survey's modes with the current models; each worker takes a share.
@@ -62,15 +46,17 @@ __device__ inline void price_rough(Worker& worker, int slot) {
     for (int i = warp * 32 + lane; i < kBlocks * rough; i += threads) {
         const int number = tables.by_area[i / rough], r = i % rough;
         const BlockPlace block = block_of(number);
-        if (!is_surveyed(memory, block)) continue;
+        if (!is_surveyed(picture, block, memory.canvas.rows, memory.canvas.columns)) continue;
         const int64_t first = int64_t{slot} * kBlocks + number;
         int64_t& cost = room.rough_costs[number * kMostRough + r];
         cost = kNever;
         if (r >= room.surveyed[first].count) continue;
         const SurveyedResidual residual = room.residuals[first * rough + r];
+        const int64_t energy = int64_t{residual.energy} << kCostFractionBits;
         int64_t coded;
         if (picture.effort.rounded) {
-            coded = rounded_cost(residual, memory.costs.plain);
+            coded = residual_cost(estimated_rate(residual.bits, memory.costs.plain), energy,
+                                  residual.kept);
         } else {
             const int a = block.a, b = block.b;
             const int index = (block.row >> a) * (kMaxSide >> b) + (block.column >> b);
@@ -78,14 +64,13 @@ __device__ inline void price_rough(Worker& worker, int slot) {
             const int64_t start = shape * kMaxBlockArea + index * block.area();
             const int rows = min(block.height(), kCodedSide);
             const int columns = min(block.width(), kCodedSide);
-            coded = chosen_cost(memory, block, residual, start,
+            coded = chosen_cost(memory, block, energy, start,
                                 int64_t{slot} * rough * kShapes * kMaxBlockArea + start,
                                 shape * kMarginArea + index * (rows + 2) * (columns + 2));
         }
         const int32_t* kind_costs = memory.costs.bit[kind_model(block.a, block.b, 1)];
         cost = kModeBits * memory.costs.plain +
-               min(kind_costs[kBare] + (int64_t{residual.energy} << kCostFractionBits),
-                   kind_costs[kTransformed] + coded);
+               min(kind_costs[kBare] + energy, kind_costs[kTransformed] + coded);
     }
 }
 
@@ -104,9 +89,6 @@ __device__ inline void choose_worthwhile(Worker& worker, int slot) {
         return penalty + guessed_split_cost(least[block_number(half_of(block, flag, 0))] +
                                             least[block_number(half_of(block, flag, 1))]);
     };
-    const auto may_follow = [&](const BlockPlace& block, int flag) {
-        return mmp::may_follow(block, flag, picture.effort);
-    };
     for (int sum = 2 * kMinSideLog2; sum <= 2 * side; ++sum) {
         for (int i = threadIdx.x; i < kBlocks; i += kBlockThreads) {
             const BlockPlace block = block_of(i);
@@ -119,20 +101,23 @@ __device__ inline void choose_worthwhile(Worker& worker, int slot) {
             }
             const int forced = canvas.forced_flag(block);
             int64_t lowest = kNever;
-            if (is_surveyed(memory, block)) {
+            const bool surveyed = is_surveyed(picture, block, canvas.rows, canvas.columns);
+            if (surveyed) {
                 for (int r = 0; r < picture.effort.rough; ++r)
                     lowest = min(lowest, room.rough_costs[i * kMostRough + r]);
             }
             whole[i] = lowest;
             for (int flag = kColumns; flag <= kRows; ++flag)
-                if (may_follow(block, flag)) lowest = min(lowest, guess(block, flag));
+                if (may_follow(block, flag, picture.effort))
+                    lowest = min(lowest, guess(block, flag));
             least[i] = lowest;
             const int64_t most = worthwhile_cost(lowest, picture.effort.slack);
             int worth = whole[i] <= most;
             for (int flag = kColumns; flag <= kRows; ++flag)
-                if (may_follow(block, flag)) worth |= (guess(block, flag) <= most) << flag;
+                if (may_follow(block, flag, picture.effort))
+                    worth |= (guess(block, flag) <= most) << flag;
             if (forced) worth = 1 << forced;
-            bool matched = (worth & 1) && is_surveyed(memory, block) && modes[i] >> kTemplates & 1;
+            bool matched = (worth & 1) && surveyed && modes[i] >> kTemplates & 1;
             for (int flag = kColumns; flag <= kRows; ++flag)
                 for (int half = 0; half < 2 && worth >> flag & 1; ++half) {
                     const int part = block_number(half_of(block, flag, half));
