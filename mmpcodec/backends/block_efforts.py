@@ -41,8 +41,8 @@ class BlockEffort:
         Whether the survey estimates the rate of rounded levels, instead of choosing levels by rate
         and distortion.
     hopeless : int
-        A residual is not tried if its estimated cost exceeds the least estimate for the block so
-        far by more than this number of per cent; ``ALWAYS`` tries all.
+        A residual is not tried if its estimated cost exceeds the least estimate for the block by
+        more than this number of per cent; ``ALWAYS`` tries all.
     """
 
     surveyed: int

@@ -34,7 +34,7 @@ MMP_HD constexpr int64_t estimated_rate(int32_t bits, int32_t plain) {
     return int64_t{bits} * plain >> 4;
 }
 
-// The largest estimated cost of a residual that is tried, from the least one of the block so far.
+// The largest estimated cost of a residual that is tried, from the least one of the block.
 MMP_HD constexpr int64_t hopeless_cost(int64_t least, int percent) {
     return least + least / 100 * percent;
 }

@@ -129,16 +129,42 @@ void BlockBench<Sample>::try_modes(const BlockPlace& block, const Sample* source
     std::sort(candidates, candidates + count);
     const int64_t hopeless = hopeless_estimate(candidates[0].estimate, root);
     const auto& kind_costs = costs_->bit[kind_model(a, b, canvas_.kind_context(block))];
-    for (int n = 0; n < std::min(count, effort_.tried); ++n) {
-        const auto [estimate, mode, number] = candidates[n];
-        if (estimate > hopeless) break;
+    const int types = sine_allowed(a, b) ? 2 : 1, sorted = std::min(count, effort_.tried);
+    const bool guesses = effort_.hopeless < kAlways;
+    int tried = 0;
+    int64_t energies[kMostCandidates], estimates[kMostCandidates][2], least = kNever;
+    int16_t coefficients[kMostCandidates][2][kMaxCoded];
+    for (; tried < sorted && candidates[tried].estimate <= hopeless; ++tried) {
+        const auto [estimate, mode, number] = candidates[tried];
+        const Sample* prediction = predictions[number];
         const int64_t cost = given + mode_costs[mode];
-        const int64_t energy = costs_->of_squares(
-            squared_difference(source, predictions[number], block.area()));
-        trial.try_bare(block, predictions[number], mode, cost + kind_costs[kBare], energy);
-        trial.try_residual(block, source, predictions[number], mode,
-                           cost + kind_costs[kTransformed], energy, tools_.step, canvas_.depth,
-                           *costs_, effort_.hopeless);
+        const int64_t energy =
+            costs_->of_squares(squared_difference(source, prediction, block.area()));
+        energies[tried] = energy;
+        if (!guesses) continue;
+        transform_residual(block, source, prediction, canvas_.depth, coefficients[tried]);
+        least = std::min(least, cost + kind_costs[kBare] + energy);
+        for (int type = 0; type < types; ++type) {
+            estimates[tried][type] = cost + kind_costs[kTransformed] +
+                                     estimated_cost(coefficients[tried][type], a, b, tools_.step,
+                                                    energy, *costs_);
+            least = std::min(least, estimates[tried][type]);
+        }
+    }
+    const int64_t most = guesses ? hopeless_cost(least, effort_.hopeless) : kNever;
+    for (int n = 0; n < tried; ++n) {
+        const auto [estimate, mode, number] = candidates[n];
+        const Sample* prediction = predictions[number];
+        const int64_t cost = given + mode_costs[mode];
+        trial.try_bare(block, prediction, mode, cost + kind_costs[kBare], energies[n]);
+        if (cost + kind_costs[kTransformed] >= trial.cost) continue;
+        if (!guesses)
+            transform_residual(block, source, prediction, canvas_.depth, coefficients[n]);
+        for (int type = 0; type < types; ++type)
+            if (!guesses || estimates[n][type] <= most)
+                trial.try_residual(block, source, prediction, coefficients[n][type], mode, type,
+                                   cost + kind_costs[kTransformed], tools_.step, canvas_.depth,
+                                   *costs_);
     }
 }
 

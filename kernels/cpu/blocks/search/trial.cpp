@@ -11,9 +11,8 @@ int32_t root_of(int64_t lambda_fixed) {
     return std::max(root, 1);
 }
 
-// Returns the estimated cost of the levels of a residual, and of what they leave of its energy.
-static int64_t estimated_cost(const int16_t* coefficients, int a, int b, int32_t step,
-                              int64_t energy, const BlockCosts& costs) {
+int64_t estimated_cost(const int16_t* coefficients, int a, int b, int32_t step, int64_t energy,
+                       const BlockCosts& costs) {
     const LevelEstimate estimate = estimate_levels(coefficients, a, b, step, costs.plain);
     return residual_cost(estimate.cost, energy, estimate.kept << 2 * costs.finer);
 }
@@ -29,7 +28,6 @@ template <class Sample>
 void Trial<Sample>::try_bare(const BlockPlace& block, const Sample* prediction, int mode,
                              int64_t total, int64_t energy) {
     total += energy;
-    guess = std::min(guess, total);
     if (total >= cost) return;
     cost = total;
     node = {kLeaf, uint8_t(mode), kBare, 0, 0, 0};
@@ -37,40 +35,36 @@ void Trial<Sample>::try_bare(const BlockPlace& block, const Sample* prediction, 
 }
 
 template <class Sample>
+void transform_residual(const BlockPlace& block, const Sample* source, const Sample* prediction,
+                        Depth<Sample> depth, int16_t (*coefficients)[kMaxCoded]) {
+    const int a = block.a, b = block.b;
+    int16_t residual[kMaxBlockArea];
+    subtract(source, prediction, block.area(), depth, residual);
+    for (int type = kCosine; type <= (sine_allowed(a, b) ? kSine : kCosine); ++type)
+        transform_forward(residual, a, b, type, seen_bits(depth), coefficients[type]);
+}
+
+template <class Sample>
 void Trial<Sample>::try_residual(const BlockPlace& block, const Sample* source,
-                                 const Sample* prediction, int mode, int64_t given,
-                                 int64_t energy, int32_t step, Depth<Sample> depth,
-                                  const BlockCosts& costs, int hopeless) {
-    const bool guesses = hopeless < kAlways;
-    if (given >= cost && !guesses) return;
-    const int a = block.a, b = block.b, area = block.height() * block.width();
-    int16_t residual[kMaxBlockArea], coefficients[kMaxCoded], tried[kMaxCoded];
+                                 const Sample* prediction, const int16_t* coefficients, int mode,
+                                 int type, int64_t given, int32_t step, Depth<Sample> depth,
+                                 const BlockCosts& costs) {
+    const int a = block.a, b = block.b, area = block.area();
+    int16_t tried[kMaxCoded];
+    const LevelChoice choice =
+        choose_levels<LevelCost<Sample>>(coefficients, a, b, step, costs, tried);
+    if (choice.last < 0) return;
+    int64_t total = given + choice.cost;
+    if (sine_allowed(a, b)) total += costs.bit[type_model(a, b, family_of(mode))][type];
+    if (total >= cost) return;
     Sample rebuilt[kMaxBlockArea];
-    subtract(source, prediction, area, depth, residual);
-    const bool types = sine_allowed(a, b);
-    for (int type = kCosine; type <= (types ? kSine : kCosine); ++type) {
-        transform_forward(residual, a, b, type, seen_bits(depth), coefficients);
-        if (guesses) {
-            const int64_t estimate =
-                given + estimated_cost(coefficients, a, b, step, energy, costs);
-            if (estimate > hopeless_cost(guess, hopeless)) continue;
-            guess = std::min(guess, estimate);
-            if (given >= cost) continue;
-        }
-        const LevelChoice choice =
-            choose_levels<LevelCost<Sample>>(coefficients, a, b, step, costs, tried);
-        if (choice.last < 0) continue;
-        int64_t total = given + choice.cost;
-        if (types) total += costs.bit[type_model(a, b, family_of(mode))][type];
-        if (total >= cost) continue;
-        rebuild(block, type, tried, step, prediction, depth, rebuilt);
-        total += costs.of_squares(squared_difference(source, rebuilt, area));
-        if (total >= cost) continue;
-        cost = total;
-        node = {kLeaf, uint8_t(mode), kTransformed, uint8_t(type), 0, 0};
-        std::copy_n(rebuilt, area, samples);
-        std::copy_n(tried, scan_of(a, b).count, levels);
-    }
+    rebuild(block, type, tried, step, prediction, depth, rebuilt);
+    total += costs.of_squares(squared_difference(source, rebuilt, area));
+    if (total >= cost) return;
+    cost = total;
+    node = {kLeaf, uint8_t(mode), kTransformed, uint8_t(type), 0, 0};
+    std::copy_n(rebuilt, area, samples);
+    std::copy_n(tried, scan_of(a, b).count, levels);
 }
 
 template <class Sample>
@@ -95,6 +89,8 @@ int64_t rough_cost(const BlockPlace& block, const Sample* source, const Sample* 
 
 #define MMP_INSTANTIATE(Sample)                                                                    \
     template void take_block(const Sample*, int, const BlockPlace&, Sample*);                      \
+    template void transform_residual(const BlockPlace&, const Sample*, const Sample*,              \
+                                     Depth<Sample>, int16_t (*)[kMaxCoded]);                       \
     template struct Trial<Sample>;                                                                 \
     template int64_t rough_cost(const BlockPlace&, const Sample*, const Sample*, int32_t,          \
                                 Depth<Sample>, const BlockCosts&, bool);

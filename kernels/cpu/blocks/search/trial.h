@@ -19,10 +19,18 @@ int32_t root_of(int64_t lambda_fixed);
 template <class Sample>
 void take_block(const Sample* plane, int width, const BlockPlace& block, Sample* out);
 
+// Writes the coefficients of a residual by each transform type that the block allows.
+template <class Sample>
+void transform_residual(const BlockPlace& block, const Sample* source, const Sample* prediction,
+                        Depth<Sample> depth, int16_t (*coefficients)[kMaxCoded]);
+
+// Returns the estimated cost of the levels of a residual, and of what they leave of its energy.
+int64_t estimated_cost(const int16_t* coefficients, int a, int b, int32_t step, int64_t energy,
+                       const BlockCosts& costs);
+
 template <class Sample>
 struct Trial {
     int64_t cost = kNever;
-    int64_t guess = kNever;  // the least estimate for the block so far
     BlockNode node;
     Sample samples[kMaxBlockArea];
     int16_t levels[kMaxCoded];
@@ -32,11 +40,9 @@ struct Trial {
     // differences that the prediction leaves.
     void try_bare(const BlockPlace& block, const Sample* prediction, int mode, int64_t cost,
                   int64_t energy);
-    // A residual whose estimated cost exceeds `guess` by more than `hopeless` percent is not tried.
-    // So the plan does not depend on the order in which the plans of other blocks are tried.
     void try_residual(const BlockPlace& block, const Sample* source, const Sample* prediction,
-                      int mode, int64_t cost, int64_t energy, int32_t step, Depth<Sample> depth,
-                      const BlockCosts& costs, int hopeless);
+                      const int16_t* coefficients, int mode, int type, int64_t cost, int32_t step,
+                      Depth<Sample> depth, const BlockCosts& costs);
 };
 
 // Estimates the cost of a prediction with or without a residual, from the cosine transform and

@@ -125,15 +125,15 @@ __device__ void transform_candidates(BlockSearchMemory& memory, const BlockPlace
     __syncthreads();
 }
 
-// Sets `top` of the trials whose estimated cost is hopeless to -1. A trial is compared with those
-// before it and with the predictions alone up to its own.
+// Sets `top` of the trials whose estimated cost is hopeless to -1.
 __device__ inline void drop_hopeless(BlockSearchMemory& memory, const TrialShape& shape,
                                      const CandidateCosts& costs, int tried) {
     TrialMemory& trial = memory.trial;
-    const int t = threadIdx.x, n = shape.candidate(t), trials = tried << shape.types_log2;
+    const int t = threadIdx.x, n = shape.candidate(t);
+    const bool there = t < tried << shape.types_log2;
     if (t < 32) {
         int64_t bare = kNever, estimate = kNever;
-        if (t < trials) {
+        if (there) {
             const RoundedLevels& rounded = trial.trials[t].rounded;
             const int64_t energy = int64_t{trial.bare[n]} << kCostFractionBits;
             bare = costs.bare(trial, n);
@@ -141,15 +141,8 @@ __device__ inline void drop_hopeless(BlockSearchMemory& memory, const TrialShape
                        residual_cost(estimated_rate(rounded.rate(), memory.costs.plain), energy,
                                      rounded.energy());
         }
-        const int64_t least = min(bare, estimate);
-        int64_t before = __shfl_up_sync(kAllLanes, least, 1);
-        if (t == 0) before = kNever;
-        for (int step = 1; step < 2 * kMostTried; step *= 2) {
-            const int64_t more = __shfl_up_sync(kAllLanes, before, step);
-            if (t >= step) before = min(before, more);
-        }
-        if (estimate > hopeless_cost(min(before, bare), memory.picture.effort.hopeless) &&
-            t < trials)
+        const int64_t least = int64_t(warp_min(uint64_t(min(bare, estimate))));
+        if (there && estimate > hopeless_cost(least, memory.picture.effort.hopeless))
             trial.trials[t].top = -1;
     }
     __syncthreads();
