@@ -12,6 +12,10 @@ namespace {
 // More than the number of fragments in a row.
 constexpr int kStopped = 1 << 30;
 
+// Two plans are passed on for each that is found: of the rows that are searched at once, the first
+// is passed on as it is found, and the others wait for its end.
+constexpr size_t kPassedAtOnce = 2;
+
 }  // namespace
 
 template <class Sample>
@@ -35,6 +39,11 @@ Wavefront<Sample>::Wavefront(const Sample* source, BlockPicture<Sample>& picture
       plans_(size_t(rows_) * columns_) {}
 
 template <class Sample>
+Wavefront<Sample>::~Wavefront() {
+    for (std::atomic<BlockPlan*>& plan : plans_) delete plan.load();
+}
+
+template <class Sample>
 Wavefront<Sample>::Worker::Worker(Wavefront& wavefront)
     : costs(wavefront.lambda_fixed_, wavefront.picture_.depth.extra()),
       search(wavefront.source_, wavefront.picture_, wavefront.coarse_, wavefront.tools_,
@@ -54,6 +63,7 @@ void Wavefront<Sample>::run(int threads, const Take& take) {
             throw;
         }
     });
+    pass_on(plans_.size());
 }
 
 template <class Sample>
@@ -91,20 +101,31 @@ void Wavefront<Sample>::start_models(int row, int column, BlockModels& models) c
 template <class Sample>
 void Wavefront<Sample>::wait_for(int row, int columns) {
     for (int done; (done = done_[row].load(std::memory_order_acquire)) < columns;)
-        done_[row].wait(done, std::memory_order_acquire);
+        if (!pass_on(1)) done_[row].wait(done, std::memory_order_acquire);
 }
 
 template <class Sample>
 void Wavefront<Sample>::finish(int row, int column, BlockPlan&& plan) {
-    const std::lock_guard lock(taking_);
-    plans_[size_t(row) * columns_ + column] = std::make_unique<BlockPlan>(std::move(plan));
-    while (!refused_ && taken_ < plans_.size() && plans_[taken_]) {
-        const std::unique_ptr<BlockPlan> next = std::move(plans_[taken_]);
-        const int number = int(taken_++);
+    const size_t number = size_t(row) * columns_ + column;
+    plans_[number].store(new BlockPlan(std::move(plan)), std::memory_order_release);
+    pass_on(kPassedAtOnce);
+}
+
+template <class Sample>
+bool Wavefront<Sample>::pass_on(size_t most) {
+    const std::unique_lock lock(passing_, std::try_to_lock);
+    if (!lock) return false;
+    size_t passed = 0;
+    for (; passed < most && !refused_ && passed_ < plans_.size(); ++passed) {
+        const std::unique_ptr<BlockPlan> plan(
+            plans_[passed_].exchange(nullptr, std::memory_order_acquire));
+        if (!plan) break;
+        const int number = int(passed_++);
         refused_ = true;  // unless the call returns
-        (*take_)(number / columns_ * side_, number % columns_ * side_, *next);
+        (*take_)(number / columns_ * side_, number % columns_ * side_, *plan);
         refused_ = false;
     }
+    return passed > 0;
 }
 
 template <class Sample>

@@ -27,6 +27,7 @@ public:
     // `source` has the size of the picture, whose samples and units the search writes.
     Wavefront(const Sample* source, BlockPicture<Sample>& picture, const BlockTools& tools,
               const BlockEffort& effort, int64_t lambda_fixed, ThreadTeam& team);
+    ~Wavefront();
 
     // Searches all fragments. Exceptions of `take` end the search.
     void run(int threads, const Take& take);
@@ -47,6 +48,9 @@ private:
     void start_models(int row, int column, BlockModels& models) const;
     void wait_for(int row, int columns);
     void finish(int row, int column, BlockPlan&& plan);
+    // Passes on the next plans in coding order, at most this many, if they are there and no other
+    // thread passes on plans. Returns whether it passed on any.
+    bool pass_on(size_t most);
     void stop();
 
     const Sample* source_;
@@ -65,9 +69,9 @@ private:
     // By column: the models after the fragment of the latest row.
     std::vector<BlockModels> line_;
 
-    std::mutex taking_;
-    std::vector<std::unique_ptr<BlockPlan>> plans_;  // of searched fragments that wait for others
-    size_t taken_ = 0;
+    std::vector<std::atomic<BlockPlan*>> plans_;  // of searched fragments that wait for others
+    std::mutex passing_;
+    size_t passed_ = 0;
     bool refused_ = false;  // `take` threw an exception
 };
 
