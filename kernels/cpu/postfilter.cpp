@@ -119,14 +119,16 @@ struct ClassBlock {
 }  // namespace
 
 template <class Sample>
-void post_filter(const FilterPicture<Sample>& picture, const FilterTable& table, Sample* out) {
+void post_filter(const FilterPicture<Sample>& picture, const FilterTable& table, RowRange range,
+                 Sample* out) {
     const int64_t width = picture.width;
     const int extra = picture.depth.extra(), most = picture.depth.most();
-    FilterRows<Sample> rows(picture, 0);
+    FilterRows<Sample> rows(picture, range.first);
     // A plain pointer, because byte writes to `out` could alias the vector's own pointer.
     std::vector<int32_t> sums(width);
     int32_t* weighted = sums.data();
-    for (int64_t row = 0; row < picture.height; ++row, out += width) {
+    out += range.first * width;
+    for (int64_t row = range.first; row < range.last; ++row, out += width) {
         rows.next();
         const auto *around = rows.around(), *x = rows.samples();
         std::fill_n(weighted, width, 0);
@@ -178,7 +180,8 @@ void add_filter_errors(const Sample* source, const FilterPicture<Sample>& pictur
 }
 
 #define MMP_INSTANTIATE(Sample)                                                                    \
-    template void post_filter(const FilterPicture<Sample>&, const FilterTable&, Sample*);          \
+    template void post_filter(const FilterPicture<Sample>&, const FilterTable&, RowRange,          \
+                              Sample*);                                                            \
     template void add_filter_gram(const Sample*, const FilterPicture<Sample>&, RowRange,           \
                                   FilterGram&);                                                    \
     template void add_filter_errors(const Sample*, const FilterPicture<Sample>&, const Sample*,    \

@@ -28,8 +28,10 @@ using FilterTable = int16_t[kFilterClasses][kFilterTaps];
 using FilterGram = int64_t[kFilterClasses][kGramSize][kGramSize];
 using FilterErrors = int64_t[kFilterClasses];
 
+// Writes the filtered samples of these rows to their places in `out`, which has all rows.
 template <class Sample>
-void post_filter(const FilterPicture<Sample>& picture, const FilterTable& table, Sample* out);
+void post_filter(const FilterPicture<Sample>& picture, const FilterTable& table, RowRange range,
+                 Sample* out);
 
 // Adds, by class, the products of each two of a sample's tap differences and its difference between
 // source and picture. The sums of 2^28 samples fit.

@@ -1,6 +1,6 @@
 """The cpu backend: C++ with threads; the SIMD level is chosen at run time."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -9,9 +9,10 @@ from mmpcodec.backends.block_efforts import block_effort
 from mmpcodec.depth import BYTE
 from mmpcodec.params import EncodeParams
 from mmpcodec.reference.entropy.syntax import EXACT_SYNTAX, SYNTAX, TREE_SYNTAX, block_syntax
-from mmpcodec.reference.postfilter import CLASSES, TAPS, PostFilter
+from mmpcodec.reference.postfilter import CLASSES, TAPS, PostFilter, Result
 from mmpcodec.runtime.machine import processors
 from mmpcodec.runtime.progress import Progress
+from mmpcodec.runtime.tasks import side_by_side
 from mmpcodec.tools import Tools
 from mmpcodec.trace import Coded, Trace
 
@@ -23,6 +24,8 @@ except ImportError as error:
 else:
     _REASON = None
 
+FILTER_BAND_SAMPLES = 1 << 20
+"""Number of samples that a thread filters at once."""
 MAX_TREE_THREADS = 4
 """More threads find too little work within one 16x16 fragment."""
 
@@ -34,11 +37,25 @@ def default_threads(tools: Tools) -> int:
 
 
 class NativePostFilter(PostFilter):
-    """The post filter in C++, on one thread."""
+    """The post filter in C++."""
 
-    def _filtered(self, samples: np.ndarray, table: np.ndarray, depth: int) -> np.ndarray:
+    def _by_bands(
+        self, work: Callable[[int, int], Result], shape: tuple[int, int], threads: int | None
+    ) -> list[Result]:
+        height, width = shape
+        rows = max(FILTER_BAND_SAMPLES // width, 1)
+        bands = [(row, min(row + rows, height)) for row in range(0, height, rows)]
+        return side_by_side(lambda band: work(*band), bands, threads)
+
+    def _filtered(
+        self, samples: np.ndarray, table: np.ndarray, depth: int, threads: int | None
+    ) -> np.ndarray:
         shown = np.empty_like(samples)
-        _cpu.post_filter(samples, depth, table, shown)
+        self._by_bands(
+            lambda *rows: _cpu.post_filter(samples, depth, table, rows, shown),
+            samples.shape,
+            threads,
+        )
         return shown
 
     def _gram(

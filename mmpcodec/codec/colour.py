@@ -3,7 +3,7 @@
 Source: sections "Layers" and "Colours" of ``docs/format/format.md``.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +11,12 @@ import numpy as np
 
 from mmpcodec.depth import BYTE, coded_depth, middle, most
 from mmpcodec.format.layouts import WEIGHTS, Layout
-from mmpcodec.runtime.arrays import module_of
+from mmpcodec.runtime.arrays import module_of, on_device
+from mmpcodec.runtime.tasks import side_by_side
 from mmpcodec.samples import Form, form_of
+
+BAND_SAMPLES = 1 << 16
+"""Number of samples of a band of rows; its temporary arrays fit the cache of a processor."""
 
 
 def layout_of(samples: Any, lam: float) -> Layout:
@@ -56,7 +60,7 @@ def narrowed(samples: np.ndarray, depth: int) -> np.ndarray:
     return ((samples.astype(np.uint16) * white + 127) // 255).astype(np.uint8)
 
 
-def split(samples: Any, depth: int, layout: Layout) -> list[LayerPlane]:
+def split(samples: Any, depth: int, layout: Layout, *, threads: int | None = 1) -> list[LayerPlane]:
     """Return the planes of a tile, one for each layer; the layout is not ``TOGETHER``.
 
     Parameters
@@ -66,6 +70,8 @@ def split(samples: Any, depth: int, layout: Layout) -> list[LayerPlane]:
     depth : int
         Bits per sample.
     layout : Layout
+    threads : int or None
+        Number of threads; None takes all processors.
     """
     form = form_of(samples)
     samples = widened(samples, depth)
@@ -74,7 +80,7 @@ def split(samples: Any, depth: int, layout: Layout) -> list[LayerPlane]:
     else:
         planes, weights = [samples[..., number] for number in range(3)], [*WEIGHTS[layout]]
         if layout is Layout.LUMA:
-            planes = to_luma(planes, coded_depth(depth))
+            planes = _in_bands(to_luma, planes, coded_depth(depth), threads)
     if form.has_alpha:
         planes, weights = [*planes, samples[..., form.colours]], [*weights, 1.0]
     xp = module_of(samples)
@@ -84,7 +90,14 @@ def split(samples: Any, depth: int, layout: Layout) -> list[LayerPlane]:
     ]
 
 
-def joined(planes: list[np.ndarray], form: Form, depth: int, layout: Layout) -> np.ndarray:
+def joined(
+    planes: list[np.ndarray],
+    form: Form,
+    depth: int,
+    layout: Layout,
+    *,
+    threads: int | None = 1,
+) -> np.ndarray:
     """Return the samples of a tile from the planes of its layers; the inverse of ``split``.
 
     Parameters
@@ -95,11 +108,38 @@ def joined(planes: list[np.ndarray], form: Form, depth: int, layout: Layout) -> 
     depth : int
         Bits per sample of the picture.
     layout : Layout
+    threads : int or None
+        Number of threads; None takes all processors.
     """
     if layout is Layout.LUMA:
-        planes = [*from_luma(planes[:3], coded_depth(depth)), *planes[3:]]
+        colours = _in_bands(from_luma, planes[:3], coded_depth(depth), threads)
+        planes = [*colours, *planes[3:]]
     samples = planes[0] if form is Form.GRAY else np.stack(planes, axis=2)
     return narrowed(samples, depth)
+
+
+def _in_bands(
+    convert: Callable[[Sequence[Any], int], list[Any]],
+    planes: Sequence[Any],
+    depth: int,
+    threads: int | None,
+) -> list[Any]:
+    """Convert three planes; those in host memory in bands of rows."""
+    height, width = planes[0].shape
+    rows = max(BAND_SAMPLES // width, 1)
+    if on_device(planes[0]) or height <= rows:
+        return convert(planes, depth)
+    made = [np.empty((height, width), planes[0].dtype) for _ in planes]
+
+    def one(first: int) -> None:
+        band = slice(first, first + rows)
+        for whole, part in zip(
+            made, convert([plane[band] for plane in planes], depth), strict=True
+        ):
+            whole[band] = part
+
+    side_by_side(one, range(0, height, rows), threads)
+    return made
 
 
 def to_luma(colours: Sequence[Any], depth: int) -> list[Any]:

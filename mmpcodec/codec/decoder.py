@@ -319,7 +319,7 @@ def _decoded(
     for tile, stream in streams:
         own = [next(parts) for _ in stream.layers]
         errors = [part for part in own if isinstance(part, FormatError)]
-        found.append(errors[0] if errors else _joined(header, tile, stream, own))
+        found.append(errors[0] if errors else _joined(header, tile, stream, own, threads))
     return found
 
 
@@ -345,7 +345,9 @@ def _decode_layer(
             coded = backend.decode(
                 payload, shape, layer.tools, depth=depth, threads=threads, progress=progress
             )
-            samples = backend.post_filter.apply(coded.samples, layer.coefficients, depth)
+            samples = backend.post_filter.apply(
+                coded.samples, layer.coefficients, depth, threads=threads
+            )
             trace = coded.trace.with_filter(coefficient_bits(layer.coefficients))
     except FormatError as error:
         if header.planes == 1:
@@ -359,13 +361,14 @@ def _joined(
     tile: Tile,
     stream: TileStream,
     parts: Sequence[tuple[np.ndarray, LayerCoding]],
+    threads: int | None,
 ) -> Decoded | FormatError:
     """Return the samples of a tile, compared with their checksum."""
     planes = [samples for samples, _ in parts]
     if stream.layout is Layout.TOGETHER and stream.layers[0].tools.exact:
         samples = planes[0]
     else:
-        samples = joined(planes, header.form, header.depth, stream.layout)
+        samples = joined(planes, header.form, header.depth, stream.layout, threads=threads)
     computed = layers.samples_crc(samples)
     if computed != stream.samples_crc:
         return CorruptStream(

@@ -27,7 +27,7 @@ from mmpcodec.reference.postfilter import OFF, coefficient_bits
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.runtime.arrays import on_device
 from mmpcodec.runtime.progress import Progress
-from mmpcodec.runtime.tasks import Task, run_all, side_by_side
+from mmpcodec.runtime.tasks import Task, run_all, side_by_side, threads_of_each
 from mmpcodec.samples import form_of
 from mmpcodec.tools import PRESETS, Tools
 from mmpcodec.trace import Coded, Trace
@@ -123,7 +123,9 @@ def encode_tiles(
         Exact samples of these tiles from earlier calls; this call adds its own.
     """
     known = {} if known is None else known
-    jobs = [job for number, tile in enumerate(tiles) for job in _jobs(number, tile, candidates)]
+    jobs = [
+        job for number, tile in enumerate(tiles) for job in _jobs(number, tile, candidates, threads)
+    ]
     tasks: list[Task] = []
     keys: list[list[tuple[int, int, int | None]]] = []
     for backend, params, batch in _batches(jobs, chosen):
@@ -136,7 +138,10 @@ def encode_tiles(
     for of_batch, found in zip(keys, run_all(tasks, threads, progress), strict=True):
         parts.update(zip(of_batch, found, strict=True))
     numbered = list(enumerate(tiles))
-    return side_by_side(lambda one: _cheapest(one[0], one[1], candidates, parts), numbered, threads)
+    each = threads_of_each(threads, len(tiles))
+    return side_by_side(
+        lambda one: _cheapest(one[0], one[1], candidates, parts, each), numbered, threads
+    )
 
 
 ALL_PLANES = -1
@@ -172,12 +177,14 @@ class _Job:
         return planes * fragments_in(self.samples.shape[:2])
 
 
-def _jobs(number: int, tile: TileSource, candidates: Sequence[EncodeParams]) -> Iterator[_Job]:
+def _jobs(
+    number: int, tile: TileSource, candidates: Sequence[EncodeParams], threads: int | None
+) -> Iterator[_Job]:
     """Yield the jobs of a tile: each layer for each candidate."""
     samples, depth, lam = tile.samples, tile.depth, candidates[0].lam
     form, layout, compared = form_of(samples), layout_of(samples, lam), len(candidates) > 1
     names = layer_names(form, layout)
-    planes = list(zip(names, split(samples, depth, layout), strict=True))
+    planes = list(zip(names, split(samples, depth, layout, threads=threads), strict=True))
     tried = _tried([plane.samples for name, plane in planes if name != "alpha"], depth, candidates)
     lossy = [index for index, candidate in enumerate(candidates) if not candidate.tools.exact]
     for index, candidate in enumerate(candidates):
@@ -241,7 +248,10 @@ def _code(
     depth = batch[0].depth
     coded = backend.encode_batch(planes, params, depth=depth, threads=threads, progress=progress)
     pairs = list(zip(batch, coded, strict=True))
-    return side_by_side(lambda pair: _finished(pair[0], pair[1], params, backend), pairs, threads)
+    each = threads_of_each(threads, len(pairs))
+    return side_by_side(
+        lambda pair: _finished(pair[0], pair[1], params, backend, each), pairs, threads
+    )
 
 
 def _exact_part(job: _Job, backend: Backend, known: KnownExact, progress: Progress) -> _Part:
@@ -253,13 +263,16 @@ def _exact_part(job: _Job, backend: Backend, known: KnownExact, progress: Progre
     return _part(job, Layer(job.name, EXACT, payload), job.samples, trace.with_filter(0), name)
 
 
-def _finished(job: _Job, coded: Coded, params: EncodeParams, backend: Backend) -> _Part:
+def _finished(
+    job: _Job, coded: Coded, params: EncodeParams, backend: Backend, threads: int | None
+) -> _Part:
     """Fit the post filter to a coded layer and apply it."""
-    coefficients = OFF
+    coefficients, samples = OFF, coded.samples
     if params.tools.post_filter:
         source, fixed = _on_host(job.samples), params.lambda_fixed
-        coefficients = backend.post_filter.fit(source, coded.samples, fixed, job.depth)
-    samples = backend.post_filter.apply(coded.samples, coefficients, job.depth)
+        coefficients, samples = backend.post_filter.fit_and_apply(
+            source, samples, fixed, job.depth, threads=threads
+        )
     layer = Layer(job.name, params.coded_tools, coded.payload, coefficients)
     trace = coded.trace.with_filter(coefficient_bits(coefficients))
     return _part(job, layer, samples, trace, backend.name)
@@ -283,6 +296,7 @@ def _cheapest(
     tile: TileSource,
     candidates: Sequence[EncodeParams],
     parts: Mapping[tuple[int, int, int | None], _Part],
+    threads: int | None,
 ) -> TileEncoding:
     """Return the tile of the cheapest candidate for each layer, or of all planes together."""
     source, lam = tile.on_host, candidates[0].lam
@@ -313,7 +327,7 @@ def _cheapest(
         costs[index] = part.cost
         found.append((Layout.TOGETHER, [part], {index}))
     made = [
-        _tile(source, tile.depth, layout, chosen, tuple(costs), used)
+        _tile(source, tile.depth, layout, chosen, tuple(costs), used, threads)
         for layout, chosen, used in found
     ]
     if len(made) == 1:
@@ -333,12 +347,14 @@ def _tile(
     parts: Sequence[_Part],
     costs: tuple[float, ...],
     used: Iterable[int],
+    threads: int | None,
 ) -> TileEncoding:
     form = form_of(source)
     if layout is Layout.TOGETHER and parts[0].layer.tools.exact:
         samples = source
     else:
-        samples = joined([part.samples for part in parts], form, depth, layout)
+        planes = [part.samples for part in parts]
+        samples = joined(planes, form, depth, layout, threads=threads)
     data = layers.write(form, layout, [part.layer for part in parts], layers.samples_crc(samples))
     coded = tuple(
         LayerCoding(

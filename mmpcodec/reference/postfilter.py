@@ -5,6 +5,7 @@ integers, so that every machine writes equal bytes.
 """
 
 from collections.abc import Callable
+from typing import TypeVar
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -26,6 +27,8 @@ REACH = 2
 """Largest row or column offset of a tap."""
 BAND_SAMPLES = 1 << 28
 """Number of samples whose sums of products, each at most 2**34, fit int64."""
+
+Result = TypeVar("Result")
 
 Coefficients = tuple[tuple[int, ...], ...]
 """Coefficients of the four activity classes: for each six integers in 1/128, or () if it is off."""
@@ -123,7 +126,12 @@ class PostFilter:
     """Post filter in plain NumPy; backends override the private methods."""
 
     def apply(
-        self, samples: np.ndarray, coefficients: Coefficients, depth: int = BYTE
+        self,
+        samples: np.ndarray,
+        coefficients: Coefficients,
+        depth: int = BYTE,
+        *,
+        threads: int | None = 1,
     ) -> np.ndarray:
         """Filter a plane.
 
@@ -134,6 +142,8 @@ class PostFilter:
         coefficients : Coefficients
         depth : int
             Bits of a sample, 8 to 16.
+        threads : int or None
+            Number of threads of backends that have threads; None takes all processors.
 
         Returns
         -------
@@ -146,7 +156,7 @@ class PostFilter:
         table = np.zeros((CLASSES, len(TAPS)), np.int16)
         for row, own in zip(table, coefficients, strict=True):
             row[: len(own)] = own
-        return self._filtered(samples, table, depth)
+        return self._filtered(samples, table, depth, threads)
 
     def fit(
         self, source: np.ndarray, samples: np.ndarray, lambda_fixed: int, depth: int = BYTE
@@ -169,30 +179,50 @@ class PostFilter:
         -------
         Coefficients
         """
+        return self.fit_and_apply(source, samples, lambda_fixed, depth)[0]
+
+    def fit_and_apply(
+        self,
+        source: np.ndarray,
+        samples: np.ndarray,
+        lambda_fixed: int,
+        depth: int = BYTE,
+        *,
+        threads: int | None = 1,
+    ) -> tuple[Coefficients, np.ndarray]:
+        """Return what ``fit`` returns, and the samples that ``apply`` returns for it."""
         if lambda_fixed == 0:
-            return OFF
-        gram = self._over_bands(self._gram, source, samples, depth=depth)
+            return OFF, samples
+
+        def total(sums: Callable[[int, int], np.ndarray]) -> np.ndarray:
+            bands = self._by_bands(sums, samples.shape, threads)
+            return np.sum([band.astype(object) for band in bands], axis=0)  # without overflow
+
+        gram = total(lambda first, last: self._gram(source, samples, first, last, depth))
         fitted = tuple(solved(own) for own in gram)
-        shown = self.apply(samples, fitted, depth)
-        errors = self._over_bands(self._errors, source, samples, shown, depth=depth)
+        shown = self.apply(samples, fitted, depth, threads=threads)
+        errors = total(lambda first, last: self._errors(source, samples, shown, first, last, depth))
         gains = [int(own[-1, -1] - error) for own, error in zip(gram, errors, strict=True)]
         price = lambda_fixed * 8 * len(TAPS) << 2 * extra_bits(depth)
-        return tuple(
+        chosen = tuple(
             own if gain << LAMBDA_FRACTION_BITS > price else ()
             for own, gain in zip(fitted, gains, strict=True)
         )
+        if chosen != fitted:
+            shown = self.apply(samples, chosen, depth, threads=threads)
+        return chosen, shown
 
-    @staticmethod
-    def _over_bands(
-        sums: Callable[..., np.ndarray], *pictures: np.ndarray, depth: int
-    ) -> np.ndarray:
-        """Sum ``_gram`` or ``_errors`` over bands of rows, in Python integers (no overflow)."""
-        height, width = pictures[0].shape
+    def _by_bands(
+        self, work: Callable[[int, int], Result], shape: tuple[int, int], threads: int | None
+    ) -> list[Result]:
+        """Return the results of ``work(first, last)`` for bands of rows that cover a plane."""
+        height, width = shape
         rows = max(BAND_SAMPLES // width, 1)
-        bands = [(row, min(row + rows, height)) for row in range(0, height, rows)]
-        return np.sum([sums(*pictures, *band, depth).astype(object) for band in bands], axis=0)
+        return [work(row, min(row + rows, height)) for row in range(0, height, rows)]
 
-    def _filtered(self, samples: np.ndarray, table: np.ndarray, depth: int) -> np.ndarray:
+    def _filtered(
+        self, samples: np.ndarray, table: np.ndarray, depth: int, threads: int | None
+    ) -> np.ndarray:
         """Filter with a (4, 6) int16 array of coefficients; they are 0 for classes that are off."""
         weights = table.T[:, activity_classes(samples, depth)]
         total = (samples.astype(np.int32) << FRACTION_BITS) + (

@@ -71,11 +71,16 @@ class SharedProgress:
         self._stopped = True
 
 
+def threads_of_each(threads: int | None, tasks: int) -> int:
+    """Return the number of threads for each of several tasks that run side by side."""
+    return max((threads or processors()) // max(tasks, 1), 1)
+
+
 def side_by_side(
     function: Callable[[Any], Any], items: Sequence[Any], threads: int | None
 ) -> list[Any]:
     """Return a function's results for all items, from threads; it should release the GIL."""
-    if len(items) < 2:
+    if len(items) < 2 or threads == 1:
         return [function(item) for item in items]
     from concurrent.futures import ThreadPoolExecutor
 

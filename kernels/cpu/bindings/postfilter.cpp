@@ -32,11 +32,12 @@ FilterPicture<Sample> picture_of(const Plane<const Sample>& samples, int depth) 
 }
 
 template <class Sample>
-void filter(const Plane<const Sample>& samples, int depth, const Table& table,
+void filter(const Plane<const Sample>& samples, int depth, const Table& table, const Rows& rows,
             const Plane<Sample>& out) {
     nb::gil_scoped_release released;
     post_filter(picture_of<Sample>(samples, depth),
-                *reinterpret_cast<const FilterTable*>(table.data()), out.data());
+                *reinterpret_cast<const FilterTable*>(table.data()),
+                {std::get<0>(rows), std::get<1>(rows)}, out.data());
 }
 
 template <class Sample>
@@ -59,7 +60,8 @@ void errors(const Plane<const Sample>& source, const Plane<const Sample>& sample
 
 template <class Sample>
 void register_for(nb::module_& module) {
-    module.def("post_filter", &filter<Sample>, "samples"_a, "depth"_a, "table"_a, "out"_a);
+    module.def("post_filter", &filter<Sample>, "samples"_a, "depth"_a, "table"_a, "rows"_a,
+               "out"_a);
     module.def("add_filter_gram", &gram<Sample>, "source"_a, "samples"_a, "depth"_a, "rows"_a,
                "gram"_a);
     module.def("add_filter_errors", &errors<Sample>, "source"_a, "samples"_a, "depth"_a, "shown"_a,

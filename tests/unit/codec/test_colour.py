@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import mmpcodec
 from mmpcodec import EncodeParams, ParameterError
+from mmpcodec.codec import colour
 from mmpcodec.codec.colour import from_luma, joined, layout_of, narrowed, split, to_luma, widened
 from mmpcodec.codec.distortion import distortion, psnr_of
 from mmpcodec.format.layouts import Layout, layer_names
@@ -89,6 +90,22 @@ def test_planes_apart_are_joined_again(planes, depth):
     parts = [plane.samples for plane in split(samples, depth, layout)]
     assert len(parts) == planes
     np.testing.assert_array_equal(joined(parts, form_of(samples), depth, layout), samples)
+
+
+@pytest.mark.parametrize("threads", [1, 3, None])
+@pytest.mark.parametrize("depth", [8, 12])
+def test_bands_of_rows_change_nothing(monkeypatch, threads, depth):
+    rng = np.random.default_rng(depth)
+    colours = rng.integers(0, 1 << depth, (50, 23, 4)).astype(np.uint8 if depth == 8 else np.uint16)
+    whole = split(colours, depth, Layout.LUMA)
+    back = joined([plane.samples for plane in whole], Form.RGB_ALPHA, depth, Layout.LUMA)
+    monkeypatch.setattr(colour, "BAND_SAMPLES", 7 * 23)
+    planes = split(colours, depth, Layout.LUMA, threads=threads)
+    for plane, expected in zip(planes, whole, strict=True):
+        np.testing.assert_array_equal(plane.samples, expected.samples)
+    parts = [plane.samples for plane in planes]
+    found = joined(parts, Form.RGB_ALPHA, depth, Layout.LUMA, threads=threads)
+    np.testing.assert_array_equal(found, back)
 
 
 def test_weights_are_what_an_error_of_a_layer_does_to_the_colours():

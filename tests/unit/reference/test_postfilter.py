@@ -7,8 +7,9 @@ from support.strategies import CONTENT
 
 import mmpcodec
 from mmpcodec import CorruptStream, EncodeParams, TruncatedStream
+from mmpcodec.backends import cpu
 from mmpcodec.reference import postfilter
-from mmpcodec.reference.postfilter import LEAST, MOST, OFF, PostFilter, solved
+from mmpcodec.reference.postfilter import CLASSES, LEAST, MOST, OFF, PostFilter, solved
 
 TAPS = ((0, 1), (0, 2), (1, -1), (1, 0), (1, 1), (2, 0))
 COEFFICIENTS = ((-64, 63, 5, -7, 9, 11), (), (20, -3, 4, 30, 1, -9), (1, 2, 3, 4, 5, 6))
@@ -110,6 +111,32 @@ def test_bands_change_nothing(monkeypatch):
     assert any(expected)
     monkeypatch.setattr(postfilter, "BAND_SAMPLES", 7 * source.shape[1])
     assert PostFilter().fit(source, samples, 1 << 16) == expected
+
+
+@pytest.mark.parametrize("threads", [1, 3, None])
+def test_bands_of_backend_cpu_change_nothing(monkeypatch, threads):
+    source, samples = blurred(np.random.default_rng(1))
+    expected = PostFilter().fit_and_apply(source, samples, 1 << 16)
+    assert any(expected[0])
+    monkeypatch.setattr(cpu, "FILTER_BAND_SAMPLES", 7 * source.shape[1])
+    own = cpu.NativePostFilter()
+    chosen, shown = own.fit_and_apply(source, samples, 1 << 16, threads=threads)
+    assert chosen == expected[0]
+    np.testing.assert_array_equal(shown, expected[1])
+    np.testing.assert_array_equal(
+        own.apply(samples, COEFFICIENTS, threads=threads), described(samples, COEFFICIENTS)
+    )
+
+
+def test_fit_that_leaves_classes_out_filters_the_others():
+    """The filter of all classes is not that of the chosen ones."""
+    source, samples = blurred(np.random.default_rng(1))
+    for lambda_fixed in [1 << shift for shift in range(8, 34)]:
+        chosen, shown = PostFilter().fit_and_apply(source, samples, lambda_fixed)
+        np.testing.assert_array_equal(shown, PostFilter().apply(samples, chosen))
+        if 0 < sum(map(bool, chosen)) < CLASSES:
+            return
+    pytest.fail("no lambda leaves some classes out")
 
 
 def test_sums_of_a_band_fit():
