@@ -64,14 +64,14 @@ EFFORTS = {
     for number, settings in enumerate(
         (
             (1, 3, 1, 4, 2, 1, False, 64, 0, 0, True, 3),
-            (2, 4, 2, 16, 2, 1, False, 64, 0, 0, True, 8),
-            (3, 5, 3, 24, 2, 1, False, 128, 0, 0, True, 12),
-            (4, 5, 3, 40, 0, 1, False, ALWAYS, 32, 32, True, 15),
-            (4, 5, 4, 32, 2, 2, False, ALWAYS, 32, 32, True, 15),
-            (6, 6, 4, 60, 0, 2, False, ALWAYS, 64, 64, True, 25),
-            (8, 6, 4, 60, 0, 3, False, ALWAYS, 96, 96, True, 25),
-            (12, 8, 4, 120, 0, 3, False, ALWAYS, ALWAYS, 128, False, 30),
-            (12, 8, 4, 120, 0, 4, True, ALWAYS, ALWAYS, 256, False, 40),
+            (2, 3, 1, 8, 2, 1, False, 64, 0, 0, True, 3),
+            (3, 4, 2, 32, 2, 1, False, 128, 0, 0, True, 5),
+            (3, 5, 3, 40, 2, 1, False, ALWAYS, 16, 16, True, 8),
+            (4, 5, 4, 100, 0, 1, False, ALWAYS, 48, 32, True, 10),
+            (6, 6, 4, 80, 0, 2, False, ALWAYS, 64, 48, True, 12),
+            (8, 6, 4, 80, 0, 3, False, ALWAYS, 96, 96, True, 15),
+            (12, 8, 4, 120, 0, 3, False, ALWAYS, ALWAYS, 128, False, 15),
+            (12, 8, 4, 120, 0, 4, True, ALWAYS, ALWAYS, 256, False, 45),
         ),
         start=1,
     )

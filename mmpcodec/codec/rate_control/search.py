@@ -33,7 +33,7 @@ RESOLUTION = 1 / 128
 MOST_SMALL = 1 << 16
 """Number of samples below which a picture is small."""
 QUICK_EFFORT = 1
-RATE_GAIN = {1: 0.0, 2: 0.055, 3: 0.07, 4: 0.085, 5: 0.1, 6: 0.11, 7: 0.115, 8: 0.12, 9: 0.125}
+RATE_GAIN = {1: 0.0, 2: 0.03, 3: 0.065, 4: 0.075, 5: 0.085, 6: 0.105, 7: 0.11, 8: 0.115, 9: 0.125}
 """Typical part of the rate that each effort saves against QUICK_EFFORT, at equal distortion."""
 QUICK_MARGIN = 1.1
 """Candidates of at most this factor of the least cost at QUICK_EFFORT are kept."""
