@@ -3,7 +3,9 @@
 namespace mmp {
 
 RateTable::RateTable() : rate_(kLog2Entries) {
-    for (uint32_t i = 1; i < kLog2Entries; ++i) rate_[i] = log2_rate(i);
+    // The logarithm of an even number is that of its half, plus one bit.
+    for (uint32_t i = 1; i < kLog2Entries; ++i)
+        rate_[i] = i % 2 ? log2_rate(i) : rate_[i / 2] + (1 << kRateFractionBits);
 }
 
 const RateTable& RateTable::get() {
