@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "cpu/runtime/simd.h"
+
 namespace mmp {
 
 namespace {
@@ -30,7 +32,7 @@ public:
           around_(picture.width),
           differences_(kFilterTaps * picture.width) {}
 
-    void next() {
+    MMP_INLINE void next() {
         ++row_;
         for (; next_line_ <= inside(row_ + kReach + 1); ++next_line_) hold_line(next_line_);
         for (; next_sums_ <= inside(row_ + kActivityReach); ++next_sums_) hold_sums(next_sums_);
@@ -41,33 +43,33 @@ public:
         for (int i = 0; i < kFilterTaps; ++i) hold_differences(i);
     }
 
-    const Value* samples() const { return line(0); }
+    MMP_INLINE const Value* samples() const { return line(0); }
     // The sum of the 25 activities around each sample; for byte samples it fills 15 bits.
-    const Value* around() const { return around_.data(); }
-    const Value* differences(int tap) const { return &differences_[tap * picture_.width]; }
+    MMP_INLINE const Value* around() const { return around_.data(); }
+    MMP_INLINE const Value* differences(int tap) const { return &differences_[tap * picture_.width]; }
 
 private:
     // The samples of the row `offset` rows below, from column 0, with kReach more on each side.
-    const Value* line(int offset) const { return held_line(inside(row_ + offset)); }
-    int64_t inside(int64_t row) const { return std::clamp<int64_t>(row, 0, picture_.height - 1); }
-    const Value* held_line(int64_t row) const {
+    MMP_INLINE const Value* line(int offset) const { return held_line(inside(row_ + offset)); }
+    MMP_INLINE int64_t inside(int64_t row) const { return std::clamp<int64_t>(row, 0, picture_.height - 1); }
+    MMP_INLINE const Value* held_line(int64_t row) const {
         return &lines_[row % kHeld * stride_ + kReach];
     }
-    const Value* sums(int64_t row) const {
+    MMP_INLINE const Value* sums(int64_t row) const {
         return &sums_[inside(row) % kHeld * picture_.width];
     }
-    void repeat_ends(Value* line) const {
+    MMP_INLINE void repeat_ends(Value* line) const {
         std::fill_n(line - kReach, kReach, line[0]);
         std::fill_n(line + picture_.width, kReach, line[picture_.width - 1]);
     }
 
-    void hold_line(int64_t row) {
+    MMP_INLINE void hold_line(int64_t row) {
         Value* line = &lines_[row % kHeld * stride_ + kReach];
         std::copy_n(picture_.samples + row * picture_.width, picture_.width, line);
         repeat_ends(line);
     }
 
-    void hold_sums(int64_t row) {
+    MMP_INLINE void hold_sums(int64_t row) {
         const Value *up = held_line(inside(row - 1)), *x = held_line(row),
                       *down = held_line(inside(row + 1));
         Value *a = &activities_[kReach], *out = &sums_[row % kHeld * picture_.width];
@@ -78,7 +80,7 @@ private:
             out[c] = a[c - 2] + a[c - 1] + a[c] + a[c + 1] + a[c + 2];
     }
 
-    void hold_differences(int tap) {
+    MMP_INLINE void hold_differences(int tap) {
         const TapOffset o = kTapOffsets[tap];
         Value* out = &differences_[tap * picture_.width];
         const Value *x = line(0), *one = line(o.row) + o.column,
@@ -95,20 +97,25 @@ private:
 
 static_assert(kActivityReach == 2, "the sums above are of five");
 
-// Tap differences and errors of samples of one class, whose products are summed kSize samples at a
-// time. For bytes, 32-bit sums suffice: 512 * 510 * 510 < 2^31.
+// Products of a row are summed this many samples at a time. For bytes, 32-bit sums suffice:
+// 512 * 510 * 510 < 2^31.
+constexpr int kSummedAtOnce = 512;
+template <class Sample>
+using SquareSum = std::conditional_t<kIsByte<Sample>, int32_t, int64_t>;
+
+// Tap differences and errors of samples of one class.
 template <class Sample>
 struct ClassBlock {
-    static constexpr int kSize = 512;
+    static constexpr int kSize = kSummedAtOnce;
     int count = 0;
     Wide<Sample> values[kGramSize][kSize];
 
-    void add_to(int64_t (&gram)[kGramSize][kGramSize]) {
+    MMP_INLINE void add_to(int64_t (&gram)[kGramSize][kGramSize]) {
         for (int i = 0; i < kGramSize; ++i)
             for (int j = 0; j <= i; ++j) {
-                using Sum = std::conditional_t<kIsByte<Sample>, int32_t, int64_t>;
-                Sum sum = 0;
-                for (int k = 0; k < count; ++k) sum += Sum{values[i][k]} * Sum{values[j][k]};
+                SquareSum<Sample> sum = 0;
+                for (int k = 0; k < count; ++k)
+                    sum += SquareSum<Sample>{values[i][k]} * SquareSum<Sample>{values[j][k]};
                 gram[i][j] += sum;
                 if (i != j) gram[j][i] += sum;
             }
@@ -119,7 +126,7 @@ struct ClassBlock {
 }  // namespace
 
 template <class Sample>
-void post_filter(const FilterPicture<Sample>& picture, const FilterTable& table, RowRange range,
+MMP_SIMD_LEVELS void post_filter(const FilterPicture<Sample>& picture, const FilterTable& table, RowRange range,
                  Sample* out) {
     const int64_t width = picture.width;
     const int extra = picture.depth.extra(), most = picture.depth.most();
@@ -144,8 +151,8 @@ void post_filter(const FilterPicture<Sample>& picture, const FilterTable& table,
 }
 
 template <class Sample>
-void add_filter_gram(const Sample* source, const FilterPicture<Sample>& picture, RowRange range,
-                     FilterGram& gram) {
+MMP_SIMD_LEVELS void add_filter_gram(const Sample* source, const FilterPicture<Sample>& picture,
+                                     RowRange range, FilterGram& gram) {
     FilterRows<Sample> rows(picture, range.first);
     std::vector<ClassBlock<Sample>> blocks(kFilterClasses);
     for (int64_t row = range.first; row < range.last; ++row) {
@@ -165,16 +172,25 @@ void add_filter_gram(const Sample* source, const FilterPicture<Sample>& picture,
 }
 
 template <class Sample>
-void add_filter_errors(const Sample* source, const FilterPicture<Sample>& picture,
-                       const Sample* shown, RowRange range, FilterErrors& errors) {
+MMP_SIMD_LEVELS void add_filter_errors(const Sample* source, const FilterPicture<Sample>& picture,
+                                       const Sample* shown, RowRange range,
+                                       FilterErrors& errors) {
+    using Sum = SquareSum<Sample>;
     FilterRows<Sample> rows(picture, range.first);
     for (int64_t row = range.first; row < range.last; ++row) {
         rows.next();
         const auto* around = rows.around();
-        for (int64_t c = 0; c < picture.width; ++c) {
-            const int64_t difference =
-                source[row * picture.width + c] - shown[row * picture.width + c];
-            errors[filter_class(around[c] >> picture.depth.extra())] += difference * difference;
+        const Sample *wanted = source + row * picture.width, *found = shown + row * picture.width;
+        for (int64_t first = 0; first < picture.width; first += kSummedAtOnce) {
+            const int64_t last = std::min(first + kSummedAtOnce, picture.width);
+            Sum sums[kFilterClasses]{};
+            for (int64_t c = first; c < last; ++c) {
+                const Sum difference = Sum{wanted[c]} - Sum{found[c]};
+                const Sum square = difference * difference;
+                const int its_class = filter_class(around[c] >> picture.depth.extra());
+                for (int k = 0; k < kFilterClasses; ++k) sums[k] += its_class == k ? square : 0;
+            }
+            for (int k = 0; k < kFilterClasses; ++k) errors[k] += sums[k];
         }
     }
 }
