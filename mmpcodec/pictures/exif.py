@@ -94,6 +94,8 @@ def directory_at(
 ) -> Directory:
     """Parse the directory at an offset, and the directories below it.
 
+    Of several pointers of one tag the first is followed.
+
     Parameters
     ----------
     read_at : callable
@@ -140,6 +142,8 @@ def _directory(
         tag, kind, number = struct.unpack_from(order + layout.head, table, start)
         value = table[start + layout.head_size : start + size]
         (pointer,) = struct.unpack(order + layout.pointer, value)
+        if tag in found.below:
+            continue
         if tag in BELOW and level < 2:
             # A pointer may be a LONG in a BigTIFF file, where it fills half of its field.
             if kind in SIZES and SIZES[kind] == 4:

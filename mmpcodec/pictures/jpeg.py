@@ -12,6 +12,7 @@ from mmpcodec.metadata import Metadata, Resolution, Unit
 from mmpcodec.params import DecodeLimits
 from mmpcodec.picture import Picture
 from mmpcodec.pictures.exif import PREFIX
+from mmpcodec.pictures.frame_size import jpeg_size
 from mmpcodec.pictures.limits import Unpacker, check_size
 
 _XMP = b"http://ns.adobe.com/xap/1.0/\0"
@@ -27,7 +28,10 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
         If the file is damaged, beyond the limits, or neither gray nor RGB.
     """
     with JpegImagePlugin.JpegImageFile(io.BytesIO(data)) as image:
-        check_size(*image.size, name, limits)
+        size = jpeg_size(data)
+        if size != image.size:
+            raise ValueError(f"two sizes, {size} and {image.size}")
+        check_size(*size, name, limits)
         if image.mode not in ("L", "RGB"):
             raise PictureError(f"{name}: holds {image.mode} colours; supported are gray and RGB")
         metadata = _metadata(image, name)

@@ -60,6 +60,8 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
     ):
         raise damaged(name, f"PNG has no colour type {kind} with {depth} bits")
     check_size(width, height, name, limits)
+    if sum(kind == b"IHDR" for kind, _ in chunks) > 1:
+        raise damaged(name, "has two chunks IHDR")
     animation = first(chunks, b"acTL")
     if animation is not None:
         check_single(int.from_bytes(animation[:4], "big"), name)

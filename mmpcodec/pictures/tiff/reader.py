@@ -15,6 +15,7 @@ import numpy as np
 from mmpcodec.depth import sample_type
 from mmpcodec.errors import PictureError
 from mmpcodec.params import DecodeLimits
+from mmpcodec.pictures.frame_size import jpeg_size
 from mmpcodec.pictures.limits import (
     check_part,
     check_single,
@@ -279,18 +280,9 @@ def _check_jpeg(data: bytes, width: int, height: int) -> None:
     ValueError
         If it is larger, or has no frame header.
     """
-    place = 2
-    while place + 9 <= len(data) and data[place] == 0xFF:
-        marker, size = data[place + 1], int.from_bytes(data[place + 2 : place + 4], "big")
-        if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
-            rows, columns = (
-                int.from_bytes(data[place + start : place + start + 2], "big") for start in (5, 7)
-            )
-            if rows > height or columns > width:
-                raise ValueError(f"JPEG of {columns}x{rows} in a strip of {width}x{height}")
-            return
-        place += 2 + size
-    raise ValueError("JPEG without a frame header")
+    columns, rows = jpeg_size(data)
+    if rows > height or columns > width:
+        raise ValueError(f"JPEG of {columns}x{rows} in a strip of {width}x{height}")
 
 
 def _moved(part: slice, origin: int) -> slice:

@@ -1,8 +1,12 @@
 """DICOM files."""
 
+import io
+import struct
+import tracemalloc
+
 import numpy as np
 import pytest
-from support.picture_files import COLOUR, DEEP, GRAY, dicom_of
+from support.picture_files import COLOUR, DEEP, GRAY, dicom_of, file_of
 
 from mmpcodec import PictureError, pictures
 from mmpcodec.metadata import Metadata
@@ -33,3 +37,82 @@ def test_dicom_of_every_kind():
 def test_dicom_refuses(data, says):
     with pytest.raises(PictureError, match=rf"^x: {says}"):
         pictures.from_bytes(data, "x")
+
+
+def encapsulated(frame, syntax, samples=GRAY, rest=(), tables=None, **more):
+    """A file with a compressed frame, and the rest of the fragments; ``tables`` are elements."""
+    from pydicom import dcmread
+    from pydicom.encaps import encapsulate
+
+    file = dcmread(io.BytesIO(dicom_of(samples, 8, **more)))
+    file.file_meta.TransferSyntaxUID = syntax
+    file.PixelData = encapsulate([frame, *rest], has_bot=not rest)
+    file["PixelData"].VR = "OB"
+    file["PixelData"].is_undefined_length = True
+    for name, value in (tables or {}).items():
+        setattr(file, name, value)
+    stream = io.BytesIO()
+    file.save_as(stream, enforce_file_format=True)
+    return stream.getvalue()
+
+
+JPEG, JPEG_2000, RLE = "1.2.840.10008.1.2.4.50", "1.2.840.10008.1.2.4.90", "1.2.840.10008.1.2.5"
+
+
+def rle_frame(*segments):
+    starts = [64 + sum(map(len, segments[:number])) for number in range(len(segments))]
+    header = struct.pack("<16I", len(segments), *starts, *[0] * (15 - len(segments)))
+    return header + b"".join(segments)
+
+
+def rle_segment(samples):
+    """PackBits data of literal runs of one row each."""
+    return b"".join(bytes([len(row) - 1]) + bytes(row) for row in samples)
+
+
+def test_compressed_frames():
+    lossless = file_of(GRAY, "JPEG2000", no_jp2=True, irreversible=False)
+    found = pictures.from_bytes(encapsulated(lossless, JPEG_2000)).samples
+    np.testing.assert_array_equal(found, GRAY)
+    jpeg = file_of(GRAY, "JPEG", quality=100)
+    found = pictures.from_bytes(encapsulated(jpeg, JPEG)).samples
+    assert np.abs(found.astype(int) - GRAY).max() <= 3
+    rle = rle_frame(rle_segment(GRAY))
+    np.testing.assert_array_equal(pictures.from_bytes(encapsulated(rle, RLE)).samples, GRAY)
+
+
+LARGE = np.zeros((3000, 3000), np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("frame", "syntax", "says"),
+    [
+        (file_of(LARGE, "JPEG"), JPEG, "frame of 3000x3000 in a picture of 9x6"),
+        (file_of(LARGE, "JPEG2000", no_jp2=True), JPEG_2000, "frame of 3000x3000 in a picture"),
+        (file_of(LARGE, "JPEG2000"), JPEG_2000, "its frame is neither JPEG nor JPEG 2000"),
+        (file_of(LARGE, "JPEG2000", no_jp2=True), JPEG, "frame of 3000x3000 in a picture of 9x6"),
+        (rle_frame(b"\x81\0" * 70000), RLE, "RLE segment of more than 54 bytes"),
+        (rle_frame(rle_segment(GRAY), b"\x81\0" * 70000), RLE, "RLE segment of more than 54"),
+    ],
+)
+def test_frames_larger_than_the_picture_are_refused(frame, syntax, says):
+    data = encapsulated(frame, syntax)
+    tracemalloc.start()
+    with pytest.raises(PictureError, match=rf"^x: is damaged or truncated: {says}"):
+        pictures.from_bytes(data, "x")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2_000_000 + 8 * len(data)
+
+
+def test_only_the_checked_frame_is_decoded():
+    """A table of offsets that names another frame is left out."""
+    small, large = (
+        file_of(each, "JPEG2000", no_jp2=True, irreversible=False) for each in (GRAY, LARGE)
+    )
+    tables = {
+        "ExtendedOffsetTable": struct.pack("<Q", 8 + len(small) + len(small) % 2),
+        "ExtendedOffsetTableLengths": struct.pack("<Q", len(large)),
+    }
+    data = encapsulated(small, JPEG_2000, rest=[large], tables=tables)
+    np.testing.assert_array_equal(pictures.from_bytes(data, "x").samples, GRAY)

@@ -43,3 +43,13 @@ def test_plain_jpeg_says_nothing_besides():
 def test_jpeg_of_four_colours_is_refused():
     with pytest.raises(PictureError, match="x: holds CMYK colours; supported are gray and RGB"):
         pictures.from_bytes(file_of(COLOUR, "JPEG", "CMYK"), "x")
+
+
+def test_jpeg_with_two_sizes_is_refused():
+    """Pillow takes the last frame header before the samples, libjpeg the first."""
+    data = file_of(GRAY, "JPEG")
+    frame = data.index(b"\xff\xc0")
+    size = 2 + int.from_bytes(data[frame + 2 : frame + 4], "big")
+    header = data[frame : frame + 5] + b"\x7f\xff\x7f\xff" + data[frame + 9 : frame + size]
+    with pytest.raises(PictureError, match=r"x: .* two sizes, \(32767, 32767\) and \(9, 6\)"):
+        pictures.from_bytes(data[:frame] + header + data[frame:], "x")

@@ -170,6 +170,7 @@ def test_packed_metadata_are_bounded():
             pictures.from_bytes(png_of((1, 1, 8, 0), [*chunks, rows_of([0])]), "x")
 
 
+LARGER = b"IHDR", struct.pack(">IIBBBBB", 12000, 12000, 8, 0, 0, 0, 0)
 SAMPLES = rows_of([0])
 PACKED = b"k\0\0" + zlib.compress(b"abc")
 
@@ -191,6 +192,7 @@ PACKED = b"k\0\0" + zlib.compress(b"abc")
         (png_of((1, 1, 8, 0), [(b"zTXt", PACKED[:-4]), SAMPLES]), "compressed metadata end early"),
         (png_of((1, 1, 8, 0), [(b"zTXt", b"k\0\0abc"), SAMPLES]), "incorrect header check"),
         (png_of((1, 1, 8, 0), [(b"acTL", b"\0\0\0\3\0\0\0\0"), SAMPLES]), "holds 3 pictures"),
+        (png_of((1, 1, 8, 0), [LARGER, SAMPLES]), "is damaged or truncated: has two chunks IHDR"),
         (png_of((1, 1, 8, 0), []), "is damaged or truncated: "),
         (png_of((40000, 40000, 8, 0), [SAMPLES]), "is 40000x40000, limits are 32768 pixels"),
         (b"\x89PNG\r\n\x1a\n" + bytes(40), "x00.x00 at byte 8 has a wrong checksum"),

@@ -259,6 +259,23 @@ def test_jpeg_that_says_more_inside_is_refused():
         pictures.from_bytes(bytes(data), "x")
 
 
+@pytest.mark.parametrize("before", [b"\xff", b"\xff" * 9, b"anything", b"\xff\0"])
+def test_jpeg_that_hides_its_size_is_refused(before):
+    """libjpeg skips fill bytes and foreign bytes before a marker, and so does the check."""
+    data = tiff_of(COLOUR, compression="jpeg", **RGB)
+    frame = data.index(b"\xff\xc0")
+    header = data[frame : frame + 5] + struct.pack(">HH", 60000, 60000) + data[frame + 9 :]
+    place = len(data) + len(data) % 2
+    stream = data[data.index(b"\xff\xd8") : frame] + before + header
+    with tifffile.TiffFile(io.BytesIO(data)) as file:
+        offset, size = (file.pages.first.tags[tag] for tag in (273, 279))
+    changed = bytearray(data.ljust(place, b"\0") + stream)
+    changed[offset.valueoffset : offset.valueoffset + 4] = struct.pack("<I", place)
+    changed[size.valueoffset : size.valueoffset + 4] = struct.pack("<I", len(stream))
+    with pytest.raises(PictureError, match=r"x: .* JPEG of 60000x60000 in a strip of 9x6"):
+        pictures.from_bytes(bytes(changed), "x")
+
+
 def test_nothing_is_printed(capfd):
     for samples in (GRAY, COLOUR):
         data = tiff_of(samples, compression="lzw", description="x")

@@ -1,0 +1,76 @@
+"""Sizes of compressed frames, found as the libraries that decode them find them.
+
+A frame inside another file has a size of its own, which its decoder allocates.
+"""
+
+import re
+import struct
+
+_MARKER = re.compile(rb"\xff([^\x00\xff])", re.DOTALL)
+_FRAME_HEADERS = frozenset({*range(0xC0, 0xD0), 0xF7} - {0xC4, 0xC8, 0xCC})  # 0xF7: JPEG-LS
+_WITHOUT_LENGTH = frozenset({0x01, *range(0xD0, 0xD8)})
+_ENDS = {0xD8: "SOI", 0xD9: "EOI", 0xDA: "SOS"}
+
+JPEG_START = b"\xff\xd8"
+JPEG2000_START = b"\xff\x4f\xff\x51"
+
+
+def jpeg_size(data: bytes) -> tuple[int, int]:
+    """Return the width and height in the frame header of a JPEG or JPEG-LS stream.
+
+    Skips fill bytes and foreign bytes before a marker as libjpeg does.
+
+    Raises
+    ------
+    ValueError
+        If no frame header comes before the first scan.
+    """
+    if not data.startswith(JPEG_START):
+        raise ValueError("JPEG does not begin with the marker SOI")
+    place = len(JPEG_START)
+    while found := _MARKER.search(data, place):
+        marker, place = found[1][0], found.end()
+        if marker in _WITHOUT_LENGTH:
+            continue
+        if marker in _ENDS:
+            raise ValueError(f"JPEG has the marker {_ENDS[marker]} before its frame header")
+        contents = data[place : place + 7]
+        if len(contents) < 7:
+            break
+        size, _, height, width = struct.unpack(">HBHH", contents)
+        if marker in _FRAME_HEADERS:
+            return width, height
+        place += max(size, 2)
+    raise ValueError("JPEG ends before its frame header")
+
+
+def jpeg2000_size(data: bytes) -> tuple[int, int]:
+    """Return the width and height of a JPEG 2000 codestream, from its segment SIZ.
+
+    Raises
+    ------
+    ValueError
+        If the stream does not begin with this segment, or is boxed as a JP2 file.
+    """
+    head = data[8:24]
+    if not data.startswith(JPEG2000_START) or len(head) < 16:
+        raise ValueError("JPEG 2000 does not begin with the markers SOC and SIZ")
+    right, bottom, left, top = struct.unpack(">4I", head)
+    return right - left, bottom - top
+
+
+def packbits_size(data: bytes, most: int) -> int:
+    """Return the size of unpacked PackBits data, in bytes; the count stops above ``most``.
+
+    Source: DICOM PS3.5, annex G.3.1.
+    """
+    place = size = 0
+    while place < len(data) and size <= most:
+        length = data[place] + 1
+        if length < 129:
+            size += min(length, len(data) - place - 1)
+            place += 1 + length
+        else:
+            size += 258 - length if length > 129 and place + 1 < len(data) else 0
+            place += 2 if length > 129 else 1
+    return size
