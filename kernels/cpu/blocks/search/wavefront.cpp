@@ -54,7 +54,9 @@ template <class Sample>
 void Wavefront<Sample>::run(int threads, const Take& take) {
     take_ = &take;
     const int most = std::min(rows_, (columns_ + lag_ - 1) / lag_);
-    team_.run(uint32_t(std::min(threads, most)), [&](uint32_t) {
+    const int workers = std::min(threads, most);
+    most_kept_ = 2 * size_t(workers) * columns_;
+    team_.run(uint32_t(workers), [&](uint32_t) {
         try {
             Worker worker(*this);
             for (int row; (row = next_row_++) < rows_ && !stopped_;) search_row(worker, row);
@@ -108,13 +110,16 @@ template <class Sample>
 void Wavefront<Sample>::finish(int row, int column, BlockPlan&& plan) {
     const size_t number = size_t(row) * columns_ + column;
     plans_[number].store(new BlockPlan(std::move(plan)), std::memory_order_release);
-    pass_on(kPassedAtOnce);
+    pass_on(kPassedAtOnce, passed_ + most_kept_ < number);
 }
 
 template <class Sample>
-bool Wavefront<Sample>::pass_on(size_t most) {
-    const std::unique_lock lock(passing_, std::try_to_lock);
-    if (!lock) return false;
+bool Wavefront<Sample>::pass_on(size_t most, bool waits) {
+    std::unique_lock lock(passing_, std::defer_lock);
+    if (waits)
+        lock.lock();
+    else if (!lock.try_lock())
+        return false;
     size_t passed = 0;
     for (; passed < most && !refused_ && passed_ < plans_.size(); ++passed) {
         const std::unique_ptr<BlockPlan> plan(

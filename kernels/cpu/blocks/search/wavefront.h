@@ -48,9 +48,10 @@ private:
     void start_models(int row, int column, BlockModels& models) const;
     void wait_for(int row, int columns);
     void finish(int row, int column, BlockPlan&& plan);
-    // Passes on the next plans in coding order, at most this many, if they are there and no other
-    // thread passes on plans. Returns whether it passed on any.
-    bool pass_on(size_t most);
+    // Passes on the next plans in coding order, at most this many, if they are there. While another
+    // thread passes on plans, this one waits for it or passes on none. Returns whether it passed on
+    // any.
+    bool pass_on(size_t most, bool waits = false);
     void stop();
 
     const Sample* source_;
@@ -71,7 +72,8 @@ private:
 
     std::vector<std::atomic<BlockPlan*>> plans_;  // of searched fragments that wait for others
     std::mutex passing_;
-    size_t passed_ = 0;
+    std::atomic<size_t> passed_{0};
+    size_t most_kept_ = 0;  // plans, above which threads wait for those that pass on
     bool refused_ = false;  // `take` threw an exception
 };
 
