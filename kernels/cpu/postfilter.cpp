@@ -46,12 +46,16 @@ public:
     MMP_INLINE const Value* samples() const { return line(0); }
     // The sum of the 25 activities around each sample; for byte samples it fills 15 bits.
     MMP_INLINE const Value* around() const { return around_.data(); }
-    MMP_INLINE const Value* differences(int tap) const { return &differences_[tap * picture_.width]; }
+    MMP_INLINE const Value* differences(int tap) const {
+        return &differences_[tap * picture_.width];
+    }
 
 private:
     // The samples of the row `offset` rows below, from column 0, with kReach more on each side.
     MMP_INLINE const Value* line(int offset) const { return held_line(inside(row_ + offset)); }
-    MMP_INLINE int64_t inside(int64_t row) const { return std::clamp<int64_t>(row, 0, picture_.height - 1); }
+    MMP_INLINE int64_t inside(int64_t row) const {
+        return std::clamp<int64_t>(row, 0, picture_.height - 1);
+    }
     MMP_INLINE const Value* held_line(int64_t row) const {
         return &lines_[row % kHeld * stride_ + kReach];
     }
@@ -126,8 +130,8 @@ struct ClassBlock {
 }  // namespace
 
 template <class Sample>
-MMP_SIMD_LEVELS void post_filter(const FilterPicture<Sample>& picture, const FilterTable& table, RowRange range,
-                 Sample* out) {
+MMP_SIMD_LEVELS void post_filter(const FilterPicture<Sample>& picture, const FilterTable& table,
+                                 RowRange range, Sample* out) {
     const int64_t width = picture.width;
     const int extra = picture.depth.extra(), most = picture.depth.most();
     FilterRows<Sample> rows(picture, range.first);

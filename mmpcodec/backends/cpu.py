@@ -10,6 +10,7 @@ from mmpcodec.depth import BYTE
 from mmpcodec.params import EncodeParams
 from mmpcodec.reference.entropy.syntax import EXACT_SYNTAX, SYNTAX, TREE_SYNTAX, block_syntax
 from mmpcodec.reference.postfilter import CLASSES, TAPS, PostFilter, Result
+from mmpcodec.runtime.arrays import bands
 from mmpcodec.runtime.machine import processors
 from mmpcodec.runtime.progress import Progress
 from mmpcodec.runtime.tasks import side_by_side
@@ -42,10 +43,7 @@ class NativePostFilter(PostFilter):
     def _by_bands(
         self, work: Callable[[int, int], Result], shape: tuple[int, int], threads: int | None
     ) -> list[Result]:
-        height, width = shape
-        rows = max(FILTER_BAND_SAMPLES // width, 1)
-        bands = [(row, min(row + rows, height)) for row in range(0, height, rows)]
-        return side_by_side(lambda band: work(*band), bands, threads)
+        return side_by_side(lambda rows: work(*rows), bands(shape, FILTER_BAND_SAMPLES), threads)
 
     def _filtered(
         self, samples: np.ndarray, table: np.ndarray, depth: int, threads: int | None

@@ -11,7 +11,7 @@ import numpy as np
 
 from mmpcodec.depth import BYTE, coded_depth, middle, most
 from mmpcodec.format.layouts import WEIGHTS, Layout
-from mmpcodec.runtime.arrays import module_of, on_device
+from mmpcodec.runtime.arrays import bands, module_of, on_device
 from mmpcodec.runtime.tasks import side_by_side
 from mmpcodec.samples import Form, form_of
 
@@ -125,20 +125,18 @@ def _in_bands(
     threads: int | None,
 ) -> list[Any]:
     """Convert three planes; those in host memory in bands of rows."""
-    height, width = planes[0].shape
-    rows = max(BAND_SAMPLES // width, 1)
-    if on_device(planes[0]) or height <= rows:
+    if on_device(planes[0]):
         return convert(planes, depth)
-    made = [np.empty((height, width), planes[0].dtype) for _ in planes]
+    made = [np.empty(plane.shape, plane.dtype) for plane in planes]
 
-    def one(first: int) -> None:
-        band = slice(first, first + rows)
+    def one(rows: tuple[int, int]) -> None:
+        band = slice(*rows)
         for whole, part in zip(
             made, convert([plane[band] for plane in planes], depth), strict=True
         ):
             whole[band] = part
 
-    side_by_side(one, range(0, height, rows), threads)
+    side_by_side(one, bands(planes[0].shape, BAND_SAMPLES), threads)
     return made
 
 

@@ -12,6 +12,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from mmpcodec.depth import BYTE, extra_bits, most, sample_type
 from mmpcodec.params import LAMBDA_FRACTION_BITS
+from mmpcodec.runtime.arrays import bands
 
 CLASSES = 4
 """Number of activity classes."""
@@ -195,8 +196,8 @@ class PostFilter:
             return OFF, samples
 
         def total(sums: Callable[[int, int], np.ndarray]) -> np.ndarray:
-            bands = self._by_bands(sums, samples.shape, threads)
-            return np.sum([band.astype(object) for band in bands], axis=0)  # without overflow
+            parts = self._by_bands(sums, samples.shape, threads)
+            return np.sum([part.astype(object) for part in parts], axis=0)  # without overflow
 
         gram = total(lambda first, last: self._gram(source, samples, first, last, depth))
         fitted = tuple(solved(own) for own in gram)
@@ -216,9 +217,7 @@ class PostFilter:
         self, work: Callable[[int, int], Result], shape: tuple[int, int], threads: int | None
     ) -> list[Result]:
         """Return the results of ``work(first, last)`` for bands of rows that cover a plane."""
-        height, width = shape
-        rows = max(BAND_SAMPLES // width, 1)
-        return [work(row, min(row + rows, height)) for row in range(0, height, rows)]
+        return [work(*rows) for rows in bands(shape, BAND_SAMPLES)]
 
     def _filtered(
         self, samples: np.ndarray, table: np.ndarray, depth: int, threads: int | None

@@ -26,6 +26,16 @@ def _place(array: Any) -> int | None:
     return int(array.__dlpack_device__()[0])
 
 
+def bands(shape: tuple[int, int], samples: int) -> list[tuple[int, int]]:
+    """Return the first row and the row after the last of bands that cover a plane, in order.
+
+    A band has at most this number of samples, and at least one row.
+    """
+    height, width = shape
+    rows = max(samples // width, 1)
+    return [(row, min(row + rows, height)) for row in range(0, height, rows)]
+
+
 def is_masked(array: Any) -> bool:
     """Return whether the array is masked, without an import of ``numpy.ma``, which takes long."""
     return "numpy.ma" in sys.modules and isinstance(array, np.ma.MaskedArray)
