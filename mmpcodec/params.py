@@ -1,7 +1,7 @@
 """Parameters of encoding and decoding, and the checks of each.
 
 ``EncodeParams`` holds the tools of a file and the settings that only an encoder needs.
-``DecodeLimits`` bound the memory that a file can make a decoder allocate.
+``DecodeLimits`` bound the memory and the work that a file can ask of a decoder.
 """
 
 import math
@@ -285,14 +285,22 @@ class EncodeParams:
 
 @dataclass(frozen=True)
 class DecodeLimits:
-    """Largest picture that a decoder accepts; it checks this before it allocates memory.
+    """What a decoder accepts. It checks sizes before it allocates memory or decodes samples.
 
     Parameters
     ----------
-    max_pixels : int
-        Most pixels of a picture, counted in whole 16x16 fragments.
+    max_samples : int
+        Most samples, pixels times planes, of a picture or of the part that is read. An mmp file
+        counts whole 16x16 fragments of the tiles that are decoded.
     max_dimension : int
         Most pixels of a row or a column.
+    max_memory : int or None
+        Most bytes of memory that decoding an mmp file may take, by an upper estimate from its
+        headers. None for no limit of its own.
+    max_samples_per_byte : int or None
+        Most samples of an mmp file for each byte of its tiles that are decoded: a bound on the
+        work that a small file can ask for. None for no limit. Blank pictures can
+        reach 100,000.
 
     Raises
     ------
@@ -300,9 +308,28 @@ class DecodeLimits:
         If a limit is not an integer from 1 to 2**62.
     """
 
-    max_pixels: int = 1 << 28
-    max_dimension: int = 32768
+    max_samples: int = 1 << 26
+    max_dimension: int = 1 << 24
+    max_memory: int | None = None
+    max_samples_per_byte: int | None = None
 
     def __post_init__(self):
         for field in fields(self):
-            check_int(field.name, getattr(self, field.name), 1, 1 << 62)
+            limit = getattr(self, field.name)
+            if limit is not None or field.default is not None:
+                check_int(field.name, limit, 1, 1 << 62)
+
+    def fault(self, name: str, value: int, unit: str) -> str | None:
+        """Say that a value is above the limit of this name, and how to raise it; or return None."""
+        limit = getattr(self, name)
+        if limit is None or value <= limit:
+            return None
+        option = "--" + name.replace("_", "-")
+        return f"{value} {unit}, the limit is {limit}; {name} ({option}) raises it"
+
+    def fault_of_size(
+        self, width: int, height: int, samples: int, unit: str = "samples"
+    ) -> str | None:
+        """Say that a size in pixels, or its number of samples, is above a limit, or return None."""
+        along = self.fault("max_dimension", max(width, height), "pixels in a row or column")
+        return along or self.fault("max_samples", samples, unit)

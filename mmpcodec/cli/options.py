@@ -7,6 +7,7 @@ import typer
 from mmpcodec.backends.registry import AUTO, names
 from mmpcodec.params import DecodeLimits
 from mmpcodec.pictures import registry
+from mmpcodec.quantities import parse_bytes
 
 DEFAULT_LIMITS = DecodeLimits()
 
@@ -70,24 +71,62 @@ Threads = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print errors only.")]
-SizeLimit = Annotated[
+MaxSamples = Annotated[
     int,
     typer.Option(
-        "--size-limit",
+        "--max-samples",
         min=1,
-        metavar="PIXELS",
-        help="Largest picture to decode, in pixels after padding to 16x16 fragments.",
+        metavar="N",
+        help="Largest picture to read, in samples: pixels times planes. An mmp file counts whole "
+        "16x16 fragments.",
     ),
 ]
-DimensionLimit = Annotated[
+MaxDimension = Annotated[
     int,
     typer.Option(
-        "--dimension-limit",
+        "--max-dimension",
         min=1,
-        metavar="PIXELS",
-        help="Longest side of a picture to decode, in pixels.",
+        metavar="N",
+        help="Longest row or column of a picture to read, in pixels.",
     ),
 ]
+MaxMemory = Annotated[
+    str | None,
+    typer.Option(
+        "--max-memory",
+        metavar="SIZE",
+        help="Refuse files that may need more memory to decode: 500MB, 2GiB, 90000 (bytes).",
+    ),
+]
+MaxSamplesPerByte = Annotated[
+    int | None,
+    typer.Option(
+        "--max-samples-per-byte",
+        min=1,
+        metavar="N",
+        help="Refuse files with more samples for each of their bytes, which bounds the work that a "
+        "small file can ask for.",
+    ),
+]
+
+
+def limits_of(
+    max_samples: int,
+    max_dimension: int,
+    max_memory: str | None = None,
+    max_samples_per_byte: int | None = None,
+) -> DecodeLimits:
+    """Return the limits that the options of a command set.
+
+    Raises
+    ------
+    ParameterError
+        If one is out of range.
+    """
+    memory = None if max_memory is None else parse_bytes("max_memory", max_memory)
+    return DecodeLimits(max_samples, max_dimension, memory, max_samples_per_byte)
+
+
 Radius = Annotated[
     int,
     typer.Option(

@@ -5,7 +5,6 @@ devices are written directly.
 """
 
 import contextlib
-import mmap
 import os
 import sys
 from collections.abc import Iterator
@@ -14,7 +13,7 @@ from typing import BinaryIO
 
 from mmpcodec.errors import FileError, ParameterError
 from mmpcodec.pictures import registry
-from mmpcodec.runtime.files import STANDARD, written_whole
+from mmpcodec.runtime.files import STANDARD, FileBytes, written_whole
 
 TO_TERMINAL = "is a terminal, and binary data would garble it; redirect it or use -o FILE"
 
@@ -38,13 +37,17 @@ def read(source: str) -> bytes:
         raise FileError.from_os(shown(source, "stdin"), error) from error
 
 
-def mapped(source: str) -> bytes | mmap.mmap:
-    """Map a file into memory, so that only the accessed parts are read; ``read`` other sources."""
-    if source == STANDARD or not os.path.isfile(source) or not os.path.getsize(source):
-        return read(source)
+@contextlib.contextmanager
+def read_by_parts(source: str) -> Iterator[bytes | FileBytes]:
+    """Open a file whose parts are read when they are asked for; ``read`` other sources."""
+    if source == STANDARD or not os.path.isfile(source):
+        yield read(source)
+        return
     try:
         with open(source, "rb") as stream:
-            return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+            found = FileBytes(stream)
+        with found:
+            yield found
     except OSError as error:
         raise FileError.from_os(source, error) from error
 

@@ -1,5 +1,6 @@
 """Decoding: from the bytes of a file to samples, or to a description of the file."""
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -11,8 +12,15 @@ from mmpcodec import backends
 from mmpcodec.backends.base import Backend
 from mmpcodec.codec.colour import joined
 from mmpcodec.codec.encoding import LayerCoding
+from mmpcodec.codec.memory import memory_to_decode
 from mmpcodec.depth import sample_type
-from mmpcodec.errors import CorruptStream, FormatError, LimitExceeded, ParameterError
+from mmpcodec.errors import (
+    CorruptStream,
+    FormatError,
+    LimitExceeded,
+    ParameterError,
+    TruncatedStream,
+)
 from mmpcodec.format import container, layers
 from mmpcodec.format.container import Header
 from mmpcodec.format.layers import Layer, TileStream, depth_of
@@ -23,6 +31,8 @@ from mmpcodec.params import DecodeLimits, check_progress, check_threads
 from mmpcodec.reference.exact.planes import from_planes
 from mmpcodec.reference.postfilter import coefficient_bits
 from mmpcodec.reference.trees.fragments import FRAGMENT_SIZE, fragments_in
+from mmpcodec.runtime.files import FileBytes
+from mmpcodec.runtime.machine import processors
 from mmpcodec.runtime.progress import Progress
 from mmpcodec.runtime.tasks import Task, run_all
 from mmpcodec.tools import Tools
@@ -109,8 +119,9 @@ def inspect(
 
     Parameters
     ----------
-    data : bytes-like
-        A whole file.
+    data : bytes-like or FileBytes
+        A whole file. Of ``mmpcodec.runtime.files.FileBytes`` only the header and the tiles of the
+        region are read.
     decode : bool
         Whether to decode samples and traces (bits by syntax element, leaf scales, dictionary
         sizes). Without it, only headers and checksums are read.
@@ -139,15 +150,20 @@ def inspect(
         raise ParameterError(f"limits = {limits!r}: must be DecodeLimits or None")
     limits = limits or DecodeLimits()
     view = _viewed(data)
-    header = container.read_header(view)
+    header = _read_header(view)
     if region is None and not allow_partial:
-        container.check_size(header, view)
+        container.check_size(header, len(view))
     whole = Area(0, 0, header.width, header.height)
     area = whole if region is None else check_region(region, header.height, header.width)
     grid = header.height, header.width, header.tile_size
-    what = "picture" if region is None else "region with the tiles that it touches"
-    _check_limits(what, area, spans_touching(area, *grid), limits)
-    tiles = tiles_touching(area, *grid)
+    padded = 0
+    # Headers take little memory, unless many tiles of a short file are reported as bad ones.
+    if decode or allow_partial:
+        what = "picture" if region is None else "region with the tiles that it touches"
+        padded = _check_size(what, area, header.planes, spans_touching(area, *grid), limits)
+    tiles = list(tiles_touching(area, *grid))
+    if decode:
+        _check_work(header, tiles, padded, limits)
     streams: list[tuple[Tile, TileStream]] = []
     bad: list[BadTile] = []
     for tile in tiles:
@@ -158,6 +174,9 @@ def inspect(
     if not decode:
         found = tuple(_described(tile, layer) for tile, one in streams for layer in one.layers)
         return Inspection(header, len(view), found, bad_tiles=tuple(bad))
+    needed = memory_to_decode(streams, padded, threads or processors())
+    if fault := limits.fault("max_memory", needed, "bytes of memory"):
+        raise LimitExceeded(container.SECTION, f"decoding can take {fault}")
     samples = np.zeros(
         (area.height, area.width, header.planes)[: 2 + (header.planes > 1)],
         sample_type(header.depth),
@@ -196,14 +215,14 @@ def decode(
 
     Parameters
     ----------
-    data : bytes-like
-        A whole file.
+    data : bytes-like or FileBytes
+        See ``inspect``.
     region : (x, y, width, height) or None
         Column and row of the first pixel, and size in pixels. Only the tiles that the region
         touches are read, so other tiles may be damaged or missing. None is the whole picture.
     limits : DecodeLimits or None
-        Largest picture or region to decode, checked before memory is allocated; None takes
-        ``DecodeLimits()``.
+        Largest picture or region to decode, and most memory and work, checked before samples are
+        decoded; None takes ``DecodeLimits()``.
     backend : {"auto", "cpu", "reference"}
     threads : int or None
         Threads of the processor; None takes all processors.
@@ -243,7 +262,16 @@ def decode(
     return found.samples
 
 
-def _viewed(data: Any) -> memoryview:
+Source = memoryview | FileBytes
+"""The bytes of a file: their number, and slices of them."""
+
+_FIRST_READ = 1 << 16
+"""Bytes that are read of a file at first; its header is rarely larger."""
+
+
+def _viewed(data: Any) -> Source:
+    if isinstance(data, FileBytes):
+        return data
     try:
         return memoryview(data).cast("B")
     except TypeError:
@@ -252,23 +280,54 @@ def _viewed(data: Any) -> memoryview:
         ) from None
 
 
-def _check_limits(what: str, area: Area, spans: tuple[Spans, Spans], limits: DecodeLimits) -> None:
-    """Compare the area to decode with the limits, before its tiles are listed."""
+def _check_size(
+    what: str, area: Area, planes: int, spans: tuple[Spans, Spans], limits: DecodeLimits
+) -> int:
+    """Compare the area to decode with the limits, before its tiles are listed.
+
+    Returns
+    -------
+    int
+        Samples in the whole fragments of its tiles.
+    """
     down, along = (sum(fragments_in((length, 1)) for _, (_, length) in axis) for axis in spans)
-    padded = FRAGMENT_SIZE**2 * down * along
-    if max(area.width, area.height) > limits.max_dimension or padded > limits.max_pixels:
+    samples = FRAGMENT_SIZE**2 * down * along * planes
+    fault = limits.fault_of_size(
+        area.width, area.height, samples, "samples in whole 16x16 fragments"
+    )
+    if fault:
+        raise LimitExceeded(container.SECTION, f"{what} is {area.width}x{area.height}: {fault}")
+    return samples
+
+
+def _check_work(header: Header, tiles: Sequence[Tile], samples: int, limits: DecodeLimits) -> None:
+    """Compare the samples of the tiles with their bytes."""
+    size = sum(header.tile_bytes[tile.number] for tile in tiles)
+    fault = limits.fault("max_samples_per_byte", -(-samples // size), "samples for each byte")
+    if fault:
         raise LimitExceeded(
-            container.SECTION,
-            f"{what} is {area.width}x{area.height}, {padded} pixels in whole fragments; limits "
-            f"are {limits.max_dimension} a side and {limits.max_pixels} in all",
+            container.SECTION, f"{samples} samples in tiles of {size} bytes: {fault}"
         )
 
 
-def _read_tile(view: memoryview, header: Header, tile: Tile) -> TileStream:
+def _read_header(source: Source) -> Header:
+    """Read the header from as few bytes of a file as it needs."""
+    size = _FIRST_READ
+    while size < len(source):
+        with contextlib.suppress(TruncatedStream):
+            return container.read_header(source[:size])
+        size *= 8
+    return container.read_header(source[:])
+
+
+def _read_tile(source: Source, header: Header, tile: Tile) -> TileStream:
     start, end = header.tile_offsets[tile.number : tile.number + 2]
-    if end > len(view):
-        raise container.cut_at(len(view), end)
-    return layers.read(view[start:end], start, header.form, header.depth)
+    if end > len(source):
+        raise container.cut_at(len(source), end)
+    data = source[start:end]
+    if len(data) < end - start:  # the file has become shorter
+        raise container.cut_at(start + len(data), end)
+    return layers.read(data, start, header.form, header.depth)
 
 
 def _bad(header: Header, tile: Tile, error: FormatError, allow_partial: bool) -> BadTile:

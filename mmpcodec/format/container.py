@@ -160,8 +160,8 @@ def read_header(data: memoryview) -> Header:
     )
 
 
-def check_size(header: Header, data: memoryview) -> None:
-    """Check that a file ends with its last tile.
+def check_size(header: Header, size: int) -> None:
+    """Check that a file of ``size`` bytes ends with its last tile.
 
     Raises
     ------
@@ -171,10 +171,10 @@ def check_size(header: Header, data: memoryview) -> None:
         If bytes follow the last tile.
     """
     end = header.tile_offsets[-1]
-    if len(data) < end:
-        raise cut_at(len(data), end)
-    if len(data) > end:
-        raise CorruptStream(SECTION, f"{len(data) - end} bytes follow the last tile", end)
+    if size < end:
+        raise cut_at(size, end)
+    if size > end:
+        raise CorruptStream(SECTION, f"{size - end} bytes follow the last tile", end)
 
 
 def cut_at(size: int, end: int) -> TruncatedStream:

@@ -26,7 +26,8 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
         If the file is damaged or beyond the limits.
     """
     with BmpImagePlugin.BmpImageFile(io.BytesIO(data)) as image:
-        check_size(*image.size, name, limits)
+        planes = len(image.getbands()) if image.mode != "P" else 3
+        check_size(*image.size, planes, name, limits)
         metadata = Metadata(resolution=_resolution(data))
         if image.mode == "1":
             return Picture(np.array(image, np.uint8), 1, metadata)

@@ -13,6 +13,7 @@ from mmpcodec.picture import Picture
 from mmpcodec.pictures.frame_size import (
     JPEG2000_START,
     JPEG_START,
+    check_jpeg_scans,
     jpeg2000_size,
     jpeg_size,
     packbits_size,
@@ -52,10 +53,10 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
         # pydicom would unpack all of it, without a bound on its size.
         raise PictureError(f"{name}: is a deflated DICOM file, which is not supported")
     file = pydicom.dcmread(io.BytesIO(data))
-    check_size(int(file.Columns), int(file.Rows), name, limits)
     check_single(int(file.get("NumberOfFrames", 1) or 1), name)
     bits, kind = int(file.BitsStored), str(file.PhotometricInterpretation)
     planes = int(file.SamplesPerPixel)
+    check_size(int(file.Columns), int(file.Rows), planes, name, limits)
     gray = kind in ("MONOCHROME1", "MONOCHROME2") and planes == 1 and 1 <= bits <= 16
     if not gray and not (kind == "RGB" and planes == 3 and bits == 8):
         raise PictureError(
@@ -104,6 +105,7 @@ def _stored(file: Any) -> np.ndarray:
 def _check_frame(frame: bytes, columns: int, rows: int) -> None:
     if frame.startswith(JPEG_START):
         size = jpeg_size(frame)
+        check_jpeg_scans(frame)
     elif frame.startswith(JPEG2000_START):
         size = jpeg2000_size(frame)
     else:

@@ -1,4 +1,4 @@
-"""Sizes of compressed frames, found as the libraries that decode them find them.
+"""Sizes of compressed frames, found as the libraries that decode them find them; numbers of scans.
 
 A frame inside another file has a size of its own, which its decoder allocates.
 """
@@ -9,8 +9,12 @@ import struct
 _MARKER = re.compile(rb"\xff([^\x00\xff])", re.DOTALL)
 _FRAME_HEADERS = frozenset({*range(0xC0, 0xD0), 0xF7} - {0xC4, 0xC8, 0xCC})  # 0xF7: JPEG-LS
 _WITHOUT_LENGTH = frozenset({0x01, *range(0xD0, 0xD8)})
+_SEGMENT = re.compile(rb"\xff([^\x00\xff\x01\xd0-\xd8])", re.DOTALL)
+_SCAN, _END = 0xDA, 0xD9
 _ENDS = {0xD8: "SOI", 0xD9: "EOI", 0xDA: "SOS"}
 
+MAX_SCANS = 256
+"""Most scans of a JPEG stream. Progressive streams of the usual encoders have about ten."""
 JPEG_START = b"\xff\xd8"
 JPEG2000_START = b"\xff\x4f\xff\x51"
 
@@ -42,6 +46,27 @@ def jpeg_size(data: bytes) -> tuple[int, int]:
             return width, height
         place += max(size, 2)
     raise ValueError("JPEG ends before its frame header")
+
+
+def check_jpeg_scans(data: bytes) -> None:
+    """Check that a JPEG stream has at most ``MAX_SCANS`` scans.
+
+    A scan of a few bytes costs its decoder a pass over the whole picture.
+
+    Raises
+    ------
+    ValueError
+        If it has more.
+    """
+    scans, place = 0, len(JPEG_START)
+    while found := _SEGMENT.search(data, place):
+        marker, place = found[1][0], found.end()
+        if marker == _END:
+            break
+        scans += marker == _SCAN
+        if scans > MAX_SCANS:
+            raise ValueError(f"JPEG has more than {MAX_SCANS} scans")
+        place += max(int.from_bytes(data[place : place + 2], "big"), 2)
 
 
 def jpeg2000_size(data: bytes) -> tuple[int, int]:

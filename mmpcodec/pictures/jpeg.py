@@ -12,7 +12,7 @@ from mmpcodec.metadata import Metadata, Resolution, Unit
 from mmpcodec.params import DecodeLimits
 from mmpcodec.picture import Picture
 from mmpcodec.pictures.exif import PREFIX
-from mmpcodec.pictures.frame_size import jpeg_size
+from mmpcodec.pictures.frame_size import check_jpeg_scans, jpeg_size
 from mmpcodec.pictures.limits import Unpacker, check_size
 
 _XMP = b"http://ns.adobe.com/xap/1.0/\0"
@@ -31,7 +31,8 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
         size = jpeg_size(data)
         if size != image.size:
             raise ValueError(f"two sizes, {size} and {image.size}")
-        check_size(*size, name, limits)
+        check_size(*size, len(image.getbands()), name, limits)
+        check_jpeg_scans(data)
         if image.mode not in ("L", "RGB"):
             raise PictureError(f"{name}: holds {image.mode} colours; supported are gray and RGB")
         metadata = _metadata(image, name)

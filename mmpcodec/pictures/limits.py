@@ -35,8 +35,8 @@ def damaged(name: str, reason: str) -> PictureError:
     return PictureError(f"{name}: is damaged or truncated: {reason}")
 
 
-def check_size(width: int, height: int, name: str, limits: DecodeLimits) -> None:
-    """Check width and height, in pixels, before samples are allocated.
+def check_size(width: int, height: int, planes: int, name: str, limits: DecodeLimits) -> None:
+    """Check width and height in pixels, and planes, before samples are allocated.
 
     Raises
     ------
@@ -45,11 +45,9 @@ def check_size(width: int, height: int, name: str, limits: DecodeLimits) -> None
     """
     if width < 1 or height < 1:
         raise PictureError(f"{name}: is {width}x{height}, a picture without pixels")
-    if max(width, height) > limits.max_dimension or width * height > limits.max_pixels:
-        raise PictureError(
-            f"{name}: is {width}x{height}, limits are {limits.max_dimension} pixels per side "
-            f"and {limits.max_pixels} pixels in all"
-        )
+    fault = limits.fault_of_size(width, height, width * height * planes)
+    if fault:
+        raise PictureError(f"{name}: is {width}x{height}: {fault}")
 
 
 def check_levels(samples: np.ndarray, maxval: int, name: str) -> None:
@@ -63,6 +61,11 @@ def check_levels(samples: np.ndarray, maxval: int, name: str) -> None:
     highest = int(samples.max())
     if highest > maxval:
         raise damaged(name, f"holds level {highest}, allowed is 0 to {maxval}")
+
+
+def planes_of(shape: tuple[int, ...]) -> int:
+    """Return the planes of samples of shape (H, W) or (H, W, C)."""
+    return shape[2] if len(shape) > 2 else 1
 
 
 def check_part(
@@ -81,7 +84,7 @@ def check_part(
         raise PictureError(
             f"{name}: rows {top} to {bottom} and columns {left} to {right} hold no pixels"
         )
-    check_size(right - left, bottom - top, name, limits)
+    check_size(right - left, bottom - top, planes_of(shape), name, limits)
     return slice(top, bottom), slice(left, right)
 
 

@@ -16,8 +16,8 @@ from mmpcodec.metadata import Metadata
 from mmpcodec.params import DecodeLimits
 from mmpcodec.picture import PLANES, Picture
 from mmpcodec.pictures.limits import UNLIMITED, check_levels, check_size, damaged
-from mmpcodec.pictures.mapping import MappedReader, Mapping
 from mmpcodec.pictures.registry import HEAD
+from mmpcodec.pictures.stored import StoredArray, StoredReader
 
 TAIL = 64
 """Bytes after the samples in which ``check_end`` looks for another picture."""
@@ -78,7 +78,7 @@ class Header:
         return np.dtype(">u2" if self.depth > 8 else "u1")
 
     @property
-    def is_mappable(self) -> bool:
+    def is_stored_as_array(self) -> bool:
         """Whether the samples have the layout of an array in memory."""
         return self.magic in (b"P5", b"P6", b"P7")
 
@@ -92,7 +92,7 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
         If the file is damaged, beyond the limits, or holds more than one picture.
     """
     header = header_of(data[:HEAD], name)
-    check_size(header.width, header.height, name, limits)
+    check_size(header.width, header.height, header.planes, name, limits)
     if header.magic in _PLAIN:
         samples = _plain_samples(data, header, name)
     elif header.magic == b"P4":
@@ -109,7 +109,7 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
 
 def open_parts(
     path: Path, head: bytes, size: int, name: str, limits: DecodeLimits
-) -> MappedReader | None:
+) -> StoredReader | None:
     """Return a reader of parts of a binary PGM, PPM or PAM file; None for the other kinds.
 
     Raises
@@ -118,16 +118,16 @@ def open_parts(
         If the file is damaged or holds more than one picture.
     """
     header = header_of(head, name)
-    if not header.is_mappable:
+    if not header.is_stored_as_array:
         return None
-    check_size(header.width, header.height, name, UNLIMITED)
+    check_size(header.width, header.height, header.planes, name, UNLIMITED)
     end = header.start + int(np.prod(header.shape, dtype=object)) * header.kind.itemsize
     with path.open("rb") as stream:
         stream.seek(min(end, size))
         check_end(size, end, stream.read(TAIL), name)
-        samples = Mapping(stream, header.kind, header.shape, header.start)
+        samples = StoredArray(stream, header.kind, header.shape, header.start)
     of_file = header.shape, header.maxval, header.depth, header.metadata
-    return MappedReader(samples, *of_file, name, limits)
+    return StoredReader(samples, *of_file, name, limits)
 
 
 def header_of(data: bytes, name: str) -> Header:

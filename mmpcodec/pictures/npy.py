@@ -12,8 +12,8 @@ from mmpcodec.errors import PictureError
 from mmpcodec.metadata import Metadata
 from mmpcodec.params import DecodeLimits
 from mmpcodec.picture import PLANES, Picture
-from mmpcodec.pictures.limits import UNLIMITED, check_size, damaged
-from mmpcodec.pictures.mapping import MappedReader, Mapping
+from mmpcodec.pictures.limits import UNLIMITED, check_size, damaged, planes_of
+from mmpcodec.pictures.stored import StoredArray, StoredReader
 
 _DEPTHS = {"bool": 1, "uint8": 8, "uint16": 16}
 _READERS = {
@@ -85,14 +85,14 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
         If the file is damaged, beyond the limits, or holds no picture.
     """
     header = header_of(io.BytesIO(data), name)
-    check_size(header.shape[1], header.shape[0], name, limits)
+    check_size(header.shape[1], header.shape[0], planes_of(header.shape), name, limits)
     check_end(len(data), header, name)
     stored = np.frombuffer(data, np.uint8, header.size, header.start).view(header.kind)
     samples = stored.reshape(header.shape, order=header.order)
     return Picture(plain(samples, header.depth, name), header.depth)
 
 
-def open_parts(path: Path, head: bytes, size: int, name: str, limits: DecodeLimits) -> MappedReader:
+def open_parts(path: Path, head: bytes, size: int, name: str, limits: DecodeLimits) -> StoredReader:
     """Return a reader of parts of a file.
 
     Raises
@@ -101,12 +101,12 @@ def open_parts(path: Path, head: bytes, size: int, name: str, limits: DecodeLimi
         If the file is damaged or holds no picture.
     """
     header = header_of(io.BytesIO(head), name)
-    check_size(header.shape[1], header.shape[0], name, UNLIMITED)
+    check_size(header.shape[1], header.shape[0], planes_of(header.shape), name, UNLIMITED)
     check_end(size, header, name)
     with path.open("rb") as stream:
-        samples = Mapping(stream, header.kind, header.shape, header.start, header.order)
+        samples = StoredArray(stream, header.kind, header.shape, header.start, header.order)
     most = (1 << header.depth) - 1
-    return MappedReader(samples, header.shape, most, header.depth, Metadata(), name, limits)
+    return StoredReader(samples, header.shape, most, header.depth, Metadata(), name, limits)
 
 
 def check_end(size: int, header: Header, name: str) -> None:

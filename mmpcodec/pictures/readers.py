@@ -15,7 +15,7 @@ from mmpcodec.pictures.limits import UNLIMITED, check_part, damage_reported
 def opened(path: str | os.PathLike[str], *, limits: DecodeLimits | None = None) -> Reader:
     """Open a picture file to read parts of it.
 
-    NPY, binary PGM, PPM and PAM, and uncompressed TIFF files are mapped into memory. Compressed
+    NPY, binary PGM, PPM and PAM, and uncompressed TIFF files are read part by part. Compressed
     TIFF is unpacked one strip or one row of tiles at a time. For these formats the limits hold for
     each part that is read, so the picture may be larger. Any other file is read whole, within the
     limits.

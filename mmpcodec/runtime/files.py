@@ -1,14 +1,72 @@
-"""Files that appear whole or not at all: written under another name, then renamed."""
+"""Files that are read by offset, and files that appear whole or not at all.
+
+All that depends on the operating system about files is here.
+"""
 
 import contextlib
 import errno
 import os
-import shutil
+import stat
+import threading
 from collections.abc import Iterator
 from typing import BinaryIO
 
 STANDARD = "-"
 """Name of standard input and output on command lines."""
+
+_ACL = "system.posix_acl_access"
+_NO_ACL = {errno.ENODATA, errno.EOPNOTSUPP}
+_OWN_FDS = "/proc/self/fd"
+
+
+class FileBytes:
+    """The bytes of a file, read when they are asked for; slices of it are as of a memoryview.
+
+    A file that another program shortens has fewer bytes in a slice. The same file, mapped into
+    memory, would end the process.
+
+    Parameters
+    ----------
+    stream : binary stream
+        A file; it may be closed afterwards.
+
+    Raises
+    ------
+    OSError
+        If the stream is not a file whose position can be set.
+    """
+
+    def __init__(self, stream: BinaryIO):
+        self._file = open(os.dup(stream.fileno()), "rb", buffering=0)  # noqa: SIM115
+        self._lock = threading.Lock()
+        try:
+            self._size = self._file.seek(0, os.SEEK_END)
+        except OSError:
+            self._file.close()
+            raise
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __getitem__(self, part: slice) -> memoryview:
+        start, stop, _ = part.indices(self._size)
+        found = memoryview(bytearray(max(0, stop - start)))
+        filled = 0
+        with self._lock:
+            self._file.seek(start)
+            while filled < len(found) and (count := self._file.readinto(found[filled:])):
+                filled += count
+        return found[:filled]
+
+    def __enter__(self) -> "FileBytes":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
 
 
 def part_of(path: str) -> str:
@@ -20,7 +78,9 @@ def part_of(path: str) -> str:
 def written_whole(path: str | os.PathLike[str], *, overwrite: bool = True) -> Iterator[BinaryIO]:
     """Open a stream whose contents become a file when the context ends without an error.
 
-    A link stays a link, and a file that exists keeps its mode. After an error no file is left.
+    A link stays a link. A file that exists keeps its rights, and the new one has no wider ones
+    while it is written. After an error no file is left; where the system has files without a name,
+    as Linux on most file systems, this also holds if the process is killed.
 
     Parameters
     ----------
@@ -37,14 +97,74 @@ def written_whole(path: str | os.PathLike[str], *, overwrite: bool = True) -> It
     """
     final = os.path.realpath(path)
     part = part_of(final)
+    mode = 0o600 if os.path.exists(final) else 0o666
+    fd = _nameless(os.path.dirname(final), mode)
+    nameless = fd is not None
+    if fd is None:
+        fd = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
     try:
-        with open(part, "x+b") as stream:
+        with open(fd, "w+b") as stream:
             yield stream
-        if os.path.exists(final):
-            if not overwrite:
-                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), os.fspath(path))
-            shutil.copymode(final, part)
+            stream.flush()
+            if os.path.exists(final):
+                if not overwrite:
+                    raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), os.fspath(path))
+                _copy_rights(final, fd, part)
+            if nameless:
+                # os.link follows the link in _OWN_FDS only if it gets some descriptor of a folder.
+                os.link(f"{_OWN_FDS}/{fd}", part, src_dir_fd=fd)
         os.replace(part, final)
     finally:
         with contextlib.suppress(OSError):
             os.unlink(part)
+
+
+def _nameless(folder: str, mode: int) -> int | None:
+    """Open a file without a name in a folder; None where the system cannot name it later."""
+    if not hasattr(os, "O_TMPFILE"):
+        return None
+    try:
+        fd = os.open(folder, os.O_RDWR | os.O_TMPFILE, mode)
+    except OSError:
+        return None
+    if os.path.exists(f"{_OWN_FDS}/{fd}"):
+        return fd
+    os.close(fd)
+    return None
+
+
+def _copy_rights(source: str, fd: int, name: str) -> None:
+    """Give an open file the rights of another one, or narrower ones where those cannot be had."""
+    of_source = os.stat(source)
+    mode = stat.S_IMODE(of_source.st_mode)
+    if not hasattr(os, "fchmod"):
+        os.chmod(name, mode)
+        return
+    kept = True
+    try:
+        if os.fstat(fd).st_gid != of_source.st_gid:
+            os.fchown(fd, -1, of_source.st_gid)
+        if hasattr(os, "getxattr"):
+            _copy_acl(source, fd)
+    except OSError:
+        kept = False
+    if not kept:
+        # The group may be another one: its members get no more than all others have.
+        mode &= ~0o070 | (mode & 0o007) << 3
+    os.fchmod(fd, mode)
+
+
+def _copy_acl(source: str, fd: int) -> None:
+    """Give an open file the access control list of another one, or none if that has none."""
+    try:
+        entries = os.getxattr(source, _ACL)
+    except OSError as error:
+        if error.errno not in _NO_ACL:
+            raise
+        try:
+            os.removexattr(fd, _ACL)
+        except OSError as missing:
+            if missing.errno not in _NO_ACL:
+                raise
+        return
+    os.setxattr(fd, _ACL, entries)

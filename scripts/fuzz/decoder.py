@@ -23,7 +23,7 @@ with atheris.instrument_imports(include=["mmpcodec", "mutate"]):
         coded = mmpcodec.encode(np.zeros((4, 4), np.uint8), preset=preset, backend="cpu")
         pictures.to_bytes(mmpcodec.decode(coded), "png")
 
-LIMITS = mmpcodec.DecodeLimits(max_pixels=1 << 16, max_dimension=1 << 12)
+LIMITS = mmpcodec.DecodeLimits(max_samples=1 << 16, max_dimension=1 << 12)
 
 
 def picture_of(found: mmpcodec.Inspection) -> pictures.Picture:

@@ -1,6 +1,7 @@
 """Outputs: nothing is overwritten unasked, nothing is left half-written."""
 
 import errno
+import io
 import os
 import stat
 from pathlib import Path
@@ -126,23 +127,13 @@ def test_long_names_that_fit(mmp, picture, files):
 
 
 def test_full_disk(mmp, picture, monkeypatch, files):
-    class FullDisk:
-        def __enter__(self):
-            Path(self.name).write_bytes(b"half")
-            return self
-
-        def __exit__(self, *exception):
-            return None
-
+    class FullDisk(io.FileIO):
         def write(self, data):
+            super().write(b"half")
             raise OSError(errno.ENOSPC, "No space left on device")
 
-    def open_on_full_disk(name, mode):
-        if mode == "rb":
-            return open(name, mode)
-        disk = FullDisk()
-        disk.name = name
-        return disk
+    def open_on_full_disk(file, mode, **more):
+        return FullDisk(file, mode) if mode == "w+b" else open(file, mode, **more)
 
     monkeypatch.setattr(files_module, "open", open_on_full_disk, raising=False)
     result = mmp("encode", picture)

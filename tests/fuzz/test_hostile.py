@@ -20,7 +20,7 @@ from mmpcodec import CorruptStream, DecodeLimits, FormatError, TruncatedStream, 
 FINDINGS = sorted((Path(__file__).parent / "findings").glob("*.mmp"))
 PICTURES = {"fitted_products_beyond_63_bits"}
 """Findings that decode to a picture."""
-SMALL = DecodeLimits(max_pixels=1 << 14, max_dimension=1 << 12)
+SMALL = DecodeLimits(max_samples=1 << 14, max_dimension=1 << 12)
 
 
 def outcome(data, limits=SMALL, backend="auto"):
@@ -98,7 +98,7 @@ def test_random_headers_past_the_checksum(draw):
     for _ in range(draw.draw(st.integers(1, 4))):
         changed[draw.draw(st.integers(8, end - 1))] = draw.draw(st.integers(0, 255))
     result = outcome(repaired(bytes(changed)))
-    assert isinstance(result, type) or result.size <= SMALL.max_pixels
+    assert isinstance(result, type) or result.size <= SMALL.max_samples
 
 
 @given(st.integers(0, 255), st.binary(max_size=30))

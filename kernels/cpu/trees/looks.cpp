@@ -1,6 +1,8 @@
 #include "cpu/trees/looks.h"
 
+#include <algorithm>
 #include <cstring>
+#include <random>
 
 #include "cpu/runtime/simd.h"
 #include "shared/trees/redundancy.h"
@@ -22,19 +24,35 @@ MMP_INLINE uint64_t mixed(uint64_t a, uint64_t b) {
     return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
 }
 
-// The products do not wait for each other.
+// Random words, drawn once for each process: a file cannot know them, so it cannot hold elements
+// chosen for equal hashes.
+struct Key {
+    static constexpr int kWords = kFragmentArea / 8;
+    uint64_t word[kWords], last;
+
+    Key() {
+        std::random_device random;
+        const auto draw = [&] { return uint64_t{random()} << 32 | random(); };
+        std::generate_n(word, kWords, draw);
+        last = draw() | 1;
+    }
+};
+
+const Key kKey;
+
+// A keyed hash after NH (Black, Halevi, Krawczyk, Krovetz, Rogaway: UMAC, 1999), with XOR in place
+// of sums. The products do not wait for each other.
 template <int Area>
 MMP_INLINE uint32_t hash_of(const uint8_t* samples) {
-    constexpr uint64_t kStart = 0x9E3779B97F4A7C15, kStep = 0xD1B54A32D192ED03;
-    uint64_t state = kStart;
+    uint64_t state = 0;
     if constexpr (Area <= 8) {
-        state ^= word_at(samples, Area);
+        state = word_at(samples, Area) ^ kKey.word[0];
     } else {
         for (int i = 0; i < Area; i += 16)
-            state += mixed(word_at(samples + i) ^ (kStep * (2 * i + 1)),
-                           word_at(samples + i + 8) ^ (kStep * (2 * i + 3)));
+            state += mixed(word_at(samples + i) ^ kKey.word[i / 8],
+                           word_at(samples + i + 8) ^ kKey.word[i / 8 + 1]);
     }
-    return static_cast<uint32_t>(mixed(state, kStep) >> 32);
+    return static_cast<uint32_t>(mixed(state, kKey.last) >> 32);
 }
 
 // Adds lanes whose numbers differ in the bits of Mask, so that each holds the sum of all of them.

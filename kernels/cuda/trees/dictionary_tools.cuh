@@ -357,7 +357,8 @@ __device__ inline void clean_table(const Picture& picture, int scale, uint32_t s
     if (threadIdx.x == 0) models.entries = size;
     __syncthreads();
     for (uint32_t element = threadIdx.x; element < size; element += kThreads)
-        enter(picture, dictionary, element, element_hash(dictionary, scale, element));
+        enter(picture, dictionary, element,
+              element_hash(picture.hash_key, dictionary, scale, element));
     __syncthreads();
 }
 
@@ -376,7 +377,7 @@ __device__ inline uint32_t insert_batch(const Picture& picture, int scale, uint3
         clean_table(picture, scale, size, models);
     bool fresh = false;
     if (here) {
-        const uint32_t hash = warp_hash(samples, scale_area(scale));
+        const uint32_t hash = warp_hash(picture.hash_key, samples, scale_area(scale));
         const uint32_t known = warp_find(picture, dictionary, scale, samples, hash);
         const bool near =
             radius_of(picture, scale) > 0 && compare_with_cell(picture, scale, samples, tools);

@@ -32,25 +32,26 @@ __device__ inline uint32_t mix(uint32_t x) {
 }
 
 // The hash of a word of four samples of an element and the word's place.
-__device__ inline uint32_t mix_word(uint32_t word, int place) {
-    return mix(word + 0x9E3779B9u * static_cast<uint32_t>(place + 1));
+__device__ inline uint32_t mix_word(uint32_t key, uint32_t word, int place) {
+    return mix((word ^ key) + 0x9E3779B9u * static_cast<uint32_t>(place + 1));
 }
 
 // The hash of an element, by one warp. `samples` is aligned to 4 bytes.
-__device__ inline uint32_t warp_hash(const uint8_t* samples, int area) {
+__device__ inline uint32_t warp_hash(uint32_t key, const uint8_t* samples, int area) {
     uint32_t sum = 0;
     if (area < 4) {
         if (threadIdx.x % 32 < area) sum = mix(samples[threadIdx.x % 32] + (threadIdx.x % 32 << 8));
     } else {
 #pragma unroll 1
         for (int i = threadIdx.x % 32; i < area / 4; i += 32)
-            sum += mix_word(reinterpret_cast<const uint32_t*>(samples)[i], i);
+            sum += mix_word(key, reinterpret_cast<const uint32_t*>(samples)[i], i);
     }
     return mix(warp_sum(sum));
 }
 
 // The hash of an element of a dictionary, by one thread.
-__device__ inline uint32_t element_hash(const Dictionary& dictionary, int scale, uint32_t element) {
+__device__ inline uint32_t element_hash(uint32_t key, const Dictionary& dictionary, int scale,
+                                        uint32_t element) {
     const int area = scale_area(scale);
     const auto* bytes = reinterpret_cast<const uint8_t*>(dictionary.samples);
     uint32_t sum = 0;
@@ -60,7 +61,7 @@ __device__ inline uint32_t element_hash(const Dictionary& dictionary, int scale,
     } else {
 #pragma unroll 4
         for (int i = 0; i < area / 4; ++i)
-            sum += mix_word(dictionary.samples[element_word(scale, element, i)], i);
+            sum += mix_word(key, dictionary.samples[element_word(scale, element, i)], i);
     }
     return mix(sum);
 }
@@ -168,7 +169,7 @@ __device__ inline uint32_t insert_batch(const Picture& picture, int scale, uint3
     bool fresh = false;
     uint32_t hash = 0;
     if (here) {
-        hash = warp_hash(samples, area);
+        hash = warp_hash(picture.hash_key, samples, area);
         fresh = warp_find(picture, picture.dictionaries[scale], scale, samples, hash) == kNoElement;
     }
     if (lane == 0) {

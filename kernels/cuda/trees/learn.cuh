@@ -177,7 +177,8 @@ __device__ inline uint32_t start_scale(const Picture& picture, int scale, const 
         __syncwarp();
         const int c = first_class(picture, element, area, kPixelScale);
         tell_class(picture, scale, number, c);
-        warp_insert(picture, scale, number, element, c, warp_hash(element, area));
+        warp_insert(picture, scale, number, element, c,
+                    warp_hash(picture.hash_key, element, area));
         const int member = place - max(each - kCellSize, 0);
         if (radius_of(picture, scale) && member >= 0)
             start_member(picture, scale, element, number, member);

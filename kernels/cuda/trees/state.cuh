@@ -47,6 +47,7 @@ struct Picture {
     int32_t height, width, padded_height, padded_width;
     MMP_TREE_TOOLS(MMP_TOOL_MEMBER)
     uint32_t class_room;  // entries of first_class for each scale, a ring
+    uint32_t hash_key;  // random, so that no picture can hold elements chosen for equal hashes
     uint32_t table_mask, chunk, log2_rates;
 };
 

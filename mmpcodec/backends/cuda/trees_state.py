@@ -3,6 +3,7 @@
 No CuPy here: the layout can be checked where there is no device.
 """
 
+import secrets
 from dataclasses import dataclass
 
 import numpy as np
@@ -69,6 +70,7 @@ PICTURE_DTYPE = np.dtype(
         ("padded_width", "i4"),
         *((name, "i4") for name in TREE_TOOLS),
         ("class_room", "u4"),
+        ("hash_key", "u4"),
         ("table_mask", "u4"),
         ("chunk", "u4"),
         ("log2_rates", "u4"),
@@ -257,6 +259,7 @@ def make_state(
     for name in TREE_TOOLS:
         picture[name] = getattr(tools, name)
     picture["log2_rates"] = params.rate_model == "log2"
+    picture["hash_key"] = secrets.randbits(32)
     picture["table_mask"] = plan.table_mask
     return state
 

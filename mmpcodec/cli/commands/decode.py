@@ -11,7 +11,6 @@ from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.jobs import Job, plan
 from mmpcodec.cli.printing import Printer, counted
 from mmpcodec.errors import ParameterError
-from mmpcodec.params import DecodeLimits
 from mmpcodec.pictures import registry
 from mmpcodec.runtime.files import STANDARD
 
@@ -67,8 +66,10 @@ def decode(
     allow_partial: options.AllowPartial = False,
     strip: options.Strip = None,
     backend: options.BackendName = "auto",
-    size_limit: options.SizeLimit = options.DEFAULT_LIMITS.max_pixels,
-    dimension_limit: options.DimensionLimit = options.DEFAULT_LIMITS.max_dimension,
+    max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
+    max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
+    max_memory: options.MaxMemory = None,
+    max_samples_per_byte: options.MaxSamplesPerByte = None,
     threads: options.Threads = None,
     jobs: options.Jobs = 1,
     force: options.Force = False,
@@ -80,7 +81,7 @@ def decode(
     The output is IN with the suffix .png, unless -o, -O or --format names another. A message names
     the metadata that the output format cannot hold.
     """
-    limits = DecodeLimits(size_limit, dimension_limit)
+    limits = options.limits_of(max_samples, max_dimension, max_memory, max_samples_per_byte)
 
     import mmpcodec
     from mmpcodec import backends, pictures
@@ -104,18 +105,19 @@ def decode(
 
     def work(job: Job, progress: run.JobProgress) -> Decoded:
         nonlocal partial
-        data = output.mapped(job.source)
-        started = time.perf_counter()
-        found = mmpcodec.inspect(
-            data,
-            decode=True,
-            region=area,
-            allow_partial=allow_partial,
-            limits=limits,
-            backend=chosen.name,
-            threads=threads or (1 if jobs > 1 else None),
-            progress=progress,
-        )
+        with output.read_by_parts(job.source) as data:
+            size = len(data)
+            started = time.perf_counter()
+            found = mmpcodec.inspect(
+                data,
+                decode=True,
+                region=area,
+                allow_partial=allow_partial,
+                limits=limits,
+                backend=chosen.name,
+                threads=threads or (1 if jobs > 1 else None),
+                progress=progress,
+            )
         seconds = time.perf_counter() - started
         samples, header = found.samples, found.header
         assert samples is not None
@@ -138,7 +140,7 @@ def decode(
             form=header.form.title,
             depth=header.depth,
             bad_tiles=len(found.bad_tiles),
-            input_bytes=len(data),
+            input_bytes=size,
             output_bytes=len(coded),
             format=chosen_format,
             seconds=seconds,

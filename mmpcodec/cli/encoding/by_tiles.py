@@ -1,6 +1,5 @@
 """Encode pictures tile by tile, from file to file."""
 
-import mmap
 import os
 import time
 from typing import TYPE_CHECKING, BinaryIO
@@ -10,6 +9,7 @@ from mmpcodec.cli.encoding.sources import Found, Setting
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.run import JobProgress
 from mmpcodec.errors import FormatError, MmpError
+from mmpcodec.runtime.files import FileBytes
 
 if TYPE_CHECKING:
     from mmpcodec.format.container import Header
@@ -72,8 +72,8 @@ def check_tiles(stream: BinaryIO, header: "Header") -> None:
 
     stream.flush()
     try:
-        data = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
-    except (OSError, ValueError) as error:
+        data = FileBytes(stream)
+    except OSError as error:
         raise MmpError("--verify with --tile: needs an output that is a file") from error
     with data:
         for tile in header.tiles:

@@ -54,13 +54,16 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
     head = chunks[0][1]
     if chunks[0][0] != b"IHDR" or len(head) != 13:
         raise damaged(name, "does not begin with the chunk IHDR")
+    names = [chunk[0] for chunk in chunks]
     width, height, depth, kind = struct.unpack(">IIBB", head[:10])
     if kind not in _PLANES or depth not in (
         (1, 2, 4, 8) if kind == PALETTE else _NATIVE[_PLANES[kind]]
     ):
         raise damaged(name, f"PNG has no colour type {kind} with {depth} bits")
-    check_size(width, height, name, limits)
-    if sum(kind == b"IHDR" for kind, _ in chunks) > 1:
+    # Colours of a palette and a transparent level become planes.
+    planes = _PLANES[kind] if kind != PALETTE else 3
+    check_size(width, height, planes + (b"tRNS" in names), name, limits)
+    if names.count(b"IHDR") > 1:
         raise damaged(name, "has two chunks IHDR")
     animation = first(chunks, b"acTL")
     if animation is not None:

@@ -15,7 +15,7 @@ import numpy as np
 from mmpcodec.depth import sample_type
 from mmpcodec.errors import PictureError
 from mmpcodec.params import DecodeLimits
-from mmpcodec.pictures.frame_size import jpeg_size
+from mmpcodec.pictures.frame_size import check_jpeg_scans, jpeg_size
 from mmpcodec.pictures.limits import (
     check_part,
     check_single,
@@ -24,7 +24,7 @@ from mmpcodec.pictures.limits import (
     damaged,
     library,
 )
-from mmpcodec.pictures.mapping import Mapping
+from mmpcodec.pictures.stored import StoredArray
 from mmpcodec.pictures.tiff import tags
 
 NONE, JPEG = 1, 7
@@ -72,6 +72,7 @@ class TiffReader:
             self._stream = source
         self._kept: dict[int, np.ndarray] = {}
         self._kept_row = -1
+        self._stored: StoredArray | None = None
         try:
             with damage_reported(name):
                 self._open(tifffile, whole=self._stream is source)
@@ -84,7 +85,8 @@ class TiffReader:
         self._page = page = self._file.pages.first
         width, height = page.imagewidth, page.imagelength
         if whole:
-            check_size(width, height, self.name, self._limits)
+            planes = 3 if page.photometric == PALETTE else page.samplesperpixel
+            check_size(width, height, planes, self.name, self._limits)
         # ImageJ keeps many pictures behind one directory.
         in_stack = (self._file.imagej_metadata or {}).get("images", 1)
         check_single(max(len(self._file.pages), int(in_stack)), self.name)
@@ -101,8 +103,8 @@ class TiffReader:
             self.shape = height, width, planes
         order = "<" if self._file.byteorder == "<" else ">"
         self.metadata = tags.metadata_of(page, self._bytes_at, order, self._file.is_bigtiff)
-        self._mapped = self._mapping()
-        if self._mapped is None:
+        self._stored = self._stored_array()
+        if self._stored is None:
             self._check_segments()
 
     def _check_kind(self) -> None:
@@ -140,7 +142,7 @@ class TiffReader:
         self._stream.seek(place)
         return self._stream.read(size)
 
-    def _mapping(self) -> Mapping | None:
+    def _stored_array(self) -> StoredArray | None:
         """Return the samples in the file, if they have the layout of an array; otherwise None."""
         page = self._page
         plain = page.compression == NONE and page.predictor == 1 and page.fillorder == 1
@@ -157,14 +159,18 @@ class TiffReader:
         shape = (page.imagelength, page.imagewidth, planes)
         if self._planar:
             shape = (planes, page.imagelength, page.imagewidth)
-        return Mapping(self._stream, kind, shape, start)
+        stored = StoredArray(self._stream, kind, shape, start)
+        self._closing.callback(stored.close)
+        return stored
 
     def _check_segments(self) -> None:
         page, name = self._page, self.name
         packed = page.bitspersample not in (1, 8, 16)
         if page.compression != NONE or packed or page.predictor != 1 or page.fillorder != 1:
             library("imagecodecs", "TIFF with compressed or packed samples", name)
-        check_size(*self._segment(), name, self._limits)
+        # Separate planes are unpacked one by one.
+        planes = 1 if self._planar else page.samplesperpixel
+        check_size(*self._segment(), planes, name, self._limits)
         across, down = self._counts()
         needed = across * down * (page.samplesperpixel if self._planar else 1)
         if min(len(page.dataoffsets), len(page.databytecounts)) < needed:
@@ -186,11 +192,11 @@ class TiffReader:
         """Read the samples of a part of the picture; see ``Reader.read``."""
         rows, columns = check_part(self.shape, rows, columns, self.name, self._limits)
         with damage_reported(self.name):
-            if self._mapped is not None and self._planar:
-                planes = self._mapped.read((slice(None), rows, columns))
+            if self._stored is not None and self._planar:
+                planes = self._stored.read((slice(None), rows, columns))
                 return self._as_shown(np.moveaxis(planes, 0, 2))
-            if self._mapped is not None:
-                return self._as_shown(self._mapped.read((rows, columns)))
+            if self._stored is not None:
+                return self._as_shown(self._stored.read((rows, columns)))
             return self._as_shown(self._from_segments(rows, columns))
 
     def _as_shown(self, stored: np.ndarray) -> np.ndarray:
@@ -266,7 +272,6 @@ class TiffReader:
 
     def close(self) -> None:
         """Close the file; a stream stays open."""
-        self._mapped = None
         self._closing.close()
 
 
@@ -278,9 +283,10 @@ def _check_jpeg(data: bytes, width: int, height: int) -> None:
     Raises
     ------
     ValueError
-        If it is larger, or has no frame header.
+        If it is larger, has no frame header, or has too many scans.
     """
     columns, rows = jpeg_size(data)
+    check_jpeg_scans(data)
     if rows > height or columns > width:
         raise ValueError(f"JPEG of {columns}x{rows} in a strip of {width}x{height}")
 

@@ -92,8 +92,7 @@ def main() -> None:
                     flush=True,
                 )
         if args.decode:
-            most = str(1 << 62)
-            limits = ("--size-limit", most, "--dimension-limit", most)
+            limits = ("--max-samples", str(1 << 62))
             seconds, peak = measured("decode", str(coded), "-o", f"{folder}/whole.npy", *limits)
             print(f"\nThe whole decodes in {seconds:.1f} s, with {peak:.0f} MiB.")
 

@@ -89,28 +89,30 @@ def test_quiet(mmp, encoded):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "limits"),
+    ("option", "limit", "says"),
     [
-        (["--size-limit", 511], "32768 a side and 511 in all"),
-        (["--dimension-limit", 19], "19 a side and 268435456 in all"),
+        ("max-samples", 511, "picture is 20x16: 512 samples in whole 16x16 fragments"),
+        ("max-dimension", 19, "picture is 20x16: 20 pixels in a row or column"),
+        ("max-memory", 10**7, "decoding can take 10438400 bytes of memory"),
+        ("max-samples-per-byte", 1, "512 samples in tiles of 406 bytes: 2 samples for each byte"),
     ],
 )
-def test_limits(mmp, encoded, arguments, limits, files):
-    result = mmp("decode", encoded, *arguments)
+def test_limits(mmp, encoded, option, limit, says, files):
+    result = mmp("decode", encoded, f"--{option}", limit)
     assert result.exit_code == 1
-    size = "picture is 20x16, 512 pixels in whole fragments"
-    assert result.stderr == f"mmp: a.mmp: Container: {size}; limits are {limits}\n"
+    advice = f"the limit is {limit}; {option.replace('-', '_')} (--{option}) raises it"
+    assert result.stderr == f"mmp: a.mmp: Container: {says}, {advice}\n"
     assert files() == ["a.mmp"]
 
 
 def test_limits_that_are_just_enough(mmp, encoded):
-    assert mmp("decode", encoded, "--size-limit", 512, "--dimension-limit", 20).exit_code == 0
+    assert mmp("decode", encoded, "--max-samples", 512, "--max-dimension", 20).exit_code == 0
 
 
 def test_limit_of_nothing_is_wrong_use(mmp, encoded):
-    result = mmp("decode", encoded, "--size-limit", 0)
+    result = mmp("decode", encoded, "--max-samples", 0)
     assert result.exit_code == 2
-    assert "--size-limit" in result.stderr
+    assert "--max-samples" in result.stderr
 
 
 def damage(data, place):

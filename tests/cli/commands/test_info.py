@@ -168,6 +168,6 @@ def test_wrong_use_of_map(mmp, encoded, arguments, message, files):
 
 
 def test_limits(mmp, encoded):
-    result = mmp("info", encoded, "--size-limit", 10)
+    result = mmp("info", encoded, "--max-samples", 10)
     assert result.exit_code == 1
-    assert "limits are 32768 a side and 10 in all" in result.stderr
+    assert "the limit is 10; max_samples (--max-samples) raises it" in result.stderr

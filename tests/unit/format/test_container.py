@@ -120,7 +120,7 @@ def test_bad_numbers(coded, error, says):
         ("depth", 12, CorruptStream, "gray: depth is 12, allowed with trees is 1 to 8"),
         ("width", 0, CorruptStream, "width is 0, allowed is 1 to 16777216"),
         ("height", 2**32, CorruptStream, "height is 4294967296, allowed is 1 to 16777216"),
-        ("width", 1 << 24, LimitExceeded, "picture is 16777216x20, 536870912 pixels"),
+        ("width", 1 << 24, LimitExceeded, "picture is 16777216x20: 536870912 samples"),
         ("tile size", 5, CorruptStream, "tile size is 5, allowed is 0 or 64 to 16777216"),
         ("chunks", 65537, CorruptStream, "chunks is 65537, allowed is 0 to 65536"),
         ("coding", 3, CorruptStream, "Layers at byte 29: coding is 3, allowed is 0 to 2"),
@@ -219,7 +219,7 @@ def test_wrong_samples_are_not_shown(data):
 
 
 @pytest.mark.parametrize(
-    "limits", [DecodeLimits(max_pixels=48 * 32 - 1), DecodeLimits(max_dimension=47)]
+    "limits", [DecodeLimits(max_samples=48 * 32 - 1), DecodeLimits(max_dimension=47)]
 )
 def test_limits(data, limits):
     with pytest.raises(LimitExceeded):

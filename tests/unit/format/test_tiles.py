@@ -37,7 +37,7 @@ def test_limits_come_before_tiles_are_listed(monkeypatch):
     header = Header(89600, 89600, tile_size=64, tile_bytes=(10,) * 1400**2)
     data = container.write_header(header)
     monkeypatch.setattr(decoder, "tiles_touching", None)
-    with pytest.raises(LimitExceeded, match="picture is 89600x89600, 8028160000 pixels in whole"):
+    with pytest.raises(LimitExceeded, match="picture is 89600x89600: 8028160000 samples in whole"):
         mmpcodec.inspect(data, allow_partial=True)
 
 

@@ -8,7 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.picture_files import COLOUR, GRAY, file_of
 
-from mmpcodec.pictures.frame_size import jpeg2000_size, jpeg_size, packbits_size
+from mmpcodec.pictures.frame_size import (
+    MAX_SCANS,
+    check_jpeg_scans,
+    jpeg2000_size,
+    jpeg_size,
+    packbits_size,
+)
 
 BASELINE, PROGRESSIVE = 0xC0, 0xC2
 
@@ -88,3 +94,27 @@ def test_count_of_packbits_stops():
     started = time.process_time()
     assert 1000 < packbits_size(bomb, 1000) < 1200
     assert time.process_time() - started < 1
+
+
+def scan(contents=b"\x00"):
+    return b"\xff\xda" + struct.pack(">H", 8) + bytes(6) + contents
+
+
+def test_scans_of_jpeg_are_bounded():
+    head = b"\xff\xd8" + frame_header(PROGRESSIVE, 40000, 30000)
+    entropy_coded = b"\x12\xff\0\xff\xd0\x34\xff\0"
+    for count, allowed in ((MAX_SCANS, True), (MAX_SCANS + 1, False)):
+        data = head + count * scan(entropy_coded)
+        if allowed:
+            check_jpeg_scans(data)
+            check_jpeg_scans(data + b"\xff\xd9" + 1000 * scan())  # of what follows the picture
+        else:
+            with pytest.raises(ValueError, match="JPEG has more than 256 scans"):
+                check_jpeg_scans(data)
+
+
+@pytest.mark.parametrize("options", [{}, {"progressive": True}, {"restart_marker_blocks": 1}])
+def test_scans_inside_of_other_segments_do_not_count(options):
+    comment = b"\xff\xfe" + struct.pack(">H", 60002) + 5000 * scan()
+    data = file_of(COLOUR, "JPEG", **options)
+    check_jpeg_scans(data[:2] + comment[: 2 + 60002] + data[2:])

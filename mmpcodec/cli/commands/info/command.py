@@ -10,7 +10,6 @@ from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.jobs import Job, check
 from mmpcodec.cli.printing import Printer
 from mmpcodec.errors import ParameterError
-from mmpcodec.params import DecodeLimits
 from mmpcodec.runtime.files import STANDARD
 
 if TYPE_CHECKING:
@@ -34,14 +33,16 @@ def info(
     ] = None,
     allow_partial: options.AllowPartial = False,
     backend: options.BackendName = "auto",
-    size_limit: options.SizeLimit = options.DEFAULT_LIMITS.max_pixels,
-    dimension_limit: options.DimensionLimit = options.DEFAULT_LIMITS.max_dimension,
+    max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
+    max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
+    max_memory: options.MaxMemory = None,
+    max_samples_per_byte: options.MaxSamplesPerByte = None,
     jobs: options.Jobs = 1,
     force: options.Force = False,
     as_json: options.Json = False,
 ) -> ExitCode:
     """Show the headers of mmp files, and what takes their bits: leaves, blocks, dictionaries."""
-    limits = DecodeLimits(size_limit, dimension_limit)
+    limits = options.limits_of(max_samples, max_dimension, max_memory, max_samples_per_byte)
     if map is not None and (header_only or len(inputs) > 1):
         raise ParameterError("--map: needs a single input, and not --header-only")
     output.check_png("--map", map)

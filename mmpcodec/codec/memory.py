@@ -1,0 +1,48 @@
+"""An upper estimate of the memory that decoding takes.
+
+``scripts/bench/codec/worst.py`` compares it with measurements of files made to need the most.
+"""
+
+import heapq
+from collections.abc import Iterable
+
+from mmpcodec.format.layers import TileStream
+from mmpcodec.format.tiles import Tile
+from mmpcodec.reference.trees.fragments import FRAGMENT_SIZE, fragments_in
+from mmpcodec.tools import Tools
+
+SAMPLE_BYTES = 16
+"""Bytes for each sample: decoded planes, their traces, and conversion of colours."""
+ELEMENT_BYTES = 1600
+"""Bytes for an element in the dictionary of each scale: 961 samples, hashes, counts."""
+LAYER_BYTES = 8 << 20
+"""Bytes for models and tables of a layer that is being decoded."""
+_LEVELS = 256
+_MOST_INSERTIONS = 2 * (FRAGMENT_SIZE**2 - 1)  # of a fragment into one dictionary
+
+
+def memory_to_decode(streams: Iterable[tuple[Tile, TileStream]], samples: int, at_once: int) -> int:
+    """Return the bytes of memory that decoding takes at most.
+
+    Parameters
+    ----------
+    streams : iterable of (Tile, TileStream)
+    samples : int
+        Samples of all tiles, in whole fragments.
+    at_once : int
+        Layers that are decoded at the same time.
+    """
+    elements = (
+        _elements(layer.tools, fragments_in((tile.height, tile.width)))
+        for tile, stream in streams
+        for layer in stream.layers
+    )
+    busiest = heapq.nlargest(at_once, elements)
+    return SAMPLE_BYTES * samples + LAYER_BYTES * len(busiest) + ELEMENT_BYTES * sum(busiest)
+
+
+def _elements(tools: Tools, fragments: int) -> int:
+    """Return the most elements of a dictionary after this many fragments."""
+    if tools.exact or (tools.prediction and not tools.dictionary):
+        return 0
+    return min(tools.dictionary_limit, _LEVELS + _MOST_INSERTIONS * fragments)

@@ -1,0 +1,194 @@
+"""Measure the most time and memory that decoding takes, with files made for that.
+
+    python scripts/bench/codec/worst.py --side 1024
+
+Payloads are chosen, not encoded: zeros, which all coders read as their likeliest symbols; random
+bytes; noise coded without loss; and, of predicted blocks, 4x4 blocks that all search templates.
+Their checksums of samples are wrong, which the decoder finds last. Each file is decoded on one
+thread in a process of its own. The script prints a Markdown table; times are of one processor.
+"""
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+import mmpcodec
+from mmpcodec import DecodeLimits, _cpu
+from mmpcodec.codec.memory import memory_to_decode
+from mmpcodec.errors import FormatError
+from mmpcodec.format import container, layers
+from mmpcodec.format.container import Header
+from mmpcodec.format.layers import Layer
+from mmpcodec.format.layouts import Layout, layer_names
+from mmpcodec.format.tiles import tiles_of
+from mmpcodec.params import EncodeParams
+from mmpcodec.samples import Form
+from mmpcodec.tools import Tools
+
+TREES = Tools(
+    copy_radius=8, dictionary_limit=65536, displaced_blocks=4, replacement=True, post_filter=False
+)
+NEAR_TREES = replace(TREES, redundancy_radius=9)
+BLOCKS = Tools(prediction=True, templates=4, step=16, post_filter=False)
+MIXED = replace(TREES, prediction=True, dictionary=True, templates=4, step=16)
+EXACT = Tools(exact=True, post_filter=False)
+UNLIMITED = DecodeLimits(1 << 62, 1 << 62)
+WARM_UP = 64  # side of a picture that is decoded before the measurement
+
+PLANAR, TEMPLATES = 2, 37
+COLUMNS, ROWS = 1, 2
+SIDE_LOG2, BLOCK_LOG2 = 4, 2
+PLAN_NODES, PLAN_LEVELS = 511, 4096
+MARGIN = 4  # fragments from the edge, where templates have too few samples around them
+
+
+def file_of(tools: Tools, payload: bytes, form: Form, depth: int, side: int) -> bytes:
+    """Make a file of one tile whose layers all have the same payload."""
+    together = tools.exact or form is Form.GRAY
+    layout = Layout.TOGETHER if together else Layout.APART
+    made = [Layer(name, tools, payload) for name in layer_names(form, layout)]
+    tile = layers.write(form, layout, made, 0)
+    return container.write(Header(side, side, form, depth, tile_bytes=(len(tile),)), [tile])
+
+
+def nodes_of(mode: int) -> list[int]:
+    """Return the nodes of a fragment in 4x4 blocks that have a mode and a residual."""
+
+    def below(height: int, width: int) -> Iterator[int]:
+        if height == width == BLOCK_LOG2:
+            yield mode << 2 | 1 << 8
+        elif width >= height:
+            yield COLUMNS
+            yield from 2 * list(below(height, width - 1))
+        else:
+            yield ROWS
+            yield from 2 * list(below(height - 1, width))
+
+    return list(below(SIDE_LOG2, SIDE_LOG2))
+
+
+def payload_of_templates(side: int) -> bytes:
+    """Return the payload of blocks that search templates, each with 16 levels."""
+    coder = _cpu.PlanCoder(side, side, EncodeParams(tools=BLOCKS).coded_tools)
+    across = side >> SIDE_LOG2
+    row, column = np.divmod(np.arange(across**2), across)
+    near_edge = (np.minimum(row, column) < MARGIN) | (column >= across - MARGIN)
+    nodes = np.zeros((across**2, PLAN_NODES), np.uint16)
+    for mode, chosen in ((PLANAR, near_edge), (TEMPLATES, ~near_edge)):
+        own = nodes_of(mode)
+        nodes[chosen, : len(own)] = own
+    coder.code(nodes, np.full((across**2, PLAN_LEVELS), 300, np.int16))
+    payload: bytes = coder.finish()[0]
+    return payload
+
+
+def noise(side: int) -> np.ndarray:
+    """Return samples that no tool predicts."""
+    return np.random.default_rng(0).integers(0, 256, (side, side), np.uint8)
+
+
+def cases(side: int) -> dict[str, Callable[[], bytes]]:
+    """Return functions that make the files, by their names in the table."""
+    gray = Form.GRAY, 8, side
+    deep = Form.RGB_ALPHA, 16, side
+    junk = noise(side).tobytes()
+    return {
+        "trees, random bytes": lambda: file_of(TREES, junk, *gray),
+        "trees with a radius, random bytes": lambda: file_of(NEAR_TREES, junk, *gray),
+        "trees, noise": lambda: mmpcodec.encode(
+            noise(side),
+            0,
+            preset="plain",
+            copy_radius=8,
+            dictionary_limit=65536,
+            displaced_blocks=4,
+            replacement=True,
+        ),
+        "blocks, zeros": lambda: file_of(BLOCKS, bytes(64), *gray),
+        "blocks, templates": lambda: file_of(BLOCKS, payload_of_templates(side), *gray),
+        "blocks, templates, RGB, 16 bits": lambda: file_of(
+            BLOCKS, payload_of_templates(side), Form.RGB, 16, side
+        ),
+        "blocks with trees, random bytes": lambda: file_of(MIXED, junk, *gray),
+        "exact, zeros": lambda: file_of(EXACT, bytes(64), *gray),
+        "exact, zeros, RGB with alpha, 16 bits": lambda: file_of(EXACT, bytes(64), *deep),
+        "exact, noise, RGB with alpha, 16 bits": lambda: mmpcodec.encode(
+            np.random.default_rng(0).integers(0, 1 << 16, (side, side, 4), np.uint16),
+            0,
+            preset="exact",
+        ),
+    }
+
+
+def estimate(data: bytes) -> int:
+    """Return the memory that the decoder would compare with its limit, in bytes."""
+    header = container.read_header(memoryview(data))
+    start, end = header.tile_offsets[:2]
+    stream = layers.read(memoryview(data)[start:end], start, header.form, header.depth)
+    tiles = list(tiles_of(header.height, header.width, header.tile_size))
+    samples = header.height * header.width * header.planes
+    return memory_to_decode([(tiles[0], stream)], samples, 1)
+
+
+def peak() -> int:
+    """Return the largest memory of this process so far, in bytes; it starts anew with a program."""
+    found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
+    assert found is not None
+    return 1024 * int(found[1])
+
+
+def measure(path: Path) -> None:
+    """Decode a file and print the processor seconds and the bytes that the peak of memory grew."""
+    mmpcodec.decode(mmpcodec.encode(noise(WARM_UP), preset="plain"), threads=1)
+    data = path.read_bytes()
+    before = peak()
+    started = time.process_time()
+    with suppress(FormatError):
+        mmpcodec.decode(data, threads=1, limits=UNLIMITED)
+    seconds = time.process_time() - started
+    print(json.dumps([seconds, peak() - before]))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--side", type=int, default=1024, help="of the pictures; a multiple of 16")
+    parser.add_argument("--measure", type=Path, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.measure:
+        measure(args.measure)
+        return
+    print(f"{date.today()}, {args.side}x{args.side} pixels, one thread\n")
+    print(
+        "| file | bytes | µs a sample | µs a byte of the file | bytes of memory a sample "
+        "| share of the estimate, % |\n|---|---|---|---|---|---|",
+        flush=True,
+    )
+    with TemporaryDirectory() as folder:
+        for name, make in cases(args.side).items():
+            path = Path(folder, "worst.mmp")
+            path.write_bytes(data := make())
+            command = [sys.executable, "-P", __file__, "--measure", str(path)]
+            seconds, grown = json.loads(subprocess.check_output(command))
+            header = container.read_header(memoryview(data))
+            samples = header.width * header.height * header.planes
+            print(
+                f"| {name} | {len(data)} | {1e6 * seconds / samples:.2f} "
+                f"| {1e6 * seconds / len(data):.3g} | {grown / samples:.1f} "
+                f"| {100 * grown / estimate(data):.0f} |",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()

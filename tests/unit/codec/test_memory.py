@@ -1,0 +1,88 @@
+"""Limits of memory and work, and the estimate of the memory that decoding takes."""
+
+import numpy as np
+import pytest
+
+import mmpcodec
+from mmpcodec import DecodeLimits
+from mmpcodec.codec.memory import ELEMENT_BYTES, LAYER_BYTES, SAMPLE_BYTES, memory_to_decode
+from mmpcodec.errors import LimitExceeded, ParameterError
+from mmpcodec.format import container, layers
+from mmpcodec.format.container import Header
+from mmpcodec.format.layers import Layer, TileStream
+from mmpcodec.format.layouts import Layout
+from mmpcodec.format.tiles import Tile
+from mmpcodec.samples import Form
+from mmpcodec.tools import PRESETS, Tools
+
+EXACT = PRESETS["exact"]
+TREES = Tools(dictionary_limit=1000)
+BLOCKS = Tools(prediction=True, step=16)
+
+
+def stream_of(*tools):
+    return TileStream(Layout.TOGETHER, tuple(Layer("gray", one, b"") for one in tools), 0)
+
+
+def small_file_of(side):
+    """A file of exact samples, RGB with alpha and 16 bits, whose payload is 64 bytes."""
+    payload = Layer("RGB with alpha", EXACT, bytes(64))
+    tile = layers.write(Form.RGB_ALPHA, Layout.TOGETHER, [payload], 0)
+    header = Header(side, side, Form.RGB_ALPHA, 16, tile_bytes=(len(tile),))
+    return container.write(header, [tile])
+
+
+def test_the_busiest_layers_count():
+    tiles = [Tile(0, 0, 16, 16, 0), Tile(0, 0, 64, 64, 1)]
+    streams = [(tiles[0], stream_of(TREES)), (tiles[1], stream_of(TREES, EXACT, BLOCKS))]
+    # 510 elements can be inserted after a fragment, beside the 256 of the start.
+    for at_once, elements in ((1, 1000), (2, 1000 + 766), (3, 1766), (9, 1766)):
+        expected = 5 * SAMPLE_BYTES + min(at_once, 4) * LAYER_BYTES + elements * ELEMENT_BYTES
+        assert memory_to_decode(streams, 5, at_once) == expected
+
+
+def test_blocks_with_trees_have_dictionaries():
+    mixed = Tools(prediction=True, dictionary=True, step=16, dictionary_limit=500)
+    streams = [(Tile(0, 0, 64, 64, 0), stream_of(mixed))]
+    assert memory_to_decode(streams, 0, 1) == LAYER_BYTES + 500 * ELEMENT_BYTES
+
+
+def test_little_bytes_cannot_ask_for_much_memory():
+    data = small_file_of(4096)
+    assert len(data) < 110
+    with pytest.raises(LimitExceeded, match=r"decoding can take 1082130432 bytes of memory, the"):
+        mmpcodec.decode(data, limits=DecodeLimits(max_memory=10**9))
+
+
+def test_little_bytes_cannot_ask_for_much_work():
+    data = small_file_of(4096)
+    says = r"67108864 samples in tiles of 75 bytes: 894785 samples for each byte, the limit is 9999"
+    with pytest.raises(LimitExceeded, match=says):
+        mmpcodec.decode(data, limits=DecodeLimits(max_samples_per_byte=9999))
+    with pytest.raises(LimitExceeded, match=r"picture is 4112x4112: .* max_samples"):
+        mmpcodec.decode(small_file_of(4112))
+
+
+def test_tiles_beside_a_region_do_not_pay_for_it():
+    """Many bytes in another tile allow no more work in this one."""
+    samples = np.zeros((64, 128), np.uint8)
+    samples[:, :64] = np.random.default_rng(0).integers(0, 256, (64, 64))
+    data = mmpcodec.encode(samples, 0, preset="plain", tile_size=64)
+    assert len(data) > 4096
+    limits = DecodeLimits(max_samples_per_byte=10)
+    assert mmpcodec.decode(data, limits=limits).shape == (64, 128)
+    assert mmpcodec.decode(data, limits=limits, region=(0, 0, 64, 64)).shape == (64, 64)
+    with pytest.raises(LimitExceeded, match="4096 samples in tiles of"):
+        mmpcodec.decode(data, limits=limits, region=(64, 0, 64, 64))
+
+
+def test_headers_are_read_without_limits():
+    assert mmpcodec.inspect(small_file_of(1 << 20)).header.width == 1 << 20
+
+
+def test_limits_that_may_be_missing():
+    assert DecodeLimits().max_memory is None
+    assert DecodeLimits(max_memory=5).max_memory == 5
+    for wrong in ({"max_memory": 0}, {"max_samples": None}, {"max_samples_per_byte": 1.5}):
+        with pytest.raises(ParameterError, match=next(iter(wrong))):
+            DecodeLimits(**wrong)
