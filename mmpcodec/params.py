@@ -333,3 +333,7 @@ class DecodeLimits:
         """Say that a size in pixels, or its number of samples, is above a limit, or return None."""
         along = self.fault("max_dimension", max(width, height), "pixels in a row or column")
         return along or self.fault("max_samples", samples, unit)
+
+
+UNLIMITED = DecodeLimits(1 << 62, 1 << 62)
+"""For pictures whose parts have limits of their own, and files that this process has made."""

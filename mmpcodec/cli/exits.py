@@ -8,6 +8,7 @@ from enum import IntEnum
 
 from mmpcodec.cli.signals import Terminated, clean_up_on_signals
 from mmpcodec.errors import BackendUnavailable, MmpError, ParameterError
+from mmpcodec.runtime.files import printable
 
 
 class ExitCode(IntEnum):
@@ -24,7 +25,7 @@ class ExitCode(IntEnum):
 
 def show_error(message: object) -> None:
     """Print an error line."""
-    print(f"mmp: {message}", file=sys.stderr, flush=True)
+    print(f"mmp: {printable(str(message))}", file=sys.stderr, flush=True)
 
 
 def discard_unwritten() -> None:

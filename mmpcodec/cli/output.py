@@ -9,11 +9,15 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import PurePath
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from mmpcodec.errors import FileError, ParameterError
 from mmpcodec.pictures import registry
-from mmpcodec.runtime.files import STANDARD, FileBytes, written_whole
+from mmpcodec.runtime.files import STANDARD, FileBytes, printable, written_whole
+
+if TYPE_CHECKING:
+    from mmpcodec.params import DecodeLimits
+    from mmpcodec.pictures import Picture
 
 TO_TERMINAL = "is a terminal, and binary data would garble it; redirect it or use -o FILE"
 
@@ -37,6 +41,23 @@ def read(source: str) -> bytes:
         raise FileError.from_os(shown(source, "stdin"), error) from error
 
 
+def read_picture(source: str, limits: "DecodeLimits") -> "Picture":
+    """Read a picture file, or a picture from standard input.
+
+    Raises
+    ------
+    FileError
+        If it cannot be read.
+    PictureError
+        If it is damaged, beyond the limits or not supported.
+    MissingExtra
+        If its format needs a package that is not installed.
+    """
+    from mmpcodec import pictures
+
+    return pictures.from_bytes(read(source), shown(source, "stdin"), limits=limits)
+
+
 @contextlib.contextmanager
 def read_by_parts(source: str) -> Iterator[bytes | FileBytes]:
     """Open a file whose parts are read when they are asked for; ``read`` other sources."""
@@ -53,8 +74,8 @@ def read_by_parts(source: str) -> Iterator[bytes | FileBytes]:
 
 
 def shown(name: str, standard: str) -> str:
-    """Name of a file in messages; ``standard`` replaces ``-``."""
-    return standard if name == STANDARD else name
+    """Name of a file in messages, made printable; ``standard`` replaces ``-``."""
+    return standard if name == STANDARD else printable(name)
 
 
 def shown_pair(source: str, target: str) -> str:

@@ -6,6 +6,7 @@ import sys
 from enum import Enum
 from typing import Any, NamedTuple, Protocol
 
+from mmpcodec.runtime.files import printable
 from mmpcodec.tools import TABLE, Tools
 
 
@@ -47,13 +48,16 @@ class Printer(NamedTuple):
     def note(self, line: str) -> None:
         """Print a remark on standard error."""
         if not self.quiet:
-            print(f"mmp: {line}", file=sys.stderr, flush=True)
+            print(f"mmp: {printable(line)}", file=sys.stderr, flush=True)
 
     def show(self, facts: Facts) -> None:
         """Print the result of one job."""
         if self.quiet:
             return
-        text = json.dumps(facts.as_dict()) if self.as_json else facts.text(self.verbose)
+        if self.as_json:
+            text = json.dumps(facts.as_dict())
+        else:
+            text = "\n".join(map(printable, facts.text(self.verbose).split("\n")))
         print(text, file=sys.stderr if self.to_stderr else sys.stdout, flush=True)
 
 

@@ -5,6 +5,8 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from mmpcodec.runtime.files import printable
+
 
 class Bar(NamedTuple):
     """The progress bar of one file.
@@ -61,7 +63,7 @@ class ProgressBars:
         if self._bars is None:
             yield Bar()
             return
-        bars = self._bars
+        bars, name = self._bars, printable(name)
         task = bars.add_task("", name=name, total=None)
         try:
             yield Bar(

@@ -14,9 +14,6 @@ from mmpcodec.params import DecodeLimits
 MAX_METADATA = 1 << 26
 """Largest size of all metadata of a file after decompression, in bytes."""
 
-UNLIMITED = DecodeLimits(1 << 62, 1 << 62)
-"""Limits of a whole picture that is read in parts; each part has limits of its own."""
-
 
 @contextlib.contextmanager
 def damage_reported(name: str) -> Iterator[None]:

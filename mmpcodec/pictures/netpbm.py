@@ -13,9 +13,9 @@ import numpy as np
 from mmpcodec.depth import sample_type
 from mmpcodec.errors import PictureError
 from mmpcodec.metadata import Metadata
-from mmpcodec.params import DecodeLimits
+from mmpcodec.params import UNLIMITED, DecodeLimits
 from mmpcodec.picture import PLANES, Picture
-from mmpcodec.pictures.limits import UNLIMITED, check_levels, check_size, damaged
+from mmpcodec.pictures.limits import check_levels, check_size, damaged
 from mmpcodec.pictures.registry import HEAD
 from mmpcodec.pictures.stored import StoredArray, StoredReader
 

@@ -10,9 +10,9 @@ import numpy as np
 from mmpcodec.depth import sample_type
 from mmpcodec.errors import PictureError
 from mmpcodec.metadata import Metadata
-from mmpcodec.params import DecodeLimits
+from mmpcodec.params import UNLIMITED, DecodeLimits
 from mmpcodec.picture import PLANES, Picture
-from mmpcodec.pictures.limits import UNLIMITED, check_size, damaged, planes_of
+from mmpcodec.pictures.limits import check_size, damaged, planes_of
 from mmpcodec.pictures.stored import StoredArray, StoredReader
 
 _DEPTHS = {"bool": 1, "uint8": 8, "uint16": 16}

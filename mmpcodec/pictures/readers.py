@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 
 from mmpcodec.errors import PictureError
-from mmpcodec.params import DecodeLimits
+from mmpcodec.params import UNLIMITED, DecodeLimits
 from mmpcodec.picture import Picture, Reader
 from mmpcodec.pictures import reading, registry
-from mmpcodec.pictures.limits import UNLIMITED, check_part, damage_reported
+from mmpcodec.pictures.limits import check_part, damage_reported
 
 
 def opened(path: str | os.PathLike[str], *, limits: DecodeLimits | None = None) -> Reader:

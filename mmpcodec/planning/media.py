@@ -11,7 +11,7 @@ from typing import Any
 from mmpcodec.errors import FileError, ParameterError
 from mmpcodec.planning.packing import Packing
 from mmpcodec.quantities import ONE, NumberTable, decimal
-from mmpcodec.runtime.files import STANDARD, part_of
+from mmpcodec.runtime.files import STANDARD, part_of, printable
 from mmpcodec.solvers.knapsack.problem import MAX_PROFITS
 
 
@@ -100,7 +100,7 @@ class Packed:
     def entry(self, index: int) -> str:
         entry = self.entries[index]
         value = "" if self.values is None else f", value {self.values[index] / ONE:g}"
-        return f"{entry.path}: {entry.size} bytes{value}"
+        return f"{printable(entry.path)}: {entry.size} bytes{value}"
 
 
 def entries_of(inputs: Sequence[str]) -> list[Entry]:

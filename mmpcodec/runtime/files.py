@@ -19,6 +19,17 @@ _NO_ACL = {errno.ENODATA, errno.EOPNOTSUPP}
 _OWN_FDS = "/proc/self/fd"
 
 
+def printable(text: str) -> str:
+    """Return a line of text in which no character controls a terminal.
+
+    File names and metadata may hold any character. Control characters, line breaks, directional
+    formatting and bytes that are not text are written as escapes, such as ``\\x1b``.
+    """
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode() for char in text
+    )
+
+
 class FileBytes:
     """The bytes of a file, read when they are asked for; slices of it are as of a memoryview.
 

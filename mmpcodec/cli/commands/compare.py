@@ -12,6 +12,7 @@ from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.jobs import Job, check
 from mmpcodec.depth import MAX_DEPTH
 from mmpcodec.errors import ParameterError, PictureError
+from mmpcodec.params import DecodeLimits
 from mmpcodec.runtime.files import STANDARD
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ def compare(
         ),
     ] = None,
     depth: options.Depth = None,
+    max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
+    max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
     force: options.Force = False,
     as_json: options.Json = False,
 ) -> ExitCode:
@@ -40,6 +43,7 @@ def compare(
 
     Both pictures must have the same size, planes and level of white. Transparency is ignored.
     """
+    limits = options.limits_of(max_samples, max_dimension)
     if depth is not None:
         check_int("depth", depth, 1, MAX_DEPTH)
     if a == b == STANDARD:
@@ -55,7 +59,7 @@ def compare(
 
     names = [output.shown(name, "stdin") for name in (a, b)]
     first, second = (
-        picture_of(file, name, depth) for file, name in zip((a, b), names, strict=True)
+        picture_of(file, name, depth, limits) for file, name in zip((a, b), names, strict=True)
     )
     for what, one, other in (
         ("size", size_text(first.samples.shape), size_text(second.samples.shape)),
@@ -87,7 +91,7 @@ def size_text(shape: tuple[int, ...]) -> str:
     return f"{shape[1]}x{shape[0]} {'gray' if len(shape) == 2 else 'colour'}"
 
 
-def picture_of(file: str, name: str, depth: int | None) -> "Picture":
+def picture_of(file: str, name: str, depth: int | None, limits: DecodeLimits) -> "Picture":
     """Read a picture without its alpha; with ``depth`` bits per sample if that is given.
 
     Raises
@@ -98,7 +102,7 @@ def picture_of(file: str, name: str, depth: int | None) -> "Picture":
     from mmpcodec import pictures
     from mmpcodec.samples import check_picture
 
-    picture = pictures.from_bytes(output.read(file), name).without_alpha()
+    picture = output.read_picture(file, limits).without_alpha()
     if depth is None:
         return picture
     try:

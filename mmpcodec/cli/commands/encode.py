@@ -25,6 +25,7 @@ from mmpcodec.errors import MmpError, ParameterError
 from mmpcodec.params import (
     AUTO,
     DEFAULT_EFFORT,
+    UNLIMITED,
     EncodeParams,
     check_median_radius,
     check_tile_size,
@@ -148,6 +149,8 @@ def encode(
     depth: options.Depth = None,
     strip: options.Strip = None,
     tile: options.TileSize = 0,
+    max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
+    max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
     backend: options.BackendName = "auto",
     threads: options.Threads = None,
     jobs: options.Jobs = 1,
@@ -180,6 +183,7 @@ def encode(
         check_int("depth", depth, 1, MAX_DEPTH)
     check_tile_size(tile)
     Metadata().without(*(strip or ()))
+    limits = options.limits_of(max_samples, max_dimension)
     size = None if target_size is None else parse_bytes("target_size", target_size)
     lam, target = lambda_or_target(lam, quality, size, target_bpp, target_psnr)
     params = EncodeParams.from_options(
@@ -210,7 +214,7 @@ def encode(
     chosen = backends.get(backend, work_of(files) if work_counts else 0, params.tools)
     threads = threads or (1 if jobs > 1 else None)
     at_once = jobs
-    setting = Setting(params, chosen.name, threads, denoise, depth, strip or (), tile)
+    setting = Setting(params, chosen.name, threads, denoise, depth, strip or (), tile, limits)
     source: Encodings = OneByOne(setting)
     if target is not None:
         source = ToTarget(setting, target, show_pass)
@@ -252,7 +256,7 @@ def check_decodes(encoding: "Encoding", progress: run.JobProgress) -> None:
     import mmpcodec
 
     try:
-        decoded = mmpcodec.decode(encoding.data, progress=progress)
+        decoded = mmpcodec.decode(encoding.data, limits=UNLIMITED, progress=progress)
     except mmpcodec.FormatError as error:
         raise MmpError(f"verification failed, nothing was written: {error}") from error
     wrong = np.argwhere(decoded != encoding.samples)

@@ -14,7 +14,7 @@ from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.jobs import Job, assign, check
 from mmpcodec.cli.printing import Printer
 from mmpcodec.errors import FileError, ParameterError
-from mmpcodec.params import check_median_radius
+from mmpcodec.params import DecodeLimits, check_median_radius
 from mmpcodec.runtime.files import STANDARD
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Highlighted(NamedTuple):
     def rows(self) -> list[dict[str, Any]]:
         """Return a table row for each region; right and bottom are its last column and row."""
         return [
-            {"input": self.input, **described(region), "offset": self.found.offset}
+            {"input": no_formula(self.input), **described(region), "offset": self.found.offset}
             for region in self.found.regions
         ]
 
@@ -187,6 +187,8 @@ def highlight(
     table: Table = None,
     sheet: Sheet = None,
     denoise: options.Denoise = None,
+    max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
+    max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
     backend: options.BackendName = "auto",
     jobs: options.Jobs = 1,
     force: options.Force = False,
@@ -201,6 +203,7 @@ def highlight(
     """
     if denoise is not None:
         check_median_radius(denoise, "denoise")
+    limits = options.limits_of(max_samples, max_dimension)
     sources = [name for given in inputs for name in pictures_in(given)]
     files = assign(sources, SUFFIX, out=out, folder=folder, keep_extension=True)
     named = {"--csv": table, "--sheet": sheet}
@@ -220,11 +223,11 @@ def highlight(
 
     used = dispatch.resolved(max_sum.__name__, backend)
     check_offset(offset)
-    kept = None if mask is None else read_mask(mask)
+    kept = None if mask is None else read_mask(mask, limits)
     done: list[Highlighted] = []
 
     def work(job: Job, progress: run.JobProgress) -> Highlighted:
-        picture = pictures.from_bytes(output.read(job.source), job.name).without_alpha()
+        picture = output.read_picture(job.source, limits).without_alpha()
         height, width = picture.samples.shape[:2]
         started = time.perf_counter()
         searched = picture
@@ -275,11 +278,9 @@ def highlight(
     return code
 
 
-def read_mask(mask: str) -> "np.ndarray":
+def read_mask(mask: str, limits: DecodeLimits) -> "np.ndarray":
     """Read the mask, (H, W), 0 where pixels do not count; of colours the largest sample counts."""
-    from mmpcodec import pictures
-
-    samples = pictures.from_bytes(output.read(mask), mask).without_alpha().samples
+    samples = output.read_picture(mask, limits).without_alpha().samples
     return samples if samples.ndim == 2 else samples.max(axis=2)
 
 
@@ -361,6 +362,11 @@ def pixels(name: str, side: str | None, whole: int) -> int | None:
             f"{name} = {side!r}: must be pixels (40) or per cent from 0 to 100 (12.5%)"
         )
     return round(value * whole / 100) if side.endswith("%") else int(value)
+
+
+def no_formula(text: str) -> str:
+    """Return a text for a cell of a table, quoted if a spreadsheet would take it for a formula."""
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
 def as_csv(done: Sequence[Highlighted]) -> str:

@@ -43,6 +43,8 @@ def median(
     radius: options.Radius,
     out: options.PictureOutput = None,
     folder: options.Folder = None,
+    max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
+    max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
     backend: options.BackendName = "auto",
     jobs: options.Jobs = 1,
     force: options.Force = False,
@@ -56,6 +58,7 @@ def median(
     that the output format cannot hold. Transparency is left out.
     """
     check_median_radius(radius)
+    limits = options.limits_of(max_samples, max_dimension)
 
     from mmpcodec import pictures
     from mmpcodec.analysis.denoise import denoise
@@ -70,7 +73,7 @@ def median(
     printer = Printer(as_json, quiet, False, to_stderr)
 
     def work(job: Job, progress: run.JobProgress) -> Filtered:
-        picture = pictures.from_bytes(output.read(job.source), job.name).without_alpha()
+        picture = output.read_picture(job.source, limits).without_alpha()
         started = time.perf_counter()
         samples = denoise(picture.samples, radius, backend=backend)
         seconds = time.perf_counter() - started

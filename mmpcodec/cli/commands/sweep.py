@@ -12,6 +12,7 @@ from mmpcodec.cli.exits import ExitCode, show_error
 from mmpcodec.cli.printing import Printer, counted
 from mmpcodec.cli.progress import ProgressBars
 from mmpcodec.errors import FileError, MmpError, ParameterError
+from mmpcodec.params import DecodeLimits
 
 if TYPE_CHECKING:
     from mmpcodec.bench.codecs.base import Codec
@@ -85,6 +86,8 @@ def sweep(
             help="Convert 8-bit colour pictures to gray (luma of ITU-R 601) and leave out alpha.",
         ),
     ] = False,
+    max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
+    max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
     repeat: Annotated[
         int, typer.Option(min=1, metavar="N", help="Runs per measurement; times are their medians.")
     ] = 1,
@@ -103,6 +106,7 @@ def sweep(
     from mmpcodec.bench.sweep import sweep as measurements
     from mmpcodec.bench.sweep import warm_up
 
+    limits = options.limits_of(max_samples, max_dimension)
     chosen = codecs_of(lambdas, codec, peers, commands)
     printer = Printer(as_json, quiet)
     for each in chosen:
@@ -115,7 +119,7 @@ def sweep(
     with ProgressBars(printer.shows_progress) as bars:
         for name in inputs:
             try:
-                picture = read(name, gray)
+                picture = read(name, gray, limits)
             except MmpError as error:
                 show_error(error)
                 unread += 1
@@ -196,7 +200,7 @@ def codecs_of(
     return chosen
 
 
-def read(name: str, gray: bool) -> "Original":
+def read(name: str, gray: bool, limits: DecodeLimits) -> "Original":
     """Read a picture.
 
     Raises
@@ -210,9 +214,9 @@ def read(name: str, gray: bool) -> "Original":
     from mmpcodec import pictures
     from mmpcodec.bench.sweep import Original
 
-    data, shown = output.read(name), output.shown(name, "stdin")
+    shown = output.shown(name, "stdin")
     label = os.path.basename(shown)
-    picture = pictures.from_bytes(data, shown)
+    picture = output.read_picture(name, limits)
     if not gray:
         return Original(label, pictures.check_plain(picture, shown))
     picture = picture.without_alpha()

@@ -9,6 +9,7 @@ from mmpcodec.cli.encoding.sources import Found, Setting
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.run import JobProgress
 from mmpcodec.errors import FormatError, MmpError
+from mmpcodec.params import UNLIMITED
 from mmpcodec.runtime.files import FileBytes
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def encode_by_tiles(
     assert job.target is not None
     started = time.perf_counter()
     with (
-        pictures.opened(job.source) as reader,
+        pictures.opened(job.source, limits=setting.limits) as reader,
         output.opened(job.target, force=force) as stream,
     ):
         found = encode_large(
@@ -78,6 +79,8 @@ def check_tiles(stream: BinaryIO, header: "Header") -> None:
     with data:
         for tile in header.tiles:
             try:
-                mmpcodec.decode(data, region=(tile.x, tile.y, tile.width, tile.height))
+                mmpcodec.decode(
+                    data, region=(tile.x, tile.y, tile.width, tile.height), limits=UNLIMITED
+                )
             except FormatError as error:
                 raise MmpError(f"verification failed, nothing was written: {error}") from error

@@ -9,7 +9,7 @@ from mmpcodec.cli import output
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.run import JobProgress
 from mmpcodec.errors import Cancelled, MmpError
-from mmpcodec.params import EncodeParams
+from mmpcodec.params import DecodeLimits, EncodeParams
 from mmpcodec.runtime.files import STANDARD
 
 if TYPE_CHECKING:
@@ -40,6 +40,8 @@ class Setting(NamedTuple):
         Kinds of metadata to leave out.
     tile_size : int
         Side of a tile in pixels; 0 for a single tile.
+    limits : DecodeLimits
+        Largest picture to read.
     """
 
     params: EncodeParams
@@ -49,6 +51,7 @@ class Setting(NamedTuple):
     depth: int | None = None
     strip: Sequence[str] = ()
     tile_size: int = 0
+    limits: DecodeLimits = DecodeLimits()
 
     def metadata(self, metadata: "Metadata") -> "Metadata":
         """Return the metadata to encode, without a level of white beyond the depth."""
@@ -60,7 +63,7 @@ class Setting(NamedTuple):
         from mmpcodec import pictures
 
         data = output.read(job.source)
-        picture = pictures.from_bytes(data, job.name)
+        picture = pictures.from_bytes(data, job.name, limits=self.limits)
         samples, depth = picture.samples, self.depth or picture.depth
         if self.denoise is not None:
             from mmpcodec.analysis.denoise import denoise as without_specks

@@ -24,7 +24,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 import mmpcodec
-from mmpcodec import DecodeLimits, _cpu
+from mmpcodec import _cpu
 from mmpcodec.codec.memory import memory_to_decode
 from mmpcodec.errors import FormatError
 from mmpcodec.format import container, layers
@@ -32,7 +32,7 @@ from mmpcodec.format.container import Header
 from mmpcodec.format.layers import Layer
 from mmpcodec.format.layouts import Layout, layer_names
 from mmpcodec.format.tiles import tiles_of
-from mmpcodec.params import EncodeParams
+from mmpcodec.params import UNLIMITED, EncodeParams
 from mmpcodec.samples import Form
 from mmpcodec.tools import Tools
 
@@ -43,7 +43,6 @@ NEAR_TREES = replace(TREES, redundancy_radius=9)
 BLOCKS = Tools(prediction=True, templates=4, step=16, post_filter=False)
 MIXED = replace(TREES, prediction=True, dictionary=True, templates=4, step=16)
 EXACT = Tools(exact=True, post_filter=False)
-UNLIMITED = DecodeLimits(1 << 62, 1 << 62)
 WARM_UP = 64  # side of a picture that is decoded before the measurement
 
 PLANAR, TEMPLATES = 2, 37

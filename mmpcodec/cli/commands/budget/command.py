@@ -17,7 +17,7 @@ from mmpcodec.cli.jobs import Job, assign, check
 from mmpcodec.cli.printing import Printer
 from mmpcodec.cli.progress import ProgressBars
 from mmpcodec.errors import FileError, MmpError, ParameterError
-from mmpcodec.params import AUTO, EncodeParams
+from mmpcodec.params import AUTO, DecodeLimits, EncodeParams
 from mmpcodec.runtime.files import STANDARD
 
 if TYPE_CHECKING:
@@ -111,6 +111,8 @@ def budget(
     partition: options.Partition = None,
     dictionary_limit: options.DictionaryLimit = None,
     rate_model: options.RateModel = "adaptive",
+    max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
+    max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
     backend: options.BackendName = "auto",
     threads: Threads = None,
     force: options.Force = False,
@@ -126,6 +128,7 @@ def budget(
     """
     from mmpcodec.quantities import ONE, in_lowest_terms, parse_bytes
 
+    limits = options.limits_of(max_samples, max_dimension)
     room = parse_bytes("total", total)
     params = EncodeParams.from_options(
         preset=preset,
@@ -152,7 +155,7 @@ def budget(
         figure_class()
     work_counts = backends.depends_on_work(backend)
     chosen = backends.get(backend, work_of(files) * len(ladder) if work_counts else 0)
-    pictures = [library.LazyPicture(job.name, reader(job)) for job in files]
+    pictures = [library.LazyPicture(job.name, reader(job, limits)) for job in files]
     pixels = pixels_of(pictures)
     if pixels is None:
         show_error("nothing was written: the budget is for all pictures")
@@ -266,13 +269,13 @@ def default_cache() -> str:
     return os.path.join(home, "mmpcodec", "ladders")
 
 
-def reader(job: Job) -> Any:
+def reader(job: Job, limits: DecodeLimits) -> Any:
     """Return a function that reads the picture of a job; standard input is read once and kept."""
 
     def read() -> "np.ndarray":
         from mmpcodec import pictures
 
-        picture = pictures.from_bytes(output.read(job.source), job.name)
+        picture = output.read_picture(job.source, limits)
         return pictures.check_plain(picture, job.name)
 
     return functools.cache(read) if job.source == STANDARD else read

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from mmpcodec.cli import output
 from mmpcodec.cli.printing import counted, tools_text
+from mmpcodec.runtime.files import printable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -148,15 +149,7 @@ def _metadata_lines(metadata: "Metadata") -> Iterator[str]:
     facts = metadata_facts(metadata)
     texts = facts.pop("text", ())
     yield from (f"metadata {name}: {value}" for name, value in facts.items())
-    yield from (f"metadata text {_harmless(key)}: {_harmless(value)}" for key, value in texts)
-
-
-def _harmless(text: str) -> str:
-    """Escape characters that would control the terminal or begin a new line."""
-    return "".join(
-        character if character.isprintable() else character.encode("unicode_escape").decode()
-        for character in text
-    )
+    yield from (f"metadata text {printable(key)}: {printable(value)}" for key, value in texts)
 
 
 def _layer_facts(layer: "LayerCoding") -> dict[str, Any]:
