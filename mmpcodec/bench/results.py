@@ -14,7 +14,6 @@ again.
 """
 
 import contextlib
-import fcntl
 import hashlib
 import io
 import json
@@ -27,12 +26,13 @@ import numpy as np
 from PIL import Image
 
 from mmpcodec.errors import MmpError
-from mmpcodec.runtime.files import written_whole
+from mmpcodec.runtime.files import lock, written_whole
 
 Row = dict[str, Any]
 
 FILE = "results.jsonl"
 _CLAIMS = 1 << 40  # number of lockable byte offsets in the file of claims; no byte is written
+_APPENDING = 1 << 40  # offset of the byte that a process locks while it appends a line
 _NEEDED = {"picture", "name", "width", "height", "codec", "knob", "point", "versions"}
 
 
@@ -111,7 +111,7 @@ class Results:
         """Append a result; other processes may append to the same file."""
         line = json.dumps(row, allow_nan=False).encode() + b"\n"
         with open(self.path, "a+b", buffering=0) as stream:
-            fcntl.lockf(stream, fcntl.LOCK_EX)
+            lock(stream, _APPENDING)
             size = stream.seek(0, os.SEEK_END)
             if size:
                 stream.seek(size - 1)
@@ -126,12 +126,7 @@ class Results:
         The operating system releases the lock when the process ends.
         """
         with open(self.folder / "claims", "ab") as stream:
-            try:
-                fcntl.lockf(stream, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, int(key, 16) % _CLAIMS)
-            except (BlockingIOError, PermissionError):
-                yield False
-            else:
-                yield True
+            yield lock(stream, int(key, 16) % _CLAIMS, wait=False)
 
     def original(self, sha256: str) -> Path:
         """Return the path of an original picture."""

@@ -1,4 +1,4 @@
-"""Files that are read by offset, and files that appear whole or not at all.
+"""Files that are read by offset or locked, and files that appear whole or not at all.
 
 All that depends on the operating system about files is here.
 """
@@ -7,9 +7,15 @@ import contextlib
 import errno
 import os
 import stat
+import sys
 import threading
 from collections.abc import Iterator
 from typing import BinaryIO
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
 
 STANDARD = "-"
 """Name of standard input and output on command lines."""
@@ -80,6 +86,43 @@ class FileBytes:
         self._file.close()
 
 
+def lock(stream: BinaryIO, place: int, *, wait: bool = True) -> bool:
+    """Lock a byte of a file against other processes, until the file is closed or the process ends.
+
+    Parameters
+    ----------
+    stream : binary stream
+        A file that is open for writing.
+    place : int
+        Offset of the byte, which need not exist.
+    wait : bool
+        Whether to wait while another process has the lock.
+
+    Returns
+    -------
+    bool
+        Whether this process has the lock; False only without ``wait``.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be locked.
+    """
+    try:
+        if sys.platform == "win32":
+            position = stream.tell()
+            stream.seek(place)
+            msvcrt.locking(stream.fileno(), msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)
+            stream.seek(position)
+        else:
+            fcntl.lockf(stream, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB), 1, place)
+    except (BlockingIOError, PermissionError):
+        if wait:
+            raise
+        return False
+    return True
+
+
 def part_of(path: str) -> str:
     """Return a new name in the folder of a file, for the data that will become the file."""
     return os.path.join(os.path.dirname(path), f".mmp-{os.urandom(8).hex()}.part")
@@ -148,15 +191,14 @@ def _copy_rights(source: str, fd: int, name: str) -> None:
     """Give an open file the rights of another one, or narrower ones where those cannot be had."""
     of_source = os.stat(source)
     mode = stat.S_IMODE(of_source.st_mode)
-    if not hasattr(os, "fchmod"):
+    if sys.platform == "win32":
         os.chmod(name, mode)
         return
     kept = True
     try:
         if os.fstat(fd).st_gid != of_source.st_gid:
             os.fchown(fd, -1, of_source.st_gid)
-        if hasattr(os, "getxattr"):
-            _copy_acl(source, fd)
+        _copy_acl(source, fd)
     except OSError:
         kept = False
     if not kept:
@@ -167,6 +209,8 @@ def _copy_rights(source: str, fd: int, name: str) -> None:
 
 def _copy_acl(source: str, fd: int) -> None:
     """Give an open file the access control list of another one, or none if that has none."""
+    if sys.platform != "linux":
+        return
     try:
         entries = os.getxattr(source, _ACL)
     except OSError as error:

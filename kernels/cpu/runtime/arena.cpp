@@ -1,10 +1,16 @@
 #include "cpu/runtime/arena.h"
 
 #include <stdint.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <new>
+
+#ifdef _WIN32
+#define NOMINMAX
+#include <windows.h>
+#else
+#include <sys/mman.h>
+#endif
 
 namespace mmp {
 
@@ -16,10 +22,30 @@ constexpr size_t kFirstBlock = size_t{1} << 18, kLargestBlock = size_t{1} << 25;
 
 size_t rounded(size_t size, size_t unit) { return (size + unit - 1) / unit * unit; }
 
+// Memory of zeros, or a null pointer; pages that are never touched take no memory.
+void* mapped(size_t size) {
+#ifdef _WIN32
+    return VirtualAlloc(nullptr, size, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
+#else
+    void* const memory =
+        mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return memory == MAP_FAILED ? nullptr : memory;
+#endif
+}
+
+void unmap(void* memory, size_t size) {
+#ifdef _WIN32
+    (void)size;
+    VirtualFree(memory, 0, MEM_RELEASE);
+#else
+    munmap(memory, size);
+#endif
+}
+
 }  // namespace
 
 Arena::~Arena() {
-    for (const Block& block : blocks_) munmap(block.memory, block.size);
+    for (const Block& block : blocks_) unmap(block.memory, block.size);
 }
 
 void* Arena::take(size_t bytes) {
@@ -39,9 +65,8 @@ void Arena::add_block(size_t least) {
     size = std::max(least, std::clamp(size, kFirstBlock, kLargestBlock));
     const bool large = size >= kLargePage;
     if (large) size = rounded(size, kLargePage) + kLargePage;
-    void* const memory =
-        mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) throw std::bad_alloc();
+    void* const memory = mapped(size);
+    if (memory == nullptr) throw std::bad_alloc();
     blocks_.push_back({memory, size});
     next_ = static_cast<char*>(memory);
     left_ = size;

@@ -5,6 +5,7 @@ import time
 import numpy as np
 
 from mmpcodec import _cpu
+from mmpcodec.runtime.machine import free_bytes as free_bytes
 from mmpcodec.runtime.machine import processors
 from mmpcodec.solvers.knapsack import reference
 from mmpcodec.solvers.knapsack.bounds import SMALL_PROFITS, peak
@@ -22,11 +23,6 @@ REDUCES = True
 def value_bytes(problem: Problem) -> int:
     """See the function in ``reference``; 4 if all values fit into 32 bits, else 8."""
     return 4 if peak(problem) < SMALL_PROFITS else 8
-
-
-def free_bytes() -> int:
-    """See the function in ``reference``."""
-    return reference.free_bytes()
 
 
 def start_row(problem: Problem, deadline: float | None = None) -> np.ndarray:

@@ -6,10 +6,9 @@ of the state. Each backend has its own format of rows and decisions. A caller re
 through ``value_at`` and ``host_row``, and decisions only through ``trace``.
 """
 
-import os
-
 import numpy as np
 
+from mmpcodec.runtime.machine import free_bytes as free_bytes
 from mmpcodec.solvers.knapsack.clock import look
 from mmpcodec.solvers.knapsack.problem import Problem
 
@@ -38,11 +37,6 @@ _PART = 1 << 24
 def value_bytes(problem: Problem) -> int:
     """Return the size of a value in a row, in bytes."""
     return 8
-
-
-def free_bytes() -> int:
-    """Return the free memory for rows and decisions, in bytes."""
-    return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def start_row(problem: Problem, deadline: float | None = None) -> np.ndarray:

@@ -207,3 +207,29 @@ def test_a_killed_process_leaves_nothing(tmp_path):
     command = [sys.executable, "-P", "-c", KILLED, tmp_path / "new"]
     assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
     assert list(Path(tmp_path).iterdir()) == []
+
+
+HOLDER = """
+import sys
+from mmpcodec.runtime.files import lock
+with open(sys.argv[1], "ab") as stream:
+    print(lock(stream, 7, wait=False), flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_locks_hold_against_other_processes(tmp_path):
+    path = tmp_path / "claims"
+    command = [sys.executable, "-P", "-c", HOLDER, str(path)]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as holder:
+        assert holder.stdout.readline() == "True\n"
+        with open(path, "ab") as stream:
+            assert not files.lock(stream, 7, wait=False)
+            assert files.lock(stream, 8, wait=False)
+        holder.kill()
+    with open(path, "ab") as stream:
+        assert files.lock(stream, 7, wait=False)
+        assert files.lock(stream, 8)
+    assert path.read_bytes() == b""
