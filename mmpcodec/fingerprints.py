@@ -5,11 +5,12 @@ import hashlib
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mmpcodec import pictures
 
 
-def sha256_of(samples: np.ndarray) -> str:
+def sha256_of(samples: NDArray[np.uint8]) -> str:
     """Return the SHA-256 of the binary PGM file of (H, W) uint8 samples, in hexadecimal digits."""
     return hashlib.sha256(pictures.to_bytes(samples, "pgm")).hexdigest()
 

@@ -6,11 +6,11 @@
 
 import math
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, Unpack
 
 from mmpcodec.checks import check_int, check_number, check_switch
 from mmpcodec.errors import ParameterError
-from mmpcodec.tools import PRESETS, TABLE, Tools
+from mmpcodec.tools import PRESETS, TABLE, ToolOptions, Tools
 
 AUTO, BEST = "auto", "best"
 TRIED = ("photo", "text", "mixed", "exact")
@@ -201,7 +201,7 @@ class EncodeParams:
         preset: str = AUTO,
         rate_model: str = "adaptive",
         effort: int = DEFAULT_EFFORT,
-        **tools: Any,
+        **tools: Unpack[ToolOptions],
     ) -> "EncodeParams":
         """Make parameters from a preset and single tools that override it.
 
@@ -231,7 +231,7 @@ class EncodeParams:
                 f"unknown option {unknown[0]!r}: known are preset, rate_model, effort, "
                 + ", ".join(sorted(TABLE))
             )
-        given = {name: value for name, value in tools.items() if value is not None}
+        given: dict[str, Any] = {name: one for name, one in tools.items() if one is not None}
         several = preset in (AUTO, BEST)
         if several:
             names = tuple(name for name in names if _suits(PRESETS[name], given))

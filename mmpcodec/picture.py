@@ -9,7 +9,7 @@ from mmpcodec.checks import check_int
 from mmpcodec.depth import MAX_DEPTH, sample_type
 from mmpcodec.errors import ParameterError, PictureError
 from mmpcodec.metadata import Metadata
-from mmpcodec.samples import form_of
+from mmpcodec.samples import Samples, form_of
 
 PLANES = (1, 2, 3, 4)
 
@@ -47,7 +47,7 @@ class Picture:
     ('RGB', 4095)
     """
 
-    samples: np.ndarray
+    samples: Samples
     depth: int
     metadata: Metadata = NO_METADATA
 
@@ -75,7 +75,7 @@ class Picture:
             )
 
     @classmethod
-    def of(cls, samples: np.ndarray) -> "Picture":
+    def of(cls, samples: Samples) -> "Picture":
         """Make a picture of an array, with depth 8 for uint8 and 16 for uint16.
 
         Parameters
@@ -128,7 +128,7 @@ class Reader(Protocol):
     def metadata(self) -> Metadata:
         """The metadata of the file."""
 
-    def read(self, rows: slice, columns: slice) -> np.ndarray:
+    def read(self, rows: slice, columns: slice) -> Samples:
         """Read the samples of a part of the picture.
 
         Parameters
@@ -154,12 +154,12 @@ class Reader(Protocol):
     def __exit__(self, *_: object) -> None: ...
 
 
-def planes_of(samples: np.ndarray) -> int:
+def planes_of(samples: Samples) -> int:
     """Return the number of planes of an (H, W) or (H, W, C) array, 1 to 4."""
     return samples.shape[2] if samples.ndim == 3 else 1
 
 
-def check_plain(picture: Picture, name: str) -> np.ndarray:
+def check_plain(picture: Picture, name: str) -> Samples:
     """Return the samples of an 8-bit gray picture, an (H, W) array of uint8.
 
     Raises

@@ -1,9 +1,10 @@
 """The samples that the codec encodes: arrays of one to four planes, and bits of a sample."""
 
 from enum import IntEnum
-from typing import Any
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mmpcodec.checks import check_int
 from mmpcodec.depth import BYTE, MAX_DEPTH, sample_type
@@ -12,10 +13,29 @@ from mmpcodec.runtime.arrays import as_array, on_device
 
 MAX_DIMENSION = 1 << 24
 """Most pixels of a row or a column of a file."""
+Samples: TypeAlias = NDArray[np.uint8 | np.uint16]
+"""Samples in host memory, of shape (H, W) or (H, W, 2 to 4)."""
 _SUPPORTED = (
     "supported are (height, width) arrays, and (height, width, 2 to 4), of uint8 or uint16 with "
     "at least one pixel"
 )
+
+
+class HostArray(Protocol):
+    """An array of NumPy, or of a library whose arrays become arrays of NumPy."""
+
+    def __array__(self) -> NDArray[np.uint8 | np.uint16]: ...
+
+
+class DeviceArray(Protocol):
+    """An array in the memory of a CUDA device, as of CuPy or PyTorch."""
+
+    @property
+    def __cuda_array_interface__(self) -> Any: ...
+
+
+SamplesLike: TypeAlias = Samples | HostArray | DeviceArray | memoryview
+"""Samples that an encoder takes; see ``check_picture``."""
 
 
 class Form(IntEnum):

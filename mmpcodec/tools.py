@@ -7,7 +7,7 @@ and the generators of the tests read the list of tools from here.
 
 from dataclasses import dataclass, field, fields
 from enum import IntEnum
-from typing import Any
+from typing import Any, TypedDict
 
 from mmpcodec.checks import check_int, check_member, check_switch
 from mmpcodec.errors import ParameterError
@@ -218,6 +218,30 @@ class Tools:
         """Names of the tools that have no effect in the codings of this layer."""
         used = set(self.codings)
         return tuple(tool.name for tool in TABLE.values() if not used.intersection(tool.codings))
+
+
+class ToolOptions(TypedDict, total=False):
+    """Options of an encoder that override single tools of a preset; see ``Tools``.
+
+    None keeps the value of the preset. A partition can also be given by its name or number.
+    """
+
+    partition: Partition | str | int | None
+    index_classes: bool | None
+    flag_contexts: bool | None
+    copy_radius: int | None
+    dictionary_limit: int | None
+    displaced_blocks: int | None
+    redundancy_radius: int | None
+    replacement: bool | None
+    post_filter: bool | None
+    prediction: bool | None
+    dictionary: bool | None
+    fragment_size: int | None
+    least_squares: bool | None
+    templates: int | None
+    step: int | None
+    exact: bool | None
 
 
 TABLE = {row.name: Tool(row.name, row.type, **row.metadata) for row in fields(Tools)}

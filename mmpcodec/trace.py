@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mmpcodec.reference.blocks.partition import (
     KIND_NAMES,
@@ -16,8 +17,11 @@ from mmpcodec.reference.blocks.partition import (
 )
 from mmpcodec.reference.trees.scales import OUTSIDE, SCALES
 
+Edges = tuple[NDArray[np.bool_], NDArray[np.bool_]]
+"""Whether a sample is in the first row, and in the first column, of a leaf or block."""
 
-def leaf_edges(leaf_scales: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+
+def leaf_edges(leaf_scales: NDArray[np.int8]) -> Edges:
     """Mark the first row and the first column of each leaf.
 
     A segment begins at a multiple of its height and width, so its scale determines which samples
@@ -39,7 +43,7 @@ def leaf_edges(leaf_scales: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return rows % heights[leaf_scales] == 0, columns % widths[leaf_scales] == 0
 
 
-def unit_edges(units: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def unit_edges(units: NDArray[np.uint8]) -> Edges:
     """Mark the units in the first row, and in the first column, of each block.
 
     Parameters
@@ -57,7 +61,7 @@ def unit_edges(units: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return rows % heights == 0, columns % widths == 0
 
 
-def block_edges(units: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def block_edges(units: NDArray[np.uint8]) -> Edges:
     """Mark the samples in the first row, and in the first column, of each block.
 
     Parameters
@@ -99,9 +103,9 @@ class Trace:
     """
 
     bits: dict[str, float]
-    leaf_scales: np.ndarray | None = None
-    dictionary_sizes: np.ndarray | None = None
-    units: np.ndarray | None = None
+    leaf_scales: NDArray[np.int8] | None = None
+    dictionary_sizes: NDArray[np.integer] | None = None
+    units: NDArray[np.uint8] | None = None
 
     def with_filter(self, bits: int) -> "Trace":
         """Copy of the trace with the number of bits of the post filter's coefficients."""
@@ -115,7 +119,7 @@ class Trace:
         samples = np.bincount(scales, minlength=len(SCALES))
         return [int(n) // (s.height * s.width) for n, s in zip(samples, SCALES, strict=True)]
 
-    def blocks(self) -> dict[str, np.ndarray]:
+    def blocks(self) -> dict[str, NDArray[np.integer]]:
         """Count the blocks by kind and size.
 
         Returns
@@ -138,14 +142,14 @@ class Trace:
             counts[mode_name(mode)] += 1
         return counts
 
-    def _first_units(self) -> np.ndarray:
+    def _first_units(self) -> NDArray[np.uint8]:
         """Return the first unit of each block, rows of ``units``, a (blocks, 4) uint8 array."""
         if self.units is None:
             return np.zeros((0, 4), np.uint8)
         top, left = unit_edges(self.units)
         return self.units[top & left]
 
-    def edges(self) -> tuple[np.ndarray, np.ndarray] | None:
+    def edges(self) -> Edges | None:
         """Mark the first row and the first column of each leaf or block.
 
         Returns

@@ -1,15 +1,14 @@
 """Filter pictures with a median, which removes specks and keeps edges."""
 
-from typing import Any
-
 import numpy as np
 
 from mmpcodec.errors import ParameterError
 from mmpcodec.params import check_median_radius
+from mmpcodec.samples import Samples, SamplesLike
 from mmpcodec.solvers.rank_filter import median_filter
 
 
-def denoise(samples: Any, radius: int, *, backend: str = "auto") -> np.ndarray:
+def denoise(samples: SamplesLike, radius: int, *, backend: str = "auto") -> Samples:
     """Replace each sample by the median of the square window around it.
 
     Beyond the border, the picture is mirrored.

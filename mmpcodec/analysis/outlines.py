@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from mmpcodec.analysis.regions import Region
@@ -26,19 +27,20 @@ CAPTION_SIZE = 16
 MARGIN = 10
 
 
-def as_rgb(picture: Picture, white: int | None = None) -> np.ndarray:
+def as_rgb(picture: Picture, white: int | None = None) -> NDArray[np.uint8]:
     """Convert a picture to (H, W, 3) uint8; levels from 0 to ``white`` become 0 to 255."""
     white = picture.white if white is None else white
     samples = picture.samples
     if white != 255 or samples.dtype != np.uint8:
         shown = np.minimum(samples, white).astype(np.int64)
         samples = ((255 * shown + white // 2) // white).astype(np.uint8)
-    return samples if samples.ndim == 3 else samples[..., None].repeat(3, axis=2)
+    rgb = samples if samples.ndim == 3 else samples[..., None].repeat(3, axis=2)
+    return np.asarray(rgb, np.uint8)
 
 
 def draw_regions(
     picture: Picture, regions: Sequence[Region], *, white: int | None = None
-) -> np.ndarray:
+) -> NDArray[np.uint8]:
     """Draw a picture with each region outlined and numbered.
 
     Outlines and numbers lie outside the regions if there is room, so that the inside of a region
@@ -90,14 +92,14 @@ def _number(
     draw.text((left + 2, top + 2 - above), text, fill="white", font=font)
 
 
-def thumbnail(pixels: np.ndarray) -> np.ndarray:
+def thumbnail(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Shrink an (H, W, 3) uint8 picture to at most ``CELL`` pixels a side."""
     image = Image.fromarray(np.ascontiguousarray(pixels))
     image.thumbnail((CELL, CELL), Image.Resampling.LANCZOS)
     return np.asarray(image)
 
 
-def contact_sheet(pictures: Sequence[tuple[str, np.ndarray]]) -> np.ndarray:
+def contact_sheet(pictures: Sequence[tuple[str, NDArray[np.uint8]]]) -> NDArray[np.uint8]:
     """Draw pictures in rows of four, with their names below.
 
     Parameters

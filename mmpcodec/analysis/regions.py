@@ -12,9 +12,11 @@ full range. Other offsets, dark regions, several regions, limits and masks are n
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mmpcodec.errors import ParameterError
 from mmpcodec.pictures import Picture
+from mmpcodec.samples import Samples
 from mmpcodec.solvers.max_sum import Rectangle, disjoint_rectangles
 from mmpcodec.solvers.selection import median, quantile
 
@@ -94,7 +96,7 @@ class Limits:
     max_height: int | None = None
 
 
-def luminance(samples: np.ndarray) -> tuple[np.ndarray, int]:
+def luminance(samples: Samples) -> tuple[NDArray[np.int64], int]:
     """Compute the luminance as integers, and the number of integers per level.
 
     Parameters
@@ -113,7 +115,7 @@ def luminance(samples: np.ndarray) -> tuple[np.ndarray, int]:
 
 
 def offset_level(
-    offset: str | float, values: np.ndarray, unit: int, white: int, backend: str = "auto"
+    offset: str | float, values: NDArray[np.int64], unit: int, white: int, backend: str = "auto"
 ) -> float:
     """Convert an offset to a level.
 

@@ -35,6 +35,7 @@ from mmpcodec.runtime.files import FileBytes
 from mmpcodec.runtime.machine import processors
 from mmpcodec.runtime.progress import Progress
 from mmpcodec.runtime.tasks import Task, run_all
+from mmpcodec.samples import Samples
 from mmpcodec.tools import Tools
 from mmpcodec.trace import Trace
 
@@ -78,7 +79,7 @@ class Inspection:
     header: Header
     file_size: int
     layers: tuple[LayerCoding, ...] = ()
-    samples: np.ndarray | None = None
+    samples: Samples | None = None
     area: Area | None = None
     bad_tiles: tuple[BadTile, ...] = ()
 
@@ -210,7 +211,7 @@ def decode(
     backend: str = "auto",
     threads: int | None = None,
     progress: Progress | None = None,
-) -> np.ndarray:
+) -> Samples:
     """Decode a file.
 
     Parameters

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -20,11 +20,18 @@ from mmpcodec.format.container import Header
 from mmpcodec.format.layers import fault_of_depth
 from mmpcodec.format.tiles import grouped, size_in_file, tiles_of
 from mmpcodec.metadata import Metadata
-from mmpcodec.params import EncodeParams, check_progress, check_threads, check_tile_size
+from mmpcodec.params import (
+    AUTO,
+    DEFAULT_EFFORT,
+    EncodeParams,
+    check_progress,
+    check_threads,
+    check_tile_size,
+)
 from mmpcodec.runtime.arrays import on_device
 from mmpcodec.runtime.progress import Progress, in_turn
-from mmpcodec.samples import check_picture, form_of
-from mmpcodec.tools import Tools
+from mmpcodec.samples import Samples, SamplesLike, check_picture, form_of
+from mmpcodec.tools import ToolOptions, Tools
 
 GROUP_PIXELS = 1 << 25
 """Most pixels of the tiles that are encoded in one call; larger groups are not faster."""
@@ -48,7 +55,7 @@ class _Source:
     """
 
     samples: Any
-    on_host: np.ndarray
+    on_host: Samples
     depth: int
     metadata: Metadata
     tile_size: int
@@ -72,7 +79,7 @@ class _Source:
 
 
 def encode_pictures(
-    arrays: Iterable[Any],
+    arrays: Iterable[SamplesLike],
     params: EncodeParams,
     *,
     target: Target | None = None,
@@ -138,7 +145,7 @@ def encode_pictures(
 
 
 def _checked(
-    arrays: Sequence[Any],
+    arrays: Sequence[SamplesLike],
     depth: int | None,
     metadata: Metadata | Sequence[Metadata] | None,
 ) -> list[tuple[Any, int, Metadata]]:
@@ -297,7 +304,7 @@ def backends_of(
 
 
 def encode_batch(
-    arrays: Iterable[Any],
+    arrays: Iterable[SamplesLike],
     /,
     lam: float | None = None,
     *,
@@ -305,6 +312,9 @@ def encode_batch(
     target_size: int | None = None,
     target_bpp: float | None = None,
     target_psnr: float | None = None,
+    preset: str = AUTO,
+    effort: int = DEFAULT_EFFORT,
+    rate_model: str = "adaptive",
     depth: int | None = None,
     metadata: Metadata | Sequence[Metadata] | None = None,
     tile_size: int = 0,
@@ -312,7 +322,7 @@ def encode_batch(
     threads: int | None = None,
     progress: Progress | None = None,
     on_pass: Callable[[Pass], Any] | None = None,
-    **options: Any,
+    **tools: Unpack[ToolOptions],
 ) -> list[bytes]:
     """Encode several pictures; each file equals the one that ``encode`` returns.
 
@@ -325,6 +335,8 @@ def encode_batch(
         NumPy arrays, or CuPy arrays, which stay in device memory.
     lam, quality, target_size, target_bpp, target_psnr
         As in ``encode``; a target holds for each file.
+    preset, effort, rate_model
+        As in ``encode``.
     depth : int or None
         As in ``encode``, for all pictures.
     metadata : Metadata, sequence of Metadata, or None
@@ -335,7 +347,7 @@ def encode_batch(
         ``progress(done, total) -> bool`` gets the numbers of finished and of all 16x16 fragments,
         over all planes of all pictures. With a target, both count one picture and start again in
         each pass. Returning False cancels.
-    on_pass, **options
+    on_pass, **tools
         As in ``encode``.
 
     Returns
@@ -355,7 +367,9 @@ def encode_batch(
     lam, target = lambda_or_target(lam, quality, target_size, target_bpp, target_psnr)
     encodings = encode_pictures(
         arrays,
-        EncodeParams.from_options(lam, **options),
+        EncodeParams.from_options(
+            lam, preset=preset, effort=effort, rate_model=rate_model, **tools
+        ),
         target=target,
         depth=depth,
         metadata=metadata,
@@ -368,33 +382,11 @@ def encode_batch(
     return [encoding.data for encoding in encodings]
 
 
-def encode_picture(array: Any, params: EncodeParams, **options: Any) -> Encoding:
-    """Encode a picture and return the file, decoded samples and statistics.
-
-    Parameters
-    ----------
-    array : (H, W) or (H, W, C) array of uint8 or uint16
-        See ``encode``.
-    params : EncodeParams
-    **options
-        Keyword arguments of ``encode_pictures``.
-
-    Returns
-    -------
-    Encoding
-    """
-    return encode_pictures([array], params, **options)[0]
-
-
-def encode(
-    array: Any,
-    /,
-    lam: float | None = None,
+def encode_picture(
+    array: SamplesLike,
+    params: EncodeParams,
     *,
-    quality: float | None = None,
-    target_size: int | None = None,
-    target_bpp: float | None = None,
-    target_psnr: float | None = None,
+    target: Target | None = None,
     depth: int | None = None,
     metadata: Metadata | None = None,
     tile_size: int = 0,
@@ -402,7 +394,60 @@ def encode(
     threads: int | None = None,
     progress: Progress | None = None,
     on_pass: Callable[[Pass], Any] | None = None,
-    **options: Any,
+) -> Encoding:
+    """Encode a picture and return the file, decoded samples and statistics.
+
+    Parameters
+    ----------
+    array : (H, W) or (H, W, C) array of uint8 or uint16
+        See ``encode``.
+    params : EncodeParams
+    target, depth, metadata, tile_size, backend, threads, progress, on_pass
+        See ``encode_pictures``.
+
+    Returns
+    -------
+    Encoding
+
+    Raises
+    ------
+    MmpError
+        The errors of ``encode``.
+    """
+    return encode_pictures(
+        [array],
+        params,
+        target=target,
+        depth=depth,
+        metadata=metadata,
+        tile_size=tile_size,
+        backend=backend,
+        threads=threads,
+        progress=progress,
+        on_pass=on_pass,
+    )[0]
+
+
+def encode(
+    array: SamplesLike,
+    /,
+    lam: float | None = None,
+    *,
+    quality: float | None = None,
+    target_size: int | None = None,
+    target_bpp: float | None = None,
+    target_psnr: float | None = None,
+    preset: str = AUTO,
+    effort: int = DEFAULT_EFFORT,
+    rate_model: str = "adaptive",
+    depth: int | None = None,
+    metadata: Metadata | None = None,
+    tile_size: int = 0,
+    backend: str = "auto",
+    threads: int | None = None,
+    progress: Progress | None = None,
+    on_pass: Callable[[Pass], Any] | None = None,
+    **tools: Unpack[ToolOptions],
 ) -> bytes:
     """Encode a picture.
 
@@ -425,6 +470,13 @@ def encode(
     target_psnr : float
         dB: the smallest file found whose PSNR is not lower. PSNR is that of the whole decoded
         picture without alpha, with the peak 2**depth - 1.
+    preset : {"auto", "best", "photo", "text", "mixed", "exact", "plain", "classic"}
+        Set of tools. "auto" tries those that a look at the samples recommends, "best" all. Only
+        "photo" codes samples of more than 8 bits with loss.
+    effort : int
+        1 (fast) to 9: how long the search for predicted blocks takes.
+    rate_model : {"adaptive", "log2"}
+        Rate of an index that the search assumes; see ``EncodeParams``.
     depth : int or None
         Bits per sample, 1 to 16: 12 for 12-bit samples in uint16. None takes 8 for uint8 and 16 for
         uint16.
@@ -444,11 +496,9 @@ def encode(
         with a target, they start again in each pass. Returning False cancels.
     on_pass : callable or None
         ``on_pass(Pass)`` is called after each lambda that is tried for a target.
-    **options
-        ``preset`` ("auto", "best", "photo", "text", "mixed", "exact", "plain" or "classic"),
-        ``rate_model`` ("adaptive" or "log2"), ``effort``, and tools that override the preset;
-        see ``EncodeParams`` and ``Tools``. Only preset photo codes samples of more than 8 bits
-        with loss.
+    **tools
+        Fields of ``Tools`` that override the preset, such as ``post_filter`` and ``templates``;
+        None keeps the value of the preset.
 
     Returns
     -------
@@ -485,6 +535,9 @@ def encode(
         target_size=target_size,
         target_bpp=target_bpp,
         target_psnr=target_psnr,
+        preset=preset,
+        effort=effort,
+        rate_model=rate_model,
         depth=depth,
         metadata=metadata,
         tile_size=tile_size,
@@ -492,5 +545,5 @@ def encode(
         threads=threads,
         progress=progress,
         on_pass=on_pass,
-        **options,
+        **tools,
     )[0]

@@ -2,10 +2,9 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from mmpcodec.format.container import Header
 from mmpcodec.reference.postfilter import OFF
+from mmpcodec.samples import Samples
 from mmpcodec.tools import Tools
 from mmpcodec.trace import Trace
 
@@ -84,7 +83,7 @@ class Encoding:
     """
 
     data: bytes
-    samples: np.ndarray
+    samples: Samples
     header: Header
     layers: tuple[LayerCoding, ...]
     lam: float

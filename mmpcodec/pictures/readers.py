@@ -3,13 +3,12 @@
 import os
 from pathlib import Path
 
-import numpy as np
-
 from mmpcodec.errors import PictureError
 from mmpcodec.params import UNLIMITED, DecodeLimits
 from mmpcodec.picture import Picture, Reader
 from mmpcodec.pictures import reading, registry
 from mmpcodec.pictures.limits import check_part, damage_reported
+from mmpcodec.samples import Samples
 
 
 def opened(path: str | os.PathLike[str], *, limits: DecodeLimits | None = None) -> Reader:
@@ -78,7 +77,7 @@ class WholeReader:
         self.name = name
         self._samples = picture.samples
 
-    def read(self, rows: slice, columns: slice) -> np.ndarray:
+    def read(self, rows: slice, columns: slice) -> Samples:
         """Copy the samples of a part of the picture; see ``Reader.read``."""
         return self._samples[check_part(self.shape, rows, columns, self.name, UNLIMITED)].copy()
 

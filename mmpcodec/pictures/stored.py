@@ -12,6 +12,7 @@ from mmpcodec.metadata import Metadata
 from mmpcodec.params import DecodeLimits
 from mmpcodec.pictures.limits import check_levels, check_part, damage_reported
 from mmpcodec.runtime.files import FileBytes
+from mmpcodec.samples import Samples
 
 
 class StoredArray:
@@ -121,7 +122,7 @@ class StoredReader:
         self._maxval = maxval
         self._limits = limits
 
-    def read(self, rows: slice, columns: slice) -> np.ndarray:
+    def read(self, rows: slice, columns: slice) -> Samples:
         """Read the samples of a part of the picture; see ``Reader.read``."""
         rows, columns = check_part(self.shape, rows, columns, self.name, self._limits)
         with damage_reported(self.name):

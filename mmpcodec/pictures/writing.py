@@ -4,11 +4,10 @@ import os
 from pathlib import Path
 from typing import BinaryIO
 
-import numpy as np
-
 from mmpcodec.errors import ParameterError, PictureError
 from mmpcodec.picture import Picture
 from mmpcodec.pictures import registry
+from mmpcodec.samples import Samples
 
 
 def format_of(path: str | os.PathLike[str]) -> str:
@@ -53,7 +52,7 @@ def check_format(name: str) -> str:
     return name
 
 
-def to_bytes(picture: Picture | np.ndarray, format: str) -> bytes:
+def to_bytes(picture: Picture | Samples, format: str) -> bytes:
     """Encode a picture as the bytes of a picture file.
 
     Reading the bytes gives the same samples, and the same depth and metadata except what ``lost``
@@ -89,7 +88,7 @@ def to_bytes(picture: Picture | np.ndarray, format: str) -> bytes:
     return row.load().to_bytes(picture, format)
 
 
-def lost(picture: Picture | np.ndarray, format: str) -> tuple[str, ...]:
+def lost(picture: Picture | Samples, format: str) -> tuple[str, ...]:
     """Name what a file of a format would not keep of a picture, or keep only in part.
 
     Parameters
@@ -134,7 +133,7 @@ def lost(picture: Picture | np.ndarray, format: str) -> tuple[str, ...]:
 
 
 def write(
-    picture: Picture | np.ndarray,
+    picture: Picture | Samples,
     target: str | os.PathLike[str] | BinaryIO,
     format: str | None = None,
 ) -> None:
@@ -167,5 +166,5 @@ def write(
         raise PictureError(f"{os.fspath(target)}: {error.strerror}") from error
 
 
-def _picture(picture: Picture | np.ndarray) -> Picture:
+def _picture(picture: Picture | Samples) -> Picture:
     return picture if isinstance(picture, Picture) else Picture.of(picture)

@@ -1,7 +1,7 @@
 """Chunks of arrays coded as pictures; numcodecs and zarr share this module."""
 
 import math
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from mmpcodec.errors import CorruptStream, ParameterError
 from mmpcodec.params import EncodeParams
 from mmpcodec.runtime.arrays import as_array
 from mmpcodec.samples import Form
+from mmpcodec.tools import ToolOptions
 
 SECTION = "Container"
 LOSSLESS = 0.0
@@ -30,8 +31,11 @@ def check_options(
     target_size: int | None = None,
     target_bpp: float | None = None,
     target_psnr: float | None = None,
+    preset: str | None = None,
+    effort: int | None = None,
+    rate_model: str | None = None,
     depth: int | None = None,
-    **options: Any,
+    **tools: Unpack[ToolOptions],
 ) -> dict[str, Any]:
     """Check the options of a codec and return them as keywords of ``mmpcodec.encode``.
 
@@ -39,10 +43,12 @@ def check_options(
     ----------
     lam, quality, target_size, target_bpp, target_psnr : number or None
         As in ``mmpcodec.encode``. If all are None, lambda is 0, which is lossless.
+    preset, effort, rate_model
+        As in ``mmpcodec.encode``; None takes its default.
     depth : int or None
         Bits of a sample: 1 to 8 for uint8, 9 to 16 for uint16. None means 8 or 16.
-    **options
-        ``preset``, ``effort``, ``rate_model`` and tools, as in ``mmpcodec.encode``.
+    **tools
+        Fields of ``Tools``, as in ``mmpcodec.encode``.
 
     Returns
     -------
@@ -64,6 +70,8 @@ def check_options(
     if all(value is None for value in rates.values()):
         rates["lam"] = LOSSLESS
     found, _ = lambda_or_target(**rates)
+    how = {"preset": preset, "effort": effort, "rate_model": rate_model, **tools}
+    options: dict[str, Any] = {name: value for name, value in how.items() if value is not None}
     EncodeParams.from_options(found, **options)
     if depth is not None:
         depth = check_int("depth", depth, 1, MAX_DEPTH)

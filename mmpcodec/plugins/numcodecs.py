@@ -8,7 +8,7 @@
 True
 """
 
-from typing import Any
+from typing import Any, Unpack
 
 from numcodecs.abc import Codec
 from numcodecs.compat import ndarray_copy
@@ -17,6 +17,7 @@ from numcodecs.registry import register_codec
 import mmpcodec
 from mmpcodec.plugins.chunks import check_options, encode_chunk, picture_shape
 from mmpcodec.runtime.arrays import as_array
+from mmpcodec.tools import ToolOptions
 
 
 class Mmp(Codec):
@@ -30,9 +31,12 @@ class Mmp(Codec):
     lam : float or None
         Lagrange multiplier in squared error per bit. If it, the quality and all targets are None,
         it is 0, which is lossless.
-    **options
-        ``quality``, ``target_size``, ``target_bpp``, ``target_psnr``, ``depth``, ``preset``,
-        ``effort``, ``rate_model`` and tools, as in ``mmpcodec.encode``.
+    quality, target_size, target_bpp, target_psnr, preset, effort, rate_model
+        As in ``mmpcodec.encode``; None takes its default.
+    depth : int or None
+        Bits of a sample: 1 to 8 for uint8, 9 to 16 for uint16. None means 8 or 16.
+    **tools
+        Fields of ``Tools``, as in ``mmpcodec.encode``.
 
     Raises
     ------
@@ -42,8 +46,32 @@ class Mmp(Codec):
 
     codec_id = "mmp"
 
-    def __init__(self, lam: float | None = None, **options: Any):
-        self._options = check_options(lam, **options)
+    def __init__(
+        self,
+        lam: float | None = None,
+        *,
+        quality: float | None = None,
+        target_size: int | None = None,
+        target_bpp: float | None = None,
+        target_psnr: float | None = None,
+        preset: str | None = None,
+        effort: int | None = None,
+        rate_model: str | None = None,
+        depth: int | None = None,
+        **tools: Unpack[ToolOptions],
+    ):
+        self._options = check_options(
+            lam,
+            quality=quality,
+            target_size=target_size,
+            target_bpp=target_bpp,
+            target_psnr=target_psnr,
+            preset=preset,
+            effort=effort,
+            rate_model=rate_model,
+            depth=depth,
+            **tools,
+        )
 
     def encode(self, buf: Any) -> bytes:
         """Encode a chunk as an mmp file.

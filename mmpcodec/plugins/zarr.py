@@ -10,7 +10,7 @@
 """
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from zarr.abc.codec import ArrayBytesCodec
 from zarr.core.common import parse_named_configuration
@@ -23,6 +23,7 @@ from mmpcodec.plugins.chunks import (
     encode_chunk,
     picture_shape,
 )
+from mmpcodec.tools import ToolOptions
 
 if TYPE_CHECKING:
     from zarr.core.array_spec import ArraySpec
@@ -42,9 +43,12 @@ class MmpCodec(ArrayBytesCodec):
     lam : float or None
         Lagrange multiplier in squared error per bit. If it, the quality and all targets are None,
         it is 0, which is lossless.
-    **options
-        ``quality``, ``target_size``, ``target_bpp``, ``target_psnr``, ``depth``, ``preset``,
-        ``effort``, ``rate_model`` and tools, as in ``mmpcodec.encode``.
+    quality, target_size, target_bpp, target_psnr, preset, effort, rate_model
+        As in ``mmpcodec.encode``; None takes its default.
+    depth : int or None
+        Bits of a sample: 1 to 8 for uint8, 9 to 16 for uint16. None means 8 or 16.
+    **tools
+        Fields of ``Tools``, as in ``mmpcodec.encode``.
 
     Raises
     ------
@@ -54,8 +58,32 @@ class MmpCodec(ArrayBytesCodec):
 
     is_fixed_size = False
 
-    def __init__(self, lam: float | None = None, **options: Any):
-        self._options = check_options(lam, **options)
+    def __init__(
+        self,
+        lam: float | None = None,
+        *,
+        quality: float | None = None,
+        target_size: int | None = None,
+        target_bpp: float | None = None,
+        target_psnr: float | None = None,
+        preset: str | None = None,
+        effort: int | None = None,
+        rate_model: str | None = None,
+        depth: int | None = None,
+        **tools: Unpack[ToolOptions],
+    ):
+        self._options = check_options(
+            lam,
+            quality=quality,
+            target_size=target_size,
+            target_bpp=target_bpp,
+            target_psnr=target_psnr,
+            preset=preset,
+            effort=effort,
+            rate_model=rate_model,
+            depth=depth,
+            **tools,
+        )
 
     @classmethod
     def from_dict(cls, data: Any) -> "MmpCodec":

@@ -4,7 +4,9 @@ import os
 import subprocess
 import sys
 import threading
+from inspect import signature
 from pathlib import Path
+from typing import get_args, get_type_hints
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ import mmpcodec
 from mmpcodec import BackendUnavailable, Cancelled, EncodeParams, ParameterError, backends
 from mmpcodec.params import TRIED
 from mmpcodec.reference.trees.scales import SCALES
+from mmpcodec.tools import ToolOptions
 
 PICTURE = natural(np.random.default_rng(0), 60, 70)
 
@@ -31,6 +34,28 @@ PICTURE = natural(np.random.default_rng(0), 60, 70)
 def test_unsupported_pictures_are_refused(array, says):
     with pytest.raises(ParameterError, match=f"{says}.*supported are"):
         mmpcodec.encode(array)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        mmpcodec.encode,
+        mmpcodec.encode_batch,
+        mmpcodec.encode_picture,
+        mmpcodec.encode_pictures,
+        EncodeParams.from_options,
+    ],
+)
+def test_options_are_written_out(function):
+    parameters = signature(function).parameters
+    loose = [one.name for one in parameters.values() if one.kind is one.VAR_KEYWORD]
+    if "params" in parameters:
+        assert loose == []
+    else:
+        defaults = {name: parameters[name].default for name in ("preset", "effort", "rate_model")}
+        assert defaults == {"preset": "auto", "effort": 2, "rate_model": "adaptive"}
+        assert loose == ["tools"]
+        assert get_args(get_type_hints(function)["tools"]) == (ToolOptions,)
 
 
 @pytest.mark.parametrize(

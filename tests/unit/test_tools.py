@@ -2,13 +2,14 @@
 
 import re
 from pathlib import Path
+from typing import get_type_hints
 
 import pytest
 
 from mmpcodec import ParameterError, Tools
 from mmpcodec.format.layers import HEADER_TOOLS
 from mmpcodec.runtime import kernels
-from mmpcodec.tools import BLOCKS, CODINGS, EXACT, PRESETS, TABLE, TREES
+from mmpcodec.tools import BLOCKS, CODINGS, EXACT, PRESETS, TABLE, TREES, Partition, ToolOptions
 
 FORMAT = Path(__file__).parents[2] / "docs" / "format" / "format.md"
 
@@ -28,6 +29,14 @@ def test_the_format_lists_the_same_tools():
     table = FORMAT.read_text().split("\n| | tool | allowed |\n")[1].split("\n\n")[0]
     found = re.findall(r"^\| \d+ \| ([a-z ]+) \|", table, re.MULTILINE)
     assert found == [tool.title for coding in (BLOCKS, TREES) for tool in HEADER_TOOLS[coding]]
+
+
+def test_options_of_an_encoder_are_the_fields_of_the_table():
+    kinds = get_type_hints(ToolOptions)
+    assert list(kinds) == list(TABLE)
+    for name, tool in TABLE.items():
+        kind = Partition | str | int if tool.kind is Partition else tool.kind
+        assert kinds[name] == kind | None
 
 
 def test_rows_are_consistent():

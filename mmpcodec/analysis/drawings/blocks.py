@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mmpcodec.analysis.drawings.trees import draw_tree
 from mmpcodec.reference.blocks.partition import FIRST_ANGLE, KIND_NAMES, TREE, UNIT, mode_name
@@ -119,8 +120,12 @@ def least_zoom(shape: tuple[int, ...]) -> int:
 
 
 def draw_blocks(
-    samples: np.ndarray, units: np.ndarray, fragment_size: int, *, zoom: int | None = None
-) -> np.ndarray:
+    samples: NDArray[np.uint8],
+    units: NDArray[np.uint8],
+    fragment_size: int,
+    *,
+    zoom: int | None = None,
+) -> NDArray[np.uint8]:
     """Draw a picture with its blocks outlined, tinted by kind and marked by mode.
 
     Parameters

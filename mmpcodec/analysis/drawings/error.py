@@ -3,9 +3,12 @@
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
-from mmpcodec.analysis.drawings.trees import Edges, draw_tree, enlarge
+from mmpcodec.analysis.drawings.trees import draw_tree, enlarge
+from mmpcodec.samples import Samples
+from mmpcodec.trace import Edges
 
 ERROR_GAIN = 4
 PANEL_SIZE = 512
@@ -14,8 +17,8 @@ MARGIN = 12
 
 
 def draw_error(
-    original: np.ndarray, decoded: np.ndarray, *, gain: float = ERROR_GAIN
-) -> np.ndarray:
+    original: Samples, decoded: Samples, *, gain: float = ERROR_GAIN
+) -> NDArray[np.uint8]:
     """Draw the error of a decoded picture: 128 + gain * (decoded - original), clipped to 0..255.
 
     Parameters
@@ -34,13 +37,13 @@ def draw_error(
 
 
 def side_by_side(
-    original: np.ndarray,
-    decoded: np.ndarray,
+    original: Samples,
+    decoded: Samples,
     edges: Edges,
     *,
     zoom: int | None = None,
     gain: float = ERROR_GAIN,
-) -> np.ndarray:
+) -> NDArray[np.uint8]:
     """Draw four panels with captions: original, decoded picture, segmentation tree, error.
 
     Parameters

@@ -3,16 +3,17 @@
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mmpcodec.analysis.drawings.blocks import LEAST_ZOOM, draw_blocks, least_zoom
 from mmpcodec.analysis.drawings.trees import draw_tree
-from mmpcodec.samples import form_of
+from mmpcodec.samples import Samples, form_of
 
 if TYPE_CHECKING:
     from mmpcodec import Inspection
 
 
-def shown_in_gray(samples: np.ndarray, depth: int) -> np.ndarray:
+def shown_in_gray(samples: Samples, depth: int) -> NDArray[np.uint8]:
     """Convert samples to (H, W) uint8: the mean of the colours, without alpha."""
     levels = samples.astype(np.float64)
     if samples.ndim == 3:
@@ -21,7 +22,7 @@ def shown_in_gray(samples: np.ndarray, depth: int) -> np.ndarray:
     return np.rint(levels).astype(np.uint8)
 
 
-def draw_file(found: "Inspection", zoom: int | None = None) -> np.ndarray | None:
+def draw_file(found: "Inspection", zoom: int | None = None) -> NDArray[np.uint8] | None:
     """Draw the outlines of leaves or blocks over a decoded picture.
 
     Parameters

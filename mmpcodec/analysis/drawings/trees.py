@@ -4,24 +4,25 @@ The edges of the leaves come from ``mmpcodec.inspect(data, decode=True).trace``.
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mmpcodec.reference.trees.scales import FRAGMENT_SIZE
-
-Edges = tuple[np.ndarray, np.ndarray]
+from mmpcodec.samples import Samples
+from mmpcodec.trace import Edges
 
 LEAF_LINE = (0, 144, 255)
 FRAGMENT_LINE = (255, 48, 0)
 LINE_OPACITY = 0.8
 
 
-def enlarge(samples: np.ndarray, zoom: int) -> np.ndarray:
+def enlarge(samples: Samples, zoom: int) -> Samples:
     """Repeat each sample in a ``zoom`` x ``zoom`` square: (H, W, ...) to (zoom H, zoom W, ...)."""
     return samples.repeat(zoom, axis=0).repeat(zoom, axis=1)
 
 
 def draw_tree(
-    samples: np.ndarray, edges: Edges, *, fragment_size: int = FRAGMENT_SIZE, zoom: int = 3
-) -> np.ndarray:
+    samples: Samples, edges: Edges, *, fragment_size: int = FRAGMENT_SIZE, zoom: int = 3
+) -> NDArray[np.uint8]:
     """Draw the outlines of leaves or blocks over a picture, and outlines of fragments in red.
 
     Parameters
@@ -43,7 +44,8 @@ def draw_tree(
     """
     height, width = samples.shape
     top, left = (edge[:height, :width] for edge in edges)
-    drawn = np.pad(enlarge(samples, zoom), (0, 1), mode="edge")[..., None].repeat(3, axis=2)
+    gray = np.pad(enlarge(samples, zoom), (0, 1), mode="edge")
+    drawn = np.asarray(gray[..., None].repeat(3, axis=2), np.uint8)
     leaves = np.zeros(drawn.shape[:2], bool)
     leaves[:-1:zoom, :-1] = top.repeat(zoom, axis=1)
     leaves[:-1, :-1:zoom] |= left.repeat(zoom, axis=0)
@@ -55,7 +57,9 @@ def draw_tree(
     return drawn
 
 
-def _blend(drawn: np.ndarray, lines: np.ndarray, colour: tuple[int, int, int]) -> None:
+def _blend(
+    drawn: NDArray[np.uint8], lines: NDArray[np.bool_], colour: tuple[int, int, int]
+) -> None:
     """Draw lines into an RGB picture, in place, with the opacity ``LINE_OPACITY``."""
     below = drawn[lines]
     drawn[lines] = np.rint(below + LINE_OPACITY * (np.array(colour) - below.astype(float)))

@@ -26,6 +26,7 @@ from mmpcodec.pictures.limits import (
 )
 from mmpcodec.pictures.stored import StoredArray
 from mmpcodec.pictures.tiff import tags
+from mmpcodec.samples import Samples
 
 NONE, JPEG = 1, 7
 # CCITT, LZW, deflate by two numbers, PackBits and Zstandard.
@@ -188,7 +189,7 @@ class TiffReader:
         width, height = self._segment()
         return -(-self._page.imagewidth // width), -(-self._page.imagelength // height)
 
-    def read(self, rows: slice, columns: slice) -> np.ndarray:
+    def read(self, rows: slice, columns: slice) -> Samples:
         """Read the samples of a part of the picture; see ``Reader.read``."""
         rows, columns = check_part(self.shape, rows, columns, self.name, self._limits)
         with damage_reported(self.name):

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mmpcodec.checks import check_int
 from mmpcodec.errors import ParameterError
@@ -65,7 +66,7 @@ class Search:
         """Whether the value is known."""
         return self.bits == 0
 
-    def take(self, counts: np.ndarray) -> None:
+    def take(self, counts: NDArray[np.integer]) -> None:
         """Find the next digit of the answer from the counts of one round.
 
         Parameters
@@ -105,7 +106,7 @@ class Search:
         return from_keys(np.array([self.prefix], np.uint64), self.dtype)[0]
 
 
-def digit_counts(values: Any, search: Search, *, backend: str = "auto") -> np.ndarray:
+def digit_counts(values: Any, search: Search, *, backend: str = "auto") -> NDArray[np.int64]:
     """Count the next digit of a search in one shard.
 
     Parameters

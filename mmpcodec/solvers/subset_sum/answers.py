@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class SubsetSum:
     """
 
     sum: int
-    items: np.ndarray | None
+    items: NDArray[np.int64] | None
     exact: bool
     proven: bool
     method: str

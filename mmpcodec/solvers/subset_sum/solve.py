@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from mmpcodec.checks import check_int
-from mmpcodec.errors import LimitExceeded, ParameterError
+from mmpcodec.errors import LimitExceeded
 from mmpcodec.solvers import dispatch
 from mmpcodec.solvers.subset_sum import methods, quick
 from mmpcodec.solvers.subset_sum.answers import SubsetSum
@@ -100,7 +100,14 @@ def subset_sum(
     )
 
 
-def reachable(weights: Any, target: int, *, backend: str = "auto", **options: Any) -> bool:
+def reachable(
+    weights: Any,
+    target: int,
+    *,
+    method: str = "auto",
+    memory: int = MEMORY,
+    backend: str = "auto",
+) -> bool:
     """Return whether some items add up to a target.
 
     Parameters
@@ -109,10 +116,8 @@ def reachable(weights: Any, target: int, *, backend: str = "auto", **options: An
         As in ``subset_sum``.
     target : int
         Sum to reach.
-    backend : {"auto", "cpu", "cuda", "reference"}
+    method, memory, backend
         As in ``subset_sum``.
-    **options
-        ``method`` and ``memory`` of ``subset_sum``.
 
     Raises
     ------
@@ -125,9 +130,9 @@ def reachable(weights: Any, target: int, *, backend: str = "auto", **options: An
     >>> reachable([3, 5, 8, 10], 12), reachable([3, 5, 8, 10], 13)
     (False, True)
     """
-    if "items" in options:
-        raise ParameterError("items: must not be given, a decision has none")
-    return subset_sum(weights, target, items=False, backend=backend, **options).exact
+    return subset_sum(
+        weights, target, items=False, method=method, memory=memory, backend=backend
+    ).exact
 
 
 def _solve(

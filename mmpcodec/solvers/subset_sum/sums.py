@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mmpcodec.checks import check_int
 from mmpcodec.errors import LimitExceeded
@@ -15,7 +16,7 @@ from mmpcodec.solvers.subset_sum.solve import MEMORY
 
 def all_sums(
     weights: Any, capacity: int | None = None, *, memory: int = MEMORY, backend: str = "auto"
-) -> np.ndarray:
+) -> NDArray[np.bool_]:
     """Return, for each number up to a capacity, whether it is the sum of some items.
 
     Parameters

@@ -6,16 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec import backends
 from mmpcodec.checks import check_int
-from mmpcodec.errors import ParameterError
 from mmpcodec.solvers import dispatch
 from mmpcodec.solvers.subset_sum.answers import SubsetSum
 from mmpcodec.solvers.subset_sum.arguments import weights_of
-from mmpcodec.solvers.subset_sum.solve import subset_sum
+from mmpcodec.solvers.subset_sum.solve import MEMORY, subset_sum
 
 
-def fill_volumes(weights: Any, volumes: Sequence[int], **options: Any) -> list[SubsetSum]:
+def fill_volumes(
+    weights: Any,
+    volumes: Sequence[int],
+    *,
+    method: str = "auto",
+    memory: int = MEMORY,
+    backend: str = "auto",
+) -> list[SubsetSum]:
     """Fill volumes one after the other, each as far as the remaining items allow.
 
     The filling of each volume is optimal; the total over all volumes may not be. ``exact`` is True
@@ -27,8 +32,8 @@ def fill_volumes(weights: Any, volumes: Sequence[int], **options: Any) -> list[S
         From 0 up, with a sum below 2**63.
     volumes : sequence of int
         Capacities from 0 up.
-    **options
-        ``method``, ``memory`` and ``backend`` of ``subset_sum``.
+    method, memory, backend
+        As in ``subset_sum``.
 
     Returns
     -------
@@ -46,16 +51,14 @@ def fill_volumes(weights: Any, volumes: Sequence[int], **options: Any) -> list[S
     >>> [found.items.tolist() for found in fill_volumes([3, 5, 8, 10], [13, 12])]
     [[0, 3], [2]]
     """
-    backend = dispatch.named(options.pop("backend", backends.AUTO), weights)
+    backend = dispatch.named(backend, weights)
     dispatch.resolved(__package__, backend)
     values = weights_of(weights)
-    if "items" in options:
-        raise ParameterError("items: must not be given, volumes are filled with items")
     rooms = [check_int(f"volumes[{i}]", one, 0) for i, one in enumerate(volumes)]
     left = np.arange(len(values))
     answers = []
     for room in rooms:
-        found = subset_sum(values[left], room, backend=backend, **options)
+        found = subset_sum(values[left], room, method=method, memory=memory, backend=backend)
         assert found.items is not None
         answers.append(replace(found, items=left[found.items]))
         left = np.delete(left, found.items)

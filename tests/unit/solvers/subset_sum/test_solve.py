@@ -355,9 +355,9 @@ def test_bad_arguments(weights, capacity, options, message):
 
 
 def test_options_of_decisions_and_volumes():
-    with pytest.raises(ParameterError, match="items: must not be given"):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'items'"):
         reachable([1], 1, items=True)
-    with pytest.raises(ParameterError, match="items: must not be given"):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'items'"):
         fill_volumes([1], [1], items=False)
 
 
