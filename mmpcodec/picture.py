@@ -9,7 +9,7 @@ from mmpcodec.checks import check_int
 from mmpcodec.depth import MAX_DEPTH, sample_type
 from mmpcodec.errors import ParameterError, PictureError
 from mmpcodec.metadata import Metadata
-from mmpcodec.samples import Samples, form_of
+from mmpcodec.samples import Samples, SamplesLike, check_picture, form_of
 
 PLANES = (1, 2, 3, 4)
 
@@ -75,20 +75,20 @@ class Picture:
             )
 
     @classmethod
-    def of(cls, samples: Samples) -> "Picture":
-        """Make a picture of an array, with depth 8 for uint8 and 16 for uint16.
+    def of(cls, samples: SamplesLike) -> "Picture":
+        """Make a picture of an array, with depth 1 for bool, 8 for uint8 and 16 for uint16.
 
         Parameters
         ----------
-        samples : (H, W) or (H, W, 2 to 4) array of uint8 or uint16
+        samples : (H, W) or (H, W, 1 to 4) array of bool, uint8 or uint16
+            In host memory. One plane, (H, W, 1), is gray.
 
         Raises
         ------
         ParameterError
             If the array has another shape or type or is empty.
         """
-        deep = getattr(samples, "dtype", None) == np.uint16
-        return cls(samples, MAX_DEPTH if deep else 8)
+        return cls(*check_picture(samples))
 
     @property
     def white(self) -> int:

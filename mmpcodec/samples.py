@@ -15,16 +15,21 @@ MAX_DIMENSION = 1 << 24
 """Most pixels of a row or a column of a file."""
 Samples: TypeAlias = NDArray[np.uint8 | np.uint16]
 """Samples in host memory, of shape (H, W) or (H, W, 2 to 4)."""
+MOST_BITS = {np.dtype(bool): 1, np.dtype(np.uint8): BYTE, np.dtype(np.uint16): MAX_DEPTH}
+"""Bits of a sample that each type can hold."""
 _SUPPORTED = (
-    "supported are (height, width) arrays, and (height, width, 2 to 4), of uint8 or uint16 with "
-    "at least one pixel"
+    "supported are (height, width) arrays, and (height, width, 1 to 4), of bool, uint8 or uint16 "
+    "with at least one pixel"
 )
+
+
+_Encoded: TypeAlias = np.bool_ | np.uint8 | np.uint16
 
 
 class HostArray(Protocol):
     """An array of NumPy, or of a library whose arrays become arrays of NumPy."""
 
-    def __array__(self) -> NDArray[np.uint8 | np.uint16]: ...
+    def __array__(self) -> NDArray[_Encoded]: ...
 
 
 class DeviceArray(Protocol):
@@ -34,7 +39,7 @@ class DeviceArray(Protocol):
     def __cuda_array_interface__(self) -> Any: ...
 
 
-SamplesLike: TypeAlias = Samples | HostArray | DeviceArray | memoryview
+SamplesLike: TypeAlias = NDArray[_Encoded] | HostArray | DeviceArray | memoryview
 """Samples that an encoder takes; see ``check_picture``."""
 
 
@@ -78,14 +83,14 @@ def check_picture(array: Any, depth: int | None = None) -> tuple[Any, int]:
     Parameters
     ----------
     array : array-like
-        (H, W) or (H, W, C) samples, C from 2 to 4, of uint8 or uint16; see ``as_array``.
+        (H, W) or (H, W, C) samples, C from 1 to 4, of bool, uint8 or uint16; see ``as_array``.
     depth : int or None
-        Bits of a sample; None takes all bits of the type.
+        Bits of a sample; None takes all bits of the type, 1 for bool.
 
     Returns
     -------
-    array : array in C order
-        uint8 up to 8 bits, uint16 above. A CuPy array stays on its device.
+    array : (H, W) or (H, W, 2 to 4) array in C order
+        uint8 up to 8 bits, uint16 above; gray if C is 1. A CuPy array stays on its device.
     depth : int
 
     Raises
@@ -97,15 +102,16 @@ def check_picture(array: Any, depth: int | None = None) -> tuple[Any, int]:
     array = as_array("picture", array)
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
-    kinds = {np.dtype(np.uint8): BYTE, np.dtype(np.uint16): MAX_DEPTH}
-    shaped = array.ndim == 2 or (array.ndim == 3 and 2 <= array.shape[2] <= len(Form))
-    if array.dtype not in kinds or not shaped or array.size == 0:
+    shaped = array.ndim == 2 or (array.ndim == 3 and 1 <= array.shape[2] <= len(Form))
+    if array.dtype not in MOST_BITS or not shaped or array.size == 0:
         raise ParameterError(f"picture of shape {array.shape} and type {array.dtype}: {_SUPPORTED}")
     if max(array.shape[:2]) > MAX_DIMENSION:
         raise ParameterError(
             f"picture of shape {array.shape}: at most {MAX_DIMENSION} pixels a side"
         )
-    most = kinds[array.dtype]
+    if array.ndim == 3 and array.shape[2] == 1:
+        array = array[..., 0]
+    most = MOST_BITS[array.dtype]
     depth = most if depth is None else check_int("depth", depth, 1, most, f" for {array.dtype}")
     if depth < most and int(array.max()) >> depth:
         raise ParameterError(

@@ -4,11 +4,11 @@ import numpy as np
 
 from mmpcodec.errors import ParameterError
 from mmpcodec.params import check_median_radius
-from mmpcodec.samples import Samples, SamplesLike
+from mmpcodec.samples import Samples
 from mmpcodec.solvers.rank_filter import median_filter
 
 
-def denoise(samples: SamplesLike, radius: int, *, backend: str = "auto") -> Samples:
+def denoise(samples: Samples, radius: int, *, backend: str = "auto") -> Samples:
     """Replace each sample by the median of the square window around it.
 
     Beyond the border, the picture is mirrored.

@@ -331,7 +331,7 @@ def encode_batch(
 
     Parameters
     ----------
-    arrays : iterable of (H, W) or (H, W, C) arrays of uint8 or uint16
+    arrays : iterable of (H, W) or (H, W, C) arrays of bool, uint8 or uint16
         NumPy arrays, or CuPy arrays, which stay in device memory.
     lam, quality, target_size, target_bpp, target_psnr
         As in ``encode``; a target holds for each file.
@@ -399,7 +399,7 @@ def encode_picture(
 
     Parameters
     ----------
-    array : (H, W) or (H, W, C) array of uint8 or uint16
+    array : (H, W) or (H, W, C) array of bool, uint8 or uint16
         See ``encode``.
     params : EncodeParams
     target, depth, metadata, tile_size, backend, threads, progress, on_pass
@@ -453,9 +453,10 @@ def encode(
 
     Parameters
     ----------
-    array : (H, W) or (H, W, C) array of uint8 or uint16
-        Gray, gray with alpha, RGB, or RGB with alpha, from 1x1 pixels on. A CuPy array stays in
-        device memory. Alpha is coded without loss for every lambda.
+    array : (H, W) or (H, W, C) array of bool, uint8 or uint16
+        Gray, gray with alpha (C is 2), RGB, or RGB with alpha, from 1x1 pixels on. One plane, C of
+        1, is gray and decodes to (H, W). A CuPy array stays in device memory. Alpha is coded
+        without loss for every lambda.
     lam : float or None
         Lagrange multiplier of the rate-distortion cost, in squared error per bit: a larger lambda
         makes a smaller file, 0 is lossless. The squared error of a pixel is the mean over its
@@ -478,8 +479,8 @@ def encode(
     rate_model : {"adaptive", "log2"}
         Rate of an index that the search assumes; see ``EncodeParams``.
     depth : int or None
-        Bits per sample, 1 to 16: 12 for 12-bit samples in uint16. None takes 8 for uint8 and 16 for
-        uint16.
+        Bits per sample, 1 to 16: 12 for 12-bit samples in uint16. None takes 1 for bool, 8 for
+        uint8 and 16 for uint16.
     metadata : Metadata or None
         Stored in the file.
     tile_size : int

@@ -7,7 +7,7 @@ from typing import BinaryIO
 from mmpcodec.errors import ParameterError, PictureError
 from mmpcodec.picture import Picture
 from mmpcodec.pictures import registry
-from mmpcodec.samples import Samples
+from mmpcodec.samples import SamplesLike
 
 
 def format_of(path: str | os.PathLike[str]) -> str:
@@ -52,7 +52,7 @@ def check_format(name: str) -> str:
     return name
 
 
-def to_bytes(picture: Picture | Samples, format: str) -> bytes:
+def to_bytes(picture: Picture | SamplesLike, format: str) -> bytes:
     """Encode a picture as the bytes of a picture file.
 
     Reading the bytes gives the same samples, and the same depth and metadata except what ``lost``
@@ -60,8 +60,8 @@ def to_bytes(picture: Picture | Samples, format: str) -> bytes:
 
     Parameters
     ----------
-    picture : Picture, or (H, W) or (H, W, 2 to 4) array of uint8 or uint16
-        The samples of an array use all bits of their type: depth 8 or 16.
+    picture : Picture, or (H, W) or (H, W, 1 to 4) array of bool, uint8 or uint16
+        The samples of an array use all bits of their type: depth 1, 8 or 16.
     format : {"pgm", "ppm", "pam", "png", "tif", "npy"}
         "pgm" takes gray only and "ppm" RGB only. The others take gray and RGB, with and without
         alpha.
@@ -88,7 +88,7 @@ def to_bytes(picture: Picture | Samples, format: str) -> bytes:
     return row.load().to_bytes(picture, format)
 
 
-def lost(picture: Picture | Samples, format: str) -> tuple[str, ...]:
+def lost(picture: Picture | SamplesLike, format: str) -> tuple[str, ...]:
     """Name what a file of a format would not keep of a picture, or keep only in part.
 
     Parameters
@@ -133,7 +133,7 @@ def lost(picture: Picture | Samples, format: str) -> tuple[str, ...]:
 
 
 def write(
-    picture: Picture | Samples,
+    picture: Picture | SamplesLike,
     target: str | os.PathLike[str] | BinaryIO,
     format: str | None = None,
 ) -> None:
@@ -166,5 +166,5 @@ def write(
         raise PictureError(f"{os.fspath(target)}: {error.strerror}") from error
 
 
-def _picture(picture: Picture | Samples) -> Picture:
+def _picture(picture: Picture | SamplesLike) -> Picture:
     return picture if isinstance(picture, Picture) else Picture.of(picture)

@@ -27,7 +27,8 @@ PICTURE = natural(np.random.default_rng(0), 60, 70)
         (np.zeros((4, 4), np.int32), "type int32"),
         (np.zeros((4, 4, 5), np.uint8), r"shape \(4, 4, 5\)"),
         (np.zeros((0, 4), np.uint8), r"shape \(0, 4\)"),
-        (np.zeros((4, 4), bool), "type bool"),
+        (np.zeros((4, 0, 1), np.uint8), r"shape \(4, 0, 1\)"),
+        (np.zeros((4, 4, 1, 1), np.uint8), r"shape \(4, 4, 1, 1\)"),
         ([[0.5]], "type float64"),
     ],
 )
@@ -145,6 +146,28 @@ def test_numbers_of_numpy_are_those_of_python():
         found = mmpcodec.encode(PICTURE, preset="plain", target_psnr=kind(35))
         assert found == mmpcodec.encode(PICTURE, preset="plain", target_psnr=35)
     assert EncodeParams.from_options(1, preset="plain", partition=np.int64(1)).tools.partition == 1
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.uint16, bool])
+def test_one_plane_is_gray(kind):
+    gray = (PICTURE > 99).astype(kind) if kind is bool else PICTURE.astype(kind)
+    data = mmpcodec.encode(gray[..., None], 9, preset="photo")
+    assert data == mmpcodec.encode(gray, 9, preset="photo")
+    assert mmpcodec.decode(data).shape == gray.shape
+    assert mmpcodec.encode_batch([gray[..., None], gray], 0) == 2 * [mmpcodec.encode(gray, 0)]
+
+
+def test_bool_is_one_bit_a_sample():
+    mask = np.random.default_rng(1).random((30, 40)) > 0.7
+    for samples in (mask, np.dstack([mask, ~mask, mask])):
+        data = mmpcodec.encode(samples, lam=0)
+        assert data == mmpcodec.encode(samples.astype(np.uint8), lam=0, depth=1)
+        assert mmpcodec.inspect(data).header.depth == 1
+        decoded = mmpcodec.decode(data)
+        assert decoded.dtype == np.uint8
+        assert (decoded == samples).all()
+    with pytest.raises(ParameterError, match="depth = 2: must be from 1 to 1 for bool"):
+        mmpcodec.encode(mask, depth=2)
 
 
 def test_byte_order_does_not_matter():

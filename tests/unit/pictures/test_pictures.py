@@ -198,6 +198,15 @@ def test_other_arrays_are_no_pictures(samples, depth, says):
         Picture(samples, depth)
 
 
+def test_arrays_of_bool_and_of_one_plane_are_pictures():
+    mask = Picture.of(GRAY[..., None] > 99)
+    assert (mask.depth, mask.samples.dtype) == (1, np.uint8)
+    np.testing.assert_array_equal(mask.samples, GRAY > 99)
+    found = pictures.from_bytes(pictures.to_bytes(GRAY > 99, "png"))
+    assert found.depth == 1
+    np.testing.assert_array_equal(found.samples, GRAY > 99)
+
+
 def test_white_must_be_a_level():
     assert Picture(GRAY >> 1, 8, Metadata(white=200)).white == 200
     with pytest.raises(ParameterError, match="white = 256: must be from 1 to 255 with depth 8"):
