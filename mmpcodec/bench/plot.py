@@ -9,28 +9,52 @@ from mmpcodec.errors import MissingExtra, install
 from mmpcodec.runtime.files import written_whole
 
 COLOURS = (
-    "#d55e00",
-    "#0072b2",
-    "#009e73",
-    "#cc79a7",
-    "#e69f00",
-    "#56b4e9",
-    "#7a5195",
-    "#6b6b6b",
-    "#a3a500",
-    "#8c564b",
+    "#d43d00",
+    "#2266dd",
+    "#007755",
+    "#bb6688",
+    "#0099cc",
+    "#441166",
+    "#888855",
+    "#333333",
+    "#884433",
+    "#443300",
 )
-"""Colours of the codecs, in order. Colour-blind readers can tell the first eight apart."""
+"""Colours of the codecs on white, in order.
 
-_MARKERS = "osD^vP*X<>"
+Each has a contrast of at least 3:1. Any two differ by at least 10 in CIEDE2000, also as protanopes,
+deuteranopes and tritanopes see them.
+"""
+
+DARK_COLOURS = (
+    "#ff5c33",
+    "#556699",
+    "#77bb99",
+    "#cc88bb",
+    "#77eeff",
+    "#aa66ff",
+    "#ddeeaa",
+    "#777777",
+    "#995544",
+    "#ffcc00",
+)
+"""Colours of the codecs on the dark page, in order, with the same contrast and difference."""
+
+MARKERS = "osD^vP*X<>"
+"""Shapes of the points, as matplotlib names them."""
+
 _OUR_LINES = ("-", "--", ":", "-.")  # curves of our codec may coincide
 _INCHES = (8.0, 5.5)
 _DPI = 110
 
 
-def colour_of(number: int) -> str:
-    """Return the colour of a codec by its index among all codecs."""
-    return COLOURS[number % len(COLOURS)]
+def style_of(number: int) -> tuple[int, str]:
+    """Return the place of a codec's colour in ``COLOURS``, and its marker.
+
+    Up to 100 codecs have different pairs of colour and marker.
+    """
+    turns, colour = divmod(number, len(COLOURS))
+    return colour, MARKERS[(colour + turns) % len(MARKERS)]
 
 
 def draw_curves(
@@ -69,10 +93,11 @@ def draw_curves(
         if not points:
             continue
         number = codecs.index(curve.codec)
+        colour, marker = style_of(number)
         axes.plot(
             *zip(*points, strict=True),
-            color=colour_of(number),
-            marker=_MARKERS[number % len(_MARKERS)],
+            color=COLOURS[colour],
+            marker=marker,
             markersize=5 if curve.ours else 4,
             linewidth=2.4 if curve.ours else 1.2,
             linestyle=_OUR_LINES[number % len(_OUR_LINES)] if curve.ours else "-",

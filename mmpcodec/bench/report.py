@@ -27,7 +27,11 @@ from mmpcodec.errors import MissingExtra, install
 from mmpcodec.runtime.files import written_whole
 
 PAGE = "report.html"
-SCRIPTS = ("chart.js", "viewer.js", "tables.js", "main.js")
+SCRIPTS = (
+    *("drawing.js", "legend.js", "chart.js"),
+    *("images.js", "stage.js", "tree.js", "viewer.js"),
+    *("tables.js", "address.js", "main.js"),
+)
 VIEWS = 2
 
 _POINT = (
@@ -112,6 +116,8 @@ def write_page(
         anchor=anchor,
         metric=METRICS[metric].partition(",")[0],
         style=page.joinpath("report.css").read_text(),
+        palettes={"light": plot.COLOURS, "dark": plot.DARK_COLOURS},
+        theme=page.joinpath("theme.js").read_text(),
         scripts=[page.joinpath(name).read_text() for name in SCRIPTS],
         settings=_settings(pictures),
         pictures=pictures,
@@ -120,8 +126,8 @@ def write_page(
             "metric": metric,
             "metrics": METRICS,
             "codecs": [
-                {"codec": codec, "colour": plot.colour_of(number)}
-                for number, codec in enumerate(codecs)
+                dict(zip(("codec", "colour", "marker"), (codec, *plot.style_of(k)), strict=True))
+                for k, codec in enumerate(codecs)
             ],
             "pictures": [_facts(picture, results, views) for picture in pictures],
             "deltas": list(_deltas(pictures, anchor, metric)),

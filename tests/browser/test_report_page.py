@@ -16,6 +16,10 @@ from mmpcodec.bench.sweep import Original, sweep
 pytestmark = pytest.mark.browser
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
+QUIET = (
+    *("--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
+    *("--disable-background-networking", "--disable-component-update"),
+)
 DESK = {"viewport": {"width": 1100, "height": 900}}
 PHONE = {
     "viewport": {"width": 390, "height": 844},
@@ -36,7 +40,7 @@ def report(tmp_path_factory):
     pytest.importorskip("jinja2")
     pytest.importorskip("bjontegaard")
     results = Results(tmp_path_factory.mktemp("sweep"), create=True)
-    codecs = [ours({}, [8, 32, 128, 512]), *peers("jpeg:quality=20/40/60/80/90")]
+    codecs = [ours({"preset": "plain"}, [8, 32, 128, 512]), *peers("jpeg:quality=20/40/60/80/90")]
     for name, period in (("first.pgm", 9), ("second.pgm", 4)):
         list(sweep(Original(name, waves(period)), codecs, results))
     path = results.folder / "report.html"
@@ -49,7 +53,7 @@ def browser():
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     if CHROMIUM is None:
         pytest.skip("there is no chromium")
-    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+    arguments = [*QUIET, *(["--no-sandbox"] if os.geteuid() == 0 else [])]
     with playwright.sync_playwright() as running:
         started = running.chromium.launch(executable_path=CHROMIUM, args=arguments)
         yield started
@@ -61,14 +65,14 @@ def opened(browser, report):
     """Opens the page; at the end, nothing may have gone wrong in it or come from elsewhere."""
     contexts, problems, requests = [], [], []
 
-    def open_page(**device):
+    def open_page(hash="", **device):
         context = browser.new_context(**device)
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("console", lambda said: problems.append(said.text) if said.type == "error" else 0)
         page.on("request", lambda request: requests.append(request.url))
-        page.goto(report.as_uri())
+        page.goto(report.as_uri() + hash)
         page.wait_for_function("document.getElementById('canvas').dataset.shown")
         page.wait_for_timeout(200)
         return page
@@ -109,7 +113,103 @@ def test_curves_are_read_off(opened):
     page.locator("#metric").select_option("ssim")
     assert "SSIM" in page.locator("#chart svg").text_content()
     page.locator("#metric").select_option("ms_ssim")  # 96x128 is too small
-    assert "no values" in page.locator("#chart svg").text_content()
+    assert "no values" in page.locator("#chart").text_content()
+
+
+def colours_of_curves(page):
+    """Computed colours of the page and of the curves, drawn last to first."""
+    return page.evaluate("""() => [
+        getComputedStyle(document.documentElement).backgroundColor,
+        ...[...document.querySelectorAll("#drawing polyline")].map(e => getComputedStyle(e).stroke),
+    ]""")
+
+
+def test_light_and_dark(opened):
+    light = ["rgb(255, 255, 255)", "rgb(34, 102, 221)", "rgb(212, 61, 0)"]
+    dark = ["rgb(18, 23, 30)", "rgb(85, 102, 153)", "rgb(255, 92, 51)"]
+    assert colours_of_curves(opened(**DESK, color_scheme="dark")) == dark
+    page = opened(**DESK, color_scheme="light")
+    assert colours_of_curves(page) == light
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function("document.documentElement.dataset.theme === 'dark'")
+    assert colours_of_curves(page) == dark
+    page.locator("#theme").select_option("light")
+    assert colours_of_curves(page) == light
+    page.reload()
+    assert page.locator("#theme").input_value() == "light"
+    assert colours_of_curves(page) == light
+    page.locator("#theme").select_option("dark")
+    page.emulate_media(color_scheme="light")
+    assert colours_of_curves(page) == dark
+    page.emulate_media(media="print")
+    assert colours_of_curves(page) == light
+
+
+def test_curves_have_markers(opened):
+    page = opened(**DESK)
+    shapes = page.evaluate("""() => [...document.querySelectorAll("#drawing .marker")].map(
+        each => [each.getAttribute("d"), each.getAttribute("style")])""")
+    assert [shapes.count(shape) for shape in (shapes[0], shapes[-1])] == [5, 4]
+    assert len({path for path, _ in shapes}) == 2
+
+
+def reading(page):
+    """Lines of the box with the values of a point; none where the box is hidden."""
+    return page.locator("#reading-text .box-text:visible").all_inner_texts()
+
+
+def test_a_press_keeps_the_values(opened):
+    page = opened(**DESK)
+    box = page.locator("#drawing .marker").last.bounding_box()
+    page.mouse.move(box["x"] + 1, box["y"] + 1)
+    hovered = reading(page)
+    assert hovered[0] == "mmp:preset=plain"
+    page.mouse.move(5, 5)
+    assert reading(page) == []
+    page.mouse.click(box["x"] + 3, box["y"] + 3)
+    page.mouse.move(5, 5)
+    assert reading(page) == hovered
+    assert page.locator("#legend b").first.inner_text().endswith(" dB")
+    page.locator("#metric").select_option("ssim")
+    assert reading(page) == hovered
+    page.get_by_role("button", name="Close the values").click()
+    assert reading(page) == []
+
+
+def test_keys_move_along_the_curves(opened):
+    page = opened(**DESK)
+    page.locator("#theme").focus()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.id") == "chart"
+    outline = "getComputedStyle(document.activeElement).outlineStyle"
+    assert page.evaluate(outline) == "solid"
+    page.keyboard.press("ArrowRight")
+    assert reading(page)[1].startswith("lambda 512: ")
+    page.keyboard.press("ArrowRight")
+    said = page.get_by_role("status").first
+    assert said.inner_text().startswith("mmp:preset=plain, lambda 128: ")
+    assert said.inner_text().endswith("; point 2 of 4")
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowRight")
+    assert reading(page)[1].startswith("lambda 8: ")
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowDown")
+    assert reading(page)[0] == "jpeg"
+    assert "jpeg, quality " in said.inner_text()
+    page.keyboard.press("ArrowUp")
+    assert reading(page)[0] == "mmp:preset=plain"
+    page.keyboard.press("Escape")
+    assert (reading(page), said.inner_text()) == ([], "")
+
+
+def test_pressed_buttons_keep_the_focus(opened):
+    page = opened(**DESK)
+    for button in (page.locator("#legend button").first, page.locator("#results th button").nth(2)):
+        button.focus()
+        page.keyboard.press("Enter")
+        assert button.evaluate("node => node === document.activeElement")
+    assert page.locator("#drawing polyline").count() == 1
+    assert page.locator("#results th").nth(2).get_attribute("aria-sort") == "ascending"
 
 
 def test_tables_sort(opened):
@@ -208,5 +308,15 @@ def test_on_a_phone(opened):
     assert shown(page) == "b"
     page.locator("#legend button").first.tap()
     assert page.locator("#chart polyline").count() == 1
+    marker = page.locator("#drawing .marker").last
+    marker.scroll_into_view_if_needed()
+    box = marker.bounding_box()
+    page.touchscreen.tap(box["x"] + 2, box["y"] + 2)
+    assert reading(page)[0] == "jpeg"
+    page.locator("#results-title").tap()
+    assert reading(page)[0] == "jpeg"
+    assert page.locator("#reading").bounding_box()["width"] <= 358
+    page.get_by_role("button", name="Close the values").tap()
+    assert reading(page) == []
     for node in page.locator("select, .controls button").all():
         assert node.bounding_box()["height"] >= 32

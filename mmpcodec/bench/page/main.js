@@ -1,4 +1,4 @@
-// Joins chart, viewer and tables to the choice of a picture and a metric.
+// Joins chart, viewer, tables and address to the choice of a picture and a metric.
 (() => {
   const at = id => document.getElementById(id);
   const data = JSON.parse(at("data").textContent);
@@ -6,8 +6,10 @@
   const signed = digits => value => `${value > 0 ? "+" : ""}${value.toFixed(digits)}`;
   const column = (title, name, text, kind) => ({title, value: row => row[name], text, kind});
 
-  const chart = makeChart(at("chart"), at("legend"), data);
-  const viewer = makeViewer(data);
+  const tell = {chose: () => address.chose(), moved: () => address.moved()};
+  const address = makeAddress(collect, restore);
+  const chart = new Chart(data, tell);
+  const viewer = new Viewer(tell);
   const small = data.metric === "psnr" ? 2 : 5;
   makeTable(at("deltas"), [
     column("picture", "picture", String, "text"),
@@ -36,21 +38,51 @@
     column("backend", "backend", value => value.split(" ")[0], "text"),
     column("bugs", "error", String, "bug"),
   ]);
+  let picture = null;
 
-  function choosePicture() {
-    const picture = data.pictures[at("picture").selectedIndex];
-    chart(picture, at("metric").value);
-    viewer(picture);
-    at("results-picture").textContent = picture.name;
-    results(picture.curves.flatMap(
-      curve => curve.points.map(point => ({...point, codec: curve.codec}))));
+  function show() {
+    const next = data.pictures[at("picture").selectedIndex];
+    if (next !== picture) {
+      picture = next;
+      at("results-picture").textContent = picture.name;
+      results(picture.curves.flatMap(
+        curve => curve.points.map(point => ({...point, codec: curve.codec}))));
+    }
+    chart.show(picture, at("metric").value);
+  }
+
+  // Names and values of the address; what is as at first is left out.
+  function collect() {
+    const state = {...chart.state(), ...viewer.state()};
+    if (picture !== data.pictures[0]) state.picture = picture.id;
+    if (at("metric").value !== data.metric) state.metric = at("metric").value;
+    return Object.entries(state).flatMap(
+      ([name, values]) => [values].flat().map(value => [name, value]));
+  }
+
+  function restore(wanted) {
+    const number = data.pictures.findIndex(each => each.id === wanted.get("picture"));
+    const metric = wanted.get("metric");
+    at("picture").selectedIndex = Math.max(number, 0);
+    at("metric").value = Object.hasOwn(data.metrics, metric) ? metric : data.metric;
+    chart.restore(wanted);
+    show();
+    viewer.restore(picture, wanted);
   }
 
   at("picture").append(...data.pictures.map(
     picture => new Option(`${picture.name}, ${picture.width}x${picture.height}`)));
   at("metric").append(...Object.entries(data.metrics).map(([name, title]) => new Option(title, name)));
-  at("metric").value = data.metric;
-  at("picture").onchange = choosePicture;
-  at("metric").onchange = () => chart(data.pictures[at("picture").selectedIndex], at("metric").value);
-  choosePicture();
+  at("theme").value = theme.wanted();
+  at("theme").onchange = () => theme.choose(at("theme").value);
+  at("picture").onchange = () => {
+    show();
+    viewer.show(picture);
+    address.chose();
+  };
+  at("metric").onchange = () => {
+    show();
+    address.chose();
+  };
+  address.read();
 })();

@@ -1,5 +1,6 @@
 // Tables that sort by the heading that is pressed; what has no value goes last.
 function makeTable(table, columns) {
+  const head = document.createElement("thead"), body = document.createElement("tbody");
   let rows = [], by = null, falling = false;
 
   function cell(row, column) {
@@ -17,30 +18,34 @@ function makeTable(table, columns) {
       const order = typeof x === "string" ? x.localeCompare(y) : x - y;
       return falling ? -order : order;
     });
-    const head = document.createElement("tr");
-    for (const column of columns) {
-      const node = document.createElement("th"), button = document.createElement("button");
+    for (const {column, node, button} of headings) {
       button.textContent = column.title + (column === by ? (falling ? " ▾" : " ▴") : "");
-      button.onclick = () => {
-        falling = column === by && !falling;
-        by = column;
-        draw();
-      };
-      if (column.kind === "text") node.className = "text";
       if (column === by) node.setAttribute("aria-sort", falling ? "descending" : "ascending");
-      node.append(button);
-      head.append(node);
+      else node.removeAttribute("aria-sort");
     }
-    const top = document.createElement("thead"), body = document.createElement("tbody");
-    top.append(head);
-    for (const row of sorted) {
+    body.replaceChildren(...sorted.map(row => {
       const line = document.createElement("tr");
       if (row.mean) line.className = "mean";
       line.append(...columns.map(column => cell(row, column)));
-      body.append(line);
-    }
-    table.replaceChildren(top, body);
+      return line;
+    }));
   }
+
+  const headings = columns.map(column => {
+    const node = document.createElement("th"), button = document.createElement("button");
+    node.scope = "col";
+    if (column.kind === "text") node.className = "text";
+    button.onclick = () => {
+      falling = column === by && !falling;
+      by = column;
+      draw();
+    };
+    node.append(button);
+    return {column, node, button};
+  });
+  head.append(document.createElement("tr"));
+  head.firstChild.append(...headings.map(each => each.node));
+  table.append(head, body);
 
   return newRows => {
     rows = newRows;

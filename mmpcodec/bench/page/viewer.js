@@ -1,269 +1,210 @@
-// Two versions of a picture on one canvas: a wipe between them or a flip, with zoom, and the
-// leaves or blocks drawn in lines that stay thin.
-function makeViewer(data) {
-  const at = id => document.getElementById(id);
-  const canvas = at("canvas"), context = canvas.getContext("2d");
-  const LINE = "rgba(0, 144, 255, 0.85)", FRAGMENT_LINE = "rgba(255, 48, 0, 0.9)";
-  const FRAGMENT = 16, MAX_ZOOM = 32;
-  const images = new Map(), trees = new Map(), pointers = new Map();
-  const sides = {a: null, b: null};
-  let picture, view = [], flipping = false, showsB = false, zoom = 1, left = 0, top = 0;
+// Two versions of a picture: a wipe between them, a flip or their difference, with the leaves or
+// blocks drawn in lines that stay thin.
+class Viewer {
+  static WAYS = ["wipe", "flip", "difference"];
+  static MIDDLE = "500";
+  static GAIN = "8";
+  #at = id => document.getElementById(id);
+  #picture = null;
+  #view = [];
+  #sides = {a: null, b: null};
+  #usual = {}; // codecs of the sides at first
+  #way = "wipe";
+  #showsB = false;
 
-  function load(name) {
-    if (!images.has(name)) {
-      const image = new Image();
-      image.onload = draw;
-      image.src = `data:image/png;base64,${at(`image-${name}`).textContent}`;
-      images.set(name, image);
-    }
-    return images.get(name);
+  constructor(tell) {
+    this.tell = tell;
+    this.stage = new Stage(this.#at("canvas"), {
+      draw: () => this.#draw(),
+      tap: () => this.#way === "flip" && this.#turn(),
+      moved: tell.moved,
+    });
+    this.images = makeImages(this.stage.draw);
+    this.#listen();
   }
 
-  // One byte a sample: 1 where the first row of a leaf or block is, 2 where its first column is.
-  function treeOf(name) {
-    if (trees.has(name)) return trees.get(name);
-    const image = load(`${name}-tree`);
-    if (!image.complete || !image.naturalWidth) return null;
-    const sheet = document.createElement("canvas");
-    sheet.width = image.naturalWidth;
-    sheet.height = image.naturalHeight;
-    const pen = sheet.getContext("2d", {willReadFrequently: true});
-    pen.drawImage(image, 0, 0);
-    const rgba = pen.getImageData(0, 0, sheet.width, sheet.height).data;
-    const edges = new Uint8Array(sheet.width * sheet.height);
-    for (let k = 0; k < edges.length; k++) edges[k] = rgba[4 * k];
-    trees.set(name, {edges, width: sheet.width, height: sheet.height});
-    return trees.get(name);
-  }
-
-  function drawTree(tree) {
-    const x0 = Math.max(0, Math.floor(left)), y0 = Math.max(0, Math.floor(top));
-    const x1 = Math.min(tree.width, Math.ceil(left + canvas.width / zoom));
-    const y1 = Math.min(tree.height, Math.ceil(top + canvas.height / zoom));
-    const toX = x => Math.round((x - left) * zoom) + 0.5;
-    const toY = y => Math.round((y - top) * zoom) + 0.5;
-    context.lineWidth = 1;
-    for (const [colour, wanted] of [[LINE, false], [FRAGMENT_LINE, true]]) {
-      context.beginPath();
-      for (let y = y0; y < y1; y++) {
-        if ((y % FRAGMENT === 0) !== wanted) continue;
-        for (let x = x0; x < x1; x++) {
-          if (!(tree.edges[y * tree.width + x] & 1)) continue;
-          const begin = x;
-          while (x + 1 < x1 && tree.edges[y * tree.width + x + 1] & 1) x++;
-          context.moveTo(toX(begin), toY(y));
-          context.lineTo(toX(x + 1), toY(y));
-        }
-      }
-      for (let x = x0; x < x1; x++) {
-        if ((x % FRAGMENT === 0) !== wanted) continue;
-        for (let y = y0; y < y1; y++) {
-          if (!(tree.edges[y * tree.width + x] & 2)) continue;
-          const begin = y;
-          while (y + 1 < y1 && tree.edges[(y + 1) * tree.width + x] & 2) y++;
-          context.moveTo(toX(x), toY(begin));
-          context.lineTo(toX(x), toY(y + 1));
-        }
-      }
-      context.strokeStyle = colour;
-      context.stroke();
-    }
-  }
-
-  function drawSide(side, from, to) {
-    if (!side || to <= from) return;
-    context.save();
-    context.beginPath();
-    context.rect(from, 0, to - from, canvas.height);
-    context.clip();
-    const image = load(side.key);
-    if (image.complete && image.naturalWidth) {
-      context.imageSmoothingEnabled = zoom < 1;
-      context.drawImage(image, -left * zoom, -top * zoom,
-        picture.width * zoom, picture.height * zoom);
-      const tree = at("tree").checked && side.tree ? treeOf(side.key) : null;
-      if (tree) drawTree(tree);
-    }
-    context.restore();
-  }
-
-  function draw() {
-    if (!picture || !sides.a) return;
-    context.fillStyle = "#30363d";
-    context.fillRect(0, 0, canvas.width, canvas.height);
-    if (flipping) {
-      drawSide(showsB ? sides.b : sides.a, 0, canvas.width);
-    } else {
-      const place = Math.round(at("divider").value / 1000 * canvas.width);
-      drawSide(sides.a, 0, place);
-      drawSide(sides.b, place, canvas.width);
-      context.fillStyle = "#fff";
-      if (0 < place && place < canvas.width) context.fillRect(place - 1, 0, 2, canvas.height);
-    }
-    at("caption-a").style.opacity = flipping && showsB ? 0.35 : 1;
-    at("caption-b").style.opacity = flipping && !showsB ? 0.35 : 1;
-    canvas.dataset.shown = flipping ? (showsB ? "b" : "a") : "both";
-    canvas.dataset.zoom = zoom;
-  }
-
-  function fit() {
-    zoom = Math.min(canvas.width / picture.width, canvas.height / picture.height);
-    left = (picture.width - canvas.width / zoom) / 2;
-    top = (picture.height - canvas.height / zoom) / 2;
-    draw();
-  }
-
-  // The point of the picture under (x, y) of the canvas stays there.
-  function zoomTo(wanted, x = canvas.width / 2, y = canvas.height / 2) {
-    const least = Math.min(1, canvas.width / picture.width, canvas.height / picture.height) / 2;
-    const next = Math.min(MAX_ZOOM, Math.max(least, wanted));
-    left += x / zoom - x / next;
-    top += y / zoom - y / next;
-    zoom = next;
-    draw();
-  }
-
-  function resize() {
-    const width = canvas.clientWidth, ratio = window.devicePixelRatio || 1;
-    if (!picture || !width) return;
-    const shape = picture.height / picture.width;
-    const height = Math.round(Math.min(width * shape, window.innerHeight * 0.8));
-    canvas.style.height = `${height}px`;
-    canvas.width = Math.round(width * ratio);
-    canvas.height = Math.round(height * ratio);
-    fit();
-  }
-
-  function caption(node, side) {
-    const name = document.createElement("strong");
-    name.textContent = side.label;
-    node.replaceChildren(name, side.text);
-  }
-
-  function choose() {
-    for (const each of ["a", "b"]) {
-      sides[each] = view[at(`side-${each}`).selectedIndex];
-      caption(at(`caption-${each}`), sides[each]);
-    }
-    draw();
-  }
-
-  function options(select, texts, index) {
-    select.replaceChildren(...texts.map(text => new Option(text)));
-    select.selectedIndex = Math.min(index, texts.length - 1);
-  }
-
-  function setView() {
-    const rows = picture.views[at("view").selectedIndex];
-    const point = row => picture.curves.find(curve => curve.codec === row.codec)
-      .points.find(p => p.point === row.point);
-    const lead = point(rows[0]);
-    const knob = row => picture.curves.find(curve => curve.codec === row.codec).knob;
-    view = [{label: "original", text: ` ${picture.width}x${picture.height}`, key: picture.id}];
-    for (const row of rows) {
-      const p = point(row), more = 100 * (p.bytes / lead.bytes - 1);
-      const against = row === rows[0] ? "" : ` (${more >= 0 ? "+" : "−"}${Math.abs(more).toFixed(1)} %)`;
-      const psnr = p.psnr === null ? "lossless" : `${p.psnr.toFixed(2)} dB`;
-      const ssim = p.ssim === null ? "" : `, SSIM ${p.ssim.toFixed(4)}`;
-      view.push({label: row.codec, key: row.key, tree: row.tree,
-        text: ` ${knob(row)} ${row.point}: ${p.bytes} bytes${against}, ${psnr}${ssim}`});
-    }
-    const labels = view.map(side => side.label);
-    const old = {a: at("side-a").value, b: at("side-b").value};
-    const keep = (name, other) => labels.includes(name) ? labels.indexOf(name) : other;
-    const peer = rows.findIndex(row => !row.codec.startsWith("mmp"));
-    options(at("side-a"), labels, keep(old.a, 1));
-    options(at("side-b"), labels, keep(old.b, peer < 0 ? 0 : peer + 1));
-    choose();
-  }
-
-  function setFlip(value) {
-    flipping = value;
-    at("flip").setAttribute("aria-pressed", value);
-    at("wipe").setAttribute("aria-pressed", !value);
-    at("divider").style.visibility = value ? "hidden" : "visible";
-    draw();
-  }
-
-  function turn() {
-    if (!flipping) return setFlip(true);
-    showsB = !showsB;
-    draw();
-  }
-
-  function place(event) {
-    const box = canvas.getBoundingClientRect(), unit = canvas.width / box.width;
-    return [(event.clientX - box.left) * unit, (event.clientY - box.top) * unit];
-  }
-
-  let moved = 0;
-  canvas.addEventListener("pointerdown", event => {
-    canvas.setPointerCapture(event.pointerId);
-    pointers.set(event.pointerId, place(event));
-    if (pointers.size === 1) moved = 0;
-  });
-  canvas.addEventListener("pointermove", event => {
-    if (!pointers.has(event.pointerId)) return;
-    const [x0, y0] = pointers.get(event.pointerId), [x, y] = place(event);
-    const others = [...pointers].filter(([id]) => id !== event.pointerId).map(([, p]) => p);
-    pointers.set(event.pointerId, [x, y]);
-    moved += Math.hypot(x - x0, y - y0);
-    if (others.length) {
-      const [ox, oy] = others[0];
-      const before = Math.hypot(x0 - ox, y0 - oy), after = Math.hypot(x - ox, y - oy);
-      if (before > 0) zoomTo(zoom * after / before, (x + ox) / 2, (y + oy) / 2);
-    } else {
-      left -= (x - x0) / zoom;
-      top -= (y - y0) / zoom;
-      draw();
-    }
-  });
-  canvas.addEventListener("pointerup", event => {
-    pointers.delete(event.pointerId);
-    if (flipping && moved < 6) turn();
-  });
-  canvas.addEventListener("pointercancel", event => pointers.delete(event.pointerId));
-  canvas.addEventListener("wheel", event => {
-    event.preventDefault();
-    zoomTo(zoom * 2 ** (-event.deltaY / 250), ...place(event));
-  }, {passive: false});
-  canvas.addEventListener("keydown", event => {
-    const step = 40 / zoom, moves = {
-      ArrowLeft: [-step, 0], ArrowRight: [step, 0], ArrowUp: [0, -step], ArrowDown: [0, step],
-    };
-    if (event.key === " ") turn();
-    else if (event.key === "+") zoomTo(zoom * 1.5);
-    else if (event.key === "-") zoomTo(zoom / 1.5);
-    else if (moves[event.key]) {
-      left += moves[event.key][0];
-      top += moves[event.key][1];
-      draw();
-    } else return;
-    event.preventDefault();
-  });
-  at("wipe").onclick = () => setFlip(false);
-  at("flip").onclick = turn;
-  at("zoom-in").onclick = () => zoomTo(zoom * 1.5);
-  at("zoom-out").onclick = () => zoomTo(zoom / 1.5);
-  at("zoom-fit").onclick = fit;
-  at("zoom-one").onclick = () => zoomTo(window.devicePixelRatio || 1);
-  at("tree").onchange = draw;
-  at("divider").oninput = draw;
-  at("side-a").onchange = choose;
-  at("side-b").onchange = choose;
-  at("view").onchange = setView;
-  window.addEventListener("resize", resize);
-
-  return newPicture => {
-    picture = newPicture;
-    images.clear();
-    trees.clear();
-    at("viewer").hidden = !picture.views.length;
+  show(picture, rate = 0, wanted = undefined) {
+    if (picture !== this.#picture) this.images.clear();
+    this.#picture = picture;
+    this.#at("viewer").hidden = !picture.views.length;
     if (!picture.views.length) return;
-    const bpp = rows => picture.curves.find(curve => curve.codec === rows[0].codec)
-      .points.find(p => p.point === rows[0].point).bpp;
-    options(at("view"), picture.views.map(rows => `${bpp(rows).toFixed(3)} bpp`), 0);
-    resize();
-    setView();
-  };
+    const rates = picture.views.map(([{codec, point}]) => this.#point(codec, point).bpp);
+    this.#options("view", rates.map(bpp => `${bpp.toFixed(3)} bpp`), rate);
+    this.stage.setPicture(picture);
+    this.#setView(wanted);
+  }
+
+  // What is as at first is left out.
+  state() {
+    if (!this.#picture || !this.#picture.views.length) return {};
+    const value = id => this.#at(id).value, rate = this.#at("view").selectedIndex;
+    const {scale, middle} = this.stage.look, [x, y] = middle.map(each => each.toFixed(1));
+    return {
+      ...rate && {rate},
+      ...value("side-a") !== this.#usual.a && {a: value("side-a")},
+      ...value("side-b") !== this.#usual.b && {b: value("side-b")},
+      ...this.#way !== "wipe" && {by: this.#way},
+      ...this.#way === "flip" && this.#showsB && {side: "b"},
+      ...value("divider") !== Viewer.MIDDLE && {split: value("divider")},
+      ...value("gain") !== Viewer.GAIN && {gain: value("gain")},
+      ...this.#at("tree").checked && {tree: 1},
+      ...!this.stage.fitted && {zoom: scale.toFixed(3), x, y},
+    };
+  }
+
+  restore(picture, wanted) {
+    const number = (name, otherwise) => {
+      const value = Number.parseFloat(wanted.get(name));
+      return Number.isFinite(value) ? value : otherwise;
+    };
+    this.#at("divider").value = number("split", Viewer.MIDDLE);
+    this.#at("gain").value = wanted.get("gain");
+    if (this.#at("gain").selectedIndex < 0) this.#at("gain").value = Viewer.GAIN;
+    this.#at("tree").checked = wanted.has("tree");
+    this.#showsB = wanted.get("side") === "b";
+    const rate = Math.max(0, Math.trunc(number("rate", 0)));
+    this.show(picture, rate, {a: wanted.get("a"), b: wanted.get("b")});
+    if (!picture.views.length) return;
+    this.#setWay(Viewer.WAYS.find(each => each === wanted.get("by")) || "wipe");
+    const scale = number("zoom", 0);
+    const middle = [number("x", picture.width / 2), number("y", picture.height / 2)];
+    if (scale > 0) this.stage.look = {scale, middle};
+  }
+
+  #draw() {
+    const {canvas} = this.stage, {a, b} = this.#sides;
+    if (!a) return;
+    const shown = {wipe: "both", flip: this.#showsB ? "b" : "a"}[this.#way] || this.#way;
+    if (shown === "both") this.#drawWipe(a, b);
+    else if (shown === "difference") this.#drawDifference(a, b);
+    else this.#drawSide(this.#sides[shown], 0, canvas.width);
+    this.#at("caption-a").classList.toggle("away", shown === "b");
+    this.#at("caption-b").classList.toggle("away", shown === "a");
+    canvas.dataset.shown = shown;
+  }
+
+  #drawSide(side, from, to) {
+    this.stage.paint(this.images.drawn(side.key), from, to, () => this.#drawTree(side));
+  }
+
+  #drawTree(side) {
+    const tree = side && side.tree && this.#at("tree").checked && this.images.edges(side.key);
+    if (tree) drawTree(this.stage, tree);
+  }
+
+  #drawWipe(a, b) {
+    const {canvas, pen} = this.stage;
+    const place = Math.round(this.#at("divider").value / 1000 * canvas.width);
+    this.#drawSide(a, 0, place);
+    this.#drawSide(b, place, canvas.width);
+    pen.fillStyle = "#fff";
+    if (0 < place && place < canvas.width) pen.fillRect(place - 1, 0, 2, canvas.height);
+  }
+
+  #drawDifference(a, b) {
+    const gain = Number(this.#at("gain").value), found = this.images.difference(a.key, b.key, gain);
+    if (!found) return;
+    const tree = [a, b].find(side => side.tree), caption = this.#at("caption-difference");
+    this.stage.paint(found.canvas, 0, this.stage.canvas.width, () => this.#drawTree(tree));
+    const text = found.largest
+      ? `A − B, ${gain} times, around mid-gray: mean difference ${found.mean.toFixed(3)}, largest ` +
+        `${found.largest} of ${found.top}`
+      : "A and B are equal";
+    if (caption.textContent !== text) caption.textContent = text;
+  }
+
+  #curve(codec) {
+    return this.#picture.curves.find(curve => curve.codec === codec);
+  }
+
+  #point(codec, point) {
+    return this.#curve(codec).points.find(p => p.point === point);
+  }
+
+  #options(id, texts, index) {
+    this.#at(id).replaceChildren(...texts.map(text => new Option(text)));
+    this.#at(id).selectedIndex = Math.min(index, texts.length - 1);
+  }
+
+  // A version of the picture, with its bytes compared with those of the first one.
+  #version({codec, point, key, tree}, first) {
+    const p = this.#point(codec, point), more = 100 * (p.bytes / first.bytes - 1);
+    const sign = more >= 0 ? "+" : "−";
+    const against = p === first ? "" : ` (${sign}${Math.abs(more).toFixed(1)} %)`;
+    const psnr = p.psnr === null ? "lossless" : `${p.psnr.toFixed(2)} dB`;
+    const ssim = p.ssim === null ? "" : `, SSIM ${p.ssim.toFixed(4)}`;
+    const text = ` ${this.#curve(codec).knob} ${point}: ${p.bytes} bytes${against}, ${psnr}${ssim}`;
+    return {label: codec, key, tree, text};
+  }
+
+  // Shows the chosen rate; the sides keep their codecs where the rate has them.
+  #setView(wanted = {a: this.#at("side-a").value, b: this.#at("side-b").value}) {
+    const {width, height, id, views} = this.#picture, rows = views[this.#at("view").selectedIndex];
+    const first = this.#point(rows[0].codec, rows[0].point);
+    const original = {label: "original", text: ` ${width}x${height}`, key: id};
+    this.#view = [original, ...rows.map(row => this.#version(row, first))];
+    const labels = this.#view.map(side => side.label);
+    const peer = rows.findIndex(row => !row.codec.startsWith("mmp"));
+    this.#usual = {a: labels[1], b: labels[peer + 1]};
+    for (const each of ["a", "b"]) {
+      const name = labels.includes(wanted[each]) ? wanted[each] : this.#usual[each];
+      this.#options(`side-${each}`, labels, labels.indexOf(name));
+    }
+    this.#choose();
+  }
+
+  #choose() {
+    for (const each of ["a", "b"]) {
+      const side = this.#view[this.#at(`side-${each}`).selectedIndex];
+      const name = document.createElement("strong");
+      name.textContent = side.label;
+      this.#at(`caption-${each}`).replaceChildren(name, side.text);
+      this.#sides[each] = side;
+    }
+    this.stage.draw();
+  }
+
+  #setWay(value) {
+    this.#way = value;
+    for (const each of Viewer.WAYS) this.#at(each).setAttribute("aria-pressed", each === value);
+    this.#at("divider").style.visibility = value === "wipe" ? "visible" : "hidden";
+    this.#at("gain").disabled = value !== "difference";
+    this.#at("caption-difference").textContent = "";
+    this.stage.draw();
+  }
+
+  #turn() {
+    if (this.#way === "flip") this.#showsB = !this.#showsB;
+    this.#setWay("flip");
+    this.tell.chose();
+  }
+
+  #listen() {
+    const {stage} = this, on = (id, kind, action) => this.#at(id).addEventListener(kind, action);
+    const chosen = (id, kind, action) => on(id, kind, () => {
+      action();
+      this.tell.chose();
+    });
+    chosen("wipe", "click", () => this.#setWay("wipe"));
+    chosen("difference", "click", () => this.#setWay("difference"));
+    on("flip", "click", () => this.#turn());
+    on("zoom-in", "click", () => stage.zoomTo(stage.zoom * 1.5));
+    on("zoom-out", "click", () => stage.zoomTo(stage.zoom / 1.5));
+    on("zoom-one", "click", () => stage.zoomTo(stage.pixelRatio));
+    chosen("zoom-fit", "click", () => stage.fit());
+    chosen("tree", "change", stage.draw);
+    chosen("gain", "change", stage.draw);
+    chosen("side-a", "change", () => this.#choose());
+    chosen("side-b", "change", () => this.#choose());
+    chosen("view", "change", () => this.#setView());
+    on("divider", "input", () => {
+      stage.draw();
+      this.tell.moved();
+    });
+    on("canvas", "keydown", event => {
+      if (event.key !== " ") return;
+      this.#turn();
+      event.preventDefault();
+    });
+  }
 }

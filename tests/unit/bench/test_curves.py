@@ -192,7 +192,7 @@ def test_drawings(pictures, tmp_path):
     with Image.open(tmp_path / "first.x.png") as image:
         assert image.size == (880, 605)
         colours = {colour for _, colour in image.convert("RGB").getcolors(1 << 20)}
-    assert {(0xD5, 0x5E, 0), (0, 0x72, 0xB2)} <= colours
+    assert {(0xD4, 0x3D, 0), (0x22, 0x66, 0xDD)} <= colours
 
 
 def test_drawing_without_values(pictures, tmp_path):

@@ -1,0 +1,95 @@
+// The pictures of the page: what is drawn, the samples, their differences, and the edges of leaves
+// or blocks. Samples of more than 8 bits are stored as two bytes: all upper ones, then all lower ones.
+function makeImages(ready) {
+  const known = new Map();
+  let last = {};
+
+  function load(name) {
+    if (known.has(name)) return known.get(name);
+    const stored = document.getElementById(`image-${name}`), image = new Image();
+    const entry = {image, depth: Number(stored.dataset.depth || 8), drawn: null};
+    known.set(name, entry);
+    image.onload = () => {
+      if (known.get(name) !== entry) return;
+      entry.width = image.naturalWidth;
+      entry.height = entry.depth > 8 ? image.naturalHeight / 2 : image.naturalHeight;
+      entry.drawn = entry.depth > 8 ? narrowed(entry) : image;
+      ready();
+    };
+    image.src = `data:image/png;base64,${stored.textContent}`;
+    return entry;
+  }
+
+  function sheet(width, height) {
+    const canvas = document.createElement("canvas");
+    canvas.width = width;
+    canvas.height = height;
+    return [canvas, canvas.getContext("2d", {willReadFrequently: true})];
+  }
+
+  function bytes(image) {
+    const [canvas, pen] = sheet(image.naturalWidth, image.naturalHeight);
+    pen.fillStyle = Stage.GROUND; // behind transparent samples
+    pen.fillRect(0, 0, canvas.width, canvas.height);
+    pen.drawImage(image, 0, 0);
+    return pen.getImageData(0, 0, canvas.width, canvas.height).data;
+  }
+
+  // Red, green, blue and opacity of each pixel.
+  function samplesOf(entry) {
+    if (entry.samples) return entry.samples;
+    const stored = bytes(entry.image);
+    if (entry.depth > 8) {
+      const count = stored.length / 2;
+      entry.samples = Uint16Array.from({length: count}, (_, k) => 256 * stored[k] + stored[count + k]);
+    } else entry.samples = stored;
+    return entry.samples;
+  }
+
+  // A canvas whose bytes (k => byte) gives; each fourth byte is opaque.
+  function painted(width, height, byte) {
+    const [canvas, pen] = sheet(width, height), pixels = pen.createImageData(width, height);
+    for (let k = 0; k < pixels.data.length; k++) pixels.data[k] = k % 4 === 3 ? 255 : byte(k);
+    pen.putImageData(pixels, 0, 0);
+    return canvas;
+  }
+
+  function narrowed(entry) {
+    const samples = samplesOf(entry), unit = 255 / (2 ** entry.depth - 1);
+    return painted(entry.width, entry.height, k => samples[k] * unit);
+  }
+
+  return {
+    clear: () => known.clear(),
+    drawn: name => load(name).drawn,
+
+    // A minus B, so many times, around mid-gray; null while a picture is being decoded.
+    difference(a, b, gain) {
+      const one = load(a), other = load(b);
+      if (!one.drawn || !other.drawn) return null;
+      if (last.one === one && last.other === other && last.gain === gain) return last;
+      const x = samplesOf(one), y = samplesOf(other), top = 2 ** one.depth - 1;
+      let largest = 0, sum = 0;
+      const canvas = painted(one.width, one.height, k => {
+        const error = x[k] - y[k], size = Math.abs(error);
+        if (size > largest) largest = size;
+        sum += size;
+        return 128 + gain * error * 255 / top;
+      });
+      const mean = sum / (3 * one.width * one.height);
+      last = {one, other, gain, canvas, largest, mean, top};
+      return last;
+    },
+
+    // One byte a pixel: 1 where the first row of a leaf or block is, 2 where its first column is.
+    edges(name) {
+      const entry = load(`${name}-tree`);
+      if (!entry.drawn) return null;
+      if (!entry.edges) {
+        const rgba = samplesOf(entry);
+        entry.edges = Uint8Array.from({length: rgba.length / 4}, (_, k) => rgba[4 * k]);
+      }
+      return entry;
+    },
+  };
+}
