@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from mmpcodec.backends.registry import AUTO, names
-from mmpcodec.params import DecodeLimits
+from mmpcodec.params import DEFAULT_EFFORT, DecodeLimits
 from mmpcodec.pictures import registry
 from mmpcodec.quantities import parse_bytes
 
@@ -70,7 +70,7 @@ Threads = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Print errors only.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
 MaxSamples = Annotated[
     int,
     typer.Option(
@@ -209,20 +209,36 @@ TileSize = Annotated[
         "regions; 0 is a single tile.",
     ),
 ]
+Lossless = Annotated[bool, typer.Option("--lossless", help="Lose nothing: --lambda 0.")]
+Fast = Annotated[
+    bool,
+    typer.Option(
+        "--fast",
+        help="Encode quickly: --effort 1, or --preset exact if the file is lossless.",
+    ),
+]
+Best = Annotated[
+    bool,
+    typer.Option(
+        "--best",
+        help="Make small files, however long it takes: --preset best --effort 9.",
+    ),
+]
 Preset = Annotated[
-    str,
+    str | None,
     typer.Option(
         metavar="auto|best|photo|text|mixed|exact|plain|classic",
         help="Set of coding tools. best tries photo, text, mixed and exact, and keeps the one of "
         "the lowest rate-distortion cost. auto tries only those that a look at the samples "
-        "recommends. exact is lossless with any lambda, quality or target.",
+        "recommends. exact is lossless with any lambda, quality or target. auto by default.",
     ),
 ]
 Effort = Annotated[
-    int,
+    int | None,
     typer.Option(
         metavar="N",
-        help="Search effort of photo and mixed, from 1 (fastest) to 9 (smallest files).",
+        help="Search effort of photo and mixed, from 1 (fastest) to 9 (smallest files); "
+        f"{DEFAULT_EFFORT} by default.",
     ),
 ]
 Partition = Annotated[

@@ -141,6 +141,13 @@ def test_public_names():
         _ = mmpcodec.encod
 
 
+def test_the_package_and_its_command_line_are_programs():
+    for name in ("mmpcodec", "mmpcodec.cli"):
+        command = [sys.executable, "-P", "-m", name, "--version"]
+        shown = subprocess.check_output(command, env=ENVIRONMENT, text=True)
+        assert shown == f"mmp {mmpcodec.__version__}\n"
+
+
 def test_commands(mmp):
     for arguments in ([], ["--help"], ["-h"]):
         result = mmp(*arguments)

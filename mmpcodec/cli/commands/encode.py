@@ -8,6 +8,7 @@ import typer
 from mmpcodec.checks import check_int
 from mmpcodec.cli import options, output, run
 from mmpcodec.cli.encoding.by_tiles import encode_by_tiles
+from mmpcodec.cli.encoding.choices import rate_of, search_of
 from mmpcodec.cli.encoding.sources import (
     Encodings,
     Found,
@@ -23,8 +24,6 @@ from mmpcodec.cli.printing import Printer, counted, finite, quality_text, tools_
 from mmpcodec.depth import MAX_DEPTH
 from mmpcodec.errors import MmpError, ParameterError
 from mmpcodec.params import (
-    AUTO,
-    DEFAULT_EFFORT,
     UNLIMITED,
     EncodeParams,
     check_median_radius,
@@ -137,13 +136,16 @@ def encode(
     folder: options.Folder = None,
     lam: options.Lambda = None,
     quality: options.Quality = None,
+    lossless: options.Lossless = False,
     target_size: options.TargetSize = None,
     target_bpp: options.TargetBpp = None,
     target_psnr: options.TargetPsnr = None,
-    preset: options.Preset = AUTO,
+    fast: options.Fast = False,
+    best: options.Best = False,
+    preset: options.Preset = None,
     partition: options.Partition = None,
     dictionary_limit: options.DictionaryLimit = None,
-    effort: options.Effort = DEFAULT_EFFORT,
+    effort: options.Effort = None,
     rate_model: options.RateModel = "adaptive",
     denoise: options.Denoise = None,
     depth: options.Depth = None,
@@ -167,13 +169,11 @@ def encode(
     """Encode pictures, gray or in colour, of 1 to 16 bits, with alpha and metadata.
 
     The output is IN with the suffix .mmp, unless -o or -O names another. Give at most one of
-    --lambda, --quality and the three targets; a target holds for each file. Alpha is always
-    lossless. With --denoise, PSNR compares with the filtered picture. With --tile, a picture can be
-    larger than memory if it is NPY, TIFF, or binary PGM, PPM or PAM.
+    --lambda, --quality, --lossless and the three targets; a target holds for each file. Alpha is
+    always lossless. With --denoise, PSNR compares with the filtered picture. With --tile, a picture
+    can be larger than memory if it is NPY, TIFF, or binary PGM, PPM or PAM.
     """
-    from mmpcodec.codec.rate_control.targets import lambda_or_target
     from mmpcodec.metadata import Metadata
-    from mmpcodec.quantities import parse_bytes
 
     if quiet and verbose:
         raise ParameterError("--quiet and --verbose: give only one of them")
@@ -184,13 +184,13 @@ def encode(
     check_tile_size(tile)
     Metadata().without(*(strip or ()))
     limits = options.limits_of(max_samples, max_dimension)
-    size = None if target_size is None else parse_bytes("target_size", target_size)
-    lam, target = lambda_or_target(lam, quality, size, target_bpp, target_psnr)
+    lam, target = rate_of(lossless, lam, quality, target_size, target_bpp, target_psnr)
+    search = search_of(preset, effort, fast=fast, best=best, lossless=target is None and lam == 0)
     params = EncodeParams.from_options(
         lam,
-        preset=preset,
+        preset=search.preset,
         rate_model=rate_model,
-        effort=effort,
+        effort=search.effort,
         partition=partition,
         dictionary_limit=dictionary_limit,
     )

@@ -33,6 +33,7 @@ from mmpcodec.planning.budget import (
     plot,
 )
 from mmpcodec.planning.budget import plans as plans_module
+from mmpcodec.planning.budget.cache import key_of
 
 A = Ladder("a", 100, (Point(8, 8, 1), Point(16, 2, 16), Point(32, 1, 22)))
 B = Ladder("b", 100, (Point(8, 7, 0), Point(16, 6, 3), Point(32, 4, 25)))
@@ -484,3 +485,10 @@ def test_equal_pictures_are_encoded_once(samples, tmp_path, monkeypatch):
     assert calls == [8]
     assert ladders[0].points == ladders[1].points
     assert len(list(Path(tmp_path).rglob("*.point"))) == 1
+
+
+def test_presets_auto_and_best_have_keys_of_their_own():
+    """Both name the same sets of tools, but auto tries only some of them."""
+    auto, best = (mmpcodec.EncodeParams.from_options(preset=name) for name in ("auto", "best"))
+    assert auto.each_alone()[0].tools == best.each_alone()[0].tools
+    assert key_of(auto) != key_of(best)

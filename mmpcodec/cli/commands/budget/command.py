@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mmpcodec.cli import options, output
+from mmpcodec.cli.encoding.choices import search_of
 from mmpcodec.cli.encoding.sources import work_of
 from mmpcodec.cli.exits import ExitCode, show_error
 from mmpcodec.cli.jobs import Job, assign, check
 from mmpcodec.cli.printing import Printer
 from mmpcodec.cli.progress import ProgressBars
 from mmpcodec.errors import FileError, MmpError, ParameterError
-from mmpcodec.params import AUTO, DecodeLimits, EncodeParams
+from mmpcodec.params import DecodeLimits, EncodeParams
 from mmpcodec.runtime.files import STANDARD
 
 if TYPE_CHECKING:
@@ -107,7 +108,10 @@ def budget(
     seconds: Seconds = 60.0,
     dry_run: DryRun = False,
     cache: Cache = None,
-    preset: options.Preset = AUTO,
+    fast: options.Fast = False,
+    best: options.Best = False,
+    preset: options.Preset = None,
+    effort: options.Effort = None,
     partition: options.Partition = None,
     dictionary_limit: options.DictionaryLimit = None,
     rate_model: options.RateModel = "adaptive",
@@ -130,8 +134,10 @@ def budget(
 
     limits = options.limits_of(max_samples, max_dimension)
     room = parse_bytes("total", total)
+    search = search_of(preset, effort, fast=fast, best=best, lossless=False)
     params = EncodeParams.from_options(
-        preset=preset,
+        preset=search.preset,
+        effort=search.effort,
         rate_model=rate_model,
         partition=partition,
         dictionary_limit=dictionary_limit,
