@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         MmpError,
         ParameterError,
         PictureError,
+        PictureWarning,
         TruncatedStream,
         UnsupportedVersion,
     )
@@ -55,6 +56,7 @@ __all__ = [
     "Partition",
     "Pass",
     "PictureError",
+    "PictureWarning",
     "Target",
     "Tools",
     "TruncatedStream",
@@ -93,6 +95,7 @@ __getattr__, __dir__ = lazy.names(
             "MmpError",
             "ParameterError",
             "PictureError",
+            "PictureWarning",
             "TruncatedStream",
             "UnsupportedVersion",
         ),

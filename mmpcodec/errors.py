@@ -61,6 +61,10 @@ class PictureError(MmpError):
     """A picture file cannot be read or written, or its content is not supported."""
 
 
+class PictureWarning(UserWarning):
+    """A picture file was read, but not all of it or not as it is; the message says what."""
+
+
 class FileError(MmpError):
     """A file cannot be read or written; the message begins with the file's name."""
 

@@ -17,6 +17,8 @@ from typer.core import TyperGroup
 import mmpcodec
 from mmpcodec.cli import commands
 from mmpcodec.cli.exits import discard_unwritten, exit_code_of
+from mmpcodec.cli.printing import Printer, remarks_noted
+from mmpcodec.errors import PictureWarning
 
 FIRST = (
     "encode", "decode", "info", "compare", "sweep", "report", "highlight", "median", "budget",
@@ -88,9 +90,11 @@ def main() -> None:
     """Run the command line on the arguments of this process."""
     if not sys.warnoptions:
         warnings.simplefilter("ignore")  # an error line says what matters to the user
+        warnings.simplefilter("always", PictureWarning)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # file names may hold any bytes
     try:
-        app(prog_name="mmp")
+        with remarks_noted(Printer()):
+            app(prog_name="mmp")
     finally:
         discard_unwritten()

@@ -1,11 +1,15 @@
 """Print the results of commands, as text or as JSON."""
 
+import contextlib
 import json
 import math
 import sys
+import warnings
+from collections.abc import Iterator
 from enum import Enum
 from typing import Any, NamedTuple, Protocol
 
+from mmpcodec.errors import PictureWarning
 from mmpcodec.runtime.files import printable
 from mmpcodec.tools import TABLE, Tools
 
@@ -59,6 +63,24 @@ class Printer(NamedTuple):
         else:
             text = "\n".join(map(printable, facts.text(self.verbose).split("\n")))
         print(text, file=sys.stderr if self.to_stderr else sys.stdout, flush=True)
+
+
+@contextlib.contextmanager
+def remarks_noted(printer: Printer) -> Iterator[None]:
+    """Print what the library says about pictures with ``Printer.note``, while the context lasts."""
+    others = warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], *rest: Any, **named: Any) -> None:
+        if issubclass(category, PictureWarning):
+            printer.note(str(message))
+        else:
+            others(message, category, *rest, **named)
+
+    warnings.showwarning = show
+    try:
+        yield
+    finally:
+        warnings.showwarning = others
 
 
 def tools_text(tools: Tools) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Sequence
 
 from mmpcodec.cli.exits import ExitCode, show_error
 from mmpcodec.cli.jobs import Job
-from mmpcodec.cli.printing import Facts, Printer
+from mmpcodec.cli.printing import Facts, Printer, remarks_noted
 from mmpcodec.cli.progress import Bar, ProgressBars
 from mmpcodec.errors import BadMagic, FileError, MmpError, PictureError
 
@@ -56,6 +56,7 @@ def run(jobs: Sequence[Job], work: Work, printer: Printer, *, at_once: int = 1) 
     """
     failed = 0
     with (
+        remarks_noted(printer),
         ProgressBars(printer.shows_progress) as bars,
         contextlib.closing(_outcomes(jobs, work, bars, at_once)) as outcomes,
     ):

@@ -10,7 +10,7 @@ from mmpcodec.depth import sample_type
 from mmpcodec.errors import PictureError
 from mmpcodec.params import DecodeLimits
 from mmpcodec.picture import Picture
-from mmpcodec.pictures.frame_size import (
+from mmpcodec.pictures.compressed.frame_size import (
     JPEG2000_START,
     JPEG_START,
     check_jpeg_scans,

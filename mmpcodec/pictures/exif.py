@@ -14,6 +14,9 @@ from mmpcodec.pictures.limits import MAX_METADATA
 PREFIX = b"Exif\0\0"
 """Prefix of the TIFF structure in JPEG files."""
 
+STARTS = {b"II*\0": "<", b"MM\0*": ">"}
+"""First bytes of the structure, and the byte order that they name."""
+
 EXIF_DIRECTORY, GPS_DIRECTORY, INTEROPERABILITY = 34665, 34853, 40965
 BELOW = (EXIF_DIRECTORY, GPS_DIRECTORY, INTEROPERABILITY)
 """Tags whose value is the offset of another directory."""
@@ -27,7 +30,9 @@ orientation, date, artist, host, rating, copyright, IPTC, Photoshop, and tags of
 SIZES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4}
 """Size of one value in bytes, by its type."""
 
-_LONG = 4
+ORIENTATION = 274
+
+_SHORT, _LONG = 3, 4
 _MOST_ENTRIES = 4096
 
 ReadAt = Callable[[int, int], bytes]
@@ -77,7 +82,7 @@ def parsed(data: bytes) -> tuple[str, Directory]:
     ValueError
         If the structure is damaged.
     """
-    order = {b"II*\0": "<", b"MM\0*": ">"}.get(data[:4])
+    order = STARTS.get(data[:4])
     if order is None or len(data) < 8:
         raise ValueError("EXIF does not begin as a TIFF structure")
     (place,) = struct.unpack(f"{order}I", data[4:8])
@@ -183,3 +188,20 @@ def packed(order: str, directory: Directory, place: int) -> bytes:
         behind.append(lower)
         table.append(struct.pack(f"{order}HHI", tag, kind, count) + value)
     return b"".join([*table, bytes(4), *behind])
+
+
+def upright(data: bytes) -> bytes:
+    """Return an EXIF structure whose orientation is 1, for samples that were turned already."""
+    try:
+        order, found = parsed(data)
+    except (ValueError, struct.error):
+        return data
+    if ORIENTATION not in found.entries:
+        return data
+    (place,) = struct.unpack_from(f"{order}I", data, 4)
+    (count,) = struct.unpack_from(f"{order}H", data, place)
+    turned = bytearray(data)
+    for start in range(place + 2, place + 2 + 12 * count, 12):
+        if struct.unpack_from(f"{order}H", data, start) == (ORIENTATION,):
+            struct.pack_into(f"{order}HIHH", turned, start + 2, _SHORT, 1, 1, 0)
+    return bytes(turned)

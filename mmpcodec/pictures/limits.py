@@ -1,6 +1,7 @@
 """Checks that all formats share: limits, the error for a damaged file, optional packages."""
 
 import contextlib
+import warnings
 import zlib
 from collections.abc import Iterator
 from importlib import import_module
@@ -8,7 +9,7 @@ from types import ModuleType
 
 import numpy as np
 
-from mmpcodec.errors import MissingExtra, PictureError, install
+from mmpcodec.errors import MissingExtra, PictureError, PictureWarning, install
 from mmpcodec.params import DecodeLimits
 
 MAX_METADATA = 1 << 26
@@ -20,7 +21,7 @@ def damage_reported(name: str) -> Iterator[None]:
     """Turn any exception that a library raises for a damaged file into a ``PictureError``."""
     try:
         yield
-    except (PictureError, MissingExtra):
+    except (PictureError, MissingExtra, PictureWarning):
         raise
     except Exception as error:  # each library has its own
         reason = " ".join(str(error).split()) or type(error).__name__
@@ -95,6 +96,16 @@ def check_single(count: int, name: str) -> None:
     """
     if count > 1:
         raise PictureError(f"{name}: holds {count} pictures; supported is one per file")
+
+
+def say(name: str, remark: str) -> None:
+    """Warn that a picture is not all that its file holds."""
+    warnings.warn(PictureWarning(f"{name}: {remark}"), stacklevel=3)
+
+
+def say_animation(name: str) -> None:
+    """Warn that only the first frame of an animation is read."""
+    say(name, "is an animation; only its first frame is read")
 
 
 def library(package: str, purpose: str, name: str, *, extra: str | None = None) -> ModuleType:

@@ -85,6 +85,7 @@ class Format(NamedTuple):
 
 _HERE = __name__.rpartition(".")[0]
 _NETPBM = f"{_HERE}.netpbm"
+_COMPRESSED = f"{_HERE}.compressed"
 
 FORMATS = (
     Format("PBM", _NETPBM, (".pbm", ".pnm"), (b"P1", b"P4")),
@@ -100,7 +101,22 @@ FORMATS = (
         planes=ANY_PLANES, keeps=ALL_METADATA, parts=True,
     ),
     Format("BMP", f"{_HERE}.bmp", (".bmp",), (b"BM",)),
-    Format("JPEG", f"{_HERE}.jpeg", (".jpg", ".jpeg"), (b"\xff\xd8\xff",)),
+    Format("JPEG", f"{_COMPRESSED}.jpeg", (".jpg", ".jpeg"), (b"\xff\xd8\xff",)),
+    Format("GIF", f"{_COMPRESSED}.gif", (".gif",), (b"GIF87a", b"GIF89a")),
+    Format("WebP", f"{_COMPRESSED}.webp", (".webp",), (b"WEBP",), 8),
+    Format("AVIF", f"{_COMPRESSED}.avif", (".avif",), (b"ftypavif", b"ftypavis"), 4),
+    Format(
+        "JPEG 2000", f"{_COMPRESSED}.jpeg2000", (".jp2", ".j2k", ".j2c", ".jpx"),
+        (b"\0\0\0\x0cjP  \r\n\x87\n", b"\xff\x4f\xff\x51"),
+    ),
+    Format(
+        "JPEG XL", f"{_COMPRESSED}.jpegxl", (".jxl",),
+        (b"\xff\x0a", b"\0\0\0\x0cJXL \r\n\x87\n"), extra="formats",
+    ),
+    Format(
+        "HEIC", f"{_COMPRESSED}.heic", (".heic", ".heif"),
+        (b"ftyphei", b"ftyphev", b"ftypmif1", b"ftypmsf1"), 4, extra="formats",
+    ),
     Format(
         "NPY", f"{_HERE}.npy", (".npy",), (b"\x93NUMPY",), planes=ANY_PLANES, depths=(1, 8, 16),
         parts=True,

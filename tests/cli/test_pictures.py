@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 from support.picture_files import METADATA, shade
 
 import mmpcodec
@@ -93,6 +94,17 @@ def test_depth_of_the_file_can_be_named(mmp):
     assert too_few.exit_code == 1
     assert "depth = 5: the picture has a sample of " in too_few.stderr
     assert mmp("encode", "deep.npy", "--depth", 17, "-f").exit_code == 2
+
+
+def test_what_an_animation_holds_besides_is_said(run, samples):
+    frames = [Image.fromarray(samples), Image.fromarray(255 - samples)]
+    frames[0].save("a.gif", save_all=True, append_images=frames[1:])
+    said = "mmp: a.gif: is an animation; only its first frame is read\n"
+    code, _, errors = run("encode", "a.gif", "-l", 0)
+    assert (code, errors) == (0, said)
+    np.testing.assert_array_equal(mmpcodec.decode(Path("a.mmp").read_bytes()), samples)
+    assert run("compare", "a.gif", "a.mmp")[2] == said
+    assert run("encode", "a.gif", "-f", "--quiet")[2] == ""
 
 
 def test_info_shows_each_text_and_nothing_of_it_steers_a_terminal(mmp):

@@ -1,5 +1,6 @@
 """Small picture files, made by other libraries where they can."""
 
+import contextlib
 import io
 import struct
 import zlib
@@ -7,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import tifffile
-from PIL import Image
+from PIL import Image, features
 
 import mmpcodec
 from mmpcodec import pictures
@@ -84,6 +85,31 @@ def _exif():
 EXIF = _exif().tobytes().removeprefix(b"Exif\0\0")
 """Camera, orientation 6, exposure, date and a place, as Pillow writes them."""
 
+
+def heic_of(samples, mode="RGB", **options):
+    """A file by pillow-heif, without loss."""
+    import pillow_heif
+
+    file = pillow_heif.from_bytes(mode, samples.shape[1::-1], samples.tobytes())
+    stream = io.BytesIO()
+    file.save(stream, quality=-1, chroma=444, matrix_coefficients=0, **options)
+    return stream.getvalue()
+
+
+def _by_imagecodecs():
+    import imagecodecs
+
+    deep = np.dstack([DEEP >> 4] * 3)
+    return {
+        "avif deep": imagecodecs.avif_encode(deep, level=100, bitspersample=12),
+        "jpeg 2000 deep": imagecodecs.jpeg2k_encode(
+            deep, level=0, reversible=True, bitspersample=12, codecformat="jp2"
+        ),
+        "jpeg xl": imagecodecs.jpegxl_encode(COLOUR, lossless=True),
+        "jpeg xl deep": imagecodecs.jpegxl_encode(DEEP, lossless=True, usecontainer=True),
+    }
+
+
 _WIDE = np.tile(COLOUR, (2, 1, 1))
 FILES = {
     "pgm": pictures.to_bytes(GRAY, "pgm"),
@@ -102,11 +128,24 @@ FILES = {
     "bmp": file_of(COLOUR, "BMP"),
     "bmp palette": file_of(COLOUR, "BMP", "P"),
     "jpeg": file_of(COLOUR, "JPEG", exif=_exif(), icc_profile=b"profile", comment=b"c"),
+    "jpeg cmyk": file_of(COLOUR, "JPEG", "CMYK"),
+    "gif": file_of(COLOUR, "GIF", "P", transparency=3, comment=b"c"),
+    "webp": file_of(COLOUR, "WEBP", lossless=True, exif=_exif(), icc_profile=b"profile"),
+    "webp lossy": file_of(COLOUR, "WEBP", xmp=b"<x/>"),
+    "jpeg 2000": file_of(COLOUR, "JPEG2000"),
+    "jpeg 2000 stream": file_of(GRAY, "JPEG2000", no_jp2=True),
     "npy": pictures.to_bytes(DEEP, "npy"),
     "dicom": dicom_of(GRAY, 8),
     "mmp": mmpcodec.encode(GRAY, 0, preset="plain"),
 }
 """One file of each way to read."""
+
+if features.check("avif"):
+    FILES["avif"] = file_of(COLOUR, "AVIF", quality=100, exif=_exif(), icc_profile=b"profile")
+with contextlib.suppress(ImportError):
+    FILES |= _by_imagecodecs()
+with contextlib.suppress(ImportError):
+    FILES["heic"] = heic_of(COLOUR, exif=b"Exif\0\0" + EXIF)
 
 
 METADATA = Metadata(

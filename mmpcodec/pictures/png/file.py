@@ -18,7 +18,7 @@ from mmpcodec.depth import sample_type
 from mmpcodec.metadata import Metadata
 from mmpcodec.params import DecodeLimits
 from mmpcodec.picture import Picture
-from mmpcodec.pictures.limits import check_single, check_size, damaged, library
+from mmpcodec.pictures.limits import check_size, damaged, library, say_animation
 from mmpcodec.pictures.png.chunks import (
     CRITICAL,
     Chunk,
@@ -41,12 +41,13 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
     """Read a whole file.
 
     A palette is replaced by its colours, or by gray if all its colours are gray. A transparent
-    level or colour, or a palette with transparency, becomes a plane of alpha.
+    level or colour, or a palette with transparency, becomes a plane of alpha. Of an animation the
+    picture is read that viewers of still pictures show, which is its first frame.
 
     Raises
     ------
     PictureError
-        If the file is damaged, beyond the limits, or animated.
+        If the file is damaged or beyond the limits.
     MissingExtra
         If colours or alpha of 16 bits need imagecodecs, and it is not installed.
     """
@@ -66,8 +67,8 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
     if names.count(b"IHDR") > 1:
         raise damaged(name, "has two chunks IHDR")
     animation = first(chunks, b"acTL")
-    if animation is not None:
-        check_single(int.from_bytes(animation[:4], "big"), name)
+    if animation is not None and int.from_bytes(animation[:4], "big") > 1:
+        say_animation(name)
     metadata = metadata_of(chunks, name)
     plain = [chunk for chunk in chunks if chunk[0] in CRITICAL]
     if depth == 16 and kind != GRAY:

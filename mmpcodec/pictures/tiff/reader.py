@@ -15,7 +15,8 @@ import numpy as np
 from mmpcodec.depth import sample_type
 from mmpcodec.errors import PictureError
 from mmpcodec.params import DecodeLimits
-from mmpcodec.pictures.frame_size import check_jpeg_scans, jpeg_size
+from mmpcodec.pictures.compressed import shown
+from mmpcodec.pictures.compressed.frame_size import check_jpeg_scans, jpeg_size
 from mmpcodec.pictures.limits import (
     check_part,
     check_single,
@@ -32,8 +33,9 @@ NONE, JPEG = 1, 7
 # CCITT, LZW, deflate by two numbers, PackBits and Zstandard.
 _COMPRESSIONS = {NONE, 2, 3, 4, 5, JPEG, 8, 32946, 32773, 50000}
 WHITE_IS_ZERO, BLACK_IS_ZERO, RGB, PALETTE = tags.WHITE_IS_ZERO, 1, 2, 3
+CMYK = 5  # of 8 bits, not in JPEG
 YCBCR = 6  # only in JPEG, whose decoder returns RGB
-_PHOTOMETRIC = {WHITE_IS_ZERO: 1, BLACK_IS_ZERO: 1, RGB: 3, PALETTE: 1, YCBCR: 3}
+_PHOTOMETRIC = {WHITE_IS_ZERO: 1, BLACK_IS_ZERO: 1, RGB: 3, PALETTE: 1, CMYK: 4, YCBCR: 3}
 _UNSIGNED = 1
 _TRANSPARENT, _PREMULTIPLIED = 2, 1
 _KINDS_OF_SAMPLES = {2: "signed", 3: "floating-point", 5: "complex", 6: "complex"}
@@ -99,11 +101,17 @@ class TiffReader:
         if page.photometric == PALETTE:
             self._colours, self.depth = _palette(page)
             planes = 3
+        if page.photometric == CMYK:
+            planes = 3
         self.shape: tuple[int, ...] = (height, width)
         if planes > 1:
             self.shape = height, width, planes
         order = "<" if self._file.byteorder == "<" else ">"
         self.metadata = tags.metadata_of(page, self._bytes_at, order, self._file.is_bigtiff)
+        self._inks = self.metadata.icc
+        if page.photometric == CMYK:
+            shown.say_cmyk(self.name)
+            self.metadata = self.metadata.without("icc")
         self._stored = self._stored_array()
         if self._stored is None:
             self._check_segments()
@@ -113,7 +121,10 @@ class TiffReader:
         bits, extra = page.bitspersample, tuple(page.extrasamples or ())
         if page.sampleformat != _UNSIGNED:
             kind = _KINDS_OF_SAMPLES.get(page.sampleformat, f"format {page.sampleformat}")
-            raise PictureError(f"{name}: holds {kind} samples; supported are unsigned ones")
+            raise PictureError(
+                f"{name}: holds {kind} samples; supported are unsigned integers of 1 to 16 bits, "
+                "so scale the samples to 0..65535 and save them as such"
+            )
         if not isinstance(bits, int) or not 1 <= bits <= 16:
             raise PictureError(f"{name}: holds {bits} bits per sample; supported are 1 to 16")
         if page.compression not in _COMPRESSIONS:
@@ -125,9 +136,14 @@ class TiffReader:
         planes = _PHOTOMETRIC.get(page.photometric)
         if page.photometric == YCBCR and page.compression != JPEG:
             planes = None
+        if page.photometric == CMYK and (page.compression == JPEG or bits != 8 or extra):
+            planes = None
         if planes is None:
             kind = getattr(page.photometric, "name", page.photometric)
-            raise PictureError(f"{name}: holds {kind} samples; supported are gray, palette and RGB")
+            raise PictureError(
+                f"{name}: holds {kind} samples of {bits} bits; supported are gray, palette, RGB, "
+                "and CMYK of 8 bits without JPEG"
+            )
         if page.imagedepth != 1 or page.samplesperpixel != planes + len(extra) or len(extra) > 1:
             raise PictureError(
                 f"{name}: holds {page.samplesperpixel} planes; supported are {planes}, and "
@@ -203,11 +219,13 @@ class TiffReader:
     def _as_shown(self, stored: np.ndarray) -> np.ndarray:
         """Convert stored samples, (H, W, C), to samples of the picture, in place if possible.
 
-        Palette indexes become colours, and WhiteIsZero is inverted.
+        Palette indexes become colours, CMYK becomes sRGB, and WhiteIsZero is inverted.
         """
         page = self._page
         if self._colours is not None:
             return self._colours[stored[..., 0]]
+        if page.photometric == CMYK:
+            return shown.rgb_of_cmyk(shown.cmyk_image(stored), self._inks)
         found = stored[..., 0] if stored.shape[2] == 1 else stored
         samples = found.astype(sample_type(self.depth), copy=False)
         if page.photometric == WHITE_IS_ZERO:

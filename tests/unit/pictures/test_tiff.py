@@ -10,7 +10,7 @@ import tifffile
 from PIL import Image
 from support.picture_files import COLOUR, DEEP, EXIF, GRAY, file_of, tiff_of
 
-from mmpcodec import PictureError, pictures
+from mmpcodec import PictureError, PictureWarning, pictures
 from mmpcodec.metadata import Metadata, Resolution
 from mmpcodec.pictures import Picture
 from mmpcodec.pictures.exif import Directory, parsed, structure
@@ -51,6 +51,15 @@ def test_reads_what_tifffile_writes(samples, options, depth):
     found = pictures.from_bytes(tiff_of(samples, **options))
     np.testing.assert_array_equal(found.samples, samples)
     assert found.depth == depth
+
+
+@pytest.mark.parametrize("options", [{}, {"compression": "lzw", **TILES}])
+def test_inks_become_rgb(options):
+    inks = np.dstack([255 - COLOUR, np.zeros_like(GRAY)])
+    data = tiff_of(inks, photometric="separated", **options)
+    with pytest.warns(PictureWarning, match="x: holds CMYK colours, which are converted to RGB"):
+        found = pictures.from_bytes(data, "x")
+    np.testing.assert_array_equal(found.samples, COLOUR)
 
 
 @pytest.mark.parametrize("options", [{}, {"compression": "lzw"}, {"compression": "lzw", **TILES}])
@@ -224,10 +233,13 @@ FLOAT, SIGNED = GRAY.astype(np.float32), GRAY.astype(np.int16)
 @pytest.mark.parametrize(
     ("data", "says"),
     [
-        (tiff_of(FLOAT), "holds floating-point samples; supported are unsigned ones"),
-        (tiff_of(SIGNED), "holds signed samples; supported are unsigned ones"),
+        (tiff_of(FLOAT), "holds floating-point samples; supported are unsigned integers of 1"),
+        (tiff_of(SIGNED), "holds signed samples; .* so scale the samples"),
         (tiff_of(GRAY.astype(np.uint32)), "holds 32 bits per sample; supported are 1 to 16"),
-        (tiff_of(ALPHA, photometric="separated"), "holds SEPARATED samples; supported are gray"),
+        (
+            tiff_of(ALPHA, photometric="separated", compression="jpeg"),
+            "holds SEPARATED samples",
+        ),
         (tiff_of(ALPHA, extrasamples=["assocalpha"], **RGB), "holds alpha that is multiplied in"),
         (tiff_of(ALPHA, extrasamples=["unspecified"], **RGB), "holds an extra plane; supported is"),
         (tiff_of(np.dstack([ALPHA, GRAY]), extrasamples=[2, 0], **RGB), "holds 5 planes"),

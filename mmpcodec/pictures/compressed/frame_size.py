@@ -11,6 +11,8 @@ _FRAME_HEADERS = frozenset({*range(0xC0, 0xD0), 0xF7} - {0xC4, 0xC8, 0xCC})  # 0
 _WITHOUT_LENGTH = frozenset({0x01, *range(0xD0, 0xD8)})
 _SEGMENT = re.compile(rb"\xff([^\x00\xff\x01\xd0-\xd8])", re.DOTALL)
 _SCAN, _END = 0xDA, 0xD9
+_GIF_EXTENSION, _GIF_FRAME = 0x21, 0x2C
+_WEBP_SIDE = 0x3FFF
 _ENDS = {0xD8: "SOI", 0xD9: "EOI", 0xDA: "SOS"}
 
 MAX_SCANS = 256
@@ -99,3 +101,48 @@ def packbits_size(data: bytes, most: int) -> int:
             size += 258 - length if length > 129 and place + 1 < len(data) else 0
             place += 2 if length > 129 else 1
     return size
+
+
+def gif_size(data: bytes) -> tuple[int, int]:
+    """Return the width and height of the canvas of a GIF file, which its first frame may enlarge.
+
+    Raises
+    ------
+    ValueError
+        If the file has no frame.
+    """
+    width, height, flags = struct.unpack_from("<HHB", data.ljust(11, b"\0"), 6)
+    place = 13 + (3 << (flags & 7) + 1 if flags & 128 else 0)
+    while place < len(data) and data[place] == _GIF_EXTENSION:
+        place += 2
+        while place < len(data) and data[place]:
+            place += 1 + data[place]
+        place += 1
+    if len(data) < place + 9 or data[place] != _GIF_FRAME:
+        raise ValueError("GIF has no frame")
+    left, top, columns, rows = struct.unpack_from("<4H", data, place + 1)
+    return max(width, left + columns), max(height, top + rows)
+
+
+def webp_size(data: bytes) -> tuple[int, int]:
+    """Return the width and height of a WebP file, from its first chunk.
+
+    Raises
+    ------
+    ValueError
+        If the chunk is none of those that begin a file.
+    """
+    kind, head = data[12:16], data[20:30].ljust(10, b"\0")
+    if kind == b"VP8X":
+        width, height = (
+            struct.unpack("<I", head[4:7] + b"\0"),
+            struct.unpack("<I", head[7:] + b"\0"),
+        )
+        return width[0] + 1, height[0] + 1
+    if kind == b"VP8 ":
+        across, down = struct.unpack_from("<HH", head, 6)
+        return across & _WEBP_SIDE, down & _WEBP_SIDE
+    if kind == b"VP8L":
+        (bits,) = struct.unpack_from("<I", head, 1)
+        return (bits & _WEBP_SIDE) + 1, (bits >> 14 & _WEBP_SIDE) + 1
+    raise ValueError(f"WebP begins with the chunk {kind!r}")

@@ -5,10 +5,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageCms
 from support.picture_files import COLOUR, EXIF, GRAY, file_of
 
-from mmpcodec import PictureError, pictures
+from mmpcodec import PictureError, PictureWarning, pictures
 from mmpcodec.metadata import Metadata, Resolution
 
 
@@ -40,9 +40,20 @@ def test_plain_jpeg_says_nothing_besides():
     assert pictures.from_bytes(file_of(GRAY, "JPEG")).metadata == Metadata()
 
 
-def test_jpeg_of_four_colours_is_refused():
-    with pytest.raises(PictureError, match="x: holds CMYK colours; supported are gray and RGB"):
-        pictures.from_bytes(file_of(COLOUR, "JPEG", "CMYK"), "x")
+def test_jpeg_of_inks_becomes_rgb():
+    data = file_of(COLOUR, "JPEG", "CMYK", quality=100)
+    with pytest.warns(PictureWarning, match="^x: holds CMYK colours, which are converted to RGB$"):
+        found = pictures.from_bytes(data, "x").samples
+    assert np.abs(found.astype(int) - COLOUR).max() <= 12
+
+
+def test_inks_are_converted_by_their_profile():
+    profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+    data = file_of(COLOUR, "JPEG", "CMYK", quality=100, icc_profile=profile)
+    with pytest.warns(PictureWarning):  # a profile of RGB does not fit: the plain way
+        found = pictures.from_bytes(data)
+    assert np.abs(found.samples.astype(int) - COLOUR).max() <= 12
+    assert found.metadata.icc == b""
 
 
 def test_jpeg_with_two_sizes_is_refused():

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.picture_files import COLOUR, GRAY, file_of
 
-from mmpcodec.pictures.frame_size import (
+from mmpcodec.pictures.compressed.frame_size import (
     MAX_SCANS,
     check_jpeg_scans,
     jpeg2000_size,

@@ -1,0 +1,43 @@
+"""Read AVIF files, with Pillow; more than 8 bits with imagecodecs."""
+
+import io
+
+import numpy as np
+
+from mmpcodec.depth import sample_type
+from mmpcodec.params import DecodeLimits
+from mmpcodec.picture import Picture
+from mmpcodec.pictures.compressed import heif_items, shown
+from mmpcodec.pictures.limits import check_size, library, say_animation
+
+
+def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
+    """Read a whole file, of an animation the first frame. A rotation stays in EXIF.
+
+    Raises
+    ------
+    PictureError
+        If the file is damaged or beyond the limits.
+    MissingExtra
+        If more than 8 bits need imagecodecs, and it is not installed.
+    """
+    heif_items.check_coded_sizes(data, name, limits)
+    opened = shown.plugin("AvifImagePlugin", "avif", "AVIF", name)
+    with opened(io.BytesIO(data)) as image:
+        planes = len(image.getbands())
+        width, height = image.size
+        check_size(width, height, planes, name, limits)
+        metadata = shown.metadata_of(image.info, name)
+        animated = image.is_animated
+        depth = heif_items.av1_depth(data)
+        if depth == 8:
+            samples = shown.samples_of(image)
+        else:
+            codec = library("imagecodecs", "AVIF of more than 8 bits", name, extra="formats")
+            shape = (height, width, planes)
+            samples = np.empty(shape if planes > 1 else shape[:2], sample_type(depth))
+            # The decoder fails if it finds another shape than the one that was checked.
+            codec.avif_decode(data, index=0 if animated else None, out=samples)
+        if animated:
+            say_animation(name)
+        return Picture(samples, depth, metadata)

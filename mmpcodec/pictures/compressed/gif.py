@@ -1,0 +1,34 @@
+"""Read GIF files, with Pillow."""
+
+import io
+
+from PIL import GifImagePlugin
+
+from mmpcodec.params import DecodeLimits
+from mmpcodec.picture import Picture
+from mmpcodec.pictures.compressed import shown
+from mmpcodec.pictures.compressed.frame_size import gif_size
+from mmpcodec.pictures.limits import check_size, say_animation
+
+_COLOURS_AND_ALPHA = 4
+
+
+def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
+    """Read a whole file: its first frame. A transparent colour gives a plane of alpha.
+
+    Raises
+    ------
+    PictureError
+        If the file is damaged or beyond the limits.
+    """
+    size = gif_size(data)
+    # Pillow allocates the frame when it opens the file.
+    check_size(*size, _COLOURS_AND_ALPHA, name, limits)
+    with GifImagePlugin.GifImageFile(io.BytesIO(data)) as image:
+        if image.size != size:
+            raise ValueError(f"two sizes, {size} and {image.size}")
+        metadata = shown.metadata_of(image.info, name)
+        samples = shown.samples_of(image)
+        if image.is_animated:
+            say_animation(name)
+        return Picture(samples, 8, metadata)

@@ -1,0 +1,48 @@
+"""Read HEIC files, with pillow-heif."""
+
+import io
+from dataclasses import replace
+
+import numpy as np
+
+from mmpcodec.depth import sample_type
+from mmpcodec.errors import PictureError
+from mmpcodec.params import DecodeLimits
+from mmpcodec.picture import Picture
+from mmpcodec.pictures import exif
+from mmpcodec.pictures.compressed import avif, heif_items, shown
+from mmpcodec.pictures.limits import check_size, library, say
+
+
+def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
+    """Read the main picture of a file, turned as the file says.
+
+    Raises
+    ------
+    PictureError
+        If the file is damaged, beyond the limits, or of a kind that is not supported.
+    MissingExtra
+        If pillow-heif is not installed.
+    """
+    if b"avif" in heif_items.brands(data):
+        return avif.read(data, name, limits)
+    package = library("pillow_heif", "HEIC", name, extra="formats")
+    heif_items.check_coded_sizes(data, name, limits)
+    file = package.open_heif(io.BytesIO(data), convert_hdr_to_8bit=False)
+    image = file[file.primary_index]
+    kind, _, stored = image.mode.partition(";")
+    width, height = image.size
+    check_size(width, height, len(kind), name, limits)
+    if image.premultiplied_alpha:
+        raise PictureError(
+            f"{name}: holds alpha that is multiplied in; supported is alpha that is not"
+        )
+    metadata = shown.metadata_of(image.info, name)
+    samples = np.array(image)
+    depth = int(image.info["bit_depth"])
+    if stored:  # samples of more than 8 bits are shifted up to 16
+        samples = samples >> (16 - depth)
+    if len(file) > 1:
+        say(name, f"holds {len(file)} pictures; only the main one is read")
+    metadata = replace(metadata, exif=exif.upright(metadata.exif))
+    return Picture(samples.astype(sample_type(depth), copy=False), depth, metadata)

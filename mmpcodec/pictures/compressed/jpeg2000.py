@@ -1,0 +1,117 @@
+"""Read JPEG 2000 files and codestreams, with Pillow; deep colours with imagecodecs."""
+
+import io
+import struct
+from typing import NamedTuple
+
+import numpy as np
+
+from mmpcodec.depth import MAX_DEPTH, sample_type
+from mmpcodec.errors import PictureError
+from mmpcodec.metadata import Metadata
+from mmpcodec.params import DecodeLimits
+from mmpcodec.picture import PLANES, Picture
+from mmpcodec.pictures.compressed import shown
+from mmpcodec.pictures.compressed.boxes import boxes, contents
+from mmpcodec.pictures.compressed.frame_size import JPEG2000_START, jpeg2000_size
+from mmpcodec.pictures.limits import Unpacker, check_size, library
+
+_END = b"\xff\xd9"
+_SIZ_PLANES = struct.Struct(">H")
+_XMP = bytes.fromhex("be7acfcb97a942e89c71999491e3afac")
+_PROFILES = (2, 3)  # methods of the box colr: restricted and any ICC profile
+_YCC = 18
+
+
+class _Codestream(NamedTuple):
+    """What the segment SIZ says: sizes in pixels, planes, and bits a sample of each plane."""
+
+    width: int
+    height: int
+    depths: tuple[int, ...]
+    signed: bool
+
+
+def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
+    """Read a whole file.
+
+    Raises
+    ------
+    PictureError
+        If the file is damaged, beyond the limits, or of a kind that is not supported.
+    MissingExtra
+        If colours or alpha of more than 8 bits need imagecodecs, and it is not installed.
+    """
+    header = _codestream(data)
+    depth, planes = max(header.depths), len(header.depths)
+    check_size(header.width, header.height, planes, name, limits)
+    if planes not in PLANES or depth > MAX_DEPTH or header.signed:
+        signed = "signed " if header.signed else ""
+        raise PictureError(
+            f"{name}: holds {planes} planes of {depth} {signed}bits; supported are 1 to 4 planes "
+            f"of up to {MAX_DEPTH} bits without sign"
+        )
+    icc, xmp, ycc = _colour_boxes(data, name)
+    if depth > 8 and planes > 1:
+        if ycc:
+            raise PictureError(f"{name}: holds YCC colours of {depth} bits; supported are 8 bits")
+        codec = library("imagecodecs", "JPEG 2000 of deep colours", name, extra="formats")
+        samples = codec.jpeg2k_decode(data).astype(sample_type(depth), copy=False)
+        return Picture(samples, depth, Metadata(icc, xmp=xmp))
+    opened = shown.plugin("Jpeg2KImagePlugin", "jpg_2000", "JPEG 2000", name)
+    with opened(io.BytesIO(data)) as image:
+        if image.size != (header.width, header.height):
+            raise ValueError(f"two sizes, {image.size} and {header.width}x{header.height}")
+        comment = shown.metadata_of(image.info, name).text
+        metadata = Metadata(icc, xmp=xmp, text=comment)
+        if image.mode == "CMYK":
+            return shown.of_cmyk(image, metadata, name)
+        if image.mode in ("P", "PA"):
+            return Picture(shown.samples_of(image), 8, metadata)
+        # Pillow shifts samples up to 8 or 16 bits.
+        samples = np.array(image) >> ((16 if depth > 8 else 8) - depth)
+        return Picture(samples.astype(sample_type(depth)), depth, metadata)
+
+
+def _codestream(data: bytes) -> _Codestream:
+    """Read the segment SIZ of the first codestream, which is the one that OpenJPEG decodes.
+
+    Raises
+    ------
+    ValueError
+        If there is no codestream, or it does not end; OpenJPEG would leave the rest black.
+    """
+    if not data.startswith(JPEG2000_START):
+        found = contents(data, b"jp2c")
+        if not found:
+            raise ValueError("JP2 has no codestream")
+        data = found[0]
+    if _END not in data:
+        raise ValueError("JPEG 2000 ends before its marker EOC")
+    width, height = jpeg2000_size(data)
+    (planes,) = _SIZ_PLANES.unpack_from(data, 40)
+    sizes = data[42 : 42 + 3 * planes : 3]
+    if not planes or len(sizes) < planes:
+        raise ValueError("JPEG 2000 has no planes")
+    depths = tuple((size & 127) + 1 for size in sizes)
+    return _Codestream(width, height, depths, any(size & 128 for size in sizes))
+
+
+def _colour_boxes(data: bytes, name: str) -> tuple[bytes, bytes, bool]:
+    """Return the ICC profile, XMP, and whether the colours are luminance and chrominance."""
+    icc, xmp, ycc = b"", b"", False
+    if data.startswith(JPEG2000_START):
+        return icc, xmp, ycc
+    unpacker = Unpacker(name)
+    for header in contents(data, b"jp2h"):
+        for box in boxes(header):
+            if box.kind != b"colr":
+                continue
+            colour = header[box.start : box.end]
+            if colour[:1] and colour[0] in _PROFILES and not icc:
+                icc = unpacker.count(colour[3:])
+            ycc |= colour[:1] == b"\1" and colour[3:7] == _YCC.to_bytes(4, "big")
+    for found in contents(data, b"uuid"):
+        if found.startswith(_XMP) and not xmp:
+            xmp = unpacker.count(found[len(_XMP) :])
+    return icc, xmp, ycc
