@@ -32,6 +32,8 @@ if TYPE_CHECKING:
         UnsupportedVersion,
     )
     from mmpcodec.params import DecodeLimits, EncodeParams
+    from mmpcodec.pictures.reading import imread
+    from mmpcodec.pictures.writing import imwrite
     from mmpcodec.tools import PRESETS, Partition, Tools
 
 __version__ = "0.1.0"
@@ -67,6 +69,8 @@ __all__ = [
     "encode_batch",
     "encode_picture",
     "encode_pictures",
+    "imread",
+    "imwrite",
     "inspect",
 ]
 
@@ -100,6 +104,8 @@ __getattr__, __dir__ = lazy.names(
             "UnsupportedVersion",
         ),
         "mmpcodec.params": ("DecodeLimits", "EncodeParams"),
+        "mmpcodec.pictures.reading": ("imread",),
+        "mmpcodec.pictures.writing": ("imwrite",),
         "mmpcodec.tools": ("PRESETS", "Partition", "Tools"),
     },
 )

@@ -5,6 +5,7 @@
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any, Unpack
 
@@ -281,6 +282,24 @@ class EncodeParams:
     def lambda_fixed(self) -> int:
         """Lambda as the search uses it: an integer in 2**-16 squared error per bit."""
         return math.floor(min(float(self.lam), MAX_LAMBDA) * (1 << LAMBDA_FRACTION_BITS) + 0.5)
+
+
+class EncodeOptions(ToolOptions, total=False):
+    """Options of ``mmpcodec.encode`` besides the picture, its depth and its metadata."""
+
+    lam: float | None
+    quality: float | None
+    target_size: int | None
+    target_bpp: float | None
+    target_psnr: float | None
+    preset: str
+    effort: int
+    rate_model: str
+    tile_size: int
+    backend: str
+    threads: int | None
+    progress: Callable[[int, int], bool] | None
+    on_pass: Callable[[Any], Any] | None
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,10 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
     PictureError
         If the file is damaged or beyond the limits.
     """
-    import mmpcodec
+    from mmpcodec.codec.decoder import inspect  # other formats do not need the codec
 
     try:
-        found = mmpcodec.inspect(data, decode=True, limits=limits)
+        found = inspect(data, decode=True, limits=limits)
     except MmpError as error:
         raise PictureError(f"{name}: {error}") from error
     assert found.samples is not None

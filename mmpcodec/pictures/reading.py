@@ -2,20 +2,26 @@
 
 import os
 from pathlib import Path
+from typing import BinaryIO
 
-from mmpcodec.errors import PictureError
+from mmpcodec.errors import ParameterError, PictureError
 from mmpcodec.params import DecodeLimits
 from mmpcodec.picture import Picture
 from mmpcodec.pictures import registry
 from mmpcodec.pictures.limits import damage_reported
+from mmpcodec.samples import Samples
+
+Source = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO
+"""A picture file: its path, its bytes, or a stream of its bytes."""
 
 
-def read(path: str | os.PathLike[str], *, limits: DecodeLimits | None = None) -> Picture:
+def read(source: Source, *, limits: DecodeLimits | None = None) -> Picture:
     """Read a picture file.
 
     Parameters
     ----------
-    path : path
+    source : path, bytes-like or binary stream
+        A stream is read from its position to its end.
     limits : DecodeLimits or None
         Largest picture to accept; None for the default limits.
 
@@ -27,6 +33,8 @@ def read(path: str | os.PathLike[str], *, limits: DecodeLimits | None = None) ->
     ------
     PictureError
         If the file cannot be opened, and as ``from_bytes`` raises it.
+    ParameterError
+        If the source is none of these.
     MissingExtra
         If the format needs a package that is not installed.
 
@@ -37,11 +45,59 @@ def read(path: str | os.PathLike[str], *, limits: DecodeLimits | None = None) ->
     >>> picture.samples.shape, picture.depth               # doctest: +SKIP
     ((512, 512), 8)
     """
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        return from_bytes(bytes(source), limits=limits)
+    if not isinstance(source, (str, os.PathLike)):
+        return _from_stream(source, limits)
     try:
-        data = Path(path).read_bytes()
+        data = Path(source).read_bytes()
     except OSError as error:
-        raise PictureError(f"{os.fspath(path)}: {error.strerror}") from error
-    return from_bytes(data, os.fspath(path), limits=limits)
+        raise PictureError(f"{os.fspath(source)}: {error.strerror}") from error
+    return from_bytes(data, os.fspath(source), limits=limits)
+
+
+def _from_stream(stream: BinaryIO, limits: DecodeLimits | None) -> Picture:
+    data = stream.read() if hasattr(stream, "read") else None
+    if not isinstance(data, bytes):
+        raise ParameterError(
+            f"source of type {type(stream).__name__}: must be a path, bytes or a binary stream"
+        )
+    name = getattr(stream, "name", None)
+    return from_bytes(data, name if isinstance(name, str) else "picture", limits=limits)
+
+
+def imread(source: Source, *, limits: DecodeLimits | None = None) -> Samples:
+    """Read the samples of a picture file of any supported format, mmp included.
+
+    ``pictures.read`` takes the same sources and also gives depth and metadata.
+
+    Parameters
+    ----------
+    source : path, bytes-like or binary stream
+        The first bytes tell the format, whatever the name. A stream is read from its position to
+        its end.
+    limits : DecodeLimits or None
+        Largest picture to accept; None for the default limits.
+
+    Returns
+    -------
+    (H, W) or (H, W, C) array
+        uint8 up to 8 bits per sample, else uint16. C is 2 for gray with alpha, 3 for RGB, 4 for RGB
+        with alpha. An orientation in EXIF is not applied.
+
+    Raises
+    ------
+    PictureError, ParameterError, MissingExtra
+        As ``pictures.read`` raises them.
+
+    Examples
+    --------
+    >>> import numpy as np, mmpcodec
+    >>> data = mmpcodec.imwrite(None, np.eye(3, dtype=bool), "png")
+    >>> mmpcodec.imread(data).tolist()
+    [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    """
+    return read(source, limits=limits).samples
 
 
 def from_bytes(

@@ -25,6 +25,8 @@ from typing import Any, NamedTuple
 HEAD = 1 << 16
 """Bytes at the beginning of a file that ``open_parts`` gets."""
 
+MMP = "mmp"
+"""Extension of the codec's own format."""
 ANY_DEPTH = tuple(range(1, 17))
 ANY_PLANES = (1, 2, 3, 4)
 ALL_METADATA = ("icc", "exif", "xmp", "resolution", "text")
@@ -73,6 +75,11 @@ class Format(NamedTuple):
     def extension(self) -> str:
         """The first suffix without its dot."""
         return self.suffixes[0].removeprefix(".")
+
+    @property
+    def is_mmp(self) -> bool:
+        """Whether the format is mmp."""
+        return self.extension == MMP
 
     def matches(self, data: bytes) -> bool:
         """Return whether a file that begins with ``data`` is of this format."""
@@ -136,9 +143,12 @@ def suffixes() -> tuple[str, ...]:
     return tuple(suffix for row in FORMATS for suffix in row.suffixes)
 
 
-def written() -> dict[str, Format]:
-    """Return the formats that can be written, by their extension without its dot."""
-    return {row.extension: row for row in FORMATS if row.planes}
+def written(*, with_mmp: bool = False) -> dict[str, Format]:
+    """Return the formats that can be written, by their extension without its dot.
+
+    mmp, which the codec writes, is one of them only on request.
+    """
+    return {row.extension: row for row in FORMATS if row.planes or (with_mmp and row.is_mmp)}
 
 
 def readable_text() -> str:

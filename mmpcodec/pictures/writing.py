@@ -2,26 +2,31 @@
 
 import os
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Unpack, overload
 
 from mmpcodec.errors import ParameterError, PictureError
-from mmpcodec.picture import Picture
+from mmpcodec.metadata import Metadata
+from mmpcodec.params import EncodeOptions
+from mmpcodec.picture import NO_METADATA, Picture
 from mmpcodec.pictures import registry
-from mmpcodec.samples import SamplesLike
+from mmpcodec.runtime.files import written_whole
+from mmpcodec.samples import SamplesLike, check_picture
 
 
-def format_of(path: str | os.PathLike[str]) -> str:
+def format_of(path: str | os.PathLike[str], *, with_mmp: bool = False) -> str:
     """Find the format that the extension of a path names.
 
     Parameters
     ----------
     path : path
         ``.tif`` and ``.tiff`` both name "tif". Case does not matter.
+    with_mmp : bool
+        Whether ``.mmp`` is allowed too.
 
     Returns
     -------
     str
-        One of ``pictures.FORMATS``.
+        One of ``pictures.FORMATS``, or "mmp".
 
     Raises
     ------
@@ -29,7 +34,7 @@ def format_of(path: str | os.PathLike[str]) -> str:
         If no format with this extension can be written.
     """
     extension = Path(path).suffix.lower()
-    formats = registry.written()
+    formats = registry.written(with_mmp=with_mmp)
     for name, row in formats.items():
         if extension in row.suffixes:
             return name
@@ -38,15 +43,21 @@ def format_of(path: str | os.PathLike[str]) -> str:
     )
 
 
-def check_format(name: str) -> str:
+def check_format(name: str, *, with_mmp: bool = False) -> str:
     """Check the name of a format, one of ``pictures.FORMATS``, and return it.
+
+    Parameters
+    ----------
+    name : str
+    with_mmp : bool
+        Whether "mmp" is allowed too.
 
     Raises
     ------
     ParameterError
         If no such format can be written.
     """
-    formats = registry.written()
+    formats = registry.written(with_mmp=with_mmp)
     if name not in formats:
         raise ParameterError(f"format = {name!r}: must be one of {', '.join(formats)}")
     return name
@@ -137,7 +148,7 @@ def write(
     target: str | os.PathLike[str] | BinaryIO,
     format: str | None = None,
 ) -> None:
-    """Write a picture file.
+    """Write a picture file, which appears whole or not at all.
 
     Parameters
     ----------
@@ -156,15 +167,139 @@ def write(
     PictureError
         If the file cannot be written.
     """
+    if isinstance(target, (str, os.PathLike)):
+        format = format or format_of(target)
+    _put(to_bytes(picture, str(format)), target)
+
+
+@overload
+def imwrite(
+    target: None,
+    picture: Picture | SamplesLike,
+    format: str,
+    *,
+    depth: int | None = None,
+    metadata: Metadata | None = None,
+    **options: Unpack[EncodeOptions],
+) -> bytes: ...
+@overload
+def imwrite(
+    target: str | os.PathLike[str] | BinaryIO,
+    picture: Picture | SamplesLike,
+    format: str | None = None,
+    *,
+    depth: int | None = None,
+    metadata: Metadata | None = None,
+    **options: Unpack[EncodeOptions],
+) -> None: ...
+def imwrite(
+    target: str | os.PathLike[str] | BinaryIO | None,
+    picture: Picture | SamplesLike,
+    format: str | None = None,
+    *,
+    depth: int | None = None,
+    metadata: Metadata | None = None,
+    **options: Unpack[EncodeOptions],
+) -> bytes | None:
+    """Write a picture to a file of any format that can be written, mmp included.
+
+    A file appears whole or not at all, and replaces one of the same name.
+
+    Parameters
+    ----------
+    target : path, binary stream or None
+        None returns the bytes of the file.
+    picture : Picture, or (H, W) or (H, W, 1 to 4) array of bool, uint8 or uint16
+    format : {"mmp", "pgm", "ppm", "pam", "png", "tif", "npy"} or None
+        None takes the format from the extension of a path; streams and bytes need a format.
+    depth : int or None
+        Bits per sample; None takes those of the picture, or 1 for bool, 8 for uint8 and 16 for
+        uint16.
+    metadata : Metadata or None
+        None takes those of the picture. A format drops metadata that it cannot hold; see
+        ``pictures.lost``.
+    **options
+        Options of ``encode``, for the format "mmp" only. Without any, lambda is 32, which is lossy.
+
+    Returns
+    -------
+    bytes or None
+        The bytes of the file if the target is None.
+
+    Raises
+    ------
+    ParameterError
+        If the format is unknown or cannot hold the picture, another format than "mmp" gets options,
+        or an argument is invalid.
+    PictureError
+        If the file cannot be written.
+    MissingExtra
+        If the format needs a package that is not installed.
+    MmpError
+        The errors of ``encode``.
+
+    Examples
+    --------
+    >>> import numpy as np, mmpcodec
+    >>> picture = np.full((64, 48), 200, np.uint8)
+    >>> mmpcodec.imwrite("picture.png", picture)       # doctest: +SKIP
+    >>> data = mmpcodec.imwrite(None, picture, "mmp", lam=0)
+    >>> int(mmpcodec.imread(data).min())
+    200
+    """
+    if format is not None:
+        check_format(format, with_mmp=True)
+    elif isinstance(target, (str, os.PathLike)):
+        format = format_of(target, with_mmp=True)
+    else:
+        names = ", ".join(registry.written(with_mmp=True))
+        raise ParameterError(f"format = None: a stream and bytes need one of {names}")
+    if format == registry.MMP:
+        data = _encoded(picture, depth, metadata, options)
+    elif options:
+        raise ParameterError(f"{min(options)}: is an option of format 'mmp', not of {format!r}")
+    else:
+        data = to_bytes(_picture(picture, depth, metadata), format)
+    if target is None:
+        return data
+    _put(data, target)
+    return None
+
+
+def _encoded(
+    picture: Picture | SamplesLike,
+    depth: int | None,
+    metadata: Metadata | None,
+    options: EncodeOptions,
+) -> bytes:
+    from mmpcodec.codec.encoder import encode  # other formats do not need the codec
+
+    if isinstance(picture, Picture):
+        whole = _picture(picture, depth, metadata)
+        picture, depth, metadata = whole.samples, whole.depth, whole.metadata
+    return encode(picture, depth=depth, metadata=metadata, **options)
+
+
+def _picture(
+    picture: Picture | SamplesLike, depth: int | None = None, metadata: Metadata | None = None
+) -> Picture:
+    """Return a picture, with another depth and metadata if these are given."""
+    if not isinstance(picture, Picture):
+        samples, depth = check_picture(picture, depth)
+        return Picture(samples, depth, metadata or NO_METADATA)
+    return Picture(
+        picture.samples,
+        picture.depth if depth is None else depth,
+        picture.metadata if metadata is None else metadata,
+    )
+
+
+def _put(data: bytes, target: str | os.PathLike[str] | BinaryIO) -> None:
     if not isinstance(target, (str, os.PathLike)):
-        target.write(to_bytes(picture, str(format)))
+        target.write(data)
         return
-    data = to_bytes(picture, format or format_of(target))
     try:
-        Path(target).write_bytes(data)
+        with written_whole(target) as file:
+            file.write(data)
     except OSError as error:
         raise PictureError(f"{os.fspath(target)}: {error.strerror}") from error
-
-
-def _picture(picture: Picture | SamplesLike) -> Picture:
-    return picture if isinstance(picture, Picture) else Picture.of(picture)
