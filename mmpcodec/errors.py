@@ -4,6 +4,10 @@ A message names the field, its value and the allowed range; for a file it also n
 offset. For bytes that are not a valid file, decoders raise only ``FormatError``.
 """
 
+from typing import Any, Self, TypeVar
+
+Named = TypeVar("Named", bound="_NamesFile")
+
 
 class MmpError(Exception):
     """Base class of all errors that mmpcodec raises."""
@@ -57,21 +61,70 @@ class LimitExceeded(FormatError):
     """A picture or a problem needs more memory than the caller's limits or the machine allow."""
 
 
-class PictureError(MmpError):
-    """A picture file cannot be read or written, or its content is not supported."""
+class _NamesFile(MmpError):
+    """An error of a file, whose message begins with the file's name."""
+
+    @classmethod
+    def from_os(cls, name: str, error: OSError) -> Self:
+        """Return the error of the system, in one line, as an error of both classes.
+
+        Parameters
+        ----------
+        name : str
+            Name of the file, the attribute ``filename`` of the result.
+        error : OSError
+            Its class in Python, such as FileNotFoundError, is the second class of the result, which
+            has its ``errno`` and ``strerror``.
+        """
+        system = next(kind for kind in type(error).__mro__ if kind.__module__ == "builtins")
+        return _both(cls, system)(error.errno, error.strerror or str(error), name)
+
+    @classmethod
+    def because(cls, number: int, name: str, reason: str) -> Self:
+        """Return the error of the system with this ``errno``, with a reason of our own."""
+        return cls.from_os(name, OSError(number, reason))
+
+
+_BOTH: dict[tuple[type, type], Any] = {}
+
+
+def _both(own: type[Named], system: type[OSError]) -> type[Named]:
+    """Return the subclass of one of our errors and of one of Python's, with the name of ours."""
+
+    def text(error: Any) -> str:
+        return f"{error.filename}: {error.strerror}"
+
+    def parts(error: Any) -> tuple[Any, ...]:
+        return _again, (own, system, error.errno, error.strerror, error.filename)
+
+    if (own, system) not in _BOTH:
+        members = {"__module__": own.__module__, "__str__": text, "__reduce__": parts}
+        _BOTH[own, system] = type(own.__name__, (own, system), members)
+    return _BOTH[own, system]
+
+
+def _again(own: type[Named], system: type[OSError], *arguments: Any) -> Named:
+    """Return a pickled error."""
+    return _both(own, system)(*arguments)
+
+
+class PictureError(_NamesFile):
+    """A picture file cannot be read or written, or its content is not supported.
+
+    If the system refuses to open, read or write the file, the error is an ``OSError`` too, such as
+    FileNotFoundError.
+    """
 
 
 class PictureWarning(UserWarning):
     """A picture file was read, but not all of it or not as it is; the message says what."""
 
 
-class FileError(MmpError):
-    """A file cannot be read or written; the message begins with the file's name."""
+class FileError(_NamesFile, OSError):
+    """A file cannot be read or written; the message begins with the file's name.
 
-    @classmethod
-    def from_os(cls, name: str, error: OSError) -> "FileError":
-        """Return the error of the system, in one line."""
-        return cls(f"{name}: {error.strerror or error}")
+    If the system refuses it, the error is of the system's class too, such as FileNotFoundError.
+    """
 
 
 class BackendUnavailable(MmpError):

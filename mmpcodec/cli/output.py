@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import TYPE_CHECKING, BinaryIO
 
-from mmpcodec.errors import FileError, ParameterError
+from mmpcodec.errors import FileError, MmpError, ParameterError
 from mmpcodec.pictures import registry
 from mmpcodec.runtime.files import STANDARD, FileBytes, printable, written_whole
 
@@ -30,10 +30,10 @@ def read(source: str) -> bytes:
     FileError
         If it cannot be read.
     """
+    if source == STANDARD and sys.stdin is None:
+        raise FileError("stdin: is closed")
     try:
         if source == STANDARD:
-            if sys.stdin is None:
-                raise FileError("stdin: is closed")
             return sys.stdin.buffer.read()
         with open(source, "rb") as stream:
             return stream.read()
@@ -174,7 +174,7 @@ def opened(target: str, *, force: bool) -> Iterator[BinaryIO]:
         else:
             with _renamed(target, force) as stream:
                 yield stream
-    except BrokenPipeError:
+    except (BrokenPipeError, MmpError):
         raise
     except OSError as error:
         raise FileError.from_os(shown(target, "stdout"), error) from error

@@ -49,7 +49,7 @@ def opened(path: str | os.PathLike[str], *, limits: DecodeLimits | None = None) 
             head = stream.read(registry.HEAD)
             size = stream.seek(0, os.SEEK_END)
     except OSError as error:
-        raise PictureError(f"{name}: {error.strerror}") from error
+        raise PictureError.from_os(name, error) from error
     row = registry.format_at(head)
     if row is not None and row.parts:
         module = row.load()

@@ -32,7 +32,8 @@ def read(source: Source, *, limits: DecodeLimits | None = None) -> Picture:
     Raises
     ------
     PictureError
-        If the file cannot be opened, and as ``from_bytes`` raises it.
+        If the file cannot be opened, which is an ``OSError`` such as FileNotFoundError too, and as
+        ``from_bytes`` raises it.
     ParameterError
         If the source is none of these.
     MissingExtra
@@ -52,7 +53,7 @@ def read(source: Source, *, limits: DecodeLimits | None = None) -> Picture:
     try:
         data = Path(source).read_bytes()
     except OSError as error:
-        raise PictureError(f"{os.fspath(source)}: {error.strerror}") from error
+        raise PictureError.from_os(os.fspath(source), error) from error
     return from_bytes(data, os.fspath(source), limits=limits)
 
 

@@ -165,7 +165,7 @@ def write(
     ParameterError, MissingExtra
         As ``to_bytes`` raises them.
     PictureError
-        If the file cannot be written.
+        If the file cannot be written, which is an ``OSError`` such as PermissionError too.
     """
     if isinstance(target, (str, os.PathLike)):
         format = format or format_of(target)
@@ -232,7 +232,7 @@ def imwrite(
         If the format is unknown or cannot hold the picture, another format than "mmp" gets options,
         or an argument is invalid.
     PictureError
-        If the file cannot be written.
+        If the file cannot be written, which is an ``OSError`` such as PermissionError too.
     MissingExtra
         If the format needs a package that is not installed.
     MmpError
@@ -302,4 +302,4 @@ def _put(data: bytes, target: str | os.PathLike[str] | BinaryIO) -> None:
         with written_whole(target) as file:
             file.write(data)
     except OSError as error:
-        raise PictureError(f"{os.fspath(target)}: {error.strerror}") from error
+        raise PictureError.from_os(os.fspath(target), error) from error

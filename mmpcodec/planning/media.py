@@ -1,5 +1,6 @@
 """Files of ``mmp pack``: list the files, check and make the copies, report the volumes."""
 
+import errno
 import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
@@ -169,7 +170,7 @@ def folder_entries(folder: str) -> list[Entry]:
             if above is not None and path.startswith(os.path.join(above, "")):
                 folders.remove(name)
     if not found:
-        raise FileError(f"{folder}: holds no file")
+        raise FileError.because(errno.ENOENT, folder, "holds no file")
     return [entry_of(path, folder) for path in sorted(found)]
 
 
@@ -180,7 +181,7 @@ def entry_of(path: str, folder: str) -> Entry:
     except OSError as error:
         raise FileError.from_os(path, error) from error
     if not os.path.isfile(path):
-        raise FileError(f"{path}: is no regular file")
+        raise FileError.because(errno.EINVAL, path, "is no regular file")
     return Entry(path, os.path.relpath(path, folder) if folder else os.path.basename(path), size)
 
 
@@ -268,16 +269,17 @@ def check_copies(copies: Sequence[tuple[Entry, str]], copy_to: str, force: bool)
         a folder, a folder is not writable, or the space does not suffice.
     """
     if not os.path.isdir(copy_to):
-        kind = "is not a" if os.path.exists(copy_to) else "is no such"
-        raise FileError(f"{copy_to}: {kind} folder")
+        if os.path.exists(copy_to):
+            raise FileError.because(errno.ENOTDIR, copy_to, "is not a folder")
+        raise FileError.because(errno.ENOENT, copy_to, "is no such folder")
     originals = {os.path.realpath(entry.path) for entry, _ in copies}
     for _, target in copies:
         if os.path.realpath(target) in originals:
             raise ParameterError(f"{target}: is an input, and would be overwritten")
         if os.path.isdir(target):
-            raise FileError(f"{target}: is a folder")
+            raise FileError.because(errno.EISDIR, target, "is a folder")
         if os.path.lexists(target) and not force:
-            raise FileError(f"{target}: exists; -f overwrites it")
+            raise FileError.because(errno.EEXIST, target, "exists; -f overwrites it")
     for entry, _ in copies:
         try:
             open(entry.path, "rb").close()
@@ -288,7 +290,8 @@ def check_copies(copies: Sequence[tuple[Entry, str]], copy_to: str, force: bool)
     needed = sum(entry.size for entry, _ in copies)
     free = shutil.disk_usage(copy_to).free
     if needed > free:
-        raise FileError(f"{copy_to}: has {free} bytes free, the copies need {needed}")
+        reason = f"has {free} bytes free, the copies need {needed}"
+        raise FileError.because(errno.ENOSPC, copy_to, reason)
 
 
 def check_folder(folder: str) -> None:
@@ -302,9 +305,9 @@ def check_folder(folder: str) -> None:
     while not os.path.lexists(folder):
         folder = os.path.dirname(folder) or os.curdir
     if not os.path.isdir(folder):
-        raise FileError(f"{folder}: is not a folder")
+        raise FileError.because(errno.ENOTDIR, folder, "is not a folder")
     if not os.access(folder, os.W_OK | os.X_OK):
-        raise FileError(f"{folder}: is not writable")
+        raise FileError.because(errno.EACCES, folder, "is not writable")
 
 
 def copy(copies: Sequence[tuple[Entry, str]], force: bool) -> None:
@@ -338,7 +341,8 @@ def copy(copies: Sequence[tuple[Entry, str]], force: bool) -> None:
             made.append((temporary, target))
         for _, target in made:
             if os.path.lexists(target) and not force:
-                raise FileError(f"{target}: exists since a moment ago; -f overwrites it")
+                reason = "exists since a moment ago; -f overwrites it"
+                raise FileError.because(errno.EEXIST, target, reason)
         for temporary, target in made:
             try:
                 os.replace(temporary, target)
