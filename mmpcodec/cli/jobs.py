@@ -1,68 +1,225 @@
-"""Pair inputs with outputs, and check all outputs before any work starts."""
+"""Find the inputs, pair them with outputs, and check all outputs before any work starts."""
 
 import os
 from collections.abc import Sequence
+from enum import Enum
 from typing import NamedTuple
 
 from mmpcodec.cli import output
-from mmpcodec.errors import ParameterError
-from mmpcodec.runtime.files import STANDARD
+from mmpcodec.errors import FileError, ParameterError
+from mmpcodec.pictures import registry
+from mmpcodec.runtime.files import STANDARD, check_folder
 
 
 class Job(NamedTuple):
-    """One input, and its output or None. ``-`` is standard input or output."""
+    """One input, and its output or None. ``-`` is standard input or output.
+
+    Parameters
+    ----------
+    source, target : str
+    below : str
+        Path of the input below the folder on the command line that holds it.
+    overwrite : bool
+        Whether the output may exist.
+    fault : str or None
+        Why the job cannot be done; the text names the file.
+    skipped : str or None
+        Why the job is left out.
+    """
 
     source: str
     target: str | None = None
+    below: str = ""
+    overwrite: bool = False
+    fault: str | None = None
+    skipped: str | None = None
 
     @property
     def name(self) -> str:
         """Name of the input in messages."""
         return output.shown(self.source, "stdin")
 
+    @property
+    def to_do(self) -> bool:
+        """Whether there is work to do."""
+        return self.fault is None and self.skipped is None
 
-def plan(
-    sources: Sequence[str], suffix: str, *, out: str | None, folder: str | None, force: bool
-) -> list[Job]:
-    """Pair each input with its output, and check all outputs.
+
+class Kind(NamedTuple):
+    """The files of folders that are inputs of a command.
 
     Parameters
     ----------
-    sources : sequence of str
-    suffix : str
-        Suffix of outputs that take the name of their input.
-    out, folder : str or None
-        Values of -o and -O.
-    force : bool
-        Whether existing files may be overwritten.
+    title : str
+        Name of such a file in messages.
+    suffixes : tuple of str
+        Suffixes of their names, in small letters; none for all files.
+    left_out : tuple of str
+        Suffixes of files that are no inputs: the outputs of the command.
+    """
+
+    title: str
+    suffixes: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+    def holds(self, name: str) -> bool:
+        """Return whether a file of this name is an input."""
+        name = name.lower()
+        found = not self.suffixes or name.endswith(self.suffixes)
+        return found and not (self.left_out and name.endswith(self.left_out))
+
+    def without(self, *suffixes: str) -> "Kind":
+        """Return this kind without the files that have one of these suffixes."""
+        return self._replace(left_out=(*self.left_out, *suffixes))
+
+
+ANY_FILE = Kind("file")
+MMP_FILE = Kind("mmp file", (".mmp",))
+PICTURE = Kind("picture", registry.suffixes())
+
+
+class Existing(Enum):
+    """What happens to outputs that exist."""
+
+    REFUSE = "refuse"
+    REPLACE = "replace"
+    SKIP = "skip"
+    UPDATE = "update"
+
+    @classmethod
+    def of(cls, force: bool, skip_existing: bool, update: bool) -> "Existing":
+        """Return what the options say.
+
+        Raises
+        ------
+        ParameterError
+            If two of them are given.
+        """
+        options = {
+            "--force": (force, cls.REPLACE),
+            "--skip-existing": (skip_existing, cls.SKIP),
+            "--update": (update, cls.UPDATE),
+        }
+        given = [name for name, (is_given, _) in options.items() if is_given]
+        if len(given) > 1:
+            raise ParameterError(f"{' and '.join(given)}: give only one of them")
+        return options[given[0]][1] if given else cls.REFUSE
+
+
+def inputs_of(given: Sequence[str], kind: Kind) -> list[Job]:
+    """Return a job without output for each file, and for the files in and below each folder.
+
+    Links are followed. What cannot be read in a folder is a job with a fault; a link to a folder
+    that contains the link is a job that is skipped.
+
+    Parameters
+    ----------
+    given : sequence of str
+        Files and folders; a file may be of any kind.
+    kind : Kind
+        What is looked for in folders.
 
     Raises
     ------
     ParameterError
-        If -o and -O contradict each other or the inputs, or an output is also an input or the
-        output of another job.
-    FileError
-        If an output cannot be written.
+        If a folder comes twice, by links.
     """
-    jobs = assign(sources, suffix, out=out, folder=folder)
-    check(jobs, force=force)
+    jobs: list[Job] = []
+    for name in given:
+        if name != STANDARD and os.path.isdir(name):
+            jobs += _in_folder(name, kind)
+        else:
+            jobs.append(Job(name, below=os.path.basename(name)))
     return jobs
 
 
+def inputs_together(given: Sequence[str], kind: Kind) -> list[Job]:
+    """Return the jobs of ``inputs_of`` for a command that needs all its inputs together.
+
+    Raises
+    ------
+    ParameterError
+        If a file or folder comes twice.
+    FileError
+        If a folder cannot be read or has no input.
+    """
+    jobs = [job for job in inputs_of(given, kind) if job.skipped is None]
+    places: dict[str, Job] = {}
+    for job in jobs:
+        other = places.setdefault(_place(job.source), job)
+        if other is not job:
+            raise ParameterError(f"{job.name}: comes twice, also as {other.name}")
+        if job.fault is not None:
+            raise FileError(job.fault)
+    return jobs
+
+
+def _in_folder(folder: str, kind: Kind) -> list[Job]:
+    """Return the jobs of a folder, sorted by path."""
+    errors: list[OSError] = []
+    jobs: list[Job] = []
+    seen: dict[str, str] = {}
+    for place, folders, names in os.walk(folder, onerror=errors.append, followlinks=True):
+        other = seen.setdefault(os.path.realpath(place), place)
+        if other != place:
+            raise ParameterError(f"{place}: comes twice, also as {other}")
+        for name in filter(kind.holds, names):
+            path = os.path.join(place, name)
+            regular = os.path.isfile(path) or not os.path.exists(path)
+            fault = None if regular else f"{path}: is no regular file"
+            jobs.append(Job(path, below=os.path.relpath(path, folder), fault=fault))
+        for name in list(folders):
+            path = os.path.join(place, name)
+            above = seen.get(os.path.realpath(path))
+            if above is not None and path.startswith(os.path.join(above, "")):
+                folders.remove(name)
+                jobs.append(Job(path, skipped=f"is a link to {above}, which contains it"))
+    for error in errors:
+        name = os.fspath(error.filename or folder)
+        jobs.append(Job(name, fault=str(FileError.from_os(name, error))))
+    if not any(job.skipped is None for job in jobs):
+        jobs.append(Job(folder, fault=f"{folder}: holds no {kind.title}"))
+    return sorted(jobs)
+
+
+def plan(
+    given: Sequence[str],
+    kind: Kind,
+    suffix: str,
+    *,
+    out: str | None,
+    folder: str | None,
+    existing: Existing,
+    keep_extension: bool = False,
+) -> list[Job]:
+    """Find the inputs, pair each with its output, and check the outputs.
+
+    The parameters, results and errors are those of ``inputs_of``, ``assign`` and ``settle``.
+    """
+    jobs = assign(
+        inputs_of(given, kind), suffix, out=out, folder=folder, keep_extension=keep_extension
+    )
+    return settle(jobs, existing, folder)
+
+
 def assign(
-    sources: Sequence[str],
+    jobs: Sequence[Job],
     suffix: str,
     *,
     out: str | None,
     folder: str | None,
     keep_extension: bool = False,
 ) -> list[Job]:
-    """Pair each input with its output, without checking the outputs.
+    """Give each job its output, without checking the outputs.
 
     Parameters
     ----------
-    sources, suffix, out, folder
-        As for ``plan``.
+    jobs : sequence of Job
+    suffix : str
+        Suffix of outputs that take the name of their input.
+    out, folder : str or None
+        Values of -o and -O. Below ``folder`` are the folders that an input has below the folder on
+        the command line.
     keep_extension : bool
         Append the suffix to the input's extension instead of replacing the extension.
 
@@ -73,15 +230,68 @@ def assign(
     """
     if out is not None and folder is not None:
         raise ParameterError("-o and -O: give only one of them")
-    if out is not None and len(sources) > 1:
-        raise ParameterError(f"-o {out}: is one output for {len(sources)} inputs; use -O DIR")
+    count = sum(job.skipped is None for job in jobs)
+    if out is not None and count > 1:
+        raise ParameterError(f"-o {out}: is one output for {count} inputs; use -O DIR")
     return [
-        Job(source, out or _target(source, suffix, folder, keep_extension)) for source in sources
+        job._replace(target=out or _target(job, suffix, folder, keep_extension))
+        if job.to_do
+        else job
+        for job in jobs
     ]
 
 
-def check(jobs: Sequence[Job], *, force: bool) -> None:
-    """Check all outputs; raises the errors of ``plan``."""
+def settle(jobs: Sequence[Job], existing: Existing, folder: str | None = None) -> list[Job]:
+    """Check the output of each job; a job whose output cannot be written gets a fault.
+
+    Parameters
+    ----------
+    jobs : sequence of Job
+    existing : Existing
+        What happens to the jobs whose output exists. UPDATE replaces an output that is older than
+        its input.
+    folder : str or None
+        Value of -O: the folder, and folders in it, need not exist.
+
+    Raises
+    ------
+    ParameterError
+        If an output is also an input or the output of another job, or is a terminal, or
+        standard input has no time for UPDATE.
+    FileError
+        If ``folder`` cannot be written to.
+    """
+    check_pairs(jobs)
+    if folder is not None:
+        check_folder(folder)
+    return [_settled(job, existing, folder) if job.to_do else job for job in jobs]
+
+
+def check(jobs: Sequence[Job], *, force: bool, folder: str | None = None) -> None:
+    """Check the outputs of jobs that are done together; the first fault is an error.
+
+    Raises
+    ------
+    ParameterError
+        If an output is also an input or the output of another job, or is a terminal.
+    FileError
+        If a job has a fault, or its output exists and ``force`` is False, or cannot be written.
+    """
+    check_pairs(jobs)
+    existing = Existing.REPLACE if force else Existing.REFUSE
+    for job in settle(jobs, existing, folder):
+        if job.fault is not None:
+            raise FileError(job.fault)
+
+
+def check_pairs(jobs: Sequence[Job]) -> None:
+    """Check that no output is also an input or the output of another job.
+
+    Raises
+    ------
+    ParameterError
+        If one is.
+    """
     inputs = {_place(job.source) for job in jobs if job.source != STANDARD}
     writers: dict[str, Job] = {}
     for job in jobs:
@@ -93,18 +303,45 @@ def check(jobs: Sequence[Job], *, force: bool) -> None:
         other = writers.setdefault(place, job)
         if other is not job:
             raise ParameterError(f"{other.name} and {job.name}: both would write {job.target}")
-    for job in writers.values():
-        assert job.target is not None
-        output.check(job.target, force=force)
 
 
-def _target(source: str, suffix: str, folder: str | None, keep_extension: bool) -> str:
-    if source == STANDARD:
+def _settled(job: Job, existing: Existing, folder: str | None) -> Job:
+    """Return a job with its fault, or with what its output's existence means."""
+    target = job.target
+    if target is None:
+        return job
+    overwrite = existing is Existing.REPLACE
+    if os.path.isfile(target):
+        if existing is Existing.SKIP:
+            return job._replace(skipped=f"{target} exists")
+        if existing is Existing.UPDATE:
+            if not _is_older(target, job):
+                return job._replace(skipped=f"{target} is up to date")
+            overwrite = True
+    try:
+        within = folder is not None and target.startswith(os.path.join(folder, ""))
+        output.check(target, force=overwrite, new_folder=within)
+    except FileError as error:
+        return job._replace(fault=str(error))
+    return job._replace(overwrite=overwrite)
+
+
+def _is_older(target: str, job: Job) -> bool:
+    if job.source == STANDARD:
+        raise ParameterError("--update: stdin has no time of modification")
+    try:
+        return os.stat(target).st_mtime_ns < os.stat(job.source).st_mtime_ns
+    except OSError:
+        return True  # reading the input raises the error
+
+
+def _target(job: Job, suffix: str, folder: str | None, keep_extension: bool) -> str:
+    if job.source == STANDARD:
         if folder is not None:
             raise ParameterError("stdin has no name to use with -O; use -o OUT")
         return STANDARD
-    stem = source if keep_extension else os.path.splitext(source)[0]
-    return (stem if folder is None else os.path.join(folder, os.path.basename(stem))) + suffix
+    path = job.source if folder is None else os.path.join(folder, job.below)
+    return (path if keep_extension else os.path.splitext(path)[0]) + suffix
 
 
 def _place(name: str) -> str:

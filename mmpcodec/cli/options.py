@@ -1,10 +1,12 @@
 """Arguments and options that several commands share, with their help texts."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import typer
 
 from mmpcodec.backends.registry import AUTO, names
+from mmpcodec.errors import ParameterError
 from mmpcodec.params import DEFAULT_EFFORT, DecodeLimits
 from mmpcodec.pictures import registry
 from mmpcodec.quantities import parse_bytes
@@ -17,12 +19,15 @@ EXTRAS = ", ".join(
     f'{row.title} needs the extra "{row.extra}"' for row in registry.FORMATS if row.extra
 )
 
-Inputs = Annotated[list[str], typer.Argument(metavar="IN", help="Files; - is standard input.")]
+Inputs = Annotated[
+    list[str],
+    typer.Argument(metavar="IN", help="Files, and folders of .mmp files; - is standard input."),
+]
 Pictures = Annotated[
     list[str],
     typer.Argument(
         metavar="IN",
-        help=f"Picture files: {READ}; - is standard input. {EXTRAS}.",
+        help=f"Picture files ({READ}), and folders of them; - is standard input. {EXTRAS}.",
     ),
 ]
 Output = Annotated[
@@ -43,10 +48,24 @@ PictureOutput = Annotated[
 Folder = Annotated[
     str | None,
     typer.Option(
-        "--output-dir", "-O", metavar="DIR", help="Folder for all outputs; it must exist."
+        "--output-dir",
+        "-O",
+        metavar="DIR",
+        help="Folder for all outputs, with the subfolders of the input folders; missing ones are "
+        "made.",
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", "-f", help="Overwrite existing files.")]
+SkipExisting = Annotated[
+    bool, typer.Option("--skip-existing", help="Skip inputs whose output exists.")
+]
+Update = Annotated[
+    bool,
+    typer.Option(
+        "--update",
+        help="Skip inputs whose output exists, unless the output is older: make it again.",
+    ),
+]
 BackendName = Annotated[
     str,
     typer.Option(
@@ -108,6 +127,26 @@ MaxSamplesPerByte = Annotated[
         "small file can ask for.",
     ),
 ]
+
+
+def check_alone(option: str, others: Mapping[str, Any]) -> None:
+    """Check that options that contradict another one are not given.
+
+    Parameters
+    ----------
+    option : str
+        The option that is given.
+    others : mapping
+        Value of each option that contradicts it; None or False if not given.
+
+    Raises
+    ------
+    ParameterError
+        If one of the others is given.
+    """
+    for other, value in others.items():
+        if value is not None and value is not False:
+            raise ParameterError(f"{option} and {other}: give only one of them")
 
 
 def limits_of(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from mmpcodec.errors import FileError, MmpError, ParameterError
 from mmpcodec.pictures import registry
-from mmpcodec.runtime.files import STANDARD, FileBytes, printable, written_whole
+from mmpcodec.runtime.files import STANDARD, FileBytes, check_folder, printable, written_whole
 
 if TYPE_CHECKING:
     from mmpcodec.params import DecodeLimits
@@ -113,8 +113,17 @@ def check_mmp(target: str | None) -> None:
         raise ParameterError(f"{target}: names another format; mmp files end in .mmp")
 
 
-def check(target: str, *, force: bool) -> None:
+def check(target: str, *, force: bool, new_folder: bool = False) -> None:
     """Check before the work that an output can be written.
+
+    Parameters
+    ----------
+    target : str
+        A path, or ``-`` for standard output.
+    force : bool
+        Whether the file may exist.
+    new_folder : bool
+        Whether the folder may be missing; ``opened`` makes it.
 
     Raises
     ------
@@ -134,10 +143,10 @@ def check(target: str, *, force: bool) -> None:
         raise FileError(f"{target}: is a folder; name a file")
     if os.path.isfile(target) and not force:
         raise FileError(f"{target}: exists; -f overwrites it")
-    if not os.path.isdir(folder):
-        raise FileError(f"{folder}: is {'not a' if os.path.exists(folder) else 'no such'} folder")
-    if not _is_device(target) and not os.access(folder, os.W_OK):
-        raise FileError(f"{folder}: is not writable")
+    if not os.path.exists(folder) and not new_folder:
+        raise FileError(f"{folder}: is no such folder")
+    if not _is_device(target):
+        check_folder(folder)
 
 
 def write(target: str, data: bytes, *, force: bool) -> None:
@@ -149,6 +158,8 @@ def write(target: str, data: bytes, *, force: bool) -> None:
 @contextlib.contextmanager
 def opened(target: str, *, force: bool) -> Iterator[BinaryIO]:
     """Open a stream that becomes the complete output when the context ends without an error.
+
+    Missing folders of a file are made.
 
     Parameters
     ----------
@@ -194,6 +205,7 @@ def _device(target: str) -> Iterator[BinaryIO]:
 
 @contextlib.contextmanager
 def _renamed(target: str, force: bool) -> Iterator[BinaryIO]:
+    os.makedirs(os.path.dirname(target) or os.curdir, exist_ok=True)
     try:
         with written_whole(target, overwrite=force) as stream:
             yield stream

@@ -12,7 +12,7 @@ from typing import Any
 from mmpcodec.errors import FileError, ParameterError
 from mmpcodec.planning.packing import Packing
 from mmpcodec.quantities import ONE, NumberTable, decimal
-from mmpcodec.runtime.files import STANDARD, part_of, printable
+from mmpcodec.runtime.files import STANDARD, check_folder, part_of, printable
 from mmpcodec.solvers.knapsack.problem import MAX_PROFITS
 
 
@@ -104,29 +104,19 @@ class Packed:
         return f"{printable(entry.path)}: {entry.size} bytes{value}"
 
 
-def entries_of(inputs: Sequence[str]) -> list[Entry]:
-    """Return the entries of the given files, and of all files in and below the given folders.
+def entries_of(files: Sequence[tuple[str, str]]) -> list[Entry]:
+    """Return the entries of files, each given by its path and its name on a volume.
 
     Raises
     ------
     FileError
-        When a path cannot be read, is neither file nor folder, or a folder contains no file.
+        When a path cannot be read or is no file.
     ParameterError
-        When a file is given twice, or two files, or a file and a folder, would have the same name
-        on a volume.
+        When two files, or a file and a folder, would have the same name on a volume.
     """
-    entries: list[Entry] = []
-    for given in inputs:
-        if given == STANDARD:
-            raise ParameterError("stdin: is no file that could be packed")
-        entries += folder_entries(given) if os.path.isdir(given) else [entry_of(given, "")]
-    paths: dict[str, str] = {}
+    entries = [entry_of(path, name) for path, name in files]
     names: dict[str, str] = {}
     for entry in entries:
-        place = os.path.realpath(entry.path)
-        if place in paths:
-            raise ParameterError(f"{entry.path}: comes twice, also as {paths[place]}")
-        paths[place] = entry.path
         if entry.name in names:
             raise ParameterError(
                 f"{names[entry.name]} and {entry.path}: both would be {entry.name} on a volume"
@@ -148,41 +138,15 @@ def folders_above(name: str) -> Iterator[str]:
         yield name
 
 
-def folder_entries(folder: str) -> list[Entry]:
-    """Return the entries of the files in a folder and below, sorted by path; follow links.
-
-    A link to a folder that contains the link is skipped, because that folder is already searched.
-    """
-
-    def refuse(error: OSError) -> None:
-        raise FileError.from_os(error.filename or folder, error) from error
-
-    found: list[str] = []
-    seen: dict[str, str] = {}
-    for place, folders, names in os.walk(folder, onerror=refuse, followlinks=True):
-        other = seen.setdefault(os.path.realpath(place), place)
-        if other != place:
-            raise ParameterError(f"{place}: comes twice, also as {other}")
-        found += [os.path.join(place, name) for name in names]
-        for name in list(folders):
-            path = os.path.join(place, name)
-            above = seen.get(os.path.realpath(path))
-            if above is not None and path.startswith(os.path.join(above, "")):
-                folders.remove(name)
-    if not found:
-        raise FileError.because(errno.ENOENT, folder, "holds no file")
-    return [entry_of(path, folder) for path in sorted(found)]
-
-
-def entry_of(path: str, folder: str) -> Entry:
-    """Return the entry of a file in or below ``folder``; an empty ``folder`` means no folder."""
+def entry_of(path: str, name: str) -> Entry:
+    """Return the entry of a file."""
     try:
         size = os.stat(path).st_size
     except OSError as error:
         raise FileError.from_os(path, error) from error
     if not os.path.isfile(path):
         raise FileError.because(errno.EINVAL, path, "is no regular file")
-    return Entry(path, os.path.relpath(path, folder) if folder else os.path.basename(path), size)
+    return Entry(path, name, size)
 
 
 def values_of(table: NumberTable, entries: Sequence[Entry]) -> list[int]:
@@ -265,13 +229,10 @@ def check_copies(copies: Sequence[tuple[Entry, str]], copy_to: str, force: bool)
     ParameterError
         When a copy would overwrite an original.
     FileError
-        When an original cannot be read, a copy exists and ``force`` is not set, ``copy_to`` is not
-        a folder, a folder is not writable, or the space does not suffice.
+        When an original cannot be read, a copy exists and ``force`` is not set, a folder is not
+        writable or cannot be made, or the space does not suffice.
     """
-    if not os.path.isdir(copy_to):
-        if os.path.exists(copy_to):
-            raise FileError.because(errno.ENOTDIR, copy_to, "is not a folder")
-        raise FileError.because(errno.ENOENT, copy_to, "is no such folder")
+    check_folder(copy_to)
     originals = {os.path.realpath(entry.path) for entry, _ in copies}
     for _, target in copies:
         if os.path.realpath(target) in originals:
@@ -288,26 +249,13 @@ def check_copies(copies: Sequence[tuple[Entry, str]], copy_to: str, force: bool)
     for folder in dict.fromkeys(os.path.dirname(target) for _, target in copies):
         check_folder(folder)
     needed = sum(entry.size for entry, _ in copies)
-    free = shutil.disk_usage(copy_to).free
+    there = copy_to
+    while not os.path.isdir(there):
+        there = os.path.dirname(there) or os.curdir
+    free = shutil.disk_usage(there).free
     if needed > free:
         reason = f"has {free} bytes free, the copies need {needed}"
         raise FileError.because(errno.ENOSPC, copy_to, reason)
-
-
-def check_folder(folder: str) -> None:
-    """Check that a folder is writable, or that it can be created.
-
-    Raises
-    ------
-    FileError
-        When the path is not a folder, or the folder is not writable.
-    """
-    while not os.path.lexists(folder):
-        folder = os.path.dirname(folder) or os.curdir
-    if not os.path.isdir(folder):
-        raise FileError.because(errno.ENOTDIR, folder, "is not a folder")
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise FileError.because(errno.EACCES, folder, "is not writable")
 
 
 def copy(copies: Sequence[tuple[Entry, str]], force: bool) -> None:

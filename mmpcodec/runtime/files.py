@@ -12,6 +12,8 @@ import threading
 from collections.abc import Iterator
 from typing import BinaryIO
 
+from mmpcodec.errors import FileError
+
 if sys.platform == "win32":
     import msvcrt
 else:
@@ -121,6 +123,22 @@ def lock(stream: BinaryIO, place: int, *, wait: bool = True) -> bool:
             raise
         return False
     return True
+
+
+def check_folder(folder: str) -> None:
+    """Check that files can be made in a folder, or that the folder can be made.
+
+    Raises
+    ------
+    FileError
+        If it is not a folder or not writable; for a missing one, the nearest above it.
+    """
+    while not os.path.lexists(folder):
+        folder = os.path.dirname(folder) or os.curdir
+    if not os.path.isdir(folder):
+        raise FileError.because(errno.ENOTDIR, folder, "is not a folder")
+    if not (os.access(folder, os.W_OK) and os.access(folder, os.X_OK)):
+        raise FileError.because(errno.EACCES, folder, "is not writable")
 
 
 def part_of(path: str) -> str:

@@ -24,12 +24,13 @@ def test_goes_on_after_a_failure(mmp, batch, jobs, files):
     Path("out").mkdir()
     result = mmp("encode", *batch, "-O", "out", "--json", "-j", jobs)
     assert result.exit_code == 3
-    facts = [json.loads(line) for line in result.stdout.splitlines()]
+    *facts, left = [json.loads(line) for line in result.stdout.splitlines()]
     assert [f["input"] for f in facts] == ["a.png", "c.pgm"]
     assert [f["output"] for f in facts] == ["out/a.mmp", "out/c.mmp"]
     reason, summary = result.stderr.splitlines()
     assert reason.startswith("mmp: b.png: is not a picture file of a known format")
     assert summary == "mmp: 1 of 3 inputs failed"
+    assert left == {"input": "b.png", "output": "out/b.mmp", "error": reason.removeprefix("mmp: ")}
     assert sorted(path.name for path in Path("out").iterdir()) == ["a.mmp", "c.mmp"]
     assert files() == ["a.png", "b.png", "c.pgm", "out"]
 

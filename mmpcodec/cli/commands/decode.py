@@ -8,7 +8,7 @@ import typer
 
 from mmpcodec.cli import options, output, run
 from mmpcodec.cli.exits import ExitCode
-from mmpcodec.cli.jobs import Job, plan
+from mmpcodec.cli.jobs import MMP_FILE, Existing, Job, plan
 from mmpcodec.cli.printing import Printer, counted
 from mmpcodec.errors import ParameterError
 from mmpcodec.pictures import registry
@@ -73,6 +73,8 @@ def decode(
     threads: options.Threads = None,
     jobs: options.Jobs = 1,
     force: options.Force = False,
+    skip_existing: options.SkipExisting = False,
+    update: options.Update = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> ExitCode:
@@ -96,7 +98,8 @@ def decode(
     area = None if region is None else _area(region)
     Metadata().without(*(strip or ()))
     chosen_format = format or DEFAULT_FORMAT
-    files = plan(inputs, f".{chosen_format}", out=out, folder=folder, force=force)
+    existing = Existing.of(force, skip_existing, update)
+    files = plan(inputs, MMP_FILE, f".{chosen_format}", out=out, folder=folder, existing=existing)
     chosen = backends.get(backend, decodes=True)
 
     to_stderr = any(job.target == STANDARD for job in files)
@@ -128,7 +131,7 @@ def decode(
         picture = pictures.Picture(samples, header.depth, metadata)
         coded = pictures.to_bytes(picture, chosen_format)
         assert job.target is not None
-        output.write(job.target, coded, force=force)
+        output.write(job.target, coded, force=job.overwrite)
         if names := pictures.lost(picture, chosen_format):
             printer.note(f"{job.name}: {chosen_format} cannot hold all of: {', '.join(names)}")
         height, width = samples.shape[:2]

@@ -19,7 +19,7 @@ from mmpcodec.cli.encoding.sources import (
     work_of,
 )
 from mmpcodec.cli.exits import ExitCode
-from mmpcodec.cli.jobs import Job, plan
+from mmpcodec.cli.jobs import PICTURE, Existing, Job, plan
 from mmpcodec.cli.printing import Printer, counted, finite, quality_text, tools_text
 from mmpcodec.depth import MAX_DEPTH
 from mmpcodec.errors import MmpError, ParameterError
@@ -157,6 +157,8 @@ def encode(
     threads: options.Threads = None,
     jobs: options.Jobs = 1,
     force: options.Force = False,
+    skip_existing: options.SkipExisting = False,
+    update: options.Update = False,
     verify: Annotated[
         bool, typer.Option("--verify", help="Decode and compare before the file is written.")
     ] = False,
@@ -194,7 +196,8 @@ def encode(
         partition=partition,
         dictionary_limit=dictionary_limit,
     )
-    files = plan(inputs, ".mmp", out=out, folder=folder, force=force)
+    existing = Existing.of(force, skip_existing, update)
+    files = plan(inputs, PICTURE.without(".mmp"), ".mmp", out=out, folder=folder, existing=existing)
     output.check_mmp(out)
 
     from mmpcodec import backends
@@ -209,17 +212,18 @@ def encode(
                 f"{found.bytes} bytes, {quality_text(found.psnr)}"
             )
 
+    to_do = [job for job in files if job.to_do]
     # The sizes of the pictures matter only if "auto" can choose a device.
     work_counts = backends.depends_on_work(backend)
-    chosen = backends.get(backend, work_of(files) if work_counts else 0, params.tools)
+    chosen = backends.get(backend, work_of(to_do) if work_counts else 0, params.tools)
     threads = threads or (1 if jobs > 1 else None)
     at_once = jobs
     setting = Setting(params, chosen.name, threads, denoise, depth, strip or (), tile, limits)
     source: Encodings = OneByOne(setting)
     if target is not None:
         source = ToTarget(setting, target, show_pass)
-    elif chosen.batches and len(files) > 1 and not tile:
-        source, at_once = InGroups(setting, files), 1
+    elif chosen.batches and len(to_do) > 1 and not tile:
+        source, at_once = InGroups(setting, to_do), 1
     by_tiles = tile and target is None and denoise is None
 
     def work(job: Job, progress: run.JobProgress) -> Encoded:
@@ -227,13 +231,13 @@ def encode(
         # Standard output cannot be taken back if verification fails.
         unverified = verify and job.target == STANDARD
         if by_tiles and job.source != STANDARD and not unverified:
-            found = encode_by_tiles(job, setting, progress, force=force, verify=verify)
+            found = encode_by_tiles(job, setting, progress, verify=verify)
         else:
             found = source.of(job, progress)
             assert found.encoding is not None
             if verify:
                 check_decodes(found.encoding, progress)
-            output.write(job.target, found.encoding.data, force=force)
+            output.write(job.target, found.encoding.data, force=job.overwrite)
         return Encoded.of(job, found, verify)
 
     if verbose:

@@ -11,9 +11,9 @@ import typer
 
 from mmpcodec.cli import options, output, run
 from mmpcodec.cli.exits import ExitCode
-from mmpcodec.cli.jobs import Job, assign, check
+from mmpcodec.cli.jobs import PICTURE, Existing, Job, assign, check, check_pairs, inputs_of, settle
 from mmpcodec.cli.printing import Printer
-from mmpcodec.errors import FileError, ParameterError
+from mmpcodec.errors import ParameterError
 from mmpcodec.params import DecodeLimits, check_median_radius
 from mmpcodec.runtime.files import STANDARD
 
@@ -91,14 +91,6 @@ def described(region: "Region") -> dict[str, Any]:
     return {name: getattr(region, name) for name in names}
 
 
-Inputs = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="IN",
-        help=f"Picture files ({options.READ}), and folders of them; - is standard input. "
-        f"{options.EXTRAS}.",
-    ),
-]
 Offset = Annotated[
     str,
     typer.Option(
@@ -171,7 +163,7 @@ class Sides(NamedTuple):
 
 
 def highlight(
-    inputs: Inputs,
+    inputs: options.Pictures,
     out: options.Output = None,
     folder: options.Folder = None,
     offset: Offset = "0.5",
@@ -192,6 +184,8 @@ def highlight(
     backend: options.BackendName = "auto",
     jobs: options.Jobs = 1,
     force: options.Force = False,
+    skip_existing: options.SkipExisting = False,
+    update: options.Update = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> ExitCode:
@@ -204,14 +198,20 @@ def highlight(
     if denoise is not None:
         check_median_radius(denoise, "denoise")
     limits = options.limits_of(max_samples, max_dimension)
-    sources = [name for given in inputs for name in pictures_in(given)]
-    files = assign(sources, SUFFIX, out=out, folder=folder, keep_extension=True)
+    existing = Existing.of(force, skip_existing, update)
+    for option, given in {"--skip-existing": skip_existing, "--update": update}.items():
+        if given:  # the table and the sheet are of all pictures
+            options.check_alone(option, {"--csv": table, "--sheet": sheet})
+    files = inputs_of(inputs, PICTURE.without(SUFFIX))
+    files = assign(files, SUFFIX, out=out, folder=folder, keep_extension=True)
     named = {"--csv": table, "--sheet": sheet}
     extras = [Job(option, name) for option, name in named.items() if name is not None]
     output.check_png("-o", out)
     output.check_png("--sheet", sheet)
     masks = [] if mask is None else [Job(mask)]
-    check([*files, *masks, *extras], force=force)
+    check_pairs([*files, *masks, *extras])
+    check(extras, force=force)
+    files = settle(files, existing, folder)
     sides = Sides(min_width, max_width, min_height, max_height, exclude_border)
     sides.check()
 
@@ -249,7 +249,7 @@ def highlight(
         drawn = outlines.draw_regions(picture, found.regions, white=white)
         small = outlines.thumbnail(drawn) if sheet is not None else None
         assert job.target is not None
-        output.write(job.target, pictures.to_bytes(drawn, "png"), force=force)
+        output.write(job.target, pictures.to_bytes(drawn, "png"), force=job.overwrite)
         level = picture.white if white is None else white
         result = Highlighted(
             job.source,
@@ -269,7 +269,7 @@ def highlight(
     to_stderr = any(job.target == STANDARD for job in [*files, *extras])
     printer = Printer(as_json, quiet, False, to_stderr)
     code = run.run(files, work, printer, at_once=jobs)
-    places = {source: place for place, source in enumerate(sources)}
+    places = {source: place for place, source in enumerate(job.source for job in files)}
     done.sort(key=lambda result: places[result.input])
     write_summaries(done, table, sheet, force=force)
     if len(files) > 1:
@@ -300,31 +300,6 @@ def write_summaries(
             if result.small is not None
         ]
         output.write(sheet, pictures.to_bytes(outlines.contact_sheet(shown), "png"), force=force)
-
-
-def pictures_in(given: str) -> list[str]:
-    """Return the name itself, or, for a folder, all pictures in it and below it, sorted.
-
-    Drawings of this command are left out.
-
-    Raises
-    ------
-    FileError
-        If a folder holds no picture.
-    """
-    from mmpcodec.pictures import SUFFIXES
-
-    if given == STANDARD or not os.path.isdir(given):
-        return [given]
-    found = [
-        os.path.join(place, name)
-        for place, _, names in os.walk(given)
-        for name in names
-        if name.lower().endswith(SUFFIXES) and not name.endswith(SUFFIX)
-    ]
-    if not found:
-        raise FileError(f"{given}: holds no picture")
-    return sorted(found)
 
 
 def check_offset(offset: str) -> None:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from mmpcodec.cli import options, output, run
 from mmpcodec.cli.exits import ExitCode
-from mmpcodec.cli.jobs import Job, assign, check
+from mmpcodec.cli.jobs import PICTURE, Existing, Job, plan
 from mmpcodec.cli.printing import Printer
 from mmpcodec.params import check_median_radius
 from mmpcodec.runtime.files import STANDARD
@@ -48,6 +48,8 @@ def median(
     backend: options.BackendName = "auto",
     jobs: options.Jobs = 1,
     force: options.Force = False,
+    skip_existing: options.SkipExisting = False,
+    update: options.Update = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> ExitCode:
@@ -65,8 +67,15 @@ def median(
     from mmpcodec.solvers import dispatch, rank_filter
 
     format = pictures.format_of(out) if out not in (None, STANDARD) else "png"
-    files = assign(inputs, SUFFIX, out=out, folder=folder, keep_extension=True)
-    check(files, force=force)
+    files = plan(
+        inputs,
+        PICTURE.without(SUFFIX),
+        SUFFIX,
+        out=out,
+        folder=folder,
+        existing=Existing.of(force, skip_existing, update),
+        keep_extension=True,
+    )
     used = dispatch.resolved(rank_filter.__name__, backend)
 
     to_stderr = any(job.target == STANDARD for job in files)
@@ -80,7 +89,7 @@ def median(
         filtered = replace(picture, samples=samples)
         data = pictures.to_bytes(filtered, format)
         assert job.target is not None
-        output.write(job.target, data, force=force)
+        output.write(job.target, data, force=job.overwrite)
         if names := pictures.lost(filtered, format):
             printer.note(f"{job.name}: {format} cannot hold all of: {', '.join(names)}")
         height, width = samples.shape[:2]

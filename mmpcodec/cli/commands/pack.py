@@ -9,7 +9,7 @@ import typer
 
 from mmpcodec.cli import options, output
 from mmpcodec.cli.exits import ExitCode
-from mmpcodec.cli.jobs import Job, check
+from mmpcodec.cli.jobs import ANY_FILE, Job, check, inputs_together
 from mmpcodec.cli.printing import Printer
 from mmpcodec.errors import ParameterError
 from mmpcodec.runtime.files import STANDARD
@@ -61,7 +61,8 @@ def pack(
         str | None,
         typer.Option(
             metavar="DIR",
-            help="Copy the files to DIR; for several media to folders 1, 2, ... in it.",
+            help="Copy the files to DIR, which is made if it is missing; for several media to "
+            "folders 1, 2, ... in it.",
         ),
     ] = None,
     lists: Annotated[
@@ -87,7 +88,10 @@ def pack(
     from mmpcodec.quantities import read_table
 
     rooms, endless = rooms_of(volume, volumes)
-    entries = media.entries_of(inputs)
+    if STANDARD in inputs:
+        raise ParameterError("stdin: is no file that could be packed")
+    files = inputs_together(inputs, ANY_FILE)
+    entries = media.entries_of([(job.source, job.below) for job in files])
     table = None
     if value is not None:
         table = read_table(output.read(value), output.shown(value, "stdin"), "value")

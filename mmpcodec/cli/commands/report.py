@@ -17,7 +17,10 @@ def report(
     folder: Annotated[
         str | None,
         typer.Option(
-            "--output-dir", "-O", metavar="OUT", help="Folder to write to; by default DIR."
+            "--output-dir",
+            "-O",
+            metavar="OUT",
+            help="Folder to write to, made if it is missing; by default DIR.",
         ),
     ] = None,
     anchor: Annotated[
@@ -80,9 +83,10 @@ def report(
         f"{stem}.{kind}" for stem in pages.file_stems(pictures).values() for kind in ("png", "svg")
     ]
     for name in [pages.PAGE, *names]:
-        output.check(os.path.join(target, name), force=force)
+        output.check(os.path.join(target, name), force=force, new_folder=True)
     printer = Printer(quiet=quiet)
     try:
+        os.makedirs(target, exist_ok=True)
         for stem in pages.write_curves(pictures, Path(target), metric):
             printer.note(f"{os.path.join(target, stem)}.png and .svg")
         page = Path(target, pages.PAGE)

@@ -9,6 +9,7 @@ import typer
 
 from mmpcodec.cli import options, output
 from mmpcodec.cli.exits import ExitCode, show_error
+from mmpcodec.cli.jobs import PICTURE, inputs_of
 from mmpcodec.cli.printing import Printer, counted
 from mmpcodec.cli.progress import ProgressBars
 from mmpcodec.errors import FileError, MmpError, ParameterError
@@ -47,7 +48,8 @@ def sweep(
         list[str],
         typer.Argument(
             metavar="IN",
-            help=f"Picture files: {options.READ}; 8-bit gray only, unless --gray is given.",
+            help=f"Picture files ({options.READ}), and folders of them; 8-bit gray only, unless "
+            "--gray is given.",
         ),
     ],
     out: Annotated[
@@ -108,21 +110,25 @@ def sweep(
 
     limits = options.limits_of(max_samples, max_dimension)
     chosen = codecs_of(lambdas, codec, peers, commands)
+    files = [job for job in inputs_of(inputs, PICTURE.without(".mmp")) if job.skipped is None]
     printer = Printer(as_json, quiet)
     for each in chosen:
         printer.note(f"{each.name}: {each.settings}")
     for each in chosen:
         warm_up(each)
     total = sum(len(each.ladder) for each in chosen)
-    measured = failed = unread = 0
+    measured = failed = 0
+    unread: list[str] = []
     results: Results | None = None
     with ProgressBars(printer.shows_progress) as bars:
-        for name in inputs:
+        for job in files:
+            if job.fault is not None:
+                unread.append(job.fault)
+                continue
             try:
-                picture = read(name, gray, limits)
+                picture = read(job.source, gray, limits)
             except MmpError as error:
-                show_error(error)
-                unread += 1
+                unread.append(str(error))
                 continue
             results = results or created(out)
             with bars.follow(picture.name) as bar:
@@ -133,12 +139,14 @@ def sweep(
                     measured += 1
                     failed += "error" in row
                     bar.advance(number, total)
-    there = total * (len(inputs) - unread) - measured
+    for fault in unread:
+        show_error(fault)
+    there = total * (len(files) - len(unread)) - measured
     printer.note(
         f"{out}: {counted(measured, 'result')} measured, {failed} failed; "
         f"{there} were there or are being measured by other processes"
     )
-    if unread == len(inputs) or (measured and failed == measured):
+    if len(unread) == len(files) or (measured and failed == measured):
         return ExitCode.FAILED
     return ExitCode.PARTLY_FAILED if failed or unread else ExitCode.DONE
 

@@ -16,9 +16,7 @@ if TYPE_CHECKING:
     from mmpcodec.format.container import Header
 
 
-def encode_by_tiles(
-    job: Job, setting: Setting, progress: JobProgress, *, force: bool, verify: bool
-) -> Found:
+def encode_by_tiles(job: Job, setting: Setting, progress: JobProgress, *, verify: bool) -> Found:
     """Encode a picture file with only a few tiles in memory at a time, and write the output.
 
     Raises
@@ -33,7 +31,7 @@ def encode_by_tiles(
     started = time.perf_counter()
     with (
         pictures.opened(job.source, limits=setting.limits) as reader,
-        output.opened(job.target, force=force) as stream,
+        output.opened(job.target, force=job.overwrite) as stream,
     ):
         found = encode_large(
             reader,

@@ -1,9 +1,8 @@
 """What the options of encoding stand for together: ``--lossless``, ``--fast`` and ``--best``."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from mmpcodec.errors import ParameterError
+from mmpcodec.cli.options import check_alone
 from mmpcodec.params import AUTO, BEST, DEFAULT_EFFORT, MAX_EFFORT
 
 if TYPE_CHECKING:
@@ -18,26 +17,6 @@ class Choice(NamedTuple):
 
     preset: str
     effort: int
-
-
-def check_alone(option: str, others: Mapping[str, Any]) -> None:
-    """Check that options that contradict another one are not given.
-
-    Parameters
-    ----------
-    option : str
-        The option that is given.
-    others : mapping
-        Value of each option that contradicts it; None or False if not given.
-
-    Raises
-    ------
-    ParameterError
-        If one of the others is given.
-    """
-    for other, value in others.items():
-        if value is not None and value is not False:
-            raise ParameterError(f"{option} and {other}: give only one of them")
 
 
 def rate_of(

@@ -130,9 +130,9 @@ def test_folders_many_files_and_one_that_is_bad(mmp, scan, files):
     assert "in/c.pgm: is damaged" in result.stderr
     assert "1 of 3 inputs failed" in result.stderr
     assert "pictures: 2, regions: 2" in result.stderr
-    assert sorted(path.name for path in Path("out").iterdir()) == [
-        "a.png.regions.png",
-        "b.mmp.regions.png",
+    assert sorted(map(str, Path("out").rglob("*.png"))) == [
+        "out/a.png.regions.png",
+        "out/deep/b.mmp.regions.png",
     ]
     assert pixels_of("sheet.png").ndim == 3
 
@@ -169,7 +169,7 @@ def test_pipe(mmp, scan):
         (["scan.png", "--exclude-border", "24"], 1, "scan.png: border = 24: leaves no pixel"),
         (["scan.png", "--backend", "gpu"], 2, "backend = 'gpu': must be one of auto, cpu"),
         (["scan.png", "--mask", "none.png"], 1, "none.png: No such file"),
-        (["scan.png", "-O", "no"], 1, "no: is no such folder"),
+        (["scan.png", "-O", "scan.png/no"], 1, "scan.png: is not a folder"),
         (["scan.png", "-o", "scan.png"], 2, "scan.png: is an input"),
         (["scan.png", "-o", "scan.jpg"], 2, "-o: scan.jpg must end in .png"),
         (["scan.png", "--sheet", "s"], 2, "--sheet: s must end in .png"),

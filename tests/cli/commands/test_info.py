@@ -122,7 +122,9 @@ def test_several_files_and_a_bad_one(mmp, encoded):
     Path("bad.mmp").write_bytes(b"bad")
     result = mmp("info", encoded, "bad.mmp", encoded, "--json", "--header-only")
     assert result.exit_code == 3
-    assert [json.loads(line)["input"] for line in result.stdout.splitlines()] == 2 * [encoded]
+    *rows, left = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [row["input"] for row in rows] == 2 * [encoded]
+    assert (left["input"], left["output"]) == ("bad.mmp", None)
     assert result.stderr.splitlines()[0].startswith("mmp: bad.mmp: is not an mmp file; Container")
     assert result.stderr.splitlines()[1] == "mmp: 1 of 3 inputs failed"
 

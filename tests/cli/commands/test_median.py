@@ -149,7 +149,7 @@ def test_pipe(mmp, specked):
             "format = 'ppm' for gray: must be one of pgm",
         ),
         (["none.png", "-r1"], 1, "none.png: No such file"),
-        (["in.png", "-r1", "-O", "no"], 1, "no: is no such folder"),
+        (["in.png", "-r1", "-O", "in.png/no"], 1, "in.png: is not a folder"),
         (["in.png", "-r1", "-o", "in.png"], 2, "in.png: is an input"),
         (["-", "-r1", "-O", "."], 2, "stdin has no name to use with -O"),
     ],

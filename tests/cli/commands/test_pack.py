@@ -156,8 +156,8 @@ def test_nothing_is_copied_where_one_copy_exists(mmp, some):
 
 def test_copies_that_cannot_be(mmp, some, monkeypatch):
     arguments = ["pack", *some, "--volume", 4, "--sector", 1]
-    result = mmp(*arguments, "--copy-to", "none")
-    assert (result.exit_code, result.stderr) == (1, "mmp: none: is no such folder\n")
+    result = mmp(*arguments, "--copy-to", "a/none")
+    assert (result.exit_code, result.stderr) == (1, "mmp: a: is not a folder\n")
     result = mmp(*arguments, "--copy-to", "a")
     assert (result.exit_code, result.stderr) == (1, "mmp: a: is not a folder\n")
     result = mmp(*arguments, "--copy-to", ".", "-f")

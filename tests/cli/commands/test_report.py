@@ -39,7 +39,6 @@ def test_writes_page_and_curves(mmp, swept, files):
 
 
 def test_another_folder(mmp, swept):
-    Path("page").mkdir()
     assert mmp("report", swept, "-O", "page", "--quiet").stdout == ""
     assert Path("page/report.html").stat().st_size > 20000
     assert not Path("out/report.html").exists()
@@ -81,7 +80,7 @@ def test_sizes_without_container(mmp, swept):
         (["out", "--container", "jpeg=99999"], 2, "container of 'jpeg' = 99999: must be from 1"),
         (["missing"], 1, "missing: holds no results of a sweep (no results.jsonl)"),
         (["."], 1, ".: holds no results of a sweep (no results.jsonl)"),
-        (["out", "-O", "nowhere"], 1, "nowhere: is no such folder"),
+        (["out", "-O", "out/results.jsonl/no"], 1, "out/results.jsonl: is not a folder"),
     ],
 )
 def test_errors(mmp, swept, arguments, code, message):

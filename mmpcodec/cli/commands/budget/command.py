@@ -14,7 +14,7 @@ from mmpcodec.cli import options, output
 from mmpcodec.cli.encoding.choices import search_of
 from mmpcodec.cli.encoding.sources import work_of
 from mmpcodec.cli.exits import ExitCode, show_error
-from mmpcodec.cli.jobs import Job, assign, check
+from mmpcodec.cli.jobs import PICTURE, Job, assign, check, inputs_together
 from mmpcodec.cli.printing import Printer
 from mmpcodec.cli.progress import ProgressBars
 from mmpcodec.errors import FileError, MmpError, ParameterError
@@ -32,7 +32,8 @@ Inputs = Annotated[
     list[str],
     typer.Argument(
         metavar="IN",
-        help=f"Pictures, 8-bit gray: {options.READ} files; - is standard input. {options.EXTRAS}.",
+        help=f"Pictures, 8-bit gray: {options.READ} files, and folders of them; - is standard "
+        f"input. {options.EXTRAS}.",
     ),
 ]
 Total = Annotated[
@@ -143,11 +144,11 @@ def budget(
         dictionary_limit=dictionary_limit,
     )
     output.check_png("--plot", plot)
-    files = assign(inputs, ".mmp", out=out, folder=folder)
+    files = assign(inputs_together(inputs, PICTURE.without(".mmp")), ".mmp", out=out, folder=folder)
     drawing = [] if plot is None else [Job("--plot", plot)]
     given = [] if weights is None else [Job(weights)]
     if not dry_run:
-        check([*files, *given, *drawing], force=force)
+        check([*files, *given, *drawing], force=force, folder=folder)
     output.check_mmp(out)
 
     from mmpcodec import backends

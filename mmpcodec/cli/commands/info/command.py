@@ -7,7 +7,7 @@ import typer
 from mmpcodec.cli import options, output, run
 from mmpcodec.cli.commands.info.text import Described
 from mmpcodec.cli.exits import ExitCode
-from mmpcodec.cli.jobs import Job, check
+from mmpcodec.cli.jobs import MMP_FILE, Job, check, inputs_of
 from mmpcodec.cli.printing import Printer
 from mmpcodec.errors import ParameterError
 from mmpcodec.runtime.files import STANDARD
@@ -43,11 +43,13 @@ def info(
 ) -> ExitCode:
     """Show the headers of mmp files, and what takes their bits: leaves, blocks, dictionaries."""
     limits = options.limits_of(max_samples, max_dimension, max_memory, max_samples_per_byte)
-    if map is not None and (header_only or len(inputs) > 1):
+    files = inputs_of(inputs, MMP_FILE)
+    if map is not None and (header_only or len(files) > 1):
         raise ParameterError("--map: needs a single input, and not --header-only")
     output.check_png("--map", map)
-    files = [Job(source, map) for source in inputs]
-    check(files, force=force)
+    if map is not None:
+        files = [job._replace(target=map, overwrite=force) for job in files]
+        check(files, force=force)
 
     import mmpcodec
     from mmpcodec import backends
