@@ -1,10 +1,16 @@
 """A report in Chromium: read off, sorted, flipped, zoomed, on a desk and on a phone."""
 
+import base64
+import io
+import json
 import os
+import re
 import shutil
+from urllib.parse import parse_qsl, urlsplit
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from mmpcodec.bench.codecs.ours import ours
 from mmpcodec.bench.codecs.peers import peers
@@ -20,6 +26,7 @@ QUIET = (
     *("--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
     *("--disable-background-networking", "--disable-component-update"),
 )
+AXE_RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 DESK = {"viewport": {"width": 1100, "height": 900}}
 PHONE = {
     "viewport": {"width": 390, "height": 844},
@@ -297,6 +304,219 @@ def test_other_pictures_and_rates(opened):
     page.wait_for_timeout(200)
     assert page.locator("#results-picture").inner_text() == "second.pgm"
     assert pixels(page) != first
+
+
+def versions(report, codec):
+    """Original and decoded samples of a codec in the first view of the first picture."""
+    page = report.read_text()
+    (data,) = re.findall(r'id="data">(.*?)</script>', page)
+    picture = json.loads(data)["pictures"][0]
+    keys = [view["key"] for view in picture["views"][0] if view["codec"] == codec]
+    found = []
+    for key in (picture["id"], *keys):
+        (text,) = re.findall(f'id="image-{key}">(.*?)</script>', page)
+        with Image.open(io.BytesIO(base64.b64decode(text))) as image:
+            found.append(np.asarray(image).astype(int))
+    return found
+
+
+def middle(page, side):
+    """The RGB samples in the middle of the canvas, (side, side, 3) int array."""
+    read = """side => {
+        const canvas = document.getElementById("canvas");
+        const x = Math.floor((canvas.width - side) / 2), y = Math.floor((canvas.height - side) / 2);
+        return [...canvas.getContext("2d").getImageData(x, y, side, side).data];
+    }"""
+    return np.array(page.evaluate(read, side)).reshape(side, side, 4)[..., :3]
+
+
+@pytest.mark.parametrize("gain", [1, 8, 64])
+def test_difference_is_amplified(opened, report, gain):
+    page = opened(**DESK)
+    assert page.locator("#gain").is_disabled()
+    page.locator("#difference").click()
+    page.locator("#gain").select_option(str(gain))
+    page.locator("#side-b").select_option("original")
+    page.locator("#zoom-one").click()
+    assert shown(page) == "difference"
+    original, ours = versions(report, "mmp:preset=plain")
+    expected = np.clip(128 + gain * (ours - original), 0, 255)
+    found = middle(page, 40)
+    assert (found == found[..., :1]).all()
+    windows = np.lib.stride_tricks.sliding_window_view(expected, (40, 40))
+    assert (windows == found[..., 0]).all(axis=(2, 3)).sum() == 1
+    error = np.abs(ours - original)
+    assert page.locator("#caption-difference").inner_text() == (
+        f"A \N{MINUS SIGN} B, {gain} times, around mid-gray: mean difference {error.mean():.3f}, "
+        f"largest {error.max()} of 255"
+    )
+
+
+def test_difference_between_codecs(opened, report):
+    page = opened("#by=difference", **DESK)
+    (_, ours), (_, peer) = (versions(report, codec) for codec in ("mmp:preset=plain", "jpeg"))
+    assert (
+        f"largest {np.abs(ours - peer).max()} of 255"
+        in page.locator("#caption-difference").inner_text()
+    )
+    page.locator("#side-a").select_option("jpeg")
+    assert page.locator("#caption-difference").inner_text() == "A and B are equal"
+    page.locator("#zoom-one").click()
+    assert (middle(page, 40) == 128).all()
+
+
+def state(page):
+    """The names and values of the address."""
+    return dict(parse_qsl(urlsplit(page.url).fragment))
+
+
+def visible(page):
+    """All that the page shows: choices, values, sides, view and zoom."""
+    page.wait_for_timeout(400)
+    controls = page.evaluate("""() =>
+        [...document.querySelectorAll("select, input, [aria-pressed]")].map(
+            e => [e.id, e.checked, e.value, e.getAttribute("aria-pressed")])""")
+    return controls, reading(page), shown(page), zoom(page), pixels(page)
+
+
+def test_the_address_keeps_the_state(opened):
+    page = opened(**DESK)
+    assert state(page) == {}
+    page.locator("#picture").select_option(index=1)
+    page.locator("#metric").select_option("ssim")
+    page.locator("#legend button", has_text="jpeg").click()
+    page.locator("#chart").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    page.locator("#view").select_option(index=1)
+    page.locator("#side-b").select_option("original")
+    page.locator("#flip").click()
+    page.locator("#flip").click()
+    page.locator("#divider").evaluate(
+        "e => { e.value = 300; e.dispatchEvent(new Event('input')); }"
+    )
+    page.locator("#tree").check()
+    page.locator("#zoom-in").click()
+    page.locator("#canvas").press("ArrowRight")
+    before = visible(page)
+    known = state(page)
+    assert known.pop("picture") == page.evaluate(
+        "JSON.parse(document.getElementById('data').textContent).pictures[1].id"
+    )
+    position = {name: float(known.pop(name)) for name in ("zoom", "x", "y")}
+    assert position["zoom"] == pytest.approx(zoom(page), abs=1e-3)
+    assert (position["x"] > 64, position["y"]) == (True, 48)
+    assert known == {
+        "metric": "ssim",
+        "hide": "jpeg",
+        "curve": "mmp:preset=plain",
+        "point": "128",
+        "rate": "1",
+        "b": "original",
+        "by": "flip",
+        "side": "b",
+        "split": "300",
+        "tree": "1",
+    }
+    page.reload()
+    page.wait_for_function("document.getElementById('canvas').dataset.shown")
+    after = visible(page)
+    assert after[:3] == before[:3]
+    assert after[3] == pytest.approx(before[3], abs=1e-3)
+
+
+def test_back_and_forward(opened):
+    page = opened(**DESK)
+    seen = [visible(page)]
+    for step in (
+        lambda: page.locator("#picture").select_option(index=1),
+        lambda: page.locator("#metric").select_option("ssim"),
+        lambda: page.locator("#legend button").first.click(),
+        lambda: page.locator("#side-a").select_option("original"),
+        lambda: page.locator("#difference").click(),
+        lambda: page.locator("#gain").select_option("16"),
+    ):
+        step()
+        seen.append(visible(page))
+    for expected in reversed(seen[:-1]):
+        page.go_back()
+        assert visible(page) == expected
+    for expected in seen[1:]:
+        page.go_forward()
+        assert visible(page) == expected
+
+
+def test_movements_are_no_steps(opened):
+    page = opened(**DESK)
+    length = page.evaluate("history.length")
+    for _ in range(3):
+        page.locator("#zoom-in").click()
+    page.wait_for_timeout(400)
+    assert "zoom" in state(page)
+    assert page.evaluate("history.length") == length
+
+
+def test_foreign_addresses_show_the_usual(opened):
+    usual = visible(opened(**DESK))
+    foreign = "picture=x&metric=__proto__&hide=x&curve=jpeg&point=7&rate=99&a=x&b=%22%3E&by=x"
+    page = opened(f"#{foreign}&split=x&gain=3&zoom=-1&x=NaN", **DESK)
+    page.locator("#view").select_option(index=0)  # of two rates, 99 names the last
+    assert visible(page) == usual
+
+
+def pinch(page, begin, end):
+    """Move two fingers, each from one to another place on the canvas, in five steps."""
+    page.locator("#canvas").scroll_into_view_if_needed()
+    box = page.locator("#canvas").bounding_box()
+    devtools = page.context.new_cdp_session(page)
+
+    def touch(kind, places):
+        points = [
+            {"x": box["x"] + x, "y": box["y"] + y, "id": number}
+            for number, (x, y) in enumerate(places)
+        ]
+        devtools.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    touch("touchStart", begin[:1])
+    touch("touchStart", begin)
+    for step in range(1, 6):
+        touch("touchMove", begin + (np.array(end) - begin) * step / 5)
+    touch("touchEnd", [])
+    page.wait_for_timeout(100)
+
+
+def test_fingers_zoom_and_move(opened):
+    page = opened(**PHONE)
+    fitted = zoom(page)
+    assert (
+        page.evaluate("getComputedStyle(document.getElementById('canvas')).touchAction") == "pan-y"
+    )
+    pinch(page, np.array([(150.0, 80.0), (190.0, 80.0)]), [(110.0, 80.0), (230.0, 80.0)])
+    assert zoom(page) == pytest.approx(3 * fitted, rel=0.01)
+    assert (
+        page.evaluate("getComputedStyle(document.getElementById('canvas')).touchAction") == "none"
+    )
+    page.wait_for_timeout(400)
+    before = state(page)
+    pinch(page, np.array([(110.0, 80.0), (230.0, 80.0)]), [(90.0, 120.0), (210.0, 120.0)])
+    page.wait_for_timeout(400)
+    after = state(page)
+    assert float(after["zoom"]) == pytest.approx(float(before["zoom"]), rel=0.01)
+    moved = [float(after[name]) - float(before[name]) for name in "xy"]
+    scale = float(after["zoom"])
+    assert moved == pytest.approx([20 / scale, -40 / scale], abs=0.6)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("device", [DESK, PHONE], ids=["desk", "phone"])
+@pytest.mark.parametrize("hash", ["", "#hide=jpeg&curve=mmp:preset%3Dplain&point=32&by=difference"])
+def test_axe_finds_nothing(opened, device, theme, hash):
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright", reason="axe is not installed"
+    )
+    page = opened(hash, **device, color_scheme=theme)
+    found = axe.Axe().run(page, options={"runOnly": AXE_RULES})
+    assert found.response["violations"] == [], found.generate_report()
 
 
 def test_on_a_phone(opened):

@@ -1,6 +1,7 @@
 // Quality against rate. Pointing reads the curves off, a press keeps the values of a point, and the
 // arrow keys move from point to point.
 class Chart {
+  static NARROW = 600; // pixels
   #picture = null;
   #metric = null;
   #hidden = new Set();
@@ -69,7 +70,8 @@ class Chart {
 
   #fillLegend(bpp = null) {
     this.legend.fill(codec => !this.#hidden.has(codec), codec => {
-      const value = bpp === null ? null : this.#valueAt(codec, bpp);
+      const without = bpp === null || this.#hidden.has(codec);
+      const value = without ? null : this.#valueAt(codec, bpp);
       if (value === null) return "";
       return this.#metric === "psnr" ? `${value.toFixed(2)} dB` : value.toFixed(4);
     });
@@ -95,13 +97,23 @@ class Chart {
       node.textContent = line;
       return node;
     }));
-    const box = this.#at("reading"), unit = this.place.clientWidth / this.#drawing.width;
-    box.hidden = false;
-    const [x, y] = this.#drawing.spot(found.p).map(value => value * unit);
-    const most = this.place.clientWidth - box.offsetWidth;
-    const below = y < this.place.clientHeight / 2;
-    box.style.left = `${Math.max(0, Math.min(x + 14, most))}px`;
-    box.style.top = `${below ? y + 14 : Math.max(2, y - box.offsetHeight - 14)}px`;
+    this.#at("reading").hidden = false;
+    this.#placeBox(this.#drawing.spot(found.p));
+  }
+
+  // Beside the point; on a narrow chart in a corner that rising curves leave free.
+  #placeBox(spot) {
+    const box = this.#at("reading"), {clientWidth, clientHeight} = this.place;
+    const [x, y] = spot.map(value => value * clientWidth / this.#drawing.width);
+    const right = clientWidth - box.offsetWidth, above = y - box.offsetHeight - 14;
+    const bottom = clientHeight - this.#drawing.bottom - box.offsetHeight - 4;
+    let left = x + 14, top = y < clientHeight / 2 ? y + 14 : Math.max(2, above);
+    if (clientWidth < Chart.NARROW) {
+      const free = x < right - 10 || y < bottom - 10;
+      [left, top] = free ? [right, bottom] : [this.#drawing.left + 4, 2];
+    }
+    box.style.left = `${Math.max(0, Math.min(left, right))}px`;
+    box.style.top = `${top}px`;
   }
 
   #keptPoint() {
