@@ -4,6 +4,7 @@ Pictures are read and written one after the other, so memory does not grow with 
 """
 
 import base64
+import io
 import itertools
 import math
 from collections.abc import Iterator, Sequence
@@ -12,7 +13,11 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from PIL import Image
+
 import mmpcodec
+from mmpcodec import pictures as files
 from mmpcodec.bench import plot
 from mmpcodec.bench.curves import (
     METRICS,
@@ -23,7 +28,9 @@ from mmpcodec.bench.curves import (
 )
 from mmpcodec.bench.results import Results, Row, key_of
 from mmpcodec.bench.tables import common, deltas, mean_title
+from mmpcodec.depth import BYTE, most
 from mmpcodec.errors import MissingExtra, install
+from mmpcodec.params import UNLIMITED
 from mmpcodec.runtime.files import written_whole
 
 PAGE = "report.html"
@@ -240,15 +247,43 @@ def _mismatch(a: Row, b: Row) -> float:
 
 def _images(
     pictures: Sequence[PictureCurves], results: Results, views: int
-) -> Iterator[dict[str, str]]:
+) -> Iterator[dict[str, str | int]]:
     """Yield the name and Base64 data of each image of the page, one file at a time."""
     for picture in pictures:
-        paths: dict[str, Path] = {}
+        row = picture.curves[0].rows[0]
+        depth = row.get("depth", BYTE)
+        white = row.get("white", most(depth))
+        plain = (depth, white) == (BYTE, most(BYTE))
+        shown: dict[str, Path] = {}
+        trees: dict[str, Path] = {}
         for view in chosen_views(picture, results, views):
-            paths[picture.sha256[:16]] = results.original(picture.sha256)
+            shown[picture.sha256[:16]] = results.original(picture.sha256)
             for key in map(key_of, view):
-                paths[key] = results.decoded(key)
+                shown[key] = results.decoded(key)
                 if results.tree(key).is_file():
-                    paths[f"{key}-tree"] = results.tree(key)
-        for name, path in paths.items():
-            yield {"name": name, "data": base64.b64encode(path.read_bytes()).decode()}
+                    trees[f"{key}-tree"] = results.tree(key)
+        for name, path in shown.items():
+            yield {
+                "name": name,
+                **(_stored(path.read_bytes()) if plain else _in_bytes(path, white)),
+            }
+        for name, path in trees.items():
+            yield {"name": name, **_stored(path.read_bytes())}
+
+
+def _stored(data: bytes, white: int = 0) -> dict[str, str | int]:
+    return {"data": base64.b64encode(data).decode(), "white": white}
+
+
+def _in_bytes(path: Path, white: int) -> dict[str, str | int]:
+    """Return the data of an image whose samples do not go from 0 to 255, and its level of white.
+
+    A browser narrows samples to 8 bits. So the image has all upper bytes, and below them all lower
+    bytes. Alpha is left out.
+    """
+    picture = files.read(path, limits=UNLIMITED).without_alpha()
+    samples = picture.samples.astype(np.uint16)
+    halves = np.concatenate([samples >> 8, samples & 255]).astype(np.uint8)
+    stream = io.BytesIO()
+    Image.fromarray(halves).save(stream, "PNG")
+    return _stored(stream.getvalue(), white)

@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from mmpcodec import pictures
 from mmpcodec.bench.codecs.ours import ours
 from mmpcodec.bench.codecs.peers import peers
 from mmpcodec.bench.curves import grouped
 from mmpcodec.bench.report import write_page
-from mmpcodec.bench.results import Results
+from mmpcodec.bench.results import Results, key_of
 from mmpcodec.bench.sweep import Original, sweep
 
 pytestmark = pytest.mark.browser
@@ -72,14 +73,14 @@ def opened(browser, report):
     """Opens the page; at the end, nothing may have gone wrong in it or come from elsewhere."""
     contexts, problems, requests = [], [], []
 
-    def open_page(hash="", **device):
+    def open_page(hash="", path=report, **device):
         context = browser.new_context(**device)
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("console", lambda said: problems.append(said.text) if said.type == "error" else 0)
         page.on("request", lambda request: requests.append(request.url))
-        page.goto(report.as_uri() + hash)
+        page.goto(path.as_uri() + hash)
         page.wait_for_function("document.getElementById('canvas').dataset.shown")
         page.wait_for_timeout(200)
         return page
@@ -365,6 +366,56 @@ def test_difference_between_codecs(opened, report):
     assert (middle(page, 40) == 128).all()
 
 
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    """Writes the page of an original and a decoded picture, as a sweep leaves them."""
+    pytest.importorskip("jinja2")
+
+    def write(original, decoded):
+        results = Results(tmp_path_factory.mktemp("stored"), create=True)
+        row = {"picture": "a" * 64, "name": "a.png", "width": 128, "height": 96, "codec": "jpeg"}
+        row |= {"knob": "quality", "point": 50, "bytes": 900, "bpp": 0.6, "psnr": 40.0, "ssim": 1.0}
+        row |= {"ms_ssim": None, "max_error": 1, "encode_seconds": 0.1, "decode_seconds": 0.1}
+        row |= {"depth": original.depth, "white": original.white, "versions": {}, "settings": ""}
+        row |= {"backend": "cpu", "machine": "a machine"}
+        pictures.write(original, results.original(row["picture"]))
+        pictures.write(decoded, results.decoded(key_of(row)))
+        path = results.folder / "report.html"
+        write_page(grouped([row]), results, path, "jpeg")
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize(("planes", "depth"), [(3, 8), (1, 12), (3, 16)])
+def test_colours_and_deep_samples(opened, stored, planes, depth):
+    random = np.random.default_rng(depth)
+    kind, white, shape = np.uint16 if depth > 8 else np.uint8, (1 << depth) - 1, (96, 128, planes)
+    # Samples that differ by a few levels, which an 8-bit copy of deep samples does not show.
+    first = random.integers(9, white - 9, shape).astype(kind).squeeze()
+    second = (first + random.integers(-9, 10, first.shape)).astype(kind)
+    path = stored(*(pictures.Picture(each, depth) for each in (first, second)))
+    page = opened("#b=original&by=flip&side=b", path=path, **DESK)
+    page.locator("#zoom-one").click()
+    expected = first.reshape(shape) * (255 / white)
+    corner = np.s_[38:58, 54:74]  # 20x20 samples in the middle
+    np.testing.assert_allclose(
+        middle(page, 20), np.broadcast_to(expected[corner], (20, 20, 3)), atol=0.51
+    )
+    gain = 8 if depth == 8 else 256
+    page.locator("#difference").click()
+    page.locator("#gain").select_option(str(gain))
+    error = second.astype(int).reshape(shape) - first.reshape(shape)
+    expected = np.clip(128 + gain * error * (255 / white), 0, 255)
+    np.testing.assert_allclose(
+        middle(page, 20), np.broadcast_to(expected[corner], (20, 20, 3)), atol=0.51
+    )
+    assert (
+        f"largest {np.abs(error).max()} of {white}"
+        in page.locator("#caption-difference").inner_text()
+    )
+
+
 def state(page):
     """The names and values of the address."""
     return dict(parse_qsl(urlsplit(page.url).fragment))
@@ -376,7 +427,7 @@ def visible(page):
     controls = page.evaluate("""() =>
         [...document.querySelectorAll("select, input, [aria-pressed]")].map(
             e => [e.id, e.checked, e.value, e.getAttribute("aria-pressed")])""")
-    return controls, reading(page), shown(page), zoom(page), pixels(page)
+    return controls, colours_of_curves(page), reading(page), shown(page), zoom(page), pixels(page)
 
 
 def test_the_address_keeps_the_state(opened):
@@ -421,8 +472,8 @@ def test_the_address_keeps_the_state(opened):
     page.reload()
     page.wait_for_function("document.getElementById('canvas').dataset.shown")
     after = visible(page)
-    assert after[:3] == before[:3]
-    assert after[3] == pytest.approx(before[3], abs=1e-3)
+    assert after[:4] == before[:4]
+    assert after[4] == pytest.approx(before[4], abs=1e-3)
 
 
 def test_back_and_forward(opened):
@@ -433,6 +484,7 @@ def test_back_and_forward(opened):
         lambda: page.locator("#metric").select_option("ssim"),
         lambda: page.locator("#legend button").first.click(),
         lambda: page.locator("#side-a").select_option("original"),
+        lambda: page.locator("#theme").select_option("dark"),
         lambda: page.locator("#difference").click(),
         lambda: page.locator("#gain").select_option("16"),
     ):
@@ -458,7 +510,9 @@ def test_movements_are_no_steps(opened):
 
 def test_foreign_addresses_show_the_usual(opened):
     usual = visible(opened(**DESK))
-    foreign = "picture=x&metric=__proto__&hide=x&curve=jpeg&point=7&rate=99&a=x&b=%22%3E&by=x"
+    foreign = (
+        "picture=x&metric=__proto__&hide=x&curve=jpeg&point=7&rate=99&theme=x&a=x&b=%22%3E&by=x"
+    )
     page = opened(f"#{foreign}&split=x&gain=3&zoom=-1&x=NaN", **DESK)
     page.locator("#view").select_option(index=0)  # of two rates, 99 names the last
     assert visible(page) == usual

@@ -1,5 +1,5 @@
 // The pictures of the page: what is drawn, the samples, their differences, and the edges of leaves
-// or blocks. Samples of more than 8 bits are stored as two bytes: all upper ones, then all lower ones.
+// or blocks. An image with a level of white has two bytes a sample: all upper, below them all lower.
 function makeImages(ready) {
   const known = new Map();
   let last = {};
@@ -7,13 +7,14 @@ function makeImages(ready) {
   function load(name) {
     if (known.has(name)) return known.get(name);
     const stored = document.getElementById(`image-${name}`), image = new Image();
-    const entry = {image, depth: Number(stored.dataset.depth || 8), drawn: null};
+    const deep = "white" in stored.dataset, white = Number(deep ? stored.dataset.white : 255);
+    const entry = {image, deep, white, drawn: null};
     known.set(name, entry);
     image.onload = () => {
       if (known.get(name) !== entry) return;
       entry.width = image.naturalWidth;
-      entry.height = entry.depth > 8 ? image.naturalHeight / 2 : image.naturalHeight;
-      entry.drawn = entry.depth > 8 ? narrowed(entry) : image;
+      entry.height = entry.deep ? image.naturalHeight / 2 : image.naturalHeight;
+      entry.drawn = entry.deep ? narrowed(entry) : image;
       ready();
     };
     image.src = `data:image/png;base64,${stored.textContent}`;
@@ -39,9 +40,10 @@ function makeImages(ready) {
   function samplesOf(entry) {
     if (entry.samples) return entry.samples;
     const stored = bytes(entry.image);
-    if (entry.depth > 8) {
-      const count = stored.length / 2;
-      entry.samples = Uint16Array.from({length: count}, (_, k) => 256 * stored[k] + stored[count + k]);
+    if (entry.deep) {
+      entry.samples = new Uint16Array(stored.length / 2);
+      const {length} = entry.samples;
+      for (let k = 0; k < length; k++) entry.samples[k] = 256 * stored[k] + stored[length + k];
     } else entry.samples = stored;
     return entry.samples;
   }
@@ -55,8 +57,8 @@ function makeImages(ready) {
   }
 
   function narrowed(entry) {
-    const samples = samplesOf(entry), unit = 255 / (2 ** entry.depth - 1);
-    return painted(entry.width, entry.height, k => samples[k] * unit);
+    const samples = samplesOf(entry);
+    return painted(entry.width, entry.height, k => samples[k] * 255 / entry.white);
   }
 
   return {
@@ -68,16 +70,16 @@ function makeImages(ready) {
       const one = load(a), other = load(b);
       if (!one.drawn || !other.drawn) return null;
       if (last.one === one && last.other === other && last.gain === gain) return last;
-      const x = samplesOf(one), y = samplesOf(other), top = 2 ** one.depth - 1;
+      const x = samplesOf(one), y = samplesOf(other), {white} = one;
       let largest = 0, sum = 0;
       const canvas = painted(one.width, one.height, k => {
         const error = x[k] - y[k], size = Math.abs(error);
         if (size > largest) largest = size;
         sum += size;
-        return 128 + gain * error * 255 / top;
+        return 128 + gain * error * 255 / white;
       });
       const mean = sum / (3 * one.width * one.height);
-      last = {one, other, gain, canvas, largest, mean, top};
+      last = {one, other, gain, canvas, largest, mean, white};
       return last;
     },
 

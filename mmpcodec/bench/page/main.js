@@ -56,6 +56,7 @@
     const state = {...chart.state(), ...viewer.state()};
     if (picture !== data.pictures[0]) state.picture = picture.id;
     if (at("metric").value !== data.metric) state.metric = at("metric").value;
+    if (theme.chosen()) state.theme = theme.chosen();
     return Object.entries(state).flatMap(
       ([name, values]) => [values].flat().map(value => [name, value]));
   }
@@ -65,6 +66,8 @@
     const metric = wanted.get("metric");
     at("picture").selectedIndex = Math.max(number, 0);
     at("metric").value = Object.hasOwn(data.metrics, metric) ? metric : data.metric;
+    theme.choose(wanted.get("theme"));
+    at("theme").value = theme.chosen() || "system";
     chart.restore(wanted);
     show();
     viewer.restore(picture, wanted);
@@ -73,8 +76,10 @@
   at("picture").append(...data.pictures.map(
     picture => new Option(`${picture.name}, ${picture.width}x${picture.height}`)));
   at("metric").append(...Object.entries(data.metrics).map(([name, title]) => new Option(title, name)));
-  at("theme").value = theme.wanted();
-  at("theme").onchange = () => theme.choose(at("theme").value);
+  at("theme").onchange = () => {
+    theme.choose(at("theme").value);
+    address.chose();
+  };
   at("picture").onchange = () => {
     show();
     viewer.show(picture);

@@ -1,26 +1,18 @@
-// Light or dark: as the system says, until the reader chooses; this browser keeps the choice.
+// Light or dark: as the system says, unless the address or the reader names one.
 const theme = (() => {
-  const NAME = "mmpcodec-report-theme", root = document.documentElement;
-  const dark = window.matchMedia("(prefers-color-scheme: dark)");
-  let wanted = "system";
+  const CHOICES = ["light", "dark"], dark = window.matchMedia("(prefers-color-scheme: dark)");
+  let chosen = null;
 
   function apply() {
-    root.dataset.theme = wanted === "system" ? (dark.matches ? "dark" : "light") : wanted;
+    document.documentElement.dataset.theme = chosen || (dark.matches ? "dark" : "light");
   }
 
-  try {
-    wanted = localStorage.getItem(NAME) || wanted;
-  } catch {} // a browser may deny storage to files
+  function choose(name) {
+    chosen = CHOICES.includes(name) ? name : null;
+    apply();
+  }
+
   dark.addEventListener("change", apply);
-  apply();
-  return {
-    wanted: () => wanted,
-    choose(value) {
-      wanted = value;
-      apply();
-      try {
-        localStorage.setItem(NAME, value);
-      } catch {} // the choice lasts until the page is closed
-    },
-  };
+  choose(new URLSearchParams(location.hash.slice(1)).get("theme"));
+  return {choose, chosen: () => chosen};
 })();

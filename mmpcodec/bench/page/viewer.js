@@ -108,7 +108,7 @@ class Viewer {
     this.stage.paint(found.canvas, 0, this.stage.canvas.width, () => this.#drawTree(tree));
     const text = found.largest
       ? `A − B, ${gain} times, around mid-gray: mean difference ${found.mean.toFixed(3)}, largest ` +
-        `${found.largest} of ${found.top}`
+        `${found.largest} of ${found.white}`
       : "A and B are equal";
     if (caption.textContent !== text) caption.textContent = text;
   }

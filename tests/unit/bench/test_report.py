@@ -1,14 +1,18 @@
 """The page of a report: what is in it, and that memory does not grow with the pictures."""
 
 import base64
+import io
 import json
 import re
 import sys
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from PIL import Image
 
+from mmpcodec import pictures
 from mmpcodec.bench.codecs.base import Codec
 from mmpcodec.bench.codecs.ours import ours
 from mmpcodec.bench.codecs.peers import peers
@@ -17,6 +21,7 @@ from mmpcodec.bench.report import chosen_views, file_stems, write_curves, write_
 from mmpcodec.bench.results import Results, key_of
 from mmpcodec.bench.sweep import Original, sweep
 from mmpcodec.errors import MissingExtra
+from mmpcodec.metadata import Metadata
 
 NASTY = "</script><b>&'.pgm"
 
@@ -91,6 +96,31 @@ def test_page_asks_for_nothing(swept, results):
     addresses = set(re.findall(r"https?://[^\"' ]+", page))
     assert addresses == {"http://www.w3.org/2000/svg"}  # the name of SVG, not an address
     assert not re.search(r"\b(src|href)=", page)
+
+
+@pytest.mark.parametrize(
+    ("planes", "depth", "white"), [(1, 12, 4095), (1, 16, 40000), (3, 10, 1023), (4, 16, 65535)]
+)
+def test_deep_samples_are_stored_as_bytes(swept, results, planes, depth, white):
+    (picture,) = swept
+    curves = [
+        replace(curve, rows=tuple({**row, "depth": depth, "white": white} for row in curve.rows))
+        for curve in picture.curves
+    ]
+    random = np.random.default_rng(depth)
+    shape = (40, 56) if planes == 1 else (40, 56, planes)
+    samples = random.integers(0, white + 1, shape, dtype=np.uint16)
+    original = results.original(picture.sha256)
+    pictures.write(pictures.Picture(samples, depth, Metadata(white=white)), original)
+    page = page_of([replace(picture, curves=tuple(curves))], results)
+    found = blocks(page.replace(f' data-white="{white}"', ""))
+    name = f"image-{picture.sha256[:16]}"
+    assert f'id="{name}" data-white="{white}"' in page
+    with Image.open(io.BytesIO(base64.b64decode(found[name]))) as image:
+        upper, lower = np.asarray(image).astype(int).reshape(2, 40, 56, -1)
+    expected = samples.reshape(40, 56, planes)[..., : min(planes, 3)]
+    np.testing.assert_array_equal(256 * upper + lower, expected)
+    assert not re.search('-tree" data-white', page)
 
 
 def test_views(swept, results):
