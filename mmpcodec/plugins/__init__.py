@@ -1,1 +1,1 @@
-"""Plugins for other libraries: Pillow, numcodecs and zarr."""
+"""Plugins for other libraries: Pillow, imageio, numcodecs and zarr."""

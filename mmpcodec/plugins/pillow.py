@@ -25,7 +25,7 @@ from mmpcodec.errors import FormatError, LimitExceeded, ParameterError, Truncate
 from mmpcodec.format import container
 from mmpcodec.format.container import Header
 from mmpcodec.metadata import Metadata, Resolution
-from mmpcodec.params import DecodeLimits
+from mmpcodec.params import DecodeLimits, EncodeOptions
 from mmpcodec.pictures.exif import PREFIX
 from mmpcodec.samples import Form
 
@@ -36,6 +36,7 @@ MIME = "image/x-mmp"
 _FIRST_READ = 1 << 16
 _DENOMINATOR = 10_000  # largest denominator of a resolution in dots per inch
 _METADATA = {"icc_profile": bytes, "exif": bytes, "xmp": bytes, "dpi": tuple, "text": tuple}
+_OPTIONS = EncodeOptions.__optional_keys__ | {"depth", "metadata"}
 _DEEP = "I;16"
 _MODES = {Form.GRAY: "L", Form.GRAY_ALPHA: "LA", Form.RGB: "RGB", Form.RGB_ALPHA: "RGBA"}
 
@@ -76,13 +77,36 @@ class MmpImageFile(ImageFile.ImageFile):
             black and no error is raised for them.
         """
         if self.tile:
-            assert self.fp is not None
-            self.fp.seek(0)
-            samples = _decoded(self.fp.read(), self.limits)
-            if self._exclusive_fp:
+            samples = _decoded(self._all_bytes(), self.limits)
+            if self._exclusive_fp and self.fp is not None:
                 self.fp.close()
             self.fp = BytesIO(_shown(samples, self._header))
         return super().load()
+
+    def verify(self) -> None:
+        """Compare header and tiles with their checksums, without decoding, and close the image.
+
+        Raises
+        ------
+        OSError
+            If the file is damaged or incomplete.
+        RuntimeError
+            If the image is closed or its samples are loaded; open it again.
+        """
+        if self.fp is None or not self.tile:
+            raise RuntimeError("verify must be called directly after open")
+        try:
+            mmpcodec.inspect(self._all_bytes())
+        except FormatError as error:
+            raise OSError(str(error)) from error
+        finally:
+            super().verify()
+
+    def _all_bytes(self) -> bytes:
+        if self.fp is None:
+            raise ValueError("the image is closed; open it again")
+        self.fp.seek(0)
+        return self.fp.read()
 
     def load_seek(self, pos: int) -> None:
         """Do nothing, because the decoded samples are a stream of their own."""
@@ -171,11 +195,17 @@ def _shown(samples: np.ndarray, header: Header) -> bytes:
 
 def _save(image: Image.Image, file: IO[bytes], filename: str | bytes) -> None:
     """Write an image; the options of ``Image.save`` are metadata and options of ``encode``."""
-    options = dict(image.encoderinfo)
+    given = image.encoderinfo
     said = {
-        name: options.pop(name) if name in options else _kept(image, name, kind)
+        name: given[name] if name in given else _kept(image, name, kind)
         for name, kind in _METADATA.items()
     }
+    options = {name: value for name, value in given.items() if name in _OPTIONS}
+    if isinstance(options.get("quality"), str):  # names of JPEG's quantisation tables
+        del options["quality"]
+    if given.get("lossless"):  # then "quality" of WebP is an effort
+        options.pop("quality", None)
+        options["lam"] = 0
     shown = _with_samples(image)
     samples = np.asarray(shown)
     white = None
@@ -191,6 +221,13 @@ def _save(image: Image.Image, file: IO[bytes], filename: str | bytes) -> None:
         depth = BYTE
     metadata = _metadata(said, white)
     file.write(mmpcodec.encode(samples, **{"depth": depth, "metadata": metadata, **options}))
+
+
+def _refuse_all(image: Image.Image, file: IO[bytes], filename: str | bytes) -> None:
+    frames = 1 + len(image.encoderinfo.get("append_images", ()))
+    raise ParameterError(
+        f"save_all with {frames} images: {FORMAT} holds one picture; save each to a file of its own"
+    )
 
 
 def _kept(image: Image.Image, name: str, kind: type) -> Any:
@@ -245,5 +282,6 @@ def _resolution(dpi: Any) -> Resolution | None:
 
 Image.register_open(FORMAT, MmpImageFile, _accept)
 Image.register_save(FORMAT, _save)
+Image.register_save_all(FORMAT, _refuse_all)
 Image.register_extension(FORMAT, EXTENSION)
 Image.register_mime(FORMAT, MIME)

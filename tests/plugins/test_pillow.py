@@ -169,6 +169,56 @@ def test_options_reach_the_codec(options):
     assert saved(Image.fromarray(samples), **options) == mmpcodec.encode(samples, **options)
 
 
+@pytest.mark.parametrize(
+    "foreign",
+    [
+        {"optimize": True, "progressive": True, "subsampling": "4:4:4", "quality": "keep"},
+        {"compress_level": 9, "pnginfo": None, "bits": 4},
+        {"compression": "tiff_lzw", "save_all": False},
+    ],
+)
+def test_options_of_other_formats_are_ignored(foreign):
+    image = Image.fromarray(GRAY)
+    assert saved(image, lam=9, preset="plain", **foreign) == mmpcodec.encode(
+        GRAY, 9, preset="plain"
+    )
+
+
+def test_lossless_is_lambda_0_as_other_formats_mean_it():
+    image = Image.fromarray(GRAY)
+    assert saved(image, lossless=True, quality=80, method=6) == mmpcodec.encode(GRAY, 0)
+    assert saved(image, lossless=False, quality=80) == mmpcodec.encode(GRAY, quality=80)
+
+
+def test_verify_compares_checksums_without_decoding(monkeypatch, tmp_path):
+    data = mmpcodec.encode(natural(np.random.default_rng(2), 64, 128), 0, tile_size=64)
+    path = tmp_path / "a.mmp"
+    path.write_bytes(data)
+    monkeypatch.setattr(mmpcodec.backends, "get", None)
+    image = Image.open(path)
+    image.verify()
+    assert image.fp is None
+    with pytest.raises(ValueError, match="the image is closed; open it again"):
+        image.load()
+    with pytest.raises(RuntimeError, match="verify must be called directly after open"):
+        image.verify()
+    header = mmpcodec.inspect(data).header
+    for place in (*header.tile_offsets[:2], len(data) - 1):
+        damaged = bytearray(data)
+        damaged[place] ^= 1
+        with pytest.raises(OSError, match=r"checksum|CRC"):
+            opened(damaged).verify()
+    with pytest.raises(OSError, match=r"file has \d+ of \d+ bytes"):
+        opened(data[:-5]).verify()
+
+
+def test_verify_comes_before_the_samples():
+    image = opened(DATA)
+    image.load()
+    with pytest.raises(RuntimeError, match="verify must be called directly after open"):
+        image.verify()
+
+
 def test_files_are_found_by_extension(tmp_path):
     path = tmp_path / "a.mmp"
     Image.fromarray(RGB).save(path, lam=0)
@@ -217,7 +267,9 @@ def test_other_modes_are_refused(mode, tmp_path):
     ("options", "says"),
     [
         ({"lam": -1}, "lam = -1"),
-        ({"optimize": True}, "unknown option 'optimize'"),
+        ({"save_all": True}, "save_all with 1 images: MMP holds one picture"),
+        ({"append_images": [Image.new("L", (8, 8))], "save_all": True}, "save_all with 2 images"),
+        ({"templates": 9}, "templates = 9"),
         ({"lam": 3, "quality": 5}, "lam and quality: give only one"),
         ({"dpi": (float("nan"), 1)}, "dpi = "),
         ({"exif": 5}, "exif of type int: must be bytes"),
@@ -286,18 +338,6 @@ def test_limits_are_pillows_and_ours(monkeypatch):
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 100)
     with pytest.raises(Image.DecompressionBombError, match=re.escape("2080 pixels")):
         opened(DATA)
-
-
-def test_imageio_reads_and_writes(tmp_path):
-    imageio = pytest.importorskip("imageio.v3")
-    for samples in (GRAY, RGB, np.dstack([RGB, GRAY]), DEEP):
-        path = tmp_path / "a.mmp"
-        imageio.imwrite(path, samples, lam=0)
-        assert path.read_bytes() == mmpcodec.encode(samples, 0)
-        found = imageio.imread(path)
-        assert found.dtype == samples.dtype
-        assert np.array_equal(found, samples)
-    assert imageio.improps(path).shape == DEEP.shape
 
 
 def test_scikit_image_reads_and_writes(tmp_path):
