@@ -109,8 +109,7 @@ def from_bytes(
     Parameters
     ----------
     data : bytes
-        A whole PBM, PGM, PPM, PAM, PNG, TIFF, BMP, JPEG, NPY, mmp or DICOM file. The first bytes
-        tell the format.
+        A whole file of a format in ``registry.FORMATS``. The first bytes tell the format.
     name : str
         Name of the file in error messages.
     limits : DecodeLimits or None
@@ -121,7 +120,7 @@ def from_bytes(
     -------
     Picture
         Samples, depth and metadata as the file has them. An orientation in EXIF stays in EXIF: the
-        samples are not turned.
+        samples are not turned, except those of HEIC and JPEG XL, which their decoders turn.
 
     Raises
     ------
@@ -130,6 +129,12 @@ def from_bytes(
         not supported, or if it holds several pictures. The message begins with ``name``.
     MissingExtra
         If the format needs a package that is not installed.
+
+    Warns
+    -----
+    PictureWarning
+        If the picture is not all that the file holds, as with animations, or was converted, as CMYK
+        is.
     """
     limits = limits or DecodeLimits()
     if not data:

@@ -9,7 +9,8 @@ The module of a format defines
     the ``Picture`` in a whole file, ``data``, within ``limits``; ``name`` is for messages. Any
     exception that it raises becomes a ``PictureError``;
 ``to_bytes(picture, format)``
-    the file of a ``Picture``, if the row names ``planes``; ``format`` is the row's ``extension``;
+    the file of a ``Picture``, if the row names ``planes``; ``format`` is the row's ``extension``.
+    A row with a ``quality`` passes the wanted one as a third argument;
 ``holds(picture, kind)``
     whether the file keeps metadata of this kind, or the level of white, unchanged, if the row names
     kinds in ``keeps``;
@@ -52,6 +53,14 @@ class Format(NamedTuple):
         Empty for a format that is only read.
     depths : tuple of int
         Bits per sample that a written file keeps.
+    most_depth : int
+        Most bits per sample that can be written.
+    most_side : int or None
+        Most pixels of a row or a column that can be written; None if there is no bound.
+    as_colour : bool
+        Whether gray is written as RGB.
+    quality : int or None
+        Quality of files with loss that are written, 1 to 100; None for a format without loss.
     keeps : tuple of str
         Kinds of metadata, and "white" for the level of white, that a written file can keep.
     parts : bool
@@ -67,6 +76,10 @@ class Format(NamedTuple):
     magic_at: int = 0
     planes: tuple[int, ...] = ()
     depths: tuple[int, ...] = ANY_DEPTH
+    most_depth: int = 16
+    most_side: int | None = None
+    as_colour: bool = False
+    quality: int | None = None
     keeps: tuple[str, ...] = ()
     parts: bool = False
     extra: str | None = None
@@ -108,9 +121,15 @@ FORMATS = (
         planes=ANY_PLANES, keeps=ALL_METADATA, parts=True,
     ),
     Format("BMP", f"{_HERE}.bmp", (".bmp",), (b"BM",)),
-    Format("JPEG", f"{_COMPRESSED}.jpeg", (".jpg", ".jpeg"), (b"\xff\xd8\xff",)),
+    Format(
+        "JPEG", f"{_COMPRESSED}.jpeg", (".jpg", ".jpeg"), (b"\xff\xd8\xff",), planes=(1, 3),
+        depths=(8,), most_depth=8, most_side=65500, quality=90, keeps=ALL_METADATA,
+    ),
     Format("GIF", f"{_COMPRESSED}.gif", (".gif",), (b"GIF87a", b"GIF89a")),
-    Format("WebP", f"{_COMPRESSED}.webp", (".webp",), (b"WEBP",), 8),
+    Format(
+        "WebP", f"{_COMPRESSED}.webp", (".webp",), (b"WEBP",), 8, planes=(3, 4), depths=(8,),
+        most_depth=8, most_side=16383, as_colour=True, quality=90, keeps=("icc", "exif", "xmp"),
+    ),
     Format("AVIF", f"{_COMPRESSED}.avif", (".avif",), (b"ftypavif", b"ftypavis"), 4),
     Format(
         "JPEG 2000", f"{_COMPRESSED}.jpeg2000", (".jp2", ".j2k", ".j2c", ".jpx"),

@@ -2,8 +2,9 @@
 
 import os
 from pathlib import Path
-from typing import BinaryIO, Unpack, overload
+from typing import Any, BinaryIO, Unpack, overload
 
+from mmpcodec.checks import check_int
 from mmpcodec.errors import ParameterError, PictureError
 from mmpcodec.metadata import Metadata
 from mmpcodec.params import EncodeOptions
@@ -63,19 +64,22 @@ def check_format(name: str, *, with_mmp: bool = False) -> str:
     return name
 
 
-def to_bytes(picture: Picture | SamplesLike, format: str) -> bytes:
+def to_bytes(picture: Picture | SamplesLike, format: str, *, quality: int | None = None) -> bytes:
     """Encode a picture as the bytes of a picture file.
 
     Reading the bytes gives the same samples, and the same depth and metadata except what ``lost``
-    names.
+    names. Exceptions: JPEG and WebP change samples, and WebP holds gray as RGB.
 
     Parameters
     ----------
     picture : Picture, or (H, W) or (H, W, 1 to 4) array of bool, uint8 or uint16
         The samples of an array use all bits of their type: depth 1, 8 or 16.
-    format : {"pgm", "ppm", "pam", "png", "tif", "npy"}
-        "pgm" takes gray only and "ppm" RGB only. The others take gray and RGB, with and without
-        alpha.
+    format : {"pgm", "ppm", "pam", "png", "tif", "npy", "jpg", "webp"}
+        "pgm" takes gray only, "ppm" RGB only, and "jpg" both. The others take gray and RGB, with
+        and without alpha. "jpg" and "webp" take up to 8 bits per sample.
+    quality : int or None
+        Quality of "jpg" and "webp", 1 to 100; None for 90. WebP of quality 100 is without loss, and
+        JPEG from 90 on keeps the full resolution of colours.
 
     Returns
     -------
@@ -84,7 +88,8 @@ def to_bytes(picture: Picture | SamplesLike, format: str) -> bytes:
     Raises
     ------
     ParameterError
-        If the format is unknown or cannot hold the picture.
+        If the format is unknown or cannot hold the picture, or the quality is out of range or the
+        format takes none.
     MissingExtra
         If PNG with colours or alpha of more than 8 bits needs imagecodecs, or TIFF needs tifffile,
         and the package is not installed.
@@ -93,10 +98,48 @@ def to_bytes(picture: Picture | SamplesLike, format: str) -> bytes:
     picture = _picture(picture)
     formats = registry.written()
     row = formats[format]
-    if picture.planes not in row.planes:
-        fits = ", ".join(name for name, each in formats.items() if picture.planes in each.planes)
-        raise ParameterError(f"format = {format!r} for {picture.kind}: must be one of {fits}")
-    return row.load().to_bytes(picture, format)
+    _check_taken(picture, format)
+    if quality is None:
+        quality = row.quality
+    elif row.quality is None:
+        lossy = registry.listed([name for name, each in formats.items() if each.quality])
+        raise ParameterError(f"quality = {quality!r}: only {lossy} take one, not {format!r}")
+    if quality is None:
+        return row.load().to_bytes(picture, format)
+    return row.load().to_bytes(picture, format, check_int("quality", quality, 1, 100))
+
+
+def takes(row: registry.Format, picture: Picture) -> bool:
+    """Return whether files of a format can be written that hold a picture."""
+    planes = (*row.planes, *((1, 2) if row.as_colour else ()))
+    sides = picture.samples.shape[:2]
+    return (
+        picture.planes in planes
+        and picture.depth <= row.most_depth
+        and (row.most_side is None or max(sides) <= row.most_side)
+    )
+
+
+def _check_taken(picture: Picture, format: str) -> None:
+    """Check that a file of a format can hold a picture.
+
+    Raises
+    ------
+    ParameterError
+        If it cannot; the message names the formats that can.
+    """
+    formats = registry.written()
+    row = formats[format]
+    if takes(row, picture):
+        return
+    fits = ", ".join(name for name, each in formats.items() if takes(each, picture))
+    height, width = picture.samples.shape[:2]
+    what = picture.kind
+    if picture.depth > row.most_depth:
+        what = f"{picture.depth} bits per sample, more than {row.most_depth}"
+    elif row.most_side is not None and max(height, width) > row.most_side:
+        what = f"{width}x{height} pixels, more than {row.most_side} in a row or column"
+    raise ParameterError(f"format = {format!r} for {what}: must be one of {fits}")
 
 
 def lost(picture: Picture | SamplesLike, format: str) -> tuple[str, ...]:
@@ -147,6 +190,8 @@ def write(
     picture: Picture | SamplesLike,
     target: str | os.PathLike[str] | BinaryIO,
     format: str | None = None,
+    *,
+    quality: int | None = None,
 ) -> None:
     """Write a picture file, which appears whole or not at all.
 
@@ -159,6 +204,8 @@ def write(
     format : str or None
         As for ``to_bytes``. None takes the format from the extension of a path; a stream needs a
         format.
+    quality : int or None
+        As for ``to_bytes``.
 
     Raises
     ------
@@ -169,7 +216,7 @@ def write(
     """
     if isinstance(target, (str, os.PathLike)):
         format = format or format_of(target)
-    _put(to_bytes(picture, str(format)), target)
+    _put(to_bytes(picture, str(format), quality=quality), target)
 
 
 @overload
@@ -210,7 +257,7 @@ def imwrite(
     target : path, binary stream or None
         None returns the bytes of the file.
     picture : Picture, or (H, W) or (H, W, 1 to 4) array of bool, uint8 or uint16
-    format : {"mmp", "pgm", "ppm", "pam", "png", "tif", "npy"} or None
+    format : {"mmp", "pgm", "ppm", "pam", "png", "tif", "jpg", "webp", "npy"} or None
         None takes the format from the extension of a path; streams and bytes need a format.
     depth : int or None
         Bits per sample; None takes those of the picture, or 1 for bool, 8 for uint8 and 16 for
@@ -220,6 +267,7 @@ def imwrite(
         ``pictures.lost``.
     **options
         Options of ``encode``, for the format "mmp" only. Without any, lambda is 32, which is lossy.
+        Exception: ``quality``, 1 to 100, is that of ``pictures.to_bytes`` for "jpg" and "webp".
 
     Returns
     -------
@@ -256,10 +304,14 @@ def imwrite(
         raise ParameterError(f"format = None: a stream and bytes need one of {names}")
     if format == registry.MMP:
         data = _encoded(picture, depth, metadata, options)
-    elif options:
-        raise ParameterError(f"{min(options)}: is an option of format 'mmp', not of {format!r}")
     else:
-        data = to_bytes(_picture(picture, depth, metadata), format)
+        quality: Any = options.get("quality")
+        others = sorted({*options} - {"quality"})
+        if others or (quality is not None and registry.written()[format].quality is None):
+            raise ParameterError(
+                f"{(others or ['quality'])[0]}: is an option of format 'mmp', not of {format!r}"
+            )
+        data = to_bytes(_picture(picture, depth, metadata), format, quality=quality)
     if target is None:
         return data
     _put(data, target)

@@ -56,6 +56,14 @@ def decode(
             help="Format of the output; by default that of the suffix of OUT, otherwise png.",
         ),
     ] = None,
+    quality: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=100,
+            help="Quality of JPEG and WebP, 90 by default; WebP of quality 100 is without loss.",
+        ),
+    ] = None,
     region: Annotated[
         str | None,
         typer.Option(
@@ -98,6 +106,8 @@ def decode(
     area = None if region is None else _area(region)
     Metadata().without(*(strip or ()))
     chosen_format = format or DEFAULT_FORMAT
+    if quality is not None and registry.written()[chosen_format].quality is None:
+        raise ParameterError(f"--quality {quality}: has no effect on {chosen_format}")
     existing = Existing.of(force, skip_existing, update)
     files = plan(inputs, MMP_FILE, f".{chosen_format}", out=out, folder=folder, existing=existing)
     chosen = backends.get(backend, decodes=True)
@@ -129,7 +139,7 @@ def decode(
             printer.note(f"{job.name}: {bad.error}")
         metadata = header.metadata.without(*(strip or ()))
         picture = pictures.Picture(samples, header.depth, metadata)
-        coded = pictures.to_bytes(picture, chosen_format)
+        coded = pictures.to_bytes(picture, chosen_format, quality=quality)
         assert job.target is not None
         output.write(job.target, coded, force=job.overwrite)
         if names := pictures.lost(picture, chosen_format):

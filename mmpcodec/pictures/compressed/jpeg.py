@@ -1,11 +1,12 @@
-"""Read JPEG files, with Pillow."""
+"""Read and write JPEG files, with Pillow."""
 
 import io
+import struct
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from PIL import JpegImagePlugin
+from PIL import Image, JpegImagePlugin
 
 from mmpcodec.errors import PictureError
 from mmpcodec.metadata import Metadata, Resolution, Unit
@@ -15,8 +16,15 @@ from mmpcodec.pictures.compressed import shown
 from mmpcodec.pictures.compressed.frame_size import check_jpeg_scans, jpeg_size
 from mmpcodec.pictures.exif import PREFIX
 from mmpcodec.pictures.limits import Unpacker, check_size
+from mmpcodec.pictures.png.file import stretched
 
 _XMP = b"http://ns.adobe.com/xap/1.0/\0"
+_COMMENT = "Comment"
+_MOST_IN_SEGMENT = 65533
+_MOST_PROFILES, _PROFILE_HEAD = 255, 14
+_MOST_DENSITY = 65535
+_DENSITY_AT = 13  # of the unit in the JFIF header, which begins the file
+_FULL_COLOURS = 90  # least quality without chroma subsampling
 _JFIF_UNITS: dict[int, Unit] = {0: "none", 1: "inch", 2: "centimetre"}
 
 
@@ -46,6 +54,81 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
         return Picture(np.array(image), 8, metadata)
 
 
+def holds(picture: Picture, kind: str) -> bool:
+    """Return whether a file keeps this kind of the picture's metadata unchanged."""
+    metadata = picture.metadata
+    if kind == "exif":
+        return len(PREFIX + metadata.exif) <= _MOST_IN_SEGMENT
+    if kind == "xmp":
+        return len(_XMP + metadata.xmp) <= _MOST_IN_SEGMENT
+    if kind == "icc":
+        return len(metadata.icc) <= _MOST_PROFILES * (_MOST_IN_SEGMENT - _PROFILE_HEAD)
+    if kind == "resolution":
+        return metadata.resolution is not None and _density(metadata.resolution) is not None
+    return len(metadata.text) == 1 and _comment(metadata) != b""
+
+
+def to_bytes(picture: Picture, format: str, quality: int) -> bytes:
+    """Encode a JPEG file with all metadata that JPEG can hold, of up to 8 bits per sample.
+
+    Parameters
+    ----------
+    picture : Picture
+        Gray or RGB.
+    format : str
+    quality : int
+        1 to 100, as libjpeg counts. From 90 on colours keep their full resolution.
+    """
+    samples = (
+        picture.samples if picture.depth == 8 else stretched(picture.samples, picture.depth, 8)
+    )
+    metadata, options = picture.metadata, {}
+    if metadata.icc and holds(picture, "icc"):
+        options["icc_profile"] = metadata.icc
+    if metadata.exif and holds(picture, "exif"):
+        options["exif"] = PREFIX + metadata.exif
+    if metadata.xmp and holds(picture, "xmp"):
+        options["xmp"] = metadata.xmp
+    if comment := _comment(metadata):
+        options["comment"] = comment
+    stream = io.BytesIO()
+    Image.fromarray(np.ascontiguousarray(samples)).save(
+        stream,
+        "JPEG",
+        quality=quality,
+        subsampling="4:4:4" if quality >= _FULL_COLOURS else "4:2:0",
+        optimize=True,
+        progressive=True,
+        **options,
+    )
+    data = bytearray(stream.getvalue())
+    if metadata.resolution is not None and (density := _density(metadata.resolution)):
+        struct.pack_into(">BHH", data, _DENSITY_AT, *density)
+    return bytes(data)
+
+
+def _density(resolution: Resolution) -> tuple[int, int, int] | None:
+    """Return the unit and the pixels a unit in a JFIF header; None if it cannot hold them."""
+    unit = "centimetre" if resolution.unit == "metre" else resolution.unit
+    parts = 100 if resolution.unit == "metre" else 1
+    numbers = [value / parts for value in (resolution.x, resolution.y)]
+    whole = all(number.denominator == 1 and number <= _MOST_DENSITY for number in numbers)
+    codes = {name: code for code, name in _JFIF_UNITS.items()}
+    found = codes[unit], int(numbers[0]), int(numbers[1])
+    return found if whole and found != (0, 1, 1) else None
+
+
+def _comment(metadata: Metadata) -> bytes:
+    """Return the comment of a file: the first text that is one and fits, in UTF-8."""
+    said = next((said for keyword, said in metadata.text if keyword == _COMMENT), "")
+    try:
+        comment = said.encode()
+    except UnicodeEncodeError:
+        return b""
+    fits = len(comment) <= _MOST_IN_SEGMENT and not said.endswith("\0")
+    return comment if fits else b""
+
+
 def _metadata(image: Any, name: str) -> Metadata:
     exif = xmp = b""
     text = []
@@ -57,7 +140,7 @@ def _metadata(image: Any, name: str) -> Metadata:
         elif marker == "APP1" and contents.startswith(_XMP) and not xmp:
             xmp = contents.removeprefix(_XMP)
         elif marker == "COM":
-            text.append(("Comment", shown.text_of(contents)))
+            text.append((_COMMENT, shown.text_of(contents)))
     x, y = image.info.get("jfif_density", (0, 0))
     unit = _JFIF_UNITS.get(image.info.get("jfif_unit", 0), "none")
     known = x > 0 and y > 0 and (unit, x, y) != ("none", 1, 1)

@@ -1,12 +1,19 @@
-"""Read WebP files, with Pillow."""
+"""Read and write WebP files, with Pillow."""
 
 import io
+
+import numpy as np
+from PIL import Image
 
 from mmpcodec.params import DecodeLimits
 from mmpcodec.picture import Picture
 from mmpcodec.pictures.compressed import shown
 from mmpcodec.pictures.compressed.frame_size import webp_size
+from mmpcodec.pictures.exif import PREFIX
 from mmpcodec.pictures.limits import check_size, say_animation
+from mmpcodec.pictures.png.file import stretched
+
+_LOSSLESS = 100  # quality from which on no sample changes
 
 
 def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
@@ -30,3 +37,46 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
         if image.is_animated:
             say_animation(name)
         return Picture(samples, 8, metadata)
+
+
+def holds(picture: Picture, kind: str) -> bool:
+    """Return whether a file keeps this kind of the picture's metadata unchanged."""
+    return kind != "exif" or not picture.metadata.exif.startswith(PREFIX)
+
+
+def to_bytes(picture: Picture, format: str, quality: int) -> bytes:
+    """Encode a WebP file with ICC profile, EXIF and XMP, of up to 8 bits per sample.
+
+    Parameters
+    ----------
+    picture : Picture
+        Gray is written as RGB.
+    format : str
+    quality : int
+        1 to 99, as libwebp counts; 100 is without loss.
+
+    Raises
+    ------
+    MissingExtra
+        If the installed Pillow was built without WebP.
+    """
+    shown.plugin("WebPImagePlugin", "webp", "WebP", "picture")
+    samples = (
+        picture.samples if picture.depth == 8 else stretched(picture.samples, picture.depth, 8)
+    )
+    if picture.planes < 3:
+        gray = samples if picture.planes == 1 else samples[..., 0]
+        samples = np.dstack([gray] * 3 + [samples[..., 1]] * (picture.planes - 1))
+    metadata = picture.metadata
+    stream = io.BytesIO()
+    Image.fromarray(np.ascontiguousarray(samples)).save(
+        stream,
+        "WEBP",
+        quality=quality,
+        lossless=quality >= _LOSSLESS,
+        exact=quality >= _LOSSLESS,
+        icc_profile=metadata.icc,
+        exif=metadata.exif,
+        xmp=metadata.xmp,
+    )
+    return stream.getvalue()

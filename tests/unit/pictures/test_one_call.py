@@ -26,6 +26,8 @@ def test_paths_streams_and_bytes_hold_the_same_file(format, tmp_path):
     data = mmpcodec.imwrite(None, samples, format, **options)
     assert data == stream.getvalue() == path.read_bytes()
     assert not [*tmp_path.glob(".*")]
+    if format in ("jpg", "webp"):
+        samples = pictures.from_bytes(data).samples
     stream.seek(0)
     sources = [path, str(path), stream, data, bytearray(data), memoryview(data)]
     with path.open("rb") as file:
@@ -58,6 +60,13 @@ def test_options_are_those_of_encode():
     assert mmpcodec.imwrite(None, GRAY, "mmp", **options) == mmpcodec.encode(GRAY, **options)
     with pytest.raises(ParameterError, match="effort: is an option of format 'mmp', not of 'png'"):
         mmpcodec.imwrite(None, GRAY, "png", effort=3)
+    for format in ("jpg", "webp"):
+        data = mmpcodec.imwrite(None, GRAY, format, quality=30)
+        assert (
+            data == pictures.to_bytes(GRAY, format, quality=30) != pictures.to_bytes(GRAY, format)
+        )
+    with pytest.raises(ParameterError, match="quality: is an option of format 'mmp', not of 'png'"):
+        mmpcodec.imwrite(None, GRAY, "png", quality=3)
     with pytest.raises(ParameterError, match="unknown option 'colour'"):
         mmpcodec.imwrite(None, GRAY, "mmp", colour=1)
 

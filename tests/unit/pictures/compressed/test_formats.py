@@ -202,3 +202,21 @@ def test_the_shape_in_the_header_of_jpeg_xl_counts():
     data = codec.jpegxl_encode(LARGE, lossless=True)
     with pytest.raises(PictureError, match=r"^x: is 2048x2048: 4194304 samples"):
         pictures.from_bytes(data, "x", limits=DecodeLimits(1 << 20))
+
+
+def test_webp_is_written():
+    alpha = np.dstack([COLOUR, GRAY])
+    for samples in (COLOUR, alpha):
+        data = pictures.to_bytes(samples, "webp", quality=100)
+        np.testing.assert_array_equal(pictures.from_bytes(data).samples, samples)
+    for samples in (GRAY, alpha[..., 2:]):
+        found = pictures.from_bytes(pictures.to_bytes(samples, "webp", quality=100)).samples
+        colours = samples if samples.ndim == 2 else samples[..., 0]
+        np.testing.assert_array_equal(found[..., :3], np.dstack([colours] * 3))
+        assert found.shape[2] == (3 if samples.ndim == 2 else 4)
+    metadata = Metadata(b"profile", EXIF, b"<x/>", text=(("Title", "t"),))
+    picture = pictures.Picture(COLOUR, 8, metadata)
+    assert pictures.lost(picture, "webp") == ("text",)
+    found = pictures.from_bytes(pictures.to_bytes(picture, "webp"))
+    assert found.metadata == metadata.without("text")
+    assert np.abs(found.samples.astype(int) - COLOUR).mean() < 30

@@ -1,6 +1,7 @@
 """JPEG files."""
 
 import io
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -64,3 +65,62 @@ def test_jpeg_with_two_sizes_is_refused():
     header = data[frame : frame + 5] + b"\x7f\xff\x7f\xff" + data[frame + 9 : frame + size]
     with pytest.raises(PictureError, match=r"x: .* two sizes, \(32767, 32767\) and \(9, 6\)"):
         pictures.from_bytes(data[:frame] + header + data[frame:], "x")
+
+
+HALF = np.repeat(np.arange(0, 256, 8, np.uint8)[None], 32, axis=0)
+SMOOTH = np.dstack([HALF, HALF.T, 255 - HALF])
+
+
+def test_writes_gray_and_colour():
+    for samples in (HALF, SMOOTH):
+        found = pictures.from_bytes(pictures.to_bytes(samples, "jpg", quality=95)).samples
+        assert np.abs(found.astype(int) - samples).max() <= 6
+    seven = pictures.Picture(HALF >> 1, 7)
+    found = pictures.from_bytes(pictures.to_bytes(seven, "jpg")).samples
+    assert np.abs(found.astype(int) - HALF).max() <= 8
+    assert pictures.lost(seven, "jpg") == ("depth",)
+
+
+def test_colours_keep_their_resolution_from_quality_90_on():
+    for quality, subsampled in ((90, False), (89, True)):
+        data = pictures.to_bytes(SMOOTH, "jpg", quality=quality)
+        with Image.open(io.BytesIO(data)) as image:
+            assert (image.layer[0][1] == 2) is subsampled
+
+
+@pytest.mark.parametrize(
+    "resolution",
+    [
+        Resolution(Fraction(300), Fraction(200), "inch"),
+        Resolution(Fraction(118), Fraction(59), "centimetre"),
+        Resolution(Fraction(4), Fraction(3), "none"),
+        Resolution(Fraction(11800), Fraction(5900), "metre"),
+    ],
+)
+def test_metadata_are_written(resolution):
+    metadata = Metadata(b"profile" * 20000, EXIF, b"<x/>", resolution, (("Comment", "é€"),))
+    picture = pictures.Picture(SMOOTH, 8, metadata)
+    assert pictures.lost(picture, "jpg") == ()
+    found = pictures.from_bytes(pictures.to_bytes(picture, "jpg")).metadata
+    if resolution.unit == "metre":
+        assert found.resolution.per_metre() == resolution.per_metre()
+        found = replace(found, resolution=resolution)
+    assert found == metadata
+
+
+def test_what_jpeg_cannot_hold_is_named():
+    whole = Metadata(exif=bytes(65527), xmp=bytes(65504), icc=bytes(255 * 65519))
+    assert pictures.lost(pictures.Picture(GRAY, 8, whole), "jpg") == ()
+    assert pictures.to_bytes(pictures.Picture(GRAY, 8, whole), "jpg")
+    many = Metadata(
+        bytes(255 * 65519 + 1),
+        bytes(65528),
+        bytes(65505),
+        Resolution(Fraction(65536), Fraction(1), "inch"),
+        (("Comment", "a"), ("Title", "b")),
+        white=200,
+    )
+    picture = pictures.Picture(GRAY // 2, 8, many)
+    assert pictures.lost(picture, "jpg") == ("white", "icc", "exif", "xmp", "resolution", "text")
+    found = pictures.from_bytes(pictures.to_bytes(picture, "jpg")).metadata
+    assert found == Metadata(text=(("Comment", "a"),))
