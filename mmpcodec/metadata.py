@@ -1,6 +1,8 @@
 """Metadata of pictures: ICC profile, EXIF, XMP, resolution, texts and the level of white."""
 
-from dataclasses import dataclass, replace
+import json
+import math
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal, get_args
 
@@ -12,6 +14,9 @@ _IN_A_METRE = {"inch": Fraction(10000, 254), "centimetre": Fraction(100), "metre
 
 KINDS = ("icc", "exif", "xmp", "resolution", "text")
 """Kinds of metadata that ``Metadata.without`` can remove."""
+
+CALIBRATION = "Calibration"
+"""Keyword of the text that tells what samples measure."""
 
 ALL = "all"
 MAX_WHITE = 65535
@@ -48,10 +53,76 @@ class Resolution:
                 f"resolution unit = {self.unit!r}: must be one of {', '.join(get_args(Unit))}"
             )
 
+    def millimetres(self) -> tuple[float, float] | None:
+        """Return the width and height of a pixel in mm; None if the unit is "none"."""
+        found = self.per_metre()
+        return None if found is None else (float(1000 / found[0]), float(1000 / found[1]))
+
     def per_metre(self) -> tuple[Fraction, Fraction] | None:
         """Return the exact pixels per metre, (x, y); None if the unit is "none"."""
         factor = _IN_A_METRE.get(self.unit)
         return None if factor is None else (self.x * factor, self.y * factor)
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What samples measure: a value is slope times sample plus intercept.
+
+    Parameters
+    ----------
+    slope, intercept : float
+        Finite; the slope is not 0.
+    unit : str
+        Unit of the values: "HU" for Hounsfield units; empty if it is unknown.
+    window : (float, float) or None
+        Values that are shown black and white.
+
+    Raises
+    ------
+    ParameterError
+        If a number is out of range.
+
+    Examples
+    --------
+    >>> from mmpcodec.metadata import Calibration
+    >>> Calibration(1.0, -1024.0, "HU").value(1064)
+    40.0
+    """
+
+    slope: float = 1.0
+    intercept: float = 0.0
+    unit: str = ""
+    window: tuple[float, float] | None = None
+
+    def __post_init__(self):
+        numbers = (self.slope, self.intercept, *(self.window or ()))
+        ordered = self.window is None or self.window[0] < self.window[1]
+        if not all(map(math.isfinite, numbers)) or self.slope == 0 or not ordered:
+            raise ParameterError(
+                f"calibration = {self!r}: must have finite numbers, a slope other than 0 and a "
+                "window that rises"
+            )
+
+    def value(self, sample: float) -> float:
+        """Return the value of a sample, or of a mean of samples."""
+        return self.slope * sample + self.intercept
+
+    def text(self) -> tuple[str, str]:
+        """Return keyword and text, in JSON, that keep the calibration among metadata."""
+        facts = {name: value for name, value in asdict(self).items() if value not in (None, "")}
+        return CALIBRATION, json.dumps(facts)
+
+    @classmethod
+    def of_text(cls, text: str) -> "Calibration | None":
+        """Return the calibration in a text that ``text`` made; None for any other text."""
+        try:
+            facts = json.loads(text)
+            slope, intercept = float(facts["slope"]), float(facts["intercept"])
+            low_high = facts.get("window")
+            window = None if low_high is None else (float(low_high[0]), float(low_high[1]))
+            return cls(slope, intercept, str(facts.get("unit", "")), window)
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError, OverflowError):
+            return None
 
 
 @dataclass(frozen=True)
@@ -103,6 +174,12 @@ class Metadata:
         if self.white is not None:
             white = check_int("white", self.white, 1, MAX_WHITE, ", or None")
             object.__setattr__(self, "white", white)
+
+    @property
+    def calibration(self) -> Calibration | None:
+        """What the samples measure, if a text with the keyword "Calibration" says it."""
+        said = next((said for keyword, said in self.text if keyword == CALIBRATION), None)
+        return None if said is None else Calibration.of_text(said)
 
     def at_depth(self, depth: int) -> "Metadata":
         """Return these metadata, without a level of white beyond the range of ``depth`` bits."""

@@ -37,9 +37,9 @@ class Region:
     sum : float
         Sum over the pixels of luminance minus offset, in levels of the picture. For dark regions,
         the sum of offset minus luminance.
-    mean : float
-        Mean luminance, in levels, of the pixels that the mask keeps; of all pixels if the mask
-        excludes them all.
+    mean, deviation, least, most : float
+        Mean, standard deviation, least and largest luminance, in levels, of the pixels that the
+        mask keeps; of all pixels if the mask excludes them all.
     """
 
     rank: int
@@ -49,6 +49,9 @@ class Region:
     height: int
     sum: float
     mean: float
+    deviation: float
+    least: float
+    most: float
 
     @property
     def right(self) -> int:
@@ -224,7 +227,8 @@ def find_regions(
     >>> samples = np.zeros((20, 30), np.uint8)
     >>> samples[5:9, 10:13] = 200
     >>> find_regions(Picture.of(samples)).regions
-    (Region(rank=1, left=10, top=5, width=3, height=4, sum=870.0, mean=200.0),)
+    (Region(rank=1, left=10, top=5, width=3, height=4, sum=870.0, mean=200.0, deviation=0.0, \
+least=200.0, most=200.0),)
     """
     if picture.planes not in (1, 3):
         raise ParameterError(f"picture: holds {picture.kind}; must be gray or RGB")
@@ -271,15 +275,21 @@ def find_regions(
             r.width,
             r.height,
             r.sum / scale,
-            _mean(values, counts, r) / unit,
+            *(number / unit for number in _statistics(values, counts, r)),
         )
         for rank, r in enumerate(found, start=1)
     )
     return Regions(regions, rounded / scale, scale)
 
 
-def _mean(values: np.ndarray, counts: np.ndarray, place: Rectangle) -> float:
-    """Return the mean of the values of a rectangle where ``counts`` is set; of all if none is."""
+def _statistics(
+    values: np.ndarray, counts: np.ndarray, place: Rectangle
+) -> tuple[float, float, float, float]:
+    """Return mean, standard deviation, least and largest of the values of a rectangle.
+
+    They are of the values where ``counts`` is set, of all if it is set nowhere.
+    """
     inside = slice(place.top, place.bottom), slice(place.left, place.right)
     kept = values[inside][counts[inside]]
-    return float(kept.mean() if kept.size else values[inside].mean())
+    kept = kept if kept.size else values[inside]
+    return float(kept.mean()), float(kept.std()), float(kept.min()), float(kept.max())

@@ -2,12 +2,14 @@
 
 import io
 import struct
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from mmpcodec.depth import sample_type
 from mmpcodec.errors import PictureError
+from mmpcodec.metadata import Calibration, Metadata, Resolution
 from mmpcodec.params import DecodeLimits
 from mmpcodec.picture import Picture
 from mmpcodec.pictures.compressed.frame_size import (
@@ -30,6 +32,8 @@ _PLUGINS = {
     "1.2.840.10008.1.2.4.91": "pillow",  # JPEG 2000
 }
 """The decoders whose sizes are checked here; other compressions take any decoder of pydicom."""
+_SPACINGS = ("PixelSpacing", "ImagerPixelSpacing", "NominalScannedPixelSpacing")
+_UNSPECIFIED = "US"  # unit of rescaled values
 _RLE_HEADER = struct.Struct("<16I")
 _RLE_PADDING = 2  # most bytes after a segment
 
@@ -38,7 +42,9 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
     """Read a whole file. Data about the patient are not read.
 
     MONOCHROME1 is inverted, so that white is the largest level. Signed levels are shifted, so that
-    the darkest possible level becomes 0.
+    the darkest possible level becomes 0. ``metadata.calibration`` leads from the samples to the
+    values of the file, such as Hounsfield units, and has the window. The pixel spacing becomes the
+    resolution.
 
     Raises
     ------
@@ -67,13 +73,78 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
     signed = bool(file.PixelRepresentation)
     if stored.ndim != (2 if gray else 3):
         raise ValueError(f"samples of shape {stored.shape}")
+    resolution = _resolution(file)
     if not gray:
-        return Picture(stored.astype(np.uint8), 8)
+        return Picture(stored.astype(np.uint8), 8, Metadata(resolution=resolution))
     white = (1 << bits) - 1
-    levels = stored.astype(np.int64) + ((1 << (bits - 1)) if signed else 0)
-    levels = np.clip(levels, 0, white)
-    levels = white - levels if kind == "MONOCHROME1" else levels
-    return Picture(levels.astype(sample_type(bits)), bits)
+    offset = 1 << (bits - 1) if signed else 0
+    levels = np.clip(stored.astype(np.int64) + offset, 0, white)
+    inverted = kind == "MONOCHROME1"
+    levels = white - levels if inverted else levels
+    calibration = _calibration(file, offset, white if inverted else None)
+    text = () if calibration is None else (calibration.text(),)
+    metadata = Metadata(resolution=resolution, text=text)
+    return Picture(levels.astype(sample_type(bits)), bits, metadata)
+
+
+def _calibration(file: Any, offset: int, inverted_from: int | None) -> Calibration | None:
+    """Return what samples measure; None if the file says neither values nor a window.
+
+    Parameters
+    ----------
+    file : pydicom.Dataset
+    offset : int
+        Number that was added to the stored levels.
+    inverted_from : int or None
+        Level that the levels were subtracted from.
+
+    Raises
+    ------
+    ValueError
+        If a number is missing or not finite.
+    """
+    rescaled = file.get("RescaleSlope") is not None
+    slope = float(file.RescaleSlope) if rescaled else 1.0
+    intercept = float(file.get("RescaleIntercept") or 0) if rescaled else 0.0
+    window = _window(file)
+    if not (rescaled or offset or window):
+        return None
+    unit = str(file.get("RescaleType") or "")
+    if rescaled and not unit and file.get("Modality") == "CT":
+        unit = "HU"
+    # Stored level = sample - offset, or inverted_from - sample - offset.
+    intercept -= slope * offset
+    if inverted_from is not None:
+        intercept, slope = intercept + slope * inverted_from, -slope
+    return Calibration(slope, intercept, "" if unit == _UNSPECIFIED else unit, window)
+
+
+def _window(file: Any) -> tuple[float, float] | None:
+    """Return the values that the first window shows black and white. Source: PS3.3, C.11.2.1.2."""
+    centre, width = (_first(file.get(name)) for name in ("WindowCenter", "WindowWidth"))
+    if centre is None or width is None:
+        return None
+    if str(file.get("VOILUTFunction") or "LINEAR") == "LINEAR":
+        centre, width = centre - 0.5, width - 1
+    return (centre - width / 2, centre + width / 2) if width > 0 else None
+
+
+def _resolution(file: Any) -> Resolution | None:
+    """Return the pixels per metre, from the spacing of rows and columns in mm."""
+    for name in _SPACINGS:
+        spacing = file.get(name)
+        if spacing is not None and len(spacing) == 2:
+            rows, columns = (Fraction(str(number).strip()) for number in spacing)
+            if rows > 0 and columns > 0:
+                return Resolution(1000 / columns, 1000 / rows, "metre")
+    return None
+
+
+def _first(value: Any) -> float | None:
+    """Return the first number of an element that may hold several, or none."""
+    if value is None or value == "":
+        return None
+    return float(value[0] if hasattr(value, "__len__") and not isinstance(value, str) else value)
 
 
 def _stored(file: Any) -> np.ndarray:

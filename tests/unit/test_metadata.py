@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from mmpcodec import ParameterError
-from mmpcodec.metadata import KINDS, Metadata, Resolution
+from mmpcodec.metadata import KINDS, Calibration, Metadata, Resolution
 
 FULL = Metadata(
     icc=b"profile",
@@ -71,3 +71,36 @@ def test_other_values_are_refused(values, says):
 def test_other_resolutions_are_refused(values, says):
     with pytest.raises(ParameterError, match=says):
         Resolution(*values)
+
+
+def test_calibration_goes_through_a_text():
+    for calibration in (
+        Calibration(),
+        Calibration(0.1, -1024.0, "HU", (-160.5, 239.5)),
+        Calibration(-1.0, 1e300, "café"),
+    ):
+        metadata = Metadata(text=(("Title", "t"), calibration.text()))
+        assert metadata.calibration == calibration
+    assert Metadata(text=(("Title", "{}"),)).calibration is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "none", "[]", "1", "{}", '{"slope": 1}', '{"slope": 0, "intercept": 1}',
+        '{"slope": NaN, "intercept": 1}', '{"slope": 1e999, "intercept": 0}', "[" * 100000,
+        '{"slope": 1, "intercept": 0, "window": [2, 1]}',
+        '{"slope": 1, "intercept": 0, "window": 5}',
+        '{"slope": ' + "9" * 400 + ', "intercept": 0}',
+    ],
+)  # fmt: skip
+def test_other_texts_are_no_calibration(text):
+    assert Metadata(text=(("Calibration", text),)).calibration is None
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"slope": 0.0}, {"intercept": float("inf")}, {"window": (1.0, 1.0)}]
+)
+def test_calibration_must_have_numbers(arguments):
+    with pytest.raises(ParameterError, match="must have finite numbers, a slope other than 0 and"):
+        Calibration(**arguments)

@@ -3,8 +3,8 @@
 import io
 import os
 import time
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
@@ -15,17 +15,19 @@ from mmpcodec.cli.jobs import PICTURE, Existing, Job, assign, check, check_pairs
 from mmpcodec.cli.printing import Printer
 from mmpcodec.errors import ParameterError
 from mmpcodec.params import DecodeLimits, check_median_radius
-from mmpcodec.runtime.files import STANDARD
+from mmpcodec.runtime.files import STANDARD, printable
 
 if TYPE_CHECKING:
     import numpy as np
 
     from mmpcodec.analysis.regions import Limits, Region, Regions
+    from mmpcodec.metadata import Metadata
 
 SUFFIX = ".regions.png"
 COLUMNS = (
     "input", "rank", "left", "top", "right", "bottom", "width", "height", "area", "sum", "mean",
-    "offset",
+    "offset", "deviation", "min", "max", "unit", "value_mean", "value_deviation", "value_min",
+    "value_max", "left_mm", "top_mm", "width_mm", "height_mm",
 )  # fmt: skip
 
 
@@ -39,6 +41,7 @@ class Highlighted(NamedTuple):
     white: int
     highest: int
     found: "Regions"
+    metadata: "Metadata"
     seconds: float
     backend: str
     small: "np.ndarray | None"
@@ -46,8 +49,13 @@ class Highlighted(NamedTuple):
     def rows(self) -> list[dict[str, Any]]:
         """Return a table row for each region; right and bottom are its last column and row."""
         return [
-            {"input": no_formula(self.input), **described(region), "offset": self.found.offset}
-            for region in self.found.regions
+            {
+                "input": no_formula(self.input),
+                **facts,
+                "offset": self.found.offset,
+                "unit": no_formula(facts["unit"] or ""),
+            }
+            for facts in map(self.described, self.found.regions)
         ]
 
     def as_dict(self) -> dict[str, Any]:
@@ -60,7 +68,7 @@ class Highlighted(NamedTuple):
             "highest": self.highest,
             "offset": self.found.offset,
             "scale": self.found.scale,
-            "regions": [described(region) for region in self.found.regions],
+            "regions": [self.described(region) for region in self.found.regions],
             "seconds": self.seconds,
             "backend": self.backend,
         }
@@ -77,18 +85,42 @@ class Highlighted(NamedTuple):
             lines.append(
                 f"  the highest level is {self.highest}; set the level of white with --white"
             )
-        lines += [
-            f"  {r.rank}: {r.width}x{r.height} at column {r.left}, row {r.top}; "
-            f"mean {r.mean:.1f}, sum {r.sum:.0f}"
-            for r in regions
-        ]
+        lines += [line for region in regions for line in self.lines_of(region)]
         return "\n".join(lines)
 
+    def described(self, region: "Region") -> dict[str, Any]:
+        """Return a region as JSON can hold it."""
+        from mmpcodec.analysis.measures import measured
 
-def described(region: "Region") -> dict[str, Any]:
-    """Return a region as JSON can hold it."""
-    names = ("rank", "left", "top", "right", "bottom", "width", "height", "area", "sum", "mean")
-    return {name: getattr(region, name) for name in names}
+        names = ("rank", "left", "top", "right", "bottom", "width", "height", "area", "sum", "mean")
+        return {
+            **{name: getattr(region, name) for name in names},
+            "deviation": region.deviation,
+            "min": region.least,
+            "max": region.most,
+            **asdict(measured(region, self.metadata)),
+        }
+
+    def lines_of(self, region: "Region") -> Iterator[str]:
+        """Yield the lines of text about a region."""
+        from mmpcodec.analysis.measures import measured
+
+        yield (
+            f"  {region.rank}: {region.width}x{region.height} at column {region.left}, row "
+            f"{region.top}; mean {region.mean:.1f}, sum {region.sum:.0f}"
+        )
+        found = measured(region, self.metadata)
+        if found.value_mean is not None:
+            unit = f" {printable(found.unit)}" if found.unit else ""
+            yield (
+                f"     mean {found.value_mean:.1f}{unit}, SD {found.value_deviation:.1f}, "
+                f"min {found.value_min:g}, max {found.value_max:g}"
+            )
+        if found.width_mm is not None:
+            yield (
+                f"     {found.width_mm:.1f}x{found.height_mm:.1f} mm, {found.left_mm:.1f} mm from "
+                f"the left, {found.top_mm:.1f} mm from the top"
+            )
 
 
 Offset = Annotated[
@@ -259,6 +291,7 @@ def highlight(
             level,
             int(searched.samples.max()),
             found,
+            picture.metadata,
             seconds,
             used,
             small,

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
+from support.picture_files import dicom_of
 
 import mmpcodec
 from mmpcodec import backends, pictures
@@ -224,3 +225,41 @@ def test_drawings_in_a_folder_are_not_its_pictures(mmp, scan):
         result = mmp("highlight", "in", "-f", "--json")
         assert [json.loads(line)["input"] for line in result.stdout.splitlines()] == ["in/a.png"]
     assert sorted(path.name for path in Path("in").iterdir()) == ["a.png", "a.png.regions.png"]
+
+
+def test_hounsfield_units_and_millimetres(mmp, folder):
+    """Of DICOM, and of an mmp file that was made of it."""
+    pytest.importorskip("pydicom")
+    stored = np.full((40, 60), -1000, np.int16)
+    stored[10:20, 30:50] = 60
+    stored[10:20, 30:40] = 40
+    elements = {"RescaleSlope": "1", "RescaleIntercept": "-10", "Modality": "CT"}
+    data = dicom_of(stored, 12, **elements, PixelSpacing=["0.5", "0.25"])
+    Path("ct.dcm").write_bytes(data)
+    assert mmp("encode", "ct.dcm", "-l", 0, "-o", "ct.mmp").exit_code == 0
+    for name in ("ct.dcm", "ct.mmp"):
+        arguments = ("highlight", name, "--offset", 2000, "--csv", "r.csv", "-f")
+        text = mmp(*arguments).stdout
+        assert "mean 40.0 HU, SD 10.0, min 30, max 50\n" in text
+        assert "5.0x5.0 mm, 7.5 mm from the left, 5.0 mm from the top\n" in text
+        (region,) = json.loads(mmp(*arguments, "--json").stdout)["regions"]
+        wanted = {
+            "mean": 2098, "deviation": 10, "min": 2088, "max": 2108, "unit": "HU", "value_mean": 40,
+            "value_deviation": 10, "value_min": 30, "value_max": 50, "left_mm": 7.5, "top_mm": 5,
+            "width_mm": 5, "height_mm": 5,
+        }  # fmt: skip
+        assert {key: region[key] for key in wanted} == wanted
+        with open("r.csv", newline="") as stream:
+            (row,) = csv.DictReader(stream)
+        assert {key: float(row[key]) for key in wanted if key != "unit"} == {
+            key: value for key, value in wanted.items() if key != "unit"
+        }
+        assert row["unit"] == "HU"
+
+
+def test_what_a_picture_does_not_say_is_empty(mmp, scan):
+    result = mmp("highlight", "scan.png", "--json", "--csv", "r.csv")
+    (region,) = json.loads(result.stdout)["regions"]
+    assert region["deviation"] == 0
+    assert region["unit"] is region["value_mean"] is region["width_mm"] is None
+    assert Path("r.csv").read_text().splitlines()[1].endswith(",0.0,220.0,220.0,,,,,,,,,")

@@ -11,6 +11,9 @@ from mmpcodec.analysis.regions import Limits, Region, find_regions, luminance
 from mmpcodec.metadata import Metadata
 from mmpcodec.pictures import Picture
 
+FLAT = (200.0, 0.0, 200.0, 200.0)
+"""Mean, standard deviation, least and most of a region of level 200."""
+
 
 def gray(height=40, width=60, level=20):
     return np.full((height, width), level, np.uint8)
@@ -29,7 +32,7 @@ def test_planted_rectangle_is_found_to_the_pixel(data):
     samples[top : top + height, left : left + width] = 200
     for backend in ("cpu", "reference"):
         found = find_regions(Picture(samples, 8), backend=backend)
-        assert found.regions == (Region(1, left, top, width, height, 72.5 * width * height, 200.0),)
+        assert found.regions == (Region(1, left, top, width, height, 72.5 * width * height, *FLAT),)
         assert (found.offset, found.scale) == (127.5, 2)
     darkest = find_regions(Picture(255 - samples, 8), dark=True)
     assert places(darkest) == places(found)
@@ -131,13 +134,13 @@ def test_bad_options_are_named(options, says):
 def test_drawing_leaves_the_inside_of_regions_alone():
     samples = np.random.default_rng(1).integers(0, 256, (100, 120)).astype(np.uint8)
     picture = Picture(samples, 8)
-    region = Region(1, 40, 50, 30, 20, 0, 0)
+    region = Region(1, 40, 50, 30, 20, 0, 0, 0, 0, 0)
     drawn = outlines.draw_regions(picture, [region])
     inside = drawn[50:70, 40:70]
     assert (inside == samples[50:70, 40:70, None]).all()
     assert (drawn[48:50, 38:72] == outlines.COLOURS[0]).all()
     assert (drawn[80:] == samples[80:, :, None]).all()
-    at_the_edge = outlines.draw_regions(picture, [Region(2, 0, 0, 120, 100, 0, 0)])
+    at_the_edge = outlines.draw_regions(picture, [Region(2, 0, 0, 120, 100, 0, 0, 0, 0, 0)])
     assert (at_the_edge[99] == outlines.COLOURS[1]).all()
 
 
@@ -169,3 +172,22 @@ def test_contact_sheet_holds_all():
     assert sheets[1].shape[0] > sheets[0].shape[0]
     assert sheets[1].shape[1] > 3 * sheets[0].shape[1]
     assert (sheets[0] == 0).any()
+
+
+def test_statistics_are_of_the_pixels_that_the_mask_keeps():
+    samples = gray()
+    samples[10:20, 20:40] = 200
+    samples[10:20, 20:30] = 210
+    samples[15, 35] = 180
+    (whole,) = find_regions(Picture(samples, 8)).regions
+    inside = samples[10:20, 20:40].astype(float)
+    assert (whole.mean, whole.least, whole.most) == (inside.mean(), 180, 210)
+    assert whole.deviation == pytest.approx(inside.std())
+    mask = np.ones(samples.shape, bool)
+    mask[15, 35] = False
+    (kept,) = find_regions(Picture(samples, 8), mask=mask).regions
+    assert (kept.least, kept.most) == (200, 210)
+    colours = np.dstack([samples] * 3)
+    (coloured,) = find_regions(Picture(colours, 8)).regions
+    assert (coloured.least, coloured.most) == (180, 210)
+    assert coloured.deviation == pytest.approx(whole.deviation)

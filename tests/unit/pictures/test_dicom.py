@@ -3,13 +3,14 @@
 import io
 import struct
 import tracemalloc
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from support.picture_files import COLOUR, DEEP, GRAY, dicom_of, file_of
 
 from mmpcodec import PictureError, pictures
-from mmpcodec.metadata import Metadata
+from mmpcodec.metadata import Calibration, Metadata, Resolution
 
 
 def test_dicom_of_every_kind():
@@ -23,6 +24,66 @@ def test_dicom_of_every_kind():
     np.testing.assert_array_equal(signed.samples, deep)
     colour = pictures.from_bytes(dicom_of(COLOUR, 8, "RGB"))
     np.testing.assert_array_equal(colour.samples, COLOUR)
+
+
+STORED = (np.arange(6 * 9).reshape(6, 9) * 70 - 2000).astype(np.int16)
+RESCALED = {"RescaleSlope": "2", "RescaleIntercept": "-1024"}
+
+
+@pytest.mark.parametrize("kind", ["MONOCHROME1", "MONOCHROME2"])
+@pytest.mark.parametrize("masked", [False, True], ids=["sign extended", "sign in bit 11"])
+def test_values_come_back_from_samples(kind, masked):
+    stored = STORED & 0xFFF if masked else STORED
+    found = pictures.from_bytes(dicom_of(stored, 12, kind, **RESCALED, RescaleType="HU"))
+    calibration = found.metadata.calibration
+    assert calibration.unit == "HU"
+    values = [[calibration.value(sample) for sample in row] for row in found.samples.tolist()]
+    np.testing.assert_array_equal(values, 2.0 * STORED - 1024)
+    order = 1 if kind == "MONOCHROME2" else -1
+    assert (np.diff(found.samples.ravel().astype(int)) * order > 0).all()
+
+
+@pytest.mark.parametrize(
+    ("elements", "calibration"),
+    [
+        ({}, None),
+        ({"Modality": "CT"}, None),
+        (RESCALED, Calibration(2.0, -1024.0)),
+        ({**RESCALED, "Modality": "CT"}, Calibration(2.0, -1024.0, "HU")),
+        ({**RESCALED, "RescaleType": "US"}, Calibration(2.0, -1024.0)),
+        ({"RescaleSlope": "0.5"}, Calibration(0.5)),
+        ({"WindowCenter": "40", "WindowWidth": "400"}, Calibration(window=(-160.0, 239.0))),
+        (
+            {"WindowCenter": ["40", "9"], "WindowWidth": ["400", "9"], "VOILUTFunction": "SIGMOID"},
+            Calibration(window=(-160.0, 240.0)),
+        ),
+        ({"WindowCenter": "40", "WindowWidth": "1"}, None),
+        ({"WindowCenter": "40"}, None),
+    ],
+)
+def test_rescaling_and_windows_are_read(elements, calibration):
+    found = pictures.from_bytes(dicom_of(DEEP >> 4, 12, **elements)).metadata
+    assert found.calibration == calibration
+    assert len(found.text) == (calibration is not None)
+
+
+@pytest.mark.parametrize(
+    ("elements", "resolution"),
+    [
+        ({"PixelSpacing": ["0.5", "0.25"]}, (Fraction(4000), Fraction(2000))),
+        ({"ImagerPixelSpacing": ["0.2", "0.2"]}, (Fraction(5000), Fraction(5000))),
+        ({"PixelSpacing": ["0.143", "0.143"]}, (Fraction(10**6, 143), Fraction(10**6, 143))),
+        (
+            {"PixelSpacing": ["1", "1"], "ImagerPixelSpacing": ["2", "2"]},
+            (Fraction(1000), Fraction(1000)),
+        ),
+        ({"PixelSpacing": ["0", "1"]}, None),
+    ],
+)
+def test_spacing_becomes_the_resolution(elements, resolution):
+    for samples, kind in ((GRAY, "MONOCHROME2"), (COLOUR, "RGB")):
+        found = pictures.from_bytes(dicom_of(samples, 8, kind, **elements)).metadata.resolution
+        assert found == (None if resolution is None else Resolution(*resolution, "metre"))
 
 
 @pytest.mark.parametrize(
