@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
+from mmpcodec.analysis.drawings.levels import as_shown, shown_range
 from mmpcodec.analysis.regions import Region
 from mmpcodec.pictures import Picture
 
@@ -27,15 +28,16 @@ CAPTION_SIZE = 16
 MARGIN = 10
 
 
-def as_rgb(picture: Picture, white: int | None = None) -> NDArray[np.uint8]:
-    """Convert a picture to (H, W, 3) uint8; levels from 0 to ``white`` become 0 to 255."""
-    white = picture.white if white is None else white
-    samples = picture.samples
-    if white != 255 or samples.dtype != np.uint8:
-        shown = np.minimum(samples, white).astype(np.int64)
-        samples = ((255 * shown + white // 2) // white).astype(np.uint8)
-    rgb = samples if samples.ndim == 3 else samples[..., None].repeat(3, axis=2)
-    return np.asarray(rgb, np.uint8)
+def as_rgb(picture: Picture, white: int | None = None) -> np.ndarray:
+    """Convert a picture to (H, W, 3) uint8.
+
+    Levels from 0 to ``white`` become 0 to 255, or those of ``levels.shown_range`` if it is None.
+    """
+    low, high = 0.0, float(white or 0)
+    if white is None:
+        low, high = shown_range(picture.samples, picture.depth, picture.metadata)
+    samples = as_shown(picture.samples, low, high)
+    return samples if samples.ndim == 3 else samples[..., None].repeat(3, axis=2)
 
 
 def draw_regions(
@@ -52,7 +54,7 @@ def draw_regions(
         Gray or RGB.
     regions : sequence of Region
     white : int or None
-        Level that is drawn white; None takes the picture's.
+        Level that is drawn white, with 0 black; None takes the levels of ``levels.shown_range``.
 
     Returns
     -------

@@ -6,20 +6,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmpcodec.analysis.drawings.blocks import LEAST_ZOOM, draw_blocks, least_zoom
+from mmpcodec.analysis.drawings.levels import as_shown, shown_range
 from mmpcodec.analysis.drawings.trees import draw_tree
+from mmpcodec.metadata import Metadata
 from mmpcodec.samples import Samples, form_of
 
 if TYPE_CHECKING:
     from mmpcodec import Inspection
 
 
-def shown_in_gray(samples: Samples, depth: int) -> NDArray[np.uint8]:
+def shown_in_gray(samples: Samples, depth: int, metadata: Metadata) -> np.ndarray:
     """Convert samples to (H, W) uint8: the mean of the colours, without alpha."""
-    levels = samples.astype(np.float64)
     if samples.ndim == 3:
-        levels = levels[..., : form_of(samples).colours].mean(axis=2)
-    levels *= 255 / ((1 << depth) - 1)
-    return np.rint(levels).astype(np.uint8)
+        samples = samples[..., : form_of(samples).colours]
+    shown = as_shown(samples, *shown_range(samples, depth, metadata))
+    return shown if shown.ndim == 2 else np.rint(shown.mean(axis=2)).astype(np.uint8)
 
 
 def draw_file(found: "Inspection", zoom: int | None = None) -> NDArray[np.uint8] | None:
@@ -39,7 +40,7 @@ def draw_file(found: "Inspection", zoom: int | None = None) -> NDArray[np.uint8]
     """
     header = found.header
     assert found.samples is not None
-    gray = shown_in_gray(found.samples, header.depth)
+    gray = shown_in_gray(found.samples, header.depth, header.metadata)
     first = {layer.tile: layer for layer in reversed(found.layers)}
     if zoom is None:
         marked = any(layer.tools.prediction for layer in first.values())

@@ -55,6 +55,7 @@ def compare(
 
     from mmpcodec import pictures
     from mmpcodec.analysis.drawings.error import ERROR_GAIN, draw_error
+    from mmpcodec.analysis.drawings.levels import shown_range
     from mmpcodec.bench.metrics import measure
 
     names = [output.shown(name, "stdin") for name in (a, b)]
@@ -71,7 +72,8 @@ def compare(
             )
     quality = measure(first.samples, second.samples, white=first.white)
     if diff is not None:
-        gain = ERROR_GAIN * 255 / first.white
+        low, high = shown_range(first.samples, first.depth, first.metadata)
+        gain = ERROR_GAIN * 255 / (high - low)
         drawn = draw_error(first.samples, second.samples, gain=gain)
         output.write(diff, pictures.to_bytes(drawn, "png"), force=force)
     if as_json:

@@ -143,3 +143,14 @@ def test_errors(mmp, picture, samples, folder, files, arguments, code, message):
     assert result.exit_code == code
     assert message in result.stderr
     assert files() == before
+
+
+def test_the_difference_of_deep_pictures_is_visible(mmp):
+    samples = np.linspace(1000, 1200, 900).astype(np.uint16).reshape(30, 30)
+    changed = samples.copy()
+    changed[10:20, 10:20] += 5
+    for name, each in (("a.png", samples), ("b.png", changed)):
+        pictures.write(pictures.Picture(each, 16), name)
+    assert mmp("compare", "a.png", "b.png", "--diff", "d.png").exit_code == 0
+    drawn = pictures.read("d.png").samples
+    assert (drawn[0, 0], drawn[15, 15]) == (128, 128 + round(5 * 4 * 255 / 198))
