@@ -20,7 +20,7 @@ from mmpcodec.pictures.compressed.frame_size import (
     jpeg_size,
     packbits_size,
 )
-from mmpcodec.pictures.limits import check_single, check_size, library
+from mmpcodec.pictures.limits import check_single, check_size, library, one_line
 
 _DEFLATED = b"1.2.840.10008.1.2.1.99"
 _RLE = "1.2.840.10008.1.2.5"
@@ -66,8 +66,8 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
     gray = kind in ("MONOCHROME1", "MONOCHROME2") and planes == 1 and 1 <= bits <= 16
     if not gray and not (kind == "RGB" and planes == 3 and bits == 8):
         raise PictureError(
-            f"{name}: is DICOM of {kind} with {bits} bits; supported are monochrome up to 16 "
-            "bits and RGB of 8 bits"
+            f"{name}: is DICOM of {one_line(kind)} with {bits} bits; supported are monochrome up "
+            "to 16 bits and RGB of 8 bits"
         )
     stored = _stored(file)
     signed = bool(file.PixelRepresentation)

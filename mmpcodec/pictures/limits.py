@@ -11,9 +11,13 @@ import numpy as np
 
 from mmpcodec.errors import MissingExtra, PictureError, PictureWarning, install
 from mmpcodec.params import DecodeLimits
+from mmpcodec.runtime.files import printable
 
 MAX_METADATA = 1 << 26
 """Largest size of all metadata of a file after decompression, in bytes."""
+
+MAX_LINE = 200
+"""Most characters of a message that come from a file or from the library that reads it."""
 
 
 @contextlib.contextmanager
@@ -24,13 +28,18 @@ def damage_reported(name: str) -> Iterator[None]:
     except (PictureError, MissingExtra, PictureWarning):
         raise
     except Exception as error:  # each library has its own
-        reason = " ".join(str(error).split()) or type(error).__name__
-        raise damaged(name, reason) from error
+        raise damaged(name, str(error).strip() or type(error).__name__) from error
 
 
 def damaged(name: str, reason: str) -> PictureError:
     """Return the error for a file that violates its format."""
-    return PictureError(f"{name}: is damaged or truncated: {reason}")
+    return PictureError(f"{name}: is damaged or truncated: {one_line(reason)}")
+
+
+def one_line(text: str) -> str:
+    """Return text of a file, or of an error about it, as a short line of printable characters."""
+    line = printable(" ".join(text.split()))
+    return line if len(line) <= MAX_LINE else line[:MAX_LINE] + "..."
 
 
 def check_size(width: int, height: int, planes: int, name: str, limits: DecodeLimits) -> None:

@@ -15,7 +15,7 @@ from mmpcodec.errors import PictureError
 from mmpcodec.metadata import Metadata
 from mmpcodec.params import UNLIMITED, DecodeLimits
 from mmpcodec.picture import PLANES, Picture
-from mmpcodec.pictures.limits import check_levels, check_size, damaged
+from mmpcodec.pictures.limits import check_levels, check_size, damaged, one_line
 from mmpcodec.pictures.registry import HEAD
 from mmpcodec.pictures.stored import StoredArray, StoredReader
 
@@ -172,7 +172,8 @@ def _pam_header(data: bytes, name: str) -> Header:
     kind = facts.get("TUPLTYPE", _PAM_NAMES.get(planes, ""))
     if planes not in PLANES or _PAM_KINDS.get(kind) != planes:
         raise PictureError(
-            f"{name}: holds {planes} planes of kind {kind!r}; supported are {', '.join(_PAM_KINDS)}"
+            f"{name}: holds {planes} planes of kind {one_line(repr(kind))}; supported are "
+            + ", ".join(_PAM_KINDS)
         )
     return _checked(Header(b"P7", width, height, planes, maxval, end.end()), name)
 

@@ -12,14 +12,16 @@ from mmpcodec.errors import PictureError
 from mmpcodec.metadata import Metadata
 from mmpcodec.params import UNLIMITED, DecodeLimits
 from mmpcodec.picture import PLANES, Picture
-from mmpcodec.pictures.limits import check_size, damaged, planes_of
+from mmpcodec.pictures.limits import check_size, damaged, one_line, planes_of
 from mmpcodec.pictures.stored import StoredArray, StoredReader
 
 _DEPTHS = {"bool": 1, "uint8": 8, "uint16": 16}
 _READERS = {
-    (1, 0): np.lib.format.read_array_header_1_0,
-    (2, 0): np.lib.format.read_array_header_2_0,
+    (1, 0): (2, np.lib.format.read_array_header_1_0),
+    (2, 0): (4, np.lib.format.read_array_header_2_0),
 }
+"""Bytes of the header's size, and NumPy's reader of the header, by version."""
+_MAX_HEADER = 512  # NumPy's time grows with the square; it writes at most 192 for a picture
 
 
 @dataclass(frozen=True)
@@ -64,14 +66,20 @@ def header_of(stream: BinaryIO, name: str) -> Header:
     version = np.lib.format.read_magic(stream)
     if version not in _READERS:
         raise ValueError(f"version {version}: must be 1.0 or 2.0")
-    shape, fortran, kind = _READERS[version](stream)
+    size_bytes, read_header = _READERS[version]
+    place = stream.tell()
+    size = int.from_bytes(stream.read(size_bytes), "little")
+    if size > _MAX_HEADER:
+        raise damaged(name, f"has a header of {size} bytes, allowed are {_MAX_HEADER}")
+    stream.seek(place)
+    shape, fortran, kind = read_header(stream)
     if any(isinstance(side, bool) or side < 0 for side in shape):
         raise ValueError(f"shape {shape}")
     shaped = len(shape) == 2 or (len(shape) == 3 and shape[2] in PLANES[1:])
     if not shaped or kind.name not in _DEPTHS:
         raise PictureError(
-            f"{name}: holds an array of shape {shape} and type {kind}; supported are (height, "
-            "width) and (height, width, 2 to 4) of bool, uint8 and uint16"
+            f"{name}: holds an array of shape {one_line(str(shape))} and type {one_line(str(kind))}"
+            "; supported are (height, width) and (height, width, 2 to 4) of bool, uint8 and uint16"
         )
     return Header(shape, "F" if fortran else "C", kind, stream.tell())
 

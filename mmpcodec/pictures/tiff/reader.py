@@ -7,6 +7,7 @@ size of a strip or tile.
 import contextlib
 import logging
 import os
+import struct
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
@@ -38,6 +39,11 @@ YCBCR = 6  # only in JPEG, whose decoder returns RGB
 _PHOTOMETRIC = {WHITE_IS_ZERO: 1, BLACK_IS_ZERO: 1, RGB: 3, PALETTE: 1, CMYK: 4, YCBCR: 3}
 _UNSIGNED = 1
 _TRANSPARENT, _PREMULTIPLIED = 2, 1
+_NUMBERS = (
+    "imagewidth", "imagelength", "imagedepth", "samplesperpixel", "planarconfig", "rowsperstrip",
+    "tilewidth", "tilelength", "predictor", "fillorder",
+)  # fmt: skip
+_MOST_DIRECTORIES = 1000
 _KINDS_OF_SAMPLES = {2: "signed", 3: "floating-point", 5: "complex", 6: "complex"}
 
 
@@ -84,15 +90,18 @@ class TiffReader:
             raise
 
     def _open(self, tifffile: Any, whole: bool) -> None:
+        self._held = self._stream.seek(0, os.SEEK_END)
+        self._stream.seek(0)
         self._file = tifffile.TiffFile(self._stream, _multifile=False)
         self._page = page = self._file.pages.first
+        self._check_numbers()
         width, height = page.imagewidth, page.imagelength
         if whole:
             planes = 3 if page.photometric == PALETTE else page.samplesperpixel
             check_size(width, height, planes, self.name, self._limits)
         # ImageJ keeps many pictures behind one directory.
         in_stack = (self._file.imagej_metadata or {}).get("images", 1)
-        check_single(max(len(self._file.pages), int(in_stack)), self.name)
+        check_single(max(self._directories(), int(in_stack)), self.name)
         self._check_kind()
         self._planar = page.planarconfig == 2 and page.samplesperpixel > 1
         self.depth = tags.depth_of(page)
@@ -115,6 +124,35 @@ class TiffReader:
         self._stored = self._stored_array()
         if self._stored is None:
             self._check_segments()
+
+    def _check_numbers(self) -> None:
+        """Check that the tags that hold numbers do; tifffile takes values of any type."""
+        page = self._page
+        for name in _NUMBERS:
+            value = getattr(page, name)
+            if not isinstance(value, int) or value < 0:
+                raise damaged(self.name, f"{name} = {value!r}: must be an integer from 0 up")
+        for name in ("dataoffsets", "databytecounts"):
+            if not all(isinstance(value, int) and value >= 0 for value in getattr(page, name)):
+                raise damaged(self.name, f"{name}: must be integers from 0 up")
+
+    def _directories(self) -> int:
+        """Count the directories of the file, at most ``_MOST_DIRECTORIES``, each once.
+
+        tifffile would follow some circles of directories without end.
+        """
+        tiff, place = self._file.tiff, self._page.offset
+        found = {0}
+        while place not in found and len(found) <= _MOST_DIRECTORIES:
+            found.add(place)
+            (tags,) = struct.unpack(tiff.tagnoformat, self._bytes_at(place, tiff.tagnosize))
+            following = self._bytes_at(
+                place + tiff.tagnosize + tags * tiff.tagsize, tiff.offsetsize
+            )
+            if len(following) < tiff.offsetsize:  # some writers leave it out at the end
+                break
+            (place,) = struct.unpack(tiff.offsetformat, following)
+        return len(found) - 1
 
     def _check_kind(self) -> None:
         page, name = self._page, self.name
@@ -156,6 +194,8 @@ class TiffReader:
             )
 
     def _bytes_at(self, place: int, size: int) -> bytes:
+        # A stream allocates what it is asked for, whatever the file holds.
+        size = max(0, min(size, self._held - place))
         self._stream.seek(place)
         return self._stream.read(size)
 
@@ -170,9 +210,8 @@ class TiffReader:
         kind = np.dtype(self._file.byteorder + ("u1" if page.bitspersample == 8 else "u2"))
         start, planes = page.dataoffsets[0], page.samplesperpixel
         size = page.imagelength * page.imagewidth * planes * kind.itemsize
-        held = self._stream.seek(0, os.SEEK_END)
-        if start + size > held:
-            raise damaged(self.name, f"holds {held} bytes, {start + size} are needed")
+        if start + size > self._held:
+            raise damaged(self.name, f"holds {self._held} bytes, {start + size} are needed")
         shape = (page.imagelength, page.imagewidth, planes)
         if self._planar:
             shape = (planes, page.imagelength, page.imagewidth)

@@ -1,0 +1,24 @@
+"""Makers of broken picture files, by format: a valid file whose fields are changed here and there.
+
+A maker is a function ``make(choices)`` that returns the bytes of a file. It draws all that the file
+holds from a ``Choices``, so a recipe, such as "png 1 1234", stands for a file. Checksums are
+repaired after a change, so that readers look behind them.
+"""
+
+from collections.abc import Callable
+from importlib import import_module
+
+from makers.choices import Choices
+
+FORMATS = ("tiff", "png", "jpeg", "dicom", "bmp", "netpbm", "npy", "mmp", "exif")
+"""Formats that have a maker, the module of the same name."""
+
+
+def maker(format: str) -> Callable[[Choices], bytes]:
+    """Return the maker of a format."""
+    return import_module(f"makers.{format}").make
+
+
+def made(recipe: str) -> bytes:
+    """Make the file of a recipe: "FORMAT SEED NUMBER"."""
+    return maker(recipe.split()[0])(Choices(recipe))

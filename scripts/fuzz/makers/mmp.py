@@ -1,0 +1,293 @@
+"""mmp files: the conformance vectors and random payloads, fields changed, checksums right.
+
+This module follows the text of the format and does not call the codec's reader or writer. Only the
+list of tools comes from the codec.
+"""
+
+import functools
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from makers import exif
+from makers.choices import Choices
+
+VECTORS = Path(__file__).parents[3] / "tests" / "conformance" / "v1"
+_TREES, _BLOCKS, _EXACT = range(3)
+_MAGIC = b"\x89MMP\r\n\x1a\n"
+_COEFFICIENTS, _CLASSES = 6, 4
+_PLANES = (1, 2, 3, 4)
+"""Planes of a picture, by its form."""
+
+Damage = Callable[[bytes], bytes]
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A layer: the number of its coding, values of tools, post filter and payload."""
+
+    coding: int
+    tools: tuple[int, ...]
+    filter: bytes
+    payload: bytes
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A tile: the checksum of its samples, its layout, and its layers."""
+
+    samples_crc: bytes
+    layout: int
+    layers: tuple[Layer, ...]
+
+
+@dataclass(frozen=True)
+class File:
+    """The fields of a file, without those that follow from others."""
+
+    form: int
+    depth: int
+    width: int
+    height: int
+    tile_size: int
+    chunks: tuple[tuple[int, bytes], ...] = ()
+    tiles: tuple[Tile, ...] = field(default=())
+
+
+def number(value: int) -> bytes:
+    """Encode an integer in the variable length of the format: 7 bits a byte, low bits first."""
+    digits = []
+    while value > 127:
+        digits.append(128 + value % 128)
+        value //= 128
+    return bytes([*digits, value])
+
+
+class _Reader:
+    def __init__(self, data: bytes):
+        self.data = data
+        self.place = 0
+
+    def bytes(self, size: int) -> bytes:
+        found = self.data[self.place : self.place + size]
+        if len(found) != size:
+            raise IndexError(size)
+        self.place += size
+        return found
+
+    def number(self) -> int:
+        value = shift = 0
+        while True:
+            byte = self.data[self.place]
+            self.place += 1
+            value |= (byte % 128) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+
+@functools.cache
+def tool_ranges(coding: int) -> tuple[tuple[int, int], ...]:
+    """Return the least and largest value of each tool of a coding, in the order of the format."""
+    from mmpcodec.format.layers import HEADER_TOOLS
+    from mmpcodec.tools import CODINGS
+
+    return tuple((tool.low_in_file, tool.high) for tool in HEADER_TOOLS.get(CODINGS[coding], ()))
+
+
+def parsed(data: bytes) -> File:
+    """Split a file into its fields.
+
+    Raises
+    ------
+    IndexError, ValueError
+        If a field is missing or no tool is known of a coding.
+    """
+    reader = _Reader(data)
+    reader.place = len(_MAGIC) + 1
+    form, depth, width, height, size = (reader.number() for _ in range(5))
+    chunks = []
+    for _ in range(reader.number()):
+        kind = reader.number()
+        chunks.append((kind, reader.bytes(reader.number())))
+    count = -(-width // size) * -(-height // size) if size else 1
+    if count > len(data) or form >= len(_PLANES):
+        raise ValueError(f"{count} tiles of form {form}")
+    sizes = [reader.number() for _ in range(count)]
+    reader.place += 4
+    tiles = tuple(_tile(reader.bytes(each), form) for each in sizes)
+    return File(form, depth, width, height, size, tuple(chunks), tiles)
+
+
+def _tile(data: bytes, form: int) -> Tile:
+    reader = _Reader(data)
+    reader.place = 4
+    crc = reader.bytes(4)
+    layout = reader.number() if form else 0
+    count = 1 if layout == 0 else _PLANES[form]
+    return Tile(crc, layout, tuple(_layer(reader) for _ in range(count)))
+
+
+def _layer(reader: _Reader) -> Layer:
+    coding = reader.number()
+    if coding > _EXACT:
+        raise ValueError(f"coding {coding}")
+    tools = [reader.number() for _ in tool_ranges(coding)]
+    if coding == _BLOCKS and tools[-1]:
+        tools += [reader.number() for _ in tool_ranges(_TREES)]
+    filtered = b""
+    if coding != _EXACT:
+        active = reader.bytes(1)
+        filtered = active + reader.bytes(_COEFFICIENTS * active[0].bit_count())
+    return Layer(coding, tuple(tools), filtered, reader.bytes(reader.number()))
+
+
+def built(file: File) -> bytes:
+    """Join the fields of a file, with right sizes and checksums."""
+    tiles = [_built_tile(tile, file.form) for tile in file.tiles]
+    head = b"".join(
+        [
+            _MAGIC,
+            b"\1",
+            *map(number, (file.form, file.depth, file.width, file.height, file.tile_size)),
+            number(len(file.chunks)),
+            *(number(kind) + number(len(data)) + data for kind, data in file.chunks),
+            *(number(len(tile)) for tile in tiles),
+        ]
+    )
+    return b"".join([head, zlib.crc32(head).to_bytes(4, "big"), *tiles])
+
+
+def _built_tile(tile: Tile, form: int) -> bytes:
+    parts = [tile.samples_crc, number(tile.layout) if form else b""]
+    for layer in tile.layers:
+        parts += [number(layer.coding), *map(number, layer.tools), layer.filter]
+        parts += [number(len(layer.payload)), layer.payload]
+    body = b"".join(parts)
+    return zlib.crc32(body).to_bytes(4, "big") + body
+
+
+def changed(choices: Choices, file: File, damage: Damage | None = None) -> File:
+    """Change fields of a file; ``damage`` changes payloads, where it is given."""
+    tiles = tuple(
+        replace(
+            tile,
+            samples_crc=choices.broken(tile.samples_crc),
+            layout=choices.number(tile.layout, 2),
+            layers=tuple(
+                _changed_layer(choices, layer, damage) for layer in choices.shuffled(tile.layers)
+            ),
+        )
+        for tile in choices.shuffled(file.tiles)
+    )
+    chunks = list(file.chunks)
+    if choices.once_in(4):
+        chunks += _chunks(choices)
+    return File(
+        choices.number(file.form, 2),
+        choices.either(file.depth, *range(18)),
+        choices.number(file.width, 30),
+        choices.number(file.height, 30),
+        choices.either(file.tile_size, 0, 64, 65, 1 << 24),
+        tuple((choices.number(kind, 5), choices.broken(data)) for kind, data in chunks),
+        tiles,
+    )
+
+
+def _changed_layer(choices: Choices, layer: Layer, damage: Damage | None) -> Layer:
+    coding = choices.either(layer.coding, _TREES, _BLOCKS, _EXACT)
+    tools = list(layer.tools)
+    if coding != layer.coding:
+        tools = any_tools(choices, coding)
+    ranges = [*tool_ranges(coding), *tool_ranges(_TREES)]
+    for place, (low, high) in enumerate(ranges[: len(tools)]):
+        if choices.odd():
+            tools[place] = choices.choice((low, high, choices.randint(low, high)))
+            tools[place] = choices.either(tools[place], max(low - 1, 0), high + 1)
+    payload = layer.payload
+    if choices.odd():
+        payload = (damage or choices.damage)(payload)
+    return Layer(coding, tuple(tools), any_filter(choices, coding, layer.filter), payload)
+
+
+def any_filter(choices: Choices, coding: int, right: bytes = b"") -> bytes:
+    """Return a post filter: ``right`` if it suits, or random coefficients."""
+    if coding == _EXACT:
+        return b""
+    if right and not choices.odd():
+        return right
+    active = choices.either(choices.getrandbits(_CLASSES), 0, choices.getrandbits(7))
+    count = _COEFFICIENTS * active.bit_count()
+    return bytes([active, *(choices.randrange(128) for _ in range(count))])
+
+
+def any_tools(choices: Choices, coding: int) -> list[int]:
+    """Return random values of the tools of a coding, most within their ranges."""
+    values = [choices.randint(low, high) for low, high in tool_ranges(coding)]
+    if coding == _BLOCKS:
+        values[0] = choices.choice((16, 32, 64))
+        values += any_tools(choices, _TREES) if values[-1] else []
+    elif coding == _TREES:
+        values[4] = choices.choice((256, 257, 1000, 65536, values[4]))
+    return values
+
+
+def _chunks(choices: Choices) -> list[tuple[int, bytes]]:
+    """Make chunks of metadata."""
+    ratio = number(1) + b"".join(number(choices.number(72, 33)) for _ in range(4))
+    contents = (
+        (1, choices.content(50)),
+        (2, exif.structure(choices)),
+        (3, choices.content(50)),
+        (4, ratio),
+        (5, number(choices.number(3, 8)) + b"keytext"),
+        (6, number(choices.number(200, 16))),
+    )
+    found = choices.sample(contents, choices.randint(1, 3))
+    return found * (choices.choice((2, 3000)) if choices.odd() else 1)
+
+
+def random_file(choices: Choices) -> File:
+    """Return a file of random tools and payloads."""
+    form = choices.randrange(4)
+    layout = choices.choice((0, 1, 1, 2)[: (2, 3, 4, 4)[form]]) if form else 0
+    height, width = choices.randint(1, 90), choices.randint(1, 90)
+    size = choices.choice((0, 0, 64))
+    count = -(-width // size) * -(-height // size) if size else 1
+    planes = 1 if layout == 0 else _PLANES[form]
+    together = layout == 0 and form > 0
+    tiles = []
+    for _ in range(count):
+        layers = []
+        for _ in range(planes):
+            coding = _EXACT if together else choices.choice((_TREES, _BLOCKS, _EXACT))
+            payload = choices.content(choices.choice((0, 4, 40, 400, 3000)))
+            layers.append(
+                Layer(
+                    coding,
+                    tuple(any_tools(choices, coding)),
+                    any_filter(choices, coding),
+                    payload,
+                )
+            )
+        tiles.append(Tile(bytes(4), layout, tuple(layers)))
+    depth = choices.choice((8, 8, choices.randint(1, 16)))
+    return File(form, depth, width, height, size, (), tuple(tiles))
+
+
+@functools.cache
+def vectors() -> tuple[File, ...]:
+    """Return the fields of the conformance vectors that are valid files."""
+    return tuple(
+        parsed((folder / "stream.mmp").read_bytes())
+        for folder in sorted(VECTORS.iterdir())
+        if not (folder / "error.json").exists()
+    )
+
+
+def make(choices: Choices) -> bytes:
+    """Make a file."""
+    file = random_file(choices) if choices.once_in(4) else choices.choice(vectors())
+    data = built(changed(choices, file))
+    return choices.damage(data) if choices.once_in(20) and choices.odd() else data
