@@ -5,14 +5,31 @@ import hashlib
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mmpcodec import pictures
+from mmpcodec.format import chunks
+from mmpcodec.metadata import Metadata
+from mmpcodec.picture import Picture
 
 
-def sha256_of(samples: NDArray[np.uint8]) -> str:
-    """Return the SHA-256 of the binary PGM file of (H, W) uint8 samples, in hexadecimal digits."""
-    return hashlib.sha256(pictures.to_bytes(samples, "pgm")).hexdigest()
+def sha256_of(picture: Picture | np.ndarray) -> str:
+    """Return a SHA-256 of the planes, depth, samples and metadata, in hexadecimal digits.
+
+    It is the SHA-256 of a binary PGM file for 8-bit gray, else of a PAM file. If there are
+    metadata, their bytes in an mmp file follow.
+
+    Parameters
+    ----------
+    picture : Picture or array
+        An array has the depth that ``Picture.of`` gives it.
+    """
+    picture = picture if isinstance(picture, Picture) else Picture.of(picture)
+    plain = picture.planes == 1 and picture.depth == 8
+    bare = Picture(picture.samples, picture.depth)
+    digest = hashlib.sha256(pictures.to_bytes(bare, "pgm" if plain else "pam"))
+    if picture.metadata != Metadata():
+        digest.update(chunks.write(picture.metadata))
+    return digest.hexdigest()
 
 
 @functools.cache

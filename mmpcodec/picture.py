@@ -105,6 +105,17 @@ class Picture:
         """Name of the planes: "RGB with alpha"."""
         return form_of(self.samples).title
 
+    def at_depth(self, depth: int) -> "Picture":
+        """Return the picture with other bits per sample; the samples keep their values.
+
+        Raises
+        ------
+        ParameterError
+            If the depth is out of range, or a sample is beyond it.
+        """
+        samples, depth = check_picture(self.samples, depth)
+        return Picture(samples, depth, self.metadata.at_depth(depth))
+
     def without_alpha(self) -> "Picture":
         """Return the picture without its plane of alpha."""
         if self.planes not in (2, 4):

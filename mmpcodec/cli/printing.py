@@ -113,3 +113,9 @@ def quality_text(psnr: float) -> str:
 def counted(number: int, thing: str) -> str:
     """Return a number with its noun: "1 tile", "2 tiles"."""
     return f"{number} {thing}" + ("" if number == 1 else "s")
+
+
+def kind_text(form: str, depth: int) -> str:
+    """Return the form and depth of samples, and a comma; an empty string for 8-bit gray."""
+    plain = (form, depth) == ("gray", 8)
+    return "" if plain else f"{form} of {counted(depth, 'bit')}, "

@@ -2,21 +2,18 @@
 
 import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from mmpcodec.checks import check_int
 from mmpcodec.cli import options, output
+from mmpcodec.cli.encoding.sources import picture_of
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.jobs import Job, check
 from mmpcodec.depth import MAX_DEPTH
 from mmpcodec.errors import ParameterError, PictureError
-from mmpcodec.params import DecodeLimits
 from mmpcodec.runtime.files import STANDARD
-
-if TYPE_CHECKING:
-    from mmpcodec.pictures import Picture
 
 
 def compare(
@@ -60,7 +57,8 @@ def compare(
 
     names = [output.shown(name, "stdin") for name in (a, b)]
     first, second = (
-        picture_of(file, name, depth, limits) for file, name in zip((a, b), names, strict=True)
+        picture_of(file, name, depth, limits).without_alpha()
+        for file, name in zip((a, b), names, strict=True)
     )
     for what, one, other in (
         ("size", size_text(first.samples.shape), size_text(second.samples.shape)),
@@ -91,24 +89,3 @@ def compare(
 def size_text(shape: tuple[int, ...]) -> str:
     """Return the width, height and kind of samples of a shape, in words."""
     return f"{shape[1]}x{shape[0]} {'gray' if len(shape) == 2 else 'colour'}"
-
-
-def picture_of(file: str, name: str, depth: int | None, limits: DecodeLimits) -> "Picture":
-    """Read a picture without its alpha; with ``depth`` bits per sample if that is given.
-
-    Raises
-    ------
-    PictureError
-        If the picture is not readable, or a sample is beyond the depth.
-    """
-    from mmpcodec import pictures
-    from mmpcodec.samples import check_picture
-
-    picture = output.read_picture(file, limits).without_alpha()
-    if depth is None:
-        return picture
-    try:
-        samples, depth = check_picture(picture.samples, depth)
-    except ParameterError as error:
-        raise PictureError(f"{name}: {error}") from error
-    return pictures.Picture(samples, depth, picture.metadata.at_depth(depth))

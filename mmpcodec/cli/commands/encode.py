@@ -20,7 +20,7 @@ from mmpcodec.cli.encoding.sources import (
 )
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.jobs import PICTURE, Existing, Job, plan
-from mmpcodec.cli.printing import Printer, counted, finite, quality_text, tools_text
+from mmpcodec.cli.printing import Printer, finite, kind_text, quality_text, tools_text
 from mmpcodec.depth import MAX_DEPTH
 from mmpcodec.errors import MmpError, ParameterError
 from mmpcodec.params import (
@@ -101,17 +101,12 @@ class Encoded(NamedTuple):
         ]
         return {**self._asdict(), "psnr": finite(self.psnr), "passes": passes}
 
-    def _kind(self) -> str:
-        """Return the form, depth and tiles, left out for 8-bit gray in a single tile."""
-        plain = (self.form, self.depth) == ("gray", 8)
-        form = "" if plain else f"{self.form} of {counted(self.depth, 'bit')}, "
-        return form + (f"{self.tiles} tiles, " if self.tiles > 1 else "")
-
     def text(self, verbose: bool) -> str:
+        tiles = f"{self.tiles} tiles, " if self.tiles > 1 else ""
         line = (
             f"{output.shown_pair(self.input, self.output)}: {self.width}x{self.height}, "
-            f"{self._kind()}{self.input_bytes} -> {self.output_bytes} bytes, "
-            f"{self.bits_per_pixel:.3f} bpp, "
+            f"{kind_text(self.form, self.depth)}{tiles}"
+            f"{self.input_bytes} -> {self.output_bytes} bytes, {self.bits_per_pixel:.3f} bpp, "
             f"{quality_text(self.psnr)}, {self.seconds:.2f} s, backend {self.backend}"
         )
         if self.passes:

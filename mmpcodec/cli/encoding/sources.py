@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from mmpcodec.cli import output
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.run import JobProgress
-from mmpcodec.errors import Cancelled, MmpError
+from mmpcodec.errors import Cancelled, MmpError, ParameterError, PictureError
 from mmpcodec.params import DecodeLimits, EncodeParams
 from mmpcodec.runtime.files import STANDARD
 
@@ -18,10 +18,28 @@ if TYPE_CHECKING:
     from mmpcodec import Encoding, Pass, Target
     from mmpcodec.format.container import Header
     from mmpcodec.metadata import Metadata
+    from mmpcodec.picture import Picture
     from mmpcodec.trace import Totals
 
 GROUP = 64
 """Number of pictures that are read and encoded together; larger groups are not faster."""
+
+
+def picture_of(file: str, name: str, depth: int | None, limits: DecodeLimits) -> "Picture":
+    """Read a picture; with ``depth`` bits per sample if that is given.
+
+    Raises
+    ------
+    PictureError
+        If the picture is not readable, or a sample is beyond the depth.
+    """
+    picture = output.read_picture(file, limits)
+    if depth is None:
+        return picture
+    try:
+        return picture.at_depth(depth)
+    except ParameterError as error:
+        raise PictureError(f"{name}: {error}") from error
 
 
 class Setting(NamedTuple):

@@ -6,10 +6,15 @@ from fractions import Fraction
 
 import numpy as np
 
-from mmpcodec.codec.distortion import psnr_of
 from mmpcodec.errors import ParameterError
 from mmpcodec.planning.budget.ladder import Ladder
-from mmpcodec.planning.budget.plans import OBJECTIVES, least_bytes, plan_of
+from mmpcodec.planning.budget.plans import (
+    OBJECTIVES,
+    least_bytes,
+    plan_of,
+    psnr_of_all,
+    psnr_of_plan,
+)
 from mmpcodec.solvers.knapsack import choice_curve
 
 MAX_CELLS = 1 << 31
@@ -90,8 +95,7 @@ def _total(ladders: Sequence[Ladder], max_cells: int, backend: str) -> BudgetCur
     values = choice_curve(groups, room, backend=backend).values
     places = np.flatnonzero(np.r_[True, np.diff(values) > 0])
     floor = sum(ladder.weight * least for ladder, least in zip(ladders, best, strict=True))
-    pixels = sum(ladder.weight * ladder.pixels for ladder in ladders)
-    psnr = [psnr_of(floor - value, pixels) for value in values[places].tolist()]
+    psnr = [psnr_of_all(ladders, floor - value) for value in values[places].tolist()]
     return BudgetCurve(sum(smallest) + places * unit, np.array(psnr), unit)
 
 
@@ -118,7 +122,7 @@ def _worst(ladders: Sequence[Ladder]) -> BudgetCurve:
         if sizes and sizes[-1] == size:
             sizes.pop(), psnr.pop()
         sizes.append(size)
-        psnr.append(psnr_of(float(plan_of(ladders, points).worst), 1))
+        psnr.append(psnr_of_plan(ladders, plan_of(ladders, points), "worst"))
     assert sizes[0] == least_bytes(ladders)
     return BudgetCurve(np.array(sizes, np.int64), np.array(psnr), 1)
 

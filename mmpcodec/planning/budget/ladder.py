@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from mmpcodec import backends
-from mmpcodec.codec.distortion import Point, psnr_of, squared_error
-from mmpcodec.codec.encoder import encode_pictures
+from mmpcodec.codec.distortion import Point, distortion, psnr_of
+from mmpcodec.codec.encoder import candidates_at, encode_pictures
 from mmpcodec.codec.encoding import Encoding
+from mmpcodec.depth import BYTE
 from mmpcodec.errors import (
     Cancelled,
     Infeasible,
@@ -20,9 +21,11 @@ from mmpcodec.errors import (
 )
 from mmpcodec.fingerprints import sha256_of
 from mmpcodec.params import EncodeParams
+from mmpcodec.picture import Picture
 from mmpcodec.planning.budget.cache import PointCache, key_of
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.runtime.progress import Progress
+from mmpcodec.samples import Form, form_of
 
 LAMBDAS = (4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0, 96.0, 128.0, 192.0, 256.0, 384.0,
            512.0, 1024.0)  # fmt: skip
@@ -44,7 +47,10 @@ class Ladder:
     weight : int
         Factor of the distortion, at least 0.
     picture : str
-        SHA-256 of the samples.
+        SHA-256 of samples and metadata.
+    form : Form
+    depth : int
+        Bits per sample.
     """
 
     name: str
@@ -52,6 +58,12 @@ class Ladder:
     points: tuple[Point, ...]
     weight: int = 1
     picture: str = ""
+    form: Form = Form.GRAY
+    depth: int = BYTE
+
+    def psnr(self, point: Point) -> float:
+        """Return the PSNR of a point in dB, with the peak 2**depth - 1; infinite if lossless."""
+        return psnr_of(point.distortion, self.pixels, self.depth)
 
     def at_least(self, psnr: float) -> "Ladder":
         """Return the ladder without points below a PSNR in dB.
@@ -61,14 +73,12 @@ class Ladder:
         Infeasible
             When no point is left.
         """
-        kept = tuple(
-            point for point in self.points if psnr_of(point.distortion, self.pixels) >= psnr
-        )
+        kept = tuple(point for point in self.points if self.psnr(point) >= psnr)
         if not kept:
             best = min(self.points, key=lambda point: point.distortion)
             raise Infeasible(
                 f"{self.name}: no lambda of the ladder reaches {psnr:g} dB; lambda {best.lam:g} "
-                f"reaches {psnr_of(best.distortion, self.pixels):.2f} dB"
+                f"reaches {self.psnr(best):.2f} dB"
             )
         return replace(self, points=kept)
 
@@ -81,20 +91,49 @@ class LazyPicture:
     ----------
     name : str
     read : callable
-        Function that returns the (H, W) uint8 samples; each call returns equal samples.
+        Function that returns a Picture, whose metadata go into the files, or an array as
+        ``Picture.of`` takes it; each call returns an equal picture.
     """
 
     name: str
-    read: Callable[[], np.ndarray]
+    read: Callable[[], Picture | np.ndarray]
+
+    def picture(self) -> Picture:
+        """Read the picture."""
+        found = self.read()
+        return found if isinstance(found, Picture) else Picture.of(found)
 
 
 @dataclass(frozen=True)
 class _Seen:
-    """Hash and shape of a picture, kept after its samples are released."""
+    """Facts about a picture, kept after its samples are released."""
 
-    picture: LazyPicture
+    lazy: LazyPicture
     sha256: str
-    shape: tuple[int, int]
+    pixels: int
+    form: Form
+    depth: int
+    fragments: int
+
+    @classmethod
+    def of(cls, lazy: LazyPicture) -> "_Seen":
+        picture = lazy.picture()
+        shape, form = picture.samples.shape[:2], form_of(picture.samples)
+        fragments = form.planes * fragments_in(shape)
+        return cls(lazy, sha256_of(picture), math.prod(shape), form, picture.depth, fragments)
+
+    def read_again(self) -> Picture:
+        """Read the picture.
+
+        Raises
+        ------
+        PictureError
+            When it is another one than at first.
+        """
+        picture = self.lazy.picture()
+        if sha256_of(picture) != self.sha256:
+            raise PictureError(f"{self.lazy.name}: was changed while it was worked on")
+        return picture
 
 
 def measure(
@@ -121,13 +160,14 @@ def measure(
         See ``encode``. A batching backend encodes up to 64 pictures in one call.
     threads : int or None
     progress : callable or None
-        ``progress(done, total) -> bool`` counts 16x16 fragments of all pictures at all lambdas.
-        Returning False cancels.
+        ``progress(done, total) -> bool`` counts 16x16 fragments of all planes of all pictures at
+        all lambdas. Returning False cancels.
 
     Raises
     ------
     ParameterError
-        When there is no lambda, or one is out of range.
+        When there is no lambda, one is out of range, or the tools cannot code the depth of a
+        picture.
     PictureError
         When a picture cannot be read, or changed since it was first read.
     MmpError, OSError
@@ -137,17 +177,17 @@ def measure(
     if not lambdas:
         raise ParameterError("lambdas: must be one or more")
     at = {float(lam): params.at(float(lam)) for lam in sorted(lambdas)}
-    seen = []
-    for picture in pictures:
-        samples = picture.read()
-        seen.append(_Seen(picture, sha256_of(samples), samples.shape))
-    total = len(at) * sum(fragments_in(each.shape) for each in seen)
+    seen = [_Seen.of(picture) for picture in pictures]
+    for each in seen:
+        for one in at.values():
+            _check_depth(each, one)
+    total = len(at) * sum(each.fragments for each in seen)
     batch = BATCH if backends.get(backend).batches else 1
     points: dict[tuple[str, float], Point] = {}
     before = 0
     for start in range(0, len(seen), batch):
         group = seen[start : start + batch]
-        samples_of: dict[str, np.ndarray] = {}
+        read: dict[str, Picture] = {}
         for lam, one in at.items():
             missing: dict[str, _Seen] = {}
             for each in group:
@@ -156,31 +196,51 @@ def measure(
                     missing[each.sha256] = each
                 else:
                     points[each.sha256, lam] = Point(lam, len(found[1]), found[0])
-            for sha256 in missing.keys() - samples_of.keys():
-                samples_of[sha256] = _same(missing[sha256])
+            for sha256 in missing.keys() - read.keys():
+                read[sha256] = missing[sha256].read_again()
+            done_before = before
+            # A call encodes pictures of one depth.
+            for depth in sorted({each.depth for each in missing.values()}):
+                names = sorted(name for name, each in missing.items() if each.depth == depth)
 
-            def advance(done: int, _: int, before: int = before) -> bool:
-                return progress is None or progress(before + done, total)
+                def advance(done: int, _: int, before: int = done_before) -> bool:
+                    return progress is None or progress(before + done, total)
 
-            names = sorted(missing)
-            arrays = [samples_of[sha256] for sha256 in names]
-            encodings = _encodings(arrays, one, backend=backend, threads=threads, progress=advance)
-            for sha256, encoding in zip(names, encodings, strict=True):
-                distortion = squared_error(samples_of[sha256], encoding.samples)
-                cache.put(sha256, key_of(one), distortion, encoding.data)
-                points[sha256, lam] = Point(lam, len(encoding.data), distortion)
-            before += sum(fragments_in(each.shape) for each in group)
+                encodings = _encodings(
+                    [read[sha256] for sha256 in names],
+                    one,
+                    backend=backend,
+                    threads=threads,
+                    progress=advance,
+                )
+                for sha256, encoding in zip(names, encodings, strict=True):
+                    error = distortion(read[sha256].samples, encoding.samples, depth)
+                    point = Point(lam, len(encoding.data), math.ceil(error))
+                    cache.put(sha256, key_of(one), point.distortion, encoding.data)
+                    points[sha256, lam] = point
+                    done_before += missing[sha256].fragments
+            before += sum(each.fragments for each in group)
             if progress is not None and progress(before, total) is False:
                 raise Cancelled(f"stopped by the caller after {before} of {total} fragments")
     return [
         Ladder(
-            each.picture.name,
-            math.prod(each.shape),
+            each.lazy.name,
+            each.pixels,
             tuple(points[each.sha256, lam] for lam in at),
             picture=each.sha256,
+            form=each.form,
+            depth=each.depth,
         )
         for each in seen
     ]
+
+
+def _check_depth(seen: _Seen, params: EncodeParams) -> None:
+    """Check before the first picture is encoded that the tools can code the depth of this one."""
+    try:
+        candidates_at(params, seen.depth)
+    except ParameterError as error:
+        raise ParameterError(f"{seen.lazy.name}: {error}") from error
 
 
 def encoded(
@@ -202,20 +262,17 @@ def encoded(
     return found[1]
 
 
-def _encodings(arrays: list[np.ndarray], params: EncodeParams, **options: Any) -> list[Encoding]:
-    """Encode pictures in one call, or in halves if the device has too little memory."""
+def _encodings(pictures: list[Picture], params: EncodeParams, **options: Any) -> list[Encoding]:
+    """Encode pictures of one depth in one call, or in halves if a device has too little memory."""
+    arrays = [picture.samples for picture in pictures]
+    metadata = [picture.metadata for picture in pictures]
     try:
-        return encode_pictures(arrays, params, **options)
+        return encode_pictures(
+            arrays, params, depth=pictures[0].depth, metadata=metadata, **options
+        )
     except LimitExceeded:
-        if len(arrays) < 2:
+        if len(pictures) < 2:
             raise
-    middle = len(arrays) // 2
-    halves = arrays[:middle], arrays[middle:]
+    middle = len(pictures) // 2
+    halves = pictures[:middle], pictures[middle:]
     return [one for half in halves for one in _encodings(half, params, **options)]
-
-
-def _same(seen: _Seen) -> np.ndarray:
-    samples = seen.picture.read()
-    if sha256_of(samples) != seen.sha256:
-        raise PictureError(f"{seen.picture.name}: was changed while it was worked on")
-    return samples

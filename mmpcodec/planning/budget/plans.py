@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from heapq import heapify, heappop, heappush
 
-from mmpcodec.codec.distortion import WHITE, Point, psnr_of
+from mmpcodec.codec.distortion import Point, white_in_bytes
+from mmpcodec.depth import BYTE
 from mmpcodec.errors import Infeasible, LimitExceeded, ParameterError
 from mmpcodec.planning.budget.ladder import Ladder
 from mmpcodec.solvers.knapsack import Solution, multiple_choice
@@ -123,7 +124,9 @@ def least_bytes(ladders: Sequence[Ladder]) -> int:
     return sum(min(point.bytes for point in ladder.points) for ladder in ladders)
 
 
-def check_weights(weights: Sequence[int], pixels: Sequence[int]) -> None:
+def check_weights(
+    weights: Sequence[int], pixels: Sequence[int], depths: Sequence[int] | None = None
+) -> None:
     """Check that weighted squared errors stay within the range of the solver.
 
     Parameters
@@ -132,13 +135,16 @@ def check_weights(weights: Sequence[int], pixels: Sequence[int]) -> None:
         Weights of the pictures, at least 0.
     pixels : sequence of int
         Number of pixels of each picture.
+    depths : sequence of int or None
+        Bits per sample of each picture; None means 8.
 
     Raises
     ------
     ParameterError
         When the sum of weights times pixels is too large.
     """
-    most = MAX_PROFITS // WHITE**2
+    largest = max(math.ceil(white_in_bytes(depth) ** 2) for depth in depths or (BYTE,))
+    most = MAX_PROFITS // largest
     total = sum(weight * count for weight, count in zip(weights, pixels, strict=True))
     if total > most:
         raise ParameterError(
@@ -269,7 +275,7 @@ def best_plan(
     assert solution.bound is not None
     least = max(none_saved - solution.bound, 0)
     proven = best.distortion == least
-    bound = psnr_of(least, _samples(ladders)) if objective == "total" else math.inf
+    bound = psnr_of_all(ladders, least) if objective == "total" else math.inf
     return replace(best, proven=proven, bound_psnr=bound), solution.seconds
 
 
@@ -283,9 +289,32 @@ def plan_of(ladders: Sequence[Ladder], points: Sequence[Point]) -> Plan:
         sum(point.bytes for point in points),
         distortion,
         _error(weakest, its_point),
-        psnr_of(distortion, _samples(ladders)),
-        psnr_of(its_point.distortion, weakest.pixels),
+        psnr_of_all(ladders, distortion),
+        weakest.psnr(its_point),
     )
+
+
+def psnr_of_all(ladders: Sequence[Ladder], distortion: float) -> float:
+    """Return the weighted PSNR of all pixels in dB, for a weighted sum of squared errors.
+
+    The square of the peak is the weighted mean of its squares over all pixels.
+    """
+    power = sum(each.weight * each.pixels * white_in_bytes(each.depth) ** 2 for each in ladders)
+    return 10 * math.log10(power / distortion) if distortion > 0 else math.inf
+
+
+def psnr_of_worst(ladders: Sequence[Ladder], error: Fraction) -> float:
+    """Return the PSNR in dB of a mean squared error, for the objective "worst".
+
+    The square of the peak is the mean of its squares over all pixels.
+    """
+    whole = [replace(each, weight=1) for each in ladders]
+    return psnr_of_all(whole, float(error) * sum(each.pixels for each in ladders))
+
+
+def psnr_of_plan(ladders: Sequence[Ladder], plan: Plan, objective: str) -> float:
+    """Return the PSNR in dB that an objective maximises."""
+    return plan.psnr if objective == "total" else psnr_of_worst(ladders, plan.worst)
 
 
 def _solve(groups: list, total: int, time_limit: float | None, backend: str) -> Solution:
@@ -352,11 +381,6 @@ def _smallest(ladder: Ladder) -> Point:
 def _size(point: Point) -> tuple[int, int]:
     """Return a sort key: smaller files first, then less distortion."""
     return point.bytes, point.distortion
-
-
-def _samples(ladders: Sequence[Ladder]) -> int:
-    """Return the weighted number of pixels of all pictures."""
-    return sum(ladder.weight * ladder.pixels for ladder in ladders)
 
 
 def _check(ladders: Sequence[Ladder], total: int, objective: str = "total") -> None:

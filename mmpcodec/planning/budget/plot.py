@@ -5,11 +5,10 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from mmpcodec.codec.distortion import psnr_of
 from mmpcodec.errors import MissingExtra, install
 from mmpcodec.planning.budget.curve import BudgetCurve
 from mmpcodec.planning.budget.ladder import Ladder
-from mmpcodec.planning.budget.plans import Comparison, Plan, plan_of
+from mmpcodec.planning.budget.plans import Comparison, Plan, plan_of, psnr_of_plan
 
 _INCHES = (8.0, 5.5)
 _DPI = 110
@@ -60,12 +59,15 @@ def draw_budget(
         When matplotlib is missing.
     """
 
+    def quality(plan: Plan) -> float:
+        return psnr_of_plan(ladders, plan, found.objective)
+
     commons = _commons(ladders)
     marked = [*commons, found.greedy, found.exact]
     # The curve extends to the last mark and the budget, because more bytes are never worse.
     ends = [*curve.bytes.tolist(), max(total, curve.bytes[-1], *(plan.bytes for plan in marked))]
     best = [*curve.psnr.tolist(), curve.psnr[-1]]
-    lossless = _lossless_line([*best, *(_quality(found, plan) for plan in marked)])
+    lossless = _lossless_line([*best, *(quality(plan) for plan in marked)])
 
     def height(psnr: float) -> float:
         return psnr if math.isfinite(psnr) else lossless
@@ -83,7 +85,7 @@ def draw_budget(
     )
     axes.plot(
         [plan.bytes / scale for plan in commons],
-        [height(_quality(found, plan)) for plan in commons],
+        [height(quality(plan)) for plan in commons],
         "o",
         color=_ONE,
         markersize=5,
@@ -92,7 +94,7 @@ def draw_budget(
     labels = [
         axes.annotate(
             f"{plan.lam:g}",
-            (plan.bytes / scale, height(_quality(found, plan))),
+            (plan.bytes / scale, height(quality(plan))),
             xytext=(5, -10),
             textcoords="offset points",
             fontsize=8,
@@ -107,7 +109,7 @@ def draw_budget(
     ):
         axes.plot(
             [plan.bytes / scale],
-            [height(_quality(found, plan))],
+            [height(quality(plan))],
             marker,
             markerfacecolor="none",
             markeredgecolor=color,
@@ -116,7 +118,7 @@ def draw_budget(
             linestyle="none",
             label=label,
         )
-    if any(math.isinf(psnr) for psnr in [*best, *(_quality(found, plan) for plan in marked)]):
+    if any(math.isinf(psnr) for psnr in [*best, *(quality(plan) for plan in marked)]):
         axes.axhline(lossless, color=_BUDGET, linewidth=0.8, zorder=0)
         axes.set_yticks([tick for tick in axes.get_yticks() if tick < lossless - _MARGIN / 2])
         axes.set_yticks([lossless], ["lossless"], minor=True)
@@ -133,10 +135,6 @@ def draw_budget(
     stream = io.BytesIO()
     figure.savefig(stream, format="png")
     return stream.getvalue()
-
-
-def _quality(found: Comparison, plan: Plan) -> float:
-    return plan.psnr if found.objective == "total" else psnr_of(float(plan.worst), 1)
 
 
 def _lossless_line(psnr: Sequence[float]) -> float:

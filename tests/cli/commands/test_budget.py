@@ -13,6 +13,8 @@ import pytest
 
 import mmpcodec
 from mmpcodec import backends, pictures
+from mmpcodec.metadata import Metadata
+from mmpcodec.picture import Picture
 from mmpcodec.pictures import registry
 from mmpcodec.planning.budget import plans
 
@@ -105,7 +107,7 @@ def test_what_json_holds(mmp, three):
     }  # fmt: skip
     assert found["one_lambda"] == {"best": True, "enough": True, "loss_db": 0.0}
     assert found["pictures"][0].keys() == {
-        "input", "output", "lambda", "bytes", "distortion", "psnr", "weight",
+        "input", "output", "form", "depth", "lambda", "bytes", "distortion", "psnr", "weight",
     }  # fmt: skip
     assert [entry["input"] for entry in found["pictures"]] == three
     assert [entry["output"] for entry in found["pictures"]] == [
@@ -419,3 +421,87 @@ def test_a_total_is_needed(mmp, three):
     assert mmp("budget", *three).exit_code == 2
     assert mmp("budget", "--total", "1MB").exit_code == 2
     assert mmp("budget", *three, "--total", "1MB", "--seconds", "-1").exit_code == 2
+
+
+@pytest.fixture
+def kinds(folder):
+    """Names of an RGB picture with alpha and metadata, one of 12 bits and one of 1 bit."""
+    rng = np.random.default_rng(3)
+    made = {
+        "rgba.png": Picture(
+            rng.integers(0, 256, (24, 32, 4)).astype(np.uint8), 8, Metadata(text=(("Title", "x"),))
+        ),
+        "deep.tif": Picture(rng.integers(0, 4096, (24, 32)).astype(np.uint16), 12),
+        "bits.pbm.png": Picture(rng.integers(0, 2, (24, 32)).astype(np.uint8), 1),
+    }
+    for name, picture in made.items():
+        Path(name).write_bytes(pictures.to_bytes(picture, Path(name).suffix[1:4]))
+    os.mkdir("out")
+    return made
+
+
+def test_pictures_of_all_kinds_share_a_budget(mmp, kinds):
+    options = ("-O", "out", "--total", "3kB", "-l", "0,8,64,512,4096")
+    result = mmp("budget", *kinds, *options, "--json")
+    assert result.exit_code == 0, result.stderr
+    found = json.loads(result.stdout)
+    entries = {entry["input"]: entry for entry in found["pictures"]}
+    assert [(entry["form"], entry["depth"]) for entry in entries.values()] == [
+        ("RGB with alpha", 8), ("gray", 12), ("gray", 1),
+    ]  # fmt: skip
+    assert found["bytes"] == sum(sizes().values()) <= 3000
+    pixels, power, error = 24 * 32, 0.0, 0.0
+    for name, picture in kinds.items():
+        entry = entries[name]
+        data = Path(entry["output"]).read_bytes()
+        kept = pictures.read(entry["output"])
+        assert data == mmpcodec.encode(
+            picture.samples, entry["lambda"], depth=picture.depth, metadata=picture.metadata
+        )
+        assert kept.metadata == picture.metadata
+        first, second = (one.without_alpha().samples.astype(float) for one in (picture, kept))
+        own = pixels * np.mean((first - second) ** 2) / 4.0 ** (picture.depth - 8)
+        peak = (2**picture.depth - 1) / 2.0 ** (picture.depth - 8)
+        assert entry["distortion"] == math.ceil(own - 1e-9)
+        if own:
+            peak = (2**picture.depth - 1) / 2.0 ** (picture.depth - 8)
+            assert entry["psnr"] == pytest.approx(
+                10 * math.log10(peak**2 * 24 * 32 / own), abs=0.01
+            )
+        else:
+            assert entry["psnr"] is None
+        power += peak**2 * pixels
+        error += entry["distortion"]
+    assert found["plans"]["exact"]["psnr"] == pytest.approx(10 * math.log10(power / error))
+    text = mmp("budget", *kinds, *options, "-n").stdout
+    assert "rgba.png -> out/rgba.mmp: RGB with alpha of 8 bits, lambda " in text
+    assert "deep.tif -> out/deep.mmp: gray of 12 bits, lambda " in text
+
+
+def test_depth_effort_and_strip_are_those_of_encode(mmp, kinds):
+    np.save("deep.npy", kinds["deep.tif"].samples)
+    options = ("-l", "8", "--depth", "12", "--effort", "1", "--cache", "none")
+    result = mmp("budget", "deep.npy", *options, "--total", "1MB", "-o", "deep.mmp")
+    assert result.exit_code == 0, result.stderr
+    assert Path("deep.mmp").read_bytes() == mmpcodec.encode(
+        kinds["deep.tif"].samples, 8, depth=12, effort=1
+    )
+    result = mmp("budget", "rgba.png", "-l", "8", "--strip", "text", "--total", "1MB", "-O", "out")
+    assert result.exit_code == 0, result.stderr
+    assert pictures.read("out/rgba.mmp").metadata == Metadata()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (["deep.tif", "--preset", "text"], 2, "deep.tif: "),
+        (["deep.tif", "--depth", "9"], 1, "deep.tif: depth = 9: the picture has a sample of "),
+        (["deep.tif", "--depth", "17"], 2, "depth = 17: must be from 1 to 16"),
+        (["deep.tif", "--strip", "colour"], 2, "metadata 'colour': must be one of all, icc"),
+    ],
+)
+def test_wrong_depths_and_kinds_of_metadata(mmp, kinds, cache, arguments, code, says):
+    result = mmp("budget", *arguments, "--total", "1MB", "-n")
+    assert (result.exit_code, result.stderr.count("mmp: " + says)) == (code, 1), result.stderr
+    assert "Traceback" not in result.stderr
+    assert not cache.exists()

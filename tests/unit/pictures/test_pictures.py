@@ -232,6 +232,17 @@ def test_alpha_can_be_left_out():
         assert picture.without_alpha() is picture
 
 
+def test_other_depths_keep_the_samples():
+    deep = Picture(np.full((4, 6), 1000, np.uint16), 16, Metadata(white=4000))
+    twelve = deep.at_depth(12)
+    assert (twelve.depth, twelve.white, twelve.samples.dtype) == (12, 4000, np.uint16)
+    ten = deep.at_depth(10)
+    assert (ten.depth, ten.white) == (10, 1023)
+    np.testing.assert_array_equal(ten.samples, deep.samples)
+    with pytest.raises(ParameterError, match="depth = 9: the picture has a sample of 1000"):
+        deep.at_depth(9)
+
+
 def test_plain_is_8_bit_gray():
     assert pictures.check_plain(Picture(GRAY, 8), "x") is GRAY
     for picture, says in (

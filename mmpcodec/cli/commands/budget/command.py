@@ -4,38 +4,31 @@ import contextlib
 import functools
 import math
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mmpcodec.checks import check_int
 from mmpcodec.cli import options, output
 from mmpcodec.cli.encoding.choices import search_of
-from mmpcodec.cli.encoding.sources import work_of
+from mmpcodec.cli.encoding.sources import picture_of, work_of
 from mmpcodec.cli.exits import ExitCode, show_error
 from mmpcodec.cli.jobs import PICTURE, Job, assign, check, inputs_together
 from mmpcodec.cli.printing import Printer
 from mmpcodec.cli.progress import ProgressBars
+from mmpcodec.depth import MAX_DEPTH
 from mmpcodec.errors import FileError, MmpError, ParameterError
 from mmpcodec.params import DecodeLimits, EncodeParams
 from mmpcodec.runtime.files import STANDARD
 
 if TYPE_CHECKING:
-    import numpy as np
-
+    from mmpcodec.picture import Picture
     from mmpcodec.planning.budget import Ladder, LazyPicture
 
 NO_CACHE = "none"
 
-Inputs = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="IN",
-        help=f"Pictures, 8-bit gray: {options.READ} files, and folders of them; - is standard "
-        f"input. {options.EXTRAS}.",
-    ),
-]
 Total = Annotated[
     str,
     typer.Option(metavar="SIZE", help="Largest size of all files together: 20MB, 1.5MiB, 90000."),
@@ -97,7 +90,7 @@ Threads = Annotated[
 
 
 def budget(
-    inputs: Inputs,
+    inputs: options.Pictures,
     total: Total,
     out: options.Output = None,
     folder: options.Folder = None,
@@ -116,6 +109,8 @@ def budget(
     partition: options.Partition = None,
     dictionary_limit: options.DictionaryLimit = None,
     rate_model: options.RateModel = "adaptive",
+    depth: options.Depth = None,
+    strip: options.Strip = None,
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
     max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
     backend: options.BackendName = "auto",
@@ -124,13 +119,14 @@ def budget(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> ExitCode:
-    """Encode 8-bit gray pictures so that all files together stay within a budget of bytes.
+    """Encode pictures so that all files together stay within a budget of bytes.
 
-    Only 8-bit gray pictures are supported. Each picture is encoded with every lambda. An exact
+    Takes the pictures that `mmp encode` takes. Each picture is encoded with every lambda. An exact
     search then chooses one of these files per picture, and the chosen files are written. The output
     compares this plan with two others: a single lambda for all pictures, and the single lambda with
     the remaining bytes spent greedily on single pictures.
     """
+    from mmpcodec.metadata import Metadata
     from mmpcodec.quantities import ONE, in_lowest_terms, parse_bytes
 
     limits = options.limits_of(max_samples, max_dimension)
@@ -143,6 +139,9 @@ def budget(
         partition=partition,
         dictionary_limit=dictionary_limit,
     )
+    if depth is not None:
+        check_int("depth", depth, 1, MAX_DEPTH)
+    Metadata().without(*(strip or ()))
     output.check_png("--plot", plot)
     files = assign(inputs_together(inputs, PICTURE.without(".mmp")), ".mmp", out=out, folder=folder)
     drawing = [] if plot is None else [Job("--plot", plot)]
@@ -162,13 +161,15 @@ def budget(
         figure_class()
     work_counts = backends.depends_on_work(backend)
     chosen = backends.get(backend, work_of(files) * len(ladder) if work_counts else 0)
-    pictures = [library.LazyPicture(job.name, reader(job, limits)) for job in files]
-    pixels = pixels_of(pictures)
-    if pixels is None:
+    pictures = [
+        library.LazyPicture(job.name, reader(job, depth, strip or (), limits)) for job in files
+    ]
+    sizes = sizes_of(pictures)
+    if sizes is None:
         show_error("nothing was written: the budget is for all pictures")
         return ExitCode.FAILED
     shares = in_lowest_terms(millionths)
-    check_shares(weights, shares, pixels)
+    check_shares(weights, shares, sizes)
 
     to_stderr = any(job.target == STANDARD for job in [*files, *drawing])
     printer = Printer(as_json, quiet, False, to_stderr)
@@ -240,7 +241,9 @@ def weights_of(weights: str | None, files: Sequence[Job]) -> list[int]:
     return found
 
 
-def check_shares(weights: str | None, shares: Sequence[int], pixels: Sequence[int]) -> None:
+def check_shares(
+    weights: str | None, shares: Sequence[int], sizes: Sequence[tuple[int, int]]
+) -> None:
     """Check that the solver can work with the weights, which are integers in lowest terms.
 
     Raises
@@ -253,7 +256,7 @@ def check_shares(weights: str | None, shares: Sequence[int], pixels: Sequence[in
     if weights is None:
         return
     try:
-        check_weights(shares, pixels)
+        check_weights(shares, *zip(*sizes, strict=True))
     except ParameterError as error:
         raise ParameterError(f"{output.shown(weights, 'stdin')}: {error}") from error
 
@@ -276,24 +279,28 @@ def default_cache() -> str:
     return os.path.join(home, "mmpcodec", "ladders")
 
 
-def reader(job: Job, limits: DecodeLimits) -> Any:
+def reader(
+    job: Job, depth: int | None, strip: Sequence[str], limits: DecodeLimits
+) -> "Callable[[], Picture]":
     """Return a function that reads the picture of a job; standard input is read once and kept."""
 
-    def read() -> "np.ndarray":
-        from mmpcodec import pictures
-
-        picture = output.read_picture(job.source, limits)
-        return pictures.check_plain(picture, job.name)
+    def read() -> "Picture":
+        picture = picture_of(job.source, job.name, depth, limits)
+        return replace(picture, metadata=picture.metadata.without(*strip))
 
     return functools.cache(read) if job.source == STANDARD else read
 
 
-def pixels_of(pictures: "Sequence[LazyPicture]") -> list[int] | None:
-    """Count the pixels of each picture; if one is unreadable, print its error and return None."""
+def sizes_of(pictures: "Sequence[LazyPicture]") -> list[tuple[int, int]] | None:
+    """Return pixels and depth of each picture; if one is unreadable, print its error, return None.
+
+    All pictures are read, so that all errors are printed.
+    """
     found = []
-    for picture in pictures:
+    for lazy in pictures:
         try:
-            found.append(picture.read().size)
+            picture = lazy.picture()
+            found.append((math.prod(picture.samples.shape[:2]), picture.depth))
         except MmpError as error:
             show_error(error)
     return found if len(found) == len(pictures) else None

@@ -7,8 +7,7 @@ from typing import Any
 
 from mmpcodec.cli import output
 from mmpcodec.cli.jobs import Job
-from mmpcodec.cli.printing import finite
-from mmpcodec.codec.distortion import psnr_of
+from mmpcodec.cli.printing import finite, kind_text, quality_text
 from mmpcodec.planning.budget import Comparison, Ladder, Plan, Point
 
 
@@ -63,13 +62,15 @@ class Budgeted:
                 {
                     "input": job.source,
                     "output": job.target,
+                    "form": ladder.form.title,
+                    "depth": ladder.depth,
                     "lambda": point.lam,
                     "bytes": point.bytes,
                     "distortion": point.distortion,
-                    "psnr": finite(psnr),
+                    "psnr": finite(ladder.psnr(point)),
                     "weight": weight,
                 }
-                for job, point, psnr, weight in self.chosen()
+                for job, ladder, point, weight in self.chosen()
             ],
             "plot": self.plot,
         }
@@ -94,13 +95,9 @@ class Budgeted:
             "proven": plan.proven,
         }
 
-    def chosen(self) -> Iterator[tuple[Job, Point, float, float]]:
-        """Yield the job, chosen point, PSNR in dB and weight of each picture."""
-        points = self.found.exact.points
-        for job, ladder, point, weight in zip(
-            self.jobs, self.ladders, points, self.weights, strict=True
-        ):
-            yield job, point, psnr_of(point.distortion, ladder.pixels), weight
+    def chosen(self) -> Iterator[tuple[Job, Ladder, Point, float]]:
+        """Return the job, ladder, chosen point and weight of each picture."""
+        return zip(self.jobs, self.ladders, self.found.exact.points, self.weights, strict=True)
 
     def text(self, verbose: bool) -> str:
         lines = ["plan                bytes         left     PSNR    worst         distortion"]
@@ -114,12 +111,12 @@ class Budgeted:
                 f"{plan.worst_psnr:>8.2f} {plan.distortion:>18}"
             )
         lines += [self.verdict(), self.proof()]
-        for job, point, psnr, _ in self.chosen():
+        for job, ladder, point, _ in self.chosen():
             assert job.target is not None
-            quality = "lossless" if math.isinf(psnr) else f"PSNR {psnr:.2f} dB"
             lines.append(
-                f"{output.shown_pair(job.source, job.target)}: lambda {point.lam:g}, "
-                f"{point.bytes} bytes, {quality}"
+                f"{output.shown_pair(job.source, job.target)}: "
+                f"{kind_text(ladder.form.title, ladder.depth)}lambda {point.lam:g}, "
+                f"{point.bytes} bytes, {quality_text(ladder.psnr(point))}"
             )
         used = self.found.exact.bytes
         done = "would be written" if self.dry_run else "written"
