@@ -15,18 +15,18 @@ again.
 
 import contextlib
 import hashlib
-import io
 import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from PIL import Image
-
+from mmpcodec import pictures
+from mmpcodec.depth import BYTE
 from mmpcodec.errors import MmpError
+from mmpcodec.picture import Picture
 from mmpcodec.runtime.files import lock, written_whole
+from mmpcodec.samples import Form
 
 Row = dict[str, Any]
 
@@ -34,6 +34,8 @@ FILE = "results.jsonl"
 _CLAIMS = 1 << 40  # number of lockable byte offsets in the file of claims; no byte is written
 _APPENDING = 1 << 40  # offset of the byte that a process locks while it appends a line
 _NEEDED = {"picture", "name", "width", "height", "codec", "knob", "point", "versions"}
+_EARLIER = {"form": Form.GRAY.title, "depth": BYTE}
+"""Form and depth of rows without them: earlier versions measured 8-bit gray only."""
 
 
 def key_of(row: Row) -> str:
@@ -105,7 +107,7 @@ class Results:
                 with contextlib.suppress(ValueError):
                     row = json.loads(line)
                     if isinstance(row, dict) and row.keys() >= _NEEDED:
-                        yield row
+                        yield {**_EARLIER, **row}
 
     def append(self, row: Row) -> None:
         """Append a result; other processes may append to the same file."""
@@ -141,9 +143,8 @@ class Results:
         return self.folder / "decoded" / f"{key}.tree.png"
 
 
-def save_png(path: Path, samples: np.ndarray) -> None:
-    """Write an (H, W) uint8 array as a PNG file, whole or not at all."""
-    stream = io.BytesIO()
-    Image.fromarray(samples).save(stream, "PNG")
+def save_png(path: Path, picture: Picture) -> None:
+    """Write a picture as a PNG file, whole or not at all."""
+    data = pictures.to_bytes(picture, "png")
     with written_whole(path) as target:
-        target.write(stream.getvalue())
+        target.write(data)

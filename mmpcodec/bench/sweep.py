@@ -13,10 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.bench.codecs.base import Codec, machine
-from mmpcodec.bench.metrics import measure
+from mmpcodec.bench.codecs.base import GRAY, Codec, Kind, machine
+from mmpcodec.bench.metrics import max_error, measure
 from mmpcodec.bench.results import Results, Row, key_of, save_png
+from mmpcodec.depth import BYTE, most, sample_type
 from mmpcodec.fingerprints import sha256_of
+from mmpcodec.metadata import Metadata
+from mmpcodec.picture import Picture
+from mmpcodec.samples import form_of
 
 WARM_UP_SIDE = 64
 
@@ -29,16 +33,40 @@ class Original:
     ----------
     name : str
         Name in reports.
-    samples : (H, W) uint8 array
+    samples : (H, W) or (H, W, C) array of uint8 or uint16
+    depth : int
+        Bits per sample.
+    white : int or None
+        Level of white, the peak of the metrics; None for the largest level of the depth.
     """
 
     name: str
     samples: np.ndarray
+    depth: int = BYTE
+    white: int | None = None
+
+    @classmethod
+    def of(cls, name: str, picture: Picture) -> "Original":
+        """Return a picture without its metadata, except its level of white."""
+        return cls(name, picture.samples, picture.depth, picture.metadata.white)
+
+    @property
+    def kind(self) -> Kind:
+        """What a codec must code."""
+        return Kind(form_of(self.samples), self.depth)
+
+    def picture(self, samples: np.ndarray | None = None) -> Picture:
+        """Return the picture, or the picture of other samples with its depth and white."""
+        samples = self.samples if samples is None else samples
+        return Picture(samples, self.depth, Metadata(white=self.white))
 
 
-def warm_up(codec: Codec) -> None:
+def warm_up(codec: Codec, kind: Kind = GRAY) -> None:
     """Encode and decode a small picture once; errors are ignored and recur in the sweep."""
-    samples = np.add.outer(np.arange(WARM_UP_SIDE), np.arange(WARM_UP_SIDE)).astype(np.uint8)
+    ramp = np.add.outer(np.arange(WARM_UP_SIDE), np.arange(WARM_UP_SIDE)) * most(kind.depth)
+    samples = (ramp // (2 * WARM_UP_SIDE)).astype(sample_type(kind.depth))
+    if kind.form.planes > 1:
+        samples = np.dstack([samples] * kind.form.planes)
     with contextlib.suppress(Exception):
         codec.decode(codec.encode(samples, codec.ladder[-1]))
 
@@ -57,6 +85,7 @@ def sweep(
     ----------
     picture : Original
     codecs : sequence of Codec
+        Codecs of the picture's kind.
     results : Results
     repeat : int
         Number of runs; times are medians of the runs.
@@ -68,9 +97,9 @@ def sweep(
     dict
         New row. Points that another process measures are skipped.
     """
-    sha256 = sha256_of(picture.samples)
+    sha256 = sha256_of(picture.picture())
     if not results.original(sha256).exists():
-        save_png(results.original(sha256), picture.samples)
+        save_png(results.original(sha256), picture.picture())
     for codec in codecs:
         for point in codec.ladder:
             row = _identity(picture, sha256, codec, point)
@@ -79,18 +108,21 @@ def sweep(
                 results.refresh()
                 if not claimed or (key in results.done and not (retry and results.done[key])):
                     continue
-                row |= _outcome(picture.samples, codec, point, repeat, results, key)
+                row |= _outcome(picture, codec, point, repeat, results, key)
                 results.append(row)
             yield row
 
 
 def _identity(picture: Original, sha256: str, codec: Codec, point: float) -> Row:
-    height, width = picture.samples.shape
+    height, width = picture.samples.shape[:2]
     return {
         "picture": sha256,
         "name": picture.name,
         "width": width,
         "height": height,
+        "form": picture.kind.planes,
+        "depth": picture.depth,
+        "white": picture.picture().white,
         "codec": codec.name,
         "knob": codec.knob,
         "point": point,
@@ -103,30 +135,35 @@ def _identity(picture: Original, sha256: str, codec: Codec, point: float) -> Row
 
 
 def _outcome(
-    samples: np.ndarray, codec: Codec, point: float, repeat: int, results: Results, key: str
+    picture: Original, codec: Codec, point: float, repeat: int, results: Results, key: str
 ) -> Row:
     """Return the measurements of a point, or the error of the codec."""
-    edges = None
+    samples, edges = picture.samples, None
     try:
         encode_seconds, data = _timed(lambda: codec.encode(samples, point), repeat)
         decode_seconds, decoded = _timed(lambda: codec.decode(data), repeat)
-        if decoded.shape != samples.shape or decoded.dtype != np.uint8:
+        if decoded.shape != samples.shape or decoded.dtype != samples.dtype:
             raise ValueError(f"decodes to {decoded.shape} of {decoded.dtype}, not {samples.shape}")
+        result = picture.picture(decoded)
         if codec.edges is not None:
             edges = codec.edges(data)
     except Exception as error:  # any codec may fail in any way
         reason = " ".join(str(error).split())
         return {"error": f"{type(error).__name__}: {reason}" if reason else type(error).__name__}
-    save_png(results.decoded(key), decoded)
+    save_png(results.decoded(key), result)
+    height, width = samples.shape[:2]
     if edges is not None:
-        height, width = samples.shape
         top, left = (edge[:height, :width] for edge in edges)
-        save_png(results.tree(key), (top + 2 * left).astype(np.uint8))
-    megapixels = samples.size / 1e6
+        save_png(results.tree(key), Picture.of((top + 2 * left).astype(np.uint8)))
+    original = picture.picture()
+    shown = original.without_alpha().samples, result.without_alpha().samples
+    alpha = {"alpha_error": max_error(samples[..., -1], decoded[..., -1])}
+    megapixels = height * width / 1e6
     return {
         "bytes": len(data),
-        "bpp": 8 * len(data) / samples.size,
-        **asdict(measure(samples, decoded)),
+        "bpp": 8 * len(data) / (height * width),
+        **asdict(measure(*shown, white=original.white)),
+        **(alpha if picture.kind.alpha else {}),
         "encode_seconds": encode_seconds,
         "decode_seconds": decode_seconds,
         "runs": repeat,

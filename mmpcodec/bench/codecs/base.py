@@ -8,14 +8,16 @@ import functools
 import math
 import platform
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from mmpcodec.depth import BYTE
 from mmpcodec.errors import ParameterError
 from mmpcodec.runtime.machine import processors
+from mmpcodec.samples import Form
 
 OURS = "mmp"
 LAMBDAS = (8.0, 16.0, 32.0, 64.0, 128.0, 256.0)
@@ -25,8 +27,44 @@ _SWITCH = {"on": True, "true": True, "off": False, "false": False}
 
 
 @dataclass(frozen=True)
+class Kind:
+    """The samples that a codec gets and returns.
+
+    Parameters
+    ----------
+    form : Form
+    depth : int
+        Bits per sample, 1 to 16.
+    """
+
+    form: Form = Form.GRAY
+    depth: int = BYTE
+
+    @property
+    def colour(self) -> bool:
+        """Whether a pixel has red, green and blue."""
+        return self.form.colours == 3
+
+    @property
+    def alpha(self) -> bool:
+        """Whether a pixel has alpha."""
+        return self.form.has_alpha
+
+    @property
+    def planes(self) -> str:
+        """The form in words: "RGB with alpha"."""
+        return self.form.title
+
+
+GRAY, RGB = Kind(), Kind(Form.RGB)
+"""8-bit gray, and 8-bit RGB."""
+
+
+@dataclass(frozen=True)
 class Codec:
     """A codec with all settings except the operating point; it yields one curve.
+
+    It codes samples of one ``Kind``.
 
     Parameters
     ----------
@@ -42,14 +80,16 @@ class Codec:
         Versions of all software that determines the bytes. Results of different versions have
         different keys.
     encode : callable
-        ``encode(samples, point)`` returns the bytes of a file for an (H, W) uint8 array.
+        ``encode(samples, point)`` returns the bytes of a file for an (H, W) or (H, W, C) array of
+        uint8 or uint16.
     decode : callable
         ``decode(data)`` returns the samples.
     backend : str
         Hardware that the codec runs on.
     edges : callable or None
         ``edges(data)`` returns two bool arrays, of the samples in the first row and in the first
-        column of a leaf or block, or None. None if the codec has neither leaves nor blocks.
+        column of a leaf or block of the first layer, or None. None if the codec has neither leaves
+        nor blocks.
     """
 
     name: str
@@ -63,6 +103,15 @@ class Codec:
     edges: Callable[[bytes], tuple[np.ndarray, np.ndarray] | None] | None = field(
         default=None, compare=False
     )
+
+
+def refusing(codec: Codec, reason: str) -> Codec:
+    """Return a codec of one operating point that raises a ParameterError with a reason."""
+
+    def encode(samples: np.ndarray, point: float) -> bytes:
+        raise ParameterError(reason)
+
+    return replace(codec, ladder=codec.ladder[:1], settings=reason, encode=encode)
 
 
 def parse(text: str) -> tuple[str, dict[str, str]]:

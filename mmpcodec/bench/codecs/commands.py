@@ -8,6 +8,8 @@
     points = [80, 40, 20, 10]
     knob = "ratio"           # optional, as are the suffixes of the files
     suffixes = { input = ".pgm", coded = ".j2k", output = ".pgm" }
+
+Without suffixes, pictures pass as .pgm for gray, .ppm for RGB and .pam with alpha.
 """
 
 import shlex
@@ -23,10 +25,14 @@ from typing import Any
 import numpy as np
 
 from mmpcodec import pictures
-from mmpcodec.bench.codecs.base import Codec, operating_points
+from mmpcodec.bench.codecs.base import GRAY, Codec, Kind, operating_points
 from mmpcodec.errors import MmpError, ParameterError
+from mmpcodec.samples import Form
 
-SUFFIXES = {"input": ".pgm", "coded": ".bin", "output": ".pgm"}
+CODED = ".bin"
+SUFFIXES = ("input", "coded", "output")
+PICTURES = {Form.GRAY: ".pgm", Form.RGB: ".ppm"}
+"""Suffix of the pictures of a form, .pam for the others."""
 SECONDS = 600
 """Time limit of a program, in seconds."""
 
@@ -34,7 +40,7 @@ _FIELDS = {"encode": {"input", "coded", "point"}, "decode": {"coded", "output"}}
 _KNOWN = ("encode", "decode", "points", "knob", "suffixes")
 
 
-def commands(text: str, name: str = "commands") -> list[Codec]:
+def commands(text: str, name: str = "commands", kind: Kind = GRAY) -> list[Codec]:
     """Return the codecs of a TOML file.
 
     Parameters
@@ -43,6 +49,8 @@ def commands(text: str, name: str = "commands") -> list[Codec]:
         Contents of the file: one table for each codec.
     name : str
         Name of the file in messages.
+    kind : Kind
+        Samples that the programs get.
 
     Raises
     ------
@@ -55,10 +63,10 @@ def commands(text: str, name: str = "commands") -> list[Codec]:
         raise ParameterError(f"{name}: is not TOML: {error}") from error
     if not tables:
         raise ParameterError(f"{name}: holds no table; one a codec is needed")
-    return [_command(f"{name}: [{codec}]", codec, table) for codec, table in tables.items()]
+    return [_command(f"{name}: [{codec}]", codec, table, kind) for codec, table in tables.items()]
 
 
-def _command(where: str, codec: str, table: Any) -> Codec:
+def _command(where: str, codec: str, table: Any, kind: Kind) -> Codec:
     if not isinstance(table, dict) or set(table) - set(_KNOWN):
         raise ParameterError(f"{where}: must be a table of {', '.join(_KNOWN)}")
     for key, fields in _FIELDS.items():
@@ -73,7 +81,8 @@ def _command(where: str, codec: str, table: Any) -> Codec:
     suffixes = table.get("suffixes", {})
     if not isinstance(suffixes, dict) or set(suffixes) - set(SUFFIXES):
         raise ParameterError(f"{where}: suffixes = {suffixes!r}: must name {', '.join(SUFFIXES)}")
-    suffixes = {**SUFFIXES, **suffixes}
+    picture = PICTURES.get(kind.form, ".pam")
+    suffixes = {"input": picture, "coded": CODED, "output": picture, **suffixes}
     pictures.format_of(f"x{suffixes['input']}")
     return Codec(
         name=codec,
@@ -81,8 +90,8 @@ def _command(where: str, codec: str, table: Any) -> Codec:
         ladder=operating_points(f"{where}: points", "/".join(map(str, ladder))),
         settings=f"{table['encode']}; {table['decode']}",
         versions={"encode": table["encode"], "decode": table["decode"]},
-        encode=partial(_encode, table["encode"], suffixes),
-        decode=partial(_decode, table["decode"], suffixes),
+        encode=partial(_encode, table["encode"], suffixes, kind),
+        decode=partial(_decode, table["decode"], suffixes, kind),
         backend="program",
     )
 
@@ -97,23 +106,30 @@ def _fields_of(template: Any) -> set[str]:
         return set()
 
 
-def _encode(template: str, suffixes: Mapping[str, str], samples: np.ndarray, point: float) -> bytes:
+def _encode(
+    template: str, suffixes: Mapping[str, str], kind: Kind, samples: np.ndarray, point: float
+) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder, f"input{suffixes['input']}")
         coded = Path(folder, f"coded{suffixes['coded']}")
-        pictures.write(samples, source)
+        pictures.write(pictures.Picture(samples, kind.depth), source)
         _run(template, input=source, coded=coded, point=f"{point:g}")
         return _written(coded)
 
 
-def _decode(template: str, suffixes: Mapping[str, str], data: bytes) -> np.ndarray:
+def _decode(template: str, suffixes: Mapping[str, str], kind: Kind, data: bytes) -> np.ndarray:
     with tempfile.TemporaryDirectory() as folder:
         coded = Path(folder, f"coded{suffixes['coded']}")
         target = Path(folder, f"output{suffixes['output']}")
         coded.write_bytes(data)
         _run(template, coded=coded, output=target)
         picture = pictures.from_bytes(_written(target), target.name)
-        return pictures.check_plain(picture, target.name)
+        if (picture.kind, picture.depth) != (kind.planes, kind.depth):
+            raise MmpError(
+                f"the program wrote {picture.kind} of {picture.depth} bits; must be {kind.planes} "
+                f"of {kind.depth}"
+            )
+        return picture.samples
 
 
 def _run(template: str, **values: Any) -> None:

@@ -9,24 +9,35 @@ import mmpcodec
 from mmpcodec import backends
 from mmpcodec.bench.codecs.base import (
     _SWITCH,
+    GRAY,
     LAMBDAS,
     OURS,
     Codec,
+    Kind,
     operating_points,
+    refusing,
     spelled,
 )
+from mmpcodec.codec.encoder import candidates_at
 from mmpcodec.errors import ParameterError
 from mmpcodec.fingerprints import codec_fingerprint
+from mmpcodec.format.layers import fault_of_depth
 from mmpcodec.params import AUTO, EncodeParams
 from mmpcodec.tools import PRESETS
 
 
-def presets() -> tuple[str, ...]:
-    """Return a codec string for each preset of mmpcodec that can code lossy files."""
-    return tuple(f"{OURS}:preset={name}" for name, tools in PRESETS.items() if not tools.exact)
+def presets(kind: Kind = GRAY) -> tuple[str, ...]:
+    """Return a codec string for each preset that can code samples of a kind with loss."""
+    return tuple(
+        f"{OURS}:preset={name}"
+        for name, tools in PRESETS.items()
+        if not tools.exact and fault_of_depth(tools, kind.depth) is None
+    )
 
 
-def ours(options: Mapping[str, str], lambdas: Sequence[float] = LAMBDAS) -> Codec:
+def ours(
+    options: Mapping[str, str], lambdas: Sequence[float] = LAMBDAS, kind: Kind = GRAY
+) -> Codec:
     """Return mmpcodec with some options as a codec.
 
     Parameters
@@ -35,6 +46,13 @@ def ours(options: Mapping[str, str], lambdas: Sequence[float] = LAMBDAS) -> Code
         Options of ``mmpcodec.encode``, ``backend``, ``threads`` and ``lambda``.
     lambdas : sequence of float
         Operating points if ``options`` has no ``lambda``.
+    kind : Kind
+        Samples that the codec gets.
+
+    Returns
+    -------
+    Codec
+        If the tools cannot code the depth, a codec that raises a ParameterError with the reason.
 
     Raises
     ------
@@ -62,6 +80,7 @@ def ours(options: Mapping[str, str], lambdas: Sequence[float] = LAMBDAS) -> Code
         return mmpcodec.encode(
             samples,
             point,
+            depth=kind.depth,
             backend=backend.name,
             threads=count,
             **values,
@@ -74,7 +93,7 @@ def ours(options: Mapping[str, str], lambdas: Sequence[float] = LAMBDAS) -> Code
 
     rate_model = params[0].rate_model
     threads_text = "" if threads is None else f", threads asked for: {threads}"
-    return Codec(
+    codec = Codec(
         name=name,
         knob="lambda",
         ladder=ladder,
@@ -85,6 +104,12 @@ def ours(options: Mapping[str, str], lambdas: Sequence[float] = LAMBDAS) -> Code
         backend=f"{backend.name} ({backend.describe()})",
         edges=edges,
     )
+    try:
+        for each in params:
+            candidates_at(each, kind.depth)
+    except ParameterError as error:
+        return refusing(codec, f"{name}: {error}")
+    return codec
 
 
 def _value(text: str) -> Any:

@@ -2,25 +2,31 @@
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from mmpcodec.checks import check_int
 from mmpcodec.cli import options, output
+from mmpcodec.cli.encoding.sources import picture_of
 from mmpcodec.cli.exits import ExitCode, show_error
 from mmpcodec.cli.jobs import PICTURE, inputs_of
-from mmpcodec.cli.printing import Printer, counted
+from mmpcodec.cli.printing import Printer, counted, kind_text
 from mmpcodec.cli.progress import ProgressBars
+from mmpcodec.depth import MAX_DEPTH
 from mmpcodec.errors import FileError, MmpError, ParameterError
 from mmpcodec.params import DecodeLimits
 
 if TYPE_CHECKING:
-    from mmpcodec.bench.codecs.base import Codec
+    from mmpcodec.bench.codecs.base import Codec, Kind
     from mmpcodec.bench.results import Results
     from mmpcodec.bench.sweep import Original
 
 NONE = "none"
+Codecs = Callable[["Kind"], "list[Codec]"]
+"""Gives the codecs to measure on pictures of a kind."""
 
 
 class Measured(NamedTuple):
@@ -33,7 +39,8 @@ class Measured(NamedTuple):
 
     def text(self, verbose: bool) -> str:
         row = self.row
-        line = f"{row['name']}: {row['codec']}, {row['knob']} {row['point']:g}: "
+        line = f"{row['name']}: {kind_text(row['form'], row['depth'])}"
+        line += f"{row['codec']}, {row['knob']} {row['point']:g}: "
         if "error" in row:
             return f"{line}failed: {row['error']}"
         quality = "lossless" if row["psnr"] is None else f"PSNR {row['psnr']:.2f} dB"
@@ -44,14 +51,7 @@ class Measured(NamedTuple):
 
 
 def sweep(
-    inputs: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="IN",
-            help=f"Picture files ({options.READ}), and folders of them; 8-bit gray only, unless "
-            "--gray is given.",
-        ),
-    ],
+    inputs: options.Pictures,
     out: Annotated[
         str,
         typer.Option(
@@ -74,7 +74,7 @@ def sweep(
         typer.Option(
             metavar="NAME,...",
             help="Other codecs: jpeg, jpeg2000, webp, avif, jxl, hevc; with options and operating "
-            "points as in jpeg,avif:tune=psnr,quality=20/40; none leaves them out.",
+            "points as in jpeg:chroma=420,avif:tune=psnr,quality=20/40; none leaves them out.",
         ),
     ] = "jpeg,jpeg2000,webp,avif",
     commands: Annotated[
@@ -85,9 +85,10 @@ def sweep(
         bool,
         typer.Option(
             "--gray",
-            help="Convert 8-bit colour pictures to gray (luma of ITU-R 601) and leave out alpha.",
+            help="Convert colour pictures to gray (luma of ITU-R 601) and leave out alpha.",
         ),
     ] = False,
+    depth: options.Depth = None,
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
     max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
     repeat: Annotated[
@@ -99,25 +100,24 @@ def sweep(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> ExitCode:
-    """Measure rate, distortion and time of mmp and other codecs on 8-bit gray pictures.
+    """Measure rate, distortion and time of mmp and other codecs.
 
-    Only 8-bit gray is measured: --gray converts 8-bit colour pictures. Each result is a line of
-    DIR/results.jsonl. An interrupted sweep continues where it stopped, and several processes may
-    share DIR. `mmp report DIR` draws the results.
+    Takes the pictures that `mmp encode` takes. A codec that cannot code one of them leaves a result
+    that says so. Each result is a line of DIR/results.jsonl. An interrupted sweep continues where
+    it stopped, and several processes may share DIR. `mmp report DIR` draws the results.
     """
+    from mmpcodec.bench.codecs.base import GRAY
     from mmpcodec.bench.sweep import sweep as measurements
-    from mmpcodec.bench.sweep import warm_up
 
+    if depth is not None:
+        check_int("depth", depth, 1, MAX_DEPTH)
     limits = options.limits_of(max_samples, max_dimension)
-    chosen = codecs_of(lambdas, codec, peers, commands)
+    codecs = codecs_of(lambdas, codec, peers, commands)
+    codecs(GRAY)  # wrong options are an error before any picture is read
     files = [job for job in inputs_of(inputs, PICTURE.without(".mmp")) if job.skipped is None]
     printer = Printer(as_json, quiet)
-    for each in chosen:
-        printer.note(f"{each.name}: {each.settings}")
-    for each in chosen:
-        warm_up(each)
-    total = sum(len(each.ladder) for each in chosen)
-    measured = failed = 0
+    ready: dict[Kind, list[Codec]] = {}
+    expected = measured = failed = 0
     unread: list[str] = []
     results: Results | None = None
     with ProgressBars(printer.shows_progress) as bars:
@@ -126,11 +126,16 @@ def sweep(
                 unread.append(job.fault)
                 continue
             try:
-                picture = read(job.source, gray, limits)
+                picture = read(job.source, gray, depth, limits)
             except MmpError as error:
                 unread.append(str(error))
                 continue
             results = results or created(out)
+            if picture.kind not in ready:
+                ready[picture.kind] = prepared(codecs, picture.kind, printer)
+            chosen = ready[picture.kind]
+            total = sum(len(each.ladder) for each in chosen)
+            expected += total
             with bars.follow(picture.name) as bar:
                 bar.advance(0, total)
                 rows = measurements(picture, chosen, results, repeat=repeat, retry=retry)
@@ -141,14 +146,25 @@ def sweep(
                     bar.advance(number, total)
     for fault in unread:
         show_error(fault)
-    there = total * (len(files) - len(unread)) - measured
     printer.note(
         f"{out}: {counted(measured, 'result')} measured, {failed} failed; "
-        f"{there} were there or are being measured by other processes"
+        f"{expected - measured} were there or are being measured by other processes"
     )
     if len(unread) == len(files) or (measured and failed == measured):
         return ExitCode.FAILED
     return ExitCode.PARTLY_FAILED if failed or unread else ExitCode.DONE
+
+
+def prepared(codecs: "Codecs", kind: "Kind", printer: Printer) -> "list[Codec]":
+    """Return the codecs of a kind of pictures, warmed up; print their settings."""
+    from mmpcodec.bench.sweep import warm_up
+
+    found = codecs(kind)
+    for each in found:
+        printer.note(f"{kind_text(kind.planes, kind.depth)}{each.name}: {each.settings}")
+    for each in found:
+        warm_up(each, kind)
+    return found
 
 
 def created(out: str) -> "Results":
@@ -169,68 +185,66 @@ def named(rows: Iterator[dict[str, Any]], out: str) -> Iterator[dict[str, Any]]:
         raise FileError.from_os(error.filename or out, error) from error
 
 
-def codecs_of(
-    lambdas: str, codec: list[str] | None, peers: str, commands: str | None
-) -> "list[Codec]":
-    """Return the codecs that the options name.
+def codecs_of(lambdas: str, codec: list[str] | None, peers: str, commands: str | None) -> "Codecs":
+    """Return a function that gives the codecs that the options name, for a kind of pictures.
 
-    Raises
-    ------
-    ParameterError
-        If a codec is unknown or named twice, or there is none.
+    It raises a ParameterError if a codec is unknown or named twice, or there is none.
     """
     from mmpcodec.bench.codecs.base import OURS, operating_points, parse
     from mmpcodec.bench.codecs.commands import commands as programs
     from mmpcodec.bench.codecs.ours import ours, presets
+    from mmpcodec.bench.codecs.peers import CHROMA
     from mmpcodec.bench.codecs.peers import peers as known_peers
 
-    chosen = []
     ladder = operating_points("lambda", lambdas, ",")
-    for text in presets() if codec is None else codec:
-        if text == NONE:
-            continue
-        name, given = parse(text)
-        if name != OURS:
-            raise ParameterError(f"--codec {text}: must begin with {OURS}; others are --peers")
-        chosen.append(ours(given, ladder))
+    programs_text = None if commands is None else output.read(commands).decode(errors="replace")
     # A comma before KEY= separates options of one codec.
-    for text in filter(None, re.split(r",(?![^:,]*=)", peers)):
-        chosen += [] if text == NONE else known_peers(text)
-    if commands is not None:
-        text = output.read(commands).decode(errors="replace")
-        chosen += programs(text, output.shown(commands, "stdin"))
-    names = [each.name for each in chosen]
-    if not names:
-        raise ParameterError("no codec to measure: give --codec, --peers or --commands")
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise ParameterError(f"codec {twice}: is named twice")
-    return chosen
+    named_peers = [text for text in re.split(r",(?![^:,]*=)", peers) if text not in ("", NONE)]
+
+    def codecs(kind: "Kind") -> "list[Codec]":
+        chosen = []
+        for text in presets(kind) if codec is None else codec:
+            if text == NONE:
+                continue
+            name, given = parse(text)
+            if name != OURS:
+                raise ParameterError(f"--codec {text}: must begin with {OURS}; others are --peers")
+            chosen.append(ours(given, ladder, kind))
+        for text in named_peers:
+            found = known_peers(text, kind)
+            if CHROMA in parse(text)[1] and not kind.colour:
+                # Gray has no chroma, so its values name one codec.
+                there = {each.name for each in chosen}
+                found = [each for each in found if each.name not in there]
+            chosen += found
+        if programs_text is not None:
+            chosen += programs(programs_text, output.shown(str(commands), "stdin"), kind)
+        names = [each.name for each in chosen]
+        if not names:
+            raise ParameterError("no codec to measure: give --codec, --peers or --commands")
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise ParameterError(f"codec {twice}: is named twice")
+        return chosen
+
+    return codecs
 
 
-def read(name: str, gray: bool, limits: DecodeLimits) -> "Original":
-    """Read a picture.
+def read(name: str, gray: bool, depth: int | None, limits: DecodeLimits) -> "Original":
+    """Read a picture; with ``gray`` its luma, without alpha.
 
     Raises
     ------
-    MmpError
-        If it cannot be read, or is not 8-bit gray, or with ``gray`` not of 8 bits.
+    PictureError
+        If it cannot be read, or a sample is beyond the depth.
     """
-    import numpy as np
-    from PIL import Image
-
-    from mmpcodec import pictures
+    from mmpcodec.bench.codecs.conversion import luma_of
     from mmpcodec.bench.sweep import Original
 
     shown = output.shown(name, "stdin")
-    label = os.path.basename(shown)
-    picture = output.read_picture(name, limits)
-    if not gray:
-        return Original(label, pictures.check_plain(picture, shown))
-    picture = picture.without_alpha()
-    if picture.depth != 8:
-        raise ParameterError(f"{shown}: has {picture.depth} bits per sample; must have 8")
-    samples = picture.samples
-    if samples.ndim == 3:
-        samples = np.asarray(Image.fromarray(samples).convert("L"))
-    return Original(label, samples)
+    picture = picture_of(name, shown, depth, limits)
+    if gray:
+        picture = picture.without_alpha()
+        if picture.planes > 1:
+            picture = replace(picture, samples=luma_of(picture.samples))
+    return Original.of(os.path.basename(shown), picture)

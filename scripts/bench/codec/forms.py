@@ -25,6 +25,7 @@ import numpy as np
 
 import mmpcodec
 from mmpcodec import pictures
+from mmpcodec.bench.codecs.base import GRAY, RGB
 from mmpcodec.bench.codecs.peers import peers
 from mmpcodec.bench.metrics import psnr
 
@@ -57,7 +58,7 @@ def ours(picture: pictures.Picture, lam: float, preset: str, effort: int, tile: 
 
 def peer(picture: pictures.Picture, name: str, point: float) -> Made:
     """Code 8-bit samples with a codec of ``mmpcodec.bench``."""
-    (codec,) = peers(name, colour=picture.planes == 3)
+    codec = peers(name, RGB if picture.planes == 3 else GRAY)[0]
     data = codec.encode(picture.samples, point)
     return len(data), codec.decode(data)
 

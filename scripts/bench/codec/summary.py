@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 
 from mmpcodec import pictures
-from mmpcodec.bench.codecs.base import OURS, Codec, machine, parse
+from mmpcodec.bench.codecs.base import GRAY, OURS, RGB, Codec, machine, parse
 from mmpcodec.bench.codecs.ours import ours
 from mmpcodec.bench.codecs.peers import peers
 from mmpcodec.bench.metrics import psnr
@@ -90,7 +90,9 @@ KINDS: dict[str, Row] = {
 
 def codec_of(label: str, colour: bool) -> Codec:
     name, options = parse(CODECS[label])
-    return ours(options) if name == OURS else peers(CODECS[label], colour=colour)[0]
+    if name == OURS:
+        return ours(options)
+    return peers(CODECS[label], RGB if colour else GRAY)[0]
 
 
 def available(labels: Sequence[str]) -> list[str]:

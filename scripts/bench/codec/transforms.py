@@ -23,6 +23,7 @@ from PIL import Image
 
 import mmpcodec
 from mmpcodec import EncodeParams, pictures
+from mmpcodec.bench.codecs.base import RGB as COLOUR
 from mmpcodec.bench.codecs.peers import peers
 from mmpcodec.bench.metrics import psnr
 
@@ -157,7 +158,7 @@ def measured(
     left, top = place or ((width - SIDE) // 2, (height - SIDE) // 2)
     piece = pictures.Picture.of(np.ascontiguousarray(samples[top : top + SIDE, left : left + SIDE]))
     if codec in PEERS:
-        (peer,) = peers(PEERS[codec], colour=True)
+        peer = peers(PEERS[codec], COLOUR)[0]
         data = peer.encode(piece.samples, point)
         size, decoded = len(data), peer.decode(data)
     else:
@@ -189,7 +190,7 @@ def main() -> None:
     args = parser.parse_args()
     points: list[tuple[str, float]] = [*product(VARIANTS, LAMBDAS)]
     for title, text in PEERS.items():
-        points += [(title, point) for point in peers(text, colour=True)[0].ladder]
+        points += [(title, point) for point in peers(text, COLOUR)[0].ladder]
     with ProcessPoolExecutor(args.jobs) as pool, args.out.open("a") as out:
         rows = [
             pool.submit(measured, path, args.at, codec, point, args.preset, args.effort)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from mmpcodec import PRESETS, pictures
+from mmpcodec.pictures import Picture
 
 QUICK = ("--codec", "mmp:preset=plain,lambda=16/64", "--peers", "jpeg:quality=20/80")
 
@@ -61,10 +62,10 @@ def test_failures_are_rows_and_an_exit_code(mmp, picture):
 
 
 def test_unreadable_pictures_do_not_stop_the_others(mmp, picture, samples):
-    pictures.write(np.stack([samples] * 3, axis=2), "rgb.png")
-    result = mmp("sweep", "rgb.png", "missing.png", picture, "--out", "out", *QUICK)
+    Path("bad.png").write_bytes(b"no picture")
+    result = mmp("sweep", "bad.png", "missing.png", picture, "--out", "out", *QUICK)
     assert result.exit_code == 3
-    assert "rgb.png: holds RGB of 8 bits; must be 8-bit gray" in result.stderr
+    assert "bad.png: is not a picture file of a known format" in result.stderr
     assert "missing.png: No such file" in result.stderr
     assert len(rows()) == 4
     assert mmp("sweep", "missing.png", "--out", "none", *QUICK).exit_code == 1
@@ -89,9 +90,81 @@ def test_options_of_several_peers(mmp, picture):
     assert "jpeg: unknown option 'x'" in both.stderr
 
 
+def test_pictures_of_every_kind(mmp, picture, samples):
+    made = {
+        "rgb.png": Picture(np.dstack([samples, samples[::-1], 255 - samples]), 8),
+        "alpha.png": Picture(np.dstack([samples, samples[::-1]]), 8),
+        "deep.png": Picture(samples.astype(np.uint16) << 4, 12),
+    }
+    for name, each in made.items():
+        pictures.write(each, name)
+    result = mmp("sweep", picture, *made, "--out", "out", *QUICK)
+    assert result.exit_code == 3
+    found = {}
+    for row in rows():
+        kind = found.setdefault((row["name"], row["form"], row["depth"]), {})
+        kind.setdefault(row["codec"], []).append(row.get("error"))
+    plain, good = "mmp:preset=plain", [None, None]
+    assert found == {
+        ("a.png", "gray", 8): {plain: good, "jpeg": good},
+        ("rgb.png", "RGB", 8): {
+            plain: good,
+            "jpeg:chroma=444": good,
+            "jpeg:chroma=420": good,
+        },
+        ("alpha.png", "gray with alpha", 8): {
+            plain: good,
+            "jpeg": ["ParameterError: jpeg: codes no alpha"],
+        },
+        ("deep.png", "gray", 12): {
+            plain: [found["deep.png", "gray", 12][plain][0]],
+            "jpeg": ["ParameterError: jpeg: codes at most 8 bits a sample, not 12"],
+        },
+    }
+    assert "take preset photo or exact" in found["deep.png", "gray", 12][plain][0]
+    assert "rgb.png: RGB of 8 bits, jpeg:chroma=420, quality 20: " in result.stdout
+    assert "mmp: gray of 12 bits, jpeg: jpeg: codes at most 8 bits" in result.stderr
+    assert "out: 15 results measured, 3 failed; 0 were there" in result.stderr
+    again = mmp("sweep", picture, *made, "--out", "out", *QUICK)
+    assert "0 results measured, 0 failed; 15 were there" in again.stderr
+
+
+def test_deep_pictures_by_default_are_measured_with_the_presets_that_can(mmp, samples):
+    pictures.write(Picture(samples.astype(np.uint16) << 4, 12), "deep.png")
+    result = mmp("sweep", "deep.png", "--out", "out", "-l", "64", "--peers", "none")
+    assert result.exit_code == 0, result.stderr
+    assert [row["codec"] for row in rows()] == ["mmp:preset=photo"]
+
+
+def test_gray_and_depth_of_deep_colours(mmp, samples):
+    deep = np.dstack([samples, samples[::-1], 255 - samples]).astype(np.uint16) << 4
+    np.save("deep.npy", deep)
+    arguments = ("--codec", "mmp:lambda=64", "--peers", "none", "--depth", "12")
+    assert mmp("sweep", "deep.npy", "--out", "out", *arguments, "--gray").exit_code == 0
+    (row,) = rows()
+    assert (row["form"], row["depth"], row["white"]) == ("gray", 12, 4095)
+    stored = pictures.read(f"out/pictures/{row['picture']}.png")
+    red, green, blue = np.moveaxis(deep.astype(float), 2, 0)
+    expected = 0.299 * red + 0.587 * green + 0.114 * blue
+    assert stored.depth == 12
+    assert np.abs(stored.samples - expected).max() < 1
+    result = mmp("sweep", "deep.npy", "--out", "out", *arguments[:-1], "11")
+    assert result.exit_code == 1
+    assert "deep.npy: depth = 11: the picture has a sample of " in result.stderr
+
+
+def test_chroma_named_twice_is_one_codec_of_gray(mmp, picture, samples):
+    pictures.write(np.dstack([samples] * 3), "rgb.png")
+    peers = "jpeg:chroma=420,quality=50,jpeg:chroma=444,quality=50"
+    result = mmp("sweep", picture, "rgb.png", "--out", "out", "--codec", "none", "--peers", peers)
+    assert result.exit_code == 0, result.stderr
+    assert [row["codec"] for row in rows()] == ["jpeg", "jpeg:chroma=420", "jpeg:chroma=444"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
+        (["--depth", "17"], 2, "depth = 17: must be from 1 to 16"),
         (["--peers", "gif"], 2, "peer 'gif': must be one of jpeg"),
         (["-l", "8,x"], 2, "lambda = '8,x': 'x' must be a finite number from 0"),
         (["--codec", "jpeg"], 2, "--codec jpeg: must begin with mmp"),

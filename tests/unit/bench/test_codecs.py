@@ -1,17 +1,22 @@
 """Codec strings, our codec and other people's in one shape, and programs by template."""
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import mmpcodec
-from mmpcodec.bench.codecs.base import OURS, operating_points, parse, spelled
+from mmpcodec.bench.codecs.base import OURS, RGB, Kind, operating_points, parse, spelled
 from mmpcodec.bench.codecs.commands import commands
+from mmpcodec.bench.codecs.conversion import luma_and_chroma, luma_of, rgb_of
 from mmpcodec.bench.codecs.ours import ours, presets
 from mmpcodec.bench.codecs.peers import IN_PILLOW, NAMES, peers
 from mmpcodec.bench.metrics import psnr
+from mmpcodec.depth import most, sample_type
 from mmpcodec.errors import MissingExtra, MmpError, ParameterError
+from mmpcodec.samples import Form
 
 
 @pytest.fixture
@@ -113,24 +118,156 @@ def test_avif_is_two_codecs():
     assert "speed 0" in codec.settings
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("jpeg2000", "avif:tune=psnr,speed=6", "jxl:effort=3", "webp:method=0"),
-        "hevc:preset=ultrafast,threads=1",
-    ],
-)
-def test_peers_code_colour(name, picture):
+def waves(kind):
+    """A 64x80 picture of waves, other waves in each plane."""
+    rows, columns = np.indices((64, 80))
+    planes = [
+        0.5 + 0.25 * np.sin(rows / 9 + plane) + 0.2 * np.cos(columns / (5 + plane))
+        for plane in range(kind.form.planes)
+    ]
+    samples = np.rint(np.dstack(planes) * most(kind.depth)).astype(sample_type(kind.depth))
+    return samples[..., 0] if kind.form is Form.GRAY else samples
+
+
+QUICK = {
+    "avif": "avif:speed=9",
+    "jxl": "jxl:effort=3",
+    "hevc": "hevc:preset=ultrafast,threads=1",
+}
+CODED = {"jpeg": 8, "jpeg2000": 16, "webp": 8, "avif": 12, "jxl": 16, "hevc": 12}
+"""Most bits of a sample that a peer codes."""
+
+
+@pytest.mark.parametrize("depth", [4, 8, 9, 12, 16])
+@pytest.mark.parametrize("form", Form)
+@pytest.mark.parametrize("name", NAMES)
+def test_peers_code_what_they_can_and_refuse_the_rest(name, form, depth):
+    kind = Kind(form, depth)
+    samples = waves(kind)
     try:
-        (codec,) = peers(name, colour=True)
+        codecs = peers(QUICK.get(name, name), kind)
     except MissingExtra as error:
         pytest.skip(str(error))
-    assert codec.name == spelled(*parse(name))
-    assert "RGB" in codec.settings
-    colours = np.stack([picture, picture[::-1], picture[:, ::-1]], axis=2)
-    decoded = codec.decode(codec.encode(colours, codec.ladder[len(codec.ladder) // 2]))
-    assert decoded.shape == colours.shape
-    assert psnr(colours, decoded, white=255) > 20
+    if depth > CODED[name]:
+        reason = f"codes at most {CODED[name]} bits a sample, not {depth}$"
+    elif form.has_alpha and name in ("jpeg", "hevc"):
+        reason = "codes no alpha$"
+    else:
+        reason = None
+    if reason is not None:
+        (codec,) = codecs
+        assert len(codec.ladder) == 1
+        with pytest.raises(ParameterError, match=f"^{name}.*: {reason}"):
+            codec.encode(samples, codec.ladder[0])
+        return
+    for codec in codecs:
+        quality, sizes = [], []
+        for point in (codec.ladder[0], codec.ladder[-1]):
+            data = codec.encode(samples, point)
+            decoded = codec.decode(data)
+            assert (decoded.shape, decoded.dtype) == (samples.shape, samples.dtype)
+            assert decoded.max() <= most(depth)
+            one, other = (
+                each if each.ndim == 2 else each[..., : form.colours] for each in (samples, decoded)
+            )
+            found = psnr(one, other, white=most(depth))
+            quality.append(100 if found is None else found)
+            sizes.append(len(data))
+        assert max(quality) > 33
+        assert 12 < min(quality) < max(quality)
+        assert (sizes[0] < sizes[1]) == (quality[0] < quality[1])
+
+
+@pytest.mark.parametrize("name", ["jpeg", "avif:speed=9,tune=psnr", "hevc:preset=ultrafast"])
+def test_chroma_of_444_and_420(name):
+    """Fine colours survive at 4:4:4 only."""
+    try:
+        full, halved = peers(name, RGB)
+    except MissingExtra as error:
+        pytest.skip(str(error))
+    base, options = parse(name)
+    for codec, chroma, title in ((full, "444", "4:4:4"), (halved, "420", "4:2:0")):
+        assert codec.name == spelled(base, {**options, "chroma": chroma})
+        assert title in codec.settings
+        (alone,) = peers(codec.name, RGB)
+        assert alone == replace(codec, encode=alone.encode, decode=alone.decode)
+    samples = np.zeros((32, 32, 3), np.uint8)
+    samples[:, ::2], samples[:, 1::2] = (200, 40, 90), (30, 130, 90)
+    best = max if base != "hevc" else min
+    found = [
+        psnr(samples, codec.decode(codec.encode(samples, best(codec.ladder))), white=255)
+        for codec in (full, halved)
+    ]
+    assert found[0] > found[1] + 5
+
+
+def test_chroma_has_no_effect_on_gray(picture):
+    plain, halved = peers("jpeg")[0], peers("jpeg:chroma=420")[0]
+    assert plain.name == halved.name == "jpeg"
+    assert plain.encode(picture, 50) == halved.encode(picture, 50)
+
+
+def test_a_tune_of_avif_is_for_8_bits():
+    (codec,) = peers("avif:tune=psnr", Kind(depth=10))
+    with pytest.raises(ParameterError, match="more than 8 bits a sample only with tune=default"):
+        codec.encode(waves(Kind(depth=10)), 50)
+    pytest.importorskip("imagecodecs")
+    assert [codec.name for codec in peers("avif", Kind(depth=10))] == ["avif:tune=default"]
+
+
+def test_jpeg2000_takes_a_ratio_of_8_bits_and_a_psnr_of_more():
+    pytest.importorskip("imagecodecs")
+    text = "jpeg2000:ratio=9,psnr=40"
+    for depth, knob, point in ((8, "ratio", 9), (10, "psnr", 40)):
+        (codec,) = peers(text, Kind(depth=depth))
+        assert (codec.name, codec.knob, codec.ladder) == ("jpeg2000", knob, (point,))
+
+
+def test_hevc_at_420_needs_even_sides():
+    pytest.importorskip("av")
+    (codec,) = peers("hevc:chroma=420", RGB)
+    with pytest.raises(ParameterError, match=r"even width and height, not 80x63"):
+        codec.encode(waves(RGB)[:63], 30)
+
+
+def test_luma_is_that_of_pillow():
+    samples = np.random.default_rng(2).integers(0, 256, (40, 50, 3)).astype(np.uint8)
+    np.testing.assert_array_equal(
+        luma_of(samples), np.asarray(Image.fromarray(samples).convert("L"))
+    )
+    deep = np.full((2, 2, 3), 65535, np.uint16)
+    assert (luma_of(deep) == 65535).all()
+
+
+def test_luma_and_chroma_and_back():
+    for depth in (8, 12):
+        samples = waves(Kind(Form.RGB, depth))
+        planes = luma_and_chroma(samples, depth, halved=False)
+        assert np.abs(rgb_of(planes, depth).astype(int) - samples).max() <= 2
+        planes = luma_and_chroma(samples, depth, halved=True)
+        assert [plane.shape for plane in planes] == [(64, 80), (32, 40), (32, 40)]
+        assert psnr(samples, rgb_of(planes, depth), white=most(depth)) > 40
+    gray = np.full((4, 6, 3), 77, np.uint8)
+    luma, *chroma = luma_and_chroma(gray, 8, halved=False)
+    assert (luma == 77).all()
+    assert all((plane == 128).all() for plane in chroma)
+
+
+def test_our_codec_of_other_kinds():
+    for kind in (Kind(Form.RGB_ALPHA, 8), Kind(Form.GRAY, 12), Kind(Form.RGB, 16)):
+        samples = waves(kind)
+        codec = ours({}, [16], kind)
+        data = codec.encode(samples, 16)
+        assert data == mmpcodec.encode(samples, 16, depth=kind.depth)
+        header = mmpcodec.inspect(data).header
+        assert (header.form, header.depth) == (kind.form, kind.depth)
+        assert (codec.decode(data) == mmpcodec.decode(data)).all()
+        assert [edge.shape for edge in codec.edges(data)] == [(64, 80)] * 2
+    assert presets(Kind(depth=12)) == ("mmp:preset=photo",)
+    refusing = ours({"preset": "text"}, [8, 16], Kind(depth=12))
+    assert refusing.ladder == (8,)
+    with pytest.raises(ParameterError, match=r"mmp:preset=text: .*take preset photo or exact"):
+        refusing.encode(waves(Kind(depth=12)), 8)
 
 
 def test_speed_effort_method_and_preset_are_settings():
@@ -173,16 +310,14 @@ def test_hevc_needs_x265(monkeypatch):
         peers("hevc")
 
 
-def test_other_peers_refuse_colour():
-    with pytest.raises(ParameterError, match="'jpeg': codes gray; colour is for jpeg2000"):
-        peers("jpeg", colour=True)
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("gif", "peer 'gif': must be one of jpeg, jpeg2000, webp, avif, jxl, hevc"),
-        ("jpeg:speed=1", "jpeg: unknown option 'speed'; known are quality"),
+        ("jpeg:speed=1", "jpeg: unknown option 'speed'; known are chroma, quality"),
+        ("jpeg:chroma=422", "jpeg: chroma = '422': must be one of 444, 420"),
+        ("webp:chroma=444", "webp: unknown option 'chroma'; known are method, quality"),
+        ("jpeg2000:psnr=5", "jpeg2000 psnr = '5': '5' must be a finite number from 10 to 150"),
         ("avif:tune=vmaf", "tune = 'vmaf': must be one of psnr, default, ssim, iq"),
         ("avif:tune=psnr,speed=11", "avif speed = '11': '11' must be an integer from 0 to 10"),
         ("jxl:effort=3/7", "jxl effort = '3/7': '3/7' must be an integer from 1 to 10"),
@@ -227,6 +362,19 @@ def test_programs_by_template(picture):
     assert (codec.decode(data) == picture).all()
     assert codec.versions["encode"] in codec.settings
     assert OURS not in codec.name
+
+
+@pytest.mark.parametrize("kind", [Kind(Form.RGB), Kind(Form.RGB_ALPHA), Kind(depth=12)])
+def test_programs_get_pictures_of_their_kind(kind):
+    samples = waves(kind)
+    python = f"{sys.executable} -c 'import shutil, sys; shutil.copy(*sys.argv[1:3])'"
+    (codec,) = commands(template(f"{python} {{input}} {{coded}} {{point}}"), kind=kind)
+    data = codec.encode(samples, 2)
+    magic = {Form.GRAY: b"P5", Form.RGB: b"P6", Form.RGB_ALPHA: b"P7"}[kind.form]
+    assert data.startswith(magic)
+    assert (codec.decode(data) == samples).all()
+    with pytest.raises(MmpError, match=f"must be {kind.form.title} of {kind.depth}"):
+        codec.decode(b"P5\n1 1\n3\n\0")
 
 
 @pytest.mark.parametrize(

@@ -13,12 +13,13 @@ import pytest
 import mmpcodec
 from mmpcodec import pictures
 from mmpcodec.bench import metrics
-from mmpcodec.bench.codecs.base import Codec
+from mmpcodec.bench.codecs.base import Codec, Kind
 from mmpcodec.bench.codecs.ours import ours
 from mmpcodec.bench.results import Results, key_of
 from mmpcodec.bench.sweep import Original, sweep, warm_up
 from mmpcodec.errors import MmpError
 from mmpcodec.fingerprints import sha256_of
+from mmpcodec.samples import Form
 from mmpcodec.trace import leaf_edges
 
 
@@ -230,3 +231,77 @@ def test_folder_without_results(tmp_path):
         Results(tmp_path)
     with pytest.raises(MmpError, match=r"results\.jsonl: holds no results"):
         Results(tmp_path, create=True).rows()
+
+
+@pytest.mark.parametrize(
+    ("form", "depth", "white"),
+    [(Form.RGB, 8, None), (Form.RGB_ALPHA, 8, None), (Form.GRAY, 12, 4000), (Form.RGB, 16, None)],
+)
+def test_rows_of_colours_alpha_and_depths(results, form, depth, white):
+    shape = (24, 40, form.planes) if form.planes > 1 else (24, 40)
+    kind = np.uint8 if depth == 8 else np.uint16
+    samples = np.random.default_rng(depth).integers(0, 4000 if white else 1 << depth, shape)
+    picture = Original("noise.png", samples.astype(kind), depth, white)
+    (row,) = sweep(picture, [ours({}, [64], picture.kind)], results)
+    assert (row["form"], row["depth"], row["white"]) == (
+        form.title, depth, white or (1 << depth) - 1,
+    )  # fmt: skip
+    data = mmpcodec.encode(picture.samples, 64, depth=depth)
+    decoded = mmpcodec.decode(data)
+    assert (row["bytes"], row["bpp"]) == (len(data), 8 * len(data) / 960)
+    colours = decoded[..., : form.colours] if form.planes > 1 else decoded
+    expected = picture.samples[..., : form.colours] if form.planes > 1 else picture.samples
+    error = np.mean((colours.astype(float) - expected) ** 2)
+    assert row["psnr"] == pytest.approx(10 * np.log10((row["white"]) ** 2 / error))
+    assert row.get("alpha_error") == (0 if form.has_alpha else None)
+    for path, array in (
+        (results.original(row["picture"]), picture.samples),
+        (results.decoded(key_of(row)), decoded),
+    ):
+        stored = pictures.read(path)
+        assert stored.depth == depth
+        np.testing.assert_array_equal(stored.samples, array)
+    assert pictures.read(results.tree(key_of(row))).samples.shape == (24, 40)
+    assert list(sweep(picture, [ours({}, [64], picture.kind)], results)) == []
+
+
+def test_equal_bytes_of_other_depths_and_whites_are_other_pictures(results, coarse):
+    samples = np.zeros((24, 40), np.uint8)
+    for one in (
+        Original("8", samples),
+        Original("7", samples, 7),
+        Original("white", samples, 8, 200),
+    ):
+        assert len(list(sweep(one, [coarse], results))) == 3
+
+
+def test_rows_of_earlier_versions_are_8_bit_gray_and_are_not_measured_again(
+    picture, results, coarse
+):
+    list(sweep(picture, [coarse], results))
+    old = [
+        {key: value for key, value in row.items() if key not in ("form", "depth", "white")}
+        for row in lines(results)
+    ]
+    results.path.write_text("".join(json.dumps(row) + "\n" for row in old))
+    again = Results(results.folder)
+    assert list(sweep(picture, [coarse], again)) == []
+    assert {(row["form"], row["depth"]) for row in again.rows()} == {("gray", 8)}
+
+
+def test_a_decoded_sample_beyond_the_depth_is_an_error(results, coarse):
+    beyond = replace(coarse, decode=lambda data: np.full((24, 40), 200, np.uint8))
+    (row,) = sweep(
+        Original("7", np.zeros((24, 40), np.uint8), 7), [replace(beyond, ladder=(2.0,))], results
+    )
+    assert row["error"].startswith("ParameterError: depth = 7: the picture has a sample of 200")
+
+
+@pytest.mark.parametrize("kind", [Kind(), Kind(Form.RGB_ALPHA, 8), Kind(Form.GRAY, 12)])
+def test_warm_up_gets_samples_of_the_kind(coarse, kind):
+    seen = []
+    warm_up(replace(coarse, encode=lambda samples, point: seen.append(samples) or b""), kind)
+    (samples,) = seen
+    assert samples.dtype == (np.uint8 if kind.depth == 8 else np.uint16)
+    assert samples.shape == ((64, 64) if kind.form is Form.GRAY else (64, 64, kind.form.planes))
+    assert 0.9 < samples.max() / ((1 << kind.depth) - 1) <= 1
