@@ -4,14 +4,17 @@ Rates are bits per pixel of whole files.
 """
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from mmpcodec.bench.codecs.base import OURS
-from mmpcodec.bench.results import Row
+from mmpcodec.bench.codecs.base import CHROMA, OURS
+from mmpcodec.bench.results import EARLIER, Row
+from mmpcodec.depth import BYTE
 from mmpcodec.errors import MissingExtra, ParameterError, install
+from mmpcodec.samples import Form
 
 METRICS = {"psnr": "PSNR, dB", "ssim": "SSIM", "ms_ssim": "MS-SSIM"}
 """Metrics of curves, and their axis titles."""
@@ -80,13 +83,32 @@ class Curve:
 
 @dataclass(frozen=True)
 class PictureCurves:
-    """All curves of one picture, curves of mmpcodec first."""
+    """All curves of one picture, curves of mmpcodec first.
+
+    ``form`` is the title of a ``Form``, ``depth`` the bits per sample.
+    """
 
     sha256: str
     name: str
     width: int
     height: int
     curves: tuple[Curve, ...]
+    form: str = Form.GRAY.title
+    depth: int = BYTE
+
+    @property
+    def title(self) -> str:
+        """Name, size, form and depth; form and depth are left out for 8-bit gray."""
+        plain = (self.form, self.depth) == (Form.GRAY.title, BYTE)
+        kind = "" if plain else f", {self.form} of {self.depth} bit{'s' * (self.depth > 1)}"
+        return f"{self.name}, {self.width}x{self.height}{kind}"
+
+    @property
+    def kind(self) -> str:
+        """Kind of pictures that tables may compare: the form, and fewer or more bits than 8."""
+        if self.depth == BYTE:
+            return f"{self.form} of 8 bits"
+        return f"{self.form} of {'1 to 7' if self.depth < BYTE else '9 to 16'} bits"
 
     def curve(self, codec: str) -> Curve | None:
         """Return the curve of a codec; None if there is none."""
@@ -130,10 +152,17 @@ def grouped(rows: Sequence[Row]) -> list[PictureCurves]:
             for codec, found in by_codec.items()
         ]
         curves.sort(key=lambda curve: not curve.ours)
-        first = next(iter(by_codec.values()))[0]
-        found.append(
-            PictureCurves(sha256, first["name"], first["width"], first["height"], tuple(curves))
-        )
+        first = {**EARLIER, **next(iter(by_codec.values()))[0]}
+        facts = {name: first[name] for name in ("name", "width", "height", "form", "depth")}
+        found.append(PictureCurves(sha256, curves=tuple(curves), **facts))
+    return found
+
+
+def by_kind(pictures: Sequence[PictureCurves]) -> dict[str, list[PictureCurves]]:
+    """Return the pictures of each kind, kinds in the order of their first picture."""
+    found: dict[str, list[PictureCurves]] = {}
+    for picture in pictures:
+        found.setdefault(picture.kind, []).append(picture)
     return found
 
 
@@ -177,20 +206,44 @@ def codecs_in(pictures: Sequence[PictureCurves]) -> list[str]:
     return sorted(names, key=lambda name: not names[name])
 
 
-def anchor_in(pictures: Sequence[PictureCurves], wanted: str | None) -> str:
-    """Return the codec string of the anchor: ``wanted``, else the first that is not mmpcodec.
+def anchors_in(pictures: Sequence[PictureCurves], wanted: str | None) -> dict[str, str]:
+    """Return the codec string of the anchor of each kind of pictures.
+
+    It is ``wanted``, or where a kind lacks it, ``wanted`` with another chroma. Without both it is
+    the first codec that is not mmpcodec and has a result, or else the first codec.
 
     Raises
     ------
     ParameterError
-        When the results have no codec ``wanted``.
+        When no kind has ``wanted``, with any chroma.
     """
-    names = codecs_in(pictures)
-    if wanted is None:
-        return next((name for name in names if name.partition(":")[0] != OURS), names[0])
-    if wanted not in names:
+    base = None if wanted is None else without_chroma(wanted)
+    found = {}
+    for kind, own in by_kind(pictures).items():
+        names = codecs_in(own)
+        same = sorted(
+            (name for name in names if without_chroma(name) == base),
+            key=lambda name: name != wanted,
+        )
+        measured = {curve.codec for picture in own for curve in picture.curves if curve.good}
+        peers = [name for name in names if name in measured and name.partition(":")[0] != OURS]
+        found[kind] = (same or peers or names)[0]
+    if base is not None and base not in map(without_chroma, found.values()):
+        names = codecs_in(pictures)
         raise ParameterError(f"anchor {wanted!r}: must be one of {', '.join(names)}")
-    return wanted
+    return found
+
+
+def without_chroma(codec: str) -> str:
+    """Return a codec string without the option chroma, which codecs of gray lack.
+
+    Examples
+    --------
+    >>> from mmpcodec.bench.curves import without_chroma
+    >>> without_chroma("avif:chroma=420,tune=psnr"), without_chroma("jpeg:chroma=444")
+    ('avif:tune=psnr', 'jpeg')
+    """
+    return re.sub(rf"(?<=[:,]){CHROMA}=[^,]*,?", "", codec).rstrip(":,")
 
 
 def delta(anchor: Curve | None, test: Curve, metric: str = "psnr") -> Delta:

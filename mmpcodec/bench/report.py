@@ -7,7 +7,7 @@ import base64
 import io
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from importlib import resources
 from pathlib import Path
@@ -22,7 +22,10 @@ from mmpcodec.bench import plot
 from mmpcodec.bench.curves import (
     METRICS,
     Curve,
+    Delta,
     PictureCurves,
+    anchors_in,
+    by_kind,
     codecs_in,
     mean_delta,
 )
@@ -47,6 +50,7 @@ _POINT = (
     "bpp",
     *METRICS,
     "max_error",
+    "alpha_error",
     "encode_seconds",
     "decode_seconds",
     "encode_megapixels_per_second",
@@ -75,8 +79,7 @@ def write_curves(
     codecs = codecs_in(pictures)
     for picture in pictures:
         stem = file_stems(pictures)[picture.sha256]
-        title = f"{picture.name}, {picture.width}x{picture.height}"
-        plot.save(plot.draw_curves(title, picture.curves, codecs, metric), folder / stem)
+        plot.save(plot.draw_curves(picture.title, picture.curves, codecs, metric), folder / stem)
         yield stem
 
 
@@ -84,7 +87,7 @@ def write_page(
     pictures: Sequence[PictureCurves],
     results: Results,
     target: Path,
-    anchor: str,
+    anchor: str | None = None,
     metric: str = "psnr",
     *,
     views: int = VIEWS,
@@ -97,8 +100,8 @@ def write_page(
     results : Results
         Results with the decoded pictures.
     target : Path
-    anchor : str
-        Codec string that the other codecs are compared with.
+    anchor : str or None
+        Codec string that the other codecs are compared with; see ``anchors_in``.
     metric : str
         Metric of the deltas, one of ``METRICS``.
     views : int
@@ -117,10 +120,10 @@ def write_page(
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     environment.policies["json.dumps_kwargs"] = {"sort_keys": False}
     template = environment.from_string(page.joinpath("report.html").read_text())
-    codecs = codecs_in(pictures)
+    codecs, anchors = codecs_in(pictures), anchors_in(pictures, anchor)
     chunks = template.generate(
         version=mmpcodec.__version__,
-        anchor=anchor,
+        anchor=anchors_text(anchors),
         metric=METRICS[metric].partition(",")[0],
         style=page.joinpath("report.css").read_text(),
         palettes={"light": plot.COLOURS, "dark": plot.DARK_COLOURS},
@@ -129,7 +132,6 @@ def write_page(
         settings=_settings(pictures),
         pictures=pictures,
         data={
-            "anchor": anchor,
             "metric": metric,
             "metrics": METRICS,
             "codecs": [
@@ -137,7 +139,7 @@ def write_page(
                 for k, codec in enumerate(codecs)
             ],
             "pictures": [_facts(picture, results, views) for picture in pictures],
-            "deltas": list(_deltas(pictures, anchor, metric)),
+            "deltas": list(_deltas(pictures, anchors, metric)),
         },
         images=_images(pictures, results, views),
     )
@@ -163,6 +165,7 @@ def _facts(picture: PictureCurves, results: Results, views: int) -> dict[str, An
     return {
         "id": picture.sha256[:16],
         "name": picture.name,
+        "title": picture.title,
         "width": picture.width,
         "height": picture.height,
         "curves": [
@@ -189,11 +192,27 @@ def _facts(picture: PictureCurves, results: Results, views: int) -> dict[str, An
     }
 
 
+def anchors_text(anchors: Mapping[str, str]) -> str:
+    """Return the anchors in words, with their kinds of pictures if they differ."""
+    names = set(anchors.values())
+    if len(names) == 1:
+        return names.pop()
+    return ", ".join(f"{name} ({kind})" for kind, name in anchors.items())
+
+
 def _deltas(
-    pictures: Sequence[PictureCurves], anchor: str, metric: str
+    pictures: Sequence[PictureCurves], anchors: Mapping[str, str], metric: str
+) -> Iterator[dict[str, Any]]:
+    """Yield the deltas of each kind of pictures; means name the kind if there are several."""
+    for kind, own in by_kind(pictures).items():
+        found = deltas(own, anchors[kind], metric)
+        yield from _deltas_of(own, found, f", {kind}" if len(anchors) > 1 else "")
+
+
+def _deltas_of(
+    pictures: Sequence[PictureCurves], found: Mapping[str, Sequence[Delta]], kind: str
 ) -> Iterator[dict[str, Any]]:
     """Yield the deltas of each codec: the mean, then one for each picture."""
-    found = deltas(pictures, anchor, metric)
     places = common(found)
     for codec, each in found.items():
         bugs = [
@@ -201,7 +220,7 @@ def _deltas(
             for p in pictures
         ]
         mean = mean_delta([each[place] for place in places])
-        title = mean_title(places, pictures)
+        title = mean_title(places, pictures) + kind
         yield {"picture": title, "mean": True, "codec": codec, "bugs": sum(bugs), **asdict(mean)}
         for picture, one, count in zip(pictures, each, bugs, strict=True):
             yield {"picture": picture.name, "codec": codec, "bugs": count, **asdict(one)}

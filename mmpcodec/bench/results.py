@@ -34,7 +34,7 @@ FILE = "results.jsonl"
 _CLAIMS = 1 << 40  # number of lockable byte offsets in the file of claims; no byte is written
 _APPENDING = 1 << 40  # offset of the byte that a process locks while it appends a line
 _NEEDED = {"picture", "name", "width", "height", "codec", "knob", "point", "versions"}
-_EARLIER = {"form": Form.GRAY.title, "depth": BYTE}
+EARLIER = {"form": Form.GRAY.title, "depth": BYTE}
 """Form and depth of rows without them: earlier versions measured 8-bit gray only."""
 
 
@@ -107,7 +107,7 @@ class Results:
                 with contextlib.suppress(ValueError):
                     row = json.loads(line)
                     if isinstance(row, dict) and row.keys() >= _NEEDED:
-                        yield {**_EARLIER, **row}
+                        yield {**EARLIER, **row}
 
     def append(self, row: Row) -> None:
         """Append a result; other processes may append to the same file."""

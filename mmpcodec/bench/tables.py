@@ -1,31 +1,68 @@
 """Tables of results in Markdown."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from statistics import fmean
 
 from mmpcodec.bench.curves import (
     METRICS,
     Delta,
     PictureCurves,
+    anchors_in,
+    by_kind,
     codecs_in,
     delta,
     mean_delta,
 )
+from mmpcodec.bench.results import Row
 
 
-def markdown(pictures: Sequence[PictureCurves], anchor: str, metric: str = "psnr") -> str:
-    """Return all tables: deltas, quality at the rates of the first curve, failures, settings."""
-    parts = [
-        f"Anchor {anchor}, {METRICS[metric].partition(',')[0]}, Akima; negative BD-rate and "
-        "positive BD-quality are better than the anchor.",
-        *delta_tables(pictures, anchor, metric),
-        *(
-            f"{picture.name}, {picture.width}x{picture.height}\n\n{at_our_rates(picture, metric)}"
-            for picture in pictures
-        ),
-        failures(pictures),
-        settings(pictures),
-    ]
+def markdown(
+    pictures: Sequence[PictureCurves], anchor: str | None = None, metric: str = "psnr"
+) -> str:
+    """Return all tables: deltas, means, quality at the first curve's rates, failures, settings.
+
+    Each kind of pictures has tables of its own. ``anchors_in`` finds its anchor.
+    """
+    parts = []
+    anchors = anchors_in(pictures, anchor)
+    for kind, own in by_kind(pictures).items():
+        count = f"{len(own)} picture{'' if len(own) == 1 else 's'}"
+        parts += [
+            f"{kind}, {count}: anchor {anchors[kind]}, {METRICS[metric].partition(',')[0]}, Akima; "
+            "negative BD-rate and positive BD-quality are better than the anchor.",
+            *delta_tables(own, anchors[kind], metric),
+            means(own),
+            *(f"{picture.title}\n\n{at_our_rates(picture, metric)}" for picture in own),
+        ]
+    parts += [failures(pictures), settings(pictures)]
     return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def means(pictures: Sequence[PictureCurves]) -> str:
+    """Return a table of the means of each codec at each operating point.
+
+    The means are over the pictures with a result. A lossless result has no PSNR; the mean of PSNR
+    leaves it out.
+    """
+    rows = []
+    for codec in codecs_in(pictures):
+        found: dict[float, list[Row]] = {}
+        for picture in pictures:
+            curve = picture.curve(codec)
+            for row in curve.good if curve else ():
+                found.setdefault(row["point"], []).append(row)
+        for point, own in sorted(found.items()):
+            qualities = [_mean([row[metric] for row in own], metric) for metric in METRICS]
+            bytes_mean = f"{fmean(row['bytes'] for row in own):.0f}"
+            bpp = f"{fmean(row['bpp'] for row in own):.4f}"
+            rows.append([codec, f"{point:g}", str(len(own)), bytes_mean, bpp, *qualities])
+    head = ["codec", "point", "pictures", "mean bytes", "mean bpp"]
+    return table([*head, *(f"mean {title}" for title in METRICS.values())], rows) if rows else ""
+
+
+def _mean(values: Sequence[float | None], metric: str) -> str:
+    known = [value for value in values if value is not None]
+    return f"{fmean(known):.{2 if metric == 'psnr' else 4}f}" if known else ""
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -20,6 +20,8 @@ from mmpcodec.runtime.machine import processors
 from mmpcodec.samples import Form
 
 OURS = "mmp"
+CHROMA = "chroma"
+"""Option of the codecs that code RGB at 4:4:4 and at 4:2:0."""
 LAMBDAS = (8.0, 16.0, 32.0, 64.0, 128.0, 256.0)
 
 
@@ -106,10 +108,10 @@ class Codec:
 
 
 def refusing(codec: Codec, reason: str) -> Codec:
-    """Return a codec of one operating point that raises a ParameterError with a reason."""
+    """Return a codec of one operating point that raises a ParameterError: its name and a reason."""
 
     def encode(samples: np.ndarray, point: float) -> bytes:
-        raise ParameterError(reason)
+        raise ParameterError(f"{codec.name}: {reason}")
 
     return replace(codec, ladder=codec.ladder[:1], settings=reason, encode=encode)
 

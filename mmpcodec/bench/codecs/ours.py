@@ -108,7 +108,7 @@ def ours(
         for each in params:
             candidates_at(each, kind.depth)
     except ParameterError as error:
-        return refusing(codec, f"{name}: {error}")
+        return refusing(codec, str(error))
     return codec
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from mmpcodec.bench.codecs import by_av, by_imagecodecs, by_pillow
-from mmpcodec.bench.codecs.base import GRAY, Codec, Kind, parse, refusing
+from mmpcodec.bench.codecs.base import CHROMA, GRAY, Codec, Kind, parse, refusing
 from mmpcodec.bench.codecs.settings import Settings
 from mmpcodec.depth import BYTE, MAX_DEPTH
 from mmpcodec.errors import MissingExtra, ParameterError
@@ -47,8 +47,6 @@ class Peer:
         return "codes no alpha" if kind.alpha and not self.alpha else None
 
 
-CHROMA = "chroma"
-"""Option of the codecs that code RGB at 4:4:4 and at 4:2:0."""
 TUNE = "tune"
 """Option of AVIF."""
 
@@ -116,7 +114,7 @@ def peers(text: str, kind: Kind = GRAY) -> list[Codec]:
         except MissingExtra as error:
             fault = str(error).removeprefix(f"{name}: ")
     plain = peer.build(Settings(name, options, peer.options), GRAY)
-    return [refusing(plain, f"{plain.name}: {fault}")]
+    return [refusing(plain, fault)]
 
 
 def _fault_of_tune(options: Mapping[str, str], kind: Kind) -> str | None:

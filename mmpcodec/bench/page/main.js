@@ -74,7 +74,7 @@
   }
 
   at("picture").append(...data.pictures.map(
-    picture => new Option(`${picture.name}, ${picture.width}x${picture.height}`)));
+    picture => new Option(picture.title)));
   at("metric").append(...Object.entries(data.metrics).map(([name, title]) => new Option(title, name)));
   at("theme").onchange = () => {
     theme.choose(at("theme").value);

@@ -64,7 +64,7 @@ def report(
     """
     from mmpcodec.bench import report as pages
     from mmpcodec.bench import tables
-    from mmpcodec.bench.curves import METRICS, anchor_in, grouped, without_container
+    from mmpcodec.bench.curves import METRICS, anchors_in, grouped, without_container
     from mmpcodec.bench.results import Results
 
     if metric not in METRICS:
@@ -74,9 +74,9 @@ def report(
         pictures = grouped(without_container(found.rows(), containers_of(container or [])))
     except OSError as error:
         raise FileError.from_os(str(found.path), error) from error
-    against = anchor_in(pictures, anchor)
+    against = pages.anchors_text(anchors_in(pictures, anchor))
     if markdown:
-        print(tables.markdown(pictures, against, metric), end="")
+        print(tables.markdown(pictures, anchor, metric), end="")
         return ExitCode.DONE
     target = folder or results
     names = [
@@ -90,7 +90,7 @@ def report(
         for stem in pages.write_curves(pictures, Path(target), metric):
             printer.note(f"{os.path.join(target, stem)}.png and .svg")
         page = Path(target, pages.PAGE)
-        pages.write_page(pictures, found, page, against, metric, views=views)
+        pages.write_page(pictures, found, page, anchor, metric, views=views)
         size = page.stat().st_size
     except OSError as error:
         raise FileError.from_os(error.filename or target, error) from error

@@ -190,10 +190,9 @@ def codecs_of(lambdas: str, codec: list[str] | None, peers: str, commands: str |
 
     It raises a ParameterError if a codec is unknown or named twice, or there is none.
     """
-    from mmpcodec.bench.codecs.base import OURS, operating_points, parse
+    from mmpcodec.bench.codecs.base import CHROMA, OURS, operating_points, parse
     from mmpcodec.bench.codecs.commands import commands as programs
     from mmpcodec.bench.codecs.ours import ours, presets
-    from mmpcodec.bench.codecs.peers import CHROMA
     from mmpcodec.bench.codecs.peers import peers as known_peers
 
     ladder = operating_points("lambda", lambdas, ",")

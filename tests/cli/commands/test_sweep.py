@@ -123,7 +123,7 @@ def test_pictures_of_every_kind(mmp, picture, samples):
     }
     assert "take preset photo or exact" in found["deep.png", "gray", 12][plain][0]
     assert "rgb.png: RGB of 8 bits, jpeg:chroma=420, quality 20: " in result.stdout
-    assert "mmp: gray of 12 bits, jpeg: jpeg: codes at most 8 bits" in result.stderr
+    assert "mmp: gray of 12 bits, jpeg: codes at most 8 bits" in result.stderr
     assert "out: 15 results measured, 3 failed; 0 were there" in result.stderr
     again = mmp("sweep", picture, *made, "--out", "out", *QUICK)
     assert "0 results measured, 0 failed; 15 were there" in again.stderr

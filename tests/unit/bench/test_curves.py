@@ -1,6 +1,7 @@
 """Curves from rows, Bjontegaard deltas against known ones, tables and drawings."""
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +10,8 @@ from PIL import Image
 from mmpcodec.bench import plot, tables
 from mmpcodec.bench.curves import (
     Curve,
-    anchor_in,
+    anchors_in,
+    by_kind,
     codecs_in,
     delta,
     grouped,
@@ -17,6 +19,7 @@ from mmpcodec.bench.curves import (
 )
 from mmpcodec.errors import MissingExtra, ParameterError
 
+GRAY = "gray of 8 bits"
 RATES = (0.1, 0.2, 0.4, 0.8, 1.6)
 
 
@@ -152,10 +155,83 @@ def test_grouping(pictures):
     assert [curve.codec for curve in pictures[0].curves] == ["mmp:preset=plain", "jpeg"]
     assert "error" in pictures[0].curves[1].rows[-1]
     assert codecs_in(pictures) == ["mmp:preset=plain", "jpeg", "avif:tune=psnr"]
-    assert anchor_in(pictures, None) == "jpeg"
-    assert anchor_in(pictures, "avif:tune=psnr") == "avif:tune=psnr"
+    assert anchors_in(pictures, None) == {GRAY: "jpeg"}
+    assert anchors_in(pictures, "avif:tune=psnr") == {GRAY: "avif:tune=psnr"}
     with pytest.raises(ParameterError, match="anchor 'webp': must be one of mmp:preset=plain, "):
-        anchor_in(pictures, "webp")
+        anchors_in(pictures, "webp")
+
+
+@pytest.fixture
+def kinds():
+    """A gray picture, two in RGB and one of 12 bits, which JPEG cannot code."""
+    rgb = {"form": "RGB", "depth": 8}
+    rows = [
+        *line("mmp:preset=photo", saving=0.5).rows,
+        *line("jpeg").rows,
+        *(
+            {**r, **rgb, "picture": name * 64, "name": f"{name}.ppm"}
+            for name, saving in (("b", 0.8), ("c", 0.7))
+            for codec, ratio in (
+                ("mmp:preset=photo", saving),
+                ("jpeg:chroma=444", 1),
+                ("jpeg:chroma=420", 0.9),
+            )
+            for r in line(codec, saving=ratio).rows
+        ),
+        *(
+            {**r, "form": "gray", "depth": 12, "picture": "d" * 64, "name": "d.png"}
+            for r in (
+                *line("mmp:preset=photo", saving=0.6).rows,
+                failed("jpeg", 5, "ParameterError: jpeg: codes at most 8 bits a sample, not 12"),
+                *line("jxl").rows,
+            )
+        ),
+    ]
+    return grouped(rows)
+
+
+def test_kinds_are_apart(kinds):
+    assert [(each.title, each.kind) for each in kinds] == [
+        ("a.pgm, 100x80", GRAY),
+        ("b.ppm, 100x80, RGB of 8 bits", "RGB of 8 bits"),
+        ("c.ppm, 100x80, RGB of 8 bits", "RGB of 8 bits"),
+        ("d.png, 100x80, gray of 12 bits", "gray of 9 to 16 bits"),
+    ]
+    one_bit = replace(kinds[0], form="RGB with alpha", depth=1)
+    assert (one_bit.title, one_bit.kind) == (
+        "a.pgm, 100x80, RGB with alpha of 1 bit",
+        "RGB with alpha of 1 to 7 bits",
+    )
+    assert [len(own) for own in by_kind(kinds).values()] == [1, 2, 1]
+
+
+def test_each_kind_has_its_anchor(kinds):
+    gray, rgb, deep = by_kind(kinds)
+    assert anchors_in(kinds, None) == {gray: "jpeg", rgb: "jpeg:chroma=444", deep: "jxl"}
+    assert anchors_in(kinds, "jpeg")[rgb] == "jpeg:chroma=444"
+    assert anchors_in(kinds, "jpeg:chroma=420") == {
+        gray: "jpeg",
+        rgb: "jpeg:chroma=420",
+        deep: "jpeg",
+    }
+    assert anchors_in(kinds, "jxl") == {gray: "jpeg", rgb: "jpeg:chroma=444", deep: "jxl"}
+    with pytest.raises(ParameterError, match="anchor 'webp': must be one of mmp:preset=photo, "):
+        anchors_in(kinds, "webp")
+
+
+def test_tables_never_mix_kinds(kinds):
+    text = tables.markdown(kinds)
+    gray, rest = text.split("RGB of 8 bits, 2 pictures: anchor jpeg:chroma=444, PSNR, ")
+    rgb, deep = rest.split("gray of 9 to 16 bits, 1 picture: anchor jxl, PSNR, ")
+    assert gray.startswith("gray of 8 bits, 1 picture: anchor jpeg, PSNR, Akima; ")
+    assert "| mean | -50.0 |" in gray
+    assert "| mean | -25.0 | -10.0 |" in rgb
+    assert "| mean | -40.0 | " in deep
+    assert "b.ppm" not in gray + deep
+    assert "a.pgm" not in rgb
+    assert "| jpeg:chroma=444 | 0.1 | 2 | 100 | 0.1000 | 30.03 | 0.6007 |  |" in rgb
+    assert "| jpeg | 0.1 | 1 | 100 | 0.1000 | 30.03 | 0.6007 |  |" in gray
+    assert "| d.png | jpeg | 5 | ParameterError: jpeg: codes at most 8 bits" in deep
 
 
 def test_markdown(pictures):

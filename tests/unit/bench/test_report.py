@@ -176,7 +176,7 @@ def test_memory_does_not_grow_with_the_pictures(tmp_path):
     for count in (2, 12):
         results = Results(tmp_path / str(count), create=True)
         pictures = copies(results, count)
-        page_of(pictures, results)
+        write_page(pictures, results, results.folder / "report.html", "stored")
         tracemalloc.start()
         write_page(pictures, results, results.folder / "again.html", "stored")
         peaks.append(tracemalloc.get_traced_memory()[1])
@@ -189,3 +189,42 @@ def test_missing_package_names_the_extra(swept, results, monkeypatch):
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(MissingExtra, match=r"jinja2; .*pip install '\.\[bench\]'"):
         page_of(swept, results)
+
+
+def test_pictures_of_several_kinds(results):
+    """Means and anchors are those of one kind; titles name form and depth."""
+    pytest.importorskip("jinja2")
+    rows, columns = np.indices((40, 56))
+    waves = (128 + 70 * np.sin(rows / 5) + 50 * np.cos(columns / 4)).astype(np.uint8)
+    deep = waves.astype(np.uint16) << 4
+    for picture in (
+        Original("gray.pgm", waves),
+        Original("rgb.png", np.dstack([waves, waves[::-1], waves[:, ::-1]])),
+        Original("deep.png", deep, 12),
+    ):
+        codecs = [
+            ours({"preset": "photo"}, [8, 32, 128, 512], picture.kind),
+            *peers("jpeg:quality=10/30/60/90", picture.kind),
+        ]
+        list(sweep(picture, codecs, results))
+    path = results.folder / "report.html"
+    write_page(grouped(results.rows()), results, path)
+    text = path.read_text()
+    data = json.loads(blocks(text)["data"])
+    assert [picture["title"] for picture in data["pictures"]] == [
+        "gray.pgm, 56x40",
+        "rgb.png, 56x40, RGB of 8 bits",
+        "deep.png, 56x40, gray of 12 bits",
+    ]
+    gray, rgb, deep_kind = "gray of 8 bits", "RGB of 8 bits", "gray of 9 to 16 bits"
+    assert [(d["picture"], d["codec"]) for d in data["deltas"] if d.get("mean")] == [
+        (f"mean, {gray}", "mmp:preset=photo"),
+        (f"mean, {rgb}", "mmp:preset=photo"),
+        (f"mean, {rgb}", "jpeg:chroma=420"),
+        (f"mean, {deep_kind}", "jpeg"),
+    ]
+    anchors = f"jpeg ({gray}), jpeg:chroma=444 ({rgb}), mmp:preset=photo ({deep_kind})"
+    assert f"against {anchors}</h2>" in text
+    stored = base64.b64decode(blocks(text)[f"image-{data['pictures'][1]['id']}"])
+    with Image.open(io.BytesIO(stored)) as image:
+        assert (image.mode, image.size) == ("RGB", (56, 40))
