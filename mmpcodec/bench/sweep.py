@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.bench.codecs.base import GRAY, Codec, Kind, machine
+from mmpcodec.bench.codecs.base import GRAY, Codec, SampleKind, machine
 from mmpcodec.bench.metrics import max_error, measure
 from mmpcodec.bench.results import Results, Row, key_of, save_png
 from mmpcodec.depth import BYTE, most, sample_type
@@ -51,9 +51,9 @@ class Original:
         return cls(name, picture.samples, picture.depth, picture.metadata.white)
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> SampleKind:
         """What a codec must code."""
-        return Kind(form_of(self.samples), self.depth)
+        return SampleKind(form_of(self.samples), self.depth)
 
     def picture(self, samples: np.ndarray | None = None) -> Picture:
         """Return the picture, or the picture of other samples with its depth and white."""
@@ -61,7 +61,7 @@ class Original:
         return Picture(samples, self.depth, Metadata(white=self.white))
 
 
-def warm_up(codec: Codec, kind: Kind = GRAY) -> None:
+def warm_up(codec: Codec, kind: SampleKind = GRAY) -> None:
     """Encode and decode a small picture once; errors are ignored and recur in the sweep."""
     ramp = np.add.outer(np.arange(WARM_UP_SIDE), np.arange(WARM_UP_SIDE)) * most(kind.depth)
     samples = (ramp // (2 * WARM_UP_SIDE)).astype(sample_type(kind.depth))

@@ -29,7 +29,7 @@ _SWITCH = {"on": True, "true": True, "off": False, "false": False}
 
 
 @dataclass(frozen=True)
-class Kind:
+class SampleKind:
     """The samples that a codec gets and returns.
 
     Parameters
@@ -58,7 +58,7 @@ class Kind:
         return self.form.title
 
 
-GRAY, RGB = Kind(), Kind(Form.RGB)
+GRAY, RGB = SampleKind(), SampleKind(Form.RGB)
 """8-bit gray, and 8-bit RGB."""
 
 
@@ -66,7 +66,7 @@ GRAY, RGB = Kind(), Kind(Form.RGB)
 class Codec:
     """A codec with all settings except the operating point; it yields one curve.
 
-    It codes samples of one ``Kind``.
+    It codes samples of one ``SampleKind``.
 
     Parameters
     ----------

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.bench.codecs.base import Codec, Kind
+from mmpcodec.bench.codecs.base import Codec, SampleKind
 from mmpcodec.bench.codecs.by_pillow import SUBSAMPLINGS
 from mmpcodec.bench.codecs.conversion import at_depth, luma_and_chroma, rgb_of, scaling
 from mmpcodec.bench.codecs.settings import Settings
@@ -20,7 +20,7 @@ DEPTHS = (8, 10, 12)
 """Bits per sample of HEVC."""
 
 
-def hevc(settings: Settings, kind: Kind) -> Codec:
+def hevc(settings: Settings, kind: SampleKind) -> Codec:
     ladder = settings.ladder("qp", (18.0, 22.0, 26.0, 30.0, 34.0, 38.0, 42.0, 46.0))
     named = settings.spelled()
     preset = settings.choice("preset", PRESETS, "placebo")

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.bench.codecs.base import Codec, Kind
+from mmpcodec.bench.codecs.base import Codec, SampleKind
 from mmpcodec.bench.codecs.by_pillow import QUALITIES_OF_AVIF, SUBSAMPLINGS
 from mmpcodec.bench.codecs.conversion import at_depth, scaling
 from mmpcodec.bench.codecs.settings import Settings
@@ -30,7 +30,7 @@ def imagecodecs_for(name: str) -> Any:
     return imagecodecs
 
 
-def jxl(settings: Settings, kind: Kind) -> Codec:
+def jxl(settings: Settings, kind: SampleKind) -> Codec:
     ladder = settings.ladder("distance", (0.3, 0.6, 1.0, 1.8, 3.0, 5.0, 8.0, 14.0))
     effort = settings.level("effort", 9)
     imagecodecs = imagecodecs_for("jxl")
@@ -53,7 +53,7 @@ def jxl(settings: Settings, kind: Kind) -> Codec:
     )
 
 
-def jpeg2000(settings: Settings, kind: Kind) -> Codec:
+def jpeg2000(settings: Settings, kind: SampleKind) -> Codec:
     settings.ladder("ratio", ())  # of 8 bits; imagecodecs takes no ratio
     ladder = settings.ladder("psnr", (26.0, 30.0, 34.0, 38.0, 42.0, 46.0, 50.0, 55.0, 60.0))
     imagecodecs = imagecodecs_for("jpeg2000")
@@ -80,7 +80,7 @@ def jpeg2000(settings: Settings, kind: Kind) -> Codec:
     )
 
 
-def avif(settings: Settings, kind: Kind) -> Codec:
+def avif(settings: Settings, kind: SampleKind) -> Codec:
     """Return AVIF of 10 or 12 bits, the least that hold the samples; its tune is the library's."""
     ladder, speed = settings.ladder("quality", QUALITIES_OF_AVIF), settings.level("speed", 0)
     imagecodecs = imagecodecs_for("avif")

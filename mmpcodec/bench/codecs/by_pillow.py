@@ -8,7 +8,7 @@ import numpy as np
 from PIL import Image, features
 from PIL import __version__ as pillow_version
 
-from mmpcodec.bench.codecs.base import Codec, Kind
+from mmpcodec.bench.codecs.base import Codec, SampleKind
 from mmpcodec.bench.codecs.conversion import at_depth, scaling
 from mmpcodec.bench.codecs.settings import Ladder, Settings
 from mmpcodec.depth import BYTE
@@ -33,7 +33,7 @@ def codec(
     knob: str,
     ladder: Ladder,
     described: str,
-    kind: Kind,
+    kind: SampleKind,
     save: Callable[[float], dict[str, Any]],
 ) -> Codec:
     """Return a codec of Pillow, of at most 8 bits a sample.
@@ -63,7 +63,7 @@ def codec(
     return Codec(name, knob, ladder, described, versions, encode, decode)
 
 
-def jpeg(settings: Settings, kind: Kind) -> Codec:
+def jpeg(settings: Settings, kind: SampleKind) -> Codec:
     ladder = settings.ladder("quality", (5.0, 10.0, 20.0, 35.0, 50.0, 65.0, 80.0, 90.0, 95.0))
     options: dict[str, Any] = {"optimize": True, "progressive": True}
     planes = kind.planes
@@ -82,7 +82,7 @@ def jpeg(settings: Settings, kind: Kind) -> Codec:
     )
 
 
-def jpeg2000(settings: Settings, kind: Kind) -> Codec:
+def jpeg2000(settings: Settings, kind: SampleKind) -> Codec:
     default = (3.5, 5.0, 8.0, 12.0, 20.0, 32.0, 50.0, 80.0, 140.0)
     ladder = settings.ladder("ratio", default)
     settings.ladder("psnr", ())  # of more than 8 bits
@@ -104,7 +104,7 @@ def jpeg2000(settings: Settings, kind: Kind) -> Codec:
     )
 
 
-def webp(settings: Settings, kind: Kind) -> Codec:
+def webp(settings: Settings, kind: SampleKind) -> Codec:
     default = (1.0, 10.0, 25.0, 45.0, 65.0, 80.0, 90.0, 95.0, 99.0)
     ladder, method = settings.ladder("quality", default), settings.level("method", 6)
     grays = "WebP knows no gray: equal red, green and blue"
@@ -121,7 +121,7 @@ def webp(settings: Settings, kind: Kind) -> Codec:
     )
 
 
-def avif(settings: Settings, kind: Kind) -> Codec:
+def avif(settings: Settings, kind: SampleKind) -> Codec:
     ladder, speed = settings.ladder("quality", QUALITIES_OF_AVIF), settings.level("speed", 0)
     tune = settings.choice("tune", AVIF_TUNES, NO_TUNE)
     subsampling = "4:0:0"

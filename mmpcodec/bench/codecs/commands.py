@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from mmpcodec import pictures
-from mmpcodec.bench.codecs.base import GRAY, Codec, Kind, operating_points
+from mmpcodec.bench.codecs.base import GRAY, Codec, SampleKind, operating_points
 from mmpcodec.errors import MmpError, ParameterError
 from mmpcodec.samples import Form
 
@@ -40,7 +40,7 @@ _FIELDS = {"encode": {"input", "coded", "point"}, "decode": {"coded", "output"}}
 _KNOWN = ("encode", "decode", "points", "knob", "suffixes")
 
 
-def commands(text: str, name: str = "commands", kind: Kind = GRAY) -> list[Codec]:
+def commands(text: str, name: str = "commands", kind: SampleKind = GRAY) -> list[Codec]:
     """Return the codecs of a TOML file.
 
     Parameters
@@ -49,7 +49,7 @@ def commands(text: str, name: str = "commands", kind: Kind = GRAY) -> list[Codec
         Contents of the file: one table for each codec.
     name : str
         Name of the file in messages.
-    kind : Kind
+    kind : SampleKind
         Samples that the programs get.
 
     Raises
@@ -66,7 +66,7 @@ def commands(text: str, name: str = "commands", kind: Kind = GRAY) -> list[Codec
     return [_command(f"{name}: [{codec}]", codec, table, kind) for codec, table in tables.items()]
 
 
-def _command(where: str, codec: str, table: Any, kind: Kind) -> Codec:
+def _command(where: str, codec: str, table: Any, kind: SampleKind) -> Codec:
     if not isinstance(table, dict) or set(table) - set(_KNOWN):
         raise ParameterError(f"{where}: must be a table of {', '.join(_KNOWN)}")
     for key, fields in _FIELDS.items():
@@ -107,7 +107,7 @@ def _fields_of(template: Any) -> set[str]:
 
 
 def _encode(
-    template: str, suffixes: Mapping[str, str], kind: Kind, samples: np.ndarray, point: float
+    template: str, suffixes: Mapping[str, str], kind: SampleKind, samples: np.ndarray, point: float
 ) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder, f"input{suffixes['input']}")
@@ -117,7 +117,9 @@ def _encode(
         return _written(coded)
 
 
-def _decode(template: str, suffixes: Mapping[str, str], kind: Kind, data: bytes) -> np.ndarray:
+def _decode(
+    template: str, suffixes: Mapping[str, str], kind: SampleKind, data: bytes
+) -> np.ndarray:
     with tempfile.TemporaryDirectory() as folder:
         coded = Path(folder, f"coded{suffixes['coded']}")
         target = Path(folder, f"output{suffixes['output']}")

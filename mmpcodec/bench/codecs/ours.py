@@ -13,7 +13,7 @@ from mmpcodec.bench.codecs.base import (
     LAMBDAS,
     OURS,
     Codec,
-    Kind,
+    SampleKind,
     operating_points,
     refusing,
     spelled,
@@ -26,7 +26,7 @@ from mmpcodec.params import AUTO, EncodeParams
 from mmpcodec.tools import PRESETS
 
 
-def presets(kind: Kind = GRAY) -> tuple[str, ...]:
+def presets(kind: SampleKind = GRAY) -> tuple[str, ...]:
     """Return a codec string for each preset that can code samples of a kind with loss."""
     return tuple(
         f"{OURS}:preset={name}"
@@ -36,7 +36,7 @@ def presets(kind: Kind = GRAY) -> tuple[str, ...]:
 
 
 def ours(
-    options: Mapping[str, str], lambdas: Sequence[float] = LAMBDAS, kind: Kind = GRAY
+    options: Mapping[str, str], lambdas: Sequence[float] = LAMBDAS, kind: SampleKind = GRAY
 ) -> Codec:
     """Return mmpcodec with some options as a codec.
 
@@ -46,7 +46,7 @@ def ours(
         Options of ``mmpcodec.encode``, ``backend``, ``threads`` and ``lambda``.
     lambdas : sequence of float
         Operating points if ``options`` has no ``lambda``.
-    kind : Kind
+    kind : SampleKind
         Samples that the codec gets.
 
     Returns

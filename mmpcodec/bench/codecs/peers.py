@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from mmpcodec.bench.codecs import by_av, by_imagecodecs, by_pillow
-from mmpcodec.bench.codecs.base import CHROMA, GRAY, Codec, Kind, parse, refusing
+from mmpcodec.bench.codecs.base import CHROMA, GRAY, Codec, SampleKind, parse, refusing
 from mmpcodec.bench.codecs.settings import Settings
 from mmpcodec.depth import BYTE, MAX_DEPTH
 from mmpcodec.errors import MissingExtra, ParameterError
 
-Build = Callable[[Settings, Kind], Codec]
+Build = Callable[[Settings, SampleKind], Codec]
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Peer:
     alpha: bool = False
     deep: Build | None = None
 
-    def fault(self, kind: Kind) -> str | None:
+    def fault(self, kind: SampleKind) -> str | None:
         """Return why the codec cannot code samples of a kind; None if it can."""
         if kind.depth > self.most_bits:
             return f"codes at most {self.most_bits} bits a sample, not {kind.depth}"
@@ -73,7 +73,7 @@ IN_PILLOW = ("jpeg", "jpeg2000", "webp", "avif")
 """Codecs that need only Pillow for 8 bits a sample."""
 
 
-def peers(text: str, kind: Kind = GRAY) -> list[Codec]:
+def peers(text: str, kind: SampleKind = GRAY) -> list[Codec]:
     """Return the codecs that a string names.
 
     Parameters
@@ -84,7 +84,7 @@ def peers(text: str, kind: Kind = GRAY) -> list[Codec]:
         Examples are ``avif:tune=psnr,speed=6`` and ``jpeg:quality=20/40/80``. ``avif`` without a
         tune gives two codecs: one tuned for PSNR, if samples have at most 8 bits, and one with the
         library's default. Without chroma, RGB is coded at 4:4:4 and at 4:2:0 by two codecs.
-    kind : Kind
+    kind : SampleKind
         Samples that the codecs get.
 
     Returns
@@ -117,13 +117,13 @@ def peers(text: str, kind: Kind = GRAY) -> list[Codec]:
     return [refusing(plain, fault)]
 
 
-def _fault_of_tune(options: Mapping[str, str], kind: Kind) -> str | None:
+def _fault_of_tune(options: Mapping[str, str], kind: SampleKind) -> str | None:
     if kind.depth > BYTE and options.get(TUNE, by_pillow.NO_TUNE) != by_pillow.NO_TUNE:
         return f"codes more than 8 bits a sample only with {TUNE}={by_pillow.NO_TUNE}"
     return None
 
 
-def _each(name: str, options: dict[str, str], kind: Kind) -> Iterator[dict[str, str]]:
+def _each(name: str, options: dict[str, str], kind: SampleKind) -> Iterator[dict[str, str]]:
     """Yield the options of each codec that a string names for samples of a kind."""
     known = PEERS[name].options
     settings = Settings(name, options, known)

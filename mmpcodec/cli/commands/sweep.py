@@ -20,12 +20,12 @@ from mmpcodec.errors import FileError, MmpError, ParameterError
 from mmpcodec.params import DecodeLimits
 
 if TYPE_CHECKING:
-    from mmpcodec.bench.codecs.base import Codec, Kind
+    from mmpcodec.bench.codecs.base import Codec, SampleKind
     from mmpcodec.bench.results import Results
     from mmpcodec.bench.sweep import Original
 
 NONE = "none"
-Codecs = Callable[["Kind"], "list[Codec]"]
+Codecs = Callable[["SampleKind"], "list[Codec]"]
 """Gives the codecs to measure on pictures of a kind."""
 
 
@@ -116,7 +116,7 @@ def sweep(
     codecs(GRAY)  # wrong options are an error before any picture is read
     files = [job for job in inputs_of(inputs, PICTURE.without(".mmp")) if job.skipped is None]
     printer = Printer(as_json, quiet)
-    ready: dict[Kind, list[Codec]] = {}
+    ready: dict[SampleKind, list[Codec]] = {}
     expected = measured = failed = 0
     unread: list[str] = []
     results: Results | None = None
@@ -155,7 +155,7 @@ def sweep(
     return ExitCode.PARTLY_FAILED if failed or unread else ExitCode.DONE
 
 
-def prepared(codecs: "Codecs", kind: "Kind", printer: Printer) -> "list[Codec]":
+def prepared(codecs: "Codecs", kind: "SampleKind", printer: Printer) -> "list[Codec]":
     """Return the codecs of a kind of pictures, warmed up; print their settings."""
     from mmpcodec.bench.sweep import warm_up
 
@@ -200,7 +200,7 @@ def codecs_of(lambdas: str, codec: list[str] | None, peers: str, commands: str |
     # A comma before KEY= separates options of one codec.
     named_peers = [text for text in re.split(r",(?![^:,]*=)", peers) if text not in ("", NONE)]
 
-    def codecs(kind: "Kind") -> "list[Codec]":
+    def codecs(kind: "SampleKind") -> "list[Codec]":
         chosen = []
         for text in presets(kind) if codec is None else codec:
             if text == NONE:

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 import mmpcodec
-from mmpcodec.bench.codecs.base import OURS, RGB, Kind, operating_points, parse, spelled
+from mmpcodec.bench.codecs.base import OURS, RGB, SampleKind, operating_points, parse, spelled
 from mmpcodec.bench.codecs.commands import commands
 from mmpcodec.bench.codecs.conversion import luma_and_chroma, luma_of, rgb_of
 from mmpcodec.bench.codecs.ours import ours, presets
@@ -142,7 +142,7 @@ CODED = {"jpeg": 8, "jpeg2000": 16, "webp": 8, "avif": 12, "jxl": 16, "hevc": 12
 @pytest.mark.parametrize("form", Form)
 @pytest.mark.parametrize("name", NAMES)
 def test_peers_code_what_they_can_and_refuse_the_rest(name, form, depth):
-    kind = Kind(form, depth)
+    kind = SampleKind(form, depth)
     samples = waves(kind)
     try:
         codecs = peers(QUICK.get(name, name), kind)
@@ -208,18 +208,18 @@ def test_chroma_has_no_effect_on_gray(picture):
 
 
 def test_a_tune_of_avif_is_for_8_bits():
-    (codec,) = peers("avif:tune=psnr", Kind(depth=10))
+    (codec,) = peers("avif:tune=psnr", SampleKind(depth=10))
     with pytest.raises(ParameterError, match="more than 8 bits a sample only with tune=default"):
-        codec.encode(waves(Kind(depth=10)), 50)
+        codec.encode(waves(SampleKind(depth=10)), 50)
     pytest.importorskip("imagecodecs")
-    assert [codec.name for codec in peers("avif", Kind(depth=10))] == ["avif:tune=default"]
+    assert [codec.name for codec in peers("avif", SampleKind(depth=10))] == ["avif:tune=default"]
 
 
 def test_jpeg2000_takes_a_ratio_of_8_bits_and_a_psnr_of_more():
     pytest.importorskip("imagecodecs")
     text = "jpeg2000:ratio=9,psnr=40"
     for depth, knob, point in ((8, "ratio", 9), (10, "psnr", 40)):
-        (codec,) = peers(text, Kind(depth=depth))
+        (codec,) = peers(text, SampleKind(depth=depth))
         assert (codec.name, codec.knob, codec.ladder) == ("jpeg2000", knob, (point,))
 
 
@@ -241,7 +241,7 @@ def test_luma_is_that_of_pillow():
 
 def test_luma_and_chroma_and_back():
     for depth in (8, 12):
-        samples = waves(Kind(Form.RGB, depth))
+        samples = waves(SampleKind(Form.RGB, depth))
         planes = luma_and_chroma(samples, depth, halved=False)
         assert np.abs(rgb_of(planes, depth).astype(int) - samples).max() <= 2
         planes = luma_and_chroma(samples, depth, halved=True)
@@ -254,7 +254,11 @@ def test_luma_and_chroma_and_back():
 
 
 def test_our_codec_of_other_kinds():
-    for kind in (Kind(Form.RGB_ALPHA, 8), Kind(Form.GRAY, 12), Kind(Form.RGB, 16)):
+    for kind in (
+        SampleKind(Form.RGB_ALPHA, 8),
+        SampleKind(Form.GRAY, 12),
+        SampleKind(Form.RGB, 16),
+    ):
         samples = waves(kind)
         codec = ours({}, [16], kind)
         data = codec.encode(samples, 16)
@@ -263,11 +267,11 @@ def test_our_codec_of_other_kinds():
         assert (header.form, header.depth) == (kind.form, kind.depth)
         assert (codec.decode(data) == mmpcodec.decode(data)).all()
         assert [edge.shape for edge in codec.edges(data)] == [(64, 80)] * 2
-    assert presets(Kind(depth=12)) == ("mmp:preset=photo",)
-    refusing = ours({"preset": "text"}, [8, 16], Kind(depth=12))
+    assert presets(SampleKind(depth=12)) == ("mmp:preset=photo",)
+    refusing = ours({"preset": "text"}, [8, 16], SampleKind(depth=12))
     assert refusing.ladder == (8,)
     with pytest.raises(ParameterError, match=r"mmp:preset=text: .*take preset photo or exact"):
-        refusing.encode(waves(Kind(depth=12)), 8)
+        refusing.encode(waves(SampleKind(depth=12)), 8)
 
 
 def test_speed_effort_method_and_preset_are_settings():
@@ -364,7 +368,9 @@ def test_programs_by_template(picture):
     assert OURS not in codec.name
 
 
-@pytest.mark.parametrize("kind", [Kind(Form.RGB), Kind(Form.RGB_ALPHA), Kind(depth=12)])
+@pytest.mark.parametrize(
+    "kind", [SampleKind(Form.RGB), SampleKind(Form.RGB_ALPHA), SampleKind(depth=12)]
+)
 def test_programs_get_pictures_of_their_kind(kind):
     samples = waves(kind)
     python = f"{sys.executable} -c 'import shutil, sys; shutil.copy(*sys.argv[1:3])'"

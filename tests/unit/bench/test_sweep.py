@@ -13,7 +13,7 @@ import pytest
 import mmpcodec
 from mmpcodec import pictures
 from mmpcodec.bench import metrics
-from mmpcodec.bench.codecs.base import Codec, Kind
+from mmpcodec.bench.codecs.base import Codec, SampleKind
 from mmpcodec.bench.codecs.ours import ours
 from mmpcodec.bench.results import Results, key_of
 from mmpcodec.bench.sweep import Original, sweep, warm_up
@@ -297,7 +297,9 @@ def test_a_decoded_sample_beyond_the_depth_is_an_error(results, coarse):
     assert row["error"].startswith("ParameterError: depth = 7: the picture has a sample of 200")
 
 
-@pytest.mark.parametrize("kind", [Kind(), Kind(Form.RGB_ALPHA, 8), Kind(Form.GRAY, 12)])
+@pytest.mark.parametrize(
+    "kind", [SampleKind(), SampleKind(Form.RGB_ALPHA, 8), SampleKind(Form.GRAY, 12)]
+)
 def test_warm_up_gets_samples_of_the_kind(coarse, kind):
     seen = []
     warm_up(replace(coarse, encode=lambda samples, point: seen.append(samples) or b""), kind)
