@@ -9,12 +9,13 @@ import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from mmpcodec.bench.codecs.base import GRAY, Codec, SampleKind, machine
-from mmpcodec.bench.metrics import max_error, measure
+from mmpcodec.bench.metrics import Quality, max_error, measure
 from mmpcodec.bench.results import Results, Row, key_of, save_png
 from mmpcodec.depth import BYTE, most, sample_type
 from mmpcodec.fingerprints import sha256_of
@@ -134,41 +135,90 @@ def _identity(picture: Original, sha256: str, codec: Codec, point: float) -> Row
     }
 
 
+@dataclass(frozen=True)
+class Measurement:
+    """A file of a picture, and its measurements.
+
+    Parameters
+    ----------
+    data : bytes
+    decoded : Picture
+    quality : Quality
+        Metrics of the colours, with the picture's level of white as their peak.
+    alpha_error : int or None
+        Largest error of alpha; None without alpha.
+    encode_seconds, decode_seconds : float
+    """
+
+    data: bytes
+    decoded: Picture
+    quality: Quality
+    alpha_error: int | None
+    encode_seconds: float
+    decode_seconds: float
+
+
+def coded(
+    picture: Original, codec: Codec, point: float, timed: Callable[..., tuple[float, Any]]
+) -> Measurement:
+    """Encode, decode and measure a picture at an operating point.
+
+    Parameters
+    ----------
+    picture : Original
+    codec : Codec
+        A codec of the picture's kind.
+    point : float
+    timed : callable
+        ``timed(function)`` calls a function, and returns the time in seconds and the result.
+
+    Raises
+    ------
+    ValueError
+        When the decoded picture has another shape or type.
+    Exception
+        What the codec raises.
+    """
+    samples = picture.samples
+    encode_seconds, data = timed(lambda: codec.encode(samples, point))
+    decode_seconds, decoded = timed(lambda: codec.decode(data))
+    if decoded.shape != samples.shape or decoded.dtype != samples.dtype:
+        raise ValueError(f"decodes to {decoded.shape} of {decoded.dtype}, not {samples.shape}")
+    result, original = picture.picture(decoded), picture.picture()
+    shown = original.without_alpha().samples, result.without_alpha().samples
+    alpha = max_error(samples[..., -1], decoded[..., -1]) if picture.kind.alpha else None
+    quality = measure(*shown, white=original.white)
+    return Measurement(data, result, quality, alpha, encode_seconds, decode_seconds)
+
+
 def _outcome(
     picture: Original, codec: Codec, point: float, repeat: int, results: Results, key: str
 ) -> Row:
     """Return the measurements of a point, or the error of the codec."""
-    samples, edges = picture.samples, None
+    edges = None
     try:
-        encode_seconds, data = _timed(lambda: codec.encode(samples, point), repeat)
-        decode_seconds, decoded = _timed(lambda: codec.decode(data), repeat)
-        if decoded.shape != samples.shape or decoded.dtype != samples.dtype:
-            raise ValueError(f"decodes to {decoded.shape} of {decoded.dtype}, not {samples.shape}")
-        result = picture.picture(decoded)
+        found = coded(picture, codec, point, partial(_timed, repeat=repeat))
         if codec.edges is not None:
-            edges = codec.edges(data)
+            edges = codec.edges(found.data)
     except Exception as error:  # any codec may fail in any way
         reason = " ".join(str(error).split())
         return {"error": f"{type(error).__name__}: {reason}" if reason else type(error).__name__}
-    save_png(results.decoded(key), result)
-    height, width = samples.shape[:2]
+    save_png(results.decoded(key), found.decoded)
+    height, width = picture.samples.shape[:2]
     if edges is not None:
         top, left = (edge[:height, :width] for edge in edges)
         save_png(results.tree(key), Picture.of((top + 2 * left).astype(np.uint8)))
-    original = picture.picture()
-    shown = original.without_alpha().samples, result.without_alpha().samples
-    alpha = {"alpha_error": max_error(samples[..., -1], decoded[..., -1])}
     megapixels = height * width / 1e6
     return {
-        "bytes": len(data),
-        "bpp": 8 * len(data) / (height * width),
-        **asdict(measure(*shown, white=original.white)),
-        **(alpha if picture.kind.alpha else {}),
-        "encode_seconds": encode_seconds,
-        "decode_seconds": decode_seconds,
+        "bytes": len(found.data),
+        "bpp": 8 * len(found.data) / (height * width),
+        **asdict(found.quality),
+        "alpha_error": found.alpha_error,
+        "encode_seconds": found.encode_seconds,
+        "decode_seconds": found.decode_seconds,
         "runs": repeat,
-        "encode_megapixels_per_second": megapixels / encode_seconds,
-        "decode_megapixels_per_second": megapixels / decode_seconds,
+        "encode_megapixels_per_second": megapixels / found.encode_seconds,
+        "decode_megapixels_per_second": megapixels / found.decode_seconds,
     }
 
 

@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 
 from matplotlib.figure import Figure
-from pages import ROOT, by, per_megapixel, rate, read
+from pages import ROOT, by, by_class, per_megapixel, rate, read
 
 from mmpcodec.bench.plot import COLOURS, save_as
 
@@ -33,12 +33,14 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=ROOT / "docs/pictures/frontier.png")
     args = parser.parse_args()
     _, rows = read(args.data)["frontier"]
-    classes = by("class", rows)
+    classes = by_class(rows)
     families = dict.fromkeys(family_of(codec) for codec in by("codec", rows))
     colours = dict(zip(families, COLOURS, strict=False))
     lines_of_panels = -(-len(classes) // 2)
     figure = Figure((9.0, 0.8 + 3.5 * lines_of_panels), layout="constrained")
-    panels = figure.subplots(lines_of_panels, 2, sharex=True, squeeze=False).flat
+    panels = figure.subplots(lines_of_panels, 2, sharex=True, squeeze=False).flatten()
+    for empty in panels[len(classes) :]:
+        empty.set_visible(False)
     for panel, (name, group) in zip(panels, classes.items(), strict=False):
         lines: dict[str, list[tuple[float, float]]] = {}
         for codec, own in by("codec", group).items():
@@ -56,6 +58,7 @@ def main() -> None:
                 label=family,
             )
         panel.set_xscale("log")
+        panel.tick_params(labelbottom=True)
         panel.set_title(name)
         panel.grid(alpha=0.3)
         panel.set_xlabel("encoding, processor seconds a megapixel")

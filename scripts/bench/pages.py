@@ -24,6 +24,8 @@ from typing import Any
 
 from mmpcodec.bench.curves import delta, grouped, mean_delta
 from mmpcodec.bench.tables import table
+from mmpcodec.depth import BYTE
+from mmpcodec.samples import Form
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -190,9 +192,22 @@ def _percent(codec: str, rows: Sequence[Row]) -> str:
     return "none" if found is None else f"{found:.0f}"
 
 
+def by_class(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    """Return the rows by class, with RGB and other depths in classes of their own.
+
+    A class in which no picture has a curve of the first codec is left out.
+    """
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        kind = "" if row["form"] == Form.GRAY.title else f" in {row['form']}"
+        kind += "" if row["depth"] == BYTE else f" of {row['depth']} bits"
+        found.setdefault(row["class"] + kind, []).append(row)
+    return {name: group for name, group in found.items() if rate(group[0]["codec"], group)}
+
+
 def _summary(rows: Sequence[Row]) -> str:
     """Return a table of the rate of each codec on each class, and of its times on all pictures."""
-    classes = by("class", rows)
+    classes = by_class(rows)
     head = [*(f"rate on {name}, %" for name in classes), "encode, s/MP", "decode, s/MP"]
     return table(
         ["codec", *head],
@@ -210,7 +225,7 @@ def _summary(rows: Sequence[Row]) -> str:
 
 def _frontier(rows: Sequence[Row]) -> str:
     """Make the table of the rate and the encoding time of each codec on each class of pictures."""
-    classes = by("class", rows)
+    classes = by_class(rows)
     head = [text for name in classes for text in (f"{name}, %", "s/MP")]
     body = [
         [

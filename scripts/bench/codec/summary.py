@@ -1,11 +1,12 @@
-"""Rate, time and memory of mmpcodec beside other codecs, measured in one run.
+"""Rate, time and memory of mmpcodec beside other codecs, measured in one run as `mmp sweep` does.
 
     python scripts/bench/codec/summary.py --pictures CLASS PICTURE... [--pictures ...] --out ROWS
     python scripts/bench/codec/summary.py --frontier --pictures ... --out ROWS
 
 CLASS is the class of the pictures after it, for example "text". Of a larger picture only the middle
 512x512 pixels are coded. The script appends one JSON object for each coded file to ROWS, codec by
-codec, so a stopped run continues. `make bench-pages` turns ROWS into the summary tables.
+codec, so a stopped run continues. `make bench-pages` turns ROWS into the summary tables, which keep
+gray and RGB apart. RGB is coded at 4:4:4, by WebP at 4:2:0.
 
 ``--frontier`` measures more speeds, efforts and presets, for a table and a drawing of rate against
 time, also of WebP and x265. A codec whose library is missing is left out, and a message says so.
@@ -24,8 +25,8 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from datetime import date
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -33,10 +34,10 @@ from typing import Any
 import numpy as np
 
 from mmpcodec import pictures
-from mmpcodec.bench.codecs.base import GRAY, OURS, RGB, Codec, machine, parse
+from mmpcodec.bench.codecs.base import GRAY, OURS, Codec, SampleKind, machine, parse
 from mmpcodec.bench.codecs.ours import ours
 from mmpcodec.bench.codecs.peers import peers
-from mmpcodec.bench.metrics import psnr
+from mmpcodec.bench.sweep import Original, coded
 from mmpcodec.errors import MissingExtra
 
 SIDE = 512
@@ -88,11 +89,9 @@ KINDS: dict[str, Row] = {
 """Title and columns of each kind of rows, for `scripts/bench/pages.py`."""
 
 
-def codec_of(label: str, colour: bool) -> Codec:
+def codec_of(label: str, kind: SampleKind = GRAY) -> Codec:
     name, options = parse(CODECS[label])
-    if name == OURS:
-        return ours(options)
-    return peers(CODECS[label], RGB if colour else GRAY)[0]
+    return ours(options, kind=kind) if name == OURS else peers(CODECS[label], kind)[0]
 
 
 def available(labels: Sequence[str]) -> list[str]:
@@ -106,7 +105,7 @@ def available(labels: Sequence[str]) -> list[str]:
     found = []
     for label in labels:
         try:
-            codec_of(label, colour=False)
+            codec_of(label)
         except MissingExtra as error:
             if label == labels[0]:
                 raise
@@ -116,11 +115,12 @@ def available(labels: Sequence[str]) -> list[str]:
     return found
 
 
-def middle(path: Path) -> np.ndarray:
-    """Return the middle (H, W) or (H, W, 3) samples of a picture, at most SIDE rows and columns."""
-    samples = pictures.read(path).without_alpha().samples
-    top, left = (max(0, (size - SIDE) // 2) for size in samples.shape[:2])
-    return np.ascontiguousarray(samples[top : top + SIDE, left : left + SIDE])
+def middle(path: Path) -> Original:
+    """Return the middle of a picture without alpha, at most SIDE rows and columns."""
+    picture = pictures.read(path).without_alpha()
+    top, left = (max(0, (size - SIDE) // 2) for size in picture.samples.shape[:2])
+    samples = np.ascontiguousarray(picture.samples[top : top + SIDE, left : left + SIDE])
+    return Original.of(path.name, replace(picture, samples=samples))
 
 
 def timed(work: Callable[[], Any]) -> tuple[float, Any]:
@@ -133,24 +133,23 @@ def timed(work: Callable[[], Any]) -> tuple[float, Any]:
     return round(min(seconds), 5), result
 
 
-def measured(samples: np.ndarray, codec: Codec, point: float) -> Row:
+def measured(picture: Original, codec: Codec, point: float) -> Row:
     """Return size, PSNR and times of one file."""
-    encode_cpu_s, data = timed(partial(codec.encode, samples, point))
-    decode_cpu_s, decoded = timed(partial(codec.decode, data))
-    quality = psnr(samples, decoded, white=255)
+    found = coded(picture, codec, point, timed)
+    psnr = found.quality.psnr
     return {
-        "bytes": len(data),
-        "psnr_db": None if quality is None else round(quality, 4),
-        "encode_cpu_s": encode_cpu_s,
-        "decode_cpu_s": decode_cpu_s,
+        "bytes": len(found.data),
+        "psnr_db": None if psnr is None else round(psnr, 4),
+        "encode_cpu_s": found.encode_seconds,
+        "decode_cpu_s": found.decode_seconds,
     }
 
 
 def peak_mib(path: Path, label: str) -> float:
     """Encode and decode a picture; return the peak resident memory of this process in MiB."""
-    samples = middle(path)
-    codec = codec_of(label, samples.ndim == 3)
-    codec.decode(codec.encode(samples, codec.ladder[1]))
+    picture = middle(path)
+    codec = codec_of(label, picture.kind)
+    codec.decode(codec.encode(picture.samples, codec.ladder[1]))
     # ru_maxrss would include the memory that the parent held before exec.
     lines = Path("/proc/self/status").read_text().splitlines()
     (peak,) = (line for line in lines if line.startswith("VmHWM:"))
@@ -159,13 +158,14 @@ def peak_mib(path: Path, label: str) -> float:
 
 def rows_of(run: str, name: str, path: Path, label: str, done: set[Key]) -> list[Row]:
     """Measure one codec on one picture of the class ``name``; return its rows not in ``done``."""
-    samples = middle(path)
-    height, width = samples.shape[:2]
-    codec = codec_of(label, samples.ndim == 3)
-    about = {"run": run, "codec": label, "picture": path.name, "class": name}
+    picture = middle(path)
+    height, width = picture.samples.shape[:2]
+    codec = codec_of(label, picture.kind)
+    about: Row = {"run": run, "codec": label, "picture": path.name, "class": name}
+    about |= {"form": picture.kind.planes, "depth": picture.depth}
     return [
         {**about, "width": width, "height": height, "point": point}
-        | measured(samples, codec, point)
+        | measured(picture, codec, point)
         for point in codec.ladder
         if (path.name, label, point) not in done
     ]
@@ -208,7 +208,7 @@ def heads(args: argparse.Namespace, codecs: Sequence[str]) -> Iterator[Row]:
     command += ["--processes", str(args.processes), "--out", "ROWS"]
     versions: dict[str, str] = {}
     for label in codecs:
-        versions |= codec_of(label, colour=False).versions
+        versions |= codec_of(label).versions
     for run in ("frontier",) if args.frontier else ("summary", "memory"):
         yield {
             "run": run,

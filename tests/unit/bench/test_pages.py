@@ -90,3 +90,44 @@ def test_every_run_is_on_a_page(pages, runs):
 )
 def test_cells(pages, key, value, text):
     assert pages.cell(key, value) == text
+
+
+def test_gray_and_rgb_never_share_a_rate(pages):
+    """A picture without a curve of the first codec makes no column."""
+
+    def rows(picture, form, ratio, points=5):
+        return [
+            {
+                "codec": codec,
+                "picture": picture,
+                "class": "photographs",
+                "form": form,
+                "depth": 8,
+                "width": 100,
+                "height": 100,
+                "point": point,
+                "bytes": round(share * 1000 * 2**point),
+                "psnr_db": 30.0 + 3 * point,
+                "encode_cpu_s": 0.01,
+                "decode_cpu_s": 0.01,
+            }
+            for codec, share in (("first", 1), ("second", ratio))
+            for point in range(points)
+        ]
+
+    measured = rows("a", "gray", 0.5) + rows("b", "RGB", 0.8) + rows("c", "RGB with alpha", 0.9, 2)
+    measured.sort(key=lambda row: row["codec"])
+    classes = pages.by_class(measured)
+    assert {name: {row["picture"] for row in group} for name, group in classes.items()} == {
+        "photographs": {"a"},
+        "photographs in RGB": {"b"},
+    }
+    head, _, _, second = pages._summary(measured).splitlines()
+    assert head.startswith("| codec | rate on photographs, % | rate on photographs in RGB, % |")
+    assert second.startswith("| second | 50 | 80 |")
+    for row in measured:
+        row["depth"] = 12
+    assert list(pages.by_class(measured)) == [
+        "photographs of 12 bits",
+        "photographs in RGB of 12 bits",
+    ]
