@@ -11,7 +11,7 @@ from typing import Any, Unpack
 
 from mmpcodec.checks import check_int, check_number, check_switch
 from mmpcodec.errors import ParameterError
-from mmpcodec.tools import PRESETS, TABLE, ToolOptions, Tools
+from mmpcodec.tools import PRESETS, TABLE, ToolOptions, Tools, presets_where
 
 AUTO, BEST = "auto", "best"
 TRIED = ("photo", "text", "mixed", "exact")
@@ -244,8 +244,9 @@ class EncodeParams:
         first, *others = (replace(PRESETS[name], **given) for name in names)
         idle = [name for name in first.without_effect if name in given.keys() - SWITCHES]
         if idle and not several:
+            able = presets_where(lambda tools: idle[0] not in tools.without_effect)
             raise ParameterError(
-                f"{idle[0]} = {given[idle[0]]!r}: has no effect with preset {preset}"
+                f"{idle[0]} = {given[idle[0]]!r}: has no effect with preset {preset}; take {able}"
             )
         return cls(lam, first, rate_model, effort, tuple(others), looks=preset == AUTO)
 

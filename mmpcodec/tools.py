@@ -5,6 +5,7 @@ of parameters, the fields of layer headers, the structures of the native backend
 and the generators of the tests read the list of tools from here.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from enum import IntEnum
 from typing import Any, TypedDict
@@ -279,3 +280,18 @@ PRESETS: dict[str, Tools] = {
     "classic": Tools(index_classes=False, flag_contexts=False, copy_radius=8, post_filter=False),
 }
 """Named sets of tools; "auto" is no set but tries several."""
+
+
+def presets_where(holds: Callable[[Tools], bool]) -> str:
+    """Return the presets of whose tools a condition holds, for messages; "" if there is none.
+
+    Examples
+    --------
+    >>> from mmpcodec.tools import presets_where
+    >>> presets_where(lambda tools: tools.prediction)
+    'preset photo or mixed'
+    """
+    names = [name for name, tools in PRESETS.items() if holds(tools)]
+    if not names:
+        return ""
+    return f"preset {' or '.join(filter(None, [', '.join(names[:-1]), names[-1]]))}"

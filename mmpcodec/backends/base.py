@@ -37,7 +37,7 @@ from mmpcodec.params import EncodeParams
 from mmpcodec.reference.postfilter import PostFilter
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.runtime.progress import Progress, in_turn
-from mmpcodec.tools import Tools
+from mmpcodec.tools import Tools, presets_where
 from mmpcodec.trace import Coded, Trace
 
 
@@ -70,6 +70,14 @@ class Backend(ABC):
             return None
         return f"{'trees' if has_trees else 'predicted blocks'} of samples of {depth} bits"
 
+    def fault(self, tools: Tools, depth: int = BYTE) -> str | None:
+        """Say what the backend ``lacks``, and which presets it can code; or return None."""
+        lacking = self.lacks(tools, depth)
+        if lacking is None:
+            return None
+        able = presets_where(lambda tools: self.lacks(tools, depth) is None)
+        return f"it has no {lacking}" + (f"; take {able}" if able else "")
+
     def check_has(self, tools: Tools, depth: int = BYTE) -> None:
         """Check that the backend can code these tools at this depth.
 
@@ -78,8 +86,8 @@ class Backend(ABC):
         BackendUnavailable
             When it ``lacks`` something.
         """
-        if lacking := self.lacks(tools, depth):
-            raise BackendUnavailable(f"backend {self.name} cannot run here: it has no {lacking}")
+        if fault := self.fault(tools, depth):
+            raise BackendUnavailable(f"backend {self.name} cannot run here: {fault}")
 
     @abstractmethod
     def describe(self) -> str:

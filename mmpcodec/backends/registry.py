@@ -155,11 +155,11 @@ def get(
     reasons = []
     for candidate in candidates(name, lambda row: row.seconds(fragments, tools)):
         backend = ROWS[candidate].make()
-        lacking = None if tools is None else backend.lacks(tools, depth)
+        fault = None if tools is None else backend.fault(tools, depth)
         if decodes and not backend.decodes:
             reason: str | None = f"it only encodes; {decoders()[0]} decodes"
-        elif lacking is not None:
-            reason = f"it has no {lacking}"
+        elif fault is not None:
+            reason = fault
         else:
             reason = backend.unavailable()
         if reason is None:

@@ -293,8 +293,9 @@ DictionaryLimit = Annotated[
     ),
 ]
 RateModel = Annotated[
-    str,
+    str | None,
     typer.Option(
-        metavar="adaptive|log2", help="Rate estimate of a dictionary index in the search."
+        metavar="adaptive|log2",
+        help="Rate estimate of a dictionary index in the search; adaptive by default.",
     ),
 ]

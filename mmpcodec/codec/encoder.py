@@ -31,7 +31,7 @@ from mmpcodec.params import (
 from mmpcodec.runtime.arrays import on_device
 from mmpcodec.runtime.progress import Progress, in_turn
 from mmpcodec.samples import Samples, SamplesLike, check_picture, form_of
-from mmpcodec.tools import ToolOptions, Tools
+from mmpcodec.tools import ToolOptions, Tools, presets_where
 
 GROUP_PIXELS = 1 << 25
 """Most pixels of the tiles that are encoded in one call; larger groups are not faster."""
@@ -200,7 +200,12 @@ def candidates_at(params: EncodeParams, depth: int) -> list[EncodeParams]:
     ]
     if not fitting:
         fault = fault_of_depth(candidates[0].tools, depth)
-        raise ParameterError(f"{fault}; take preset photo or exact")
+        able = presets_where(
+            lambda tools: (
+                (params.lam > 0 or not tools.prediction) and fault_of_depth(tools, depth) is None
+            )
+        )
+        raise ParameterError(f"{fault}; take {able}")
     return fitting
 
 

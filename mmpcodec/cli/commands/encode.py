@@ -8,7 +8,7 @@ import typer
 from mmpcodec.checks import check_int
 from mmpcodec.cli import options, output, run
 from mmpcodec.cli.encoding.by_tiles import encode_by_tiles
-from mmpcodec.cli.encoding.choices import rate_of, search_of
+from mmpcodec.cli.encoding.choices import RateOptions, SearchOptions, wanted
 from mmpcodec.cli.encoding.sources import (
     Encodings,
     Found,
@@ -25,7 +25,6 @@ from mmpcodec.depth import MAX_DEPTH
 from mmpcodec.errors import MmpError, ParameterError
 from mmpcodec.params import (
     UNLIMITED,
-    EncodeParams,
     check_median_radius,
     check_tile_size,
 )
@@ -141,7 +140,7 @@ def encode(
     partition: options.Partition = None,
     dictionary_limit: options.DictionaryLimit = None,
     effort: options.Effort = None,
-    rate_model: options.RateModel = "adaptive",
+    rate_model: options.RateModel = None,
     denoise: options.Denoise = None,
     depth: options.Depth = None,
     strip: options.Strip = None,
@@ -181,15 +180,10 @@ def encode(
     check_tile_size(tile)
     Metadata().without(*(strip or ()))
     limits = options.limits_of(max_samples, max_dimension)
-    lam, target = rate_of(lossless, lam, quality, target_size, target_bpp, target_psnr)
-    search = search_of(preset, effort, fast=fast, best=best, lossless=target is None and lam == 0)
-    params = EncodeParams.from_options(
-        lam,
-        preset=search.preset,
-        rate_model=rate_model,
-        effort=search.effort,
-        partition=partition,
-        dictionary_limit=dictionary_limit,
+    rate = RateOptions(lossless, lam, quality, target_size, target_bpp, target_psnr)
+    search = SearchOptions(fast, best, preset, effort, rate_model)
+    params, target, remarks = wanted(
+        rate, search, partition=partition, dictionary_limit=dictionary_limit
     )
     existing = Existing.of(force, skip_existing, update)
     files = plan(inputs, PICTURE.without(".mmp"), ".mmp", out=out, folder=folder, existing=existing)
@@ -199,6 +193,8 @@ def encode(
 
     to_stderr = any(job.target == STANDARD for job in files)
     printer = Printer(as_json, quiet, verbose, to_stderr)
+    for remark in remarks:
+        printer.note(remark)
 
     def show_pass(job: Job, number: int, found: "Pass") -> None:
         if verbose:

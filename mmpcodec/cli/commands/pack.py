@@ -16,6 +16,7 @@ from mmpcodec.runtime.files import STANDARD
 
 ALL = "all"
 MAX_VOLUMES = 10_000
+DEFAULT_SECONDS = 60.0
 
 
 def pack(
@@ -50,13 +51,14 @@ def pack(
         ),
     ] = 2048,
     seconds: Annotated[
-        float,
+        float | None,
         typer.Option(
             min=0,
             metavar="S",
-            help="Time limit per medium with --value; then the best choice so far is taken.",
+            help=f"Time limit per medium with --value, {DEFAULT_SECONDS:g} by default; then the "
+            "best choice so far is taken.",
         ),
-    ] = 60.0,
+    ] = None,
     copy_to: Annotated[
         str | None,
         typer.Option(
@@ -98,13 +100,16 @@ def pack(
     values = None if table is None else media.values_of(table, entries)
 
     sizes = [entry.size for entry in entries]
-    more: dict[str, Any] = {"sector": sector, "time_limit": seconds, "backend": backend}
+    limit = DEFAULT_SECONDS if seconds is None else seconds
+    more: dict[str, Any] = {"sector": sector, "time_limit": limit, "backend": backend}
     if endless:
         found = packing.pack_all(sizes, rooms[0], values=values, **more)
     else:
         found = packing.pack(sizes, rooms, values=values, **more)
 
     printer = Printer(as_json, quiet, False, lists == STANDARD)
+    if seconds is not None and value is None:
+        printer.note("--seconds: has no effect without --value")
     named = [] if lists is None else list_names(lists, len(found.volumes))
     folders = None if copy_to is None else folders_of(copy_to, len(found.volumes))
     copies = [] if folders is None else media.copies_of(entries, found, folders)

@@ -75,7 +75,10 @@ def report(
     except OSError as error:
         raise FileError.from_os(str(found.path), error) from error
     against = pages.anchors_text(anchors_in(pictures, anchor))
+    printer = Printer(quiet=quiet)
     if markdown:
+        if folder is not None:
+            printer.note("-O: has no effect with --markdown, which writes nothing")
         print(tables.markdown(pictures, anchor, metric), end="")
         return ExitCode.DONE
     target = folder or results
@@ -84,7 +87,6 @@ def report(
     ]
     for name in [pages.PAGE, *names]:
         output.check(os.path.join(target, name), force=force, new_folder=True)
-    printer = Printer(quiet=quiet)
     try:
         os.makedirs(target, exist_ok=True)
         for stem in pages.write_curves(pictures, Path(target), metric):

@@ -1,9 +1,19 @@
-"""What the options of encoding stand for together: ``--lossless``, ``--fast`` and ``--best``."""
+"""What the options of encoding stand for together, and which of them have no effect."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mmpcodec.cli.options import check_alone
-from mmpcodec.params import AUTO, BEST, DEFAULT_EFFORT, MAX_EFFORT
+from mmpcodec.params import (
+    AUTO,
+    BEST,
+    DEFAULT_EFFORT,
+    MAX_EFFORT,
+    MAX_QUALITY,
+    RATE_MODELS,
+    EncodeParams,
+)
+from mmpcodec.tools import PRESETS, TREES, Tools, presets_where
 
 if TYPE_CHECKING:
     from mmpcodec import Target
@@ -11,22 +21,49 @@ if TYPE_CHECKING:
 FAST_EFFORT = 1
 LOSSLESS_FAST_PRESET = "exact"
 
+EFFECTS: dict[str, Callable[[Tools], bool]] = {
+    "--lambda": lambda tools: not tools.exact,
+    "--lambdas": lambda tools: not tools.exact,
+    "--quality": lambda tools: not tools.exact,
+    "--target-psnr": lambda tools: not tools.exact,
+    "--fast": lambda tools: tools.prediction,
+    "--effort": lambda tools: tools.prediction,
+    "--rate-model": lambda tools: TREES in tools.codings,
+}
+"""Whether an option changes the file that a set of tools writes. The options of single tools are
+not here: one without effect is an error."""
 
-class Choice(NamedTuple):
-    """The preset and the effort of the search."""
 
-    preset: str
-    effort: int
+class RateOptions(NamedTuple):
+    """The options of the rate, as given; None or False if not."""
+
+    lossless: bool = False
+    lam: float | None = None
+    quality: float | None = None
+    target_size: str | None = None
+    target_bpp: float | None = None
+    target_psnr: float | None = None
 
 
-def rate_of(
-    lossless: bool,
-    lam: float | None,
-    quality: float | None,
-    target_size: str | None,
-    target_bpp: float | None,
-    target_psnr: float | None,
-) -> "tuple[float, Target | None]":
+class SearchOptions(NamedTuple):
+    """The options of the search, as given; None or False if not."""
+
+    fast: bool = False
+    best: bool = False
+    preset: str | None = None
+    effort: int | None = None
+    rate_model: str | None = None
+
+
+class Wanted(NamedTuple):
+    """What the options of encoding stand for, and remarks on those without effect."""
+
+    params: EncodeParams
+    target: "Target | None"
+    remarks: list[str]
+
+
+def rate_of(rate: RateOptions) -> "tuple[float, Target | None]":
     """Return the lambda and the target that the options of the rate stand for.
 
     Raises
@@ -37,47 +74,97 @@ def rate_of(
     from mmpcodec.codec.rate_control.targets import lambda_or_target
     from mmpcodec.quantities import parse_bytes
 
+    lossless, lam, *others = rate
     if lossless:
-        others = {
-            "--lambda": lam,
-            "--quality": quality,
-            "--target-size": target_size,
-            "--target-bpp": target_bpp,
-            "--target-psnr": target_psnr,
-        }
-        check_alone("--lossless", others)
+        names = ("--lambda", "--quality", "--target-size", "--target-bpp", "--target-psnr")
+        check_alone("--lossless", dict(zip(names, (lam, *others), strict=True)))
         return 0, None
-    size = None if target_size is None else parse_bytes("target_size", target_size)
-    return lambda_or_target(lam, quality, size, target_bpp, target_psnr)
+    size = None if rate.target_size is None else parse_bytes("target_size", rate.target_size)
+    return lambda_or_target(lam, rate.quality, size, rate.target_bpp, rate.target_psnr)
 
 
-def search_of(
-    preset: str | None, effort: int | None, *, fast: bool, best: bool, lossless: bool
-) -> Choice:
-    """Return the preset and the effort that the options stand for.
+def preset_and_effort(search: SearchOptions, *, lossless: bool) -> tuple[str, int]:
+    """Return the preset and the effort that the options of the search stand for.
 
     ``--fast`` is effort 1, and preset exact for lossless files, whose coding has no effort.
     ``--best`` is preset best at effort 9.
-
-    Parameters
-    ----------
-    preset, effort
-        As given; None if not.
-    fast, best : bool
-        Whether the options are given.
-    lossless : bool
-        Whether lambda is 0.
 
     Raises
     ------
     ParameterError
         If two options contradict each other.
     """
+    fast, best, preset, effort, _ = search
     if fast:
         check_alone("--fast", {"--best": best, "--effort": effort})
-        quick = LOSSLESS_FAST_PRESET if lossless else AUTO
-        return Choice(preset or quick, FAST_EFFORT)
+        return preset or (LOSSLESS_FAST_PRESET if lossless else AUTO), FAST_EFFORT
     if best:
         check_alone("--best", {"--preset": preset, "--effort": effort})
-        return Choice(BEST, MAX_EFFORT)
-    return Choice(preset or AUTO, DEFAULT_EFFORT if effort is None else effort)
+        return BEST, MAX_EFFORT
+    return preset or AUTO, DEFAULT_EFFORT if effort is None else effort
+
+
+def wanted(
+    rate: RateOptions, search: SearchOptions, more: Mapping[str, Any] | None = None, **tools: Any
+) -> Wanted:
+    """Return what the options of encoding stand for.
+
+    Parameters
+    ----------
+    rate : RateOptions
+    search : SearchOptions
+    more : mapping or None
+        Values of further options of ``EFFECTS``.
+    **tools
+        Fields of ``Tools``, as given; None if not.
+
+    Raises
+    ------
+    ParameterError
+        If an option is out of its range, contradicts another one, or is that of a tool that has no
+        effect on the preset.
+    """
+    lam, target = rate_of(rate)
+    preset, effort = preset_and_effort(search, lossless=target is None and lam == 0)
+    params = EncodeParams.from_options(
+        lam,
+        preset=preset,
+        effort=effort,
+        rate_model=search.rate_model or RATE_MODELS[0],
+        **tools,
+    )
+    given = {
+        "--lambda": rate.lam or None,
+        "--quality": None if rate.quality == MAX_QUALITY else rate.quality,
+        "--target-psnr": rate.target_psnr,
+        "--fast": search.fast and search.preset is not None,
+        "--effort": search.effort,
+        "--rate-model": search.rate_model,
+        **(more or {}),
+    }
+    return Wanted(params, target, without_effect(params, preset, given))
+
+
+def without_effect(params: EncodeParams, preset: str, given: Mapping[str, Any]) -> list[str]:
+    """Return a remark for each option that changes nothing in the files.
+
+    Parameters
+    ----------
+    params : EncodeParams
+    preset : str
+        The preset that the options name or stand for.
+    given : mapping
+        Values of options of ``EFFECTS``; None or False if not given.
+    """
+    ways = [each.tools for each in params.each_alone()]
+    found = []
+    for option, value in given.items():
+        has_effect = EFFECTS[option]
+        if value is None or value is False or any(map(has_effect, ways)):
+            continue
+        if preset in PRESETS:
+            why = f"with preset {preset}; take {presets_where(has_effect)}"
+        else:
+            why = "on lossless files"
+        found.append(f"{option}: has no effect {why}")
+    return found

@@ -22,6 +22,7 @@ from mmpcodec.codec.rate_control.targets import MAX_BYTES, Target
 from mmpcodec.depth import coded_depth
 from mmpcodec.errors import Infeasible
 from mmpcodec.params import MAX_LAMBDA, EncodeParams
+from mmpcodec.tools import presets_where
 
 if TYPE_CHECKING:
     from mmpcodec.codec.encoding import Encoding
@@ -184,8 +185,18 @@ def reach(
     search = _Search(goal, samples, depth, candidates, encoded, on_pass, picture)
     search.run()
     if search.best is None:
-        raise Infeasible(f"{target}: {search.goal.nearest(search.points())}")
+        nearest = search.goal.nearest(search.points())
+        raise Infeasible(f"{target}: {nearest}{_advice(target, candidates)}")
     return replace(search.best[1], passes=tuple(search.passes))
+
+
+def _advice(target: Target, candidates: Sequence[EncodeParams]) -> str:
+    """Return what a message adds if other presets come nearer to the target, or ""."""
+    if target.name == "psnr":
+        return "; preset exact is lossless"
+    if all(candidate.tools.exact for candidate in candidates):
+        return f"; {presets_where(lambda tools: not tools.exact)} makes smaller files"
+    return ""
 
 
 class _Search:

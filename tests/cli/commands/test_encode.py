@@ -139,11 +139,13 @@ def test_verbose_prints_backend_tools_and_bits(mmp, picture):
         (["--partition", "quad"], "partition = 'quad': must be one of flexible, dyadic"),
         (
             ["--preset", "photo", "--partition", "dyadic"],
-            "partition = 'dyadic': has no effect with preset photo",
+            "partition = 'dyadic': has no effect with preset photo; take preset text, mixed, plain "
+            "or classic",
         ),
         (
             ["--preset", "exact", "--dictionary-limit", "512"],
-            "dictionary_limit = 512: has no effect with preset exact",
+            "dictionary_limit = 512: has no effect with preset exact; take preset text, mixed, "
+            "plain or classic",
         ),
         (["--quiet", "--verbose"], "--quiet and --verbose: give only one of them"),
         (["--rate-model", "x"], "rate_model = 'x': must be one of adaptive, log2"),

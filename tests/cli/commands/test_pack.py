@@ -423,3 +423,16 @@ def test_wrong_use(mmp, some, arguments, code, says):
     assert result.exit_code == code
     assert result.stderr.startswith(f"mmp: {says}" if says else "")
     assert result.stderr.count("\n") == bool(says)
+
+
+def test_a_time_limit_without_values_is_said_to_have_no_effect(mmp, some):
+    Path("v.csv").write_text("".join(f"{name},1\n" for name in some))
+    for more, said in (
+        ([], "mmp: --seconds: has no effect without --value\n"),
+        (
+            ["--value", "v.csv"],
+            "",
+        ),
+    ):
+        result = mmp("pack", *some, "--volume", 10, "--seconds", 5, *more)
+        assert (result.exit_code, result.stderr) == (0, said)

@@ -51,6 +51,9 @@ def test_markdown_writes_nothing(mmp, swept, files):
     assert "| BD-rate % | jpeg |" in result.stdout
     assert "| lambda | bytes | bpp | mmp:preset=plain | jpeg |" in result.stdout
     assert sorted(Path("out").iterdir()) == before
+    result = mmp("report", swept, "--markdown", "-O", "page")
+    assert result.stderr == "mmp: -O: has no effect with --markdown, which writes nothing\n"
+    assert not Path("page").exists()
 
 
 def test_sizes_without_container(mmp, swept):

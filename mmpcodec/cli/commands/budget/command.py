@@ -12,7 +12,7 @@ import typer
 
 from mmpcodec.checks import check_int
 from mmpcodec.cli import options, output
-from mmpcodec.cli.encoding.choices import search_of
+from mmpcodec.cli.encoding.choices import RateOptions, SearchOptions, wanted
 from mmpcodec.cli.encoding.sources import picture_of, work_of
 from mmpcodec.cli.exits import ExitCode, show_error
 from mmpcodec.cli.jobs import PICTURE, Job, assign, check, inputs_together
@@ -108,7 +108,7 @@ def budget(
     effort: options.Effort = None,
     partition: options.Partition = None,
     dictionary_limit: options.DictionaryLimit = None,
-    rate_model: options.RateModel = "adaptive",
+    rate_model: options.RateModel = None,
     depth: options.Depth = None,
     strip: options.Strip = None,
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
@@ -131,11 +131,10 @@ def budget(
 
     limits = options.limits_of(max_samples, max_dimension)
     room = parse_bytes("total", total)
-    search = search_of(preset, effort, fast=fast, best=best, lossless=False)
-    params = EncodeParams.from_options(
-        preset=search.preset,
-        effort=search.effort,
-        rate_model=rate_model,
+    params, _, remarks = wanted(
+        RateOptions(),
+        SearchOptions(fast, best, preset, effort, rate_model),
+        {"--lambdas": lambdas},
         partition=partition,
         dictionary_limit=dictionary_limit,
     )
@@ -173,6 +172,8 @@ def budget(
 
     to_stderr = any(job.target == STANDARD for job in [*files, *drawing])
     printer = Printer(as_json, quiet, False, to_stderr)
+    for remark in remarks:
+        printer.note(remark)
     with cache_folder(cache) as place:
         kept = library.PointCache(place)
         try:
