@@ -45,7 +45,7 @@ class Job(NamedTuple):
         return self.fault is None and self.skipped is None
 
 
-class Kind(NamedTuple):
+class InputKind(NamedTuple):
     """The files of folders that are inputs of a command.
 
     Parameters
@@ -68,14 +68,14 @@ class Kind(NamedTuple):
         found = not self.suffixes or name.endswith(self.suffixes)
         return found and not (self.left_out and name.endswith(self.left_out))
 
-    def without(self, *suffixes: str) -> "Kind":
+    def without(self, *suffixes: str) -> "InputKind":
         """Return this kind without the files that have one of these suffixes."""
         return self._replace(left_out=(*self.left_out, *suffixes))
 
 
-ANY_FILE = Kind("file")
-MMP_FILE = Kind("mmp file", (".mmp",))
-PICTURE = Kind("picture", registry.suffixes())
+ANY_FILE = InputKind("file")
+MMP_FILE = InputKind("mmp file", (".mmp",))
+PICTURE = InputKind("picture", registry.suffixes())
 
 
 class Existing(Enum):
@@ -106,7 +106,7 @@ class Existing(Enum):
         return options[given[0]][1] if given else cls.REFUSE
 
 
-def inputs_of(given: Sequence[str], kind: Kind) -> list[Job]:
+def inputs_of(given: Sequence[str], kind: InputKind) -> list[Job]:
     """Return a job without output for each file, and for the files in and below each folder.
 
     Links are followed. What cannot be read in a folder is a job with a fault; a link to a folder
@@ -116,7 +116,7 @@ def inputs_of(given: Sequence[str], kind: Kind) -> list[Job]:
     ----------
     given : sequence of str
         Files and folders; a file may be of any kind.
-    kind : Kind
+    kind : InputKind
         What is looked for in folders.
 
     Raises
@@ -133,7 +133,7 @@ def inputs_of(given: Sequence[str], kind: Kind) -> list[Job]:
     return jobs
 
 
-def inputs_together(given: Sequence[str], kind: Kind) -> list[Job]:
+def inputs_together(given: Sequence[str], kind: InputKind) -> list[Job]:
     """Return the jobs of ``inputs_of`` for a command that needs all its inputs together.
 
     Raises
@@ -154,7 +154,7 @@ def inputs_together(given: Sequence[str], kind: Kind) -> list[Job]:
     return jobs
 
 
-def _in_folder(folder: str, kind: Kind) -> list[Job]:
+def _in_folder(folder: str, kind: InputKind) -> list[Job]:
     """Return the jobs of a folder, sorted by path."""
     errors: list[OSError] = []
     jobs: list[Job] = []
@@ -184,7 +184,7 @@ def _in_folder(folder: str, kind: Kind) -> list[Job]:
 
 def plan(
     given: Sequence[str],
-    kind: Kind,
+    kind: InputKind,
     suffix: str,
     *,
     out: str | None,
