@@ -1,6 +1,8 @@
 """Chunks of arrays coded as pictures; numcodecs and zarr share this module."""
 
 import math
+import re
+from collections.abc import Mapping
 from typing import Any, Unpack
 
 import numpy as np
@@ -10,18 +12,29 @@ from mmpcodec.checks import check_int
 from mmpcodec.codec.rate_control.targets import lambda_or_target
 from mmpcodec.depth import BYTE, MAX_DEPTH
 from mmpcodec.errors import CorruptStream, ParameterError
-from mmpcodec.params import EncodeParams
-from mmpcodec.runtime.arrays import as_array
-from mmpcodec.samples import Form
+from mmpcodec.metadata import Metadata
+from mmpcodec.params import DecodeLimits, EncodeParams
+from mmpcodec.reference.trees.fragments import FRAGMENT_SIZE, fragments_in
+from mmpcodec.runtime.arrays import as_array, module_of
+from mmpcodec.samples import MAX_DIMENSION, Form
+from mmpcodec.solvers.selection.keys import from_keys, to_keys
 from mmpcodec.tools import ToolOptions
 
 SECTION = "Container"
 LOSSLESS = 0.0
-_BITS = {
+RATES = ("lam", "quality", "target_size", "target_bpp", "target_psnr")
+KEYWORD = "mmpcodec array"
+"""Keyword of the text that describes a chunk."""
+NARROW = ("bool", "uint8", "uint16", "int8", "int16", "float16")
+WIDE = ("uint32", "int32", "float32")
+KINDS = tuple(map(np.dtype, (*NARROW, *WIDE)))
+"""The dtypes of chunks. A number of a wide one takes two samples, its high and its low 16 bits."""
+DEPTHS = {
     np.dtype(np.uint8): range(1, BYTE + 1),
     np.dtype(np.uint16): range(BYTE + 1, MAX_DEPTH + 1),
 }
-"""Depths that decode to each dtype."""
+"""Depths that decode to each dtype; others have one depth."""
+MOST_SAMPLES = DecodeLimits().max_samples
 
 
 def check_options(
@@ -83,100 +96,201 @@ def check_options(
     }
 
 
-def check_type(kind: Any, depth: int | None = None) -> None:
-    """Check that samples of a dtype and depth decode to this dtype.
+def check_type(kind: Any, options: Mapping[str, Any]) -> np.dtype:
+    """Check that a codec with these options can hold arrays of a dtype, and return the dtype.
 
     Raises
     ------
     ParameterError
-        If the dtype is neither uint8 nor uint16, or does not fit the depth.
+        If the dtype is not supported or does not fit the depth, or if the options are lossy and the
+        dtype can only be stored without loss.
     """
     kind = np.dtype(kind)
-    if kind not in _BITS:
+    if kind not in KINDS:
         raise ParameterError(
-            f"chunk of type {kind}: supported are uint8 and uint16, in the machine's byte order"
+            f"chunk of type {kind}: supported are {', '.join(one.name for one in KINDS)}, in the "
+            "machine's byte order; astype converts an array, another codec stores it"
         )
-    bits = _BITS[kind]
+    depth = options.get("depth")
     if depth is not None:
+        bits = DEPTHS.get(kind)
+        if bits is None:
+            raise ParameterError(f"depth = {depth}: must be None for chunks of {kind}")
         check_int("depth", depth, bits[0], bits[-1], f" for chunks of {kind}")
+    if (kind.kind == "f" or _is_wide(kind)) and not _is_lossless(options):
+        lossy = ", ".join(f"{name} = {options[name]}" for name in RATES if name in options)
+        raise ParameterError(
+            f"{lossy}: chunks of {kind} are stored without loss only; leave it out, or scale the "
+            "numbers to uint16"
+        )
+    return kind
 
 
-def picture_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the shape of a chunk's picture: without the chunk's leading axes of length 1.
+def _is_wide(kind: np.dtype) -> bool:
+    return kind.name in WIDE
+
+
+def _is_lossless(options: Mapping[str, Any]) -> bool:
+    if options.get("preset") == "exact" or options.get("exact"):
+        return True
+    lam, target = lambda_or_target(**{name: options.get(name) for name in RATES})
+    return target is None and lam == LOSSLESS
+
+
+def core_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the shape of a chunk without its leading axes of length 1; two axes always stay.
 
     Raises
     ------
     ParameterError
-        If the chunk is not exactly one picture.
+        If the chunk has fewer than two axes, or no number.
+    """
+    if len(shape) < 2 or math.prod(shape) == 0:
+        raise ParameterError(
+            f"chunk of shape {tuple(shape)}: must have at least two axes and one number"
+        )
+    core = tuple(shape)
+    while len(core) > 2 and core[0] == 1:
+        core = core[1:]
+    return core
+
+
+def picture_shape(shape: tuple[int, ...], kind: Any = np.uint8) -> tuple[int, ...]:
+    """Return the shape of the picture that holds a chunk.
+
+    The planes of the chunk are stacked. If it has three axes or more and the last one has a length
+    of 1 to 4, a plane is (height, width, colours), else (height, width). Numbers of 32 bits are two
+    samples, and their colours are stacked too.
+
+    Raises
+    ------
+    ParameterError
+        If the chunk has fewer than two axes, no number, or more than a decoder takes.
 
     Examples
     --------
     >>> from mmpcodec.plugins.chunks import picture_shape
-    >>> picture_shape((1, 1, 64, 48)), picture_shape((1, 64, 48, 3))
-    ((64, 48), (64, 48, 3))
+    >>> picture_shape((1, 1, 64, 48)), picture_shape((1, 64, 48, 3)), picture_shape((5, 64, 48))
+    ((64, 48), (64, 48, 3), (320, 48))
+    >>> picture_shape((5, 64, 48), "float32"), picture_shape((64, 48, 3), "float32")
+    ((320, 48, 2), (192, 48, 2))
     """
-    left = tuple(shape)
-    while len(left) > 2 and left[0] == 1:
-        left = left[1:]
-    coloured = len(left) == 3 and 2 <= left[2] <= len(Form)
-    if not (len(left) == 2 or coloured) or math.prod(left) == 0:
+    height, width, *colours = found = _stacked(core_shape(shape), np.dtype(kind))
+    samples = fragments_in((height, width)) * FRAGMENT_SIZE**2 * math.prod(colours)
+    if samples > MOST_SAMPLES or max(height, width) > MAX_DIMENSION:
         raise ParameterError(
-            f"chunk of shape {tuple(shape)}: must be one picture, (height, width) or (height, "
-            f"width, 2 to {len(Form)}); axes before it must have length 1"
+            f"chunk of shape {tuple(shape)}: has {height} rows of {width} pixels and {samples} "
+            f"samples; allowed are {MAX_DIMENSION} rows and pixels, and {MOST_SAMPLES} samples"
         )
-    return left
+    return found
 
 
-def encode_chunk(chunk: Any, options: dict[str, Any]) -> bytes:
+def _stacked(core: tuple[int, ...], kind: np.dtype) -> tuple[int, ...]:
+    """Return the shape of the picture that stacks the planes of a chunk."""
+    *above, width, colours = core if _has_colours(core) else (*core, 1)
+    height = math.prod(above)
+    if _is_wide(kind):
+        return height * colours, width, 2
+    return (height, width) if colours == 1 else (height, width, colours)
+
+
+def _has_colours(core: tuple[int, ...]) -> bool:
+    return len(core) > 2 and core[-1] <= len(Form)
+
+
+def encode_chunk(chunk: Any, options: Mapping[str, Any]) -> bytes:
     """Encode a chunk as an mmp file.
+
+    The samples of the file have the order of the numbers. A text of the file names the dtype and
+    the shape of the chunk if they are not those of the samples.
 
     Parameters
     ----------
-    chunk : uint8 or uint16 array
-        One picture; see ``picture_shape``.
-    options : dict
+    chunk : array of one of ``KINDS``
+        See ``picture_shape``.
+    options : mapping
         From ``check_options``.
 
     Raises
     ------
     ParameterError
-        If the chunk is not one picture of uint8 or uint16.
+        If the shape or the dtype is not supported, or the dtype does not fit the options.
     MmpError
         Any error of ``mmpcodec.encode``.
     """
     chunk = as_array("chunk", chunk)
-    check_type(chunk.dtype, options.get("depth"))
-    return mmpcodec.encode(chunk.reshape(picture_shape(chunk.shape)), **options)
+    kind = check_type(chunk.dtype, options)
+    core, shape = core_shape(chunk.shape), picture_shape(chunk.shape, kind)
+    xp = module_of(chunk)
+    numbers = chunk.reshape(core)
+    if _is_wide(kind) and _has_colours(core):
+        numbers = xp.moveaxis(numbers, -1, 0)
+    samples = to_keys(xp.ascontiguousarray(numbers), merge_nans=False)
+    if _is_wide(kind):
+        samples = xp.stack([samples >> 16, samples & 0xFFFF], axis=-1).astype(np.uint16)
+    described = kind not in DEPTHS or core != shape
+    given = {
+        "depth": 1 if kind.kind == "b" else None,
+        "metadata": Metadata(text=((KEYWORD, _description(kind, core)),)) if described else None,
+        **options,
+    }
+    return mmpcodec.encode(samples.reshape(shape), **given)
 
 
-def decode_chunk(data: Any, shape: tuple[int, ...], kind: Any) -> np.ndarray:
-    """Decode a chunk.
+def _description(kind: np.dtype, core: tuple[int, ...]) -> str:
+    return f"{kind.name} {'x'.join(map(str, core))}"
+
+
+def decode_chunk(data: Any) -> np.ndarray:
+    """Decode a chunk that ``encode_chunk`` encoded.
 
     Parameters
     ----------
     data : bytes-like
         An mmp file.
-    shape : tuple of int
-        Shape of the chunk.
-    kind : dtype
-        Dtype of the chunk, in either byte order.
 
     Returns
     -------
-    array of this shape
-        Samples in the byte order of the machine.
+    array in C order
+        Of the dtype of the chunk, and of its shape without leading axes of length 1.
 
     Raises
     ------
     FormatError
-        If the file is damaged, or its picture has another shape or dtype.
+        If the file is damaged, or describes another array than it holds.
     """
-    samples = mmpcodec.decode(data)
-    kind = np.dtype(kind).newbyteorder("=")
-    if samples.shape != picture_shape(shape) or samples.dtype != kind:
+    found = mmpcodec.inspect(data, decode=True)
+    samples = found.samples
+    assert samples is not None
+    text = dict(found.header.metadata.text).get(KEYWORD)
+    if text is None:
+        return samples
+    match = re.fullmatch(r"(\w+) ([1-9]\d{,8}(?:x[1-9]\d{,8}){1,15})", text, re.ASCII)
+    kind = next((one for one in KINDS if match and one.name == match[1]), None)
+    core = tuple(map(int, match[2].split("x"))) if match else ()
+    if kind is None or not _holds(samples, kind, core):
         raise CorruptStream(
             SECTION,
-            f"picture of shape {samples.shape} and type {samples.dtype} in a chunk of shape "
-            f"{tuple(shape)} and type {kind}",
+            f"text {KEYWORD!r} is {text!r}, the picture is of shape {samples.shape} and type "
+            f"{samples.dtype}",
         )
-    return samples.reshape(shape)
+    return _numbers_of(samples, kind, core)
+
+
+def _holds(samples: np.ndarray, kind: np.dtype, core: tuple[int, ...]) -> bool:
+    """Return whether samples are those of a chunk of this dtype and shape."""
+    return samples.shape == _stacked(core, kind) and samples.itemsize == min(kind.itemsize, 2)
+
+
+def _numbers_of(samples: np.ndarray, kind: np.dtype, core: tuple[int, ...]) -> np.ndarray:
+    """Return the numbers of a chunk whose picture has these samples."""
+    if kind.kind == "b":
+        return samples.astype(bool).reshape(core)
+    if not _is_wide(kind):
+        return from_keys(samples, kind).reshape(core)
+    high, low = np.moveaxis(samples.astype(np.uint32), -1, 0)
+    numbers = from_keys(high << 16 | low, kind)
+    if not _has_colours(core):
+        return numbers.reshape(core)
+    planes = numbers.reshape(core[-1], *core[:-1])
+    return np.ascontiguousarray(np.moveaxis(planes, 0, -1))

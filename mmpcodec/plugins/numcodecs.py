@@ -14,17 +14,16 @@ from numcodecs.abc import Codec
 from numcodecs.compat import ndarray_copy
 from numcodecs.registry import register_codec
 
-import mmpcodec
-from mmpcodec.plugins.chunks import check_options, encode_chunk, picture_shape
+from mmpcodec.plugins.chunks import check_options, core_shape, decode_chunk, encode_chunk
 from mmpcodec.runtime.arrays import as_array
 from mmpcodec.tools import ToolOptions
 
 
 class Mmp(Codec):
-    """Codec that stores chunks of uint8 and uint16 as mmp files; lossless by default.
+    """Codec that stores chunks as mmp files; lossless by default.
 
-    A chunk is one picture of shape (height, width) or (height, width, 2 to 4). Leading axes of
-    length 1 are allowed.
+    A chunk has one or several planes of shape (height, width) or (height, width, 1 to 4), of one of
+    ``chunks.KINDS``. Floating-point numbers and numbers of 32 bits are stored without loss only.
 
     Parameters
     ----------
@@ -79,29 +78,30 @@ class Mmp(Codec):
         Raises
         ------
         ParameterError
-            If the chunk is not one picture of uint8 or uint16.
+            If the shape or the dtype of the chunk is not supported.
         MmpError
             Any error of ``mmpcodec.encode``.
         """
         chunk = as_array("chunk", buf)
-        picture = chunk.reshape(picture_shape(chunk.shape))
+        core = chunk.reshape(core_shape(chunk.shape))
         # A Fortran-ordered chunk is decoded in memory order, so its transpose is coded.
-        return encode_chunk(picture.T if picture.flags.fnc else picture, self._options)
+        return encode_chunk(core.T if core.flags.fnc else core, self._options)
 
     def decode(self, buf: Any, out: Any = None) -> Any:
         """Decode an mmp file.
 
         Returns
         -------
-        (H, W) or (H, W, C) uint8 or uint16 array
-            The samples; ``out``, filled with them, if it is not None.
+        array
+            The chunk without leading axes of length 1; ``out``, filled with it, if that is not
+            None.
 
         Raises
         ------
         FormatError
             If the bytes are not a valid file.
         """
-        return ndarray_copy(mmpcodec.decode(buf), out)
+        return ndarray_copy(decode_chunk(buf), out)
 
     def get_config(self) -> dict[str, Any]:
         """Return the configuration for JSON: the identifier of the codec and the given options."""

@@ -12,13 +12,16 @@
 import asyncio
 from typing import TYPE_CHECKING, Any, Unpack
 
+import numpy as np
 from zarr.abc.codec import ArrayBytesCodec
 from zarr.core.common import parse_named_configuration
 
-from mmpcodec.errors import ParameterError
+from mmpcodec.errors import CorruptStream, ParameterError
 from mmpcodec.plugins.chunks import (
+    SECTION,
     check_options,
     check_type,
+    core_shape,
     decode_chunk,
     encode_chunk,
     picture_shape,
@@ -33,10 +36,11 @@ NAME = "mmp"
 
 
 class MmpCodec(ArrayBytesCodec):
-    """Codec that stores chunks of uint8 and uint16 as mmp files; lossless by default.
+    """Codec that stores chunks as mmp files; lossless by default.
 
-    A chunk (with sharding, an inner chunk) is one picture of shape (height, width) or (height,
-    width, 2 to 4). Leading axes of length 1 are allowed. The files need no further compression.
+    A chunk (with sharding, an inner chunk) has one or several planes of shape (height, width) or
+    (height, width, 1 to 4), of one of ``chunks.KINDS``. Floating-point numbers and numbers of 32
+    bits are stored without loss only. The files need no further compression.
 
     Parameters
     ----------
@@ -112,10 +116,9 @@ class MmpCodec(ArrayBytesCodec):
         Raises
         ------
         ParameterError
-            If the dtype is neither uint8 nor uint16, or does not fit the depth.
+            If the dtype is not supported, or does not fit the options.
         """
-        kind = array_spec.dtype.to_native_dtype()
-        check_type(kind.newbyteorder("="), self._options.get("depth"))
+        check_type(_native(array_spec.dtype), self._options)
         return self
 
     def validate(self, *, shape: tuple[int, ...], dtype: Any, chunk_grid: Any) -> None:
@@ -124,13 +127,14 @@ class MmpCodec(ArrayBytesCodec):
         Raises
         ------
         ParameterError
-            If the chunks do not form a regular grid, or a chunk is not one picture.
+            If the chunks do not form a regular grid, or a chunk has fewer than two axes or too many
+            numbers.
         """
         chunk_shape = getattr(chunk_grid, "chunk_shape", None)
         if chunk_shape is None:
             kind = type(chunk_grid).__name__
             raise ParameterError(f"chunk grid is {kind}: must be regular")
-        picture_shape(chunk_shape)
+        picture_shape(chunk_shape, _native(dtype))
 
     def compute_encoded_size(self, input_byte_length: int, chunk_spec: "ArraySpec") -> int:
         """Raise NotImplementedError: the size is unknown before a chunk is encoded."""
@@ -145,8 +149,17 @@ class MmpCodec(ArrayBytesCodec):
         return chunk_spec.prototype.buffer.from_bytes(data)
 
     async def _decode_single(self, chunk_data: "Buffer", chunk_spec: "ArraySpec") -> "NDBuffer":
-        kind = chunk_spec.dtype.to_native_dtype()
-        samples = await asyncio.to_thread(
-            decode_chunk, chunk_data.as_numpy_array(), chunk_spec.shape, kind
-        )
-        return chunk_spec.prototype.nd_buffer.from_numpy_array(samples)
+        numbers = await asyncio.to_thread(decode_chunk, chunk_data.as_numpy_array())
+        shape, kind = chunk_spec.shape, _native(chunk_spec.dtype)
+        if numbers.shape != core_shape(shape) or numbers.dtype != kind:
+            raise CorruptStream(
+                SECTION,
+                f"array of shape {numbers.shape} and type {numbers.dtype} in a chunk of shape "
+                f"{shape} and type {kind}",
+            )
+        return chunk_spec.prototype.nd_buffer.from_numpy_array(numbers.reshape(shape))
+
+
+def _native(kind: Any) -> np.dtype:
+    """Return the dtype of NumPy for one of zarr, in the byte order of the machine."""
+    return kind.to_native_dtype().newbyteorder("=")

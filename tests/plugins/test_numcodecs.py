@@ -7,12 +7,13 @@ import pytest
 from support.strategies import natural
 
 import mmpcodec
-from mmpcodec import BadMagic, ParameterError
+from mmpcodec import BadMagic, CorruptStream, ParameterError
 
 numcodecs = pytest.importorskip("numcodecs", reason="numcodecs: pip install mmpcodec[arrays]")
 
 GRAY = natural(np.random.default_rng(0), 40, 52)
 DEEP = GRAY.astype(np.uint16) * 250
+FIVE = np.uint8([[1, 2, 3, 4, 5], [6, 7, 8, 9, 0]])
 
 
 def get(**options):
@@ -31,6 +32,20 @@ def get(**options):
         GRAY[None, :, :3],
         GRAY[::2, 5:],
         np.asfortranarray(GRAY),
+        GRAY > 99,
+        GRAY[..., None],
+        GRAY.view(np.int8),
+        (DEEP - 30000).view(np.int16),
+        np.stack([DEEP, DEEP[::-1], DEEP // 2]),
+        np.stack([np.dstack([GRAY, GRAY, GRAY // 2])] * 2)[None],
+        np.asfortranarray(np.stack([DEEP, DEEP[::-1], DEEP // 2])),
+        (GRAY / 255 - 0.3).astype(np.float16),
+        (GRAY / 255 - 0.3).astype(np.float32),
+        np.dstack([GRAY / 255, -GRAY / 255, np.full(GRAY.shape, np.nan)]).astype(np.float32),
+        np.stack([np.dstack([GRAY / 255, -GRAY / 9])] * 2).astype(np.float32),
+        np.asfortranarray(np.stack([GRAY / 255, -GRAY / 9, GRAY]).astype(np.float32)),
+        DEEP.astype(np.uint32) << 13,
+        GRAY.astype(np.int32)[None] - 100,
     ],
     ids=lambda chunk: f"{chunk.dtype}-{chunk.shape}",
 )
@@ -41,10 +56,80 @@ def test_chunks_come_back(chunk):
     order = "F" if chunk.flags.fnc else "C"
     found = codec.decode(data)
     assert found.dtype == chunk.dtype
-    assert np.array_equal(found.reshape(-1).reshape(chunk.shape, order=order), chunk)
+    equal_nan = chunk.dtype.kind == "f"
+    again = found.reshape(-1).reshape(chunk.shape, order=order)
+    assert np.array_equal(again, chunk, equal_nan=equal_nan)
     out = np.empty_like(chunk, order=order)
     assert codec.decode(bytearray(data), out=out) is out
-    assert np.array_equal(out, chunk)
+    assert np.array_equal(out, chunk, equal_nan=equal_nan)
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32])
+def test_every_bit_of_floating_point_numbers_comes_back(kind):
+    bits = np.dtype(f"u{np.dtype(kind).itemsize}")
+    some = np.random.default_rng(3).integers(0, 1 << 8 * bits.itemsize, 4096, bits)
+    special = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, -np.nan], kind).view(bits)
+    some[: len(special)] = special
+    some[-2:] = special[4] | 5, special[5] | 9  # NaN with a payload
+    chunk = some.reshape(64, 64).view(kind)
+    assert get().decode(get().encode(chunk)).tobytes() == chunk.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("chunk", "samples", "text"),
+    [
+        (np.int16([[-32768, -1], [0, 32767]]), [[0, 32767], [32768, 65535]], "int16 2x2"),
+        (np.int8([[-128, 127]]), [[0, 255]], "int8 1x2"),
+        (np.float16([[-1, 0, 1]]), [[0x43FF, 0x8000, 0xBC00]], "float16 1x3"),
+        (np.float32([[-1, 1]]), [[[0x407F, 0xFFFF], [0xBF80, 0]]], "float32 1x2"),
+        (np.uint32([[1 << 16, 7]]), [[[1, 0], [0, 7]]], "uint32 1x2"),
+        (
+            np.uint8([[[1, 2, 3, 4, 5]], [[6, 7, 8, 9, 0]]]),
+            [[1, 2, 3, 4, 5], [6, 7, 8, 9, 0]],
+            "uint8 2x1x5",
+        ),
+        (np.array([[True, False]]), [[1, 0]], "bool 1x2"),
+    ],
+    ids=lambda given: str(getattr(given, "dtype", "")),
+)
+def test_samples_have_the_order_of_the_numbers(chunk, samples, text):
+    found = mmpcodec.inspect(get().encode(chunk), decode=True)
+    assert found.samples.tolist() == samples
+    assert found.header.metadata.text == (("mmpcodec array", text),)
+
+
+def test_pictures_are_plain_files():
+    for chunk in (GRAY, DEEP, np.dstack([GRAY] * 3)):
+        assert get().encode(chunk[None]) == mmpcodec.encode(chunk, 0)
+
+
+def test_integers_can_be_stored_with_loss():
+    chunk = (DEEP.astype(np.int32) - 30000).astype(np.int16)
+    found = get(lam=20, preset="photo", effort=1).decode(
+        get(lam=20, preset="photo", effort=1).encode(chunk)
+    )
+    assert found.dtype == np.int16
+    assert 0 < np.abs(found.astype(int) - chunk).mean() < 2000
+
+
+@pytest.mark.parametrize("options", [{"quality": 100}, {"lam": 9, "preset": "exact"}, {"lam": 0}])
+def test_floats_take_options_without_loss(options):
+    chunk = GRAY.astype(np.float32)
+    assert np.array_equal(get().decode(get(**options).encode(chunk)), chunk)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("int16 40x51", "int16 2080", "int64 40x52", "int8 40x52", "float32 40x52", "int16"),
+        *("int16 0x2", "int16 2080x1x1x52", f"int16 40x52{'x1' * 40}", f"int16 {'9' * 5000}x1"),
+    ],
+)
+def test_a_description_of_another_array_is_damage(text):
+    metadata = mmpcodec.metadata.Metadata(text=(("mmpcodec array", text),))
+    data = mmpcodec.encode(DEEP, 0, metadata=metadata)
+    with pytest.raises(CorruptStream, match=r"text 'mmpcodec array' is .*shape \(40, 52\)"):
+        get().decode(data)
 
 
 @pytest.mark.parametrize(
@@ -93,15 +178,33 @@ def test_bad_options_are_named_at_once(options, says):
 @pytest.mark.parametrize(
     ("chunk", "options", "says"),
     [
-        (np.zeros(8, np.uint8), {}, r"shape \(8,\): must be one picture"),
-        (np.zeros((2, 8, 8), np.uint8), {}, r"shape \(2, 8, 8\): must be one picture"),
-        (np.zeros((0, 8), np.uint8), {}, "must be one picture"),
-        (np.zeros((8, 8), np.float32), {}, "type float32: supported are uint8 and uint16"),
+        (np.zeros(8, np.uint8), {}, r"shape \(8,\): must have at least two axes"),
+        (np.zeros((0, 8), np.uint8), {}, "must have at least two axes and one number"),
+        (np.zeros((8, 8)), {}, "type float64: supported are bool, .*float32.*; astype converts"),
+        (np.zeros((8, 8), np.int64), {}, "type int64: supported are"),
+        (np.zeros((8, 8), complex), {}, "type complex128: supported are"),
+        (
+            np.zeros((8, 8), np.float16),
+            {"quality": 90},
+            "quality = 90: chunks of float16",
+        ),
+        (
+            np.zeros((8, 8), np.float32),
+            {"lam": 2},
+            "lam = 2: .* scale the numbers to uint16",
+        ),
+        (np.zeros((8, 8), np.int32), {"target_size": 99}, "target_size = 99: chunks of int32"),
+        (np.zeros((8, 8), np.int16), {"depth": 12}, "depth = 12: must be None for chunks of int16"),
+        (
+            np.zeros((1 << 15, 1 << 12), bool),
+            {},
+            "allowed are .* 67108864 samples",
+        ),
         (np.zeros((8, 8), np.uint16), {"depth": 8}, "depth = 8: must be from 9 to 16 for chunks"),
         (np.zeros((8, 8), np.uint8), {"depth": 12}, "depth = 12: must be from 1 to 8"),
         (np.full((8, 8), 4096, np.uint16), {"depth": 12}, "sample of 4096"),
         (np.zeros((8, 8), ">u2"), {}, "type >u2: supported are .* the machine's byte order"),
-        (b"abc", {}, r"shape \(\): must be one picture"),
+        (b"abc", {}, r"shape \(\): must have at least two axes"),
     ],
 )
 def test_other_chunks_are_refused(chunk, options, says):
@@ -120,5 +223,16 @@ def test_zarr_of_format_2_stores_and_reads(tmp_path):
     for order in "CF":
         options = {"zarr_format": 2, "chunks": (1, 30, 52), "compressors": get(), "order": order}
         stored = zarr.create_array(tmp_path / order, shape=stack.shape, dtype="uint16", **options)
+        stored[:] = stack
+        assert np.array_equal(zarr.open_array(tmp_path / order, mode="r")[:], stack)
+
+
+@pytest.mark.parametrize("kind", ["bool", "int16", "float16", "float32"])
+def test_zarr_of_format_2_stores_other_numbers(kind, tmp_path):
+    zarr = pytest.importorskip("zarr", reason="zarr: pip install mmpcodec[arrays]")
+    stack = (np.stack([GRAY, GRAY[::-1], GRAY // 2]) / 16 - 7).astype(kind)
+    for order in "CF":
+        options = {"zarr_format": 2, "chunks": (2, 30, 52), "compressors": get(), "order": order}
+        stored = zarr.create_array(tmp_path / order, shape=stack.shape, dtype=kind, **options)
         stored[:] = stack
         assert np.array_equal(zarr.open_array(tmp_path / order, mode="r")[:], stack)

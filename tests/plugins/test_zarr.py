@@ -72,6 +72,27 @@ def test_what_was_written_is_read(tmp_path, options):
     assert stored[1, 4:8, 8].tolist() == [STACK[1, 4, 8], 77, 77, STACK[1, 7, 8]]
 
 
+@pytest.mark.parametrize(
+    "kind", ["bool", "int8", "int16", ">i2", "float16", "float32", ">f4", "int32", "uint32"]
+)
+@pytest.mark.parametrize(
+    "options", [{"chunks": (2, 17, 30)}, {"chunks": (2, 20, 26), "shards": (4, 40, 52)}], ids=str
+)
+def test_several_planes_of_other_numbers(kind, options, tmp_path):
+    samples = (STACK.astype(float) / 4096 - 7).astype(kind)
+    create(tmp_path, samples, MmpCodec(), **options)
+    found = zarr.open_array(tmp_path, mode="r")
+    assert found[:].dtype.newbyteorder("=") == samples.dtype.newbyteorder("=")
+    assert np.array_equal(found[:], samples)
+
+
+def test_chunks_of_another_type_are_told(tmp_path):
+    stored = create(tmp_path, STACK.astype(np.int16), MmpCodec())
+    (tmp_path / "c" / "0" / "0" / "0").write_bytes(mmpcodec.encode(STACK[0], 0))
+    with pytest.raises(mmpcodec.CorruptStream, match=r"type uint16 in a chunk of shape .* int16"):
+        stored[0]
+
+
 def test_a_depth_of_12_bits():
     stored = create({}, STACK >> 4, MmpCodec(depth=12))
     assert np.array_equal(stored[:], STACK >> 4)
@@ -82,15 +103,26 @@ def test_a_depth_of_12_bits():
 @pytest.mark.parametrize(
     ("shape", "dtype", "options", "says"),
     [
-        ((4, 8, 8), "uint8", {"chunks": (2, 8, 8)}, r"shape \(2, 8, 8\): must be one picture"),
-        ((8,), "uint8", {"chunks": (8,)}, "must be one picture"),
-        ((8, 8), "int16", {}, "type int16: supported are uint8 and uint16"),
-        ((8, 8), "uint16", {"serializer": MmpCodec(depth=8)}, "depth = 8: must be from 9 to 16"),
+        ((8,), "uint8", {"chunks": (8,)}, "must have at least two axes"),
+        (
+            (8, 8),
+            "int64",
+            {},
+            "type int64: supported are bool, uint8, uint16, int8",
+        ),
         (
             (8, 8),
             "float32",
+            {"serializer": MmpCodec(quality=90)},
+            "quality = 90: chunks of flo",
+        ),
+        ((1 << 14,) * 2, "float32", {}, "allowed are .* 67108864 samples"),
+        ((8, 8), "uint16", {"serializer": MmpCodec(depth=8)}, "depth = 8: must be from 9 to 16"),
+        (
+            (8, 8),
+            "float64",
             {"chunks": (4, 4), "shards": (8, 8)},
-            "type float32: supported are uint8",
+            "type float64: supported are bool",
         ),
     ],
 )

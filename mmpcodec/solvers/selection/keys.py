@@ -36,12 +36,15 @@ def key_type(dtype: Any) -> np.dtype:
     return np.dtype(f"u{np.dtype(dtype).itemsize}")
 
 
-def to_keys(values: Any) -> Any:
-    """Return the keys of values; every NaN has the largest key.
+def to_keys(values: Any, *, merge_nans: bool = True) -> Any:
+    """Return the keys of values.
 
     Parameters
     ----------
     values : array of bool, integers or floating-point numbers
+    merge_nans : bool
+        Whether every NaN gets the largest key. Otherwise each has a key of its own, and
+        ``from_keys`` returns it bit by bit.
 
     Returns
     -------
@@ -57,8 +60,7 @@ def to_keys(values: Any) -> Any:
     keys = _sign_bits(bits)
     keys |= top
     keys ^= bits
-    nans = module_of(values).isnan(values)
-    if nans.any():
+    if merge_nans and (nans := module_of(values).isnan(values)).any():
         keys[nans] = np.iinfo(unsigned).max
     return keys
 

@@ -58,6 +58,10 @@ def test_the_order_of_special_values():
     back = from_keys(keys, "f8")
     same_bits(back[:5], values[:5])
     assert np.isnan(back[5])
+    assert keys[5] == keys[0] == np.iinfo(np.uint64).max
+    own = to_keys(values, merge_nans=False)
+    assert np.argsort(own, kind="stable").tolist() == [5, 3, 7, 4, 2, 6, 1, 0]
+    assert from_keys(own, "f8").tobytes() == values.tobytes()
 
 
 @every_backend
