@@ -119,3 +119,24 @@ def test_info_shows_each_text_and_nothing_of_it_steers_a_terminal(mmp):
     ]
     facts = json.loads(mmp("info", "t.mmp", "--json").stdout)
     assert facts["metadata"] == {"text": [list(pair) for pair in text]}
+
+
+@pytest.mark.parametrize("shape", [(10, 40000), (40000, 10)], ids=["wide", "high"])
+def test_long_strips_go_through_every_format_that_holds_them(mmp, shape):
+    samples = (np.indices(shape).sum(axis=0) % 200).astype(np.uint8)
+    for format in {*pictures.FORMATS} - {"ppm", "webp"}:
+        pictures.write(samples, f"a.{format}")
+        source = pictures.read(f"a.{format}").samples
+        assert mmp("encode", f"a.{format}", "-l", 0, "--preset", "plain", "-f").exit_code == 0
+        assert mmp("decode", "a.mmp", "-o", f"b.{format}", "-f").exit_code == 0
+        if format == "jpg":
+            assert pictures.read("b.jpg").samples.shape == shape
+        else:
+            np.testing.assert_array_equal(pictures.read(f"b.{format}").samples, source)
+    refused = mmp("decode", "a.mmp", "-o", "b.webp")
+    assert refused.exit_code == 1
+    assert "pixels, more than 16383 in a row or column: must be one of pgm, pam" in refused.stderr
+    assert mmp("info", "a.mmp", "--map", "map.png").exit_code == 0
+    for command in ("highlight", "median"):
+        radius = ("-r", 1) if command == "median" else ()
+        assert mmp(command, "a.png", *radius).exit_code == 0
