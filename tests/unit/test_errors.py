@@ -78,12 +78,10 @@ def test_folders_that_do_not_exist_are_not_found(extension, tmp_path):
 def test_files_to_pack(tmp_path):
     (tmp_path / "empty").mkdir()
     (tmp_path / "file").write_bytes(b"data")
-    [entry] = entries_of([str(tmp_path / "file")])
+    [entry] = entries_of([(str(tmp_path / "file"), "file")])
     target, folder = str(tmp_path / "file"), str(tmp_path / "empty")
     for system, works in (
-        (FileNotFoundError, lambda: entries_of([str(tmp_path / "none")])),
-        (FileNotFoundError, lambda: entries_of([str(tmp_path / "empty")])),
-        (FileNotFoundError, lambda: check_copies([], str(tmp_path / "none"), False)),
+        (FileNotFoundError, lambda: entries_of([(str(tmp_path / "none"), "none")])),
         (NotADirectoryError, lambda: check_copies([], target, False)),
         (NotADirectoryError, lambda: check_folder(target)),
         (
