@@ -91,8 +91,7 @@ def to_bytes(picture: Picture | SamplesLike, format: str, *, quality: int | None
         If the format is unknown or cannot hold the picture, or the quality is out of range or the
         format takes none.
     MissingExtra
-        If PNG with colours or alpha of more than 8 bits needs imagecodecs, or TIFF needs tifffile,
-        and the package is not installed.
+        If TIFF needs tifffile, which is not installed, or WebP a Pillow that writes it.
     """
     check_format(format)
     picture = _picture(picture)

@@ -1,7 +1,7 @@
 """Read and write PNG files of 1 to 16 bits, gray and colour.
 
 This module splits a file into chunks, so that metadata are bounded and kept. Pillow decodes the
-samples; imagecodecs decodes colours and alpha of 16 bits, which Pillow would cut to 8 bits.
+samples; ``deep`` gets all bits of colours and alpha of 16 bits from it, and encodes them.
 
 PNG stores samples of 1, 2, 4, 8 or 16 bits. Samples of another depth are stored with more bits, as
 the PNG specification asks: shifted up and filled with their own highest bits, so that white stays
@@ -18,7 +18,8 @@ from mmpcodec.depth import sample_type
 from mmpcodec.metadata import Metadata
 from mmpcodec.params import DecodeLimits
 from mmpcodec.picture import Picture
-from mmpcodec.pictures.limits import check_size, damaged, library, say_animation
+from mmpcodec.pictures.limits import check_size, damaged, say_animation
+from mmpcodec.pictures.png import deep
 from mmpcodec.pictures.png.chunks import (
     CRITICAL,
     Chunk,
@@ -48,8 +49,6 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
     ------
     PictureError
         If the file is damaged or beyond the limits.
-    MissingExtra
-        If colours or alpha of 16 bits need imagecodecs, and it is not installed.
     """
     chunks = parted(data, name)
     head = chunks[0][1]
@@ -72,8 +71,7 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
     metadata = metadata_of(chunks, name)
     plain = [chunk for chunk in chunks if chunk[0] in CRITICAL]
     if depth == 16 and kind != GRAY:
-        codec = library("imagecodecs", "16-bit colours in PNG", name)
-        samples = codec.png_decode(joined(plain))
+        samples = deep.decoded(joined(plain), _PLANES[kind])
     else:
         samples = _by_pillow(joined(plain), kind, depth)
     shape = (height, width) if _PLANES[kind] == 1 else (height, width, _PLANES[kind])
@@ -168,13 +166,7 @@ def holds(picture: Picture, kind: str) -> bool:
 
 
 def to_bytes(picture: Picture, format: str) -> bytes:
-    """Encode a PNG file with all metadata that PNG can hold.
-
-    Raises
-    ------
-    MissingExtra
-        If colours or alpha of more than 8 bits need imagecodecs, and it is not installed.
-    """
+    """Encode a PNG file with all metadata that PNG can hold."""
     depth, planes = picture.depth, picture.planes
     wider = min(bits for bits in _NATIVE[planes] if bits >= depth)
     samples = picture.samples if wider == depth else stretched(picture.samples, depth, wider)
@@ -191,8 +183,7 @@ def _encoded(samples: np.ndarray, depth: int) -> list[Chunk]:
     """Return the chunks of a file with these samples, of which the caller takes IDAT."""
     samples = np.ascontiguousarray(samples)
     if depth == 16 and samples.ndim == 3:
-        codec = library("imagecodecs", "16-bit colours in PNG", "picture")
-        return parted(bytes(codec.png_encode(samples, level=6)), "picture")
+        return [(b"IDAT", deep.encoded(samples))]
     image = Image.fromarray(samples)
     packed = {}
     if depth < 8:

@@ -310,7 +310,6 @@ def test_limits_hold_for_every_format(kind):
         ("pydicom", FILES["dicom"], r"x: DICOM needs pydicom; .* pip install '.\[dicom\]'"),
         ("tifffile", FILES["tiff"], "x: TIFF needs tifffile; pip install tifffile"),
         ("imagecodecs", FILES["tiff lzw"], "x: TIFF with compressed or packed samples needs image"),
-        ("imagecodecs", FILES["png deep"], "x: 16-bit colours in PNG needs imagecodecs"),
         ("imagecodecs", FILES.get("jpeg 2000 deep"), "x: JPEG 2000 of deep colours needs imagecod"),
         ("imagecodecs", FILES.get("avif deep"), "x: AVIF of more than 8 bits needs imagecodecs"),
         ("imagecodecs", FILES.get("jpeg xl"), r"x: JPEG XL needs imagecodecs; .*'.\[formats\]'"),
@@ -332,8 +331,6 @@ def test_8_bits_need_no_imagecodecs(format, monkeypatch):
     samples = COLOUR if format == "ppm" else GRAY
     found = pictures.from_bytes(pictures.to_bytes(samples, format))
     np.testing.assert_array_equal(found.samples, samples)
-    with pytest.raises(MissingExtra, match="16-bit colours in PNG needs imagecodecs"):
-        pictures.to_bytes(np.dstack([DEEP] * 3), "png")
 
 
 def test_libraries_are_imported_where_they_are_needed():

@@ -14,6 +14,8 @@ from mmpcodec import PictureError, pictures
 from mmpcodec.metadata import Metadata, Resolution
 from mmpcodec.pictures import Picture
 from mmpcodec.pictures.limits import MAX_METADATA
+from mmpcodec.pictures.png import deep
+from mmpcodec.pictures.png.chunks import joined
 
 COLOURS = (b"PLTE", bytes([10, 20, 30, 40, 50, 60, 70, 80, 90]))
 GRAYS = (b"PLTE", bytes([7, 7, 7, 9, 9, 9]))
@@ -106,6 +108,49 @@ def test_others_read_deep_colours():
     for planes in (2, 3, 4):
         data = pictures.to_bytes(samples[..., :planes].copy(), "png")
         np.testing.assert_array_equal(imagecodecs.png_decode(data), samples[..., :planes])
+
+
+@pytest.mark.parametrize("planes", [2, 3, 4])
+@pytest.mark.parametrize("width", [1, 7, 70000])
+def test_deep_colours_of_every_width_come_back(planes, width):
+    """One pixel a row, several bands of rows, and rows longer than a band."""
+    rng = np.random.default_rng(planes)
+    height = 3 if width > 1000 else 20000
+    samples = rng.integers(0, 65536, (height, width, planes)).astype(np.uint16)
+    samples[::2] >>= 9
+    found = pictures.from_bytes(pictures.to_bytes(samples, "png"))
+    np.testing.assert_array_equal(found.samples, samples)
+
+
+def test_each_filter_is_chosen_where_it_is_best():
+    rng = np.random.default_rng(1)
+    above, small = rng.integers(0, 256, (40, 6)), rng.integers(-2, 2, (40, 6))
+    for number in range(5):
+        row = np.zeros((40, 6), np.int64)
+        for x in range(40):
+            left, corner = (row[x - 1], above[x - 1]) if x else (row[0], row[0])
+            near = [
+                min(around, key=lambda level: abs(sum(around[:2]) - around[2] - level))
+                for around in zip(left.tolist(), above[x].tolist(), corner.tolist(), strict=True)
+            ]
+            guess = (np.zeros(6, int), left, above[x], (left + above[x]) // 2, near)[number]
+            row[x] = (np.asarray(guess) + small[x]) % 256
+        rows = [each.astype(np.uint8).reshape(1, -1) for each in (row, above)]
+        filtered = deep._filtered(*rows, 6)
+        assert filtered[0, 0] == number
+        np.testing.assert_array_equal(filtered[0, 1:].view(np.int8), small.ravel())
+
+
+def test_interlaced_deep_colours_are_read():
+    """A file of 1x1 pixels per pass: the second pass holds the pixel at column 4."""
+    pixels = (np.arange(8 * 3) * 2500).astype(">u2").reshape(1, 8, 3)
+    passes = [
+        pixels[:, at] for at in (slice(0, 1), slice(4, 5), slice(2, None, 4), slice(1, None, 2))
+    ]
+    head = struct.pack(">IIBBBBB", 8, 1, 16, 2, 0, 0, 1)
+    body = zlib.compress(b"".join(b"\0" + each.tobytes() for each in passes))
+    data = joined([(b"IHDR", head), (b"IDAT", body), (b"IEND", b"")])
+    np.testing.assert_array_equal(pictures.from_bytes(data).samples, pixels)
 
 
 def test_others_read_the_metadata():
