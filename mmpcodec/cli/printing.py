@@ -7,11 +7,13 @@ import sys
 import warnings
 from collections.abc import Iterator
 from enum import Enum
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from mmpcodec.errors import PictureWarning
 from mmpcodec.runtime.files import printable
-from mmpcodec.tools import TABLE, Tools
+
+if TYPE_CHECKING:
+    from mmpcodec.tools import Tools
 
 
 class Facts(Protocol):
@@ -83,8 +85,10 @@ def remarks_noted(printer: Printer) -> Iterator[None]:
         warnings.showwarning = others
 
 
-def tools_text(tools: Tools) -> str:
+def tools_text(tools: "Tools") -> str:
     """Return the normative tools that have an effect in a layer, in one line."""
+    from mmpcodec.tools import TABLE
+
     return ", ".join(
         f"{tool.title} {_value_text(getattr(tools, tool.name))}"
         for tool in TABLE.values()
