@@ -1,6 +1,7 @@
 """Read and write TIFF files of 1 to 16 bits.
 
-``file`` reads and writes whole files, ``reader`` reads parts, ``tags`` converts metadata.
+``file`` reads and writes whole files, ``reader`` reads parts, ``segments`` decodes strips and
+tiles, ``tags`` converts metadata.
 """
 
 from mmpcodec.pictures.tiff.file import holds, open_parts, read, to_bytes

@@ -24,7 +24,7 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
         If the file is damaged, beyond the limits, of several pages, or of a kind that is not
         supported.
     MissingExtra
-        If tifffile is not installed, or imagecodecs for compressed or packed samples.
+        If tifffile is not installed, or Pillow was built without libtiff.
     """
     with TiffReader(io.BytesIO(data), name, limits) as reader:
         samples = reader.read(slice(None), slice(None))

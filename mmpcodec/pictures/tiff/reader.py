@@ -1,7 +1,6 @@
 """Read parts of TIFF files, in strips or tiles, compressed or not.
 
-tifffile reads the tags. imagecodecs decodes compressed and packed samples, because it stops at the
-size of a strip or tile.
+tifffile reads the tags; ``segments`` decodes compressed and packed samples.
 """
 
 import contextlib
@@ -27,7 +26,7 @@ from mmpcodec.pictures.limits import (
     library,
 )
 from mmpcodec.pictures.stored import StoredArray
-from mmpcodec.pictures.tiff import tags
+from mmpcodec.pictures.tiff import segments, tags
 from mmpcodec.samples import Samples
 
 NONE, JPEG = 1, 7
@@ -221,9 +220,8 @@ class TiffReader:
 
     def _check_segments(self) -> None:
         page, name = self._page, self.name
-        packed = page.bitspersample not in (1, 8, 16)
-        if page.compression != NONE or packed or page.predictor != 1 or page.fillorder != 1:
-            library("imagecodecs", "TIFF with compressed or packed samples", name)
+        if page.predictor not in (1, segments.DIFFERENCES) or page.fillorder not in (1, 2):
+            raise damaged(name, f"predictor {page.predictor}, fill order {page.fillorder}")
         # Separate planes are unpacked one by one.
         planes = 1 if self._planar else page.samplesperpixel
         check_size(*self._segment(), planes, name, self._limits)
@@ -317,10 +315,27 @@ class TiffReader:
             raise damaged(self.name, f"strip or tile {index} is cut off")
         if page.compression == JPEG and data is not None:
             _check_jpeg(data, *self._segment())
-        decoded, _, shape = page.decode(data, index, jpegtables=page.jpegtables)
-        if decoded is None:  # the writer left out samples that are all 0
-            return np.zeros(shape[1:], sample_type(page.bitspersample))
-        return decoded[0]
+        width, height = self._segment()
+        if not page.is_tiled:  # the last strip may have fewer rows
+            _, down = self._counts()
+            height = min(height, page.imagelength - index % down * height)
+        planes = 1 if self._planar else page.samplesperpixel
+        if data is None:  # the writer left out samples that are all 0
+            return np.zeros((height, width, planes), sample_type(page.bitspersample))
+        order = "<" if self._file.byteorder == "<" else ">"
+        segment = segments.StoredSegment(
+            width,
+            height,
+            planes,
+            page.bitspersample,
+            order,
+            int(page.compression),
+            int(page.predictor),
+            int(page.fillorder),
+            int(page.photometric),
+            segments.extra_tags(page, order),
+        )
+        return segments.decoded(data, segment, self.name)
 
     def __enter__(self) -> "TiffReader":
         return self

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import tifffile
 from PIL import Image
-from support.picture_files import COLOUR, DEEP, EXIF, GRAY, file_of, tiff_of
+from support.picture_files import COLOUR, DEEP, EXIF, FILES, GRAY, file_of, tiff_of
 
-from mmpcodec import PictureError, PictureWarning, pictures
+from mmpcodec import MissingExtra, PictureError, PictureWarning, pictures
 from mmpcodec.metadata import Metadata, Resolution
 from mmpcodec.pictures import Picture
 from mmpcodec.pictures.exif import Directory, parsed, structure
@@ -299,3 +299,35 @@ def test_nothing_is_printed(capfd):
             except PictureError:
                 continue
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("kind", ["tiff lzw", "tiff tiles", "tiff jpeg", "tiff 12 bits"])
+def test_pillow_without_libtiff_is_named(kind, monkeypatch):
+    monkeypatch.setattr("PIL.features.check", lambda feature: False)
+    if kind == "tiff 12 bits":  # packed, not compressed
+        assert pictures.from_bytes(FILES[kind]).depth == 12
+        return
+    with pytest.raises(MissingExtra, match="x: compressed TIFF needs a Pillow with libtiff; pip"):
+        pictures.from_bytes(FILES[kind], "x")
+
+
+@pytest.mark.parametrize("order", [1, 2], ids=["high bits first", "low bits first"])
+@pytest.mark.parametrize("compression", ["group3", "group4", "tiff_ccitt"])
+def test_fax_is_read(compression, order):
+    stream = io.BytesIO()
+    samples = np.tile(GRAY > 99, (4, 5))
+    Image.fromarray(samples).save(stream, "TIFF", compression=compression, tiffinfo={266: order})
+    found = pictures.from_bytes(stream.getvalue())
+    np.testing.assert_array_equal(found.samples, samples)
+    assert found.depth == 1
+
+
+@pytest.mark.parametrize("photometric", ["rgb", "ycbcr"])
+@pytest.mark.parametrize("subsampling", [(1, 1), (2, 1), (2, 2)])
+@pytest.mark.parametrize("options", [{}, TILES, {"rowsperstrip": 16}])
+def test_jpeg_is_decoded_as_tifffile_does(photometric, subsampling, options):
+    pytest.importorskip("imagecodecs")
+    colours = {"compression": "jpeg", "photometric": photometric, "subsampling": subsampling}
+    data = tiff_of(WIDE, **colours, **options)
+    expected = tifffile.imread(io.BytesIO(data))
+    np.testing.assert_array_equal(pictures.from_bytes(data).samples, expected)
