@@ -162,6 +162,7 @@ def _settings(pictures: Sequence[PictureCurves]) -> list[dict[str, str]]:
 
 def _facts(picture: PictureCurves, results: Results, views: int) -> dict[str, Any]:
     """Return the data of a picture for the page: its curves, and the keys of its images."""
+    chosen = chosen_views(picture, results, views)
     return {
         "id": picture.sha256[:16],
         "name": picture.name,
@@ -187,9 +188,23 @@ def _facts(picture: PictureCurves, results: Results, views: int) -> dict[str, An
                 }
                 for row in view
             ]
-            for view in chosen_views(picture, results, views)
+            for view in chosen
         ],
+        "levels": _levels(picture, results) if chosen else None,
     }
+
+
+def _levels(picture: PictureCurves, results: Results) -> tuple[int, int] | None:
+    """Return the least and the largest sample of an original of more than 8 bits, without alpha.
+
+    None for other depths, and if both are equal. The page shows them as black and white, so that
+    samples that use a few of their levels are not black.
+    """
+    if picture.curves[0].rows[0].get("depth", BYTE) <= BYTE:
+        return None
+    original = files.read(results.original(picture.sha256), limits=UNLIMITED).without_alpha()
+    low, high = int(original.samples.min()), int(original.samples.max())
+    return None if low == high else (low, high)
 
 
 def anchors_text(anchors: Mapping[str, str]) -> str:

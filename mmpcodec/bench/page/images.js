@@ -2,7 +2,7 @@
 // or blocks. An image with a level of white has two bytes a sample: all upper, below them all lower.
 function makeImages(ready) {
   const known = new Map();
-  let last = {};
+  let last = {}, levels = null; // the least and the largest level of the original
 
   function load(name) {
     if (known.has(name)) return known.get(name);
@@ -57,12 +57,17 @@ function makeImages(ready) {
   }
 
   function narrowed(entry) {
-    const samples = samplesOf(entry);
-    return painted(entry.width, entry.height, k => samples[k] * 255 / entry.white);
+    const samples = samplesOf(entry), [low, high] = levels || [0, entry.white];
+    return painted(entry.width, entry.height, k => (samples[k] - low) * 255 / (high - low));
   }
 
   return {
-    clear: () => known.clear(),
+    // Forgets the images of another picture; samples of more than 8 bits show its levels.
+    clear(shown) {
+      known.clear();
+      levels = shown;
+    },
+
     drawn: name => load(name).drawn,
 
     // A minus B, so many times, around mid-gray; null while a picture is being decoded.

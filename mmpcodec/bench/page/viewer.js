@@ -24,7 +24,7 @@ class Viewer {
   }
 
   show(picture, rate = 0, wanted = undefined) {
-    if (picture !== this.#picture) this.images.clear();
+    if (picture !== this.#picture) this.images.clear(picture.levels);
     this.#picture = picture;
     this.#at("viewer").hidden = !picture.views.length;
     if (!picture.views.length) return;

@@ -121,6 +121,9 @@ def test_deep_samples_are_stored_as_bytes(swept, results, planes, depth, white):
     expected = samples.reshape(40, 56, planes)[..., : min(planes, 3)]
     np.testing.assert_array_equal(256 * upper + lower, expected)
     assert not re.search('-tree" data-white', page)
+    colours = samples if planes < 4 else samples[..., :3]
+    (facts,) = json.loads(found["data"])["pictures"]
+    assert facts["levels"] == [colours.min(), colours.max()]
 
 
 def test_views(swept, results):
