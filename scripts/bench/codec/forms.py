@@ -1,12 +1,12 @@
-"""Rate and PSNR of RGB, samples of more than 8 bits, lossless files and tiles, beside other codecs.
+"""Rate and PSNR of samples of more than 8 bits, lossless files and tiles, beside other codecs.
 
-    python scripts/bench/codec/forms.py colour|deep|lossless|tiles PICTURE... --out ROWS [options]
+    python scripts/bench/codec/forms.py deep|lossless|tiles PICTURE... --out ROWS [options]
     python scripts/bench/codec/forms.py table ROWS...
 
 The first command writes one JSON line for each coded file; the second makes tables of these lines.
 PSNR is computed over all samples of red, green and blue, with the peak 2**depth - 1. Bytes are
-sizes of whole files. Pillow codes 8-bit JPEG 2000 (OpenJPEG) and AVIF (libaom); imagecodecs codes
-JPEG 2000 of more bits, JPEG XL and JPEG-LS.
+sizes of whole files. imagecodecs codes JPEG 2000, JPEG XL and JPEG-LS. Colours are measured by
+`mmp sweep`, whose results ``swept.py`` makes into rows.
 """
 
 import argparse
@@ -16,8 +16,6 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from functools import partial
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -25,14 +23,10 @@ import numpy as np
 
 import mmpcodec
 from mmpcodec import pictures
-from mmpcodec.bench.codecs.base import GRAY, RGB
-from mmpcodec.bench.codecs.peers import peers
 from mmpcodec.bench.metrics import psnr
 
-LAMBDAS = (2, 6, 16, 40, 100, 250)
-DEEP_LAMBDAS = (0.5, 2, 8, 32, 128)
+LAMBDAS = (0.5, 2, 8, 32, 128)
 RATIOS = (4, 6, 9, 14, 22, 36, 60, 110)
-QUALITIES = (25, 45, 60, 75, 85, 93)
 DISTANCES = (0.3, 0.6, 1.2, 2.5, 5, 10)
 ERRORS = (1, 2, 4, 8)
 TILES = (64, 128, 256, 512, 1024)
@@ -56,16 +50,7 @@ def ours(picture: pictures.Picture, lam: float, preset: str, effort: int, tile: 
     return len(data), mmpcodec.decode(data, threads=1)
 
 
-def peer(picture: pictures.Picture, name: str, point: float) -> Made:
-    """Code 8-bit samples with a codec of ``mmpcodec.bench``."""
-    codec = peers(name, RGB if picture.planes == 3 else GRAY)[0]
-    data = codec.encode(picture.samples, point)
-    return len(data), codec.decode(data)
-
-
 def jpeg2000(picture: pictures.Picture, ratio: float) -> Made:
-    if picture.depth == 8:
-        return peer(picture, "jpeg2000", ratio)
     import imagecodecs
 
     # imagecodecs takes a PSNR with the peak of 16 bits, which may have a fraction.
@@ -124,17 +109,10 @@ def jobs(args: argparse.Namespace) -> Iterator[Job]:
             for codec in ("mmp", "JPEG XL, effort 9", "JPEG-LS", "JPEG 2000", "PNG"):
                 yield path, codec, 0, lossless, (codec,)
         else:
-            colour = args.what == "colour"
-            for lam in LAMBDAS if colour else DEEP_LAMBDAS:
-                yield path, name, lam, ours, (lam, preset, effort)
+            yield from ((path, name, lam, ours, (lam, preset, effort)) for lam in LAMBDAS)
             yield from ((path, "JPEG 2000", r, jpeg2000, (r,)) for r in RATIOS)
-            if colour:
-                label = f"AVIF 4:4:4, speed {args.speed}"
-                name = f"avif:speed={args.speed},tune=psnr"
-                yield from ((path, label, q, peer, (name, q)) for q in QUALITIES)
-            else:
-                yield from ((path, "JPEG XL", d, jpegxl, (d,)) for d in DISTANCES)
-                yield from ((path, "JPEG-LS, near", e, jpegls, (e,)) for e in ERRORS)
+            yield from ((path, "JPEG XL", d, jpegxl, (d,)) for d in DISTANCES)
+            yield from ((path, "JPEG-LS, near", e, jpegls, (e,)) for e in ERRORS)
 
 
 def done(job: Job, depth: int | None) -> dict[str, Any]:
@@ -157,10 +135,6 @@ def done(job: Job, depth: int | None) -> dict[str, Any]:
     if decoded is not None:
         white = (1 << picture.depth) - 1
         row["psnr"] = psnr(picture.samples, decoded, white=white)
-        if picture.planes == 3:
-            row["planes"] = [
-                psnr(picture.samples[..., n], decoded[..., n], white=white) for n in range(3)
-            ]
     return row
 
 
@@ -177,16 +151,15 @@ def measure(args: argparse.Namespace) -> None:
 
 
 Rows = list[dict[str, Any]]
-Metric = Callable[[dict[str, Any]], float | None]
 
 
-def deltas(anchor: Rows, test: Rows, metric: Metric) -> tuple[float, float]:
+def deltas(anchor: Rows, test: Rows) -> tuple[float, float]:
     """Return BD-PSNR in dB and BD-rate in per cent, by Akima's interpolation."""
     import bjontegaard
 
     curves = []
     for rows in (anchor, test):
-        points = sorted((row["bytes"] / row["pixels"] * 8, metric(row)) for row in rows)
+        points = sorted((row["bytes"] / row["pixels"] * 8, row["psnr"]) for row in rows)
         kept: list[tuple[float, float]] = []
         for rate, quality in points:
             if quality is not None and (not kept or quality > kept[-1][1]):
@@ -210,28 +183,17 @@ def table(args: argparse.Namespace) -> None:
         _table_of_sizes(by_picture, sorted(codecs))
         return
     anchor = "JPEG 2000"
-    metrics: list[tuple[str, Metric]] = [("all", itemgetter("psnr"))]
-    if any("planes" in row for one in by_picture.values() for rows in one.values() for row in rows):
-        metrics += [
-            (name, partial(_of_plane, n)) for n, name in enumerate(("red", "green", "blue"))
-        ]
     for codec in sorted(codec for codec in codecs if codec != anchor):
         print(f"\n{codec} against {anchor}: BD-PSNR in dB, BD-rate\n")
-        print("| picture | " + " | ".join(name for name, _ in metrics) + " |")
-        print("|---|" + "---:|" * len(metrics))
+        print("| picture | BD-PSNR, BD-rate |\n|---|---:|")
         found = []
         for picture, one in sorted(by_picture.items()):
             if codec in one and anchor in one:
-                found.append([deltas(one[anchor], one[codec], metric) for _, metric in metrics])
-                cells = " | ".join(f"{db:+.2f}, {rate:+.1f} %" for db, rate in found[-1])
-                print(f"| {picture} | {cells} |")
-        means = np.nanmean(np.array(found), axis=0)
-        cells = " | ".join(f"**{db:+.2f}, {rate:+.1f} %**" for db, rate in means)
-        print(f"| **mean of {len(found)}** | {cells} |")
-
-
-def _of_plane(number: int, row: dict[str, Any]) -> float | None:
-    return row["planes"][number]
+                db, rate = deltas(one[anchor], one[codec])
+                found.append((db, rate))
+                print(f"| {picture} | {db:+.2f}, {rate:+.1f} % |")
+        db, rate = np.nanmean(np.array(found), axis=0)
+        print(f"| **mean of {len(found)}** | **{db:+.2f}, {rate:+.1f} %** |")
 
 
 def _table_of_sizes(by_picture: dict[str, dict[str, Rows]], codecs: list[str]) -> None:
@@ -245,12 +207,11 @@ def _table_of_sizes(by_picture: dict[str, dict[str, Rows]], codecs: list[str]) -
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=("colour", "deep", "lossless", "tiles", "table"))
+    parser.add_argument("what", choices=("deep", "lossless", "tiles", "table"))
     parser.add_argument("pictures", nargs="+")
     parser.add_argument("--out", default="rows.jsonl")
     parser.add_argument("--preset", default="photo")
     parser.add_argument("--effort", type=int, default=6)
-    parser.add_argument("--speed", type=int, default=2, help="of AVIF, 0 is best")
     parser.add_argument("--depth", type=int, help="bits of a sample, if files do not say")
     parser.add_argument("--jobs", type=int, default=None)
     args = parser.parse_args()
