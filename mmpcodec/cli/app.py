@@ -17,14 +17,10 @@ from typer.core import TyperGroup
 import mmpcodec
 from mmpcodec.cli import commands
 from mmpcodec.cli.exits import discard_unwritten, exit_code_of
+from mmpcodec.cli.help import Command, in_order, panel_of, summaries
 from mmpcodec.cli.printing import Printer, remarks_noted
 from mmpcodec.errors import PictureWarning
 
-FIRST = (
-    "encode", "decode", "info", "compare", "sweep", "report", "highlight", "median", "budget",
-    "pack", "solve",
-)  # fmt: skip
-"""Commands in the order of ``mmp --help``; others follow by name, ``doctor`` is the last."""
 NAMES = {found.name for found in pkgutil.iter_modules(commands.__path__)}
 
 
@@ -34,20 +30,31 @@ def load(name: str) -> Any:
     application = getattr(module, "app", None)
     if application is None:
         application = typer.Typer(add_completion=False)
-        application.command()(getattr(module, name))
-    return typer.main.get_command(application)
+        application.command(cls=Command)(getattr(module, name))
+    command: Any = typer.main.get_command(application)
+    command.rich_help_panel = panel_of(name)
+    return command
 
 
 class Commands(TyperGroup):
     """The commands: each returns its exit code or raises an error.
 
-    A command is loaded when its name is given, all commands when help lists them.
+    A command is loaded when its name is given. Help lists summaries, which need no imports.
     """
 
+    _listed: dict[str, Any] | None = None
+
     def list_commands(self, ctx: Any) -> list[str]:
-        return [*FIRST, *sorted(NAMES - {*FIRST, "doctor"}), "doctor"]
+        return in_order(NAMES)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        self._listed = summaries()
+        super().format_help(ctx, formatter)
+        self._listed = None
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if self._listed is not None and cmd_name in self._listed:
+            return self._listed[cmd_name]
         # Typer suggests commands of similar names, among the loaded ones, for an unknown name.
         wanted = {cmd_name} if cmd_name in NAMES else NAMES
         for name in sorted(wanted - self.commands.keys()):

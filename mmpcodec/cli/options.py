@@ -1,4 +1,4 @@
-"""Arguments and options that several commands share, with their help texts."""
+"""Arguments and options that several commands share, with their help texts and panels."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -6,34 +6,51 @@ from typing import Annotated, Any
 import typer
 
 from mmpcodec.backends.registry import AUTO, names
+from mmpcodec.cli.completion import files, words
+from mmpcodec.cli.help import LIMITS, MESSAGES, OUTPUT, PICTURES, RATE, RUNNING, SEARCH
 from mmpcodec.errors import ParameterError
-from mmpcodec.params import DEFAULT_EFFORT, DecodeLimits
+from mmpcodec.params import AUTO as AUTO_PRESET
+from mmpcodec.params import BEST, DEFAULT_EFFORT, RATE_MODELS, TRIED, DecodeLimits
 from mmpcodec.pictures import registry
 from mmpcodec.quantities import parse_bytes
+from mmpcodec.tools import PRESETS, Partition
 
 DEFAULT_LIMITS = DecodeLimits()
+BACKENDS = (AUTO, *names())
+PRESET_NAMES = (AUTO_PRESET, BEST, *PRESETS)
+PARTITIONS = tuple(one.name.lower() for one in Partition)
 
 READ = registry.readable_text()
 WRITTEN = registry.listed([s for row in registry.written().values() for s in row.suffixes], "or")
-EXTRAS = ", ".join(
-    f'{row.title} needs the extra "{row.extra}"' for row in registry.FORMATS if row.extra
+EXTRAS = "Extras: " + ", ".join(
+    f'"{extra}" for {registry.listed([r.title for r in registry.FORMATS if r.extra == extra])}'
+    for extra in dict.fromkeys(row.extra for row in registry.FORMATS if row.extra)
 )
 
 Inputs = Annotated[
     list[str],
-    typer.Argument(metavar="IN", help="Files, and folders of .mmp files; - is standard input."),
+    typer.Argument(
+        metavar="IN",
+        help="mmp files, and folders of them; - is standard input.",
+        autocompletion=files([".mmp"]),
+    ),
 ]
 Pictures = Annotated[
     list[str],
     typer.Argument(
         metavar="IN",
         help=f"Picture files ({READ}), and folders of them; - is standard input. {EXTRAS}.",
+        autocompletion=files(registry.suffixes()),
     ),
 ]
 Output = Annotated[
     str | None,
     typer.Option(
-        "--output", "-o", metavar="OUT", help="Output of a single input; - is standard output."
+        "--output",
+        "-o",
+        metavar="OUT",
+        help="Output of a single input; - is standard output.",
+        rich_help_panel=OUTPUT,
     ),
 ]
 PictureOutput = Annotated[
@@ -43,6 +60,7 @@ PictureOutput = Annotated[
         "-o",
         metavar="OUT",
         help=f"Output of a single input, {WRITTEN}; - is standard output.",
+        rich_help_panel=OUTPUT,
     ),
 ]
 Folder = Annotated[
@@ -51,33 +69,62 @@ Folder = Annotated[
         "--output-dir",
         "-O",
         metavar="DIR",
-        help="Folder for all outputs, with the subfolders of the input folders; missing ones are "
-        "made.",
+        help="Folder for all outputs; keeps the subfolders of input folders, and is made if it is "
+        "missing.",
+        rich_help_panel=OUTPUT,
     ),
 ]
-Force = Annotated[bool, typer.Option("--force", "-f", help="Overwrite existing files.")]
+Force = Annotated[
+    bool, typer.Option("--force", "-f", help="Overwrite existing files.", rich_help_panel=OUTPUT)
+]
 SkipExisting = Annotated[
-    bool, typer.Option("--skip-existing", help="Skip inputs whose output exists.")
+    bool,
+    typer.Option(
+        "--skip-existing", help="Skip inputs whose output exists.", rich_help_panel=OUTPUT
+    ),
 ]
 Update = Annotated[
     bool,
     typer.Option(
         "--update",
-        help="Skip inputs whose output exists, unless the output is older: make it again.",
+        help="Skip inputs whose output exists and is not older than the input.",
+        rich_help_panel=OUTPUT,
     ),
 ]
+_WHERE = (
+    f"Where to run: {registry.listed(BACKENDS, 'or')}. auto takes a backend that is available; a "
+    "named one never falls back to another. Results are equal"
+)
 BackendName = Annotated[
     str,
     typer.Option(
         "--backend",
-        metavar="|".join((AUTO, *names())),
-        help="Where to run. auto takes a backend that is available; a named backend never falls "
-        "back to another. Results are equal, except files of a backend that `mmp doctor` lists "
-        "with an own search.",
+        metavar="NAME",
+        help=f"{_WHERE}.",
+        rich_help_panel=RUNNING,
+        autocompletion=words(BACKENDS),
+    ),
+]
+EncodingBackend = Annotated[
+    str,
+    typer.Option(
+        "--backend",
+        metavar="NAME",
+        help=f"{_WHERE}, except files of a backend that `mmp doctor` lists with an own search.",
+        rich_help_panel=RUNNING,
+        autocompletion=words(BACKENDS),
     ),
 ]
 Jobs = Annotated[
-    int, typer.Option("--jobs", "-j", min=1, metavar="N", help="Files to work on at a time.")
+    int,
+    typer.Option(
+        "--jobs",
+        "-j",
+        min=1,
+        metavar="N",
+        help="Files to work on at a time.",
+        rich_help_panel=RUNNING,
+    ),
 ]
 Threads = Annotated[
     int | None,
@@ -86,18 +133,31 @@ Threads = Annotated[
         max=1024,
         metavar="N",
         help="Threads per picture; by default as many as pay, or 1 if -j is above 1.",
+        rich_help_panel=RUNNING,
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
+Json = Annotated[
+    bool, typer.Option("--json", help="Print one JSON object per line.", rich_help_panel=MESSAGES)
+]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Print errors only.", rich_help_panel=MESSAGES)
+]
+Verbose = Annotated[
+    bool,
+    typer.Option(
+        "--verbose", "-v", help="Print passes, tools and bits as well.", rich_help_panel=MESSAGES
+    ),
+]
 MaxSamples = Annotated[
     int,
     typer.Option(
         "--max-samples",
         min=1,
         metavar="N",
-        help="Largest picture to read, in samples: pixels times planes. An mmp file counts whole "
-        "16x16 fragments.",
+        help="Largest picture, in samples: pixels times planes; 2^26 by default. An mmp file "
+        "counts whole fragments of 16x16.",
+        show_default=False,
+        rich_help_panel=LIMITS,
     ),
 ]
 MaxDimension = Annotated[
@@ -106,7 +166,9 @@ MaxDimension = Annotated[
         "--max-dimension",
         min=1,
         metavar="N",
-        help="Longest row or column of a picture to read, in pixels.",
+        help="Longest row or column of a picture, in pixels; 2^24 by default.",
+        show_default=False,
+        rich_help_panel=LIMITS,
     ),
 ]
 MaxMemory = Annotated[
@@ -114,7 +176,8 @@ MaxMemory = Annotated[
     typer.Option(
         "--max-memory",
         metavar="SIZE",
-        help="Refuse files that may need more memory to decode: 500MB, 2GiB, 90000 (bytes).",
+        help="Memory that decoding a file may need: 500MB, 2GiB, 90000 (bytes).",
+        rich_help_panel=LIMITS,
     ),
 ]
 MaxSamplesPerByte = Annotated[
@@ -123,8 +186,8 @@ MaxSamplesPerByte = Annotated[
         "--max-samples-per-byte",
         min=1,
         metavar="N",
-        help="Refuse files with more samples for each of their bytes, which bounds the work that a "
-        "small file can ask for.",
+        help="Samples for each byte of a file: bounds the work that a small file can ask for.",
+        rich_help_panel=LIMITS,
     ),
 ]
 
@@ -180,7 +243,8 @@ Denoise = Annotated[
     typer.Option(
         "--denoise",
         metavar="RADIUS",
-        help="First remove specks with a median filter, as `mmp median`.",
+        help="First remove specks with a median filter, as `mmp median` does.",
+        rich_help_panel=PICTURES,
     ),
 ]
 Lambda = Annotated[
@@ -188,16 +252,19 @@ Lambda = Annotated[
     typer.Option(
         "--lambda",
         "-l",
-        help="Squared error that is worth one bit. A larger lambda gives a smaller file; 0 is "
-        "lossless; 32 by default.",
+        metavar="NUMBER",
+        help="Squared error that is worth one bit, 32 by default. A larger lambda gives a smaller "
+        "file; 0 is lossless.",
+        rich_help_panel=RATE,
     ),
 ]
 Quality = Annotated[
     float | None,
     typer.Option(
-        metavar="0..100",
-        help="Sets lambda to 4 (2^((100 - Q) / 10) - 1): 100 is lossless, 90 is lambda 4, 75 is "
-        "18.6, 50 is 124, 0 is 4092.",
+        metavar="Q",
+        help="Sets lambda by a scale from 0 to 100: 100 is lossless, 90 is lambda 4, 75 is 18.6, "
+        "50 is 124, 0 is 4092.",
+        rich_help_panel=RATE,
     ),
 ]
 TargetSize = Annotated[
@@ -205,23 +272,31 @@ TargetSize = Annotated[
     typer.Option(
         metavar="SIZE",
         help="Search for the best file of at most this size: 20kB, 1.5MiB, 90000 (bytes).",
+        rich_help_panel=RATE,
     ),
 ]
 TargetBpp = Annotated[
     float | None,
     typer.Option(
-        metavar="BITS", help="Search for the best file of at most this rate, in bits per pixel."
+        metavar="BITS",
+        help="Search for the best file of at most this rate, in bits per pixel.",
+        rich_help_panel=RATE,
     ),
 ]
 TargetPsnr = Annotated[
     float | None,
-    typer.Option(metavar="DB", help="Search for the smallest file of at least this PSNR, in dB."),
+    typer.Option(
+        metavar="DB",
+        help="Search for the smallest file of at least this PSNR, in dB.",
+        rich_help_panel=RATE,
+    ),
 ]
 Depth = Annotated[
     int | None,
     typer.Option(
         metavar="BITS",
         help="Bits per sample, 1 to 16, if the file does not tell: 12 for 12 bits stored in 16.",
+        rich_help_panel=PICTURES,
     ),
 ]
 AllowPartial = Annotated[
@@ -236,7 +311,9 @@ Strip = Annotated[
     typer.Option(
         "--strip",
         metavar="KIND",
-        help="Metadata to leave out: all, icc, exif, xmp, resolution or text; can be repeated.",
+        help="Metadata to leave out: all, icc, exif, xmp, resolution or text. Can be repeated.",
+        rich_help_panel=PICTURES,
+        autocompletion=words(("all", *registry.ALL_METADATA)),
     ),
 ]
 TileSize = Annotated[
@@ -244,16 +321,20 @@ TileSize = Annotated[
     typer.Option(
         "--tile",
         metavar="N",
-        help="Code tiles of NxN pixels independently, N from 64, for large pictures and to decode "
-        "regions; 0 is a single tile.",
+        help="Code tiles of NxN pixels independently, N from 64: for large pictures, and to decode "
+        "regions. 0 is a single tile.",
+        rich_help_panel=SEARCH,
     ),
 ]
-Lossless = Annotated[bool, typer.Option("--lossless", help="Lose nothing: --lambda 0.")]
+Lossless = Annotated[
+    bool, typer.Option("--lossless", help="Lose nothing: --lambda 0.", rich_help_panel=RATE)
+]
 Fast = Annotated[
     bool,
     typer.Option(
         "--fast",
         help="Encode quickly: --effort 1, or --preset exact if the file is lossless.",
+        rich_help_panel=SEARCH,
     ),
 ]
 Best = Annotated[
@@ -261,15 +342,18 @@ Best = Annotated[
     typer.Option(
         "--best",
         help="Make small files, however long it takes: --preset best --effort 9.",
+        rich_help_panel=SEARCH,
     ),
 ]
 Preset = Annotated[
     str | None,
     typer.Option(
-        metavar="auto|best|photo|text|mixed|exact|plain|classic",
-        help="Set of coding tools. best tries photo, text, mixed and exact, and keeps the one of "
-        "the lowest rate-distortion cost. auto tries only those that a look at the samples "
-        "recommends. exact is lossless with any lambda, quality or target. auto by default.",
+        metavar="NAME",
+        help=f"Set of coding tools: auto (default), {registry.listed(PRESET_NAMES[1:], 'or')}. "
+        f"best keeps the best of {registry.listed(TRIED)}; auto tries those of them that a look at "
+        "the samples recommends. exact is lossless with any lambda, quality or target.",
+        rich_help_panel=SEARCH,
+        autocompletion=words(PRESET_NAMES),
     ),
 ]
 Effort = Annotated[
@@ -278,24 +362,35 @@ Effort = Annotated[
         metavar="N",
         help="Search effort of photo and mixed, from 1 (fastest) to 9 (smallest files); "
         f"{DEFAULT_EFFORT} by default.",
+        rich_help_panel=SEARCH,
+        autocompletion=words("123456789"),
     ),
 ]
-Partition = Annotated[
+PartitionName = Annotated[
     str | None,
     typer.Option(
-        metavar="flexible|dyadic", help="Allowed splits of a segment; not for photo and exact."
+        "--partition",
+        metavar="KIND",
+        help="Allowed splits of a segment, flexible or dyadic; not for photo and exact.",
+        rich_help_panel=SEARCH,
+        autocompletion=words(PARTITIONS),
     ),
 ]
 DictionaryLimit = Annotated[
     int | None,
     typer.Option(
-        metavar="N", help="Largest number of dictionary elements per scale, 256 to 65536."
+        metavar="N",
+        help="Most elements of the dictionary of a scale, 256 to 65536; not for photo and exact.",
+        rich_help_panel=SEARCH,
     ),
 ]
 RateModel = Annotated[
     str | None,
     typer.Option(
-        metavar="adaptive|log2",
-        help="Rate estimate of a dictionary index in the search; adaptive by default.",
+        metavar="MODEL",
+        help="Rate of an index that the search assumes, adaptive (default) or log2; not for photo "
+        "and exact.",
+        rich_help_panel=SEARCH,
+        autocompletion=words(RATE_MODELS),
     ),
 ]

@@ -170,7 +170,7 @@ def test_what_is_no_number_is_wrong_use(mmp, picture, option, files):
 
 def test_help_says_what_quality_is(mmp):
     text = re.sub(r"[\s│]+", " ", mmp("encode", "--help").stdout)
-    assert "lambda to 4 (2^((100 - Q) / 10) - 1): 100 is lossless, 90 is lambda 4, 75 is" in text
+    assert "Sets lambda by a scale from 0 to 100: 100 is lossless, 90 is lambda 4, 75 is" in text
 
 
 def test_signal_during_the_search_leaves_nothing(process, files):

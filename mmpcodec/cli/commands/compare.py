@@ -8,11 +8,13 @@ import typer
 
 from mmpcodec.checks import check_int
 from mmpcodec.cli import options, output
+from mmpcodec.cli.completion import files
 from mmpcodec.cli.encoding.sources import picture_of
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.jobs import Job, check
 from mmpcodec.depth import MAX_DEPTH
 from mmpcodec.errors import ParameterError, PictureError
+from mmpcodec.pictures import registry
 from mmpcodec.runtime.files import STANDARD
 
 
@@ -20,10 +22,19 @@ def compare(
     a: Annotated[
         str,
         typer.Argument(
-            metavar="A", help=f"The original picture: {options.READ}; - is standard input."
+            metavar="A",
+            help=f"The original picture: {options.READ}; - is standard input.",
+            autocompletion=files(registry.suffixes()),
         ),
     ],
-    b: Annotated[str, typer.Argument(metavar="B", help="The picture to compare with it.")],
+    b: Annotated[
+        str,
+        typer.Argument(
+            metavar="B",
+            help="The picture to compare with it.",
+            autocompletion=files(registry.suffixes()),
+        ),
+    ],
     diff: Annotated[
         str | None,
         typer.Option(
@@ -36,9 +47,10 @@ def compare(
     force: options.Force = False,
     as_json: options.Json = False,
 ) -> ExitCode:
-    """Measure PSNR, SSIM, MS-SSIM and the largest error between two pictures.
+    """Measure how much two pictures differ: PSNR, SSIM, largest error.
 
-    Both pictures must have the same size, planes and level of white. Transparency is ignored.
+    MS-SSIM is shown for pictures that are large enough. Both pictures must have the same size,
+    planes and level of white. Transparency is ignored.
     """
     limits = options.limits_of(max_samples, max_dimension)
     if depth is not None:

@@ -7,7 +7,9 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from mmpcodec.cli import options, output, run
+from mmpcodec.cli.completion import words
 from mmpcodec.cli.exits import ExitCode
+from mmpcodec.cli.help import OUTPUT
 from mmpcodec.cli.jobs import MMP_FILE, Existing, Job, plan
 from mmpcodec.cli.printing import Printer, counted
 from mmpcodec.errors import ParameterError
@@ -45,32 +47,42 @@ class Decoded(NamedTuple):
         )
 
 
+Format = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help=f"Format of the output: {registry.listed(list(registry.written()), 'or')}; by "
+        "default that of the suffix of OUT, otherwise png.",
+        rich_help_panel=OUTPUT,
+        autocompletion=words(registry.written()),
+    ),
+]
+Quality = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        max=100,
+        metavar="Q",
+        rich_help_panel=OUTPUT,
+        help="Quality of JPEG and WebP, 90 by default; WebP of quality 100 is without loss.",
+    ),
+]
+Region = Annotated[
+    str | None,
+    typer.Option(
+        metavar="X,Y,W,H",
+        help="Decode only this part, in pixels: column, row, width and height.",
+    ),
+]
+
+
 def decode(
     inputs: options.Inputs,
     out: options.PictureOutput = None,
     folder: options.Folder = None,
-    format: Annotated[
-        str | None,
-        typer.Option(
-            metavar="|".join(registry.written()),
-            help="Format of the output; by default that of the suffix of OUT, otherwise png.",
-        ),
-    ] = None,
-    quality: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            max=100,
-            help="Quality of JPEG and WebP, 90 by default; WebP of quality 100 is without loss.",
-        ),
-    ] = None,
-    region: Annotated[
-        str | None,
-        typer.Option(
-            metavar="X,Y,W,H",
-            help="Decode only this part, in pixels: column, row, width and height.",
-        ),
-    ] = None,
+    format: Format = None,
+    quality: Quality = None,
+    region: Region = None,
     allow_partial: options.AllowPartial = False,
     strip: options.Strip = None,
     backend: options.BackendName = "auto",

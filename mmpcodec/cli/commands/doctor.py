@@ -16,7 +16,7 @@ def doctor(
     warm: Annotated[bool, typer.Option("--warm", help="Compile the CUDA kernels now.")] = False,
     as_json: options.Json = False,
 ) -> ExitCode:
-    """Show the processor, the CUDA device, and which backends are available.
+    """Show the processor, the CUDA device and the backends.
 
     A backend with an own search for a coding writes other files than the other backends; every
     backend decodes them to equal samples.

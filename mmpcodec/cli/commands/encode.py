@@ -19,6 +19,7 @@ from mmpcodec.cli.encoding.sources import (
     work_of,
 )
 from mmpcodec.cli.exits import ExitCode
+from mmpcodec.cli.help import RUNNING
 from mmpcodec.cli.jobs import PICTURE, Existing, Job, plan
 from mmpcodec.cli.printing import Printer, finite, kind_text, quality_text, tools_text
 from mmpcodec.depth import MAX_DEPTH
@@ -137,9 +138,9 @@ def encode(
     fast: options.Fast = False,
     best: options.Best = False,
     preset: options.Preset = None,
-    partition: options.Partition = None,
-    dictionary_limit: options.DictionaryLimit = None,
     effort: options.Effort = None,
+    partition: options.PartitionName = None,
+    dictionary_limit: options.DictionaryLimit = None,
     rate_model: options.RateModel = None,
     denoise: options.Denoise = None,
     depth: options.Depth = None,
@@ -147,27 +148,31 @@ def encode(
     tile: options.TileSize = 0,
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
     max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
-    backend: options.BackendName = "auto",
+    backend: options.EncodingBackend = "auto",
     threads: options.Threads = None,
     jobs: options.Jobs = 1,
     force: options.Force = False,
     skip_existing: options.SkipExisting = False,
     update: options.Update = False,
     verify: Annotated[
-        bool, typer.Option("--verify", help="Decode and compare before the file is written.")
+        bool,
+        typer.Option(
+            "--verify",
+            help="Decode and compare before the file is written.",
+            rich_help_panel=RUNNING,
+        ),
     ] = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Print passes, tools and bits as well.")
-    ] = False,
+    verbose: options.Verbose = False,
 ) -> ExitCode:
-    """Encode pictures, gray or in colour, of 1 to 16 bits, with alpha and metadata.
+    """Encode pictures to mmp files.
 
-    The output is IN with the suffix .mmp, unless -o or -O names another. Give at most one of
-    --lambda, --quality, --lossless and the three targets; a target holds for each file. Alpha is
-    always lossless. With --denoise, PSNR compares with the filtered picture. With --tile, a picture
-    can be larger than memory if it is NPY, TIFF, or binary PGM, PPM or PAM.
+    Pictures are gray or in colour, of 1 to 16 bits, with alpha and metadata. The output is IN with
+    the suffix .mmp, unless -o or -O names another. Give at most one of --lambda, --quality,
+    --lossless and the three targets; a target holds for each file. Alpha is always lossless. With
+    --denoise, PSNR compares with the filtered picture. With --tile, a picture can be larger than
+    memory if it is NPY, TIFF, or binary PGM, PPM or PAM.
     """
     from mmpcodec.metadata import Metadata
 

@@ -10,11 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from mmpcodec.cli import options, output, run
+from mmpcodec.cli.completion import files as files_ending
+from mmpcodec.cli.completion import words
 from mmpcodec.cli.exits import ExitCode
+from mmpcodec.cli.help import OUTPUT
 from mmpcodec.cli.jobs import PICTURE, Existing, Job, assign, check, check_pairs, inputs_of, settle
 from mmpcodec.cli.printing import Printer
 from mmpcodec.errors import ParameterError
 from mmpcodec.params import DecodeLimits, check_median_radius
+from mmpcodec.pictures import registry
 from mmpcodec.runtime.files import STANDARD, printable
 
 if TYPE_CHECKING:
@@ -126,9 +130,10 @@ class Highlighted(NamedTuple):
 Offset = Annotated[
     str,
     typer.Option(
-        metavar="X|mean|median|otsu|pNN",
-        help="Level that a region must exceed: a part of white (up to 1), a level (above 1), the "
-        "mean, the median, a percentile, or Otsu's threshold.",
+        metavar="LEVEL",
+        help="Level that a region must exceed: a part of white (up to 1), a level (above 1), mean, "
+        "median, otsu (Otsu's threshold), or p90 for the 90th percentile.",
+        autocompletion=words(("mean", "median", "otsu", "p90")),
     ),
 ]
 White = Annotated[
@@ -139,22 +144,38 @@ Dark = Annotated[bool, typer.Option("--dark", help="Find the darkest regions.")]
 Count = Annotated[
     int, typer.Option("--regions", "-k", min=1, metavar="K", help="Largest number of regions.")
 ]
-Side = Annotated[
-    str | None, typer.Option(metavar="N|N%", help="Side of a region, in pixels or per cent.")
+Least = Annotated[
+    str | None, typer.Option(metavar="N|N%", help="Least side of a region, in pixels or per cent.")
+]
+Most = Annotated[
+    str | None, typer.Option(metavar="N|N%", help="Longest side of a region, likewise.")
 ]
 Mask = Annotated[
     str | None,
-    typer.Option(metavar="FILE", help="Picture that is black where pixels do not count."),
+    typer.Option(
+        metavar="FILE",
+        help="Picture that is black where pixels do not count.",
+        autocompletion=files_ending(registry.suffixes()),
+    ),
 ]
 Border = Annotated[
     str,
     typer.Option(metavar="N|N%", help="Border to leave out at each side, in pixels or per cent."),
 ]
 Table = Annotated[
-    str | None, typer.Option("--csv", metavar="FILE", help="Write all regions as a CSV table.")
+    str | None,
+    typer.Option(
+        "--csv",
+        metavar="FILE",
+        help="Write all regions as a CSV table.",
+        rich_help_panel=OUTPUT,
+    ),
 ]
 Sheet = Annotated[
-    str | None, typer.Option(metavar="PNG", help="Draw all pictures on a single sheet.")
+    str | None,
+    typer.Option(
+        metavar="PNG", help="Draw all pictures on a single sheet.", rich_help_panel=OUTPUT
+    ),
 ]
 
 
@@ -202,10 +223,10 @@ def highlight(
     white: White = None,
     dark: Dark = False,
     regions: Count = 1,
-    min_width: Side = None,
-    max_width: Side = None,
-    min_height: Side = None,
-    max_height: Side = None,
+    min_width: Least = None,
+    max_width: Most = None,
+    min_height: Least = None,
+    max_height: Most = None,
     mask: Mask = None,
     exclude_border: Border = "0",
     table: Table = None,

@@ -53,11 +53,12 @@ def median(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> ExitCode:
-    """Replace each sample by the median of the square window around it.
+    """Remove specks from pictures with a median filter.
 
-    This removes specks and keeps edges. Pictures are gray or in colour, of 1 to 16 bits. The output
-    is IN with the suffix .median.png, unless -o or -O names another. A message names the metadata
-    that the output format cannot hold. Transparency is left out.
+    Each sample becomes the median of the square window around it, which keeps edges. Pictures are
+    gray or in colour, of 1 to 16 bits. The output is IN with the suffix .median.png, unless -o or
+    -O names another. A message names the metadata that the output format cannot hold. Transparency
+    is left out.
     """
     check_median_radius(radius)
     limits = options.limits_of(max_samples, max_dimension)

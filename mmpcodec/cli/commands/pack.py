@@ -8,7 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from mmpcodec.cli import options, output
+from mmpcodec.cli.completion import words
 from mmpcodec.cli.exits import ExitCode
+from mmpcodec.cli.help import OUTPUT
 from mmpcodec.cli.jobs import ANY_FILE, Job, check, inputs_together
 from mmpcodec.cli.printing import Printer
 from mmpcodec.errors import ParameterError
@@ -30,7 +32,8 @@ def pack(
     volumes: Annotated[
         str,
         typer.Option(
-            metavar="N|all",
+            metavar="N",
+            autocompletion=words([ALL]),
             help="Number of media of this size; all takes as many as the files need.",
         ),
     ] = "1",
@@ -47,7 +50,7 @@ def pack(
             min=1,
             max=1 << 30,
             metavar="BYTES",
-            help="Sector size of a medium; a file takes whole sectors.",
+            help="Sector size of a medium, of which a file takes whole ones.",
         ),
     ] = 2048,
     seconds: Annotated[
@@ -63,6 +66,7 @@ def pack(
         str | None,
         typer.Option(
             metavar="DIR",
+            rich_help_panel=OUTPUT,
             help="Copy the files to DIR, which is made if it is missing; for several media to "
             "folders 1, 2, ... in it.",
         ),
@@ -72,6 +76,7 @@ def pack(
         typer.Option(
             "--list",
             metavar="FILE",
+            rich_help_panel=OUTPUT,
             help="Write the names of the files, one per line; for several media to FILE with .1, "
             ".2, ... before its extension.",
         ),
@@ -81,7 +86,7 @@ def pack(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> ExitCode:
-    """Choose files that fill a medium as far as possible, or that are worth the most.
+    """Choose files that fill a medium best, or are worth the most.
 
     The choice is optimal for each medium; several media are filled one after the other. Folders
     count with all folders below them. Files are copied or listed only with --copy-to or --list.

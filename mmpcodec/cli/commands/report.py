@@ -7,9 +7,18 @@ from typing import Annotated
 import typer
 
 from mmpcodec.cli import options, output
+from mmpcodec.cli.completion import words
 from mmpcodec.cli.exits import ExitCode
+from mmpcodec.cli.help import OUTPUT
 from mmpcodec.cli.printing import Printer, counted
 from mmpcodec.errors import FileError, ParameterError
+
+
+def metrics() -> list[str]:
+    """Return the names of the metrics."""
+    from mmpcodec.bench.curves import METRICS
+
+    return list(METRICS)
 
 
 def report(
@@ -20,6 +29,7 @@ def report(
             "--output-dir",
             "-O",
             metavar="OUT",
+            rich_help_panel=OUTPUT,
             help="Folder to write to, made if it is missing; by default DIR.",
         ),
     ] = None,
@@ -32,7 +42,9 @@ def report(
     metric: Annotated[
         str,
         typer.Option(
-            metavar="psnr|ssim|ms_ssim", help="Quality metric of curves and Bjontegaard deltas."
+            metavar="NAME",
+            help="Quality of curves and Bjontegaard deltas: psnr, ssim or ms_ssim.",
+            autocompletion=words(metrics),
         ),
     ] = "psnr",
     views: Annotated[
@@ -57,10 +69,10 @@ def report(
     force: options.Force = False,
     quiet: options.Quiet = False,
 ) -> ExitCode:
-    """Draw the results of a sweep: curves, tables, and an HTML page that shows the pictures.
+    """Draw the results of a sweep as curves, tables and an HTML page.
 
-    Writes report.html, which needs no network, and the curves of each picture as PNG and SVG. Needs
-    the extra "bench".
+    Writes report.html, which shows the pictures and needs no network, and the curves of each
+    picture as PNG and SVG. Needs the extra "bench".
     """
     from mmpcodec.bench import report as pages
     from mmpcodec.bench import tables

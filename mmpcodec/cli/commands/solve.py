@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mmpcodec.cli import options, output
+from mmpcodec.cli.completion import files as files_ending
+from mmpcodec.cli.completion import words
 from mmpcodec.cli.exits import ExitCode
+from mmpcodec.cli.help import OUTPUT, Command
 from mmpcodec.cli.jobs import Job, check
 from mmpcodec.errors import ParameterError
 from mmpcodec.runtime.files import STANDARD
@@ -20,26 +23,39 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="solve",
-    help="Solve knapsack, subset-sum, maximum-sum and selection problems exactly, in JSON.",
+    help="Solve knapsack, subset-sum, maximum-sum and selection problems.\n\n"
+    "Answers are exact, and printed as JSON.",
     no_args_is_help=True,
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 File = Annotated[
-    str, typer.Argument(metavar="FILE", help="File with the problem; - is standard input.")
+    str,
+    typer.Argument(
+        metavar="FILE",
+        help="File with the problem; - is standard input.",
+        autocompletion=files_ending((".json", ".csv", ".npy")),
+    ),
 ]
 Answer = Annotated[
     str,
     typer.Option(
-        "--output", "-o", metavar="OUT", help="File for the answer; by default standard output."
+        "--output",
+        "-o",
+        metavar="OUT",
+        help="File for the answer; by default standard output.",
+        show_default=False,
+        rich_help_panel=OUTPUT,
     ),
 ]
 Format = Annotated[
     str | None,
     typer.Option(
-        metavar="json|csv|npy",
-        help="Format of FILE; by default its extension, or json for standard input.",
+        metavar="NAME",
+        help="Format of FILE, json, csv or npy; by default that of its suffix, and json for "
+        "standard input.",
+        autocompletion=words(("json", "csv", "npy")),
     ),
 ]
 Capacity = Annotated[
@@ -54,7 +70,7 @@ Capacity = Annotated[
 ]
 
 
-@app.command("knapsack")
+@app.command(cls=Command, name="knapsack")
 def knapsack(
     file: File,
     capacity: Capacity = None,
@@ -116,19 +132,24 @@ def knapsack(
     return ExitCode.DONE
 
 
-@app.command("subset-sum")
+@app.command(cls=Command, name="subset-sum")
 def subset_sum(
     file: File,
     capacity: Capacity = None,
     method: Annotated[
-        str, typer.Option(metavar="auto|dense|balanced|meet", help="Search method.")
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Search method: auto, dense, balanced or meet.",
+            autocompletion=words(("auto", "dense", "balanced", "meet")),
+        ),
     ] = "auto",
     format: Format = None,
     out: Answer = STANDARD,
     backend: options.BackendName = "auto",
     force: options.Force = False,
 ) -> ExitCode:
-    """Choose items whose sum is as large as possible without exceeding the capacity.
+    """Choose items whose sum is the largest within a capacity.
 
     Several capacities are volumes, which are filled one after the other.
     """
@@ -161,7 +182,7 @@ def subset_sum(
     return ExitCode.DONE
 
 
-@app.command("max-sum")
+@app.command(cls=Command, name="max-sum")
 def max_sum(
     file: File,
     count: Annotated[
@@ -214,7 +235,7 @@ def max_sum(
     return ExitCode.DONE
 
 
-@app.command("select")
+@app.command(cls=Command, name="select")
 def select(
     file: File,
     k: Annotated[
@@ -236,14 +257,19 @@ def select(
         ),
     ] = None,
     nan: Annotated[
-        str, typer.Option(metavar="raise|omit", help="What to do with NaN: fail, or leave it out.")
+        str,
+        typer.Option(
+            metavar="WHAT",
+            help="What to do with NaN: raise an error, or omit it.",
+            autocompletion=words(("raise", "omit")),
+        ),
     ] = "raise",
     format: Format = None,
     out: Answer = STANDARD,
     backend: options.BackendName = "auto",
     force: options.Force = False,
 ) -> ExitCode:
-    """Find the median, k-th smallest values or quantiles of an array, without sorting.
+    """Find the median, k-th smallest values or quantiles of an array.
 
     The median of an even number of values is the mean of the two in the middle.
     """

@@ -10,6 +10,7 @@ import typer
 
 from mmpcodec.checks import check_int
 from mmpcodec.cli import options, output
+from mmpcodec.cli.completion import lists, words
 from mmpcodec.cli.encoding.sources import picture_of
 from mmpcodec.cli.exits import ExitCode, show_error
 from mmpcodec.cli.jobs import PICTURE, inputs_of
@@ -50,6 +51,18 @@ class Measured(NamedTuple):
         )
 
 
+def peer_names() -> list[str]:
+    """Return the names of the other codecs."""
+    from mmpcodec.bench.codecs.peers import PEERS
+
+    return [*PEERS, NONE]
+
+
+def our_codecs() -> list[str]:
+    """Return what ``--codec`` may name: each preset of mmp."""
+    return [*(f"mmp:preset={name}" for name in options.PRESET_NAMES), NONE]
+
+
 def sweep(
     inputs: options.Pictures,
     out: Annotated[
@@ -64,8 +77,10 @@ def sweep(
     codec: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="mmp:KEY=VALUE,...",
-            help="Measure mmp with these options, also backend and threads; can be repeated. "
+            metavar="CODEC",
+            autocompletion=words(our_codecs),
+            help="Measure mmp with options, as in mmp:preset=photo,effort=4; also backend and "
+            "threads; can be repeated. "
             "By default every preset but auto and exact; none leaves mmp out.",
         ),
     ] = None,
@@ -74,7 +89,8 @@ def sweep(
         typer.Option(
             metavar="NAME,...",
             help="Other codecs: jpeg, jpeg2000, webp, avif, jxl, hevc; with options and operating "
-            "points as in jpeg:chroma=420,avif:tune=psnr,quality=20/40; none leaves them out.",
+            "points as in jpeg,avif:tune=psnr,quality=20/40; none leaves them out.",
+            autocompletion=lists(peer_names),
         ),
     ] = "jpeg,jpeg2000,webp,avif",
     commands: Annotated[

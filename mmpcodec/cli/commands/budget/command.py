@@ -12,9 +12,11 @@ import typer
 
 from mmpcodec.checks import check_int
 from mmpcodec.cli import options, output
+from mmpcodec.cli.completion import words
 from mmpcodec.cli.encoding.choices import RateOptions, SearchOptions, wanted
 from mmpcodec.cli.encoding.sources import picture_of, work_of
 from mmpcodec.cli.exits import ExitCode, show_error
+from mmpcodec.cli.help import RUNNING
 from mmpcodec.cli.jobs import PICTURE, Job, assign, check, inputs_together
 from mmpcodec.cli.printing import Printer
 from mmpcodec.cli.progress import ProgressBars
@@ -45,8 +47,10 @@ Lambdas = Annotated[
 Objective = Annotated[
     str,
     typer.Option(
-        metavar="total|worst",
-        help="What to minimise: the sum of squared errors, or the largest mean squared error.",
+        metavar="WHAT",
+        help="What to minimise: total, the sum of squared errors, or worst, the largest mean "
+        "squared error of a picture.",
+        autocompletion=words(("total", "worst")),
     ),
 ]
 Weights = Annotated[
@@ -71,6 +75,7 @@ Seconds = Annotated[
         min=0,
         metavar="S",
         help="Time limit of the search after encoding; then the best plan so far is taken.",
+        rich_help_panel=RUNNING,
     ),
 ]
 DryRun = Annotated[
@@ -79,13 +84,17 @@ DryRun = Annotated[
 Cache = Annotated[
     str | None,
     typer.Option(
-        metavar="DIR|none",
+        metavar="DIR",
         help="Folder that keeps encoded pictures, so that an interrupted run continues; by default "
-        "mmpcodec/ladders in the user's cache.",
+        "mmpcodec/ladders in the user's cache. none keeps nothing.",
+        rich_help_panel=RUNNING,
     ),
 ]
 Threads = Annotated[
-    int | None, typer.Option(min=1, max=1024, metavar="N", help="Threads per picture.")
+    int | None,
+    typer.Option(
+        min=1, max=1024, metavar="N", help="Threads per picture.", rich_help_panel=RUNNING
+    ),
 ]
 
 
@@ -106,20 +115,20 @@ def budget(
     best: options.Best = False,
     preset: options.Preset = None,
     effort: options.Effort = None,
-    partition: options.Partition = None,
+    partition: options.PartitionName = None,
     dictionary_limit: options.DictionaryLimit = None,
     rate_model: options.RateModel = None,
     depth: options.Depth = None,
     strip: options.Strip = None,
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
     max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
-    backend: options.BackendName = "auto",
+    backend: options.EncodingBackend = "auto",
     threads: Threads = None,
     force: options.Force = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> ExitCode:
-    """Encode pictures so that all files together stay within a budget of bytes.
+    """Encode pictures so that all files together fit into a size.
 
     Takes the pictures that `mmp encode` takes. Each picture is encoded with every lambda. An exact
     search then chooses one of these files per picture, and the chosen files are written. The output

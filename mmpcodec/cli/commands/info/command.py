@@ -31,6 +31,7 @@ def info(
             help="Draw leaves or blocks over the decoded picture; for a single input.",
         ),
     ] = None,
+    force: options.Force = False,
     allow_partial: options.AllowPartial = False,
     backend: options.BackendName = "auto",
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
@@ -38,10 +39,13 @@ def info(
     max_memory: options.MaxMemory = None,
     max_samples_per_byte: options.MaxSamplesPerByte = None,
     jobs: options.Jobs = 1,
-    force: options.Force = False,
     as_json: options.Json = False,
 ) -> ExitCode:
-    """Show the headers of mmp files, and what takes their bits: leaves, blocks, dictionaries."""
+    """Show what mmp files hold, and what takes their bits.
+
+    This is the size, depth and metadata of each picture, its tools, and the bits of leaves, blocks
+    and dictionaries.
+    """
     limits = options.limits_of(max_samples, max_dimension, max_memory, max_samples_per_byte)
     files = inputs_of(inputs, MMP_FILE)
     if map is not None and (header_only or len(files) > 1):
