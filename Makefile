@@ -133,7 +133,7 @@ $(SOURCE_LIST): | $(VENV)/created
 
 $(PACKAGE): $(SOURCE_LIST) $(SOURCES)
 	@echo "Building mmpcodec and installing it into $(VENV): this takes a minute or two."
-	$(PIP) install .
+	$(PIP) install '.[measure]'
 	@touch $@
 
 # The package is there already: naming its extra installs only what the extra asks for. The tests

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mmpcodec.errors import ParameterError
+from mmpcodec.errors import MissingExtra, ParameterError, install
 from mmpcodec.pictures import Picture
 from mmpcodec.samples import Samples
 from mmpcodec.solvers.max_sum import Rectangle, disjoint_rectangles
@@ -145,14 +145,18 @@ def offset_level(
     ------
     ParameterError
         If the offset is invalid.
+    MissingExtra
+        If the offset is "otsu", and scikit-image is not installed.
     """
     if offset == "mean":
         return float(values.mean()) / unit
     if offset == "median":
         return float(median(values, backend=backend)) / unit
     if offset == "otsu":
-        from skimage.filters import threshold_otsu
-
+        try:
+            from skimage.filters import threshold_otsu
+        except ImportError as error:
+            raise MissingExtra(f"offset otsu: needs scikit-image; {install('measure')}") from error
         if values.min() == values.max():
             return float(values.min()) / unit
         bright = values > threshold_otsu(values)

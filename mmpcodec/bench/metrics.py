@@ -5,8 +5,12 @@ The caller gives the level of white, because the type of the array does not dete
 
 import math
 from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
 
 import numpy as np
+
+from mmpcodec.errors import MissingExtra, install
 
 SSIM_SIDE = 11
 """Side of the window of SSIM in samples: a Gaussian of sigma 1.5, truncated at 5 samples."""
@@ -56,6 +60,8 @@ def measure(original: np.ndarray, decoded: np.ndarray, *, white: int = 255) -> Q
     ------
     ValueError
         When the shapes differ.
+    MissingExtra
+        If scikit-image is not installed.
     """
     if original.shape != decoded.shape:
         raise ValueError(f"shapes differ: {original.shape} and {decoded.shape}")
@@ -74,11 +80,10 @@ def max_error(original: np.ndarray, decoded: np.ndarray) -> int:
 
 def psnr(original: np.ndarray, decoded: np.ndarray, *, white: int) -> float | None:
     """Return the peak signal-to-noise ratio in dB; None if the pictures are equal."""
-    from skimage.metrics import peak_signal_noise_ratio
-
+    metrics = _library("skimage.metrics")
     if np.array_equal(original, decoded):
         return None
-    return float(peak_signal_noise_ratio(original, decoded, data_range=white))
+    return float(metrics.peak_signal_noise_ratio(original, decoded, data_range=white))
 
 
 def ssim(original: np.ndarray, decoded: np.ndarray, *, white: int) -> float | None:
@@ -88,12 +93,11 @@ def ssim(original: np.ndarray, decoded: np.ndarray, *, white: int) -> float | No
     structural similarity", IEEE Transactions on Image Processing 13, 2004; computed by scikit-image
     with the settings that its documentation gives for this paper.
     """
-    from skimage.metrics import structural_similarity
-
+    metrics = _library("skimage.metrics")
     if min(original.shape[:2]) < SSIM_SIDE:
         return None
     return float(
-        structural_similarity(
+        metrics.structural_similarity(
             original,
             decoded,
             data_range=white,
@@ -131,12 +135,26 @@ def ms_ssim(original: np.ndarray, decoded: np.ndarray, *, white: int) -> float |
     return product
 
 
+def _library(module: str) -> Any:
+    """Import a module of scikit-image or SciPy.
+
+    Raises
+    ------
+    MissingExtra
+        If it is not installed.
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise MissingExtra(f"PSNR and SSIM need scikit-image; {install('measure')}") from error
+
+
 def _similarities(x: np.ndarray, y: np.ndarray, white: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the luminance term, and the product of contrast and structure terms, as arrays.
 
     The arrays have one value for each window that lies inside the picture.
     """
-    from scipy.ndimage import gaussian_filter
+    gaussian_filter = _library("scipy.ndimage").gaussian_filter
 
     def smooth(values: np.ndarray) -> np.ndarray:
         radius = SSIM_SIDE // 2

@@ -1,11 +1,13 @@
 """Bright regions of pictures whose answer is known."""
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mmpcodec import ParameterError
+from mmpcodec import MissingExtra, ParameterError
 from mmpcodec.analysis import outlines
 from mmpcodec.analysis.regions import Limits, Region, find_regions, luminance
 from mmpcodec.metadata import Metadata
@@ -191,3 +193,10 @@ def test_statistics_are_of_the_pixels_that_the_mask_keeps():
     (coloured,) = find_regions(Picture(colours, 8)).regions
     assert (coloured.least, coloured.most) == (180, 210)
     assert coloured.deviation == pytest.approx(whole.deviation)
+
+
+def test_without_scikit_image_otsu_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "skimage.filters", None)
+    with pytest.raises(MissingExtra, match=r"offset otsu: needs scikit-image; .*'\.\[measure\]'"):
+        find_regions(Picture(gray(), 8), offset="otsu")
+    assert find_regions(Picture(gray(), 8), offset="mean").regions == ()

@@ -1,8 +1,11 @@
 """The metrics, against scikit-image and against values worked out by hand."""
 
+import sys
+
 import numpy as np
 import pytest
 
+from mmpcodec import MissingExtra
 from mmpcodec.bench import metrics
 from mmpcodec.bench.metrics import MS_SSIM_WEIGHTS, measure
 
@@ -86,3 +89,10 @@ def test_colour_is_three_pictures(pair):
 def test_shapes_must_agree():
     with pytest.raises(ValueError, match="shapes differ"):
         measure(np.zeros((2, 3)), np.zeros((3, 2)))
+
+
+@pytest.mark.parametrize("module", ["skimage.metrics", "scipy.ndimage"])
+def test_without_scikit_image_the_extra_is_named(module, pair, monkeypatch):
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(MissingExtra, match=r"PSNR and SSIM need scikit-image; .*'\.\[measure\]'"):
+        measure(*pair)
