@@ -7,7 +7,7 @@ import numpy as np
 
 from mmpcodec.checks import check_int
 from mmpcodec.depth import MAX_DEPTH, sample_type
-from mmpcodec.errors import ParameterError, PictureError
+from mmpcodec.errors import ParameterError
 from mmpcodec.metadata import Metadata
 from mmpcodec.samples import Samples, SamplesLike, check_picture, form_of
 
@@ -168,18 +168,3 @@ class Reader(Protocol):
 def planes_of(samples: Samples) -> int:
     """Return the number of planes of an (H, W) or (H, W, C) array, 1 to 4."""
     return samples.shape[2] if samples.ndim == 3 else 1
-
-
-def check_plain(picture: Picture, name: str) -> Samples:
-    """Return the samples of an 8-bit gray picture, an (H, W) array of uint8.
-
-    Raises
-    ------
-    PictureError
-        If the picture is not gray or not of 8 bits; the message begins with ``name``.
-    """
-    if picture.planes != 1 or picture.depth != 8:
-        raise PictureError(
-            f"{name}: holds {picture.kind} of {picture.depth} bits; must be 8-bit gray"
-        )
-    return picture.samples

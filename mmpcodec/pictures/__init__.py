@@ -21,7 +21,7 @@ from mmpcodec.pictures import registry
 from mmpcodec.runtime import lazy
 
 if TYPE_CHECKING:
-    from mmpcodec.picture import Picture, Reader, check_plain
+    from mmpcodec.picture import Picture, Reader
     from mmpcodec.pictures.readers import opened
     from mmpcodec.pictures.reading import from_bytes, read
     from mmpcodec.pictures.writing import check_format, format_of, lost, to_bytes, write
@@ -35,7 +35,6 @@ __all__ = [
     "Picture",
     "Reader",
     "check_format",
-    "check_plain",
     "format_of",
     "from_bytes",
     "lost",
@@ -48,7 +47,7 @@ __all__ = [
 _named, __dir__ = lazy.names(
     __name__,
     {
-        "mmpcodec.picture": ("Picture", "Reader", "check_plain"),
+        "mmpcodec.picture": ("Picture", "Reader"),
         "mmpcodec.pictures.readers": ("opened",),
         "mmpcodec.pictures.reading": ("from_bytes", "read"),
         "mmpcodec.pictures.writing": ("check_format", "format_of", "lost", "to_bytes", "write"),

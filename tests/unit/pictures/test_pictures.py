@@ -243,16 +243,6 @@ def test_other_depths_keep_the_samples():
         deep.at_depth(9)
 
 
-def test_plain_is_8_bit_gray():
-    assert pictures.check_plain(Picture(GRAY, 8), "x") is GRAY
-    for picture, says in (
-        (Picture(COLOUR, 8), "x: holds RGB of 8 bits; must be 8-bit gray"),
-        (Picture(DEEP, 16), "x: holds gray of 16 bits; must be 8-bit gray"),
-    ):
-        with pytest.raises(PictureError, match=says):
-            pictures.check_plain(picture, "x")
-
-
 @pytest.mark.parametrize("data", [b"GIF88a", b"Python", b"\0", bytes(200)])
 def test_refuses_other_files(data):
     with pytest.raises(PictureError, match=r"^x: is not a picture file .* supported are PBM, PGM"):
