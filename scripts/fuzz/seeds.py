@@ -36,8 +36,9 @@ def tool_fields(tools: Tools, coding: str) -> bytes:
 def seed(layer: Layer, height: int, width: int, depth: int, planes: int) -> bytes:
     """Encode a layer as one input of the fuzzer."""
     tools = layer.tools
-    kind = 3 if tools.exact else 0 if not tools.prediction else 1 if depth == 8 else 2
-    head = bytes([kind, height - 1, width - 1])
+    coding = 3 if tools.exact else 0 if not tools.prediction else 1 if depth == 8 else 2
+    # One thread, no tiles, sides of at most 80 samples.
+    head = bytes([coding, 15, 0, 48, height - 1, width - 1])
     if tools.exact:
         return head + field(planes, 1, 4) + field(depth, 1, 16) + layer.payload
     if not tools.prediction:

@@ -10,7 +10,10 @@ from importlib import import_module
 
 from makers.choices import Choices
 
-FORMATS = ("tiff", "png", "jpeg", "dicom", "bmp", "netpbm", "npy", "mmp", "exif")
+FORMATS = (
+    "tiff", "png", "jpeg", "gif", "webp", "avif", "jpeg2000", "jpegxl", "heic", "bmp", "netpbm", "npy",
+    "dicom", "mmp", "exif",
+)  # fmt: skip
 """Formats that have a maker, the module of the same name."""
 
 

@@ -1,13 +1,9 @@
 """DICOM files: every transfer syntax, frames of other sizes, deep sequences, broken lengths."""
 
 import functools
-import io
 import struct
 
-import numpy as np
-from PIL import Image, features
-
-from makers import jpeg
+from makers import jpeg, jpeg2000
 from makers.choices import Choices
 
 _UID = "1.2.840.10008.1.2"
@@ -135,14 +131,14 @@ def _head(choices: Choices, syntax: str) -> bytes:
 
 def _optional(choices: Choices, writer: Writer) -> list[bytes]:
     """Encode elements that a picture may have."""
-    numbers = ("1", "", "-1", "1e999", "nan", "1\\2", "x" * 40)
+    numbers = ("1", "", "-1", "1e999", "1e99999999", "1e-9999999", "nan", "1\\2", "x" * 40)
     found = [
         writer.text(0x00280008, b"IS", "1", "0", "2", "-1", "x", "99999999999", "1\\2"),
         writer.text(0x00281052, b"DS", "-1024", *numbers),
         writer.text(0x00281053, b"DS", "1.5", *numbers, "0"),
         writer.text(0x00281050, b"DS", "40", *numbers),
         writer.text(0x00281051, b"DS", "400", *numbers, "0"),
-        writer.text(0x00280030, b"DS", "0.5\\0.5", *numbers, "0\\0"),
+        writer.text(0x00280030, b"DS", "0.5\\0.5", *numbers, "0\\0", "1e99999999\\1"),
         writer.text(0x00080005, b"CS", "ISO_IR 100", "ISO 2022 IR 87", "nonsense", "\\\\"),
         writer.text(0x00100010, b"PN", "Name^Given", "=" * 20, "\x1b$B" * 9),
         writer.sequence(choices.either(1, 0, 20, 400, 3000)),
@@ -176,7 +172,7 @@ def _frame(
         data = jpeg.valid("L" if gray else "RGB", *small, choices.once_in(6), 0)
         return jpeg.changed(choices, data) if choices.odd() else data
     if syntax in _JPEG2000:
-        return _changed_2000(choices, jpeg2000(*small, gray))
+        return jpeg2000.changed(choices, jpeg2000.codestream(*small, 1 if gray else 3))
     planes = 1 if gray else 3
     segments = [
         choices.broken(packbits(choices.content(height * width)))
@@ -206,23 +202,3 @@ def packbits(raw: bytes) -> bytes:
             found += bytes([run - 1]) + raw[place : place + run]
         place += run
     return bytes(found)
-
-
-@functools.cache
-def jpeg2000(height: int, width: int, gray: bool) -> bytes:
-    """Encode a small picture as a JPEG 2000 codestream; nothing where Pillow cannot."""
-    if not features.check("jpg_2000"):
-        return b""
-    shape = (height, width) if gray else (height, width, 3)
-    samples = np.random.default_rng(1).integers(0, 256, shape, np.uint8)
-    stream = io.BytesIO()
-    Image.fromarray(samples).save(stream, "JPEG2000", no_jp2=True, irreversible=False)
-    return stream.getvalue()
-
-
-def _changed_2000(choices: Choices, data: bytes) -> bytes:
-    """Change the sizes in the segment SIZ, and other bytes."""
-    if len(data) < 50 or not choices.odd():
-        return choices.broken(data)
-    fields = [choices.number(field) for field in struct.unpack_from(">8I", data, 8)]
-    return choices.broken(data[:8] + struct.pack(">8I", *fields) + data[40:])

@@ -49,10 +49,10 @@ class _Picture:
         self.compression = choices.choice(_COMPRESSIONS)
         self.height, self.width = choices.side(), choices.side()
         self.tiled = choices.once_in(3)
-        self.photometric = choices.choice((0, 1, 1, 2, 2, 3))
+        self.photometric = choices.choice((0, 1, 1, 2, 2, 3, 5))
         self.bits = choices.choice((1, 2, 4, 8, 8, 8, 8, 12, 16, 16, choices.randint(1, 16)))
-        self.planes = 3 if self.photometric == 2 else 1
-        self.extra = self.photometric != 3 and choices.once_in(4)
+        self.planes = {2: 3, 5: 4}.get(self.photometric, 1)
+        self.extra = self.photometric not in (3, 5) and choices.once_in(4)
         if self.compression in (2, 3, 4):
             self.bits, self.planes, self.extra = 1, 1, False
             self.photometric = min(self.photometric, 1)

@@ -1,90 +1,110 @@
-// Entry of libFuzzer: feeds any bytes to the compiled decoders.
+// Feeds any bytes to the compiled decoders.
 //
-// The first bytes choose the coding, the size of the picture and the tools, within the limits that
-// the container checks; the rest is the payload. A decoder may decode or refuse the payload; it
-// must not crash, hang, or have undefined behaviour.
-#include <stddef.h>
-#include <stdint.h>
-
-#include <algorithm>
-#include <optional>
-#include <vector>
+// A decoder may decode or refuse a payload; it must not crash, hang, or have undefined behaviour,
+// and must find the same with any number of threads and beside other decoders.
+#include "inputs.h"
 
 #include "cpu/blocks/codec.h"
-#include "cpu/trees/decoder.h"
 #include "cpu/runtime/errors.h"
-#include "cpu/exact/codec.h"
+#include "cpu/trees/decoder.h"
 
-using namespace mmp;
+namespace mmp {
 
 namespace {
 
-const Progress unwatched = [](int64_t, int64_t) {};
-
-class Bytes {
-public:
-    Bytes(const uint8_t* data, size_t size) : data_(data), end_(data + size) {}
-
-    // The next number from low to high; low if no bytes are left.
-    int number(int low, int high) {
-        unsigned value = 0;
-        for (int bytes = high - low > 255 ? 2 : 1; bytes > 0 && data_ < end_; --bytes)
-            value = value << 8 | *data_++;
-        return low + static_cast<int>(value % static_cast<unsigned>(high - low + 1));
-    }
-    const uint8_t* rest() const { return data_; }
-    size_t left() const { return static_cast<size_t>(end_ - data_); }
-
-private:
-    const uint8_t* data_;
-    const uint8_t* end_;
+// What a decoder found: samples, or the message of its error.
+struct Found {
+    std::vector<uint16_t> samples;
+    std::string error;
+    bool operator==(const Found&) const = default;
 };
 
-// The tools come in the order and with the ranges of the header.
-#define MMP_NEXT_TOOL(name, low, high) bytes.number(low, high),
+template <class Sample>
+Found found(Bytes choices, const std::vector<Sample>& samples, Plane plane, Depth<Sample> depth,
+            int threads) {
+    filter(choices, samples, plane, depth, threads);
+    return {{samples.begin(), samples.end()}, ""};
+}
 
-// Small dictionaries, from 256 to 2000 elements, keep the fuzzer fast.
-constexpr int kLimits = 1745;
-
-Tools tree_tools(Bytes& bytes) {
-    Tools tools{MMP_TREE_TOOLS(MMP_NEXT_TOOL)};
-    tools.dictionary_limit = 256 + (tools.dictionary_limit - 256) % kLimits;
-    return tools;
+Found trees(Bytes bytes, Plane plane, int threads) {
+    const Bytes choices = bytes;
+    const Tools tools = tree_tools(bytes);
+    const auto picture = decode(bytes.rest(), bytes.left(), plane, tools, threads, unwatched);
+    std::vector<uint8_t> samples(size_t(plane.height) * plane.width);
+    picture->copy_samples(plane, samples.data());
+    return found(choices, samples, plane, Depth<uint8_t>(), threads);
 }
 
 template <class Sample>
-void blocks(Bytes& bytes, Plane plane, int depth) {
-    BlockTools tools{MMP_BLOCK_TOOLS(MMP_NEXT_TOOL) 0};
-    tools.fragment_log2 = 31 - __builtin_clz(tools.fragment_size);
+Found blocks(Bytes bytes, Plane plane, Depth<Sample> depth, int threads) {
+    const Bytes choices = bytes;
+    const BlockTools tools = block_tools(bytes);
     std::optional<Tools> trees;
-    if (depth == 8 && tools.dictionary) trees = tree_tools(bytes);
-    decode_blocks(bytes.rest(), bytes.left(), plane, Depth<Sample>(depth), tools, trees, 1,
-                  unwatched);
+    if (kIsByte<Sample> && tools.dictionary) trees = tree_tools(bytes);
+    const auto coded =
+        decode_blocks(bytes.rest(), bytes.left(), plane, depth, tools, trees, threads, unwatched);
+    std::vector<Sample> samples;
+    for (int row = 0; row < plane.height; ++row) {
+        const Sample* from = coded->picture.at(row, 0);
+        samples.insert(samples.end(), from, from + plane.width);
+    }
+    return found(choices, samples, plane, depth, threads);
+}
+
+Found exact(Bytes bytes, Plane plane) {
+    const ExactShape shape{bytes.number(1, 4), plane.height, plane.width, bytes.number(1, 16)};
+    std::vector<uint16_t> samples(static_cast<size_t>(shape.planes * shape.plane_size()));
+    ExactRates rates;
+    decode_exact(bytes.rest(), bytes.left(), shape, samples.data(), unwatched, rates);
+    return {samples, ""};
+}
+
+Found layer(Bytes bytes, Coding coding, Plane plane, int threads) {
+    try {
+        switch (coding) {
+            case Coding::kTrees: return trees(bytes, plane, threads);
+            case Coding::kBlocks: return blocks(bytes, plane, Depth<uint8_t>(), threads);
+            case Coding::kDeepBlocks: {
+                const int depth = bytes.number(9, 16);
+                return blocks(bytes, plane, Depth<uint16_t>(depth), threads);
+            }
+            default: return exact(bytes, plane);
+        }
+    } catch (const TruncatedPayload& error) {
+        return {{}, error.what()};
+    } catch (const CorruptPayload& error) {
+        return {{}, error.what()};
+    }
+}
+
+// Decodes several layers at the same time, as the tiles of a picture are.
+void tiles(Bytes bytes, Coding coding, Plane plane, int count) {
+    std::vector<Bytes> parts;
+    for (int tile = count; tile > 0; --tile) parts.push_back(bytes.part(tile));
+    std::vector<Found> at_once(parts.size());
+    std::vector<std::thread> team;
+    for (size_t i = 0; i < parts.size(); ++i)
+        team.emplace_back([&, i] { at_once[i] = layer(parts[i], coding, plane, 1); });
+    for (std::thread& each : team) each.join();
+    for (size_t i = 0; i < parts.size(); ++i)
+        if (layer(parts[i], coding, plane, 1) != at_once[i]) fail("tiles at once differ");
 }
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+int run_input(const uint8_t* data, size_t size) {
     Bytes bytes(data, size);
-    const int kind = bytes.number(0, 3);
-    const Plane plane{bytes.number(1, 80), bytes.number(1, 80)};
-    try {
-        if (kind == 0) {
-            const Tools tools = tree_tools(bytes);
-            decode(bytes.rest(), bytes.left(), plane, tools, 1, unwatched);
-        } else if (kind == 1) {
-            blocks<uint8_t>(bytes, plane, 8);
-        } else if (kind == 2) {
-            blocks<uint16_t>(bytes, plane, bytes.number(9, 16));
-        } else {
-            const ExactShape shape{bytes.number(1, 4), plane.height, plane.width,
-                                   bytes.number(1, 16)};
-            std::vector<uint16_t> samples(static_cast<size_t>(shape.planes * shape.plane_size()));
-            ExactRates rates;
-            decode_exact(bytes.rest(), bytes.left(), shape, samples.data(), unwatched, rates);
-        }
-    } catch (const TruncatedPayload&) {
-    } catch (const CorruptPayload&) {
+    const auto coding = Coding(bytes.number(0, kCodings - 1));
+    const int threads = threads_of(bytes);
+    const bool tiled = bytes.number(0, 31) == 31;
+    const Plane plane = plane_of(bytes);
+    if (tiled) {
+        tiles(bytes, coding, plane, std::max(2, threads));
+        return 0;
     }
+    const Found one = layer(bytes, coding, plane, threads);
+    if (threads > 1 && layer(bytes, coding, plane, 1) != one) fail("one thread finds another");
     return 0;
 }
+
+}  // namespace mmp
