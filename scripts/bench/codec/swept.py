@@ -45,7 +45,7 @@ def rows_of(
             own = found[codec][place]
             for key, value in (("percent", own.rate), ("db", own.quality)):
                 if value is not None:
-                    row[f"{key_of(heading)}_{key}"] = round(value, 2)
+                    row[f"{key_of(heading)}_{key}"] = round(value, 4)
         yield row
 
 

@@ -100,8 +100,8 @@ def test_rows_of_a_table_are_those_of_a_sweep(tmp_path, monkeypatch):
         "run": "colour",
         "class": "waves in RGB",
         "picture": "waves",
-        "bd_jpeg_4_2_0_percent": round(expected.rate, 2),
-        "bd_jpeg_4_2_0_db": round(expected.quality, 2),
+        "bd_jpeg_4_2_0_percent": round(expected.rate, 4),
+        "bd_jpeg_4_2_0_db": round(expected.quality, 4),
     }
     list(sweep(Original("gray.png", waves), peers("jpeg:quality=10"), results))
     with pytest.raises(SystemExit, match="holds RGB of 8 bits, gray of 8 bits; must be of one"):
