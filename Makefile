@@ -14,6 +14,7 @@ SOURCE_LIST := $(VENV)/sources
 
 PACKAGE := $(VENV)/package-installed
 TEST := $(VENV)/test-installed
+MINIMUM := $(VENV)/minimum-installed
 LINT := $(VENV)/lint-installed
 FUZZ := $(VENV)/fuzz-installed
 BROWSER := $(VENV)/browser-installed
@@ -42,6 +43,21 @@ test: $(TEST) ## Run the tests and the examples in the docstrings
 .PHONY: test-long
 test-long: $(TEST) $(WHEEL) ## Run the tests that take minutes
 	$(BIN)/pytest -m slow
+
+.PHONY: test-minimum
+test-minimum: $(MINIMUM) ## Run the tests with the lowest versions of packages that pyproject.toml allows
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python build/minimum
+	$(BIN)/uv pip install --quiet --python build/minimum --resolution lowest-direct '.[test]'
+	build/minimum/bin/pytest -n auto -m "not slow"
+
+PYTHONS ?= 3.11 3.12 3.13 3.14
+
+.PHONY: test-pythons
+test-pythons: $(MINIMUM) ## Run the tests with each Python of PYTHONS; uv fetches those that are missing
+	set -e; for version in $(PYTHONS); do \
+		$(BIN)/uv venv --quiet --clear --python $$version build/python-$$version; \
+		$(BIN)/uv pip install --quiet --python build/python-$$version '.[test]'; \
+		build/python-$$version/bin/pytest -n auto -m "not slow"; done
 
 .PHONY: test-gpu
 test-gpu: $(TEST) ## Run the tests that need a CUDA device, or say why not
@@ -139,6 +155,6 @@ $(PACKAGE): $(SOURCE_LIST) $(SOURCES)
 # The package is there already: naming its extra installs only what the extra asks for. The tests
 # compile the CUDA kernels, with NVRTC where there is no nvcc.
 $(TEST): WITH := $(if $(shell command -v nvcc),,$(comma)nvrtc)
-$(TEST) $(LINT) $(FUZZ) $(BROWSER) $(BENCH) $(WHEEL) $(DOCS): $(VENV)/%-installed: pyproject.toml | $(PACKAGE)
+$(TEST) $(MINIMUM) $(LINT) $(FUZZ) $(BROWSER) $(BENCH) $(WHEEL) $(DOCS): $(VENV)/%-installed: pyproject.toml | $(PACKAGE)
 	$(PIP) install 'mmpcodec[$*$(WITH)]'
 	@touch $@

@@ -13,6 +13,7 @@ from PIL import Image, features
 import mmpcodec
 from mmpcodec import pictures
 from mmpcodec.metadata import Metadata, Resolution
+from mmpcodec.pictures import exif
 
 GRAY = (np.arange(6 * 9).reshape(6, 9) * 5 % 256).astype(np.uint8)
 COLOUR = np.dstack([GRAY, GRAY // 2, 255 - GRAY])
@@ -28,10 +29,32 @@ def file_of(samples, format, mode=None, **options):
 
 
 def tiff_of(samples, **options):
-    """A file by tifffile."""
+    """A file by tifffile; by ``packed_tiff`` if ``bitspersample`` is among the options."""
+    if "bitspersample" in options:
+        return packed_tiff(samples, **options)
     stream = io.BytesIO()
     tifffile.imwrite(stream, samples, metadata=None, software=False, **options)
     return stream.getvalue()
+
+
+def packed_tiff(samples, bitspersample, photometric="minisblack", rowsperstrip=None):
+    """A file of samples of 1 to 16 bits without padding, gray or RGB, in strips."""
+    height, width = samples.shape[:2]
+    planes, rows = samples.size // (height * width), rowsperstrip or height
+    single = samples.reshape(height, -1, 1) >> np.arange(bitspersample)[::-1] & 1
+    packed = np.packbits(single.reshape(height, -1).astype(np.uint8), axis=1)
+    strips = [packed[top : top + rows].tobytes() for top in range(0, height, rows)]
+    starts = 8 + np.cumsum([0, *map(len, strips)])
+    colours = {"miniswhite": 0, "minisblack": 1, "rgb": 2}[photometric]
+    numbers = {256: [width], 257: [height], 258: [bitspersample] * planes, 262: [colours]}
+    numbers |= {273: starts[:-1], 277: [planes], 278: [rows], 279: [*map(len, strips)]}
+    entries = {
+        tag: (4, len(values), struct.pack(f"<{len(values)}I", *values))
+        for tag, values in numbers.items()
+    }
+    place = int(starts[-1]) + int(starts[-1]) % 2
+    head = b"II*\0" + struct.pack("<I", place) + b"".join(strips)
+    return head.ljust(place, b"\0") + exif.packed("<", exif.Directory(entries), place)
 
 
 def png_of(head, chunks):
@@ -75,11 +98,11 @@ def dicom_of(samples, bits, kind="MONOCHROME2", **more):
 
 
 def _exif():
-    exif = Image.Exif()
-    exif[271], exif[274] = "Maker", 6
-    exif.get_ifd(34665).update({33434: (1, 50), 36867: "2020:01:01 00:00:00"})
-    exif.get_ifd(34853)[1] = "N"
-    return exif
+    found = Image.Exif()
+    found[271], found[274] = "Maker", 6
+    found.get_ifd(34665).update({33434: (1, 50), 36867: "2020:01:01 00:00:00"})
+    found.get_ifd(34853)[1] = "N"
+    return found
 
 
 EXIF = _exif().tobytes().removeprefix(b"Exif\0\0")

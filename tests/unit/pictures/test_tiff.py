@@ -18,6 +18,7 @@ from mmpcodec.pictures.exif import Directory, parsed, structure
 ALPHA = np.dstack([COLOUR, 255 - GRAY])
 DEEP_ALPHA = ALPHA.astype(np.uint16) * 257
 WIDE = np.tile(COLOUR, (7, 5, 1))  # 42x45, more than two tiles each way
+DEEP_WIDE = WIDE.astype(np.uint16) * 5
 RGB = {"photometric": "rgb"}
 TILES = {"tile": (16, 16)}
 
@@ -44,7 +45,7 @@ TILES = {"tile": (16, 16)}
         (WIDE, {"compression": "lzw", "predictor": True, **TILES, **RGB}, 8),
         (WIDE, {"compression": "zstd", **TILES, **RGB}, 8),
         (WIDE, {**TILES, **RGB}, 8),
-        (WIDE * np.uint16(5), {"compression": "deflate", "byteorder": ">", **TILES, **RGB}, 16),
+        (DEEP_WIDE, {"compression": "deflate", "byteorder": ">", **TILES, **RGB}, 16),
     ],
 )  # fmt: skip
 def test_reads_what_tifffile_writes(samples, options, depth):
