@@ -86,6 +86,8 @@ def avif(settings: Settings, kind: SampleKind) -> Codec:
     imagecodecs = imagecodecs_for("avif")
     coded = next(depth for depth in AVIF_DEPTHS if kind.depth <= depth)
     chroma = settings.choice("chroma", (*SUBSAMPLINGS,), "444") if kind.colour else "400"
+    # Texts name another format in each version of imagecodecs.
+    pixel_format = imagecodecs.AVIF.PIXEL_FORMAT[f"YUV{chroma}"]
 
     def encode(samples: np.ndarray, point: float) -> bytes:
         scaled = at_depth(samples, kind.depth, coded)
@@ -94,7 +96,7 @@ def avif(settings: Settings, kind: SampleKind) -> Codec:
             gray, *alpha = np.moveaxis(np.atleast_3d(scaled), 2, 0)
             scaled = np.stack([gray, gray, gray, *alpha], axis=2)
         data = imagecodecs.avif_encode(
-            scaled, int(point), speed=speed, bitspersample=coded, pixelformat=chroma
+            scaled, int(point), speed=speed, bitspersample=coded, pixelformat=pixel_format
         )
         return bytes(data)
 
