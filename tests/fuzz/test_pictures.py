@@ -11,7 +11,7 @@ from pathlib import Path
 
 import makers
 import pytest
-from makers.choices import Choices
+from parts.choices import Choices
 
 from mmpcodec import PictureError, pictures
 

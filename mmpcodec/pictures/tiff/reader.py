@@ -24,6 +24,7 @@ from mmpcodec.pictures.limits import (
     damage_reported,
     damaged,
     library,
+    one_line,
 )
 from mmpcodec.pictures.stored import StoredArray
 from mmpcodec.pictures.tiff import segments, tags
@@ -159,13 +160,15 @@ class TiffReader:
         if page.sampleformat != _UNSIGNED:
             kind = _KINDS_OF_SAMPLES.get(page.sampleformat, f"format {page.sampleformat}")
             raise PictureError(
-                f"{name}: holds {kind} samples; supported are unsigned integers of 1 to 16 bits, "
-                "so scale the samples to 0..65535 and save them as such"
+                f"{name}: holds {one_line(str(kind))} samples; supported are unsigned integers of 1 to "
+                "16 bits, so scale the samples to 0..65535 and save them as such"
             )
         if not isinstance(bits, int) or not 1 <= bits <= 16:
-            raise PictureError(f"{name}: holds {bits} bits per sample; supported are 1 to 16")
+            raise PictureError(
+                f"{name}: holds {one_line(str(bits))} bits per sample; supported are 1 to 16"
+            )
         if page.compression not in _COMPRESSIONS:
-            compression = getattr(page.compression, "name", page.compression)
+            compression = one_line(str(getattr(page.compression, "name", page.compression)))
             raise PictureError(
                 f"{name}: is compressed by {compression}; supported are none, LZW, deflate, "
                 "PackBits, Zstandard, CCITT and JPEG"
@@ -176,15 +179,15 @@ class TiffReader:
         if page.photometric == CMYK and (page.compression == JPEG or bits != 8 or extra):
             planes = None
         if planes is None:
-            kind = getattr(page.photometric, "name", page.photometric)
+            kind = one_line(str(getattr(page.photometric, "name", page.photometric)))
             raise PictureError(
                 f"{name}: holds {kind} samples of {bits} bits; supported are gray, palette, RGB, "
                 "and CMYK of 8 bits without JPEG"
             )
         if page.imagedepth != 1 or page.samplesperpixel != planes + len(extra) or len(extra) > 1:
             raise PictureError(
-                f"{name}: holds {page.samplesperpixel} planes; supported are {planes}, and "
-                f"{planes} with alpha"
+                f"{name}: holds {one_line(str(page.samplesperpixel))} planes; supported are {planes}, "
+                f"and {planes} with alpha"
             )
         if extra and (extra[0] != _TRANSPARENT or page.photometric == PALETTE):
             what = "alpha that is multiplied in" if extra[0] == _PREMULTIPLIED else "an extra plane"

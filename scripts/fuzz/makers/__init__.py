@@ -8,11 +8,11 @@ repaired after a change, so that readers look behind them.
 from collections.abc import Callable
 from importlib import import_module
 
-from makers.choices import Choices
+from parts.choices import Choices
 
 FORMATS = (
-    "tiff", "png", "jpeg", "gif", "webp", "avif", "jpeg2000", "jpegxl", "heic", "bmp", "netpbm", "npy",
-    "dicom", "mmp", "exif",
+    "tiff", "png", "jpeg", "gif", "webp", "avif", "jpeg2000", "jpegxl", "heic", "bmp", "netpbm",
+    "npy", "dicom", "mmp", "exif",
 )  # fmt: skip
 """Formats that have a maker, the module of the same name."""
 

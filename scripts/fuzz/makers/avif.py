@@ -5,10 +5,9 @@ import io
 from typing import Any
 
 import numpy as np
+from parts import boxes
+from parts.choices import Choices
 from PIL import Image, features
-
-from makers import boxes
-from makers.choices import Choices
 
 
 @functools.cache
@@ -29,6 +28,4 @@ def _valid(height: int, width: int, planes: int, frames: int) -> bytes:
 def make(choices: Choices) -> bytes:
     """Make a file."""
     sides = choices.choice((1, 16, 40)), choices.choice((1, 16, 70))
-    return boxes.changed(
-        choices, _valid(*sides, choices.choice((3, 4)), choices.choice((1, 1, 2)))
-    )
+    return boxes.changed(choices, _valid(*sides, choices.choice((3, 4)), choices.choice((1, 1, 2))))

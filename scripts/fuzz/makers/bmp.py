@@ -2,7 +2,7 @@
 
 import struct
 
-from makers.choices import Choices
+from parts.choices import Choices
 
 _RGB, _RLE8, _RLE4, _FIELDS, _ALPHA_FIELDS = 0, 1, 2, 3, 6
 _HEADERS = (12, 40, 52, 56, 64, 108, 124)

@@ -3,8 +3,9 @@
 import functools
 import struct
 
+from parts.choices import Choices
+
 from makers import jpeg, jpeg2000
-from makers.choices import Choices
 
 _UID = "1.2.840.10008.1.2"
 _IMPLICIT, _EXPLICIT, _BIG = _UID, f"{_UID}.1", f"{_UID}.2"

@@ -2,9 +2,10 @@
 
 import struct
 
+from parts.choices import Choices
+from parts.directories import ASCII, LONG, RATIONAL, SHORT, UNDEFINED, Entry, Structure
+
 from makers import jpeg, png
-from makers.choices import Choices
-from makers.directories import ASCII, LONG, RATIONAL, SHORT, UNDEFINED, Entry, Structure
 
 _POINTERS = (34665, 34853, 40965, 330)
 

@@ -2,7 +2,7 @@
 
 import struct
 
-from makers.choices import Choices
+from parts.choices import Choices
 
 _FRAME, _EXTENSION, _END = b"\x2c", b"\x21", b"\x3b"
 

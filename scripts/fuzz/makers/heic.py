@@ -4,10 +4,11 @@ import functools
 import io
 
 import numpy as np
+from parts import boxes
+from parts.choices import Choices
 from PIL import Image
 
-from makers import avif, boxes
-from makers.choices import Choices
+from makers import avif
 
 
 @functools.cache

@@ -5,10 +5,9 @@ import io
 import struct
 
 import numpy as np
+from parts import boxes
+from parts.choices import Choices
 from PIL import Image, features
-
-from makers import boxes
-from makers.choices import Choices
 
 _SIZ, _START_OF_DATA = 0x51, 0x93
 _MARKERS = (0x52, 0x53, 0x5C, 0x5D, 0x5E, 0x5F, 0x55, 0x57, 0x58, 0x60, 0x61, 0x64, 0x90, 0x93)
@@ -37,10 +36,7 @@ def changed(choices: Choices, data: bytes) -> bytes:
         marker = data[place + 1]
         size = int.from_bytes(data[place + 2 : place + 4], "big")
         inside = data[place + 4 : place + 2 + size]
-        if marker == _SIZ:
-            inside = _sizes(choices, inside)
-        else:
-            inside = choices.broken(inside)
+        inside = _sizes(choices, inside) if marker == _SIZ else choices.broken(inside)
         marker = choices.either(marker, *_MARKERS)
         size = choices.number(len(inside) + 2, 16) if choices.once_in(4) else len(inside) + 2
         parts.append(bytes([0xFF, marker]) + struct.pack(">H", size % 65536) + inside)
@@ -52,9 +48,7 @@ def _sizes(choices: Choices, inside: bytes) -> bytes:
     """Change sizes and offsets of the picture and its tiles, and the planes."""
     fields = [choices.number(field) for field in struct.unpack_from(">8I", inside, 2)]
     planes = choices.number(struct.unpack_from(">H", inside, 34)[0], 16)
-    return (
-        inside[:2] + struct.pack(">8IH", *fields, planes) + choices.broken(inside[36:])
-    )
+    return inside[:2] + struct.pack(">8IH", *fields, planes) + choices.broken(inside[36:])
 
 
 @functools.cache

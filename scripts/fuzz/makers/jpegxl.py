@@ -4,9 +4,10 @@ import functools
 import struct
 
 import numpy as np
+from parts import boxes
+from parts.choices import Choices
 
-from makers import boxes, exif
-from makers.choices import Choices
+from makers import exif
 
 
 @functools.cache

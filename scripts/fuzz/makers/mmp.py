@@ -10,8 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from parts.choices import Choices
+
 from makers import exif
-from makers.choices import Choices
 
 VECTORS = Path(__file__).parents[3] / "tests" / "conformance" / "v1"
 _TREES, _BLOCKS, _EXACT = range(3)

@@ -1,6 +1,6 @@
 """PBM, PGM, PPM and PAM files: binary and plain, with comments and numbers that disagree."""
 
-from makers.choices import Choices
+from parts.choices import Choices
 
 _GAPS = (b" ", b"\n", b"\t", b"  ", b"\r\n", b" # comment\n", b"#\n")
 _KINDS = (b"BLACKANDWHITE", b"GRAYSCALE", b"GRAYSCALE_ALPHA", b"RGB", b"RGB_ALPHA", b"CMYK", b"")

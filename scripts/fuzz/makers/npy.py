@@ -1,6 +1,6 @@
 """NPY files: headers of any text, shapes and types, versions and sizes that disagree."""
 
-from makers.choices import Choices
+from parts.choices import Choices
 
 _TYPES = ("|u1", "|b1", "<u2", ">u2")
 _ODD_TYPES = ("<f4", "|O", "<U10", "|V0", "|S0", "<u8", "|i1", "<M8[s]", "3u1", "u1,u2", "")

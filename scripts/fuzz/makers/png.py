@@ -3,8 +3,9 @@
 import struct
 import zlib
 
+from parts.choices import Choices
+
 from makers import exif
-from makers.choices import Choices
 
 _MAGIC = b"\x89PNG\r\n\x1a\n"
 _PLANES = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}

@@ -3,9 +3,8 @@
 import struct
 from collections.abc import Callable
 
-from makers import dicom, jpeg
-from makers.choices import Choices
-from makers.directories import (
+from parts.choices import Choices
+from parts.directories import (
     BYTE,
     LONG,
     LONG8,
@@ -15,6 +14,8 @@ from makers.directories import (
     Entry,
     Structure,
 )
+
+from makers import dicom, jpeg
 
 _NONE, _CCITT, _LZW, _JPEG, _DEFLATE, _PACKBITS, _ZSTD = 1, 4, 5, 7, 8, 32773, 50000
 _COMPRESSIONS = (1, 1, 2, 3, 4, 5, 7, 8, 8, 32946, 32773, 50000)

@@ -6,10 +6,10 @@ import struct
 from typing import Any
 
 import numpy as np
+from parts.choices import Choices
 from PIL import Image, features
 
 from makers import exif
-from makers.choices import Choices
 
 
 @functools.cache

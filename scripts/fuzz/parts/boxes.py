@@ -3,7 +3,7 @@
 import struct
 from collections.abc import Callable
 
-from makers.choices import Choices
+from parts.choices import Choices
 
 _CONTAINERS = {
     b"meta": 4, b"iprp": 0, b"ipco": 0, b"jp2h": 0, b"moov": 0, b"trak": 0, b"mdia": 0, b"minf": 0,

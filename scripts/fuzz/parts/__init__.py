@@ -1,0 +1,1 @@
+"""What the makers of several formats share: choices, ISO boxes, directories of TIFF."""
