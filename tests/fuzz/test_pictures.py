@@ -18,8 +18,10 @@ from mmpcodec import PictureError, pictures
 ROOT = Path(__file__).parents[2]
 SAYS = {
     "circle_of_150_directories.tif": "holds 151 pictures; supported is one per file",
+    "compression_of_many_values.tif": r"is compressed by \(26540, .*\.\.\.; supported are none",
     "kind_with_line_breaks.dcm": r"is DICOM of RGB.* I8 with 8 bits; supported are",
     "long_header_that_is_no_python.npy": "has a header of 9001 bytes, allowed are 512",
+    "photometric_of_many_values.tif": r"holds \(.*\.\.\. samples of 8 bits; supported are gray",
     "strip_of_more_bytes_than_memory.tif": "strip or tile 0 is cut off",
     "width_is_a_float.tif": "imagelength = .*: must be an integer from 0 up",
     "width_is_negative.tif": "imagewidth = .*: must be an integer from 0 up",

@@ -160,8 +160,8 @@ class TiffReader:
         if page.sampleformat != _UNSIGNED:
             kind = _KINDS_OF_SAMPLES.get(page.sampleformat, f"format {page.sampleformat}")
             raise PictureError(
-                f"{name}: holds {one_line(str(kind))} samples; supported are unsigned integers of 1 to "
-                "16 bits, so scale the samples to 0..65535 and save them as such"
+                f"{name}: holds {one_line(str(kind))} samples; supported are unsigned integers of "
+                "1 to 16 bits, so scale the samples to 0..65535 and save them as such"
             )
         if not isinstance(bits, int) or not 1 <= bits <= 16:
             raise PictureError(
@@ -186,8 +186,8 @@ class TiffReader:
             )
         if page.imagedepth != 1 or page.samplesperpixel != planes + len(extra) or len(extra) > 1:
             raise PictureError(
-                f"{name}: holds {one_line(str(page.samplesperpixel))} planes; supported are {planes}, "
-                f"and {planes} with alpha"
+                f"{name}: holds {one_line(str(page.samplesperpixel))} planes; supported are "
+                f"{planes}, and {planes} with alpha"
             )
         if extra and (extra[0] != _TRANSPARENT or page.photometric == PALETTE):
             what = "alpha that is multiplied in" if extra[0] == _PREMULTIPLIED else "an extra plane"
