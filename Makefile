@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 comma := ,
 
 # What is installed. A file that goes away changes only the list, so the list is a source as well.
-SOURCES := $(sort $(shell find mmpcodec kernels -type f -not -name '*.pyc')) CMakeLists.txt pyproject.toml
+SOURCES := $(sort $(shell find mmpcodec kernels docs/man -type f -not -name '*.pyc')) CMakeLists.txt pyproject.toml
 SOURCE_LIST := $(VENV)/sources
 
 PACKAGE := $(VENV)/package-installed
@@ -78,6 +78,10 @@ lint: $(LINT) ## Check style, types, spelling and layers
 .PHONY: docs
 docs: $(DOCS) ## Build the pages and the API reference; the result is in build/docs
 	$(BIN)/sphinx-build -q -W --keep-going docs build/docs
+
+.PHONY: man
+man: $(PACKAGE) ## Write the manual pages from the help of the commands
+	$(BIN)/python scripts/man.py
 
 .PHONY: format
 format: $(LINT) ## Bring the Python files into their common format

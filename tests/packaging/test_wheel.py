@@ -91,6 +91,8 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     assert sum(name.startswith("mmpcodec/_cpu.") for name in names) == 1
     assert {name.partition("/")[0].partition("-")[0] for name in names} == {"mmpcodec"}
     assert not any("test" in name or name.endswith((".cpp", ".pyc")) for name in names)
+    pages = {f"share/man/man1/{path.name}" for path in (ROOT / "docs" / "man").iterdir()}
+    assert pages == {name.split(".data/data/")[1] for name in names if ".data/data/" in name}
     assert "arrays" in said.get_all("Provides-Extra")
     entries = ConfigParser()
     entries.read_string(points)

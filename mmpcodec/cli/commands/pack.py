@@ -50,7 +50,7 @@ def pack(
             min=1,
             max=1 << 30,
             metavar="BYTES",
-            help="Sector size of a medium, of which a file takes whole ones.",
+            help="Size of a sector of the medium; a file takes whole sectors.",
         ),
     ] = 2048,
     seconds: Annotated[
