@@ -20,7 +20,7 @@ from mmpcodec.pictures.compressed.frame_size import (
     jpeg_size,
     packbits_size,
 )
-from mmpcodec.pictures.limits import check_single, check_size, library, one_line
+from mmpcodec.pictures.limits import check_single, check_size, damaged, library, one_line
 
 _DEFLATED = b"1.2.840.10008.1.2.1.99"
 _RLE = "1.2.840.10008.1.2.5"
@@ -33,6 +33,7 @@ _PLUGINS = {
 }
 """The decoders whose sizes are checked here; other compressions take any decoder of pydicom."""
 _SPACINGS = ("PixelSpacing", "ImagerPixelSpacing", "NominalScannedPixelSpacing")
+_LEAST_SPACING, _MOST_SPACING = 1e-9, 1e9  # mm
 _UNSPECIFIED = "US"  # unit of rescaled values
 _RLE_HEADER = struct.Struct("<16I")
 _RLE_PADDING = 2  # most bytes after a segment
@@ -58,7 +59,10 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
     if _DEFLATED in data:
         # pydicom would unpack all of it, without a bound on its size.
         raise PictureError(f"{name}: is a deflated DICOM file, which is not supported")
-    file = pydicom.dcmread(io.BytesIO(data))
+    try:
+        file = pydicom.dcmread(io.BytesIO(data))
+    except RecursionError:
+        raise damaged(name, "its sequences are nested too deep") from None
     check_single(int(file.get("NumberOfFrames", 1) or 1), name)
     bits, kind = int(file.BitsStored), str(file.PhotometricInterpretation)
     planes = int(file.SamplesPerPixel)
@@ -134,8 +138,10 @@ def _resolution(file: Any) -> Resolution | None:
     for name in _SPACINGS:
         spacing = file.get(name)
         if spacing is not None and len(spacing) == 2:
-            rows, columns = (Fraction(str(number).strip()) for number in spacing)
-            if rows > 0 and columns > 0:
+            said = [str(number).strip() for number in spacing]
+            # A fraction of 1e99999999 would have as many digits.
+            if all(_LEAST_SPACING < float(number) < _MOST_SPACING for number in said):
+                rows, columns = map(Fraction, said)
                 return Resolution(1000 / columns, 1000 / rows, "metre")
     return None
 

@@ -8,7 +8,7 @@ folder=$1
 shift
 compiler=${CXX:-g++}
 flags=(-std=c++20 -O2 -g -Ikernels -Wall -Wextra -Wno-psabi "$@")
-link=("$@")
+link=(-g "$@")
 engine=driver
 if [ "${ENGINE:-driver}" = libfuzzer ]; then
     engine=libfuzzer

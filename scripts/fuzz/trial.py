@@ -132,7 +132,7 @@ def _hidden(error: BaseException) -> str:
     while behind is not None:
         if isinstance(behind, (MemoryError, RecursionError, AssertionError, SystemError)):
             return f"behind {type(error).__name__}: {_cause(behind)}"
-        behind = behind.__cause__ or behind.__context__
+        behind = behind.__cause__ or (None if behind.__suppress_context__ else behind.__context__)
     message = str(error)
     if "\n" in message or len(message) > 2000:
         return f"message of {len(message)} characters: {_plain(message)}"

@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
-// The loader chooses the best level that the machine has.
-#ifdef MMP_X86
+// The loader chooses the best level that the machine has, before the thread sanitizer has begun.
+#if defined(MMP_X86) && !defined(__SANITIZE_THREAD__)
 #define MMP_SIMD_LEVELS __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define MMP_SIMD_LEVELS
