@@ -1,7 +1,7 @@
 """The application: finds the commands and runs one of them.
 
 Each module of ``mmpcodec.cli.commands`` is a command: it has a function of its own name, or a
-typer application ``app`` with commands of its own.
+typer application ``app`` with commands of its own. ``install_desktop`` is ``mmp install-desktop``.
 """
 
 import io
@@ -21,16 +21,17 @@ from mmpcodec.cli.help import Command, in_order, panel_of, summaries
 from mmpcodec.cli.printing import Printer, remarks_noted
 from mmpcodec.errors import PictureWarning
 
-NAMES = {found.name for found in pkgutil.iter_modules(commands.__path__)}
+NAMES = {found.name.replace("_", "-") for found in pkgutil.iter_modules(commands.__path__)}
 
 
 def load(name: str) -> Any:
     """Import the module of a command, and return the command as a group of typer takes it."""
-    module = import_module(f"{commands.__name__}.{name}")
+    module_name = name.replace("-", "_")
+    module = import_module(f"{commands.__name__}.{module_name}")
     application = getattr(module, "app", None)
     if application is None:
         application = typer.Typer(add_completion=False)
-        application.command(cls=Command)(getattr(module, name))
+        application.command(cls=Command)(getattr(module, module_name))
     command: Any = typer.main.get_command(application)
     command.rich_help_panel = panel_of(name)
     return command

@@ -20,16 +20,18 @@ COMMANDS = {
         "info": "Show what mmp files hold, and what takes their bits.",
     },
     "Measuring": {
-        "compare": "Measure how much two pictures differ: PSNR, SSIM, largest error.",
+        "compare": "Measure how two pictures differ: PSNR, SSIM, largest error.",
         "sweep": "Measure rate, distortion and time of mmp and other codecs.",
-        "report": "Draw the results of a sweep as curves, tables and an HTML page.",
+        "report": "Draw a sweep as curves, tables and an HTML page.",
     },
     "Tools": {
         "highlight": "Find and draw the brightest rectangles of pictures.",
         "median": "Remove specks from pictures with a median filter.",
         "budget": "Encode pictures so that all files together fit into a size.",
-        "pack": "Choose files that fill a medium best, or are worth the most.",
-        "solve": "Solve knapsack, subset-sum, maximum-sum and selection problems.",
+        "pack": "Choose files that fill a medium best, or are worth most.",
+        "solve": "Solve knapsack, subset-sum, max-sum and selection problems.",
+        "thumbnail": "Draw a small PNG of a picture.",
+        "install-desktop": "Tell file managers and `file` about mmp pictures.",
     },
 }
 """Panels of commands in the order of ``mmp --help``, which shows them without importing them.

@@ -166,7 +166,9 @@ def names_of(page):
     "page", [page for page in PAGES if "decisions" not in page.parts and blocks(page)], ids=names_of
 )
 def test_page(page, mmp, folder, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+    (folder / "home").mkdir()
+    for variable in ("HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME"):
+        monkeypatch.setenv(variable, str(folder / "home"))
     found = blocks(page)
     prepare(folder, whole=any(language == "console" for _, language, _ in found))
     names: dict[str, object] = {}

@@ -47,7 +47,7 @@ def compare(
     force: options.Force = False,
     as_json: options.Json = False,
 ) -> ExitCode:
-    """Measure how much two pictures differ: PSNR, SSIM, largest error.
+    """Measure how two pictures differ: PSNR, SSIM, largest error.
 
     MS-SSIM is shown for pictures that are large enough. Both pictures must have the same size,
     planes and level of white. Transparency is ignored.

@@ -86,7 +86,7 @@ def pack(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> ExitCode:
-    """Choose files that fill a medium best, or are worth the most.
+    """Choose files that fill a medium best, or are worth most.
 
     The choice is optimal for each medium; several media are filled one after the other. Folders
     count with all folders below them. Files are copied or listed only with --copy-to or --list.

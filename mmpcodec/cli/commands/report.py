@@ -69,7 +69,7 @@ def report(
     force: options.Force = False,
     quiet: options.Quiet = False,
 ) -> ExitCode:
-    """Draw the results of a sweep as curves, tables and an HTML page.
+    """Draw a sweep as curves, tables and an HTML page.
 
     Writes report.html, which shows the pictures and needs no network, and the curves of each
     picture as PNG and SVG. Needs the extra "bench".

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="solve",
-    help="Solve knapsack, subset-sum, maximum-sum and selection problems.\n\n"
+    help="Solve knapsack, subset-sum, max-sum and selection problems.\n\n"
     "Answers are exact, and printed as JSON.",
     no_args_is_help=True,
     add_completion=False,

@@ -1,0 +1,53 @@
+"""``mmp thumbnail``: draw a small PNG of a picture, for file managers."""
+
+from typing import Annotated
+
+import typer
+
+from mmpcodec.cli import options, output
+from mmpcodec.cli.completion import files
+from mmpcodec.cli.exits import ExitCode
+from mmpcodec.cli.jobs import Job, check
+from mmpcodec.pictures import registry
+
+MAX_SIDE = 4096
+
+
+def thumbnail(
+    picture: Annotated[
+        str,
+        typer.Argument(
+            metavar="IN",
+            help="The picture, of any format that `mmp encode` takes; - is standard input.",
+            autocompletion=files(registry.suffixes()),
+        ),
+    ],
+    out: Annotated[
+        str,
+        typer.Argument(
+            metavar="OUT", help="The PNG file; is overwritten if it exists. - is standard output."
+        ),
+    ],
+    size: Annotated[
+        int,
+        typer.Argument(metavar="SIZE", min=1, max=MAX_SIDE, help="Longest side, in pixels."),
+    ],
+    max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
+    max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
+) -> ExitCode:
+    """Draw a small PNG of a picture.
+
+    File managers call it: `mmp install-desktop` tells them. The picture is upright, as its EXIF
+    says, has 8 bits a sample, and keeps alpha and ICC profile. A small picture is not enlarged.
+    """
+    limits = options.limits_of(max_samples, max_dimension)
+    check([Job(picture, out)], force=True)
+
+    from mmpcodec import pictures
+    from mmpcodec.analysis import thumbnail as drawings
+    from mmpcodec.metadata import Metadata
+
+    found = output.read_picture(picture, limits)
+    drawn = pictures.Picture(drawings.thumbnail(found, size), 8, Metadata(icc=found.metadata.icc))
+    output.write(out, pictures.to_bytes(drawn, "png"), force=True)
+    return ExitCode.DONE
