@@ -89,6 +89,11 @@ def test_peers_are_those_of_the_sweep():
     assert complete("jpeg,") == [f"jpeg,{name}" for name in PEERS if name != "jpeg"]
 
 
+def test_words():
+    assert completion.words(["photo", "plain", "text"])("p") == ["photo", "plain"]
+    assert completion.words(lambda: ["photo", "text"])("t") == ["text"]
+
+
 def test_files(tree):
     complete = completion.files([".png", ".tif"])
     assert complete("") == ["scan.png", "scans/"]
