@@ -27,7 +27,7 @@ from makers import FORMATS, made
 _AT_ONCE = 100
 """Inputs after which a process reports."""
 _STUCK = 60.0
-"""Seconds without a report after which a process counts as stuck."""
+"""Seconds at one input after which a process counts as stuck."""
 
 
 @dataclass
@@ -95,7 +95,7 @@ class Worker:
     def _start(self) -> None:
         self.pipe, other = multiprocessing.Pipe(duplex=False)
         self.at = multiprocessing.Value("q", self.numbers.start, lock=False)
-        self.heard = time.monotonic()
+        self.tried, self.since = -1, 0.0
         arguments = (self.format, self.seed, self.numbers, self.at, other)
         self.process = multiprocessing.Process(target=_work, args=arguments)
         self.process.start()
@@ -106,7 +106,6 @@ class Worker:
         try:
             while self.pipe.poll():
                 found = self.pipe.recv()
-                self.heard = time.monotonic()
                 if found is None:
                     self.done = True
                     self.process.join()
@@ -115,7 +114,10 @@ class Worker:
         except EOFError:
             self.process.join()
             self._died(tally, f"ended with exit code {self.process.exitcode}")
-        if not self.done and time.monotonic() - self.heard > _STUCK:
+            return
+        if self.tried != self.at.value:
+            self.tried, self.since = self.at.value, time.monotonic()
+        elif time.monotonic() - self.since > _STUCK:
             self.process.kill()
             self.process.join()
             self._died(tally, f"no answer for {_STUCK:.0f} s")
