@@ -15,6 +15,7 @@ from mmpcodec.picture import Picture
 from mmpcodec.pictures.compressed.frame_size import (
     JPEG2000_START,
     JPEG_START,
+    check_jpeg2000_tiles,
     check_jpeg_scans,
     jpeg2000_size,
     jpeg_size,
@@ -185,6 +186,7 @@ def _check_frame(frame: bytes, columns: int, rows: int) -> None:
         check_jpeg_scans(frame)
     elif frame.startswith(JPEG2000_START):
         size = jpeg2000_size(frame)
+        check_jpeg2000_tiles(frame)
     else:
         raise ValueError("its frame is neither JPEG nor JPEG 2000")
     if size != (columns, rows):

@@ -22,11 +22,11 @@ import numpy as np
 from mmpcodec import DecodeLimits, MissingExtra, MmpError, pictures
 from mmpcodec.pictures import exif, limits, registry
 
-LIMITS = DecodeLimits(max_samples=1 << 18, max_dimension=1 << 14)
 METADATA = 1 << 20
 """Most bytes of metadata while fuzzing: fewer than usual, so that a breach shows."""
 MOST_MEMORY = 32 << 20
 """Most memory for an input, in bytes: 128 for each of ``LIMITS.max_samples``."""
+LIMITS = DecodeLimits(max_samples=1 << 18, max_dimension=1 << 14, max_memory=MOST_MEMORY)
 MEMORY_PER_BYTE = 24
 """Memory for each byte of the input, in bytes."""
 MOST_SECONDS = 2.0

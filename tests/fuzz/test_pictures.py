@@ -25,6 +25,7 @@ SAYS = {
     "photometric_of_many_values.tif": r"holds \(.*\.\.\. samples of 8 bits; supported are gray",
     "sequences_nested_too_deep.dcm": "(its sequences are nested too deep|is damaged or truncated)",
     "strip_of_more_bytes_than_memory.tif": "strip or tile 0 is cut off",
+    "tiles_of_one_pixel.j2k": "has 4800 tiles, at most 82 are supported for its size",
     "width_is_a_float.tif": "imagelength = .*: must be an integer from 0 up",
     "width_is_negative.tif": "imagewidth = .*: must be an integer from 0 up",
 }

@@ -13,7 +13,11 @@ from mmpcodec.params import DecodeLimits
 from mmpcodec.picture import PLANES, Picture
 from mmpcodec.pictures.compressed import shown
 from mmpcodec.pictures.compressed.boxes import boxes, contents
-from mmpcodec.pictures.compressed.frame_size import JPEG2000_START, jpeg2000_size
+from mmpcodec.pictures.compressed.frame_size import (
+    JPEG2000_START,
+    check_jpeg2000_tiles,
+    jpeg2000_size,
+)
 from mmpcodec.pictures.limits import Unpacker, check_size, library
 
 _END = b"\xff\xd9"
@@ -23,7 +27,7 @@ _PROFILES = (2, 3)  # methods of the box colr: restricted and any ICC profile
 _YCC = 18
 
 
-class _Codestream(NamedTuple):
+class _Sizes(NamedTuple):
     """What the segment SIZ says: sizes in pixels, planes, and bits a sample of each plane."""
 
     width: int
@@ -42,9 +46,11 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
     MissingExtra
         If colours or alpha of more than 8 bits need imagecodecs, and it is not installed.
     """
-    header = _codestream(data)
+    stream = _codestream(data)
+    header = _sizes(stream)
     depth, planes = max(header.depths), len(header.depths)
     check_size(header.width, header.height, planes, name, limits)
+    check_jpeg2000_tiles(stream)
     if planes not in PLANES or depth > MAX_DEPTH or header.signed:
         signed = "signed " if header.signed else ""
         raise PictureError(
@@ -73,8 +79,8 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
         return Picture(samples.astype(sample_type(depth)), depth, metadata)
 
 
-def _codestream(data: bytes) -> _Codestream:
-    """Read the segment SIZ of the first codestream, which is the one that OpenJPEG decodes.
+def _codestream(data: bytes) -> bytes:
+    """Return the first codestream of a file, which is the one that OpenJPEG decodes.
 
     Raises
     ------
@@ -88,13 +94,24 @@ def _codestream(data: bytes) -> _Codestream:
         data = found[0]
     if _END not in data:
         raise ValueError("JPEG 2000 ends before its marker EOC")
-    width, height = jpeg2000_size(data)
-    (planes,) = _SIZ_PLANES.unpack_from(data, 40)
-    sizes = data[42 : 42 + 3 * planes : 3]
+    return data
+
+
+def _sizes(stream: bytes) -> _Sizes:
+    """Read the segment SIZ of a codestream.
+
+    Raises
+    ------
+    ValueError
+        If it is cut off, or has no planes.
+    """
+    width, height = jpeg2000_size(stream)
+    (planes,) = _SIZ_PLANES.unpack_from(stream, 40)
+    sizes = stream[42 : 42 + 3 * planes : 3]
     if not planes or len(sizes) < planes:
         raise ValueError("JPEG 2000 has no planes")
     depths = tuple((size & 127) + 1 for size in sizes)
-    return _Codestream(width, height, depths, any(size & 128 for size in sizes))
+    return _Sizes(width, height, depths, any(size & 128 for size in sizes))
 
 
 def _colour_boxes(data: bytes, name: str) -> tuple[bytes, bytes, bool]:

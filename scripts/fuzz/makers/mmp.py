@@ -17,6 +17,7 @@ from makers import exif
 VECTORS = Path(__file__).parents[3] / "tests" / "conformance" / "v1"
 _TREES, _BLOCKS, _EXACT = range(3)
 _MAGIC = b"\x89MMP\r\n\x1a\n"
+_MOST_METADATA = 1 << 21  # bytes, above the limit of the readers
 _COEFFICIENTS, _CLASSES = 6, 4
 _PLANES = (1, 2, 3, 4)
 """Planes of a picture, by its form."""
@@ -246,7 +247,9 @@ def _chunks(choices: Choices) -> list[tuple[int, bytes]]:
         (6, number(choices.number(200, 16))),
     )
     found = choices.sample(contents, choices.randint(1, 3))
-    return found * (choices.choice((2, 3000)) if choices.odd() else 1)
+    size = sum(len(data) for _, data in found)
+    most = max(_MOST_METADATA // (size + 1), 1)
+    return found * (min(choices.choice((2, 3000)), most) if choices.odd() else 1)
 
 
 def random_file(choices: Choices) -> File:
