@@ -89,20 +89,24 @@ format: $(LINT) ## Bring the Python files into their common format
 	$(BIN)/ruff format .
 
 .PHONY: sanitize
-sanitize: $(TEST) ## Test the C++ code under the address and undefined-behaviour sanitizers
-	scripts/check/sanitize.sh $(BIN)/python
+sanitize: $(TEST) ## Test the C++ code under the address, undefined-behaviour and thread sanitizers
+	scripts/check/sanitize.sh address $(BIN)/python
+	scripts/check/sanitize.sh thread $(BIN)/python
 
 FUZZ_SECONDS ?= 60
+FUZZ_SEED ?= 1
 
 .PHONY: fuzz
-fuzz: $(FUZZ) ## Feed the decoders broken files for FUZZ_SECONDS each; clang++ for the compiled ones
+fuzz: $(FUZZ) ## Feed broken input to readers, decoders and encoders, each entry for FUZZ_SECONDS
 	@mkdir -p build/fuzz/corpus build/fuzz/seeds
 	@for vector in tests/conformance/v1/*; do \
 		cp $$vector/stream.mmp build/fuzz/seeds/$${vector##*/}.mmp; done
 	PYTHONPATH=scripts/vectors $(BIN)/python scripts/fuzz/decoder.py -max_total_time=$(FUZZ_SECONDS) -timeout=20 -max_len=4000 \
 		-artifact_prefix=build/fuzz/ build/fuzz/corpus build/fuzz/seeds tests/fuzz/findings
+	$(BIN)/python scripts/fuzz/pictures.py --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
+	$(BIN)/python scripts/fuzz/coding.py --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
 	$(BIN)/python scripts/fuzz/seeds.py build/fuzz-native/seeds
-	scripts/fuzz/native.sh -max_total_time=$(FUZZ_SECONDS)
+	scripts/fuzz/native.sh $(FUZZ_SECONDS) $(FUZZ_SEED)
 
 .PHONY: bench
 bench: $(PACKAGE) ## Measure speed and compression on this machine

@@ -1,25 +1,33 @@
 #!/usr/bin/env bash
-# Fuzzes the compiled decoders with libFuzzer under the address and undefined-behaviour sanitizers.
-# Usage: scripts/fuzz/native.sh [libFuzzer options]; needs clang++. It starts from the inputs in
-# build/fuzz-native/seeds, which scripts/fuzz/seeds.py writes. A finding is written beside them; keep
-# it as a test that says its cause.
+# Fuzzes the compiled decoders and encoders under the address and undefined-behaviour sanitizers.
+# Usage: scripts/fuzz/native.sh SECONDS [SEED]. Each entry runs for so long on random inputs, and again
+# guided by coverage where there is clang++ with libFuzzer. Both start from the inputs in
+# build/fuzz-native/seeds, which scripts/fuzz/seeds.py writes. Findings are written into
+# build/fuzz-native/findings; keep each as a test that says its cause.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-compiler=${CLANGXX:-clang++}
-if ! command -v "$compiler" >/dev/null; then
-    echo "libFuzzer needs clang++; name another one by CLANGXX=" >&2
-    exit 1
-fi
+seconds=$1
+seed=${2:-1}
 build=build/fuzz-native
-mkdir -p "$build/corpus" "$build/seeds"
-flags=(-std=c++20 -O1 -g -Ikernels
-    -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=all -Wno-psabi)
-find kernels/cpu/{runtime,entropy,trees,blocks,exact} tests/fuzz/native -name '*.cpp' \
-    -not -name 'avx*' -not -name interrupts.cpp | while read -r source; do
-    object=$build/${source//\//-}.o
-    [ "$object" -nt "$source" ] || echo "$compiler ${flags[*]} -c $source -o $object"
-done | xargs -r -d '\n' -P "$(nproc)" -I{} sh -c '{}'
-"$compiler" -fsanitize=address,undefined,fuzzer "$build"/*.o -lpthread -o "$build/fuzz_decoder"
-UBSAN_OPTIONS=print_stacktrace=1 ASAN_OPTIONS=allocator_may_return_null=0 \
-    "$build/fuzz_decoder" -max_len=4000 -timeout=20 -rss_limit_mb=2048 \
-    -artifact_prefix="$build/" "$@" "$build/corpus" "$build/seeds"
+sanitizers=(-fsanitize=address,undefined -fno-sanitize-recover=all)
+mkdir -p "$build/findings" "$build/seeds"
+export UBSAN_OPTIONS=print_stacktrace=1 ASAN_OPTIONS=allocator_may_return_null=0
+scripts/fuzz/build.sh "$build/random" "${sanitizers[@]}"
+failed=0
+for entry in decoder encoder; do
+    "$build/random/fuzz_$entry" --seconds "$seconds" --seed "$seed" --out "$build/findings" "$build/seeds" ||
+        failed=1
+done
+compiler=${CLANGXX:-clang++}
+if command -v "$compiler" >/dev/null; then
+    CXX=$compiler ENGINE=libfuzzer scripts/fuzz/build.sh "$build/guided" "${sanitizers[@]}"
+    for entry in decoder encoder; do
+        mkdir -p "$build/corpus-$entry"
+        "$build/guided/fuzz_$entry" -max_total_time="$seconds" -seed="$seed" -max_len=4000 -timeout=60 \
+            -rss_limit_mb=4096 -print_final_stats=1 -verbosity=0 -artifact_prefix="$build/findings/" \
+            "$build/corpus-$entry" "$build/seeds" || failed=1
+    done
+else
+    echo "libFuzzer needs clang++, so inputs were not guided by coverage; name a compiler by CLANGXX=" >&2
+fi
+exit $failed

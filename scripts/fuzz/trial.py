@@ -84,7 +84,7 @@ def tried(data: bytes, number: int) -> Outcome:
     except MmpError as error:
         kind, finding = type(error).__name__, _hidden(error)
     except BaseException as error:
-        kind, finding = type(error).__name__, _cause(error)
+        kind, finding = type(error).__name__, cause(error)
     if number % 4 == 1 and not finding:
         finding = _by_parts(data)
     seconds = time.process_time() - start
@@ -122,7 +122,7 @@ def _by_parts(data: bytes) -> str:
     except MmpError as error:
         return _hidden(error)
     except BaseException as error:
-        return _cause(error)
+        return cause(error)
     return ""
 
 
@@ -131,7 +131,7 @@ def _hidden(error: BaseException) -> str:
     behind: BaseException | None = error
     while behind is not None:
         if isinstance(behind, (MemoryError, RecursionError, AssertionError, SystemError)):
-            return f"behind {type(error).__name__}: {_cause(behind)}"
+            return f"behind {type(error).__name__}: {cause(behind)}"
         behind = behind.__cause__ or (None if behind.__suppress_context__ else behind.__context__)
     message = str(error)
     if "\n" in message or len(message) > 2000:
@@ -139,7 +139,7 @@ def _hidden(error: BaseException) -> str:
     return ""
 
 
-def _cause(error: BaseException) -> str:
+def cause(error: BaseException) -> str:
     """Return an exception and the place that raised it."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if "mmpcodec" in frame.filename] or frames
