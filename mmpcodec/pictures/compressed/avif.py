@@ -21,12 +21,13 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
     MissingExtra
         If more than 8 bits need imagecodecs, and it is not installed.
     """
-    heif_items.check_coded_sizes(data, name, limits)
+    coded = heif_items.check_coded_sizes(data, name, limits)
     opened = shown.plugin("AvifImagePlugin", "avif", "AVIF", name)
     with opened(io.BytesIO(data)) as image:
         planes = len(image.getbands())
         width, height = image.size
         check_size(width, height, planes, name, limits)
+        heif_items.check_agreement((width, height), coded)
         metadata = shown.metadata_of(image.info, name)
         animated = image.is_animated
         depth = heif_items.av1_depth(data)

@@ -4,7 +4,9 @@ The boxes around a stream name a size too, but its decoder allocates the one ins
 Source: ISO/IEC 23008-12 and ISO/IEC 14496-12.
 """
 
+import struct
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from mmpcodec.params import DecodeLimits
 from mmpcodec.pictures.compressed.boxes import MediaBox, boxes
@@ -21,6 +23,23 @@ _PADDING = 63  # pixels that a stream may have beyond the picture, to hold whole
 _MOST_LEVELS = 8
 _IN_FILE, _IN_META = 0, 1
 _MOST_EXTENTS = 1 << 16
+_MOST_TRACKS = 16
+
+
+class _Item(NamedTuple):
+    """Where an item lies: offset and size of each part, counted from ``method``'s origin."""
+
+    number: int
+    method: int
+    extents: tuple[tuple[int, int], ...]
+
+
+class _Coded(NamedTuple):
+    """A size in pixels that a decoder allocates; whether it is of the main picture, and a grid."""
+
+    size: tuple[int, int]
+    is_main: bool = False
+    is_grid: bool = False
 
 
 def brands(data: bytes) -> set[bytes]:
@@ -42,18 +61,46 @@ def av1_depth(data: bytes) -> int:
     return depth
 
 
-def check_coded_sizes(data: bytes, name: str, limits: DecodeLimits) -> None:
-    """Check the size of each AV1 and HEVC stream of a file against the limits.
+def check_coded_sizes(data: bytes, name: str, limits: DecodeLimits) -> list[tuple[int, int]]:
+    """Check the size of each AV1 and HEVC stream and of each grid of a file against the limits.
+
+    Returns
+    -------
+    list of (int, int)
+        Widths and heights in the main picture; none if the file names no main picture.
 
     Raises
     ------
     PictureError
         If one is beyond the limits.
     ValueError
-        If boxes or streams are damaged.
+        If boxes or streams are damaged, or streams overlap.
     """
-    for width, height in _coded_sizes(data):
-        check_size(max(1, width - _PADDING), max(1, height - _PADDING), 1, name, limits)
+    main: list[tuple[int, int]] = []
+    for coded in _coded(data):
+        width, height = coded.size
+        if not coded.is_grid:
+            width, height = max(1, width - _PADDING), max(1, height - _PADDING)
+        check_size(width, height, 1, name, limits)
+        if coded.is_main:
+            main.append(coded.size)
+    return main
+
+
+def check_agreement(size: tuple[int, int], main: list[tuple[int, int]]) -> None:
+    """Check that the size of a picture is one of those coded in it, but for padding.
+
+    Raises
+    ------
+    ValueError
+        If it is not; the decoder of AVIF would scale what is coded.
+    """
+    fits = (
+        0 <= width - size[0] <= _PADDING and 0 <= height - size[1] <= _PADDING
+        for width, height in main
+    )
+    if main and not any(fits):
+        raise ValueError(f"two sizes, {size} and {main[0]}")
 
 
 def _walk(
@@ -67,38 +114,76 @@ def _walk(
             yield from _walk(data, box.start + inside, box.end, level + 1)
 
 
-def _coded_sizes(data: bytes) -> Iterator[tuple[int, int]]:
+def _coded(data: bytes) -> Iterator[_Coded]:
     kinds: dict[int, bytes] = {}
-    places: list[tuple[int, int, int, int]] = []
-    idat, prefix = 0, 4
+    places: dict[_Item, None] = {}
+    starts: dict[int, None] = {}
+    idat, prefix, main = 0, 4, -1
     av1 = b"avif" in brands(data) or b"avis" in brands(data)
     for box in _walk(data):
         held = data[box.start : box.end]
         if box.kind == b"av1C":
-            yield from av1_sizes(held[4:])
+            yield from map(_Coded, av1_sizes(held[4:]))
         elif box.kind == b"hvcC":
             prefix = (held[21] & 3) + 1
             for unit in _units(held):
-                yield from hevc_unit_size(unit)
+                yield from map(_Coded, hevc_unit_size(unit))
         elif box.kind == b"iinf":
             kinds |= dict(_items(held))
         elif box.kind == b"iloc":
-            places += _locations(held)
+            places |= dict.fromkeys(_locations(held))
         elif box.kind == b"idat":
             idat = box.start
+        elif box.kind == b"pitm":
+            main = int.from_bytes(held[_FULL : _FULL + (4 if held[0] else 2)], "big")
         elif box.kind in (b"stco", b"co64"):  # the first frame of a sequence
             size = 4 if box.kind == b"stco" else 8
-            first = int.from_bytes(held[8 : 8 + size], "big")
-            yield from _first_av1_size(data[first:]) if av1 else ()
-    for number, method, start, size in places:
-        kind = kinds.get(number)
-        if kind not in (b"av01", b"hvc1"):
+            starts[int.from_bytes(held[8 : 8 + size], "big")] = None
+    if len(starts) > _MOST_TRACKS:
+        raise ValueError(f"has more than {_MOST_TRACKS} tracks")
+    for start in starts if av1 else ():
+        yield from map(_Coded, _first_av1_size(data[start:]))
+    items = [item for item in places if item.number in kinds]
+    yield from _of_items(data, items, kinds, idat, prefix, main)
+
+
+def _of_items(
+    data: bytes, items: list[_Item], kinds: dict[int, bytes], idat: int, prefix: int, main: int
+) -> Iterator[_Coded]:
+    """Yield the sizes that items code, which together are no longer than the file."""
+    read: set[tuple[bytes, int, tuple[tuple[int, int], ...]]] = set()
+    left = len(data)
+    for item in items:
+        kind = kinds[item.number]
+        is_main = item.number == main
+        if kind not in (b"av01", b"hvc1", b"grid"):
             continue
-        if method not in (_IN_FILE, _IN_META):
-            raise ValueError(f"item {number} is built from other items")
-        start += idat if method == _IN_META else 0
-        part = data[start : start + size if size else None]
-        yield from av1_sizes(part) if kind == b"av01" else hevc_sizes(part, prefix)
+        if item.method not in (_IN_FILE, _IN_META):
+            raise ValueError(f"item {item.number} is built from other items")
+        if not is_main and (kind, *item[1:]) in read:  # tiles may share their bytes
+            continue
+        read.add((kind, *item[1:]))
+        origin = idat if item.method == _IN_META else 0
+        parts = []
+        for start, size in item.extents:
+            start += origin
+            parts.append(data[start : start + size if size else None])
+            left -= len(parts[-1])
+            if left < 0:
+                raise ValueError("its items overlap")
+        stream = b"".join(parts)
+        if kind == b"grid":
+            yield _Coded(_grid_size(stream), is_main, is_grid=True)
+            continue
+        sizes = av1_sizes(stream) if kind == b"av01" else hevc_sizes(stream, prefix)
+        yield from (_Coded(each, is_main) for each in sizes)
+
+
+def _grid_size(stream: bytes) -> tuple[int, int]:
+    """Return the width and height of a picture made of tiles."""
+    kind = ">II" if stream[1:2] and stream[1] & 1 else ">HH"
+    width, height = struct.unpack_from(kind, stream, 4)
+    return width, height
 
 
 def _first_av1_size(data: bytes) -> Iterator[tuple[int, int]]:
@@ -128,8 +213,8 @@ def _items(held: bytes) -> Iterator[tuple[int, bytes]]:
         yield int.from_bytes(held[at : at + wide], "big"), kind
 
 
-def _locations(held: bytes) -> Iterator[tuple[int, int, int, int]]:
-    """Yield number, method, offset and size in bytes of each extent in the box iloc."""
+def _locations(held: bytes) -> Iterator[_Item]:
+    """Yield the items in the box iloc."""
     place = 0
 
     def number(size: int) -> int:
@@ -151,10 +236,12 @@ def _locations(held: bytes) -> Iterator[tuple[int, int, int, int]]:
         method = number(2) & 15 if version else _IN_FILE
         number(2)
         base = number(base_size)
+        parts = []
         for _ in range(number(2)):
             extents += 1
             if extents > _MOST_EXTENTS:
                 raise ValueError(f"has items of more than {_MOST_EXTENTS} parts")
             number(index_size)
             start = base + number(offset_size)
-            yield item, method, start, number(length_size)
+            parts.append((start, number(length_size)))
+        yield _Item(item, method, tuple(parts))
