@@ -1,6 +1,7 @@
 """PBM, PGM, PPM and PAM files."""
 
 import io
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -81,6 +82,9 @@ def test_reads_what_others_write():
         (b"P2 2 2 255\n1 2 -3 4", "a sample is not a number"),
         (b"P2 2 2 255\n1 2 3", "holds 3 samples, the header says 4"),
         (b"P2 2 2 255\n1 2 3 4 5", "holds 5 samples, the header says 4"),
+        (b"P2 1 1 255\n", "holds 0 samples, the header says 1"),
+        (b"P3 1 1 255\n \t\n", "holds 0 samples, the header says 3"),
+        (b"P1 1 1\n# 1\n", "holds 0 samples, the header says 1"),
         (b"P2 2 2 255\n1 2 3 300", "holds level 300, allowed is 0 to 255"),
         (b"P2 1 1 255\n99999999999999999999999", "holds level 9223372036854775807"),
         (b"P1 2 1\n1 2", "a sample is neither 0 nor 1"),
@@ -96,3 +100,15 @@ def test_reads_what_others_write():
 def test_refuses(data, says):
     with pytest.raises(PictureError, match=rf"^x: .*{says}"):
         pictures.from_bytes(data, "x")
+
+
+@pytest.mark.parametrize(("head", "sample"), [(b"P1 1 1\n", b"1"), (b"P2 1 1 255\n", b"1 ")])
+def test_surplus_samples_take_no_memory(head, sample):
+    data = head + sample * (1 << 20)
+    tracemalloc.start()
+    try:
+        with pytest.raises(PictureError, match=r"holds 1048576 samples, the header says 1$"):
+            pictures.from_bytes(data)
+        assert tracemalloc.get_traced_memory()[1] < 6 * len(data)
+    finally:
+        tracemalloc.stop()
