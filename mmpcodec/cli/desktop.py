@@ -142,7 +142,7 @@ class Desktop:
             if rest or not record["magic"]:
                 self._write(magic, rest)
             else:
-                magic.unlink()
+                magic.resolve().unlink()  # a link stays, as it was there before
             yield Change(str(magic), "removed" if not magic.exists() else "lines removed")
         if found:
             yield from self._update()
@@ -157,10 +157,16 @@ class Desktop:
 
     def _record(self) -> dict[str, Any]:
         """Return what an installation has made: folders, and whether ``.magic``."""
-        found: dict[str, Any] = {"folders": [], "magic": False}
+        found: Any = None
         with contextlib.suppress(FileNotFoundError, NotADirectoryError, ValueError):
-            found |= json.loads((self.data / RECORD).read_text())
-        return found
+            found = json.loads((self.data / RECORD).read_text())
+        found = found if isinstance(found, dict) else {}
+        folders = found.get("folders")
+        folders = folders if isinstance(folders, list) else []
+        return {
+            "folders": [folder for folder in folders if isinstance(folder, str)],
+            "magic": found.get("magic") is True,
+        }
 
     def _keep(self, record: dict[str, Any]) -> None:
         self._write(self.data / RECORD, (json.dumps(record, indent=1) + "\n").encode())

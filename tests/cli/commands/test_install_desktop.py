@@ -109,6 +109,27 @@ OTHER = b"""<?xml version="1.0" encoding="UTF-8"?>
 """
 
 
+def test_a_link_to_nothing_stays_one(mmp, home):
+    link, target = home / ".magic", home / "patterns"
+    link.symlink_to("patterns")
+    assert mmp("install-desktop").exit_code == 0
+    assert target.read_bytes().startswith(desktop.BEGIN)
+    result = mmp("install-desktop", "--undo")
+    assert f"{link}: removed" in result.stdout.splitlines()
+    assert (link.is_symlink(), target.exists()) == (True, False)
+
+
+@pytest.mark.parametrize("record", ["[1]", "{", '{"folders": 7, "magic": 1}', '{"folders": [3]}'])
+def test_a_damaged_record_is_as_good_as_none(mmp, home, data, record):
+    path = data / desktop.RECORD
+    path.parent.mkdir(parents=True)
+    for command in (["install-desktop"], ["install-desktop", "--undo"]):
+        path.write_text(record)
+        assert mmp(*command).exit_code == 0
+    assert not any((data / name).exists() for name in (*BESIDE, desktop.RECORD))
+    assert (home / ".magic").read_bytes() == b""
+
+
 def test_what_others_have_added_since_stays(mmp, home, data):
     mmp("install-desktop")
     (data / "mime/packages/other.xml").write_bytes(OTHER)
