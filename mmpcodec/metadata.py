@@ -1,7 +1,6 @@
 """Metadata of pictures: ICC profile, EXIF, XMP, resolution, texts and the level of white."""
 
 import json
-import math
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal, get_args
@@ -15,6 +14,8 @@ _IN_A_METRE = {"inch": Fraction(10000, 254), "centimetre": Fraction(100), "metre
 KINDS = ("icc", "exif", "xmp", "resolution", "text")
 """Kinds of metadata that ``Metadata.without`` can remove."""
 
+MOST_VALUE = 1e300
+"""Largest number of a calibration."""
 CALIBRATION = "Calibration"
 """Keyword of the text that tells what samples measure."""
 
@@ -71,7 +72,7 @@ class Calibration:
     Parameters
     ----------
     slope, intercept : float
-        Finite; the slope is not 0.
+        From -1e300 to 1e300, so that all values are finite; the slope is not 0.
     unit : str
         Unit of the values: "HU" for Hounsfield units; empty if it is unknown.
     window : (float, float) or None
@@ -97,10 +98,10 @@ class Calibration:
     def __post_init__(self):
         numbers = (self.slope, self.intercept, *(self.window or ()))
         ordered = self.window is None or self.window[0] < self.window[1]
-        if not all(map(math.isfinite, numbers)) or self.slope == 0 or not ordered:
+        if not all(abs(each) <= MOST_VALUE for each in numbers) or not self.slope or not ordered:
             raise ParameterError(
-                f"calibration = {self!r}: must have finite numbers, a slope other than 0 and a "
-                "window that rises"
+                f"calibration = {self!r}: must have numbers of at most {MOST_VALUE:g}, a slope "
+                "other than 0 and a window that rises"
             )
 
     def value(self, sample: float) -> float:

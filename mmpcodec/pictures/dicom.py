@@ -2,13 +2,14 @@
 
 import io
 import struct
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from mmpcodec.depth import sample_type
-from mmpcodec.errors import PictureError
+from mmpcodec.errors import MissingExtra, PictureError
 from mmpcodec.metadata import Calibration, Metadata, Resolution
 from mmpcodec.params import DecodeLimits
 from mmpcodec.picture import Picture
@@ -22,6 +23,7 @@ from mmpcodec.pictures.compressed.frame_size import (
     packbits_size,
 )
 from mmpcodec.pictures.limits import check_single, check_size, damaged, library, one_line
+from mmpcodec.pictures.registry import listed
 
 _DEFLATED = b"1.2.840.10008.1.2.1.99"
 _RLE = "1.2.840.10008.1.2.5"
@@ -54,7 +56,7 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
         If the file is damaged, beyond the limits, of several frames, or of a kind that is not
         supported.
     MissingExtra
-        If pydicom is not installed.
+        If pydicom is not installed, or a package that it needs for the compression.
     """
     pydicom = library("pydicom", "DICOM", name, extra="dicom")
     if _DEFLATED in data:
@@ -74,7 +76,7 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
             f"{name}: is DICOM of {one_line(kind)} with {bits} bits; supported are monochrome up "
             "to 16 bits and RGB of 8 bits"
         )
-    stored = _stored(file)
+    stored = _stored(file, name)
     signed = bool(file.PixelRepresentation)
     if stored.ndim != (2 if gray else 3):
         raise ValueError(f"samples of shape {stored.shape}")
@@ -138,7 +140,8 @@ def _resolution(file: Any) -> Resolution | None:
     """Return the pixels per metre, from the spacing of rows and columns in mm."""
     for name in _SPACINGS:
         spacing = file.get(name)
-        if spacing is not None and len(spacing) == 2:
+        # A file may break the rule that there are two.
+        if isinstance(spacing, Sequence) and not isinstance(spacing, str) and len(spacing) == 2:
             said = [str(number).strip() for number in spacing]
             # A fraction of 1e99999999 would have as many digits.
             if all(_LEAST_SPACING < float(number) < _MOST_SPACING for number in said):
@@ -154,11 +157,13 @@ def _first(value: Any) -> float | None:
     return float(value[0] if hasattr(value, "__len__") and not isinstance(value, str) else value)
 
 
-def _stored(file: Any) -> np.ndarray:
+def _stored(file: Any, name: str) -> np.ndarray:
     """Return the stored samples.
 
     Raises
     ------
+    PictureError
+        If the samples are compressed in a way that no decoder here knows, or lie in the high bits.
     ValueError
         If a compressed frame has another size than the data set says; its decoder would allocate
         the size that the frame says.
@@ -168,7 +173,15 @@ def _stored(file: Any) -> np.ndarray:
 
     syntax = file.file_meta.TransferSyntaxUID
     if not syntax.is_encapsulated:
+        bits = int(file.BitsStored)
+        high = int(file.get("HighBit", bits - 1))
+        if high != bits - 1:  # pydicom takes the lowest bits
+            raise PictureError(
+                f"{name}: holds {bits} bits up to bit {high}; supported are samples whose lowest "
+                "bit is bit 0"
+            )
         return pixel_array(file)
+    _check_decoder(syntax, name)
     frame = get_frame(file.PixelData, 0, number_of_frames=1)
     if syntax == _RLE:
         _check_rle(frame, int(file.Columns) * int(file.Rows))
@@ -178,6 +191,30 @@ def _stored(file: Any) -> np.ndarray:
     file.PixelData = encapsulate([frame])
     file.pop("ExtendedOffsetTable", None)
     return pixel_array(file, decoding_plugin=_PLUGINS.get(syntax, ""))
+
+
+def _check_decoder(syntax: Any, name: str) -> None:
+    """Check that pydicom can decode a compression.
+
+    Raises
+    ------
+    MissingExtra
+        If a package is missing.
+    PictureError
+        If no package decodes it.
+    """
+    from pydicom.pixels import get_decoder
+
+    title = one_line(syntax.name)
+    try:
+        decoder = get_decoder(syntax)
+    except NotImplementedError:
+        raise PictureError(f"{name}: is compressed by {title}, which is not supported") from None
+    if not decoder.is_available:
+        packages = [each.partition(" requires ")[2] for each in decoder.missing_dependencies]
+        raise MissingExtra(
+            f"{name}: is compressed by {title}, which needs {listed(packages, 'or')}"
+        )
 
 
 def _check_frame(frame: bytes, columns: int, rows: int) -> None:

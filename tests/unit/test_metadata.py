@@ -99,8 +99,17 @@ def test_other_texts_are_no_calibration(text):
 
 
 @pytest.mark.parametrize(
-    "arguments", [{"slope": 0.0}, {"intercept": float("inf")}, {"window": (1.0, 1.0)}]
+    "arguments",
+    [
+        {"slope": 0.0},
+        {"slope": 1e301},
+        {"intercept": float("inf")},
+        {"intercept": float("nan")},
+        {"window": (1.0, 1.0)},
+    ],
 )
 def test_calibration_must_have_numbers(arguments):
-    with pytest.raises(ParameterError, match="must have finite numbers, a slope other than 0 and"):
+    with pytest.raises(
+        ParameterError, match="must have numbers of at most 1e\\+300, a slope other"
+    ):
         Calibration(**arguments)

@@ -1,5 +1,6 @@
 """DICOM files."""
 
+import importlib.util
 import io
 import struct
 import tracemalloc
@@ -10,6 +11,7 @@ import pytest
 from support.picture_files import COLOUR, DEEP, GRAY, dicom_of, file_of
 
 from mmpcodec import PictureError, pictures
+from mmpcodec.errors import MissingExtra
 from mmpcodec.metadata import Calibration, Metadata, Resolution
 
 
@@ -78,6 +80,8 @@ def test_rescaling_and_windows_are_read(elements, calibration):
             (Fraction(1000), Fraction(1000)),
         ),
         ({"PixelSpacing": ["0", "1"]}, None),
+        ({"PixelSpacing": "1"}, None),
+        ({"PixelSpacing": "1", "ImagerPixelSpacing": ["2", "2"]}, (Fraction(500), Fraction(500))),
     ],
 )
 def test_spacing_becomes_the_resolution(elements, resolution):
@@ -93,6 +97,11 @@ def test_spacing_becomes_the_resolution(elements, resolution):
         (dicom_of(GRAY, 8, "PALETTE COLOR"), "is DICOM of PALETTE COLOR with 8 bits; supported"),
         (dicom_of(GRAY, 8, NumberOfFrames=2), "holds 2 pictures; supported is one per file"),
         (dicom_of(GRAY, 8) + b"1.2.840.10008.1.2.1.99", "is a deflated DICOM file"),
+        (
+            dicom_of(DEEP, 12, HighBit=15),
+            "holds 12 bits up to bit 15; supported are samples whose lowest bit is bit 0$",
+        ),
+        (dicom_of(GRAY, 8, RescaleSlope="1e308"), "is damaged .*must have numbers of at most 1e"),
     ],
 )
 def test_dicom_refuses(data, says):
@@ -140,6 +149,17 @@ def test_compressed_frames():
     assert np.abs(found.astype(int) - GRAY).max() <= 3
     rle = rle_frame(rle_segment(GRAY))
     np.testing.assert_array_equal(pictures.from_bytes(encapsulated(rle, RLE)).samples, GRAY)
+
+
+def test_compressions_without_a_decoder_are_named():
+    with pytest.raises(PictureError, match=r"^x: is compressed by MPEG2 Main .*, which is not su"):
+        pictures.from_bytes(encapsulated(bytes(8), "1.2.840.10008.1.2.4.100"), "x")
+    if importlib.util.find_spec("pylibjpeg") or importlib.util.find_spec("gdcm"):
+        pytest.skip("decodes lossless JPEG")
+    data = encapsulated(file_of(GRAY, "JPEG"), "1.2.840.10008.1.2.4.70")
+    says = r"^x: is compressed by JPEG Lossless, .*, which needs gdcm.* or pylibjpeg.*libjpeg>="
+    with pytest.raises(MissingExtra, match=says):
+        pictures.from_bytes(data, "x")
 
 
 LARGE = np.zeros((3000, 3000), np.uint8)
