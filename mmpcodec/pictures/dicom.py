@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from mmpcodec.depth import sample_type
-from mmpcodec.errors import MissingExtra, PictureError
+from mmpcodec.errors import PictureError
 from mmpcodec.metadata import Calibration, Metadata, Resolution
 from mmpcodec.params import DecodeLimits
 from mmpcodec.picture import Picture
+from mmpcodec.pictures.compressed.codestream import check_precincts
 from mmpcodec.pictures.compressed.frame_size import (
     JPEG2000_START,
     JPEG_START,
@@ -56,7 +57,7 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
         If the file is damaged, beyond the limits, of several frames, or of a kind that is not
         supported.
     MissingExtra
-        If pydicom is not installed, or a package that it needs for the compression.
+        If pydicom is not installed.
     """
     pydicom = library("pydicom", "DICOM", name, extra="dicom")
     if _DEFLATED in data:
@@ -198,10 +199,8 @@ def _check_decoder(syntax: Any, name: str) -> None:
 
     Raises
     ------
-    MissingExtra
-        If a package is missing.
     PictureError
-        If no package decodes it.
+        If it cannot, or only with packages that are not installed.
     """
     from pydicom.pixels import get_decoder
 
@@ -212,7 +211,7 @@ def _check_decoder(syntax: Any, name: str) -> None:
         raise PictureError(f"{name}: is compressed by {title}, which is not supported") from None
     if not decoder.is_available:
         packages = [each.partition(" requires ")[2] for each in decoder.missing_dependencies]
-        raise MissingExtra(
+        raise PictureError(
             f"{name}: is compressed by {title}, which needs {listed(packages, 'or')}"
         )
 
@@ -224,6 +223,7 @@ def _check_frame(frame: bytes, columns: int, rows: int) -> None:
     elif frame.startswith(JPEG2000_START):
         size = jpeg2000_size(frame)
         check_jpeg2000_tiles(frame)
+        check_precincts(frame)
     else:
         raise ValueError("its frame is neither JPEG nor JPEG 2000")
     if size != (columns, rows):
