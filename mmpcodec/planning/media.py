@@ -3,6 +3,7 @@
 import errno
 import os
 import shutil
+import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
@@ -258,8 +259,20 @@ def check_copies(copies: Sequence[tuple[Entry, str]], copy_to: str, force: bool)
         raise FileError.because(errno.ENOSPC, copy_to, reason)
 
 
+def _copy_privately(source: str, temporary: str, target: str) -> None:
+    """Copy a file, whose rights and those of a file to replace bound the rights of the copy."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    os.close(os.open(temporary, flags, 0o600))
+    shutil.copyfile(source, temporary)
+    rights = stat.S_IMODE(os.stat(source).st_mode)
+    if os.path.exists(target):
+        rights &= stat.S_IMODE(os.stat(target).st_mode)
+    shutil.copystat(source, temporary)
+    os.chmod(temporary, rights)
+
+
 def copy(copies: Sequence[tuple[Entry, str]], force: bool) -> None:
-    """Copy files with their times.
+    """Copy files with their times. A copy has no wider rights than a file that it replaces.
 
     The copies have temporary names until the last one is complete. A failure before that removes
     all copies.
@@ -279,7 +292,7 @@ def copy(copies: Sequence[tuple[Entry, str]], force: bool) -> None:
             temporary = part_of(target)
             undo.callback(remove, os.unlink, temporary)
             try:
-                shutil.copy2(entry.path, temporary)
+                _copy_privately(entry.path, temporary, target)
             except OSError as error:
                 at_source = error.filename == entry.path and error.filename2 is None
                 name = entry.path if at_source else f"{entry.path} -> {target}"

@@ -3,6 +3,8 @@
 import json
 import os
 import shutil
+import stat
+import sys
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -134,6 +136,27 @@ def test_copies(mmp, some):
     assert Path("disc/b").read_bytes() == b"bbbb"
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="rights are those of POSIX")
+def test_copies_have_no_wider_rights(mmp, some, monkeypatch):
+    os.mkdir("disc")
+    seen = []
+    copied = shutil.copyfileobj
+
+    def spied(source, target, *rest):
+        seen.append(stat.S_IMODE(os.fstat(target.fileno()).st_mode))
+        copied(source, target, *rest)
+
+    monkeypatch.setattr(shutil, "_USE_CP_SENDFILE", False, raising=False)
+    monkeypatch.setattr(shutil, "copyfileobj", spied)
+    for of_source, of_old, of_copy in ((0o644, None, 0o644), (0o644, 0o600, 0o600)):
+        os.chmod("b", of_source)
+        if of_old is not None:
+            os.chmod("disc/b", of_old)
+        pack(mmp, *some, "--volume", 4, "--copy-to", "disc", "-f")
+        assert stat.S_IMODE(os.stat("disc/b").st_mode) == of_copy
+    assert set(seen) == {0o600}
+
+
 def test_copies_on_several_volumes(mmp, some):
     os.mkdir("discs")
     found = pack(mmp, *some, "--volume", 10, "--volumes", 2, "--copy-to", "discs")
@@ -247,7 +270,7 @@ def test_errors_of_copies_name_the_file_that_they_are_about(some, monkeypatch):
     with pytest.raises(FileError, match=r"^file: File exists$"):
         media.copy([(media.Entry("b", "b", 4), "file/sub/b")], False)
     full = OSError(28, "No space left on device", "b", None, "void")
-    monkeypatch.setattr(shutil, "copy2", Mock(side_effect=full))
+    monkeypatch.setattr(shutil, "copyfile", Mock(side_effect=full))
     with pytest.raises(FileError, match=r"^b -> void/b: No space left on device$"):
         media.copy([(media.Entry("b", "b", 4), "void/b")], False)
     assert not os.path.exists("void")
