@@ -44,6 +44,7 @@ _NUMBERS = (
     "tilewidth", "tilelength", "predictor", "fillorder",
 )  # fmt: skip
 _MOST_DIRECTORIES = 1000
+_MOST_READINGS = 256  # of each byte on the mean: blank tiles may share their bytes
 _KINDS_OF_SAMPLES = {2: "signed", 3: "floating-point", 5: "complex", 6: "complex"}
 
 
@@ -232,6 +233,9 @@ class TiffReader:
         needed = across * down * (page.samplesperpixel if self._planar else 1)
         if min(len(page.dataoffsets), len(page.databytecounts)) < needed:
             raise damaged(name, f"has {len(page.dataoffsets)} of {needed} strips or tiles")
+        read = sum(min(count, self._held) for count in page.databytecounts[:needed])
+        if read > _MOST_READINGS * self._held:
+            raise damaged(name, f"strips or tiles of {read} bytes overlap in {self._held} bytes")
 
     def _segment(self) -> tuple[int, int]:
         """Return the width and height of a tile or strip, in pixels."""

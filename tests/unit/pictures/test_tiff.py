@@ -2,6 +2,7 @@
 
 import io
 import struct
+import zlib
 from fractions import Fraction
 
 import numpy as np
@@ -332,3 +333,28 @@ def test_jpeg_is_decoded_as_tifffile_does(photometric, subsampling, options):
     data = tiff_of(WIDE, **colours, **options)
     expected = tifffile.imread(io.BytesIO(data))
     np.testing.assert_array_equal(pictures.from_bytes(data).samples, expected)
+
+
+def test_strips_may_share_their_bytes_but_not_without_bound():
+    strip = zlib.compress(bytes(9))
+
+    def of_strips(rows, padding):
+        return tiff_of_strips(rows, strip + bytes(padding))
+
+    assert pictures.from_bytes(of_strips(2000, 0)).samples.tolist() == [[0] * 9] * 2000
+    with pytest.raises(PictureError, match=r"^x: .*strips or tiles of \d+ bytes overlap in 116\d+"):
+        pictures.from_bytes(of_strips(2000, 100_000), "x")
+
+
+def tiff_of_strips(rows, data):
+    """A file of 9 columns whose strips of one row all are the same bytes."""
+    data += bytes(-len(data) % 2)
+    at = 8 + len(data)
+    entries = {
+        256: (1, 9), 257: (1, rows), 258: (1, 8), 259: (1, 8), 262: (1, 1),
+        273: (rows, at), 277: (1, 1), 278: (1, 1), 279: (rows, at + 4 * rows),
+    }  # fmt: skip
+    lists = struct.pack(f"<{2 * rows}I", *[8] * rows, *[len(data)] * rows)
+    directory = b"".join(struct.pack("<HHII", tag, 4, *rest) for tag, rest in entries.items())
+    start = b"II*\0" + struct.pack("<I", at + len(lists))
+    return start + data + lists + struct.pack("<H", len(entries)) + directory + bytes(4)
