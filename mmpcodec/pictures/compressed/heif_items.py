@@ -10,7 +10,12 @@ from typing import NamedTuple
 
 from mmpcodec.params import DecodeLimits
 from mmpcodec.pictures.compressed.boxes import MediaBox, boxes
-from mmpcodec.pictures.compressed.sequence_headers import av1_sizes, hevc_sizes, hevc_unit_size
+from mmpcodec.pictures.compressed.sequence_headers import (
+    MOST_OF_HEADER,
+    av1_sizes,
+    hevc_sizes,
+    hevc_unit_size,
+)
 from mmpcodec.pictures.limits import check_size
 
 _FULL = 4  # bytes of version and flags
@@ -200,7 +205,9 @@ def _units(config: bytes) -> Iterator[bytes]:
         place += 3
         for _ in range(count):
             size = int.from_bytes(config[place : place + 2], "big")
-            yield config[place + 2 : place + 2 + size]
+            if place + 2 + size > len(config):
+                raise ValueError("box hvcC is cut off")
+            yield config[place + 2 : place + 2 + min(size, MOST_OF_HEADER)]
             place += 2 + size
 
 

@@ -9,6 +9,8 @@ _AV1_SEQUENCE = 1
 _HEVC_SEQUENCE = 33
 _GENERAL_PROFILE = 88
 _LEVEL = 8
+MOST_OF_HEADER = 512
+"""Bytes at the beginning of a unit in which its size is looked for."""
 
 
 class _Bits:
@@ -56,7 +58,7 @@ def av1_sizes(data: bytes) -> Iterator[tuple[int, int]]:
         if place + size > len(data):
             raise ValueError("an AV1 unit is cut off")
         if head >> 3 & 15 == _AV1_SEQUENCE:
-            yield _av1_size(_Bits(data[place : place + min(size, 256)]))
+            yield _av1_size(_Bits(data[place : place + min(size, MOST_OF_HEADER)]))
         place += size
 
 
@@ -121,7 +123,7 @@ def hevc_sizes(data: bytes, prefix: int) -> Iterator[tuple[int, int]]:
         place += prefix
         if place + size > len(data):
             raise ValueError("an HEVC unit is cut off")
-        yield from hevc_unit_size(data[place : place + min(size, 512)])
+        yield from hevc_unit_size(data[place : place + min(size, MOST_OF_HEADER)])
         place += size
 
 

@@ -131,3 +131,13 @@ def test_many_tracks_take_no_time():
     with pytest.raises(PictureError, match=r"^x: .*has more than 16 tracks$"):
         pictures.from_bytes(data, "x")
     assert time.process_time() - start < 2
+
+
+def test_units_beyond_the_end_of_their_box_take_no_time():
+    pytest.importorskip("pillow_heif")
+    config = box(b"hvcC", bytes(22), b"\1\0\xff\xff")
+    data = box(b"ftyp", b"heic\0\0\0\0heicmif1") + box(b"moov", config * 1000)
+    start = time.process_time()
+    with pytest.raises(PictureError, match=r"^x: .*box hvcC is cut off$"):
+        pictures.from_bytes(data, "x")
+    assert time.process_time() - start < 2
