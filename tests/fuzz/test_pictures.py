@@ -96,6 +96,7 @@ def test_most_files_without_broken_fields_are_read(format):
     assert read[True] > 0.5 * read.total()
 
 
+@pytest.mark.filterwarnings("ignore")  # Pillow, of the EXIF that it writes
 def test_a_recipe_makes_the_same_file_again():
     for format in makers.FORMATS:
         recipes = [f"{format} 1 {number}" for number in range(20)]
