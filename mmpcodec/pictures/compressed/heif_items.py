@@ -244,7 +244,10 @@ def _locations(held: bytes) -> Iterator[_Item]:
         number(2)
         base = number(base_size)
         parts = []
-        for _ in range(number(2)):
+        count = number(2)
+        if count > 1 and not index_size + offset_size + length_size:
+            raise ValueError(f"box iloc has {count} parts of no size")
+        for _ in range(count):
             extents += 1
             if extents > _MOST_EXTENTS:
                 raise ValueError(f"has items of more than {_MOST_EXTENTS} parts")

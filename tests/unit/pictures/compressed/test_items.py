@@ -141,3 +141,13 @@ def test_units_beyond_the_end_of_their_box_take_no_time():
     with pytest.raises(PictureError, match=r"^x: .*box hvcC is cut off$"):
         pictures.from_bytes(data, "x")
     assert time.process_time() - start < 2
+
+
+@avif
+def test_parts_without_a_size_take_no_time():
+    places = full(b"iloc", struct.pack(">6H", 0, 1, 1, 0, 0xFFFF, 0)[:10])
+    data = box(b"ftyp", b"avif\0\0\0\0avifmif1") + full(b"meta", places * 300)
+    start = time.process_time()
+    with pytest.raises(PictureError, match=r"^x: .*box iloc has 65535 parts of no size$"):
+        pictures.from_bytes(data, "x")
+    assert time.process_time() - start < 1
