@@ -20,6 +20,8 @@ coding both skip those with prediction."""
 SWITCHES = {"prediction", "dictionary", "exact"}
 """Tools that choose the codings of a layer."""
 
+RATES = ("lam", "quality", "target_size", "target_bpp", "target_psnr")
+"""Options of the rate. At most one of them is given."""
 RATE_MODELS = ("adaptive", "log2")
 LAMBDA_FRACTION_BITS = 16
 # Above this the rate outweighs any distortion of a fragment, and costs would overflow int32.
@@ -228,12 +230,19 @@ class EncodeParams:
         names = preset_names(preset, lam)
         unknown = sorted(tools.keys() - TABLE)
         if unknown:
+            hint = "; lam = 0 is lossless" if unknown[0] == "lossless" else ""
             raise ParameterError(
-                f"unknown option {unknown[0]!r}: known are preset, rate_model, effort, "
-                + ", ".join(sorted(TABLE))
+                f"unknown option {unknown[0]!r}: known are "
+                + ", ".join((*RATES, "preset", "effort", "rate_model", *sorted(TABLE)))
+                + hint
             )
         given: dict[str, Any] = {name: one for name, one in tools.items() if one is not None}
         several = preset in (AUTO, BEST)
+        if lam == 0 and not several and PRESETS[preset].prediction:
+            able = presets_where(lambda tools: not tools.prediction)
+            raise ParameterError(
+                f"lam = 0, which is lossless: preset {preset} is always lossy; take {able}"
+            )
         if several:
             names = tuple(name for name in names if _suits(PRESETS[name], given))
             if not names:

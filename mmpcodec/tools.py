@@ -282,6 +282,18 @@ PRESETS: dict[str, Tools] = {
 """Named sets of tools; "auto" is no set but tries several."""
 
 
+def preset_of(tools: Tools) -> str | None:
+    """Return the name of the preset that has these tools, or None.
+
+    Examples
+    --------
+    >>> from mmpcodec.tools import PRESETS, preset_of
+    >>> preset_of(PRESETS["text"])
+    'text'
+    """
+    return next((name for name, each in PRESETS.items() if each == tools), None)
+
+
 def presets_where(holds: Callable[[Tools], bool]) -> str:
     """Return the presets of whose tools a condition holds, for messages; "" if there is none.
 

@@ -31,7 +31,7 @@ from mmpcodec.params import (
 from mmpcodec.runtime.arrays import on_device
 from mmpcodec.runtime.progress import Progress, in_turn
 from mmpcodec.samples import Samples, SamplesLike, check_picture, form_of
-from mmpcodec.tools import ToolOptions, Tools, presets_where
+from mmpcodec.tools import ToolOptions, Tools, preset_of, presets_where
 
 GROUP_PIXELS = 1 << 25
 """Most pixels of the tiles that are encoded in one call; larger groups are not faster."""
@@ -199,7 +199,8 @@ def candidates_at(params: EncodeParams, depth: int) -> list[EncodeParams]:
         candidate for candidate in candidates if fault_of_depth(candidate.tools, depth) is None
     ]
     if not fitting:
-        fault = fault_of_depth(candidates[0].tools, depth)
+        preset = preset_of(candidates[0].tools)
+        fault = fault_of_depth(candidates[0].tools, depth, preset and f"preset {preset}")
         able = presets_where(
             lambda tools: (
                 (params.lam > 0 or not tools.prediction) and fault_of_depth(tools, depth) is None

@@ -153,12 +153,12 @@ def read(data: memoryview, start: int, form: Form, depth: int) -> TileStream:
     return TileStream(layout, layers, crc)
 
 
-def fault_of_depth(tools: Tools, depth: int) -> str | None:
-    """Say why a set of tools cannot code samples of ``depth`` bits, or return None."""
+def fault_of_depth(tools: Tools, depth: int, name: str | None = None) -> str | None:
+    """Say why tools, of this name, cannot code samples of ``depth`` bits, or return None."""
     if tools.exact or depth <= BYTE or (tools.prediction and not tools.dictionary):
         return None
-    kind = "dictionary" if tools.prediction else "trees"
-    return f"depth is {depth}, allowed with {kind} is 1 to {BYTE}"
+    name = name or ("dictionary" if tools.prediction else "trees")
+    return f"depth is {depth}, allowed with {name} is 1 to {BYTE}"
 
 
 def _fault(tools: Tools, form: Form, layout: Layout, depth: int) -> str | None:

@@ -13,7 +13,7 @@ from mmpcodec.codec.rate_control.targets import lambda_or_target
 from mmpcodec.depth import BYTE, MAX_DEPTH
 from mmpcodec.errors import CorruptStream, ParameterError
 from mmpcodec.metadata import Metadata
-from mmpcodec.params import DecodeLimits, EncodeParams
+from mmpcodec.params import RATES, DecodeLimits, EncodeParams
 from mmpcodec.reference.trees.fragments import FRAGMENT_SIZE, fragments_in
 from mmpcodec.runtime.arrays import as_array, module_of
 from mmpcodec.samples import MAX_DIMENSION, Form
@@ -22,7 +22,6 @@ from mmpcodec.tools import ToolOptions
 
 SECTION = "Container"
 LOSSLESS = 0.0
-RATES = ("lam", "quality", "target_size", "target_bpp", "target_psnr")
 KEYWORD = "mmpcodec array"
 """Keyword of the text that describes a chunk."""
 NARROW = ("bool", "uint8", "uint16", "int8", "int16", "float16")

@@ -148,8 +148,8 @@ ONLY = "give only one of lam, quality, target_size, target_bpp, target_psnr"
         (["--target-psnr", "inf"], "target_psnr = inf: must be finite and above 0"),
         (
             ["--quality", 100, "--preset", "photo"],
-            "lam = 0: must be above 0 with prediction, which is always lossy; "
-            "preset exact is lossless",
+            "lam = 0, which is lossless: preset photo is always lossy; "
+            "take preset text, exact, plain or classic",
         ),
     ],
 )

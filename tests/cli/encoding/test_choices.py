@@ -146,8 +146,8 @@ def test_no_remark(mmp, picture, arguments):
         (
             ["--preset", "photo", "--lossless"],
             2,
-            "lam = 0: must be above 0 with prediction, which is always lossy; preset exact is "
-            "lossless",
+            "lam = 0, which is lossless: preset photo is always lossy; take preset text, exact, "
+            "plain or classic",
         ),
         (
             ["--preset", "exact", "--partition", "dyadic"],
@@ -158,12 +158,12 @@ def test_no_remark(mmp, picture, arguments):
         (
             ["--preset", "text", "--depth", "12", "deep.png"],
             1,
-            "deep.png: depth is 12, allowed with trees is 1 to 8; take preset photo or exact",
+            "deep.png: depth is 12, allowed with preset text is 1 to 8; take preset photo or exact",
         ),
         (
             ["--preset", "text", "--depth", "12", "deep.png", "--lossless"],
             1,
-            "deep.png: depth is 12, allowed with trees is 1 to 8; take preset exact",
+            "deep.png: depth is 12, allowed with preset text is 1 to 8; take preset exact",
         ),
         (
             ["--preset", "photo", "--target-psnr", "120", "--depth", "12", "deep.png"],
