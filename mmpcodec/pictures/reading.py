@@ -1,5 +1,6 @@
 """Read whole picture files. The first bytes of a file tell its format, whatever its name."""
 
+import io
 import os
 from pathlib import Path
 from typing import BinaryIO
@@ -58,7 +59,8 @@ def read(source: Source, *, limits: DecodeLimits | None = None) -> Picture:
 
 
 def _from_stream(stream: BinaryIO, limits: DecodeLimits | None) -> Picture:
-    data = stream.read() if hasattr(stream, "read") else None
+    binary = hasattr(stream, "read") and not isinstance(stream, io.TextIOBase)
+    data = stream.read() if binary else None
     if not isinstance(data, bytes):
         raise ParameterError(
             f"source of type {type(stream).__name__}: must be a path, bytes or a binary stream"

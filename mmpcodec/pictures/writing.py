@@ -1,5 +1,6 @@
 """Write picture files: formats by name, what each format keeps, and what it loses."""
 
+import io
 import os
 from pathlib import Path
 from typing import Any, BinaryIO, Unpack, overload
@@ -213,6 +214,7 @@ def write(
     PictureError
         If the file cannot be written, which is an ``OSError`` such as PermissionError too.
     """
+    _check_target(target, "a path or a binary stream")
     if isinstance(target, (str, os.PathLike)):
         format = format or format_of(target)
     _put(to_bytes(picture, str(format), quality=quality), target)
@@ -294,6 +296,8 @@ def imwrite(
     >>> int(mmpcodec.imread(data).min())
     200
     """
+    if target is not None:
+        _check_target(target, "a path, a binary stream or None")
     if format is not None:
         check_format(format, with_mmp=True)
     elif isinstance(target, (str, os.PathLike)):
@@ -307,8 +311,12 @@ def imwrite(
         quality: Any = options.get("quality")
         others = sorted({*options} - {"quality"})
         if others or (quality is not None and registry.written()[format].quality is None):
+            name = (others or ["quality"])[0]
+            owners = [repr(registry.MMP)]
+            if name == "quality":
+                owners += [repr(each) for each, row in registry.written().items() if row.quality]
             raise ParameterError(
-                f"{(others or ['quality'])[0]}: is an option of format 'mmp', not of {format!r}"
+                f"{name}: is an option of format {registry.listed(owners, 'or')}, not of {format!r}"
             )
         data = to_bytes(_picture(picture, depth, metadata), format, quality=quality)
     if target is None:
@@ -343,6 +351,19 @@ def _picture(
         picture.depth if depth is None else depth,
         picture.metadata if metadata is None else metadata,
     )
+
+
+def _check_target(target: Any, allowed: str) -> None:
+    """Check that bytes can be written to a target.
+
+    Raises
+    ------
+    ParameterError
+        If it is neither a path nor a binary stream.
+    """
+    binary = hasattr(target, "write") and not isinstance(target, io.TextIOBase)
+    if not binary and not isinstance(target, (str, os.PathLike)):
+        raise ParameterError(f"target of type {type(target).__name__}: must be {allowed}")
 
 
 def _put(data: bytes, target: str | os.PathLike[str] | BinaryIO) -> None:

@@ -65,7 +65,8 @@ def test_options_are_those_of_encode():
         assert (
             data == pictures.to_bytes(GRAY, format, quality=30) != pictures.to_bytes(GRAY, format)
         )
-    with pytest.raises(ParameterError, match="quality: is an option of format 'mmp', not of 'png'"):
+    says = "quality: is an option of format 'mmp', 'jpg' or 'webp', not of 'png'"
+    with pytest.raises(ParameterError, match=says):
         mmpcodec.imwrite(None, GRAY, "png", quality=3)
     with pytest.raises(ParameterError, match="unknown option 'colour'"):
         mmpcodec.imwrite(None, GRAY, "mmp", colour=1)
@@ -98,6 +99,21 @@ def test_other_sources_and_formats_are_named(tmp_path):
         mmpcodec.imread(5)
     with pytest.raises(ParameterError, match="source of type StringIO: must be a path"):
         mmpcodec.imread(io.StringIO("text"))
+    latin = tmp_path / "latin.txt"
+    latin.write_bytes(b"\xff\xfe")
+    with (
+        latin.open(encoding="utf-8") as text,
+        pytest.raises(ParameterError, match="source of type TextIOWrapper: must be a path"),
+    ):
+        mmpcodec.imread(text)
+    says = "target of type {}: must be a path, a binary stream or None"
+    for target in (GRAY, io.StringIO(), 5):
+        with pytest.raises(ParameterError, match=says.format(type(target).__name__)):
+            mmpcodec.imwrite(target, GRAY, "png")
+    with pytest.raises(ParameterError, match=says.format("ndarray")):
+        mmpcodec.imwrite(GRAY, "swapped.png")
+    with pytest.raises(ParameterError, match="type NoneType: must be a path or a binary stream"):
+        pictures.write(GRAY, None, "png")
     for target in (None, io.BytesIO()):
         with pytest.raises(ParameterError, match=r"format = None: .*need one of pgm, .*mmp"):
             mmpcodec.imwrite(target, GRAY)
