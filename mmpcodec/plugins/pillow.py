@@ -36,7 +36,8 @@ MIME = "image/x-mmp"
 _FIRST_READ = 1 << 16
 _DENOMINATOR = 10_000  # largest denominator of a resolution in dots per inch
 _METADATA = {"icc_profile": bytes, "exif": bytes, "xmp": bytes, "dpi": tuple, "text": tuple}
-_OPTIONS = EncodeOptions.__optional_keys__ | {"depth", "metadata"}
+_OPTIONS = EncodeOptions.__optional_keys__ - {"exact"} | {"depth", "metadata"}
+"""Options of ``save``. ``exact`` is one of WebP, of another meaning; preset exact replaces it."""
 _DEEP = "I;16"
 _MODES = {Form.GRAY: "L", Form.GRAY_ALPHA: "LA", Form.RGB: "RGB", Form.RGB_ALPHA: "RGBA"}
 
@@ -201,8 +202,10 @@ def _save(image: Image.Image, file: IO[bytes], filename: str | bytes) -> None:
         for name, kind in _METADATA.items()
     }
     options = {name: value for name, value in given.items() if name in _OPTIONS}
-    if isinstance(options.get("quality"), str):  # names of JPEG's quantisation tables
-        del options["quality"]
+    foreign = {"quality": str, "tile_size": tuple}  # tables of JPEG, tiles of JPEG 2000
+    for name, kind in foreign.items():
+        if isinstance(options.get(name), kind):
+            del options[name]
     if given.get("lossless"):  # then "quality" of WebP is an effort
         options.pop("quality", None)
         options["lam"] = 0
@@ -270,10 +273,13 @@ def _metadata(said: Mapping[str, Any], white: int | None) -> Metadata:
 
 
 def _resolution(dpi: Any) -> Resolution | None:
-    if not dpi or not any(dpi):
+    try:
+        x, y = map(float, dpi or (0, 0))
+    except (TypeError, ValueError):
+        x = y = math.nan
+    if x == y == 0:
         return None
-    x, y = map(float, dpi)
-    if not (math.isfinite(x) and math.isfinite(y)):
+    if not (0 < x < math.inf and 0 < y < math.inf):
         raise ParameterError(f"dpi = {dpi!r}: must be two finite numbers above 0")
     return Resolution(
         Fraction(x).limit_denominator(_DENOMINATOR), Fraction(y).limit_denominator(_DENOMINATOR)

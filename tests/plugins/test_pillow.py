@@ -175,6 +175,8 @@ def test_options_reach_the_codec(options):
         {"optimize": True, "progressive": True, "subsampling": "4:4:4", "quality": "keep"},
         {"compress_level": 9, "pnginfo": None, "bits": 4},
         {"compression": "tiff_lzw", "save_all": False},
+        {"exact": True, "method": 6},  # of WebP
+        {"tile_size": (128, 128), "irreversible": True},  # of JPEG 2000
     ],
 )
 def test_options_of_other_formats_are_ignored(foreign):
@@ -272,6 +274,9 @@ def test_other_modes_are_refused(mode, tmp_path):
         ({"templates": 9}, "templates = 9"),
         ({"lam": 3, "quality": 5}, "lam and quality: give only one"),
         ({"dpi": (float("nan"), 1)}, "dpi = "),
+        ({"dpi": 300}, "dpi = 300: must be two finite numbers above 0"),
+        ({"dpi": (-1, 300)}, r"dpi = \(-1, 300\): must be two finite numbers above 0"),
+        ({"dpi": "high"}, "dpi = 'high': must be two"),
         ({"exif": 5}, "exif of type int: must be bytes"),
     ],
 )
