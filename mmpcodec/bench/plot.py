@@ -1,6 +1,6 @@
 """Drawings of rate-distortion curves, as PNG and SVG."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -57,8 +57,47 @@ def style_of(number: int) -> tuple[int, str]:
     return colour, MARKERS[(colour + turns) % len(MARKERS)]
 
 
+def numbers_of(drawings: Iterable[Iterable[str]]) -> dict[str, int]:
+    """Number codecs for ``style_of``, so that those of one drawing differ in colour.
+
+    A drawing of more codecs than ``COLOURS`` repeats the colours of its last codecs.
+
+    Parameters
+    ----------
+    drawings : iterable of iterables of str
+        The codec strings of each drawing.
+
+    Returns
+    -------
+    dict
+        The number of each codec string, the same in all drawings.
+
+    Examples
+    --------
+    >>> from mmpcodec.bench.plot import numbers_of
+    >>> numbers_of([["mmp", "jpeg"], ["mmp", "jpeg:chroma=444", "jpeg:chroma=420"]])
+    {'mmp': 0, 'jpeg': 1, 'jpeg:chroma=444': 2, 'jpeg:chroma=420': 3}
+    """
+    together: dict[str, set[str]] = {}
+    for drawing in drawings:
+        codecs = list(drawing)
+        for codec in codecs:
+            together.setdefault(codec, set()).update(codecs)
+    found: dict[str, int] = {}
+    for codec, others in together.items():
+        near = [found[other] % len(COLOURS) for other in others if other in found]
+        all_uses = [number % len(COLOURS) for number in found.values()]
+        least = min(near.count(colour) for colour in range(len(COLOURS)))
+        free = [colour for colour in range(len(COLOURS)) if near.count(colour) == least]
+        if least:
+            free.reverse()  # the first colours are those of mmpcodec
+        colour = min(free, key=all_uses.count)
+        found[codec] = colour + len(COLOURS) * all_uses.count(colour)
+    return found
+
+
 def draw_curves(
-    title: str, curves: Sequence[Curve], codecs: Sequence[str], metric: str = "psnr"
+    title: str, curves: Sequence[Curve], numbers: Mapping[str, int], metric: str = "psnr"
 ) -> Any:
     """Draw quality against rate of one picture.
 
@@ -66,8 +105,8 @@ def draw_curves(
     ----------
     title : str
     curves : sequence of Curve
-    codecs : sequence of str
-        All codec strings of the report. A codec has the same colour in each drawing.
+    numbers : mapping
+        From ``numbers_of``, for the codecs of all drawings of a report.
     metric : str
         One of ``METRICS``.
 
@@ -92,7 +131,7 @@ def draw_curves(
         points = [(row["bpp"], row[metric]) for row in curve.good if row[metric] is not None]
         if not points:
             continue
-        number = codecs.index(curve.codec)
+        number = numbers[curve.codec]
         colour, marker = style_of(number)
         axes.plot(
             *zip(*points, strict=True),

@@ -72,14 +72,21 @@ def file_stems(pictures: Sequence[PictureCurves]) -> dict[str, str]:
     return stems
 
 
+def _numbers(pictures: Sequence[PictureCurves]) -> dict[str, int]:
+    """Return the number of each codec, which decides its colour and marker."""
+    drawn = [[curve.codec for curve in picture.curves if curve.good] for picture in pictures]
+    failed = [[codec] for codec in codecs_in(pictures)]  # in the legend only
+    return plot.numbers_of([*drawn, *failed])
+
+
 def write_curves(
     pictures: Sequence[PictureCurves], folder: Path, metric: str = "psnr"
 ) -> Iterator[str]:
     """Draw the curves of each picture as PNG and SVG, and yield the stem of the two files."""
-    codecs = codecs_in(pictures)
+    numbers = _numbers(pictures)
     for picture in pictures:
         stem = file_stems(pictures)[picture.sha256]
-        plot.save(plot.draw_curves(picture.title, picture.curves, codecs, metric), folder / stem)
+        plot.save(plot.draw_curves(picture.title, picture.curves, numbers, metric), folder / stem)
         yield stem
 
 
@@ -120,7 +127,7 @@ def write_page(
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     environment.policies["json.dumps_kwargs"] = {"sort_keys": False}
     template = environment.from_string(page.joinpath("report.html").read_text())
-    codecs, anchors = codecs_in(pictures), anchors_in(pictures, anchor)
+    anchors, numbers = anchors_in(pictures, anchor), _numbers(pictures)
     chunks = template.generate(
         version=mmpcodec.__version__,
         anchor=anchors_text(anchors),
@@ -135,8 +142,14 @@ def write_page(
             "metric": metric,
             "metrics": METRICS,
             "codecs": [
-                dict(zip(("codec", "colour", "marker"), (codec, *plot.style_of(k)), strict=True))
-                for k, codec in enumerate(codecs)
+                dict(
+                    zip(
+                        ("codec", "colour", "marker"),
+                        (codec, *plot.style_of(numbers[codec])),
+                        strict=True,
+                    )
+                )
+                for codec in codecs_in(pictures)
             ],
             "pictures": [_facts(picture, results, views) for picture in pictures],
             "deltas": list(_deltas(pictures, anchors, metric)),

@@ -124,6 +124,21 @@ def test_curves_are_read_off(opened):
     assert "no values" in page.locator("#chart").text_content()
 
 
+def test_the_legend_says_why_a_curve_is_missing(opened, tmp_path):
+    pytest.importorskip("jinja2")
+    results = Results(tmp_path, create=True)
+    codecs = [ours({"preset": each}, [8, 32]) for each in ("plain", "exact")]
+    list(sweep(Original("deep.pgm", waves(9)), [*codecs, *peers("jpeg:quality=50")], results))
+    failed = {"bytes": None, "bpp": None, "psnr": None, "ssim": None, "error": "too deep"}
+    rows = [row | failed if row["codec"] == "jpeg" else row for row in results.rows()]
+    path = tmp_path / "report.html"
+    write_page(grouped(rows), results, path)
+    page = opened(path=path, **DESK)
+    assert page.locator("#legend b").all_inner_texts() == ["", "lossless", "failed"]
+    page.locator("#metric").select_option("ssim")
+    assert page.locator("#legend b").all_inner_texts() == ["", "", "failed"]
+
+
 def colours_of_curves(page):
     """Computed colours of the page and of the curves, drawn last to first."""
     return page.evaluate("""() => [

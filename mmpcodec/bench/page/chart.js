@@ -68,8 +68,18 @@ class Chart {
     return a[metric] + Math.log(bpp / a.bpp) / Math.log(b.bpp / a.bpp) * (b[metric] - a[metric]);
   }
 
+  // Why a codec has no curve, or "" if it has one.
+  #missing(codec) {
+    const curve = this.#picture.curves.find(each => each.codec === codec);
+    if (this.#measured(curve).length) return "";
+    if (curve.points.every(p => p.error !== null)) return "failed";
+    return this.#metric === "psnr" ? "lossless" : "no values";
+  }
+
   #fillLegend(bpp = null) {
     this.legend.fill(codec => !this.#hidden.has(codec), codec => {
+      const missing = this.#missing(codec);
+      if (missing) return missing;
       const without = bpp === null || this.#hidden.has(codec);
       const value = without ? null : this.#valueAt(codec, bpp);
       if (value === null) return "";

@@ -131,7 +131,8 @@ def main() -> None:
     height, width = picture.samples.shape
     overlaid = [curve for (way, _), curve in curves.items() if way != ONE_THREAD]
     title = f"{picture.name}, {width}x{height}: rate models and backends"
-    figure = plot.draw_curves(title, overlaid, [curve.codec for curve in overlaid])
+    numbers = plot.numbers_of([[curve.codec for curve in overlaid]])
+    figure = plot.draw_curves(title, overlaid, numbers)
     plot.save(figure, arguments.out / "paper")
 
     print(f"{picture.name}, {width}x{height}, preset classic; {sources(curves)}.")

@@ -257,9 +257,9 @@ def test_means_are_over_the_same_pictures():
 
 
 def test_drawings(pictures, tmp_path):
-    codecs = codecs_in(pictures)
+    numbers = plot.numbers_of([codecs_in(pictures)])
     for name in ("first", "second"):
-        figure = plot.draw_curves("a.pgm", pictures[0].curves, codecs)
+        figure = plot.draw_curves("a.pgm", pictures[0].curves, numbers)
         plot.save(figure, tmp_path / f"{name}.x")
     svg = (tmp_path / "first.x.svg").read_text()
     assert "mmp:preset=plain" in svg
@@ -272,7 +272,8 @@ def test_drawings(pictures, tmp_path):
 
 
 def test_drawing_without_values(pictures, tmp_path):
-    figure = plot.draw_curves("a.pgm", pictures[0].curves, codecs_in(pictures), "ms_ssim")
+    numbers = plot.numbers_of([codecs_in(pictures)])
+    figure = plot.draw_curves("a.pgm", pictures[0].curves, numbers, "ms_ssim")
     plot.save(figure, tmp_path / "empty")
     assert (tmp_path / "empty.png").stat().st_size > 1000
 
@@ -281,7 +282,7 @@ def test_drawing_without_values(pictures, tmp_path):
     ("module", "call"),
     [
         ("bjontegaard", lambda: delta(line(), line())),
-        ("matplotlib.figure", lambda: plot.draw_curves("x", [line()], ["jpeg"])),
+        ("matplotlib.figure", lambda: plot.draw_curves("x", [line()], {"jpeg": 0})),
     ],
 )
 def test_missing_package_names_the_extra(module, call, monkeypatch):

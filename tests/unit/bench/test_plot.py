@@ -75,3 +75,22 @@ def test_up_to_100_codecs_look_different():
     assert styles[:3] == [(0, "o"), (1, "s"), (2, "D")]
     assert styles[10] == (0, "s")
     assert len(plot.DARK_COLOURS) == len(plot.COLOURS)
+
+
+def test_codecs_of_one_drawing_differ_in_colour():
+    ours = ["mmp:preset=photo", "mmp:preset=exact"]
+    gray = [*ours, "jpeg", "jpeg2000", "webp", "jxl", "avif:tune=psnr", "avif:tune=default"]
+    tunings = [f"avif:chroma={c},tune={t}" for t in ("psnr", "default") for c in ("444", "420")]
+    rgb = [*ours, "jpeg:chroma=444", "jpeg2000", "webp", "jxl", *tunings]
+    numbers = plot.numbers_of([gray, rgb])
+    assert [numbers[codec] for codec in gray] == list(range(8))
+    assert len({plot.style_of(number) for number in numbers.values()}) == len({*gray, *rgb})
+    for drawing in (gray, rgb):
+        assert len({plot.style_of(numbers[codec])[0] for codec in drawing}) == len(drawing)
+
+
+def test_a_drawing_of_many_codecs_repeats_the_last_colours():
+    names = [f"codec {number}" for number in range(25)]
+    styles = [plot.style_of(number) for number in plot.numbers_of([names]).values()]
+    assert [colour for colour, _ in styles[8:13]] == [8, 9, 9, 8, 7]
+    assert len(set(styles)) == 25
