@@ -77,8 +77,9 @@ def compare(
         ("level of white", first.white, second.white),
     ):
         if one != other:
+            hint = "; --depth gives the bits of a file that does not tell" * (what != "size")
             raise PictureError(
-                f"{what} of {names[0]} is {one} and of {names[1]} {other}: must be equal"
+                f"{what} of {names[0]} is {one} and of {names[1]} {other}: must be equal{hint}"
             )
     quality = measure(first.samples, second.samples, white=first.white)
     if diff is not None:

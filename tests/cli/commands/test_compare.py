@@ -77,7 +77,7 @@ def test_depth_of_what_does_not_say_it(mmp, folder):
     samples = np.random.default_rng(0).integers(0, 4096, (20, 30)).astype(np.uint16)
     np.save("a.npy", samples)
     mmp("encode", "a.npy", "-o", "a.mmp", "-l", 40, "--depth", 12, "--preset", "photo")
-    assert "level of white" in mmp("compare", "a.npy", "a.mmp").stderr
+    assert "must be equal; --depth gives the bits" in mmp("compare", "a.npy", "a.mmp").stderr
     facts = json.loads(mmp("compare", "a.npy", "a.mmp", "--depth", 12, "--json").stdout)
     errors = samples - mmpcodec.decode(Path("a.mmp").read_bytes()).astype(float)
     assert facts["white"] == 4095
