@@ -11,7 +11,7 @@ from typing import Any, Unpack
 
 from mmpcodec.checks import check_int, check_number, check_switch
 from mmpcodec.errors import ParameterError
-from mmpcodec.tools import PRESETS, TABLE, ToolOptions, Tools, presets_where
+from mmpcodec.tools import PRESETS, TABLE, ToolOptions, Tools, preset_of, presets_where
 
 AUTO, BEST = "auto", "best"
 TRIED = ("photo", "text", "mixed", "exact")
@@ -190,11 +190,12 @@ class EncodeParams:
                 f"rate_model = {self.rate_model!r}: must be one of {', '.join(RATE_MODELS)}"
             )
         object.__setattr__(self, "effort", check_int("effort", self.effort, 1, MAX_EFFORT))
-        if self.lam == 0 and any(tools.prediction for tools in (self.tools, *self.candidates)):
-            raise ParameterError(
-                "lam = 0: must be above 0 with prediction, which is always lossy; "
-                "preset exact is lossless"
-            )
+        lossy = [tools for tools in (self.tools, *self.candidates) if tools.prediction]
+        if self.lam == 0 and lossy:
+            preset = preset_of(lossy[0])
+            what = f"preset {preset}" if preset else "prediction"
+            able = presets_where(lambda tools: not tools.prediction)
+            raise ParameterError(f"lam = 0, which is lossless: {what} is always lossy; take {able}")
 
     @classmethod
     def from_options(
@@ -238,11 +239,6 @@ class EncodeParams:
             )
         given: dict[str, Any] = {name: one for name, one in tools.items() if one is not None}
         several = preset in (AUTO, BEST)
-        if lam == 0 and not several and PRESETS[preset].prediction:
-            able = presets_where(lambda tools: not tools.prediction)
-            raise ParameterError(
-                f"lam = 0, which is lossless: preset {preset} is always lossy; take {able}"
-            )
         if several:
             names = tuple(name for name in names if _suits(PRESETS[name], given))
             if not names:
