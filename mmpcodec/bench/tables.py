@@ -41,8 +41,8 @@ def markdown(
 def means(pictures: Sequence[PictureCurves]) -> str:
     """Return a table of the means of each codec at each operating point.
 
-    The means are over the pictures with a result. A lossless result has no PSNR; the mean of PSNR
-    leaves it out.
+    The means are over the pictures with a result. A lossless result has no PSNR, a small picture no
+    SSIM; a mean that leaves some out says over how many pictures it is.
     """
     rows = []
     for codec in codecs_in(pictures):
@@ -62,7 +62,10 @@ def means(pictures: Sequence[PictureCurves]) -> str:
 
 def _mean(values: Sequence[float | None], metric: str) -> str:
     known = [value for value in values if value is not None]
-    return f"{fmean(known):.{2 if metric == 'psnr' else 4}f}" if known else ""
+    if not known:
+        return ""
+    fewer = f" ({len(known)} of {len(values)})" if len(known) < len(values) else ""
+    return f"{fmean(known):.{2 if metric == 'psnr' else 4}f}{fewer}"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -248,6 +248,17 @@ def test_markdown(pictures):
     assert "fewer than 4 points" in tables.markdown(pictures, "jpeg", "ms_ssim")
 
 
+def test_a_mean_that_leaves_pictures_out_says_so(pictures):
+    (picture, *_) = pictures
+    psnr = [row["psnr"] for row in picture.curve("jpeg").good]
+    rows = tuple({**row, "psnr": None} for row in picture.curve("jpeg").rows)
+    lossless = replace(picture, curves=(replace(picture.curve("jpeg"), rows=rows),))
+    text = tables.means([picture, lossless])
+    first = next(line for line in text.splitlines() if line.startswith("| jpeg |"))
+    assert f"| {psnr[0]:.2f} (1 of 2) |" in first
+    assert "of 2" not in tables.means([picture, picture])
+
+
 def test_means_are_over_the_same_pictures():
     good, bad = delta(line(), line(saving=0.8)), delta(None, line())
     assert tables.common({"x": [good, good, bad], "y": [bad, good, good]}) == [1]
