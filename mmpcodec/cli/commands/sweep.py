@@ -157,6 +157,8 @@ def sweep(
                 rows = measurements(picture, chosen, results, repeat=repeat, retry=retry)
                 for number, row in enumerate(named(rows, out), start=1):
                     printer.show(Measured(row))
+                    if quiet and "error" in row:
+                        show_error(Measured(row).text(verbose=False))
                     measured += 1
                     failed += "error" in row
                     bar.advance(number, total)

@@ -58,6 +58,10 @@ def test_failures_are_rows_and_an_exit_code(mmp, picture):
     assert result.exit_code == 3
     assert "a.png: bad, point 1: failed: MmpError: false: exit code 1" in result.stdout
     assert rows()[1]["error"] == "MmpError: false: exit code 1"
+    quiet = mmp(*arguments, "--codec", "none", "--retry", "--quiet")
+    assert (quiet.exit_code, quiet.stdout) == (1, "")
+    assert quiet.stderr.startswith("mmp: a.png: bad, point 1: failed: MmpError: false: exit code 1")
+    assert quiet.stderr.count("\n") == 1
     assert mmp(*arguments, "--codec", "none", "--retry").exit_code == 1
 
 
