@@ -3,9 +3,7 @@
 import base64
 import io
 import json
-import os
 import re
-import shutil
 from urllib.parse import parse_qsl, urlsplit
 
 import numpy as np
@@ -22,11 +20,6 @@ from mmpcodec.bench.sweep import Original, sweep
 
 pytestmark = pytest.mark.browser
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
-QUIET = (
-    *("--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
-    *("--disable-background-networking", "--disable-component-update"),
-)
 AXE_RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 DESK = {"viewport": {"width": 1100, "height": 900}}
 PHONE = {
@@ -54,42 +47,6 @@ def report(tmp_path_factory):
     path = results.folder / "report.html"
     write_page(grouped(results.rows()), results, path, "jpeg")
     return path
-
-
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    if CHROMIUM is None:
-        pytest.skip("there is no chromium")
-    arguments = [*QUIET, *(["--no-sandbox"] if os.geteuid() == 0 else [])]
-    with playwright.sync_playwright() as running:
-        started = running.chromium.launch(executable_path=CHROMIUM, args=arguments)
-        yield started
-        started.close()
-
-
-@pytest.fixture
-def opened(browser, report):
-    """Opens the page; at the end, nothing may have gone wrong in it or come from elsewhere."""
-    contexts, problems, requests = [], [], []
-
-    def open_page(hash="", path=report, **device):
-        context = browser.new_context(**device)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("pageerror", lambda error: problems.append(str(error)))
-        page.on("console", lambda said: problems.append(said.text) if said.type == "error" else 0)
-        page.on("request", lambda request: requests.append(request.url))
-        page.goto(path.as_uri() + hash)
-        page.wait_for_function("document.getElementById('canvas').dataset.shown")
-        page.wait_for_timeout(200)
-        return page
-
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert problems == []
-    assert [url for url in requests if not url.startswith(("file:", "data:"))] == []
 
 
 def pixels(page):
@@ -122,21 +79,6 @@ def test_curves_are_read_off(opened):
     assert "SSIM" in page.locator("#chart svg").text_content()
     page.locator("#metric").select_option("ms_ssim")  # 96x128 is too small
     assert "no values" in page.locator("#chart").text_content()
-
-
-def test_the_legend_says_why_a_curve_is_missing(opened, tmp_path):
-    pytest.importorskip("jinja2")
-    results = Results(tmp_path, create=True)
-    codecs = [ours({"preset": each}, [8, 32]) for each in ("plain", "exact")]
-    list(sweep(Original("deep.pgm", waves(9)), [*codecs, *peers("jpeg:quality=50")], results))
-    failed = {"bytes": None, "bpp": None, "psnr": None, "ssim": None, "error": "too deep"}
-    rows = [row | failed if row["codec"] == "jpeg" else row for row in results.rows()]
-    path = tmp_path / "report.html"
-    write_page(grouped(rows), results, path)
-    page = opened(path=path, **DESK)
-    assert page.locator("#legend b").all_inner_texts() == ["", "lossless", "failed"]
-    page.locator("#metric").select_option("ssim")
-    assert page.locator("#legend b").all_inner_texts() == ["", "", "failed"]
 
 
 def colours_of_curves(page):
