@@ -295,7 +295,10 @@ def _mismatch(a: Row, b: Row) -> float:
 def _images(
     pictures: Sequence[PictureCurves], results: Results, views: int
 ) -> Iterator[dict[str, str | int]]:
-    """Yield the name and Base64 data of each image of the page, one file at a time."""
+    """Yield the name and Base64 data of each image of the page, one file at a time.
+
+    Alpha is left out, as it is by the metrics.
+    """
     for picture in pictures:
         row = picture.curves[0].rows[0]
         depth = row.get("depth", BYTE)
@@ -312,7 +315,7 @@ def _images(
         for name, path in shown.items():
             yield {
                 "name": name,
-                **(_stored(path.read_bytes()) if plain else _in_bytes(path, white)),
+                **(_of_bytes(path) if plain else _in_bytes(path, white)),
             }
         for name, path in trees.items():
             yield {"name": name, **_stored(path.read_bytes())}
@@ -322,11 +325,19 @@ def _stored(data: bytes, white: int = 0) -> dict[str, str | int]:
     return {"data": base64.b64encode(data).decode(), "white": white}
 
 
+def _of_bytes(path: Path) -> dict[str, str | int]:
+    """Return the data of an image whose samples go from 0 to 255: the file, but without alpha."""
+    data = path.read_bytes()
+    picture = files.from_bytes(data, str(path), limits=UNLIMITED)
+    opaque = picture.without_alpha()
+    return _stored(data if opaque is picture else files.to_bytes(opaque, "png"))
+
+
 def _in_bytes(path: Path, white: int) -> dict[str, str | int]:
     """Return the data of an image whose samples do not go from 0 to 255, and its level of white.
 
     A browser narrows samples to 8 bits. So the image has all upper bytes, and below them all lower
-    bytes. Alpha is left out.
+    bytes.
     """
     picture = files.read(path, limits=UNLIMITED).without_alpha()
     samples = picture.samples.astype(np.uint16)

@@ -30,8 +30,6 @@ function makeImages(ready) {
 
   function bytes(image) {
     const [canvas, pen] = sheet(image.naturalWidth, image.naturalHeight);
-    pen.fillStyle = Stage.GROUND; // behind transparent samples
-    pen.fillRect(0, 0, canvas.width, canvas.height);
     pen.drawImage(image, 0, 0);
     return pen.getImageData(0, 0, canvas.width, canvas.height).data;
   }

@@ -52,7 +52,7 @@ def swept(results):
 
 def page_of(pictures, results, **options):
     path = results.folder / "report.html"
-    write_page(pictures, results, path, "jpeg", **options)
+    write_page(pictures, results, path, **{"anchor": "jpeg"} | options)
     return path.read_text()
 
 
@@ -231,3 +231,19 @@ def test_pictures_of_several_kinds(results):
     stored = base64.b64decode(blocks(text)[f"image-{data['pictures'][1]['id']}"])
     with Image.open(io.BytesIO(stored)) as image:
         assert (image.mode, image.size) == ("RGB", (56, 40))
+
+
+@pytest.mark.parametrize("planes", [2, 4])
+def test_alpha_is_left_out_as_by_the_metrics(results, planes):
+    pytest.importorskip("jinja2")
+    samples = np.random.default_rng(planes).integers(0, 256, (40, 56, planes)).astype(np.uint8)
+    samples[:20, :, -1] = 0  # their colours count in the metrics
+    original = Original("alpha.png", samples)
+    codecs = [ours({"preset": "plain"}, [8]), *peers("webp:quality=50", original.kind)]
+    list(sweep(original, codecs, results))
+    found = blocks(page_of(grouped(results.rows()), results, anchor="webp"))
+    stored = [data for name, data in found.items() if re.fullmatch("image-[0-9a-f]+", name)]
+    assert len(stored) == 3
+    shown = [np.asarray(Image.open(io.BytesIO(base64.b64decode(data)))) for data in stored]
+    assert {image.shape for image in shown} == {(40, 56) if planes == 2 else (40, 56, 3)}
+    np.testing.assert_array_equal(shown[0], samples[..., :-1].squeeze())
