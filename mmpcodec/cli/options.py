@@ -110,7 +110,8 @@ EncodingBackend = Annotated[
     typer.Option(
         "--backend",
         metavar="NAME",
-        help=f"{_WHERE}, except files of a backend that `mmp doctor` lists with an own search.",
+        help=f"{_WHERE}. Exception: a backend with a search of its own, which `mmp doctor` names, "
+        "writes other files.",
         rich_help_panel=RUNNING,
         autocompletion=words(BACKENDS),
     ),

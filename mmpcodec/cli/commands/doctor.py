@@ -18,7 +18,7 @@ def doctor(
 ) -> ExitCode:
     """Show the processor, the CUDA device and the backends.
 
-    A backend with an own search for a coding writes other files than the other backends; every
+    A backend with a search of its own writes other files than the other backends, and every
     backend decodes them to equal samples.
 
     With --warm, the CUDA kernels are compiled, so that the first picture does not wait for them.
@@ -83,7 +83,7 @@ def lines(facts: dict[str, Any]) -> Iterator[str]:
     yield f"mmpcodec {facts['mmpcodec']}, Python {facts['python']}, NumPy {facts['numpy']}"
     yield f"{facts['system']}, {facts['processors']} processors"
     for name, backend in facts["backends"].items():
-        own = f"; own search for {backend['own_search']}" if backend["own_search"] else ""
+        own = f"; a search of its own for {backend['own_search']}" if backend["own_search"] else ""
         available = "yes" if backend["available"] else "no "
         yield f"backend {name:<9}  {available}  {backend['detail']}{own}"
     found = facts["device"]

@@ -30,7 +30,9 @@ def thumbnail(
     ],
     size: Annotated[
         int,
-        typer.Argument(metavar="SIZE", min=1, max=MAX_SIDE, help="Longest side, in pixels."),
+        typer.Argument(
+            metavar="SIZE", min=1, max=MAX_SIDE, help=f"Longest side, in pixels, 1 to {MAX_SIDE}."
+        ),
     ],
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
     max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
