@@ -34,7 +34,7 @@ def test_parameters_at_another_lambda():
     for lam in (0, 40):
         assert params.at(lam) == EncodeParams.from_options(lam)
     with pytest.raises(
-        ParameterError, match="lam = 0, .*: preset photo is always lossy; take preset text"
+        ParameterError, match=r"lam = 0, .*: preset photo is always lossy; take preset text"
     ):
         EncodeParams.from_options(9, preset="photo").at(0)
 
