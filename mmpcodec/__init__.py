@@ -10,6 +10,10 @@ from typing import TYPE_CHECKING
 from mmpcodec.runtime import lazy
 
 if TYPE_CHECKING:
+    from mmpcodec import metadata as metadata
+    from mmpcodec import params as params
+    from mmpcodec import pictures as pictures
+    from mmpcodec import solvers as solvers
     from mmpcodec.codec.decoder import Inspection, decode, inspect
     from mmpcodec.codec.encoder import encode, encode_batch, encode_picture, encode_pictures
     from mmpcodec.codec.encoding import Encoding, Pass
@@ -108,4 +112,5 @@ __getattr__, __dir__ = lazy.names(
         "mmpcodec.pictures.writing": ("imwrite",),
         "mmpcodec.tools": ("PRESETS", "Partition", "Tools"),
     },
+    modules=("metadata", "params", "pictures", "solvers"),
 )

@@ -10,7 +10,7 @@ from typing import Any
 
 
 def names(
-    package: str, homes: Mapping[str, Sequence[str]]
+    package: str, homes: Mapping[str, Sequence[str]], modules: Sequence[str] = ()
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Make the functions ``__getattr__`` and ``__dir__`` of a package.
 
@@ -20,6 +20,8 @@ def names(
         Name of the package.
     homes : mapping of str to sequence of str
         Names that each module defines.
+    modules : sequence of str
+        Modules of the package that its name reaches without an import of their own.
 
     Returns
     -------
@@ -36,6 +38,8 @@ def names(
     home_of = {name: home for home, defined in homes.items() for name in defined}
 
     def getter(name: str) -> Any:
+        if name in modules:
+            return import_module(f"{package}.{name}")
         if name not in home_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         value = getattr(import_module(home_of[name]), name)
@@ -44,6 +48,6 @@ def names(
 
     def lister() -> list[str]:
         loaded = vars(sys.modules[package])
-        return sorted({*loaded, *loaded["__all__"]})
+        return sorted({*loaded, *loaded["__all__"], *modules})
 
     return getter, lister

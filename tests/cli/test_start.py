@@ -37,6 +37,17 @@ def seconds(program):
     return children_seconds() - before
 
 
+def test_the_package_reaches_its_modules_and_loads_them_late():
+    program = (
+        "import sys, mmpcodec; assert 'numpy' not in sys.modules; names = dir(mmpcodec)\n"
+        "assert {'metadata', 'params', 'pictures', 'solvers'} <= {*names}\n"
+        "mmpcodec.pictures.read, mmpcodec.metadata.Metadata, mmpcodec.solvers, mmpcodec.params"
+    )
+    command = [sys.executable, "-c", program]
+    found = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT)
+    assert (found.returncode, found.stderr) == (0, "")
+
+
 def test_help_starts_as_a_bare_typer_program_does():
     bare, ours = zip(*((seconds(BARE), seconds(MMP)) for _ in range(8)), strict=True)
     assert min(ours) <= 1.5 * min(bare)
