@@ -4,6 +4,5 @@
 pictures with codecs and measures them, and ``results`` stores one JSON line for each result in a
 folder. ``curves``, ``tables``, ``plot`` and ``report`` present the results.
 
-``metrics`` and sweeps over the codecs of Pillow need only the dependencies of the package. The
-other modules and codecs need the extra ``bench``.
+``metrics`` needs the extra ``measure``, the rest needs ``bench``.
 """

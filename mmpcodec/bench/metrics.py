@@ -78,6 +78,18 @@ def max_error(original: np.ndarray, decoded: np.ndarray) -> int:
     return int(np.abs(original.astype(np.int64) - decoded).max())
 
 
+def check_library() -> None:
+    """Check that metrics can be measured.
+
+    Raises
+    ------
+    MissingExtra
+        If scikit-image or SciPy is not installed.
+    """
+    for module in ("skimage.metrics", "scipy.ndimage"):
+        _library(module)
+
+
 def psnr(original: np.ndarray, decoded: np.ndarray, *, white: int) -> float | None:
     """Return the peak signal-to-noise ratio in dB; None if the pictures are equal."""
     metrics = _library("skimage.metrics")

@@ -123,8 +123,10 @@ def sweep(
     it stopped, and several processes may share DIR. `mmp report DIR` draws the results.
     """
     from mmpcodec.bench.codecs.base import GRAY
+    from mmpcodec.bench.metrics import check_library
     from mmpcodec.bench.sweep import sweep as measurements
 
+    check_library()
     if depth is not None:
         check_int("depth", depth, 1, MAX_DEPTH)
     limits = options.limits_of(max_samples, max_dimension)

@@ -1,6 +1,7 @@
 """``mmp sweep``."""
 
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -38,6 +39,14 @@ def test_json_lines_are_those_of_the_file(mmp, picture):
     assert result.stdout == ""
     result = mmp("sweep", picture, "--out", "other", *QUICK, "--json")
     assert [json.loads(line) for line in result.stdout.splitlines()] == rows("other")
+
+
+def test_without_scikit_image_nothing_is_measured(mmp, picture, monkeypatch):
+    monkeypatch.setitem(sys.modules, "skimage.metrics", None)
+    result = mmp("sweep", picture, "--out", "out", *QUICK)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith("mmp: PSNR and SSIM need scikit-image; ")
+    assert not Path("out").exists()
 
 
 def test_every_preset_by_default(mmp, picture):
