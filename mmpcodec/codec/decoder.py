@@ -144,6 +144,14 @@ def inspect(
         When the bytes are not a valid file.
     ParameterError, BackendUnavailable, Cancelled
         See ``decode``.
+
+    Examples
+    --------
+    >>> import numpy as np, mmpcodec
+    >>> data = mmpcodec.encode(np.zeros((30, 40, 3), np.uint8), depth=5)
+    >>> header = mmpcodec.inspect(data).header
+    >>> header.width, header.height, header.form.title, header.depth
+    (40, 30, 'RGB', 5)
     """
     threads = check_threads(threads)
     check_progress(progress)
@@ -249,6 +257,13 @@ def decode(
         When the named backend cannot run here, or does not decode.
     Cancelled
         When the callback returned False.
+
+    Examples
+    --------
+    >>> import numpy as np, mmpcodec
+    >>> data = mmpcodec.encode(np.arange(12, dtype=np.uint16).reshape(3, 4), lam=0)
+    >>> mmpcodec.decode(data, region=(1, 0, 2, 3)).tolist()
+    [[1, 2], [5, 6], [9, 10]]
     """
     found = inspect(
         data,

@@ -117,6 +117,14 @@ def encode_pictures(
     ------
     MmpError
         The errors of ``encode_batch``.
+
+    Examples
+    --------
+    >>> import numpy as np, mmpcodec
+    >>> params = mmpcodec.EncodeParams.from_options(40, preset="plain")
+    >>> found = mmpcodec.encode_pictures([np.eye(8, dtype=bool)], params)
+    >>> [(one.lam, one.header.depth) for one in found]
+    [(40, 1)]
     """
     tile_size, threads = check_tile_size(tile_size), check_threads(threads)
     check_progress(progress)
@@ -369,6 +377,14 @@ def encode_batch(
         When a kernel does not compile.
     ParameterError, Infeasible, BackendUnavailable, Cancelled
         See ``encode``.
+
+    Examples
+    --------
+    >>> import numpy as np, mmpcodec
+    >>> pictures = [np.full((20, 30), level, np.uint8) for level in (10, 200)]
+    >>> files = mmpcodec.encode_batch(pictures, lam=0)
+    >>> [int(mmpcodec.decode(file).max()) for file in files]
+    [10, 200]
     """
     lam, target = lambda_or_target(lam, quality, target_size, target_bpp, target_psnr)
     encodings = encode_pictures(
@@ -419,6 +435,14 @@ def encode_picture(
     ------
     MmpError
         The errors of ``encode``.
+
+    Examples
+    --------
+    >>> import numpy as np, mmpcodec
+    >>> params = mmpcodec.EncodeParams.from_options(0, preset="exact")
+    >>> found = mmpcodec.encode_picture(np.full((20, 30), 7, np.uint8), params)
+    >>> found.header.width, int(found.samples.max()), len(found.data) < 100
+    (30, 7, True)
     """
     return encode_pictures(
         [array],

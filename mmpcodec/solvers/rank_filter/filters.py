@@ -55,6 +55,14 @@ def median_filter(
         When an argument is invalid.
     BackendUnavailable
         When a named backend cannot run here.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mmpcodec.solvers.rank_filter import median_filter
+    >>> row = np.array([[5, 5, 90, 5, 7]], np.uint8)
+    >>> median_filter(row, (1, 3)).tolist()
+    [[5, 5, 5, 7, 7]]
     """
     counts = _counts(size)
     return _filtered(picture, size, (counts - 1) // 2, mode, cval, mask, backend)
@@ -80,6 +88,14 @@ def rank_filter(
         largest value, which has the rank -1.
     size, mode, cval, mask, backend
         As in ``median_filter``, which also names the result and the errors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mmpcodec.solvers.rank_filter import rank_filter
+    >>> row = np.array([[5, 5, 90, 5, 7]], np.uint8)
+    >>> rank_filter(row, -1, (1, 3)).tolist()
+    [[5, 90, 90, 90, 7]]
     """
     counts = _counts(size)
     area = len(counts) - 1
@@ -107,6 +123,14 @@ def percentile_filter(
         From 0, the smallest value, to 100, the largest.
     size, mode, cval, mask, backend
         As in ``median_filter``, which also names the result and the errors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mmpcodec.solvers.rank_filter import percentile_filter
+    >>> row = np.array([[5, 5, 90, 5, 7]], np.uint8)
+    >>> percentile_filter(row, 0, (1, 3)).tolist()
+    [[5, 5, 5, 5, 5]]
     """
     counts = _counts(size)
     try:
