@@ -23,7 +23,7 @@ from mmpcodec.errors import ParameterError
 from mmpcodec.fingerprints import codec_fingerprint
 from mmpcodec.format.layers import fault_of_depth
 from mmpcodec.params import AUTO, EncodeParams
-from mmpcodec.tools import PRESETS
+from mmpcodec.tools import PRESETS, TREES
 
 
 def presets(kind: SampleKind = GRAY) -> tuple[str, ...]:
@@ -91,13 +91,14 @@ def ours(
         assert trace is not None
         return trace.edges()
 
-    rate_model = params[0].rate_model
-    threads_text = "" if threads is None else f", threads asked for: {threads}"
+    settings = _settings(params[0])
+    if threads is not None:
+        settings += f", threads asked for: {threads}"
     codec = Codec(
         name=name,
         knob="lambda",
         ladder=ladder,
-        settings=f"rate model {rate_model}{threads_text}",
+        settings=settings,
         versions={"mmpcodec": mmpcodec.__version__, "codec": codec_fingerprint()},
         encode=encode,
         decode=lambda data: mmpcodec.decode(data, backend=decoder, threads=count),
@@ -110,6 +111,17 @@ def ours(
     except ParameterError as error:
         return refusing(codec, str(error))
     return codec
+
+
+def _settings(params: EncodeParams) -> str:
+    """Return the settings that change the files, in words."""
+    tools = [each.tools for each in params.each_alone()]
+    found = []
+    if any(each.prediction for each in tools):
+        found.append(f"effort {params.effort}")
+    if any(TREES in each.codings for each in tools):
+        found.append(f"rate model {params.rate_model}")
+    return ", ".join(found) or "lossless"
 
 
 def _value(text: str) -> Any:

@@ -91,6 +91,8 @@ def report(
     if markdown:
         if folder is not None:
             printer.note("-O: has no effect with --markdown, which writes nothing")
+        if views != pages.VIEWS:
+            printer.note("--views: has no effect with --markdown, which shows no pictures")
         print(tables.markdown(pictures, anchor, metric), end="")
         return ExitCode.DONE
     target = folder or results

@@ -132,8 +132,11 @@ def sweep(
     limits = options.limits_of(max_samples, max_dimension)
     codecs = codecs_of(lambdas, codec, peers, commands)
     codecs(GRAY)  # wrong options are an error before any picture is read
+    remarks = remarks_on(codec or [])
     files = [job for job in inputs_of(inputs, PICTURE.without(".mmp")) if job.skipped is None]
     printer = Printer(as_json, quiet)
+    for remark in remarks:
+        printer.note(remark)
     ready: dict[SampleKind, list[Codec]] = {}
     expected = measured = failed = 0
     unread: list[str] = []
@@ -247,6 +250,24 @@ def codecs_of(lambdas: str, codec: list[str] | None, peers: str, commands: str |
         return chosen
 
     return codecs
+
+
+def remarks_on(codec: list[str]) -> list[str]:
+    """Return a remark for each option of ``--codec`` that changes nothing in the files."""
+    from mmpcodec.bench.codecs.base import parse
+    from mmpcodec.cli.encoding.choices import without_effect
+    from mmpcodec.params import AUTO, EncodeParams
+
+    remarks = []
+    for text in codec:
+        given = parse(text)[1] if text != NONE else {}
+        preset = given.get("preset", AUTO)
+        options = {"--effort": given.get("effort"), "--rate-model": given.get("rate_model")}
+        params = EncodeParams.from_options(preset=preset)
+        for remark in without_effect(params, preset, options):
+            name, _, reason = remark.partition(": ")
+            remarks.append(f"{text}: {name.strip('-').replace('-', '_')} {reason}")
+    return remarks
 
 
 def read(name: str, gray: bool, depth: int | None, limits: DecodeLimits) -> "Original":

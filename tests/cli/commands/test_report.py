@@ -51,8 +51,11 @@ def test_markdown_writes_nothing(mmp, swept, files):
     assert "| BD-rate % | jpeg |" in result.stdout
     assert "| lambda | bytes | bpp | mmp:preset=plain | jpeg |" in result.stdout
     assert sorted(Path("out").iterdir()) == before
-    result = mmp("report", swept, "--markdown", "-O", "page")
-    assert result.stderr == "mmp: -O: has no effect with --markdown, which writes nothing\n"
+    result = mmp("report", swept, "--markdown", "-O", "page", "--views", 3)
+    assert result.stderr == (
+        "mmp: -O: has no effect with --markdown, which writes nothing\n"
+        "mmp: --views: has no effect with --markdown, which shows no pictures\n"
+    )
     assert not Path("page").exists()
 
 

@@ -41,6 +41,21 @@ def test_json_lines_are_those_of_the_file(mmp, picture):
     assert [json.loads(line) for line in result.stdout.splitlines()] == rows("other")
 
 
+def test_options_of_codecs_without_effect_are_said(mmp, picture):
+    codecs = [
+        "mmp:preset=plain,effort=5,lambda=64",
+        "mmp:preset=photo,rate_model=log2,lambda=64",
+        "mmp:preset=photo,effort=1,lambda=64",
+    ]
+    given = [part for codec in codecs for part in ("--codec", codec)]
+    result = mmp("sweep", picture, "--out", "out", *given, "--peers", "none")
+    assert [line for line in result.stderr.splitlines() if "no effect" in line] == [
+        f"mmp: {codecs[0]}: effort has no effect with preset plain; take preset photo or mixed",
+        f"mmp: {codecs[1]}: rate_model has no effect with preset photo; take preset text, mixed, "
+        "plain or classic",
+    ]
+
+
 def test_without_scikit_image_nothing_is_measured(mmp, picture, monkeypatch):
     monkeypatch.setitem(sys.modules, "skimage.metrics", None)
     result = mmp("sweep", picture, "--out", "out", *QUICK)

@@ -69,7 +69,19 @@ def test_our_codec(picture):
     assert ours({"lambda": "4/2"}, [16]).ladder == (2, 4)
     assert ours({}).name == "mmp:preset=auto"
     assert "mmp:preset=classic" in presets()
-    assert ours({"rate_model": "log2"}).settings == "rate model log2"
+
+
+@pytest.mark.parametrize(
+    ("options", "settings"),
+    [
+        ({"rate_model": "log2"}, "effort 2, rate model log2"),
+        ({"preset": "photo", "effort": "3"}, "effort 3"),
+        ({"preset": "plain", "threads": "2"}, "rate model adaptive, threads asked for: 2"),
+        ({"preset": "exact"}, "lossless"),
+    ],
+)
+def test_settings_are_those_that_have_an_effect(options, settings):
+    assert ours(options).settings == settings
 
 
 @pytest.mark.parametrize(
