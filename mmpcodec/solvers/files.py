@@ -410,7 +410,9 @@ def _choices(fields: dict[str, Any], file: str, prefix: str) -> Choices:
     _check_rest(fields, file, prefix, known)
     where = f"{file}: {prefix}"
     if len(profits) != len(weights):
-        raise ParameterError(f"{where}weights: {len(weights)}: must be {len(profits)} as profits")
+        raise ParameterError(
+            f"{where}weights: has {len(weights)}: must have {len(profits)}, one for each profit"
+        )
     whole = [_integer(f"{where}profits[{i}]", one, _PROFITS) for i, one in enumerate(profits)]
     rows = []
     for i, given in enumerate(weights):
