@@ -68,3 +68,14 @@ def test_the_page_of_the_package_shows_all_its_names():
     page = next(page for page in PAGES if page.stem == "mmpcodec").read_text()
     shown = {name for name in mmpcodec.__all__ if re.search(rf":: {name}$", page, re.MULTILINE)}
     assert set(mmpcodec.__all__) - shown - set(vars(errors)) == {"__version__"}
+
+
+def test_the_reference_has_a_page_for_each_package_that_others_import():
+    listed = set(
+        re.findall(r"^api/(\w+)$", (PAGES[0].parents[1] / "index.md").read_text(), re.MULTILINE)
+    )
+    packages = {"analysis", "bench", "pictures", "planning", "plugins", "reference", "solvers"}
+    assert listed == {"mmpcodec", *packages}
+    for name in packages:
+        page = next(page for page in PAGES if page.stem == name)
+        assert f"automodule:: mmpcodec.{name}" in page.read_text()
