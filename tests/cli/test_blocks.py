@@ -47,7 +47,7 @@ def test_effort_changes_the_search_and_not_the_format(mmp, photo):
     [
         (("--effort", 0), "effort = 0: must be from 1 to 9"),
         (("--effort", 10), "effort = 10: must be from 1 to 9"),
-        (("-l", 0), "lam = 0: must be above 0 with prediction"),
+        (("-l", 0), "preset photo is always lossy; take preset text"),
         (
             ("--preset", "photograph"),
             "must be one of auto, best, photo, text, mixed, exact, plain, classic",
@@ -175,7 +175,7 @@ def test_mixed_says_what_trees_and_predicted_blocks_take(mmp, photo):
     lines = mmp("info", "m.mmp").stdout.splitlines()
     assert f"  {np.sum(facts['blocks']['tree'])} tree blocks, by height (rows) and width" in lines
     assert "  leaves, by height (rows) and width" in lines
-    with pytest.raises(mmpcodec.ParameterError, match="lam = 0: must be above 0 with prediction"):
+    with pytest.raises(mmpcodec.ParameterError, match="preset mixed is always lossy; take preset"):
         mmpcodec.encode(page, 0, preset="mixed")
 
 
