@@ -42,7 +42,7 @@ def _frame(choices: Choices, height: int, width: int, bits: int, own: bool) -> b
     )
     palette = choices.broken(choices.content(3 << bits)) if own else b""
     least = max(2, bits)
-    count = choices.either(rows * columns, 0, rows * columns * 2, 100_000)
+    count = choices.either(rows * columns, 0, rows * columns * 2, 20_000)
     coded = _lzw(choices, [value % (1 << bits) for value in choices.content(count)], least)
     return head + palette + bytes([choices.number(least, 8)]) + _blocks(choices, coded)
 

@@ -11,6 +11,9 @@ _CONTAINERS = {
 }  # fmt: skip
 """Boxes that hold boxes, and the bytes before these."""
 
+_CHANGED = 30
+"""Boxes of a list that may be changed: hundreds of repeated ones would take most of the time."""
+
 Change = Callable[[bytes], bytes]
 
 
@@ -32,7 +35,10 @@ def changed(choices: Choices, data: bytes, streams: dict[bytes, Change] | None =
         end = place + size if 8 <= size <= len(data) - place else len(data)
         parts.append((kind, data[place + 8 : end]))
         place = end
-    return b"".join(_changed(choices, *part, streams or {}) for part in choices.shuffled(parts))
+    found = choices.shuffled(parts)
+    heads = [_changed(choices, *part, streams or {}) for part in found[:_CHANGED]]
+    rest = [struct.pack(">I4s", len(same) + 8, kind) + same for kind, same in found[_CHANGED:]]
+    return b"".join(heads + rest)
 
 
 def _changed(choices: Choices, kind: bytes, inside: bytes, streams: dict[bytes, Change]) -> bytes:
