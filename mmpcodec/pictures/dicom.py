@@ -13,11 +13,10 @@ from mmpcodec.errors import PictureError
 from mmpcodec.metadata import Calibration, Metadata, Resolution
 from mmpcodec.params import DecodeLimits
 from mmpcodec.picture import Picture
-from mmpcodec.pictures.compressed.codestream import check_precincts
+from mmpcodec.pictures.compressed.codestream import check_parts
 from mmpcodec.pictures.compressed.frame_size import (
     JPEG2000_START,
     JPEG_START,
-    check_jpeg2000_tiles,
     check_jpeg_scans,
     jpeg2000_size,
     jpeg_size,
@@ -222,8 +221,7 @@ def _check_frame(frame: bytes, columns: int, rows: int) -> None:
         check_jpeg_scans(frame)
     elif frame.startswith(JPEG2000_START):
         size = jpeg2000_size(frame)
-        check_jpeg2000_tiles(frame)
-        check_precincts(frame)
+        check_parts(frame)
     else:
         raise ValueError("its frame is neither JPEG nor JPEG 2000")
     if size != (columns, rows):

@@ -1,6 +1,6 @@
-"""A bound of the precincts of JPEG 2000, whose tables a few bytes can make very large.
+"""Bounds of the tiles and precincts of JPEG 2000, whose tables a few bytes can make very large.
 
-OpenJPEG takes about 2 kB for each precinct, even if nothing is coded in it.
+OpenJPEG takes about 10 kB for each tile and 2 kB for each precinct, even if nothing is coded in it.
 Source: ITU-T T.800, annexes A and B.
 """
 
@@ -17,6 +17,9 @@ _OTHERS = {
 }
 """Segments that OpenJPEG skips as a whole; behind others it searches for the next marker."""
 _WITH_PRECINCTS = 1
+_HEAD = 42  # bytes up to the number of planes
+_TILES, _TILE_PIXELS = 64, 256
+"""Tiles that any picture may have, and pixels for each further one."""
 _PRECINCTS, _PRECINCT_PIXELS = 4096, 64
 """Precincts of a plane that any picture may have, and pixels for each further one."""
 
@@ -29,17 +32,27 @@ class _Tiling(NamedTuple):
     tiles: int
 
 
-def check_precincts(data: bytes) -> None:
-    """Check that a plane of a codestream has at most 4096 precincts and one more for 64 pixels.
+def check_parts(data: bytes) -> None:
+    """Check that the tiles and precincts of a codestream are not too many for its pixels.
+
+    There may be 64 tiles and one more for each 256 pixels; a plane may have 4096 precincts and one
+    more for each 64 pixels.
 
     Raises
     ------
     ValueError
-        If it has more, or segments that cannot be followed.
+        If there are more, or segments that cannot be followed.
     """
     columns, rows = jpeg2000_size(data)
+    if len(data) < _HEAD:
+        raise ValueError("JPEG 2000 ends in its segment SIZ")
     (planes,) = struct.unpack_from(">H", data, 40)
     tiling = _tiling(data)
+    most = _TILES + columns * rows // _TILE_PIXELS
+    if tiling.tiles > most:
+        raise ValueError(
+            f"JPEG 2000 has {tiling.tiles} tiles, at most {most} are supported for its size"
+        )
     most = planes * (_PRECINCTS + columns * rows // _PRECINCT_PIXELS)
     precincts = 0
     for marker, contents, in_tile in _segments(data):
@@ -62,7 +75,7 @@ def _tiling(data: bytes) -> _Tiling:
     right, bottom, *_ = struct.unpack_from(">4I", data, 8)
     width, height, left, top = struct.unpack_from(">4I", data, 24)
     if not width or not height:
-        raise ValueError("JPEG 2000 has tiles without pixels")
+        raise ValueError(f"JPEG 2000 has tiles of {width}x{height}")
     count = -(-(right - left) // width) * -(-(bottom - top) // height)
     columns, rows = jpeg2000_size(data)
     return _Tiling(min(width, columns), min(height, rows), count)

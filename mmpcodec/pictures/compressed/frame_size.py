@@ -17,9 +17,6 @@ _ENDS = {0xD8: "SOI", 0xD9: "EOI", 0xDA: "SOS"}
 
 MAX_SCANS = 256
 """Most scans of a JPEG stream. Progressive streams of the usual encoders have about ten."""
-_SIZ_GRID = struct.Struct(">8I")
-_TILES, _TILE_PIXELS = 64, 256
-"""Tiles of JPEG 2000 that any picture may have, and pixels for each further one."""
 JPEG_START = b"\xff\xd8"
 JPEG2000_START = b"\xff\x4f\xff\x51"
 
@@ -87,27 +84,6 @@ def jpeg2000_size(data: bytes) -> tuple[int, int]:
         raise ValueError("JPEG 2000 does not begin with the markers SOC and SIZ")
     right, bottom, left, top = struct.unpack(">4I", head)
     return right - left, bottom - top
-
-
-def check_jpeg2000_tiles(data: bytes) -> None:
-    """Check that a JPEG 2000 codestream has at most 64 tiles and one more for each 256 pixels.
-
-    OpenJPEG takes about 10 kB for a tile, however small the tile is.
-
-    Raises
-    ------
-    ValueError
-        If it has more, or its segment SIZ is cut off.
-    """
-    if len(data) < _SIZ_GRID.size + 8:
-        raise ValueError("JPEG 2000 ends in its segment SIZ")
-    right, bottom, x, y, width, height, left, top = _SIZ_GRID.unpack_from(data, 8)
-    if not width or not height:
-        raise ValueError(f"JPEG 2000 has tiles of {width}x{height}")
-    tiles = -(-(right - left) // width) * -(-(bottom - top) // height)
-    most = _TILES + (right - x) * (bottom - y) // _TILE_PIXELS
-    if tiles > most:
-        raise ValueError(f"JPEG 2000 has {tiles} tiles, at most {most} are supported for its size")
 
 
 def packbits_size(data: bytes, most: int) -> int:

@@ -13,10 +13,9 @@ from mmpcodec.params import DecodeLimits
 from mmpcodec.picture import PLANES, Picture
 from mmpcodec.pictures.compressed import shown
 from mmpcodec.pictures.compressed.boxes import boxes, contents
-from mmpcodec.pictures.compressed.codestream import check_precincts
+from mmpcodec.pictures.compressed.codestream import check_parts
 from mmpcodec.pictures.compressed.frame_size import (
     JPEG2000_START,
-    check_jpeg2000_tiles,
     jpeg2000_size,
 )
 from mmpcodec.pictures.limits import Unpacker, check_size, library
@@ -51,8 +50,7 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
     header = _sizes(stream)
     depth, planes = max(header.depths), len(header.depths)
     check_size(header.width, header.height, planes, name, limits)
-    check_jpeg2000_tiles(stream)
-    check_precincts(stream)
+    check_parts(stream)
     if planes not in PLANES or depth > MAX_DEPTH or header.signed:
         signed = "signed " if header.signed else ""
         raise PictureError(

@@ -1,4 +1,4 @@
-"""Precincts of JPEG 2000, and the tables that they need."""
+"""Tiles and precincts of JPEG 2000, and the tables that they need."""
 
 import io
 import struct
@@ -9,7 +9,7 @@ from PIL import Image
 from support.picture_files import COLOUR, GRAY, file_of
 
 from mmpcodec import PictureError, pictures
-from mmpcodec.pictures.compressed.codestream import check_precincts
+from mmpcodec.pictures.compressed.codestream import check_parts
 
 NOISE = np.random.default_rng(0).integers(0, 256, (300, 400, 3)).astype(np.uint8)
 SIZ, COD, COC, SOT = b"\xff\x51", b"\xff\x52", b"\xff\x53", b"\xff\x90"
@@ -65,12 +65,12 @@ def test_tables_beyond_the_size_of_a_picture_are_refused(data, says):
 
 def test_tile_parts_lie_behind_each_other():
     data = stream_of(64)
-    check_precincts(data)
+    check_parts(data)
     place = data.index(SOT) + 6
     for length, says in ((4, "has a tile part that ends before byte"), (16, "has the marker 0x")):
         with pytest.raises(ValueError, match=f"^JPEG 2000 {says}"):
-            check_precincts(data[:place] + struct.pack(">I", length) + data[place + 4 :])
-    check_precincts(data[:place] + bytes(4) + data[place + 4 :])  # up to the end
+            check_parts(data[:place] + struct.pack(">I", length) + data[place + 4 :])
+    check_parts(data[:place] + bytes(4) + data[place + 4 :])  # up to the end
 
 
 @pytest.mark.parametrize(
@@ -94,3 +94,22 @@ def test_what_encoders_write_is_read(options, boxed):
         data = file_of(samples, "JPEG2000", no_jp2=not boxed, **chosen)
         with Image.open(io.BytesIO(data)) as image:
             np.testing.assert_array_equal(pictures.from_bytes(data).samples, np.asarray(image))
+
+
+@pytest.mark.parametrize("side", [16, 2])
+def test_small_tiles_of_jpeg_2000(side):
+    samples = np.zeros((64, 64), np.uint8)
+    data = file_of(samples, "JPEG2000", no_jp2=True, tile_size=(side, side))
+    if side == 16:
+        check_parts(data)
+    else:
+        with pytest.raises(ValueError, match=r"has 1024 tiles, at most 80 are supported"):
+            check_parts(data)
+
+
+@pytest.mark.parametrize(("end", "says"), [(None, "tiles of 0x0"), (30, "ends in its segment SIZ")])
+def test_jpeg_2000_without_tiles(end, says):
+    data = bytearray(file_of(GRAY, "JPEG2000", no_jp2=True))
+    data[24:32] = bytes(8)
+    with pytest.raises(ValueError, match=says):
+        check_parts(bytes(data[:end]))

@@ -3,7 +3,6 @@
 import struct
 import time
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +10,6 @@ from support.picture_files import COLOUR, GRAY, file_of
 
 from mmpcodec.pictures.compressed.frame_size import (
     MAX_SCANS,
-    check_jpeg2000_tiles,
     check_jpeg_scans,
     jpeg2000_size,
     jpeg_size,
@@ -81,25 +79,6 @@ def test_area_of_jpeg_2000_may_begin_inside_its_grid():
 def test_jpeg_2000_without_a_size(data):
     with pytest.raises(ValueError, match="does not begin with the markers SOC and SIZ"):
         jpeg2000_size(data)
-
-
-@pytest.mark.parametrize("side", [16, 2])
-def test_small_tiles_of_jpeg_2000(side):
-    samples = np.zeros((64, 64), np.uint8)
-    data = file_of(samples, "JPEG2000", no_jp2=True, tile_size=(side, side))
-    if side == 16:
-        check_jpeg2000_tiles(data)
-    else:
-        with pytest.raises(ValueError, match=r"has 1024 tiles, at most 80 are supported"):
-            check_jpeg2000_tiles(data)
-
-
-@pytest.mark.parametrize(("end", "says"), [(None, "tiles of 0x0"), (30, "ends in its segment SIZ")])
-def test_jpeg_2000_without_tiles(end, says):
-    data = bytearray(file_of(GRAY, "JPEG2000", no_jp2=True))
-    data[24:32] = bytes(8)
-    with pytest.raises(ValueError, match=says):
-        check_jpeg2000_tiles(bytes(data[:end]))
 
 
 @given(st.binary(max_size=300))
