@@ -16,7 +16,7 @@ def run(*arguments, broken=""):
         f"sys.path.insert(0, {str(SCRIPT.parent)!r});"
         f"runpy.run_path({str(SCRIPT)!r}, run_name='__main__')"
     )
-    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    return subprocess.run([sys.executable, "-P", "-c", program], capture_output=True, text=True)
 
 
 @pytest.mark.parametrize(("kind", "inputs"), [("small", 40), ("tiles", 8)])
