@@ -8,11 +8,12 @@ from typing import NamedTuple
 from mmpcodec.cli import output
 from mmpcodec.errors import FileError, ParameterError
 from mmpcodec.pictures import registry
+from mmpcodec.runtime import stores
 from mmpcodec.runtime.files import STANDARD, check_folder
 
 
 class Job(NamedTuple):
-    """One input, and its output or None. ``-`` is standard input or output.
+    """One input, and its output or None: paths, URLs, or ``-`` for standard input and output.
 
     Parameters
     ----------
@@ -115,7 +116,7 @@ def inputs_of(given: Sequence[str], kind: InputKind) -> list[Job]:
     Parameters
     ----------
     given : sequence of str
-        Files and folders; a file may be of any kind.
+        Files and folders, paths or URLs; a file may be of any kind.
     kind : InputKind
         What is looked for in folders.
 
@@ -125,8 +126,10 @@ def inputs_of(given: Sequence[str], kind: InputKind) -> list[Job]:
         If a folder comes twice, by links.
     """
     jobs: list[Job] = []
-    for name in given:
-        if name != STANDARD and os.path.isdir(name):
+    for name in map(stores.without_file, given):
+        if stores.is_url(name):
+            jobs += _at_url(name, kind)
+        elif name != STANDARD and os.path.isdir(name):
             jobs += _in_folder(name, kind)
         else:
             jobs.append(Job(name, below=os.path.basename(name)))
@@ -182,6 +185,19 @@ def _in_folder(folder: str, kind: InputKind) -> list[Job]:
     return sorted(jobs)
 
 
+def _at_url(url: str, kind: InputKind) -> list[Job]:
+    """Return the jobs of a URL: those of the files below it, or that of the file itself."""
+    found = stores.entry(url)
+    if found is None or not found.is_folder:
+        return [Job(url, below=url.rstrip("/").rpartition("/")[2])]
+    jobs = [
+        Job(stores.joined(url, below), below=below)
+        for below in stores.files_below(url)
+        if kind.holds(below)
+    ]
+    return jobs or [Job(url, fault=f"{url}: holds no {kind.title}")]
+
+
 def plan(
     given: Sequence[str],
     kind: InputKind,
@@ -230,6 +246,7 @@ def assign(
     """
     if out is not None and folder is not None:
         raise ParameterError("-o and -O: give only one of them")
+    out, folder = _plain(out), _plain(folder)
     count = sum(job.skipped is None for job in jobs)
     if out is not None and count > 1:
         raise ParameterError(f"-o {out}: is one output for {count} inputs; use -O DIR")
@@ -261,10 +278,19 @@ def settle(jobs: Sequence[Job], existing: Existing, folder: str | None = None) -
     FileError
         If ``folder`` cannot be written to.
     """
+    folder = _plain(folder)
     check_pairs(jobs)
-    if folder is not None:
-        check_folder(folder)
-    return [_settled(job, existing, folder) if job.to_do else job for job in jobs]
+    if folder is None or not stores.is_url(folder):
+        if folder is not None:
+            check_folder(folder)
+        return [_settled(job, existing, folder) if job.to_do else job for job in jobs]
+    # One listing of the folder takes far less time than a question for each output.
+    there = stores.files_below(folder)
+    entries = {stores.joined(folder, below): found for below, found in there.items()}
+    return [
+        _settled_at_url(job, existing, entries.get(job.target)) if job.to_do and job.target else job
+        for job in jobs
+    ]
 
 
 def check(jobs: Sequence[Job], *, force: bool, folder: str | None = None) -> None:
@@ -310,6 +336,8 @@ def _settled(job: Job, existing: Existing, folder: str | None) -> Job:
     target = job.target
     if target is None:
         return job
+    if stores.is_url(target):
+        return _settled_at_url(job, existing, stores.entry(target))
     overwrite = existing is Existing.REPLACE
     if os.path.isfile(target):
         if existing is Existing.SKIP:
@@ -326,13 +354,44 @@ def _settled(job: Job, existing: Existing, folder: str | None) -> Job:
     return job._replace(overwrite=overwrite)
 
 
+def _settled_at_url(job: Job, existing: Existing, there: stores.Stored | None) -> Job:
+    """As ``_settled``, for an output whose URL has the entry ``there`` now."""
+    assert job.target is not None
+    overwrite = existing is Existing.REPLACE
+    if there is not None and not there.is_folder:
+        if existing is Existing.SKIP:
+            return job._replace(skipped=f"{job.target} exists")
+        if existing is Existing.UPDATE:
+            if not _before(there.modified, job):
+                return job._replace(skipped=f"{job.target} is up to date")
+            overwrite = True
+    try:
+        output.check_entry(job.target, there, force=overwrite)
+    except FileError as error:
+        return job._replace(fault=str(error))
+    return job._replace(overwrite=overwrite)
+
+
 def _is_older(target: str, job: Job) -> bool:
+    try:
+        return _before(os.stat(target).st_mtime_ns, job)
+    except OSError:
+        return True  # writing the output raises the error
+
+
+def _before(time: int | None, job: Job) -> bool:
+    """Return whether a time, in nanoseconds since 1970, is before that of an input."""
     if job.source == STANDARD:
         raise ParameterError("--update: stdin has no time of modification")
     try:
-        return os.stat(target).st_mtime_ns < os.stat(job.source).st_mtime_ns
+        if stores.is_url(job.source):
+            there = stores.entry(job.source)
+            of_source = there and there.modified
+        else:
+            of_source = os.stat(job.source).st_mtime_ns
     except OSError:
         return True  # reading the input raises the error
+    return time is None or of_source is None or time < of_source
 
 
 def _target(job: Job, suffix: str, folder: str | None, keep_extension: bool) -> str:
@@ -340,9 +399,14 @@ def _target(job: Job, suffix: str, folder: str | None, keep_extension: bool) -> 
         if folder is not None:
             raise ParameterError("stdin has no name to use with -O; use -o OUT")
         return STANDARD
-    path = job.source if folder is None else os.path.join(folder, job.below)
+    join = stores.joined if folder is not None and stores.is_url(folder) else os.path.join
+    path = job.source if folder is None else join(folder, job.below)
     return (path if keep_extension else os.path.splitext(path)[0]) + suffix
 
 
+def _plain(name: str | None) -> str | None:
+    return name and stores.without_file(name)
+
+
 def _place(name: str) -> str:
-    return name if name == STANDARD else os.path.realpath(name)
+    return name if name == STANDARD or stores.is_url(name) else os.path.realpath(name)

@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from mmpcodec.errors import FileError, MmpError, ParameterError
 from mmpcodec.pictures import registry
-from mmpcodec.runtime.files import STANDARD, FileBytes, check_folder, printable, written_whole
+from mmpcodec.runtime import stores
+from mmpcodec.runtime.files import (
+    STANDARD,
+    FileBytes,
+    LazyBytes,
+    check_folder,
+    printable,
+    written_whole,
+)
 
 if TYPE_CHECKING:
     from mmpcodec.params import DecodeLimits
@@ -23,7 +31,7 @@ TO_TERMINAL = "is a terminal, and binary data would garble it; redirect it or us
 
 
 def read(source: str) -> bytes:
-    """Read all bytes of a file or of standard input.
+    """Read all bytes of a file, of a URL or of standard input.
 
     Raises
     ------
@@ -32,6 +40,8 @@ def read(source: str) -> bytes:
     """
     if source == STANDARD and sys.stdin is None:
         raise FileError("stdin: is closed")
+    if stores.is_url(source):
+        return stores.read(source)
     try:
         if source == STANDARD:
             return sys.stdin.buffer.read()
@@ -59,8 +69,11 @@ def read_picture(source: str, limits: "DecodeLimits") -> "Picture":
 
 
 @contextlib.contextmanager
-def read_by_parts(source: str) -> Iterator[bytes | FileBytes]:
+def read_by_parts(source: str) -> Iterator[bytes | LazyBytes]:
     """Open a file whose parts are read when they are asked for; ``read`` other sources."""
+    if stores.is_url(source):
+        yield stores.UrlBytes(source)
+        return
     if source == STANDARD or not os.path.isfile(source):
         yield read(source)
         return
@@ -138,6 +151,9 @@ def check(target: str, *, force: bool, new_folder: bool = False) -> None:
         if sys.stdout.isatty():
             raise ParameterError(f"stdout: {TO_TERMINAL}")
         return
+    if stores.is_url(target):
+        check_entry(target, stores.entry(target), force=force)
+        return
     folder = os.path.dirname(target) or os.curdir
     if os.path.isdir(target):
         raise FileError(f"{target}: is a folder; name a file")
@@ -147,6 +163,20 @@ def check(target: str, *, force: bool, new_folder: bool = False) -> None:
         raise FileError(f"{folder}: is no such folder")
     if not _is_device(target):
         check_folder(folder)
+
+
+def check_entry(target: str, found: stores.Stored | None, *, force: bool) -> None:
+    """Check that the file of a URL can be written, where ``found`` is now.
+
+    Raises
+    ------
+    FileError
+        If a folder is there, or a file and ``force`` is False.
+    """
+    if found is not None and found.is_folder:
+        raise FileError(f"{target}: is a folder; name a file")
+    if found is not None and not force:
+        raise FileError(f"{target}: exists; -f overwrites it")
 
 
 def write(target: str, data: bytes, *, force: bool) -> None:
@@ -179,6 +209,9 @@ def opened(target: str, *, force: bool) -> Iterator[BinaryIO]:
         if target == STANDARD:
             yield sys.stdout.buffer
             sys.stdout.buffer.flush()
+        elif stores.is_url(target):
+            with _whole(stores.written_whole(target, overwrite=force), target) as stream:
+                yield stream
         elif _is_device(target):
             with _device(target) as stream:
                 yield stream
@@ -206,8 +239,14 @@ def _device(target: str) -> Iterator[BinaryIO]:
 @contextlib.contextmanager
 def _renamed(target: str, force: bool) -> Iterator[BinaryIO]:
     os.makedirs(os.path.dirname(target) or os.curdir, exist_ok=True)
+    with _whole(written_whole(target, overwrite=force), target) as stream:
+        yield stream
+
+
+@contextlib.contextmanager
+def _whole(opened: contextlib.AbstractContextManager[BinaryIO], target: str) -> Iterator[BinaryIO]:
     try:
-        with written_whole(target, overwrite=force) as stream:
+        with opened as stream:
             yield stream
     except FileExistsError as error:
         raise FileError(f"{target}: exists since a moment ago; -f overwrites it") from error

@@ -31,7 +31,7 @@ from mmpcodec.params import DecodeLimits, check_progress, check_threads
 from mmpcodec.reference.exact.planes import from_planes
 from mmpcodec.reference.postfilter import coefficient_bits
 from mmpcodec.reference.trees.fragments import FRAGMENT_SIZE, fragments_in
-from mmpcodec.runtime.files import FileBytes
+from mmpcodec.runtime.files import LazyBytes
 from mmpcodec.runtime.machine import processors
 from mmpcodec.runtime.progress import Progress
 from mmpcodec.runtime.tasks import Task, run_all
@@ -120,8 +120,8 @@ def inspect(
 
     Parameters
     ----------
-    data : bytes-like or FileBytes
-        A whole file. Of ``mmpcodec.runtime.files.FileBytes`` only the header and the tiles of the
+    data : bytes-like or LazyBytes
+        A whole file. Of ``mmpcodec.runtime.files.LazyBytes`` only the header and the tiles of the
         region are read.
     decode : bool
         Whether to decode samples and traces (bits by syntax element, leaf scales, dictionary
@@ -224,7 +224,7 @@ def decode(
 
     Parameters
     ----------
-    data : bytes-like or FileBytes
+    data : bytes-like or LazyBytes
         See ``inspect``.
     region : (x, y, width, height) or None
         Column and row of the first pixel, and size in pixels. Only the tiles that the region
@@ -278,7 +278,7 @@ def decode(
     return found.samples
 
 
-Source = memoryview | FileBytes
+Source = memoryview | LazyBytes
 """The bytes of a file: their number, and slices of them."""
 
 _FIRST_READ = 1 << 16
@@ -286,7 +286,7 @@ _FIRST_READ = 1 << 16
 
 
 def _viewed(data: Any) -> Source:
-    if isinstance(data, FileBytes):
+    if isinstance(data, LazyBytes):
         return data
     try:
         return memoryview(data).cast("B")

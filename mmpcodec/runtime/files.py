@@ -38,7 +38,17 @@ def printable(text: str) -> str:
     )
 
 
-class FileBytes:
+class LazyBytes:
+    """Bytes that are read when a slice of them is asked for; slices are memoryviews."""
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+    def __getitem__(self, part: slice) -> memoryview:
+        raise NotImplementedError
+
+
+class FileBytes(LazyBytes):
     """The bytes of a file, read when they are asked for; slices of it are as of a memoryview.
 
     A file that another program shortens has fewer bytes in a slice. The same file, mapped into

@@ -10,6 +10,7 @@ from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.run import JobProgress
 from mmpcodec.errors import Cancelled, MmpError, ParameterError, PictureError
 from mmpcodec.params import DecodeLimits, EncodeParams
+from mmpcodec.runtime import stores
 from mmpcodec.runtime.files import STANDARD
 
 if TYPE_CHECKING:
@@ -273,7 +274,7 @@ def work_of(jobs: Sequence[Job]) -> int:
 
     total = 0
     for job in jobs:
-        if job.source == STANDARD:
+        if job.source == STANDARD or stores.is_url(job.source):
             continue
         try:
             with Image.open(job.source) as picture:

@@ -1,0 +1,222 @@
+"""Files of object stores and servers, which URLs name: ``s3://bucket/name``, ``gs://...``.
+
+fsspec reaches them; the extra ``cluster`` installs it, and each kind of store may need a package of
+its own, such as s3fs. A name without ``://`` is a path of this machine and does not belong here.
+"""
+
+import contextlib
+import errno
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any, BinaryIO, NamedTuple, cast
+
+from mmpcodec.errors import FileError, MissingExtra, MmpError, install
+from mmpcodec.runtime.files import LazyBytes
+
+_URL = re.compile(r"([a-z][a-z0-9+.-]+)://", re.IGNORECASE)
+_FILE = "file://"
+_IN_STEPS = {"ftp", "hdfs", "sftp", "ssh", "smb", "webhdfs"}
+"""Protocols that show a file while it is being written; the others show it when it is complete."""
+_TIMES = ("LastModified", "last_modified", "mtime", "updated", "created")
+_HASHES = ("ETag", "etag", "md5Hash", "content_md5")
+"""Names that stores give to times and hashes of files."""
+_NUMBERS = {FileNotFoundError: errno.ENOENT, PermissionError: errno.EACCES}
+"""Errors that stores raise without the number and text of the system."""
+
+
+class Stored(NamedTuple):
+    """A file or folder of a store.
+
+    Parameters
+    ----------
+    is_folder : bool
+    size : int
+        Bytes of a file.
+    state : str
+        Differs when the contents differ: a hash, or size and time.
+    modified : int or None
+        Time of modification, in nanoseconds since 1970; None if the store does not tell it.
+    """
+
+    is_folder: bool
+    size: int
+    state: str
+    modified: int | None
+
+
+def is_url(name: str) -> bool:
+    """Return whether a name is that of a file in a store."""
+    return _URL.match(name) is not None
+
+
+def without_file(name: str) -> str:
+    """Return the path of a URL ``file://``, and any other name as it is."""
+    return name[len(_FILE) :] if name.startswith(_FILE) else name
+
+
+def joined(folder: str, name: str) -> str:
+    """Return the URL of a file in a folder; ``name`` may be a path with folders."""
+    return f"{folder.rstrip('/')}/{name.replace(os.sep, '/')}"
+
+
+def entry(url: str) -> Stored | None:
+    """Return what is at a URL; None if nothing is there.
+
+    Raises
+    ------
+    FileError
+        If the store cannot be asked.
+    MissingExtra
+        If a package for the store is not installed.
+    """
+    with _named(url):
+        system, path = _system(url)
+        try:
+            return _entry(system.info(path))
+        except FileNotFoundError:
+            return None
+
+
+def files_below(url: str) -> dict[str, Stored]:
+    """Return the files in a folder and below it, by their paths in it; none if it is missing.
+
+    Raises
+    ------
+    FileError, MissingExtra
+        As ``entry``.
+    """
+    with _named(url):
+        system, path = _system(url)
+        root = path.rstrip("/") + "/"
+        found = system.find(path, detail=True)
+        return {
+            name.removeprefix(root): _entry(each)
+            for name, each in sorted(found.items())
+            if name.startswith(root)
+        }
+
+
+def read(url: str) -> bytes:
+    """Read all bytes of a file.
+
+    Raises
+    ------
+    FileError, MissingExtra
+        As ``entry``, and if the file is missing.
+    """
+    with _named(url):
+        system, path = _system(url)
+        return bytes(system.cat_file(path))
+
+
+class UrlBytes(LazyBytes):
+    """The bytes of a file in a store, read when they are asked for; slices are as of a memoryview.
+
+    Raises
+    ------
+    FileError, MissingExtra
+        As ``read``.
+    """
+
+    def __init__(self, url: str):
+        self._url = url
+        with _named(url):
+            self._system, self._path = _system(url)
+            self._size = int(self._system.info(self._path)["size"])
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __getitem__(self, part: slice) -> memoryview:
+        start, stop, _ = part.indices(self._size)
+        if start >= stop:
+            return memoryview(b"")
+        with _named(self._url):
+            return memoryview(self._system.cat_file(self._path, start=start, end=stop))
+
+
+@contextlib.contextmanager
+def written_whole(url: str, *, overwrite: bool = True) -> Iterator[BinaryIO]:
+    """Open a stream whose contents become a file when the context ends without an error.
+
+    The data lie in a temporary file of this machine until then. A store that shows files while they
+    are written gets them under another name first.
+
+    Parameters
+    ----------
+    url : str
+    overwrite : bool
+        Whether the file may exist already; it is looked for at the end.
+
+    Raises
+    ------
+    FileExistsError
+        When the file exists at the end and ``overwrite`` is False.
+    FileError, MissingExtra
+        If the file cannot be written.
+    """
+    with tempfile.NamedTemporaryFile() as stream:
+        yield cast(BinaryIO, stream)
+        stream.flush()
+        if not overwrite and entry(url) is not None:
+            raise FileExistsError(url)
+        with _named(url):
+            system, path = _system(url)
+            if url.split("://")[0].lower() in _IN_STEPS:
+                part = f"{path}.{os.urandom(8).hex()}.part"
+                system.makedirs(system._parent(path), exist_ok=True)
+                system.put_file(stream.name, part)
+                system.mv(part, path)
+            else:
+                system.put_file(stream.name, path)
+
+
+@contextlib.contextmanager
+def _named(url: str) -> Iterator[None]:
+    """Turn what a store raises into errors that name the URL."""
+    try:
+        yield
+    except MmpError:
+        raise
+    except ImportError as error:
+        name = error.name or str(error)
+        advice = install("cluster") if name == "fsspec" else "install the package that it names"
+        raise MissingExtra(f"{url}: needs a package: {error}; {advice}") from error
+    except OSError as error:
+        number = error.errno or _NUMBERS.get(type(error))
+        if number is None or error.errno:
+            raise FileError.from_os(url, error) from error
+        raise FileError.because(number, url, os.strerror(number)) from error
+    except Exception as error:  # stores raise errors of their own kinds
+        reason = " ".join(str(error).split())
+        raise FileError(f"{url}: {type(error).__name__}: {reason}") from error
+
+
+def _system(url: str) -> tuple[Any, str]:
+    """Return the file system of a URL, which fsspec keeps, and the path in it."""
+    from fsspec.core import url_to_fs
+
+    system, path = url_to_fs(url, use_listings_cache=False)
+    return system, path
+
+
+def _entry(found: dict[str, Any]) -> Stored:
+    size = int(found.get("size") or 0)
+    time = _nanoseconds(next((found[key] for key in _TIMES if found.get(key)), None))
+    state = next((found[key] for key in _HASHES if found.get(key)), f"{size} {time}")
+    return Stored(found["type"] == "directory", size, str(state), time)
+
+
+def _nanoseconds(time: Any) -> int | None:
+    """Return a time in nanoseconds since 1970; None for what is no time."""
+    if isinstance(time, str):
+        try:
+            time = datetime.fromisoformat(time)
+        except ValueError:
+            return None
+    if isinstance(time, datetime):
+        time = time.timestamp()
+    return int(time * 1e9) if isinstance(time, int | float) else None
