@@ -102,7 +102,7 @@ def main() -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # file names may hold any bytes
     try:
-        with remarks_noted(Printer()):
+        with remarks_noted(Printer().note):
             app(prog_name="mmp")
     finally:
         discard_unwritten()

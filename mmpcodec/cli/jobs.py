@@ -1,7 +1,7 @@
 """Find the inputs, pair them with outputs, and check all outputs before any work starts."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import NamedTuple
 
@@ -26,6 +26,11 @@ class Job(NamedTuple):
         Why the job cannot be done; the text names the file.
     skipped : str or None
         Why the job is left out.
+    resumed : bool
+        Whether it is left out because an earlier run has done it.
+    size, state : int, str
+        Size of the input in bytes, and a text that differs when the input differs, if listing the
+        folder has told them; otherwise 0 and "".
     """
 
     source: str
@@ -34,6 +39,9 @@ class Job(NamedTuple):
     overwrite: bool = False
     fault: str | None = None
     skipped: str | None = None
+    resumed: bool = False
+    size: int = 0
+    state: str = ""
 
     @property
     def name(self) -> str:
@@ -191,8 +199,8 @@ def _at_url(url: str, kind: InputKind) -> list[Job]:
     if found is None or not found.is_folder:
         return [Job(url, below=url.rstrip("/").rpartition("/")[2])]
     jobs = [
-        Job(stores.joined(url, below), below=below)
-        for below in stores.files_below(url)
+        Job(stores.joined(url, below), below=below, size=there.size, state=there.state)
+        for below, there in stores.files_below(url).items()
         if kind.holds(below)
     ]
     return jobs or [Job(url, fault=f"{url}: holds no {kind.title}")]
@@ -207,15 +215,17 @@ def plan(
     folder: str | None,
     existing: Existing,
     keep_extension: bool = False,
+    resumed: Callable[[Sequence[Job]], list[Job]] | None = None,
 ) -> list[Job]:
     """Find the inputs, pair each with its output, and check the outputs.
 
-    The parameters, results and errors are those of ``inputs_of``, ``assign`` and ``settle``.
+    The parameters, results and errors are those of ``inputs_of``, ``assign`` and ``settle``;
+    ``resumed`` leaves out jobs that an earlier run has done.
     """
     jobs = assign(
         inputs_of(given, kind), suffix, out=out, folder=folder, keep_extension=keep_extension
     )
-    return settle(jobs, existing, folder)
+    return settle(resumed(jobs) if resumed else jobs, existing, folder)
 
 
 def assign(
@@ -338,8 +348,8 @@ def _settled(job: Job, existing: Existing, folder: str | None) -> Job:
         return job
     if stores.is_url(target):
         return _settled_at_url(job, existing, stores.entry(target))
-    overwrite = existing is Existing.REPLACE
-    if os.path.isfile(target):
+    overwrite = job.overwrite or existing is Existing.REPLACE
+    if os.path.isfile(target) and not job.overwrite:
         if existing is Existing.SKIP:
             return job._replace(skipped=f"{target} exists")
         if existing is Existing.UPDATE:
@@ -357,8 +367,8 @@ def _settled(job: Job, existing: Existing, folder: str | None) -> Job:
 def _settled_at_url(job: Job, existing: Existing, there: stores.Stored | None) -> Job:
     """As ``_settled``, for an output whose URL has the entry ``there`` now."""
     assert job.target is not None
-    overwrite = existing is Existing.REPLACE
-    if there is not None and not there.is_folder:
+    overwrite = job.overwrite or existing is Existing.REPLACE
+    if there is not None and not there.is_folder and not job.overwrite:
         if existing is Existing.SKIP:
             return job._replace(skipped=f"{job.target} exists")
         if existing is Existing.UPDATE:

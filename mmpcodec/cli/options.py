@@ -300,6 +300,45 @@ Depth = Annotated[
         rich_help_panel=PICTURES,
     ),
 ]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="WHERE",
+        help="Work on a Dask cluster: local (a process for each processor), cuda (one for each "
+        "CUDA device), a scheduler's address such as tcp://host:8786, or its .json file.",
+        rich_help_panel=RUNNING,
+        autocompletion=words(("local", "cuda")),
+    ),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        metavar="N",
+        help="Processes of --cluster local or cuda.",
+        rich_help_panel=RUNNING,
+    ),
+]
+Batch = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        metavar="N",
+        help="Inputs of a task of the cluster: 1 by default, 64 on CUDA devices.",
+        rich_help_panel=RUNNING,
+    ),
+]
+ManifestFile = Annotated[
+    str | None,
+    typer.Option(
+        "--manifest",
+        metavar="FILE",
+        help="Note each input in FILE, a line of JSON each. The same command with the same FILE "
+        "goes on with a run that was ended.",
+        rich_help_panel=RUNNING,
+    ),
+]
 AllowPartial = Annotated[
     bool,
     typer.Option(

@@ -5,7 +5,7 @@ import json
 import math
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -68,13 +68,13 @@ class Printer(NamedTuple):
 
 
 @contextlib.contextmanager
-def remarks_noted(printer: Printer) -> Iterator[None]:
-    """Print what the library says about pictures with ``Printer.note``, while the context lasts."""
+def remarks_noted(note: Callable[[str], None]) -> Iterator[None]:
+    """Pass what the library says about pictures to ``note``, while the context lasts."""
     others = warnings.showwarning
 
     def show(message: Warning | str, category: type[Warning], *rest: Any, **named: Any) -> None:
         if issubclass(category, PictureWarning):
-            printer.note(str(message))
+            note(str(message))
         else:
             others(message, category, *rest, **named)
 

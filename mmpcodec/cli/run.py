@@ -3,42 +3,27 @@
 import contextlib
 import threading
 from collections.abc import Callable, Generator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from mmpcodec.cli.exits import ExitCode, show_error
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.printing import Facts, Printer, remarks_noted
-from mmpcodec.cli.progress import Bar, ProgressBars
-from mmpcodec.errors import BadMagic, FileError, MmpError, PictureError
+from mmpcodec.cli.progress import ProgressBars
+from mmpcodec.cli.work import JobProgress, Left, Work, attempt
+
+if TYPE_CHECKING:
+    from mmpcodec.cli.cluster.places import Place
 
 
-class JobProgress:
-    """The progress callback of one job, for the library.
-
-    Parameters
-    ----------
-    bar : Bar
-    cancelled : threading.Event
-        Set when the job should stop.
-    """
-
-    def __init__(self, bar: Bar, cancelled: threading.Event):
-        self._bar = bar
-        self._cancelled = cancelled
-
-    def __call__(self, done: int, total: int) -> bool:
-        self._bar.advance(done, total)
-        return not self._cancelled.is_set()
-
-    def say(self, text: str) -> None:
-        """Show a text beside the bar."""
-        self._bar.say(text)
-
-
-Work = Callable[[Job, JobProgress], Facts]
-
-
-def run(jobs: Sequence[Job], work: Work, printer: Printer, *, at_once: int = 1) -> ExitCode:
+def run(
+    jobs: Sequence[Job],
+    work: Work,
+    printer: Printer,
+    *,
+    at_once: int = 1,
+    place: "Place | None" = None,
+    seen: Callable[[Any], None] | None = None,
+) -> ExitCode:
     """Do the work of each job, and print the results in the order of the jobs.
 
     What was skipped or failed is listed at the end, and also after an interrupt.
@@ -52,6 +37,11 @@ def run(jobs: Sequence[Job], work: Work, printer: Printer, *, at_once: int = 1) 
     printer : Printer
     at_once : int
         Number of threads, each with one job at a time. Native backends run in parallel.
+    place : Place or None
+        Its cluster does the work in place of threads, and results are printed as they come; its
+        manifest notes the jobs.
+    seen : callable or None
+        ``seen(result)`` is called with each result.
 
     Returns
     -------
@@ -61,15 +51,17 @@ def run(jobs: Sequence[Job], work: Work, printer: Printer, *, at_once: int = 1) 
     left: list[Left] = []
     try:
         with (
-            remarks_noted(printer),
+            remarks_noted(printer.note),
             ProgressBars(printer.shows_progress) as bars,
-            contextlib.closing(_outcomes(jobs, work, bars, at_once)) as outcomes,
+            contextlib.closing(_outcomes(jobs, work, printer, bars, at_once, place)) as outcomes,
         ):
             for outcome in outcomes:
                 if isinstance(outcome, Left):
                     left.append(outcome)
-                else:
-                    printer.show(outcome)
+                    continue
+                printer.show(outcome)
+                if seen is not None:
+                    seen(outcome)
     finally:
         for each in left:
             each.tell(printer)
@@ -85,62 +77,44 @@ def run(jobs: Sequence[Job], work: Work, printer: Printer, *, at_once: int = 1) 
     return ExitCode.FAILED if failed == len(jobs) else ExitCode.PARTLY_FAILED
 
 
-class Left(NamedTuple):
-    """A job that was not done: it failed or was skipped."""
-
-    job: Job
-
-    def as_dict(self) -> dict[str, Any]:
-        job = self.job
-        why = {"skipped": job.skipped} if job.fault is None else {"error": job.fault}
-        return {"input": job.source, "output": job.target, **why}
-
-    def text(self, verbose: bool) -> str:
-        return self.job.fault or f"{self.job.name}: skipped, {self.job.skipped}"
-
-    def tell(self, printer: Printer) -> None:
-        """Print why, on standard error, and as a row of JSON."""
-        if printer.as_json:
-            printer.show(self)
-        if self.job.fault is None:
-            printer.note(self.text(False))
-        else:
-            show_error(self.text(False))
-
-
 def _outcomes(
-    jobs: Sequence[Job], work: Work, bars: ProgressBars, at_once: int
+    jobs: Sequence[Job],
+    work: Work,
+    printer: Printer,
+    bars: ProgressBars,
+    at_once: int,
+    place: "Place | None",
 ) -> Generator[Facts | Left, None, None]:
-    """Yield the result of each job, in order."""
+    """Yield the result of each job, in order; of a cluster, as they come."""
+    manifest = None if place is None else place.manifest
+    if place is not None and place.cluster is not None:
+        from mmpcodec.cli.cluster.workers import outcomes
+
+        yield from map(Left, (job for job in jobs if not job.to_do))
+        yield from outcomes([job for job in jobs if job.to_do], work, place, printer, bars)
+        return
     cancelled = threading.Event()
 
-    def result_or_fault(job: Job) -> Facts | str:
+    def one(job: Job) -> Facts | Left:
         with bars.follow(job.name) as bar:
-            try:
-                return work(job, JobProgress(bar, cancelled))
-            except (FileError, PictureError) as error:
-                return str(error)  # the message names its file
-            except BadMagic as error:
-                return f"{job.name}: is not an mmp file; {error}"
-            except MmpError as error:
-                return f"{job.name}: {error}"
-            except MemoryError:
-                return f"{job.name}: not enough memory"
+            progress = JobProgress(bar, cancelled, printer.note)
+            if manifest is None or not job.to_do:
+                return attempt(job, work, progress)
+            from mmpcodec.cli.cluster.workers import outcome_of
 
-    def attempt(job: Job) -> Facts | Left:
-        if not job.to_do:
-            return Left(job)
-        found = result_or_fault(job)
-        return Left(job._replace(fault=found)) if isinstance(found, str) else found
+            manifest.begin([job])
+            outcome = outcome_of(job, work, progress)
+            manifest.end(job, outcome.record, outcome.fault)
+            return outcome.found
 
     if at_once == 1 or len(jobs) == 1:
-        yield from map(attempt, jobs)  # in this thread, which Ctrl-C stops at once
+        yield from map(one, jobs)  # in this thread, which Ctrl-C stops at once
         return
     from concurrent.futures import ThreadPoolExecutor
 
     pool = ThreadPoolExecutor(min(at_once, len(jobs)))
     try:
-        yield from pool.map(attempt, jobs)
+        yield from pool.map(one, jobs)
     finally:
         cancelled.set()
         pool.shutdown(cancel_futures=True)

@@ -7,11 +7,13 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from mmpcodec.cli import options, output, run
+from mmpcodec.cli.cluster.places import spread
 from mmpcodec.cli.completion import words
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.help import OUTPUT
 from mmpcodec.cli.jobs import MMP_FILE, Existing, Job, plan
 from mmpcodec.cli.printing import Printer, counted
+from mmpcodec.cli.work import JobProgress
 from mmpcodec.errors import ParameterError
 from mmpcodec.pictures import registry
 from mmpcodec.runtime.files import STANDARD
@@ -95,6 +97,10 @@ def decode(
     force: options.Force = False,
     skip_existing: options.SkipExisting = False,
     update: options.Update = False,
+    cluster: options.Cluster = None,
+    workers: options.Workers = None,
+    batch: options.Batch = None,
+    manifest: options.ManifestFile = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> ExitCode:
@@ -121,15 +127,11 @@ def decode(
     if quality is not None and registry.written()[chosen_format].quality is None:
         raise ParameterError(f"--quality {quality}: has no effect on {chosen_format}")
     existing = Existing.of(force, skip_existing, update)
-    files = plan(inputs, MMP_FILE, f".{chosen_format}", out=out, folder=folder, existing=existing)
-    chosen = backends.get(backend, decodes=True)
+    used = backend if cluster else backends.get(backend, decodes=True).name
+    threads = threads or (1 if jobs > 1 or cluster else None)
+    parameters = repr((chosen_format, quality, area, allow_partial, strip))
 
-    to_stderr = any(job.target == STANDARD for job in files)
-    printer = Printer(as_json, quiet, False, to_stderr)
-    partial = False
-
-    def work(job: Job, progress: run.JobProgress) -> Decoded:
-        nonlocal partial
+    def work(job: Job, progress: JobProgress) -> Decoded:
         with output.read_by_parts(job.source) as data:
             size = len(data)
             started = time.perf_counter()
@@ -139,23 +141,22 @@ def decode(
                 region=area,
                 allow_partial=allow_partial,
                 limits=limits,
-                backend=chosen.name,
-                threads=threads or (1 if jobs > 1 else None),
+                backend=used,
+                threads=threads,
                 progress=progress,
             )
         seconds = time.perf_counter() - started
         samples, header = found.samples, found.header
         assert samples is not None
         for bad in found.bad_tiles:
-            partial = True
-            printer.note(f"{job.name}: {bad.error}")
+            progress.note(f"{job.name}: {bad.error}")
         metadata = header.metadata.without(*(strip or ()))
         picture = pictures.Picture(samples, header.depth, metadata)
         coded = pictures.to_bytes(picture, chosen_format, quality=quality)
         assert job.target is not None
         output.write(job.target, coded, force=job.overwrite)
         if names := pictures.lost(picture, chosen_format):
-            printer.note(f"{job.name}: {chosen_format} cannot hold all of: {', '.join(names)}")
+            progress.note(f"{job.name}: {chosen_format} cannot hold all of: {', '.join(names)}")
         height, width = samples.shape[:2]
         return Decoded(
             input=job.source,
@@ -169,10 +170,27 @@ def decode(
             output_bytes=len(coded),
             format=chosen_format,
             seconds=seconds,
-            backend=chosen.name,
+            backend=used,
         )
 
-    code = run.run(files, work, printer, at_once=jobs)
+    partial: list[Decoded] = []
+
+    def seen(found: Decoded) -> None:
+        if found.bad_tiles:
+            partial.append(found)
+
+    with spread("decode", cluster, workers, batch, manifest, parameters) as place:
+        files = plan(
+            inputs,
+            MMP_FILE,
+            f".{chosen_format}",
+            out=out,
+            folder=folder,
+            existing=existing,
+            resumed=place.resumed,
+        )
+        printer = Printer(as_json, quiet, False, any(job.target == STANDARD for job in files))
+        code = run.run(files, work, printer, at_once=jobs, place=place, seen=seen)
     return ExitCode.PARTLY_FAILED if partial and code == ExitCode.DONE else code
 
 

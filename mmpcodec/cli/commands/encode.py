@@ -1,12 +1,15 @@
 """``mmp encode``: encode pictures to mmp files."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from mmpcodec.checks import check_int
 from mmpcodec.cli import options, output, run
+from mmpcodec.cli.cluster.clients import CUDA
+from mmpcodec.cli.cluster.places import spread
 from mmpcodec.cli.encoding.by_tiles import encode_by_tiles
 from mmpcodec.cli.encoding.choices import RateOptions, SearchOptions, wanted
 from mmpcodec.cli.encoding.sources import (
@@ -22,6 +25,7 @@ from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.help import RUNNING
 from mmpcodec.cli.jobs import PICTURE, Existing, Job, plan
 from mmpcodec.cli.printing import Printer, finite, kind_text, quality_text, tools_text
+from mmpcodec.cli.work import JobProgress
 from mmpcodec.depth import MAX_DEPTH
 from mmpcodec.errors import MmpError, ParameterError
 from mmpcodec.params import (
@@ -29,10 +33,11 @@ from mmpcodec.params import (
     check_median_radius,
     check_tile_size,
 )
+from mmpcodec.runtime import stores
 from mmpcodec.runtime.files import STANDARD
 
 if TYPE_CHECKING:
-    from mmpcodec import Encoding, Pass
+    from mmpcodec import Encoding, Pass, Target
 
 
 class Encoded(NamedTuple):
@@ -125,6 +130,74 @@ def _counts_text(counts: Mapping[str, float]) -> str:
     return ", ".join(f"{name} {count:.0f}" for name, count in counts.items())
 
 
+@dataclass(frozen=True)
+class EncodeFiles:
+    """Encodes the pictures of jobs to files; goes to the workers of a cluster as it is.
+
+    Parameters
+    ----------
+    setting : Setting
+    target : Target or None
+    verify, verbose : bool
+        Whether each file is decoded and compared; whether each pass of a target is told.
+    source : Encodings or None
+        Encodes the pictures; None before the jobs and the machine are known.
+    """
+
+    setting: Setting
+    target: "Target | None"
+    verify: bool
+    verbose: bool
+    source: Encodings | None = None
+
+    @property
+    def parameters(self) -> str:
+        """What decides about the bytes of the files, besides the pictures."""
+        kept = self.setting._replace(backend="", threads=None)
+        return repr((kept, self.target))
+
+    def on(self, jobs: Sequence[Job]) -> "tuple[EncodeFiles, str]":
+        """Choose the backend for jobs on this machine; also return a text about the backend."""
+        from mmpcodec import backends
+
+        setting = self.setting
+        # The sizes of the pictures matter only if "auto" can choose a device.
+        work = work_of(jobs) if backends.depends_on_work(setting.backend) else 0
+        chosen = backends.get(setting.backend, work, setting.params.tools)
+        setting = setting._replace(backend=chosen.name)
+        source: Encodings = OneByOne(setting)
+        if self.target is not None:
+            source = ToTarget(setting, self.target, self.verbose)
+        elif chosen.batches and len(jobs) > 1 and not setting.tile_size:
+            source = InGroups(setting, jobs)
+        text = f"backend {chosen.name}: {chosen.describe()}" if self.verbose else ""
+        return replace(self, setting=setting, source=source), text
+
+    def together(self, jobs: Sequence[Job]) -> "EncodeFiles":
+        """Return what encodes these jobs on this machine, on a device many at once."""
+        return self.on(jobs)[0]
+
+    def __call__(self, job: Job, progress: JobProgress) -> Encoded:
+        """Encode a picture and write the file."""
+        assert job.target is not None
+        assert self.source is not None
+        # Standard output cannot be taken back if verification fails.
+        unverified = self.verify and job.target == STANDARD
+        if self._by_tiles and _is_file(job.source) and not unverified:
+            found = encode_by_tiles(job, self.setting, progress, verify=self.verify)
+        else:
+            found = self.source.of(job, progress)
+            assert found.encoding is not None
+            if self.verify:
+                check_decodes(found.encoding, progress)
+            output.write(job.target, found.encoding.data, force=job.overwrite)
+        return Encoded.of(job, found, self.verify)
+
+    @property
+    def _by_tiles(self) -> bool:
+        return bool(self.setting.tile_size) and self.target is None and self.setting.denoise is None
+
+
 def encode(
     inputs: options.Pictures,
     out: options.Output = None,
@@ -154,6 +227,10 @@ def encode(
     force: options.Force = False,
     skip_existing: options.SkipExisting = False,
     update: options.Update = False,
+    cluster: options.Cluster = None,
+    workers: options.Workers = None,
+    batch: options.Batch = None,
+    manifest: options.ManifestFile = None,
     verify: Annotated[
         bool,
         typer.Option(
@@ -191,59 +268,42 @@ def encode(
         rate, search, partition=partition, dictionary_limit=dictionary_limit
     )
     existing = Existing.of(force, skip_existing, update)
-    files = plan(inputs, PICTURE.without(".mmp"), ".mmp", out=out, folder=folder, existing=existing)
-    output.check_mmp(out)
-
-    from mmpcodec import backends
-
-    to_stderr = any(job.target == STANDARD for job in files)
-    printer = Printer(as_json, quiet, verbose, to_stderr)
-    for remark in remarks:
-        printer.note(remark)
-
-    def show_pass(job: Job, number: int, found: "Pass") -> None:
+    if cluster not in (None, CUDA):
+        threads = threads or 1  # each thread of a worker has a picture of its own
+    setting = Setting(params, backend, threads, denoise, depth, strip or (), tile, limits)
+    work = EncodeFiles(setting, target, verify, verbose)
+    with spread("encode", cluster, workers, batch, manifest, work.parameters) as place:
+        files = plan(
+            inputs,
+            PICTURE.without(".mmp"),
+            ".mmp",
+            out=out,
+            folder=folder,
+            existing=existing,
+            resumed=place.resumed,
+        )
+        output.check_mmp(out)
+        printer = Printer(as_json, quiet, verbose, any(job.target == STANDARD for job in files))
+        for remark in remarks:
+            printer.note(remark)
+        if place.cluster is not None:
+            return run.run(files, work, printer, place=place)
+        to_do = [job for job in files if job.to_do]
+        setting = setting._replace(threads=threads or (1 if jobs > 1 else None))
+        work, backend_text = EncodeFiles(setting, target, verify, verbose).on(to_do)
         if verbose:
-            printer.note(
-                f"{job.name}: pass {number}: lambda {found.lam:g}, effort {found.effort}, "
-                f"{found.bytes} bytes, {quality_text(found.psnr)}"
-            )
-
-    to_do = [job for job in files if job.to_do]
-    # The sizes of the pictures matter only if "auto" can choose a device.
-    work_counts = backends.depends_on_work(backend)
-    chosen = backends.get(backend, work_of(to_do) if work_counts else 0, params.tools)
-    threads = threads or (1 if jobs > 1 else None)
-    at_once = jobs
-    setting = Setting(params, chosen.name, threads, denoise, depth, strip or (), tile, limits)
-    source: Encodings = OneByOne(setting)
-    if target is not None:
-        source = ToTarget(setting, target, show_pass)
-    elif chosen.batches and len(to_do) > 1 and not tile:
-        source, at_once = InGroups(setting, to_do), 1
-    by_tiles = tile and target is None and denoise is None
-
-    def work(job: Job, progress: run.JobProgress) -> Encoded:
-        assert job.target is not None
-        # Standard output cannot be taken back if verification fails.
-        unverified = verify and job.target == STANDARD
-        if by_tiles and job.source != STANDARD and not unverified:
-            found = encode_by_tiles(job, setting, progress, verify=verify)
-        else:
-            found = source.of(job, progress)
-            assert found.encoding is not None
-            if verify:
-                check_decodes(found.encoding, progress)
-            output.write(job.target, found.encoding.data, force=job.overwrite)
-        return Encoded.of(job, found, verify)
-
-    if verbose:
-        printer.note(f"backend {chosen.name}: {chosen.describe()}")
-        for each in params.each_alone() if target is None else ():
-            printer.note(f"lambda {params.lam:g}, {tools_text(each.coded_tools)}")
-    return run.run(files, work, printer, at_once=at_once)
+            printer.note(backend_text)
+            for each in params.each_alone() if target is None else ():
+                printer.note(f"lambda {params.lam:g}, {tools_text(each.coded_tools)}")
+        at_once = 1 if isinstance(work.source, InGroups) else jobs
+        return run.run(files, work, printer, at_once=at_once, place=place)
 
 
-def check_decodes(encoding: "Encoding", progress: run.JobProgress) -> None:
+def _is_file(source: str) -> bool:
+    return source != STANDARD and not stores.is_url(source)
+
+
+def check_decodes(encoding: "Encoding", progress: JobProgress) -> None:
     """Decode an encoding and compare it with the encoder's reconstruction.
 
     Raises

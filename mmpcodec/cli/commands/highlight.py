@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from mmpcodec.cli import options, output, run
+from mmpcodec.cli.cluster.manifest import sha256_of
+from mmpcodec.cli.cluster.places import spread
 from mmpcodec.cli.completion import files as files_ending
 from mmpcodec.cli.completion import words
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.help import OUTPUT
 from mmpcodec.cli.jobs import PICTURE, Existing, Job, assign, check, check_pairs, inputs_of, settle
 from mmpcodec.cli.printing import Printer
+from mmpcodec.cli.work import JobProgress
 from mmpcodec.errors import ParameterError
 from mmpcodec.params import DecodeLimits, check_median_radius
 from mmpcodec.pictures import registry
@@ -239,6 +242,10 @@ def highlight(
     force: options.Force = False,
     skip_existing: options.SkipExisting = False,
     update: options.Update = False,
+    cluster: options.Cluster = None,
+    workers: options.Workers = None,
+    batch: options.Batch = None,
+    manifest: options.ManifestFile = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> ExitCode:
@@ -252,7 +259,8 @@ def highlight(
         check_median_radius(denoise, "denoise")
     limits = options.limits_of(max_samples, max_dimension)
     existing = Existing.of(force, skip_existing, update)
-    for option, given in {"--skip-existing": skip_existing, "--update": update}.items():
+    partly = {"--skip-existing": skip_existing, "--update": update, "--manifest": manifest}
+    for option, given in partly.items():
         if given:  # the table and the sheet are of all pictures
             options.check_alone(option, {"--csv": table, "--sheet": sheet})
     files = inputs_of(inputs, PICTURE.without(SUFFIX))
@@ -261,10 +269,8 @@ def highlight(
     extras = [Job(option, name) for option, name in named.items() if name is not None]
     output.check_png("-o", out)
     output.check_png("--sheet", sheet)
-    masks = [] if mask is None else [Job(mask)]
-    check_pairs([*files, *masks, *extras])
+    check_pairs([*files, *([] if mask is None else [Job(mask)]), *extras])
     check(extras, force=force)
-    files = settle(files, existing, folder)
     sides = Sides(min_width, max_width, min_height, max_height, exclude_border)
     sides.check()
 
@@ -274,12 +280,12 @@ def highlight(
     from mmpcodec.analysis.regions import find_regions
     from mmpcodec.solvers import dispatch, max_sum
 
-    used = dispatch.resolved(max_sum.__name__, backend)
+    used = backend if cluster else dispatch.resolved(max_sum.__name__, backend)
     check_offset(offset)
     kept = None if mask is None else read_mask(mask, limits)
     done: list[Highlighted] = []
 
-    def work(job: Job, progress: run.JobProgress) -> Highlighted:
+    def work(job: Job, progress: JobProgress) -> Highlighted:
         picture = output.read_picture(job.source, limits).without_alpha()
         height, width = picture.samples.shape[:2]
         started = time.perf_counter()
@@ -304,7 +310,7 @@ def highlight(
         assert job.target is not None
         output.write(job.target, pictures.to_bytes(drawn, "png"), force=job.overwrite)
         level = picture.white if white is None else white
-        result = Highlighted(
+        return Highlighted(
             job.source,
             job.target,
             width,
@@ -317,12 +323,14 @@ def highlight(
             used,
             small,
         )
-        done.append(result)
-        return result
 
-    to_stderr = any(job.target == STANDARD for job in [*files, *extras])
-    printer = Printer(as_json, quiet, False, to_stderr)
-    code = run.run(files, work, printer, at_once=jobs)
+    writes = [job.target for job in (*files, *extras)]
+    printer = Printer(as_json, quiet, False, STANDARD in writes)
+    mask_hash = mask and sha256_of(mask)
+    parameters = repr((denoise, offset, white, dark, regions, sides, mask_hash))
+    with spread("highlight", cluster, workers, batch, manifest, parameters) as place:
+        files = settle(place.resumed(files), existing, folder)
+        code = run.run(files, work, printer, at_once=jobs, place=place, seen=done.append)
     places = {source: place for place, source in enumerate(job.source for job in files)}
     done.sort(key=lambda result: places[result.input])
     write_summaries(done, table, sheet, force=force)

@@ -5,9 +5,11 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from mmpcodec.cli import options, output, run
+from mmpcodec.cli.cluster.places import spread
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.jobs import PICTURE, Existing, Job, plan
 from mmpcodec.cli.printing import Printer
+from mmpcodec.cli.work import JobProgress
 from mmpcodec.params import check_median_radius
 from mmpcodec.runtime.files import STANDARD
 
@@ -50,6 +52,10 @@ def median(
     force: options.Force = False,
     skip_existing: options.SkipExisting = False,
     update: options.Update = False,
+    cluster: options.Cluster = None,
+    workers: options.Workers = None,
+    batch: options.Batch = None,
+    manifest: options.ManifestFile = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> ExitCode:
@@ -68,21 +74,10 @@ def median(
     from mmpcodec.solvers import dispatch, rank_filter
 
     format = pictures.format_of(out) if out not in (None, STANDARD) else "png"
-    files = plan(
-        inputs,
-        PICTURE.without(SUFFIX),
-        SUFFIX,
-        out=out,
-        folder=folder,
-        existing=Existing.of(force, skip_existing, update),
-        keep_extension=True,
-    )
-    used = dispatch.resolved(rank_filter.__name__, backend)
+    existing = Existing.of(force, skip_existing, update)
+    used = backend if cluster else dispatch.resolved(rank_filter.__name__, backend)
 
-    to_stderr = any(job.target == STANDARD for job in files)
-    printer = Printer(as_json, quiet, False, to_stderr)
-
-    def work(job: Job, progress: run.JobProgress) -> Filtered:
+    def work(job: Job, progress: JobProgress) -> Filtered:
         picture = output.read_picture(job.source, limits).without_alpha()
         started = time.perf_counter()
         samples = denoise(picture.samples, radius, backend=backend)
@@ -92,7 +87,7 @@ def median(
         assert job.target is not None
         output.write(job.target, data, force=job.overwrite)
         if names := pictures.lost(filtered, format):
-            printer.note(f"{job.name}: {format} cannot hold all of: {', '.join(names)}")
+            progress.note(f"{job.name}: {format} cannot hold all of: {', '.join(names)}")
         height, width = samples.shape[:2]
         return Filtered(
             input=job.source,
@@ -107,4 +102,16 @@ def median(
             backend=used,
         )
 
-    return run.run(files, work, printer, at_once=jobs)
+    with spread("median", cluster, workers, batch, manifest, repr((radius, format))) as place:
+        files = plan(
+            inputs,
+            PICTURE.without(SUFFIX),
+            SUFFIX,
+            out=out,
+            folder=folder,
+            existing=existing,
+            keep_extension=True,
+            resumed=place.resumed,
+        )
+        printer = Printer(as_json, quiet, False, any(job.target == STANDARD for job in files))
+        return run.run(files, work, printer, at_once=jobs, place=place)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from mmpcodec.cli import output
 from mmpcodec.cli.encoding.sources import Found, Setting
 from mmpcodec.cli.jobs import Job
-from mmpcodec.cli.run import JobProgress
+from mmpcodec.cli.work import JobProgress
 from mmpcodec.errors import FormatError, MmpError
 from mmpcodec.params import UNLIMITED
 from mmpcodec.runtime.files import FileBytes

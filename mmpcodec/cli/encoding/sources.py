@@ -1,13 +1,14 @@
 """Read and encode pictures for ``mmp encode``: one at a time, or groups on a device."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from mmpcodec.cli import output
 from mmpcodec.cli.jobs import Job
-from mmpcodec.cli.run import JobProgress
+from mmpcodec.cli.printing import quality_text
+from mmpcodec.cli.work import JobProgress
 from mmpcodec.errors import Cancelled, MmpError, ParameterError, PictureError
 from mmpcodec.params import DecodeLimits, EncodeParams
 from mmpcodec.runtime import stores
@@ -185,26 +186,25 @@ class ToTarget(OneByOne):
     ----------
     setting : Setting
     target : Target
-    on_pass : callable
-        ``on_pass(job, number, pass)`` is called after each pass; numbers start at 1.
+    verbose : bool
+        Whether a remark tells each pass.
     """
 
-    def __init__(
-        self,
-        setting: Setting,
-        target: "Target",
-        on_pass: "Callable[[Job, int, Pass], None]",
-    ):
+    def __init__(self, setting: Setting, target: "Target", verbose: bool):
         super().__init__(setting)
         self.target = target
-        self.on_pass = on_pass
+        self.verbose = verbose
 
     def of(self, job: Job, progress: JobProgress) -> Found:
         numbers = count(1)
 
         def report(found: "Pass") -> None:
             number = next(numbers)
-            self.on_pass(job, number, found)
+            if self.verbose:
+                progress.note(
+                    f"{job.name}: pass {number}: lambda {found.lam:g}, effort {found.effort}, "
+                    f"{found.bytes} bytes, {quality_text(found.psnr)}"
+                )
             progress.say(f"pass {number + 1}")
 
         progress.say("pass 1")

@@ -9,6 +9,7 @@ from mmpcodec.cli.commands.info.text import Described
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.jobs import MMP_FILE, Job, check, inputs_of
 from mmpcodec.cli.printing import Printer
+from mmpcodec.cli.work import JobProgress
 from mmpcodec.errors import ParameterError
 from mmpcodec.runtime.files import STANDARD
 
@@ -61,7 +62,7 @@ def info(
     chosen = backends.get(backend, decodes=True)
     partial = False
 
-    def work(job: Job, progress: run.JobProgress) -> Described:
+    def work(job: Job, progress: JobProgress) -> Described:
         nonlocal partial
         data = output.read(job.source)
         found = mmpcodec.inspect(

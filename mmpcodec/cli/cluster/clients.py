@@ -1,0 +1,112 @@
+"""Connections to Dask clusters: those of this machine, and those that run elsewhere."""
+
+import contextlib
+import warnings
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+from mmpcodec.errors import MissingExtra, MmpError, ParameterError, install
+from mmpcodec.runtime.machine import processors
+
+LOCAL, CUDA = "local", "cuda"
+_SCHEMES = ("tcp://", "tls://", "ucx://", "ws://", "wss://")
+CONNECT_SECONDS = 10
+_CLOSE_SECONDS = 2
+
+
+def check_name(where: str) -> None:
+    """Check the value of ``--cluster``.
+
+    Raises
+    ------
+    ParameterError
+        If it names no cluster.
+    """
+    if where not in (LOCAL, CUDA) and not where.startswith(_SCHEMES) and not _is_file(where):
+        raise ParameterError(
+            f"--cluster {where}: must be local, cuda, the address of a scheduler such as "
+            "tcp://host:8786, or a scheduler's file that ends in .json"
+        )
+
+
+@contextlib.contextmanager
+def connected(where: str, workers: int | None = None) -> Iterator[Any]:
+    """Connect to a cluster while the context lasts; one of this machine is started and stopped.
+
+    Parameters
+    ----------
+    where : str
+        "local" starts a process for each processor, "cuda" one for each CUDA device of this
+        machine. Other values are a scheduler's address or file.
+    workers : int or None
+        Number of processes of "local" and "cuda".
+
+    Yields
+    ------
+    distributed.Client
+
+    Raises
+    ------
+    ParameterError
+        If ``where`` names no cluster, or ``workers`` is given for one that runs already.
+    MissingExtra
+        If a package is not installed.
+    MmpError
+        If the cluster cannot be reached.
+    """
+    check_name(where)
+    if workers is not None and where not in (LOCAL, CUDA):
+        raise ParameterError(f"--workers {workers}: the workers of {where} run already")
+    distributed = _library("distributed")
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(_without_warnings())
+        if where in (LOCAL, CUDA):
+            cluster = _cluster_of_machine(where, workers)
+            stack.callback(cluster.close, timeout=_CLOSE_SECONDS)
+            given: dict[str, Any] = {"address": cluster}
+        else:
+            given = {"scheduler_file": where} if _is_file(where) else {"address": where}
+        try:
+            client = distributed.Client(**given, timeout=CONNECT_SECONDS, set_as_default=False)
+        except (OSError, ValueError) as error:
+            reason = " ".join(str(error).split())
+            raise MmpError(f"--cluster {where}: cannot be reached: {reason}") from error
+        stack.callback(client.close, timeout=_CLOSE_SECONDS)
+        yield client
+
+
+def _cluster_of_machine(where: str, workers: int | None) -> Any:
+    if where == CUDA:
+        return _library("dask_cuda").LocalCUDACluster(n_workers=workers)
+    return _library("distributed").LocalCluster(
+        n_workers=workers or processors(), threads_per_worker=1, dashboard_address=":0"
+    )
+
+
+def _is_file(where: str) -> bool:
+    return where.endswith(".json")
+
+
+def _library(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError as error:
+        advice = install("cluster") if name == "distributed" else "pip install dask-cuda"
+        raise MissingExtra(f"--cluster: needs {name}; {advice}") from error
+
+
+@contextlib.contextmanager
+def _without_warnings() -> Iterator[None]:
+    """Silence what Dask says about ports and its own shutdown."""
+    import logging
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", module="distributed")
+        logger = logging.getLogger("distributed")
+        before = logger.level
+        logger.setLevel(logging.CRITICAL)
+        try:
+            yield
+        finally:
+            logger.setLevel(before)

@@ -1,0 +1,199 @@
+"""The record of a run: a line of JSON for each job that begins and for each that ends.
+
+A run that ended early goes on with the same manifest: jobs that are done are left out, and outputs
+that the run had begun may be written again.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import threading
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import mmpcodec
+from mmpcodec.cli import output
+from mmpcodec.cli.jobs import Job
+from mmpcodec.errors import FileError, ParameterError
+from mmpcodec.fingerprints import codec_fingerprint
+from mmpcodec.runtime import stores
+from mmpcodec.runtime.files import lock
+
+RUN, BEGUN, DONE, FAILED = "run", "begun", "done", "failed"
+"""Events: a run starts; a job begins, is done, or has failed."""
+_LOCKED = 1 << 62
+
+
+class Record(NamedTuple):
+    """What a job's worker saw of the files: the source before, and the output after the work.
+
+    Parameters
+    ----------
+    source_bytes : int
+    source_state : str
+        Differs when the source differs: the store's hash, or the time of modification.
+    output_bytes : int
+    sha256 : str
+        Of the output, as it is stored.
+    seconds : float
+    worker : str
+        Address of the worker; empty if the client did the work.
+    """
+
+    source_bytes: int = 0
+    source_state: str = ""
+    output_bytes: int = 0
+    sha256: str = ""
+    seconds: float = 0.0
+    worker: str = ""
+
+
+def state_of(name: str) -> tuple[int, str]:
+    """Return the size of a file in bytes, and a text that differs when the file differs.
+
+    Raises
+    ------
+    FileError, MissingExtra
+        If it cannot be looked at.
+    """
+    if stores.is_url(name):
+        found = stores.entry(name)
+        if found is None:
+            raise FileError(f"{name}: is missing")
+        return found.size, found.state
+    try:
+        status = os.stat(name)
+    except OSError as error:
+        raise FileError.from_os(name, error) from error
+    return status.st_size, str(status.st_mtime_ns)
+
+
+def sha256_of(name: str) -> tuple[int, str]:
+    """Return the size of a file, and the SHA-256 of its bytes."""
+    digest, size = hashlib.sha256(), 0
+    with output.read_by_parts(name) as data:
+        for start in range(0, len(data), 1 << 22):
+            part = data[start : start + (1 << 22)]
+            digest.update(part)
+            size += len(part)
+    return size, digest.hexdigest()
+
+
+class Manifest:
+    """A manifest, locked against other runs while the context lasts.
+
+    Parameters
+    ----------
+    path : str
+        Path of this machine; the file is made if it is missing.
+    command, parameters : str
+        Name of the command, and what decides about its outputs besides the inputs.
+
+    Raises
+    ------
+    FileError
+        If the file cannot be read or written.
+    ParameterError
+        If another run uses it, or it is no manifest.
+    """
+
+    def __init__(self, path: str, command: str, parameters: str):
+        if stores.is_url(path):
+            raise ParameterError(f"--manifest {path}: must be a path, to which lines are added")
+        self.path = path
+        self._run = {
+            "command": command,
+            "parameters": parameters,
+            "version": mmpcodec.__version__,
+            "codec": codec_fingerprint(),
+        }
+        self._digest = hashlib.sha256(json.dumps(self._run).encode()).hexdigest()[:16]
+        self._lock = threading.Lock()
+        self._rows: dict[tuple[str, str], dict[str, Any]] = {}
+        try:
+            self._file = open(path, "a+b")  # noqa: SIM115
+        except OSError as error:
+            raise FileError.from_os(path, error) from error
+        try:
+            self._read()
+        except BaseException:
+            self._file.close()
+            raise
+
+    def __enter__(self) -> "Manifest":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def _read(self) -> None:
+        if not lock(self._file, _LOCKED, wait=False):
+            raise ParameterError(f"--manifest {self.path}: another run uses it")
+        self._file.seek(0)
+        whole = 0
+        for number, line in enumerate(self._file, 1):
+            if not line.endswith(b"\n"):  # the last run was ended while it wrote this line
+                break
+            whole += len(line)
+            try:
+                row = json.loads(line)
+                if row["event"] != RUN:
+                    self._rows[row["source"], row["output"]] = row
+            except (ValueError, KeyError, TypeError) as error:
+                raise ParameterError(
+                    f"--manifest {self.path}: line {number} is no row of a manifest"
+                ) from error
+        self._file.truncate(whole)
+        self._add([{"event": RUN, "run": self._digest, "time": _now(), **self._run}])
+
+    def resumed(self, jobs: Sequence[Job]) -> list[Job]:
+        """Leave out the jobs that are done, and let begun outputs be written again.
+
+        A job is done if its source and parameters are those of its row, and its output has the
+        size that the row says.
+        """
+        return [self._resumed(job) if job.to_do else job for job in jobs]
+
+    def _resumed(self, job: Job) -> Job:
+        row = self._rows.get((job.source, job.target or ""))
+        if row is None:
+            return job
+        if row["event"] == DONE and row["run"] == self._digest:
+            with contextlib.suppress(FileError):
+                size, _ = state_of(job.target or "")
+                if size == row["output_bytes"] and _same_source(job, row):
+                    return job._replace(skipped=f"is done, as {self.path} says", resumed=True)
+        return job._replace(overwrite=True)
+
+    def begin(self, jobs: Sequence[Job]) -> None:
+        """Note that jobs begin."""
+        self._add([self._row(BEGUN, job) for job in jobs])
+
+    def end(self, job: Job, record: Record, fault: str | None) -> None:
+        """Note that a job is done, or why it failed."""
+        row = {**self._row(FAILED if fault else DONE, job), **record._asdict()}
+        self._add([{**row, "error": fault} if fault else row])
+
+    def _row(self, event: str, job: Job) -> dict[str, Any]:
+        names = {"source": job.source, "output": job.target or ""}
+        return {"event": event, "run": self._digest, "time": _now(), **names}
+
+    def _add(self, rows: Sequence[dict[str, Any]]) -> None:
+        lines = "".join(json.dumps(row) + "\n" for row in rows).encode()
+        try:
+            with self._lock:
+                self._file.write(lines)
+                self._file.flush()
+        except OSError as error:
+            raise FileError.from_os(self.path, error) from error
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _same_source(job: Job, row: dict[str, Any]) -> bool:
+    size, state = (job.size, job.state) if job.state else state_of(job.source)
+    return (size, state) == (row["source_bytes"], row["source_state"])

@@ -1,0 +1,66 @@
+"""Where the jobs of a command are done, and the manifest that notes them."""
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from mmpcodec.cli.cluster.clients import check_name
+from mmpcodec.cli.cluster.manifest import Manifest
+from mmpcodec.cli.jobs import Job
+from mmpcodec.errors import ParameterError
+
+
+class Cluster(NamedTuple):
+    """Options of a cluster: see ``clients.connected``, and ``batch`` jobs of a task."""
+
+    where: str
+    workers: int | None = None
+    batch: int | None = None
+
+
+class Place(NamedTuple):
+    """A cluster, or None for this process; and a manifest, or None."""
+
+    cluster: Cluster | None = None
+    manifest: Manifest | None = None
+
+    def resumed(self, jobs: Sequence[Job]) -> list[Job]:
+        """Leave out the jobs that the manifest says are done; see ``Manifest.resumed``."""
+        return list(jobs) if self.manifest is None else self.manifest.resumed(jobs)
+
+
+@contextlib.contextmanager
+def spread(
+    command: str,
+    where: str | None,
+    workers: int | None,
+    batch: int | None,
+    manifest: str | None,
+    parameters: str,
+) -> Iterator[Place]:
+    """Check the options of a cluster, and keep a manifest open while the context lasts.
+
+    Parameters
+    ----------
+    command, parameters : str
+        Name of the command, and what decides about its outputs besides the inputs.
+    where, workers, batch, manifest
+        Values of --cluster, --workers, --batch and --manifest.
+
+    Raises
+    ------
+    ParameterError
+        If an option has no cluster, or a value that is not allowed.
+    FileError
+        If the manifest cannot be used.
+    """
+    if where is None:
+        for option, value in (("--workers", workers), ("--batch", batch)):
+            if value is not None:
+                raise ParameterError(f"{option} {value}: has no effect without --cluster")
+    else:
+        check_name(where)
+    cluster = None if where is None else Cluster(where, workers, batch)
+    with contextlib.ExitStack() as stack:
+        kept = manifest and stack.enter_context(Manifest(manifest, command, parameters))
+        yield Place(cluster, kept or None)

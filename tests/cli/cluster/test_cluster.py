@@ -1,0 +1,353 @@
+"""Commands on Dask clusters of real processes: equal outputs, however a run is disturbed."""
+
+import contextlib
+import hashlib
+import json
+import os
+import resource
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mmpcodec
+from mmpcodec import pictures
+
+pytest.importorskip("distributed", reason="needs distributed, of the extra cluster")
+
+SLOW = ("--preset", "photo", "--effort", "7")
+"""Options with which a picture takes long enough to be disturbed."""
+
+
+def free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+def dask(*arguments, **options):
+    """Start one of Dask's programs, with the package that is being tested."""
+    path = [str(Path(mmpcodec.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", "dask", *map(str, arguments)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(path)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        **options,
+    )
+
+
+def stop(program):
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(program.pid, signal.SIGKILL)
+    program.wait()
+
+
+class Cluster:
+    """A scheduler and workers, each a process with children of its own."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.port = free_port()
+        self.address = f"tcp://127.0.0.1:{self.port}"
+        self.workers = []
+        self.start_scheduler()
+
+    def start_scheduler(self):
+        options = ("--host", "127.0.0.1", "--port", self.port, "--no-dashboard", "--no-show")
+        self.scheduler = dask("scheduler", *options)
+
+    def add_worker(self, **options):
+        arguments = (self.address, "--nthreads", 1, "--no-dashboard", "--death-timeout", 60)
+        place = ("--local-directory", self.folder)
+        self.workers.append(dask("worker", *arguments, *place, **options))
+        return self.workers[-1]
+
+    def stop(self):
+        for program in (*self.workers, self.scheduler):
+            stop(program)
+
+
+@pytest.fixture
+def cluster(tmp_path_factory):
+    """A cluster with a scheduler and no workers yet."""
+    started = Cluster(tmp_path_factory.mktemp("dask"))
+    yield started
+    started.stop()
+
+
+@pytest.fixture
+def folder_of_pictures(folder):
+    """The name of a folder with pictures in subfolders, and one file that is none."""
+    rows, columns = np.indices((96, 128))
+    for number in range(6):
+        noise = np.random.default_rng(number).integers(0, 9, (96, 128))
+        samples = (100 + 60 * np.sin(rows / (5 + number)) + columns / 3 + noise).astype(np.uint8)
+        name = Path("in", "deep" if number % 2 else "", f"{number}.png")
+        name.parent.mkdir(parents=True, exist_ok=True)
+        pictures.write(samples, name)
+    Path("in/bad.png").write_bytes(b"no picture")
+    return "in"
+
+
+def hashes(folder):
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in Path(folder).rglob("*")
+        if path.is_file()
+    }
+
+
+def rows_of(manifest):
+    return [json.loads(line) for line in Path(manifest).read_text().splitlines()]
+
+
+def done_in(manifest):
+    if not Path(manifest).exists():
+        return []
+    return [row["output"] for row in rows_of(manifest) if row["event"] == "done"]
+
+
+def wait_for(what, seconds=60):
+    end = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < end, "it took too long"
+        time.sleep(0.02)
+
+
+def large_pictures(count):
+    """Write pictures that take about half a second each; return their folder."""
+    rows, columns = np.indices((400, 400))
+    Path("large").mkdir()
+    for number in range(count):
+        noise = np.random.default_rng(number).normal(0, 12, (400, 400))
+        samples = 128 + 70 * np.sin(rows / (9 + number)) * np.cos(columns / 14) + noise
+        pictures.write(np.clip(samples, 0, 255).astype(np.uint8), f"large/{number}.png")
+    return "large"
+
+
+@pytest.mark.parametrize(
+    ("command", "options"),
+    [
+        ("encode", ("--preset", "exact")),
+        ("encode", ("--target-bpp", "2", "--preset", "photo")),
+        ("median", ("--radius", "2")),
+        ("highlight", ()),
+    ],
+    ids=["encode", "target", "median", "highlight"],
+)
+def test_outputs_equal_those_of_this_process(mmp, folder_of_pictures, cluster, command, options):
+    cluster.add_worker()
+    cluster.add_worker()
+    here = mmp(command, folder_of_pictures, "-O", "here", "--json", *options)
+    there = mmp(
+        *(command, folder_of_pictures, "-O", "there", "--json", *options),
+        *("--cluster", cluster.address, "--batch", "2"),
+    )
+    assert here.exit_code == there.exit_code == 3
+    assert hashes("here") == hashes("there")
+    assert len(hashes("here")) == 6
+
+    def rows(result):
+        found = [json.loads(line) for line in result.stdout.splitlines()]
+        kept = [
+            {
+                key: value
+                for key, value in row.items()
+                if key not in ("output", "seconds", "backend")
+            }
+            for row in found
+        ]
+        return sorted(kept, key=lambda row: row["input"])
+
+    assert rows(here) == rows(there)
+    assert "in/bad.png: is not a picture file" in there.stderr
+
+
+def test_decoding_of_folders(mmp, folder_of_pictures, cluster):
+    cluster.add_worker()
+    assert mmp("encode", folder_of_pictures, "-O", "coded", "--preset", "exact").exit_code == 3
+    Path("coded/bad.mmp").write_bytes(b"no file")
+    result = mmp("decode", "coded", "-O", "back", "--cluster", cluster.address)
+    assert result.exit_code == 3
+    assert "coded/bad.mmp: is not an mmp file" in result.stderr
+    for name in hashes("back"):
+        np.testing.assert_array_equal(
+            mmpcodec.imread(f"back/{name}"), mmpcodec.imread(f"in/{name}")
+        )
+    assert len(hashes("back")) == 6
+
+
+def test_a_cluster_of_this_machine(process, folder_of_pictures):
+    program = process(
+        *("encode", "in", "-O", "out", "--preset", "exact", "--cluster", "local", "--workers", 2)
+    )
+    output, errors = program.communicate(timeout=60)
+    assert program.returncode == 3
+    assert len(hashes("out")) == len(output.splitlines()) == 6
+    assert "mmp: cluster: 2 workers, 2 threads; dashboard http://" in errors
+    assert "mmp: 7 pictures, 1 failed, " in errors
+
+
+def test_a_manifest_leaves_out_what_is_done(mmp, folder_of_pictures):
+    arguments = ("encode", "in", "-O", "out", "--preset", "exact", "--manifest", "m.jsonl")
+    assert mmp(*arguments).exit_code == 3
+    first = hashes("out")
+    done = [row for row in rows_of("m.jsonl") if row["event"] == "done"]
+    assert {row["output"]: row["sha256"] for row in done} == {
+        f"out/{name}": digest for name, digest in first.items()
+    }
+    for row in done:
+        assert row["output_bytes"] == Path(row["output"]).stat().st_size
+        assert row["source_bytes"] == Path(row["source"]).stat().st_size
+    Path("in/bad.png").write_bytes(Path("in/0.png").read_bytes())
+    result = mmp(*arguments)
+    assert (result.exit_code, result.stdout.count("->")) == (0, 2)
+    assert "6 of 7 inputs skipped" in result.stderr
+    assert hashes("out") == {**first, "bad.mmp": first["0.mmp"]}
+    assert mmp(*arguments).stdout == ""
+
+
+@pytest.mark.parametrize("change", ["source", "output", "options", "gone"])
+def test_a_manifest_does_again_what_has_changed(mmp, folder_of_pictures, change):
+    arguments = ["encode", "in", "-O", "out", "--preset", "exact", "--manifest", "m.jsonl"]
+    mmp(*arguments)
+    if change == "source":
+        shutil.copy("in/0.png", "in/2.png")
+    elif change == "output":
+        Path("out/2.mmp").write_bytes(b"short")
+    elif change == "gone":
+        Path("out/2.mmp").unlink()
+    else:
+        arguments += ["--strip", "all"]
+    result = mmp(*arguments)
+    assert result.stdout.count("->") == (6 if change == "options" else 1)
+    assert mmpcodec.decode(Path("out/2.mmp").read_bytes()).shape == (96, 128)
+
+
+def test_other_outputs_are_not_overwritten(mmp, folder_of_pictures):
+    Path("out").mkdir()
+    Path("out/0.mmp").write_bytes(b"mine")
+    arguments = ("encode", "in", "-O", "out", "--preset", "exact", "--manifest", "m.jsonl")
+    for _ in range(2):
+        result = mmp(*arguments)
+        assert "out/0.mmp: exists; -f overwrites it" in result.stderr
+        assert Path("out/0.mmp").read_bytes() == b"mine"
+
+
+def test_wrong_manifests(mmp, folder_of_pictures):
+    arguments = ("encode", "in", "-O", "out", "--manifest")
+    Path("m.jsonl").write_text("no row\n")
+    assert mmp(*arguments, "m.jsonl").stderr == (
+        "mmp: --manifest m.jsonl: line 1 is no row of a manifest\n"
+    )
+    assert mmp(*arguments, "in").stderr == "mmp: in: Is a directory\n"
+    assert mmp(*arguments, "memory://m").stderr == (
+        "mmp: --manifest memory://m: must be a path, to which lines are added\n"
+    )
+    assert not Path("out").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--cluster", "somewhere"), "--cluster somewhere: must be local, cuda, the address of"),
+        (("--cluster", "tcp://127.0.0.1:1"), "--cluster tcp://127.0.0.1:1: cannot be reached: "),
+        (("--workers", "2"), "--workers 2: has no effect without --cluster"),
+        (("--batch", "2"), "--batch 2: has no effect without --cluster"),
+        (("--cluster", "none.json"), "--cluster none.json: cannot be reached: "),
+    ],
+)
+def test_wrong_clusters(mmp, folder_of_pictures, options, says, monkeypatch):
+    monkeypatch.setattr("mmpcodec.cli.cluster.clients.CONNECT_SECONDS", 1)
+    result = mmp("encode", "in", "-O", "out", *options)
+    assert result.exit_code in (1, 2)
+    assert result.stderr.startswith(f"mmp: {says}")
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.fixture
+def undisturbed(mmp):
+    """The hashes of the outputs of a run that nothing disturbs."""
+    assert mmp("encode", large_pictures(8), "-O", "whole", *SLOW).exit_code == 0
+    return hashes("whole")
+
+
+def test_a_worker_that_is_killed(process, cluster, undisturbed):
+    cluster.add_worker()
+    cluster.add_worker()
+    arguments = ("encode", "large", "-O", "out", "--manifest", "m.jsonl", *SLOW)
+    program = process(*arguments, "--cluster", cluster.address)
+    wait_for(lambda: len(done_in("m.jsonl")) >= 2)
+    stop(cluster.workers[0])
+    _, errors = program.communicate(timeout=120)
+    assert program.returncode == 0, errors
+    assert hashes("out") == undisturbed
+    assert sorted(done_in("m.jsonl")) == sorted(f"out/{name}" for name in undisturbed)
+
+
+@pytest.mark.parametrize("who", ["client", "scheduler"])
+def test_a_run_goes_on_after_its_end(process, cluster, undisturbed, who):
+    cluster.add_worker()
+    arguments = ("encode", "large", "-O", "out", "--manifest", "m.jsonl", *SLOW)
+    arguments += ("--cluster", cluster.address)
+    program = process(*arguments)
+    wait_for(lambda: len(done_in("m.jsonl")) >= 2)
+    if who == "client":
+        program.kill()
+        program.communicate()
+    else:
+        stop(cluster.scheduler)
+        _, errors = program.communicate(timeout=60)
+        assert program.returncode == 1
+        assert "the scheduler of the cluster is lost; with --manifest" in errors
+        cluster.start_scheduler()
+        cluster.add_worker()
+    before = done_in("m.jsonl")
+    assert 2 <= len(before) < 8
+    program = process(*arguments)
+    _, errors = program.communicate(timeout=120)
+    assert program.returncode == 0, errors
+    assert f"{len(before)} of 8 inputs skipped" in errors
+    assert hashes("out") == undisturbed
+    assert sorted(done_in("m.jsonl")) == sorted(f"out/{name}" for name in undisturbed)
+
+
+def test_a_disk_that_is_full(process, cluster, undisturbed):
+    """The limit of the size of files stands for a full disk: writing ends with an error."""
+    limit = (20_000, 20_000)
+    cluster.add_worker(preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit))
+    small = {name for name in undisturbed if Path("whole", name).stat().st_size <= limit[0]}
+    arguments = ("encode", "large", "-O", "out", "--manifest", "m.jsonl", *SLOW)
+    arguments += ("--cluster", cluster.address)
+    program = process(*arguments)
+    _, errors = program.communicate(timeout=120)
+    assert errors.count("File too large") == 8 - len(small) > 0
+    assert hashes("out") == {name: undisturbed[name] for name in small}
+    stop(cluster.workers.pop())
+    cluster.add_worker()
+    program = process(*arguments)
+    _, errors = program.communicate(timeout=120)
+    assert program.returncode == 0, errors
+    assert hashes("out") == undisturbed
+
+
+def test_an_interrupt_ends_in_five_seconds(process, cluster):
+    cluster.add_worker()
+    arguments = ("encode", large_pictures(8), "-O", "out", "--manifest", "m.jsonl", *SLOW)
+    program = process(*arguments, "--cluster", cluster.address)
+    wait_for(lambda: len(done_in("m.jsonl")) >= 1)
+    program.send_signal(signal.SIGINT)
+    start = time.monotonic()
+    _, errors = program.communicate(timeout=30)
+    assert time.monotonic() - start < 5
+    assert program.returncode == 130
+    assert errors.splitlines()[-1] == "mmp: interrupted"
+    assert "Traceback" not in errors
