@@ -41,7 +41,7 @@ FLOORS = (
     ("pictures", "solvers"),
     ("__init__",),
     ("fingerprints",),
-    ("analysis", "bench"),
+    ("analysis", "bench", "dask"),
     ("planning",),
     ("budget", "packing"),
     ("plugins", "cli"),
