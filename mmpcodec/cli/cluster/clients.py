@@ -1,6 +1,7 @@
 """Connections to Dask clusters: those of this machine, and those that run elsewhere."""
 
 import contextlib
+import os
 import warnings
 from collections.abc import Iterator
 from importlib import import_module
@@ -65,8 +66,12 @@ def connected(where: str, workers: int | None = None) -> Iterator[Any]:
             cluster = _cluster_of_machine(where, workers)
             stack.callback(cluster.close, timeout=_CLOSE_SECONDS)
             given: dict[str, Any] = {"address": cluster}
+        elif _is_file(where):
+            if not os.path.exists(where):  # Dask would wait for it
+                raise MmpError(f"--cluster {where}: cannot be reached: no such file")
+            given = {"scheduler_file": where}
         else:
-            given = {"scheduler_file": where} if _is_file(where) else {"address": where}
+            given = {"address": where}
         try:
             client = distributed.Client(**given, timeout=CONNECT_SECONDS, set_as_default=False)
         except (OSError, ValueError) as error:
@@ -98,15 +103,13 @@ def _library(name: str) -> Any:
 
 @contextlib.contextmanager
 def _without_warnings() -> Iterator[None]:
-    """Silence what Dask says about ports and its own shutdown."""
+    """Silence what Dask says about ports, lost connections and its own shutdown."""
     import logging
 
-    with warnings.catch_warnings():
+    handlers = logging.getLogger("distributed").handlers
+    with warnings.catch_warnings(), contextlib.ExitStack() as stack:
         warnings.filterwarnings("ignore", module="distributed")
-        logger = logging.getLogger("distributed")
-        before = logger.level
-        logger.setLevel(logging.CRITICAL)
-        try:
-            yield
-        finally:
-            logger.setLevel(before)
+        for handler in handlers:  # Dask sets the levels of its loggers one by one
+            stack.callback(handler.setLevel, handler.level)
+            handler.setLevel(logging.CRITICAL + 1)
+        yield

@@ -4,8 +4,10 @@ Dask gives the tasks to workers, tries those of a dead worker again, and says wh
 """
 
 import contextlib
+import math
 import threading
 import time
+from asyncio import CancelledError
 from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import partial
 from itertools import islice
@@ -22,6 +24,8 @@ from mmpcodec.errors import FileError, MmpError
 
 CPU_BATCH, CUDA_BATCH = 1, 64
 """Jobs of a task. A device encodes many pictures at once; a processor has one at a time."""
+WORKER_SECONDS = 5
+"""Seconds to wait for a worker before the cluster is described."""
 TASKS_AHEAD = 2
 """Tasks in flight for each thread of the workers: one in work, and one that waits."""
 
@@ -82,10 +86,13 @@ def outcomes(
 
 
 def _say_cluster(client: Any, printer: Printer) -> None:
+    with _reached(), contextlib.suppress(TimeoutError):
+        client.wait_for_workers(1, timeout=WORKER_SECONDS)
     workers = client.nthreads()
     threads = sum(workers.values())
+    there = f"{counted(len(workers), 'worker')}, {counted(threads, 'thread')}"
     printer.note(
-        f"cluster: {counted(len(workers), 'worker')}, {counted(threads, 'thread')}; "
+        f"cluster: {there if workers else 'no worker yet, the work begins when one comes'}; "
         f"dashboard {client.dashboard_link}"
     )
 
@@ -136,18 +143,26 @@ def _from_workers(
     def send(batch: tuple[Job, ...]) -> None:
         if manifest is not None:
             manifest.begin(batch)
-        future = client.submit(done, batch, pure=False)
+        with _reached():
+            future = client.submit(done, batch, pure=False)
         batch_of[future] = batch
         waiting.add(future)
 
-    try:
-        for batch in islice(batches, TASKS_AHEAD * sum(client.nthreads().values())):
+    threads = _Threads(client)
+
+    def send_ahead() -> None:
+        for batch in islice(batches, max(TASKS_AHEAD * threads.now() - len(batch_of), 0)):
             send(batch)
+
+    try:
+        send_ahead()
         for future in waiting:
             batch = batch_of.pop(future)
-            error = _error_of(future)
+            with _reached():
+                error = _error_of(future)
+                found = future.result() if error is None else ()
             if error is None:
-                yield from future.result()
+                yield from found
             elif len(batch) > 1:
                 for job in batch:  # alone, each job gets its own result or error
                     send((job,))
@@ -155,12 +170,46 @@ def _from_workers(
                 left = Left(batch[0]._replace(fault=f"{batch[0].name}: {error}"))
                 yield JobOutcome(batch[0], left, Record())
             future.release()
-            if len(batch_of) < TASKS_AHEAD * sum(client.nthreads().values()):
-                for batch in islice(batches, 1):
-                    send(batch)
+            send_ahead()
     finally:
         with contextlib.suppress(Exception):
             client.cancel(list(batch_of), force=True)
+
+
+class _Threads:
+    """Counts the threads of the workers, which come and go while a run lasts."""
+
+    def __init__(self, client: Any):
+        self._client = client
+        self._asked = -math.inf
+        self._number = 1
+
+    def now(self) -> int:
+        """Return the number of threads, of which the scheduler is asked once a second; at least 1."""
+        if time.monotonic() >= self._asked + 1:
+            with _reached():
+                self._number = max(sum(self._client.nthreads().values()), 1)
+            self._asked = time.monotonic()
+        return self._number
+
+
+@contextlib.contextmanager
+def _reached() -> Iterator[None]:
+    """Turn what Dask raises without its scheduler into an error that says so.
+
+    Raises
+    ------
+    MmpError
+        If the scheduler is lost.
+    """
+    from distributed.comm import CommClosedError
+
+    try:
+        yield
+    except (CancelledError, CommClosedError) as error:
+        raise MmpError(
+            "the scheduler of the cluster is lost; with --manifest, the same command goes on"
+        ) from error
 
 
 def _error_of(future: Any) -> str | None:
@@ -168,15 +217,13 @@ def _error_of(future: Any) -> str | None:
 
     Raises
     ------
-    MmpError
+    CancelledError
         If the scheduler is lost.
     """
     from distributed.scheduler import KilledWorker
 
     if future.status in ("cancelled", "lost"):
-        raise MmpError(
-            "the scheduler of the cluster is lost; with --manifest, the same command goes on"
-        )
+        raise CancelledError
     if future.status == "finished":
         return None
     error = future.exception()
