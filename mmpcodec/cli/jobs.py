@@ -1,7 +1,7 @@
 """Find the inputs, pair them with outputs, and check all outputs before any work starts."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from typing import NamedTuple
 
@@ -28,9 +28,8 @@ class Job(NamedTuple):
         Why the job is left out.
     resumed : bool
         Whether it is left out because an earlier run has done it.
-    size, state : int, str
-        Size of the input in bytes, and a text that differs when the input differs, if listing the
-        folder has told them; otherwise 0 and "".
+    stored : Stored or None
+        Size and state of the input, if the listing of a folder at a URL has told them.
     """
 
     source: str
@@ -40,8 +39,7 @@ class Job(NamedTuple):
     fault: str | None = None
     skipped: str | None = None
     resumed: bool = False
-    size: int = 0
-    state: str = ""
+    stored: stores.Stored | None = None
 
     @property
     def name(self) -> str:
@@ -52,6 +50,12 @@ class Job(NamedTuple):
     def to_do(self) -> bool:
         """Whether there is work to do."""
         return self.fault is None and self.skipped is None
+
+
+Outputs = Mapping[str, stores.Stored]
+"""What lies at each URL of a folder."""
+Resumed = Callable[[Sequence[Job], Outputs | None], list[Job]]
+"""Leaves out jobs that an earlier run has done."""
 
 
 class InputKind(NamedTuple):
@@ -199,7 +203,7 @@ def _at_url(url: str, kind: InputKind) -> list[Job]:
     if found is None or not found.is_folder:
         return [Job(url, below=url.rstrip("/").rpartition("/")[2])]
     jobs = [
-        Job(stores.joined(url, below), below=below, size=there.size, state=there.state)
+        Job(stores.joined(url, below), below=below, stored=there)
         for below, there in stores.files_below(url).items()
         if kind.holds(below)
     ]
@@ -215,17 +219,19 @@ def plan(
     folder: str | None,
     existing: Existing,
     keep_extension: bool = False,
-    resumed: Callable[[Sequence[Job]], list[Job]] | None = None,
+    resumed: Resumed | None = None,
 ) -> list[Job]:
     """Find the inputs, pair each with its output, and check the outputs.
 
-    The parameters, results and errors are those of ``inputs_of``, ``assign`` and ``settle``;
-    ``resumed`` leaves out jobs that an earlier run has done.
+    The parameters, results and errors are those of ``inputs_of``, ``assign`` and ``settle``.
+    ``resumed(jobs, there)`` leaves out jobs that an earlier run has done; ``there`` is the result
+    of ``outputs_at``.
     """
     jobs = assign(
         inputs_of(given, kind), suffix, out=out, folder=folder, keep_extension=keep_extension
     )
-    return settle(resumed(jobs) if resumed else jobs, existing, folder)
+    there = outputs_at(folder)
+    return settle(resumed(jobs, there) if resumed else jobs, existing, folder, there)
 
 
 def assign(
@@ -268,7 +274,29 @@ def assign(
     ]
 
 
-def settle(jobs: Sequence[Job], existing: Existing, folder: str | None = None) -> list[Job]:
+def outputs_at(folder: str | None) -> Outputs | None:
+    """Return what lies in and below the folder of -O, by URL; None if -O is a path.
+
+    One listing of a folder takes far less time than a question for each output.
+
+    Raises
+    ------
+    FileError, MissingExtra
+        If the store cannot be asked.
+    """
+    folder = _plain(folder)
+    if folder is None or not stores.is_url(folder):
+        return None
+    below = stores.files_below(folder)
+    return {stores.joined(folder, name): found for name, found in below.items()}
+
+
+def settle(
+    jobs: Sequence[Job],
+    existing: Existing,
+    folder: str | None = None,
+    there: Outputs | None = None,
+) -> list[Job]:
     """Check the output of each job; a job whose output cannot be written gets a fault.
 
     Parameters
@@ -279,6 +307,8 @@ def settle(jobs: Sequence[Job], existing: Existing, folder: str | None = None) -
         its input.
     folder : str or None
         Value of -O: the folder, and folders in it, need not exist.
+    there : mapping or None
+        Result of ``outputs_at``; None if the folder was not listed.
 
     Raises
     ------
@@ -290,15 +320,14 @@ def settle(jobs: Sequence[Job], existing: Existing, folder: str | None = None) -
     """
     folder = _plain(folder)
     check_pairs(jobs)
-    if folder is None or not stores.is_url(folder):
+    if there is None:
+        there = outputs_at(folder)
+    if there is None:
         if folder is not None:
             check_folder(folder)
         return [_settled(job, existing, folder) if job.to_do else job for job in jobs]
-    # One listing of the folder takes far less time than a question for each output.
-    there = stores.files_below(folder)
-    entries = {stores.joined(folder, below): found for below, found in there.items()}
     return [
-        _settled_at_url(job, existing, entries.get(job.target)) if job.to_do and job.target else job
+        _settled_at_url(job, existing, there.get(job.target)) if job.to_do and job.target else job
         for job in jobs
     ]
 
@@ -395,7 +424,7 @@ def _before(time: int | None, job: Job) -> bool:
         raise ParameterError("--update: stdin has no time of modification")
     try:
         if stores.is_url(job.source):
-            there = stores.entry(job.source)
+            there = job.stored or stores.entry(job.source)
             of_source = there and there.modified
         else:
             of_source = os.stat(job.source).st_mtime_ns

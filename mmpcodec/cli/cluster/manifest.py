@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import mmpcodec
 from mmpcodec.cli import output
-from mmpcodec.cli.jobs import Job
+from mmpcodec.cli.jobs import Job, Outputs
 from mmpcodec.errors import FileError, ParameterError
 from mmpcodec.fingerprints import codec_fingerprint
 from mmpcodec.runtime import stores
@@ -148,21 +148,21 @@ class Manifest:
         self._file.truncate(whole)
         self._add([{"event": RUN, "run": self._digest, "time": _now(), **self._run}])
 
-    def resumed(self, jobs: Sequence[Job]) -> list[Job]:
+    def resumed(self, jobs: Sequence[Job], there: Outputs | None) -> list[Job]:
         """Leave out the jobs that are done, and let begun outputs be written again.
 
         A job is done if its source and parameters are those of its row, and its output has the
-        size that the row says.
+        size that the row says. ``there`` is the result of ``outputs_at``.
         """
-        return [self._resumed(job) if job.to_do else job for job in jobs]
+        return [self._resumed(job, there) if job.to_do else job for job in jobs]
 
-    def _resumed(self, job: Job) -> Job:
+    def _resumed(self, job: Job, there: Outputs | None) -> Job:
         row = self._rows.get((job.source, job.target or ""))
         if row is None:
             return job
         if row["event"] == DONE and row["run"] == self._digest:
             with contextlib.suppress(FileError):
-                size, _ = state_of(job.target or "")
+                size = _output_size(job.target or "", there)
                 if size == row["output_bytes"] and _same_source(job, row):
                     return job._replace(skipped=f"is done, as {self.path} says", resumed=True)
         return job._replace(overwrite=True)
@@ -194,6 +194,13 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
+def _output_size(target: str, there: Outputs | None) -> int | None:
+    if there is None:
+        return state_of(target)[0]
+    return there[target].size if target in there else None
+
+
 def _same_source(job: Job, row: dict[str, Any]) -> bool:
-    size, state = (job.size, job.state) if job.state else state_of(job.source)
-    return (size, state) == (row["source_bytes"], row["source_state"])
+    stored = job.stored
+    found = state_of(job.source) if stored is None else (stored.size, stored.state)
+    return found == (row["source_bytes"], row["source_state"])

@@ -1,13 +1,16 @@
 """Where the jobs of a command are done, and the manifest that notes them."""
 
 import contextlib
+import os
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from mmpcodec.cli.cluster.clients import check_name
 from mmpcodec.cli.cluster.manifest import Manifest
-from mmpcodec.cli.jobs import Job
+from mmpcodec.cli.jobs import Job, Outputs
 from mmpcodec.errors import ParameterError
+from mmpcodec.runtime import stores
+from mmpcodec.runtime.files import STANDARD
 
 
 class Cluster(NamedTuple):
@@ -24,9 +27,22 @@ class Place(NamedTuple):
     cluster: Cluster | None = None
     manifest: Manifest | None = None
 
-    def resumed(self, jobs: Sequence[Job]) -> list[Job]:
+    def resumed(self, jobs: Sequence[Job], there: Outputs | None) -> list[Job]:
         """Leave out the jobs that the manifest says are done; see ``Manifest.resumed``."""
-        return list(jobs) if self.manifest is None else self.manifest.resumed(jobs)
+        return list(jobs) if self.manifest is None else self.manifest.resumed(jobs, there)
+
+
+def on_this_machine(name: str) -> str:
+    """Return the name of a file that does not depend on the working folder; URLs stay.
+
+    Raises
+    ------
+    ParameterError
+        If it is standard input or output.
+    """
+    if name == STANDARD:
+        raise ParameterError("-: --cluster needs files that its workers can reach")
+    return name if stores.is_url(name) else os.path.abspath(name)
 
 
 @contextlib.contextmanager

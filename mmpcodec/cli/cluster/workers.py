@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from mmpcodec.cli.cluster.clients import CUDA, connected
 from mmpcodec.cli.cluster.manifest import Manifest, Record, sha256_of, state_of
-from mmpcodec.cli.cluster.places import Place
+from mmpcodec.cli.cluster.places import Place, on_this_machine
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.printing import Facts, Printer, counted, remarks_noted
 from mmpcodec.cli.progress import Bar, ProgressBars
@@ -26,6 +26,8 @@ CPU_BATCH, CUDA_BATCH = 1, 64
 """Jobs of a task. A device encodes many pictures at once; a processor has one at a time."""
 WORKER_SECONDS = 5
 """Seconds to wait for a worker before the cluster is described."""
+SORTED_TASKS = 16
+"""Tasks whose jobs are sorted by size together."""
 TASKS_AHEAD = 2
 """Tasks in flight for each thread of the workers: one in work, and one that waits."""
 
@@ -53,7 +55,8 @@ def outcomes(
     ----------
     jobs : sequence of Job
     work : callable
-        Goes to the workers by cloudpickle. If it has a method ``together(jobs)``, this is called
+        Goes to the workers by cloudpickle; its results are named tuples with fields ``input`` and
+        ``output``. If it has a method ``together(jobs)``, this is called
         with the jobs of a task, and what it returns does their work.
     place : Place
         With a cluster.
@@ -68,33 +71,93 @@ def outcomes(
     cluster, manifest = place
     if not jobs or cluster is None:
         return
-    batch = cluster.batch or (CUDA_BATCH if cluster.where == CUDA else CPU_BATCH)
+    placed = [_Placed.of(job) for job in jobs]
+    many = cluster.where == CUDA or getattr(work, "wants_many", False)
+    batch = cluster.batch or (CUDA_BATCH if many else CPU_BATCH)
+    tasks = _alike(placed, batch) if many else _in_turn(placed, batch)
     with (
         connected(cluster.where, cluster.workers) as client,
         bars.follow(counted(len(jobs), "picture")) as bar,
     ):
-        _say_cluster(client, printer)
+        _tell(_described(client), printer)
         counts = _Counts(len(jobs), bar)
-        for outcome in _from_workers(client, jobs, work, batch, manifest):
+        for outcome in _from_workers(client, tasks, work, manifest):
             for remark in outcome.remarks:
                 printer.note(remark)
             if manifest is not None:
                 manifest.end(outcome.job, outcome.record, outcome.fault)
             counts.add(outcome)
             yield outcome.found
-        printer.note(counts.text())
+        _tell(counts.now(), printer)
 
 
-def _say_cluster(client: Any, printer: Printer) -> None:
+def _in_turn(jobs: Sequence["_Placed"], size: int) -> Iterator[Sequence["_Placed"]]:
+    """Yield the jobs of each task, in the order of the jobs."""
+    return (jobs[start : start + size] for start in range(0, len(jobs), size))
+
+
+def _alike(jobs: Sequence["_Placed"], size: int) -> Iterator[Sequence["_Placed"]]:
+    """Yield the jobs of each task: jobs that are near in order, and of files of similar size.
+
+    A device encodes pictures of similar size together in the least time.
+    """
+    for near in _in_turn(jobs, size * SORTED_TASKS):
+        yield from _in_turn(sorted(near, key=lambda job: job.bytes), size)
+
+
+def _tell(facts: Facts, printer: Printer) -> None:
+    """Print facts about the run: a row of JSON, or a remark."""
+    if printer.as_json:
+        printer.show(facts)
+    else:
+        printer.note(facts.text(False))
+
+
+class ClusterFacts(NamedTuple):
+    """A cluster as a run finds it: workers, their threads, and the address of Dask's dashboard."""
+
+    workers: int
+    threads: int
+    dashboard: str
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"event": "cluster", **self._asdict()}
+
+    def text(self, verbose: bool) -> str:
+        there = f"{counted(self.workers, 'worker')}, {counted(self.threads, 'thread')}"
+        there = there if self.workers else "no worker yet, the work begins when one comes"
+        return f"cluster: {there}; dashboard {self.dashboard}"
+
+
+def _described(client: Any) -> ClusterFacts:
     with _reached(), contextlib.suppress(TimeoutError):
         client.wait_for_workers(1, timeout=WORKER_SECONDS)
     workers = client.nthreads()
-    threads = sum(workers.values())
-    there = f"{counted(len(workers), 'worker')}, {counted(threads, 'thread')}"
-    printer.note(
-        f"cluster: {there if workers else 'no worker yet, the work begins when one comes'}; "
-        f"dashboard {client.dashboard_link}"
-    )
+    return ClusterFacts(len(workers), sum(workers.values()), client.dashboard_link)
+
+
+class RunFacts(NamedTuple):
+    """What a run has done so far; bytes are those of the files, seconds are wall time."""
+
+    pictures: int
+    failed: int
+    megapixels: float
+    read_bytes: int
+    written_bytes: int
+    seconds: float
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"event": "end", **self._asdict()}
+
+    def text(self, verbose: bool) -> str:
+        failed = f", {self.failed} failed" if self.failed else ""
+        saved = self.read_bytes - self.written_bytes
+        return (
+            f"{counted(self.pictures, 'picture')}{failed}, "
+            f"{self.megapixels / max(self.seconds, 1e-9):.1f} megapixels/s, "
+            f"{self.read_bytes} -> {self.written_bytes} bytes"
+            f"{f', {saved} bytes saved' if saved > 0 else ''} in {self.seconds:.1f} s"
+        )
 
 
 class _Counts:
@@ -115,34 +178,31 @@ class _Counts:
             facts = outcome.found.as_dict()
             self._pixels += facts.get("width", 0) * facts.get("height", 0)
         self._bar.advance(self._done, self._jobs)
-        self._bar.say(self.text())
+        self._bar.say(self.now().text(False))
 
-    def text(self) -> str:
-        """Return the counts in words."""
+    def now(self) -> RunFacts:
+        """Return the counts."""
         seconds = time.monotonic() - self._started
-        rate = self._pixels / 1e6 / max(seconds, 1e-9)
-        failed = f", {self._failed} failed" if self._failed else ""
-        return (
-            f"{counted(self._done, 'picture')}{failed}, {rate:.1f} megapixels/s, "
-            f"{self._read} -> {self._written} bytes in {seconds:.1f} s"
-        )
+        pixels = self._pixels / 1e6
+        return RunFacts(self._done, self._failed, pixels, self._read, self._written, seconds)
 
 
 def _from_workers(
-    client: Any, jobs: Sequence[Job], work: Work, size: int, manifest: Manifest | None
+    client: Any,
+    tasks: Iterator[Sequence["_Placed"]],
+    work: Work,
+    manifest: Manifest | None,
 ) -> Iterator[JobOutcome]:
-    """Send tasks of ``size`` jobs to the workers, a few ahead, and yield the outcomes."""
+    """Send tasks to the workers, a few ahead, and yield the outcomes."""
     from distributed import as_completed
 
-    rest = iter(jobs)
-    batches = iter(lambda: tuple(islice(rest, size)), ())
-    done = partial(_done, work)
+    done = partial(_done, work, manifest is not None)
     waiting = as_completed(loop=client.loop)
-    batch_of: dict[Any, tuple[Job, ...]] = {}
+    batch_of: dict[Any, Sequence[_Placed]] = {}
 
-    def send(batch: tuple[Job, ...]) -> None:
+    def send(batch: Sequence[_Placed]) -> None:
         if manifest is not None:
-            manifest.begin(batch)
+            manifest.begin([job.given for job in batch])
         with _reached():
             future = client.submit(done, batch, pure=False)
         batch_of[future] = batch
@@ -151,7 +211,7 @@ def _from_workers(
     threads = _Threads(client)
 
     def send_ahead() -> None:
-        for batch in islice(batches, max(TASKS_AHEAD * threads.now() - len(batch_of), 0)):
+        for batch in islice(tasks, max(TASKS_AHEAD * threads.now() - len(batch_of), 0)):
             send(batch)
 
     try:
@@ -164,11 +224,12 @@ def _from_workers(
             if error is None:
                 yield from found
             elif len(batch) > 1:
-                for job in batch:  # alone, each job gets its own result or error
-                    send((job,))
+                for each in batch:  # alone, each job gets its own result or error
+                    send((each,))
             else:
-                left = Left(batch[0]._replace(fault=f"{batch[0].name}: {error}"))
-                yield JobOutcome(batch[0], left, Record())
+                job = batch[0].given
+                left = Left(job._replace(fault=f"{job.name}: {error}"))
+                yield JobOutcome(job, left, Record())
             future.release()
             send_ahead()
     finally:
@@ -185,7 +246,7 @@ class _Threads:
         self._number = 1
 
     def now(self) -> int:
-        """Return the number of threads, of which the scheduler is asked once a second; at least 1."""
+        """Return the number of threads, at least 1; the scheduler is asked once a second."""
         if time.monotonic() >= self._asked + 1:
             with _reached():
                 self._number = max(sum(self._client.nthreads().values()), 1)
@@ -232,24 +293,71 @@ def _error_of(future: Any) -> str | None:
     return f"{type(error).__name__}: {error}"
 
 
-def _done(work: Work, jobs: Sequence[Job]) -> list[JobOutcome]:
+class _Placed(NamedTuple):
+    """A job, and the job with names that do not depend on the working folder of a worker."""
+
+    given: Job
+    own: Job
+
+    @property
+    def bytes(self) -> int:
+        """Size of the input's file; 0 if it cannot be looked at."""
+        with contextlib.suppress(MmpError):
+            stored = self.given.stored
+            return state_of(self.own.source)[0] if stored is None else stored.size
+        return 0
+
+    @classmethod
+    def of(cls, job: Job) -> "_Placed":
+        """Name the files of a job for workers.
+
+        A worker may write an output that exists: the client has found that it may be written, and a
+        worker that died may have written it already.
+        """
+        target = job.target and on_this_machine(job.target)
+        return cls(
+            job, job._replace(source=on_this_machine(job.source), target=target, overwrite=True)
+        )
+
+    def as_given(self, text: str) -> str:
+        """Return a text with the names of the command line."""
+        for name, given in (
+            (self.own.source, self.given.source),
+            (self.own.target, self.given.target),
+        ):
+            text = text.replace(str(name), str(given))
+        return text
+
+
+def _done(work: Work, recorded: bool, jobs: Sequence[_Placed]) -> list[JobOutcome]:
     """Do jobs on a worker."""
     from distributed import get_worker
 
     together: Callable[[Sequence[Job]], Work] | None = getattr(work, "together", None)
-    one = work if together is None else together(jobs)
-    return [_on_worker(job, one, get_worker().address) for job in jobs]
+    one = work if together is None else together([job.own for job in jobs])
+    return [_on_worker(job, one, get_worker().address, recorded) for job in jobs]
 
 
-def _on_worker(job: Job, work: Work, worker: str) -> JobOutcome:
+def _on_worker(job: _Placed, work: Work, worker: str, recorded: bool) -> JobOutcome:
     remarks: list[str] = []
     progress = JobProgress(Bar(), threading.Event(), remarks.append)
     with remarks_noted(remarks.append):
-        return outcome_of(job, work, progress, worker)._replace(remarks=tuple(remarks))
+        found, record = outcome_of(job.own, work, progress, worker, recorded=recorded)[1:3]
+    if isinstance(found, Left):
+        found = Left(job.given._replace(fault=job.as_given(str(found.job.fault))))
+    else:
+        renamed: Any = found
+        found = renamed._replace(input=job.given.source, output=job.given.target)
+    return JobOutcome(job.given, found, record, tuple(map(job.as_given, remarks)))
 
 
-def outcome_of(job: Job, work: Work, progress: JobProgress, worker: str = "") -> JobOutcome:
-    """Do a job, and look at its source before and at its output afterwards."""
+def outcome_of(
+    job: Job, work: Work, progress: JobProgress, worker: str = "", *, recorded: bool = True
+) -> JobOutcome:
+    """Do a job, and look at its source before and at its output afterwards.
+
+    ``recorded`` says whether the hash of the output is wanted.
+    """
     start = time.monotonic()
     source = output = (0, "")
     with contextlib.suppress(MmpError):  # reading the source raises the error
@@ -257,7 +365,7 @@ def outcome_of(job: Job, work: Work, progress: JobProgress, worker: str = "") ->
     found = attempt(job, work, progress)
     if not isinstance(found, Left) and job.target:
         try:
-            output = sha256_of(job.target)
+            output = sha256_of(job.target) if recorded else (state_of(job.target)[0], "")
         except FileError as error:
             found = Left(job._replace(fault=str(error)))
     return JobOutcome(job, found, Record(*source, *output, time.monotonic() - start, worker))

@@ -151,6 +151,14 @@ class EncodeFiles:
     source: Encodings | None = None
 
     @property
+    def wants_many(self) -> bool:
+        """Whether a task should hold many pictures, because a device encodes them at once."""
+        from mmpcodec import backends
+
+        tiled = self.setting.tile_size or self.target is not None
+        return not tiled and self.setting.backend in backends.on_devices()
+
+    @property
     def parameters(self) -> str:
         """What decides about the bytes of the files, besides the pictures."""
         kept = self.setting._replace(backend="", threads=None)

@@ -5,18 +5,29 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from mmpcodec.cli import options, output, run
 from mmpcodec.cli.cluster.manifest import sha256_of
-from mmpcodec.cli.cluster.places import spread
+from mmpcodec.cli.cluster.places import on_this_machine, spread
 from mmpcodec.cli.completion import files as files_ending
 from mmpcodec.cli.completion import words
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.help import OUTPUT
-from mmpcodec.cli.jobs import PICTURE, Existing, Job, assign, check, check_pairs, inputs_of, settle
+from mmpcodec.cli.jobs import (
+    PICTURE,
+    Existing,
+    Job,
+    assign,
+    check,
+    check_pairs,
+    inputs_of,
+    outputs_at,
+    settle,
+)
 from mmpcodec.cli.printing import Printer
 from mmpcodec.cli.work import JobProgress
 from mmpcodec.errors import ParameterError
@@ -282,7 +293,7 @@ def highlight(
 
     used = backend if cluster else dispatch.resolved(max_sum.__name__, backend)
     check_offset(offset)
-    kept = None if mask is None else read_mask(mask, limits)
+    mask = checked_mask(mask, limits, cluster)
     done: list[Highlighted] = []
 
     def work(job: Job, progress: JobProgress) -> Highlighted:
@@ -300,7 +311,7 @@ def highlight(
             dark=dark,
             k=regions,
             limits=sides.limits(width, height),
-            mask=kept,
+            mask=None if mask is None else read_mask(mask, limits),
             border=sides.border(width, height),
             backend=backend,
         )
@@ -309,13 +320,12 @@ def highlight(
         small = outlines.thumbnail(drawn) if sheet is not None else None
         assert job.target is not None
         output.write(job.target, pictures.to_bytes(drawn, "png"), force=job.overwrite)
-        level = picture.white if white is None else white
         return Highlighted(
             job.source,
             job.target,
             width,
             height,
-            level,
+            picture.white if white is None else white,
             int(searched.samples.max()),
             found,
             picture.metadata,
@@ -329,7 +339,8 @@ def highlight(
     mask_hash = mask and sha256_of(mask)
     parameters = repr((denoise, offset, white, dark, regions, sides, mask_hash))
     with spread("highlight", cluster, workers, batch, manifest, parameters) as place:
-        files = settle(place.resumed(files), existing, folder)
+        there = outputs_at(folder)
+        files = settle(place.resumed(files, there), existing, folder, there)
         code = run.run(files, work, printer, at_once=jobs, place=place, seen=done.append)
     places = {source: place for place, source in enumerate(job.source for job in files)}
     done.sort(key=lambda result: places[result.input])
@@ -340,6 +351,15 @@ def highlight(
     return code
 
 
+def checked_mask(mask: str | None, limits: DecodeLimits, cluster: str | None) -> str | None:
+    """Check that the mask can be read, and return its name for the machines that do the work."""
+    if mask is None:
+        return None
+    read_mask(mask, limits)
+    return on_this_machine(mask) if cluster else mask
+
+
+@lru_cache(maxsize=1)
 def read_mask(mask: str, limits: DecodeLimits) -> "np.ndarray":
     """Read the mask, (H, W), 0 where pixels do not count; of colours the largest sample counts."""
     samples = output.read_picture(mask, limits).without_alpha().samples

@@ -162,6 +162,7 @@ def test_outputs_equal_those_of_this_process(mmp, folder_of_pictures, cluster, c
 
     def rows(result):
         found = [json.loads(line) for line in result.stdout.splitlines()]
+        found = [row for row in found if "event" not in row]
         kept = [
             {
                 key: value
@@ -357,3 +358,44 @@ def test_an_interrupt_ends_in_five_seconds(process, cluster):
     assert program.returncode == 130
     assert errors.splitlines()[-1] == "mmp: interrupted"
     assert "Traceback" not in errors
+
+
+def test_outputs_of_dead_workers_are_written_again(mmp, folder_of_pictures, cluster):
+    """A task of a dead worker is done again, though its output may be there already."""
+    from mmpcodec.cli.cluster.workers import _Placed, outcome_of
+    from mmpcodec.cli.jobs import Job
+    from mmpcodec.cli.output import write
+
+    def work(job, progress):
+        write(job.target, b"new", force=job.overwrite)
+
+    job = _Placed.of(Job("in/0.png", "out.mmp"))
+    for _ in range(2):
+        assert outcome_of(job.own, work, None).fault is None
+    assert job.own.target == os.path.abspath("out.mmp")
+    assert job.as_given(f"{job.own.source}: is bad") == "in/0.png: is bad"
+
+
+def test_workers_in_another_folder(mmp, folder_of_pictures, cluster, tmp_path_factory):
+    cluster.add_worker(cwd=tmp_path_factory.mktemp("elsewhere"))
+    result = mmp(
+        *("encode", "in", "-O", "out", "--preset", "exact", "--json", "--batch", "64"),
+        *("--cluster", cluster.address, "--manifest", "m.jsonl"),
+    )
+    assert result.exit_code == 3
+    assert "mmp: in/bad.png: is not a picture file" in result.stderr
+    rows = [json.loads(line) for line in result.stdout.splitlines()]
+    start, end = (row for row in rows if "event" in row)
+    assert (start["event"], start["workers"], start["threads"]) == ("cluster", 1, 1)
+    assert (end["event"], end["pictures"], end["failed"]) == ("end", 7, 1)
+    written = [Path("out", name).stat().st_size for name in hashes("out")]
+    assert (len(written), end["written_bytes"]) == (6, sum(written))
+    assert {row["input"] for row in rows if "output_bytes" in row} == {
+        f"in/{name.replace('.mmp', '.png')}" for name in hashes("out")
+    }
+
+
+def test_standard_input_stays_on_this_machine(mmp, picture, cluster):
+    result = mmp("encode", "-", "-o", "a.mmp", "--cluster", cluster.address, input=b"")
+    assert result.exit_code == 2
+    assert result.stderr == "mmp: -: --cluster needs files that its workers can reach\n"
