@@ -64,8 +64,9 @@ def _sizes(device: int) -> DeviceBytes:
     import cupy
 
     module = kernels.load("blocks/encode", device, (), True)
-    array = cupy.ndarray(len(DeviceBytes._fields), np.int64, module.get_global("block_bytes"))
-    return DeviceBytes(*array.get().tolist())
+    with cupy.cuda.Device(device):
+        array = cupy.ndarray(len(DeviceBytes._fields), np.int64, module.get_global("block_bytes"))
+        return DeviceBytes(*array.get().tolist())
 
 
 def _shared_bytes(device: int, effort: BlockEffort) -> int:
@@ -291,13 +292,16 @@ class BlockGroup:
 
     def _code(self, i: int) -> None:
         """Entropy-code the plans of the rows of fragments that are searched."""
+        import cupy
+
         columns = self.fragments[i][1]
         first = self.coded[i]
         complete = self.told[i] == columns
         last = len(complete) if complete.all() else int(complete.argmin())
         if first < last:
             part = slice(first * columns, last * columns)
-            with self.copies:
+            # A thread of the pool starts with device 0 as its current device.
+            with cupy.cuda.Device(self.device), self.copies:
                 nodes = self.arrays[i]["plan_nodes"][part].get()
                 levels = self.arrays[i]["plan_levels"][part].get()
             self.coders[i].code(nodes, levels)
