@@ -21,6 +21,13 @@ def unavailable() -> str | None:
     return None if count else "no CUDA device"
 
 
+def count() -> int:
+    """Return the number of CUDA devices; ``CUDA_VISIBLE_DEVICES`` limits and numbers them."""
+    import cupy
+
+    return cupy.cuda.runtime.getDeviceCount()
+
+
 def free_bytes() -> int:
     """Return the free bytes of the current device and of CuPy's pool, within the pool's limit."""
     import cupy
@@ -39,17 +46,23 @@ def attribute(name: str, device: int) -> int:
     return cupy.cuda.Device(device).attributes[name]
 
 
-def device_facts() -> dict[str, Any]:
-    """Return the current device's number, name, memory in bytes, and versions of CUDA and CuPy."""
+def device_facts(number: int | None = None) -> dict[str, Any]:
+    """Return a device's number, name, memory in bytes, and versions of CUDA and CuPy.
+
+    Parameters
+    ----------
+    number : int or None
+        None takes the current device.
+    """
     import cupy
 
-    current = cupy.cuda.Device()
-    properties = cupy.cuda.runtime.getDeviceProperties(current.id)
-    free, total = current.mem_info
+    device = cupy.cuda.Device(number)
+    properties = cupy.cuda.runtime.getDeviceProperties(device.id)
+    free, total = device.mem_info
     return {
-        "number": current.id,
+        "number": device.id,
         "name": properties["name"].decode(),
-        "compute_capability": current.compute_capability,
+        "compute_capability": device.compute_capability,
         "multiprocessors": properties["multiProcessorCount"],
         "memory_bytes": total,
         "free_bytes": free,
