@@ -1,12 +1,14 @@
 """The argument ``device``: which devices a backend runs on."""
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from mmpcodec.backends.base import Backend
 from mmpcodec.backends.registry import AUTO, check_name, on_devices
 from mmpcodec.checks import check_int
 from mmpcodec.errors import ParameterError
+
+if TYPE_CHECKING:
+    from mmpcodec.backends.base import Backend
 
 ALL = "all"
 DeviceLike: TypeAlias = int | str | Sequence[int]
@@ -30,7 +32,7 @@ def for_device(name: str, device: DeviceLike) -> str:
     return having[0] if name == AUTO else name
 
 
-def numbers_of(device: DeviceLike, backend: Backend) -> tuple[int, ...]:
+def numbers_of(device: DeviceLike, backend: "Backend") -> tuple[int, ...]:
     """Return the numbers of the devices that the argument ``device`` names.
 
     Parameters

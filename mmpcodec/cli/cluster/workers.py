@@ -66,7 +66,7 @@ def outcomes(
         return
     batch = cluster.batch or (CUDA_BATCH if cluster.where == CUDA else CPU_BATCH)
     with (
-        connected(cluster.where, cluster.workers) as client,
+        connected(cluster.where, cluster.workers, cluster.device) as client,
         bars.follow(counted(len(jobs), "picture")) as bar,
     ):
         _say_cluster(client, printer)
