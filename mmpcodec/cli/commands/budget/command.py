@@ -12,8 +12,8 @@ import typer
 
 from mmpcodec.checks import check_int
 from mmpcodec.cli import options, output
+from mmpcodec.cli.cluster.devices import implied, numbers_of, on_first
 from mmpcodec.cli.completion import words
-from mmpcodec.cli.devices import implied, numbers_of, on_first
 from mmpcodec.cli.encoding.choices import RateOptions, SearchOptions, wanted
 from mmpcodec.cli.encoding.sources import picture_of, work_of
 from mmpcodec.cli.exits import ExitCode, show_error

@@ -11,7 +11,7 @@ from support.strategies import natural
 import mmpcodec
 from mmpcodec import MissingExtra, ParameterError, backends, pictures
 from mmpcodec.cli.cluster import clients
-from mmpcodec.cli.devices import OnDevices, on_devices
+from mmpcodec.cli.cluster.devices import OnDevices, on_devices
 from mmpcodec.cli.encoding import sources
 from mmpcodec.cli.jobs import Job
 
