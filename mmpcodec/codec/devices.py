@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from typing import Any
+from threading import Lock
+from typing import Any, cast
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from mmpcodec.runtime.progress import Progress, in_turn
 from mmpcodec.runtime.shares import Share, run_shares, shares_of
 from mmpcodec.runtime.tasks import threads_of_each
 from mmpcodec.tools import Tools
+from mmpcodec.trace import Coded
 
 
 @dataclass(frozen=True)
@@ -27,10 +29,19 @@ class Devices:
     backend : Backend or None
     numbers : tuple of int
         Empty for what the backend chooses by itself: the processor, or the current device.
+    lanes : int
+        Threads for each device. With two threads the device searches the tiles of one, while the
+        processor filters and stores the tiles of the other.
     """
 
     backend: Backend | None = None
     numbers: tuple[int, ...] = ()
+    lanes: int = 1
+
+    @property
+    def threads(self) -> int:
+        """Number of threads that encode; 0 or 1 stands for the calling thread."""
+        return len(self.numbers) * self.lanes
 
     def on(self, place: int) -> AbstractContextManager[Any]:
         """Make the device at this place of ``numbers`` the current one while the context lasts."""
@@ -75,7 +86,8 @@ def devices_for(
     if device is not None:
         backend = backends.for_device(backend, device)
         one = backends.get(backend)
-        return backend, Devices(one, backends.numbers_of(device, one))
+        # What a second thread splits on a device takes memory that the first one counts as free.
+        return backend, Devices(one, backends.numbers_of(device, one), 1 if beside else 2)
     if not beside:
         return backend, Devices()
     one = backends.get(backend)
@@ -93,6 +105,20 @@ def host_copy(samples: Any) -> np.ndarray:
         return samples.get()
 
 
+class _InTurn:
+    """A backend whose calls wait for each other, because each divides the device's free memory."""
+
+    def __init__(self, backend: Backend, lock: Lock):
+        self._backend, self._lock = backend, lock
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._backend, name)
+
+    def encode_batch(self, *arguments: Any, **options: Any) -> list[Coded]:
+        with self._lock:
+            return self._backend.encode_batch(*arguments, **options)
+
+
 def encode_on(
     devices: Devices,
     tiles: Sequence[TileSource],
@@ -104,7 +130,7 @@ def encode_on(
     most: int,
     known: KnownExact | None = None,
 ) -> list[TileEncoding]:
-    """Encode tiles, each on one device; each device has a thread of its own.
+    """Encode tiles, each on one device; each device has threads of its own.
 
     Parameters
     ----------
@@ -114,25 +140,32 @@ def encode_on(
     most : int
         Fragments of the tiles that a device should encode in one call at most.
     """
-    places = min(len(devices.numbers), len(tiles))
-    if places < 2:
+    if devices.threads < 2 or len(tiles) < 2:
         with devices.on(devices.home(tiles[0].samples) or 0):
             return encode_tiles(tiles, candidates, chosen, threads, progress, known)
     known = {} if known is None else known
+    if devices.lanes > 1 and not any(candidate.tools.prediction for candidate in candidates):
+        most //= 2  # trees are searched so fast that the work of the processor matters
     homes = [devices.home(tile.samples) for tile in tiles]
     sizes = [tile.fragments for tile in tiles]
     shares = shares_of(sizes, homes, len(devices.numbers), most)
-    each = threads_of_each(threads, places)
+    each = threads_of_each(threads, min(len(devices.numbers), len(shares)))
+    in_turn_on = [
+        {
+            tools: cast(Backend, _InTurn(backend, lock)) if backend.batches else backend
+            for tools, backend in chosen.items()
+        }
+        for lock in [Lock() for _ in devices.numbers]
+    ]
 
     def run(place: int, share: Share, part: Progress) -> list[TileEncoding]:
         own = [tiles[number] for number in share.items]
         with devices.on(place):
-            return encode_tiles(own, candidates, chosen, each, part, known, share.items)
+            return encode_tiles(own, candidates, in_turn_on[place], each, part, known, share.items)
 
     found: dict[int, TileEncoding] = {}
-    for share, made in zip(
-        shares, run_shares(run, shares, len(devices.numbers), progress), strict=True
-    ):
+    encoded = run_shares(run, shares, len(devices.numbers), progress, devices.lanes)
+    for share, made in zip(shares, encoded, strict=True):
         found.update(zip(share.items, made, strict=True))
     return [found[number] for number in range(len(tiles))]
 

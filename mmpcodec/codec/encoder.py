@@ -193,7 +193,7 @@ def _encode_at(
     tiles = [(number, tile) for number, one in enumerate(sources) for tile in one.tiles()]
     found: list[list[TileEncoding]] = [[] for _ in sources]
     groups = [[tile for _, tile in tiles]]
-    if len(devices.numbers) < 2:
+    if devices.threads < 2:
         groups = list(grouped(groups[0], _size, GROUP_PIXELS))
     parts = in_turn(progress, [sum(tile.fragments for tile in group) for group in groups])
     numbers = iter(number for number, _ in tiles)

@@ -1,4 +1,4 @@
-"""Shares of work for several devices, and a thread for each device that takes shares."""
+"""Shares of work for several devices, and the threads of the devices, which take shares."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -84,8 +84,9 @@ def run_shares(
     shares: Sequence[Share],
     places: int,
     progress: Progress | None,
+    lanes: int = 1,
 ) -> list[Any]:
-    """Run shares on devices, in a thread for each device, and return their results in order.
+    """Run shares on devices, in threads of each device, and return their results in order.
 
     A device that is free takes the largest share that waits for it alone, then the largest that
     waits for any device. A single share runs in the calling thread.
@@ -99,6 +100,8 @@ def run_shares(
         Number of devices.
     progress : callable or None
         Gets the fragments of all shares. It is called from several threads, by one at a time.
+    lanes : int
+        Number of threads for each device.
 
     Raises
     ------
@@ -130,9 +133,10 @@ def run_shares(
                 errors.append(error)  # before the others stop, so that the cause is the first
                 shared.stop()
 
-    with ThreadPoolExecutor(places) as pool:
+    threads = places * lanes
+    with ThreadPoolExecutor(threads) as pool:
         try:
-            for thread in [pool.submit(work, place) for place in range(places)]:
+            for thread in [pool.submit(work, number % places) for number in range(threads)]:
                 result_of(thread)
         except BaseException:
             shared.stop()

@@ -11,6 +11,7 @@ from support.strategies import natural, text_like
 
 import mmpcodec
 from mmpcodec import Cancelled, EncodeParams, ParameterError, Target, backends, pictures
+from mmpcodec.codec import encoder
 
 pytestmark = pytest.mark.gpu
 
@@ -76,6 +77,16 @@ def test_two_threads_on_one_device_with_many_planes(one_device_twice, effort):
     assert found == expected
     assert seen == sorted(seen)
     assert seen[-1][0] == seen[-1][1]
+
+
+@pytest.mark.parametrize("preset", ["plain", "text", "photo"])
+def test_two_lanes_of_one_device(preset, monkeypatch):
+    """One thread's tiles are on the device while those of the other are filtered and stored."""
+    monkeypatch.setattr(encoder, "GROUP_FRAGMENTS", 160)
+    planes = [picture((40 + i, 100 - i), i) for i in range(60)]
+    options = {"preset": preset, "effort": 1}
+    expected = mmpcodec.encode_batch(planes, 24, backend="cpu", **options)
+    assert mmpcodec.encode_batch(planes, 24, device=0, **options) == expected
 
 
 def test_two_threads_share_tiles_and_passes(one_device_twice):

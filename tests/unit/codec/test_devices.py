@@ -2,6 +2,7 @@
 
 import io
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -74,6 +75,41 @@ def test_large_batches_make_several_shares(devices, monkeypatch):
     mmpcodec.encode_batch(pictures, 30, preset="plain", device="0,1")
     assert [planes for _, planes in devices.calls] == [1] * 24
     assert {number for number, _ in devices.calls} <= {0, 1}
+
+
+@pytest.mark.parametrize("device", ["1", "0,2"])
+def test_a_device_searches_while_the_processor_goes_on(devices, monkeypatch, device):
+    """Calls of a device wait for each other, and overlap with what follows other calls."""
+    monkeypatch.setattr(encoder, "GROUP_FRAGMENTS", 48)
+    inside, finishing, overlaps = set(), set(), []
+    code, finish = devices.encode_batch, mmpcodec.codec.layer_choice._finished
+
+    def alone(self, *arguments, **options):
+        here = self.current_device()
+        assert here not in inside
+        inside.add(here)
+        time.sleep(0.01)
+        overlaps.append(bool(finishing))
+        try:
+            return code(self, *arguments, **options)
+        finally:
+            inside.remove(here)
+
+    def slow(*arguments):
+        one = object()
+        finishing.add(one)
+        time.sleep(0.02)
+        finishing.remove(one)
+        return finish(*arguments)
+
+    monkeypatch.setattr(devices, "encode_batch", alone)
+    monkeypatch.setattr(mmpcodec.codec.layer_choice, "_finished", slow)
+    pictures = [PICTURES[0]] * 24  # 12 fragments each
+    files = mmpcodec.encode_batch(pictures, 30, preset="plain", device=device)
+    assert files == [mmpcodec.encode(PICTURES[0], 30, preset="plain", backend="cpu")] * 24
+    assert [planes for _, planes in devices.calls] == [2] * 12
+    assert {number for number, _ in devices.calls} <= set(map(int, device.split(",")))
+    assert any(overlaps)
 
 
 def test_tiles_are_shared_too(devices, monkeypatch):

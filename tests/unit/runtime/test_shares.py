@@ -110,6 +110,17 @@ def test_several_devices_work_at_the_same_time():
     assert sorted(found) == [0, 1, 2]
 
 
+def test_a_device_may_have_several_threads():
+    met = threading.Barrier(6, timeout=20)
+    shares = shares_of([1] * 6, [0, 0, 1, 1, 2, 2], 3, 1)
+
+    def one(place, share, part):
+        met.wait()
+        return place
+
+    assert run_shares(one, shares, 3, None, 2) == [0, 0, 1, 1, 2, 2]
+
+
 def test_a_single_share_runs_in_the_calling_thread():
     found, _ = run([Share((0,), 4, 1)], 2, work=lambda place, share: (place, threading.get_ident()))
     assert found == [(1, threading.get_ident())]
