@@ -1,7 +1,9 @@
 """CUDA devices: whether one can be used, its free memory and its attributes."""
 
 import os
-from functools import cache
+from collections.abc import Callable
+from functools import cache, wraps
+from threading import Lock
 from typing import Any
 
 from mmpcodec.errors import install
@@ -36,6 +38,31 @@ def free_bytes() -> int:
     free = cupy.cuda.Device().mem_info[0] + pool.free_bytes()
     limit = pool.get_limit()
     return min(free, limit - pool.used_bytes()) if limit else free
+
+
+def kept(make: Callable[[int], Any]) -> Callable[[int], Any]:
+    """Keep what a function of a device's number makes, for all threads and streams.
+
+    No two threads make it at once: kernels get the address of an array, and the array of one thread
+    would be freed when that of the other takes its place.
+    """
+    lock = Lock()
+
+    @cache
+    def made(device: int) -> Any:
+        import cupy
+
+        with cupy.cuda.Device(device):
+            found = make(device)
+            cupy.cuda.get_current_stream().synchronize()
+        return found
+
+    @wraps(make)
+    def get(device: int) -> Any:
+        with lock:
+            return made(device)
+
+    return get
 
 
 @cache

@@ -33,7 +33,7 @@ from mmpcodec.reference.blocks.search.effort import COARSE_SIZE
 from mmpcodec.reference.entropy.syntax import BLOCK_SYNTAX
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.runtime import kernels
-from mmpcodec.runtime.cuda import attribute, free_bytes
+from mmpcodec.runtime.cuda import attribute, free_bytes, kept
 from mmpcodec.trace import Coded, Trace
 
 MOST_TICKETS = 4096
@@ -50,13 +50,12 @@ PAUSE = 0.002
 """Seconds between two looks at the device's progress."""
 
 
-@cache
+@kept
 def tables_on(device: int) -> Any:
     """Return the constant tables, on a device."""
     import cupy
 
-    with cupy.cuda.Device(device):
-        return cupy.asarray(make_tables().reshape(1).view(np.uint8))
+    return cupy.asarray(make_tables().reshape(1).view(np.uint8))
 
 
 @cache
