@@ -1,12 +1,14 @@
 """Measure batches of pictures on one and on several CUDA devices of one process.
 
-    python scripts/bench/codec/devices.py [PICTURE...] [--count 256] [--json ROWS] [--dask]
+    python scripts/bench/codec/devices.py [PICTURE...] [--count 256] [--only plain] [--json ROWS]
+        [--dask]
 
 The pictures are cut to 512x512 and rolled, so that all differ; by default they are those of
 ``images``. A batch is encoded on the first 1, 2, ... devices, from arrays to files. Times are
 medians after a warm-up, and the files of several devices are compared with those of one. With
---dask, a Dask-CUDA cluster with as many workers encodes the same batch, from arrays to files in
-this process. The script prints a Markdown table, and appends a JSON object for each row to ROWS.
+--dask, a Dask-CUDA cluster with as many workers encodes the same batch; its workers hold the arrays
+before the time counts, and send the files to this process. The script prints a Markdown table, and
+appends a JSON object for each row to ROWS.
 """
 
 import argparse
@@ -28,11 +30,11 @@ from mmpcodec.runtime.machine import processors
 
 IMAGES = Path(__file__).parents[3] / "images"
 SIDE = 512
-SETTINGS: tuple[dict[str, Any], ...] = (
-    {"preset": "plain"},
-    {"preset": "photo", "effort": 1},
-    {"preset": "photo", "effort": 6},
-)
+SETTINGS: dict[str, dict[str, Any]] = {
+    "plain": {"preset": "plain"},
+    "photo-1": {"preset": "photo", "effort": 1},
+    "photo-6": {"preset": "photo", "effort": 6},
+}
 Encode = Callable[[Sequence[np.ndarray]], list[bytes]]
 
 
@@ -73,67 +75,78 @@ def measured(encode: Encode, batch: Sequence[np.ndarray], runs: int) -> tuple[li
 
 
 @contextlib.contextmanager
-def dask_workers(count: int) -> Iterator[Any]:
-    """A client of a Dask-CUDA cluster with a worker on each of the first devices."""
+def dask_encoder(
+    batch: Sequence[np.ndarray], count: int, options: dict[str, Any]
+) -> Iterator[Encode]:
+    """A function that encodes the batch on Dask-CUDA workers, which hold the pictures already."""
     from dask_cuda import LocalCUDACluster
     from distributed import Client
 
+    free_memory(count)
     names = list(range(count))
     with LocalCUDACluster(CUDA_VISIBLE_DEVICES=names) as cluster, Client(cluster) as client:
         client.wait_for_workers(count)
-        yield client
+        workers = list(client.nthreads())
+        parts = [
+            client.scatter([list(batch[i::count])], workers=[worker])[0]
+            for i, worker in enumerate(workers)
+        ]
+
+        def encode(_: Sequence[np.ndarray]) -> list[bytes]:
+            futures = [
+                client.submit(on_worker, part, options, workers=[worker], pure=False)
+                for part, worker in zip(parts, workers, strict=True)
+            ]
+            files: list[bytes] = [b""] * len(batch)
+            for i, found in enumerate(client.gather(futures)):
+                files[i::count] = found
+            return files
+
+        yield encode
+
+
+def free_memory(count: int) -> None:
+    """Give the device memory that this process keeps to the processes of the workers."""
+    import cupy
+
+    for number in range(count):
+        with cupy.cuda.Device(number):
+            cupy.get_default_memory_pool().free_all_blocks()
 
 
 def on_worker(part: Sequence[np.ndarray], options: dict[str, Any]) -> list[bytes]:
-    return mmpcodec.encode_batch(part, backend="cuda", **options)
+    return mmpcodec.encode_batch(part, device=0, **options)
 
 
-def encode_by_dask(
-    batch: Sequence[np.ndarray], client: Any, count: int, options: dict[str, Any]
-) -> list[bytes]:
-    """Encode on the workers, each with an equal part of the batch."""
-    parts = [list(batch[i::count]) for i in range(count)]
-    futures = [client.submit(on_worker, part, options, pure=False) for part in parts if part]
-    files: list[bytes] = [b""] * len(batch)
-    for i, found in enumerate(client.gather(futures)):
-        files[i::count] = found
-    return files
+def threads_encoder(count: int, options: dict[str, Any]) -> Encode:
+    """Return a function that encodes on the first devices of this process."""
+    return partial(mmpcodec.encode_batch, device=list(range(count)), **options)
 
 
 def rows(
-    batch: Sequence[np.ndarray], counts: Sequence[int], lam: float, runs: int, dask: bool
+    batch: Sequence[np.ndarray],
+    counts: Sequence[int],
+    settings: Sequence[str],
+    lam: float,
+    runs: int,
+    dask: bool,
 ) -> Iterator[Row]:
-    for setting in SETTINGS:
-        options = {"lam": lam, **setting}
-        name = " ".join(str(value) for value in setting.values())
-        one = 0.0
-        expected: list[bytes] = []
+    for name in settings:
+        options = {"lam": lam, **SETTINGS[name]}
+        one, expected = 0.0, None
         for count in counts:
-            ways: list[tuple[str, Any]] = [("threads", None)]
+            ways: dict[str, contextlib.AbstractContextManager[Encode]] = {
+                "threads": contextlib.nullcontext(threads_encoder(count, options))
+            }
             if dask:
-                ways.append(("Dask-CUDA", dask_workers(count)))
-            for how, cluster in ways:
-                with cluster or contextlib.nullcontext() as client:
-                    encode: Encode = partial(
-                        mmpcodec.encode_batch, device=list(range(count)), **options
-                    )
-                    if client is not None:
-                        encode = partial(
-                            encode_by_dask, client=client, count=count, options=options
-                        )
+                ways["Dask-CUDA"] = dask_encoder(batch, count, options)
+            for how, way in ways.items():
+                with way as encode:
                     seconds, files = measured(encode, batch, runs)
                 median = statistics.median(seconds)
                 one, expected = one or median, expected or files
-                yield Row(
-                    how,
-                    count,
-                    name,
-                    len(batch),
-                    seconds,
-                    len(batch) / median,
-                    one / median,
-                    files == expected,
-                )
+                speed, same = len(batch) / median, files == expected
+                yield Row(how, count, name, len(batch), seconds, speed, one / median, same)
 
 
 def main() -> None:
@@ -142,6 +155,7 @@ def main() -> None:
     parser.add_argument("-l", "--lambda", dest="lam", type=float, default=32.0)
     parser.add_argument("--count", type=int, default=256, help="pictures of the batch")
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--only", choices=SETTINGS, action="append", help="settings to measure")
     parser.add_argument("--devices", type=int, help="most devices; by default all")
     parser.add_argument("--json", type=Path, help="file for JSON rows")
     parser.add_argument("--dask", action="store_true", help="measure Dask-CUDA as well")
@@ -153,7 +167,7 @@ def main() -> None:
     print(f"{date.today()}, {backend.describe()}, {processors()} processors\n")
     print("| setting | devices | by | pictures/s | times one device | s of each run | same bytes |")
     print("|---|---|---|---|---|---|---|")
-    for row in rows(batch, counts, args.lam, args.runs, args.dask):
+    for row in rows(batch, counts, args.only or list(SETTINGS), args.lam, args.runs, args.dask):
         seconds = ", ".join(f"{one:.2f}" for one in row.seconds)
         print(
             f"| {row.setting} | {row.devices} | {row.how} | {row.per_second:.1f} "
