@@ -243,7 +243,9 @@ class BlockGroup:
             last = -1
             while True:
                 ended = end.done
-                list(self.map(self._code, range(len(self.shapes))))
+                # Few pictures go to threads, which would keep Python's lock from other devices.
+                ready = [i for i in range(len(self.shapes)) if self._rows(i) > self.coded[i]]
+                list(self.map(self._code, ready))
                 done = sum(map(self._searched, range(len(self.shapes))))
                 if done != last:
                     yield done
@@ -289,14 +291,18 @@ class BlockGroup:
         rows, columns = self.fragments[i]
         return fragments_in(self.shapes[i]) * int(self.told[i].sum()) // (rows * columns)
 
+    def _rows(self, i: int) -> int:
+        """Return the number of rows of fragments of a picture, from the top, that are searched."""
+        complete = self.told[i] == self.fragments[i][1]
+        return len(complete) if complete.all() else int(complete.argmin())
+
     def _code(self, i: int) -> None:
         """Entropy-code the plans of the rows of fragments that are searched."""
         import cupy
 
         columns = self.fragments[i][1]
         first = self.coded[i]
-        complete = self.told[i] == columns
-        last = len(complete) if complete.all() else int(complete.argmin())
+        last = self._rows(i)
         if first < last:
             part = slice(first * columns, last * columns)
             # A thread of the pool starts with device 0 as its current device.
