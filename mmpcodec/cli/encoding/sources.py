@@ -230,7 +230,8 @@ class InGroups(OneByOne):
 
     def __init__(self, setting: Setting, jobs: Sequence[Job]):
         super().__init__(setting)
-        size = GROUP * max(len(setting.device or ()), 1)
+        # Named devices have two groups each: one is searched while the other is stored.
+        size = GROUP * max(2 * len(setting.device or ()), 1)
         groups = [tuple(jobs[i : i + size]) for i in range(0, len(jobs), size)]
         self._group_of = {id(job): group for group in groups for job in group}
         self._found: dict[int, Found | MmpError] = {}

@@ -59,7 +59,7 @@ def test_encode_shares_a_folder(mmp, devices, folder, device, used):
 
 
 def test_groups_feed_all_devices(mmp, devices, folder, monkeypatch):
-    monkeypatch.setattr(sources, "GROUP", 2)
+    monkeypatch.setattr(sources, "GROUP", 1)
     assert mmp("encode", folder, "--preset", "plain", "--device", "0,1").exit_code == 0
     assert sorted(planes for _, planes in devices.calls) == [1, 2, 2, 2]
 
