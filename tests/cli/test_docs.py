@@ -100,8 +100,12 @@ def lacking(line):
             return reason
         if "--device 0,1" in line and backends.get("cuda").device_count() < 2:
             return "needs two CUDA devices"
-    packages = {"hevc": "av", ".dcm": "pydicom", "mmp report": "jinja2"}
-    packages["--cluster cuda"] = "dask_cuda"
+    packages = {
+        "hevc": "av",
+        ".dcm": "pydicom",
+        "mmp report": "jinja2",
+        "--cluster cuda": "dask_cuda",
+    }
     missing = [package for part, package in packages.items() if part in line]
     missing = [package for package in missing if importlib.util.find_spec(package) is None]
     return f"{missing[0]} is not installed" if missing else None
