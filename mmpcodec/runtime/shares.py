@@ -59,7 +59,7 @@ def shares_of(
     --------
     >>> from mmpcodec.runtime.shares import shares_of
     >>> [share.items for share in shares_of([9, 1, 4, 5, 1], [None] * 5, 2, 100)]
-    [(0, 4), (1, 2, 3)]
+    [(0, 1), (2, 3, 4)]
     """
     shares = []
     for home in (None, *range(places)):
