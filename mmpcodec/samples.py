@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from mmpcodec.checks import check_int
 from mmpcodec.depth import BYTE, MAX_DEPTH, sample_type
 from mmpcodec.errors import ParameterError
-from mmpcodec.runtime.arrays import as_array, on_device
+from mmpcodec.runtime.arrays import as_array, beside, on_device
 
 MAX_DIMENSION = 1 << 24
 """Most pixels of a row or a column of a file."""
@@ -100,6 +100,12 @@ def check_picture(array: Any, depth: int | None = None) -> tuple[Any, int]:
         bits than the depth.
     """
     array = as_array("picture", array)
+    with beside(array):
+        return _checked(array, depth)
+
+
+def _checked(array: Any, depth: int | None) -> tuple[Any, int]:
+    """Check an array as ``check_picture`` does."""
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     shaped = array.ndim == 2 or (array.ndim == 3 and 1 <= array.shape[2] <= len(Form))

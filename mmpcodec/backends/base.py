@@ -27,6 +27,7 @@ named backend cannot encode run on another backend.
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -93,9 +94,21 @@ class Backend(ABC):
     def describe(self) -> str:
         """Return the processor or device of the backend, in a few words."""
 
-    def device(self) -> dict[str, Any] | None:
-        """Return facts of the backend's device by name; None for the processor."""
+    def device(self, number: int | None = None) -> dict[str, Any] | None:
+        """Return facts of a device by name, by default the current one; None for the processor."""
         return None
+
+    def device_count(self) -> int:
+        """Return the number of devices; 0 for the processor."""
+        return 0
+
+    def current_device(self) -> int:
+        """Return the number of the device that this thread's calls run on."""
+        return 0
+
+    def on(self, number: int) -> AbstractContextManager[Any]:
+        """Make a device the current one of this thread while the context lasts."""
+        return nullcontext()
 
     def warm(self) -> None:  # noqa: B027 (most backends have nothing to do)
         """Do the work in advance for which the first call would wait, such as compiling kernels."""

@@ -116,6 +116,17 @@ EncodingBackend = Annotated[
         autocompletion=words(BACKENDS),
     ),
 ]
+Device = Annotated[
+    str | None,
+    typer.Option(
+        "--device",
+        metavar="N,...",
+        help="CUDA devices to run on: all, or numbers such as 0,1; implies --backend cuda. Several "
+        "devices share the pictures and their tiles. By default the current device.",
+        rich_help_panel=RUNNING,
+        autocompletion=words(("all", "0")),
+    ),
+]
 Jobs = Annotated[
     int,
     typer.Option(

@@ -1,24 +1,27 @@
 """Encoding: from an array to the bytes of a file."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
 
 from mmpcodec import backends
+from mmpcodec.backends import DeviceLike
 from mmpcodec.backends.base import Backend
+from mmpcodec.codec.devices import Devices, devices_for, each_on, encode_on
 from mmpcodec.codec.distortion import distortion
 from mmpcodec.codec.encoding import Encoding, Pass
-from mmpcodec.codec.layer_choice import EXACT, KnownExact, TileEncoding, TileSource, encode_tiles
+from mmpcodec.codec.layer_choice import EXACT, KnownExact, TileEncoding, TileSource
 from mmpcodec.codec.rate_control.targets import Target, lambda_or_target
+from mmpcodec.codec.sources import Source
 from mmpcodec.depth import coded_depth, most
 from mmpcodec.errors import Infeasible, ParameterError
 from mmpcodec.format import container
-from mmpcodec.format.container import Header
 from mmpcodec.format.layers import fault_of_depth
-from mmpcodec.format.tiles import grouped, size_in_file, tiles_of
+from mmpcodec.format.tiles import grouped
 from mmpcodec.metadata import Metadata
 from mmpcodec.params import (
     AUTO,
@@ -28,54 +31,15 @@ from mmpcodec.params import (
     check_threads,
     check_tile_size,
 )
-from mmpcodec.runtime.arrays import on_device
+from mmpcodec.reference.trees.scales import FRAGMENT_SIZE
 from mmpcodec.runtime.progress import Progress, in_turn
-from mmpcodec.samples import Samples, SamplesLike, check_picture, form_of
+from mmpcodec.runtime.tasks import one_at_a_time
+from mmpcodec.samples import SamplesLike, check_picture
 from mmpcodec.tools import ToolOptions, Tools, preset_of, presets_where
 
 GROUP_PIXELS = 1 << 25
 """Most pixels of the tiles that are encoded in one call; larger groups are not faster."""
-
-
-@dataclass(frozen=True)
-class _Source:
-    """A checked picture to encode.
-
-    Parameters
-    ----------
-    samples : (H, W) or (H, W, C) array of uint8 or uint16
-        In host or device memory.
-    on_host : array
-        The same samples in host memory.
-    depth : int
-        Bits per sample.
-    metadata : Metadata
-    tile_size : int
-        0 for one tile.
-    """
-
-    samples: Any
-    on_host: Samples
-    depth: int
-    metadata: Metadata
-    tile_size: int
-
-    @property
-    def fragments(self) -> int:
-        """Number of 16x16 fragments in all planes and tiles."""
-        return sum(tile.fragments for tile in self.tiles())
-
-    def header(self, tile_bytes: tuple[int, ...]) -> Header:
-        height, width = self.on_host.shape[:2]
-        form = form_of(self.on_host)
-        tile_size = size_in_file(height, width, self.tile_size)
-        header = Header(width, height, form, self.depth, tile_size, self.metadata, tile_bytes)
-        return replace(header, size=len(container.write_header(header)))
-
-    def tiles(self) -> Iterator[TileSource]:
-        height, width = self.on_host.shape[:2]
-        for tile in tiles_of(height, width, self.tile_size):
-            yield TileSource(self.samples[tile.slices], self.on_host[tile.slices], self.depth)
+GROUP_FRAGMENTS = GROUP_PIXELS // FRAGMENT_SIZE**2
 
 
 def encode_pictures(
@@ -87,6 +51,7 @@ def encode_pictures(
     metadata: Metadata | Sequence[Metadata] | None = None,
     tile_size: int = 0,
     backend: str = "auto",
+    device: DeviceLike | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
     on_pass: Callable[[Pass], Any] | None = None,
@@ -105,7 +70,7 @@ def encode_pictures(
         With a target, their lambda is ignored.
     target : Target or None
         Limit that each file keeps.
-    depth, metadata, tile_size, backend, threads, progress, on_pass
+    depth, metadata, tile_size, backend, device, threads, progress, on_pass
         See ``encode_batch``.
 
     Returns
@@ -131,25 +96,20 @@ def encode_pictures(
     pictures = _checked(list(arrays), depth, metadata)
     if not pictures:
         return []
-    if any(on_device(samples) for samples, *_ in pictures):
-        backend = backends.for_device_arrays(backend, "a picture lies")
-    sources = [
-        _Source(samples, samples.get() if on_device(samples) else samples, bits, own, tile_size)
-        for samples, bits, own in pictures
-    ]
-    parts = in_turn(progress, [source.fragments for source in sources])
+    backend, devices = devices_for(backend, device, [samples for samples, *_ in pictures])
+    sources = [Source.of(samples, devices, bits, own, tile_size) for samples, bits, own in pictures]
     if target is not None:
-        return [
-            _encode_to(target, source, params, backend, threads, part, on_pass, number)
-            for number, (source, part) in enumerate(zip(sources, parts, strict=True))
-        ]
+        told = on_pass and one_at_a_time(on_pass)
+        to_target = partial(_encode_to, target, params, backend, told)
+        return each_on(devices, sources, to_target, threads, progress)
+    parts = in_turn(progress, [source.fragments for source in sources])
     depths = sorted({source.depth for source in sources})
     if len(depths) > 1:
         return [
-            _encode_at([source], params, backend, threads, part)[0]
+            _encode_at([source], params, backend, devices, threads, part)[0]
             for source, part in zip(sources, parts, strict=True)
         ]
-    return _encode_at(sources, params, backend, threads, progress)
+    return _encode_at(sources, params, backend, devices, threads, progress)
 
 
 def _checked(
@@ -219,9 +179,10 @@ def candidates_at(params: EncodeParams, depth: int) -> list[EncodeParams]:
 
 
 def _encode_at(
-    sources: Sequence[_Source],
+    sources: Sequence[Source],
     params: EncodeParams,
     backend: str,
+    devices: Devices,
     threads: int | None,
     progress: Progress | None,
 ) -> list[Encoding]:
@@ -231,11 +192,15 @@ def _encode_at(
     chosen = backends_of(candidates, backend, sources[0].depth, fragments)
     tiles = [(number, tile) for number, one in enumerate(sources) for tile in one.tiles()]
     found: list[list[TileEncoding]] = [[] for _ in sources]
-    groups = list(grouped([tile for _, tile in tiles], _size, GROUP_PIXELS))
+    groups = [[tile for _, tile in tiles]]
+    if devices.threads < 2:
+        groups = list(grouped(groups[0], _size, GROUP_PIXELS))
     parts = in_turn(progress, [sum(tile.fragments for tile in group) for group in groups])
     numbers = iter(number for number, _ in tiles)
     for group, part in zip(groups, parts, strict=True):
-        for made in encode_tiles(group, candidates, chosen, threads, part):
+        for made in encode_on(
+            devices, group, candidates, chosen, threads, part, most=GROUP_FRAGMENTS
+        ):
             found[next(numbers)].append(made)
     return [
         _assembled(source, made, params.lam) for source, made in zip(sources, found, strict=True)
@@ -246,7 +211,7 @@ def _size(tile: TileSource) -> int:
     return tile.on_host.size
 
 
-def _assembled(source: _Source, tiles: Sequence[TileEncoding], lam: float) -> Encoding:
+def _assembled(source: Source, tiles: Sequence[TileEncoding], lam: float) -> Encoding:
     """Return the file of a picture whose tiles are encoded."""
     header = source.header(tuple(len(tile.data) for tile in tiles))
     samples = tiles[0].samples
@@ -263,13 +228,14 @@ def _assembled(source: _Source, tiles: Sequence[TileEncoding], lam: float) -> En
 
 def _encode_to(
     target: Target,
-    source: _Source,
     params: EncodeParams,
     backend: str,
+    on_pass: Callable[[Pass], Any] | None,
+    devices: Devices,
+    source: Source,
+    number: int,
     threads: int | None,
     progress: Progress | None,
-    on_pass: Callable[[Pass], Any] | None,
-    number: int,
 ) -> Encoding:
     """Encode the picture of this number in the batch with the lambda that keeps a target."""
     from mmpcodec.codec.rate_control.search import Attempt, reach
@@ -280,7 +246,16 @@ def _encode_to(
     known = KnownExact()
 
     def encoded(candidates: Sequence[EncodeParams]) -> Attempt:
-        made = encode_tiles(tiles, candidates, chosen, threads, progress, known)
+        made = encode_on(
+            devices,
+            tiles,
+            candidates,
+            chosen,
+            threads,
+            progress,
+            most=GROUP_FRAGMENTS,
+            known=known,
+        )
         encoding = _assembled(source, made, candidates[0].lam)
         error = math.ceil(distortion(source.on_host, encoding.samples, source.depth))
         costs = tuple(map(sum, zip(*(tile.costs for tile in made), strict=True)))
@@ -333,6 +308,7 @@ def encode_batch(
     metadata: Metadata | Sequence[Metadata] | None = None,
     tile_size: int = 0,
     backend: str = "auto",
+    device: DeviceLike | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
     on_pass: Callable[[Pass], Any] | None = None,
@@ -340,13 +316,15 @@ def encode_batch(
 ) -> list[bytes]:
     """Encode several pictures; each file equals the one that ``encode`` returns.
 
-    A CUDA device encodes many pictures in parallel, in far less time than one after the other. With
-    a target, the pictures are encoded one after the other, each with a lambda of its own.
+    A CUDA device encodes many pictures in parallel, in far less time than one after the other, and
+    several devices share them. With a target, the pictures are encoded one after the other, each
+    with a lambda of its own.
 
     Parameters
     ----------
     arrays : iterable of (H, W) or (H, W, C) arrays of bool, uint8 or uint16
-        NumPy arrays, or CuPy arrays, which stay in device memory.
+        NumPy arrays, or CuPy arrays. A CuPy array is coded on the device that holds it, unless
+        ``device`` names others; then its copy on the host is coded.
     lam, quality, target_size, target_bpp, target_psnr
         As in ``encode``; a target holds for each file.
     preset, effort, rate_model
@@ -355,11 +333,19 @@ def encode_batch(
         As in ``encode``, for all pictures.
     metadata : Metadata, sequence of Metadata, or None
         Metadata of all pictures, or one for each picture.
-    tile_size, backend, threads
+    tile_size, backend
+        As in ``encode``.
+    device : int, str, sequence of int, or None
+        CUDA devices to run on, which implies backend "cuda": a number, several numbers, "0,1" or
+        "all". Several devices share pictures and tiles; a tile is coded on one device. None takes
+        the current device of CuPy, and for a CuPy array the device that holds it. The devices
+        never change a byte.
+    threads
         As in ``encode``.
     progress : callable or None
         ``progress(done, total) -> bool`` gets the numbers of finished and of all 16x16 fragments,
-        over all planes of all pictures. With a target, both count one picture and start again in
+        over all planes of all pictures. With several devices it is called from several threads, by
+        one at a time. With a target, both count one picture and start again in
         each pass. Returning False cancels.
     on_pass, **tools
         As in ``encode``.
@@ -397,6 +383,7 @@ def encode_batch(
         metadata=metadata,
         tile_size=tile_size,
         backend=backend,
+        device=device,
         threads=threads,
         progress=progress,
         on_pass=on_pass,
@@ -413,6 +400,7 @@ def encode_picture(
     metadata: Metadata | None = None,
     tile_size: int = 0,
     backend: str = "auto",
+    device: DeviceLike | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
     on_pass: Callable[[Pass], Any] | None = None,
@@ -424,7 +412,7 @@ def encode_picture(
     array : (H, W) or (H, W, C) array of bool, uint8 or uint16
         See ``encode``.
     params : EncodeParams
-    target, depth, metadata, tile_size, backend, threads, progress, on_pass
+    target, depth, metadata, tile_size, backend, device, threads, progress, on_pass
         See ``encode_pictures``.
 
     Returns
@@ -452,6 +440,7 @@ def encode_picture(
         metadata=metadata,
         tile_size=tile_size,
         backend=backend,
+        device=device,
         threads=threads,
         progress=progress,
         on_pass=on_pass,
@@ -474,6 +463,7 @@ def encode(
     metadata: Metadata | None = None,
     tile_size: int = 0,
     backend: str = "auto",
+    device: DeviceLike | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
     on_pass: Callable[[Pass], Any] | None = None,
@@ -509,8 +499,7 @@ def encode(
     rate_model : {"adaptive", "log2"}
         Rate of an index that the search assumes; see ``EncodeParams``.
     depth : int or None
-        Bits per sample, 1 to 16: 12 for 12-bit samples in uint16. None takes 1 for bool, 8 for
-        uint8 and 16 for uint16.
+        Bits per sample, 1 to 16; None takes 1 for bool, 8 for uint8 and 16 for uint16.
     metadata : Metadata or None
         Stored in the file.
     tile_size : int
@@ -520,6 +509,8 @@ def encode(
         differ, because it searches without shortcuts. "auto" takes cuda where it is predicted to be
         faster. Candidates of preset "auto" that a named backend cannot encode, and alpha, run on
         another backend.
+    device : int, str, sequence of int, or None
+        CUDA devices, as in ``encode_batch``; several devices share the tiles.
     threads : int or None
         Threads of the processor; None takes all processors. The number never changes a byte.
     progress : callable or None
@@ -539,24 +530,21 @@ def encode(
     Raises
     ------
     ParameterError
-        When the picture or a parameter is not supported.
+        When the picture or a parameter is not supported, or there is no such device.
     Infeasible
         When no lambda keeps the target. The message names the nearest file.
     BackendUnavailable
         When the named backend cannot run here, or lacks a tool of the preset.
-    LimitExceeded
-        When the device has too little memory.
-    KernelError
-        When a kernel does not compile.
+    LimitExceeded, KernelError
+        When the device has too little memory, or a kernel does not compile.
     Cancelled
         When the callback returned False.
 
     Examples
     --------
     >>> import numpy as np, mmpcodec
-    >>> picture = np.zeros((48, 64), np.uint8)
-    >>> data = mmpcodec.encode(picture, lam=0)
-    >>> bool((mmpcodec.decode(data) == picture).all())
+    >>> data = mmpcodec.encode(np.full((48, 64), 7, np.uint8), lam=0)
+    >>> bool((mmpcodec.decode(data) == 7).all())
     True
     """
     return encode_batch(
@@ -573,6 +561,7 @@ def encode(
         metadata=metadata,
         tile_size=tile_size,
         backend=backend,
+        device=device,
         threads=threads,
         progress=progress,
         on_pass=on_pass,

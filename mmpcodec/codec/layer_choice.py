@@ -107,6 +107,7 @@ def encode_tiles(
     threads: int | None,
     progress: Progress | None,
     known: KnownExact | None = None,
+    numbers: Sequence[int] | None = None,
 ) -> list[TileEncoding]:
     """Encode tiles of one or several pictures.
 
@@ -121,11 +122,12 @@ def encode_tiles(
         See ``encode``.
     known : KnownExact or None
         Exact samples of these tiles from earlier calls; this call adds its own.
+    numbers : sequence of int or None
+        Numbers of the tiles in ``known``; None counts them from 0.
     """
     known = {} if known is None else known
-    jobs = [
-        job for number, tile in enumerate(tiles) for job in _jobs(number, tile, candidates, threads)
-    ]
+    numbered = list(zip(numbers or range(len(tiles)), tiles, strict=True))
+    jobs = [job for number, tile in numbered for job in _jobs(number, tile, candidates, threads)]
     tasks: list[Task] = []
     keys: list[list[tuple[int, int, int | None]]] = []
     for backend, params, batch in _batches(jobs, chosen):
@@ -137,7 +139,6 @@ def encode_tiles(
     parts: dict[tuple[int, int, int | None], _Part] = {}
     for of_batch, found in zip(keys, run_all(tasks, threads, progress), strict=True):
         parts.update(zip(of_batch, found, strict=True))
-    numbered = list(enumerate(tiles))
     each = threads_of_each(threads, len(tiles))
     return side_by_side(
         lambda one: _cheapest(one[0], one[1], candidates, parts, each), numbered, threads

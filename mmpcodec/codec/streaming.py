@@ -6,9 +6,11 @@ from operator import attrgetter
 from tempfile import TemporaryFile
 from typing import BinaryIO
 
+from mmpcodec.backends import DeviceLike
+from mmpcodec.codec.devices import devices_for, encode_on
 from mmpcodec.codec.distortion import distortion
-from mmpcodec.codec.encoder import backends_of, candidates_at, check_white
-from mmpcodec.codec.layer_choice import TileSource, encode_tiles
+from mmpcodec.codec.encoder import GROUP_FRAGMENTS, backends_of, candidates_at, check_white
+from mmpcodec.codec.layer_choice import TileSource
 from mmpcodec.format import container
 from mmpcodec.format.container import Header
 from mmpcodec.format.tiles import Tile, grouped, size_in_file
@@ -21,7 +23,7 @@ from mmpcodec.samples import Form, check_picture
 from mmpcodec.trace import Totals
 
 GROUP_PIXELS = 1 << 24
-"""Most pixels of the tiles that are in memory at once; a larger tile is alone."""
+"""Most pixels of the tiles that are in memory at once for each device; a larger tile is alone."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,7 @@ def encode_large(
     depth: int | None = None,
     metadata: Metadata | None = None,
     backend: str = "auto",
+    device: DeviceLike | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> LargeEncoding:
@@ -77,7 +80,7 @@ def encode_large(
         Bits per sample; None takes the reader's.
     metadata : Metadata or None
         None takes the reader's.
-    backend, threads, progress
+    backend, device, threads, progress
         See ``encode``.
 
     Returns
@@ -99,7 +102,9 @@ def encode_large(
     tile_size = size_in_file(height, width, tile_size)
     header = Header(width, height, form, depth, tile_size, metadata)
     candidates = candidates_at(params, depth)
-    groups = list(grouped(header.tiles, attrgetter("pixels"), GROUP_PIXELS))
+    backend, devices = devices_for(backend, device, ())
+    pixels = GROUP_PIXELS * max(len(devices.numbers), 1)
+    groups = list(grouped(header.tiles, attrgetter("pixels"), pixels))
     shares = [sum(map(_fragments, group)) * form.planes for group in groups]
     chosen = backends_of(candidates, backend, depth, max(shares))
     sizes: list[int] = []
@@ -108,9 +113,10 @@ def encode_large(
     with TemporaryFile() as coded:
         for group, part in zip(groups, in_turn(progress, shares), strict=True):
             sources = [_read(reader, tile, depth) for tile in group]
-            for source, made in zip(
-                sources, encode_tiles(sources, candidates, chosen, threads, part), strict=True
-            ):
+            encoded = encode_on(
+                devices, sources, candidates, chosen, threads, part, most=GROUP_FRAGMENTS
+            )
+            for source, made in zip(sources, encoded, strict=True):
                 coded.write(made.data)
                 sizes.append(len(made.data))
                 error += distortion(source.on_host, made.samples, depth)

@@ -1,6 +1,7 @@
 """Arrays in host memory and in the memory of CUDA devices."""
 
 import sys
+from contextlib import AbstractContextManager, nullcontext
 from numbers import Integral
 from typing import Any
 
@@ -24,6 +25,11 @@ def _place(array: Any) -> int | None:
     if isinstance(array, np.ndarray) or not hasattr(array, "__dlpack_device__"):
         return None
     return int(array.__dlpack_device__()[0])
+
+
+def beside(array: Any) -> AbstractContextManager[Any]:
+    """Make the device of a CuPy array the current one while the context lasts."""
+    return array.device if on_device(array) else nullcontext()
 
 
 def bands(shape: tuple[int, int], samples: int) -> list[tuple[int, int]]:

@@ -1,7 +1,9 @@
 """CUDA devices: whether one can be used, its free memory and its attributes."""
 
 import os
-from functools import cache
+from collections.abc import Callable
+from functools import cache, wraps
+from threading import Lock
 from typing import Any
 
 from mmpcodec.errors import install
@@ -21,6 +23,13 @@ def unavailable() -> str | None:
     return None if count else "no CUDA device"
 
 
+def count() -> int:
+    """Return the number of CUDA devices; ``CUDA_VISIBLE_DEVICES`` limits and numbers them."""
+    import cupy
+
+    return cupy.cuda.runtime.getDeviceCount()
+
+
 def free_bytes() -> int:
     """Return the free bytes of the current device and of CuPy's pool, within the pool's limit."""
     import cupy
@@ -31,6 +40,31 @@ def free_bytes() -> int:
     return min(free, limit - pool.used_bytes()) if limit else free
 
 
+def kept(make: Callable[[int], Any]) -> Callable[[int], Any]:
+    """Keep what a function of a device's number makes, for all threads and streams.
+
+    No two threads make it at once: kernels get the address of an array, and the array of one thread
+    would be freed when that of the other takes its place.
+    """
+    lock = Lock()
+
+    @cache
+    def made(device: int) -> Any:
+        import cupy
+
+        with cupy.cuda.Device(device):
+            found = make(device)
+            cupy.cuda.get_current_stream().synchronize()
+        return found
+
+    @wraps(make)
+    def get(device: int) -> Any:
+        with lock:
+            return made(device)
+
+    return get
+
+
 @cache
 def attribute(name: str, device: int) -> int:
     """Return a device attribute by CuPy's name; it is cached, because a query takes 0.1 ms."""
@@ -39,17 +73,23 @@ def attribute(name: str, device: int) -> int:
     return cupy.cuda.Device(device).attributes[name]
 
 
-def device_facts() -> dict[str, Any]:
-    """Return the current device's number, name, memory in bytes, and versions of CUDA and CuPy."""
+def device_facts(number: int | None = None) -> dict[str, Any]:
+    """Return a device's number, name, memory in bytes, and versions of CUDA and CuPy.
+
+    Parameters
+    ----------
+    number : int or None
+        None takes the current device.
+    """
     import cupy
 
-    current = cupy.cuda.Device()
-    properties = cupy.cuda.runtime.getDeviceProperties(current.id)
-    free, total = current.mem_info
+    device = cupy.cuda.Device(number)
+    properties = cupy.cuda.runtime.getDeviceProperties(device.id)
+    free, total = device.mem_info
     return {
-        "number": current.id,
+        "number": device.id,
         "name": properties["name"].decode(),
-        "compute_capability": current.compute_capability,
+        "compute_capability": device.compute_capability,
         "multiprocessors": properties["multiProcessorCount"],
         "memory_bytes": total,
         "free_bytes": free,

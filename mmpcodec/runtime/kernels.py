@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,8 @@ C_TYPES = {
 """The name of each NumPy integer type in CUDA C++."""
 CUDA_ERROR_NOT_FOUND = 500
 """Error code of the driver if a module has no symbol of the requested name."""
+_LOADING = RLock()
+"""Held while a kernel is loaded, so that threads of equal devices do not compile it twice."""
 
 
 def sources() -> list[Path]:
@@ -74,7 +77,7 @@ def load(name: str, device: int, defines: tuple[str, ...] = (), cooperative: boo
     path = FOLDER / "cuda" / f"{name}.cu"
     names = (f"MMP_SOURCES={_digest()}", *defines)
     options = (STANDARD, f"-I{FOLDER}", *(f"-D{name}" for name in names))
-    with cupy.cuda.Device(device):
+    with _LOADING, cupy.cuda.Device(device):
         module = cupy.RawModule(
             code=path.read_text(), options=options, enable_cooperative_groups=cooperative
         )
@@ -113,13 +116,13 @@ def function(
     import cupy
 
     module = load(name, device, defines, cooperative)
-    kernel = module.get_function(entry)
-    if shared_bytes is not None:
-        # Callers with other sizes share the function and its limit, so the limit only grows.
-        limit = max(kernel.max_dynamic_shared_size_bytes, shared_bytes)
-        kernel.max_dynamic_shared_size_bytes = limit
-    else:
-        with cupy.cuda.Device(device):
+    with _LOADING, cupy.cuda.Device(device):
+        kernel = module.get_function(entry)
+        if shared_bytes is not None:
+            # Callers with other sizes share the function and its limit, so the limit only grows.
+            limit = max(kernel.max_dynamic_shared_size_bytes, shared_bytes)
+            kernel.max_dynamic_shared_size_bytes = limit
+        else:
             try:
                 size = module.get_global("shared_bytes")
             except cupy.cuda.driver.CUDADriverError as error:
@@ -146,8 +149,9 @@ def resident_blocks(name: str, entry: str, device: int, threads: int, shared_byt
     """
     import cupy
 
-    kernel = load(name, device, (), True).get_function(entry)
-    with cupy.cuda.Device(device):
+    module = load(name, device, (), True)
+    with _LOADING, cupy.cuda.Device(device):
+        kernel = module.get_function(entry)
         limit = max(kernel.max_dynamic_shared_size_bytes, shared_bytes)
         kernel.max_dynamic_shared_size_bytes = limit
         return cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(

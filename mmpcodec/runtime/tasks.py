@@ -66,9 +66,25 @@ class SharedProgress:
 
         return advance
 
+    @property
+    def stopped(self) -> bool:
+        """Whether the tasks are cancelled."""
+        return self._stopped
+
     def stop(self) -> None:
         """Cancel the tasks that still run."""
         self._stopped = True
+
+
+def one_at_a_time(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that any thread may call, and that runs in one thread at a time."""
+    lock = Lock()
+
+    def call(*arguments: Any) -> Any:
+        with lock:
+            return function(*arguments)
+
+    return call
 
 
 def threads_of_each(threads: int | None, tasks: int) -> int:
@@ -123,7 +139,7 @@ def run_all(tasks: Sequence[Task], threads: int | None, progress: Progress | Non
         try:
             waiting = {number: pool.submit(one, number) for number in aside}
             return [
-                _result(waiting[number]) if number in waiting else one(number)
+                result_of(waiting[number]) if number in waiting else one(number)
                 for number in range(len(tasks))
             ]
         except BaseException:
@@ -132,7 +148,7 @@ def run_all(tasks: Sequence[Task], threads: int | None, progress: Progress | Non
             raise
 
 
-def _result(waiting: "Future") -> Any:
+def result_of(waiting: "Future") -> Any:
     """Return the result of a task, awaited in short steps so that Ctrl-C can interrupt it."""
     from concurrent.futures import wait
 

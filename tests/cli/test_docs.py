@@ -94,10 +94,18 @@ def write_dicom(samples, path):
 
 
 def lacking(line):
-    """Why a command line cannot run here, or None."""
-    if "--backend cuda" in line:
-        return backends.status()["cuda"]
-    packages = {"hevc": "av", ".dcm": "pydicom", "mmp report": "jinja2"}
+    """Why a command line, or a Python example, cannot run here, or None."""
+    if re.search(r"--backend cuda|--device|\bdevice=", line):
+        if reason := backends.status()["cuda"]:
+            return reason
+        if "--device 0,1" in line and backends.get("cuda").device_count() < 2:
+            return "needs two CUDA devices"
+    packages = {
+        "hevc": "av",
+        ".dcm": "pydicom",
+        "mmp report": "jinja2",
+        "--cluster cuda": "dask_cuda",
+    }
     missing = [package for part, package in packages.items() if part in line]
     missing = [package for package in missing if importlib.util.find_spec(package) is None]
     return f"{missing[0]} is not installed" if missing else None
@@ -174,7 +182,9 @@ def test_page(page, mmp, folder, monkeypatch):
     names: dict[str, object] = {}
     left_out = []
     for name, language, text in found:
-        if language == "python":
+        if language == "python" and "device=" in text and (reason := lacking(text)):
+            left_out.append(f"Python: {reason}")
+        elif language == "python":
             exec(text, names)
             assert not name or Path(name).exists()
         elif name:

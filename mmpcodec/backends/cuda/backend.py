@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any
 
@@ -65,8 +66,21 @@ class CudaBackend(Backend):
         name = cupy.cuda.runtime.getDeviceProperties(device.id)["name"].decode()
         return f"{name}, CuPy {cupy.__version__}"
 
-    def device(self) -> dict[str, Any]:
-        return cuda.device_facts()
+    def device(self, number: int | None = None) -> dict[str, Any]:
+        return cuda.device_facts(number)
+
+    def device_count(self) -> int:
+        return cuda.count()
+
+    def current_device(self) -> int:
+        import cupy
+
+        return cupy.cuda.Device().id
+
+    def on(self, number: int) -> AbstractContextManager[Any]:
+        import cupy
+
+        return cupy.cuda.Device(number)
 
     def warm(self) -> None:
         """Compile the kernels for the current device, or load them from CuPy's cache."""

@@ -33,7 +33,7 @@ from mmpcodec.reference.blocks.search.effort import COARSE_SIZE
 from mmpcodec.reference.entropy.syntax import BLOCK_SYNTAX
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.runtime import kernels
-from mmpcodec.runtime.cuda import attribute, free_bytes
+from mmpcodec.runtime.cuda import attribute, free_bytes, kept
 from mmpcodec.trace import Coded, Trace
 
 MOST_TICKETS = 4096
@@ -50,13 +50,12 @@ PAUSE = 0.002
 """Seconds between two looks at the device's progress."""
 
 
-@cache
+@kept
 def tables_on(device: int) -> Any:
     """Return the constant tables, on a device."""
     import cupy
 
-    with cupy.cuda.Device(device):
-        return cupy.asarray(make_tables().reshape(1).view(np.uint8))
+    return cupy.asarray(make_tables().reshape(1).view(np.uint8))
 
 
 @cache
@@ -64,8 +63,9 @@ def _sizes(device: int) -> DeviceBytes:
     import cupy
 
     module = kernels.load("blocks/encode", device, (), True)
-    array = cupy.ndarray(len(DeviceBytes._fields), np.int64, module.get_global("block_bytes"))
-    return DeviceBytes(*array.get().tolist())
+    with cupy.cuda.Device(device):
+        array = cupy.ndarray(len(DeviceBytes._fields), np.int64, module.get_global("block_bytes"))
+        return DeviceBytes(*array.get().tolist())
 
 
 def _shared_bytes(device: int, effort: BlockEffort) -> int:
@@ -243,7 +243,9 @@ class BlockGroup:
             last = -1
             while True:
                 ended = end.done
-                list(self.map(self._code, range(len(self.shapes))))
+                # Few pictures go to threads, which would keep Python's lock from other devices.
+                ready = [i for i in range(len(self.shapes)) if self._rows(i) > self.coded[i]]
+                list(self.map(self._code, ready))
                 done = sum(map(self._searched, range(len(self.shapes))))
                 if done != last:
                     yield done
@@ -289,15 +291,22 @@ class BlockGroup:
         rows, columns = self.fragments[i]
         return fragments_in(self.shapes[i]) * int(self.told[i].sum()) // (rows * columns)
 
+    def _rows(self, i: int) -> int:
+        """Return the number of rows of fragments of a picture, from the top, that are searched."""
+        complete = self.told[i] == self.fragments[i][1]
+        return len(complete) if complete.all() else int(complete.argmin())
+
     def _code(self, i: int) -> None:
         """Entropy-code the plans of the rows of fragments that are searched."""
+        import cupy
+
         columns = self.fragments[i][1]
         first = self.coded[i]
-        complete = self.told[i] == columns
-        last = len(complete) if complete.all() else int(complete.argmin())
+        last = self._rows(i)
         if first < last:
             part = slice(first * columns, last * columns)
-            with self.copies:
+            # A thread of the pool starts with device 0 as its current device.
+            with cupy.cuda.Device(self.device), self.copies:
                 nodes = self.arrays[i]["plan_nodes"][part].get()
                 levels = self.arrays[i]["plan_levels"][part].get()
             self.coders[i].code(nodes, levels)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache, partial
+from functools import partial
 from itertools import accumulate
 from typing import Any
 
@@ -24,7 +24,7 @@ from mmpcodec.reference.entropy.syntax import TREE_SYNTAX
 from mmpcodec.reference.trees.fragments import fragments_in, padded_shape
 from mmpcodec.reference.trees.scales import FRAGMENT_SIZE, SCALES
 from mmpcodec.runtime import kernels
-from mmpcodec.runtime.cuda import attribute
+from mmpcodec.runtime.cuda import attribute, kept
 from mmpcodec.trace import Coded, Trace
 
 CHUNK = 128
@@ -161,10 +161,9 @@ def _slot(first: int) -> np.int32:
     return np.int32(first // CHUNK % 2)
 
 
-@cache
-def rate_table(device: int):
+@kept
+def rate_table(device: int) -> Any:
     """Return log2 of every total that a model can have, in 2**-12 bit, on a device."""
     import cupy
 
-    with cupy.cuda.Device(device):
-        return cupy.asarray(LOG2.astype(np.int32))
+    return cupy.asarray(LOG2.astype(np.int32))

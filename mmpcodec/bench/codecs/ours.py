@@ -43,7 +43,7 @@ def ours(
     Parameters
     ----------
     options : mapping of str to str
-        Options of ``mmpcodec.encode``, ``backend``, ``threads`` and ``lambda``.
+        Options of ``mmpcodec.encode``, ``backend``, ``device``, ``threads`` and ``lambda``.
     lambdas : sequence of float
         Operating points if ``options`` has no ``lambda``.
     kind : SampleKind
@@ -67,10 +67,14 @@ def ours(
         ladder = operating_points("lambda", rest.pop("lambda"))
     name = spelled(OURS, {"preset": AUTO, **rest})
     backend_name = rest.pop("backend", "auto")
+    device = rest.pop("device", None)
     threads = rest.pop("threads", None)
     values = {key: _value(value) for key, value in rest.items()}
     params = [EncodeParams.from_options(point, **values) for point in ladder]
+    if device is not None:
+        backend_name = backends.for_device(backend_name, device)
     backend = backends.get(backend_name)
+    numbers = None if device is None else backends.numbers_of(device, backend)
     if threads is not None and not (threads.isdigit() and 1 <= int(threads) <= 1024):
         raise ParameterError(f"threads = {threads!r}: must be from 1 to 1024")
     count = None if threads is None else int(threads)
@@ -82,6 +86,7 @@ def ours(
             point,
             depth=kind.depth,
             backend=backend.name,
+            device=numbers,
             threads=count,
             **values,
         )

@@ -1,1 +1,1 @@
-"""Run the jobs of a command on the workers of a Dask cluster, and note what became of each."""
+"""Run the jobs of a command on a Dask cluster or on devices, and note what became of each."""

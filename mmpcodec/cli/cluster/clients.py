@@ -32,7 +32,7 @@ def check_name(where: str) -> None:
 
 
 @contextlib.contextmanager
-def connected(where: str, workers: int | None = None) -> Iterator[Any]:
+def connected(where: str, workers: int | None = None, device: str | None = None) -> Iterator[Any]:
     """Connect to a cluster while the context lasts; one of this machine is started and stopped.
 
     Parameters
@@ -42,6 +42,8 @@ def connected(where: str, workers: int | None = None) -> Iterator[Any]:
         machine. Other values are a scheduler's address or file.
     workers : int or None
         Number of processes of "local" and "cuda".
+    device : str or None
+        Devices of "cuda", "all" or their numbers. None takes all.
 
     Yields
     ------
@@ -50,7 +52,8 @@ def connected(where: str, workers: int | None = None) -> Iterator[Any]:
     Raises
     ------
     ParameterError
-        If ``where`` names no cluster, or ``workers`` is given for one that runs already.
+        If ``where`` names no cluster, ``workers`` is given for one that runs already, or there are
+        no such devices.
     MissingExtra
         If a package is not installed.
     MmpError
@@ -63,7 +66,7 @@ def connected(where: str, workers: int | None = None) -> Iterator[Any]:
     with contextlib.ExitStack() as stack:
         stack.enter_context(_without_warnings())
         if where in (LOCAL, CUDA):
-            cluster = _cluster_of_machine(where, workers)
+            cluster = _cluster_of_machine(where, workers, device)
             stack.callback(cluster.close, timeout=_CLOSE_SECONDS)
             given: dict[str, Any] = {"address": cluster}
         elif _is_file(where):
@@ -81,12 +84,27 @@ def connected(where: str, workers: int | None = None) -> Iterator[Any]:
         yield client
 
 
-def _cluster_of_machine(where: str, workers: int | None) -> Any:
+def _cluster_of_machine(where: str, workers: int | None, device: str | None) -> Any:
     if where == CUDA:
-        return _library("dask_cuda").LocalCUDACluster(n_workers=workers)
+        return _cluster_of_devices(workers, device)
     return _library("distributed").LocalCluster(
         n_workers=workers or processors(), threads_per_worker=1, dashboard_address=":0"
     )
+
+
+def _cluster_of_devices(workers: int | None, device: str | None) -> Any:
+    """Start a process for each device; it sees its own device alone, as device 0."""
+    from mmpcodec.backends.devices import checked
+
+    dask_cuda = _library("dask_cuda")
+    if device is None:
+        return dask_cuda.LocalCUDACluster(n_workers=workers)
+    # The names of the devices, which CUDA_VISIBLE_DEVICES may have chosen and ordered.
+    visible = _library("dask_cuda.utils").cuda_visible_devices(0).split(",")
+    names = [visible[number] for number in checked(device, len(visible), "CUDA")]
+    if workers is not None and workers > len(names):
+        raise ParameterError(f"--workers {workers}: must be from 1 to {len(names)}, the devices")
+    return dask_cuda.LocalCUDACluster(CUDA_VISIBLE_DEVICES=names, n_workers=workers)
 
 
 def _is_file(where: str) -> bool:

@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from mmpcodec.cli.cluster.clients import check_name
+from mmpcodec.cli.cluster.clients import CUDA, check_name
 from mmpcodec.cli.cluster.manifest import Manifest
 from mmpcodec.cli.jobs import Job, Outputs
 from mmpcodec.errors import ParameterError
@@ -19,6 +19,7 @@ class Cluster(NamedTuple):
     where: str
     workers: int | None = None
     batch: int | None = None
+    device: str | None = None
 
 
 class Place(NamedTuple):
@@ -53,6 +54,7 @@ def spread(
     batch: int | None,
     manifest: str | None,
     parameters: str,
+    device: str | None = None,
 ) -> Iterator[Place]:
     """Check the options of a cluster, and keep a manifest open while the context lasts.
 
@@ -60,8 +62,8 @@ def spread(
     ----------
     command, parameters : str
         Name of the command, and what decides about its outputs besides the inputs.
-    where, workers, batch, manifest
-        Values of --cluster, --workers, --batch and --manifest.
+    where, workers, batch, manifest, device
+        Values of --cluster, --workers, --batch, --manifest and --device.
 
     Raises
     ------
@@ -76,7 +78,9 @@ def spread(
                 raise ParameterError(f"{option} {value}: has no effect without --cluster")
     else:
         check_name(where)
-    cluster = None if where is None else Cluster(where, workers, batch)
+        if device is not None and where != CUDA:
+            raise ParameterError(f"--device {device}: has no effect with --cluster {where}")
+    cluster = None if where is None else Cluster(where, workers, batch, device)
     with contextlib.ExitStack() as stack:
         kept = manifest and stack.enter_context(Manifest(manifest, command, parameters))
         yield Place(cluster, kept or None)

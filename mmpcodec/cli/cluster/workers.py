@@ -76,7 +76,7 @@ def outcomes(
     batch = cluster.batch or (CUDA_BATCH if many else CPU_BATCH)
     tasks = _alike(placed, batch) if many else _in_turn(placed, batch)
     with (
-        connected(cluster.where, cluster.workers) as client,
+        connected(cluster.where, cluster.workers, cluster.device) as client,
         bars.follow(counted(len(jobs), "picture")) as bar,
     ):
         _tell(_described(client), printer)

@@ -1,4 +1,4 @@
-"""``mmp doctor``: show the processor, the CUDA device and the available backends."""
+"""``mmp doctor``: show the processor, the CUDA devices and the available backends."""
 
 import json
 import platform
@@ -16,7 +16,7 @@ def doctor(
     warm: Annotated[bool, typer.Option("--warm", help="Compile the CUDA kernels now.")] = False,
     as_json: options.Json = False,
 ) -> ExitCode:
-    """Show the processor, the CUDA device and the backends.
+    """Show the processor, the CUDA devices and the backends.
 
     A backend with a search of its own writes other files than the other backends, and every
     backend decodes them to equal samples.
@@ -48,14 +48,18 @@ def machine() -> dict[str, Any]:
     from mmpcodec import backends
     from mmpcodec.runtime.machine import processors
 
-    found, devices = {}, []
+    found: dict[str, Any] = {}
+    devices: list[dict[str, Any]] = []
+    current = None
     for name, reason in backends.status().items():
         detail, own_search = reason, None
         if reason is None:
             backend = backends.get(name)
             own_search = backend.own_search
             detail = backend.describe()
-            devices += [device for device in [backend.device()] if device is not None]
+            current = current or backend.device()
+            for number in range(backend.device_count()):
+                devices += [facts for facts in [backend.device(number)] if facts is not None]
         found[name] = {"available": reason is None, "detail": detail, "own_search": own_search}
     return {
         "mmpcodec": mmpcodec.__version__,
@@ -64,7 +68,8 @@ def machine() -> dict[str, Any]:
         "system": f"{platform.system()} {platform.machine()}",
         "processors": processors(),
         "backends": found,
-        "device": devices[0] if devices else None,
+        "device": current,
+        "devices": devices,
     }
 
 
@@ -74,7 +79,10 @@ def seconds_to_warm(names: Sequence[str]) -> float:
 
     started = time.perf_counter()
     for name in names:
-        backends.get(name).warm()
+        backend = backends.get(name)
+        for number in range(backend.device_count() or 1):
+            with backend.on(number):
+                backend.warm()
     return time.perf_counter() - started
 
 
@@ -86,13 +94,13 @@ def lines(facts: dict[str, Any]) -> Iterator[str]:
         own = f"; a search of its own for {backend['own_search']}" if backend["own_search"] else ""
         available = "yes" if backend["available"] else "no "
         yield f"backend {name:<9}  {available}  {backend['detail']}{own}"
-    found = facts["device"]
-    if found is not None:
+    for found in facts["devices"]:
         yield (
             f"device {found['number']}: {found['name']}, compute capability "
             f"{found['compute_capability']}, {found['multiprocessors']} multiprocessors, "
             f"{found['free_bytes'] >> 20} of {found['memory_bytes'] >> 20} MiB free"
         )
+    if (found := facts["device"]) is not None:
         yield f"CUDA driver {found['driver']}, runtime {found['runtime']}, CuPy {found['cupy']}"
         yield f"kernel cache {found['kernel_cache']}"
     if "warm_seconds" in facts:

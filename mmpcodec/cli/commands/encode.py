@@ -9,6 +9,7 @@ import typer
 from mmpcodec.checks import check_int
 from mmpcodec.cli import options, output, run
 from mmpcodec.cli.cluster.clients import CUDA
+from mmpcodec.cli.cluster.devices import implied, on_devices
 from mmpcodec.cli.cluster.places import spread
 from mmpcodec.cli.encoding.by_tiles import encode_by_tiles
 from mmpcodec.cli.encoding.choices import RateOptions, SearchOptions, wanted
@@ -142,6 +143,8 @@ class EncodeFiles:
         Whether each file is decoded and compared; whether each pass of a target is told.
     source : Encodings or None
         Encodes the pictures; None before the jobs and the machine are known.
+    devices : tuple of int
+        Devices on which jobs run side by side, one on each.
     """
 
     setting: Setting
@@ -149,6 +152,7 @@ class EncodeFiles:
     verify: bool
     verbose: bool
     source: Encodings | None = None
+    devices: tuple[int, ...] = ()
 
     @property
     def wants_many(self) -> bool:
@@ -161,7 +165,7 @@ class EncodeFiles:
     @property
     def parameters(self) -> str:
         """What decides about the bytes of the files, besides the pictures."""
-        kept = self.setting._replace(backend="", threads=None)
+        kept = self.setting._replace(backend="", threads=None, device=None)
         return repr((kept, self.target))
 
     def on(self, jobs: Sequence[Job]) -> "tuple[EncodeFiles, str]":
@@ -172,14 +176,21 @@ class EncodeFiles:
         # The sizes of the pictures matter only if "auto" can choose a device.
         work = work_of(jobs) if backends.depends_on_work(setting.backend) else 0
         chosen = backends.get(setting.backend, work, setting.params.tools)
-        setting = setting._replace(backend=chosen.name)
+        named = () if setting.device is None else backends.numbers_of(setting.device, chosen)
+        several = len(jobs) > 1
+        grouped = chosen.batches and several and not setting.tile_size and self.target is None
+        # The devices share each call of the encoder, or each job has one of them.
+        shared, devices = ((), named) if several and not grouped else (named, named[:1])
+        setting = setting._replace(backend=chosen.name, device=shared or None)
         source: Encodings = OneByOne(setting)
         if self.target is not None:
             source = ToTarget(setting, self.target, self.verbose)
-        elif chosen.batches and len(jobs) > 1 and not setting.tile_size:
+        elif grouped:
             source = InGroups(setting, jobs)
         text = f"backend {chosen.name}: {chosen.describe()}" if self.verbose else ""
-        return replace(self, setting=setting, source=source), text
+        if self.verbose and named:
+            text += f"; {'devices' if len(named) > 1 else 'device'} {', '.join(map(str, named))}"
+        return replace(self, setting=setting, source=source, devices=devices), text
 
     def together(self, jobs: Sequence[Job]) -> "EncodeFiles":
         """Return what encodes these jobs on this machine, on a device many at once."""
@@ -230,6 +241,7 @@ def encode(
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
     max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
     backend: options.EncodingBackend = "auto",
+    device: options.Device = None,
     threads: options.Threads = None,
     jobs: options.Jobs = 1,
     force: options.Force = False,
@@ -278,9 +290,19 @@ def encode(
     existing = Existing.of(force, skip_existing, update)
     if cluster not in (None, CUDA):
         threads = threads or 1  # each thread of a worker has a picture of its own
-    setting = Setting(params, backend, threads, denoise, depth, strip or (), tile, limits)
+    setting = Setting(
+        params,
+        implied(backend, device),
+        threads,
+        denoise,
+        depth,
+        strip or (),
+        tile,
+        limits,
+        device if cluster is None else None,
+    )
     work = EncodeFiles(setting, target, verify, verbose)
-    with spread("encode", cluster, workers, batch, manifest, work.parameters) as place:
+    with spread("encode", cluster, workers, batch, manifest, work.parameters, device) as place:
         files = plan(
             inputs,
             PICTURE.without(".mmp"),
@@ -304,7 +326,8 @@ def encode(
             for each in params.each_alone() if target is None else ():
                 printer.note(f"lambda {params.lam:g}, {tools_text(each.coded_tools)}")
         at_once = 1 if isinstance(work.source, InGroups) else jobs
-        return run.run(files, work, printer, at_once=at_once, place=place)
+        doing, at_once = on_devices(work, work.setting.backend, work.devices, at_once)
+        return run.run(files, doing, printer, at_once=at_once, place=place)
 
 
 def _is_file(source: str) -> bool:

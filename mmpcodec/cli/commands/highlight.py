@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from mmpcodec.cli import options, output, run
+from mmpcodec.cli.cluster.devices import implied, numbers_of, on_devices
 from mmpcodec.cli.cluster.manifest import sha256_of
 from mmpcodec.cli.cluster.places import on_this_machine, spread
 from mmpcodec.cli.completion import files as files_ending
@@ -249,6 +250,7 @@ def highlight(
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
     max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
     backend: options.BackendName = "auto",
+    device: options.Device = None,
     jobs: options.Jobs = 1,
     force: options.Force = False,
     skip_existing: options.SkipExisting = False,
@@ -291,7 +293,9 @@ def highlight(
     from mmpcodec.analysis.regions import find_regions
     from mmpcodec.solvers import dispatch, max_sum
 
+    backend = implied(backend, device)
     used = backend if cluster else dispatch.resolved(max_sum.__name__, backend)
+    numbers = () if cluster else numbers_of(used, device)
     check_offset(offset)
     mask = checked_mask(mask, limits, cluster)
     done: list[Highlighted] = []
@@ -338,17 +342,31 @@ def highlight(
     printer = Printer(as_json, quiet, False, STANDARD in writes)
     mask_hash = mask and sha256_of(mask)
     parameters = repr((denoise, offset, white, dark, regions, sides, mask_hash))
-    with spread("highlight", cluster, workers, batch, manifest, parameters) as place:
+    doing, at_once = on_devices(work, used, numbers, jobs)
+    with spread("highlight", cluster, workers, batch, manifest, parameters, device) as place:
         there = outputs_at(folder)
         files = settle(place.resumed(files, there), existing, folder, there)
-        code = run.run(files, work, printer, at_once=jobs, place=place, seen=done.append)
+        code = run.run(files, doing, printer, at_once=at_once, place=place, seen=done.append)
+    summarise(files, done, table, sheet, printer, force=force)
+    return code
+
+
+def summarise(
+    files: Sequence[Job],
+    done: "list[Highlighted]",
+    table: str | None,
+    sheet: str | None,
+    printer: Printer,
+    *,
+    force: bool,
+) -> None:
+    """Write the table and the sheet in the order of the inputs, and note the numbers."""
     places = {source: place for place, source in enumerate(job.source for job in files)}
     done.sort(key=lambda result: places[result.input])
     write_summaries(done, table, sheet, force=force)
     if len(files) > 1:
         total = sum(len(result.found.regions) for result in done)
         printer.note(f"pictures: {len(done)}, regions: {total}")
-    return code
 
 
 def checked_mask(mask: str | None, limits: DecodeLimits, cluster: str | None) -> str | None:

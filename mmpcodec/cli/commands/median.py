@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from mmpcodec.cli import options, output, run
+from mmpcodec.cli.cluster.devices import implied, numbers_of, on_devices
 from mmpcodec.cli.cluster.places import spread
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.jobs import PICTURE, Existing, Job, plan
@@ -48,6 +49,7 @@ def median(
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
     max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
     backend: options.BackendName = "auto",
+    device: options.Device = None,
     jobs: options.Jobs = 1,
     force: options.Force = False,
     skip_existing: options.SkipExisting = False,
@@ -75,7 +77,9 @@ def median(
 
     format = pictures.format_of(out) if out not in (None, STANDARD) else "png"
     existing = Existing.of(force, skip_existing, update)
+    backend = implied(backend, device)
     used = backend if cluster else dispatch.resolved(rank_filter.__name__, backend)
+    numbers = () if cluster else numbers_of(used, device)
 
     def work(job: Job, progress: JobProgress) -> Filtered:
         picture = output.read_picture(job.source, limits).without_alpha()
@@ -102,7 +106,8 @@ def median(
             backend=used,
         )
 
-    with spread("median", cluster, workers, batch, manifest, repr((radius, format))) as place:
+    parameters = repr((radius, format))
+    with spread("median", cluster, workers, batch, manifest, parameters, device) as place:
         files = plan(
             inputs,
             PICTURE.without(SUFFIX),
@@ -114,4 +119,5 @@ def median(
             resumed=place.resumed,
         )
         printer = Printer(as_json, quiet, False, any(job.target == STANDARD for job in files))
-        return run.run(files, work, printer, at_once=jobs, place=place)
+        doing, at_once = on_devices(work, used, numbers, jobs)
+        return run.run(files, doing, printer, at_once=at_once, place=place)

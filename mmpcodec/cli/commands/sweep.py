@@ -79,8 +79,8 @@ def sweep(
         typer.Option(
             metavar="CODEC",
             autocompletion=words(our_codecs),
-            help="Measure mmp with options, as in mmp:preset=photo,effort=4; also backend and "
-            "threads; can be repeated. "
+            help="Measure mmp with options, as in mmp:preset=photo,effort=4; also backend, "
+            "device and threads; can be repeated. "
             "By default every preset but auto and exact; none leaves mmp out.",
         ),
     ] = None,

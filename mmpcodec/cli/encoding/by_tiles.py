@@ -41,6 +41,7 @@ def encode_by_tiles(job: Job, setting: Setting, progress: JobProgress, *, verify
             depth=setting.depth,
             metadata=setting.metadata(reader.metadata),
             backend=setting.backend,
+            device=setting.device,
             threads=setting.threads,
             progress=progress,
         )

@@ -13,6 +13,7 @@ from mmpcodec.errors import Cancelled, MmpError, ParameterError, PictureError
 from mmpcodec.params import DecodeLimits, EncodeParams
 from mmpcodec.runtime import stores
 from mmpcodec.runtime.files import STANDARD
+from mmpcodec.runtime.tasks import side_by_side
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from mmpcodec.trace import Totals
 
 GROUP = 64
-"""Number of pictures that are read and encoded together; larger groups are not faster."""
+"""Number of pictures that a device encodes together; larger groups are not faster."""
 
 
 def picture_of(file: str, name: str, depth: int | None, limits: DecodeLimits) -> "Picture":
@@ -62,6 +63,8 @@ class Setting(NamedTuple):
         Side of a tile in pixels; 0 for a single tile.
     limits : DecodeLimits
         Largest picture to read.
+    device : str, tuple of int, or None
+        Devices that share a call of the encoder: the option, then their numbers.
     """
 
     params: EncodeParams
@@ -72,6 +75,7 @@ class Setting(NamedTuple):
     strip: Sequence[str] = ()
     tile_size: int = 0
     limits: DecodeLimits = DecodeLimits()
+    device: str | tuple[int, ...] | None = None
 
     def metadata(self, metadata: "Metadata") -> "Metadata":
         """Return the metadata to encode, without a level of white beyond the depth."""
@@ -168,15 +172,17 @@ class OneByOne:
             metadata=[picture.metadata for picture in pictures],
             tile_size=setting.tile_size,
             backend=setting.backend,
+            device=setting.device,
             threads=setting.threads,
             progress=progress,
             **options,
         )
         seconds = (time.perf_counter() - started) / len(pictures)
-        return [
-            Found.of(encoding, picture, seconds)
-            for encoding, picture in zip(encodings, pictures, strict=True)
-        ]
+        return side_by_side(
+            lambda pair: Found.of(pair[0], pair[1], seconds),
+            list(zip(encodings, pictures, strict=True)),
+            setting.threads,
+        )
 
 
 class ToTarget(OneByOne):
@@ -224,7 +230,9 @@ class InGroups(OneByOne):
 
     def __init__(self, setting: Setting, jobs: Sequence[Job]):
         super().__init__(setting)
-        groups = [tuple(jobs[i : i + GROUP]) for i in range(0, len(jobs), GROUP)]
+        # Named devices have two groups each: one is searched while the other is stored.
+        size = GROUP * max(2 * len(setting.device or ()), 1)
+        groups = [tuple(jobs[i : i + size]) for i in range(0, len(jobs), size)]
         self._group_of = {id(job): group for group in groups for job in group}
         self._found: dict[int, Found | MmpError] = {}
 
@@ -238,15 +246,17 @@ class InGroups(OneByOne):
 
     def _encode_group(self, group: Sequence[Job], progress: JobProgress) -> None:
         read: dict[int, Input] = {}
-        for job in group:
-            try:
-                read[id(job)] = self.setting.read(job)
-            except MmpError as error:
-                self._found[id(job)] = error
+        # A filter on a device runs in this thread, whose current device is the right one.
+        threads = self.setting.threads if self.setting.denoise is None else 1
+        for job, found in zip(group, side_by_side(self._read, group, threads), strict=True):
+            if isinstance(found, MmpError):
+                self._found[id(job)] = found
+            else:
+                read[id(job)] = found
         for depth in sorted({picture.depth for picture in read.values()}):
             same = {key: picture for key, picture in read.items() if picture.depth == depth}
             try:
-                found = self.encode(list(same.values()), progress)
+                encoded = self.encode(list(same.values()), progress)
             except Cancelled:
                 raise
             except MmpError:
@@ -255,7 +265,13 @@ class InGroups(OneByOne):
                     (key, self._alone(picture, progress)) for key, picture in same.items()
                 )
             else:
-                self._found.update(zip(same, found, strict=True))
+                self._found.update(zip(same, encoded, strict=True))
+
+    def _read(self, job: Job) -> Input | MmpError:
+        try:
+            return self.setting.read(job)
+        except MmpError as error:
+            return error
 
     def _alone(self, picture: Input, progress: JobProgress) -> Found | MmpError:
         try:

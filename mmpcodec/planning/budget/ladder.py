@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mmpcodec import backends
+from mmpcodec.backends import DeviceLike
 from mmpcodec.codec.distortion import Point, distortion, psnr_of
 from mmpcodec.codec.encoder import candidates_at, encode_pictures
 from mmpcodec.codec.encoding import Encoding
@@ -143,6 +144,7 @@ def measure(
     params: EncodeParams | None = None,
     *,
     backend: str = "cpu",
+    device: DeviceLike | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> list[Ladder]:
@@ -158,6 +160,8 @@ def measure(
         Parameters of the encoder; their lambda is ignored.
     backend : str
         See ``encode``. A batching backend encodes up to 64 pictures in one call.
+    device : int, str, sequence of int, or None
+        See ``encode_batch``. Several devices share a call for 64 times their number of pictures.
     threads : int or None
     progress : callable or None
         ``progress(done, total) -> bool`` counts 16x16 fragments of all planes of all pictures at
@@ -182,7 +186,11 @@ def measure(
         for one in at.values():
             _check_depth(each, one)
     total = len(at) * sum(each.fragments for each in seen)
-    batch = BATCH if backends.get(backend).batches else 1
+    numbers: tuple[int, ...] = ()
+    if device is not None:
+        backend = backends.for_device(backend, device)
+        numbers = backends.numbers_of(device, backends.get(backend))
+    batch = BATCH * max(len(numbers), 1) if backends.get(backend).batches else 1
     points: dict[tuple[str, float], Point] = {}
     before = 0
     for start in range(0, len(seen), batch):
@@ -210,6 +218,7 @@ def measure(
                     [read[sha256] for sha256 in names],
                     one,
                     backend=backend,
+                    device=numbers or None,
                     threads=threads,
                     progress=advance,
                 )

@@ -12,6 +12,7 @@ import typer
 
 from mmpcodec.checks import check_int
 from mmpcodec.cli import options, output
+from mmpcodec.cli.cluster.devices import implied, numbers_of, on_first
 from mmpcodec.cli.completion import words
 from mmpcodec.cli.encoding.choices import RateOptions, SearchOptions, wanted
 from mmpcodec.cli.encoding.sources import picture_of, work_of
@@ -123,6 +124,7 @@ def budget(
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
     max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
     backend: options.EncodingBackend = "auto",
+    device: options.Device = None,
     threads: Threads = None,
     force: options.Force = False,
     as_json: options.Json = False,
@@ -167,8 +169,10 @@ def budget(
     millionths = weights_of(weights, files)
     if plot is not None:
         figure_class()
-    work_counts = backends.depends_on_work(backend)
-    chosen = backends.get(backend, work_of(files) * len(ladder) if work_counts else 0)
+    encoder = implied(backend, device)
+    numbers = numbers_of(encoder, device)
+    work_counts = backends.depends_on_work(encoder)
+    chosen = backends.get(encoder, work_of(files) * len(ladder) if work_counts else 0)
     pictures = [
         library.LazyPicture(job.name, reader(job, depth, strip or (), limits)) for job in files
     ]
@@ -183,10 +187,12 @@ def budget(
     printer = Printer(as_json, quiet, False, to_stderr)
     for remark in remarks:
         printer.note(remark)
-    with cache_folder(cache) as place:
+    with cache_folder(cache) as place, on_first(chosen.name, numbers):
         kept = library.PointCache(place)
         try:
-            ladders = measured(pictures, ladder, kept, params, chosen.name, threads, printer)
+            ladders = measured(
+                pictures, ladder, kept, params, chosen.name, numbers or None, threads, printer
+            )
         except OSError as error:
             raise FileError.from_os(error.filename or place, error) from error
         if min_psnr is not None:
@@ -322,6 +328,7 @@ def measured(
     cache: Any,
     params: EncodeParams,
     backend: str,
+    device: tuple[int, ...] | None,
     threads: int | None,
     printer: Printer,
 ) -> "list[Ladder]":
@@ -341,6 +348,7 @@ def measured(
             cache,
             params,
             backend=backend,
+            device=device,
             threads=threads,
             progress=progress,
         )

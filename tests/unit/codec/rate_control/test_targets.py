@@ -234,13 +234,13 @@ def test_bpp_is_the_size_of_so_many_bits_a_pixel():
 
 def test_auto_keeps_the_target_with_fewer_encodings_each_pass(monkeypatch):
     candidates = []
-    real = mmpcodec.codec.encoder.encode_tiles
+    real = mmpcodec.codec.devices.encode_tiles
 
     def counting(tiles, tried, *rest):
         candidates.append(len(tried))
         return real(tiles, tried, *rest)
 
-    monkeypatch.setattr(mmpcodec.codec.encoder, "encode_tiles", counting)
+    monkeypatch.setattr(mmpcodec.codec.devices, "encode_tiles", counting)
     data, psnr, passes = encoded(target_size=1500)
     assert 0.98 * 1500 <= len(data) <= 1500
     assert psnr > 30

@@ -1,0 +1,63 @@
+"""Pictures that are checked and ready to be encoded."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from mmpcodec.codec.devices import Devices, host_copy
+from mmpcodec.codec.layer_choice import TileSource
+from mmpcodec.format import container
+from mmpcodec.format.container import Header
+from mmpcodec.format.tiles import size_in_file, tiles_of
+from mmpcodec.metadata import Metadata
+from mmpcodec.samples import Samples, form_of
+
+
+@dataclass(frozen=True)
+class Source:
+    """A checked picture to encode.
+
+    Parameters
+    ----------
+    samples : (H, W) or (H, W, C) array of uint8 or uint16
+        In host or device memory.
+    on_host : array
+        The same samples in host memory.
+    depth : int
+        Bits per sample.
+    metadata : Metadata
+    tile_size : int
+        0 for one tile.
+    """
+
+    samples: Any
+    on_host: Samples
+    depth: int
+    metadata: Metadata
+    tile_size: int
+
+    @classmethod
+    def of(
+        cls, samples: Any, devices: Devices, depth: int, metadata: Metadata, tile_size: int
+    ) -> "Source":
+        """Return a source; samples stay on their device if it is one of those that encode."""
+        on_host = host_copy(samples)
+        stays = devices.home(samples) is not None
+        return cls(samples if stays else on_host, on_host, depth, metadata, tile_size)
+
+    @property
+    def fragments(self) -> int:
+        """Number of 16x16 fragments in all planes and tiles."""
+        return sum(tile.fragments for tile in self.tiles())
+
+    def header(self, tile_bytes: tuple[int, ...]) -> Header:
+        height, width = self.on_host.shape[:2]
+        form = form_of(self.on_host)
+        tile_size = size_in_file(height, width, self.tile_size)
+        header = Header(width, height, form, self.depth, tile_size, self.metadata, tile_bytes)
+        return replace(header, size=len(container.write_header(header)))
+
+    def tiles(self) -> Iterator[TileSource]:
+        height, width = self.on_host.shape[:2]
+        for tile in tiles_of(height, width, self.tile_size):
+            yield TileSource(self.samples[tile.slices], self.on_host[tile.slices], self.depth)

@@ -1,0 +1,48 @@
+"""Backends with several devices that are none: the processor does the work of each."""
+
+import threading
+from contextlib import contextmanager
+
+from mmpcodec.backends.cpu import CpuBackend
+
+CURRENT = threading.local()
+
+
+class FakeDevices(CpuBackend):
+    """Three devices; ``calls`` notes the device and the number of planes of each call."""
+
+    name = "cuda"
+    batches = True
+    reads_device_arrays = True
+    releases_gil = False
+    count = 3
+    calls: list[tuple[int, int]]
+
+    def device_count(self):
+        return self.count
+
+    def current_device(self):
+        return getattr(CURRENT, "number", 0)
+
+    @contextmanager
+    def on(self, number):
+        before, CURRENT.number = self.current_device(), number
+        try:
+            yield
+        finally:
+            CURRENT.number = before
+
+    def encode_batch(self, planes, params, **options):
+        self.calls.append((self.current_device(), len(planes)))
+        return super().encode_batch(planes, params, **options)
+
+
+def put_in_place_of_cuda(monkeypatch):
+    """Let ``backends.get("cuda")`` return devices that are none; returns their class."""
+    from dataclasses import replace
+
+    from mmpcodec import backends
+
+    made = type("Fake", (FakeDevices,), {"calls": []})
+    monkeypatch.setitem(backends.ROWS, "cuda", replace(backends.ROWS["cuda"], make=made))
+    return made
