@@ -10,7 +10,7 @@ import stat
 import sys
 import threading
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import IO, BinaryIO
 
 from mmpcodec.errors import FileError
 
@@ -56,7 +56,7 @@ class StreamBytes(LazyBytes):
     stream : binary stream
     """
 
-    def __init__(self, stream: BinaryIO):
+    def __init__(self, stream: IO[bytes]):
         self._stream = stream
         self._lock = threading.Lock()
         self._size = stream.seek(0, os.SEEK_END)
