@@ -6,10 +6,19 @@ from mmpcodec.metadata import CALIBRATION
 from mmpcodec.picture import Reader
 from mmpcodec.samples import Form
 
+ALPHA = "alpha"
+_COLOURS = {1: ["gray"], 3: ["red", "green", "blue"]}
+
 
 def form_of(reader: Reader) -> Form:
     """Return the form of a picture: gray or RGB, with or without alpha."""
     return Form(reader.shape[2] - 1 if len(reader.shape) == 3 else 0)
+
+
+def channels_of(reader: Reader) -> list[str]:
+    """Return the names of the planes: "gray" or "red", "green", "blue", then perhaps "alpha"."""
+    form = form_of(reader)
+    return [*_COLOURS[form.colours], *([ALPHA] if form.has_alpha else [])]
 
 
 def attributes_of(reader: Reader) -> dict[str, Any]:

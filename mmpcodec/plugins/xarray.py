@@ -10,7 +10,6 @@ import os
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-import numpy as np
 import xarray
 from xarray.backends import BackendArray, BackendEntrypoint
 from xarray.core import indexing
@@ -19,17 +18,11 @@ from mmpcodec.dask.reading import usual_chunks
 from mmpcodec.params import DecodeLimits
 from mmpcodec.pictures.mmp import MmpReader
 from mmpcodec.pictures.registry import MMP
-from mmpcodec.plugins.attributes import attributes_of, form_of
-from mmpcodec.samples import Form
+from mmpcodec.plugins.attributes import attributes_of, channels_of
 
 SAMPLES = "samples"
 """Name of the variable."""
 DIMENSIONS = ("y", "x", "channel")
-_CHANNELS = {
-    Form.GRAY_ALPHA: ["gray", "alpha"],
-    Form.RGB: ["red", "green", "blue"],
-    Form.RGB_ALPHA: ["red", "green", "blue", "alpha"],
-}
 
 
 class MmpArray(BackendArray):
@@ -116,8 +109,7 @@ class MmpBackend(BackendEntrypoint):
             attributes_of(reader),
             {"preferred_chunks": dict(zip(dimensions, usual_chunks(reader), strict=True))},
         )
-        form = form_of(reader)
-        channels = {"channel": np.array(_CHANNELS[form])} if form in _CHANNELS else {}
+        channels = {"channel": channels_of(reader)} if reader.ndim == 3 else {}
         found = xarray.Dataset({SAMPLES: samples}, channels)
         found.set_close(_close)
         return found
