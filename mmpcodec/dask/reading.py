@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from dask.array import Array
 
 LEAST_SIDE = 256
-"""Least height and width, in pixels, of the chunks that are made by default. With chunks of 64x64,
-half of the time goes to Dask and to opening the file."""
+"""Least height and width, in pixels, of the chunks that are made by default. Smaller chunks cost
+more tasks, and more openings of the file."""
 
 
 def from_mmp(
