@@ -349,9 +349,14 @@ def read_header(source: Source) -> Header:
 def read_tile(source: Source, header: Header, tile: Tile) -> TileStream:
     """Read the bytes of a tile and compare them with their checksum."""
     start, end = header.tile_offsets[tile.number : tile.number + 2]
-    if end > len(source):
-        raise container.cut_at(len(source), end)
-    data = source[start:end]
+    return tile_of(source[start:end], header, tile, len(source))
+
+
+def tile_of(data: memoryview, header: Header, tile: Tile, size: int) -> TileStream:
+    """Take the bytes of a tile of a file of ``size`` bytes apart, and check their checksum."""
+    start, end = header.tile_offsets[tile.number : tile.number + 2]
+    if end > size:
+        raise container.cut_at(size, end)
     if len(data) < end - start:  # the file has become shorter
         raise container.cut_at(start + len(data), end)
     return layers.read(data, start, header.form, header.depth)

@@ -2,7 +2,8 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from mmpcodec.codec.decoder import (
     decode_tiles,
     named,
     read_header,
-    read_tile,
+    tile_of,
 )
 from mmpcodec.depth import sample_type
 from mmpcodec.errors import FormatError
@@ -135,9 +136,9 @@ class RegionDecoder:
         """Decode tiles and keep their samples."""
         header = self.header
         streams: list[tuple[Tile, TileStream]] = []
-        for tile in tiles:
+        for tile, data in self._read(tiles):
             try:
-                streams.append((tile, read_tile(self._source, header, tile)))
+                streams.append((tile, tile_of(data, header, tile, len(self._source))))
             except FormatError as error:
                 raise named(header, tile, error) from None
         check_memory(streams, padded, self._threads, self._limits)
@@ -151,6 +152,20 @@ class RegionDecoder:
             self._kept.add(tile.number, part[0])
         self.decoded += len(found)
         return found
+
+    def _read(self, tiles: Sequence[Tile]) -> Iterator[tuple[Tile, memoryview]]:
+        """Yield the bytes of tiles; those that follow one another in the file are read at once.
+
+        A file in a store needs a request for each row of tiles, instead of one for each tile.
+        """
+        offsets = self.header.tile_offsets
+        for _, run in groupby(enumerate(tiles), lambda each: each[1].number - each[0]):
+            own = [tile for _, tile in run]
+            start = offsets[own[0].number]
+            data = self._source[start : offsets[own[-1].number + 1]]
+            for tile in own:
+                first, end = offsets[tile.number : tile.number + 2]
+                yield tile, data[first - start : end - start]
 
 
 class KeptTiles:

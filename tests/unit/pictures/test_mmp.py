@@ -178,6 +178,9 @@ def test_a_truncated_file_gives_what_it_has(path):
         says = rf"tile 11, 8x2 at \(192, 128\): file has {len(data) - 1} of {len(data)} bytes"
         with pytest.raises(PictureError, match=says):
             reader.read(*EVERYTHING)
+    path.write_bytes(data[:100])
+    with pictures.opened(path) as reader, pytest.raises(PictureError, match="file has 100 of"):
+        reader.read(slice(128, 130), slice(1))
     for size, says in ((0, "is empty|not a picture"), (20, "Container")):
         path.write_bytes(data[:size])
         with pytest.raises(PictureError, match=says):
@@ -267,13 +270,13 @@ def test_a_closed_reader_says_so(path):
 
 def test_closing_while_another_thread_reads(path, monkeypatch):
     reader = pictures.opened(path)
-    real = regions.read_tile
+    real = regions.RegionDecoder._read
 
-    def closing(source, header, tile):
+    def closing(self, tiles):
         reader.close()
-        return real(source, header, tile)
+        return real(self, tiles)
 
-    monkeypatch.setattr(regions, "read_tile", closing)
+    monkeypatch.setattr(regions.RegionDecoder, "_read", closing)
     with pytest.raises(PictureError, match="is closed; open it again"):
         reader.read(*EVERYTHING)
 
@@ -374,6 +377,10 @@ def test_a_url_is_read_by_tiles(url, monkeypatch):
         monkeypatch.setattr(stores.UrlBytes, "__getitem__", counted)
         np.testing.assert_array_equal(reader[70, 80], WHOLE[70, 80])
         assert sizes == [reader.header.tile_bytes[5]]
+        sizes.clear()
+        np.testing.assert_array_equal(reader[60:70, 90:], WHOLE[60:70, 90:])
+        rows = reader.header.tile_bytes[1:4], reader.header.tile_bytes[6:8]
+        assert sizes == [*map(sum, rows)]  # a request for a row of tiles; 5 is kept
         again = pickle.loads(pickle.dumps(reader))
     np.testing.assert_array_equal(again.read(*EVERYTHING), WHOLE)
 
