@@ -159,7 +159,7 @@ def inspect(
         raise ParameterError(f"limits = {limits!r}: must be DecodeLimits or None")
     limits = limits or DecodeLimits()
     view = _viewed(data)
-    header = _read_header(view)
+    header = read_header(view)
     if region is None and not allow_partial:
         container.check_size(header, len(view))
     whole = Area(0, 0, header.width, header.height)
@@ -169,23 +169,21 @@ def inspect(
     # Headers take little memory, unless many tiles of a short file are reported as bad ones.
     if decode or allow_partial:
         what = "picture" if region is None else "region with the tiles that it touches"
-        padded = _check_size(what, area, header.planes, spans_touching(area, *grid), limits)
+        padded = check_area(what, area, header.planes, spans_touching(area, *grid), limits)
     tiles = list(tiles_touching(area, *grid))
     if decode:
-        _check_work(header, tiles, padded, limits)
+        check_work(header, tiles, padded, limits)
     streams: list[tuple[Tile, TileStream]] = []
     bad: list[BadTile] = []
     for tile in tiles:
         try:
-            streams.append((tile, _read_tile(view, header, tile)))
+            streams.append((tile, read_tile(view, header, tile)))
         except FormatError as error:
             bad.append(_bad(header, tile, error, allow_partial))
     if not decode:
         found = tuple(_described(tile, layer) for tile, one in streams for layer in one.layers)
         return Inspection(header, len(view), found, bad_tiles=tuple(bad))
-    needed = memory_to_decode(streams, padded, threads or processors())
-    if fault := limits.fault("max_memory", needed, "bytes of memory"):
-        raise LimitExceeded(container.SECTION, f"decoding can take {fault}")
+    check_memory(streams, padded, threads, limits)
     samples = np.zeros(
         (area.height, area.width, header.planes)[: 2 + (header.planes > 1)],
         sample_type(header.depth),
@@ -193,7 +191,7 @@ def inspect(
     coded: list[LayerCoding] = []
     for tile, parts in zip(
         (tile for tile, _ in streams),
-        _decoded(streams, header, backends.get(backend, decodes=True), threads, progress),
+        decode_tiles(streams, header, backends.get(backend, decodes=True), threads, progress),
         strict=True,
     ):
         if isinstance(parts, FormatError):
@@ -296,7 +294,7 @@ def _viewed(data: Any) -> Source:
         ) from None
 
 
-def _check_size(
+def check_area(
     what: str, area: Area, planes: int, spans: tuple[Spans, Spans], limits: DecodeLimits
 ) -> int:
     """Compare the area to decode with the limits, before its tiles are listed.
@@ -316,7 +314,7 @@ def _check_size(
     return samples
 
 
-def _check_work(header: Header, tiles: Sequence[Tile], samples: int, limits: DecodeLimits) -> None:
+def check_work(header: Header, tiles: Sequence[Tile], samples: int, limits: DecodeLimits) -> None:
     """Compare the samples of the tiles with their bytes."""
     size = sum(header.tile_bytes[tile.number] for tile in tiles)
     fault = limits.fault("max_samples_per_byte", -(-samples // size), "samples for each byte")
@@ -326,7 +324,19 @@ def _check_work(header: Header, tiles: Sequence[Tile], samples: int, limits: Dec
         )
 
 
-def _read_header(source: Source) -> Header:
+def check_memory(
+    streams: Sequence[tuple[Tile, TileStream]],
+    samples: int,
+    threads: int | None,
+    limits: DecodeLimits,
+) -> None:
+    """Compare the memory that decoding the tiles can take with the limit."""
+    needed = memory_to_decode(streams, samples, threads or processors())
+    if fault := limits.fault("max_memory", needed, "bytes of memory"):
+        raise LimitExceeded(container.SECTION, f"decoding can take {fault}")
+
+
+def read_header(source: Source) -> Header:
     """Read the header from as few bytes of a file as it needs."""
     size = _FIRST_READ
     while size < len(source):
@@ -336,21 +346,32 @@ def _read_header(source: Source) -> Header:
     return container.read_header(source[:])
 
 
-def _read_tile(source: Source, header: Header, tile: Tile) -> TileStream:
+def read_tile(source: Source, header: Header, tile: Tile) -> TileStream:
+    """Read the bytes of a tile and compare them with their checksum."""
     start, end = header.tile_offsets[tile.number : tile.number + 2]
-    if end > len(source):
-        raise container.cut_at(len(source), end)
-    data = source[start:end]
+    return tile_of(source[start:end], header, tile, len(source))
+
+
+def tile_of(data: memoryview, header: Header, tile: Tile, size: int) -> TileStream:
+    """Take the bytes of a tile of a file of ``size`` bytes apart, and check their checksum."""
+    start, end = header.tile_offsets[tile.number : tile.number + 2]
+    if end > size:
+        raise container.cut_at(size, end)
     if len(data) < end - start:  # the file has become shorter
         raise container.cut_at(start + len(data), end)
     return layers.read(data, start, header.form, header.depth)
 
 
+def named(header: Header, tile: Tile, error: FormatError) -> FormatError:
+    """Return the error of a tile; it names the tile if the picture has several."""
+    if len(header.tile_bytes) == 1:
+        return error
+    return type(error)(error.section, f"tile {tile.number}, {tile}: {error.problem}", error.offset)
+
+
 def _bad(header: Header, tile: Tile, error: FormatError, allow_partial: bool) -> BadTile:
-    """Return the tile with its error, which names the tile if the picture has several."""
-    if len(header.tile_bytes) > 1:
-        problem = f"tile {tile.number}, {tile}: {error.problem}"
-        error = type(error)(error.section, problem, error.offset)
+    """Return the tile with its error, or raise the error."""
+    error = named(header, tile, error)
     if not allow_partial:
         raise error
     return BadTile(tile, error)
@@ -371,7 +392,7 @@ def _described(tile: Tile, layer: Layer, trace: Trace | None = None, by: str = "
 Decoded = tuple[np.ndarray, list[LayerCoding]]
 
 
-def _decoded(
+def decode_tiles(
     streams: Sequence[tuple[Tile, TileStream]],
     header: Header,
     backend: Backend,

@@ -22,6 +22,7 @@ from mmpcodec.runtime import lazy
 
 if TYPE_CHECKING:
     from mmpcodec.picture import Picture, Reader
+    from mmpcodec.pictures.mmp import MmpReader
     from mmpcodec.pictures.readers import opened
     from mmpcodec.pictures.reading import from_bytes, read
     from mmpcodec.pictures.writing import check_format, format_of, lost, to_bytes, write
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FORMATS",
     "SUFFIXES",
+    "MmpReader",
     "Picture",
     "Reader",
     "check_format",
@@ -48,6 +50,7 @@ _named, __dir__ = lazy.names(
     __name__,
     {
         "mmpcodec.picture": ("Picture", "Reader"),
+        "mmpcodec.pictures.mmp": ("MmpReader",),
         "mmpcodec.pictures.readers": ("opened",),
         "mmpcodec.pictures.reading": ("from_bytes", "read"),
         "mmpcodec.pictures.writing": ("check_format", "format_of", "lost", "to_bytes", "write"),

@@ -8,20 +8,27 @@ from mmpcodec.params import UNLIMITED, DecodeLimits
 from mmpcodec.picture import Picture, Reader
 from mmpcodec.pictures import reading, registry
 from mmpcodec.pictures.limits import check_part, damage_reported
+from mmpcodec.runtime import stores
 from mmpcodec.samples import Samples
+
+_MAGIC_END = 512
+"""Bytes of a file that tell its format, and no more."""
 
 
 def opened(path: str | os.PathLike[str], *, limits: DecodeLimits | None = None) -> Reader:
     """Open a picture file to read parts of it.
 
     NPY, binary PGM, PPM and PAM, and uncompressed TIFF files are read part by part. Compressed
-    TIFF is unpacked one strip or one row of tiles at a time. For these formats the limits hold for
-    each part that is read, so the picture may be larger. Any other file is read whole, within the
-    limits.
+    TIFF is unpacked one strip or one row of tiles at a time. Of mmp files, the tiles that a part
+    touches are decoded; see ``MmpReader``, which has more options. For these formats the limits
+    hold for each part that is read, so the picture may be larger. Any other file is read whole,
+    within the limits.
 
     Parameters
     ----------
-    path : path
+    path : path or str
+        A URL such as ``s3://bucket/name`` is opened with fsspec. Only mmp files are read part by
+        part from a URL.
     limits : DecodeLimits or None
         None for the default limits.
 
@@ -33,6 +40,8 @@ def opened(path: str | os.PathLike[str], *, limits: DecodeLimits | None = None) 
     ------
     PictureError, MissingExtra
         As ``read`` raises them.
+    FileError
+        If a URL of another file than mmp cannot be read.
 
     Examples
     --------
@@ -41,8 +50,11 @@ def opened(path: str | os.PathLike[str], *, limits: DecodeLimits | None = None) 
     ...     part = reader.read(slice(4000, 4512), slice(9000, 9512))
     """
     limits = limits or DecodeLimits()
-    name = os.fspath(path)
-    if Path(path).exists() and not Path(path).is_file():  # a pipe can be read only once
+    name = stores.without_file(os.fspath(path))
+    if stores.is_url(name):
+        return _of_url(name, limits)
+    path = Path(name)
+    if path.exists() and not path.is_file():  # a pipe can be read only once
         return WholeReader(reading.read(path, limits=limits), name)
     try:
         with open(path, "rb") as stream:
@@ -54,10 +66,20 @@ def opened(path: str | os.PathLike[str], *, limits: DecodeLimits | None = None) 
     if row is not None and row.parts:
         module = row.load()
         with damage_reported(name):
-            reader = module.open_parts(Path(path), head, size, name, limits)
+            reader = module.open_parts(path, head, size, name, limits)
         if reader is not None:
             return reader
     return WholeReader(reading.read(path, limits=limits), name)
+
+
+def _of_url(url: str, limits: DecodeLimits) -> Reader:
+    """Open a file in a store; its first bytes tell its format."""
+    row = registry.format_at(bytes(stores.UrlBytes(url)[:_MAGIC_END]))
+    if row is not None and row.is_mmp:
+        from mmpcodec.pictures.mmp import MmpReader
+
+        return MmpReader(url, limits=limits)
+    return WholeReader(reading.from_bytes(stores.read(url), url, limits=limits), url)
 
 
 class WholeReader:

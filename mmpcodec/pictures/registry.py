@@ -147,7 +147,7 @@ FORMATS = (
         "NPY", f"{_HERE}.npy", (".npy",), (b"\x93NUMPY",), planes=ANY_PLANES, depths=(1, 8, 16),
         parts=True,
     ),
-    Format("mmp", f"{_HERE}.mmp", (".mmp",), (b"\x89MMP",)),
+    Format("mmp", f"{_HERE}.mmp", (".mmp",), (b"\x89MMP",), parts=True),
     Format("DICOM", f"{_HERE}.dicom", (".dcm", ".dicom"), (b"DICM",), 128, extra="dicom"),
 )  # fmt: skip
 

@@ -10,8 +10,9 @@
 ('MMP', 'RGB', (64, 48), (300.0, 300.0), (0, 0, 128))
 """
 
+import contextlib
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from io import BytesIO
 from typing import IO, Any, ClassVar
@@ -20,13 +21,16 @@ import numpy as np
 from PIL import Image, ImageFile, UnidentifiedImageError
 
 import mmpcodec
+from mmpcodec.codec.regions import RegionDecoder
 from mmpcodec.depth import BYTE
 from mmpcodec.errors import FormatError, LimitExceeded, ParameterError, TruncatedStream
 from mmpcodec.format import container
 from mmpcodec.format.container import Header
+from mmpcodec.format.tiles import Area
 from mmpcodec.metadata import Metadata, Resolution
 from mmpcodec.params import DecodeLimits, EncodeOptions
 from mmpcodec.pictures.exif import PREFIX
+from mmpcodec.runtime.files import StreamBytes
 from mmpcodec.samples import Form
 
 FORMAT = "MMP"
@@ -45,6 +49,8 @@ _MODES = {Form.GRAY: "L", Form.GRAY_ALPHA: "LA", Form.RGB: "RGB", Form.RGB_ALPHA
 class MmpImageFile(ImageFile.ImageFile):
     """Image of an mmp file. Opening it reads the header; loading it decodes the samples.
 
+    ``crop`` of an image that is not loaded decodes the tiles that the box touches.
+
     Samples of up to 8 bits are scaled so that white is 255. Gray samples of 9 to 16 bits keep
     their values, in mode "I;16". ``info`` holds ``depth``, ``white`` if it is in the file, and the
     metadata that the file has: ``icc_profile``, ``exif``, ``xmp``, ``dpi`` and ``text``, a tuple of
@@ -62,9 +68,11 @@ class MmpImageFile(ImageFile.ImageFile):
         self._size = header.width, header.height
         self._mode = _mode_of(header)
         self._header = header
+        self._regions: RegionDecoder | None = None
+        self._may_load = True
         self.info.update(_info_of(header))
-        raw = "1;8" if self._mode == "1" else self._mode
-        self.tile = [("raw", (0, 0, *self._size), 0, raw)]  # type: ignore[list-item]
+        self._raw = "1;8" if self._mode == "1" else self._mode
+        self.tile = [("raw", (0, 0, *self._size), 0, self._raw)]  # type: ignore[list-item]
 
     def load(self) -> Any:
         """Decode the samples at the first call.
@@ -79,10 +87,58 @@ class MmpImageFile(ImageFile.ImageFile):
         """
         if self.tile:
             samples = _decoded(self._all_bytes(), self.limits)
+            self._regions = None
             if self._exclusive_fp and self.fp is not None:
                 self.fp.close()
             self.fp = BytesIO(_shown(samples, self._header))
         return super().load()
+
+    def crop(self, box: tuple[float, float, float, float] | None = None) -> Image.Image:
+        """Return a rectangle of the image; see ``PIL.Image.Image.crop``.
+
+        The whole image is loaded at first with ``ImageFile.LOAD_TRUNCATED_IMAGES``, and, if it is
+        within ``limits`` and undamaged, if the box touches all tiles or earlier boxes have decoded
+        as many tiles as the file has.
+
+        Raises
+        ------
+        DecompressionBombError
+            If the tiles of the box exceed ``limits``.
+        OSError
+            If one of the tiles of the box is damaged.
+        """
+        if box is None or not self.tile or self.fp is None:
+            return super().crop(box)
+        if box[2] < box[0] or box[3] < box[1] or ImageFile.LOAD_TRUNCATED_IMAGES:
+            return super().crop(box)
+        left, top, right, bottom = map(int, map(round, box))
+        whole = Area(0, 0, *self.size)
+        area = whole.common(Area(left, top, right - left, bottom - top))
+        if area is None:  # nothing of the box below lies on this pixel
+            part, x, y = Image.new(self.mode, (1, 1)), right, bottom
+        else:
+            with _told_as_pillow_does():
+                regions = self._regions or RegionDecoder(StreamBytes(self.fp), self.limits)
+            self._regions = regions
+            spent = max(regions.decoded, len(regions.tiles_of(area)))
+            if spent >= len(self._header.tile_bytes) and self._may_load:
+                self._may_load = regions.fault(whole) is None
+                if self._may_load and self._loaded():
+                    return super().crop(box)
+            with _told_as_pillow_does():
+                samples = regions.decode(area)
+            data = _shown(samples, self._header)
+            size = area.width, area.height
+            part, x, y = Image.frombytes(self.mode, size, data, "raw", self._raw), area.x, area.y
+        return self._new(self._crop(part.im, (left - x, top - y, right - x, bottom - y)))
+
+    def _loaded(self) -> bool:
+        """Load the image; return False if a tile is damaged or a limit is met."""
+        try:
+            self.load()
+        except (OSError, Image.DecompressionBombError):
+            self._may_load = False
+        return self._may_load
 
     def verify(self) -> None:
         """Compare header and tiles with their checksums, without decoding, and close the image.
@@ -168,16 +224,23 @@ def _dpi_of(resolution: Resolution | None) -> tuple[float, float] | None:
 
 
 def _decoded(data: bytes, limits: DecodeLimits) -> np.ndarray:
-    try:
+    with _told_as_pillow_does():
         found = mmpcodec.inspect(
             data, decode=True, limits=limits, allow_partial=ImageFile.LOAD_TRUNCATED_IMAGES
         )
+    assert found.samples is not None
+    return found.samples
+
+
+@contextlib.contextmanager
+def _told_as_pillow_does() -> Iterator[None]:
+    """Turn errors of the codec into those that Pillow's formats raise."""
+    try:
+        yield
     except LimitExceeded as error:
         raise Image.DecompressionBombError(str(error)) from error
     except FormatError as error:
         raise OSError(str(error)) from error
-    assert found.samples is not None
-    return found.samples
 
 
 def _shown(samples: np.ndarray, header: Header) -> bytes:
@@ -190,7 +253,7 @@ def _shown(samples: np.ndarray, header: Header) -> bytes:
         whites[-1] = most
     if (header.depth == 1 and header.form is Form.GRAY) or (whites == 255).all():
         return samples.tobytes()
-    wide = samples.reshape(header.height, header.width, header.planes).astype(np.uint16)
+    wide = samples.reshape(*samples.shape[:2], header.planes).astype(np.uint16)
     return ((wide * 255 + whites // 2) // whites).clip(0, 255).astype(np.uint8).tobytes()
 
 

@@ -10,7 +10,7 @@ import stat
 import sys
 import threading
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import IO, BinaryIO
 
 from mmpcodec.errors import FileError
 
@@ -46,6 +46,29 @@ class LazyBytes:
 
     def __getitem__(self, part: slice) -> memoryview:
         raise NotImplementedError
+
+
+class StreamBytes(LazyBytes):
+    """The bytes of a stream whose position can be set; the stream stays the caller's.
+
+    Parameters
+    ----------
+    stream : binary stream
+    """
+
+    def __init__(self, stream: IO[bytes]):
+        self._stream = stream
+        self._lock = threading.Lock()
+        self._size = stream.seek(0, os.SEEK_END)
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __getitem__(self, part: slice) -> memoryview:
+        start, stop, _ = part.indices(self._size)
+        with self._lock:
+            self._stream.seek(start)
+            return memoryview(self._stream.read(max(0, stop - start)))
 
 
 class FileBytes(LazyBytes):
@@ -87,6 +110,11 @@ class FileBytes(LazyBytes):
                 filled += count
         return found[:filled]
 
+    def state(self) -> str:
+        """Return the size and the time of the last change, which differ if the file was changed."""
+        found = os.fstat(self._file.fileno())
+        return f"{found.st_size} {found.st_mtime_ns}"
+
     def __enter__(self) -> "FileBytes":
         return self
 
@@ -96,6 +124,74 @@ class FileBytes(LazyBytes):
     def close(self) -> None:
         """Close the file."""
         self._file.close()
+
+
+class PathBytes(LazyBytes):
+    """The bytes of the file at a path, which must stay as it was when it was opened.
+
+    Parameters
+    ----------
+    path : str
+    state : str or None
+        State of the file that is expected; None takes the file as it is.
+    keep_open : bool
+        Whether the file stays open. It is opened again for each slice otherwise, so that thousands
+        of files can be read in turn.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be opened or read.
+    FileError
+        If the file has changed, on opening and for each slice. A file that stays open is not
+        changed by another file that gets its name.
+    """
+
+    def __init__(self, path: str, state: str | None = None, *, keep_open: bool = True):
+        self.path = path
+        found = self._opened()
+        try:
+            self.state = found.state() if state is None else state
+            self._size = len(found)
+            self._check(found)
+        except BaseException:
+            found.close()
+            raise
+        self._file = found if keep_open else None
+        if not keep_open:
+            found.close()
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __getitem__(self, part: slice) -> memoryview:
+        if self._file is not None:
+            return self._read(self._file, part)
+        with self._opened() as file:
+            return self._read(file, part)
+
+    def _read(self, file: FileBytes, part: slice) -> memoryview:
+        found = file[part]
+        self._check(file)  # after reading: what was read before a change is whole
+        return found
+
+    def _check(self, file: FileBytes) -> None:
+        if file.state() != self.state:
+            raise changed(self.path)
+
+    def _opened(self) -> FileBytes:
+        with open(self.path, "rb") as stream:
+            return FileBytes(stream)
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            self._file.close()
+
+
+def changed(name: str) -> FileError:
+    """Return the error for a file that changed while it was in use."""
+    return FileError.because(errno.ESTALE, name, "has changed since it was opened; open it again")
 
 
 def lock(stream: BinaryIO, place: int, *, wait: bool = True) -> bool:

@@ -115,6 +115,8 @@ def read(url: str) -> bytes:
 class UrlBytes(LazyBytes):
     """The bytes of a file in a store, read when they are asked for; slices are as of a memoryview.
 
+    ``state`` is the state of the file when it was opened; see ``Stored``.
+
     Raises
     ------
     FileError, MissingExtra
@@ -125,7 +127,9 @@ class UrlBytes(LazyBytes):
         self._url = url
         with _named(url):
             self._system, self._path = _system(url)
-            self._size = int(self._system.info(self._path)["size"])
+            found = self._system.info(self._path)
+            self._size = int(found["size"])
+            self.state = _entry(found).state
 
     def __len__(self) -> int:
         return self._size

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from PIL import Image, ImageFile, UnidentifiedImageError
 from support.strategies import natural
+from support.tiled import SHAPES, damaged, large, samples_of, tiled
 
 import mmpcodec
 from mmpcodec import DecodeLimits
+from mmpcodec.codec import regions
 from mmpcodec.metadata import Metadata, Resolution
 from mmpcodec.plugins.pillow import MmpImageFile
 
@@ -352,3 +354,146 @@ def test_scikit_image_reads_and_writes(tmp_path):
     skimage_io.imsave(path, RGB, check_contrast=False)
     assert path.read_bytes() == mmpcodec.encode(RGB)
     assert np.array_equal(skimage_io.imread(path), mmpcodec.decode(path.read_bytes()))
+
+
+@pytest.fixture
+def decoded(monkeypatch):
+    """Numbers of the tiles that boxes decode, in their order."""
+    numbers = []
+    real = regions.decode_tiles
+
+    def counted(streams, *rest):
+        numbers.extend(tile.number for tile, _ in streams)
+        return real(streams, *rest)
+
+    monkeypatch.setattr(regions, "decode_tiles", counted)
+    return numbers
+
+
+BOXES = [
+    (0, 0, 64, 64),
+    (60, 60, 70, 70),
+    (-5, -7, 9, 8),
+    (190, 120, 230, 140),
+    (5, 5, 5, 9),
+    (500, 500, 503, 505),
+    (-9, 3, -2, 30),
+    (-10, -10, 300, 300),
+    (0.6, 1.4, 9.5, 10.5),
+]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(
+    ("planes", "depth"),
+    [(1, 1), (1, 3), (1, 8), (1, 12), (1, 16), (2, 8), (3, 1), (3, 8), (4, 6), (4, 8)],
+)
+@pytest.mark.parametrize("white", [None, 1])
+def test_a_box_has_the_pixels_of_the_loaded_image(shape, planes, depth, white):
+    samples = samples_of(shape, planes, depth)
+    data = tiled(samples, depth, metadata=Metadata(white=white, xmp=b"<x/>"))
+    loaded = opened(data)
+    loaded.load()
+    for box in BOXES:
+        image = opened(data)
+        found, expected = image.crop(box), loaded.crop(box)
+        assert (found.mode, found.size) == (expected.mode, expected.size)
+        assert found.tobytes() == expected.tobytes()
+        assert found.info == expected.info
+        assert type(found) is type(expected) is Image.Image
+        assert image.tobytes() == loaded.tobytes()  # the image can still be loaded
+
+
+WIDE = samples_of((130, 200), 3, 8)
+
+
+def test_a_box_decodes_the_tiles_that_it_touches(decoded, tmp_path):
+    path = tmp_path / "tiled.mmp"
+    path.write_bytes(tiled(WIDE))
+    with Image.open(path) as image:
+        for _ in range(2):
+            found = image.crop((130, 60, 135, 70))
+            assert decoded == [2, 6]
+        assert image.tile
+        assert np.array_equal(np.asarray(found), WIDE[60:70, 130:135])
+        assert np.array_equal(np.asarray(image.crop()), WIDE)
+        assert not image.tile
+
+
+def test_a_box_that_touches_all_tiles_loads_the_image(decoded):
+    image = opened(tiled(WIDE))
+    image.crop((1, 1, 199, 129))
+    assert (image.tile, decoded) == ([], [])
+    image = opened(mmpcodec.encode(WIDE, 0, preset="exact"))  # one tile
+    image.crop((1, 1, 2, 2))
+    assert (image.tile, decoded) == ([], [])
+
+
+def test_boxes_that_cost_as_much_as_loading_load_the_image(decoded, monkeypatch):
+    monkeypatch.setattr(regions, "CACHE_BYTES", 0)
+    image = opened(tiled(WIDE))
+    for _ in range(20):
+        image.crop((0, 0, 9, 9))
+    assert decoded == [0] * 12
+    assert not image.tile
+    decoded.clear()
+    for limits in ({"max_samples": 64 * 64 * 3}, {"max_memory": 9_000_000}):
+        monkeypatch.setattr(MmpImageFile, "limits", DecodeLimits(**limits))
+        image = opened(tiled(WIDE))
+        for _ in range(20):  # the whole is beyond the limits
+            image.crop((0, 0, 9, 9))
+        assert decoded == [0] * 20
+        decoded.clear()
+
+
+def test_a_box_beyond_the_limits_or_damaged(monkeypatch):
+    data = damaged(tiled(WIDE), 6)
+    image = opened(data)
+    assert np.array_equal(np.asarray(image.crop((0, 0, 200, 64))), WIDE[:64])
+    for _ in range(2):
+        with pytest.raises(OSError, match=r"tile 6, 64x64 at \(128, 64\)"):
+            image.crop((128, 64, 129, 65))
+    with pytest.raises(OSError, match="tile 6"):
+        image.load()
+    monkeypatch.setattr(ImageFile, "LOAD_TRUNCATED_IMAGES", True)
+    assert not np.asarray(opened(data).crop((128, 64, 192, 128))).any()
+    monkeypatch.setattr(MmpImageFile, "limits", DecodeLimits(max_samples=64 * 64 * 3))
+    monkeypatch.setattr(ImageFile, "LOAD_TRUNCATED_IMAGES", False)
+    image = opened(data)
+    image.crop((0, 0, 64, 64))
+    with pytest.raises(Image.DecompressionBombError, match="the limit is 12288; max_samples"):
+        image.crop((0, 0, 65, 64))
+
+
+def test_boxes_of_a_damaged_file_go_on(decoded, monkeypatch):
+    monkeypatch.setattr(regions, "CACHE_BYTES", 0)
+    image = opened(damaged(tiled(WIDE), 6))
+    for _ in range(15):  # more than the tiles of the file
+        assert np.array_equal(np.asarray(image.crop((0, 0, 9, 9))), WIDE[:9, :9])
+    assert decoded == [0] * 15
+    with pytest.raises(OSError, match="tile 6"):
+        image.crop((1, 1, 199, 129))
+    with pytest.raises(OSError, match="tile 6"):
+        image.load()
+
+
+def test_wrong_boxes_are_pillows(decoded):
+    image = opened(tiled(WIDE))
+    with pytest.raises(ValueError, match="'right' is less than 'left'"):
+        image.crop((0.4, 0, 0.3, 9))
+    with pytest.raises(ValueError, match="'lower' is less than 'upper'"):
+        image.crop((0, 9, 9, 0))
+    with pytest.raises(Image.DecompressionBombError):
+        image.crop((0, 0, 1 << 20, 1 << 20))
+    image.close()
+    with pytest.raises(ValueError, match="closed"):
+        image.crop((0, 0, 9, 9))
+
+
+def test_a_box_of_a_picture_larger_than_the_limits(monkeypatch):
+    data, tile = large()
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", None)
+    image = opened(data)
+    assert np.array_equal(np.asarray(image.crop((19990, 12345, 20000, 12400))), tile[345:400, 990:])
+    with pytest.raises(Image.DecompressionBombError, match="max_samples"):
+        image.load()

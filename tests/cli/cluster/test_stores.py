@@ -1,6 +1,7 @@
 """Inputs and outputs named by URLs, on a server of S3 and in memory."""
 
 import json
+import pickle
 import socket
 import subprocess
 import sys
@@ -10,7 +11,8 @@ import numpy as np
 import pytest
 
 import mmpcodec
-from mmpcodec import pictures
+from mmpcodec import PictureError, pictures
+from mmpcodec.dask.reading import from_mmp
 from mmpcodec.runtime import stores
 
 fsspec = pytest.importorskip("fsspec", reason="needs fsspec, of the extra cluster")
@@ -143,6 +145,25 @@ def test_a_region_reads_only_its_tiles(mmp, store, tmp_path, monkeypatch):
     assert result.exit_code == 0, result.output
     np.testing.assert_array_equal(mmpcodec.imread(tmp_path / "part.png"), samples[5:45, 70:100])
     assert sum(read) < len(data) / 2
+
+
+def test_an_open_file_is_read_by_tiles_and_must_not_change(store):
+    samples = np.random.default_rng(1).integers(0, 256, (256, 320), np.uint8)
+    url = f"{store}/tiled.mmp"
+    with stores.written_whole(url) as stream:
+        stream.write(mmpcodec.encode(samples, 0, preset="exact", tile_size=64))
+    with pictures.MmpReader(url, cache_bytes=0) as reader:
+        np.testing.assert_array_equal(reader[60:70, 100:], samples[60:70, 100:])
+        again = pickle.loads(pickle.dumps(reader))
+        np.testing.assert_array_equal(again[5], samples[5])
+        array = from_mmp(url)
+        np.testing.assert_array_equal(array.compute(), samples)
+        with stores.written_whole(url) as stream:
+            stream.write(mmpcodec.encode(255 - samples[:250], 0, preset="exact", tile_size=64))
+        for read in (lambda: reader[...], array.compute):
+            with pytest.raises(PictureError, match=f"^{url}: has changed since it was opened"):
+                read()
+    assert from_mmp(url).name != array.name
 
 
 def test_nothing_is_written_after_an_error(store):

@@ -1,0 +1,9 @@
+"""Read mmp files, with the codec.
+
+``file`` reads whole files, ``reader`` parts; ``indexing`` finds the part that an index selects.
+"""
+
+from mmpcodec.pictures.mmp.file import read
+from mmpcodec.pictures.mmp.reader import MmpReader, open_parts
+
+__all__ = ["MmpReader", "open_parts", "read"]

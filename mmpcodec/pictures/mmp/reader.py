@@ -1,0 +1,280 @@
+"""Read parts of mmp files: the header once, then the tiles that a part touches."""
+
+import contextlib
+import os
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mmpcodec.checks import check_int
+from mmpcodec.depth import sample_type
+from mmpcodec.errors import (
+    FileError,
+    FormatError,
+    LimitExceeded,
+    ParameterError,
+    PictureError,
+)
+from mmpcodec.format.tiles import Area
+from mmpcodec.metadata import Metadata
+from mmpcodec.params import UNLIMITED, DecodeLimits
+from mmpcodec.pictures.limits import check_part
+from mmpcodec.pictures.mmp.indexing import part_of
+from mmpcodec.runtime import stores
+from mmpcodec.runtime.files import PathBytes, changed
+from mmpcodec.samples import Samples
+
+if TYPE_CHECKING:
+    from mmpcodec.codec.regions import RegionDecoder
+    from mmpcodec.format.container import Header
+
+
+class MmpReader:
+    """Reads parts of an mmp file; see ``Reader``.
+
+    The header is read once, and a part decodes only the tiles that it touches; other tiles may be
+    damaged or missing. Any number of threads may read at once. A pickled reader holds the absolute
+    path or the URL and opens the file again when it is first used.
+
+    Parameters
+    ----------
+    source : path or str
+        Path, or URL such as ``s3://bucket/name``, which fsspec opens.
+    limits : DecodeLimits or None
+        Limits of each part, whose tiles count whole; None for the default limits. The picture may
+        be larger.
+    backend : {"auto", "cpu", "reference"}
+    threads : int or None
+        Threads that decode the tiles of a part; None takes all processors.
+    cache_bytes : int or None
+        Most bytes of decoded tiles to keep for the next parts; 0 keeps none, and None takes 64 MiB.
+        The newest tile is kept however large it is.
+    keep_open : bool
+        Whether a local file stays open. If not, it is opened for each part, and thousands of
+        readers can exist at once.
+
+    Raises
+    ------
+    PictureError
+        If the file cannot be opened, which is an ``OSError`` such as FileNotFoundError too, or its
+        header is damaged.
+    ParameterError, BackendUnavailable
+        As ``mmpcodec.decode`` raises them.
+    MissingExtra
+        If a URL needs a package that is not installed.
+
+    Examples
+    --------
+    >>> import numpy as np, mmpcodec
+    >>> from mmpcodec.pictures import MmpReader
+    >>> picture = np.arange(128 * 192).reshape(128, 192).astype(np.uint16)
+    >>> mmpcodec.imwrite("tiled.mmp", picture, lam=0, tile_size=64)  # doctest: +SKIP
+    >>> with MmpReader("tiled.mmp") as reader:                       # doctest: +SKIP
+    ...     reader.shape, reader.depth, reader.header.tile_size
+    ...     part = reader.read(slice(60, 70), slice(100, 120))
+    ...     every_second = reader[::2, ::2]
+    ((128, 192), 16, 64)
+    """
+
+    def __init__(
+        self,
+        source: str | os.PathLike[str],
+        *,
+        limits: DecodeLimits | None = None,
+        backend: str = "auto",
+        threads: int | None = None,
+        cache_bytes: int | None = None,
+        keep_open: bool = True,
+    ):
+        if not isinstance(source, str | bytes | os.PathLike):
+            raise ParameterError(f"source of type {type(source).__name__}: must be a path or a URL")
+        if limits is not None and not isinstance(limits, DecodeLimits):
+            raise ParameterError(f"limits = {limits!r}: must be DecodeLimits or None")
+        if cache_bytes is not None:
+            cache_bytes = check_int("cache_bytes", cache_bytes, 0, 1 << 62, ", or None")
+        name = stores.without_file(os.fsdecode(source))
+        self.name = name
+        self._place = name if stores.is_url(name) else os.path.abspath(name)
+        self._limits = limits or DecodeLimits()
+        self._backend = backend
+        self._threads = threads
+        self._cache_bytes = cache_bytes
+        self._keep_open = keep_open
+        self._state: str | None = None
+        self._prepare()
+        self._open()
+
+    def _prepare(self) -> None:
+        self._lock = threading.Lock()
+        self._closed = False
+        self._header: Header | None = None
+        self._bytes: PathBytes | stores.UrlBytes | None = None
+        self._regions: RegionDecoder | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        again = {"_lock", "_closed", "_header", "_bytes", "_regions"}
+        return {name: value for name, value in vars(self).items() if name not in again}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._prepare()
+
+    def __dask_tokenize__(self) -> tuple[Any, ...]:
+        """Return what tells this file from others and from its earlier contents."""
+        return type(self).__name__, self._place, self.state, self._limits, self._backend
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r})"
+
+    @property
+    def header(self) -> "Header":
+        """The header of the file."""
+        return self._header or self._open().header
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the whole picture: (H, W), or (H, W, C) with 2 to 4 planes."""
+        header = self.header
+        return (header.height, header.width, header.planes)[: 2 + (header.planes > 1)]
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes: 2, or 3 with 2 to 4 planes."""
+        return len(self.shape)
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Type of the samples: uint8 up to 8 bits, uint16 above."""
+        return np.dtype(sample_type(self.depth))
+
+    @property
+    def depth(self) -> int:
+        """Bits per sample, 1 to 16."""
+        return self.header.depth
+
+    @property
+    def metadata(self) -> Metadata:
+        """The metadata of the file."""
+        return self.header.metadata
+
+    @property
+    def state(self) -> str:
+        """Text that differs when the contents of the file differ: size and time, or a hash."""
+        if self._state is None:
+            self._open()
+        assert self._state is not None
+        return self._state
+
+    def read(self, rows: slice, columns: slice) -> Samples:
+        """Read the samples of a part of the picture; see ``Reader.read``.
+
+        Raises
+        ------
+        PictureError
+            If the part is empty, beyond the limits, or damaged, if the file has changed since the
+            header was read, or if the reader is closed. A message about damage names the tile.
+        """
+        regions = self._open()
+        rows, columns = check_part(self.shape, rows, columns, self.name, UNLIMITED)
+        area = Area(columns.start, rows.start, columns.stop - columns.start, rows.stop - rows.start)
+        try:
+            return regions.decode(area)
+        except (FormatError, OSError) as error:
+            raise self._named(error) from error
+        except ValueError as error:
+            if not self._closed:
+                raise
+            raise self._is_closed() from error  # by another thread, while this one was reading
+
+    def __getitem__(self, index: Any) -> Samples:
+        """Read the samples at an index of integers, slices, ``...`` and None, as of an array.
+
+        Raises
+        ------
+        IndexError
+            If the index is of another kind or out of range.
+        PictureError
+            As ``read`` raises it. An empty part is no error.
+        """
+        found = part_of(self.shape, index)
+        if isinstance(found, np.ndarray):
+            return found.astype(self.dtype)
+        return self.read(found.rows, found.columns)[found.rest]
+
+    def __enter__(self) -> "MmpReader":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file, and forget the tiles that are kept."""
+        with self._lock:
+            self._closed = True
+            self._regions = None
+            if isinstance(self._bytes, PathBytes):
+                self._bytes.close()
+
+    def _open(self) -> "RegionDecoder":
+        """Return the decoder of the open file; open it at the first call."""
+        with self._lock:
+            if self._closed:
+                raise self._is_closed()
+            if self._regions is None:
+                self._regions = self._opened()
+                self._header = self._regions.header
+            return self._regions
+
+    def _opened(self) -> "RegionDecoder":
+        from mmpcodec.codec.regions import RegionDecoder
+
+        try:
+            if stores.is_url(self._place):
+                self._bytes = stores.UrlBytes(self._place)
+                if self._state not in (None, self._bytes.state):
+                    raise changed(self._place)
+            else:
+                self._bytes = PathBytes(self._place, self._state, keep_open=self._keep_open)
+            self._state = self._bytes.state
+            return RegionDecoder(
+                self._bytes,
+                self._limits,
+                backend=self._backend,
+                threads=self._threads,
+                cache_bytes=self._cache_bytes,
+            )
+        except BaseException as error:
+            if isinstance(self._bytes, PathBytes):
+                self._bytes.close()
+            if isinstance(error, FormatError | OSError):
+                raise self._named(error) from error
+            raise
+
+    def _is_closed(self) -> PictureError:
+        return PictureError(f"{self.name}: is closed; open it again")
+
+    def _named(self, error: FormatError | OSError) -> PictureError:
+        """Return the error of the codec, of the system or of a store as one that names the file."""
+        if isinstance(error, FormatError):
+            if isinstance(self._bytes, stores.UrlBytes) and not isinstance(error, LimitExceeded):
+                with contextlib.suppress(FileError):
+                    found = stores.entry(self._place)
+                    if found is None or found.state != self._state:
+                        return PictureError.from_os(self.name, changed(self._place))
+            return PictureError(f"{self.name}: {error}")
+        if isinstance(error, FileError) and error.errno is None:
+            return PictureError(str(error))  # of a store, without a number of the system
+        return PictureError.from_os(self.name, error)
+
+
+def open_parts(path: Path, head: bytes, size: int, name: str, limits: DecodeLimits) -> MmpReader:
+    """Return a reader of parts of a file.
+
+    Raises
+    ------
+    PictureError
+        If the header is damaged.
+    """
+    return MmpReader(path, limits=limits)

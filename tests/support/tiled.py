@@ -1,0 +1,53 @@
+"""Tiled mmp files for tests: of every form and depth, large ones of few bytes, damaged ones."""
+
+import zlib
+from dataclasses import replace
+
+import numpy as np
+
+import mmpcodec
+from mmpcodec.format import container
+from mmpcodec.format.container import Header
+from mmpcodec.format.tiles import tiles_of
+
+TILE = 64
+"""Side of the tiles of the pictures of this module."""
+SHAPES = ((1, 1), (64, 64), (130, 200))
+"""A picture of one pixel, one of one whole tile, and one with narrow tiles at its edges."""
+
+
+def samples_of(shape, planes, depth, seed=0):
+    """Samples of any level, of shape (H, W) or (H, W, planes)."""
+    kind = np.uint8 if depth <= 8 else np.uint16
+    full = shape if planes == 1 else (*shape, planes)
+    return np.random.default_rng(seed).integers(0, 1 << depth, full).astype(kind)
+
+
+def tiled(samples, depth=None, **options):
+    """The lossless file of some samples, in tiles of 64x64."""
+    options = {"preset": "exact", "tile_size": TILE, **options}
+    return mmpcodec.encode(samples, 0, depth=depth, **options)
+
+
+def damaged(data, number):
+    """The file with a wrong byte in the tile of a number."""
+    at = mmpcodec.inspect(data).header.tile_offsets[number + 1] - 1
+    return data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
+
+
+def with_wrong_samples(data, number):
+    """The file with a tile that can be read, but does not decode to its samples."""
+    start, stop = mmpcodec.inspect(data).header.tile_offsets[number : number + 2]
+    rest = bytes([data[start + 4] ^ 1]) + data[start + 5 : stop]
+    return data[:start] + zlib.crc32(rest).to_bytes(4, "big") + rest + data[stop:]
+
+
+def large(side=20000, tile_size=1000):
+    """The file of a gray picture of side x side samples whose tiles are all the same."""
+    tile = samples_of((tile_size, tile_size), 1, 1)
+    file = mmpcodec.encode(tile, 0, preset="exact", depth=1)
+    part = file[mmpcodec.inspect(file).header.size :]
+    header = Header(side, side, depth=1, tile_size=tile_size)
+    count = len(list(tiles_of(side, side, tile_size)))
+    header = replace(header, tile_bytes=(len(part),) * count)
+    return container.write(header, [part] * count), tile
