@@ -4,8 +4,20 @@ Work is a Dask graph, so it runs on the threads of this process, on a cluster of
 one that runs elsewhere, as the caller's Dask is set up.
 """
 
+from typing import TYPE_CHECKING
+
 from mmpcodec.runtime import lazy
 
-__all__: list[str] = []
+if TYPE_CHECKING:
+    from mmpcodec.dask.max_sum import max_interval, max_rectangle
+    from mmpcodec.dask.selection import kth_smallest, median, quantile
 
-__getattr__, __dir__ = lazy.names(__name__, {})
+__all__ = ["kth_smallest", "max_interval", "max_rectangle", "median", "quantile"]
+
+__getattr__, __dir__ = lazy.names(
+    __name__,
+    {
+        "mmpcodec.dask.max_sum": ("max_interval", "max_rectangle"),
+        "mmpcodec.dask.selection": ("kth_smallest", "median", "quantile"),
+    },
+)
