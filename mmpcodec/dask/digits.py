@@ -1,8 +1,7 @@
 """Selection from all values of a Dask array, by rounds of digit counts; see ``selection``."""
 
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,8 +19,7 @@ def empty(array: Any) -> ParameterError:
     return ParameterError(f"array of shape {array.shape}: must not be empty")
 
 
-@dataclass(frozen=True)
-class _Survey:
+class _Survey(NamedTuple):
     """What the first round finds.
 
     Parameters
@@ -48,9 +46,8 @@ def of_all(array: Any, asked: Statistic, nan: str, gather: int, backend: str) ->
     ParameterError
         When the array is empty, lacks a rank, or holds NaN that ``nan`` forbids.
     """
-    chunks = rounds.blocks(array).ravel()
     dtype = np.dtype(array.dtype)
-    found = rounds.ask(chunks, partial(_survey, dtype=dtype, backend=backend), _joined)
+    found = rounds.ask(array, partial(_survey, dtype=dtype, backend=backend), _joined)
     if found.size == 0:
         raise empty(array)
     counts = np.array([found.size - (found.nans if nan == "omit" else 0)])
@@ -63,7 +60,7 @@ def of_all(array: Any, asked: Statistic, nan: str, gather: int, backend: str) ->
         values = from_keys(np.full(ranks.shape, np.iinfo(key_type(dtype)).max), dtype)
     else:
         different = np.unique(ranks)
-        keys = _keys_at(different.tolist(), found, chunks, dtype, gather, backend)
+        keys = _keys_at(different.tolist(), found, array, gather, backend)
         values = from_keys(keys[np.searchsorted(different, ranks)], dtype)
     answers = asked.answer(values, counts)[0]
     return answers if asked.several else answers[0]
@@ -100,15 +97,14 @@ def _joined(surveys: list[_Survey]) -> _Survey:
 def _keys_at(
     ranks: list[int],
     found: _Survey,
-    chunks: Any,
-    dtype: np.dtype,
+    array: Any,
     gather: int,
     backend: str,
 ) -> np.ndarray:
     """Return the keys at different ranks, as uint64."""
-    searches = [Search(dtype, rank + 1, found.size) for rank in ranks]
+    searches = [Search(array.dtype, rank + 1, found.size) for rank in ranks]
     least, largest = found.ends
-    shares = 8 * dtype.itemsize - (least ^ largest).bit_length()
+    shares = 8 * array.dtype.itemsize - (least ^ largest).bit_length()
     for search in searches:
         if shares >= search.bits:
             search.skip(least, largest)
@@ -118,10 +114,10 @@ def _keys_at(
         by_prefix = {search.prefix: search for search in searches}
         different = list(by_prefix.values())
         if sum(search.candidates for search in different) <= gather:
-            keys = rounds.ask(chunks, partial(_candidates, searches=different), np.concatenate)
+            keys = rounds.ask(array, partial(_candidates, searches=different), np.concatenate)
             return _among(searches, np.sort(keys))
         ask = partial(_digits, searches=different, backend=backend)
-        counts = rounds.ask(chunks, ask, _sum)
+        counts = rounds.ask(array, ask, _sum)
         rows = dict(zip(by_prefix, counts, strict=True))
         for search in searches:
             search.take(rows[search.prefix])

@@ -1,8 +1,7 @@
 """Best interval of a 1-D Dask array: a summary of each chunk, joined in order; see ``max_sum``."""
 
-from dataclasses import dataclass
 from functools import partial, reduce
-from typing import Any
+from typing import Any, NamedTuple
 
 from mmpcodec.dask import rounds
 from mmpcodec.dask.magnitudes import on_grid
@@ -10,13 +9,12 @@ from mmpcodec.runtime.arrays import module_of
 from mmpcodec.solvers import dispatch, max_sum
 
 
-@dataclass(frozen=True)
-class Summary:
+class Summary(NamedTuple):
     """Sums of consecutive values; positions count from the first of them.
 
     Parameters
     ----------
-    count, total : int
+    size, total : int
         Number and sum of the values.
     prefix : tuple of int
         Largest sum of one or more leading values, and the stop of the shortest such prefix.
@@ -26,7 +24,7 @@ class Summary:
         Sum, start and stop of the first best interval.
     """
 
-    count: int
+    size: int
     total: int
     prefix: tuple[int, int]
     suffix: tuple[int, int]
@@ -34,15 +32,15 @@ class Summary:
 
     def then(self, after: "Summary") -> "Summary":
         """Return the summary of these values followed by others."""
-        prefix = self.total + after.prefix[0], self.count + after.prefix[1]
+        prefix = self.total + after.prefix[0], self.size + after.prefix[1]
         suffix = self.suffix[0] + after.total, self.suffix[1]
-        across = self.suffix[0] + after.prefix[0], self.suffix[1], self.count + after.prefix[1]
-        best = after.best[0], self.count + after.best[1], self.count + after.best[2]
+        across = self.suffix[0] + after.prefix[0], self.suffix[1], self.size + after.prefix[1]
+        best = after.best[0], self.size + after.best[1], self.size + after.best[2]
         return Summary(
-            self.count + after.count,
+            self.size + after.size,
             self.total + after.total,
             max(self.prefix, prefix, key=_sum_then_first),
-            max(suffix, (after.suffix[0], self.count + after.suffix[1]), key=_sum_then_first),
+            max(suffix, (after.suffix[0], self.size + after.suffix[1]), key=_sum_then_first),
             max(self.best, across, best, key=_sum_then_first),
         )
 
@@ -53,8 +51,7 @@ def _sum_then_first(found: tuple[int, ...]) -> tuple[int, ...]:
 
 def best_interval(array: Any, exponent: int | None, backend: str) -> tuple[int, int, int]:
     """Return sum on the grid, start and stop of the first best interval; takes one round."""
-    chunks = rounds.blocks(array).ravel()
-    found = rounds.ask(chunks, partial(summary, exponent=exponent, backend=backend), joined)
+    found = rounds.ask(array, partial(summary, exponent=exponent, backend=backend), joined)
     assert found is not None
     return found.best
 

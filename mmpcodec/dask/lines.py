@@ -67,4 +67,4 @@ def _lines(
     if 0 in shape:
         first = () if number is None else (number,)
         return module_of(chunk).empty(first + shape, dtype)
-    return module_of(chunk).asarray(rounds.answer(solve, chunk))
+    return module_of(chunk).asarray(rounds.answer(chunk, solve))

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -58,10 +58,10 @@ def measured(array: Any, rank: int) -> Measured:
     is_known = not any(math.isnan(side) for side in array.shape)
     if is_known and whole and grid.bound(array.dtype) * array.size <= grid.MAX_SUM:
         return Measured(array.chunks, None)
-    chunks = rounds.blocks(array)
-    found = np.empty(chunks.size, object)
-    found[:] = rounds.ask(chunks.ravel(), _measure, _listed)
-    found = found.reshape(chunks.shape)
+    answers = rounds.ask(array, _measure, _listed)
+    found = np.empty(len(answers), object)
+    found[:] = answers
+    found = found.reshape(array.numblocks)
     sizes = tuple(
         tuple(
             one.shape[axis] for one in found.swapaxes(0, axis).reshape(found.shape[axis], -1)[:, 0]
@@ -78,8 +78,7 @@ def on_grid(chunk: Any, exponent: int | None) -> Any:
     return grid.rounded(chunk, exponent)
 
 
-@dataclass(frozen=True)
-class _Magnitudes:
+class _Magnitudes(NamedTuple):
     """Shape, magnitudes and first number that is not finite of one chunk."""
 
     shape: tuple[int, ...]

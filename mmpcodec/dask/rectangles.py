@@ -6,7 +6,6 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 from mmpcodec.checks import check_int
-from mmpcodec.dask import rounds
 from mmpcodec.dask.magnitudes import Measured, on_grid
 from mmpcodec.errors import ParameterError
 from mmpcodec.runtime.arrays import as_array, module_of
@@ -79,7 +78,7 @@ def find(array: Any, known: Measured, parts: int, backend: str) -> tuple[int, ..
     # Chunks of unknown sizes cannot be cut anew.
     array = Array(array.dask, array.name, known.sizes, array.dtype, array._meta)
     sizes = tuple(stop - start for start, stop in pairwise(edges))
-    bands = rounds.blocks(array.rechunk({axis: sizes, 1 - axis: (shape[1 - axis],)})).ravel()
+    bands = array.rechunk({axis: sizes, 1 - axis: shape[1 - axis]}).to_delayed().ravel()
     sum_of = dask.delayed(partial(_sum, axis=axis, exponent=known.exponent))
     # Number b is the sum of bands 1 to b - 1, a line of numbers. Sums are exact, in any order.
     sums: list[Any] = [None, 0, *accumulate(map(sum_of, bands[1:-1]), dask.delayed(_add))]
@@ -90,7 +89,7 @@ def find(array: Any, known: Measured, parts: int, backend: str) -> tuple[int, ..
             [sums[low + 1], sums[high]] if high > low + 1 else None for low, high in pairwise(line)
         ]
         tasks.append(search([bands[b] for b in line], gaps, [edges[b : b + 2] for b in line]))
-    total, *places = dask.compute(rounds.tree(tasks, min))[0]
+    total, *places = dask.compute(dask.delayed(min)(tasks))[0]
     return (-total, *places)
 
 

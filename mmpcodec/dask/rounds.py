@@ -3,8 +3,11 @@
 The values stay where the chunks are; only questions and answers move. A task takes one processor.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, TypeVar
+from uuid import uuid4
+
+import numpy as np
 
 from mmpcodec.errors import MissingExtra, ParameterError, install
 from mmpcodec.runtime.arrays import as_array
@@ -44,13 +47,8 @@ def check_array(array: Any, instead: str) -> Any:
     return array
 
 
-def blocks(array: Any) -> Any:
-    """Return the chunks of a Dask array as an object array of delayed values, in its grid."""
-    return array.to_delayed(optimize_graph=True)
-
-
 def ask(
-    chunks: Sequence[Any],
+    array: Any,
     question: Callable[[Any], Answer],
     join: Callable[[list[Answer]], Answer],
 ) -> Answer:
@@ -58,29 +56,33 @@ def ask(
 
     Parameters
     ----------
-    chunks : sequence of delayed values
+    array : dask.array.Array
     question : callable
         Function from a chunk, a NumPy or CuPy array, to a small answer. It can be pickled.
     join : callable
         Function from a list of answers of neighbouring chunks, in order, to one; associative.
     """
     import dask
+    from dask.core import flatten
+    from dask.delayed import Delayed
+    from dask.highlevelgraph import HighLevelGraph
 
-    asked = dask.delayed(answer)
-    return dask.compute(tree([asked(question, chunk) for chunk in chunks], join))[0]
+    # A name of its own, because chunks may be read from files that change.
+    name = uuid4().hex
+    meta = np.empty((0,) * array.ndim, object)
+    asked = array.map_blocks(answer, question=question, name=f"ask-{name}", dtype=object, meta=meta)
+    (asked,) = dask.optimize(asked)
+    keys = list(flatten(asked.__dask_keys__()))
+    tasks: dict[Any, Any] = {}
+    while len(keys) > 1 or not tasks:
+        parts = [keys[i : i + FAN_IN] for i in range(0, len(keys), FAN_IN)]
+        keys = [f"join-{name}-{len(tasks) + i}" for i in range(len(parts))]
+        tasks |= {key: (join, part) for key, part in zip(keys, parts, strict=True)}
+    graph = HighLevelGraph.from_collections(f"join-{name}", tasks, dependencies=[asked])
+    return dask.compute(Delayed(keys[0], graph, layer=f"join-{name}"))[0]
 
 
-def tree(answers: Sequence[Any], join: Callable[[list[Answer]], Answer]) -> Any:
-    """Return the delayed join of delayed answers, in order, by tasks of ``FAN_IN`` answers."""
-    import dask
-
-    joined = dask.delayed(join)
-    while len(answers) > 1:
-        answers = [joined(answers[i : i + FAN_IN]) for i in range(0, len(answers), FAN_IN)]
-    return answers[0]
-
-
-def answer(question: Callable[[Any], Answer], chunk: Any) -> Answer:
+def answer(chunk: Any, question: Callable[[Any], Answer]) -> Answer:
     """Return the answer of one chunk, computed on one processor, so that tasks run side by side."""
     with limited_processors(1):
         return question(as_array("array", chunk))

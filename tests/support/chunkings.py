@@ -29,10 +29,10 @@ def of_unknown_sizes(array):
 
 
 class Counted(Callback):
-    """Counts rounds, and the pickled bytes of what the tasks of some functions return."""
+    """Counts rounds, and the pickled bytes of what tasks return whose names begin so."""
 
-    def __init__(self, *functions):
-        self.functions = functions
+    def __init__(self, *tasks):
+        self.tasks = tasks
         self.rounds = 0
         self.sizes = []
 
@@ -40,5 +40,6 @@ class Counted(Callback):
         self.rounds += 1
 
     def _posttask(self, key, result, graph, state, worker):
-        if str(key).split("-")[0] in self.functions:
+        name = key[0] if isinstance(key, tuple) else key
+        if name.split("-")[0] in self.tasks:
             self.sizes.append(len(pickle.dumps(result)))
