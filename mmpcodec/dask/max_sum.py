@@ -3,22 +3,23 @@
 Answers equal those of ``mmpcodec.solvers.max_sum`` for the whole array; sums, ties and empty
 answers are defined there. Floating-point numbers are rounded to the grid of the whole array, for
 which a first round finds the largest magnitude. Integers need this round only if sizes of chunks
-are unknown, or if sums of their type may reach 2**63. Functions compute at once. Limits on lengths
-and sides are not offered.
+are unknown, or if sums of their type may reach 2**63. Functions compute at once, and compute an
+array that is not persisted once in each of these one or two rounds. Limits on lengths and sides are
+not offered.
 
 *Intervals.* Each chunk sends its sum and its best prefix, suffix and interval: nine numbers. A tree
 joins them in order, 8 at a time. A task holds a chunk and 16 bytes more for each of its values.
 
 *Rectangles.* With p = ``parts``, a prime, the shorter side of the array is cut into p**2 bands, the
 points of an affine plane. A task takes the p bands of one line of the plane. It adds up the rows
-between two of these bands to one row, so its matrix has a p-th of the array's values, and searches
-this matrix. The p (p + 1) lines are equally long, and any two bands lie on a line. The task of this
-line finds the best of the rectangles that start in the one band and stop in the other.
+between two of these bands to one row, and searches the matrix of all these rows: a p-th of the
+array and at most p - 1 sums. The p (p + 1) lines are equally long, and any two bands lie on a line.
+The task of this line finds the best of the rectangles that start in the one and stop in the other.
 
 - Work: 1 + 1/p times that of the solver in memory, the shorter side squared times the longer side.
 - Memory: the workers together hold the array. Each task also holds up to 24 bytes for each value of
-  its matrix. The square of p is at most the shorter side, so a matrix has at least about the square
-  root of the shorter side times the longer side.
+  its matrix. The square of p is at most the shorter side, so a matrix has at least twice the square
+  root of the shorter side in rows, or columns if these are cut.
 - Bytes sent: at most the array once, to cut it into bands, and p + 1 times, to bring the bands to
   the tasks; less if a worker has a band already. Sums of bands add at most 16 p**3 bytes for each
   value of the longer side.
@@ -88,8 +89,8 @@ def max_rectangle(
         Whether the answer is empty if the largest sum is not positive.
     parts : int or None
         A prime p whose square is at most the shorter side: p (p + 1) tasks each search a p-th of
-        the values. 1 is one task. None is one task for up to 2**18 values; for more, it is the
-        smallest p from 5 up for which a task has at most 2**25 values, or the largest p allowed.
+        the values. 1 is one task. None is 1 for up to 2**18 values; for more, it is the smallest p
+        from 5 up for which a task has at most 2**25 values, or the largest p allowed.
     backend : {"auto", "cpu", "cuda", "reference"}
         Backend of the tasks; "auto" is cuda for CuPy chunks, cpu for NumPy chunks.
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import accumulate, pairwise
+from math import isqrt
 from typing import Any
 
 from mmpcodec.checks import check_int
@@ -32,8 +33,8 @@ def check_parts(parts: int | None, shape: tuple[int, ...]) -> int:
     ParameterError
         When the number is neither 1 nor a prime whose square is at most the shorter side.
     """
-    side, values = min(shape), shape[0] * shape[1]
-    allowed = [1, *(p for p in range(2, int(side**0.5) + 1) if _is_prime(p))]
+    side, longer = sorted(shape)
+    allowed = [1, *(p for p in range(2, isqrt(side) + 1) if _is_prime(p))]
     if parts is not None:
         if check_int("parts", parts) not in allowed:
             raise ParameterError(
@@ -41,14 +42,14 @@ def check_parts(parts: int | None, shape: tuple[int, ...]) -> int:
                 "shorter side"
             )
         return int(parts)
-    if values <= FEW:
+    if side * longer <= FEW:
         return 1
-    enough = [p for p in allowed if p >= USUAL and values <= p * TASK]
+    enough = [p for p in allowed if p >= USUAL and (side / p + p - 1) * longer <= TASK]
     return enough[0] if enough else allowed[-1]
 
 
 def _is_prime(number: int) -> bool:
-    return all(number % divisor for divisor in range(2, int(number**0.5) + 1))
+    return all(number % divisor for divisor in range(2, isqrt(number) + 1))
 
 
 def lines(order: int) -> Iterator[list[int]]:

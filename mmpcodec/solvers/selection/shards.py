@@ -177,13 +177,14 @@ def candidates(values: Any, search: Search) -> NDArray[np.unsignedinteger]:
     """
     flat = _shard(values, search).reshape(-1)
     known = search.shift + search.bits
-    begin = search.prefix >> known
-    found = [np.empty(0, key_type(search.dtype))]
+    keys_type = key_type(search.dtype)
+    found = [np.empty(0, keys_type)]
     for start in range(0, flat.size, PART):
         keys = to_keys(flat[start : start + PART])
         # A shift by all bits of a key is undefined.
-        if known < 8 * keys.itemsize:
-            keys = keys[keys >> keys.dtype.type(known) == begin]
+        if known < 8 * keys_type.itemsize:
+            begin = keys_type.type(search.prefix >> known)
+            keys = keys[keys >> keys_type.type(known) == begin]
         found.append(keys.get() if on_device(keys) else keys)
     return np.concatenate(found)
 

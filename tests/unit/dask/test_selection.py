@@ -1,12 +1,15 @@
 """Selection from Dask arrays: the solver in memory as the judge, rounds, bytes, what is refused."""
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from mmpcodec import ParameterError
+import mmpcodec.dask
+from mmpcodec import MissingExtra, ParameterError
 from mmpcodec.solvers import selection
 
 dask = pytest.importorskip("dask", reason="needs dask, of the extra cluster")
@@ -234,6 +237,21 @@ def test_wrong_arrays_are_named():
     told_wrong = da.Array(da.ones(3).dask, da.ones(3).name, ((3,),), np.dtype("i8"))
     with pytest.raises(ParameterError, match="type float64: the search is for int64"):
         median(told_wrong)
+
+
+def test_without_dask(monkeypatch):
+    array = da.ones(3)
+    monkeypatch.setitem(sys.modules, "dask.array", None)
+    for solve in (median, mmpcodec.dask.max_interval, mmpcodec.dask.max_rectangle):
+        with pytest.raises(MissingExtra, match=r"needs Dask: .*\[cluster\]"):
+            solve(array)
+
+
+def test_the_package_names_its_functions():
+    assert {"kth_smallest", "max_interval", "median"} < set(dir(mmpcodec.dask))
+    assert mmpcodec.dask.median is median
+    with pytest.raises(AttributeError, match="no attribute 'mean'"):
+        _ = mmpcodec.dask.mean
 
 
 def test_chunks_are_read_once_a_round():
