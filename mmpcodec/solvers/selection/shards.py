@@ -178,13 +178,20 @@ def candidates(values: Any, search: Search) -> NDArray[np.unsignedinteger]:
     flat = _shard(values, search).reshape(-1)
     known = search.shift + search.bits
     keys_type = key_type(search.dtype)
+    # A shift by all bits of a key is undefined, and then all values are candidates.
+    all_of_them = known == 8 * keys_type.itemsize
+    least = search.prefix >> known << known
+    ends = from_keys(np.array([least, least + (1 << known) - 1], keys_type), search.dtype)
     found = [np.empty(0, keys_type)]
     for start in range(0, flat.size, PART):
-        keys = to_keys(flat[start : start + PART])
-        # A shift by all bits of a key is undefined.
-        if known < 8 * keys_type.itemsize:
-            begin = keys_type.type(search.prefix >> known)
-            keys = keys[keys >> keys_type.type(known) == begin]
+        part = flat[start : start + PART]
+        if not all_of_them:
+            # Faster than keys of all values. NaN and both zeros may stay; their keys decide.
+            with np.errstate(invalid="ignore"):
+                part = part[~((part < ends[0]) | (part > ends[1]))]
+        keys = to_keys(part)
+        if not all_of_them:
+            keys = keys[keys >> keys_type.type(known) == keys_type.type(least >> known)]
         found.append(keys.get() if on_device(keys) else keys)
     return np.concatenate(found)
 
