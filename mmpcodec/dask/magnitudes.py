@@ -15,7 +15,7 @@ from mmpcodec.solvers import grid
 
 
 @dataclass(frozen=True)
-class Measured:
+class Surveyed:
     """What is known of an array before its values are added.
 
     Parameters
@@ -39,7 +39,7 @@ class Measured:
         return grid.Grid(np.empty(0), self.exponent).number(value)
 
 
-def measured(array: Any, rank: int) -> Measured:
+def surveyed(array: Any, rank: int) -> Surveyed:
     """Check an array and find its grid; takes one round.
 
     No round is needed if the sizes of the chunks are known and no sum of the integers of this
@@ -57,7 +57,7 @@ def measured(array: Any, rank: int) -> Measured:
         raise ParameterError(f"array of shape {array.shape}: must not be empty")
     is_known = not any(math.isnan(side) for side in array.shape)
     if is_known and whole and grid.bound(array.dtype) * array.size <= grid.MAX_SUM:
-        return Measured(array.chunks, None)
+        return Surveyed(array.chunks, None)
     answers = rounds.ask(array, _measure, _listed)
     found = np.empty(len(answers), object)
     found[:] = answers
@@ -111,14 +111,14 @@ def _listed(found: Iterable[list[_Magnitudes]]) -> list[_Magnitudes]:
     return list(chain.from_iterable(found))
 
 
-def _judged(found: Any, sizes: tuple[tuple[int, ...], ...], whole: bool) -> Measured:
+def _judged(found: Any, sizes: tuple[tuple[int, ...], ...], whole: bool) -> Surveyed:
     """Return the grid of an array from the magnitudes of its chunks, in their grid."""
     size = math.prod(map(sum, sizes))
     if size == 0:
         raise ParameterError(f"array of shape {tuple(map(sum, sizes))}: must not be empty")
     if whole:
         grid.check_total(sum(one.total for one in found.ravel()))
-        return Measured(sizes, None)
+        return Surveyed(sizes, None)
     starts = [np.cumsum([0, *along]).tolist() for along in sizes]
     bad = [
         (tuple(starts[axis][index[axis]] + i for axis, i in enumerate(one.place)), one.value)
@@ -128,4 +128,4 @@ def _judged(found: Any, sizes: tuple[tuple[int, ...], ...], whole: bool) -> Meas
     if bad:
         place, value = min(bad, key=lambda each: each[0])
         raise grid.not_finite(value, place)
-    return Measured(sizes, grid.exponent_of(max(one.largest for one in found.ravel()), size))
+    return Surveyed(sizes, grid.exponent_of(max(one.largest for one in found.ravel()), size))

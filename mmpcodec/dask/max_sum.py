@@ -33,7 +33,7 @@ UFMS 2015, where each of P processes holds all rows and searches a P-th of the p
 from typing import Any
 
 from mmpcodec.dask import intervals, rectangles, rounds
-from mmpcodec.dask.magnitudes import measured
+from mmpcodec.dask.magnitudes import surveyed
 from mmpcodec.solvers.max_sum import Interval, Rectangle
 
 __all__ = ["max_interval", "max_rectangle"]
@@ -66,7 +66,7 @@ def max_interval(array: Any, *, allow_empty: bool = False, backend: str = "auto"
     Interval(start=3, stop=8, sum=28)
     """
     array = rounds.check_array(array, "mmpcodec.solvers.max_sum")
-    known = measured(array, 1)
+    known = surveyed(array, 1)
     total, start, stop = intervals.best_interval(array, known.exponent, backend)
     if allow_empty and total <= 0:
         return Interval(0, 0, known.number(0))
@@ -110,7 +110,7 @@ def max_rectangle(
     Rectangle(top=1, left=1, bottom=3, right=3, sum=13)
     """
     array = rounds.check_array(array, "mmpcodec.solvers.max_sum")
-    known = measured(array, 2)
+    known = surveyed(array, 2)
     parts = rectangles.check_parts(parts, known.shape)
     total, top, left, bottom, right = rectangles.find(array, known, parts, backend)
     if allow_empty and total <= 0:

@@ -7,7 +7,7 @@ from math import isqrt
 from typing import Any
 
 from mmpcodec.checks import check_int
-from mmpcodec.dask.magnitudes import Measured, on_grid
+from mmpcodec.dask.magnitudes import Surveyed, on_grid
 from mmpcodec.errors import ParameterError
 from mmpcodec.runtime.arrays import as_array, module_of
 from mmpcodec.runtime.machine import limited_processors
@@ -68,7 +68,7 @@ def lines(order: int) -> Iterator[list[int]]:
         yield list(range(x * order, (x + 1) * order))
 
 
-def find(array: Any, known: Measured, parts: int, backend: str) -> tuple[int, ...]:
+def find(array: Any, known: Surveyed, parts: int, backend: str) -> tuple[int, ...]:
     """Return sum on the grid, top, left, bottom and right of the first best rectangle."""
     import dask
     from dask.array import Array
