@@ -8,7 +8,7 @@ array that is not persisted once in each of these one or two rounds. Limits on l
 not offered.
 
 *Intervals.* Each chunk sends its sum and its best prefix, suffix and interval: nine numbers. A tree
-joins them in order, 8 at a time. A task holds a chunk and 16 bytes more for each of its values.
+joins them in order, 8 at a time. A task holds a chunk and up to 24 bytes for each value.
 
 *Rectangles.* With p = ``parts``, a prime, the shorter side of the array is cut into p**2 bands, the
 points of an affine plane. A task takes the p bands of one line of the plane. It adds up the rows
