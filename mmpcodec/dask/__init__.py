@@ -9,8 +9,17 @@ from typing import TYPE_CHECKING
 from mmpcodec.runtime import lazy
 
 if TYPE_CHECKING:
+    from mmpcodec.dask.max_sum import max_interval, max_rectangle
     from mmpcodec.dask.reading import from_mmp
+    from mmpcodec.dask.selection import kth_smallest, median, quantile
 
-__all__ = ["from_mmp"]
+__all__ = ["from_mmp", "kth_smallest", "max_interval", "max_rectangle", "median", "quantile"]
 
-__getattr__, __dir__ = lazy.names(__name__, {"mmpcodec.dask.reading": ("from_mmp",)})
+__getattr__, __dir__ = lazy.names(
+    __name__,
+    {
+        "mmpcodec.dask.max_sum": ("max_interval", "max_rectangle"),
+        "mmpcodec.dask.reading": ("from_mmp",),
+        "mmpcodec.dask.selection": ("kth_smallest", "median", "quantile"),
+    },
+)

@@ -61,26 +61,97 @@ def on_grid(array: Any, rank: int, backend: str = "auto", name: str = "values") 
         raise ParameterError(f"{name} of shape {array.shape}: must have {rank} dimensions")
     if array.size == 0:
         raise ParameterError(f"{name} of shape {array.shape}: must not be empty")
-    if array.dtype.kind in "iub":
+    if is_integer(array.dtype, name):
         return Grid(_checked_integers(array, dispatch.runs_on_device(backend, array)), None)
-    if array.dtype.kind == "f" and array.dtype.itemsize in (4, 8):
-        return _rounded(array.astype(np.float64))
-    raise ParameterError(
-        f"{name} of type {array.dtype}: must be integers, bool, float32 or float64"
-    )
+    return _rounded(array.astype(np.float64))
+
+
+def is_integer(dtype: Any, name: str = "values") -> bool:
+    """Return whether values of a type are added as they are, instead of rounded to a grid.
+
+    Raises
+    ------
+    ParameterError
+        When the type is none of integers, bool, float32 and float64.
+    """
+    dtype = np.dtype(dtype)
+    if dtype.kind in "iub":
+        return True
+    if dtype.kind == "f" and dtype.itemsize in (4, 8):
+        return False
+    raise ParameterError(f"{name} of type {dtype}: must be integers, bool, float32 or float64")
+
+
+def bound(dtype: Any) -> int:
+    """Return an upper bound of the magnitudes of an integer type or bool."""
+    return 1 if np.dtype(dtype) == bool else int(np.iinfo(dtype).max) + 1
+
+
+def check_total(total: int) -> None:
+    """Check the sum of the magnitudes of integers.
+
+    Raises
+    ------
+    ParameterError
+        When the sum is 2**63 or more.
+    """
+    if total > MAX_SUM:
+        raise ParameterError(
+            f"values whose magnitudes add up to {total}: must be at most {MAX_SUM}"
+        )
+
+
+def exponent_of(largest: float, size: int) -> int:
+    """Return the exponent of the grid of ``size`` floating-point numbers.
+
+    Parameters
+    ----------
+    largest : float
+        The largest magnitude.
+    size : int
+
+    Raises
+    ------
+    ParameterError
+        When sums may reach 2**1023.
+    """
+    if largest == 0:
+        return 0
+    # |v| < 2**high, so rounded magnitudes are at most 2**bits, their sum at most 2**GRID_SUM_BITS.
+    high = math.frexp(largest)[1]
+    if high + (size - 1).bit_length() > MAX_EXPONENT:
+        raise ParameterError(
+            f"{size} values up to {largest}: their sums must be below 2**{MAX_EXPONENT}"
+        )
+    return high - (GRID_SUM_BITS - (size - 1).bit_length())
+
+
+def rounded(array: Any, exponent: int) -> Any:
+    """Return floating-point numbers in units of 2**exponent, as int64 array."""
+    xp = module_of(array)
+    return xp.rint(xp.ldexp(array.astype(np.float64), -exponent)).astype(np.int64)
+
+
+def first_not_finite(array: Any) -> tuple[int, ...] | None:
+    """Return the place of the first NaN or infinity in C order, or None."""
+    xp = module_of(array)
+    if bool(xp.isfinite(array).all()):
+        return None
+    return tuple(int(i) for i in xp.argwhere(~xp.isfinite(array))[0])
+
+
+def not_finite(value: float, place: tuple[int, ...]) -> ParameterError:
+    """Return the error of a NaN or an infinity."""
+    return ParameterError(f"value {value} at {place}: must be finite")
 
 
 def _checked_integers(array: Any, any_type: bool) -> Any:
     # The range of the type avoids reading the values; the range of the values avoids summing them.
-    largest = 1 if array.dtype == bool else np.iinfo(array.dtype).max + 1
+    largest = bound(array.dtype)
     if largest * array.size > MAX_SUM:
         largest = max(int(array.max()), -int(array.min()))
     if largest * array.size > MAX_SUM:
-        total = sum(map(abs, array.ravel().tolist()))
-        if total > MAX_SUM:
-            raise ParameterError(
-                f"values whose magnitudes add up to {total}: must be at most {MAX_SUM}"
-            )
+        check_total(sum(map(abs, array.ravel().tolist())))
     if any_type and array.dtype.kind != "b" and array.dtype != np.uint64:
         return _contiguous(array)
     return _contiguous(array.astype(np.int64, copy=False))
@@ -92,19 +163,8 @@ def _contiguous(array: Any) -> Any:
 
 
 def _rounded(array: Any) -> Grid:
-    xp = module_of(array)
-    if not bool(xp.isfinite(array).all()):
-        place = tuple(int(i) for i in xp.argwhere(~xp.isfinite(array))[0])
-        raise ParameterError(f"value {float(array[place])} at {place}: must be finite")
-    largest = float(abs(array).max())
-    if largest == 0:
-        return Grid(xp.zeros(array.shape, np.int64), 0)
-    # |v| < 2**high, so rounded magnitudes are at most 2**bits, their sum at most 2**GRID_SUM_BITS.
-    high = math.frexp(largest)[1]
-    if high + (array.size - 1).bit_length() > MAX_EXPONENT:
-        raise ParameterError(
-            f"{array.size} values up to {largest}: their sums must be below 2**{MAX_EXPONENT}"
-        )
-    bits = GRID_SUM_BITS - (array.size - 1).bit_length()
-    exponent = high - bits
-    return Grid(xp.rint(xp.ldexp(array, -exponent)).astype(np.int64), exponent)
+    place = first_not_finite(array)
+    if place is not None:
+        raise not_finite(float(array[place]), place)
+    exponent = exponent_of(float(abs(array).max()), array.size)
+    return Grid(rounded(array, exponent), exponent)

@@ -1,6 +1,6 @@
 """Order statistics. See the package for order, NaN, axes and memory."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,14 +10,9 @@ from mmpcodec.checks import check_int
 from mmpcodec.errors import ParameterError
 from mmpcodec.runtime.arrays import as_array, module_of, on_device
 from mmpcodec.solvers import dispatch
+from mmpcodec.solvers.selection import statistics
 from mmpcodec.solvers.selection.keys import check_type, from_keys
-
-NAN_RULES = ("propagate", "omit", "raise")
-CONVENTIONS = ("mean", "lower", "upper")
-METHODS = ("linear", "lower", "higher", "nearest", "midpoint")
-
-Ranks = Callable[[np.ndarray], np.ndarray]
-"""Function from the number of values of each line, (R,), to the wanted ranks, (R, M), from 0."""
+from mmpcodec.solvers.selection.statistics import Statistic
 
 
 def kth_smallest(
@@ -54,19 +49,7 @@ def kth_smallest(
     >>> int(kth_smallest([5, 1, 4, 1], 3))
     4
     """
-    lines = _lines(values, axis, nan, backend)
-    ks = [check_int("k", one) for one in (k if isinstance(k, Iterable) else [k])]
-    if not ks:
-        raise ParameterError("k: must not be empty")
-
-    def ranks(counts: np.ndarray) -> np.ndarray:
-        least = int(counts.min())
-        for one in ks:
-            check_int("k", one, 1, least, ", the number of values")
-        return np.broadcast_to(np.array(ks, np.int64) - 1, (len(counts), len(ks)))
-
-    found = lines.select(ranks)
-    return lines.shaped(found, several=isinstance(k, Iterable))
+    return _answer(values, statistics.smallest(k), axis, nan, backend)
 
 
 def median(
@@ -105,20 +88,7 @@ def median(
     >>> float(median([5, 1, 4, 1])), int(median([5, 1, 4, 1], convention="lower"))
     (2.5, 1)
     """
-    if convention not in CONVENTIONS:
-        raise ParameterError(
-            f"convention = {convention!r}: must be one of {', '.join(CONVENTIONS)}"
-        )
-    lines = _lines(values, axis, nan, backend)
-    both = {"lower": [1], "upper": [0], "mean": [1, 0]}[convention]
-
-    def ranks(counts: np.ndarray) -> np.ndarray:
-        return np.maximum(counts[:, None] - np.array(both), 0) // 2
-
-    found = lines.select(ranks)
-    if convention == "mean":
-        found = _between(found[:, :1], found[:, 1:], 0.5)
-    return lines.shaped(found, several=False)
+    return _answer(values, statistics.middle(convention), axis, nan, backend)
 
 
 def quantile(
@@ -154,48 +124,13 @@ def quantile(
     ParameterError
         See ``kth_smallest``.
     """
-    if method not in METHODS:
-        raise ParameterError(f"method = {method!r}: must be one of {', '.join(METHODS)}")
-    try:
-        wanted = np.atleast_1d(np.asarray(q, np.float64))
-    except (TypeError, ValueError) as error:
-        raise ParameterError(f"q = {q!r}: must be numbers from 0 to 1") from error
-    if wanted.ndim != 1 or not wanted.size or not ((wanted >= 0) & (wanted <= 1)).all():
-        raise ParameterError(f"q = {q!r}: must be numbers from 0 to 1")
+    return _answer(values, statistics.quantiles(q, method), axis, nan, backend)
+
+
+def _answer(values: Any, asked: Statistic, axis: int | None, nan: str, backend: str) -> Any:
     lines = _lines(values, axis, nan, backend)
-    places = wanted * np.maximum(lines.counts[:, None] - 1, 0)
-    lower, upper = np.floor(places).astype(np.int64), np.ceil(places).astype(np.int64)
-    single = {"lower": lower, "higher": upper, "nearest": np.rint(places).astype(np.int64)}
-    if method in single:
-        found = lines.select(lambda counts: single[method])
-    else:
-        found = lines.select(lambda counts: np.concatenate([lower, upper], axis=1))
-        part = np.where(lower < upper, 0.5, 0.0) if method == "midpoint" else places - lower
-        found = _between(found[:, : wanted.size], found[:, wanted.size :], part)
-    return lines.shaped(found, several=bool(np.ndim(q)))
-
-
-def _between(low: Any, high: Any, part: Any) -> Any:
-    """Return low + (high - low) * part, computed in float64.
-
-    Floating-point values keep their type; other values give float64.
-    """
-    xp = module_of(low)
-    result = low.dtype if low.dtype.kind == "f" else np.dtype(np.float64)
-    part = xp.asarray(part)
-    low, high = low.astype(np.float64), high.astype(np.float64)
-    with np.errstate(over="ignore", invalid="ignore"):
-        found = xp.where(part == 0.5, (low + high) / 2, low + (high - low) * part)
-        # The sum or difference of two large numbers may overflow although the result does not.
-        apart = low * (1 - part) + high * part
-    found = xp.where(xp.isfinite(found) | ~xp.isfinite(low) | ~xp.isfinite(high), found, apart)
-    found = xp.where((low == high) | (part == 0), low, found)
-    # Between a finite number and an infinity, the answer is the infinity.
-    inside = (part > 0) & (part < 1)
-    found = xp.where(inside & xp.isinf(low) & xp.isfinite(high), low, found)
-    found = xp.where(inside & xp.isinf(high) & xp.isfinite(low), high, found)
-    with np.errstate(over="ignore"):
-        return found.astype(result)
+    found = lines.select(asked.ranks(lines.counts))
+    return lines.shaped(asked.answer(found, lines.counts), several=asked.several)
 
 
 @dataclass(frozen=True)
@@ -222,9 +157,8 @@ class _Lines:
     operations: Any
     keep: bool
 
-    def select(self, ranks_of: Ranks) -> Any:
-        """Return the (R, M) values at the ranks, NaN where ``nan`` propagates it."""
-        ranks = ranks_of(self.counts)
+    def select(self, ranks: np.ndarray) -> Any:
+        """Return the values at (R, M) ranks, NaN where ``nan`` propagates it."""
         if len(self.rows) == 1:
             different = np.unique(ranks)
             keys, nans = self.operations.select(self.rows[0], different.tolist())
@@ -238,9 +172,7 @@ class _Lines:
         found = from_keys(keys, self.rows.dtype)
         if self.rows.dtype.kind == "f" and self.nan != "omit" and nans.any():
             if self.nan == "raise":
-                raise ParameterError(
-                    f"values: {int(nans.sum())} are NaN, which nan='raise' forbids"
-                )
+                raise statistics.forbidden(int(nans.sum()))
             found[nans > 0] = np.nan
         return found
 
@@ -258,8 +190,7 @@ class _Lines:
 
 
 def _lines(values: Any, axis: int | None, nan: str, backend: str) -> _Lines:
-    if nan not in NAN_RULES:
-        raise ParameterError(f"nan = {nan!r}: must be one of {', '.join(NAN_RULES)}")
+    statistics.check_nan_rule(nan)
     values = as_array("values", values)
     check_type(values)
     if values.size == 0:

@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 
 from mmpcodec.checks import check_int
 from mmpcodec.errors import ParameterError
-from mmpcodec.runtime.arrays import as_array
+from mmpcodec.runtime.arrays import as_array, on_device
 from mmpcodec.solvers import dispatch
-from mmpcodec.solvers.selection.keys import check_type, from_keys
+from mmpcodec.solvers.selection.keys import check_type, from_keys, key_type, to_keys
 
 DIGIT_BITS = 11
+PART = 1 << 20
+"""Number of values whose keys ``candidates`` holds at once."""
 
 
 class Search:
@@ -30,6 +32,11 @@ class Search:
         Rank, where 1 is the smallest value.
     count : int
         Number of values of all shards.
+
+    Attributes
+    ----------
+    candidates : int
+        Number of values that begin with the known digits of the answer.
 
     Raises
     ------
@@ -53,6 +60,7 @@ class Search:
         self.dtype = np.dtype(dtype)
         check_type(np.empty(0, self.dtype))
         self.rank = k - 1
+        self.candidates = count
         self.prefix = 0
         self.shift = 8 * self.dtype.itemsize
         self._next_digit()
@@ -65,6 +73,19 @@ class Search:
     def done(self) -> bool:
         """Whether the value is known."""
         return self.bits == 0
+
+    def skip(self, least: int, largest: int) -> None:
+        """Skip the leading bits that the keys of all values share; allowed before the first round.
+
+        Parameters
+        ----------
+        least, largest : int
+            Keys of the smallest and the largest value. The answer must lie between them; values
+            outside, such as NaN, must come after the answer.
+        """
+        self.shift = (least ^ largest).bit_length()
+        self.prefix = least >> self.shift << self.shift
+        self._next_digit()
 
     def take(self, counts: NDArray[np.integer]) -> None:
         """Find the next digit of the answer from the counts of one round.
@@ -89,6 +110,7 @@ class Search:
                 f"counts: {int(sums[-1])} values are fewer than the count of the search"
             )
         self.rank -= int(sums[digit - 1]) if digit else 0
+        self.candidates = int(counts[digit])
         self.prefix |= digit << self.shift
         self._next_digit()
 
@@ -125,17 +147,62 @@ def digit_counts(values: Any, search: Search, *, backend: str = "auto") -> NDArr
     ParameterError
         When the shard's type differs from the search's type, or the search is done.
     """
-    values = as_array("values", values)
-    if search.done:
-        raise ParameterError("search: is done")
-    if values.dtype != search.dtype:
-        raise ParameterError(f"values of type {values.dtype}: the search is for {search.dtype}")
+    values = _shard(values, search)
     operations = dispatch.operations(__package__, backend, values)
     flat = values.reshape(-1)
     if flat.size == 0:
         return np.zeros(1 << search.bits, np.int64)
     flat = flat if flat.flags.c_contiguous else flat.copy()
     return operations.digit_counts(flat, search.prefix, search.shift, search.bits)
+
+
+def candidates(values: Any, search: Search) -> NDArray[np.unsignedinteger]:
+    """Return the keys of the values of one shard that may be the answer of a search.
+
+    Parameters
+    ----------
+    values : array
+        The shard, of any shape; may be empty.
+    search : Search
+
+    Returns
+    -------
+    (N,) array of unsigned integers of the item size of the values
+        In host memory, in no particular order; see ``keys.to_keys``.
+
+    Raises
+    ------
+    ParameterError
+        When the shard's type differs from the search's type, or the search is done.
+    """
+    flat = _shard(values, search).reshape(-1)
+    known = search.shift + search.bits
+    keys_type = key_type(search.dtype)
+    # A shift by all bits of a key is undefined, and then all values are candidates.
+    all_of_them = known == 8 * keys_type.itemsize
+    least = search.prefix >> known << known
+    ends = from_keys(np.array([least, least + (1 << known) - 1], keys_type), search.dtype)
+    found = [np.empty(0, keys_type)]
+    for start in range(0, flat.size, PART):
+        part = flat[start : start + PART]
+        if not all_of_them:
+            # Faster than keys of all values. NaN and both zeros may stay; their keys decide.
+            with np.errstate(invalid="ignore"):
+                part = part[~((part < ends[0]) | (part > ends[1]))]
+        keys = to_keys(part)
+        if not all_of_them:
+            keys = keys[keys >> keys_type.type(known) == keys_type.type(least >> known)]
+        found.append(keys.get() if on_device(keys) else keys)
+    return np.concatenate(found)
+
+
+def _shard(values: Any, search: Search) -> Any:
+    values = as_array("values", values)
+    if search.done:
+        raise ParameterError("search: is done")
+    if values.dtype != search.dtype:
+        raise ParameterError(f"values of type {values.dtype}: the search is for {search.dtype}")
+    return values
 
 
 def kth_of_shards(shards: Iterable[Any], k: int, *, backend: str = "auto") -> Any:

@@ -19,6 +19,7 @@ from mmpcodec.solvers.selection import (
     weighted_median,
 )
 from mmpcodec.solvers.selection.keys import from_keys, to_keys
+from mmpcodec.solvers.selection.shards import candidates
 
 BACKENDS = ["cpu", "reference", pytest.param("cuda", marks=pytest.mark.gpu)]
 every_backend = pytest.mark.parametrize("backend", BACKENDS)
@@ -328,3 +329,33 @@ def test_integers_that_no_type_holds_together():
             kth_smallest([2**63 + 1, other], 2)
     assert kth_smallest([2.0**63, 5], 2) == 2.0**63
     assert kth_smallest([2**63 + 1, 2**63], 2) == 2**63 + 1
+
+
+@given(values=any_array, data=st.data())
+def test_bits_that_all_keys_share_are_skipped(values, data):
+    values = values.ravel()
+    ordered = in_order(values)
+    keys = to_keys(ordered)
+    k = data.draw(st.integers(1, values.size))
+    search = Search(values.dtype, k, values.size)
+    search.skip(int(keys[0]), int(keys[-1]))
+    while not search.done:
+        found = np.sort(candidates(values, search))
+        assert found.size == search.candidates
+        assert found[search.rank] == keys[k - 1]
+        search.take(digit_counts(values, search))
+    same_bits(search.value, from_keys(keys[k - 1 : k], values.dtype)[0])
+
+
+def test_candidates_of_large_shards(monkeypatch):
+    monkeypatch.setattr("mmpcodec.solvers.selection.shards.PART", 7)
+    values = np.random.default_rng(0).integers(0, 1 << 16, (5, 20), np.uint16)
+    search = Search(values.dtype, 50, values.size)
+    assert np.sort(candidates(values, search)).tolist() == sorted(values.ravel())
+    search.take(digit_counts(values, search))
+    begin = np.sort(values.ravel())[49] >> 5
+    expected = [value for value in sorted(values.ravel()) if value >> 5 == begin]
+    assert np.sort(candidates(values, search)).tolist() == expected
+    assert candidates(values[:0], search).size == 0
+    with pytest.raises(ParameterError, match="type int64: the search is for uint16"):
+        candidates(values.astype(int), search)
