@@ -1,6 +1,6 @@
 """Measure the cuda backend: time of a picture by stage, batches, large pictures, launches.
 
-    python scripts/bench/codec/cuda.py PICTURE... [-l 32] [--xray FILE] [--yardstick]
+    python scripts/bench/codec/one_device.py PICTURE... [-l 32] [--xray FILE] [--yardstick]
 
 Times are medians from array to payload after a warm-up. The first picture is also measured on the
 processor, at half, once and twice lambda. The script needs a CUDA device and prints Markdown
