@@ -86,6 +86,22 @@ def read_by_parts(source: str) -> Iterator[bytes | LazyBytes]:
         raise FileError.from_os(source, error) from error
 
 
+def size_of(source: str) -> int:
+    """Return the bytes of a file, or of all files in a folder or in that of a URL."""
+    if stores.is_url(source):
+        found = stores.entry(source)
+        if found is not None and found.is_folder:
+            return sum(each.size for each in stores.files_below(source).values())
+        return 0 if found is None else found.size
+    if os.path.isdir(source):
+        return sum(
+            os.path.getsize(os.path.join(place, name))
+            for place, _, names in os.walk(source)
+            for name in names
+        )
+    return os.path.getsize(source)
+
+
 def shown(name: str, standard: str) -> str:
     """Name of a file in messages, made printable; ``standard`` replaces ``-``."""
     return standard if name == STANDARD else printable(name)

@@ -60,6 +60,16 @@ def opened(path: str | os.PathLike[str], *, limits: DecodeLimits | None = None) 
     return WholeReader(reading.read(path, limits=limits), name)
 
 
+def in_parts(path: str | os.PathLike[str]) -> bool:
+    """Return whether ``opened`` may read a picture file in parts; False if it cannot be opened."""
+    try:
+        with open(path, "rb") as stream:
+            row = registry.format_at(stream.read(registry.HEAD))
+    except OSError:
+        return False
+    return row is not None and row.parts
+
+
 class WholeReader:
     """Gives parts of a picture that is in memory.
 

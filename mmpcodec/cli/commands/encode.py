@@ -12,6 +12,7 @@ from mmpcodec.cli.cluster.clients import CUDA
 from mmpcodec.cli.cluster.places import spread
 from mmpcodec.cli.encoding.by_tiles import encode_by_tiles
 from mmpcodec.cli.encoding.choices import RateOptions, SearchOptions, wanted
+from mmpcodec.cli.encoding.on_cluster import TilesOnCluster, tiles_are_tasks
 from mmpcodec.cli.encoding.sources import (
     Encodings,
     Found,
@@ -142,6 +143,8 @@ class EncodeFiles:
         Whether each file is decoded and compared; whether each pass of a target is told.
     source : Encodings or None
         Encodes the pictures; None before the jobs and the machine are known.
+    tiles : TilesOnCluster or None
+        Encodes the pictures of ``by_tiles`` in place of the source.
     """
 
     setting: Setting
@@ -149,6 +152,7 @@ class EncodeFiles:
     verify: bool
     verbose: bool
     source: Encodings | None = None
+    tiles: TilesOnCluster | None = None
 
     @property
     def parameters(self) -> str:
@@ -180,12 +184,14 @@ class EncodeFiles:
     def __call__(self, job: Job, progress: JobProgress) -> Encoded:
         """Encode a picture and write the file."""
         assert job.target is not None
-        assert self.source is not None
         # Standard output cannot be taken back if verification fails.
         unverified = self.verify and job.target == STANDARD
-        if self._by_tiles and _is_file(job.source) and not unverified:
+        if self.tiles is not None:
+            found = self.tiles.encode(job, self.setting, progress, verify=self.verify)
+        elif self.by_tiles and _is_file(job.source) and not unverified:
             found = encode_by_tiles(job, self.setting, progress, verify=self.verify)
         else:
+            assert self.source is not None
             found = self.source.of(job, progress)
             assert found.encoding is not None
             if self.verify:
@@ -194,7 +200,8 @@ class EncodeFiles:
         return Encoded.of(job, found, self.verify)
 
     @property
-    def _by_tiles(self) -> bool:
+    def by_tiles(self) -> bool:
+        """Whether the tiles of a picture can be encoded one after the other."""
         return bool(self.setting.tile_size) and self.target is None and self.setting.denoise is None
 
 
@@ -286,9 +293,13 @@ def encode(
         printer = Printer(as_json, quiet, verbose, any(job.target == STANDARD for job in files))
         for remark in remarks:
             printer.note(remark)
+        to_do = [job for job in files if job.to_do]
+        if place.cluster is not None and work.by_tiles and tiles_are_tasks(to_do):
+            with TilesOnCluster(place.cluster, printer) as tiles:
+                place = place._replace(cluster=None)
+                return run.run(files, replace(work, tiles=tiles), printer, place=place)
         if place.cluster is not None:
             return run.run(files, work, printer, place=place)
-        to_do = [job for job in files if job.to_do]
         setting = setting._replace(threads=threads or (1 if jobs > 1 else None))
         work, backend_text = EncodeFiles(setting, target, verify, verbose).on(to_do)
         if verbose:
