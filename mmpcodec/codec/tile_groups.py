@@ -18,6 +18,7 @@ from mmpcodec.metadata import Metadata
 from mmpcodec.params import EncodeParams, check_threads, check_tile_size
 from mmpcodec.picture import Reader
 from mmpcodec.reference.trees.fragments import fragments_in
+from mmpcodec.runtime.arrays import on_device
 from mmpcodec.runtime.progress import Progress
 from mmpcodec.samples import Form, Samples, check_picture
 from mmpcodec.trace import Totals
@@ -135,7 +136,8 @@ class TileCoder:
             except ParameterError as error:
                 raise at_tile(error, tile) from error
             tiles.append(tile)
-            sources.append(TileSource(checked, checked, self.depth))
+            on_host = checked.get() if on_device(checked) else checked
+            sources.append(TileSource(on_host, on_host, self.depth))
         candidates = candidates_at(self.params, self.depth)
         chosen = backends_of(candidates, self.backend, self.depth, self.fragments(tiles))
         made = encode_tiles(sources, candidates, chosen, self.threads, progress)

@@ -4,8 +4,13 @@ Work is a Dask graph, so it runs on the threads of this process, on a cluster of
 one that runs elsewhere, as the caller's Dask is set up.
 """
 
+from typing import TYPE_CHECKING
+
 from mmpcodec.runtime import lazy
 
-__all__: list[str] = []
+if TYPE_CHECKING:
+    from mmpcodec.dask.writing import to_mmp
 
-__getattr__, __dir__ = lazy.names(__name__, {})
+__all__ = ["to_mmp"]
+
+__getattr__, __dir__ = lazy.names(__name__, {"mmpcodec.dask.writing": ("to_mmp",)})

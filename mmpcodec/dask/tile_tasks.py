@@ -4,7 +4,7 @@ The task carries names and numbers. Samples stay on the worker; only coded tiles
 """
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 from uuid import uuid4
@@ -31,10 +31,15 @@ class Block:
 
     tiles: tuple[Tile, ...]
 
+    @property
+    def bounds(self) -> Area:
+        """The rectangle."""
+        return bounds_of(self.tiles)
+
     def __str__(self):
         first, last = self.tiles[0].number, self.tiles[-1].number
         numbers = f"tile {first}" if first == last else f"tiles {first} to {last}"
-        return f"{numbers}, {bounds_of(self.tiles)}"
+        return f"{numbers}, {self.bounds}"
 
 
 @dataclass(frozen=True)
@@ -134,21 +139,21 @@ def encode_on_cluster(
     def submit(block: Block) -> Any:
         return client.submit(code, block, key=f"mmp-encode-{uuid4().hex}")
 
-    found = as_they_come(client, submit, blocks)
+    found = (coded for _, coded in as_they_come(client, submit, blocks))
     return collected(header, coder, found, file, progress)
 
 
 def collected(
     header: Header,
     coder: TileCoder,
-    found: Iterator[tuple[Any, CodedTiles]],
+    found: Iterable[CodedTiles],
     file: BinaryIO,
     progress: Progress | None = None,
 ) -> LargeEncoding:
     """Write the file of a picture whose coded tiles come in any order."""
     total, done = coder.fragments(header.tiles), 0
     with TileFile(header) as coded:
-        for _, tiles in found:
+        for tiles in found:
             coded.add(tiles)
             done += coder.fragments(header.tiles[number] for number in tiles.numbers)
             report_progress(progress, done, total)
