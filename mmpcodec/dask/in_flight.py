@@ -107,7 +107,7 @@ def with_callers_dask(items: Iterable[Item], task_of: Callable[[Item], Any]) -> 
         The error of a task.
     """
     dask = load("dask", "mmpcodec.dask")
-    client = getattr(load("dask.base", "mmpcodec.dask").get_scheduler(), "__self__", None)
+    client: Any = getattr(load("dask.base", "mmpcodec.dask").get_scheduler(), "__self__", None)
     if hasattr(client, "compute"):
         sent = as_they_come(
             client, lambda item: client.compute(task_of(item)), items, wrapped=False

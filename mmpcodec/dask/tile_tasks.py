@@ -26,7 +26,7 @@ BLOCK_PIXELS = 1 << 22
 
 
 @dataclass(frozen=True)
-class Block:
+class TileBlock:
     """Tiles that fill a rectangle."""
 
     tiles: tuple[Tile, ...]
@@ -62,7 +62,7 @@ class PictureBlocks:
     coder: TileCoder
     limits: DecodeLimits
 
-    def __call__(self, block: Block) -> CodedTiles:
+    def __call__(self, block: TileBlock) -> CodedTiles:
         """Read and code a block.
 
         Raises
@@ -134,9 +134,9 @@ def encode_on_cluster(
     code = PictureBlocks(name, reader.shape, coder, limits or DecodeLimits())
     whole = Area(0, 0, header.width, header.height)
     sides = header.height, header.width, header.tile_size
-    blocks = (Block(tuple(tiles)) for tiles in blocks_of(whole, *sides, BLOCK_PIXELS))
+    blocks = (TileBlock(tuple(tiles)) for tiles in blocks_of(whole, *sides, BLOCK_PIXELS))
 
-    def submit(block: Block) -> Any:
+    def submit(block: TileBlock) -> Any:
         return client.submit(code, block, key=f"mmp-encode-{uuid4().hex}")
 
     found = (coded for _, coded in as_they_come(client, submit, blocks))

@@ -10,7 +10,7 @@ from mmpcodec.codec.rate_control.targets import lambda_or_target
 from mmpcodec.codec.tile_file import LargeEncoding
 from mmpcodec.codec.tile_groups import CodedTiles, TileCoder, header_of
 from mmpcodec.dask.in_flight import load, with_callers_dask
-from mmpcodec.dask.tile_tasks import BLOCK_PIXELS, Block, collected
+from mmpcodec.dask.tile_tasks import BLOCK_PIXELS, TileBlock, collected
 from mmpcodec.errors import FileError, ParameterError
 from mmpcodec.format.container import Header
 from mmpcodec.format.tiles import Area, tiles_touching
@@ -29,7 +29,7 @@ MOST_PIXELS = 1 << 24
 class Chunk(NamedTuple):
     """A chunk of the array, which is still to be computed, and its tiles."""
 
-    block: Block
+    block: TileBlock
     samples: Any
 
 
@@ -131,7 +131,7 @@ def to_mmp(
         raise FileError.from_os(name, error) from error
 
 
-def code_chunk(coder: TileCoder, block: Block, samples: Any) -> CodedTiles:
+def code_chunk(coder: TileCoder, block: TileBlock, samples: Any) -> CodedTiles:
     """Code the tiles of a chunk."""
     return coder((tile, samples[tile.within(block.bounds).slices]) for tile in block.tiles)
 
@@ -181,6 +181,6 @@ def _chunks(array: Any, header: Header) -> Iterator[Chunk]:
         for column, width in enumerate(array.chunks[1]):
             area = Area(x, y, width, height)
             tiles = tiles_touching(area, header.height, header.width, header.tile_size)
-            yield Chunk(Block(tuple(tiles)), tasks[(row, column, *(0,) * (array.ndim - 2))])
+            yield Chunk(TileBlock(tuple(tiles)), tasks[(row, column, *(0,) * (array.ndim - 2))])
             x += width
         y += height
