@@ -1,15 +1,16 @@
-"""What a worker of a cluster does with a block of tiles: it opens the source and codes the tiles.
+"""Blocks of tiles as tasks of a cluster: a worker opens the file and codes or decodes the tiles.
 
 The task carries names and numbers. Samples stay on the worker; only coded tiles go to the client.
 """
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 from uuid import uuid4
 
 from mmpcodec import pictures
+from mmpcodec.codec.decoder import BadTile
 from mmpcodec.codec.tile_file import LargeEncoding, TileFile
 from mmpcodec.codec.tile_groups import CodedTiles, TileCoder, header_of, samples_of_block
 from mmpcodec.dask.in_flight import as_they_come
@@ -19,6 +20,7 @@ from mmpcodec.format.tiles import Area, Tile, blocks_of, bounds_of
 from mmpcodec.metadata import Metadata
 from mmpcodec.params import DecodeLimits, EncodeParams
 from mmpcodec.picture import Reader
+from mmpcodec.pictures.parts import DecodedParts
 from mmpcodec.runtime.progress import Progress, report_progress
 
 BLOCK_PIXELS = 1 << 22
@@ -141,6 +143,35 @@ def encode_on_cluster(
 
     found = (coded for _, coded in as_they_come(client, submit, blocks))
     return collected(header, coder, found, file, progress)
+
+
+def decode_on_cluster(
+    client: Any, work: DecodedParts, blocks: Iterable[Area]
+) -> Iterator[tuple[Area, list[BadTile]]]:
+    """Decode blocks of an mmp file on the workers of a cluster, which write the samples.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    work : DecodedParts
+        Its files must have the same names on all workers.
+    blocks : iterable of Area
+
+    Yields
+    ------
+    (block, bad tiles)
+        As they come.
+
+    Raises
+    ------
+    MmpError
+        The first error of a block.
+    """
+
+    def submit(block: Area) -> Any:
+        return client.submit(work, block, key=f"mmp-decode-{uuid4().hex}")
+
+    return as_they_come(client, submit, blocks)
 
 
 def collected(

@@ -9,10 +9,11 @@ import typer
 from mmpcodec.checks import check_int
 from mmpcodec.cli import options, output, run
 from mmpcodec.cli.cluster.clients import CUDA
+from mmpcodec.cli.cluster.connection import Connection
 from mmpcodec.cli.cluster.places import spread
 from mmpcodec.cli.encoding.by_tiles import encode_by_tiles
 from mmpcodec.cli.encoding.choices import RateOptions, SearchOptions, wanted
-from mmpcodec.cli.encoding.on_cluster import TilesOnCluster, tiles_are_tasks
+from mmpcodec.cli.encoding.on_cluster import encode_on_workers, tiles_are_tasks
 from mmpcodec.cli.encoding.sources import (
     Encodings,
     Found,
@@ -143,8 +144,8 @@ class EncodeFiles:
         Whether each file is decoded and compared; whether each pass of a target is told.
     source : Encodings or None
         Encodes the pictures; None before the jobs and the machine are known.
-    tiles : TilesOnCluster or None
-        Encodes the pictures of ``by_tiles`` in place of the source.
+    connection : Connection or None
+        Its cluster encodes the tiles, in place of the source.
     """
 
     setting: Setting
@@ -152,7 +153,7 @@ class EncodeFiles:
     verify: bool
     verbose: bool
     source: Encodings | None = None
-    tiles: TilesOnCluster | None = None
+    connection: Connection | None = None
 
     @property
     def parameters(self) -> str:
@@ -186,8 +187,10 @@ class EncodeFiles:
         assert job.target is not None
         # Standard output cannot be taken back if verification fails.
         unverified = self.verify and job.target == STANDARD
-        if self.tiles is not None:
-            found = self.tiles.encode(job, self.setting, progress, verify=self.verify)
+        if self.connection is not None:
+            found = encode_on_workers(
+                job, self.setting, self.connection, progress, verify=self.verify
+            )
         elif self.by_tiles and _is_file(job.source) and not unverified:
             found = encode_by_tiles(job, self.setting, progress, verify=self.verify)
         else:
@@ -295,9 +298,9 @@ def encode(
             printer.note(remark)
         to_do = [job for job in files if job.to_do]
         if place.cluster is not None and work.by_tiles and tiles_are_tasks(to_do):
-            with TilesOnCluster(place.cluster, printer) as tiles:
-                place = place._replace(cluster=None)
-                return run.run(files, replace(work, tiles=tiles), printer, place=place)
+            with Connection(place.cluster, printer) as connection:
+                work = replace(work, connection=connection)
+                return run.run(files, work, printer, place=place._replace(cluster=None))
         if place.cluster is not None:
             return run.run(files, work, printer, place=place)
         setting = setting._replace(threads=threads or (1 if jobs > 1 else None))
