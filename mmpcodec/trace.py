@@ -195,6 +195,17 @@ class Totals:
         for trace in traces:
             self.add(trace)
 
+    @classmethod
+    def sum(cls, several: Iterable["Totals"]) -> "Totals":
+        """Return the sums over the traces of several sums."""
+        found = cls()
+        for one in several:
+            found.bits.update(one.bits)
+            found.blocks.update(one.blocks)
+            found.modes.update(one.modes)
+            found.leaves += one.leaves
+        return found
+
     def add(self, trace: Trace) -> None:
         """Add a trace to the sums."""
         self.bits.update(trace.bits)

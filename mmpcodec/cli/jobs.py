@@ -378,7 +378,7 @@ def _settled(job: Job, existing: Existing, folder: str | None) -> Job:
     if stores.is_url(target):
         return _settled_at_url(job, existing, stores.entry(target))
     overwrite = job.overwrite or existing is Existing.REPLACE
-    if os.path.isfile(target) and not job.overwrite:
+    if output.exists(target) and not job.overwrite:
         if existing is Existing.SKIP:
             return job._replace(skipped=f"{target} exists")
         if existing is Existing.UPDATE:

@@ -19,6 +19,8 @@ from mmpcodec.runtime.files import (
     FileBytes,
     LazyBytes,
     check_folder,
+    is_zarr,
+    placed_whole,
     printable,
     written_whole,
 )
@@ -84,6 +86,22 @@ def read_by_parts(source: str) -> Iterator[bytes | LazyBytes]:
             yield found
     except OSError as error:
         raise FileError.from_os(source, error) from error
+
+
+def size_of(source: str) -> int:
+    """Return the bytes of a file, or of all files in a folder or in that of a URL."""
+    if stores.is_url(source):
+        found = stores.entry(source)
+        if found is not None and found.is_folder:
+            return sum(each.size for each in stores.files_below(source).values())
+        return 0 if found is None else found.size
+    if os.path.isdir(source):
+        return sum(
+            os.path.getsize(os.path.join(place, name))
+            for place, _, names in os.walk(source)
+            for name in names
+        )
+    return os.path.getsize(source)
 
 
 def shown(name: str, standard: str) -> str:
@@ -155,14 +173,19 @@ def check(target: str, *, force: bool, new_folder: bool = False) -> None:
         check_entry(target, stores.entry(target), force=force)
         return
     folder = os.path.dirname(target) or os.curdir
-    if os.path.isdir(target):
+    if os.path.isdir(target) and not is_zarr(target):
         raise FileError(f"{target}: is a folder; name a file")
-    if os.path.isfile(target) and not force:
+    if exists(target) and not force:
         raise FileError(f"{target}: exists; -f overwrites it")
     if not os.path.exists(folder) and not new_folder:
         raise FileError(f"{folder}: is no such folder")
     if not _is_device(target):
         check_folder(folder)
+
+
+def exists(target: str) -> bool:
+    """Return whether a path is that of an output: a file, or a zarr store."""
+    return os.path.isfile(target) or is_zarr(target)
 
 
 def check_entry(target: str, found: stores.Stored | None, *, force: bool) -> None:
@@ -224,8 +247,31 @@ def opened(target: str, *, force: bool) -> Iterator[BinaryIO]:
         raise FileError.from_os(shown(target, "stdout"), error) from error
 
 
+@contextlib.contextmanager
+def placed(target: str, *, force: bool) -> Iterator[str]:
+    """Give a temporary name for an output that is written by name, as zarr stores are.
+
+    The output gets its own name when the context ends without an error. Missing folders are made.
+
+    Raises
+    ------
+    FileError
+        If the output cannot be written. Nothing is left behind.
+    """
+    try:
+        os.makedirs(os.path.dirname(target) or os.curdir, exist_ok=True)
+        with placed_whole(target, overwrite=force) as part:
+            yield part
+    except MmpError:
+        raise
+    except FileExistsError as error:
+        raise FileError(f"{target}: exists since a moment ago; -f overwrites it") from error
+    except OSError as error:
+        raise FileError.from_os(target, error) from error
+
+
 def _is_device(target: str) -> bool:
-    return os.path.exists(target) and not os.path.isfile(target)
+    return os.path.exists(target) and not exists(target)
 
 
 @contextlib.contextmanager

@@ -12,8 +12,17 @@ if TYPE_CHECKING:
     from mmpcodec.dask.max_sum import max_interval, max_rectangle
     from mmpcodec.dask.reading import from_mmp
     from mmpcodec.dask.selection import kth_smallest, median, quantile
+    from mmpcodec.dask.writing import to_mmp
 
-__all__ = ["from_mmp", "kth_smallest", "max_interval", "max_rectangle", "median", "quantile"]
+__all__ = [
+    "from_mmp",
+    "kth_smallest",
+    "max_interval",
+    "max_rectangle",
+    "median",
+    "quantile",
+    "to_mmp",
+]
 
 __getattr__, __dir__ = lazy.names(
     __name__,
@@ -21,5 +30,6 @@ __getattr__, __dir__ = lazy.names(
         "mmpcodec.dask.max_sum": ("max_interval", "max_rectangle"),
         "mmpcodec.dask.reading": ("from_mmp",),
         "mmpcodec.dask.selection": ("kth_smallest", "median", "quantile"),
+        "mmpcodec.dask.writing": ("to_mmp",),
     },
 )

@@ -3,7 +3,8 @@
 Source: section "Tiles" of ``docs/format/format.md``.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -134,6 +135,42 @@ def grouped(
         group.append(tile)
         size += own
     yield group
+
+
+def bounds_of(areas: Sequence[Area]) -> Area:
+    """Return the least rectangle that contains some rectangles."""
+    x, y = min(area.x for area in areas), min(area.y for area in areas)
+    right = max(area.x + area.width for area in areas)
+    bottom = max(area.y + area.height for area in areas)
+    return Area(x, y, right - x, bottom - y)
+
+
+def blocks_of(area: Area, height: int, width: int, size: int, most: int) -> Iterator[list[Tile]]:
+    """Yield the tiles of a picture that overlap an area, in nearly square blocks of whole tiles.
+
+    Parameters
+    ----------
+    area : Area
+    height, width, size : int
+        Sides of the picture and of a tile, in pixels; ``size`` 0 means one tile.
+    most : int
+        Most pixels of a block; a tile that is larger is a block of its own.
+
+    Yields
+    ------
+    list of Tile
+        In raster order, as the blocks are.
+    """
+    rows, columns = spans_touching(area, height, width, size)
+    side = max(1, math.isqrt(most) // (size or max(height, width)))
+    along = across(width, size)
+    for top in range(0, len(rows), side):
+        for left in range(0, len(columns), side):
+            yield [
+                Tile(x, y, own_width, own_height, row * along + column)
+                for row, (y, own_height) in rows[top : top + side]
+                for column, (x, own_width) in columns[left : left + side]
+            ]
 
 
 def check_region(region: Any, height: int, width: int) -> Area:

@@ -8,7 +8,8 @@ from mmpcodec.params import UNLIMITED, DecodeLimits
 from mmpcodec.picture import Picture, Reader
 from mmpcodec.pictures import reading, registry
 from mmpcodec.pictures.limits import check_part, damage_reported
-from mmpcodec.runtime import stores
+from mmpcodec.pictures.ome_zarr import ZarrReader
+from mmpcodec.runtime import files, stores
 from mmpcodec.samples import Samples
 
 _MAGIC_END = 512
@@ -19,16 +20,17 @@ def opened(path: str | os.PathLike[str], *, limits: DecodeLimits | None = None) 
     """Open a picture file to read parts of it.
 
     NPY, binary PGM, PPM and PAM, and uncompressed TIFF files are read part by part. Compressed
-    TIFF is unpacked one strip or one row of tiles at a time. Of mmp files, the tiles that a part
-    touches are decoded; see ``MmpReader``, which has more options. For these formats the limits
-    hold for each part that is read, so the picture may be larger. Any other file is read whole,
-    within the limits.
+    TIFF is unpacked one strip or one row of tiles at a time, and zarr stores one chunk at a time.
+    Of mmp files, the tiles that a part touches are decoded; see ``MmpReader``, which has more
+    options. For these formats the limits hold for each part that is read, so the picture may be
+    larger. Any other file is read whole, within the limits.
 
     Parameters
     ----------
     path : path or str
-        A URL such as ``s3://bucket/name`` is opened with fsspec. Only mmp files are read part by
-        part from a URL.
+        A file, or a zarr store: an array, or an image of OME-Zarr, whose full size is read. A URL
+        such as ``s3://bucket/name`` is opened with fsspec. Only zarr stores and mmp files are read
+        part by part from a URL.
     limits : DecodeLimits or None
         None for the default limits.
 
@@ -51,6 +53,8 @@ def opened(path: str | os.PathLike[str], *, limits: DecodeLimits | None = None) 
     """
     limits = limits or DecodeLimits()
     name = stores.without_file(os.fspath(path))
+    if is_zarr(name):
+        return ZarrReader(name, limits)
     if stores.is_url(name):
         return _of_url(name, limits)
     path = Path(name)
@@ -80,6 +84,23 @@ def _of_url(url: str, limits: DecodeLimits) -> Reader:
 
         return MmpReader(url, limits=limits)
     return WholeReader(reading.from_bytes(stores.read(url), url, limits=limits), url)
+
+
+def in_parts(path: str | os.PathLike[str]) -> bool:
+    """Return whether ``opened`` may read a picture in parts; False if it cannot be opened."""
+    if is_zarr(os.fspath(path)):
+        return True
+    try:
+        with open(path, "rb") as stream:
+            row = registry.format_at(stream.read(registry.HEAD))
+    except OSError:
+        return False
+    return row is not None and row.parts
+
+
+def is_zarr(name: str) -> bool:
+    """Return whether a path or URL is that of a zarr store, or of an array or group in one."""
+    return stores.is_zarr(name) if stores.is_url(name) else files.is_zarr(name)
 
 
 class WholeReader:

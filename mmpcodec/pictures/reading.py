@@ -10,6 +10,7 @@ from mmpcodec.params import DecodeLimits
 from mmpcodec.picture import Picture
 from mmpcodec.pictures import registry
 from mmpcodec.pictures.limits import damage_reported
+from mmpcodec.runtime.files import is_zarr
 from mmpcodec.samples import Samples
 
 Source = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO
@@ -22,7 +23,8 @@ def read(source: Source, *, limits: DecodeLimits | None = None) -> Picture:
     Parameters
     ----------
     source : path, bytes-like or binary stream
-        A stream is read from its position to its end.
+        A stream is read from its position to its end. A folder must be a zarr store: see
+        ``opened``.
     limits : DecodeLimits or None
         Largest picture to accept; None for the default limits.
 
@@ -51,6 +53,12 @@ def read(source: Source, *, limits: DecodeLimits | None = None) -> Picture:
         return from_bytes(bytes(source), limits=limits)
     if not isinstance(source, (str, os.PathLike)):
         return _from_stream(source, limits)
+    if is_zarr(source):
+        from mmpcodec.pictures.ome_zarr import ZarrReader
+
+        with ZarrReader(os.fspath(source), limits or DecodeLimits()) as reader:
+            samples = reader.read(slice(None), slice(None))
+            return Picture(samples, reader.depth, reader.metadata)
     try:
         data = Path(source).read_bytes()
     except OSError as error:

@@ -6,6 +6,7 @@ All that depends on the operating system about files is here.
 import contextlib
 import errno
 import os
+import shutil
 import stat
 import sys
 import threading
@@ -21,6 +22,9 @@ else:
 
 STANDARD = "-"
 """Name of standard input and output on command lines."""
+
+ZARR_FILES = ("zarr.json", ".zarray", ".zgroup")
+"""Files of which an array or a group of zarr has one; it is a folder."""
 
 _ACL = "system.posix_acl_access"
 _NO_ACL = {errno.ENODATA, errno.EOPNOTSUPP}
@@ -247,6 +251,11 @@ def check_folder(folder: str) -> None:
         raise FileError.because(errno.EACCES, folder, "is not writable")
 
 
+def is_zarr(path: str | os.PathLike[str]) -> bool:
+    """Return whether a folder is a zarr store, or an array or group in one."""
+    return any(os.path.isfile(os.path.join(path, name)) for name in ZARR_FILES)
+
+
 def part_of(path: str) -> str:
     """Return a new name in the folder of a file, for the data that will become the file."""
     return os.path.join(os.path.dirname(path), f".mmp-{os.urandom(8).hex()}.part")
@@ -295,6 +304,66 @@ def written_whole(path: str | os.PathLike[str], *, overwrite: bool = True) -> It
     finally:
         with contextlib.suppress(OSError):
             os.unlink(part)
+
+
+@contextlib.contextmanager
+def placed_whole(path: str, *, overwrite: bool = True) -> Iterator[str]:
+    """Give a temporary name whose file or folder gets its own name when the context ends well.
+
+    For what several processes write together; ``written_whole`` serves the others. After an error
+    nothing is left, unless the process is killed.
+
+    Parameters
+    ----------
+    path : str
+    overwrite : bool
+        Whether a file, or a zarr store in place of one, may exist already. A store is moved aside
+        and deleted when the new one is in place.
+
+    Yields
+    ------
+    str
+        A name in the same folder, at which nothing exists.
+
+    Raises
+    ------
+    FileExistsError
+        When the path exists at the end and ``overwrite`` is False, or it is another folder.
+    OSError
+        When the file or folder cannot be moved.
+    """
+    final = os.path.realpath(path)
+    part = part_of(final)
+    try:
+        yield part
+        there = os.path.lexists(final)
+        if there and (not overwrite or (os.path.isdir(final) and not is_zarr(final))):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
+        if there and os.path.isfile(final) and os.path.isfile(part):
+            with open(part, "r+b") as stream:
+                _copy_rights(final, stream.fileno(), part)
+        if there and (os.path.isdir(final) or os.path.isdir(part)):
+            old = part_of(final)
+            os.rename(final, old)
+            try:
+                os.rename(part, final)
+            except OSError:
+                os.rename(old, final)
+                raise
+            _remove(old)
+        else:
+            os.replace(part, final)
+    finally:
+        _remove(part)
+
+
+def _remove(path: str) -> None:
+    """Remove a file or folder as far as possible."""
+    if os.path.isdir(path) and not os.path.islink(path):
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with contextlib.suppress(OSError):
+            os.unlink(path)
 
 
 def _nameless(folder: str, mode: int) -> int | None:

@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Any, BinaryIO, NamedTuple, cast
 
 from mmpcodec.errors import FileError, MissingExtra, MmpError, install
-from mmpcodec.runtime.files import LazyBytes
+from mmpcodec.runtime.files import ZARR_FILES, LazyBytes
 
 _URL = re.compile(r"([a-z][a-z0-9+.-]+)://", re.IGNORECASE)
 _FILE = "file://"
@@ -97,6 +97,12 @@ def files_below(url: str) -> dict[str, Stored]:
             for name, each in sorted(found.items())
             if name.startswith(root)
         }
+
+
+def is_zarr(url: str) -> bool:
+    """Return whether a folder is a zarr store, or an array or group in one; see ``entry``."""
+    found = (entry(joined(url, name)) for name in ZARR_FILES)
+    return any(each is not None and not each.is_folder for each in found)
 
 
 def read(url: str) -> bytes:

@@ -19,7 +19,7 @@ from mmpcodec.cli.jobs import Job, Outputs
 from mmpcodec.errors import FileError, ParameterError
 from mmpcodec.fingerprints import codec_fingerprint
 from mmpcodec.runtime import stores
-from mmpcodec.runtime.files import lock
+from mmpcodec.runtime.files import is_zarr, lock
 
 RUN, BEGUN, DONE, FAILED = "run", "begun", "done", "failed"
 """Events: a run starts; a job begins, is done, or has failed."""
@@ -71,8 +71,19 @@ def state_of(name: str) -> tuple[int, str]:
 
 
 def sha256_of(name: str) -> tuple[int, str]:
-    """Return the size of a file, and the SHA-256 of its bytes."""
+    """Return the size of a file, and the SHA-256 of its bytes.
+
+    That of a zarr store is of its files, and their hashes are hashed in the order of their paths.
+    """
     digest, size = hashlib.sha256(), 0
+    if is_zarr(name):
+        for place, folders, files in os.walk(name):
+            folders.sort()
+            for path in sorted(os.path.join(place, file) for file in files):
+                own, hexadecimal = sha256_of(path)
+                digest.update(f"{os.path.relpath(path, name)} {hexadecimal}\n".encode())
+                size += own
+        return size, digest.hexdigest()
     with output.read_by_parts(name) as data:
         for start in range(0, len(data), 1 << 22):
             part = data[start : start + (1 << 22)]

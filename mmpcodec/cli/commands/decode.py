@@ -7,8 +7,10 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from mmpcodec.cli import options, output, run
+from mmpcodec.cli.cluster.connection import Connection
 from mmpcodec.cli.cluster.places import spread
 from mmpcodec.cli.completion import words
+from mmpcodec.cli.decoding import by_tiles
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.help import OUTPUT
 from mmpcodec.cli.jobs import MMP_FILE, Existing, Job, plan
@@ -53,7 +55,7 @@ Format = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help=f"Format of the output: {registry.listed(list(registry.written()), 'or')}; by "
+        help=f"Format of the output: {registry.listed([*registry.written(), 'zarr'], 'or')}; by "
         "default that of the suffix of OUT, otherwise png.",
         rich_help_panel=OUTPUT,
         autocompletion=words(registry.written()),
@@ -115,23 +117,20 @@ def decode(
     from mmpcodec import backends, pictures
     from mmpcodec.metadata import Metadata
 
-    if format is not None:
-        pictures.check_format(format)
-        if output.names_other_format(out, f".{format}"):
-            raise ParameterError(f"--format {format}: {out} names another format")
-    elif out is not None and out != STANDARD:
-        format = pictures.format_of(out)
     area = None if region is None else _area(region)
     Metadata().without(*(strip or ()))
-    chosen_format = format or DEFAULT_FORMAT
-    if quality is not None and registry.written()[chosen_format].quality is None:
-        raise ParameterError(f"--quality {quality}: has no effect on {chosen_format}")
+    chosen_format = format_of_output(format, out, quality)
     existing = Existing.of(force, skip_existing, update)
     used = backend if cluster else backends.get(backend, decodes=True).name
     threads = threads or (1 if jobs > 1 or cluster else None)
     parameters = repr((chosen_format, quality, area, allow_partial, strip))
+    tiles = by_tiles.DecodeByTiles(
+        chosen_format, area, limits, allow_partial, strip or (), used, threads
+    )
 
     def work(job: Job, progress: JobProgress) -> Decoded:
+        if tiles.applies(job):
+            return decoded_by_tiles(tiles, job, progress)
         with output.read_by_parts(job.source) as data:
             size = len(data)
             started = time.perf_counter()
@@ -190,8 +189,61 @@ def decode(
             resumed=place.resumed,
         )
         printer = Printer(as_json, quiet, False, any(job.target == STANDARD for job in files))
-        code = run.run(files, work, printer, at_once=jobs, place=place, seen=seen)
+        to_do = [job for job in files if job.to_do]
+        if by_tiles.blocks_are_tasks(to_do, tiles, place.cluster):
+            assert place.cluster is not None
+            with Connection(place.cluster, printer) as connection:
+                tiles = tiles.on(connection)
+                code = run.run(files, work, printer, place=place._replace(cluster=None), seen=seen)
+        else:
+            code = run.run(files, work, printer, at_once=jobs, place=place, seen=seen)
     return ExitCode.PARTLY_FAILED if partial and code == ExitCode.DONE else code
+
+
+def format_of_output(format: str | None, out: str | None, quality: int | None) -> str:
+    """Return the extension of the output's format, from --format, -o and --quality.
+
+    Raises
+    ------
+    ParameterError
+        If they contradict each other, or the format is unknown.
+    """
+    from mmpcodec import pictures
+
+    if by_tiles.names_zarr(format, out):
+        format = by_tiles.ZARR
+    elif format is not None:
+        pictures.check_format(format)
+        if output.names_other_format(out, f".{format}"):
+            raise ParameterError(f"--format {format}: {out} names another format")
+    elif out is not None and out != STANDARD:
+        format = pictures.format_of(out)
+    found = format or DEFAULT_FORMAT
+    row = registry.written().get(found)
+    if quality is not None and (row is None or row.quality is None):
+        raise ParameterError(f"--quality {quality}: has no effect on {found}")
+    return found
+
+
+def decoded_by_tiles(tiles: by_tiles.DecodeByTiles, job: Job, progress: JobProgress) -> Decoded:
+    """Decode a file block by block; see ``by_tiles.DecodeByTiles``."""
+    assert job.target is not None
+    started = time.perf_counter()
+    found = tiles(job, progress)
+    return Decoded(
+        input=job.source,
+        output=job.target,
+        width=found.area.width,
+        height=found.area.height,
+        form=found.header.form.title,
+        depth=found.header.depth,
+        bad_tiles=len(found.bad_tiles),
+        input_bytes=found.input_bytes,
+        output_bytes=output.size_of(job.target),
+        format=tiles.format,
+        seconds=time.perf_counter() - started,
+        backend=tiles.backend,
+    )
 
 
 def _area(region: str) -> tuple[int, ...]:

@@ -9,10 +9,12 @@ import typer
 from mmpcodec.checks import check_int
 from mmpcodec.cli import options, output, run
 from mmpcodec.cli.cluster.clients import CUDA
+from mmpcodec.cli.cluster.connection import Connection
 from mmpcodec.cli.cluster.devices import implied, on_devices
 from mmpcodec.cli.cluster.places import spread
 from mmpcodec.cli.encoding.by_tiles import encode_by_tiles
 from mmpcodec.cli.encoding.choices import RateOptions, SearchOptions, wanted
+from mmpcodec.cli.encoding.on_cluster import encode_on_workers, tiles_are_tasks
 from mmpcodec.cli.encoding.sources import (
     Encodings,
     Found,
@@ -145,6 +147,8 @@ class EncodeFiles:
         Encodes the pictures; None before the jobs and the machine are known.
     devices : tuple of int
         Devices on which jobs run side by side, one on each.
+    connection : Connection or None
+        Its cluster encodes the tiles, in place of the source.
     """
 
     setting: Setting
@@ -153,6 +157,7 @@ class EncodeFiles:
     verbose: bool
     source: Encodings | None = None
     devices: tuple[int, ...] = ()
+    connection: Connection | None = None
 
     @property
     def wants_many(self) -> bool:
@@ -199,12 +204,16 @@ class EncodeFiles:
     def __call__(self, job: Job, progress: JobProgress) -> Encoded:
         """Encode a picture and write the file."""
         assert job.target is not None
-        assert self.source is not None
         # Standard output cannot be taken back if verification fails.
         unverified = self.verify and job.target == STANDARD
-        if self._by_tiles and _is_file(job.source) and not unverified:
+        if self.connection is not None:
+            found = encode_on_workers(
+                job, self.setting, self.connection, progress, verify=self.verify
+            )
+        elif self.by_tiles and _is_file(job.source) and not unverified:
             found = encode_by_tiles(job, self.setting, progress, verify=self.verify)
         else:
+            assert self.source is not None
             found = self.source.of(job, progress)
             assert found.encoding is not None
             if self.verify:
@@ -213,7 +222,8 @@ class EncodeFiles:
         return Encoded.of(job, found, self.verify)
 
     @property
-    def _by_tiles(self) -> bool:
+    def by_tiles(self) -> bool:
+        """Whether the tiles of a picture can be encoded one after the other."""
         return bool(self.setting.tile_size) and self.target is None and self.setting.denoise is None
 
 
@@ -316,9 +326,13 @@ def encode(
         printer = Printer(as_json, quiet, verbose, any(job.target == STANDARD for job in files))
         for remark in remarks:
             printer.note(remark)
+        to_do = [job for job in files if job.to_do]
+        if place.cluster is not None and work.by_tiles and tiles_are_tasks(to_do):
+            with Connection(place.cluster, printer) as connection:
+                work = replace(work, connection=connection)
+                return run.run(files, work, printer, place=place._replace(cluster=None))
         if place.cluster is not None:
             return run.run(files, work, printer, place=place)
-        to_do = [job for job in files if job.to_do]
         setting = setting._replace(threads=threads or (1 if jobs > 1 else None))
         work, backend_text = EncodeFiles(setting, target, verify, verbose).on(to_do)
         if verbose:

@@ -1,6 +1,5 @@
 """Encode pictures tile by tile, from file to file."""
 
-import os
 import time
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -48,16 +47,7 @@ def encode_by_tiles(job: Job, setting: Setting, progress: JobProgress, *, verify
         seconds = time.perf_counter() - started
         if verify:
             check_tiles(stream, found.header)
-    return Found(
-        found.header,
-        os.path.getsize(job.source),
-        found.size,
-        seconds,
-        found.backend,
-        setting.params.lam,
-        found.distortion,
-        found.totals,
-    )
+    return Found.of_tiles(found, job.source, setting.params.lam, seconds)
 
 
 def check_tiles(stream: BinaryIO, header: "Header") -> None:

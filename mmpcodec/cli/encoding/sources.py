@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from mmpcodec import Encoding, Pass, Target
+    from mmpcodec.codec.tile_file import LargeEncoding
     from mmpcodec.format.container import Header
     from mmpcodec.metadata import Metadata
     from mmpcodec.picture import Picture
@@ -136,6 +137,22 @@ class Found(NamedTuple):
             Totals(layer.trace for layer in encoding.layers if layer.trace is not None),
             encoding.passes,
             encoding,
+        )
+
+    @classmethod
+    def of_tiles(
+        cls, encoding: "LargeEncoding", source: str, lam: float, seconds: float
+    ) -> "Found":
+        """Return the result of encoding a file tile by tile."""
+        return cls(
+            encoding.header,
+            output.size_of(source),
+            encoding.size,
+            seconds,
+            encoding.backend,
+            lam,
+            encoding.distortion,
+            encoding.totals,
         )
 
 

@@ -127,6 +127,27 @@ def with_metadata(data: bytes, metadata: Metadata, order: str) -> bytes:
     return head + data[8:].ljust(end - 8, b"\0") + exif.packed(order, added, end)
 
 
+def extra_tags(metadata: Metadata, order: str) -> list[Tag]:
+    """Return the tags of metadata, without the directories of EXIF and without the resolution."""
+    left_out = {X_RESOLUTION, Y_RESOLUTION, RESOLUTION_UNIT}
+    entries = _directory_of(metadata, order).entries
+    return [
+        (tag, kind, count, value, True)
+        for tag, (kind, count, value) in sorted(entries.items())
+        if tag not in left_out
+    ]
+
+
+def resolution_options(resolution: Resolution | None) -> dict[str, Any]:
+    """Return the options of ``tifffile`` for a resolution that TIFF can hold, exactly or nearly."""
+    numbers = _numbers(resolution)
+    if numbers is None:
+        return {}
+    x, y, unit = numbers
+    sides = (x.numerator, x.denominator), (y.numerator, y.denominator)
+    return {"resolution": sides, "resolutionunit": unit}
+
+
 def order_for(metadata: Metadata) -> str:
     """Return the byte order that a file needs to take the EXIF unchanged."""
     return ">" if metadata.exif.startswith(b"MM") else "<"

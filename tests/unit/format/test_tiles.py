@@ -10,7 +10,15 @@ from mmpcodec import LimitExceeded, ParameterError
 from mmpcodec.codec import decoder
 from mmpcodec.format import container
 from mmpcodec.format.container import Header
-from mmpcodec.format.tiles import Area, check_region, tile_count, tiles_of, tiles_touching
+from mmpcodec.format.tiles import (
+    Area,
+    blocks_of,
+    bounds_of,
+    check_region,
+    tile_count,
+    tiles_of,
+    tiles_touching,
+)
 
 
 @given(st.integers(1, 300), st.integers(1, 300), st.one_of(st.just(0), st.integers(64, 400)))
@@ -31,6 +39,28 @@ def test_tiles_of_an_area_are_those_that_have_its_pixels():
     for area in (Area(0, 0, 1, 1), Area(63, 64, 2, 64), Area(128, 128, 82, 22), Area(0, 0, 210, 1)):
         expected = [tile for tile in tiles if tile.common(area)]
         assert list(tiles_touching(area, 150, 210, 64)) == expected
+
+
+@given(
+    st.integers(1, 500),
+    st.integers(1, 500),
+    st.one_of(st.just(0), st.integers(64, 300)),
+    st.integers(1, 1 << 16),
+)
+def test_blocks_are_rectangles_of_each_tile_once(height, width, size, most):
+    whole = Area(0, 0, width, height)
+    blocks = list(blocks_of(whole, height, width, size, most))
+    tiles = [tile for block in blocks for tile in block]
+    assert sorted(tiles, key=lambda tile: tile.number) == list(tiles_of(height, width, size))
+    for block in blocks:
+        bounds = bounds_of(block)
+        assert bounds.pixels == sum(tile.pixels for tile in block)
+        assert all(tile.common(bounds) == Area(*_area(tile)) for tile in block)
+        assert len(block) == 1 or bounds.pixels <= most
+
+
+def _area(tile):
+    return tile.x, tile.y, tile.width, tile.height
 
 
 def test_limits_come_before_tiles_are_listed(monkeypatch):

@@ -1,0 +1,1 @@
+"""Decoding of mmp files to picture files, for ``mmp decode``."""

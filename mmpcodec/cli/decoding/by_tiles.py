@@ -1,0 +1,216 @@
+"""Decode mmp files block by block to TIFF files and zarr stores, here or on a cluster."""
+
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from mmpcodec.cli import output
+from mmpcodec.cli.cluster.connection import Connection
+from mmpcodec.cli.encoding.on_cluster import everywhere
+from mmpcodec.cli.jobs import Job
+from mmpcodec.cli.work import JobProgress
+from mmpcodec.errors import FileError, LimitExceeded, ParameterError
+from mmpcodec.params import DecodeLimits
+from mmpcodec.runtime import stores
+from mmpcodec.runtime.files import STANDARD
+from mmpcodec.runtime.progress import report_progress
+
+if TYPE_CHECKING:
+    from mmpcodec.codec.decoder import BadTile
+    from mmpcodec.format.container import Header
+    from mmpcodec.format.tiles import Area
+    from mmpcodec.pictures.parts import DecodedParts
+
+ZARR, TIFF = "zarr", "tif"
+MOST_IN_MEMORY = DecodeLimits().max_samples
+"""TIFF files of more samples are written tile by tile."""
+
+
+def names_zarr(format: str | None, out: str | None) -> bool:
+    """Return whether the options name a zarr store as the output."""
+    if format is not None:
+        return format == ZARR
+    return out is not None and PurePath(out).suffix.lower() == f".{ZARR}"
+
+
+class DecodedFile(NamedTuple):
+    """What was decoded and written."""
+
+    header: "Header"
+    area: "Area"
+    bad_tiles: "Sequence[BadTile]"
+    input_bytes: int
+
+
+@dataclass(frozen=True)
+class DecodeByTiles:
+    """Decodes mmp files to files of tiles; goes to the workers of a cluster as it is.
+
+    Parameters
+    ----------
+    format : str
+        Extension of the output. Others than "tif" and "zarr" are not written tile by tile.
+    region : sequence of 4 int or None
+    limits : DecodeLimits
+        ``max_samples`` counts the whole region, and the tiles of a block.
+    allow_partial : bool
+    strip : sequence of str
+        Kinds of metadata to leave out.
+    backend : str
+    threads : int or None
+    connection : Connection or None
+        Its cluster decodes the blocks.
+    """
+
+    format: str
+    region: Sequence[int] | None
+    limits: DecodeLimits
+    allow_partial: bool
+    strip: Sequence[str]
+    backend: str
+    threads: int | None
+    connection: Connection | None = None
+
+    def applies(self, job: Job) -> bool:
+        """Return whether the output of a job is written tile by tile.
+
+        Raises
+        ------
+        ParameterError
+            If the output must be, and cannot.
+        MmpError
+            If the mmp file cannot be opened, or is damaged.
+        """
+        if self.format == ZARR:
+            for name, stream in ((job.source, "stdin"), (job.target, "stdout")):
+                if name == STANDARD:
+                    raise ParameterError(f"{stream}: a zarr store is decoded from and to files")
+            if stores.is_url(job.target or ""):
+                raise ParameterError(f"{job.target}: a zarr store is written to a folder")
+            return True
+        streams = STANDARD in (job.source, job.target) or stores.is_url(job.target or "")
+        if self.format != TIFF or streams or self.limits.max_samples <= MOST_IN_MEMORY:
+            return False
+        from mmpcodec.pictures import parts
+
+        with parts.bytes_of(job.source) as data:
+            header = parts.header_of(data, self.limits)
+        return self._area(header).pixels * header.planes > MOST_IN_MEMORY
+
+    def __call__(self, job: Job, progress: JobProgress) -> DecodedFile:
+        """Decode a file and write the output.
+
+        Raises
+        ------
+        MmpError
+            If reading, decoding or writing fails, or the cluster is lost. No output is left behind.
+        """
+        from mmpcodec.format import container
+        from mmpcodec.pictures import parts
+
+        assert job.target is not None
+        with parts.bytes_of(job.source) as data:
+            size = len(data)
+            header = parts.header_of(data, self.limits)
+            if self.region is None and not self.allow_partial:
+                container.check_size(header, size)
+        area = self._area(header)
+        fault = self.limits.fault_of_size(area.width, area.height, area.pixels * header.planes)
+        if fault:
+            what = "picture" if self.region is None else "region"
+            text = f"{what} is {area.width}x{area.height}: {fault}"
+            raise LimitExceeded(container.SECTION, text)
+        metadata = header.metadata.without(*self.strip)
+        with output.placed(job.target, force=job.overwrite) as part:
+            writer = parts.create(part, self.format, header, area, metadata)
+            if self.format == TIFF:
+                _check_space(job.target, part, parts.stored_bytes(header, area))
+            work = parts.DecodedParts(
+                everywhere(job.source),
+                area,
+                writer,
+                self.limits,
+                self.allow_partial,
+                self.backend,
+                self.threads,
+            )
+            bad = self._copied(work, header, progress)
+        for tile in bad:
+            progress.note(f"{job.name}: {tile.error}")
+        if names := parts.lost(self.format, metadata):
+            progress.note(f"{job.name}: {self.format} cannot hold all of: {', '.join(names)}")
+        return DecodedFile(header, area, bad, size)
+
+    def _area(self, header: "Header") -> "Area":
+        from mmpcodec.format.tiles import Area, check_region
+
+        if self.region is None:
+            return Area(0, 0, header.width, header.height)
+        return check_region(self.region, header.height, header.width)
+
+    def _copied(
+        self, work: "DecodedParts", header: "Header", progress: JobProgress
+    ) -> "list[BadTile]":
+        """Copy all blocks, and return the bad tiles.
+
+        Raises
+        ------
+        FormatError
+            If no tile decodes.
+        """
+        from mmpcodec.format.tiles import tiles_touching
+        from mmpcodec.pictures.parts import blocks_to_copy
+
+        area, done = work.area, 0
+        found: dict[int, BadTile] = {}
+        for block, bad in self._results(work, blocks_to_copy(header, area, work.writer.side)):
+            found.update((one.tile.number, one) for one in bad)
+            done += block.pixels
+            report_progress(progress, done, area.pixels)
+        if found:
+            sides = header.height, header.width, header.tile_size
+            if len(found) == sum(1 for _ in tiles_touching(area, *sides)):
+                raise found[min(found)].error
+        return [one for _, one in sorted(found.items())]
+
+    def _results(
+        self, work: "DecodedParts", blocks: "Iterator[Area]"
+    ) -> "Iterator[tuple[Area, list[BadTile]]]":
+        if self.connection is None:
+            return ((block, work(block)) for block in blocks)
+        from mmpcodec.dask.tile_tasks import decode_on_cluster
+
+        return decode_on_cluster(self.connection.client(), work, blocks)
+
+    def on(self, connection: Connection) -> "DecodeByTiles":
+        """Return this decoding with the blocks as the tasks of a cluster."""
+        return replace(self, connection=connection)
+
+
+def _check_space(target: str, part: str, needed: int) -> None:
+    """Check that the samples fit beside the file ``part``.
+
+    Raises
+    ------
+    FileError
+        If they do not.
+    """
+    free = shutil.disk_usage(part if PurePath(part).is_absolute() else ".").free
+    if needed > free:
+        raise FileError(f"{target}: needs {needed} bytes, the file system has {free} left")
+
+
+def blocks_are_tasks(jobs: Sequence[Job], work: DecodeByTiles, cluster: Any) -> bool:
+    """Return whether the blocks of a file are tasks, instead of files: for a single large one."""
+    from mmpcodec.errors import MmpError
+
+    if cluster is None or len(jobs) != 1:
+        return False
+    try:
+        return work.applies(jobs[0])
+    except ParameterError:
+        raise
+    except MmpError:
+        return False  # decoding raises the error

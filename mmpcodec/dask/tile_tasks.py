@@ -1,0 +1,191 @@
+"""Blocks of tiles as tasks of a cluster: a worker opens the file and codes or decodes the tiles.
+
+The task carries names and numbers. Samples stay on the worker; only coded tiles go to the client.
+"""
+
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+from uuid import uuid4
+
+from mmpcodec import pictures
+from mmpcodec.codec.decoder import BadTile
+from mmpcodec.codec.tile_file import LargeEncoding, TileFile
+from mmpcodec.codec.tile_groups import CodedTiles, TileCoder, header_of, samples_of_block
+from mmpcodec.dask.in_flight import as_they_come
+from mmpcodec.errors import PictureError, PictureWarning
+from mmpcodec.format.container import Header
+from mmpcodec.format.tiles import Area, Tile, blocks_of, bounds_of
+from mmpcodec.metadata import Metadata
+from mmpcodec.params import DecodeLimits, EncodeParams
+from mmpcodec.picture import Reader
+from mmpcodec.pictures.parts import DecodedParts
+from mmpcodec.runtime.progress import Progress, report_progress
+
+BLOCK_PIXELS = 1 << 22
+"""Most pixels of the tiles of a task; a larger tile is alone."""
+
+
+@dataclass(frozen=True)
+class TileBlock:
+    """Tiles that fill a rectangle."""
+
+    tiles: tuple[Tile, ...]
+
+    @property
+    def bounds(self) -> Area:
+        """The rectangle."""
+        return bounds_of(self.tiles)
+
+    def __str__(self):
+        first, last = self.tiles[0].number, self.tiles[-1].number
+        numbers = f"tile {first}" if first == last else f"tiles {first} to {last}"
+        return f"{numbers}, {self.bounds}"
+
+
+@dataclass(frozen=True)
+class PictureBlocks:
+    """Codes blocks of a picture file on workers.
+
+    Parameters
+    ----------
+    name : str
+        Path or URL of the picture, the same on all workers.
+    shape : tuple of int
+        Shape that the picture must have.
+    coder : TileCoder
+    limits : DecodeLimits
+        Limits of each part that is read.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    coder: TileCoder
+    limits: DecodeLimits
+
+    def __call__(self, block: TileBlock) -> CodedTiles:
+        """Read and code a block.
+
+        Raises
+        ------
+        MmpError
+            If the picture cannot be read or coded; the message names the tile.
+        """
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PictureWarning)  # the client has given them
+            with pictures.opened(self.name, limits=self.limits) as reader:
+                if reader.shape != self.shape:
+                    raise PictureError(
+                        f"{self.name}: has shape {reader.shape}, and had {self.shape} before"
+                    )
+                return self.coder(samples_of_block(reader, block.tiles))
+
+
+def encode_on_cluster(
+    client: Any,
+    name: str,
+    reader: Reader,
+    file: BinaryIO,
+    params: EncodeParams,
+    *,
+    tile_size: int,
+    depth: int | None = None,
+    metadata: Metadata | None = None,
+    limits: DecodeLimits | None = None,
+    backend: str = "auto",
+    threads: int | None = 1,
+    progress: Progress | None = None,
+) -> LargeEncoding:
+    """Encode a picture on the workers of a cluster; the file equals the one of ``encode``.
+
+    Each worker opens the picture by its name and reads only the tiles that it codes. Coded tiles
+    come to this process, which writes the file. In flight are ``in_flight.TASKS_AHEAD`` blocks for
+    each thread of the workers.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    name : str
+        Path or URL of the picture, the same on all workers.
+    reader : Reader
+        Of the picture; only its shape, depth and metadata are asked for.
+    file, params, tile_size, depth, metadata, progress
+        See ``streaming.encode_large``.
+    limits : DecodeLimits or None
+        Limits of each part that is read; None for the default limits.
+    backend, threads
+        See ``encode``; for each task.
+
+    Returns
+    -------
+    LargeEncoding
+
+    Raises
+    ------
+    MmpError
+        The errors of ``encode_large``; those of a tile name it.
+    """
+    header = header_of(
+        reader.shape,
+        reader.depth if depth is None else depth,
+        reader.metadata if metadata is None else metadata,
+        tile_size,
+    )
+    coder = TileCoder.of(header, params, backend, threads)
+    code = PictureBlocks(name, reader.shape, coder, limits or DecodeLimits())
+    whole = Area(0, 0, header.width, header.height)
+    sides = header.height, header.width, header.tile_size
+    blocks = (TileBlock(tuple(tiles)) for tiles in blocks_of(whole, *sides, BLOCK_PIXELS))
+
+    def submit(block: TileBlock) -> Any:
+        return client.submit(code, block, key=f"mmp-encode-{uuid4().hex}")
+
+    found = (coded for _, coded in as_they_come(client, submit, blocks))
+    return collected(header, coder, found, file, progress)
+
+
+def decode_on_cluster(
+    client: Any, work: DecodedParts, blocks: Iterable[Area]
+) -> Iterator[tuple[Area, list[BadTile]]]:
+    """Decode blocks of an mmp file on the workers of a cluster, which write the samples.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    work : DecodedParts
+        Its files must have the same names on all workers.
+    blocks : iterable of Area
+
+    Yields
+    ------
+    (block, bad tiles)
+        As they come.
+
+    Raises
+    ------
+    MmpError
+        The first error of a block.
+    """
+
+    def submit(block: Area) -> Any:
+        return client.submit(work, block, key=f"mmp-decode-{uuid4().hex}")
+
+    return as_they_come(client, submit, blocks)
+
+
+def collected(
+    header: Header,
+    coder: TileCoder,
+    found: Iterable[CodedTiles],
+    file: BinaryIO,
+    progress: Progress | None = None,
+) -> LargeEncoding:
+    """Write the file of a picture whose coded tiles come in any order."""
+    total, done = coder.fragments(header.tiles), 0
+    with TileFile(header) as coded:
+        for tiles in found:
+            coded.add(tiles)
+            done += coder.fragments(header.tiles[number] for number in tiles.numbers)
+            report_progress(progress, done, total)
+        return coded.write(file)

@@ -1,0 +1,230 @@
+"""Decode an mmp file into a picture file part by part, in the memory of a few tiles."""
+
+import contextlib
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from mmpcodec.codec.decoder import BadTile, inspect
+from mmpcodec.depth import sample_type
+from mmpcodec.errors import FileError, FormatError, ParameterError
+from mmpcodec.format.container import Header
+from mmpcodec.format.tiles import Area, blocks_of, bounds_of, tiles_touching
+from mmpcodec.metadata import Metadata
+from mmpcodec.params import DecodeLimits
+from mmpcodec.pictures.ome_zarr import ZarrParts
+from mmpcodec.pictures.tiff import tags
+from mmpcodec.pictures.tiff.parts import TiffParts
+from mmpcodec.runtime import stores
+from mmpcodec.runtime.files import FileBytes, LazyBytes
+from mmpcodec.samples import Samples
+
+BLOCK_PIXELS = 1 << 22
+"""Most pixels that are decoded at once, if tiles are not larger."""
+ZARR, TIFF = "zarr", "tif"
+KINDS: dict[str, type[TiffParts] | type[ZarrParts]] = {TIFF: TiffParts, ZARR: ZarrParts}
+"""Files that are written part by part, by the extension of their names."""
+
+
+class PartWriter(Protocol):
+    """Writes parts of a picture file, in any order. It goes to the workers of a cluster."""
+
+    @property
+    def side(self) -> int:
+        """Height and width of a stored tile in pixels."""
+
+    def write(self, x: int, y: int, samples: Samples) -> None:
+        """Write a part of whole stored tiles; (x, y) is its first pixel."""
+
+
+@dataclass(frozen=True)
+class DecodedParts:
+    """Decodes blocks of an mmp file into a picture file.
+
+    Parameters
+    ----------
+    name : str
+        Path or URL of the mmp file.
+    area : Area
+        The part of the picture that the picture file holds.
+    writer : PartWriter
+    limits : DecodeLimits
+        Limits of each block.
+    allow_partial : bool
+        Whether bad tiles are left 0, and told.
+    backend, threads
+        See ``decode``.
+    """
+
+    name: str
+    area: Area
+    writer: PartWriter
+    limits: DecodeLimits
+    allow_partial: bool = False
+    backend: str = "auto"
+    threads: int | None = None
+
+    def __call__(self, block: Area) -> list[BadTile]:
+        """Decode a block and write its samples.
+
+        Parameters
+        ----------
+        block : Area
+            In pixels of the picture file.
+
+        Returns
+        -------
+        list of BadTile
+            Tiles that do not decode.
+
+        Raises
+        ------
+        FormatError
+            If the mmp file is damaged; with ``allow_partial``, only if its header is.
+        OSError
+            If a file cannot be read or written.
+        """
+        bad: list[BadTile] = []
+        with bytes_of(self.name) as data:
+            try:
+                self._copy(data, block, bad)
+            except FormatError:
+                if not self.allow_partial:
+                    raise
+                bad.clear()
+                self._copy_by_tiles(data, block, bad)
+        return bad
+
+    def _copy(self, data: LazyBytes, block: Area, bad: list[BadTile]) -> None:
+        region = block.x + self.area.x, block.y + self.area.y, block.width, block.height
+        found = inspect(
+            data,
+            decode=True,
+            region=region,
+            allow_partial=self.allow_partial,
+            limits=self.limits,
+            backend=self.backend,
+            threads=self.threads,
+        )
+        assert found.samples is not None
+        bad += found.bad_tiles
+        self.writer.write(block.x, block.y, found.samples)
+
+    def _copy_by_tiles(self, data: LazyBytes, block: Area, bad: list[BadTile]) -> None:
+        """Write the stored tiles of a block of which something decodes."""
+        for y in range(block.y, block.y + block.height, self.writer.side):
+            for x in range(block.x, block.x + block.width, self.writer.side):
+                width = min(self.writer.side, block.x + block.width - x)
+                height = min(self.writer.side, block.y + block.height - y)
+                own = Area(x, y, width, height)
+                try:
+                    self._copy(data, own, bad)
+                except FormatError as error:
+                    bad += self._all_bad(data, own, error)
+
+    def _all_bad(self, data: LazyBytes, own: Area, error: FormatError) -> Iterator[BadTile]:
+        header = header_of(data, self.limits)
+        place = Area(own.x + self.area.x, own.y + self.area.y, own.width, own.height)
+        sides = header.height, header.width, header.tile_size
+        return (BadTile(tile, error) for tile in tiles_touching(place, *sides))
+
+
+@contextlib.contextmanager
+def bytes_of(name: str) -> Iterator[LazyBytes]:
+    """Open an mmp file, of which only the bytes that are needed are read.
+
+    Raises
+    ------
+    FileError, MissingExtra
+        If it cannot be read.
+    """
+    if stores.is_url(name):
+        yield stores.UrlBytes(name)
+        return
+    try:
+        with open(name, "rb") as stream:
+            found = FileBytes(stream)
+    except OSError as error:
+        raise FileError.from_os(name, error) from error
+    with found:
+        yield found
+
+
+def header_of(data: LazyBytes, limits: DecodeLimits) -> Header:
+    """Read the header of an mmp file.
+
+    Raises
+    ------
+    FormatError
+        If it is damaged.
+    """
+    return inspect(data, region=(0, 0, 1, 1), allow_partial=True, limits=limits).header
+
+
+def create(
+    path: str, kind: str, header: Header, area: Area, metadata: Metadata
+) -> TiffParts | ZarrParts:
+    """Make a picture file for an area of a picture, whose samples are 0.
+
+    Parameters
+    ----------
+    path : str
+    kind : {"tif", "zarr"}
+    header : Header
+        Of the mmp file.
+    area : Area
+    metadata : Metadata
+
+    Raises
+    ------
+    ParameterError
+        If the kind is unknown.
+    MissingExtra, OSError
+        As ``TiffParts.create`` and ``ZarrParts.create``.
+    """
+    if kind not in KINDS:
+        raise ParameterError(f"kind = {kind!r}: must be one of {', '.join(KINDS)}")
+    shape = area.height, area.width, header.planes
+    return KINDS[kind].create(
+        path, shape[: 2 + (header.planes > 1)], header.depth, metadata, header.tile_size
+    )
+
+
+def blocks_to_copy(header: Header, area: Area, side: int) -> Iterator[Area]:
+    """Yield the blocks in which an area is decoded, in pixels of the picture file.
+
+    They consist of whole stored tiles of ``side`` pixels, and of whole tiles of the mmp file where
+    both begin at the same pixels.
+    """
+    coded = header.tile_size or max(area.width, area.height)
+    unit = math.lcm(coded, side)
+    if unit**2 > BLOCK_PIXELS:
+        unit = -(-max(coded, side) // side) * side
+    whole = Area(0, 0, area.width, area.height)
+    for tiles in blocks_of(whole, area.height, area.width, unit, BLOCK_PIXELS):
+        yield bounds_of(tiles)
+
+
+def stored_bytes(header: Header, area: Area) -> int:
+    """Return the bytes that the samples of an area take without compression."""
+    return area.pixels * header.planes * sample_type(header.depth)().itemsize
+
+
+def lost(kind: str, metadata: Metadata) -> tuple[str, ...]:
+    """Name the metadata that a picture file written part by part does not keep."""
+    there = (*metadata.kinds(), *(("white",) if metadata.white is not None else ()))
+    if kind == ZARR:
+        kept = {"resolution"}
+        if metadata.resolution is not None and metadata.resolution.unit == "none":
+            kept = set()
+        return tuple(name for name in there if name not in kept)
+    gone = {"exif", "white"}
+    if metadata.resolution is not None and not tags.holds_resolution(metadata.resolution):
+        gone.add("resolution")
+    keywords = {keyword for keyword, _ in metadata.text}
+    if len(keywords) < len(metadata.text) or not all(
+        tags.holds_text(keyword, said) for keyword, said in metadata.text
+    ):
+        gone.add("text")
+    return tuple(name for name in there if name in gone)

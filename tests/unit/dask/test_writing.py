@@ -1,0 +1,141 @@
+"""Dask arrays written as mmp files: equal bytes for all chunks and schedulers."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.strategies import natural
+
+import mmpcodec
+from mmpcodec import Cancelled, ParameterError
+from mmpcodec.errors import FileError
+from mmpcodec.metadata import Metadata
+
+pytest.importorskip("distributed", reason="needs distributed, of the extra cluster")
+import dask
+import dask.array
+from support.clusters import local_client
+
+from mmpcodec.dask import to_mmp, writing
+
+FAST = {"lam": 20, "preset": "photo", "effort": 1}
+
+
+def shade(shape, planes=0, kind=np.uint8):
+    found = [natural(np.random.default_rng(plane), *shape) for plane in range(max(planes, 1))]
+    samples = np.stack(found, axis=2)
+    samples = samples > 128 if kind is bool else samples.astype(kind)
+    return samples if planes else samples[..., 0]
+
+
+@pytest.fixture(params=["synchronous", "threads", "processes", "distributed"], scope="module")
+def scheduler(request):
+    """Each kind of scheduler, as the caller's Dask is set up."""
+    if request.param == "distributed":
+        with local_client() as client, client.as_current():
+            yield request.param
+    else:
+        with dask.config.set(scheduler=request.param):
+            yield request.param
+
+
+def test_bytes_are_those_of_one_call(scheduler, tmp_path, monkeypatch):
+    monkeypatch.setattr(writing, "BLOCK_PIXELS", 128 * 128)
+    samples, path = shade((300, 430), 3), tmp_path / "a.mmp"
+    array = dask.array.from_array(samples, chunks=(100, 150, 2))
+    found = to_mmp(array, path, tile_size=64, **FAST)
+    expected = mmpcodec.encode(samples, tile_size=64, **FAST)
+    assert path.read_bytes() == expected
+    assert (found.size, found.header.width, found.header.depth) == (len(expected), 430, 8)
+
+
+def test_an_error_of_the_graph_is_raised_as_it_is(scheduler, tmp_path):
+    def fail(block):
+        raise KeyError("of the caller")
+
+    array = dask.array.zeros((128, 128), dtype="uint8", chunks=64).map_blocks(fail, dtype="uint8")
+    with pytest.raises(KeyError, match="of the caller"):
+        to_mmp(array, tmp_path / "a.mmp", tile_size=64, **FAST)
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_error_names_the_tile(scheduler, tmp_path):
+    samples = np.zeros((128, 128), np.uint8)
+    samples[100, 100] = 200
+    array = dask.array.from_array(samples, chunks=64)
+    with pytest.raises(ParameterError, match=r"sample of 200.*\(tile 3, 64x64 at \(64, 64\)\)"):
+        to_mmp(array, tmp_path / "a.mmp", tile_size=64, depth=7, **FAST)
+
+
+@given(
+    shape=st.tuples(st.integers(1, 200), st.integers(1, 200)),
+    planes=st.integers(0, 4),
+    kind=st.sampled_from([bool, np.uint8, np.uint16]),
+    tile_size=st.sampled_from([0, 64, 70, 128]),
+    chunks=st.tuples(st.integers(20, 200), st.integers(20, 200)),
+)
+def test_bytes_for_all_forms_and_chunks(tmp_path_factory, shape, planes, kind, tile_size, chunks):
+    samples = shade(shape, planes, kind)
+    array = dask.array.from_array(samples, chunks=(*chunks, *(1,) * (planes > 0)))
+    path = tmp_path_factory.mktemp("coded") / "a.mmp"
+    with dask.config.set(scheduler="synchronous"):
+        to_mmp(array, path, lam=0, preset="exact", tile_size=tile_size)
+    assert path.read_bytes() == mmpcodec.encode(samples, 0, preset="exact", tile_size=tile_size)
+
+
+def test_chunks_of_whole_tiles_are_kept():
+    samples = dask.array.zeros((300, 500), dtype="uint8", chunks=(128, 192))
+    header = mmpcodec.codec.tile_groups.header_of(samples.shape, 8, Metadata(), 64)
+    assert writing.chunks_of(samples.chunks, header) == samples.chunks
+    others = dask.array.zeros((300, 500), dtype="uint8", chunks=(100, 192))
+    assert writing.chunks_of(others.chunks, header) == (2048, 2048)
+    large = dask.array.zeros((8192, 8192), dtype="uint8", chunks=8192)
+    assert writing.chunks_of(large.chunks, header) == (2048, 2048)
+
+
+def test_depth_metadata_and_progress(tmp_path):
+    samples, told = shade((100, 130), kind=np.uint16), []
+    metadata = Metadata(text=(("Title", "slide"),), white=1000)
+    options = {"depth": 12, "metadata": metadata, "tile_size": 64, **FAST}
+    array = dask.array.from_array(samples, chunks=64)
+    to_mmp(array, tmp_path / "a", **options, progress=lambda *both: told.append(both) or True)
+    assert (tmp_path / "a").read_bytes() == mmpcodec.encode(samples, **options)
+    assert told[-1] == (63, 63)
+    with pytest.raises(Cancelled):
+        to_mmp(array, tmp_path / "b", **options, progress=lambda done, total: False)
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
+def test_a_url(tmp_path):
+    fsspec = pytest.importorskip("fsspec")
+    samples = shade((100, 130))
+    to_mmp(dask.array.from_array(samples, chunks=50), "memory://to_mmp/a.mmp", tile_size=64, **FAST)
+    stored = fsspec.filesystem("memory").cat("/to_mmp/a.mmp")
+    assert stored == mmpcodec.encode(samples, tile_size=64, **FAST)
+
+
+@pytest.mark.parametrize(
+    ("array", "message"),
+    [
+        (
+            dask.array.zeros((4, 4, 5), dtype="uint8"),
+            r"shape \(4, 4, 5\) and type uint8",
+        ),
+        (dask.array.zeros((4, 4), dtype="float32"), "type float32: supported"),
+        (dask.array.zeros((4,), dtype="uint8"), r"shape \(4,\)"),
+        (dask.array.zeros((0, 4), dtype="uint8"), r"shape \(0, 4\)"),
+    ],
+)
+def test_other_arrays_are_refused(tmp_path, array, message):
+    with pytest.raises(ParameterError, match=message):
+        to_mmp(array, tmp_path / "a.mmp")
+
+
+def test_unknown_sizes_and_missing_folders_are_refused(tmp_path):
+    array = dask.array.zeros((8, 8), dtype="uint8")
+    with pytest.raises(ParameterError, match="must have known sizes"):
+        to_mmp(array[array[:, 0] == 0], tmp_path / "a.mmp")
+    with pytest.raises(FileError, match="No such file"):
+        to_mmp(array, tmp_path / "none" / "a.mmp")
+    with pytest.raises(ParameterError, match="tile_size = 63"):
+        to_mmp(array, tmp_path / "a.mmp", tile_size=63)
