@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageFile, UnidentifiedImageError
 from support.strategies import natural
-from support.tiled import SHAPES, damaged, large, samples_of, tiled
+from support.tiled import SHAPES, damaged, large, samples_of, tiled, tiles_decoded
 
 import mmpcodec
 from mmpcodec import DecodeLimits
@@ -359,15 +359,7 @@ def test_scikit_image_reads_and_writes(tmp_path):
 @pytest.fixture
 def decoded(monkeypatch):
     """Numbers of the tiles that boxes decode, in their order."""
-    numbers = []
-    real = regions.decode_tiles
-
-    def counted(streams, *rest):
-        numbers.extend(tile.number for tile, _ in streams)
-        return real(streams, *rest)
-
-    monkeypatch.setattr(regions, "decode_tiles", counted)
-    return numbers
+    return tiles_decoded(monkeypatch)
 
 
 BOXES = [

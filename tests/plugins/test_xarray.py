@@ -7,10 +7,9 @@ from importlib.metadata import entry_points
 
 import numpy as np
 import pytest
-from support.tiled import SHAPES, damaged, large, samples_of, tiled
+from support.tiled import SHAPES, damaged, large, samples_of, tiled, tiles_decoded
 
 from mmpcodec import DecodeLimits, ParameterError, PictureError
-from mmpcodec.codec import regions
 from mmpcodec.metadata import Calibration, Metadata, Resolution
 from mmpcodec.runtime import stores
 
@@ -76,14 +75,7 @@ def test_chunks_are_those_of_tiles(path):
 
 
 def test_an_index_decodes_the_tiles_that_it_touches(path, monkeypatch):
-    numbers = []
-    real = regions.decode_tiles
-
-    def counted(streams, *rest):
-        numbers.extend(tile.number for tile, _ in streams)
-        return real(streams, *rest)
-
-    monkeypatch.setattr(regions, "decode_tiles", counted)
+    numbers = tiles_decoded(monkeypatch)
     array = xarray.open_dataset(path, engine=MmpBackend).samples
     part = array[70:80, 100:140]
     assert numbers == []

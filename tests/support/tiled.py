@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 import mmpcodec
+from mmpcodec.codec import regions
 from mmpcodec.format import container
 from mmpcodec.format.container import Header
 from mmpcodec.format.tiles import tiles_of
@@ -51,3 +52,16 @@ def large(side=20000, tile_size=1000):
     count = len(list(tiles_of(side, side, tile_size)))
     header = replace(header, tile_bytes=(len(part),) * count)
     return container.write(header, [part] * count), tile
+
+
+def tiles_decoded(monkeypatch):
+    """A list that gets the numbers of the tiles that are decoded from now on, in their order."""
+    numbers = []
+    real = regions.decode_tiles
+
+    def counted(streams, *rest):
+        numbers.extend(tile.number for tile, _ in streams)
+        return real(streams, *rest)
+
+    monkeypatch.setattr(regions, "decode_tiles", counted)
+    return numbers

@@ -334,7 +334,7 @@ def encode(
         if place.cluster is not None:
             return run.run(files, work, printer, place=place)
         setting = setting._replace(threads=threads or (1 if jobs > 1 else None))
-        work, backend_text = EncodeFiles(setting, target, verify, verbose).on(to_do)
+        work, backend_text = replace(work, setting=setting).on(to_do)
         if verbose:
             printer.note(backend_text)
             for each in params.each_alone() if target is None else ():

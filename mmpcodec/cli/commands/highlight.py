@@ -340,7 +340,7 @@ def highlight(
 
     writes = [job.target for job in (*files, *extras)]
     printer = Printer(as_json, quiet, False, STANDARD in writes)
-    mask_hash = mask and sha256_of(mask)
+    mask_hash = mask and manifest and sha256_of(mask)  # only a manifest asks what decides
     parameters = repr((denoise, offset, white, dark, regions, sides, mask_hash))
     doing, at_once = on_devices(work, used, numbers, jobs)
     with spread("highlight", cluster, workers, batch, manifest, parameters, device) as place:

@@ -10,7 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.picture_files import DEEP, GRAY
-from support.tiled import SHAPES, damaged, large, samples_of, tiled, with_wrong_samples
+from support.tiled import (
+    SHAPES,
+    damaged,
+    large,
+    samples_of,
+    tiled,
+    tiles_decoded,
+    with_wrong_samples,
+)
 
 import mmpcodec
 from mmpcodec import DecodeLimits, ParameterError, PictureError, pictures
@@ -36,15 +44,7 @@ def path(tmp_path):
 @pytest.fixture
 def decoded(monkeypatch):
     """Numbers of the tiles that are decoded, in their order."""
-    numbers = []
-    real = regions.decode_tiles
-
-    def counted(streams, *rest):
-        numbers.extend(tile.number for tile, _ in streams)
-        return real(streams, *rest)
-
-    monkeypatch.setattr(regions, "decode_tiles", counted)
-    return numbers
+    return tiles_decoded(monkeypatch)
 
 
 def test_mmp_files_keep_depth_and_alpha():
