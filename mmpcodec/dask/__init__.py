@@ -9,8 +9,15 @@ from typing import TYPE_CHECKING
 from mmpcodec.runtime import lazy
 
 if TYPE_CHECKING:
+    from mmpcodec.dask.pyramids import from_ome_zarr, to_ome_zarr
     from mmpcodec.dask.writing import to_mmp
 
-__all__ = ["to_mmp"]
+__all__ = ["from_ome_zarr", "to_mmp", "to_ome_zarr"]
 
-__getattr__, __dir__ = lazy.names(__name__, {"mmpcodec.dask.writing": ("to_mmp",)})
+__getattr__, __dir__ = lazy.names(
+    __name__,
+    {
+        "mmpcodec.dask.pyramids": ("from_ome_zarr", "to_ome_zarr"),
+        "mmpcodec.dask.writing": ("to_mmp",),
+    },
+)
