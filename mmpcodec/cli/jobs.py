@@ -9,7 +9,7 @@ from mmpcodec.cli import output
 from mmpcodec.errors import FileError, ParameterError
 from mmpcodec.pictures import registry
 from mmpcodec.runtime import stores
-from mmpcodec.runtime.files import STANDARD, check_folder
+from mmpcodec.runtime.files import STANDARD, check_folder, is_zarr
 
 
 class Job(NamedTuple):
@@ -69,11 +69,14 @@ class InputKind(NamedTuple):
         Suffixes of their names, in small letters; none for all files.
     left_out : tuple of str
         Suffixes of files that are no inputs: the outputs of the command.
+    zarr : bool
+        Whether zarr stores, which are folders, are inputs too.
     """
 
     title: str
     suffixes: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    zarr: bool = False
 
     def holds(self, name: str) -> bool:
         """Return whether a file of this name is an input."""
@@ -139,7 +142,10 @@ def inputs_of(given: Sequence[str], kind: InputKind) -> list[Job]:
     """
     jobs: list[Job] = []
     for name in map(stores.without_file, given):
-        if stores.is_url(name):
+        if kind.zarr and stores.is_zarr(name):
+            base = name.rstrip("/").rpartition("/")[2]
+            jobs.append(Job(name, below=base))
+        elif stores.is_url(name):
             jobs += _at_url(name, kind)
         elif name != STANDARD and os.path.isdir(name):
             jobs += _in_folder(name, kind)
@@ -185,6 +191,10 @@ def _in_folder(folder: str, kind: InputKind) -> list[Job]:
             jobs.append(Job(path, below=os.path.relpath(path, folder), fault=fault))
         for name in list(folders):
             path = os.path.join(place, name)
+            if kind.zarr and is_zarr(path):
+                folders.remove(name)
+                jobs.append(Job(path, below=os.path.relpath(path, folder)))
+                continue
             above = seen.get(os.path.realpath(path))
             if above is not None and path.startswith(os.path.join(above, "")):
                 folders.remove(name)
@@ -439,7 +449,7 @@ def _target(job: Job, suffix: str, folder: str | None, keep_extension: bool) -> 
             raise ParameterError("stdin has no name to use with -O; use -o OUT")
         return STANDARD
     join = stores.joined if folder is not None and stores.is_url(folder) else os.path.join
-    path = job.source if folder is None else join(folder, job.below)
+    path = job.source.rstrip("/") if folder is None else join(folder, job.below)
     return (path if keep_extension else os.path.splitext(path)[0]) + suffix
 
 

@@ -28,6 +28,7 @@ from mmpcodec.samples import MOST_BITS, Samples
 OME_VERSION = "0.5"
 OWN = "mmpcodec"
 """Attribute of arrays that has the depth, where the type does not tell it."""
+HALVING = "means of 2x2 pixels, of fewer at the right and at the bottom; halves are rounded up"
 LEVEL = "0"
 """Path of the array of full size."""
 MOST_SIDE, USUAL_SIDE = 4096, 1024
@@ -66,9 +67,9 @@ class ZarrReader:
             node = zarr.open(store=name, mode="r")
             axes = None
             if isinstance(node, zarr.Group):
-                node, axes = _full_level(node, name)
+                node, axes = level_of(node, 0, name)
             self._array = node
-            self._axes = _axes_of(node, axes, name)
+            self._axes = checked_axes(node, axes, name)
         kind = self._array.dtype.newbyteorder("=")
         if kind not in MOST_BITS:
             raise PictureError(
@@ -111,8 +112,14 @@ class ZarrReader:
         """Do nothing: each part that is read opens its own files."""
 
 
-def _full_level(group: Any, name: str) -> tuple[Any, list[str]]:
-    """Return the array of full size of an OME-Zarr image, and the names of its axes."""
+def level_of(group: Any, level: int, name: str) -> tuple[Any, list[str]]:
+    """Return the array of a level of an OME-Zarr image, and the names of its axes.
+
+    Raises
+    ------
+    PictureError
+        If the group holds no such image, or fewer levels.
+    """
     attributes = group.attrs.asdict()
     found = attributes.get("ome", attributes)
     multiscales = found.get("multiscales") if isinstance(found, Mapping) else None
@@ -127,10 +134,13 @@ def _full_level(group: Any, name: str) -> tuple[Any, list[str]]:
         str(axis["name"] if isinstance(axis, Mapping) else axis).lower()
         for axis in first.get("axes", _OLD_AXES)
     ]
-    return group[first["datasets"][0]["path"]], axes
+    datasets = first["datasets"]
+    if not 0 <= level < len(datasets):
+        raise PictureError(f"{name}: has levels 0 to {len(datasets) - 1}, not {level}")
+    return group[datasets[level]["path"]], axes
 
 
-def _axes_of(array: Any, axes: Sequence[str] | None, name: str) -> list[str]:
+def checked_axes(array: Any, axes: Sequence[str] | None, name: str) -> list[str]:
     """Return the names of the axes of an array: y, x, perhaps c, and others of length 1.
 
     Raises
@@ -271,6 +281,8 @@ def image_metadata(
         "version": OME_VERSION,
         "multiscales": [{"name": "image", "axes": axes, "datasets": datasets}],
     }
+    if len(paths) > 1:
+        found["multiscales"][0] |= {"type": "mean", "metadata": {"description": HALVING}}
     if len(shape) > 2 and shape[2] >= 3:
         window = {"min": 0, "start": 0, "max": (1 << depth) - 1, "end": (1 << depth) - 1}
         channels = [

@@ -9,7 +9,7 @@ from mmpcodec.picture import Picture, Reader
 from mmpcodec.pictures import reading, registry
 from mmpcodec.pictures.limits import check_part, damage_reported
 from mmpcodec.pictures.ome_zarr import ZarrReader
-from mmpcodec.runtime import files, stores
+from mmpcodec.runtime import stores
 from mmpcodec.samples import Samples
 
 _MAGIC_END = 512
@@ -53,7 +53,7 @@ def opened(path: str | os.PathLike[str], *, limits: DecodeLimits | None = None) 
     """
     limits = limits or DecodeLimits()
     name = stores.without_file(os.fspath(path))
-    if is_zarr(name):
+    if stores.is_zarr(name):
         return ZarrReader(name, limits)
     if stores.is_url(name):
         return _of_url(name, limits)
@@ -88,7 +88,7 @@ def _of_url(url: str, limits: DecodeLimits) -> Reader:
 
 def in_parts(path: str | os.PathLike[str]) -> bool:
     """Return whether ``opened`` may read a picture in parts; False if it cannot be opened."""
-    if is_zarr(os.fspath(path)):
+    if stores.is_zarr(os.fspath(path)):
         return True
     try:
         with open(path, "rb") as stream:
@@ -96,11 +96,6 @@ def in_parts(path: str | os.PathLike[str]) -> bool:
     except OSError:
         return False
     return row is not None and row.parts
-
-
-def is_zarr(name: str) -> bool:
-    """Return whether a path or URL is that of a zarr store, or of an array or group in one."""
-    return stores.is_zarr(name) if stores.is_url(name) else files.is_zarr(name)
 
 
 class WholeReader:

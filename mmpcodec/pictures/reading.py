@@ -10,7 +10,7 @@ from mmpcodec.params import DecodeLimits
 from mmpcodec.picture import Picture
 from mmpcodec.pictures import registry
 from mmpcodec.pictures.limits import damage_reported
-from mmpcodec.runtime.files import is_zarr
+from mmpcodec.runtime import stores
 from mmpcodec.samples import Samples
 
 Source = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO
@@ -53,10 +53,11 @@ def read(source: Source, *, limits: DecodeLimits | None = None) -> Picture:
         return from_bytes(bytes(source), limits=limits)
     if not isinstance(source, (str, os.PathLike)):
         return _from_stream(source, limits)
-    if is_zarr(source):
+    name = os.fspath(source)
+    if stores.is_zarr(name):
         from mmpcodec.pictures.ome_zarr import ZarrReader
 
-        with ZarrReader(os.fspath(source), limits or DecodeLimits()) as reader:
+        with ZarrReader(name, limits or DecodeLimits()) as reader:
             samples = reader.read(slice(None), slice(None))
             return Picture(samples, reader.depth, reader.metadata)
     try:

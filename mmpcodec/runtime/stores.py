@@ -14,9 +14,11 @@ from datetime import datetime
 from typing import Any, BinaryIO, NamedTuple, cast
 
 from mmpcodec.errors import FileError, MissingExtra, MmpError, install
-from mmpcodec.runtime.files import ZARR_FILES, LazyBytes
+from mmpcodec.runtime import files
+from mmpcodec.runtime.files import LazyBytes
 
 _URL = re.compile(r"([a-z][a-z0-9+.-]+)://", re.IGNORECASE)
+_ZARR = re.compile(r"\.zarr(/|$)", re.IGNORECASE)
 _FILE = "file://"
 _IN_STEPS = {"ftp", "hdfs", "sftp", "ssh", "smb", "webhdfs"}
 """Protocols that show a file while it is being written; the others show it when it is complete."""
@@ -99,10 +101,15 @@ def files_below(url: str) -> dict[str, Stored]:
         }
 
 
-def is_zarr(url: str) -> bool:
-    """Return whether a folder is a zarr store, or an array or group in one; see ``entry``."""
-    found = (entry(joined(url, name)) for name in ZARR_FILES)
-    return any(each is not None and not each.is_folder for each in found)
+def is_zarr(name: str) -> bool:
+    """Return whether a name is that of a zarr store, or of an array or group in one.
+
+    A folder of this machine has a file that says so. Of a URL, a part must end in ``.zarr``: no
+    store is asked.
+    """
+    if is_url(name):
+        return _ZARR.search(name) is not None
+    return files.is_zarr(name)
 
 
 def read(url: str) -> bytes:

@@ -32,8 +32,8 @@ class Connection:
             As ``clients.connected``.
         """
         if self._client is None:
-            where, workers, _ = self._cluster
-            self._client = self._stack.enter_context(connected(where, workers))
+            where, workers, _, device = self._cluster
+            self._client = self._stack.enter_context(connected(where, workers, device))
             threads = self._client.nthreads().values()
             self._printer.note(
                 f"cluster: {counted(len(threads), 'worker')}, {counted(sum(threads), 'thread')}; "

@@ -210,7 +210,7 @@ class EncodeFiles:
             found = encode_on_workers(
                 job, self.setting, self.connection, progress, verify=self.verify
             )
-        elif self.by_tiles and _is_file(job.source) and not unverified:
+        elif self.by_tiles and _has_parts(job.source) and not unverified:
             found = encode_by_tiles(job, self.setting, progress, verify=self.verify)
         else:
             assert self.source is not None
@@ -279,7 +279,7 @@ def encode(
     the suffix .mmp, unless -o or -O names another. Give at most one of --lambda, --quality,
     --lossless and the three targets; a target holds for each file. Alpha is always lossless. With
     --denoise, PSNR compares with the filtered picture. With --tile, a picture can be larger than
-    memory if it is NPY, TIFF, or binary PGM, PPM or PAM.
+    memory if it is NPY, TIFF, binary PGM, PPM or PAM, or a zarr store, which is a folder.
     """
     from mmpcodec.metadata import Metadata
 
@@ -315,7 +315,7 @@ def encode(
     with spread("encode", cluster, workers, batch, manifest, work.parameters, device) as place:
         files = plan(
             inputs,
-            PICTURE.without(".mmp"),
+            PICTURE.without(".mmp")._replace(zarr=True),
             ".mmp",
             out=out,
             folder=folder,
@@ -344,8 +344,9 @@ def encode(
         return run.run(files, doing, printer, at_once=at_once, place=place)
 
 
-def _is_file(source: str) -> bool:
-    return source != STANDARD and not stores.is_url(source)
+def _has_parts(source: str) -> bool:
+    """Return whether a source is a file of this machine, or a zarr store."""
+    return source != STANDARD and (not stores.is_url(source) or stores.is_zarr(source))
 
 
 def check_decodes(encoding: "Encoding", progress: JobProgress) -> None:

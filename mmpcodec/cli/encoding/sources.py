@@ -87,14 +87,19 @@ class Setting(NamedTuple):
         """Read a picture."""
         from mmpcodec import pictures
 
-        data = output.read(job.source)
-        picture = pictures.from_bytes(data, job.name, limits=self.limits)
+        if stores.is_zarr(job.source):
+            size = output.size_of(job.source)
+            picture = pictures.read(job.source, limits=self.limits)
+        else:
+            data = output.read(job.source)
+            size = len(data)
+            picture = pictures.from_bytes(data, job.name, limits=self.limits)
         samples, depth = picture.samples, self.depth or picture.depth
         if self.denoise is not None:
             from mmpcodec.analysis.denoise import denoise as without_specks
 
             samples = without_specks(samples, self.denoise, backend=self.backend)
-        return Input(samples, depth, self.metadata(picture.metadata), len(data))
+        return Input(samples, depth, self.metadata(picture.metadata), size)
 
 
 class Input(NamedTuple):

@@ -1,0 +1,77 @@
+"""Zarr stores as inputs of mmp encode: a folder that is one picture."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.strategies import natural
+
+import mmpcodec
+from mmpcodec import pictures
+
+zarr = pytest.importorskip("zarr", reason="needs zarr, of the extra arrays")
+
+FAST = ("--preset", "photo", "--effort", 1)
+
+
+@pytest.fixture
+def samples():
+    return natural(np.random.default_rng(7), 150, 210)
+
+
+@pytest.fixture
+def store(samples):
+    """The name of a store, in a folder with a picture."""
+    zarr.create_array("in/deep/a.zarr", data=samples, chunks=(50, 60))
+    pictures.write(samples[:40], "in/b.png")
+    return "in/deep/a.zarr"
+
+
+@pytest.mark.parametrize("options", [(), ("--tile", 64), ("--tile", 64, "--target-bpp", 2)])
+def test_a_store_is_one_picture(mmp, store, samples, options):
+    found = mmp("encode", f"{store}/", *FAST, "-l", 20, *options[:2], "--json")
+    if len(options) > 2:
+        found = mmp("encode", f"{store}/", *FAST, *options, "--json", "-f")
+    assert found.exit_code == 0, found.stderr
+    facts = json.loads(found.stdout)
+    size = sum(path.stat().st_size for path in Path(store).rglob("*") if path.is_file())
+    assert (facts["input_bytes"], facts["output"]) == (size, "in/deep/a.mmp")
+    tile = 64 if options else 0
+    rate = {"target_bpp": 2} if len(options) > 2 else {"lam": 20}
+    expected = mmpcodec.encode(samples, preset="photo", effort=1, tile_size=tile, **rate)
+    assert Path("in/deep/a.mmp").read_bytes() == expected
+
+
+def test_a_store_in_a_folder_is_not_searched(mmp, store, samples):
+    found = mmp("encode", "in", "-O", "out", *FAST, "--tile", 64)
+    assert found.exit_code == 0, found.stderr
+    made = sorted(str(path) for path in Path("out").rglob("*.mmp"))
+    assert made == ["out/b.mmp", "out/deep/a.mmp"]
+
+
+def test_on_a_cluster(mmp, store):
+    pytest.importorskip("distributed", reason="needs distributed, of the extra cluster")
+    mmp("encode", store, *FAST, "--tile", 64, "-o", "alone.mmp")
+    cluster = ("--cluster", "local", "--workers", 2)
+    found = mmp("encode", store, *FAST, "--tile", 64, *cluster, "-o", "spread.mmp")
+    assert found.exit_code == 0, found.stderr
+    assert "tiles are the tasks" in found.stderr
+    assert Path("spread.mmp").read_bytes() == Path("alone.mmp").read_bytes()
+
+
+def test_a_url(mmp, store, folder):
+    mmp("encode", store, *FAST, "--tile", 64, "-o", "alone.mmp")
+    found = mmp("encode", f"memory://{folder}/none.zarr", *FAST, "--tile", 64, "-o", "b.mmp")
+    assert found.exit_code == 1
+    fsspec = pytest.importorskip("fsspec")
+    fsspec.filesystem("memory").put(store, f"{folder}/a.zarr", recursive=True)
+    found = mmp("encode", f"memory://{folder}/a.zarr", *FAST, "--tile", 64, "-o", "b.mmp")
+    assert found.exit_code == 0, found.stderr
+    assert Path("b.mmp").read_bytes() == Path("alone.mmp").read_bytes()
+
+
+def test_other_commands_do_not_take_stores(mmp, store):
+    found = mmp("compare", store, store)
+    assert found.exit_code == 1
+    assert "is a directory" in found.stderr.lower()
