@@ -1,6 +1,6 @@
 """Measure one large picture on a cluster of this machine: seconds, and memory of each process.
 
-    python scripts/bench/codec/giant.py --side 32768 --tile 512 --preset photo --effort 1
+    python scripts/bench/cluster/giant.py --side 32768 --tile 512 --preset photo --effort 1
 
 The picture is gray, of 8 bits: a smooth shade, with patches of noise in every 4th square of 512
 pixels. Its NPY file is written in pieces. Each command runs in a process of its own, on one machine

@@ -1,6 +1,6 @@
 """Measure batches of pictures on one and on several CUDA devices of one process.
 
-    python scripts/bench/codec/devices.py [PICTURE...] [--count 256] [--only plain] [--json ROWS]
+    python scripts/bench/cluster/devices.py [PICTURE...] [--count 256] [--only plain] [--json ROWS]
         [--dask]
 
 The pictures are cut to 512x512 and rolled, so that all differ; by default they are those of
