@@ -67,7 +67,7 @@ def connected(where: str, workers: int | None = None, device: str | None = None)
         stack.enter_context(_without_warnings())
         if where in (LOCAL, CUDA):
             cluster = _cluster_of_machine(where, workers, device)
-            stack.callback(cluster.close, timeout=_CLOSE_SECONDS)
+            stack.callback(_close, cluster)
             given: dict[str, Any] = {"address": cluster}
         elif _is_file(where):
             if not os.path.exists(where):  # Dask would wait for it
@@ -80,7 +80,7 @@ def connected(where: str, workers: int | None = None, device: str | None = None)
         except (OSError, ValueError) as error:
             reason = " ".join(str(error).split())
             raise MmpError(f"--cluster {where}: cannot be reached: {reason}") from error
-        stack.callback(client.close, timeout=_CLOSE_SECONDS)
+        stack.callback(_close, client)
         yield client
 
 
@@ -105,6 +105,12 @@ def _cluster_of_devices(workers: int | None, device: str | None) -> Any:
     if workers is not None and workers > len(names):
         raise ParameterError(f"--workers {workers}: must be from 1 to {len(names)}, the devices")
     return dask_cuda.LocalCUDACluster(CUDA_VISIBLE_DEVICES=names, n_workers=workers)
+
+
+def _close(opened: Any) -> None:
+    """Close a client or a cluster; Dask ends what takes longer when this process ends."""
+    with contextlib.suppress(TimeoutError):
+        opened.close(timeout=_CLOSE_SECONDS)
 
 
 def _is_file(where: str) -> bool:
