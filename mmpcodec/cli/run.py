@@ -22,6 +22,7 @@ def run(
     *,
     at_once: int = 1,
     place: "Place | None" = None,
+    show: Callable[[Any], None] | None = None,
     seen: Callable[[Any], None] | None = None,
 ) -> ExitCode:
     """Do the work of each job, and print the results in the order of the jobs.
@@ -40,6 +41,8 @@ def run(
     place : Place or None
         Its cluster does the work in place of threads, and results are printed as they come; its
         manifest notes the jobs.
+    show : callable or None
+        ``show(result)`` prints a result; by default ``printer.show`` does.
     seen : callable or None
         ``seen(result)`` is called with each result.
 
@@ -49,6 +52,7 @@ def run(
         DONE, FAILED if all jobs failed, PARTLY_FAILED if some failed.
     """
     left: list[Left] = []
+    show = show or printer.show
     try:
         with (
             remarks_noted(printer.note),
@@ -59,7 +63,7 @@ def run(
                 if isinstance(outcome, Left):
                     left.append(outcome)
                     continue
-                printer.show(outcome)
+                show(outcome)
                 if seen is not None:
                     seen(outcome)
     finally:
