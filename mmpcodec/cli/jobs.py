@@ -30,6 +30,8 @@ class Job(NamedTuple):
         Whether it is left out because an earlier run has done it.
     stored : Stored or None
         Size and state of the input, if the listing of a folder at a URL has told them.
+    partner : str or None
+        Second input of the job.
     """
 
     source: str
@@ -40,6 +42,7 @@ class Job(NamedTuple):
     skipped: str | None = None
     resumed: bool = False
     stored: stores.Stored | None = None
+    partner: str | None = None
 
     @property
     def name(self) -> str:
@@ -367,7 +370,8 @@ def check_pairs(jobs: Sequence[Job]) -> None:
     ParameterError
         If one is.
     """
-    inputs = {_place(job.source) for job in jobs if job.source != STANDARD}
+    names = (name for job in jobs for name in (job.source, job.partner))
+    inputs = {_place(name) for name in names if name not in (None, STANDARD)}
     writers: dict[str, Job] = {}
     for job in jobs:
         if job.target is None:

@@ -56,8 +56,9 @@ def outcomes(
     jobs : sequence of Job
     work : callable
         Goes to the workers by cloudpickle; its results are named tuples with fields ``input`` and
-        ``output``. If it has a method ``together(jobs)``, this is called
-        with the jobs of a task, and what it returns does their work.
+        ``output``, and ``partner`` if the jobs have partners. If it has a method
+        ``together(jobs)``, this is called with the jobs of a task, and what it returns does their
+        work.
     place : Place
         With a cluster.
     printer : Printer
@@ -152,11 +153,14 @@ class RunFacts(NamedTuple):
     def text(self, verbose: bool) -> str:
         failed = f", {self.failed} failed" if self.failed else ""
         saved = self.read_bytes - self.written_bytes
+        files = f"{self.read_bytes} bytes read"
+        if self.written_bytes:
+            files = f"{self.read_bytes} -> {self.written_bytes} bytes"
+            files += f", {saved} bytes saved" if saved > 0 else ""
         return (
             f"{counted(self.pictures, 'picture')}{failed}, "
             f"{self.megapixels / max(self.seconds, 1e-9):.1f} megapixels/s, "
-            f"{self.read_bytes} -> {self.written_bytes} bytes"
-            f"{f', {saved} bytes saved' if saved > 0 else ''} in {self.seconds:.1f} s"
+            f"{files} in {self.seconds:.1f} s"
         )
 
 
@@ -314,18 +318,23 @@ class _Placed(NamedTuple):
         A worker may write an output that exists: the client has found that it may be written, and a
         worker that died may have written it already.
         """
-        target = job.target and on_this_machine(job.target)
-        return cls(
-            job, job._replace(source=on_this_machine(job.source), target=target, overwrite=True)
+        own = job._replace(
+            source=on_this_machine(job.source),
+            target=job.target and on_this_machine(job.target),
+            partner=job.partner and on_this_machine(job.partner),
+            overwrite=True,
         )
+        return cls(job, own)
 
     def as_given(self, text: str) -> str:
         """Return a text with the names of the command line."""
         for name, given in (
             (self.own.source, self.given.source),
             (self.own.target, self.given.target),
+            (self.own.partner, self.given.partner),
         ):
-            text = text.replace(str(name), str(given))
+            if name is not None:
+                text = text.replace(name, str(given))
         return text
 
 
@@ -347,7 +356,10 @@ def _on_worker(job: _Placed, work: Work, worker: str, recorded: bool) -> JobOutc
         found = Left(job.given._replace(fault=job.as_given(str(found.job.fault))))
     else:
         renamed: Any = found
-        found = renamed._replace(input=job.given.source, output=job.given.target)
+        given = job.given
+        found = renamed._replace(input=given.source, output=given.target)
+        if given.partner is not None:
+            found = found._replace(partner=given.partner)
     return JobOutcome(job.given, found, record, tuple(map(job.as_given, remarks)))
 
 

@@ -1,0 +1,111 @@
+"""Compare two pictures, and draw their difference: the work on one pair of ``mmp compare``."""
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from mmpcodec.cli import output
+from mmpcodec.cli.encoding.sources import picture_of
+from mmpcodec.cli.jobs import Job
+from mmpcodec.cli.work import JobProgress
+from mmpcodec.errors import PictureError
+from mmpcodec.params import DecodeLimits
+
+if TYPE_CHECKING:
+    from mmpcodec.bench.metrics import Quality
+
+
+class Compared(NamedTuple):
+    """The difference of a pair of pictures.
+
+    Parameters
+    ----------
+    input, partner : str
+        The original, and the picture that is compared with it.
+    output : str or None
+        Drawing of the difference.
+    width, height, white : int
+    quality : Quality
+    """
+
+    input: str
+    partner: str
+    output: str | None
+    width: int
+    height: int
+    white: int
+    quality: "Quality"
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "a": self.input,
+            "b": self.partner,
+            "width": self.width,
+            "height": self.height,
+            "white": self.white,
+            **asdict(self.quality),
+            **({} if self.output is None else {"diff": self.output}),
+        }
+
+    def text(self, verbose: bool) -> str:
+        names = [output.shown(name, "stdin") for name in (self.input, self.partner)]
+        return f"{', '.join(names)}: {self.measures()}"
+
+    def measures(self) -> str:
+        """Return the measures in words."""
+        found = self.quality
+        similarity = {"SSIM": found.ssim, "MS-SSIM": found.ms_ssim}
+        parts = ["equal" if found.psnr is None else f"PSNR {found.psnr:.2f} dB"]
+        parts += [f"{name} {value:.5f}" for name, value in similarity.items() if value is not None]
+        return ", ".join([*parts, f"largest error {found.max_error} of {self.white}"])
+
+
+@dataclass(frozen=True)
+class ComparePair:
+    """Compares the source and the partner of a job; goes to the workers of a cluster as it is."""
+
+    depth: int | None
+    limits: DecodeLimits
+
+    def __call__(self, job: Job, progress: JobProgress | None = None) -> Compared:
+        """Measure the difference, and draw it if the job has a target.
+
+        Raises
+        ------
+        PictureError
+            If a picture cannot be read, or size, planes or level of white differ.
+        FileError
+            If a file cannot be read, or the drawing cannot be written.
+        """
+        from mmpcodec import pictures
+        from mmpcodec.analysis.drawings.error import ERROR_GAIN, draw_error
+        from mmpcodec.analysis.drawings.levels import shown_range
+        from mmpcodec.bench.metrics import measure
+
+        assert job.partner is not None
+        names = [output.shown(name, "stdin") for name in (job.source, job.partner)]
+        first, second = (
+            picture_of(file, name, self.depth, self.limits).without_alpha()
+            for file, name in zip((job.source, job.partner), names, strict=True)
+        )
+        for what, one, other in (
+            ("size", size_text(first.samples.shape), size_text(second.samples.shape)),
+            ("level of white", first.white, second.white),
+        ):
+            if one != other:
+                hint = "; --depth gives the bits of a file that does not tell" * (what != "size")
+                raise PictureError(
+                    f"{what} of {names[0]} is {one} and of {names[1]} {other}: must be equal{hint}"
+                )
+        quality = measure(first.samples, second.samples, white=first.white)
+        if job.target is not None:
+            low, high = shown_range(first.samples, first.depth, first.metadata)
+            gain = ERROR_GAIN * 255 / (high - low)
+            drawn = draw_error(first.samples, second.samples, gain=gain)
+            output.write(job.target, pictures.to_bytes(drawn, "png"), force=job.overwrite)
+        height, width = first.samples.shape[:2]
+        return Compared(job.source, job.partner, job.target, width, height, first.white, quality)
+
+
+def size_text(shape: tuple[int, ...]) -> str:
+    """Return the width, height and kind of samples of a shape, in words."""
+    return f"{shape[1]}x{shape[0]} {'gray' if len(shape) == 2 else 'colour'}"
