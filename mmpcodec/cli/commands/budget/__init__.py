@@ -1,4 +1,7 @@
-"""``mmp budget``: ``command`` has the options and the work, ``text`` the output."""
+"""``mmp budget``: ``command`` has the options and the choice, ``text`` the output.
+
+``measuring`` encodes the pictures, here or on a cluster.
+"""
 
 from mmpcodec.cli.commands.budget.command import budget
 

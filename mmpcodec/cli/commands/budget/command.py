@@ -1,34 +1,38 @@
 """The options of ``mmp budget``, and its work from pictures to files within a budget."""
 
 import contextlib
-import functools
 import math
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mmpcodec.backends.registry import AUTO
 from mmpcodec.checks import check_int
 from mmpcodec.cli import options, output
+from mmpcodec.cli.cluster.clients import CUDA, LOCAL
 from mmpcodec.cli.cluster.devices import implied, numbers_of, on_first
+from mmpcodec.cli.cluster.places import on_this_machine, spread
+from mmpcodec.cli.commands.budget.measuring import (
+    MeasureLadders,
+    measured_here,
+    measured_on_cluster,
+)
 from mmpcodec.cli.completion import words
 from mmpcodec.cli.encoding.choices import RateOptions, SearchOptions, wanted
-from mmpcodec.cli.encoding.sources import picture_of, work_of
 from mmpcodec.cli.exits import ExitCode, show_error
 from mmpcodec.cli.help import RUNNING
 from mmpcodec.cli.jobs import PICTURE, Job, assign, check, inputs_together
 from mmpcodec.cli.printing import Printer
-from mmpcodec.cli.progress import ProgressBars
 from mmpcodec.depth import MAX_DEPTH
-from mmpcodec.errors import FileError, MmpError, ParameterError
-from mmpcodec.params import DecodeLimits, EncodeParams
+from mmpcodec.errors import ParameterError
+from mmpcodec.params import EncodeParams
 from mmpcodec.runtime.files import STANDARD
 
 if TYPE_CHECKING:
-    from mmpcodec.picture import Picture
-    from mmpcodec.planning.budget import Ladder, LazyPicture
+    from mmpcodec.planning.budget import Ladder, Plan, PointCache
 
 NO_CACHE = "none"
 
@@ -127,6 +131,9 @@ def budget(
     device: options.Device = None,
     threads: Threads = None,
     force: options.Force = False,
+    cluster: options.Cluster = None,
+    workers: options.Workers = None,
+    batch: options.Batch = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> ExitCode:
@@ -135,7 +142,8 @@ def budget(
     Takes the pictures that `mmp encode` takes. Each picture is encoded with every lambda. An exact
     search then chooses one of these files per picture, and the chosen files are written. The output
     compares this plan with two others: a single lambda for all pictures, and the single lambda with
-    the remaining bytes spent greedily on single pictures.
+    the remaining bytes spent greedily on single pictures. With --cluster, the workers encode into
+    the cache, and a task is a picture.
     """
     from mmpcodec.metadata import Metadata
     from mmpcodec.quantities import ONE, in_lowest_terms, parse_bytes
@@ -160,7 +168,6 @@ def budget(
         check([*files, *given, *drawing], force=force, folder=folder)
     output.check_mmp(out)
 
-    from mmpcodec import backends
     from mmpcodec.cli.commands.budget.text import Budgeted
     from mmpcodec.planning import budget as library
     from mmpcodec.planning.budget.plot import figure_class
@@ -170,51 +177,69 @@ def budget(
     if plot is not None:
         figure_class()
     encoder = implied(backend, device)
-    numbers = numbers_of(encoder, device)
-    work_counts = backends.depends_on_work(encoder)
-    chosen = backends.get(encoder, work_of(files) * len(ladder) if work_counts else 0)
-    pictures = [
-        library.LazyPicture(job.name, reader(job, depth, strip or (), limits)) for job in files
-    ]
-    sizes = sizes_of(pictures)
-    if sizes is None:
-        show_error("nothing was written: the budget is for all pictures")
-        return ExitCode.FAILED
+    here = cluster is None
+    numbers = numbers_of(encoder, device) if here else ()
+    if cluster not in (None, CUDA):
+        threads = threads or 1  # each thread of a worker has a picture of its own
+    work = MeasureLadders(ladder, "", params, encoder, threads, depth, tuple(strip or ()), limits)
+    work = work.on(files) if here else work
     shares = in_lowest_terms(millionths)
-    check_shares(weights, shares, sizes)
-
     to_stderr = any(job.target == STANDARD for job in [*files, *drawing])
     printer = Printer(as_json, quiet, False, to_stderr)
-    for remark in remarks:
-        printer.note(remark)
-    with cache_folder(cache) as place, on_first(chosen.name, numbers):
-        kept = library.PointCache(place)
-        try:
-            ladders = measured(
-                pictures, ladder, kept, params, chosen.name, numbers or None, threads, printer
-            )
-        except OSError as error:
-            raise FileError.from_os(error.filename or place, error) from error
+
+    def check_sizes(sizes: Sequence[tuple[int, int]]) -> None:
+        check_shares(weights, shares, sizes)
+        for remark in remarks:
+            printer.note(remark)
+
+    with (
+        spread("budget", cluster, workers, batch, None, "", device) as place,
+        cache_folder(cache, cluster) as folder_of_cache,
+        on_first(work.backend, numbers),
+    ):
+        work = replace(work, cache=folder_of_cache)
+        if here:
+            measured = measured_here(files, work, numbers, printer, check_sizes)
+        else:
+            measured = measured_on_cluster(files, work, printer, place, check_sizes)
+        if measured is None:
+            show_error("nothing was written: the budget is for all pictures")
+            return ExitCode.FAILED
+        ladders, used = measured
         if min_psnr is not None:
             ladders = [each.at_least(min_psnr) for each in ladders]
-        weighted = zip(ladders, shares, strict=True)
-        ladders = [replace(each, weight=weight) for each, weight in weighted]
+        ladders = weighted(ladders, shares)
+        solver = backend if here else AUTO  # the device may be one of the workers alone
         found = library.compare(
-            ladders, room, objective=objective, time_limit=seconds, backend=backend
+            ladders, room, objective=objective, time_limit=seconds, backend=solver
         )
         if plot is not None and not dry_run:
-            curve = library.budget_curve(ladders, objective=objective, backend=backend)
-            image = library.draw_budget(ladders, curve, found, room)
-            output.write(plot, image, force=force)
+            curve = library.budget_curve(ladders, objective=objective, backend=solver)
+            output.write(plot, library.draw_budget(ladders, curve, found, room), force=force)
         if not dry_run:
-            for job, each, point in zip(files, ladders, found.exact.points, strict=True):
-                assert job.target is not None
-                data = library.encoded(each, point, kept, params)
-                output.write(job.target, data, force=force)
+            kept = library.PointCache(folder_of_cache)
+            write_files(files, ladders, found.exact, kept, params, force=force)
     factors = [number / ONE for number in millionths]
     drawn = None if dry_run else plot
-    printer.show(Budgeted(room, files, ladders, factors, found, chosen.name, dry_run, drawn))
+    printer.show(Budgeted(room, files, ladders, factors, found, used, dry_run, drawn))
     return ExitCode.DONE
+
+
+def write_files(
+    files: Sequence[Job],
+    ladders: "Sequence[Ladder]",
+    plan: "Plan",
+    cache: "PointCache",
+    params: EncodeParams,
+    *,
+    force: bool,
+) -> None:
+    """Write the files that a plan has chosen, from the cache."""
+    from mmpcodec.planning.budget import encoded
+
+    for job, ladder, point in zip(files, ladders, plan.points, strict=True):
+        assert job.target is not None
+        output.write(job.target, encoded(ladder, point, cache, params), force=force)
 
 
 def checked_search(
@@ -277,78 +302,37 @@ def check_shares(
         raise ParameterError(f"{output.shown(weights, 'stdin')}: {error}") from error
 
 
+def weighted(ladders: "Sequence[Ladder]", weights: Sequence[int]) -> "list[Ladder]":
+    """Return the ladders with their weights."""
+    pairs = zip(ladders, weights, strict=True)
+    return [replace(ladder, weight=weight) for ladder, weight in pairs]
+
+
 @contextlib.contextmanager
-def cache_folder(cache: str | None) -> Iterator[str]:
-    """The folder that keeps encoded pictures; a temporary one for ``none``."""
+def cache_folder(cache: str | None, cluster: str | None) -> Iterator[str]:
+    """The folder that keeps encoded pictures; a temporary one for ``none``.
+
+    Raises
+    ------
+    ParameterError
+        If the workers of a cluster may be on other machines and no folder is named.
+    """
+    if cluster not in (None, LOCAL, CUDA) and cache in (None, NO_CACHE):
+        raise ParameterError(
+            f"--cluster {cluster}: needs --cache DIR, a folder that this machine and the workers "
+            "share"
+        )
     if cache == NO_CACHE:
         import tempfile
 
         with tempfile.TemporaryDirectory(prefix="mmp-budget-") as place:
             yield place
-    else:
-        yield cache or default_cache()
+        return
+    folder = cache or default_cache()
+    yield folder if cluster is None else on_this_machine(folder)
 
 
 def default_cache() -> str:
     """Return the folder in the user's cache, by the XDG base directory specification."""
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     return os.path.join(home, "mmpcodec", "ladders")
-
-
-def reader(
-    job: Job, depth: int | None, strip: Sequence[str], limits: DecodeLimits
-) -> "Callable[[], Picture]":
-    """Return a function that reads the picture of a job; standard input is read once and kept."""
-
-    def read() -> "Picture":
-        picture = picture_of(job.source, job.name, depth, limits)
-        return replace(picture, metadata=picture.metadata.without(*strip))
-
-    return functools.cache(read) if job.source == STANDARD else read
-
-
-def sizes_of(pictures: "Sequence[LazyPicture]") -> list[tuple[int, int]] | None:
-    """Return pixels and depth of each picture; if one is unreadable, print its error, return None.
-
-    All pictures are read, so that all errors are printed.
-    """
-    found = []
-    for lazy in pictures:
-        try:
-            picture = lazy.picture()
-            found.append((math.prod(picture.samples.shape[:2]), picture.depth))
-        except MmpError as error:
-            show_error(error)
-    return found if len(found) == len(pictures) else None
-
-
-def measured(
-    pictures: "Sequence[LazyPicture]",
-    lambdas: Sequence[float],
-    cache: Any,
-    params: EncodeParams,
-    backend: str,
-    device: tuple[int, ...] | None,
-    threads: int | None,
-    printer: Printer,
-) -> "list[Ladder]":
-    """Encode each picture with every lambda, with a progress bar on standard error."""
-    from mmpcodec.planning.budget import measure
-
-    title = f"{len(pictures)} pictures at {len(lambdas)} lambdas"
-    with ProgressBars(printer.shows_progress) as bars, bars.follow(title) as bar:
-
-        def progress(done: int, total: int) -> bool:
-            bar.advance(done, total)
-            return True
-
-        return measure(
-            pictures,
-            lambdas,
-            cache,
-            params,
-            backend=backend,
-            device=device,
-            threads=threads,
-            progress=progress,
-        )
