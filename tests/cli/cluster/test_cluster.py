@@ -1,108 +1,20 @@
 """Commands on Dask clusters of real processes: equal outputs, however a run is disturbed."""
 
-import contextlib
-import hashlib
 import json
 import os
 import resource
 import shutil
 import signal
-import socket
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import numpy as np
 import pytest
+from support.clusters import SLOW, errors_of, hashes, large_pictures, stop, wait_for
 
 import mmpcodec
-from mmpcodec import pictures
 
 pytest.importorskip("distributed", reason="needs distributed, of the extra cluster")
-
-SLOW = ("--preset", "photo", "--effort", "6")
-"""Options with which a picture takes long enough to be disturbed."""
-
-
-def free_port():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
-
-
-def dask(*arguments, **options):
-    """Start one of Dask's programs, with the package that is being tested."""
-    path = [str(Path(mmpcodec.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
-    return subprocess.Popen(
-        [sys.executable, "-P", "-m", "dask", *map(str, arguments)],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(path)},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-        **options,
-    )
-
-
-def stop(program):
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(program.pid, signal.SIGKILL)
-    program.wait()
-
-
-class Cluster:
-    """A scheduler and workers, each a process with children of its own."""
-
-    def __init__(self, folder):
-        self.folder = folder
-        self.port = free_port()
-        self.address = f"tcp://127.0.0.1:{self.port}"
-        self.workers = []
-        self.start_scheduler()
-
-    def start_scheduler(self):
-        options = ("--host", "127.0.0.1", "--port", self.port, "--no-dashboard", "--no-show")
-        self.scheduler = dask("scheduler", *options)
-
-    def add_worker(self, **options):
-        arguments = (self.address, "--nthreads", 1, "--no-dashboard", "--death-timeout", 60)
-        place = ("--local-directory", self.folder)
-        self.workers.append(dask("worker", *arguments, *place, **options))
-        return self.workers[-1]
-
-    def stop(self):
-        for program in (*self.workers, self.scheduler):
-            stop(program)
-
-
-@pytest.fixture
-def cluster(tmp_path_factory):
-    """A cluster with a scheduler and no workers yet."""
-    started = Cluster(tmp_path_factory.mktemp("dask"))
-    yield started
-    started.stop()
-
-
-@pytest.fixture
-def folder_of_pictures(folder):
-    """The name of a folder with pictures in subfolders, and one file that is none."""
-    rows, columns = np.indices((96, 128))
-    for number in range(6):
-        noise = np.random.default_rng(number).integers(0, 9, (96, 128))
-        samples = (100 + 60 * np.sin(rows / (5 + number)) + columns / 3 + noise).astype(np.uint8)
-        name = Path("in", "deep" if number % 2 else "", f"{number}.png")
-        name.parent.mkdir(parents=True, exist_ok=True)
-        pictures.write(samples, name)
-    Path("in/bad.png").write_bytes(b"no picture")
-    return "in"
-
-
-def hashes(folder):
-    return {
-        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in Path(folder).rglob("*")
-        if path.is_file()
-    }
 
 
 def rows_of(manifest):
@@ -113,29 +25,6 @@ def done_in(manifest):
     if not Path(manifest).exists():
         return []
     return [row["output"] for row in rows_of(manifest) if row["event"] == "done"]
-
-
-def errors_of(program, seconds):
-    """Wait for the end of a program and return what it wrote to standard error."""
-    return program.communicate(timeout=seconds)[1].decode()
-
-
-def wait_for(what, seconds=60):
-    end = time.monotonic() + seconds
-    while not what():
-        assert time.monotonic() < end, "it took too long"
-        time.sleep(0.02)
-
-
-def large_pictures(count):
-    """Write pictures that take about half a second each with SLOW; return their folder."""
-    rows, columns = np.indices((144, 144))
-    Path("large").mkdir()
-    for number in range(count):
-        noise = np.random.default_rng(number).normal(0, 12, (144, 144))
-        samples = 128 + 70 * np.sin(rows / (9 + number)) * np.cos(columns / 14) + noise
-        pictures.write(np.clip(samples, 0, 255).astype(np.uint8), f"large/{number}.png")
-    return "large"
 
 
 @pytest.mark.parametrize(
