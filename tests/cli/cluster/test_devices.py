@@ -2,6 +2,7 @@
 
 import json
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,8 +13,10 @@ import mmpcodec
 from mmpcodec import MissingExtra, ParameterError, backends, pictures
 from mmpcodec.cli.cluster import clients
 from mmpcodec.cli.cluster.devices import OnDevices, on_devices
+from mmpcodec.cli.commands.budget.measuring import MeasureLadders
 from mmpcodec.cli.encoding import sources
 from mmpcodec.cli.jobs import Job
+from mmpcodec.params import DecodeLimits, EncodeParams
 
 
 @pytest.fixture
@@ -114,6 +117,35 @@ def test_budget_shares_pictures(mmp, devices, folder):
     assert (found.pop("backend"), expected.pop("backend")) == ("cuda", "cpu")
     expected["solver_seconds"] = found["solver_seconds"]
     assert found == expected
+
+
+def test_a_task_of_a_budget_encodes_its_pictures_together(devices, folder):
+    work = MeasureLadders(
+        (8.0, 32.0),
+        "kept",
+        EncodeParams.from_options(preset="plain"),
+        "cuda",
+        None,
+        None,
+        (),
+        DecodeLimits(),
+    )
+    assert work.wants_many
+    assert not replace(work, backend="cpu").wants_many
+    jobs = [Job(str(path)) for path in sorted(folder.glob("*.png"))]
+    chosen = work.together(jobs)
+    assert [planes for _, planes in devices.calls] == [7, 7]
+    found = [chosen(job, None) for job in jobs]
+    assert len(devices.calls) == 2  # each picture finds its files in the cache
+    for path, each in zip(sorted(folder.glob("*.png")), found, strict=True):
+        sizes = [
+            len(mmpcodec.encode(pictures.read(path).samples, lam, preset="plain"))
+            for lam in (8, 32)
+        ]
+        assert [point.bytes for point in each.ladder.points] == sizes
+    spoilt = work.together([*jobs, Job("missing.png")])
+    assert spoilt(jobs[0], None).ladder == found[0].ladder
+    assert len(devices.calls) == 2
 
 
 @pytest.mark.parametrize("command", ["median", "highlight"])

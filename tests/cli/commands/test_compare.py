@@ -154,3 +154,128 @@ def test_the_difference_of_deep_pictures_is_visible(mmp):
     assert mmp("compare", "a.png", "b.png", "--diff", "d.png").exit_code == 0
     drawn = pictures.read("d.png").samples
     assert (drawn[0, 0], drawn[15, 15]) == (128, 128 + round(5 * 4 * 255 / 198))
+
+
+@pytest.fixture
+def folders(mmp, samples):
+    """Two folders: two pairs of pictures below each, and one picture of each without a partner."""
+    for name in ("a/deep", "b/deep"):
+        Path(name).mkdir(parents=True)
+    for name in ("a/0.png", "a/deep/1.png", "a/alone.png"):
+        pictures.write(samples, name)
+    pictures.write(samples, "b/0.pgm")
+    pictures.write(samples[::-1], "b/lonely.png")
+    Path("b/deep/1.mmp").write_bytes(mmpcodec.encode(samples, 400, preset="plain"))
+    return "a", "b"
+
+
+def test_folders(mmp, folders):
+    result = mmp("compare", *folders)
+    assert result.exit_code == 3
+    lines = result.stdout.splitlines()
+    alone = mmp("compare", "a/deep/1.png", "b/deep/1.mmp").stdout.strip()
+    assert lines[:2] == [
+        "a/0.png, b/0.pgm: equal, SSIM 1.00000, largest error 0 of 255",
+        f"a/deep/1.png, b/deep/1.mmp: {alone}",
+    ]
+    facts = json.loads(mmp("compare", "a/deep/1.png", "b/deep/1.mmp", "--json").stdout)
+    psnr, ssim, error = facts["psnr"], (1 + facts["ssim"]) / 2, facts["max_error"]
+    assert lines[2:] == [
+        f"mean of 2 pairs: PSNR {psnr:.2f} dB (1 of 2), SSIM {ssim:.5f}, largest error {error}"
+    ]
+    assert result.stderr.splitlines() == [
+        "mmp: a/alone.png: b holds no picture of this name",
+        "mmp: b/lonely.png: a holds no picture of this name",
+        "mmp: 2 of 4 inputs failed",
+    ]
+
+
+def test_folders_as_json_and_several_pairs_at_a_time(mmp, folders):
+    result = mmp("compare", *folders, "--json", "-j", 2)
+    first, second, *left, mean = map(json.loads, result.stdout.splitlines())
+    assert second == json.loads(mmp("compare", "a/deep/1.png", "b/deep/1.mmp", "--json").stdout)
+    assert first["psnr"] is None
+    assert mean == {
+        "event": "mean",
+        "pairs": 2,
+        "psnr": second["psnr"],
+        "ssim": (1 + second["ssim"]) / 2,
+        "ms_ssim": None,
+        "max_error": second["max_error"],
+        "measured": {"psnr": 1, "ssim": 2, "ms_ssim": 0},
+    }
+    assert [row["input"] for row in left] == ["a/alone.png", "b/lonely.png"]
+
+
+def test_folders_that_are_equal(mmp, folders):
+    result = mmp("compare", "a", "a")
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[-1] == (
+        "mean of 3 pairs: all equal, SSIM 1.00000, largest error 0"
+    )
+
+
+def test_drawings_of_folders_keep_their_folders(mmp, folders):
+    assert mmp("compare", *folders, "--diff", "d/new").exit_code == 3
+    assert mmp("compare", "a/deep/1.png", "b/deep/1.mmp", "--diff", "one.png").exit_code == 0
+    drawn = Path("d/new/deep/1.png").read_bytes()
+    assert drawn == Path("one.png").read_bytes()
+    assert (pictures.read("d/new/0.png").samples == 128).all()
+    Path("d/new/0.png").unlink()
+    again = mmp("compare", *folders, "--diff", "d/new")
+    assert again.exit_code == 3
+    assert "d/new/deep/1.png: exists; -f overwrites it" in again.stderr
+    assert Path("d/new/0.png").exists()
+    assert mmp("compare", *folders, "--diff", "d/new", "-f").stdout.count("\n") == 3
+
+
+def test_one_spoilt_pair_does_not_stop_the_others(mmp, folders):
+    Path("b/0.pgm").write_bytes(b"no picture")
+    result = mmp("compare", *folders)
+    assert result.exit_code == 3
+    assert "b/0.pgm: is not a picture file" in result.stderr
+    assert "3 of 4 inputs failed" in result.stderr
+    assert "mean of 1 pair: PSNR " in result.stdout
+    Path("b/deep/1.mmp").unlink()
+    nothing = mmp("compare", *folders)
+    assert (nothing.exit_code, nothing.stdout) == (1, "")
+
+
+def test_folders_at_urls(mmp, folders, folder):
+    pytest.importorskip("fsspec", reason="needs fsspec, of the extra cluster")
+    from mmpcodec.runtime import stores
+
+    url = f"memory://{folder.name}"
+    for name in ("0.pgm", "deep/1.mmp"):
+        with stores.written_whole(f"{url}/{name}") as stream:
+            stream.write(Path("b", name).read_bytes())
+    here, there = mmp("compare", *folders), mmp("compare", "a", url)
+    assert there.exit_code == 3
+    assert there.stdout == here.stdout.replace(" b/", f" {url}/")
+    assert f"a/alone.png: {url} holds no picture of this name" in there.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["a", "b/0.pgm"], 2, "a is a folder and b/0.pgm is not: compare files or folders"),
+        (["-", "b"], 2, "b is a folder and - is not"),
+        (["a", "b", "--diff", "d.png"], 2, "--diff d.png: must name a folder, as there are many"),
+        (["a", "b", "--diff", "-"], 2, "--diff -: must name a folder"),
+        (["a", "b", "--diff", "b/0.pgm"], 1, "b/0.pgm: is not a folder"),
+        (["a", "b", "--diff", "b", "-f", "--depth", "17"], 2, "depth = 17"),
+        (["a", "twice"], 2, "twice/0.mmp and twice/0.png: either could be compared with a/0.png"),
+        (["twice", "a"], 2, "twice/0.mmp and twice/0.png: either could be compared with a/0.png"),
+        (["a", "a", "--diff", "a", "-f"], 2, "a/0.png: is an input, and would be overwritten"),
+        (["a", "none"], 2, "a is a folder and none is not"),
+        (["a", "empty"], 1, "empty: holds no picture"),
+    ],
+)
+def test_wrong_folders(mmp, folders, arguments, code, message):
+    Path("twice").mkdir()
+    Path("empty").mkdir()
+    for name in ("0.png", "0.mmp"):
+        Path("twice", name).write_bytes(b"")
+    result = mmp("compare", *arguments)
+    assert result.exit_code == code
+    assert f"mmp: {message}" in result.stderr

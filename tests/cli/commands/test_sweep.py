@@ -2,12 +2,17 @@
 
 import json
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from mmpcodec import PRESETS, pictures
+from mmpcodec.cli.commands.sweep.chosen import CodecChoice
+from mmpcodec.cli.commands.sweep.measuring import MeasurePictures
+from mmpcodec.cli.jobs import Job
+from mmpcodec.params import DecodeLimits
 from mmpcodec.pictures import Picture
 
 QUICK = ("--codec", "mmp:preset=plain,lambda=16/64", "--peers", "jpeg:quality=20/80")
@@ -231,3 +236,33 @@ def test_a_full_disk_is_named(mmp, picture, monkeypatch):
     assert result.exit_code == 1
     assert "out/pictures/" in result.stderr
     assert ".png: No space left on device" in result.stderr
+
+
+def test_threads_of_a_worker_measure_no_point_twice(mmp, picture):
+    """Locks of files do not part the threads of a process."""
+    codecs = CodecChoice("8,16,32,64", ("mmp:preset=plain",), "none")
+    work = MeasurePictures(codecs, "out", "run", False, None, DecodeLimits(), 1, False)
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda job: work(job, lambda *_: True), [Job(picture)] * 4))
+    assert sorted(row["point"] for row in rows()) == [8, 16, 32, 64]
+    assert sorted(row["point"] for each in found for (row,) in each.rows) == [8, 16, 32, 64]
+    assert {each.expected for each in found} == {4}
+
+
+def test_a_folder_of_results_that_is_made_again_is_measured_again(mmp, picture):
+    """Workers outlive a run; what they know of its results must not."""
+    for _ in range(2):
+        result = mmp("sweep", picture, "--out", "out", *QUICK)
+        assert "4 results measured" in result.stderr
+        Path("out/results.jsonl").unlink()
+
+
+def test_unreadable_pictures_are_rows_of_json(mmp, picture):
+    result = mmp("sweep", "missing.png", picture, "--out", "out", *QUICK, "--json")
+    last = json.loads(result.stdout.splitlines()[-1])
+    assert last == {
+        "input": "missing.png",
+        "output": None,
+        "error": "missing.png: No such file or directory",
+    }
+    assert "mmp: 1 of 2 inputs failed" in result.stderr
