@@ -217,6 +217,7 @@ def test_a_comparison_has_the_measures_of_this_process(mmp, folder_of_pictures, 
             ("budget", "in", *BUDGET, "--cluster", "tcp://127.0.0.1:1", "--cache", "none"),
             "--cluster tcp://127.0.0.1:1: needs --cache DIR",
         ),
+        (("budget", "in", *BUDGET, "--cache", "s3://b/c"), "--cache s3://b/c: must be a path"),
         (
             ("compare", "in/0.png", "in/0.png", "--cluster", "local"),
             "--cluster local: has no effect for two files",

@@ -29,6 +29,7 @@ from mmpcodec.cli.printing import Printer
 from mmpcodec.depth import MAX_DEPTH
 from mmpcodec.errors import ParameterError
 from mmpcodec.params import EncodeParams
+from mmpcodec.runtime import stores
 from mmpcodec.runtime.files import STANDARD
 
 if TYPE_CHECKING:
@@ -315,8 +316,10 @@ def cache_folder(cache: str | None, cluster: str | None) -> Iterator[str]:
     Raises
     ------
     ParameterError
-        If the workers of a cluster may be on other machines and no folder is named.
+        If it is a URL, or the workers of a cluster may be on other machines and none is named.
     """
+    if cache is not None and stores.is_url(cache):
+        raise ParameterError(f"--cache {cache}: must be a path")
     if cluster not in (None, LOCAL, CUDA) and cache in (None, NO_CACHE):
         raise ParameterError(
             f"--cluster {cluster}: needs --cache DIR, a folder that this machine and the workers "
