@@ -336,7 +336,7 @@ Batch = Annotated[
     typer.Option(
         min=1,
         metavar="N",
-        help="Inputs of a task of the cluster: 1 by default, 64 on CUDA devices.",
+        help="Inputs of a task of the cluster: 1 by default, up to 64 on CUDA devices.",
         rich_help_panel=RUNNING,
     ),
 ]

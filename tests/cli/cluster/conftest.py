@@ -12,6 +12,7 @@ from mmpcodec import pictures
 @pytest.fixture
 def cluster(tmp_path_factory):
     """A cluster with a scheduler and no workers yet."""
+    pytest.importorskip("distributed", reason="needs distributed, of the extra cluster")
     started = Cluster(tmp_path_factory.mktemp("dask"))
     yield started
     started.stop()

@@ -219,3 +219,25 @@ def test_a_server_that_does_not_answer(mmp, monkeypatch):
     assert result.exit_code == 1
     assert result.stderr.startswith("mmp: s3://bucket/x.png: ")
     assert "\n" not in result.stderr[:-1]
+
+
+def test_a_cluster_measures_what_lies_in_a_store(mmp, bucket, cluster, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    cluster.add_worker(cwd="/")
+    there = ("--cluster", cluster.address)
+    put(f"{bucket}/in")
+    options = ("--total", "20kB", "--preset", "exact", "-l", "0", "--cache", "kept")
+    result = mmp("budget", f"{bucket}/in", *options, "-O", f"{bucket}/coded", *there)
+    assert result.exit_code == 0, result.output
+    result = mmp("compare", f"{bucket}/in", f"{bucket}/coded", "--diff", f"{bucket}/d", *there)
+    assert result.exit_code == 0, result.output
+    assert f"{bucket}/in/flat.png, {bucket}/coded/flat.mmp: equal" in result.stdout
+    assert list(stores.files_below(f"{bucket}/d")) == [
+        "deep/colour.png",
+        "deep/ramp.png",
+        "flat.png",
+    ]
+    codec = ("--codec", "mmp:preset=exact,lambda=0", "--peers", "none", "--out", "out")
+    result = mmp("sweep", f"{bucket}/in", *codec, *there)
+    assert result.exit_code == 0, result.output
+    assert "out: 3 results measured, 0 failed" in result.stderr
