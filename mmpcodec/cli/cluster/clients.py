@@ -2,11 +2,9 @@
 
 import contextlib
 import os
-import signal
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from importlib import import_module
-from threading import Timer
 from typing import Any
 
 from mmpcodec.errors import MissingExtra, MmpError, ParameterError, install
@@ -69,7 +67,7 @@ def connected(where: str, workers: int | None = None, device: str | None = None)
         stack.enter_context(_without_warnings())
         if where in (LOCAL, CUDA):
             cluster = _cluster_of_machine(where, workers, device)
-            stack.callback(_end, cluster)
+            stack.callback(cluster.close, timeout=_CLOSE_SECONDS)
             given: dict[str, Any] = {"address": cluster}
         elif _is_file(where):
             if not os.path.exists(where):  # Dask would wait for it
@@ -82,7 +80,7 @@ def connected(where: str, workers: int | None = None, device: str | None = None)
         except (OSError, ValueError) as error:
             reason = " ".join(str(error).split())
             raise MmpError(f"--cluster {where}: cannot be reached: {reason}") from error
-        stack.callback(_close, client)
+        stack.callback(client.close, timeout=_CLOSE_SECONDS)
         yield client
 
 
@@ -107,32 +105,6 @@ def _cluster_of_devices(workers: int | None, device: str | None) -> Any:
     if workers is not None and workers > len(names):
         raise ParameterError(f"--workers {workers}: must be from 1 to {len(names)}, the devices")
     return dask_cuda.LocalCUDACluster(CUDA_VISIBLE_DEVICES=names, n_workers=workers)
-
-
-def _close(opened: Any, seconds: float = _CLOSE_SECONDS) -> None:
-    """Close a client or a cluster; Dask ends what takes longer when this process ends."""
-    with contextlib.suppress(TimeoutError):
-        opened.close(timeout=seconds)
-
-
-def _end(cluster: Any) -> None:
-    """Close a cluster of this machine; workers that do not end in time are killed meanwhile.
-
-    A worker that runs native code does not hear that it should end, and Dask would wait for it.
-    """
-    killer = Timer(_CLOSE_SECONDS, _kill, (list(cluster.workers.values()),))
-    killer.start()
-    try:
-        _close(cluster, 2 * _CLOSE_SECONDS)
-    finally:
-        killer.cancel()
-
-
-def _kill(nannies: Sequence[Any]) -> None:
-    for nanny in nannies:
-        with contextlib.suppress(ProcessLookupError):
-            if nanny.pid is not None:
-                os.kill(nanny.pid, signal.SIGKILL)
 
 
 def _is_file(where: str) -> bool:
