@@ -1,9 +1,12 @@
 """Tasks of a Dask cluster of which only a few are in flight, so that memory stays bounded."""
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator
+import math
+import time
+from asyncio import CancelledError
+from collections.abc import Callable, Generator, Iterable, Iterator
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from mmpcodec.errors import MissingExtra, MmpError, install
 from mmpcodec.runtime.machine import processors
@@ -11,6 +14,145 @@ from mmpcodec.runtime.machine import processors
 Item = TypeVar("Item")
 TASKS_AHEAD = 2
 """Tasks in flight for each thread of the workers: one in work, and one that waits."""
+WRITERS_SECONDS = 3
+"""Most seconds to wait for tasks that write, when their run ends early."""
+
+
+class WorkersDied(MmpError):
+    """The workers that were given a task died one after the other."""
+
+
+class InFlight(Generic[Item]):
+    """Tasks that were sent to a cluster and have not ended; cancelled when the context ends.
+
+    Dask gives the tasks of a worker that dies to other workers.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    writes : bool
+        Whether tasks write files. Those that have begun are then awaited when the context ends,
+        for ``WRITERS_SECONDS``, because Dask cannot stop them.
+    """
+
+    def __init__(self, client: Any, *, writes: bool = False):
+        from distributed import as_completed
+
+        self._client, self._writes = client, writes
+        self._waiting = as_completed(loop=client.loop)
+        self._item_of: dict[Any, Item] = {}
+        self._threads, self._counted = 1, -math.inf
+
+    def room(self) -> int:
+        """Return how many tasks may be sent now.
+
+        Raises
+        ------
+        MmpError
+            If the scheduler is lost.
+        """
+        if time.monotonic() >= self._counted + 1:  # workers come and go
+            with reached():
+                self._threads = max(sum(self._client.nthreads().values()), 1)
+            self._counted = time.monotonic()
+        return max(TASKS_AHEAD * self._threads - len(self._item_of), 0)
+
+    def add(self, item: Item, submit: Callable[[Item], Any]) -> None:
+        """Send a task: ``submit(item)`` returns its future.
+
+        Raises
+        ------
+        MmpError
+            If the scheduler is lost.
+        """
+        with reached():
+            future = submit(item)
+        self._item_of[future] = item
+        self._waiting.add(future)
+
+    def ended(self) -> Iterator[tuple[Item, Any, Exception | None]]:
+        """Yield the item, the result and the error of each task as it ends.
+
+        Raises
+        ------
+        MmpError
+            If the scheduler is lost.
+        """
+        for future in self._waiting:
+            item = self._item_of.pop(future)
+            with reached():
+                error = _error_of(future)
+                result = future.result() if error is None else None
+            yield item, result, error
+            future.release()
+
+    def __enter__(self) -> "InFlight[Item]":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        keys = {future.key for future in self._item_of}
+        with contextlib.suppress(Exception):
+            self._client.cancel(list(self._item_of), force=True)
+            if keys and self._writes:
+                _wait_for(self._client, keys)
+
+
+def _wait_for(client: Any, keys: set[str]) -> None:
+    """Wait until no worker works on tasks, for ``WRITERS_SECONDS`` at most."""
+
+    def works(dask_worker: Any) -> bool:
+        return any(task.key in keys for task in dask_worker.state.all_running_tasks)
+
+    end = time.monotonic() + WRITERS_SECONDS
+    while any(client.run(works, on_error="ignore").values()) and time.monotonic() < end:
+        time.sleep(0.05)
+
+
+@contextlib.contextmanager
+def reached() -> Iterator[None]:
+    """Turn what Dask raises without its scheduler into an error that says so.
+
+    Raises
+    ------
+    MmpError
+        If the scheduler is lost.
+    """
+    from distributed.comm import CommClosedError
+
+    try:
+        yield
+    except (CancelledError, CommClosedError) as error:
+        raise MmpError(
+            "the scheduler of the cluster is lost; with --manifest, the same command goes on"
+        ) from error
+
+
+def _error_of(future: Any) -> Exception | None:
+    """Return the error of a task that ended, or None.
+
+    Raises
+    ------
+    CancelledError
+        If the scheduler is lost.
+    """
+    from distributed.scheduler import KilledWorker
+
+    if future.status in ("cancelled", "lost"):
+        raise CancelledError
+    if future.status == "finished":
+        return None
+    error: Exception = future.exception()
+    if isinstance(error, KilledWorker):
+        return WorkersDied("the workers that were given it died")
+    return error
+
+
+def _named(error: Exception, item: object) -> Exception:
+    if isinstance(error, WorkersDied):
+        return MmpError(f"{item}: {error}")
+    if isinstance(error, MmpError):
+        return error
+    return MmpError(f"{item}: {type(error).__name__}: {error}")
 
 
 def as_they_come(
@@ -18,12 +160,10 @@ def as_they_come(
     submit: Callable[[Item], Any],
     items: Iterable[Item],
     *,
-    wrapped: bool = True,
-) -> Iterator[tuple[Item, Any]]:
+    named: bool = False,
+    writes: bool = False,
+) -> Generator[tuple[Item, Any], None, None]:
     """Send a task for each item, a few ahead, and yield items with their results as they come.
-
-    Dask gives the tasks of a worker that dies to other workers. What is in flight when the iterator
-    is closed is cancelled.
 
     Parameters
     ----------
@@ -32,8 +172,11 @@ def as_they_come(
         ``submit(item)`` sends the task and returns its future.
     items : iterable
         Taken as tasks are sent.
-    wrapped : bool
-        Whether an error of a task that is not one of mmpcodec becomes one, which names the item.
+    named : bool
+        Whether an error of a task becomes an MmpError that names the item; those of mmpcodec name
+        their place already.
+    writes : bool
+        See ``InFlight``.
 
     Yields
     ------
@@ -42,50 +185,20 @@ def as_they_come(
     Raises
     ------
     MmpError
-        The error of a task. Also if its workers die one after the other, or the scheduler is lost.
+        If the workers of a task die one after the other, or the scheduler is lost.
+    Exception
+        The error of a task.
     """
-    from distributed import as_completed
-
     rest = iter(items)
-    waiting = as_completed(loop=client.loop)
-    item_of: dict[Any, Item] = {}
-
-    def send(count: int) -> None:
-        for item in islice(rest, count):
-            future = submit(item)
-            item_of[future] = item
-            waiting.add(future)
-
-    try:
-        send(_most_in_flight(client))
-        for future in waiting:
-            item = item_of.pop(future)
-            result = _result(future, item, wrapped)
-            future.release()
-            send(max(0, _most_in_flight(client) - len(item_of)))
+    with InFlight[Item](client, writes=writes) as sent:
+        for item in islice(rest, sent.room()):
+            sent.add(item, submit)
+        for item, result, error in sent.ended():
+            if error is not None:
+                raise _named(error, item) if named else error
+            for following in islice(rest, sent.room()):
+                sent.add(following, submit)
             yield item, result
-    finally:
-        with contextlib.suppress(Exception):
-            client.cancel(list(item_of), force=True)
-
-
-def _most_in_flight(client: Any) -> int:
-    return TASKS_AHEAD * max(1, sum(client.nthreads().values()))
-
-
-def _result(future: Any, item: object, wrapped: bool) -> Any:
-    from distributed.scheduler import KilledWorker
-
-    if future.status in ("cancelled", "lost"):
-        raise MmpError("the scheduler of the cluster is lost")
-    if future.status == "finished":
-        return future.result()
-    error = future.exception()
-    if isinstance(error, KilledWorker):
-        raise MmpError(f"{item}: the workers that were given it died") from error
-    if isinstance(error, MmpError) or not wrapped:
-        raise error
-    raise MmpError(f"{item}: {type(error).__name__}: {error}") from error
 
 
 def with_callers_dask(items: Iterable[Item], task_of: Callable[[Item], Any]) -> Iterator[Any]:
@@ -109,9 +222,7 @@ def with_callers_dask(items: Iterable[Item], task_of: Callable[[Item], Any]) -> 
     dask = load("dask", "mmpcodec.dask")
     client: Any = getattr(load("dask.base", "mmpcodec.dask").get_scheduler(), "__self__", None)
     if hasattr(client, "compute"):
-        sent = as_they_come(
-            client, lambda item: client.compute(task_of(item)), items, wrapped=False
-        )
+        sent = as_they_come(client, lambda item: client.compute(task_of(item)), items)
         yield from (result for _, result in sent)
         return
     rest = iter(items)

@@ -3,6 +3,7 @@
 The task carries names and numbers. Samples stay on the worker; only coded tiles go to the client.
 """
 
+import contextlib
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -141,8 +142,8 @@ def encode_on_cluster(
     def submit(block: TileBlock) -> Any:
         return client.submit(code, block, key=f"mmp-encode-{uuid4().hex}")
 
-    found = (coded for _, coded in as_they_come(client, submit, blocks))
-    return collected(header, coder, found, file, progress)
+    with contextlib.closing(as_they_come(client, submit, blocks, named=True)) as found:
+        return collected(header, coder, (coded for _, coded in found), file, progress)
 
 
 def decode_on_cluster(
@@ -165,13 +166,13 @@ def decode_on_cluster(
     Raises
     ------
     MmpError
-        The first error of a block.
+        The first error of a block. Also if the cluster is lost.
     """
 
     def submit(block: Area) -> Any:
         return client.submit(work, block, key=f"mmp-decode-{uuid4().hex}")
 
-    return as_they_come(client, submit, blocks)
+    return as_they_come(client, submit, blocks, named=True, writes=True)
 
 
 def collected(

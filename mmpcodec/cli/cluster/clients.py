@@ -1,19 +1,24 @@
 """Connections to Dask clusters: those of this machine, and those that run elsewhere."""
 
+import asyncio
 import contextlib
+import logging
 import os
+import signal
 import warnings
 from collections.abc import Iterator
 from importlib import import_module
+from multiprocessing import resource_tracker
 from typing import Any
 
+from mmpcodec.cli.signals import held
 from mmpcodec.errors import MissingExtra, MmpError, ParameterError, install
 from mmpcodec.runtime.machine import processors
 
 LOCAL, CUDA = "local", "cuda"
 _SCHEMES = ("tcp://", "tls://", "ucx://", "ws://", "wss://")
 CONNECT_SECONDS = 10
-_CLOSE_SECONDS = 2
+_CLOSE_SECONDS = 1
 
 
 def check_name(where: str) -> None:
@@ -66,8 +71,10 @@ def connected(where: str, workers: int | None = None, device: str | None = None)
     with contextlib.ExitStack() as stack:
         stack.enter_context(_without_warnings())
         if where in (LOCAL, CUDA):
-            cluster = _cluster_of_machine(where, workers, device)
-            stack.callback(cluster.close, timeout=_CLOSE_SECONDS)
+            resource_tracker.ensure_running()  # its start would let SIGINT through to the workers
+            with held():
+                cluster = _cluster_of_machine(where, workers, device)
+                stack.callback(_end, cluster)
             given: dict[str, Any] = {"address": cluster}
         elif _is_file(where):
             if not os.path.exists(where):  # Dask would wait for it
@@ -80,15 +87,43 @@ def connected(where: str, workers: int | None = None, device: str | None = None)
         except (OSError, ValueError) as error:
             reason = " ".join(str(error).split())
             raise MmpError(f"--cluster {where}: cannot be reached: {reason}") from error
-        stack.callback(client.close, timeout=_CLOSE_SECONDS)
+        stack.callback(_leave, client)
         yield client
+
+
+def _leave(client: Any) -> None:
+    with contextlib.suppress(Exception):  # the scheduler may be gone, and the work has its outcome
+        client.close(timeout=_CLOSE_SECONDS)
+
+
+def _end(cluster: Any) -> None:
+    """End a cluster of this machine; workers that still work are killed after ``_CLOSE_SECONDS``.
+
+    Dask would wait longer than somebody who pressed Ctrl-C.
+    """
+    workers = list(cluster.workers.values())
+
+    async def end() -> None:
+        ends = [asyncio.ensure_future(worker.close()) for worker in workers]
+        await asyncio.wait(ends, timeout=_CLOSE_SECONDS)
+        for worker in workers:
+            if worker.pid is not None:
+                os.kill(worker.pid, signal.SIGKILL)
+        await asyncio.wait(ends)
+
+    with contextlib.suppress(Exception):
+        cluster.sync(end, callback_timeout=2 * _CLOSE_SECONDS)
+        cluster.close(timeout=_CLOSE_SECONDS)
 
 
 def _cluster_of_machine(where: str, workers: int | None, device: str | None) -> Any:
     if where == CUDA:
         return _cluster_of_devices(workers, device)
     return _library("distributed").LocalCluster(
-        n_workers=workers or processors(), threads_per_worker=1, dashboard_address=":0"
+        n_workers=workers or processors(),
+        threads_per_worker=1,
+        dashboard_address=":0",
+        silence_logs=logging.CRITICAL,
     )
 
 
@@ -122,8 +157,6 @@ def _library(name: str) -> Any:
 @contextlib.contextmanager
 def _without_warnings() -> Iterator[None]:
     """Silence what Dask says about ports, lost connections and its own shutdown."""
-    import logging
-
     handlers = logging.getLogger("distributed").handlers
     with warnings.catch_warnings(), contextlib.ExitStack() as stack:
         warnings.filterwarnings("ignore", module="distributed")

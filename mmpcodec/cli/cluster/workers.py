@@ -4,10 +4,8 @@ Dask gives the tasks to workers, tries those of a dead worker again, and says wh
 """
 
 import contextlib
-import math
 import threading
 import time
-from asyncio import CancelledError
 from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import partial
 from itertools import islice
@@ -20,6 +18,7 @@ from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.printing import Facts, Printer, counted, remarks_noted
 from mmpcodec.cli.progress import Bar, ProgressBars
 from mmpcodec.cli.work import JobProgress, Left, Work, attempt
+from mmpcodec.dask.in_flight import InFlight, reached
 from mmpcodec.errors import FileError, MmpError
 
 CPU_BATCH, CUDA_BATCH = 1, 64
@@ -28,8 +27,6 @@ WORKER_SECONDS = 5
 """Seconds to wait for a worker before the cluster is described."""
 SORTED_TASKS = 16
 """Tasks whose jobs are sorted by size together."""
-TASKS_AHEAD = 2
-"""Tasks in flight for each thread of the workers: one in work, and one that waits."""
 
 
 class JobOutcome(NamedTuple):
@@ -131,9 +128,10 @@ class ClusterFacts(NamedTuple):
 
 
 def _described(client: Any) -> ClusterFacts:
-    with _reached(), contextlib.suppress(TimeoutError):
-        client.wait_for_workers(1, timeout=WORKER_SECONDS)
-    workers = client.nthreads()
+    with reached():
+        with contextlib.suppress(TimeoutError):
+            client.wait_for_workers(1, timeout=WORKER_SECONDS)
+        workers = client.nthreads()
     return ClusterFacts(len(workers), sum(workers.values()), client.dashboard_link)
 
 
@@ -198,103 +196,29 @@ def _from_workers(
     manifest: Manifest | None,
 ) -> Iterator[JobOutcome]:
     """Send tasks to the workers, a few ahead, and yield the outcomes."""
-    from distributed import as_completed
-
     done = partial(_done, work, manifest is not None)
-    waiting = as_completed(loop=client.loop)
-    batch_of: dict[Any, Sequence[_Placed]] = {}
 
-    def send(batch: Sequence[_Placed]) -> None:
+    def submit(batch: Sequence[_Placed]) -> Any:
         if manifest is not None:
             manifest.begin([job.given for job in batch])
-        with _reached():
-            future = client.submit(done, batch, pure=False)
-        batch_of[future] = batch
-        waiting.add(future)
+        return client.submit(done, batch, pure=False)
 
-    threads = _Threads(client)
-
-    def send_ahead() -> None:
-        for batch in islice(tasks, max(TASKS_AHEAD * threads.now() - len(batch_of), 0)):
-            send(batch)
-
-    try:
-        send_ahead()
-        for future in waiting:
-            batch = batch_of.pop(future)
-            with _reached():
-                error = _error_of(future)
-                found = future.result() if error is None else ()
+    with InFlight[Sequence[_Placed]](client) as sent:
+        for batch in islice(tasks, sent.room()):
+            sent.add(batch, submit)
+        for batch, found, error in sent.ended():
             if error is None:
                 yield from found
             elif len(batch) > 1:
                 for each in batch:  # alone, each job gets its own result or error
-                    send((each,))
+                    sent.add((each,), submit)
             else:
                 job = batch[0].given
-                left = Left(job._replace(fault=f"{job.name}: {error}"))
+                kind = "" if isinstance(error, MmpError) else f"{type(error).__name__}: "
+                left = Left(job._replace(fault=f"{job.name}: {kind}{error}"))
                 yield JobOutcome(job, left, Record())
-            future.release()
-            send_ahead()
-    finally:
-        with contextlib.suppress(Exception):
-            client.cancel(list(batch_of), force=True)
-
-
-class _Threads:
-    """Counts the threads of the workers, which come and go while a run lasts."""
-
-    def __init__(self, client: Any):
-        self._client = client
-        self._asked = -math.inf
-        self._number = 1
-
-    def now(self) -> int:
-        """Return the number of threads, at least 1; the scheduler is asked once a second."""
-        if time.monotonic() >= self._asked + 1:
-            with _reached():
-                self._number = max(sum(self._client.nthreads().values()), 1)
-            self._asked = time.monotonic()
-        return self._number
-
-
-@contextlib.contextmanager
-def _reached() -> Iterator[None]:
-    """Turn what Dask raises without its scheduler into an error that says so.
-
-    Raises
-    ------
-    MmpError
-        If the scheduler is lost.
-    """
-    from distributed.comm import CommClosedError
-
-    try:
-        yield
-    except (CancelledError, CommClosedError) as error:
-        raise MmpError(
-            "the scheduler of the cluster is lost; with --manifest, the same command goes on"
-        ) from error
-
-
-def _error_of(future: Any) -> str | None:
-    """Return why a task failed, or None.
-
-    Raises
-    ------
-    CancelledError
-        If the scheduler is lost.
-    """
-    from distributed.scheduler import KilledWorker
-
-    if future.status in ("cancelled", "lost"):
-        raise CancelledError
-    if future.status == "finished":
-        return None
-    error = future.exception()
-    if isinstance(error, KilledWorker):
-        return "the workers that were given it died"
-    return f"{type(error).__name__}: {error}"
+            for following in islice(tasks, sent.room()):
+                sent.add(following, submit)
 
 
 class _Placed(NamedTuple):

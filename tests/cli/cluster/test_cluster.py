@@ -249,6 +249,24 @@ def test_an_interrupt_ends_in_five_seconds(process, cluster):
     assert "Traceback" not in errors
 
 
+@pytest.mark.parametrize("seconds", [1.5, 6])
+def test_an_interrupt_of_all_processes_of_a_cluster_of_this_machine(process, folder, seconds):
+    """As by Ctrl-C in a terminal: while workers start, and while they work."""
+    noise = np.random.default_rng(0).integers(0, 256, (1000, 1000), np.uint8)
+    pictures.write(noise, "noise.png")
+    arguments = ("encode", "noise.png", "--preset", "best", "-O", "out", "--cluster", "local")
+    program = process(*arguments, start_new_session=True)
+    time.sleep(seconds)
+    os.killpg(program.pid, signal.SIGINT)
+    start = time.monotonic()
+    errors = errors_of(program, 30)
+    assert time.monotonic() - start < 5
+    assert program.returncode == 130
+    assert errors.splitlines()[-1] == "mmp: interrupted"
+    assert len(errors.splitlines()) <= 2  # the other line tells what the cluster is
+    assert not list(Path("out").glob("*"))
+
+
 def test_outputs_of_dead_workers_are_written_again(mmp, folder_of_pictures, cluster):
     """A task of a dead worker is done again, though its output may be there already."""
     from mmpcodec.cli.cluster.workers import _Placed, outcome_of

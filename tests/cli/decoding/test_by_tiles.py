@@ -74,6 +74,19 @@ def test_a_cluster_writes_the_same(mmp, large, name):
     assert contents("spread") == contents("alone") != {}
 
 
+@pytest.mark.parametrize("name", ["zarr", "tif"])
+def test_an_interrupt_leaves_nothing(mmp, large, name, monkeypatch):
+    pytest.importorskip("distributed", reason="needs distributed, of the extra cluster")
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(by_tiles, "report_progress", interrupt)
+    found = mmp("decode", large, "-o", f"a.{name}", *CLUSTER)
+    assert found.exit_code == 130
+    assert [path.name for path in Path().iterdir()] == ["large.mmp"]
+
+
 def contents(folder):
     return {
         path.relative_to(folder): path.read_bytes()
@@ -133,6 +146,24 @@ def test_damaged_tiles(mmp, large, name):
     whole = mmpcodec.inspect(bytes(data), decode=True, allow_partial=True)
     assert [bad.tile.number for bad in whole.bad_tiles] == [0, 1, 5, 6, 13]
     assert np.array_equal(pictures.read(name).samples, whole.samples)
+
+
+def test_damaged_tiles_on_a_cluster(mmp, large):
+    pytest.importorskip("distributed", reason="needs distributed, of the extra cluster")
+    data = bytearray(Path(large).read_bytes())
+    data[mmpcodec.inspect(bytes(data)).header.tile_offsets[6] + 20] ^= 1
+    Path("bad.mmp").write_bytes(data)
+    options = ("bad.mmp", "--format", "zarr", "--json")
+    failed = mmp("decode", *options, "-O", "none", *CLUSTER)
+    assert failed.exit_code == 1
+    assert "tile 6" in failed.stderr
+    assert not list(Path("none").iterdir())
+    alone = mmp("decode", *options, "-O", "alone", "--allow-partial")
+    spread = mmp("decode", *options, "-O", "spread", "--allow-partial", *CLUSTER)
+    assert (alone.exit_code, spread.exit_code) == (3, 3)
+    facts = json.loads(spread.stdout)
+    assert facts["bad_tiles"] == 1
+    assert contents("spread") == contents("alone") != {}
 
 
 def test_a_file_without_a_good_tile_is_an_error(mmp, large):

@@ -3,7 +3,6 @@
 import io
 import os
 import signal
-import threading
 import time
 
 import numpy as np
@@ -122,9 +121,26 @@ def test_only_a_few_tasks_are_in_flight(client):
 
 
 def test_what_is_no_error_of_mmpcodec_names_the_item(client):
-    found = as_they_come(client, lambda item: client.submit(divmod, item, 0, pure=False), [7])
+    def submit(item):
+        return client.submit(divmod, item, 0, pure=False)
+
     with pytest.raises(MmpError, match="7: ZeroDivisionError"):
-        list(found)
+        list(as_they_come(client, submit, [7], named=True))
+    with pytest.raises(ZeroDivisionError):
+        list(as_they_come(client, submit, [7]))
+
+
+@pytest.mark.parametrize("writes", [False, True])
+def test_only_tasks_that_write_are_awaited(client, writes):
+    def submit(item):
+        return client.submit(time.sleep, item, pure=False)
+
+    assert next(as_they_come(client, submit, [0], writes=writes)) == (0, None)
+    started = time.monotonic()
+    found = as_they_come(client, submit, [0, 1.5], writes=writes)
+    next(found)
+    found.close()
+    assert (time.monotonic() - started > 1.3) is writes
 
 
 def test_tiles_of_a_worker_that_dies_are_coded_by_others(tmp_path):
@@ -132,15 +148,15 @@ def test_tiles_of_a_worker_that_dies_are_coded_by_others(tmp_path):
     np.save(path, samples)
     params = EncodeParams.from_options(20, preset="photo", effort=5)
     with local_client() as client:
-        pids = client.run(os.getpid)
+        victim = next(iter(client.run(os.getpid).values()))
+        told = []
 
-        def kill():
-            time.sleep(0.5)
-            os.kill(next(iter(pids.values())), signal.SIGKILL)
+        def progress(done, total):
+            if not told:  # each worker has a block in work, and one that waits
+                os.kill(victim, signal.SIGKILL)
+            told.append((done, total))
+            return True
 
-        killer = threading.Thread(target=kill)
-        killer.start()
-        data, _ = coded(client, path, params, tile_size=64)
-        killer.join()
-        assert client.run(os.getpid) != pids
+        data, _ = coded(client, path, params, tile_size=64, progress=progress)
+    assert told[0] == (64, 1024)
     assert data == mmpcodec.encode(samples, 20, preset="photo", effort=5, tile_size=64)
