@@ -13,6 +13,7 @@ import pytest
 from support.clusters import SLOW, errors_of, hashes, large_pictures, stop, wait_for
 
 import mmpcodec
+from mmpcodec import pictures
 
 pytest.importorskip("distributed", reason="needs distributed, of the extra cluster")
 
