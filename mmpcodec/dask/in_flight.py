@@ -123,7 +123,8 @@ def reached() -> Iterator[None]:
         yield
     except (CancelledError, CommClosedError) as error:
         raise MmpError(
-            "the scheduler of the cluster is lost; with --manifest, the same command goes on"
+            "the scheduler of the cluster is lost; with --manifest, a cache or results of a sweep, "
+            "the same command goes on"
         ) from error
 
 

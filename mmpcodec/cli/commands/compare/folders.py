@@ -38,8 +38,10 @@ def _is_folder(name: str) -> bool:
 
 
 def pairs_of(a: str, b: str) -> list[Job]:
-    """Return a job for each pair of pictures whose paths below two folders are equal but for their
-    suffixes; a picture without a partner is a job with a fault.
+    """Return a job for each pair of pictures of two folders.
+
+    Paths of partners below the folders are equal but for their suffixes. A picture without a
+    partner is a job with a fault.
 
     Raises
     ------
