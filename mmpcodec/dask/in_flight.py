@@ -33,13 +33,16 @@ class InFlight(Generic[Item]):
     writes : bool
         Whether tasks write files. Those that have begun are then awaited when the context ends,
         for ``WRITERS_SECONDS``, because Dask cannot stop them.
+    small : bool
+        Whether results are small. They are then fetched as tasks end, several at a time, and wait
+        here; others wait on the workers until they are asked for.
     """
 
-    def __init__(self, client: Any, *, writes: bool = False):
+    def __init__(self, client: Any, *, writes: bool = False, small: bool = False):
         from distributed import as_completed
 
-        self._client, self._writes = client, writes
-        self._waiting = as_completed(loop=client.loop)
+        self._client, self._writes, self._small = client, writes, small
+        self._waiting = as_completed(loop=client.loop, with_results=small, raise_errors=False)
         self._item_of: dict[Any, Item] = {}
         self._threads, self._counted = 1, -math.inf
 
@@ -78,11 +81,15 @@ class InFlight(Generic[Item]):
         MmpError
             If the scheduler is lost.
         """
-        for future in self._waiting:
+        for each in self._waiting:
+            future, result = each if self._small else (each, None)
             item = self._item_of.pop(future)
             with reached():
                 error = _error_of(future)
-                result = future.result() if error is None else None
+                if error is not None:
+                    result = None
+                elif not self._small:
+                    result = future.result()
             yield item, result, error
             future.release()
 

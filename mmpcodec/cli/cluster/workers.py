@@ -203,22 +203,22 @@ def _from_workers(
             manifest.begin([job.given for job in batch])
         return client.submit(done, batch, pure=False)
 
-    with InFlight[Sequence[_Placed]](client) as sent:
+    with InFlight[Sequence[_Placed]](client, small=True) as sent:
         for batch in islice(tasks, sent.room()):
             sent.add(batch, submit)
         for batch, found, error in sent.ended():
-            if error is None:
-                yield from found
-            elif len(batch) > 1:
+            if error is not None and len(batch) > 1:
                 for each in batch:  # alone, each job gets its own result or error
                     sent.add((each,), submit)
-            else:
+            for following in islice(tasks, sent.room()):
+                sent.add(following, submit)
+            if error is None:
+                yield from found
+            elif len(batch) == 1:
                 job = batch[0].given
                 kind = "" if isinstance(error, MmpError) else f"{type(error).__name__}: "
                 left = Left(job._replace(fault=f"{job.name}: {kind}{error}"))
                 yield JobOutcome(job, left, Record())
-            for following in islice(tasks, sent.room()):
-                sent.add(following, submit)
 
 
 class _Placed(NamedTuple):
