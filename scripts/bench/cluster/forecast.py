@@ -3,20 +3,21 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from devices import batch_of, rows
 from simulated import Cost, Costs, drawn, fitted, limit, most_workers, simulate
-from speedup import SETTINGS
+from speedup import LAMBDA, SETTINGS
 from usage import Row, rows_of
+
+from mmpcodec import backends
+from mmpcodec.runtime.machine import processors
 
 PICTURES = 10**6
 WORKERS = (8, 64, 512)
 BATCHES = (1, 4, 16, 64)
 CROPS, *SQUARES = SETTINGS
-ON_DEVICES = {"plain": 201.0, "photo, effort 1": 185.0, "photo, effort 6": 11.2}
-"""Pictures a second of one H100 by setting: 256 pictures of 512x512 samples, `devices.py`."""
+DEVICE_NAMES = {"plain": "plain", "photo-1": "photo, effort 1", "photo-6": "photo, effort 6"}
+"""Names in the tables, of the settings of `devices.py`."""
 DEVICE_BATCH = 64
-DEVICE_CORES = 16
-CORES = 2
-"""Cores of the machine on which the rows were measured."""
 COST_COLUMNS = {
     "process": "process",
     "task_ms": "ms a task",
@@ -49,6 +50,7 @@ VALIDATED_COLUMNS = {
 }
 DEVICE_COLUMNS = {
     "setting": "setting",
+    "by": "by",
     "per_second": "pictures/s",
     "gpu_hours": "GPU hours for 10^6 pictures",
     "host_hours": "core hours held beside",
@@ -58,8 +60,8 @@ DEVICE_COLUMNS = {
 def costs_of(rows: Sequence[Row]) -> Costs:
     """Fit the costs of the processes to the measured ones, of the most workers that have rows.
 
-    That of the client is the wall time in which it is occupied: it waits while the scheduler gets
-    a result from a worker, and takes up no other task in the meantime.
+    That of the client is its processor time, or the wall time in which it takes up no other task if
+    that is more.
     """
     most = max(row["workers"] for row in rows)
     own = [row for row in rows if row["workers"] == most]
@@ -68,7 +70,8 @@ def costs_of(rows: Sequence[Row]) -> Costs:
     def cost(key: str) -> Cost:
         return fitted(batches, [row[key] / 1000 for row in own])
 
-    return Costs(cost("occupied_ms"), cost("scheduler_ms"), cost("worker_ms"))
+    own = [{**row, "busy_ms": max(row["occupied_ms"], row["client_ms"])} for row in own]
+    return Costs(cost("busy_ms"), cost("scheduler_ms"), cost("worker_ms"))
 
 
 def cost_rows(costs: Costs) -> Iterator[Row]:
@@ -82,8 +85,9 @@ def settings_of(path: Path) -> Iterator[tuple[str, Sequence[float], Sequence[int
     times = {row["setting"]: row["all_s"] for row in rows_of("scale-times", path)}
     for name in SQUARES:
         yield name.removeprefix("512x512, "), times[name], BATCHES
-    for name, speed in ON_DEVICES.items():
-        yield f"{name}, GPU", [1 / speed], (DEVICE_BATCH,)
+    for row in rows_of("scale-devices", path):
+        if row["by"] == "threads":
+            yield f"{row['setting']}, GPU", [1 / row["per_second"]], (DEVICE_BATCH,)
 
 
 def simulated_rows(path: Path, costs: Costs, pictures: int = PICTURES) -> Iterator[Row]:
@@ -132,7 +136,7 @@ def validated_rows(path: Path, costs: Costs) -> Iterator[Row]:
         workers, batch, tasks = row["workers"], row["batch"], row["tasks"]
         found = simulate([0.0] * tasks, workers, costs, batch)
         # All processes share the cores of this machine; on a cluster each has its own.
-        shared = sum(row[f"{name}_ms"] for name in costs._fields) / CORES
+        shared = sum(row[f"{name}_ms"] for name in costs._fields) / row["cores"]
         predicted = max(found.seconds, shared * tasks / 1000)
         measured = row["wall_ms"] * tasks / 1000
         yield validated("no encoding", workers, batch, measured, predicted)
@@ -150,13 +154,16 @@ def validated(work: str, workers: int, batch: int, measured: float, predicted: f
     }
 
 
-def device_rows() -> Iterator[Row]:
-    """Yield the hours of a GPU for 10^6 pictures, and those of the cores of its host."""
-    for setting, speed in ON_DEVICES.items():
-        hours = PICTURES / speed / 3600
+def device_rows(images: Path, count: int, runs: int) -> Iterator[Row]:
+    """Measure one device, and yield its hours for 10^6 pictures and those of its host's cores."""
+    batch = batch_of(sorted(images.glob("*.pgm")), count)
+    for row in rows(batch, (1,), list(DEVICE_NAMES), LAMBDA, runs, dask=True):
+        hours = PICTURES / row.per_second / 3600
         yield {
-            "setting": setting,
-            "per_second": speed,
+            "setting": DEVICE_NAMES[row.setting],
+            "by": row.how,
+            "per_second": row.per_second,
             "gpu_hours": hours,
-            "host_hours": DEVICE_CORES * hours,
+            "host_hours": processors() * hours,
+            "device": backends.get("cuda").describe(),
         }

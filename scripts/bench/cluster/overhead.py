@@ -13,6 +13,8 @@ from statistics import median
 from giant import cluster
 from usage import Row
 
+from mmpcodec.runtime.machine import processors
+
 BATCHES = {1: 1000, 4: 2000, 16: 4800, 64: 9600}
 """Pictures that are sent, by pictures a task."""
 IN_FOLDER = 1000
@@ -57,7 +59,7 @@ def client(folder: str, manifest: str, *arguments: str) -> Row:
     """Run the client in a process of its own, and return what it says."""
     program = str(Path(__file__).with_name("tasks.py"))
     done = subprocess.run(
-        [sys.executable, "-P", program, folder, "--manifest", manifest, *arguments],
+        [sys.executable, program, folder, "--manifest", manifest, *arguments],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
@@ -121,6 +123,7 @@ def task_row(workers: int, batch: int, several: Sequence[Row]) -> Row:
         "workers": workers,
         "batch": batch,
         "tasks": tasks,
+        "cores": processors(),
         "scheduler_ms": median(scheduler),
         "scheduler_range": f"{min(scheduler):.2f} to {max(scheduler):.2f}",
         "client_ms": median(each("client_cpu_s")),

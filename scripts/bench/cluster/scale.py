@@ -1,16 +1,18 @@
 """Measure how `mmp encode --cluster` scales, and simulate 10^6 pictures on many workers.
 
-    python scripts/bench/cluster/scale.py tasks [--workers 1,2,4,16] [--runs 3]
+    python scripts/bench/cluster/scale.py tasks [--workers 1,2,4] [--runs 3]
     python scripts/bench/cluster/scale.py folder [--files 100000]
-    python scripts/bench/cluster/scale.py speedup [--pictures 96] [--runs 5]
+    python scripts/bench/cluster/scale.py speedup [--pictures 96] [--workers 1,2] [--runs 5]
     python scripts/bench/cluster/scale.py codecs [--pictures 8]
+    python scripts/bench/cluster/scale.py devices [--pictures 256] [--runs 3]
     python scripts/bench/cluster/scale.py simulate
 
 `tasks` sends work that does nothing through the cluster of `mmp encode`: processor seconds of
 scheduler, client and workers. `folder` measures the client for a large folder. `speedup` encodes
-parts of the pictures of `images` with 1 and 2 workers and without Dask. `codecs` measures AVIF
-beside mmpcodec. `simulate` needs the rows of `tasks` and `speedup`. Each replaces its runs in FILE,
-by default docs/benchmarks/data/scale.jsonl (`--out FILE`); `make bench-pages` writes the tables.
+parts of the pictures of `images` with workers and without Dask. `codecs` measures AVIF beside
+mmpcodec, `devices` a CUDA device. `simulate` needs the rows of `tasks`, `speedup` and `devices`.
+Each replaces its runs in FILE, by default docs/benchmarks/data/scale.jsonl (`--out FILE`);
+`make bench-pages` writes the tables.
 """
 
 import argparse
@@ -29,14 +31,18 @@ Runs = Iterator[tuple[Row, Sequence[Row]]]
 """Descriptions of runs, and their rows."""
 
 
+def counts(text: str) -> list[int]:
+    """Read numbers that commas separate."""
+    return [int(count) for count in text.split(",")]
+
+
 def tasks(args: argparse.Namespace, command: str) -> Runs:
     """Measure the costs of a task."""
-    workers = [int(count) for count in args.workers.split(",")]
     what = (
         "Processor time of a task without encoding, of each process, and wall time of the run; "
         f"medians of {args.runs} runs"
     )
-    rows = list(overhead.task_rows(workers, args.runs))
+    rows = list(overhead.task_rows(counts(args.workers), args.runs))
     yield described("scale-tasks", what, command, overhead.TASK_COLUMNS), rows
 
 
@@ -67,7 +73,7 @@ def encoding(args: argparse.Namespace, command: str) -> Runs:
         yield described("scale-times", what, command, speedup.TIME_COLUMNS), rows
         for path in crops.glob("*.mmp"):
             path.unlink()
-        rows = list(speedup.speed_rows(crops, args.runs))
+        rows = list(speedup.speed_rows(crops, counts(args.workers), args.runs))
         what = (
             f"{args.pictures} parts of camera.pgm and page.pgm with sides from {speedup.LEAST} to "
             f"{speedup.MOST}, default preset; medians of {args.runs} runs, in turn"
@@ -110,24 +116,25 @@ def simulate(args: argparse.Namespace, command: str) -> Runs:
         described("scale-limits", what, command, forecast.LIMIT_COLUMNS),
         list(forecast.limit_rows(args.out, costs)),
     )
-    what = (
-        f"One H100 and {forecast.DEVICE_CORES} cores of its host, 256 pictures of 512x512 pixels "
-        "in one call"
-    )
-    devices = {
-        **described("scale-devices", what, "", forecast.DEVICE_COLUMNS),
-        "command": "python scripts/bench/cluster/devices.py --count 256",
-        "hardware": f"NVIDIA H100 80GB HBM3, {forecast.DEVICE_CORES} cores",
-        "software": "CuPy",
-    }
-    yield devices, list(forecast.device_rows())
+
+
+def on_devices(args: argparse.Namespace, command: str) -> Runs:
+    """Measure one CUDA device, in this process and with Dask-CUDA."""
+    what = f"One CUDA device and the cores of its host, {args.pictures} pictures of 512x512 pixels"
+    rows = list(forecast.device_rows(IMAGES, args.pictures, args.runs))
+    device = rows[0].pop("device")
+    for row in rows[1:]:
+        del row["device"]
+    found = described("scale-devices", what, command, forecast.DEVICE_COLUMNS)
+    yield {**found, "hardware": f"{device}, {found['hardware']}"}, rows
 
 
 PARTS: dict[str, tuple[Callable[[argparse.Namespace, str], Runs], dict[str, str | int]]] = {
-    "tasks": (tasks, {"workers": "1,2,4,16", "runs": 3}),
+    "tasks": (tasks, {"workers": "1,2,4", "runs": 3}),
     "folder": (folder, {"files": 100_000}),
-    "speedup": (encoding, {"pictures": 96, "runs": 5}),
+    "speedup": (encoding, {"pictures": 96, "workers": "1,2", "runs": 5}),
     "codecs": (codecs, {"pictures": 8}),
+    "devices": (on_devices, {"pictures": 256, "runs": 3}),
     "simulate": (simulate, {}),
 }
 """Function and options of each part, with their default values."""

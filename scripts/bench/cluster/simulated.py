@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 AHEAD = 2
-"""Tasks under way for each thread, `TASKS_AHEAD` of mmpcodec.cli.cluster.workers."""
+"""Tasks under way for each thread, `TASKS_AHEAD` of mmpcodec.dask.in_flight."""
 LINEAR = 0.95
 """Share of the ideal speed that counts as linear."""
 TASKS_FOR_EACH = 40

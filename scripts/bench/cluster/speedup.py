@@ -21,13 +21,7 @@ from mmpcodec.cli.work import JobProgress
 LEAST, MOST = 256, 512
 LAMBDA = 32.0
 SOURCES = ("camera.pgm", "page.pgm")
-WAYS = {
-    "one process": ("-j", "1", "--threads", "1"),
-    "one process, `-j 2`": ("-j", "2", "--threads", "1"),
-    "`--cluster local --workers 1`": ("--cluster", "local", "--workers", "1"),
-    "`--cluster local --workers 2`": ("--cluster", "local", "--workers", "2"),
-}
-FIRST = next(iter(WAYS))
+ALONE = "one process"
 SPEED_COLUMNS = {
     "way": "`mmp encode FOLDER`",
     "wall_s": "wall seconds",
@@ -76,18 +70,35 @@ def make_squares(images: Path, folder: Path, count: int) -> None:
         pictures.write(pictures.Picture(samples, 8), folder / f"{number:04}.pgm")
 
 
-def speed_rows(folder: Path, runs: int) -> Iterator[Row]:
+def ways(workers: Sequence[int]) -> dict[str, tuple[str, ...]]:
+    """Return the options of `mmp encode` with threads and with workers, by a name."""
+    found: dict[str, tuple[str, ...]] = {ALONE: ("-j", "1", "--threads", "1")}
+    for count in workers:
+        if count > 1:
+            found[f"one process, `-j {count}`"] = ("-j", f"{count}", "--threads", "1")
+    for count in workers:
+        found[f"`--cluster local --workers {count}`"] = (
+            "--cluster",
+            "local",
+            "--workers",
+            f"{count}",
+        )
+    return found
+
+
+def speed_rows(folder: Path, workers: Sequence[int], runs: int) -> Iterator[Row]:
     """Run `mmp encode` in each way, the ways one after the other in each run."""
-    found: dict[str, list[tuple[float, float, float | None]]] = {way: [] for way in WAYS}
+    options_of = ways(workers)
+    found: dict[str, list[tuple[float, float, float | None]]] = {way: [] for way in options_of}
     target = folder.with_name("coded")
     for _ in range(runs):
-        for way, options in WAYS.items():
+        for way, options in options_of.items():
             arguments = ("encode", str(folder), "-O", str(target), "-f", "-l", f"{LAMBDA:g}")
             used = used_by(["-m", "mmpcodec.cli", *arguments, "--json", *options])
             last = json.loads(used.output.splitlines()[-1])
             work = last["seconds"] if last.get("event") == "end" else None
             found[way].append((used.wall_s, used.cpu_s, work))
-    first = median(wall for wall, _, _ in found[FIRST])
+    first = median(wall for wall, _, _ in found[ALONE])
     for way, several in found.items():
         walls, cpus, works = zip(*several, strict=True)
         row: Row = {

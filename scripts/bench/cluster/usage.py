@@ -70,7 +70,7 @@ def described(run: str, what: str, command: str, columns: dict[str, str], **more
         "what": what,
         "command": command,
         "date": str(date.today()),
-        "hardware": f"{machine()}, other programs running",
+        "hardware": machine(),
         "software": f"Python {sys.version.split()[0]}, Dask {version('distributed')}",
         "commit": commit.stdout.strip(),
         "columns": columns,

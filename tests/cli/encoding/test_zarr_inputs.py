@@ -74,4 +74,4 @@ def test_a_url(mmp, store, folder):
 def test_other_commands_do_not_take_stores(mmp, store):
     found = mmp("compare", store, store)
     assert found.exit_code == 1
-    assert "is a directory" in found.stderr.lower()
+    assert "holds no picture" in found.stderr

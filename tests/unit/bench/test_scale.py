@@ -41,7 +41,7 @@ def simulated(script):
 
 
 def test_tasks_ahead_are_those_of_the_command(simulated):
-    from mmpcodec.cli.cluster.workers import TASKS_AHEAD
+    from mmpcodec.dask.in_flight import TASKS_AHEAD
 
     assert simulated.AHEAD == TASKS_AHEAD
 
@@ -197,12 +197,13 @@ def test_rows_of_the_page_are_computed_from_the_measured_rows(script):
     for run, rows in (
         ("scale-costs", forecast.cost_rows(costs)),
         ("scale-validated", forecast.validated_rows(usage.DATA, costs)),
-        ("scale-devices", forecast.device_rows()),
     ):
         kept = usage.rows_of(run)
         assert kept == [usage.rounded({"run": run, **row}) for row in rows]
     for row in usage.rows_of("scale-codecs"):
         assert row["core_hours"] == pytest.approx(1e6 * row["cpu_s"] / 3600, rel=1e-3)
+    for row in usage.rows_of("scale-devices"):
+        assert row["gpu_hours"] == pytest.approx(1e6 / row["per_second"] / 3600, rel=1e-3)
     means = {name: sum(times) / len(times) for name, times, _ in forecast.settings_of(usage.DATA)}
     for row in usage.rows_of("scale-limits"):
         mean = means[row["setting"]]
