@@ -124,11 +124,11 @@ def reached() -> Iterator[None]:
     MmpError
         If the scheduler is lost.
     """
-    from distributed.comm import CommClosedError
-
     try:
         yield
-    except (CancelledError, CommClosedError) as error:
+    except MmpError:
+        raise
+    except (CancelledError, OSError) as error:
         raise MmpError(
             "the scheduler of the cluster is lost; with --manifest, a cache or results of a sweep, "
             "the same command goes on"

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 import logging
 import os
 import signal
@@ -76,19 +77,53 @@ def connected(where: str, workers: int | None = None, device: str | None = None)
                 cluster = _cluster_of_machine(where, workers, device)
                 stack.callback(_end, cluster)
             given: dict[str, Any] = {"address": cluster}
-        elif _is_file(where):
-            if not os.path.exists(where):  # Dask would wait for it
-                raise MmpError(f"--cluster {where}: cannot be reached: no such file")
-            given = {"scheduler_file": where}
         else:
-            given = {"address": where}
+            given = {"address": _reachable(where)}
         try:
-            client = distributed.Client(**given, timeout=CONNECT_SECONDS, set_as_default=False)
-        except (OSError, ValueError) as error:
-            reason = " ".join(str(error).split())
-            raise MmpError(f"--cluster {where}: cannot be reached: {reason}") from error
+            with held():
+                client = distributed.Client(**given, timeout=CONNECT_SECONDS, set_as_default=False)
+        except OSError as error:
+            raise _unreachable(where, error) from error
         stack.callback(_leave, client)
         yield client
+
+
+def _reachable(where: str) -> str:
+    """Return the address of a scheduler that answers.
+
+    A client of Dask that cannot connect is noisy when it ends, so none is made before.
+
+    Raises
+    ------
+    MmpError
+        If none answers.
+    """
+    from distributed import Security
+    from distributed.core import connect
+
+    async def ask(address: str) -> None:
+        known = Security().get_connection_args("client")  # of Dask's configuration
+        comm = await connect(address, timeout=CONNECT_SECONDS, **known)
+        await comm.close()
+
+    try:
+        address: Any = where
+        if _is_file(where):
+            with open(where, encoding="utf-8") as stream:
+                found = json.load(stream)
+            address = found.get("address") if isinstance(found, dict) else None
+        if not isinstance(address, str):
+            raise ValueError("it is no scheduler's file, which has an address")
+        asyncio.run(ask(address))
+        return address
+    except Exception as error:  # what Dask raises depends on the protocol
+        raise _unreachable(where, error) from error
+
+
+def _unreachable(where: str, error: Exception) -> MmpError:
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    said = " ".join(reason.split()) or type(error).__name__
+    return MmpError(f"--cluster {where}: cannot be reached: {said}")
 
 
 def _leave(client: Any) -> None:

@@ -6,10 +6,11 @@ that the run had begun may be written again.
 
 import contextlib
 import hashlib
+import io
 import json
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -19,10 +20,12 @@ from mmpcodec.cli.jobs import Job, Outputs
 from mmpcodec.errors import FileError, ParameterError
 from mmpcodec.fingerprints import codec_fingerprint
 from mmpcodec.runtime import stores
-from mmpcodec.runtime.files import is_zarr, lock
+from mmpcodec.runtime.files import STANDARD, is_zarr, lock
 
 RUN, BEGUN, DONE, FAILED = "run", "begun", "done", "failed"
 """Events: a run starts; a job begins, is done, or has failed."""
+_FIRST = b'{"event": "run"'
+"""The first line of a manifest begins with this."""
 _LOCKED = 1 << 62
 
 
@@ -111,8 +114,10 @@ class Manifest:
     """
 
     def __init__(self, path: str, command: str, parameters: str):
-        if stores.is_url(path):
+        if stores.is_url(path) or path in ("", STANDARD):
             raise ParameterError(f"--manifest {path}: must be a path, to which lines are added")
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise ParameterError(f"--manifest {path}: must be a file")
         self.path = path
         self._run = {
             "command": command,
@@ -124,7 +129,7 @@ class Manifest:
         self._lock = threading.Lock()
         self._rows: dict[tuple[str, str], dict[str, Any]] = {}
         try:
-            self._file = open(path, "a+b")  # noqa: SIM115
+            self._file = open(path, "a+b", buffering=0)  # noqa: SIM115
         except OSError as error:
             raise FileError.from_os(path, error) from error
         try:
@@ -144,19 +149,22 @@ class Manifest:
             raise ParameterError(f"--manifest {self.path}: another run uses it")
         self._file.seek(0)
         whole = 0
-        for number, line in enumerate(self._file, 1):
-            if not line.endswith(b"\n"):  # the last run was ended while it wrote this line
-                break
+        lines = io.BufferedReader(self._file)
+        for number, line in enumerate(lines, 1):
+            if not line.endswith(b"\n") and (number > 1 or line.startswith(_FIRST)):
+                break  # the last run was ended while it wrote this line
             whole += len(line)
             try:
-                row = json.loads(line)
-                if row["event"] != RUN:
-                    self._rows[row["source"], row["output"]] = row
+                row = _checked(json.loads(line), number)
             except (ValueError, KeyError, TypeError) as error:
                 raise ParameterError(
                     f"--manifest {self.path}: line {number} is no row of a manifest"
                 ) from error
-        self._file.truncate(whole)
+            if row["event"] != RUN:
+                self._rows[row["source"], row["output"]] = row
+        lines.detach()
+        with self._named():
+            self._file.truncate(whole)
         self._add([{"event": RUN, "run": self._digest, "time": _now(), **self._run}])
 
     def resumed(self, jobs: Sequence[Job], there: Outputs | None) -> list[Job]:
@@ -164,11 +172,20 @@ class Manifest:
 
         A job is done if its source and parameters are those of its row, and its output has the
         size that the row says. ``there`` is the result of ``outputs_at``.
+
+        Raises
+        ------
+        ParameterError
+            If the manifest is the output of a job.
         """
+        own = os.path.realpath(self.path)
+        for job in jobs:
+            if job.target and os.path.realpath(job.target) == own:
+                raise ParameterError(f"--manifest {self.path}: is the output of {job.name}")
         return [self._resumed(job, there) if job.to_do else job for job in jobs]
 
     def _resumed(self, job: Job, there: Outputs | None) -> Job:
-        row = self._rows.get((job.source, job.target or ""))
+        row = self._rows.get((_absolute(job.source), _absolute(job.target or "")))
         if row is None:
             return job
         if row["event"] == DONE and row["run"] == self._digest:
@@ -188,17 +205,49 @@ class Manifest:
         self._add([{**row, "error": fault} if fault else row])
 
     def _row(self, event: str, job: Job) -> dict[str, Any]:
-        names = {"source": job.source, "output": job.target or ""}
+        names = {"source": _absolute(job.source), "output": _absolute(job.target or "")}
         return {"event": event, "run": self._digest, "time": _now(), **names}
 
     def _add(self, rows: Sequence[dict[str, Any]]) -> None:
-        lines = "".join(json.dumps(row) + "\n" for row in rows).encode()
+        lines = memoryview("".join(json.dumps(row) + "\n" for row in rows).encode())
+        with self._lock, self._named():
+            while lines:
+                lines = lines[self._file.write(lines) :]
+
+    @contextlib.contextmanager
+    def _named(self) -> Iterator[None]:
+        """Let errors of the system name the manifest."""
         try:
-            with self._lock:
-                self._file.write(lines)
-                self._file.flush()
+            yield
         except OSError as error:
             raise FileError.from_os(self.path, error) from error
+
+
+def _checked(row: dict[str, Any], number: int) -> dict[str, Any]:
+    """Check the fields of a row that are read; the first row of a manifest is that of a run.
+
+    Raises
+    ------
+    ValueError, KeyError, TypeError
+        If a field is missing or has another type.
+    """
+    event = row["event"]
+    if event not in (RUN, BEGUN, DONE, FAILED) or (number == 1 and event != RUN):
+        raise ValueError(event)
+    fields: dict[str, type] = {"run": str}
+    if event != RUN:
+        fields |= {"source": str, "output": str}
+    if event == DONE:
+        fields |= {"source_bytes": int, "source_state": str, "output_bytes": int}
+    for name, kind in fields.items():
+        if not isinstance(row[name], kind):
+            raise TypeError(name)
+    return row
+
+
+def _absolute(name: str) -> str:
+    """Return a name that does not depend on the working folder."""
+    return name if stores.is_url(name) or name in ("", STANDARD) else os.path.abspath(name)
 
 
 def _now() -> str:

@@ -55,6 +55,7 @@ def spread(
     manifest: str | None,
     parameters: str,
     device: str | None = None,
+    jobs: int = 1,
 ) -> Iterator[Place]:
     """Check the options of a cluster, and keep a manifest open while the context lasts.
 
@@ -62,8 +63,8 @@ def spread(
     ----------
     command, parameters : str
         Name of the command, and what decides about its outputs besides the inputs.
-    where, workers, batch, manifest, device
-        Values of --cluster, --workers, --batch, --manifest and --device.
+    where, workers, batch, manifest, device, jobs
+        Values of --cluster, --workers, --batch, --manifest, --device and --jobs.
 
     Raises
     ------
@@ -78,9 +79,13 @@ def spread(
                 raise ParameterError(f"{option} {value}: has no effect without --cluster")
     else:
         check_name(where)
+        if jobs != 1:
+            raise ParameterError(f"--jobs {jobs}: has no effect with --cluster")
         if device is not None and where != CUDA:
             raise ParameterError(f"--device {device}: has no effect with --cluster {where}")
     cluster = None if where is None else Cluster(where, workers, batch, device)
     with contextlib.ExitStack() as stack:
-        kept = manifest and stack.enter_context(Manifest(manifest, command, parameters))
-        yield Place(cluster, kept or None)
+        kept = None
+        if manifest is not None:
+            kept = stack.enter_context(Manifest(manifest, command, parameters))
+        yield Place(cluster, kept)

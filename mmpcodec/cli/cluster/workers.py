@@ -77,8 +77,8 @@ def outcomes(
         connected(cluster.where, cluster.workers, cluster.device) as client,
         bars.follow(counted(len(jobs), "picture")) as bar,
     ):
-        _tell(_described(client), printer)
-        counts = _Counts(len(jobs), bar)
+        tell(described(client), printer)
+        counts = Counts(len(jobs), bar)
         for outcome in _from_workers(client, tasks, work, manifest):
             for remark in outcome.remarks:
                 printer.note(remark)
@@ -86,7 +86,7 @@ def outcomes(
                 manifest.end(outcome.job, outcome.record, outcome.fault)
             counts.add(outcome)
             yield outcome.found
-        _tell(counts.now(), printer)
+        tell(counts.now(), printer)
 
 
 def _in_turn(jobs: Sequence["_Placed"], size: int) -> Iterator[Sequence["_Placed"]]:
@@ -103,7 +103,7 @@ def _alike(jobs: Sequence["_Placed"], size: int) -> Iterator[Sequence["_Placed"]
         yield from _in_turn(sorted(near, key=lambda job: job.bytes), size)
 
 
-def _tell(facts: Facts, printer: Printer) -> None:
+def tell(facts: Facts, printer: Printer) -> None:
     """Print facts about the run: a row of JSON, or a remark."""
     if printer.as_json:
         printer.show(facts)
@@ -127,7 +127,14 @@ class ClusterFacts(NamedTuple):
         return f"cluster: {there}; dashboard {self.dashboard}"
 
 
-def _described(client: Any) -> ClusterFacts:
+def described(client: Any) -> ClusterFacts:
+    """Return what a cluster is, after a while for its first worker to come.
+
+    Raises
+    ------
+    MmpError
+        If the scheduler is lost.
+    """
     with reached():
         with contextlib.suppress(TimeoutError):
             client.wait_for_workers(1, timeout=WORKER_SECONDS)
@@ -162,7 +169,7 @@ class RunFacts(NamedTuple):
         )
 
 
-class _Counts:
+class Counts:
     """Counts what is done, and shows it beside a progress bar."""
 
     def __init__(self, jobs: int, bar: Bar):

@@ -121,11 +121,11 @@ def decode(
     Metadata().without(*(strip or ()))
     chosen_format = format_of_output(format, out, quality)
     existing = Existing.of(force, skip_existing, update)
-    used = backend if cluster else backends.get(backend, decodes=True).name
+    backend = backend if cluster else backends.get(backend, decodes=True).name
     threads = threads or (1 if jobs > 1 or cluster else None)
     parameters = repr((chosen_format, quality, area, allow_partial, strip))
     tiles = by_tiles.DecodeByTiles(
-        chosen_format, area, limits, allow_partial, strip or (), used, threads
+        chosen_format, area, limits, allow_partial, strip or (), backend, threads
     )
 
     def work(job: Job, progress: JobProgress) -> Decoded:
@@ -140,7 +140,7 @@ def decode(
                 region=area,
                 allow_partial=allow_partial,
                 limits=limits,
-                backend=used,
+                backend=backend,
                 threads=threads,
                 progress=progress,
             )
@@ -169,16 +169,18 @@ def decode(
             output_bytes=len(coded),
             format=chosen_format,
             seconds=seconds,
-            backend=used,
+            backend=backends.get(backend, decodes=True).name,
         )
 
     partial: list[Decoded] = []
 
     def seen(found: Decoded) -> None:
+        if tiles.connection is not None:
+            tiles.connection.seen(found)
         if found.bad_tiles:
             partial.append(found)
 
-    with spread("decode", cluster, workers, batch, manifest, parameters) as place:
+    with spread("decode", cluster, workers, batch, manifest, parameters, jobs=jobs) as place:
         files = plan(
             inputs,
             MMP_FILE,
@@ -192,7 +194,7 @@ def decode(
         to_do = [job for job in files if job.to_do]
         if by_tiles.blocks_are_tasks(to_do, tiles, place.cluster):
             assert place.cluster is not None
-            with Connection(place.cluster, printer) as connection:
+            with Connection(place.cluster, printer, len(to_do)) as connection:
                 tiles = tiles.on(connection)
                 code = run.run(files, work, printer, place=place._replace(cluster=None), seen=seen)
         else:
@@ -227,6 +229,8 @@ def format_of_output(format: str | None, out: str | None, quality: int | None) -
 
 def decoded_by_tiles(tiles: by_tiles.DecodeByTiles, job: Job, progress: JobProgress) -> Decoded:
     """Decode a file block by block; see ``by_tiles.DecodeByTiles``."""
+    from mmpcodec import backends
+
     assert job.target is not None
     started = time.perf_counter()
     found = tiles(job, progress)
@@ -242,7 +246,7 @@ def decoded_by_tiles(tiles: by_tiles.DecodeByTiles, job: Job, progress: JobProgr
         output_bytes=output.size_of(job.target),
         format=tiles.format,
         seconds=time.perf_counter() - started,
-        backend=tiles.backend,
+        backend=backends.get(tiles.backend, decodes=True).name,
     )
 
 

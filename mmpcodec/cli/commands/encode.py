@@ -312,7 +312,9 @@ def encode(
         device if cluster is None else None,
     )
     work = EncodeFiles(setting, target, verify, verbose)
-    with spread("encode", cluster, workers, batch, manifest, work.parameters, device) as place:
+    with spread(
+        "encode", cluster, workers, batch, manifest, work.parameters, device, jobs
+    ) as place:
         files = plan(
             inputs,
             PICTURE.without(".mmp")._replace(zarr=True),
@@ -328,9 +330,10 @@ def encode(
             printer.note(remark)
         to_do = [job for job in files if job.to_do]
         if place.cluster is not None and work.by_tiles and tiles_are_tasks(to_do):
-            with Connection(place.cluster, printer) as connection:
+            here = place._replace(cluster=None)
+            with Connection(place.cluster, printer, len(to_do)) as connection:
                 work = replace(work, connection=connection)
-                return run.run(files, work, printer, place=place._replace(cluster=None))
+                return run.run(files, work, printer, place=here, seen=connection.seen)
         if place.cluster is not None:
             return run.run(files, work, printer, place=place)
         setting = setting._replace(threads=threads or (1 if jobs > 1 else None))

@@ -294,8 +294,9 @@ def highlight(
     from mmpcodec.solvers import dispatch, max_sum
 
     backend = implied(backend, device)
-    used = backend if cluster else dispatch.resolved(max_sum.__name__, backend)
-    numbers = () if cluster else numbers_of(used, device)
+    if cluster is None:  # else the workers choose
+        backend = dispatch.resolved(max_sum.__name__, backend)
+    numbers = () if cluster else numbers_of(backend, device)
     check_offset(offset)
     mask = checked_mask(mask, limits, cluster)
     done: list[Highlighted] = []
@@ -334,7 +335,7 @@ def highlight(
             found,
             picture.metadata,
             seconds,
-            used,
+            dispatch.resolved(max_sum.__name__, backend),
             small,
         )
 
@@ -342,8 +343,8 @@ def highlight(
     printer = Printer(as_json, quiet, False, STANDARD in writes)
     mask_hash = mask and manifest and sha256_of(mask)  # only a manifest asks what decides
     parameters = repr((denoise, offset, white, dark, regions, sides, mask_hash))
-    doing, at_once = on_devices(work, used, numbers, jobs)
-    with spread("highlight", cluster, workers, batch, manifest, parameters, device) as place:
+    doing, at_once = on_devices(work, backend, numbers, jobs)
+    with spread("highlight", cluster, workers, batch, manifest, parameters, device, jobs) as place:
         there = outputs_at(folder)
         files = settle(place.resumed(files, there), existing, folder, there)
         code = run.run(files, doing, printer, at_once=at_once, place=place, seen=done.append)

@@ -78,8 +78,9 @@ def median(
     format = pictures.format_of(out) if out not in (None, STANDARD) else "png"
     existing = Existing.of(force, skip_existing, update)
     backend = implied(backend, device)
-    used = backend if cluster else dispatch.resolved(rank_filter.__name__, backend)
-    numbers = () if cluster else numbers_of(used, device)
+    if cluster is None:  # else the workers choose
+        backend = dispatch.resolved(rank_filter.__name__, backend)
+    numbers = () if cluster else numbers_of(backend, device)
 
     def work(job: Job, progress: JobProgress) -> Filtered:
         picture = output.read_picture(job.source, limits).without_alpha()
@@ -103,11 +104,11 @@ def median(
             radius=radius,
             format=format,
             seconds=seconds,
-            backend=used,
+            backend=dispatch.resolved(rank_filter.__name__, backend),
         )
 
     parameters = repr((radius, format))
-    with spread("median", cluster, workers, batch, manifest, parameters, device) as place:
+    with spread("median", cluster, workers, batch, manifest, parameters, device, jobs) as place:
         files = plan(
             inputs,
             PICTURE.without(SUFFIX),
@@ -119,5 +120,5 @@ def median(
             resumed=place.resumed,
         )
         printer = Printer(as_json, quiet, False, any(job.target == STANDARD for job in files))
-        doing, at_once = on_devices(work, used, numbers, jobs)
+        doing, at_once = on_devices(work, backend, numbers, jobs)
         return run.run(files, doing, printer, at_once=at_once, place=place)

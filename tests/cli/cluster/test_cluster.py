@@ -98,7 +98,7 @@ def test_a_manifest_leaves_out_what_is_done(mmp, folder_of_pictures):
     first = hashes("out")
     done = [row for row in rows_of("m.jsonl") if row["event"] == "done"]
     assert {row["output"]: row["sha256"] for row in done} == {
-        f"out/{name}": digest for name, digest in first.items()
+        os.path.abspath(f"out/{name}"): digest for name, digest in first.items()
     }
     for row in done:
         assert row["output_bytes"] == Path(row["output"]).stat().st_size
@@ -144,11 +144,73 @@ def test_wrong_manifests(mmp, folder_of_pictures):
     assert mmp(*arguments, "m.jsonl").stderr == (
         "mmp: --manifest m.jsonl: line 1 is no row of a manifest\n"
     )
-    assert mmp(*arguments, "in").stderr == "mmp: in: Is a directory\n"
-    assert mmp(*arguments, "memory://m").stderr == (
-        "mmp: --manifest memory://m: must be a path, to which lines are added\n"
+    for name in ("in", os.devnull):
+        assert mmp(*arguments, name).stderr == f"mmp: --manifest {name}: must be a file\n"
+    for name in ("memory://m", "", "-"):
+        assert mmp(*arguments, name).stderr == (
+            f"mmp: --manifest {name}: must be a path, to which lines are added\n"
+        )
+    assert mmp("encode", "in/0.png", "-o", "m.mmp", "--manifest", "./m.mmp").stderr == (
+        "mmp: --manifest ./m.mmp: is the output of in/0.png\n"
     )
     assert not Path("out").exists()
+
+
+RUN = '{"event": "run", "run": "0"}'
+BEGUN = '{"event": "begun", "run": "0", "source": "a", "output": "b"}'
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("precious, and without an end of the line", 1),
+        ('{"event": "done"}', 1),
+        (f"{BEGUN}\n", 1),
+        (f'{RUN}\n{{"event": "done", "source": "a", "output": "b"}}\n', 2),
+        (f'{RUN}\n{BEGUN}\n{{"event": "begun", "run": "0", "source": 1, "output": "b"}}\n', 3),
+        (f"{RUN}\n[]\n", 2),
+    ],
+)
+def test_files_that_are_no_manifest_are_kept(mmp, folder_of_pictures, text, line):
+    Path("m.jsonl").write_text(text)
+    found = mmp("encode", "in/0.png", "-o", "a.mmp", "--manifest", "m.jsonl")
+    assert found.exit_code == 2
+    assert found.stderr == f"mmp: --manifest m.jsonl: line {line} is no row of a manifest\n"
+    assert Path("m.jsonl").read_text() == text
+
+
+def test_a_line_that_was_not_finished_is_written_again(mmp, folder_of_pictures):
+    for text in (RUN[:-3], f"{RUN}\n{BEGUN}\n{BEGUN[:40]}"):
+        Path("m.jsonl").write_text(text)
+        found = mmp("encode", "in/0.png", "-f", "-o", "a.mmp", "--manifest", "m.jsonl")
+        assert found.exit_code == 0, found.stderr
+        assert rows_of("m.jsonl")[-1]["event"] == "done"
+
+
+def test_a_manifest_knows_files_not_names(mmp, folder_of_pictures, monkeypatch):
+    """The same names in another folder are other files, whose outputs are not overwritten."""
+    for name in ("a", "b"):
+        Path(name).mkdir()
+        shutil.copy("in/0.png", f"{name}/x.png")
+    Path("b/x.mmp").write_bytes(b"mine")
+    for name, code in (("a", 0), ("b", 1), ("a", 0)):
+        monkeypatch.chdir(Path(folder_of_pictures).resolve().parent / name)
+        found = mmp("encode", "x.png", "--manifest", "../m.jsonl")
+        assert found.exit_code == code, found.stderr
+        monkeypatch.chdir("..")
+    assert Path("b/x.mmp").read_bytes() == b"mine"
+    events = [row["event"] for row in rows_of("m.jsonl")]
+    assert events == ["run", "begun", "done", "run", "run"]
+
+
+def test_a_full_disk_names_the_manifest(process, folder_of_pictures):
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))\n"
+    program = process(
+        *("encode", "in/0.png", "-o", "a.mmp", "--preset", "plain", "--manifest", "m.jsonl"),
+        before=limit,
+    )
+    assert errors_of(program, 60) == "mmp: m.jsonl: File too large\n"
+    assert program.returncode == 1
 
 
 @pytest.mark.parametrize(
@@ -158,10 +220,18 @@ def test_wrong_manifests(mmp, folder_of_pictures):
         (("--cluster", "tcp://127.0.0.1:1"), "--cluster tcp://127.0.0.1:1: cannot be reached: "),
         (("--workers", "2"), "--workers 2: has no effect without --cluster"),
         (("--batch", "2"), "--batch 2: has no effect without --cluster"),
-        (("--cluster", "none.json"), "--cluster none.json: cannot be reached: "),
+        (("--cluster", "none.json"), "--cluster none.json: cannot be reached: No such file"),
+        (
+            ("--cluster", "other.json"),
+            "--cluster other.json: cannot be reached: it is no scheduler's",
+        ),
+        (("--cluster", "tls://127.0.0.1:1"), "--cluster tls://127.0.0.1:1: cannot be reached: TLS"),
+        (("--cluster", "tcp://"), "--cluster tcp://: cannot be reached: missing port number"),
+        (("--cluster", "local", "-j", "2"), "--jobs 2: has no effect with --cluster"),
     ],
 )
 def test_wrong_clusters(mmp, folder_of_pictures, options, says, monkeypatch):
+    Path("other.json").write_text('{"address": 5}')
     monkeypatch.setattr("mmpcodec.cli.cluster.clients.CONNECT_SECONDS", 1)
     result = mmp("encode", "in", "-O", "out", *options)
     assert result.exit_code in (1, 2)
@@ -186,7 +256,9 @@ def test_a_worker_that_is_killed(process, cluster, undisturbed):
     errors = errors_of(program, 120)
     assert program.returncode == 0, errors
     assert hashes("out") == undisturbed
-    assert sorted(done_in("m.jsonl")) == sorted(f"out/{name}" for name in undisturbed)
+    assert sorted(done_in("m.jsonl")) == sorted(
+        os.path.abspath(f"out/{name}") for name in undisturbed
+    )
 
 
 @pytest.mark.parametrize("who", ["client", "scheduler"])
@@ -213,7 +285,9 @@ def test_a_run_goes_on_after_its_end(process, cluster, undisturbed, who):
     assert program.returncode == 0, errors
     assert f"{len(before)} of 8 inputs skipped" in errors
     assert hashes("out") == undisturbed
-    assert sorted(done_in("m.jsonl")) == sorted(f"out/{name}" for name in undisturbed)
+    assert sorted(done_in("m.jsonl")) == sorted(
+        os.path.abspath(f"out/{name}") for name in undisturbed
+    )
 
 
 def test_a_disk_that_is_full(process, cluster, undisturbed):

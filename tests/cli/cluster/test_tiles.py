@@ -27,11 +27,13 @@ def test_encode(mmp, large):
     assert alone.exit_code == 0, alone.stderr
     spread = mmp("encode", large, *FAST, *CLUSTER, "-o", "spread.mmp", "--json", "--verify")
     assert spread.exit_code == 0, spread.stderr
-    assert "2 workers, 2 threads" in spread.stderr
     assert "tiles are the tasks" in spread.stderr
     assert Path("spread.mmp").read_bytes() == Path("alone.mmp").read_bytes()
     own = {"output", "seconds", "verified"}
-    facts = [json.loads(each.stdout) for each in (alone, spread)]
+    start, row, end = map(json.loads, spread.stdout.splitlines())
+    assert (start["event"], start["workers"], end["event"]) == ("cluster", 2, "end")
+    assert (end["pictures"], end["failed"], end["written_bytes"]) == (1, 0, row["output_bytes"])
+    facts = [json.loads(alone.stdout), row]
     assert facts[0].keys() == facts[1].keys()
     for name in facts[0].keys() - own:
         assert facts[1][name] == pytest.approx(facts[0][name]), name

@@ -161,8 +161,9 @@ def test_damaged_tiles_on_a_cluster(mmp, large):
     alone = mmp("decode", *options, "-O", "alone", "--allow-partial")
     spread = mmp("decode", *options, "-O", "spread", "--allow-partial", *CLUSTER)
     assert (alone.exit_code, spread.exit_code) == (3, 3)
-    facts = json.loads(spread.stdout)
+    _, facts, end = map(json.loads, spread.stdout.splitlines())
     assert facts["bad_tiles"] == 1
+    assert (end["pictures"], end["failed"]) == (1, 0)
     assert contents("spread") == contents("alone") != {}
 
 

@@ -68,7 +68,7 @@ def compare(
         raise ParameterError("-: only one of the two pictures can come from standard input")
     work = ComparePair(depth, limits)
     batch = batch or (1 if cluster else None)  # no device compares many pairs at once
-    with spread("compare", cluster, workers, batch, None, "") as place:
+    with spread("compare", cluster, workers, batch, None, "", jobs=jobs) as place:
         if are_folders(a, b):
             return compare_folders(a, b, diff, work, Printer(as_json), jobs, place, force=force)
         if cluster is not None:
