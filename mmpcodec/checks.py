@@ -47,6 +47,11 @@ def check_int(
     return number
 
 
+def dimensions(rank: int) -> str:
+    """Return the number of dimensions in words: "1 dimension", "2 dimensions"."""
+    return "1 dimension" if rank == 1 else f"{rank} dimensions"
+
+
 def check_number(name: str, value: Any, allowed: str, fits: Callable[[float], bool]) -> int | float:
     """Return a finite real number of any type as a Python int or float.
 

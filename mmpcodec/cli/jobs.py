@@ -427,8 +427,8 @@ def _settled_at_url(job: Job, existing: Existing, there: stores.Stored | None) -
 
 def _is_older(target: str, job: Job) -> bool:
     try:
-        return _before(os.stat(target).st_mtime_ns, job)
-    except OSError:
+        return _before(stores.state_of(target).modified, job)
+    except FileError:
         return True  # writing the output raises the error
 
 
@@ -437,12 +437,8 @@ def _before(time: int | None, job: Job) -> bool:
     if job.source == STANDARD:
         raise ParameterError("--update: stdin has no time of modification")
     try:
-        if stores.is_url(job.source):
-            there = job.stored or stores.entry(job.source)
-            of_source = there and there.modified
-        else:
-            of_source = os.stat(job.source).st_mtime_ns
-    except OSError:
+        of_source = (job.stored or stores.state_of(job.source)).modified
+    except FileError:
         return True  # reading the input raises the error
     return time is None or of_source is None or time < of_source
 

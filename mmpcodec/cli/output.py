@@ -89,19 +89,19 @@ def read_by_parts(source: str) -> Iterator[bytes | LazyBytes]:
 
 
 def size_of(source: str) -> int:
-    """Return the bytes of a file, or of all files in a folder or in that of a URL."""
-    if stores.is_url(source):
-        found = stores.entry(source)
-        if found is not None and found.is_folder:
-            return sum(each.size for each in stores.files_below(source).values())
-        return 0 if found is None else found.size
-    if os.path.isdir(source):
-        return sum(
-            os.path.getsize(os.path.join(place, name))
-            for place, _, names in os.walk(source)
-            for name in names
-        )
-    return os.path.getsize(source)
+    """Return the bytes of a file, or of all files in a folder; 0 if a URL does not tell them.
+
+    Raises
+    ------
+    FileError, MissingExtra
+        As ``stores.state_of``.
+    """
+    try:
+        return stores.state_of(source).size
+    except FileNotFoundError:
+        if stores.is_url(source):  # a server may know the files of a folder, but not the folder
+            return 0
+        raise
 
 
 def shown(name: str, standard: str) -> str:

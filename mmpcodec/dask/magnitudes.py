@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mmpcodec.checks import dimensions
 from mmpcodec.dask import rounds
 from mmpcodec.errors import ParameterError
 from mmpcodec.runtime.arrays import module_of
@@ -51,7 +52,7 @@ def surveyed(array: Any, rank: int) -> Surveyed:
         See ``mmpcodec.solvers.grid.on_grid``.
     """
     if array.ndim != rank:
-        raise ParameterError(f"array of shape {array.shape}: must have {rank} dimensions")
+        raise ParameterError(f"array of shape {array.shape}: must have {dimensions(rank)}")
     whole = grid.is_integer(array.dtype, "array")
     if 0 in array.shape:
         raise ParameterError(f"array of shape {array.shape}: must not be empty")

@@ -1,9 +1,11 @@
 """OME-Zarr images with several levels, whose chunks are coded as mmp files."""
 
 import contextlib
+import errno
 import math
 import os
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,14 +13,22 @@ import numpy as np
 from mmpcodec import pictures
 from mmpcodec.checks import check_int
 from mmpcodec.dask.in_flight import load
-from mmpcodec.dask.writing import checked_array
+from mmpcodec.dask.writing import checked_array, name_of
 from mmpcodec.errors import FileError, ParameterError, PictureError
 from mmpcodec.metadata import Metadata
 from mmpcodec.params import DecodeLimits, check_tile_size
 from mmpcodec.pictures.limits import damage_reported
-from mmpcodec.pictures.ome_zarr import OWN, axes_of, checked_axes, image_metadata, level_of
+from mmpcodec.pictures.ome_zarr import (
+    OWN,
+    axes_of,
+    check_store,
+    checked_axes,
+    image_metadata,
+    level_of,
+)
 from mmpcodec.runtime import stores
-from mmpcodec.runtime.files import placed_whole
+from mmpcodec.runtime.arrays import as_array
+from mmpcodec.runtime.files import is_zarr, placed_whole
 from mmpcodec.samples import MOST_BITS
 
 CODEC = "mmp"
@@ -73,7 +83,7 @@ def to_ome_zarr(
     PictureError
         If the picture cannot be read.
     FileError
-        If the store cannot be written.
+        If the store cannot be written, or the path is that of a file or of another folder.
     MissingExtra
         If Dask or zarr is not installed.
 
@@ -85,7 +95,7 @@ def to_ome_zarr(
     >>> mmpcodec.dask.from_ome_zarr("slide.zarr", level=2).shape        # doctest: +SKIP
     (1000, 750)
     """
-    zarr = load("zarr", "to_ome_zarr")
+    zarr, name = load("zarr", "to_ome_zarr"), name_of(path)
     if check_tile_size(tile_size) == 0:
         raise ParameterError("tile_size = 0: must be from 64 to 16777216")
     array, resolution, depth = _opened(source, metadata)
@@ -94,7 +104,6 @@ def to_ome_zarr(
     codec = load("zarr.registry", "to_ome_zarr").get_codec_class(CODEC)(lam, **options)
     count = _levels(array.shape, tile_size) if levels is None else levels
     count = check_int("levels", count, 1, MOST_LEVELS)
-    name = stores.without_file(os.fspath(path))
     with _placed(name) as place:
         group = zarr.open_group(place, mode="w", zarr_format=3)
         for level in range(count):
@@ -142,8 +151,9 @@ def from_ome_zarr(path: str | os.PathLike[str], level: int = 0) -> Any:
     MissingExtra
         If Dask or zarr is not installed.
     """
-    zarr, name = load("zarr", "from_ome_zarr"), stores.without_file(os.fspath(path))
+    zarr, name = load("zarr", "from_ome_zarr"), name_of(path)
     level, axes = check_int("level", level, 0), None
+    check_store(name)
     with damage_reported(name):
         node = zarr.open(store=name, mode="r")
         if isinstance(node, zarr.Group):
@@ -223,6 +233,8 @@ def _opened(source: Any, metadata: Metadata | None) -> tuple[Any, Any, int]:
         array = checked_array(source)
         if array.ndim == 3 and array.shape[2] == 1:
             array = array[..., 0]
+        # Chunks may be masked although the array does not say so.
+        array = array.map_blocks(partial(as_array, "array"), dtype=array.dtype, meta=array._meta)
         return array, metadata and metadata.resolution, MOST_BITS[array.dtype.newbyteorder("=")]
     name = os.fspath(source)
     found = PictureArray(name if stores.is_url(name) else os.path.abspath(name))
@@ -284,6 +296,8 @@ def _placed(name: str) -> Iterator[str]:
     if stores.is_url(name):
         yield name
         return
+    if os.path.lexists(name) and not is_zarr(name):
+        raise FileError.because(errno.EEXIST, name, "exists, and is no zarr store to replace")
     try:
         with placed_whole(name) as part:
             yield part

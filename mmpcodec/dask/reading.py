@@ -107,6 +107,8 @@ def _asked_chunks(chunks: Any, reader: MmpReader) -> Chunks:
         asked = normalize_chunks(
             chunks, shape=reader.shape, dtype=reader.dtype, previous_chunks=tiles
         )
+    except ZeroDivisionError as error:
+        raise ParameterError(f"chunks = {chunks!r}: must be above 0") from error
     except (TypeError, ValueError, NotImplementedError) as error:
         raise ParameterError(f"chunks = {chunks!r}: {error}") from error
     return tuple(map(_whole_tiles, asked, tiles, reader.shape))

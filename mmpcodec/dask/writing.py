@@ -17,11 +17,14 @@ from mmpcodec.format.tiles import Area, tiles_touching
 from mmpcodec.metadata import Metadata
 from mmpcodec.params import AUTO, DEFAULT_EFFORT, EncodeParams, check_progress
 from mmpcodec.runtime import stores
+from mmpcodec.runtime.arrays import is_masked
 from mmpcodec.runtime.files import written_whole
 from mmpcodec.runtime.progress import Progress
 from mmpcodec.samples import MOST_BITS, Form
 from mmpcodec.tools import ToolOptions
 
+TARGETS = {"target_size", "target_bpp", "target_psnr"}
+"""Options of ``mmpcodec.encode`` that need the whole picture."""
 MOST_PIXELS = 1 << 24
 """Chunks with more pixels are cut."""
 
@@ -104,6 +107,12 @@ def to_mmp(
     3000
     """
     check_progress(progress)
+    name = name_of(path)
+    if targets := sorted(TARGETS & tools.keys()):
+        raise ParameterError(
+            f"option {targets[0]!r}: a target needs the whole picture, which no process holds here; "
+            "give lam or quality"
+        )
     lam, _ = lambda_or_target(lam, quality, None, None, None)
     params = EncodeParams.from_options(
         lam, preset=preset, effort=effort, rate_model=rate_model, **tools
@@ -120,7 +129,6 @@ def to_mmp(
         return delayed(partial(code_chunk, coder, chunk.block), pure=False)(chunk.samples)
 
     found = with_callers_dask(_chunks(array, header), task_of)
-    name = stores.without_file(os.fspath(path))
     written = stores.written_whole if stores.is_url(name) else written_whole
     try:
         with written(name) as file:
@@ -129,6 +137,21 @@ def to_mmp(
         raise
     except OSError as error:
         raise FileError.from_os(name, error) from error
+
+
+def name_of(path: Any, argument: str = "path") -> str:
+    """Return the name that a path or URL of an argument has.
+
+    Raises
+    ------
+    ParameterError
+        If it is neither.
+    """
+    if not isinstance(path, str | os.PathLike):
+        raise ParameterError(
+            f"{argument} of type {type(path).__name__}: must be a path or a URL"
+        )
+    return stores.without_file(os.fspath(path))
 
 
 def code_chunk(coder: TileCoder, block: TileBlock, samples: Any) -> CodedTiles:
@@ -142,11 +165,13 @@ def checked_array(array: Any) -> Any:
     Raises
     ------
     ParameterError
-        If its shape or type is not supported, or the sizes of its chunks are unknown.
+        If its shape or type is not supported, it is masked, or the sizes of its chunks are unknown.
     MissingExtra
         If Dask is not installed.
     """
     array = load("dask.array", "mmpcodec.dask").asarray(array)
+    if is_masked(array._meta):
+        raise ParameterError("array: masked arrays are not supported; pass the unmasked values")
     shaped = array.ndim == 2 or (array.ndim == 3 and 1 <= array.shape[2] <= len(Form))
     if not shaped or array.dtype.newbyteorder("=") not in MOST_BITS or 0 in array.shape:
         raise ParameterError(

@@ -9,7 +9,7 @@ from types import ModuleType
 
 import numpy as np
 
-from mmpcodec.errors import MissingExtra, PictureError, PictureWarning, install
+from mmpcodec.errors import MissingExtra, ParameterError, PictureError, PictureWarning, install
 from mmpcodec.params import DecodeLimits
 from mmpcodec.runtime.files import printable
 
@@ -82,17 +82,31 @@ def check_part(
 
     Raises
     ------
+    ParameterError
+        If rows or columns are no slice of integers without a step.
     PictureError
         If the part has no pixels, or more than the limits allow.
     """
-    top, bottom, _ = rows.indices(shape[0])
-    left, right, _ = columns.indices(shape[1])
+    top, bottom = _span("rows", rows, shape[0])
+    left, right = _span("columns", columns, shape[1])
     if top >= bottom or left >= right:
         raise PictureError(
             f"{name}: rows {top} to {bottom} and columns {left} to {right} hold no pixels"
         )
     check_size(right - left, bottom - top, planes_of(shape), name, limits)
     return slice(top, bottom), slice(left, right)
+
+
+def _span(argument: str, part: slice, length: int) -> tuple[int, int]:
+    try:
+        start, stop, step = part.indices(length)
+    except (AttributeError, TypeError):
+        step = 0
+    if step != 1:
+        raise ParameterError(
+            f"{argument} = {part!r}: must be a slice of integers, as slice(0, 512), without a step"
+        )
+    return start, stop
 
 
 def check_single(count: int, name: str) -> None:

@@ -4,7 +4,9 @@ A store is a folder or a URL. Pixels are stored by chunks, so parts are read and
 Source of the metadata: OME-NGFF 0.5, https://ngff.openmicroscopy.org/0.5/.
 """
 
-from collections.abc import Mapping, Sequence
+import errno
+import os
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +25,7 @@ from mmpcodec.pictures.limits import (
     library,
     one_line,
 )
+from mmpcodec.runtime import stores
 from mmpcodec.samples import MOST_BITS, Samples
 
 OME_VERSION = "0.5"
@@ -63,13 +66,14 @@ class ZarrReader:
         self.metadata = Metadata()
         self._limits = limits
         zarr = library("zarr", "a zarr store", name, extra="arrays")
+        check_store(name)
         with damage_reported(name):
             node = zarr.open(store=name, mode="r")
             axes = None
             if isinstance(node, zarr.Group):
                 node, axes = level_of(node, 0, name)
             self._array = node
-            self._axes = checked_axes(node, axes, name)
+            self._axes = checked_axes(node, axes, name, PLANES)
         kind = self._array.dtype.newbyteorder("=")
         if kind not in MOST_BITS:
             raise PictureError(
@@ -84,8 +88,6 @@ class ZarrReader:
             self.depth = most
         sides = dict(zip(self._axes, self._array.shape, strict=True))
         planes = sides.get("c", 1)
-        if planes not in PLANES:
-            raise PictureError(f"{name}: holds {planes} channels; supported are 1 to 4")
         check_size(sides["x"], sides["y"], planes, name, UNLIMITED)
         self.shape: tuple[int, ...] = (sides["y"], sides["x"], planes)[: 2 + (planes > 1)]
 
@@ -110,6 +112,22 @@ class ZarrReader:
 
     def close(self) -> None:
         """Do nothing: each part that is read opens its own files."""
+
+
+def check_store(name: str) -> None:
+    """Check that a path is that of a zarr store; a URL may be one.
+
+    Raises
+    ------
+    PictureError
+        If nothing is there, or something else.
+    """
+    if stores.is_url(name):
+        return
+    if not os.path.exists(name):
+        raise PictureError.because(errno.ENOENT, name, os.strerror(errno.ENOENT))
+    if not stores.is_zarr(name):
+        raise PictureError(f"{name}: is no zarr store")
 
 
 def level_of(group: Any, level: int, name: str) -> tuple[Any, list[str]]:
@@ -140,8 +158,21 @@ def level_of(group: Any, level: int, name: str) -> tuple[Any, list[str]]:
     return group[datasets[level]["path"]], axes
 
 
-def checked_axes(array: Any, axes: Sequence[str] | None, name: str) -> list[str]:
+def checked_axes(
+    array: Any, axes: Sequence[str] | None, name: str, channels: Container[int] | None = None
+) -> list[str]:
     """Return the names of the axes of an array: y, x, perhaps c, and others of length 1.
+
+    Parameters
+    ----------
+    array : zarr.Array
+    axes : sequence of str or None
+        Names that the image gives; None takes those of the array. An array without names is taken
+        as y, x, c.
+    name : str
+        Name of the store in error messages.
+    channels : container of int or None
+        Supported lengths of the axis c; None for all.
 
     Raises
     ------
@@ -149,11 +180,12 @@ def checked_axes(array: Any, axes: Sequence[str] | None, name: str) -> list[str]
         If they are not those of a picture.
     """
     shape = array.shape
+    assumed = ""
     if axes is None:
         given = getattr(array.metadata, "dimension_names", None) or ()
         axes = [str(axis).lower() for axis in given]
         if not {"y", "x"} <= set(axes):
-            axes = ["y", "x"] if len(shape) == 2 else ["y", "x", "c"]
+            axes, assumed = _assumed_axes(shape, name), ", which is assumed as they have no names"
     found = list(axes)
     others = [
         f"{axis} of length {side}"
@@ -165,9 +197,34 @@ def checked_axes(array: Any, axes: Sequence[str] | None, name: str) -> list[str]
             f"{name}: holds an array of shape {shape} with axes {', '.join(found)}; supported are "
             "y and x, and c"
         )
+    planes = dict(zip(found, shape, strict=True)).get("c", 1)
+    if channels is not None and planes not in channels:
+        raise PictureError(
+            f"{name}: holds {planes} channels; supported are 1 to 4. The array has shape {shape} "
+            f"and axes {', '.join(found)}{assumed}"
+        )
     if others:
         raise PictureError(f"{name}: has axis {', '.join(others)}; supported is a length of 1")
     return found
+
+
+def _assumed_axes(shape: tuple[int, ...], name: str) -> list[str]:
+    """Return the axes of an array that does not name y and x.
+
+    Raises
+    ------
+    PictureError
+        If their number does not tell them.
+    """
+    if len(shape) < 2:
+        axes = "1 axis" if shape else "no axis"
+        raise PictureError(f"{name}: holds an array of shape {shape}, with {axes}; supported are 2 and 3")
+    if len(shape) > 3:
+        raise PictureError(
+            f"{name}: holds an array of shape {shape}, whose {len(shape)} axes must be named, y and "
+            "x among them: by the dimension names of zarr 3, or as an image of OME-Zarr"
+        )
+    return ["y", "x", "c"][: len(shape)]
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,12 @@ its own, such as s3fs. A name without ``://`` is a path of this machine and does
 
 import contextlib
 import errno
+import hashlib
 import os
 import re
+import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, BinaryIO, NamedTuple, cast
 
@@ -36,7 +38,7 @@ class Stored(NamedTuple):
     ----------
     is_folder : bool
     size : int
-        Bytes of a file.
+        Bytes of a file; ``state_of`` gives those of all files of a folder.
     state : str
         Differs when the contents differ: a hash, or size and time.
     modified : int or None
@@ -99,6 +101,69 @@ def files_below(url: str) -> dict[str, Stored]:
             for name, each in sorted(found.items())
             if name.startswith(root)
         }
+
+
+def state_of(name: str) -> Stored:
+    """Return size, state and time of a file, or those of all files in and below a folder.
+
+    Of a folder, such as a zarr store, the size is the sum of the sizes, the state depends on the
+    name and state of each file, and the time is the newest one.
+
+    Parameters
+    ----------
+    name : str
+        Path or URL.
+
+    Raises
+    ------
+    FileError, MissingExtra
+        As ``entry``, and if nothing is there.
+    """
+    if is_url(name):
+        found = entry(name)
+        if found is None:
+            raise FileError.because(errno.ENOENT, name, "is missing")
+        return _together(files_below(name)) if found.is_folder else found
+    try:
+        status = os.stat(name)
+        if stat.S_ISDIR(status.st_mode):
+            return _folder_state(name)
+    except OSError as error:
+        raise FileError.from_os(name, error) from error
+    return _file_state(status)
+
+
+def _file_state(status: os.stat_result) -> Stored:
+    time = status.st_mtime_ns
+    return Stored(stat.S_ISDIR(status.st_mode), status.st_size, str(time), time)
+
+
+def _folder_state(folder: str) -> Stored:
+    """Return the state of a folder of this machine, whose time changes when a file is removed."""
+
+    def fail(error: OSError) -> None:
+        raise error
+
+    found: dict[str, Stored] = {}
+    times = []
+    for place, _, names in os.walk(folder, onerror=fail):
+        times.append(os.stat(place).st_mtime_ns)
+        for name in names:
+            path = os.path.join(place, name)
+            found[os.path.relpath(path, folder)] = _file_state(os.stat(path))
+    whole = _together(found)
+    return whole._replace(modified=max([*times, whole.modified or 0]))
+
+
+def _together(found: Mapping[str, Stored]) -> Stored:
+    """Return the state of a folder with these files."""
+    digest = hashlib.sha256()
+    for name, each in sorted(found.items()):
+        digest.update(f"{name!r} {each.size} {each.state}\n".encode())
+    times = [each.modified for each in found.values()]
+    known = [time for time in times if time is not None]
+    newest = max(known) if known and len(known) == len(times) else None
+    return Stored(True, sum(each.size for each in found.values()), digest.hexdigest(), newest)
 
 
 def is_zarr(name: str) -> bool:

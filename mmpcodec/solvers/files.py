@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from mmpcodec.checks import dimensions
 from mmpcodec.errors import ParameterError
 from mmpcodec.solvers.knapsack.problem import MAX_CAPACITY
 from mmpcodec.solvers.subset_sum.arguments import MAX_TOTAL
@@ -387,7 +388,7 @@ def _integers(array: np.ndarray, file: str, rank: int) -> np.ndarray:
     if array.dtype.kind not in "iu":
         raise ParameterError(f"{file}: type {array.dtype}: must be integers")
     if array.ndim != rank:
-        raise ParameterError(f"{file}: shape {array.shape}: must have {rank} dimensions")
+        raise ParameterError(f"{file}: shape {array.shape}: must have {dimensions(rank)}")
     return array
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from mmpcodec.checks import dimensions
 from mmpcodec.errors import ParameterError
 from mmpcodec.runtime.arrays import as_array, module_of
 from mmpcodec.solvers import dispatch
@@ -58,7 +59,7 @@ def on_grid(array: Any, rank: int, backend: str = "auto", name: str = "values") 
     """
     array = as_array(name, array)
     if array.ndim != rank:
-        raise ParameterError(f"{name} of shape {array.shape}: must have {rank} dimensions")
+        raise ParameterError(f"{name} of shape {array.shape}: must have {dimensions(rank)}")
     if array.size == 0:
         raise ParameterError(f"{name} of shape {array.shape}: must not be empty")
     if is_integer(array.dtype, name):

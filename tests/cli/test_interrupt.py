@@ -6,6 +6,7 @@ import time
 import numpy as np
 import pytest
 
+import mmpcodec
 from mmpcodec import pictures
 
 
@@ -80,3 +81,30 @@ def test_signal_while_the_program_starts(process, where, number, code, word):
     child = process("doctor", before=before)
     out, errors = child.communicate(timeout=60)
     assert (child.returncode, out, errors) == (code, b"", b"mmp: " + word + b"\n")
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "word"),
+    [(signal.SIGINT, 130, b"interrupted"), (signal.SIGTERM, 143, b"terminated")],
+)
+def test_signal_while_a_store_is_written(process, files, number, code, word):
+    pytest.importorskip("zarr", reason="needs zarr, of the extra arrays")
+    with open("a.mmp", "wb") as stream:
+        stream.write(mmpcodec.encode(np.eye(200, dtype=np.uint8), 0, tile_size=64))
+    # The signal comes when zarr's own thread writes the first chunk, which takes some time.
+    before = (
+        "import asyncio, os\n"
+        "from zarr.storage import LocalStore\n"
+        "write, sent = LocalStore.set, []\n"
+        "async def slowly(self, key, value):\n"
+        "    if '/c/' in key:\n"
+        f"        if not sent: os.kill(os.getpid(), {int(number)})\n"
+        "        sent.append(key)\n"
+        "        await asyncio.sleep(0.3)\n"
+        "    await write(self, key, value)\n"
+        "LocalStore.set = slowly\n"
+    )
+    child = process("decode", "a.mmp", "-o", "a.zarr", before=before)
+    out, errors = child.communicate(timeout=60)
+    assert (child.returncode, out, errors) == (code, b"", b"mmp: " + word + b"\n")
+    assert files() == ["a.mmp"]

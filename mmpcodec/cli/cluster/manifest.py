@@ -54,23 +54,15 @@ class Record(NamedTuple):
 
 
 def state_of(name: str) -> tuple[int, str]:
-    """Return the size of a file in bytes, and a text that differs when the file differs.
+    """Return the size of a file or store in bytes, and a text that differs when it differs.
 
     Raises
     ------
     FileError, MissingExtra
         If it cannot be looked at.
     """
-    if stores.is_url(name):
-        found = stores.entry(name)
-        if found is None:
-            raise FileError(f"{name}: is missing")
-        return found.size, found.state
-    try:
-        status = os.stat(name)
-    except OSError as error:
-        raise FileError.from_os(name, error) from error
-    return status.st_size, str(status.st_mtime_ns)
+    found = stores.state_of(name)
+    return found.size, found.state
 
 
 def sha256_of(name: str) -> tuple[int, str]:

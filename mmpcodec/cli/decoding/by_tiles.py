@@ -10,6 +10,7 @@ from mmpcodec.cli import output
 from mmpcodec.cli.cluster.connection import Connection
 from mmpcodec.cli.encoding.on_cluster import everywhere
 from mmpcodec.cli.jobs import Job
+from mmpcodec.cli.signals import held
 from mmpcodec.cli.work import JobProgress
 from mmpcodec.errors import FileError, LimitExceeded, ParameterError
 from mmpcodec.params import DecodeLimits
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
     from mmpcodec.codec.decoder import BadTile
     from mmpcodec.format.container import Header
     from mmpcodec.format.tiles import Area
-    from mmpcodec.pictures.parts import DecodedParts
+    from mmpcodec.pictures.parts import DecodedParts, PartWriter
+    from mmpcodec.samples import Samples
 
 ZARR, TIFF = "zarr", "tif"
 MOST_IN_MEMORY = DecodeLimits().max_samples
@@ -33,6 +35,27 @@ def names_zarr(format: str | None, out: str | None) -> bool:
     if format is not None:
         return format == ZARR
     return out is not None and PurePath(out).suffix.lower() == f".{ZARR}"
+
+
+@dataclass(frozen=True)
+class HeldWriter:
+    """Writes parts of a picture file while signals are held back; see ``PartWriter``.
+
+    A signal would end the call of zarr, whose own thread would go on writing: into a store that is
+    being removed, and after the end of the program.
+    """
+
+    writer: "PartWriter"
+
+    @property
+    def side(self) -> int:
+        """Height and width of a stored tile in pixels."""
+        return self.writer.side
+
+    def write(self, x: int, y: int, samples: "Samples") -> None:
+        """Write a part."""
+        with held():
+            self.writer.write(x, y, samples)
 
 
 class DecodedFile(NamedTuple):
@@ -124,13 +147,14 @@ class DecodeByTiles:
             raise LimitExceeded(container.SECTION, text)
         metadata = header.metadata.without(*self.strip)
         with output.placed(job.target, force=job.overwrite) as part:
-            writer = parts.create(part, self.format, header, area, metadata)
+            with held():
+                writer: PartWriter = parts.create(part, self.format, header, area, metadata)
             if self.format == TIFF:
                 _check_space(job.target, part, parts.stored_bytes(header, area))
             work = parts.DecodedParts(
                 everywhere(job.source),
                 area,
-                writer,
+                HeldWriter(writer) if self.connection is None else writer,
                 self.limits,
                 self.allow_partial,
                 self.backend,

@@ -88,7 +88,7 @@ class MmpReader:
         cache_bytes: int | None = None,
         keep_open: bool = True,
     ):
-        if not isinstance(source, str | bytes | os.PathLike):
+        if not isinstance(source, str | os.PathLike):
             raise ParameterError(f"source of type {type(source).__name__}: must be a path or a URL")
         if limits is not None and not isinstance(limits, DecodeLimits):
             raise ParameterError(f"limits = {limits!r}: must be DecodeLimits or None")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.checks import check_int
+from mmpcodec.checks import check_int, dimensions
 from mmpcodec.errors import ParameterError
 from mmpcodec.runtime.arrays import as_array, on_device
 
@@ -208,7 +208,7 @@ def _integers(name: str, values: Any, rank: int) -> np.ndarray:
     if array.dtype.kind not in "iu":
         raise ParameterError(f"{name} of type {array.dtype}: must be integers of at most 64 bits")
     if array.ndim != rank:
-        raise ParameterError(f"{name} of shape {array.shape}: must have {rank} dimension(s)")
+        raise ParameterError(f"{name} of shape {array.shape}: must have {dimensions(rank)}")
     if array.size and (int(array.max()) > MAX_CAPACITY or int(array.min()) < -MAX_CAPACITY):
         raise ParameterError(f"{name}: must be from {-MAX_CAPACITY} to {MAX_CAPACITY}")
     return np.ascontiguousarray(array, np.int64)

@@ -1,6 +1,7 @@
 """mmp files decoded block by block, to zarr stores and large TIFF files, here and on a cluster."""
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -220,3 +221,26 @@ def test_a_manifest_goes_on(mmp, large):
     row = json.loads(Path("run.jsonl").read_text().splitlines()[-1])
     assert row["event"] == "done"
     assert row["output_bytes"] == sum(map(len, contents("a.zarr").values()))
+    again = mmp(*options)
+    assert again.exit_code == 0, again.stderr
+    assert Path("run.jsonl").read_text().count('"done"') == 1
+
+
+def test_a_cluster_counts_whole_stores(mmp, large):
+    pytest.importorskip("distributed", reason="needs distributed, of the extra cluster")
+    Path("second.mmp").write_bytes(Path(large).read_bytes())
+    read = 2 * Path(large).stat().st_size
+    options = ("--format", "zarr", "-O", "out", *CLUSTER)
+    found = mmp("decode", large, "second.mmp", *options)
+    assert found.exit_code == 0, found.stderr
+    written = sum(map(len, contents("out").values()))
+    assert f"{read} -> {written} bytes" in found.stderr
+
+
+def test_update_looks_at_the_chunks_of_a_store(mmp, large):
+    assert mmp("decode", large, "-o", "a.zarr").exit_code == 0
+    time = Path(large).stat().st_mtime
+    for path in (Path("a.zarr"), *Path("a.zarr").rglob("*")):
+        os.utime(path, (time - 100, time - 100))
+    os.utime(next(path for path in Path("a.zarr").rglob("*") if path.is_file()), (time, time + 9))
+    assert "is up to date" in mmp("decode", large, "-o", "a.zarr", "--update").stderr

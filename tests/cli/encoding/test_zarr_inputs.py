@@ -1,6 +1,7 @@
 """Zarr stores as inputs of mmp encode: a folder that is one picture."""
 
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -75,3 +76,33 @@ def test_other_commands_do_not_take_stores(mmp, store):
     found = mmp("compare", store, store)
     assert found.exit_code == 1
     assert "holds no picture" in found.stderr
+
+
+def written_again(mmp, *options):
+    """Whether an encoding wrote its output, which is replaced by a mark before."""
+    Path("a.mmp").write_bytes(b"mark")
+    found = mmp("encode", "in/deep/a.zarr", *FAST, "--tile", 64, "-o", "a.mmp", *options)
+    assert found.exit_code == 0, found.stderr
+    return Path("a.mmp").read_bytes() != b"mark"
+
+
+def test_a_changed_chunk_is_newer(mmp, store):
+    assert not written_again(mmp, "--update")
+    chunk = Path(store, "c", "1", "1")
+    time = Path("a.mmp").stat().st_mtime + 5
+    os.utime(chunk, (time, time))
+    assert written_again(mmp, "--update")
+
+
+def test_a_changed_chunk_is_encoded_again_with_a_manifest(mmp, store):
+    options = ("encode", store, *FAST, "--tile", 64, "-o", "a.mmp", "--manifest", "run.jsonl")
+    assert mmp(*options).exit_code == 0
+    before = Path("a.mmp").read_bytes()
+    assert mmp(*options, "-f").stdout == ""
+    zarr.open_array(store, mode="r+")[60:70, 70:80] = 0
+    found = mmp(*options, "-f")
+    assert found.stdout.startswith(f"{store} -> a.mmp")
+    assert Path("a.mmp").read_bytes() != before
+    row = json.loads(Path("run.jsonl").read_text().splitlines()[-1])
+    size = sum(path.stat().st_size for path in Path(store).rglob("*") if path.is_file())
+    assert row["source_bytes"] == size

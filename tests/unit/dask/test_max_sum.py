@@ -185,7 +185,7 @@ def test_the_grid_is_that_of_the_whole_array():
     ("array", "says"),
     [
         (np.ones(3), r"array of type ndarray: must be a Dask array; .*solvers\.max_sum takes"),
-        (da.ones((2, 2, 2)), r"array of shape \(2, 2, 2\): must have [12] dimensions"),
+        (da.ones((2, 2, 2)), r"array of shape \(2, 2, 2\): must have (1 dimension|2 dimensions)$"),
     ],
 )
 def test_wrong_arrays_are_named(array, says):

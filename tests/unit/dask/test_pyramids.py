@@ -170,9 +170,42 @@ def test_a_store_is_replaced_and_another_folder_is_not(tmp_path):
     to_ome_zarr(array[:50], path, tile_size=64, preset="exact", levels=1)
     assert from_ome_zarr(path).shape == (50, 70)
     (tmp_path / "b").mkdir()
-    with pytest.raises(mmpcodec.MmpError, match=r"/b: File exists"):
-        to_ome_zarr(array, tmp_path / "b", tile_size=64)
-    assert sorted(item.name for item in tmp_path.iterdir()) == ["a.zarr", "b"]
+    (tmp_path / "c.txt").write_text("kept")
+    for name in ("b", "c.txt"):
+        with pytest.raises(mmpcodec.errors.FileError, match=f"/{name}: exists, and is no zarr store"):
+            to_ome_zarr(array, tmp_path / name, tile_size=64)
+    assert sorted(item.name for item in tmp_path.iterdir()) == ["a.zarr", "b", "c.txt"]
+    assert (tmp_path / "c.txt").read_text() == "kept"
+
+
+def test_masked_arrays_are_refused(tmp_path):
+    array = dask.array.from_array(shade((70, 70)), chunks=50)
+    started = []
+
+    def seen(block):
+        started.append(block.shape)
+        return block
+
+    masked = dask.array.ma.masked_equal(array.map_blocks(seen, meta=array._meta), 0)
+    with pytest.raises(ParameterError, match="array: masked arrays are not supported"):
+        to_ome_zarr(masked, tmp_path / "a.zarr", tile_size=64)
+    assert not started
+    hidden = array.map_blocks(np.ma.masked_equal, 0, dtype=np.uint8, meta=np.zeros((0, 0), np.uint8))
+    with pytest.raises(ParameterError, match="array: masked arrays are not supported"):
+        to_ome_zarr(hidden, tmp_path / "a.zarr", tile_size=64)
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_is_no_store(tmp_path):
+    with pytest.raises(PictureError, match=r"/none\.zarr: No such file or directory") as caught:
+        from_ome_zarr(tmp_path / "none.zarr")
+    assert isinstance(caught.value, FileNotFoundError)
+    (tmp_path / "a.mmp").write_bytes(mmpcodec.encode(shade((9, 9)), 0))
+    with pytest.raises(PictureError, match=r"/a\.mmp: is no zarr store"):
+        from_ome_zarr(tmp_path / "a.mmp")
+    for function in (from_ome_zarr, lambda path: to_ome_zarr(dask.array.zeros((9, 9)), path)):
+        with pytest.raises(ParameterError, match="path of type NoneType: must be a path or a URL"):
+            function(None)
 
 
 def test_a_url(tmp_path):

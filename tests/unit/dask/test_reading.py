@@ -121,7 +121,7 @@ def test_borders_of_chunks_are_those_of_tiles(shape, chunks, tmp_path_factory):
         assert lengths[-1] > 0
 
 
-@pytest.mark.parametrize("chunks", [(5,), "fast", (1, 2, 3, 4), object(), ((5,), (5,), (3,))])
+@pytest.mark.parametrize("chunks", [0, (0, 5), (5,), "fast", (1, 2, 3, 4), object(), ((5,), (5,), (3,))])
 def test_wrong_chunks_are_named(path, chunks):
     with pytest.raises(ParameterError, match=r"^chunks = "):
         from_mmp(path, chunks=chunks)
@@ -133,6 +133,11 @@ def test_wrong_chunks_are_named(path, chunks):
 def test_wrong_options_are_named(path, options, says):
     with pytest.raises(ParameterError, match=says):
         from_mmp(path, **options)
+
+
+def test_the_bytes_of_a_file_are_no_source(path):
+    with pytest.raises(ParameterError, match="source of type bytes: must be a path or a URL"):
+        from_mmp(path.read_bytes())
 
 
 @given(

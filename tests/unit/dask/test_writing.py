@@ -139,3 +139,24 @@ def test_unknown_sizes_and_missing_folders_are_refused(tmp_path):
         to_mmp(array, tmp_path / "none" / "a.mmp")
     with pytest.raises(ParameterError, match="tile_size = 63"):
         to_mmp(array, tmp_path / "a.mmp", tile_size=63)
+
+
+@pytest.mark.parametrize("target", ["target_size", "target_bpp", "target_psnr"])
+def test_targets_are_refused(tmp_path, target):
+    array = dask.array.zeros((8, 8), dtype="uint8")
+    with pytest.raises(ParameterError, match=f"option '{target}': a target needs the whole picture"):
+        to_mmp(array, tmp_path / "a.mmp", **{target: 3000})
+
+
+@pytest.mark.parametrize("path", [None, 3, b"a.mmp"])
+def test_what_is_no_path_is_refused(path):
+    array = dask.array.zeros((8, 8), dtype="uint8")
+    with pytest.raises(ParameterError, match=f"path of type {type(path).__name__}: must be a path"):
+        to_mmp(array, path)
+
+
+def test_masked_arrays_are_refused(tmp_path):
+    masked = dask.array.ma.masked_equal(dask.array.zeros((8, 8), dtype="uint8"), 1)
+    with pytest.raises(ParameterError, match="array: masked arrays are not supported"):
+        to_mmp(masked, tmp_path / "a.mmp")
+    assert not list(tmp_path.iterdir())

@@ -98,7 +98,7 @@ def test_what_is_no_picture(tmp_path):
     with pytest.raises(PictureError, match="numbers of type float32"):
         pictures.opened(number)
     line = store(tmp_path / "e.zarr", np.zeros((4,), np.uint8))
-    with pytest.raises(PictureError, match=r"shape \(4,\) with axes y, x, c"):
+    with pytest.raises(PictureError, match=r"shape \(4,\), with 1 axis"):
         pictures.opened(line)
     (tmp_path / "f.zarr").mkdir()
     (tmp_path / "f.zarr" / "zarr.json").write_text("no metadata")
@@ -139,3 +139,16 @@ def test_written_parts(tmp_path, shape, depth):
     assert array.chunks == (*shape[2:], 32, 32)
     assert array.metadata.dimension_names == (("c", "y", "x") if shape[2:] else ("y", "x"))
     assert "zstd" in json.dumps([codec.to_dict() for codec in array.compressors])
+
+
+@pytest.mark.parametrize(
+    ("shape", "message"),
+    [
+        ((700,), r"holds an array of shape \(700,\), with 1 axis; supported are 2 and 3$"),
+        ((1, 3, 1, 5, 7), r"of shape \(1, 3, 1, 5, 7\), whose 5 axes must be named, y and x among"),
+        ((3, 5, 7), r"axes y, x, c, which is assumed as they have no names$"),
+    ],
+)
+def test_axes_without_names(tmp_path, shape, message):
+    with pytest.raises(PictureError, match=message):
+        pictures.read(store(tmp_path / "a.zarr", shade(shape)))

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.picture_files import FILES, tiff_of
 
-from mmpcodec import DecodeLimits, PictureError, pictures
+from mmpcodec import DecodeLimits, ParameterError, PictureError, pictures
 from mmpcodec.metadata import Metadata
 from mmpcodec.pictures import Picture
 
@@ -98,6 +98,16 @@ def test_empty_parts_are_refused(kind, folder):
         for rows, columns in ((slice(2, 2), slice(1)), (slice(1), slice(999, None))):
             with pytest.raises(PictureError, match=r"rows \d+ to \d+ and columns .* hold no pixel"):
                 reader.read(rows, columns)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_no_slice_is_named(kind, folder):
+    with pictures.opened(folder / kind) as reader:
+        for wrong in (3, None, slice("a"), slice(0, 9, 2)):
+            with pytest.raises(ParameterError, match=r"rows = .*: must be a slice of integers"):
+                reader.read(wrong, slice(None))
+            with pytest.raises(ParameterError, match=r"columns = .*: must be a slice of integers"):
+                reader.read(slice(None), wrong)
 
 
 def test_limits_hold_for_each_part(folder):

@@ -272,7 +272,7 @@ def test_sums_of_floats_depend_on_no_order():
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda: max_interval([[1]]), r"shape \(1, 1\): must have 1 dimensions"),
+        (lambda: max_interval([[1]]), r"shape \(1, 1\): must have 1 dimension$"),
         (lambda: max_interval([]), r"shape \(0,\): must not be empty"),
         (lambda: max_rectangle([1, 2]), "must have 2 dimensions"),
         (lambda: max_box(np.zeros((2, 0, 1))), "must not be empty"),

@@ -467,7 +467,7 @@ def test_edges(backend):
         (([1], [[]], 1), r"weights of shape \(1, 0\)"),
         (([2**60, 2**60], [1, 1], 1), "add up to 2305843009213693952"),
         (([2**70], [1], 1), "of type object"),
-        (([[1]], [1], 1), "must have 1 dimension"),
+        (([[1]], [1], 1), "must have 1 dimension$"),
         (([1], [True], 1), "weights of type bool"),
     ],
 )
