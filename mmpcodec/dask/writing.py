@@ -110,7 +110,7 @@ def to_mmp(
     name = name_of(path)
     if targets := sorted(TARGETS & tools.keys()):
         raise ParameterError(
-            f"option {targets[0]!r}: a target needs the whole picture, which no process holds here; "
+            f"option {targets[0]!r}: a target needs the whole picture, which no process holds; "
             "give lam or quality"
         )
     lam, _ = lambda_or_target(lam, quality, None, None, None)
@@ -148,9 +148,7 @@ def name_of(path: Any, argument: str = "path") -> str:
         If it is neither.
     """
     if not isinstance(path, str | os.PathLike):
-        raise ParameterError(
-            f"{argument} of type {type(path).__name__}: must be a path or a URL"
-        )
+        raise ParameterError(f"{argument} of type {type(path).__name__}: must be a path or a URL")
     return stores.without_file(os.fspath(path))
 
 

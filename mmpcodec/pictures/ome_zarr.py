@@ -218,10 +218,12 @@ def _assumed_axes(shape: tuple[int, ...], name: str) -> list[str]:
     """
     if len(shape) < 2:
         axes = "1 axis" if shape else "no axis"
-        raise PictureError(f"{name}: holds an array of shape {shape}, with {axes}; supported are 2 and 3")
+        raise PictureError(
+            f"{name}: holds an array of shape {shape}, with {axes}; supported are 2 and 3"
+        )
     if len(shape) > 3:
         raise PictureError(
-            f"{name}: holds an array of shape {shape}, whose {len(shape)} axes must be named, y and "
+            f"{name}: holds an array of shape {shape}, whose {len(shape)} axes need names, y and "
             "x among them: by the dimension names of zarr 3, or as an image of OME-Zarr"
         )
     return ["y", "x", "c"][: len(shape)]

@@ -172,7 +172,9 @@ def test_a_store_is_replaced_and_another_folder_is_not(tmp_path):
     (tmp_path / "b").mkdir()
     (tmp_path / "c.txt").write_text("kept")
     for name in ("b", "c.txt"):
-        with pytest.raises(mmpcodec.errors.FileError, match=f"/{name}: exists, and is no zarr store"):
+        with pytest.raises(
+            mmpcodec.errors.FileError, match=f"/{name}: exists, and is no zarr store"
+        ):
             to_ome_zarr(array, tmp_path / name, tile_size=64)
     assert sorted(item.name for item in tmp_path.iterdir()) == ["a.zarr", "b", "c.txt"]
     assert (tmp_path / "c.txt").read_text() == "kept"
@@ -190,7 +192,9 @@ def test_masked_arrays_are_refused(tmp_path):
     with pytest.raises(ParameterError, match="array: masked arrays are not supported"):
         to_ome_zarr(masked, tmp_path / "a.zarr", tile_size=64)
     assert not started
-    hidden = array.map_blocks(np.ma.masked_equal, 0, dtype=np.uint8, meta=np.zeros((0, 0), np.uint8))
+    hidden = array.map_blocks(
+        np.ma.masked_equal, 0, dtype=np.uint8, meta=np.zeros((0, 0), np.uint8)
+    )
     with pytest.raises(ParameterError, match="array: masked arrays are not supported"):
         to_ome_zarr(hidden, tmp_path / "a.zarr", tile_size=64)
     assert not list(tmp_path.iterdir())

@@ -121,7 +121,9 @@ def test_borders_of_chunks_are_those_of_tiles(shape, chunks, tmp_path_factory):
         assert lengths[-1] > 0
 
 
-@pytest.mark.parametrize("chunks", [0, (0, 5), (5,), "fast", (1, 2, 3, 4), object(), ((5,), (5,), (3,))])
+@pytest.mark.parametrize(
+    "chunks", [0, (0, 5), (5,), "fast", (1, 2, 3, 4), object(), ((5,), (5,), (3,))]
+)
 def test_wrong_chunks_are_named(path, chunks):
     with pytest.raises(ParameterError, match=r"^chunks = "):
         from_mmp(path, chunks=chunks)

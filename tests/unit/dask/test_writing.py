@@ -144,7 +144,9 @@ def test_unknown_sizes_and_missing_folders_are_refused(tmp_path):
 @pytest.mark.parametrize("target", ["target_size", "target_bpp", "target_psnr"])
 def test_targets_are_refused(tmp_path, target):
     array = dask.array.zeros((8, 8), dtype="uint8")
-    with pytest.raises(ParameterError, match=f"option '{target}': a target needs the whole picture"):
+    with pytest.raises(
+        ParameterError, match=f"option '{target}': a target needs the whole picture"
+    ):
         to_mmp(array, tmp_path / "a.mmp", **{target: 3000})
 
 

@@ -145,7 +145,7 @@ def test_written_parts(tmp_path, shape, depth):
     ("shape", "message"),
     [
         ((700,), r"holds an array of shape \(700,\), with 1 axis; supported are 2 and 3$"),
-        ((1, 3, 1, 5, 7), r"of shape \(1, 3, 1, 5, 7\), whose 5 axes must be named, y and x among"),
+        ((1, 3, 1, 5, 7), r"of shape \(1, 3, 1, 5, 7\), whose 5 axes need names, y and x among"),
         ((3, 5, 7), r"axes y, x, c, which is assumed as they have no names$"),
     ],
 )
