@@ -61,6 +61,11 @@ def without_file(name: str) -> str:
     return name[len(_FILE) :] if name.startswith(_FILE) else name
 
 
+def absolute(name: str) -> str:
+    """Return the name of a file that does not depend on the working folder; URLs stay."""
+    return name if is_url(name) else os.path.abspath(name)
+
+
 def joined(folder: str, name: str) -> str:
     """Return the URL of a file in a folder; ``name`` may be a path with folders."""
     return f"{folder.rstrip('/')}/{name.replace(os.sep, '/')}"

@@ -238,8 +238,8 @@ def _checked(row: dict[str, Any], number: int) -> dict[str, Any]:
 
 
 def _absolute(name: str) -> str:
-    """Return a name that does not depend on the working folder."""
-    return name if stores.is_url(name) or name in ("", STANDARD) else os.path.abspath(name)
+    """Return the name of a file or stream that does not depend on the working folder."""
+    return name if name in ("", STANDARD) else stores.absolute(name)
 
 
 def _now() -> str:

@@ -1,7 +1,6 @@
 """Where the jobs of a command are done, and the manifest that notes them."""
 
 import contextlib
-import os
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -43,7 +42,7 @@ def on_this_machine(name: str) -> str:
     """
     if name == STANDARD:
         raise ParameterError("-: --cluster needs files that its workers can reach")
-    return name if stores.is_url(name) else os.path.abspath(name)
+    return stores.absolute(name)
 
 
 @contextlib.contextmanager

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mmpcodec.cli import output
 from mmpcodec.cli.cluster.connection import Connection
-from mmpcodec.cli.encoding.on_cluster import everywhere
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.signals import held
 from mmpcodec.cli.work import JobProgress
@@ -152,7 +151,7 @@ class DecodeByTiles:
             if self.format == TIFF:
                 _check_space(job.target, part, parts.stored_bytes(header, area))
             work = parts.DecodedParts(
-                everywhere(job.source),
+                stores.absolute(job.source),
                 area,
                 HeldWriter(writer) if self.connection is None else writer,
                 self.limits,

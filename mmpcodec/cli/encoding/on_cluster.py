@@ -1,6 +1,5 @@
 """Encode pictures with the tiles of a picture as the tasks of a cluster."""
 
-import os
 import time
 from collections.abc import Sequence
 
@@ -37,7 +36,7 @@ def encode_on_workers(
     ):
         found = encode_on_cluster(
             connection.client(),
-            everywhere(job.source),
+            stores.absolute(job.source),
             reader,
             stream,
             setting.params,
@@ -63,8 +62,3 @@ def tiles_are_tasks(jobs: Sequence[Job]) -> bool:
     from mmpcodec.pictures.readers import in_parts
 
     return 0 < len(jobs) <= MOST_INPUTS and all(in_parts(job.source) for job in jobs)
-
-
-def everywhere(name: str) -> str:
-    """Return a name that does not depend on the folder in which a worker was started."""
-    return name if stores.is_url(name) else os.path.abspath(name)
