@@ -448,6 +448,10 @@ def _target(job: Job, suffix: str, folder: str | None, keep_extension: bool) -> 
         if folder is not None:
             raise ParameterError("stdin has no name to use with -O; use -o OUT")
         return STANDARD
+    if folder is None and stores.lies_in_zarr(job.source):
+        raise ParameterError(
+            f"{job.source}: lies in a zarr store, where no output belongs; use -o OUT or -O DIR"
+        )
     join = stores.joined if folder is not None and stores.is_url(folder) else os.path.join
     path = job.source.rstrip("/") if folder is None else join(folder, job.below)
     return (path if keep_extension else os.path.splitext(path)[0]) + suffix

@@ -1,6 +1,6 @@
 """Arguments and options that several commands share, with their help texts and panels."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -21,7 +21,7 @@ PRESET_NAMES = (AUTO_PRESET, BEST, *PRESETS)
 PARTITIONS = tuple(one.name.lower() for one in Partition)
 
 READ = registry.readable_text()
-WRITTEN = registry.listed([s for row in registry.written().values() for s in row.suffixes], "or")
+WRITTEN = tuple(suffix for row in registry.written().values() for suffix in row.suffixes)
 EXTRAS = "Extras: " + ", ".join(
     f'"{extra}" for {registry.listed([r.title for r in registry.FORMATS if r.extra == extra])}'
     for extra in dict.fromkeys(row.extra for row in registry.FORMATS if row.extra)
@@ -53,16 +53,20 @@ Output = Annotated[
         rich_help_panel=OUTPUT,
     ),
 ]
-PictureOutput = Annotated[
-    str | None,
-    typer.Option(
+
+
+def picture_output(suffixes: Sequence[str]) -> Any:
+    """Return the option of an output that may end in one of these suffixes."""
+    return typer.Option(
         "--output",
         "-o",
         metavar="OUT",
-        help=f"Output of a single input, {WRITTEN}; - is standard output.",
+        help=f"Output of a single input, {registry.listed(suffixes, 'or')}; - is standard output.",
         rich_help_panel=OUTPUT,
-    ),
-]
+    )
+
+
+PictureOutput = Annotated[str | None, picture_output(WRITTEN)]
 Folder = Annotated[
     str | None,
     typer.Option(

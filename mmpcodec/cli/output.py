@@ -16,6 +16,7 @@ from mmpcodec.pictures import registry
 from mmpcodec.runtime import stores
 from mmpcodec.runtime.files import (
     STANDARD,
+    ZARR_SUFFIX,
     FileBytes,
     LazyBytes,
     check_folder,
@@ -129,6 +130,8 @@ def check_png(option: str, target: str | None) -> None:
 def names_other_format(target: str | None, suffix: str) -> bool:
     """Return whether a name ends as files of another format do than those of ``suffix``."""
     given = PurePath(target or "").suffix.lower()
+    if given == ZARR_SUFFIX:
+        return suffix != ZARR_SUFFIX
     return any(given in row.suffixes and suffix not in row.suffixes for row in registry.FORMATS)
 
 

@@ -2,6 +2,7 @@
 
 import io
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, Unpack, overload
 
@@ -15,7 +16,9 @@ from mmpcodec.runtime.files import written_whole
 from mmpcodec.samples import SamplesLike, check_picture
 
 
-def format_of(path: str | os.PathLike[str], *, with_mmp: bool = False) -> str:
+def format_of(
+    path: str | os.PathLike[str], *, with_mmp: bool = False, others: Sequence[str] = ()
+) -> str:
     """Find the format that the extension of a path names.
 
     Parameters
@@ -24,11 +27,13 @@ def format_of(path: str | os.PathLike[str], *, with_mmp: bool = False) -> str:
         ``.tif`` and ``.tiff`` both name "tif". Case does not matter.
     with_mmp : bool
         Whether ``.mmp`` is allowed too.
+    others : sequence of str
+        Extensions, without their dot, of other formats that the caller writes.
 
     Returns
     -------
     str
-        One of ``pictures.FORMATS``, or "mmp".
+        One of ``pictures.FORMATS``, "mmp", or one of ``others``.
 
     Raises
     ------
@@ -40,12 +45,13 @@ def format_of(path: str | os.PathLike[str], *, with_mmp: bool = False) -> str:
     for name, row in formats.items():
         if extension in row.suffixes:
             return name
-    raise ParameterError(
-        f"{os.fspath(path)}: extension {extension!r} must be one of .{', .'.join(formats)}"
-    )
+    if extension[1:] in others:
+        return extension[1:]
+    known = ", .".join((*formats, *others))
+    raise ParameterError(f"{os.fspath(path)}: extension {extension!r} must be one of .{known}")
 
 
-def check_format(name: str, *, with_mmp: bool = False) -> str:
+def check_format(name: str, *, with_mmp: bool = False, others: Sequence[str] = ()) -> str:
     """Check the name of a format, one of ``pictures.FORMATS``, and return it.
 
     Parameters
@@ -53,13 +59,15 @@ def check_format(name: str, *, with_mmp: bool = False) -> str:
     name : str
     with_mmp : bool
         Whether "mmp" is allowed too.
+    others : sequence of str
+        Names of other formats that the caller writes.
 
     Raises
     ------
     ParameterError
         If no such format can be written.
     """
-    formats = registry.written(with_mmp=with_mmp)
+    formats = (*registry.written(with_mmp=with_mmp), *others)
     if name not in formats:
         raise ParameterError(f"format = {name!r}: must be one of {', '.join(formats)}")
     return name

@@ -23,6 +23,7 @@ else:
 STANDARD = "-"
 """Name of standard input and output on command lines."""
 
+ZARR_SUFFIX = ".zarr"
 ZARR_FILES = ("zarr.json", ".zarray", ".zgroup")
 """Files of which an array or a group of zarr has one; it is a folder."""
 

@@ -182,6 +182,12 @@ def is_zarr(name: str) -> bool:
     return files.is_zarr(name)
 
 
+def lies_in_zarr(name: str) -> bool:
+    """Return whether the folder that holds a file is a zarr store; see ``is_zarr``."""
+    above = name.rstrip("/").rpartition("/")[0]
+    return is_zarr(above or os.curdir)
+
+
 def read(url: str) -> bytes:
     """Read all bytes of a file.
 

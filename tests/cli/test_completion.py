@@ -54,7 +54,7 @@ def tree(folder):
         ("mmp encode --rate-model ", ["adaptive", "log2"]),
         ("mmp encode --strip ", ["all", "icc", "exif", "xmp", "resolution", "text"]),
         ("mmp encode --effort ", list("123456789")),
-        ("mmp decode --format ", list(registry.written())),
+        ("mmp decode --format ", [*registry.written(), "zarr"]),
         ("mmp report out --metric ", list(METRICS)),
         ("mmp budget --objective ", list(OBJECTIVES)),
         ("mmp sweep --peers jp", ["jpeg", "jpeg2000"]),

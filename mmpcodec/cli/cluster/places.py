@@ -7,7 +7,7 @@ from typing import NamedTuple
 from mmpcodec.cli.cluster.clients import CUDA, check_name
 from mmpcodec.cli.cluster.manifest import Manifest
 from mmpcodec.cli.jobs import Job, Outputs
-from mmpcodec.errors import ParameterError
+from mmpcodec.errors import MmpError, ParameterError
 from mmpcodec.runtime import stores
 from mmpcodec.runtime.files import STANDARD
 
@@ -43,6 +43,18 @@ def on_this_machine(name: str) -> str:
     if name == STANDARD:
         raise ParameterError("-: --cluster needs files that its workers can reach")
     return stores.absolute(name)
+
+
+@contextlib.contextmanager
+def named_as_given(name: str) -> Iterator[None]:
+    """Give a file that was opened by ``on_this_machine(name)`` its own name in errors."""
+    try:
+        yield
+    except MmpError as error:
+        text = str(error).replace(stores.absolute(name), name)
+        if text == str(error):
+            raise
+        raise MmpError(text) from error
 
 
 @contextlib.contextmanager

@@ -21,6 +21,7 @@ from mmpcodec.pictures import registry
 from mmpcodec.runtime.files import STANDARD
 
 DEFAULT_FORMAT = "png"
+FORMATS = (*registry.written(), by_tiles.ZARR)
 
 
 class Decoded(NamedTuple):
@@ -51,14 +52,15 @@ class Decoded(NamedTuple):
         )
 
 
+Output = Annotated[str | None, options.picture_output([*options.WRITTEN, f".{by_tiles.ZARR}"])]
 Format = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help=f"Format of the output: {registry.listed([*registry.written(), 'zarr'], 'or')}; by "
-        "default that of the suffix of OUT, otherwise png.",
+        help=f"Format of the output: {registry.listed(FORMATS, 'or')}; by default that of the "
+        "suffix of OUT, otherwise png.",
         rich_help_panel=OUTPUT,
-        autocompletion=words(registry.written()),
+        autocompletion=words(FORMATS),
     ),
 ]
 Quality = Annotated[
@@ -82,7 +84,7 @@ Region = Annotated[
 
 def decode(
     inputs: options.Inputs,
-    out: options.PictureOutput = None,
+    out: Output = None,
     folder: options.Folder = None,
     format: Format = None,
     quality: Quality = None,
@@ -112,7 +114,6 @@ def decode(
     the metadata that the output format cannot hold.
     """
     limits = options.limits_of(max_samples, max_dimension, max_memory, max_samples_per_byte)
-
     import mmpcodec
     from mmpcodec import backends, pictures
     from mmpcodec.metadata import Metadata
@@ -191,6 +192,7 @@ def decode(
             resumed=place.resumed,
         )
         printer = Printer(as_json, quiet, False, any(job.target == STANDARD for job in files))
+        tiles.check(files)
         to_do = [job for job in files if job.to_do]
         if by_tiles.blocks_are_tasks(to_do, tiles, place.cluster):
             assert place.cluster is not None
@@ -212,14 +214,13 @@ def format_of_output(format: str | None, out: str | None, quality: int | None) -
     """
     from mmpcodec import pictures
 
-    if by_tiles.names_zarr(format, out):
-        format = by_tiles.ZARR
-    elif format is not None:
-        pictures.check_format(format)
+    others = (by_tiles.ZARR,)
+    if format is not None:
+        pictures.check_format(format, others=others)
         if output.names_other_format(out, f".{format}"):
             raise ParameterError(f"--format {format}: {out} names another format")
     elif out is not None and out != STANDARD:
-        format = pictures.format_of(out)
+        format = pictures.format_of(out.rstrip("/"), others=others)
     found = format or DEFAULT_FORMAT
     row = registry.written().get(found)
     if quality is not None and (row is None or row.quality is None):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mmpcodec.cli import output
 from mmpcodec.cli.cluster.connection import Connection
+from mmpcodec.cli.cluster.places import named_as_given, on_this_machine
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.signals import held
 from mmpcodec.cli.work import JobProgress
@@ -27,13 +28,6 @@ if TYPE_CHECKING:
 ZARR, TIFF = "zarr", "tif"
 MOST_IN_MEMORY = DecodeLimits().max_samples
 """TIFF files of more samples are written tile by tile."""
-
-
-def names_zarr(format: str | None, out: str | None) -> bool:
-    """Return whether the options name a zarr store as the output."""
-    if format is not None:
-        return format == ZARR
-    return out is not None and PurePath(out).suffix.lower() == f".{ZARR}"
 
 
 @dataclass(frozen=True)
@@ -95,22 +89,35 @@ class DecodeByTiles:
     threads: int | None
     connection: Connection | None = None
 
+    def check(self, jobs: Sequence[Job]) -> None:
+        """Check that the files of jobs can be decoded to this format.
+
+        Raises
+        ------
+        ParameterError
+            If the format is zarr and the input is a stream, or the output no folder.
+        """
+        for job in jobs if self.format == ZARR else ():
+            if job.source == STANDARD:
+                raise ParameterError("-: standard input cannot be decoded to a zarr store")
+            if job.target == STANDARD:
+                raise ParameterError(
+                    "-o -: a zarr store is a folder and cannot be written to standard output"
+                )
+            if stores.is_url(job.target or ""):
+                raise ParameterError(
+                    f"{job.target}: a zarr store can be written only to a folder of this machine"
+                )
+
     def applies(self, job: Job) -> bool:
         """Return whether the output of a job is written tile by tile.
 
         Raises
         ------
-        ParameterError
-            If the output must be, and cannot.
         MmpError
             If the mmp file cannot be opened, or is damaged.
         """
         if self.format == ZARR:
-            for name, stream in ((job.source, "stdin"), (job.target, "stdout")):
-                if name == STANDARD:
-                    raise ParameterError(f"{stream}: a zarr store is decoded from and to files")
-            if stores.is_url(job.target or ""):
-                raise ParameterError(f"{job.target}: a zarr store is written to a folder")
             return True
         streams = STANDARD in (job.source, job.target) or stores.is_url(job.target or "")
         if self.format != TIFF or streams or self.limits.max_samples <= MOST_IN_MEMORY:
@@ -151,7 +158,7 @@ class DecodeByTiles:
             if self.format == TIFF:
                 _check_space(job.target, part, parts.stored_bytes(header, area))
             work = parts.DecodedParts(
-                stores.absolute(job.source),
+                on_this_machine(job.source),
                 area,
                 HeldWriter(writer) if self.connection is None else writer,
                 self.limits,
@@ -159,7 +166,8 @@ class DecodeByTiles:
                 self.backend,
                 self.threads,
             )
-            bad = self._copied(work, header, progress)
+            with named_as_given(job.source):
+                bad = self._copied(work, header, progress)
         for tile in bad:
             progress.note(f"{job.name}: {tile.error}")
         if names := parts.lost(self.format, metadata):
@@ -233,7 +241,5 @@ def blocks_are_tasks(jobs: Sequence[Job], work: DecodeByTiles, cluster: Any) -> 
         return False
     try:
         return work.applies(jobs[0])
-    except ParameterError:
-        raise
     except MmpError:
         return False  # decoding raises the error

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 
 from mmpcodec.cli import output
 from mmpcodec.cli.cluster.connection import Connection
+from mmpcodec.cli.cluster.places import named_as_given, on_this_machine
 from mmpcodec.cli.encoding.by_tiles import check_tiles
 from mmpcodec.cli.encoding.sources import Found, Setting
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.work import JobProgress
-from mmpcodec.runtime import stores
 
 MOST_INPUTS = 16
 """With more inputs than this, each input is a task of the cluster."""
@@ -33,10 +33,11 @@ def encode_on_workers(
     with (
         pictures.opened(job.source, limits=setting.limits) as reader,
         output.opened(job.target, force=job.overwrite) as stream,
+        named_as_given(job.source),
     ):
         found = encode_on_cluster(
             connection.client(),
-            stores.absolute(job.source),
+            on_this_machine(job.source),
             reader,
             stream,
             setting.params,

@@ -55,3 +55,15 @@ def test_pictures_that_are_read_whole_are_tasks_themselves(mmp, picture):
     assert "tiles are the tasks" not in found.stderr
     mmp("encode", picture, *FAST, "-o", "alone.mmp")
     assert Path("whole.mmp").read_bytes() == Path("alone.mmp").read_bytes()
+
+
+def test_a_damaged_part_is_named_as_on_the_command_line(mmp, folder):
+    zarr = pytest.importorskip("zarr", reason="needs zarr, of the extra arrays")
+    samples = natural(np.random.default_rng(5), 256, 300)
+    zarr.create_array("a.zarr", data=samples, chunks=(64, 64))
+    Path("a.zarr/c/1/2").write_bytes(b"no chunk")
+    found = mmp("encode", "a.zarr", *FAST, *CLUSTER, "-o", "out.mmp")
+    assert found.exit_code == 1
+    assert "mmp: a.zarr: " in found.stderr
+    assert str(Path.cwd()) not in found.stderr
+    assert not Path("out.mmp").exists()

@@ -24,6 +24,7 @@ KEYS = {
     "seconds",
     "backend",
 }
+WRITTEN = (*pictures.FORMATS, "zarr")
 
 
 def test_default_is_png_beside_the_input(mmp, encoded, samples):
@@ -59,12 +60,9 @@ def test_format_wins_over_the_name(mmp, encoded, samples):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--format", "gif"], f"format = 'gif': must be one of {', '.join(pictures.FORMATS)}"),
-        (
-            ["-o", "b.gif"],
-            f"b.gif: extension '.gif' must be one of .{', .'.join(pictures.FORMATS)}",
-        ),
-        (["-o", "b"], f"b: extension '' must be one of .{', .'.join(pictures.FORMATS)}"),
+        (["--format", "gif"], f"format = 'gif': must be one of {', '.join(WRITTEN)}"),
+        (["-o", "b.gif"], f"b.gif: extension '.gif' must be one of .{', .'.join(WRITTEN)}"),
+        (["-o", "b"], f"b: extension '' must be one of .{', .'.join(WRITTEN)}"),
     ],
 )
 def test_other_formats_are_wrong_use(mmp, encoded, arguments, message, files):

@@ -205,14 +205,28 @@ def test_samples_that_do_not_fit_are_refused_before_the_work(mmp, large, monkeyp
     assert [path.name for path in Path().iterdir()] == ["large.mmp"]
 
 
-def test_what_a_store_cannot_be(mmp, large):
+@pytest.mark.parametrize("cluster", [(), CLUSTER])
+def test_what_a_store_cannot_be(mmp, large, cluster):
+    if cluster:
+        pytest.importorskip("distributed", reason="needs distributed, of the extra cluster")
     for arguments, message in (
-        (("-", "-o", "a.zarr"), "stdin: a zarr store is decoded from and to files"),
+        (("-", "-o", "a.zarr"), "-: standard input cannot be decoded to a zarr store"),
+        (
+            (large, "--format", "zarr", "-o", "-"),
+            "-o -: a zarr store is a folder and cannot be written to standard output",
+        ),
+        (
+            (large, "-o", "memory://there/a.zarr"),
+            "memory://there/a.zarr: a zarr store can be written only to a folder of this machine",
+        ),
         ((large, "-o", "a.zarr", "--quality", 5), "--quality 5: has no effect on zarr"),
+        ((large, "-o", "a.zarr", "--format", "png"), "a.zarr names another format"),
+        ((large, "-o", "a.png", "--format", "zarr"), "a.png names another format"),
     ):
-        found = mmp("decode", *arguments)
-        assert found.exit_code in (1, 2)
+        found = mmp("decode", *arguments, *cluster)
+        assert found.exit_code == 2, found.stderr
         assert message in found.stderr
+    assert [path.name for path in Path().iterdir()] == ["large.mmp"]
 
 
 def test_a_manifest_goes_on(mmp, large):

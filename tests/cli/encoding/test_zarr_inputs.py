@@ -106,3 +106,19 @@ def test_a_changed_chunk_is_encoded_again_with_a_manifest(mmp, store):
     row = json.loads(Path("run.jsonl").read_text().splitlines()[-1])
     size = sum(path.stat().st_size for path in Path(store).rglob("*") if path.is_file())
     assert row["source_bytes"] == size
+
+
+def test_an_array_in_a_store_needs_a_place_for_its_output(mmp, samples, monkeypatch):
+    group = zarr.create_group("slide.zarr")
+    group.create_array("0", data=samples, chunks=(50, 60))
+    before = sorted(Path("slide.zarr").rglob("*"))
+    for name in ("slide.zarr/0", "slide.zarr/0/", "memory://there/slide.zarr/0"):
+        found = mmp("encode", name, *FAST)
+        assert found.exit_code == 2
+        assert f"{name}: lies in a zarr store, where no output belongs; use -o" in found.stderr
+    assert sorted(Path("slide.zarr").rglob("*")) == before
+    assert mmp("encode", "slide.zarr/0", *FAST, "-O", "out").exit_code == 0
+    assert [path.name for path in Path("out").iterdir()] == ["0.mmp"]
+    monkeypatch.chdir("slide.zarr")
+    assert mmp("encode", "0", *FAST).exit_code == 2
+    assert sorted(Path(".").rglob("*")) == [path.relative_to("slide.zarr") for path in before]
