@@ -34,6 +34,7 @@ MOST_SECONDS = 2.0
 ADDRESS_SPACE = 3 << 30
 """Address space of a process, in bytes, beyond what it has at first."""
 
+_PACKAGE = os.path.join(os.path.dirname(pictures.__path__[0]), "")
 _MMAP_THRESHOLD = -3
 _TRIM_THRESHOLD = -1
 
@@ -142,7 +143,7 @@ def _hidden(error: BaseException) -> str:
 def cause(error: BaseException) -> str:
     """Return an exception and the place that raised it."""
     frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if "mmpcodec" in frame.filename] or frames
+    own = [frame for frame in frames if frame.filename.startswith(_PACKAGE)] or frames
     places = (
         f"{os.path.basename(frame.filename)}:{frame.name}" for frame in (*own[-1:], *frames[-1:])
     )
