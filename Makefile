@@ -99,8 +99,8 @@ FUZZ_SEED ?= 1
 .PHONY: fuzz
 fuzz: $(FUZZ) ## Feed broken input to readers, decoders and encoders, each entry for FUZZ_SECONDS
 	@mkdir -p build/fuzz/corpus build/fuzz/seeds
-	@for vector in tests/conformance/v1/*; do \
-		cp $$vector/stream.mmp build/fuzz/seeds/$${vector##*/}.mmp; done
+	@for vector in tests/conformance/v?/*; do \
+		cp $$vector/stream.mmp build/fuzz/seeds/$$(echo $$vector | tr / -).mmp; done
 	PYTHONPATH=scripts/vectors $(BIN)/python scripts/fuzz/decoder.py -max_total_time=$(FUZZ_SECONDS) -timeout=20 -max_len=4000 \
 		-artifact_prefix=build/fuzz/ build/fuzz/corpus build/fuzz/seeds tests/fuzz/findings
 	$(BIN)/python scripts/fuzz/pictures.py --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)

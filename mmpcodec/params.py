@@ -7,11 +7,20 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import Any, Unpack
+from typing import Any
 
 from mmpcodec.checks import check_int, check_number, check_switch
 from mmpcodec.errors import ParameterError
-from mmpcodec.tools import PRESETS, TABLE, ToolOptions, Tools, preset_of, presets_where
+from mmpcodec.tools import (
+    PRESETS,
+    TABLE,
+    VERSIONS,
+    ToolOptions,
+    Tools,
+    in_version,
+    preset_of,
+    presets_where,
+)
 
 AUTO, BEST = "auto", "best"
 TRIED = ("photo", "text", "mixed", "exact")
@@ -109,6 +118,17 @@ def check_progress(progress: Any) -> None:
         raise ParameterError(f"progress = {progress!r}: must be None or a callable")
 
 
+def check_version(version: int) -> int:
+    """Return a version of the format as an int.
+
+    Raises
+    ------
+    ParameterError
+        If it is not 1 or 2.
+    """
+    return check_int("version", version, VERSIONS[0], VERSIONS[-1])
+
+
 def check_tile_size(size: int) -> int:
     """Return the height and width of tiles in pixels as an int; 0 makes the picture one tile.
 
@@ -169,11 +189,14 @@ class EncodeParams:
         among equals the smallest, then the first.
     looks : bool
         Whether a look at each layer chooses which sets of tools are tried on it, instead of all.
+    version : int
+        Version of the format, 1 or 2. Version 2 is a draft: later releases may not read its files.
 
     Raises
     ------
     ParameterError
-        If a value lies outside its range, or lambda is 0 and a set of tools has prediction.
+        If a value lies outside its range, lambda is 0 and a set of tools has prediction, or the
+        version of the format lacks a tool.
     """
 
     lam: float = 32.0
@@ -182,6 +205,7 @@ class EncodeParams:
     effort: int = DEFAULT_EFFORT
     candidates: tuple[Tools, ...] = ()
     looks: bool = False
+    version: int = VERSIONS[0]
 
     def __post_init__(self):
         object.__setattr__(self, "lam", check_lambda(self.lam))
@@ -196,6 +220,13 @@ class EncodeParams:
             what = f"preset {preset}" if preset else "prediction"
             able = presets_where(lambda tools: not tools.prediction)
             raise ParameterError(f"lam = 0, which is lossless: {what} is always lossy; take {able}")
+        object.__setattr__(self, "version", check_version(self.version))
+        for tools in (self.tools, *self.candidates):
+            for name in tools.later_than(self.version):
+                raise ParameterError(
+                    f"{name} = {getattr(tools, name)}: needs version {TABLE[name].version} of the "
+                    f"format; version is {self.version}"
+                )
 
     @classmethod
     def from_options(
@@ -205,7 +236,8 @@ class EncodeParams:
         preset: str = AUTO,
         rate_model: str = "adaptive",
         effort: int = DEFAULT_EFFORT,
-        **tools: Unpack[ToolOptions],
+        version: int | None = None,
+        **tools: Any,
     ) -> "EncodeParams":
         """Make parameters from a preset and single tools that override it.
 
@@ -218,6 +250,9 @@ class EncodeParams:
             the layer recommends.
         rate_model : {"adaptive", "log2"}
         effort : int
+        version : int or None
+            Version of the format, 1 or 2; None stands for 1. With 2, presets with prediction have
+            its tools.
         **tools
             Fields of ``Tools``; None keeps the value of the preset.
 
@@ -234,7 +269,7 @@ class EncodeParams:
             hint = "; lam = 0 is lossless" if unknown[0] == "lossless" else ""
             raise ParameterError(
                 f"unknown option {unknown[0]!r}: known are "
-                + ", ".join((*RATES, "preset", "effort", "rate_model", *sorted(TABLE)))
+                + ", ".join((*RATES, "preset", "effort", "rate_model", "version", *sorted(TABLE)))
                 + hint
             )
         given: dict[str, Any] = {name: one for name, one in tools.items() if one is not None}
@@ -246,14 +281,17 @@ class EncodeParams:
                     f"preset = {preset!r}: at lambda {lam} no preset uses all of "
                     + ", ".join(f"{name} = {value!r}" for name, value in given.items())
                 )
-        first, *others = (replace(PRESETS[name], **given) for name in names)
+        version = VERSIONS[0] if version is None else check_version(version)
+        first, *others = (replace(in_version(PRESETS[name], version), **given) for name in names)
         idle = [name for name in first.without_effect if name in given.keys() - SWITCHES]
         if idle and not several:
             able = presets_where(lambda tools: idle[0] not in tools.without_effect)
             raise ParameterError(
                 f"{idle[0]} = {given[idle[0]]!r}: has no effect with preset {preset}; take {able}"
             )
-        return cls(lam, first, rate_model, effort, tuple(others), looks=preset == AUTO)
+        return cls(
+            lam, first, rate_model, effort, tuple(others), looks=preset == AUTO, version=version
+        )
 
     @property
     def coded_tools(self) -> Tools:

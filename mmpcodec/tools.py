@@ -6,7 +6,7 @@ and the generators of the tests read the list of tools from here.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from enum import IntEnum
 from typing import Any, TypedDict
 
@@ -45,6 +45,8 @@ class Tool:
         Least value in a file: above ``low`` where ``low`` lets an encoder derive the value.
     needs : str
         A switch of ``Tools``; while it is off, the tool must have its default. "" for none.
+    version : int
+        Least version of the format that has the tool.
     """
 
     name: str
@@ -56,6 +58,7 @@ class Tool:
     values: tuple[int, ...]
     low_in_file: int
     needs: str
+    version: int
 
     @property
     def title(self) -> str:
@@ -105,6 +108,7 @@ def _tool(
     values: tuple[int, ...] = (),
     low_in_file: int | None = None,
     needs: str = "",
+    version: int = 1,
 ) -> Any:
     """Make a field of ``Tools`` that carries its row; ``values`` set the range."""
     if values:
@@ -117,6 +121,7 @@ def _tool(
         "values": values,
         "low_in_file": low if low_in_file is None else low_in_file,
         "needs": needs,
+        "version": version,
     }
     return field(default=default, metadata=row)
 
@@ -167,6 +172,9 @@ class Tools:
     step : int
         Quantisation step of the transform in 1/16 of an 8-bit gray level, 1 to 65535; 0 lets an
         encoder derive it from lambda. 0 without ``prediction``.
+    pdpc : bool
+        Blend a prediction with the decoded samples beside the block, more the nearer a sample is to
+        them: position-dependent prediction combination. A tool of version 2.
     exact : bool
         Code exact samples: lossless, whatever lambda is. No other tool then has an effect, and
         ``prediction`` must be False.
@@ -192,6 +200,7 @@ class Tools:
     least_squares: bool = _tool(True, BLOCKS)
     templates: int = _tool(0, BLOCKS, high=4, needs="prediction")
     step: int = _tool(0, BLOCKS, high=65535, low_in_file=1, needs="prediction")
+    pdpc: bool = _tool(False, BLOCKS, needs="prediction", version=2)
     exact: bool = _tool(False, EXACT)
 
     def __post_init__(self):
@@ -204,6 +213,14 @@ class Tools:
                 number = int(getattr(self, tool.name))
                 if fault := tool.fault(number, getattr(self, tool.needs)):
                     raise ParameterError(f"{tool.name} = {number}: {fault}")
+
+    def later_than(self, version: int) -> tuple[str, ...]:
+        """Return the names of the tools that are used and that a version of the format lacks."""
+        return tuple(
+            tool.name
+            for tool in TABLE.values()
+            if tool.version > version and getattr(self, tool.name) != tool.default
+        )
 
     @property
     def codings(self) -> tuple[str, ...]:
@@ -222,11 +239,13 @@ class Tools:
 
 
 class ToolOptions(TypedDict, total=False):
-    """Options of an encoder that override single tools of a preset; see ``Tools``.
+    """Options of an encoder: the version of the format, and single tools that override a preset.
 
-    None keeps the value of the preset. A partition can also be given by its name or number.
+    None stands for version 1, and keeps the value of the preset. A partition can also be given by
+    its name or number. See ``Tools``.
     """
 
+    version: int | None
     partition: Partition | str | int | None
     index_classes: bool | None
     flag_contexts: bool | None
@@ -242,6 +261,7 @@ class ToolOptions(TypedDict, total=False):
     least_squares: bool | None
     templates: int | None
     step: int | None
+    pdpc: bool | None
     exact: bool | None
 
 
@@ -255,10 +275,19 @@ _BESIDE = ("prediction", "dictionary")
 # The number of the coding stands for prediction. ``dictionary`` comes last, because it says
 # whether the tools of trees follow.
 BLOCK_TOOLS = (
-    *(name for name, row in TABLE.items() if row.codings == (BLOCKS,) and name not in _BESIDE),
+    *(
+        name
+        for name, row in TABLE.items()
+        if row.codings == (BLOCKS,) and row.version == 1 and name not in _BESIDE
+    ),
     "dictionary",
 )
 """Names of the tools in the header of a layer of predicted blocks, in the order of the format."""
+
+LATER_BLOCK_TOOLS = tuple(
+    name for name, row in TABLE.items() if row.codings == (BLOCKS,) and row.version == 2
+)
+"""Names of the tools that a layer of predicted blocks 2 has besides, in the order of the format."""
 
 PRESETS: dict[str, Tools] = {
     "photo": Tools(prediction=True, fragment_size=64, templates=4),
@@ -282,6 +311,20 @@ PRESETS: dict[str, Tools] = {
 """Named sets of tools; "auto" is no set but tries several."""
 
 
+VERSIONS = (1, 2)
+"""Versions of the format that this package reads and writes."""
+DRAFT = 2
+"""The version that can still change."""
+
+
+def in_version(tools: Tools, version: int) -> Tools:
+    """Return tools with those of a version of the format that suit them."""
+    if version == 1 or not tools.prediction:
+        return tools
+    changes: dict[str, Any] = dict.fromkeys(LATER_BLOCK_TOOLS, True)
+    return replace(tools, **changes)
+
+
 def preset_of(tools: Tools) -> str | None:
     """Return the name of the preset that has these tools, or None.
 
@@ -291,7 +334,8 @@ def preset_of(tools: Tools) -> str | None:
     >>> preset_of(PRESETS["text"])
     'text'
     """
-    return next((name for name, each in PRESETS.items() if each == tools), None)
+    found = replace(tools, **{name: TABLE[name].default for name in LATER_BLOCK_TOOLS})
+    return next((name for name, each in PRESETS.items() if each == found), None)
 
 
 def presets_where(holds: Callable[[Tools], bool]) -> str:

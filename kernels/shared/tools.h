@@ -24,6 +24,9 @@
     TOOL(step, 1, 65535)        \
     TOOL(dictionary, 0, 1)
 
+// The tools of predicted blocks 2, besides those of predicted blocks.
+#define MMP_LATER_BLOCK_TOOLS(TOOL) TOOL(pdpc, 0, 1)
+
 #define MMP_TOOL_MEMBER(name, low, high) int32_t name;
 
 namespace mmp {
@@ -34,6 +37,7 @@ struct Tools {
 
 struct BlockTools {
     MMP_BLOCK_TOOLS(MMP_TOOL_MEMBER)
+    MMP_LATER_BLOCK_TOOLS(MMP_TOOL_MEMBER)
     int32_t fragment_log2;  // of fragment_size
 };
 

@@ -13,7 +13,7 @@ from mmpcodec.params import AUTO as AUTO_PRESET
 from mmpcodec.params import BEST, DEFAULT_EFFORT, RATE_MODELS, TRIED, DecodeLimits
 from mmpcodec.pictures import registry
 from mmpcodec.quantities import parse_bytes
-from mmpcodec.tools import PRESETS, Partition
+from mmpcodec.tools import DRAFT, PRESETS, VERSIONS, Partition
 
 DEFAULT_LIMITS = DecodeLimits()
 BACKENDS = (AUTO, *names())
@@ -419,6 +419,17 @@ Effort = Annotated[
         f"{DEFAULT_EFFORT} by default.",
         rich_help_panel=SEARCH,
         autocompletion=words("123456789"),
+    ),
+]
+FormatVersion = Annotated[
+    int | None,
+    typer.Option(
+        "--format",
+        metavar="N",
+        help=f"Version of the file format, 1 by default. {DRAFT} is a draft: smaller files, which "
+        "later releases may not read.",
+        rich_help_panel=SEARCH,
+        autocompletion=words([str(version) for version in VERSIONS]),
     ),
 ]
 PartitionName = Annotated[

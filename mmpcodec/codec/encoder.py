@@ -202,18 +202,16 @@ def _encode_at(
             devices, group, candidates, chosen, threads, part, most=GROUP_FRAGMENTS
         ):
             found[next(numbers)].append(made)
-    return [
-        _assembled(source, made, params.lam) for source, made in zip(sources, found, strict=True)
-    ]
+    return [_assembled(source, made, params) for source, made in zip(sources, found, strict=True)]
 
 
 def _size(tile: TileSource) -> int:
     return tile.on_host.size
 
 
-def _assembled(source: Source, tiles: Sequence[TileEncoding], lam: float) -> Encoding:
+def _assembled(source: Source, tiles: Sequence[TileEncoding], params: EncodeParams) -> Encoding:
     """Return the file of a picture whose tiles are encoded."""
-    header = source.header(tuple(len(tile.data) for tile in tiles))
+    header = source.header(tuple(len(tile.data) for tile in tiles), params.version)
     samples = tiles[0].samples
     if len(tiles) > 1:
         samples = np.empty_like(source.on_host)
@@ -223,7 +221,7 @@ def _assembled(source: Source, tiles: Sequence[TileEncoding], lam: float) -> Enc
         replace(layer, tile=number) for number, tile in enumerate(tiles) for layer in tile.layers
     )
     data = container.write(header, [tile.data for tile in tiles])
-    return Encoding(data, samples, header, layers, lam)
+    return Encoding(data, samples, header, layers, params.lam)
 
 
 def _encode_to(
@@ -256,7 +254,7 @@ def _encode_to(
             most=GROUP_FRAGMENTS,
             known=known,
         )
-        encoding = _assembled(source, made, candidates[0].lam)
+        encoding = _assembled(source, made, candidates[0])
         error = math.ceil(distortion(source.on_host, encoding.samples, source.depth))
         costs = tuple(map(sum, zip(*(tile.costs for tile in made), strict=True)))
         used = frozenset[int]().union(*(tile.used for tile in made))

@@ -50,11 +50,20 @@ class Source:
         """Number of 16x16 fragments in all planes and tiles."""
         return sum(tile.fragments for tile in self.tiles())
 
-    def header(self, tile_bytes: tuple[int, ...]) -> Header:
+    def header(self, tile_bytes: tuple[int, ...], version: int) -> Header:
         height, width = self.on_host.shape[:2]
         form = form_of(self.on_host)
         tile_size = size_in_file(height, width, self.tile_size)
-        header = Header(width, height, form, self.depth, tile_size, self.metadata, tile_bytes)
+        header = Header(
+            width,
+            height,
+            form,
+            self.depth,
+            tile_size,
+            self.metadata,
+            tile_bytes,
+            version=version,
+        )
         return replace(header, size=len(container.write_header(header)))
 
     def tiles(self) -> Iterator[TileSource]:

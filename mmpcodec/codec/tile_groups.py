@@ -28,7 +28,9 @@ Piece = tuple[Tile, Samples]
 """A tile and its samples."""
 
 
-def header_of(shape: Sequence[int], depth: int, metadata: Metadata, tile_size: int) -> Header:
+def header_of(
+    shape: Sequence[int], depth: int, metadata: Metadata, tile_size: int, version: int
+) -> Header:
     """Return the header of a picture whose tiles are not coded yet.
 
     Parameters
@@ -40,6 +42,8 @@ def header_of(shape: Sequence[int], depth: int, metadata: Metadata, tile_size: i
     metadata : Metadata
     tile_size : int
         Height and width of tiles, 64 to 2**24; 0 for one tile.
+    version : int
+        Version of the format.
 
     Raises
     ------
@@ -51,7 +55,7 @@ def header_of(shape: Sequence[int], depth: int, metadata: Metadata, tile_size: i
     check_white(metadata, depth)
     form = Form(planes[0] - 1 if planes else 0)
     size = size_in_file(height, width, check_tile_size(tile_size))
-    return Header(width, height, form, depth, size, metadata)
+    return Header(width, height, form, depth, size, metadata, version=version)
 
 
 @dataclass(frozen=True)

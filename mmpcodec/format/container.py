@@ -17,9 +17,9 @@ from mmpcodec.format.tiles import Tile, tile_count, tiles_of
 from mmpcodec.metadata import Metadata
 from mmpcodec.params import MAX_TILE_SIZE, MIN_TILE_SIZE
 from mmpcodec.samples import MAX_DIMENSION, Form
+from mmpcodec.tools import VERSIONS
 
 MAGIC = b"\x89MMP\r\n\x1a\n"
-VERSION = 1
 LEAST_TILE_BYTES = 10
 """Size of the smallest tile: two CRCs, a coding and the size of an empty payload, in bytes."""
 SECTION = "Container"
@@ -55,7 +55,7 @@ class Header:
     metadata: Metadata = field(default_factory=Metadata)
     tile_bytes: tuple[int, ...] = ()
     size: int = 0
-    version: int = VERSION
+    version: int = VERSIONS[0]
 
     @property
     def planes(self) -> int:
@@ -79,7 +79,7 @@ class Header:
 
 
 def write_header(header: Header) -> bytes:
-    """Serialise a header; its ``size`` and ``version`` are ignored."""
+    """Serialise a header; its ``size`` is ignored."""
     fields = [
         header.form,
         header.depth,
@@ -90,7 +90,7 @@ def write_header(header: Header) -> bytes:
     checked = b"".join(
         [
             MAGIC,
-            bytes([VERSION]),
+            bytes([header.version]),
             *map(number, fields),
             chunks.write(header.metadata),
             *map(number, header.tile_bytes),
@@ -125,10 +125,12 @@ def read_header(data: memoryview) -> Header:
         raise BadMagic(SECTION, f"magic is {magic.hex(' ')}, not {MAGIC.hex(' ')}", 0)
     fields.bytes("magic", len(MAGIC))
     version = fields.fixed("version", 1)
-    if version != VERSION:
+    if version not in VERSIONS:
         reason = "; files of version 0 were never meant to last" if version == 0 else ""
         raise UnsupportedVersion(
-            SECTION, f"version is {version}, allowed is {VERSION}{reason}", len(MAGIC)
+            SECTION,
+            f"version is {version}, allowed is {' or '.join(map(str, VERSIONS))}{reason}",
+            len(MAGIC),
         )
     form = Form(fields.number("form", 0, len(Form) - 1))
     depth = fields.number("depth", 1, MAX_DEPTH)

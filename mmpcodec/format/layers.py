@@ -21,6 +21,7 @@ from mmpcodec.tools import (
     BLOCKS,
     CODINGS,
     EXACT,
+    LATER_BLOCK_TOOLS,
     TABLE,
     TREE_TOOLS,
     TREES,
@@ -31,9 +32,14 @@ from mmpcodec.tools import (
 SECTION = "Layers"
 FILTER_SECTION = "Post filter"
 
+BLOCKS_2 = "predicted blocks 2"
+"""Predicted blocks with the tools of version 2."""
+CODINGS_OF = {1: CODINGS, 2: (*CODINGS, BLOCKS_2)}
+"""Names of the codings by their numbers in the header of a layer, by the version of the format."""
 HEADER_TOOLS = {
     TREES: tuple(TABLE[name] for name in TREE_TOOLS),
     BLOCKS: tuple(TABLE[name] for name in BLOCK_TOOLS),
+    BLOCKS_2: tuple(TABLE[name] for name in (*BLOCK_TOOLS, *LATER_BLOCK_TOOLS)),
 }
 """Tools that the header of a layer holds, by its coding, in the order of the format."""
 _FILTER_FIELD = ("post filter", 0, (1 << CLASSES) - 1)
@@ -107,7 +113,12 @@ def write_layer(layer: Layer) -> bytes:
     return head + number(len(layer.payload)) + layer.payload
 
 
-def read(data: memoryview, start: int, form: Form, depth: int) -> TileStream:
+def coding_of(tools: Tools) -> str:
+    """Return the name of the coding that the header of a layer has, one of ``CODINGS_OF[2]``."""
+    return BLOCKS_2 if tools.later_than(1) else tools.codings[0]
+
+
+def read(data: memoryview, start: int, form: Form, depth: int, version: int = 1) -> TileStream:
     """Read a tile and make every check that needs no decoding.
 
     Parameters
@@ -119,6 +130,8 @@ def read(data: memoryview, start: int, form: Form, depth: int) -> TileStream:
     form : Form
     depth : int
         Bits of a sample of the picture.
+    version : int
+        Version of the file.
 
     Raises
     ------
@@ -141,7 +154,9 @@ def read(data: memoryview, start: int, form: Form, depth: int) -> TileStream:
             raise CorruptStream(
                 SECTION, f"layout is {layout:d}, allowed for {form.title} is 0 or 1", at
             )
-    layers = tuple(_read_layer(fields, name) for name in layer_names(form, layout))
+    layers = tuple(
+        _read_layer(fields, name, CODINGS_OF[version]) for name in layer_names(form, layout)
+    )
     if fields.place < len(data):
         raise CorruptStream(
             SECTION, f"{len(data) - fields.place} bytes follow the last layer", fields.offset
@@ -163,15 +178,16 @@ def fault_of_depth(tools: Tools, depth: int, name: str | None = None) -> str | N
 
 def _fault(tools: Tools, form: Form, layout: Layout, depth: int) -> str | None:
     if layout is Layout.TOGETHER and form is not Form.GRAY and not tools.exact:
-        return f"coding is {tools.codings[0]}, allowed for planes together is {EXACT}"
+        return f"coding is {coding_of(tools)}, allowed for planes together is {EXACT}"
     return fault_of_depth(tools, depth)
 
 
 def _tool_values(tools: Tools) -> list[int]:
     """Return the number of the coding and the values of its tools, in the order of the format."""
-    stored = [tool for coding in tools.codings for tool in HEADER_TOOLS.get(coding, ())]
+    coding = coding_of(tools)
+    stored = [tool for each in (coding, *tools.codings[1:]) for tool in HEADER_TOOLS.get(each, ())]
     values = [int(getattr(tools, tool.name)) for tool in stored]
-    return [CODINGS.index(tools.codings[0]), *values]
+    return [CODINGS_OF[2].index(coding), *values]
 
 
 def _filter(layer: Layer) -> bytes:
@@ -182,8 +198,8 @@ def _filter(layer: Layer) -> bytes:
     return bytes([active, *(value - LEAST for own in layer.coefficients for value in own)])
 
 
-def _read_layer(fields: Fields, name: str) -> Layer:
-    coding = CODINGS[fields.number("coding", 0, len(CODINGS) - 1)]
+def _read_layer(fields: Fields, name: str, codings: Sequence[str]) -> Layer:
+    coding = codings[fields.number("coding", 0, len(codings) - 1)]
     coefficients = OFF
     if coding == EXACT:
         tools = Tools(exact=True, post_filter=False)
@@ -198,7 +214,7 @@ def _read_layer(fields: Fields, name: str) -> Layer:
 
 
 def _read_tools(fields: Fields, coding: str) -> dict[str, Any]:
-    values: dict[str, Any] = {"prediction": coding == BLOCKS}
+    values: dict[str, Any] = {"prediction": coding != TREES}
     for tool in HEADER_TOOLS[coding]:
         values[tool.name] = _read_tool(fields, tool, values)
     if values.get("dictionary"):

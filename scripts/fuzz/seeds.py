@@ -10,11 +10,11 @@ from pathlib import Path
 
 import mmpcodec
 from mmpcodec.format import container, layers
-from mmpcodec.format.layers import HEADER_TOOLS, Layer, depth_of
+from mmpcodec.format.layers import BLOCKS_2, HEADER_TOOLS, Layer, depth_of
 from mmpcodec.format.layouts import Layout
-from mmpcodec.tools import TREES, Tools
+from mmpcodec.tools import BLOCKS, TREES, Tools
 
-VECTORS = Path(__file__).parents[2] / "tests" / "conformance" / "v1"
+VECTORS = Path(__file__).parents[2] / "tests" / "conformance"
 MOST_SIDE = 80
 LARGEST_DICTIONARY = 2000
 
@@ -29,7 +29,7 @@ def tool_fields(tools: Tools, coding: str) -> bytes:
     small = replace(tools, dictionary_limit=min(tools.dictionary_limit, LARGEST_DICTIONARY))
     return b"".join(
         field(int(getattr(small, tool.name)), tool.low_in_file, tool.high)
-        for tool in HEADER_TOOLS[coding]
+        for tool in HEADER_TOOLS[BLOCKS_2 if coding == BLOCKS else coding]
     )
 
 
@@ -57,7 +57,9 @@ def seeds(data: bytes) -> Iterator[bytes]:
     ):
         if max(tile.height, tile.width) > MOST_SIDE:
             continue
-        stream = layers.read(memoryview(data)[start:end], start, header.form, header.depth)
+        stream = layers.read(
+            memoryview(data)[start:end], start, header.form, header.depth, header.version
+        )
         for layer in stream.layers:
             depth = depth_of(layer.tools, stream.layout, header.depth)
             planes = header.planes if stream.layout is Layout.TOGETHER else 1
@@ -67,7 +69,7 @@ def seeds(data: bytes) -> Iterator[bytes]:
 def main() -> None:
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    for vector in sorted(VECTORS.iterdir()):
+    for vector in sorted(VECTORS.glob("v?/*")):
         if not (vector / "error.json").exists():
             data = (vector / "stream.mmp").read_bytes()
             for number, each in enumerate(seeds(data)):

@@ -27,7 +27,9 @@ def _with_step(data: bytes, step: int) -> bytes:
     """Return a gray file of one tile with another step, and with the checksum of its samples."""
     header = container.read_header(memoryview(data))
     (tile,) = header.tiles
-    stream = layers.read(memoryview(data)[header.tile_offsets[0] :], 0, header.form, header.depth)
+    stream = layers.read(
+        memoryview(data)[header.tile_offsets[0] :], 0, header.form, header.depth, header.version
+    )
     (layer,) = stream.layers
     layer = replace(layer, tools=replace(layer.tools, step=step))
     reference = backends.get("reference")
@@ -108,6 +110,21 @@ def damaged(streams: Callable[[str], bytes]) -> Iterator[tuple[str, bytes]]:
     yield "bad-deep-cut", cut(streams("gray-12-photo"), 30)
     yield from damaged_header(streams("exact-one-pixel"))
     yield from damaged_payload(streams)
+
+
+def damaged_draft(streams: Callable[[str], bytes]) -> Iterator[tuple[str, bytes]]:
+    """As ``damaged``, for files of version 2; ``streams(name)`` returns a case's file."""
+
+    def changed(name: str, field: str, value: int) -> bytes:
+        return with_number(streams(name), field, value)
+
+    photo = streams("pdpc")
+    yield "bad-version-1", repaired(photo[:8] + b"\1" + photo[9:])
+    yield "bad-version-3", repaired(photo[:8] + b"\3" + photo[9:])
+    yield "bad-coding", changed("pdpc", "coding", 4)
+    yield "bad-pdpc", changed("pdpc", "pdpc", 2)
+    yield "bad-other-pdpc", changed("pdpc", "pdpc", 0)
+    yield "bad-cut", cut(photo, 40)
 
 
 def damaged_header(good: bytes) -> Iterator[tuple[str, bytes]]:

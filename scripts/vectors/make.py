@@ -2,21 +2,24 @@
 
     python scripts/vectors/make.py [FOLDER]
 
-FOLDER is tests/conformance/v1 by default. ``tests/conformance/README.md`` says what a vector is.
-Vectors are append-only: an existing vector is never changed. ``cases.py`` defines the pictures to
-encode; ``damaged.py`` changes bytes of their files.
+FOLDER is tests/conformance by default, and has a folder for each version of the format.
+``tests/conformance/README.md`` says what a vector is. Vectors are append-only: an existing vector
+is never changed. ``cases.py`` and, for version 2, ``draft.py`` define the pictures to encode;
+``damaged.py`` changes bytes of their files.
 """
 
 import hashlib
 import json
 import sys
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from cases import ROOT, cases, pictures
-from damaged import damaged, unsearched
+from damaged import damaged, damaged_draft, unsearched
+from draft import draft
 
 import mmpcodec
 from mmpcodec import EncodeParams, FormatError
@@ -24,7 +27,7 @@ from mmpcodec.format.container import Header
 from mmpcodec.metadata import Metadata
 from mmpcodec.pictures import Picture, to_bytes
 
-FOLDER = ROOT / "tests" / "conformance" / "v1"
+FOLDER = ROOT / "tests" / "conformance"
 
 
 def write_vector(
@@ -41,6 +44,8 @@ def write_vector(
             for tools in (params.tools, *params.candidates)
         ],
     }
+    if params.version > 1:
+        description["version"] = params.version
     description |= {name: options[name] for name in ("depth", "tile_size") if name in options}
     write_good(folder, encoding.data, encoding.header, encoding.samples)
     depth = encoding.header.depth
@@ -102,19 +107,22 @@ def write_damaged(folder: Path, data: bytes) -> None:
 
 def main() -> None:
     root = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
-    for name, picture, params, options in (*((*case, {}) for case in cases()), *pictures()):
-        if folder := _missing(root, name):
-            write_vector(folder, picture, params, options)
+    of_version_1 = (*((*case, {}) for case in cases()), *pictures())
+    for version, found in (("v1", of_version_1), ("v2", draft())):
+        for name, picture, params, options in found:
+            if folder := _missing(root / version, name):
+                write_vector(folder, picture, params, options)
 
-    def streams(name: str) -> bytes:
-        return (root / name / "stream.mmp").read_bytes()
+    def streams(version: str, name: str) -> bytes:
+        return (root / version / name / "stream.mmp").read_bytes()
 
-    for name, made in unsearched(streams):
-        if folder := _missing(root, name):
+    for name, made in unsearched(partial(streams, "v1")):
+        if folder := _missing(root / "v1", name):
             write_unsearched(folder, made())
-    for name, data in damaged(streams):
-        if folder := _missing(root, name):
-            write_damaged(folder, data)
+    for version, bad in (("v1", damaged), ("v2", damaged_draft)):
+        for name, data in bad(partial(streams, version)):
+            if folder := _missing(root / version, name):
+                write_damaged(folder, data)
 
 
 def _missing(root: Path, name: str) -> Path | None:

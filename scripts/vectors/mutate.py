@@ -6,8 +6,8 @@ does not repeat a fault of that reader. Only the list of tools comes from the co
 
 import zlib
 
-from mmpcodec.format.layers import HEADER_TOOLS
-from mmpcodec.tools import CODINGS, TREES
+from mmpcodec.format.layers import CODINGS_OF, HEADER_TOOLS
+from mmpcodec.tools import TREES
 
 
 def number(value: int) -> bytes:
@@ -58,7 +58,8 @@ class Walk:
     def layer(self) -> None:
         """Read a layer up to its payload, which begins at ``place``."""
         coding = self.number("coding")
-        tools = HEADER_TOOLS.get(CODINGS[coding], ()) if coding < len(CODINGS) else ()
+        codings = CODINGS_OF[2]
+        tools = HEADER_TOOLS.get(codings[coding], ()) if coding < len(codings) else ()
         values = {tool.name: self.number(tool.title) for tool in tools}
         if values.get("dictionary"):
             for tool in HEADER_TOOLS[TREES]:

@@ -156,10 +156,14 @@ class Blocks:
             return self.templates(y, x, h, w)
         T, Z, K = self.border(y, x, h, w)
         if mode == AVERAGE:
-            return np.full((h, w), (sum(T[:w]) + sum(Z[:h]) + (w + h) // 2) // (w + h))
-        if mode == PLANAR:
-            return planar(T, Z, h, w)
-        return angle(mode - 3, T, Z, K, h, w, self.most)
+            block = np.full((h, w), (sum(T[:w]) + sum(Z[:h]) + (w + h) // 2) // (w + h))
+        elif mode == PLANAR:
+            block = planar(T, Z, h, w)
+        else:
+            block = angle(mode - 3, T, Z, K, h, w, self.most)
+        if self.tools.get("pdpc"):
+            block = np.clip(pdpc(mode, block, T, Z, K, h, w), 0, self.most)
+        return block
 
     def border(self, y, x, h, w):
         T, Z = [], []
@@ -328,6 +332,34 @@ def angle(t, T, Z, K, h, w, most):
     if t < 16:
         return angle_from(SLOPES[t], Z, T, K, w, h, most).T
     return angle_from(SLOPES[t], T, Z, K, h, w, most)
+
+
+def pdpc(mode, block, T, Z, K, h, w):
+    """Section PDPC: the blended prediction, not yet limited."""
+    TS, ZS = (smoothed(T, K), smoothed(Z, K)) if h + w >= 20 else (T, Z)
+    out = block.copy()
+    shift = (h.bit_length() + w.bit_length() - 4) >> 2
+    t = mode - 3
+    for i in range(h):
+        for j in range(w):
+            p = int(block[i, j])
+            A, B = 32 >> ((2 * j) >> shift), 32 >> ((2 * i) >> shift)
+            if mode in (AVERAGE, PLANAR):
+                out[i, j] = (A * ZS[i] + B * TS[j] + (64 - A - B) * p + 32) >> 6
+            elif t == 24:
+                out[i, j] = p + ((A * (Z[i] - K) + 32) >> 6)
+            elif t == 8:
+                out[i, j] = p + ((B * (T[j] - K) + 32) >> 6)
+            elif t > 24 or t < 8:
+                q = SLOPES[t]
+                v = (16384 + q // 2) // q
+                if t > 24:
+                    weight, n, line = A, i + ((v * (j + 1) + 256) >> 9), ZS
+                else:
+                    weight, n, line = B, j + ((v * (i + 1) + 256) >> 9), TS
+                if n < h + w:
+                    out[i, j] = (weight * line[n] + (64 - weight) * p + 32) >> 6
+    return out
 
 
 def smoothed(line, before):

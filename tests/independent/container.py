@@ -1,4 +1,4 @@
-"""A decoder of the mmp format, version 1, written from docs/format/format.md alone.
+"""A decoder of the mmp format, versions 1 and 2, written from docs/format/format.md alone.
 
 Plain rather than fast: it shows that the text suffices. decode() gives the samples and the facts
 of a file; a stream that no decoder may accept raises ValueError. Names are those of the sections
@@ -16,7 +16,7 @@ from independent.trees import fragments
 MAGIC = bytes.fromhex("894D4D500D0A1A0A")
 MOST_SAMPLES = 2**26  # a limit of this decoder
 CHANNELS = (1, 2, 3, 4)  # by form
-TREES, BLOCKS, EXACT = 0, 1, 2  # coding of a layer
+TREES, BLOCKS, EXACT, BLOCKS_2 = 0, 1, 2, 3  # coding of a layer
 BLOCK_TOOLS = (
     ("fragment size", (16, 32, 64)),
     ("least squares", range(2)),
@@ -24,6 +24,7 @@ BLOCK_TOOLS = (
     ("step", range(1, 65536)),
     ("dictionary", range(2)),
 )
+LATER_BLOCK_TOOLS = (("pdpc", range(2)),)
 TREE_TOOLS = (
     ("partition", range(2)),
     ("index classes", range(2)),
@@ -73,8 +74,9 @@ def decode(data):
     reader = Reader(bytes(data))
     if reader.take(8) != MAGIC:
         raise ValueError("not an mmp file")
-    if reader.take(1)[0] != 1:
-        raise ValueError("version is not 1")
+    version = reader.take(1)[0]
+    if version not in (1, 2):
+        raise ValueError("version is not 1 or 2")
     facts = {
         "form": reader.number("form", range(4)),
         "depth": reader.number("depth", range(1, 17)),
@@ -98,7 +100,7 @@ def decode(data):
     samples = np.zeros((height, width, CHANNELS[form]), np.uint8 if depth <= 8 else np.uint16)
     for (y, x), size in zip(corners, sizes, strict=True):
         part = samples[y : y + side, x : x + side]
-        part[...] = tile(reader.take(size), part.shape[0], part.shape[1], form, depth)
+        part[...] = tile(reader.take(size), part.shape[0], part.shape[1], form, depth, version)
     reader.end("the last tile")
     return (samples[:, :, 0] if form == 0 else samples), facts
 
@@ -133,7 +135,7 @@ def metadata(reader, depth):
     return found
 
 
-def tile(data, height, width, form, depth):
+def tile(data, height, width, form, depth, version):
     """The samples of a tile, an array (height, width, channels)."""
     reader = Reader(data)
     if reader.crc() != zlib.crc32(data[4:]):
@@ -141,11 +143,11 @@ def tile(data, height, width, form, depth):
     samples_crc = reader.crc()
     layout = 0 if form == 0 else reader.number("layout", range(2 if form == 1 else 3))
     if layout == 0:
-        planes, layer_depth = layer(reader, height, width, depth, layout, CHANNELS[form])
+        planes, layer_depth = layer(reader, height, width, depth, layout, CHANNELS[form], version)
     else:
         planes = []
         for _ in range(CHANNELS[form]):
-            (plane,), layer_depth = layer(reader, height, width, depth, layout, 1)
+            (plane,), layer_depth = layer(reader, height, width, depth, layout, 1, version)
             planes.append(plane)
     reader.end("the last layer")
     samples = np.stack(planes, axis=2)
@@ -165,16 +167,18 @@ def colours(luma, orange, green, depth):
     return np.clip(np.stack([luma - g + o, luma + g, luma - g - o], axis=2), 0, 2**depth - 1)
 
 
-def layer(reader, height, width, depth, layout, count):
+def layer(reader, height, width, depth, layout, count, version):
     """The planes of a layer, arrays (height, width) of int64, and its depth."""
-    coding = reader.number("coding", range(3))
+    coding = reader.number("coding", range(2 + version))
     if layout == 0 and count > 1 and coding != EXACT:
         raise ValueError("planes together are for exact samples only")
     if not (coding == EXACT and layout == 0):
         depth = max(depth, 8)
     tools = {}
-    if coding == BLOCKS:
+    if coding in (BLOCKS, BLOCKS_2):
         tools = {name: reader.number(name, allowed) for name, allowed in BLOCK_TOOLS}
+    if coding == BLOCKS_2:
+        tools |= {name: reader.number(name, allowed) for name, allowed in LATER_BLOCK_TOOLS}
     if coding == TREES or tools.get("dictionary"):
         if depth != 8:
             raise ValueError("trees are for a depth of 8 only")

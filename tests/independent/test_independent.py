@@ -10,12 +10,14 @@ import pytest
 from independent.container import decode
 
 HERE = Path(__file__).parent
-VECTORS = sorted((HERE.parent / "conformance" / "v1").iterdir())
+FOLDER = HERE.parent / "conformance"
+VECTORS = sorted(FOLDER.glob("v?/*"))
 FORMS = ("gray", "gray and alpha", "RGB", "RGB and alpha")
 
 
 def each(vectors):
-    return pytest.mark.parametrize("vector", vectors, ids=[path.name for path in vectors])
+    names = [str(path.relative_to(FOLDER)) for path in vectors]
+    return pytest.mark.parametrize("vector", vectors, ids=names)
 
 
 @each([path for path in VECTORS if (path / "decoded.json").exists()])

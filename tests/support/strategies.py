@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from mmpcodec import EncodeParams, Tools
-from mmpcodec.tools import BLOCK_TOOLS, TABLE, TREE_TOOLS
+from mmpcodec.tools import BLOCK_TOOLS, DRAFT, LATER_BLOCK_TOOLS, TABLE, TREE_TOOLS
 
 LAMBDAS = (0, 1, 8, 32, 128, 512)
 
@@ -96,7 +96,7 @@ def tools() -> st.SearchStrategy[Tools]:
 
 def block_tools() -> st.SearchStrategy[Tools]:
     """Tools with prediction, a third of them with trees among the blocks."""
-    drawn = {name: _values(name) for name in BLOCK_TOOLS}
+    drawn = {name: _values(name) for name in (*BLOCK_TOOLS, *LATER_BLOCK_TOOLS)}
     drawn["step"] = st.one_of(st.integers(1, 400), drawn["step"])
     drawn |= {"prediction": st.just(True), "dictionary": st.just(False)}
     predicted = st.builds(Tools, **drawn, post_filter=st.booleans())
@@ -133,6 +133,7 @@ def block_params(effort: Sequence[int] = (1, 1, 5, 9)) -> st.SearchStrategy[Enco
         st.one_of(derived, derived, block_tools()),
         st.sampled_from(["adaptive", "adaptive", "log2"]),
         effort=st.sampled_from(effort),
+        version=st.just(DRAFT),
     )
 
 

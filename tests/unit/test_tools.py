@@ -7,32 +7,51 @@ from typing import get_type_hints
 import pytest
 
 from mmpcodec import ParameterError, Tools
-from mmpcodec.format.layers import HEADER_TOOLS
 from mmpcodec.runtime import kernels
-from mmpcodec.tools import BLOCKS, CODINGS, EXACT, PRESETS, TABLE, TREES, Partition, ToolOptions
+from mmpcodec.tools import (
+    BLOCK_TOOLS,
+    BLOCKS,
+    CODINGS,
+    EXACT,
+    LATER_BLOCK_TOOLS,
+    PRESETS,
+    TABLE,
+    TREE_TOOLS,
+    TREES,
+    VERSIONS,
+    Partition,
+    ToolOptions,
+)
 
 FORMAT = Path(__file__).parents[2] / "docs" / "format" / "format.md"
 
 
 @pytest.mark.parametrize(
-    ("macro", "coding"), [("MMP_TREE_TOOLS", TREES), ("MMP_BLOCK_TOOLS", BLOCKS)]
+    ("macro", "tools"),
+    [
+        ("MMP_TREE_TOOLS", TREE_TOOLS),
+        ("MMP_BLOCK_TOOLS", BLOCK_TOOLS),
+        ("MMP_LATER_BLOCK_TOOLS", LATER_BLOCK_TOOLS),
+    ],
 )
-def test_native_code_has_the_same_table(macro, coding):
+def test_native_code_has_the_same_table(macro, tools):
     text = (Path(kernels.FOLDER) / "shared" / "tools.h").read_text()
     rows = text.split(f"#define {macro}(")[1].split("\n\n")[0]
     found = re.findall(r"TOOL\((\w+), (\d+), (\d+)\)", rows)
-    expected = [(tool.name, tool.low_in_file, tool.high) for tool in HEADER_TOOLS[coding]]
+    expected = [(name, TABLE[name].low_in_file, TABLE[name].high) for name in tools]
     assert [(name, int(low), int(high)) for name, low, high in found] == expected
 
 
 def test_the_format_lists_the_same_tools():
     table = FORMAT.read_text().split("\n| | tool | allowed |\n")[1].split("\n\n")[0]
     found = re.findall(r"^\| \d+ \| ([a-z ]+) \|", table, re.MULTILINE)
-    assert found == [tool.title for coding in (BLOCKS, TREES) for tool in HEADER_TOOLS[coding]]
+    names = (*BLOCK_TOOLS, *TREE_TOOLS, *LATER_BLOCK_TOOLS)
+    assert found == [TABLE[name].title for name in names]
 
 
 def test_options_of_an_encoder_are_the_fields_of_the_table():
     kinds = get_type_hints(ToolOptions)
+    assert kinds.pop("version") == int | None
     assert list(kinds) == list(TABLE)
     for name, tool in TABLE.items():
         kind = Partition | str | int if tool.kind is Partition else tool.kind
@@ -43,6 +62,7 @@ def test_rows_are_consistent():
     for tool in TABLE.values():
         assert set(tool.codings) <= set(CODINGS)
         assert tool.needs in ("", *TABLE)
+        assert tool.version in VERSIONS
         assert tool.low <= int(tool.default) <= tool.high
         assert not tool.values or tool.default in tool.values
 

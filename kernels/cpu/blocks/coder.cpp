@@ -50,8 +50,11 @@ void Predictor<Sample>::predict(int mode, Sample* out) const {
         predict_least_squares(picture_, block_, out);
     else if (mode == kTemplates)
         predict_templates(picture_, block_, tools_.templates, decoded_, out);
-    else
+    else {
         predict_block(mode, references_, smooth_, block_.a, block_.b, picture_.depth, out);
+        if (tools_.pdpc)
+            blend_block(mode, references_, smooth_, block_.a, block_.b, picture_.depth, out);
+    }
 }
 
 template <class Sample>

@@ -145,11 +145,61 @@ void predict_block(int mode, const References<Sample>& references,
     }
 }
 
+template <class Sample>
+MMP_SIMD_LEVELS void blend_block(int mode, const References<Sample>& references,
+                                 const References<Sample>& smooth, int a, int b,
+                                 Depth<Sample> depth, Sample* out) {
+    const int height = 1 << a, width = 1 << b, angle = angle_of(mode);
+    const auto& r = height + width < kSmoothedFrom ? references : smooth;
+    // Further inside, all weights are 0.
+    const int rows = smaller(blend_reach(a, b), height);
+    const int columns = smaller(blend_reach(a, b), width);
+    int32_t weight[kMaxSide] = {};
+    for (int k = 0; k < larger(rows, columns); ++k) weight[k] = blend_weight(k, a, b);
+    const auto set = [&](int i, int j, int value) {
+        out[i * width + j] = Sample(larger(0, smaller(value, depth.most())));
+    };
+    if (mode == kAverage || mode == kPlanar) {
+        for (int i = 0; i < height; ++i)
+            for (int j = 0; j < (i < rows ? width : columns); ++j) {
+                const int sides = weight[j] * r.left[i] + weight[i] * r.above[j];
+                const int own = (64 - weight[j] - weight[i]) * out[i * width + j];
+                set(i, j, (sides + own + 32) >> 6);
+            }
+    } else if (angle == kVertical) {
+        for (int i = 0; i < height; ++i) {
+            const int change = references.left[i] - references.corner;
+            for (int j = 0; j < columns; ++j)
+                set(i, j, out[i * width + j] + ((weight[j] * change + 32) >> 6));
+        }
+    } else if (angle == kHorizontal) {
+        for (int i = 0; i < rows; ++i)
+            for (int j = 0; j < width; ++j) {
+                const int change = references.above[j] - references.corner;
+                set(i, j, out[i * width + j] + ((weight[i] * change + 32) >> 6));
+            }
+    } else if (angle >= 0 && angle_slope(angle) > 0) {
+        const int inverse = inverse_slope(angle_slope(angle)), length = height + width;
+        const bool from_above = angle >= kFirstVertical;
+        const auto* side = from_above ? r.left : r.above;
+        for (int along = 0; along < (from_above ? columns : rows); ++along) {
+            const int moved = (inverse * (along + 1) + 256) >> 9;
+            const int end = smaller(from_above ? height : width, length - moved);
+            for (int across = 0; across < end; ++across) {
+                const int i = from_above ? across : along, j = from_above ? along : across;
+                set(i, j, blend(weight[along], side[across + moved], out[i * width + j]));
+            }
+        }
+    }
+}
+
 #define MMP_INSTANTIATE(Sample)                                                                    \
     template struct References<Sample>;                                                            \
     template void transpose(const Sample*, int, int, Sample*);                                     \
     template void predict_block(int, const References<Sample>&, const References<Sample>&, int,    \
-                                int, Depth<Sample>, Sample*);
+                                int, Depth<Sample>, Sample*);                                      \
+    template void blend_block(int, const References<Sample>&, const References<Sample>&, int, int, \
+                              Depth<Sample>, Sample*);
 MMP_INSTANTIATE(uint8_t)
 MMP_INSTANTIATE(uint16_t)
 

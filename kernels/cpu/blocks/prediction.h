@@ -30,4 +30,9 @@ void predict_block(int mode, const References<Sample>& references,
                    const References<Sample>& smooth, int a, int b, Depth<Sample> depth,
                    Sample* out);
 
+// Blends a prediction of predict_block() with the references beside the block (PDPC).
+template <class Sample>
+void blend_block(int mode, const References<Sample>& references, const References<Sample>& smooth,
+                 int a, int b, Depth<Sample> depth, Sample* out);
+
 }  // namespace mmp

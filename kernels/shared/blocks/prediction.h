@@ -36,6 +36,20 @@ MMP_HD constexpr int smoothed(int before, int here, int after) {
     return (before + 2 * here + after + 2) >> 2;
 }
 
+// The weight, in 1/64, of a reference sample in a block of 2^a x 2^b samples that is blended with
+// its references, by the distance from the reference, counted from 0.
+MMP_HD constexpr int blend_weight(int distance, int a, int b) {
+    return 32 >> smaller(31, 2 * distance >> ((a + b - 2) >> 2));
+}
+// The distance from which on the weight is 0.
+MMP_HD constexpr int blend_reach(int a, int b) { return 3 << ((a + b - 2) >> 2); }
+// The distance, in 1/512 of a sample, along the other side for each sample along an angle's own
+// side. `slope` is above 0.
+MMP_HD constexpr int inverse_slope(int slope) { return (16384 + slope / 2) / slope; }
+MMP_HD constexpr int blend(int weight, int reference, int sample) {
+    return (weight * reference + (64 - weight) * sample + 32) >> 6;
+}
+
 // Sample (i, j) of the planar mode; `corner_above` and `corner_left` are the references at the
 // block's width and height.
 MMP_HD constexpr int planar_sample(int i, int j, int a, int b, int above, int left,

@@ -57,6 +57,8 @@ class CudaBackend(Backend):
             return "exact samples"
         if depth != BYTE:
             return f"samples of {depth} bits"
+        if tools.later_than(1):
+            return "the tools of version 2 of the format"
         return "trees among predicted blocks" if tools.dictionary else None
 
     def describe(self) -> str:

@@ -241,6 +241,7 @@ def encode(
     best: options.Best = False,
     preset: options.Preset = None,
     effort: options.Effort = None,
+    format: options.FormatVersion = None,
     partition: options.PartitionName = None,
     dictionary_limit: options.DictionaryLimit = None,
     rate_model: options.RateModel = None,
@@ -295,7 +296,7 @@ def encode(
     rate = RateOptions(lossless, lam, quality, target_size, target_bpp, target_psnr)
     search = SearchOptions(fast, best, preset, effort, rate_model)
     params, target, remarks = wanted(
-        rate, search, partition=partition, dictionary_limit=dictionary_limit
+        rate, search, partition=partition, dictionary_limit=dictionary_limit, version=format
     )
     existing = Existing.of(force, skip_existing, update)
     if cluster not in (None, CUDA):

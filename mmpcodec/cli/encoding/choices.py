@@ -13,7 +13,7 @@ from mmpcodec.params import (
     RATE_MODELS,
     EncodeParams,
 )
-from mmpcodec.tools import PRESETS, TREES, Tools, presets_where
+from mmpcodec.tools import DRAFT, PRESETS, TREES, Tools, presets_where
 
 if TYPE_CHECKING:
     from mmpcodec import Target
@@ -116,7 +116,7 @@ def wanted(
     more : mapping or None
         Values of further options of ``EFFECTS``.
     **tools
-        Fields of ``Tools``, as given; None if not.
+        Version of the format and fields of ``Tools``, as given; None if not.
 
     Raises
     ------
@@ -142,7 +142,10 @@ def wanted(
         "--rate-model": search.rate_model,
         **(more or {}),
     }
-    return Wanted(params, target, without_effect(params, preset, given))
+    remarks = without_effect(params, preset, given)
+    if params.version == DRAFT:
+        remarks.append(f"--format {DRAFT}: is a draft; later releases may not read these files")
+    return Wanted(params, target, remarks)
 
 
 def without_effect(params: EncodeParams, preset: str, given: Mapping[str, Any]) -> list[str]:

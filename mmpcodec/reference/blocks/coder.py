@@ -106,7 +106,8 @@ class BlockPicture:
         if mode == TEMPLATES:
             decoded, count = self.units.decoded_samples, self.tools.templates
             return average_of_places(self.samples, decoded, place, count, self.depth)
-        return predict(mode, self.samples, self.units, place, self.depth)
+        pdpc = self.tools.pdpc
+        return predict(mode, self.samples, self.units, place, self.depth, pdpc=pdpc)
 
     def rebuild(self, place: BlockPlace, block: Block) -> None:
         """Compute the samples of a coded block, write them, and mark its units as decoded."""

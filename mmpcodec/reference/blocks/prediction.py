@@ -26,7 +26,7 @@ SLOPES = (*_HALF_TURN, *reversed(_HALF_TURN[:-1]))
 """Slope of each angle, in 1/32 of a sample for each row or column."""
 FIRST_FROM_ABOVE = 16
 """First angle that predicts from the row above; lower angles predict from the column left."""
-STRAIGHT = (8, 24)
+STRAIGHT = HORIZONTAL, VERTICAL = 8, 24
 """Angles along the rows and along the columns."""
 SMOOTHED_FROM = 20
 """Least height plus width of a block whose references are smoothed."""
@@ -153,7 +153,13 @@ def _line(samples: np.ndarray, decoded: np.ndarray, length: int) -> np.ndarray:
 
 
 def predict(
-    mode: int, samples: np.ndarray, units: Units, place: BlockPlace, depth: int = BYTE
+    mode: int,
+    samples: np.ndarray,
+    units: Units,
+    place: BlockPlace,
+    depth: int = BYTE,
+    *,
+    pdpc: bool = False,
 ) -> np.ndarray:
     """Predict a block in any mode but templates.
 
@@ -168,6 +174,8 @@ def predict(
     place : BlockPlace
     depth : int
         Bits of a sample.
+    pdpc : bool
+        Whether predictions are blended with the references; see ``blended``.
 
     Returns
     -------
@@ -177,7 +185,8 @@ def predict(
     if mode == LEAST_SQUARES:
         return least_squares(samples, units, place, depth)
     around = references(samples, units, place, depth)
-    return predict_from(mode, around, place.height, place.width, depth)
+    predicted = predict_from(mode, around, place.height, place.width, depth)
+    return blended(mode, predicted, around, depth) if pdpc else predicted
 
 
 def predict_from(
@@ -233,6 +242,70 @@ def _from_above(slope: int, around: References, height: int, width: int) -> np.n
     weights = INTERPOLATION[way % 32]
     total = sum(weights[:, k, None] * line[first + k] for k in range(4))
     return (total + 32) >> 6
+
+
+def blended(mode: int, predicted: np.ndarray, around: References, depth: int = BYTE) -> np.ndarray:
+    """Blend a prediction with the references beside it: section "PDPC" of the format.
+
+    A reference counts most for the samples next to it, and nothing further inside. Modes without a
+    reference that is better than their own prediction stay as they are: the constant, and angles
+    between the rows and the columns.
+
+    Parameters
+    ----------
+    mode : int
+        0 to 35.
+    predicted : (h, w) int64 array
+        From ``predict_from``.
+    around : References
+    depth : int
+        Bits of a sample.
+    """
+    height, width = predicted.shape
+    i, j = np.arange(height)[:, None], np.arange(width)
+    down, right = _weights(i, height, width), _weights(j, height, width)
+    smooth = around.smoothed() if height + width >= SMOOTHED_FROM else around
+    angle = mode - FIRST_ANGLE
+    if mode in (AVERAGE, PLANAR):
+        sides = right * smooth.left[:height, None] + down * smooth.above[:width]
+        found = (sides + (64 - right - down) * predicted + 32) >> 6
+    elif angle == VERTICAL:
+        found = predicted + ((right * (around.left[:height, None] - around.corner) + 32) >> 6)
+    elif angle == HORIZONTAL:
+        found = predicted + ((down * (around.above[:width] - around.corner) + 32) >> 6)
+    elif mode != CONSTANT and SLOPES[angle] > 0:
+        if angle >= FIRST_FROM_ABOVE:
+            found = _with_far_side(SLOPES[angle], predicted, smooth.left, right[None], i, j)
+        else:
+            found = _with_far_side(
+                SLOPES[angle], predicted.T, smooth.above, down.T, j[:, None], i.T
+            )
+            found = found.T
+    else:
+        return predicted
+    return np.clip(found, 0, most(depth))
+
+
+def _weights(places: np.ndarray, height: int, width: int) -> np.ndarray:
+    """Return the weight, in 1/64, of a reference by the distance from it, counted from 0."""
+    log2 = (height * width).bit_length() - 1
+    return 32 >> np.minimum(31, 2 * places >> ((log2 - 2) >> 2))
+
+
+def _with_far_side(
+    slope: int,
+    predicted: np.ndarray,
+    side: np.ndarray,
+    weight: np.ndarray,
+    i: np.ndarray,
+    j: np.ndarray,
+) -> np.ndarray:
+    """Blend a prediction from above with the references left that its lines hit further down."""
+    inverse = (16384 + slope // 2) // slope
+    place = i + ((inverse * (j + 1) + 256) >> 9)
+    far = side[np.minimum(place, len(side) - 1)]
+    found = (weight * far + (64 - weight) * predicted + 32) >> 6
+    return np.where(place < len(side), found, predicted)
 
 
 def least_squares(

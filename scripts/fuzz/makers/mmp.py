@@ -14,8 +14,10 @@ from parts.choices import Choices
 
 from makers import exif
 
-VECTORS = Path(__file__).parents[3] / "tests" / "conformance" / "v1"
-_TREES, _BLOCKS, _EXACT = range(3)
+VECTORS = Path(__file__).parents[3] / "tests" / "conformance"
+_TREES, _BLOCKS, _EXACT, _BLOCKS_2 = range(4)
+_DICTIONARY = 4
+"""Place of *dictionary* among the tools of predicted blocks."""
 _MAGIC = b"\x89MMP\r\n\x1a\n"
 _MOST_METADATA = 1 << 21  # bytes, above the limit of the readers
 _COEFFICIENTS, _CLASSES = 6, 4
@@ -55,6 +57,7 @@ class File:
     tile_size: int
     chunks: tuple[tuple[int, bytes], ...] = ()
     tiles: tuple[Tile, ...] = field(default=())
+    version: int = 1
 
 
 def number(value: int) -> bytes:
@@ -92,10 +95,10 @@ class _Reader:
 @functools.cache
 def tool_ranges(coding: int) -> tuple[tuple[int, int], ...]:
     """Return the least and largest value of each tool of a coding, in the order of the format."""
-    from mmpcodec.format.layers import HEADER_TOOLS
-    from mmpcodec.tools import CODINGS
+    from mmpcodec.format.layers import CODINGS_OF, HEADER_TOOLS
 
-    return tuple((tool.low_in_file, tool.high) for tool in HEADER_TOOLS.get(CODINGS[coding], ()))
+    tools = HEADER_TOOLS.get(CODINGS_OF[2][coding], ())
+    return tuple((tool.low_in_file, tool.high) for tool in tools)
 
 
 def parsed(data: bytes) -> File:
@@ -107,7 +110,8 @@ def parsed(data: bytes) -> File:
         If a field is missing or no tool is known of a coding.
     """
     reader = _Reader(data)
-    reader.place = len(_MAGIC) + 1
+    reader.place = len(_MAGIC)
+    version = reader.bytes(1)[0]
     form, depth, width, height, size = (reader.number() for _ in range(5))
     chunks = []
     for _ in range(reader.number()):
@@ -119,7 +123,7 @@ def parsed(data: bytes) -> File:
     sizes = [reader.number() for _ in range(count)]
     reader.place += 4
     tiles = tuple(_tile(reader.bytes(each), form) for each in sizes)
-    return File(form, depth, width, height, size, tuple(chunks), tiles)
+    return File(form, depth, width, height, size, tuple(chunks), tiles, version)
 
 
 def _tile(data: bytes, form: int) -> Tile:
@@ -133,10 +137,10 @@ def _tile(data: bytes, form: int) -> Tile:
 
 def _layer(reader: _Reader) -> Layer:
     coding = reader.number()
-    if coding > _EXACT:
+    if coding > _BLOCKS_2:
         raise ValueError(f"coding {coding}")
     tools = [reader.number() for _ in tool_ranges(coding)]
-    if coding == _BLOCKS and tools[-1]:
+    if coding in (_BLOCKS, _BLOCKS_2) and tools[_DICTIONARY]:
         tools += [reader.number() for _ in tool_ranges(_TREES)]
     filtered = b""
     if coding != _EXACT:
@@ -151,7 +155,7 @@ def built(file: File) -> bytes:
     head = b"".join(
         [
             _MAGIC,
-            b"\1",
+            bytes([file.version]),
             *map(number, (file.form, file.depth, file.width, file.height, file.tile_size)),
             number(len(file.chunks)),
             *(number(kind) + number(len(data)) + data for kind, data in file.chunks),
@@ -194,11 +198,12 @@ def changed(choices: Choices, file: File, damage: Damage | None = None) -> File:
         choices.either(file.tile_size, 0, 64, 65, 1 << 24),
         tuple((choices.number(kind, 5), choices.broken(data)) for kind, data in chunks),
         tiles,
+        choices.either(file.version, 1, 2, 3),
     )
 
 
 def _changed_layer(choices: Choices, layer: Layer, damage: Damage | None) -> Layer:
-    coding = choices.either(layer.coding, _TREES, _BLOCKS, _EXACT)
+    coding = choices.either(layer.coding, _TREES, _BLOCKS, _EXACT, _BLOCKS_2)
     tools = list(layer.tools)
     if coding != layer.coding:
         tools = any_tools(choices, coding)
@@ -227,9 +232,9 @@ def any_filter(choices: Choices, coding: int, right: bytes = b"") -> bytes:
 def any_tools(choices: Choices, coding: int) -> list[int]:
     """Return random values of the tools of a coding, most within their ranges."""
     values = [choices.randint(low, high) for low, high in tool_ranges(coding)]
-    if coding == _BLOCKS:
+    if coding in (_BLOCKS, _BLOCKS_2):
         values[0] = choices.choice((16, 32, 64))
-        values += any_tools(choices, _TREES) if values[-1] else []
+        values += any_tools(choices, _TREES) if values[_DICTIONARY] else []
     elif coding == _TREES:
         values[4] = choices.choice((256, 257, 1000, 65536, values[4]))
     return values
@@ -265,7 +270,7 @@ def random_file(choices: Choices) -> File:
     for _ in range(count):
         layers = []
         for _ in range(planes):
-            coding = _EXACT if together else choices.choice((_TREES, _BLOCKS, _EXACT))
+            coding = _EXACT if together else choices.choice((_TREES, _BLOCKS, _EXACT, _BLOCKS_2))
             payload = choices.content(choices.choice((0, 4, 40, 400, 3000)))
             layers.append(
                 Layer(
@@ -277,7 +282,7 @@ def random_file(choices: Choices) -> File:
             )
         tiles.append(Tile(bytes(4), layout, tuple(layers)))
     depth = choices.choice((8, 8, choices.randint(1, 16)))
-    return File(form, depth, width, height, size, (), tuple(tiles))
+    return File(form, depth, width, height, size, (), tuple(tiles), choices.choice((1, 2)))
 
 
 @functools.cache
@@ -285,7 +290,7 @@ def vectors() -> tuple[File, ...]:
     """Return the fields of the conformance vectors that are valid files."""
     return tuple(
         parsed((folder / "stream.mmp").read_bytes())
-        for folder in sorted(VECTORS.iterdir())
+        for folder in sorted(VECTORS.glob("v?/*"))
         if not (folder / "error.json").exists()
     )
 

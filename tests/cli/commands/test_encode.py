@@ -263,3 +263,27 @@ def test_other_picture_formats(mmp, samples, suffix):
     pictures.write(samples, f"b.{suffix}")
     assert mmp("encode", f"b.{suffix}", "-l", 0, "--quiet").exit_code == 0
     np.testing.assert_array_equal(mmpcodec.decode(Path("b.mmp").read_bytes()), samples)
+
+
+def test_format_2_is_a_draft(mmp, picture):
+    found = mmp("encode", picture, "-o", "a.mmp", "--format", 2, "--preset", "photo", "-l", 20)
+    assert found.exit_code == 0, found.stderr
+    remark = "mmp: --format 2: is a draft; later releases may not read these files\n"
+    assert found.stderr == remark
+    samples = pictures.read(picture).samples
+    options = {"preset": "photo", "version": 2}
+    assert Path("a.mmp").read_bytes() == mmpcodec.encode(samples, 20, **options)
+    told = mmp("info", "a.mmp")
+    assert "format   version 2, a draft, 1 tile" in told.stdout
+    assert "pdpc on" in told.stdout
+    assert json.loads(mmp("info", "a.mmp", "--json").stdout)["draft"] is True
+    assert mmp("decode", "a.mmp", "-o", "b.png").exit_code == 0
+
+
+@pytest.mark.parametrize("version", [0, 3, "x"])
+def test_other_formats_are_wrong_use(mmp, picture, version, files):
+    before = files()
+    found = mmp("encode", picture, "--format", version)
+    assert found.exit_code == 2
+    assert str(version) in found.stderr
+    assert files() == before

@@ -24,6 +24,7 @@ def test_json_is_what_inspect_found(mmp, encoded):
         "overhead_bytes",
         "overhead_share",
         "version",
+        "draft",
         "width",
         "height",
         "form",

@@ -121,6 +121,7 @@ def budget(
     best: options.Best = False,
     preset: options.Preset = None,
     effort: options.Effort = None,
+    format: options.FormatVersion = None,
     partition: options.PartitionName = None,
     dictionary_limit: options.DictionaryLimit = None,
     rate_model: options.RateModel = None,
@@ -151,13 +152,9 @@ def budget(
 
     limits = options.limits_of(max_samples, max_dimension)
     room = parse_bytes("total", total)
-    params, _, remarks = wanted(
-        RateOptions(),
-        SearchOptions(fast, best, preset, effort, rate_model),
-        {"--lambdas": lambdas},
-        partition=partition,
-        dictionary_limit=dictionary_limit,
-    )
+    search = SearchOptions(fast, best, preset, effort, rate_model)
+    tools = {"partition": partition, "dictionary_limit": dictionary_limit, "version": format}
+    params, _, remarks = wanted(RateOptions(), search, {"--lambdas": lambdas}, **tools)
     if depth is not None:
         check_int("depth", depth, 1, MAX_DEPTH)
     Metadata().without(*(strip or ()))

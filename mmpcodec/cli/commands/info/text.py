@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from mmpcodec.cli import output
 from mmpcodec.cli.printing import counted, tools_text
 from mmpcodec.runtime.files import printable
+from mmpcodec.tools import DRAFT
 
 if TYPE_CHECKING:
     import numpy as np
@@ -67,6 +68,7 @@ class Described:
             "overhead_bytes": self.overhead_bytes,
             "overhead_share": self.overhead_share,
             "version": header.version,
+            "draft": header.version == DRAFT,
             "width": header.width,
             "height": header.height,
             "form": header.form.title,
@@ -107,7 +109,8 @@ class Described:
         yield from _metadata_lines(header.metadata)
         tiles = len(header.tile_bytes)
         size = f" of {header.tile_size}x{header.tile_size}" if tiles > 1 else ""
-        yield f"format   version {header.version}, {counted(tiles, 'tile')}{size}"
+        draft = ", a draft" if header.version == DRAFT else ""
+        yield f"format   version {header.version}{draft}, {counted(tiles, 'tile')}{size}"
         yield f"file     {found.file_size} bytes, {found.bits_per_pixel:.3f} bits per pixel"
         yield (
             f"overhead {self.overhead_bytes} bytes of headers, metadata and checksums, "

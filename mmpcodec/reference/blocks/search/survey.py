@@ -14,6 +14,7 @@ from mmpcodec.reference.blocks.coder import BlockPicture
 from mmpcodec.reference.blocks.levels import MOST_LEVEL
 from mmpcodec.reference.blocks.partition import (
     AVERAGE,
+    FIRST_ANGLE,
     LEAST_SQUARES,
     TEMPLATES,
     UNIT_LOG2,
@@ -26,6 +27,7 @@ from mmpcodec.reference.blocks.partition import (
 )
 from mmpcodec.reference.blocks.prediction import (
     References,
+    blended,
     least_squares,
     predict_from,
     surrounding,
@@ -189,11 +191,15 @@ class BlockSurvey:
         found = []
         for mode in range(AVERAGE, last + 1):
             if mode == LEAST_SQUARES:
-                prediction = least_squares(self.coarse, self.units, place, depth)
+                prediction = ranked = least_squares(self.coarse, self.units, place, depth)
             else:
-                prediction = predict_from(mode, around, place.height, place.width, depth)
-            difference = source - prediction
-            found.append((hadamard_difference(difference, costs.coarser), mode, difference))
+                prediction = ranked = predict_from(mode, around, place.height, place.width, depth)
+                if self.picture.tools.pdpc:
+                    prediction = blended(mode, prediction, around, depth)
+                    # Angles are ranked by what they predict before they are blended.
+                    ranked = prediction if mode < FIRST_ANGLE else ranked
+            rank = hadamard_difference(source - ranked, costs.coarser)
+            found.append((rank, mode, source - prediction))
         found.sort(key=lambda candidate: candidate[:2])
         step = self.picture.tools.step
         difference = self._template_difference(place, found[0][0], costs)

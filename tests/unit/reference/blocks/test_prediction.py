@@ -19,6 +19,7 @@ from mmpcodec.reference.blocks.prediction import (
     INTERPOLATION,
     SLOPES,
     References,
+    blended,
     predict,
     predict_from,
     references,
@@ -306,3 +307,60 @@ def test_weights_are_limited_where_the_equations_have_no_solution(monkeypatch, l
     assert solved(sums) == [16384, 16384, -16384, 0, 0, 4096]
     monkeypatch.setattr(prediction, limit, 1 << 400)
     assert solved(sums) == [16384, 16384, -16384, -16384, 16384, 16384]
+
+
+def lines(seed, length):
+    """Random references and their corner."""
+    rng = np.random.default_rng(seed)
+    return References(*rng.integers(0, 256, (2, length)), int(rng.integers(0, 256)))
+
+
+def test_blending_fades_with_the_distance_from_the_side():
+    """In a block of 4x4 a reference weighs 32, 8, 2 and 0 of 64."""
+    around = References(np.full(8, 100), np.full(8, 228), 100)
+    down = blended(VERTICAL, np.full((4, 4), 100), around)
+    assert down.tolist() == [[164, 116, 104, 100]] * 4
+    across = blended(HORIZONTAL, np.full((4, 4), 100), References(around.left, around.above, 100))
+    assert across.tolist() == [[164] * 4, [116] * 4, [104] * 4, [100] * 4]
+    flat = blended(AVERAGE, np.full((4, 4), 164), around)
+    assert flat[3].tolist() == [196, 172, 166, 164]
+    assert flat[0].tolist() == [164, 140, 134, 132]
+    assert blended(VERTICAL, np.full((4, 4), 200), around).max() == 255
+
+
+def test_far_sides_are_those_that_the_lines_hit():
+    """At 45 degrees the line of sample (i, j) hits the left side in row i + j + 1."""
+    around = References(np.zeros(8, np.int64), 10 * np.arange(8), 0)
+    found = blended(FIRST_ANGLE + 32, np.zeros((4, 4), np.int64), around)
+    for i in range(4):
+        for j, weight in enumerate((32, 8, 2, 0)):
+            assert found[i, j] == (weight * 10 * (i + j + 1) + 32) >> 6
+    mirrored = blended(
+        FIRST_ANGLE, np.zeros((4, 4), np.int64), References(around.left, around.above, 0)
+    )
+    assert (mirrored == found.T).all()
+
+
+@pytest.mark.parametrize(("a", "b"), [(2, 2), (2, 6), (6, 2), (3, 4), (5, 5), (6, 6)])
+def test_blending_changes_only_what_is_near_and_only_some_modes(a, b):
+    height, width = 1 << a, 1 << b
+    around = lines(a + b, height + width)
+    reach = 3 << ((a + b - 2) >> 2)
+    for mode in range(LEAST_SQUARES):
+        plain = predict_from(mode, around, height, width)
+        found = blended(mode, plain, around)
+        assert found.min() >= 0
+        assert found.max() <= 255
+        assert (found[reach:, reach:] == plain[reach:, reach:]).all()
+        angle = mode - FIRST_ANGLE
+        slope = SLOPES[angle] if mode >= FIRST_ANGLE else 0
+        beyond = slope > 0 and 32 // slope >= height + width  # the far side is too far
+        kept = mode == CONSTANT or 8 < angle < 24 or beyond
+        assert kept == (found == plain).all(), mode
+
+
+@pytest.mark.parametrize("mode", range(LEAST_SQUARES))
+def test_blending_keeps_flat_blocks(mode):
+    flat = References(np.full(40, 77), np.full(40, 77), 77)
+    plain = predict_from(mode, flat, 8, 32)
+    assert (blended(mode, plain, flat) == plain).all()

@@ -1,0 +1,85 @@
+"""Versions of the format: which files they make, and what they refuse."""
+
+import io
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from support.strategies import natural
+
+import mmpcodec
+from mmpcodec import EncodeParams, ParameterError, Tools
+from mmpcodec.backends.cuda.backend import CudaBackend
+from mmpcodec.codec.streaming import encode_large
+from mmpcodec.format import layers
+from mmpcodec.pictures.readers import WholeReader
+from mmpcodec.tools import PRESETS, in_version, preset_of
+
+
+@pytest.fixture(scope="module")
+def picture():
+    return natural(np.random.default_rng(8), 70, 90)
+
+
+def test_version_1_is_the_default(picture):
+    assert mmpcodec.encode(picture, 20) == mmpcodec.encode(picture, 20, version=1)
+    assert mmpcodec.inspect(mmpcodec.encode(picture, 20)).header.version == 1
+
+
+@pytest.mark.parametrize("preset", [*PRESETS, "auto", "best"])
+def test_version_2_says_so_and_decodes(picture, preset):
+    data = mmpcodec.encode(picture, 20, preset=preset, effort=1, version=2)
+    found = mmpcodec.inspect(data, decode=True)
+    assert found.header.version == 2
+    predicted = [layer.tools for layer in found.layers if layer.tools.prediction]
+    assert all(tools.pdpc for tools in predicted)
+    assert bool(predicted) or preset not in ("photo", "mixed")
+
+
+def test_without_new_tools_the_tiles_are_those_of_version_1(picture):
+    options = {"preset": "photo", "effort": 1}
+    first = mmpcodec.encode(picture, 20, **options)
+    second = mmpcodec.encode(picture, 20, version=2, pdpc=False, **options)
+    header = mmpcodec.inspect(first).header
+    assert second[header.size :] == first[header.size :]
+    assert first[8:9] + second[8:9] == b"\1\2"
+
+
+def test_a_large_picture_has_the_version_too(picture):
+    params = EncodeParams.from_options(20, preset="photo", effort=1, version=2)
+    file = io.BytesIO()
+    reader = WholeReader(mmpcodec.pictures.Picture(picture, 8), "picture")
+    found = encode_large(reader, file, params, tile_size=64)
+    assert found.header.version == 2
+    assert file.getvalue() == mmpcodec.encode_picture(picture, params, tile_size=64).data
+
+
+def test_tools_need_their_version():
+    with pytest.raises(ParameterError, match="pdpc = True: needs version 2 of the format"):
+        EncodeParams.from_options(20, preset="photo", pdpc=True)
+    with pytest.raises(ParameterError, match="pdpc = 1: allowed without prediction is 0"):
+        EncodeParams.from_options(20, preset="text", pdpc=True, version=2)
+    for version in (0, 3):
+        with pytest.raises(ParameterError, match=f"version = {version}: must be from 1 to 2"):
+            mmpcodec.encode(np.zeros((4, 4), np.uint8), version=version)
+    with pytest.raises(ParameterError, match="version"):
+        mmpcodec.encode(np.zeros((4, 4), np.uint8), version="2")
+
+
+def test_tools_of_a_version():
+    photo = PRESETS["photo"]
+    assert in_version(photo, 1) == photo
+    assert in_version(photo, 2) == replace(photo, pdpc=True)
+    assert in_version(PRESETS["text"], 2) == PRESETS["text"]
+    assert preset_of(in_version(photo, 2)) == "photo"
+    assert photo.later_than(1) == ()
+    assert in_version(photo, 2).later_than(1) == ("pdpc",)
+    assert layers.coding_of(in_version(photo, 2)) == "predicted blocks 2"
+    assert layers.coding_of(photo) == "predicted blocks"
+    assert layers.coding_of(Tools()) == "trees"
+
+
+def test_a_device_leaves_new_tools_to_the_processor():
+    photo = in_version(PRESETS["photo"], 2)
+    assert CudaBackend().lacks(PRESETS["photo"]) is None
+    assert CudaBackend().lacks(photo) == "the tools of version 2 of the format"
