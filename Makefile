@@ -108,6 +108,13 @@ fuzz: $(FUZZ) ## Feed broken input to readers, decoders and encoders, each entry
 	$(BIN)/python scripts/fuzz/seeds.py build/fuzz-native/seeds
 	scripts/fuzz/native.sh $(FUZZ_SECONDS) $(FUZZ_SEED)
 
+.PHONY: train
+train: $(PACKAGE) ## Train the parts of format 2 on PICTURES, and build the package with them
+	$(BIN)/python -W ignore scripts/train/start_states.py $(PICTURES)
+	$(MAKE) --no-print-directory $(PACKAGE)
+	$(BIN)/python -W ignore scripts/train/start_states.py --trained $(PICTURES)
+	$(MAKE) --no-print-directory $(PACKAGE)
+
 .PHONY: bench
 bench: $(PACKAGE) ## Measure speed and compression on this machine
 	$(BIN)/python scripts/bench/codec/speed.py images/camera.pgm images/page.pgm

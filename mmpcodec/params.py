@@ -7,7 +7,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, Unpack
 
 from mmpcodec.checks import check_int, check_number, check_switch
 from mmpcodec.errors import ParameterError
@@ -236,8 +236,7 @@ class EncodeParams:
         preset: str = AUTO,
         rate_model: str = "adaptive",
         effort: int = DEFAULT_EFFORT,
-        version: int | None = None,
-        **tools: Any,
+        **tools: Unpack[ToolOptions],
     ) -> "EncodeParams":
         """Make parameters from a preset and single tools that override it.
 
@@ -250,11 +249,9 @@ class EncodeParams:
             the layer recommends.
         rate_model : {"adaptive", "log2"}
         effort : int
-        version : int or None
-            Version of the format, 1 or 2; None stands for 1. With 2, presets with prediction have
-            its tools.
         **tools
-            Fields of ``Tools``; None keeps the value of the preset.
+            ``version`` of the format, 1 or 2; None stands for 1. With 2, presets with prediction
+            have its tools. Fields of ``Tools``; None keeps the value of the preset.
 
         Raises
         ------
@@ -264,6 +261,8 @@ class EncodeParams:
         """
         lam = check_lambda(lam)
         names = preset_names(preset, lam)
+        asked = tools.pop("version", None)
+        version = VERSIONS[0] if asked is None else check_version(asked)
         unknown = sorted(tools.keys() - TABLE)
         if unknown:
             hint = "; lam = 0 is lossless" if unknown[0] == "lossless" else ""
@@ -281,7 +280,6 @@ class EncodeParams:
                     f"preset = {preset!r}: at lambda {lam} no preset uses all of "
                     + ", ".join(f"{name} = {value!r}" for name, value in given.items())
                 )
-        version = VERSIONS[0] if version is None else check_version(version)
         first, *others = (replace(in_version(PRESETS[name], version), **given) for name in names)
         idle = [name for name in first.without_effect if name in given.keys() - SWITCHES]
         if idle and not several:

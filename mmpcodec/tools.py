@@ -175,6 +175,9 @@ class Tools:
     pdpc : bool
         Blend a prediction with the decoded samples beside the block, more the nearer a sample is to
         them: position-dependent prediction combination. A tool of version 2.
+    trained_start : bool
+        Start the models of predicted blocks from states that were trained on photographs. A tool of
+        version 2.
     exact : bool
         Code exact samples: lossless, whatever lambda is. No other tool then has an effect, and
         ``prediction`` must be False.
@@ -201,6 +204,7 @@ class Tools:
     templates: int = _tool(0, BLOCKS, high=4, needs="prediction")
     step: int = _tool(0, BLOCKS, high=65535, low_in_file=1, needs="prediction")
     pdpc: bool = _tool(False, BLOCKS, needs="prediction", version=2)
+    trained_start: bool = _tool(False, BLOCKS, needs="prediction", version=2)
     exact: bool = _tool(False, EXACT)
 
     def __post_init__(self):
@@ -262,6 +266,7 @@ class ToolOptions(TypedDict, total=False):
     templates: int | None
     step: int | None
     pdpc: bool | None
+    trained_start: bool | None
     exact: bool | None
 
 

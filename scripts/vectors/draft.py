@@ -18,7 +18,11 @@ def draft() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
     slope = (40 + (3 * i + 2 * j) // 5).astype(np.uint8)
     step = np.where(i > j, slope, 90).astype(np.uint8)
 
-    yield "pdpc", coat[:67, :85], photo(24), {}
+    both_off = {"pdpc": False, "trained_start": False}
+    for name, own in (("pdpc", "pdpc"), ("trained-start", "trained_start")):
+        yield name, coat[:67, :85], photo(24, **{**both_off, own: True}), {}
+    for lam in (4, 16, 48, 432, 1400):
+        yield f"trained-start-{lam}", coat[:40, :48], photo(lam), {}
     yield "pdpc-large-blocks", step, photo(900), {}
     yield "pdpc-one-row", coat[:1], photo(8), {}
     deep = (coat[:53, :66].astype(np.uint16) << 4) + (i[:53, :66] % 16).astype(np.uint16)
@@ -28,7 +32,7 @@ def draft() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
     both = np.hstack([shipped("terminal.pgm")[8:53, 8:104], coat[:45, :24]])
     mixed = EncodeParams.from_options(48, preset="mixed", effort=1, version=2)
     yield "pdpc-mixed", both, mixed, {}
-    yield "without-tools", coat[:40, :48], photo(24, pdpc=False), {}
+    yield "without-tools", coat[:40, :48], photo(24, **both_off), {}
     exact = EncodeParams.from_options(0, preset="exact", version=2)
     yield "exact", coat[:24, :30], exact, {}
     yield "tiles", coat, photo(60), {"tile_size": 64}

@@ -1,13 +1,16 @@
 """Sections Blocks to Transform of the text."""
 
+import itertools
 import math
 from collections import namedtuple
+from pathlib import Path
 
 import numpy as np
 from independent.arithmetic import limited, padded, trunc
 from independent.rangecoder import BinaryModels
 from independent.trees import Trees
 
+ROOT = Path(__file__).parents[2]
 SLOPES = (32, 26, 21, 17, 13, 9, 5, 2, 0, -2, -5, -9, -13, -17, -21, -26)
 SLOPES += (-32, -26, -21, -17, -13, -9, -5, -2, 0, 2, 5, 9, 13, 17, 21, 26, 32)
 CONSTANT, AVERAGE, PLANAR, LEAST_SQUARES, TEMPLATES = 0, 1, 2, 36, 37
@@ -38,6 +41,8 @@ class Blocks:
         self.units = {}  # the block over each unit, by the unit's row and column
         self.models = BinaryModels(coder)
         self.mode_frequencies = {}
+        if tools.get("trained start"):
+            self.models.models, self.mode_frequencies = start_states(tools["step"])
         self.trees = Trees(coder, self.picture, tools) if tools["dictionary"] else None
 
     def fragment(self, y0, x0):
@@ -324,6 +329,32 @@ def planar(T, Z, h, w):
     across = ((w - 1 - j) * Z[i] + (j + 1) * T[w]) * h
     down = ((h - 1 - i) * T[j] + (i + 1) * Z[h]) * w
     return (across + down + h * w) // (2 * h * w)
+
+
+def start_states(step):
+    """Section Start states: p and n of the binary models, and the frequencies of the modes."""
+    text = (ROOT / "kernels" / "shared" / "blocks" / "start_states.h").read_text()
+    table = [int(number) for number in text.split("= {")[1].split("}")[0].split(",")]
+    table = iter(table[1436 * sum(step >= first for first in (149, 278, 481, 833, 1445)) :])
+    models = {}
+    for name, *indices in (
+        ("split", range(2, 7), range(2, 7), range(3)),
+        ("direction", range(2, 7), range(2, 7), range(3)),
+        ("likely", range(9), range(3)),
+        ("kind", range(9), range(3)),
+        ("type", range(4), range(4)),
+        ("last", range(9), range(12)),
+        ("lastbit", range(12)),
+        ("zero", range(4), range(4), range(6)),
+        ("one", range(2), range(3), range(5)),
+        ("two", range(2), range(3), range(5)),
+        ("remainder", range(2), range(12)),
+        ("tree", range(9), range(3)),
+    ):
+        for index in itertools.product(*indices):
+            q, n = next(table), next(table)
+            models[name, *index] = limited(256 * q + 128, 192, 65344), n
+    return models, {s: [next(table) for _ in range(38)] for s in range(9)}
 
 
 def angle(t, T, Z, K, h, w, most):

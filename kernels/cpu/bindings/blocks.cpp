@@ -102,6 +102,22 @@ nb::tuple decode(const nb::bytes& payload, int height, int width, int depth, nb:
     return decoded(payload, plane, Depth<uint16_t>(depth), tools, threads, progress);
 }
 
+// Returns the states of the models after the last block: the probabilities of the binary models, the
+// bits that each has seen, and the frequencies of the modes.
+nb::tuple states_after(const nb::bytes& payload, int height, int width, nb::handle given) {
+    const auto coded = decode_blocks(
+        static_cast<const uint8_t*>(payload.data()), payload.size(), Plane{height, width},
+        Depth<uint8_t>(), block_tools_from(given), tree_tools_from(given), 1, progress_from(nb::none()));
+    uint16_t ones[kBitModels];
+    uint8_t seen[kBitModels];
+    for (int model = 0; model < kBitModels; ++model) {
+        ones[model] = coded->models.bits[model].one;
+        seen[model] = coded->models.bits[model].seen;
+    }
+    return nb::make_tuple(array_of(ones, kBitModels), array_of(seen, kBitModels),
+                          array_of(&coded->models.modes[0][0], kSizes, kModes));
+}
+
 template <class Sample>
 void register_encode(nb::module_& module) {
     module.def("encode_blocks", &encode<Sample>, "samples"_a, "depth"_a, "tools"_a,
@@ -134,6 +150,7 @@ void mmp::register_blocks(nb::module_& module) {
         .def("finish", &finish_plans);
     register_encode<uint8_t>(module);
     register_encode<uint16_t>(module);
+    module.def("block_states", &states_after, "payload"_a, "height"_a, "width"_a, "tools"_a);
     module.def("decode_blocks", &decode, "payload"_a, "height"_a, "width"_a, "depth"_a, "tools"_a,
                "threads"_a, "progress"_a.none());
 }

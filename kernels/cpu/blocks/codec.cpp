@@ -119,8 +119,8 @@ std::pair<std::vector<uint8_t>, std::unique_ptr<CodedBlocks<Sample>>> encode_blo
                 samples[size_t(std::min(row, plane.height - 1)) * plane.width +
                         std::min(column, plane.width - 1)];
     RangeEncoder coder;
-    BlockModels models;
-    models.start();
+    BlockModels& models = coded->models;
+    start_models(tools, models);
     BlockWriter writer(coder, models, coded->tally);
     if (coded->trees)
         encode_with_trees(source.data(), *coded, plane, tools, options, models, writer, progress);
@@ -136,7 +136,7 @@ PlanCoder::PlanCoder(Plane plane, const BlockTools& tools)
                                                     1)),
       writer_(coded_->picture, tools, nullptr, BlockWriter(coder_, models_, coded_->tally)),
       fragment_{0, 0, tools.fragment_log2, tools.fragment_log2} {
-    models_.start();
+    start_models(tools, models_);
 }
 
 void PlanCoder::unpack(const BlockPlace& block) {
@@ -179,8 +179,8 @@ std::unique_ptr<CodedBlocks<Sample>> decode_blocks(const uint8_t* payload, size_
     auto coded = std::make_unique<CodedBlocks<Sample>>(plane, depth, tools, tree_tools,
                                                        tree_tools ? threads : 1);
     RangeDecoder coder(payload, size);
-    BlockModels models;
-    models.start();
+    BlockModels& models = coded->models;
+    start_models(tools, models);
     BlockCoder<BlockReader, Sample> reader(coded->picture, tools, coded->trees.get(),
                                            BlockReader(coder, models, coded->tally));
     const BlockPlan none;

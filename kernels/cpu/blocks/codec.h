@@ -22,6 +22,7 @@ struct CodedBlocks {
                 const std::optional<Tools>& tree_tools, int threads);
 
     BlockPicture<Sample> picture;
+    BlockModels models;
     Tally tally;
     ThreadTeam team;
     std::unique_ptr<BlockTrees> trees;  // null without a dictionary

@@ -1,6 +1,17 @@
 #include "cpu/blocks/models.h"
 
+#include "shared/blocks/start_states.h"
+
 namespace mmp {
+
+static_assert(sizeof kStartStates == kStartClasses * kStartBytes);
+
+void start_models(const BlockTools& tools, BlockModels& models) {
+    if (tools.trained_start)
+        models.start(kStartStates + start_class(tools.step) * kStartBytes);
+    else
+        models.start();
+}
 
 uint32_t weigh_modes(const BlockModels& models, int size, LikelyModes likely, uint64_t allowed,
                      uint32_t* weights) {

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "shared/blocks/models.h"
+#include "shared/tools.h"
 
 namespace mmp {
 
@@ -12,5 +13,8 @@ namespace mmp {
 // `allowed`: the format allows mode m.
 uint32_t weigh_modes(const BlockModels& models, int size, LikelyModes likely, uint64_t allowed,
                      uint32_t* weights);
+
+// Sets the models to their states at the start of a picture.
+void start_models(const BlockTools& tools, BlockModels& models);
 
 }  // namespace mmp

@@ -8,6 +8,14 @@
 
 namespace mmp {
 
+// The trained states at the start, by the quantisation step: for each binary model its probability in
+// 1/256 and the bits that it counts for, then the frequencies of the modes.
+constexpr int kStartClasses = 6;
+constexpr int kStartBytes = 2 * kBitModels + kSizes * kModes;
+MMP_HD constexpr int start_class(int step) {
+    return step < 149 ? 0 : step < 278 ? 1 : step < 481 ? 2 : step < 833 ? 3 : step < 1445 ? 4 : 5;
+}
+
 constexpr int kFirstFrequency = 3, kFrequencyStep = 20, kMostFrequencies = 4000;
 
 // A neighbour's addition to the factor of an angle: 6 at distance 1, 3 at distance 2, else 0.
@@ -42,6 +50,18 @@ struct BlockModels {
                     start_at(two_model(area, place, sum), large[sum] + 10);
                 }
         }
+    }
+    // As start(), then takes trained states, of kStartBytes.
+    MMP_HD void start(const uint8_t* trained) {
+        start();
+        for (BitModel& model : bits) {
+            const int one = 256 * *trained++ + 128;
+            model.one = uint16_t(
+                larger(kLeastProbability, smaller(one, int(kBitTotal) - kLeastProbability)));
+            model.seen = *trained++;
+        }
+        for (auto& size : modes)
+            for (uint16_t& frequency : size) frequency = *trained++;
     }
     MMP_HD void count_mode(int size, int mode) {
         modes[size][mode] = uint16_t(modes[size][mode] + kFrequencyStep);

@@ -65,7 +65,7 @@ class BlockPicture:
         self.shape = shape
         self.tools = tools
         self.depth = depth
-        self.models = BlockModels()
+        self.models = BlockModels(tools)
         self.samples = np.zeros(padded_shape(shape), sample_type(depth))
         self.units = Units(self.samples.shape)
         self.trees = BlockTrees(self.samples.shape, tools) if tools.dictionary else None

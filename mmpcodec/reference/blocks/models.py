@@ -4,13 +4,26 @@ Encoder and decoder call the same functions with a ``BitCoder`` of their directi
 Source: sections "Blocks", "Modes" and "Levels" of ``docs/format/format.md``.
 """
 
+import math
+from bisect import bisect_right
 from collections.abc import Collection
+from functools import cache
+from typing import Any
 
 import numpy as np
 
 from mmpcodec.errors import CorruptStream
-from mmpcodec.reference.blocks.partition import FIRST_ANGLE, LEAST_SQUARES, MAX_LOG2, MODES, SIZES
-from mmpcodec.reference.entropy.binary import ONE, BinaryModels, BitCoder
+from mmpcodec.reference.blocks.partition import (
+    FIRST_ANGLE,
+    LEAST_SQUARES,
+    MAX_LOG2,
+    MODES,
+    SIZES,
+    UNIT_LOG2,
+)
+from mmpcodec.reference.entropy.binary import LEAST, MOST, ONE, BinaryModels, BitCoder
+from mmpcodec.runtime import kernels
+from mmpcodec.tools import Tools
 
 MODE_START, MODE_INCREMENT, MODE_LIMIT = 3, 20, 4000
 """Initial frequency of a mode, its increment, and the total above which all are halved."""
@@ -133,9 +146,14 @@ class BlockModels:
 
     The attributes are ``BinaryModels`` and ``ModeModels`` with the names and indices of sections
     "Blocks", "Modes" and "Levels"; ``transform`` is the model *type*.
+
+    Parameters
+    ----------
+    tools : Tools or None
+        None stands for tools without *trained start*.
     """
 
-    def __init__(self):
+    def __init__(self, tools: Tools | None = None):
         logs = MAX_LOG2 + 1
         self.split = BinaryModels("split", (logs, logs, 3))
         self.direction = BinaryModels("split", (logs, logs, 3))
@@ -152,6 +170,62 @@ class BlockModels:
         self.one = BinaryModels("level", (2, 3, 5), _percent(one), 4)
         self.two = BinaryModels("level", (2, 3, 5), _percent(one + 10), 4)
         self.remainder = BinaryModels("level", (2, REMAINDER_BITS))
+        if tools and tools.trained_start:
+            self._take(start_states()[start_class(tools.step)])
+
+    def binary(self) -> list[tuple[np.ndarray, np.ndarray, tuple[int, ...]]]:
+        """Return probabilities and numbers of bits of the binary models, in the order of the table.
+
+        Each pair comes with the shape that it has in the table, which has room for more.
+        """
+        inner = np.s_[UNIT_LOG2:, UNIT_LOG2:]
+        sides = MAX_LOG2 - UNIT_LOG2 + 1
+        groups = 12
+        listed: list[tuple[BinaryModels, Any, tuple[int, ...]]] = [
+            (self.split, inner, (sides, sides, 3)),
+            (self.direction, inner, (sides, sides, 3)),
+            (self.mode.likely, np.s_[:], (SIZES, 3)),
+            (self.kind, np.s_[:], (SIZES, 3)),
+            (self.transform, np.s_[:], (4, 4)),
+            (self.last, np.s_[:], (SIZES, groups)),
+            (self.last_bit, np.s_[:], (groups,)),
+            (self.zero, np.s_[:], (4, 4, 6)),
+            (self.one, np.s_[:], (2, 3, 5)),
+            (self.two, np.s_[:], (2, 3, 5)),
+            (self.remainder, np.s_[:], (2, REMAINDER_BITS)),
+            (self.tree, np.s_[:], (SIZES, 3)),
+        ]
+        return [(own.probability[part], own.uses[part], shape) for own, part, shape in listed]
+
+    def _take(self, table: np.ndarray) -> None:
+        """Take the states of a table of trained states."""
+        place = 0
+        for probability, uses, shape in self.binary():
+            count = math.prod(shape)
+            pairs = table[place : place + 2 * count].astype(np.int32).reshape(*shape, 2)
+            own = pairs[tuple(slice(length) for length in probability.shape)]
+            probability[...] = np.clip(256 * own[..., 0] + 128, LEAST, MOST)
+            uses[...] = own[..., 1]
+            place += 2 * count
+        self.mode.frequency[...] = table[place:].reshape(SIZES, MODES)
+
+
+START_STEPS = (149, 278, 481, 833, 1445)
+"""First step of each class of trained states but the first."""
+
+
+def start_class(step: int) -> int:
+    """Return the number of the table of trained states for a quantisation step."""
+    return bisect_right(START_STEPS, step)
+
+
+@cache
+def start_states() -> np.ndarray:
+    """Return the tables of trained states, a (6, 1436) uint8 array."""
+    text = (kernels.FOLDER / "shared" / "blocks" / "start_states.h").read_text()
+    numbers = text.partition("= {")[2].partition("}")[0]
+    table = np.array([int(number) for number in numbers.split(",")], np.uint8)
+    return table.reshape(len(START_STEPS) + 1, -1)
 
 
 def _percent(percent: np.ndarray) -> np.ndarray:

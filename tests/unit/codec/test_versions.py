@@ -13,7 +13,7 @@ from mmpcodec.backends.cuda.backend import CudaBackend
 from mmpcodec.codec.streaming import encode_large
 from mmpcodec.format import layers
 from mmpcodec.pictures.readers import WholeReader
-from mmpcodec.tools import PRESETS, in_version, preset_of
+from mmpcodec.tools import LATER_BLOCK_TOOLS, PRESETS, in_version, preset_of
 
 
 @pytest.fixture(scope="module")
@@ -32,14 +32,15 @@ def test_version_2_says_so_and_decodes(picture, preset):
     found = mmpcodec.inspect(data, decode=True)
     assert found.header.version == 2
     predicted = [layer.tools for layer in found.layers if layer.tools.prediction]
-    assert all(tools.pdpc for tools in predicted)
+    assert all(tools.pdpc and tools.trained_start for tools in predicted)
     assert bool(predicted) or preset not in ("photo", "mixed")
 
 
 def test_without_new_tools_the_tiles_are_those_of_version_1(picture):
     options = {"preset": "photo", "effort": 1}
     first = mmpcodec.encode(picture, 20, **options)
-    second = mmpcodec.encode(picture, 20, version=2, pdpc=False, **options)
+    off = dict.fromkeys(LATER_BLOCK_TOOLS, False)
+    second = mmpcodec.encode(picture, 20, version=2, **off, **options)
     header = mmpcodec.inspect(first).header
     assert second[header.size :] == first[header.size :]
     assert first[8:9] + second[8:9] == b"\1\2"
@@ -69,11 +70,11 @@ def test_tools_need_their_version():
 def test_tools_of_a_version():
     photo = PRESETS["photo"]
     assert in_version(photo, 1) == photo
-    assert in_version(photo, 2) == replace(photo, pdpc=True)
+    assert in_version(photo, 2) == replace(photo, pdpc=True, trained_start=True)
     assert in_version(PRESETS["text"], 2) == PRESETS["text"]
     assert preset_of(in_version(photo, 2)) == "photo"
     assert photo.later_than(1) == ()
-    assert in_version(photo, 2).later_than(1) == ("pdpc",)
+    assert in_version(photo, 2).later_than(1) == ("pdpc", "trained_start")
     assert layers.coding_of(in_version(photo, 2)) == "predicted blocks 2"
     assert layers.coding_of(photo) == "predicted blocks"
     assert layers.coding_of(Tools()) == "trees"

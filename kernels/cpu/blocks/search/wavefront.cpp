@@ -92,7 +92,7 @@ void Wavefront<Sample>::start_models(int row, int column, BlockModels& models) c
     const BlockModels& above = line_[std::min(column + lag_, columns_) - 1];
     if (column == 0) {
         if (row == 0)
-            models.start();
+            mmp::start_models(tools_, models);
         else
             models = above;
     } else if (row > 0) {

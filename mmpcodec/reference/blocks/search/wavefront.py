@@ -33,7 +33,7 @@ class ModelLine:
         self.picture = picture
         size = picture.tools.fragment_size
         self._lag = LAG // size
-        self._line = [BlockModels() for _ in range(-(-picture.shape[1] // size))]
+        self._line = [BlockModels(picture.tools) for _ in range(-(-picture.shape[1] // size))]
 
     def models_at(self, fragment: BlockPlace) -> BlockModels:
         """Return a copy of the models for the search of a fragment.
@@ -43,7 +43,7 @@ class ModelLine:
         column = fragment.column // fragment.width
         above = self._line[min(column + self._lag, len(self._line)) - 1]
         if column == 0:
-            return deepcopy(above) if fragment.row else BlockModels()
+            return deepcopy(above) if fragment.row else BlockModels(self.picture.tools)
         models = deepcopy(self._line[column - 1])
         if fragment.row:
             merge(models, above)

@@ -1,13 +1,21 @@
 """Models of the modes and levels of predicted blocks."""
 
+import hashlib
+import re
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from mmpcodec import CorruptStream
-from mmpcodec.reference.blocks.models import BlockModels, ModeModels
+from mmpcodec.reference.blocks.models import BlockModels, ModeModels, start_class, start_states
 from mmpcodec.reference.blocks.partition import LEAST_SQUARES, MODES, TEMPLATES
 from mmpcodec.reference.entropy.symbols import SymbolReader, SymbolWriter
 from mmpcodec.reference.entropy.syntax import BLOCK_SYNTAX
+from mmpcodec.tools import PRESETS
+
+ROOT = Path(__file__).parents[4]
 
 
 def test_first_probabilities_of_levels():
@@ -72,3 +80,38 @@ def test_a_mode_that_is_not_there_is_refused(mode):
     reader = SymbolReader(writer.finish(), BLOCK_SYNTAX)
     with pytest.raises(CorruptStream, match=rf"^Modes: mode is {mode}, which is not there$"):
         ModeModels().code(reader, 4, (mode, 2), [mode], None)
+
+
+def test_trained_states_are_those_that_the_format_names():
+    text = (ROOT / "docs" / "format" / "format.md").read_text()
+    section = text.split("\n## Start states\n")[1].split("\n## ")[0]
+    assert hashlib.sha256(start_states().tobytes()).hexdigest() in section
+    assert start_states().shape == (6, 1436)
+    assert 2 * sum(map(int, re.findall(r"\| (\d+) \|$", section, re.MULTILINE))) + 9 * 38 == 1436
+
+
+@pytest.mark.parametrize(
+    ("step", "number"),
+    [(1, 0), (148, 0), (149, 1), (278, 2), (480, 2), (481, 3), (833, 4), (1445, 5), (65535, 5)],
+)
+def test_the_step_chooses_the_table(step, number):
+    assert start_class(step) == number
+    tools = replace(PRESETS["photo"], trained_start=True, step=step)
+    models, table = BlockModels(tools), start_states()[number]
+    assert models.split.probability[2, 4, 1] == max(192, 256 * int(table[2 * 7]) + 128)
+    assert models.split.uses[2, 4, 1] == table[2 * 7 + 1]
+    assert models.mode.frequency[8, 37] == table[-1]
+    assert models.tree.uses[8, 2] == table[2 * 546 + 1]
+    plain = BlockModels(replace(tools, trained_start=False))
+    assert (plain.mode.frequency == 3).all()
+    assert (plain.split.uses == 0).all()
+
+
+def test_trained_states_learn_on():
+    """No state is so sure that a bit of the other value is an error, and each can be halved."""
+    tables = start_states()
+    pairs = tables[:, : 2 * 547].reshape(6, 547, 2)
+    assert pairs[..., 1].max() <= 64
+    modes = tables[:, 2 * 547 :].reshape(6, 9, 38)
+    assert modes.min() >= 1
+    assert modes.sum(axis=2, dtype=int).max() <= 4000
