@@ -69,6 +69,7 @@ def options_of(choices: Choices, kind: str, depth: int) -> dict[str, Any]:
         "tile_size": 0 if kind == "small" else choices.choice((0, 64, 64, 100, 256)),
         "depth": depth,
         "backend": "cpu",
+        "version": choices.choice((1, 2)),
     }
 
 

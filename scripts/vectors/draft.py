@@ -18,7 +18,7 @@ def draft() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
     slope = (40 + (3 * i + 2 * j) // 5).astype(np.uint8)
     step = np.where(i > j, slope, 90).astype(np.uint8)
 
-    both_off = {"pdpc": False, "trained_start": False}
+    both_off: dict[str, Any] = {"pdpc": False, "trained_start": False}
     for name, own in (("pdpc", "pdpc"), ("trained-start", "trained_start")):
         yield name, coat[:67, :85], photo(24, **{**both_off, own: True}), {}
     for lam in (4, 16, 48, 432, 1400):

@@ -1,0 +1,94 @@
+"""Rate and time of each tool of format 2, alone and together.
+
+    python scripts/bench/codec/draft_tools.py PICTURE... [--effort 2] [-l LAMBDA]...
+
+Pictures are turned into gray and cut to their middle of 512x512. The script prints a Markdown
+table: the Bjontegaard difference of the rate of whole files against preset photo without the tools,
+and how many times the processor time is.
+"""
+
+import argparse
+import time
+from collections.abc import Mapping, Sequence
+from datetime import date
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+import numpy as np
+
+import mmpcodec
+from mmpcodec import EncodeParams, pictures
+from mmpcodec.bench.codecs.base import machine
+from mmpcodec.bench.curves import Curve, delta
+from mmpcodec.bench.metrics import psnr
+from mmpcodec.tools import DRAFT, LATER_BLOCK_TOOLS
+
+SIDE = 512
+LAMBDAS = (16.0, 48.0, 144.0, 432.0)
+OFF = dict.fromkeys(LATER_BLOCK_TOOLS, False)
+SETS: dict[str, Mapping[str, Any]] = {
+    **{name: {**OFF, name: True} for name in LATER_BLOCK_TOOLS},
+    "all": dict.fromkeys(LATER_BLOCK_TOOLS, True),
+}
+
+
+def middle(path: Path) -> np.ndarray:
+    """Return the middle of a picture in gray of 8 bits."""
+    samples = pictures.read(path).samples
+    if samples.ndim == 3:
+        samples = ((samples[..., :3] * np.array([77, 150, 29])).sum(axis=2) >> 8).astype(np.uint8)
+    top, left = (max(0, (side - SIDE) // 2) for side in samples.shape)
+    return np.ascontiguousarray(samples[top : top + SIDE, left : left + SIDE])
+
+
+def measured(
+    samples: np.ndarray, lambdas: Sequence[float], effort: int, tools: Mapping[str, Any]
+) -> tuple[Curve, float]:
+    """Return the curve of a set of tools, and its processor seconds."""
+    rows: list[dict[str, Any]] = []
+    start = time.process_time()
+    for lam in lambdas:
+        params = EncodeParams.from_options(
+            lam, preset="photo", effort=effort, version=DRAFT, **tools
+        )
+        found = mmpcodec.encode_picture(samples, params, backend="cpu", threads=1)
+        size = len(found.data)
+        quality = psnr(samples, found.samples, white=255)
+        rows.append({"bytes": size, "bpp": 8 * size / samples.size, "psnr": quality})
+    return Curve("mmp", tuple(sorted(rows, key=lambda row: row["bytes"]))), (
+        time.process_time() - start
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("pictures", nargs="+", type=Path)
+    parser.add_argument("--effort", type=int, default=2)
+    parser.add_argument("-l", "--lambda", dest="lambdas", type=float, action="append")
+    args = parser.parse_args()
+    lambdas = args.lambdas or LAMBDAS
+    print(f"{date.today()}, {machine()}, effort {args.effort}\n")
+    print("| picture |" + "".join(f" {name}, rate | time |" for name in SETS))
+    print("|---|" + "---|---|" * len(SETS))
+    rates: dict[str, list[float]] = {name: [] for name in SETS}
+    times: dict[str, list[float]] = {name: [] for name in SETS}
+    measured(middle(args.pictures[0]), lambdas[:1], 1, OFF)  # imports what is needed
+    for path in args.pictures:
+        samples = middle(path)
+        anchor, seconds = measured(samples, lambdas, args.effort, OFF)
+        cells = []
+        for name, tools in SETS.items():
+            curve, own = measured(samples, lambdas, args.effort, tools)
+            rate = delta(anchor, curve).rate
+            assert rate is not None
+            rates[name].append(rate)
+            times[name].append(own / seconds)
+            cells.append(f" {rate:+.2f} % | {own / seconds:.2f} |")
+        print(f"| {path.stem} |" + "".join(cells), flush=True)
+    means = (f" {mean(rates[name]):+.2f} % | {mean(times[name]):.2f} |" for name in SETS)
+    print("| mean |" + "".join(means))
+
+
+if __name__ == "__main__":
+    main()
