@@ -38,7 +38,7 @@ from mmpcodec.params import EncodeParams
 from mmpcodec.reference.postfilter import PostFilter
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.runtime.progress import Progress, in_turn
-from mmpcodec.tools import Tools, presets_where
+from mmpcodec.tools import DRAFT, VERSIONS, Tools, in_version, presets_where
 from mmpcodec.trace import Coded, Trace
 
 
@@ -76,7 +76,11 @@ class Backend(ABC):
         lacking = self.lacks(tools, depth)
         if lacking is None:
             return None
-        able = presets_where(lambda tools: self.lacks(tools, depth) is None)
+        draft = bool(tools.later_than(1))
+        version = DRAFT if draft else VERSIONS[0]
+        able = presets_where(lambda each: self.lacks(in_version(each, version), depth) is None)
+        if able and draft:
+            able += ", or version 1 of the format"
         return f"it has no {lacking}" + (f"; take {able}" if able else "")
 
     def check_has(self, tools: Tools, depth: int = BYTE) -> None:

@@ -517,9 +517,8 @@ def encode(
     on_pass : callable or None
         ``on_pass(Pass)`` is called after each lambda that is tried for a target.
     **tools
-        Fields of ``Tools`` that override the preset, such as ``post_filter`` and ``templates``;
-        None keeps the value of the preset. Also ``version``, 1 or 2, of the file format. Version 2
-        is a draft: its files are smaller, and later releases may not read them.
+        Fields of ``Tools`` that override the preset; None keeps its value. Also ``version``, 1 or
+        2, of the file format; 2 is a draft, which later releases may not read.
 
     Returns
     -------

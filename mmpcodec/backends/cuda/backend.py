@@ -58,7 +58,7 @@ class CudaBackend(Backend):
         if depth != BYTE:
             return f"samples of {depth} bits"
         if tools.later_than(1):
-            return "the tools of version 2 of the format"
+            return "predicted blocks 2"
         return "trees among predicted blocks" if tools.dictionary else None
 
     def describe(self) -> str:

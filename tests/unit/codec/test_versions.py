@@ -83,4 +83,5 @@ def test_tools_of_a_version():
 def test_a_device_leaves_new_tools_to_the_processor():
     photo = in_version(PRESETS["photo"], 2)
     assert CudaBackend().lacks(PRESETS["photo"]) is None
-    assert CudaBackend().lacks(photo) == "the tools of version 2 of the format"
+    able = "take preset text, plain or classic, or version 1 of the format"
+    assert CudaBackend().fault(photo) == f"it has no predicted blocks 2; {able}"
