@@ -359,7 +359,7 @@ def tile_of(data: memoryview, header: Header, tile: Tile, size: int) -> TileStre
         raise container.cut_at(size, end)
     if len(data) < end - start:  # the file has become shorter
         raise container.cut_at(start + len(data), end)
-    return layers.read(data, start, header.form, header.depth, header.version)
+    return layers.read(data, start, header)
 
 
 def named(header: Header, tile: Tile, error: FormatError) -> FormatError:

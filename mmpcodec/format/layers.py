@@ -12,6 +12,7 @@ import numpy as np
 
 from mmpcodec.depth import BYTE, coded_depth
 from mmpcodec.errors import CorruptStream, TruncatedStream
+from mmpcodec.format.container import Header
 from mmpcodec.format.layouts import Layout, layer_names
 from mmpcodec.format.numbers import CRC_BYTES, Fields, number
 from mmpcodec.reference.postfilter import CLASSES, LEAST, MOST, OFF, TAPS, Coefficients
@@ -118,7 +119,7 @@ def coding_of(tools: Tools) -> str:
     return BLOCKS_2 if tools.later_than(1) else tools.codings[0]
 
 
-def read(data: memoryview, start: int, form: Form, depth: int, version: int = 1) -> TileStream:
+def read(data: memoryview, start: int, header: Header) -> TileStream:
     """Read a tile and make every check that needs no decoding.
 
     Parameters
@@ -127,11 +128,8 @@ def read(data: memoryview, start: int, form: Form, depth: int, version: int = 1)
         The bytes of the tile.
     start : int
         Byte offset of the tile in the file.
-    form : Form
-    depth : int
-        Bits of a sample of the picture.
-    version : int
-        Version of the file.
+    header : Header
+        Header of the file.
 
     Raises
     ------
@@ -140,6 +138,7 @@ def read(data: memoryview, start: int, form: Form, depth: int, version: int = 1)
     CorruptStream
         If a checksum does not match, a field is outside its range, or bytes follow the last layer.
     """
+    form, codings = header.form, CODINGS_OF[header.version]
     fields = Fields(data, SECTION, start)
     stored = fields.fixed("stream CRC", CRC_BYTES)
     computed = zlib.crc32(data[fields.place :])
@@ -154,15 +153,13 @@ def read(data: memoryview, start: int, form: Form, depth: int, version: int = 1)
             raise CorruptStream(
                 SECTION, f"layout is {layout:d}, allowed for {form.title} is 0 or 1", at
             )
-    layers = tuple(
-        _read_layer(fields, name, CODINGS_OF[version]) for name in layer_names(form, layout)
-    )
+    layers = tuple(_read_layer(fields, name, codings) for name in layer_names(form, layout))
     if fields.place < len(data):
         raise CorruptStream(
             SECTION, f"{len(data) - fields.place} bytes follow the last layer", fields.offset
         )
     for layer in layers:
-        fault = _fault(layer.tools, form, layout, depth)
+        fault = _fault(layer.tools, form, layout, header.depth)
         if fault:
             raise CorruptStream(SECTION, f"{layer.name}: {fault}", layer.offset)
     return TileStream(layout, layers, crc)

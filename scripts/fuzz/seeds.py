@@ -57,9 +57,7 @@ def seeds(data: bytes) -> Iterator[bytes]:
     ):
         if max(tile.height, tile.width) > MOST_SIDE:
             continue
-        stream = layers.read(
-            memoryview(data)[start:end], start, header.form, header.depth, header.version
-        )
+        stream = layers.read(memoryview(data)[start:end], start, header)
         for layer in stream.layers:
             depth = depth_of(layer.tools, stream.layout, header.depth)
             planes = header.planes if stream.layout is Layout.TOGETHER else 1

@@ -65,8 +65,7 @@ def states_of(samples: np.ndarray, params: EncodeParams) -> tuple[np.ndarray, ..
     """Return the states of the models after the last block of a picture."""
     found = mmpcodec.encode_picture(samples, params, backend="cpu", threads=1)
     tile = memoryview(found.data)[found.header.size :]
-    header = found.header
-    (layer,) = layers.read(tile, 0, header.form, header.depth, header.version).layers
+    (layer,) = layers.read(tile, 0, found.header).layers
     return _cpu.block_states(bytes(layer.payload), *samples.shape, layer.tools)
 
 

@@ -27,9 +27,7 @@ def _with_step(data: bytes, step: int) -> bytes:
     """Return a gray file of one tile with another step, and with the checksum of its samples."""
     header = container.read_header(memoryview(data))
     (tile,) = header.tiles
-    stream = layers.read(
-        memoryview(data)[header.tile_offsets[0] :], 0, header.form, header.depth, header.version
-    )
+    stream = layers.read(memoryview(data)[header.tile_offsets[0] :], 0, header)
     (layer,) = stream.layers
     layer = replace(layer, tools=replace(layer.tools, step=step))
     reference = backends.get("reference")

@@ -18,7 +18,8 @@ namespace mmp {
 inline Tools tools_from(nanobind::handle source) { return {MMP_TREE_TOOLS(MMP_READ_TOOL)}; }
 inline BlockTools block_tools_from(nanobind::handle source) {
     const auto size = nanobind::cast<uint32_t>(source.attr("fragment_size"));
-    return {MMP_BLOCK_TOOLS(MMP_READ_TOOL) MMP_LATER_BLOCK_TOOLS(MMP_READ_TOOL) 31 - __builtin_clz(size)};
+    return {MMP_BLOCK_TOOLS(MMP_READ_TOOL) MMP_LATER_BLOCK_TOOLS(MMP_READ_TOOL)
+            31 - __builtin_clz(size)};
 }
 
 // Returns the search kernel of a SIMD level. Throws if this machine cannot run it.

@@ -105,9 +105,10 @@ nb::tuple decode(const nb::bytes& payload, int height, int width, int depth, nb:
 // Returns the states of the models after the last block: the probabilities of the binary models, the
 // bits that each has seen, and the frequencies of the modes.
 nb::tuple states_after(const nb::bytes& payload, int height, int width, nb::handle given) {
-    const auto coded = decode_blocks(
-        static_cast<const uint8_t*>(payload.data()), payload.size(), Plane{height, width},
-        Depth<uint8_t>(), block_tools_from(given), tree_tools_from(given), 1, progress_from(nb::none()));
+    const auto coded =
+        decode_blocks(static_cast<const uint8_t*>(payload.data()), payload.size(),
+                      Plane{height, width}, Depth<uint8_t>(), block_tools_from(given),
+                      tree_tools_from(given), 1, progress_from(nb::none()));
     uint16_t ones[kBitModels];
     uint8_t seen[kBitModels];
     for (int model = 0; model < kBitModels; ++model) {

@@ -71,8 +71,7 @@ void encode_in_wavefront(const Sample* source, CodedBlocks<Sample>& coded, Plane
 template <class Sample>
 void encode_with_trees(const Sample* source, CodedBlocks<Sample>& coded, Plane plane,
                        const BlockTools& tools, const BlockOptions& options,
-                       const BlockModels& models, const BlockWriter& writer,
-                       const Progress& progress) {
+                       const BlockWriter& writer, const Progress& progress) {
     BlockPicture<Sample>& picture = coded.picture;
     BlockCosts costs(options.rates.lambda_fixed, picture.depth.extra());
     BlockCoder<BlockWriter, Sample> coder(picture, tools, coded.trees.get(), writer);
@@ -87,8 +86,8 @@ void encode_with_trees(const Sample* source, CodedBlocks<Sample>& coded, Plane p
                                coded.team);
     BlockPlan plan;
     for_each_fragment(plane, tools, progress, [&](int row, int column) {
-        costs.refresh(models);
-        search.find(row, column, models, costs, plan);
+        costs.refresh(coded.models);
+        search.find(row, column, coded.models, costs, plan);
         search.write(picture);
         coder.code(row, column, plan);
     });
@@ -102,7 +101,9 @@ CodedBlocks<Sample>::CodedBlocks(Plane plane, Depth<Sample> depth, const BlockTo
     : picture(padded(plane.height), padded(plane.width), depth),
       team(threads),
       trees(tree_tools ? std::make_unique<BlockTrees>(plane, *tree_tools, tools.fragment_log2, team)
-                       : nullptr) {}
+                       : nullptr) {
+    start_models(tools, models);
+}
 
 template <class Sample>
 std::pair<std::vector<uint8_t>, std::unique_ptr<CodedBlocks<Sample>>> encode_blocks(
@@ -119,11 +120,9 @@ std::pair<std::vector<uint8_t>, std::unique_ptr<CodedBlocks<Sample>>> encode_blo
                 samples[size_t(std::min(row, plane.height - 1)) * plane.width +
                         std::min(column, plane.width - 1)];
     RangeEncoder coder;
-    BlockModels& models = coded->models;
-    start_models(tools, models);
-    BlockWriter writer(coder, models, coded->tally);
+    BlockWriter writer(coder, coded->models, coded->tally);
     if (coded->trees)
-        encode_with_trees(source.data(), *coded, plane, tools, options, models, writer, progress);
+        encode_with_trees(source.data(), *coded, plane, tools, options, writer, progress);
     else
         encode_in_wavefront(source.data(), *coded, plane, tools, options, writer, progress);
     return {coder.finish(), std::move(coded)};
@@ -134,10 +133,8 @@ PlanCoder::PlanCoder(Plane plane, const BlockTools& tools)
       tools_(tools),
       coded_(std::make_unique<CodedBlocks<uint8_t>>(plane, Depth<uint8_t>(), tools, std::nullopt,
                                                     1)),
-      writer_(coded_->picture, tools, nullptr, BlockWriter(coder_, models_, coded_->tally)),
-      fragment_{0, 0, tools.fragment_log2, tools.fragment_log2} {
-    start_models(tools, models_);
-}
+      writer_(coded_->picture, tools, nullptr, BlockWriter(coder_, coded_->models, coded_->tally)),
+      fragment_{0, 0, tools.fragment_log2, tools.fragment_log2} {}
 
 void PlanCoder::unpack(const BlockPlace& block) {
     if (coded_->picture.is_outside(block)) return;
@@ -179,10 +176,8 @@ std::unique_ptr<CodedBlocks<Sample>> decode_blocks(const uint8_t* payload, size_
     auto coded = std::make_unique<CodedBlocks<Sample>>(plane, depth, tools, tree_tools,
                                                        tree_tools ? threads : 1);
     RangeDecoder coder(payload, size);
-    BlockModels& models = coded->models;
-    start_models(tools, models);
     BlockCoder<BlockReader, Sample> reader(coded->picture, tools, coded->trees.get(),
-                                           BlockReader(coder, models, coded->tally));
+                                           BlockReader(coder, coded->models, coded->tally));
     const BlockPlan none;
     for_each_fragment(plane, tools, progress,
                       [&](int row, int column) { reader.code(row, column, none); });

@@ -60,7 +60,6 @@ private:
     const Plane plane_;
     const BlockTools tools_;
     RangeEncoder coder_;
-    BlockModels models_;
     std::unique_ptr<CodedBlocks<uint8_t>> coded_;
     BlockCoder<BlockWriter, uint8_t> writer_;
     BlockPlan plan_;

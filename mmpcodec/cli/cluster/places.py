@@ -1,7 +1,7 @@
 """Where the jobs of a command are done, and the manifest that notes them."""
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from mmpcodec.cli.cluster.clients import CUDA, check_name
@@ -45,13 +45,28 @@ def on_this_machine(name: str) -> str:
     return stores.absolute(name)
 
 
+def as_given(text: str, names: Iterable[tuple[str | None, str | None]]) -> str:
+    """Return a text with the names of the command line.
+
+    Parameters
+    ----------
+    text : str
+    names : iterable of (str or None, str or None)
+        The name of each file in the text, and its name on the command line.
+    """
+    for name, given in names:
+        if name is not None:
+            text = text.replace(name, str(given))
+    return text
+
+
 @contextlib.contextmanager
 def named_as_given(name: str) -> Iterator[None]:
     """Give a file that was opened by ``on_this_machine(name)`` its own name in errors."""
     try:
         yield
     except MmpError as error:
-        text = str(error).replace(stores.absolute(name), name)
+        text = as_given(str(error), [(stores.absolute(name), name)])
         if text == str(error):
             raise
         raise MmpError(text) from error

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from mmpcodec.cli.cluster.clients import CUDA, connected
 from mmpcodec.cli.cluster.manifest import Manifest, Record, sha256_of, state_of
-from mmpcodec.cli.cluster.places import Place, on_this_machine
+from mmpcodec.cli.cluster.places import Place, as_given, on_this_machine
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.printing import Facts, Printer, counted, remarks_noted
 from mmpcodec.cli.progress import Bar, ProgressBars
@@ -259,14 +259,13 @@ class _Placed(NamedTuple):
 
     def as_given(self, text: str) -> str:
         """Return a text with the names of the command line."""
-        for name, given in (
-            (self.own.source, self.given.source),
-            (self.own.target, self.given.target),
-            (self.own.partner, self.given.partner),
-        ):
-            if name is not None:
-                text = text.replace(name, str(given))
-        return text
+        own, given = self.own, self.given
+        names = (
+            (own.source, given.source),
+            (own.target, given.target),
+            (own.partner, given.partner),
+        )
+        return as_given(text, names)
 
 
 def _done(work: Work, recorded: bool, jobs: Sequence[_Placed]) -> list[JobOutcome]:

@@ -18,7 +18,7 @@ from mmpcodec.cli.printing import Printer, counted
 from mmpcodec.cli.work import JobProgress
 from mmpcodec.errors import ParameterError
 from mmpcodec.pictures import registry
-from mmpcodec.runtime.files import STANDARD
+from mmpcodec.runtime.files import STANDARD, ZARR_SUFFIX
 
 DEFAULT_FORMAT = "png"
 FORMATS = (*registry.written(), by_tiles.ZARR)
@@ -52,7 +52,7 @@ class Decoded(NamedTuple):
         )
 
 
-Output = Annotated[str | None, options.picture_output([*options.WRITTEN, f".{by_tiles.ZARR}"])]
+Output = Annotated[str | None, options.picture_output([*options.WRITTEN, ZARR_SUFFIX])]
 Format = Annotated[
     str | None,
     typer.Option(

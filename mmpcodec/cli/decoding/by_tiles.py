@@ -15,7 +15,7 @@ from mmpcodec.cli.work import JobProgress
 from mmpcodec.errors import FileError, LimitExceeded, ParameterError
 from mmpcodec.params import DecodeLimits
 from mmpcodec.runtime import stores
-from mmpcodec.runtime.files import STANDARD
+from mmpcodec.runtime.files import STANDARD, ZARR_SUFFIX
 from mmpcodec.runtime.progress import report_progress
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from mmpcodec.pictures.parts import DecodedParts, PartWriter
     from mmpcodec.samples import Samples
 
-ZARR, TIFF = "zarr", "tif"
+ZARR, TIFF = ZARR_SUFFIX.removeprefix("."), "tif"
 MOST_IN_MEMORY = DecodeLimits().max_samples
 """TIFF files of more samples are written tile by tile."""
 

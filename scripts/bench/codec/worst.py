@@ -134,9 +134,7 @@ def estimate(data: bytes) -> int:
     """Return the memory that the decoder would compare with its limit, in bytes."""
     header = container.read_header(memoryview(data))
     start, end = header.tile_offsets[:2]
-    stream = layers.read(
-        memoryview(data)[start:end], start, header.form, header.depth, header.version
-    )
+    stream = layers.read(memoryview(data)[start:end], start, header)
     tiles = list(tiles_of(header.height, header.width, header.tile_size))
     samples = header.height * header.width * header.planes
     return memory_to_decode([(tiles[0], stream)], samples, 1)
