@@ -1,10 +1,11 @@
 """Rate and time of each tool of format 2, alone and together.
 
-    python scripts/bench/codec/draft_tools.py PICTURE... [--effort 2] [-l LAMBDA]...
+    python scripts/bench/codec/draft_tools.py PICTURE... [--effort 2] [--preset photo] [--colour]
+        [-l LAMBDA]...
 
-Pictures are turned into gray and cut to their middle of 512x512. The script prints a Markdown
-table: the Bjontegaard difference of the rate of whole files against preset photo without the tools,
-and how many times the processor time is.
+Pictures are cut to their middle of 512x512, and turned into gray without --colour. The script
+prints a Markdown table: the Bjontegaard difference of the rate of whole files against the preset
+without the tools, and how many times the processor time is.
 """
 
 import argparse
@@ -20,6 +21,7 @@ import numpy as np
 import mmpcodec
 from mmpcodec import EncodeParams, pictures
 from mmpcodec.bench.codecs.base import machine
+from mmpcodec.bench.codecs.conversion import luma_of
 from mmpcodec.bench.curves import Curve, delta
 from mmpcodec.bench.metrics import psnr
 from mmpcodec.tools import DRAFT, LATER_BLOCK_TOOLS
@@ -33,53 +35,53 @@ SETS: dict[str, Mapping[str, Any]] = {
 }
 
 
-def middle(path: Path) -> np.ndarray:
-    """Return the middle of a picture in gray of 8 bits."""
+def middle(path: Path, *, colour: bool) -> np.ndarray:
+    """Return the middle of a picture of 8 bits."""
     samples = pictures.read(path).samples
     if samples.ndim == 3:
-        samples = ((samples[..., :3] * np.array([77, 150, 29])).sum(axis=2) >> 8).astype(np.uint8)
-    top, left = (max(0, (side - SIDE) // 2) for side in samples.shape)
+        samples = samples[..., :3] if colour else luma_of(samples[..., :3])
+    top, left = (max(0, (side - SIDE) // 2) for side in samples.shape[:2])
     return np.ascontiguousarray(samples[top : top + SIDE, left : left + SIDE])
 
 
 def measured(
-    samples: np.ndarray, lambdas: Sequence[float], effort: int, tools: Mapping[str, Any]
+    samples: np.ndarray, lambdas: Sequence[float], options: Mapping[str, Any]
 ) -> tuple[Curve, float]:
-    """Return the curve of a set of tools, and its processor seconds."""
+    """Return the curve of an encoder with these options, and its processor seconds."""
+    height, width = samples.shape[:2]
     rows: list[dict[str, Any]] = []
     start = time.process_time()
     for lam in lambdas:
-        params = EncodeParams.from_options(
-            lam, preset="photo", effort=effort, version=DRAFT, **tools
-        )
+        params = EncodeParams.from_options(lam, version=DRAFT, **options)
         found = mmpcodec.encode_picture(samples, params, backend="cpu", threads=1)
-        size = len(found.data)
-        quality = psnr(samples, found.samples, white=255)
-        rows.append({"bytes": size, "bpp": 8 * size / samples.size, "psnr": quality})
-    return Curve("mmp", tuple(sorted(rows, key=lambda row: row["bytes"]))), (
-        time.process_time() - start
-    )
+        size, quality = len(found.data), psnr(samples, found.samples, white=255)
+        rows.append({"bytes": size, "bpp": 8 * size / (height * width), "psnr": quality})
+    seconds = time.process_time() - start
+    return Curve("mmp", tuple(sorted(rows, key=lambda row: row["bytes"]))), seconds
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("pictures", nargs="+", type=Path)
     parser.add_argument("--effort", type=int, default=2)
+    parser.add_argument("--preset", default="photo")
+    parser.add_argument("--colour", action="store_true")
     parser.add_argument("-l", "--lambda", dest="lambdas", type=float, action="append")
     args = parser.parse_args()
     lambdas = args.lambdas or LAMBDAS
-    print(f"{date.today()}, {machine()}, effort {args.effort}\n")
+    options = {"preset": args.preset, "effort": args.effort}
+    shown = [middle(path, colour=args.colour) for path in args.pictures]
+    print(f"{date.today()}, {machine()}, preset {args.preset}, effort {args.effort}\n")
     print("| picture |" + "".join(f" {name}, rate | time |" for name in SETS))
     print("|---|" + "---|---|" * len(SETS))
     rates: dict[str, list[float]] = {name: [] for name in SETS}
     times: dict[str, list[float]] = {name: [] for name in SETS}
-    measured(middle(args.pictures[0]), lambdas[:1], 1, OFF)  # imports what is needed
-    for path in args.pictures:
-        samples = middle(path)
-        anchor, seconds = measured(samples, lambdas, args.effort, OFF)
+    measured(shown[0], lambdas[:1], options)  # imports what is needed
+    for path, samples in zip(args.pictures, shown, strict=True):
+        anchor, seconds = measured(samples, lambdas, {**options, **OFF})
         cells = []
         for name, tools in SETS.items():
-            curve, own = measured(samples, lambdas, args.effort, tools)
+            curve, own = measured(samples, lambdas, {**options, **tools})
             rate = delta(anchor, curve).rate
             assert rate is not None
             rates[name].append(rate)
