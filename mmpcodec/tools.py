@@ -178,6 +178,9 @@ class Tools:
     trained_start : bool
         Start the models of predicted blocks from states that were trained on photographs. A tool of
         version 2.
+    earlier_planes : int
+        Most planes of the same picture, coded earlier, that predict a block of a plane, 0 to 2. A
+        file says how many a layer has. A tool of version 2.
     exact : bool
         Code exact samples: lossless, whatever lambda is. No other tool then has an effect, and
         ``prediction`` must be False.
@@ -205,6 +208,7 @@ class Tools:
     step: int = _tool(0, BLOCKS, high=65535, low_in_file=1, needs="prediction")
     pdpc: bool = _tool(False, BLOCKS, needs="prediction", version=2)
     trained_start: bool = _tool(False, BLOCKS, needs="prediction", version=2)
+    earlier_planes: int = _tool(0, BLOCKS, high=2, needs="prediction", version=2)
     exact: bool = _tool(False, EXACT)
 
     def __post_init__(self):
@@ -267,6 +271,7 @@ class ToolOptions(TypedDict, total=False):
     step: int | None
     pdpc: bool | None
     trained_start: bool | None
+    earlier_planes: int | None
     exact: bool | None
 
 
@@ -326,7 +331,7 @@ def in_version(tools: Tools, version: int) -> Tools:
     """Return tools with those of a version of the format that suit them."""
     if version == 1 or not tools.prediction:
         return tools
-    changes: dict[str, Any] = dict.fromkeys(LATER_BLOCK_TOOLS, True)
+    changes: dict[str, Any] = {name: TABLE[name].high for name in LATER_BLOCK_TOOLS}
     return replace(tools, **changes)
 
 

@@ -124,6 +124,7 @@ class Backend(ABC):
         params: EncodeParams,
         *,
         depth: int = BYTE,
+        earlier: Sequence[np.ndarray] = (),
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Coded:
@@ -136,6 +137,9 @@ class Backend(ABC):
         params : EncodeParams
         depth : int
             Bits per sample, 8 to 16.
+        earlier : sequence of arrays
+            The decoded planes that predict this one, as many as the tool *earlier planes* says, of
+            its shape and type.
         threads : int or None
             Number of threads, at least 1; None lets the backend choose.
         progress : callable or None
@@ -208,6 +212,7 @@ class Backend(ABC):
         tools: Tools,
         *,
         depth: int = BYTE,
+        earlier: Sequence[np.ndarray] = (),
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Coded:

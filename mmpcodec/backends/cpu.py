@@ -113,6 +113,7 @@ class CpuBackend(Backend):
         params: EncodeParams,
         *,
         depth: int = BYTE,
+        earlier: Sequence[np.ndarray] = (),
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Coded:
@@ -123,6 +124,7 @@ class CpuBackend(Backend):
                     plane,
                     depth,
                     params.coded_tools,
+                    list(earlier),
                     params.lambda_fixed,
                     params.rate_model == "log2",
                     block_effort(params.effort, plain=self.plain),
@@ -150,13 +152,16 @@ class CpuBackend(Backend):
         tools: Tools,
         *,
         depth: int = BYTE,
+        earlier: Sequence[np.ndarray] = (),
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Coded:
         self.check_has(tools, depth)
         threads = threads or default_threads(tools)
         if tools.prediction:
-            found = _cpu.decode_blocks(payload, *shape, depth, tools, threads, progress)
+            found = _cpu.decode_blocks(
+                payload, *shape, depth, tools, list(earlier), threads, progress
+            )
             return _coded_blocks(payload, *found)
         return _coded(payload, *_cpu.decode(payload, *shape, tools, threads, progress))
 

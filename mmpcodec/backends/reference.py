@@ -1,5 +1,6 @@
 """The reference backend: runs the definition of the codec in ``mmpcodec.reference``."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -43,6 +44,7 @@ class ReferenceBackend(Backend):
         params: EncodeParams,
         *,
         depth: int = BYTE,
+        earlier: Sequence[np.ndarray] = (),
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Coded:
@@ -52,7 +54,14 @@ class ReferenceBackend(Backend):
         if tools.prediction:
             return _coded_blocks(
                 *encode_blocks(
-                    plane, tools, lambda_fixed, params.effort, report, params.rate_model, depth
+                    plane,
+                    tools,
+                    lambda_fixed,
+                    params.effort,
+                    report,
+                    params.rate_model,
+                    depth,
+                    earlier,
                 )
             )
         return _coded_trees(*encode_trees(plane, tools, lambda_fixed, report, params.rate_model))
@@ -64,13 +73,15 @@ class ReferenceBackend(Backend):
         tools: Tools,
         *,
         depth: int = BYTE,
+        earlier: Sequence[np.ndarray] = (),
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Coded:
         self.check_has(tools, depth)
         report = partial(report_progress, progress)
         if tools.prediction:
-            return _coded_blocks(payload, *decode_blocks(payload, shape, tools, report, depth))
+            found = decode_blocks(payload, shape, tools, report, depth, earlier)
+            return _coded_blocks(payload, *found)
         return _coded_trees(payload, *decode_trees(payload, shape, tools, report))
 
     def encode_exact(

@@ -33,7 +33,7 @@ from mmpcodec.reference.postfilter import coefficient_bits
 from mmpcodec.reference.trees.fragments import FRAGMENT_SIZE, fragments_in
 from mmpcodec.runtime.files import LazyBytes
 from mmpcodec.runtime.machine import processors
-from mmpcodec.runtime.progress import Progress
+from mmpcodec.runtime.progress import Progress, in_turn
 from mmpcodec.runtime.tasks import Task, run_all
 from mmpcodec.samples import Samples
 from mmpcodec.tools import Tools
@@ -390,6 +390,7 @@ def _described(tile: Tile, layer: Layer, trace: Trace | None = None, by: str = "
 
 
 Decoded = tuple[np.ndarray, list[LayerCoding]]
+_DecodedLayer = tuple[np.ndarray, LayerCoding]
 
 
 def decode_tiles(
@@ -400,23 +401,46 @@ def decode_tiles(
     progress: Progress | None,
 ) -> list[Decoded | FormatError]:
     """Return the samples and layers of each tile, or its error."""
-    jobs = [(tile, stream, layer) for tile, stream in streams for layer in stream.layers]
-    tasks = [
-        Task(
-            partial(_decode_layer, backend, header, tile, stream.layout, layer),
-            fragments_in((tile.height, tile.width))
-            * (header.planes if stream.layout is Layout.TOGETHER else 1),
-            aside=backend.releases_gil,
-        )
-        for tile, stream, layer in jobs
+    rounds = _rounds([stream for _, stream in streams])
+    found: list[list[_DecodedLayer | FormatError]] = [[] for _ in streams]
+
+    def fragments(number: int) -> int:
+        tile, stream = streams[number]
+        planes = header.planes if stream.layout is Layout.TOGETHER else 1
+        return planes * fragments_in((tile.height, tile.width))
+
+    shares = [sum(fragments(number) for number, _ in each) for each in rounds]
+    for jobs, part in zip(rounds, in_turn(progress, shares), strict=True):
+        tasks = []
+        for number, layer in jobs:
+            tile, stream = streams[number]
+            earlier = found[number][: layer.tools.earlier_planes]
+            run = partial(_decode_layer, backend, header, tile, stream.layout, layer, earlier)
+            tasks.append(Task(run, fragments(number), aside=backend.releases_gil))
+        for (number, _), one in zip(jobs, run_all(tasks, threads, part), strict=True):
+            found[number].append(one)
+    return [
+        next((part for part in own if isinstance(part, FormatError)), None)
+        or _joined(header, tile, stream, own, threads)
+        for (tile, stream), own in zip(streams, found, strict=True)
     ]
-    parts = iter(run_all(tasks, threads, progress) if tasks else ())
-    found: list[Decoded | FormatError] = []
-    for tile, stream in streams:
-        own = [next(parts) for _ in stream.layers]
-        errors = [part for part in own if isinstance(part, FormatError)]
-        found.append(errors[0] if errors else _joined(header, tile, stream, own, threads))
-    return found
+
+
+def _rounds(streams: Sequence[TileStream]) -> list[list[tuple[int, Layer]]]:
+    """Return the layers, each with the number of its tile, in rounds.
+
+    The layers of a round can be decoded side by side. A layer that earlier planes predict, and those
+    after it, come in a later round than the layers before it.
+    """
+    rounds: list[list[tuple[int, Layer]]] = []
+    for number, stream in enumerate(streams):
+        place = 0
+        for layer in stream.layers:
+            place += layer.tools.earlier_planes > 0
+            while len(rounds) <= place:
+                rounds.append([])
+            rounds[place].append((number, layer))
+    return rounds
 
 
 def _decode_layer(
@@ -425,10 +449,16 @@ def _decode_layer(
     tile: Tile,
     layout: Layout,
     layer: Layer,
+    earlier: Sequence[_DecodedLayer | FormatError],
     threads: int | None,
     progress: Progress,
-) -> tuple[np.ndarray, LayerCoding] | FormatError:
-    """Return the samples of a layer, or its error."""
+) -> _DecodedLayer | FormatError:
+    """Return the samples of a layer, or its error, or that of an earlier plane that predicts it."""
+    before = []
+    for one in earlier:
+        if isinstance(one, FormatError):
+            return one
+        before.append(one[0])
     shape = tile.height, tile.width
     depth = depth_of(layer.tools, layout, header.depth)
     payload = bytes(layer.payload)
@@ -439,7 +469,13 @@ def _decode_layer(
             samples, trace = from_planes(whole, depth), trace.with_filter(0)
         else:
             coded = backend.decode(
-                payload, shape, layer.tools, depth=depth, threads=threads, progress=progress
+                payload,
+                shape,
+                layer.tools,
+                depth=depth,
+                earlier=before,
+                threads=threads,
+                progress=progress,
             )
             samples = backend.post_filter.apply(
                 coded.samples, layer.coefficients, depth, threads=threads

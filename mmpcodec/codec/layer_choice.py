@@ -20,13 +20,13 @@ from mmpcodec.codec.encoding import LayerCoding
 from mmpcodec.depth import coded_depth, extra_bits
 from mmpcodec.format import layers
 from mmpcodec.format.layers import Layer
-from mmpcodec.format.layouts import Layout, layer_names
+from mmpcodec.format.layouts import Layout, earlier_planes, layer_names
 from mmpcodec.params import EncodeParams
 from mmpcodec.reference.exact.planes import to_planes
 from mmpcodec.reference.postfilter import OFF, coefficient_bits
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.runtime.arrays import on_device
-from mmpcodec.runtime.progress import Progress
+from mmpcodec.runtime.progress import Progress, in_turn
 from mmpcodec.runtime.tasks import Task, run_all, side_by_side, threads_of_each
 from mmpcodec.samples import form_of
 from mmpcodec.tools import PRESETS, Tools
@@ -84,6 +84,9 @@ class TileEncoding:
     used: frozenset[int]
 
 
+_Parts = dict[tuple[int, int], dict[int | None, "_Part"]]
+"""Coded layers by tile and layer, then by candidate, which is None for alpha."""
+
 KnownExact = dict[tuple[int, int], tuple[bytes, Trace, str]]
 """Payload, trace and backend of exact samples by tile and layer. No lambda changes them."""
 
@@ -128,17 +131,11 @@ def encode_tiles(
     known = {} if known is None else known
     numbered = list(zip(numbers or range(len(tiles)), tiles, strict=True))
     jobs = [job for number, tile in numbered for job in _jobs(number, tile, candidates, threads)]
-    tasks: list[Task] = []
-    keys: list[list[tuple[int, int, int | None]]] = []
-    for backend, params, batch in _batches(jobs, chosen):
-        run = partial(_code, backend, params, batch, known)
-        share = sum(job.fragments for job in batch)
-        wide = params.tools.prediction and not params.tools.dictionary
-        tasks.append(Task(run, share, aside=backend.releases_gil, wide=wide))
-        keys.append([job.key for job in batch])
-    parts: dict[tuple[int, int, int | None], _Part] = {}
-    for of_batch, found in zip(keys, run_all(tasks, threads, progress), strict=True):
-        parts.update(zip(of_batch, found, strict=True))
+    parts: _Parts = {}
+    rounds = _rounds(jobs)
+    shares = [sum(job.fragments for job in each) for each in rounds]
+    for own, part in zip(rounds, in_turn(progress, shares), strict=True):
+        _code_all(own, chosen, parts, known, threads, part)
     each = threads_of_each(threads, len(tiles))
     return side_by_side(
         lambda one: _cheapest(one[0], one[1], candidates, parts, each), numbered, threads
@@ -154,7 +151,8 @@ class _Job:
     """A layer to code by one candidate.
 
     ``candidate`` is the number of the candidate; None for alpha, which all candidates share. The
-    cost is computed only if ``compared``, that is, if there are several candidates.
+    cost is computed only if ``compared``, that is, if there are several candidates. ``asked`` are
+    the tools of the candidate; those of ``params`` have only the earlier planes that there are.
     """
 
     tile: int
@@ -166,10 +164,7 @@ class _Job:
     depth: int
     weight: float
     compared: bool
-
-    @property
-    def key(self) -> tuple[int, int, int | None]:
-        return self.tile, self.layer, self.candidate
+    asked: Tools
 
     @property
     def fragments(self) -> int:
@@ -191,7 +186,16 @@ def _jobs(
     for index, candidate in enumerate(candidates):
         if candidate.tools.exact and all(index in each for each in tried):
             yield _Job(
-                number, ALL_PLANES, form.title, index, candidate, tile.on_host, depth, 1.0, compared
+                number,
+                ALL_PLANES,
+                form.title,
+                index,
+                candidate,
+                tile.on_host,
+                depth,
+                1.0,
+                compared,
+                candidate.tools,
             )
     if not any(index in each for each in tried for index in lossy):
         return
@@ -200,12 +204,15 @@ def _jobs(
         if name == "alpha":
             params = replace(candidates[lossy[0]], tools=EXACT)
             alpha = _on_host(plane.samples)
-            yield _Job(number, layer, name, None, params, alpha, bits, plane.weight, False)
+            yield _Job(number, layer, name, None, params, alpha, bits, plane.weight, False, EXACT)
             continue
         for index in [index for index in lossy if index in tried[layer]] or lossy:
-            params = replace(candidates[index], lam=lam / plane.weight)
+            asked = candidates[index].tools
+            planes_before = min(asked.earlier_planes, earlier_planes(form, layer))
+            tools = replace(asked, earlier_planes=planes_before)
+            params = replace(candidates[index], lam=lam / plane.weight, tools=tools)
             plane_of = plane.samples, bits, plane.weight, compared
-            yield _Job(number, layer, name, index, params, *plane_of)
+            yield _Job(number, layer, name, index, params, *plane_of, asked)
 
 
 def _tried(
@@ -218,36 +225,86 @@ def _tried(
     return look.tried(on_host, coded_depth(depth), candidates[0].lam, candidates)
 
 
+def _rounds(jobs: Sequence[_Job]) -> list[list[_Job]]:
+    """Return the jobs in rounds: those that need earlier planes come after those of the planes."""
+    rounds: list[list[_Job]] = [[]]
+    for job in jobs:
+        needs = job.params.tools.earlier_planes
+        while len(rounds) <= needs:
+            rounds.append([])
+        rounds[needs].append(job)
+    return [each for each in rounds if each]
+
+
+def _code_all(
+    jobs: Sequence[_Job],
+    chosen: Mapping[Tools, Backend],
+    parts: _Parts,
+    known: KnownExact,
+    threads: int | None,
+    progress: Progress,
+) -> None:
+    """Run jobs in tasks, and add what they code to the parts."""
+    tasks: list[Task] = []
+    batches: list[list[_Job]] = []
+    for backend, params, batch in _batches(jobs, chosen):
+        earlier = [_earlier(job, parts) for job in batch]
+        run = partial(_code, backend, params, batch, earlier, known)
+        share = sum(job.fragments for job in batch)
+        wide = params.tools.prediction and not params.tools.dictionary
+        tasks.append(Task(run, share, aside=backend.releases_gil, wide=wide))
+        batches.append(batch)
+    for batch, found in zip(batches, run_all(tasks, threads, progress), strict=True):
+        for job, part in zip(batch, found, strict=True):
+            parts.setdefault((job.tile, job.layer), {})[job.candidate] = part
+
+
+def _earlier(job: _Job, parts: _Parts) -> list[np.ndarray]:
+    """Return the decoded planes that predict the layer of a job."""
+    of_layers = [parts[job.tile, layer] for layer in range(job.params.tools.earlier_planes)]
+    return [own[_best(own)].samples for own in of_layers]
+
+
+def _best(own: Mapping[int | None, _Part]) -> int | None:
+    """Return the candidate that codes a layer at the least cost."""
+    return min(own, key=lambda index: (own[index].cost, own[index].size, index or 0))
+
+
 def _batches(
     jobs: Sequence[_Job], chosen: Mapping[Tools, Backend]
 ) -> Iterator[tuple[Backend, EncodeParams, list[_Job]]]:
     """Yield the jobs of one call: all of equal parameters where the backend batches, else one."""
     at_once: dict[tuple[EncodeParams, int], list[_Job]] = {}
     for job in jobs:
-        backend = chosen[job.params.tools]
+        backend = chosen[job.asked]
         if backend.batches:
             at_once.setdefault((job.params, job.depth), []).append(job)
         else:
             yield backend, job.params, [job]
     for (params, _), batch in at_once.items():
-        yield chosen[params.tools], params, batch
+        yield chosen[batch[0].asked], params, batch
 
 
 def _code(
     backend: Backend,
     params: EncodeParams,
     batch: Sequence[_Job],
+    earlier: Sequence[Sequence[np.ndarray]],
     known: KnownExact,
     threads: int | None,
     progress: Progress,
 ) -> list[_Part]:
-    """Code layers of one depth with equal parameters."""
+    """Code layers of one depth with equal parameters; ``earlier`` are the planes of each."""
     if params.tools.exact:
         return [_exact_part(job, backend, known, progress) for job in batch]
     stays = backend.reads_device_arrays
     planes = [job.samples if stays else _on_host(job.samples) for job in batch]
     depth = batch[0].depth
-    coded = backend.encode_batch(planes, params, depth=depth, threads=threads, progress=progress)
+    options: dict[str, Any] = {"depth": depth, "threads": threads, "progress": progress}
+    if params.tools.earlier_planes:  # of which no batch has more than one layer
+        coded = [backend.encode(planes[0], params, earlier=earlier[0], **options)]
+    else:
+        coded = backend.encode_batch(planes, params, **options)
     pairs = list(zip(batch, coded, strict=True))
     each = threads_of_each(threads, len(pairs))
     return side_by_side(
@@ -296,7 +353,7 @@ def _cheapest(
     number: int,
     tile: TileSource,
     candidates: Sequence[EncodeParams],
-    parts: Mapping[tuple[int, int, int | None], _Part],
+    parts: _Parts,
     threads: int | None,
 ) -> TileEncoding:
     """Return the tile of the cheapest candidate for each layer, or of all planes together."""
@@ -304,27 +361,22 @@ def _cheapest(
     form, layout = form_of(source), layout_of(source, lam)
     found: list[tuple[Layout, list[_Part], set[int]]] = []
     costs = [0.0] * len(candidates)
-    exact = [index for index in range(len(candidates)) if (number, ALL_PLANES, index) in parts]
+    together = parts.get((number, ALL_PLANES), {})
     apart = [index for index, candidate in enumerate(candidates) if not candidate.tools.exact]
-    if any((number, 0, index) in parts for index in apart):
+    if (number, 0) in parts:
         best, used = [], set()
         for layer, name in enumerate(layer_names(form, layout)):
-            if name == "alpha":
-                best.append(parts[number, layer, None])
-                continue
-            own = {
-                index: parts[number, layer, index]
-                for index in apart
-                if (number, layer, index) in parts
-            }
-            first = min(own, key=lambda index: (own[index].cost, own[index].size))
+            own = parts[number, layer]
+            first = _best(own)
             best.append(own[first])
+            if first is None:
+                continue
             used.add(first)
             for index in apart:
                 costs[index] += own[index].cost if index in own else math.inf
         found.append((layout, best, used))
-    for index in exact:
-        part = parts[number, ALL_PLANES, index]
+    for index, part in together.items():
+        assert index is not None
         costs[index] = part.cost
         found.append((Layout.TOGETHER, [part], {index}))
     made = [

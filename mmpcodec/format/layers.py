@@ -13,7 +13,7 @@ import numpy as np
 from mmpcodec.depth import BYTE, coded_depth
 from mmpcodec.errors import CorruptStream, TruncatedStream
 from mmpcodec.format.container import Header
-from mmpcodec.format.layouts import Layout, layer_names
+from mmpcodec.format.layouts import Layout, earlier_planes, layer_names
 from mmpcodec.format.numbers import CRC_BYTES, Fields, number
 from mmpcodec.reference.postfilter import CLASSES, LEAST, MOST, OFF, TAPS, Coefficients
 from mmpcodec.samples import Form
@@ -158,8 +158,9 @@ def read(data: memoryview, start: int, header: Header) -> TileStream:
         raise CorruptStream(
             SECTION, f"{len(data) - fields.place} bytes follow the last layer", fields.offset
         )
-    for layer in layers:
+    for number, layer in enumerate(layers):
         fault = _fault(layer.tools, form, layout, header.depth)
+        fault = fault or _fault_of_planes(layer.tools, earlier_planes(form, number))
         if fault:
             raise CorruptStream(SECTION, f"{layer.name}: {fault}", layer.offset)
     return TileStream(layout, layers, crc)
@@ -177,6 +178,13 @@ def _fault(tools: Tools, form: Form, layout: Layout, depth: int) -> str | None:
     if layout is Layout.TOGETHER and form is not Form.GRAY and not tools.exact:
         return f"coding is {coding_of(tools)}, allowed for planes together is {EXACT}"
     return fault_of_depth(tools, depth)
+
+
+def _fault_of_planes(tools: Tools, most: int) -> str | None:
+    if tools.earlier_planes <= most:
+        return None
+    allowed = f"0 to {most}" if most else "0"
+    return f"earlier planes is {tools.earlier_planes}, allowed is {allowed}"
 
 
 def _tool_values(tools: Tools) -> list[int]:

@@ -33,6 +33,14 @@ The three weights are those of the layers, in their order.
 """
 
 
+def earlier_planes(form: Form, number: int) -> int:
+    """Return how many planes can predict the layer of this number, if each plane has a layer.
+
+    Alpha has none: it shares little with the colours.
+    """
+    return number if number < form.colours else 0
+
+
 def layer_names(form: Form, layout: Layout) -> tuple[str, ...]:
     """Return the names of the layers of a tile, in coding order."""
     if layout is Layout.TOGETHER:

@@ -4,10 +4,12 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cpu/blocks/codec.h"
 #include "cpu/bindings/bindings.h"
@@ -23,6 +25,15 @@ using Nodes = nb::ndarray<const uint16_t, nb::ndim<2>, nb::c_contig, nb::device:
 using Levels = nb::ndarray<const int16_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 template <class Sample>
 using Samples = nb::ndarray<const Sample, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class Sample>
+using Earlier = std::vector<Samples<Sample>>;
+
+template <class Sample>
+EarlierSamples<Sample> samples_of(const Earlier<Sample>& planes) {
+    EarlierSamples<Sample> found;
+    for (const Samples<Sample>& plane : planes) found.push_back(plane.data());
+    return found;
+}
 
 // Returns the tools of the trees among the blocks, if the layer has a dictionary.
 std::optional<Tools> tree_tools_from(nb::handle source) {
@@ -64,7 +75,8 @@ nb::tuple describe(const CodedBlocks<Sample>& coded, Plane plane) {
 
 template <class Sample>
 nb::object encode(const Samples<Sample>& samples, int depth, nb::handle given,
-                  int64_t lambda_fixed, bool log2_rates, nb::handle effort, int threads,
+                  const Earlier<Sample>& earlier, int64_t lambda_fixed, bool log2_rates,
+                  nb::handle effort, int threads,
                   const std::string& simd, const nb::object& progress) {
     const Plane plane{static_cast<int>(samples.shape(0)), static_cast<int>(samples.shape(1))};
     const BlockOptions options{
@@ -75,31 +87,35 @@ nb::object encode(const Samples<Sample>& samples, int depth, nb::handle given,
     const auto [payload, coded] = [&] {
         nb::gil_scoped_release released;
         return encode_blocks(samples.data(), plane, Depth<Sample>(depth), tools, tree_tools,
-                             options, report);
+                             samples_of(earlier), options, report);
     }();
     return nb::make_tuple(nb::bytes(payload.data(), payload.size())) + describe(*coded, plane);
 }
 
 template <class Sample>
 nb::tuple decoded(const nb::bytes& payload, Plane plane, Depth<Sample> depth,
-                  nb::handle given, int threads, const nb::object& progress) {
+                  nb::handle given, const nb::object& earlier, int threads,
+                  const nb::object& progress) {
     const auto* data = static_cast<const uint8_t*>(payload.data());
     const size_t size = payload.size();
     const BlockTools tools = block_tools_from(given);
     const std::optional<Tools> tree_tools = tree_tools_from(given);
     const Progress report = progress_from(progress);
+    const auto before = nb::cast<Earlier<Sample>>(earlier);
     const auto coded = [&] {
         nb::gil_scoped_release released;
-        return decode_blocks(data, size, plane, depth, tools, tree_tools, threads, report);
+        return decode_blocks(data, size, plane, depth, tools, tree_tools, samples_of(before),
+                             threads, report);
     }();
     return describe(*coded, plane);
 }
 
 nb::tuple decode(const nb::bytes& payload, int height, int width, int depth, nb::handle tools,
-                 int threads, const nb::object& progress) {
+                 const nb::object& earlier, int threads, const nb::object& progress) {
     const Plane plane{height, width};
-    if (depth == 8) return decoded(payload, plane, Depth<uint8_t>(), tools, threads, progress);
-    return decoded(payload, plane, Depth<uint16_t>(depth), tools, threads, progress);
+    if (depth == 8)
+        return decoded(payload, plane, Depth<uint8_t>(), tools, earlier, threads, progress);
+    return decoded(payload, plane, Depth<uint16_t>(depth), tools, earlier, threads, progress);
 }
 
 // Returns the states of the models after the last block: the probabilities of the binary models, the
@@ -108,7 +124,7 @@ nb::tuple states_after(const nb::bytes& payload, int height, int width, nb::hand
     const auto coded =
         decode_blocks(static_cast<const uint8_t*>(payload.data()), payload.size(),
                       Plane{height, width}, Depth<uint8_t>(), block_tools_from(given),
-                      tree_tools_from(given), 1, progress_from(nb::none()));
+                      tree_tools_from(given), EarlierSamples<uint8_t>(), 1, progress_from(nb::none()));
     uint16_t ones[kBitModels];
     uint8_t seen[kBitModels];
     for (int model = 0; model < kBitModels; ++model) {
@@ -121,7 +137,7 @@ nb::tuple states_after(const nb::bytes& payload, int height, int width, nb::hand
 
 template <class Sample>
 void register_encode(nb::module_& module) {
-    module.def("encode_blocks", &encode<Sample>, "samples"_a, "depth"_a, "tools"_a,
+    module.def("encode_blocks", &encode<Sample>, "samples"_a, "depth"_a, "tools"_a, "earlier"_a,
                "lambda_fixed"_a, "log2_rates"_a, "effort"_a, "threads"_a, "simd"_a,
                "progress"_a.none());
 }
@@ -153,5 +169,5 @@ void mmp::register_blocks(nb::module_& module) {
     register_encode<uint16_t>(module);
     module.def("block_states", &states_after, "payload"_a, "height"_a, "width"_a, "tools"_a);
     module.def("decode_blocks", &decode, "payload"_a, "height"_a, "width"_a, "depth"_a, "tools"_a,
-               "threads"_a, "progress"_a.none());
+               "earlier"_a, "threads"_a, "progress"_a.none());
 }

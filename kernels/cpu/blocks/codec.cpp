@@ -54,7 +54,7 @@ void encode_in_wavefront(const Sample* source, CodedBlocks<Sample>& coded, Plane
                          const BlockWriter& writer, const Progress& progress) {
     BlockPicture<Sample>& picture = coded.picture;
     // Its units are those that are coded; those of the other picture run ahead.
-    BlockPicture<Sample> behind(picture.height, picture.width, picture.depth);
+    BlockPicture<Sample> behind(picture.height, picture.width, picture.depth, nullptr);
     BlockCoder<BlockWriter, Sample> coder(behind, tools, nullptr, writer);
     Wavefront<Sample> wavefront(source, picture, tools, options.effort, options.rates.lambda_fixed,
                                 coded.team);
@@ -80,8 +80,8 @@ void encode_with_trees(const Sample* source, CodedBlocks<Sample>& coded, Plane p
         tree_search = std::make_unique<BlockTreeSearch>(source, picture.height, picture.width,
                                                         *coded.trees, options.rates,
                                                         options.kernel, coded.team);
-    const BlockPicture<Sample> coarse = coarsely_quantised(
-        source, picture.height, picture.width, picture.depth, tools.step, coded.team);
+    const BlockPicture<Sample> coarse =
+        coarsely_quantised(source, picture, tools.step, coded.team);
     BlockSearch<Sample> search(source, picture, coarse, tools, options.effort, tree_search.get(),
                                coded.team);
     BlockPlan plan;
@@ -97,8 +97,10 @@ void encode_with_trees(const Sample* source, CodedBlocks<Sample>& coded, Plane p
 
 template <class Sample>
 CodedBlocks<Sample>::CodedBlocks(Plane plane, Depth<Sample> depth, const BlockTools& tools,
-                                 const std::optional<Tools>& tree_tools, int threads)
-    : picture(padded(plane.height), padded(plane.width), depth),
+                                 const std::optional<Tools>& tree_tools,
+                                 const EarlierSamples<Sample>& earlier_samples, int threads)
+    : earlier(earlier_samples, plane, padded(plane.height), padded(plane.width)),
+      picture(padded(plane.height), padded(plane.width), depth, &earlier),
       team(threads),
       trees(tree_tools ? std::make_unique<BlockTrees>(plane, *tree_tools, tools.fragment_log2, team)
                        : nullptr) {
@@ -108,10 +110,10 @@ CodedBlocks<Sample>::CodedBlocks(Plane plane, Depth<Sample> depth, const BlockTo
 template <class Sample>
 std::pair<std::vector<uint8_t>, std::unique_ptr<CodedBlocks<Sample>>> encode_blocks(
     const Sample* samples, Plane plane, Depth<Sample> depth, const BlockTools& tools,
-    const std::optional<Tools>& tree_tools, const BlockOptions& options,
-    const Progress& progress) {
-    auto coded =
-        std::make_unique<CodedBlocks<Sample>>(plane, depth, tools, tree_tools, options.threads);
+    const std::optional<Tools>& tree_tools, const EarlierSamples<Sample>& earlier,
+    const BlockOptions& options, const Progress& progress) {
+    auto coded = std::make_unique<CodedBlocks<Sample>>(plane, depth, tools, tree_tools, earlier,
+                                                       options.threads);
     const int height = coded->picture.height, width = coded->picture.width;
     std::vector<Sample> source(size_t(height) * width);
     for (int row = 0; row < height; ++row)
@@ -132,7 +134,7 @@ PlanCoder::PlanCoder(Plane plane, const BlockTools& tools)
     : plane_(plane),
       tools_(tools),
       coded_(std::make_unique<CodedBlocks<uint8_t>>(plane, Depth<uint8_t>(), tools, std::nullopt,
-                                                    1)),
+                                                    EarlierSamples<uint8_t>(), 1)),
       writer_(coded_->picture, tools, nullptr, BlockWriter(coder_, coded_->models, coded_->tally)),
       fragment_{0, 0, tools.fragment_log2, tools.fragment_log2} {}
 
@@ -171,9 +173,10 @@ std::unique_ptr<CodedBlocks<Sample>> decode_blocks(const uint8_t* payload, size_
                                                    Plane plane, Depth<Sample> depth,
                                                    const BlockTools& tools,
                                                    const std::optional<Tools>& tree_tools,
+                                                   const EarlierSamples<Sample>& earlier,
                                                    int threads, const Progress& progress) {
     // Only the learning of the dictionaries uses threads.
-    auto coded = std::make_unique<CodedBlocks<Sample>>(plane, depth, tools, tree_tools,
+    auto coded = std::make_unique<CodedBlocks<Sample>>(plane, depth, tools, tree_tools, earlier,
                                                        tree_tools ? threads : 1);
     RangeDecoder coder(payload, size);
     BlockCoder<BlockReader, Sample> reader(coded->picture, tools, coded->trees.get(),
@@ -189,10 +192,10 @@ std::unique_ptr<CodedBlocks<Sample>> decode_blocks(const uint8_t* payload, size_
     template struct CodedBlocks<Sample>;                                                           \
     template std::pair<std::vector<uint8_t>, std::unique_ptr<CodedBlocks<Sample>>> encode_blocks(  \
         const Sample*, Plane, Depth<Sample>, const BlockTools&, const std::optional<Tools>&,       \
-        const BlockOptions&, const Progress&);                                                     \
+        const EarlierSamples<Sample>&, const BlockOptions&, const Progress&);                                                     \
     template std::unique_ptr<CodedBlocks<Sample>> decode_blocks(                                   \
         const uint8_t*, size_t, Plane, Depth<Sample>, const BlockTools&,                           \
-        const std::optional<Tools>&, int, const Progress&);
+        const std::optional<Tools>&, const EarlierSamples<Sample>&, int, const Progress&);
 MMP_INSTANTIATE(uint8_t)
 MMP_INSTANTIATE(uint16_t)
 

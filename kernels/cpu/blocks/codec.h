@@ -19,8 +19,10 @@ namespace mmp {
 template <class Sample>
 struct CodedBlocks {
     CodedBlocks(Plane plane, Depth<Sample> depth, const BlockTools& tools,
-                const std::optional<Tools>& tree_tools, int threads);
+                const std::optional<Tools>& tree_tools, const EarlierSamples<Sample>& earlier,
+                int threads);
 
+    const EarlierPlanes<Sample> earlier;
     BlockPicture<Sample> picture;
     BlockModels models;
     Tally tally;
@@ -36,12 +38,12 @@ struct BlockOptions {
 };
 
 // Encodes a plane of samples, rows from the top. With tree tools, blocks of 8-bit samples may be
-// trees.
+// trees. Every earlier plane has the size of the plane.
 template <class Sample>
 std::pair<std::vector<uint8_t>, std::unique_ptr<CodedBlocks<Sample>>> encode_blocks(
     const Sample* samples, Plane plane, Depth<Sample> depth, const BlockTools& tools,
-    const std::optional<Tools>& tree_tools, const BlockOptions& options,
-    const Progress& progress);
+    const std::optional<Tools>& tree_tools, const EarlierSamples<Sample>& earlier,
+    const BlockOptions& options, const Progress& progress);
 
 // Codes the plans that a device chose, one fragment after the other.
 class PlanCoder {
@@ -74,6 +76,7 @@ std::unique_ptr<CodedBlocks<Sample>> decode_blocks(const uint8_t* payload, size_
                                                    Plane plane, Depth<Sample> depth,
                                                    const BlockTools& tools,
                                                    const std::optional<Tools>& tree_tools,
+                                                   const EarlierSamples<Sample>& earlier,
                                                    int threads, const Progress& progress);
 
 }  // namespace mmp

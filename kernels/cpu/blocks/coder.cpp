@@ -11,6 +11,7 @@ Syntax syntax_of(int model) {
     if (model < kLikelyModels) return kSplitSyntax;
     if (model < kKindModels) return kModeSyntax;
     if (model < kTypeModels) return kKindSyntax;
+    if (model >= kPlanesModels) return kModeSyntax;
     return model < kTreeModels ? kLevelSyntax : kTreeSyntax;
 }
 
@@ -46,7 +47,9 @@ void Predictor<Sample>::smooth_references() {
 
 template <class Sample>
 void Predictor<Sample>::predict(int mode, Sample* out) const {
-    if (mode == kLeastSquares)
+    if (from_planes(mode))
+        predict_from_planes(picture_, block_, mode, tools_.earlier_planes, out);
+    else if (mode == kLeastSquares)
         predict_least_squares(picture_, block_, out);
     else if (mode == kTemplates)
         predict_templates(picture_, block_, tools_.templates, decoded_, out);
@@ -217,7 +220,12 @@ void BlockCoder<Coder, Sample>::code_predicted(const BlockPlace& block, BlockNod
     const int a = block.a, b = block.b;
     const LikelyModes likely = picture_.likely_modes(block);
     const uint64_t allowed = allowed_modes(tools_, block, Decoded(picture_));
-    node.mode = uint8_t(coder_.mode(size_of(a, b), node.mode, likely, allowed));
+    const int size = size_of(a, b);
+    if (allowed >> kPlanes && coder_.bit(planes_model(size, picture_.planes_context(block)),
+                                         from_planes(node.mode)))
+        node.mode = uint8_t(kPlanes + coder_.bit(wide_planes_model(size), node.mode == kWidePlanes));
+    else
+        node.mode = uint8_t(coder_.mode(size, node.mode, likely, allowed));
     node.kind = uint8_t(coder_.bit(kind_model(a, b, picture_.kind_context(block)), node.kind));
     int16_t levels[kMaxCoded];
     if (node.kind == kTransformed) {

@@ -39,8 +39,9 @@ inline uint64_t allowed_modes(const BlockTools& tools, const BlockPlace& block,
                               const Decoded& decoded) {
     const uint64_t least_squares = tools.least_squares && least_squares_allowed(block);
     const uint64_t templates = tools.templates && templates_allowed(block, decoded);
+    const uint64_t planes = tools.earlier_planes && (block.row || block.column) ? 3 : 0;
     return ((uint64_t{1} << kLeastSquares) - 1) | least_squares << kLeastSquares |
-           templates << kTemplates;
+           templates << kTemplates | planes << kPlanes;
 }
 
 // Predicts one block by any of its modes.

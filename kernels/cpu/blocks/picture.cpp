@@ -7,11 +7,13 @@
 namespace mmp {
 
 template <class Sample>
-BlockPicture<Sample>::BlockPicture(int height, int width, Depth<Sample> depth, int first_row,
+BlockPicture<Sample>::BlockPicture(int height, int width, Depth<Sample> depth,
+                                   const EarlierPlanes<Sample>* earlier, int first_row,
                                    int first_column, int rows, int columns)
     : height(height),
       width(width),
       depth(depth),
+      earlier(earlier),
       first_row_(first_row),
       first_column_(first_column),
       rows_(rows),

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cpu/blocks/planes.h"
 #include "cpu/blocks/prediction.h"
 #include "cpu/runtime/zeroed.h"
 #include "shared/blocks/partition.h"
@@ -20,13 +21,15 @@ public:
     // Height and width of the picture are multiples of 4. The object holds only `rows` rows and
     // `columns` columns from (first_row, first_column) on. Rows and columns count in the whole
     // picture.
-    BlockPicture(int height, int width, Depth<Sample> depth)
-        : BlockPicture(height, width, depth, 0, 0, height, width) {}
-    BlockPicture(int height, int width, Depth<Sample> depth, int first_row, int first_column,
-                 int rows, int columns);
+    // `earlier` outlives it, or is null if no earlier planes predict it.
+    BlockPicture(int height, int width, Depth<Sample> depth, const EarlierPlanes<Sample>* earlier)
+        : BlockPicture(height, width, depth, earlier, 0, 0, height, width) {}
+    BlockPicture(int height, int width, Depth<Sample> depth, const EarlierPlanes<Sample>* earlier,
+                 int first_row, int first_column, int rows, int columns);
 
     const int height, width;
     const Depth<Sample> depth;
+    const EarlierPlanes<Sample>* const earlier;
 
     const Sample* at(int row, int column) const { return &samples_[number_of(row, column)]; }
     // The upper eight bits of the samples from this one on.
@@ -80,6 +83,9 @@ public:
     }
     LikelyModes likely_modes(const BlockPlace& block) const {
         return mmp::likely_modes(above(block), left(block));
+    }
+    int planes_context(const BlockPlace& block) const {
+        return mmp::planes_context(above(block), left(block));
     }
 
     // The units above and left of a block's first sample.

@@ -29,6 +29,10 @@ constexpr int kAngles = 33;
 constexpr int kLeastSquares = kFirstAngle + kAngles;
 constexpr int kTemplates = kLeastSquares + 1;
 constexpr int kModes = kTemplates + 1;
+// Modes from earlier planes. Binary models of their own code them, ahead of the modes above.
+constexpr int kPlanes = kModes, kWidePlanes = kPlanes + 1, kAllModes = kWidePlanes + 1;
+MMP_HD constexpr bool from_planes(int mode) { return mode >= kPlanes; }
+constexpr int kMostPlanes = 2;  // earlier planes that predict a plane
 constexpr int kHorizontal = 8, kFirstVertical = 16, kVertical = 24;  // angle numbers
 
 MMP_HD constexpr int angle_of(int mode) {
@@ -58,13 +62,18 @@ MMP_HD constexpr int kind_context(const Unit& above, const Unit& left) {
 MMP_HD constexpr int tree_context(const Unit& above, const Unit& left) {
     return (above.kind == kTree) + (left.kind == kTree);
 }
+// The mode that stands for a neighbour's mode in the list of modes.
+MMP_HD constexpr int listed_mode(int mode) { return from_planes(mode) ? int(kPlanar) : mode; }
 struct LikelyModes {
     int left, above;
 };
 MMP_HD constexpr LikelyModes likely_modes(const Unit& above, const Unit& left) {
-    const int upper = above.a ? above.mode : int(kPlanar);
-    const int beside = left.a ? left.mode : upper;
+    const int upper = above.a ? listed_mode(above.mode) : int(kPlanar);
+    const int beside = left.a ? listed_mode(left.mode) : upper;
     return {beside, above.a ? upper : beside};
+}
+MMP_HD constexpr int planes_context(const Unit& above, const Unit& left) {
+    return from_planes(above.mode) + from_planes(left.mode);
 }
 
 // Template matching: width of a template, and largest distance of a place, in samples.
@@ -103,6 +112,15 @@ constexpr int kTwoModels = kOneModels + 2 * 3 * kLargeSums;
 constexpr int kRemainderModels = kTwoModels + 2 * 3 * kLargeSums;
 constexpr int kTreeModels = kRemainderModels + 2 * kRemainders;
 constexpr int kBitModels = kTreeModels + kSizes * kNeighbourContexts;
+// Models of later tools, which are not in the table of trained states.
+constexpr int kPlanesModels = kBitModels;
+constexpr int kWidePlanesModels = kPlanesModels + kSizes * kNeighbourContexts;
+constexpr int kLaterBitModels = kWidePlanesModels + kSizes;
+#ifdef __CUDACC__
+constexpr int kHeldBitModels = kBitModels;  // the device has none of the later tools
+#else
+constexpr int kHeldBitModels = kLaterBitModels;
+#endif
 
 MMP_HD constexpr int split_model(int a, int b, int context) {
     return kSplitModels + shape_number(a, b) * kNeighbourContexts + context;
@@ -114,6 +132,11 @@ MMP_HD constexpr int direction_model(int a, int b, int context) {
 // the left and upper modes differ, 1 for the left mode where they are equal, 2 for the upper mode
 // after a 0 in model 0.
 MMP_HD constexpr int likely_model(int size, int which) { return kLikelyModels + size * 3 + which; }
+// The models of the decisions whether a mode is one from earlier planes, and which.
+MMP_HD constexpr int planes_model(int size, int context) {
+    return kPlanesModels + size * kNeighbourContexts + context;
+}
+MMP_HD constexpr int wide_planes_model(int size) { return kWidePlanesModels + size; }
 MMP_HD constexpr int kind_model(int a, int b, int context) {
     return kKindModels + size_of(a, b) * kNeighbourContexts + context;
 }

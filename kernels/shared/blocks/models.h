@@ -30,7 +30,7 @@ MMP_HD constexpr int angle_factor(int mode, int left, int above) {
 }
 
 struct BlockModels {
-    BitModel bits[kBitModels];
+    BitModel bits[kHeldBitModels];
     uint16_t modes[kSizes][kModes];  // frequencies
 
     MMP_HD void start() {
@@ -54,7 +54,8 @@ struct BlockModels {
     // As start(), then takes trained states, of kStartBytes.
     MMP_HD void start(const uint8_t* trained) {
         start();
-        for (BitModel& model : bits) {
+        for (int number = 0; number < kBitModels; ++number) {
+            BitModel& model = bits[number];
             const int one = 256 * *trained++ + 128;
             model.one = uint16_t(
                 larger(kLeastProbability, smaller(one, int(kBitTotal) - kLeastProbability)));
@@ -69,7 +70,7 @@ struct BlockModels {
     }
     // Encoder only: take what other models have learned. The larger frequency of each mode counts.
     MMP_HD void merge(const BlockModels& other) {
-        for (int model = 0; model < kBitModels; ++model) bits[model].merge(other.bits[model]);
+        for (int model = 0; model < kHeldBitModels; ++model) bits[model].merge(other.bits[model]);
         for (int size = 0; size < kSizes; ++size) merge_modes(size, other);
     }
     MMP_HD void merge_modes(int size, const BlockModels& other) {
@@ -97,7 +98,7 @@ private:
 };
 
 // The cost of each bit (0 and 1) in each binary model, in 1/16 squared error.
-using BitCosts = int32_t[kBitModels][2];
+using BitCosts = int32_t[kHeldBitModels][2];
 
 // The cost of the remainder of a magnitude of at least 3. `value` is the magnitude less 3, `plain`
 // is the cost of a bit of probability 1/2.

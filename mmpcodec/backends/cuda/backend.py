@@ -96,6 +96,7 @@ class CudaBackend(Backend):
         params: EncodeParams,
         *,
         depth: int = BYTE,
+        earlier: Sequence[np.ndarray] = (),
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Coded:

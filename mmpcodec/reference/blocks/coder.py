@@ -3,7 +3,7 @@
 Source: sections "Blocks" and "Modes" of ``docs/format/format.md``.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -13,8 +13,10 @@ from mmpcodec.reference.blocks.models import BlockModels
 from mmpcodec.reference.blocks.partition import (
     FIRST_ANGLE,
     LEAST_SQUARES,
+    PLANES,
     TEMPLATES,
     UNIT_LOG2,
+    WIDE_PLANES,
     Block,
     BlockNode,
     BlockPlace,
@@ -22,8 +24,10 @@ from mmpcodec.reference.blocks.partition import (
     forced_flag,
     fragment_places,
     is_outside,
+    pad,
     padded_shape,
 )
+from mmpcodec.reference.blocks.planes import predict_from_planes
 from mmpcodec.reference.blocks.prediction import FIRST_FROM_ABOVE, LEAST_SQUARES_MARGIN, predict
 from mmpcodec.reference.blocks.templates import average_of_places, has_place
 from mmpcodec.reference.blocks.transform import dequantised, inverse
@@ -49,6 +53,8 @@ class BlockPicture:
     tools : Tools
     depth : int
         Bits of a sample, 8 to 16; 8 if the tool *dictionary* is on.
+    earlier : sequence of (H, W) arrays
+        The decoded planes that predict this one, as many as the tool *earlier planes* says.
 
     Attributes
     ----------
@@ -59,9 +65,17 @@ class BlockPicture:
         Sizes, modes and kinds of the decoded blocks.
     trees : BlockTrees or None
         State of the trees among the blocks; None if *dictionary* is off.
+    earlier : list of (H', W') int64 arrays
+        The earlier planes, padded.
     """
 
-    def __init__(self, shape: tuple[int, int], tools: Tools, depth: int = BYTE):
+    def __init__(
+        self,
+        shape: tuple[int, int],
+        tools: Tools,
+        depth: int = BYTE,
+        earlier: Sequence[np.ndarray] = (),
+    ):
         self.shape = shape
         self.tools = tools
         self.depth = depth
@@ -69,6 +83,7 @@ class BlockPicture:
         self.samples = np.zeros(padded_shape(shape), sample_type(depth))
         self.units = Units(self.samples.shape)
         self.trees = BlockTrees(self.samples.shape, tools) if tools.dictionary else None
+        self.earlier = [pad(plane).astype(np.int64) for plane in earlier]
 
     def fragments(self, progress: Report | None) -> Iterator[BlockPlace]:
         """Yield the fragments in coding order; call ``progress`` before each and at the end."""
@@ -90,6 +105,10 @@ class BlockPicture:
         """Return whether mode 37, templates, is available for a block."""
         return self.tools.templates > 0 and has_place(self.units.decoded_samples, place)
 
+    def has_planes(self, place: BlockPlace) -> bool:
+        """Return whether modes 38 and 39, from earlier planes, are available for a block."""
+        return self.tools.earlier_planes > 0 and max(place.row, place.column) > 0
+
     def absent_modes(self, place: BlockPlace) -> list[int]:
         """Return the modes that are not available for a block."""
         conditions = {LEAST_SQUARES: self.has_least_squares, TEMPLATES: self.has_templates}
@@ -103,6 +122,8 @@ class BlockPicture:
         (h, w) int64 array
             Predicted samples.
         """
+        if mode >= PLANES:
+            return predict_from_planes(mode, self.samples, self.earlier, place, self.depth)
         if mode == TEMPLATES:
             decoded, count = self.units.decoded_samples, self.tools.templates
             return average_of_places(self.samples, decoded, place, count, self.depth)
@@ -250,13 +271,7 @@ def code_block(
         context = place.size, units.tree_context(place)
         if models.tree.code(coder, context, None if block is None else nodes is not None):
             return tree_block(picture.trees.code(coder, place, nodes))
-    mode = models.mode.code(
-        coder,
-        place.size,
-        units.likely_modes(place),
-        picture.absent_modes(place),
-        block.mode if block else None,
-    )
+    mode = code_mode(coder, picture, place, block.mode if block else None)
     context = place.size, units.kind_context(place)
     if not models.kind.code(coder, context, block.kind if block else None):
         return Block(mode)
@@ -268,12 +283,26 @@ def code_block(
     return Block(mode, levels, sine)
 
 
+def code_mode(coder: BitCoder, picture: BlockPicture, place: BlockPlace, mode: int | None) -> int:
+    """Code the mode of a predicted block; None as the mode decodes."""
+    models, units, size = picture.models, picture.units, place.size
+    if picture.has_planes(place):
+        context = size, units.planes_context(place)
+        if models.planes.code(coder, context, None if mode is None else mode >= PLANES):
+            wide = None if mode is None else mode == WIDE_PLANES
+            return WIDE_PLANES if models.wide_planes.code(coder, (size,), wide) else PLANES
+    return models.mode.code(
+        coder, size, units.likely_modes(place), picture.absent_modes(place), mode
+    )
+
+
 def decode_blocks(
     payload: bytes,
     shape: tuple[int, int],
     tools: Tools,
     progress: Report | None = None,
     depth: int = BYTE,
+    earlier: Sequence[np.ndarray] = (),
 ) -> tuple[np.ndarray, dict[str, float], BlockPicture]:
     """Decode a payload of predicted blocks.
 
@@ -286,6 +315,8 @@ def decode_blocks(
     progress : Report or None
     depth : int
         Bits of a sample, 8 to 16.
+    earlier : sequence of (H, W) arrays
+        See ``BlockPicture``.
 
     Returns
     -------
@@ -300,7 +331,7 @@ def decode_blocks(
     TruncatedStream, CorruptStream
         If the payload breaks a rule of the format.
     """
-    picture = BlockPicture(shape, tools, depth)
+    picture = BlockPicture(shape, tools, depth, earlier)
     reader = SymbolReader(payload, block_syntax(tools.dictionary))
     for fragment in picture.fragments(progress):
         code_blocks(reader, picture, fragment, None)

@@ -145,7 +145,8 @@ class BlockModels:
     """All context models for the predicted blocks of one picture.
 
     The attributes are ``BinaryModels`` and ``ModeModels`` with the names and indices of sections
-    "Blocks", "Modes" and "Levels"; ``transform`` is the model *type*.
+    "Blocks", "Modes" and "Levels"; ``transform`` is the model *type*, and ``wide_planes`` is the
+    model *wide*.
 
     Parameters
     ----------
@@ -158,6 +159,8 @@ class BlockModels:
         self.split = BinaryModels("split", (logs, logs, 3))
         self.direction = BinaryModels("split", (logs, logs, 3))
         self.mode = ModeModels()
+        self.planes = BinaryModels("mode", (SIZES, 3))
+        self.wide_planes = BinaryModels("mode", (SIZES,))
         self.tree = BinaryModels("tree", (SIZES, 3))
         self.kind = BinaryModels("kind", (SIZES, 3))
         self.transform = BinaryModels("level", (4, 4))

@@ -19,7 +19,9 @@ MAX_LOG2 = 6
 """Binary logarithm of the largest height and width of a block."""
 CONSTANT, AVERAGE, PLANAR, FIRST_ANGLE, LEAST_SQUARES, TEMPLATES = 0, 1, 2, 3, 36, 37
 MODES = 38
-"""Number of modes."""
+"""Number of modes in the list of modes."""
+PLANES, WIDE_PLANES = 38, 39
+"""Modes from earlier planes, which are coded ahead of the list."""
 MODE_NAMES = {
     CONSTANT: "constant",
     AVERAGE: "average",
@@ -27,6 +29,8 @@ MODE_NAMES = {
     FIRST_ANGLE: "angle",
     LEAST_SQUARES: "least squares",
     TEMPLATES: "templates",
+    PLANES: "planes",
+    WIDE_PLANES: "wide planes",
 }
 """Names of the modes. All angles share the name of angle 0."""
 BARE, TRANSFORMED, TREE = 0, 1, 2
@@ -129,7 +133,7 @@ class Block:
     Parameters
     ----------
     mode : int
-        Prediction mode, 0 to 37; 0 for a tree.
+        Prediction mode, 0 to 39; 0 for a tree.
     levels : (R, Q) int array or None
         Quantised coefficients; None for a block without residual.
     sine : bool
@@ -277,13 +281,20 @@ class Units:
     def _neighbours_of_kind(self, place: BlockPlace, kind: int) -> int:
         return sum(self.kind[unit] == kind for unit in self.neighbours(place) if unit)
 
+    def planes_context(self, place: BlockPlace) -> int:
+        """Return the number of neighbours that are predicted from earlier planes, 0 to 2."""
+        return sum(self.mode[unit] >= PLANES for unit in self.neighbours(place) if unit)
+
     def likely_modes(self, place: BlockPlace) -> tuple[int, int]:
         """Return the modes of the left and of the upper neighbour.
 
         If one neighbour does not exist, the mode of the other stands for it. If neither exists,
-        both modes are planar.
+        both modes are planar. Planar also stands for a mode from earlier planes.
         """
-        modes = [int(self.mode[unit]) if unit else None for unit in self.neighbours(place)]
+        modes = [
+            None if not unit else PLANAR if self.mode[unit] >= PLANES else int(self.mode[unit])
+            for unit in self.neighbours(place)
+        ]
         known = [mode for mode in modes if mode is not None] or [PLANAR]
         above, left = modes
         return known[-1] if left is None else left, known[0] if above is None else above

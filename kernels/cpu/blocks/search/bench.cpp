@@ -6,11 +6,11 @@
 namespace mmp {
 
 template <class Sample>
-BlockBench<Sample>::BlockBench(const Sample* source, int height, int width, Depth<Sample> depth,
+BlockBench<Sample>::BlockBench(const Sample* source, const BlockPicture<Sample>& picture,
                                const BlockTools& tools, const BlockEffort& effort,
                                const BlockSurvey<Sample>& survey, const BlockTrees* trees)
     : source_(source),
-      canvas_(height, width, depth, 0, 0, kMargin + (1 << tools.fragment_log2),
+      canvas_(picture.height, picture.width, picture.depth, picture.earlier, 0, 0, kMargin + (1 << tools.fragment_log2),
               kMargin + 2 * kMaxSide),
       tools_(tools),
       effort_(effort),
@@ -102,13 +102,14 @@ template <class Sample>
 void BlockBench<Sample>::try_modes(const BlockPlace& block, const Sample* source, int64_t given,
                                    Trial<Sample>& trial) {
     const int a = block.a, b = block.b;
-    constexpr int kMostCandidates = BlockSurvey<Sample>::kMostModes + 4;
+    constexpr int kMostCandidates = BlockSurvey<Sample>::kMostModes + 6;
     Sample predictions[kMostCandidates][kMaxBlockArea];
     const LikelyModes likely = canvas_.likely_modes(block);
     const Predictor<Sample> predictor(tools_, canvas_, block);
     const uint64_t allowed = predictor.allowed();
-    int32_t mode_costs[kModes];
-    costs_->of_modes(*models_, size_of(a, b), likely, allowed, mode_costs);
+    int32_t mode_costs[kAllModes];
+    costs_->of_modes(*models_, size_of(a, b), likely, canvas_.planes_context(block), allowed,
+                      mode_costs);
     const uint64_t promising = promising_modes(survey_.modes(block), likely, allowed);
     struct Candidate {
         int32_t estimate;

@@ -14,8 +14,7 @@ public:
     using Found = const Outcome<Sample>*;
 
     // `source` has the size of the picture; `trees` is null without a dictionary.
-    BlockBench(const Sample* source, int height, int width, Depth<Sample> depth,
-               const BlockTools& tools, const BlockEffort& effort,
+    BlockBench(const Sample* source, const BlockPicture<Sample>& picture, const BlockTools& tools, const BlockEffort& effort,
                const BlockSurvey<Sample>& survey, const BlockTrees* trees);
 
     void start(const BlockPlace& fragment, const BlockPicture<Sample>& picture,

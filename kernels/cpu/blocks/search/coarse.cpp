@@ -31,9 +31,11 @@ void quantise_coarsely(const BlockPlace& block, const Sample* source, int32_t st
 }  // namespace
 
 template <class Sample>
-BlockPicture<Sample> coarsely_quantised(const Sample* source, int height, int width,
-                                        Depth<Sample> depth, int32_t step, ThreadTeam& team) {
-    BlockPicture<Sample> coarse(height, width, depth);
+BlockPicture<Sample> coarsely_quantised(const Sample* source, const BlockPicture<Sample>& like,
+                                        int32_t step, ThreadTeam& team) {
+    const int height = like.height, width = like.width;
+    const Depth<Sample> depth = like.depth;
+    BlockPicture<Sample> coarse(height, width, depth, like.earlier);
     // A task does many rows, since a team counts few tasks.
     const int rows = (height / ThreadTeam::kMostTasks + kSide) / kSide * kSide;
     team.run(uint32_t((height + rows - 1) / rows), [&](uint32_t task) {
@@ -57,7 +59,7 @@ BlockPicture<Sample> coarsely_quantised(const Sample* source, int height, int wi
 }
 
 #define MMP_INSTANTIATE(Sample)                                                                  \
-    template BlockPicture<Sample> coarsely_quantised(const Sample*, int, int, Depth<Sample>,     \
+    template BlockPicture<Sample> coarsely_quantised(const Sample*, const BlockPicture<Sample>&, \
                                                      int32_t, ThreadTeam&);
 MMP_INSTANTIATE(uint8_t)
 MMP_INSTANTIATE(uint16_t)

@@ -23,7 +23,7 @@ BlockCosts::BlockCosts(int64_t lambda, int extra)
 void BlockCosts::refresh(const BlockModels& models) {
     const RateTable& rates = RateTable::get();
     plain = of_rate(1 << kRateFractionBits);
-    for (int m = 0; m < kBitModels; ++m) {
+    for (int m = 0; m < kHeldBitModels; ++m) {
         const uint32_t one = models.bits[m].one;
         bit[m][0] = of_rate(rates[kBitTotal] - rates[kBitTotal - one]);
         bit[m][1] = of_rate(rates[kBitTotal] - rates[one]);
@@ -44,8 +44,8 @@ void BlockCosts::refresh(const BlockModels& models) {
                 }
 }
 
-void BlockCosts::of_modes(const BlockModels& models, int size, LikelyModes near, uint64_t allowed,
-                          int32_t* costs) const {
+void BlockCosts::of_modes(const BlockModels& models, int size, LikelyModes near, int context,
+                          uint64_t allowed, int32_t* costs) const {
     const auto [left, above] = near;
     uint32_t weights[kModes];
     const uint32_t total = weigh_modes(models, size, near, allowed, weights);
@@ -56,6 +56,13 @@ void BlockCosts::of_modes(const BlockModels& models, int size, LikelyModes near,
         costs[mode] = weights[mode] ? rest + of_rate(rates[total] - rates[weights[mode]]) : -1;
     if (allowed >> left & 1) costs[left] = likely[left == above][1];
     if (left != above && (allowed >> above & 1)) costs[above] = likely[0][0] + likely[2][1];
+    if (!(allowed >> kPlanes)) return;
+    const int32_t* planes = bit[planes_model(size, context)];
+    const int32_t* wide = bit[wide_planes_model(size)];
+    for (int mode = 0; mode < kModes; ++mode)
+        if (costs[mode] >= 0) costs[mode] += planes[0];
+    costs[kPlanes] = planes[1] + wide[0];
+    costs[kWidePlanes] = planes[1] + wide[1];
 }
 
 }  // namespace mmp

@@ -11,7 +11,7 @@ BlockSearch<Sample>::BlockSearch(const Sample* source, const BlockPicture<Sample
       tools_(tools),
       team_(team),
       survey_(source, coarse, tools, effort, trees),
-      bench_(source, picture.height, picture.width, picture.depth, tools, effort, survey_,
+      bench_(source, picture, tools, effort, survey_,
              trees ? &trees->trees : nullptr) {}
 
 template <class Sample>

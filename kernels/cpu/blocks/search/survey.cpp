@@ -74,7 +74,7 @@ struct ModeRanking {
         std::partial_sort(candidates, candidates + std::min(most, count), candidates + count);
     }
 
-    Candidate candidates[kModes];
+    Candidate candidates[kAllModes];
     int count = 0;
 };
 
@@ -165,6 +165,9 @@ void BlockSurvey<Sample>::look_at(const BlockPlace& block, const BlockCosts& cos
         ranking.add(kLeastSquares, look(kLeastSquares, prediction));
         ranking.sort(sorted);
     }
+    for (const int mode : {kPlanes, kWidePlanes})
+        if (allowed >> mode & 1) ranking.add(mode, look(mode, prediction));
+    if (allowed >> kPlanes) ranking.sort(sorted);
     if (allowed >> kTemplates & 1 && is_large(candidates[0].difference, effort_.matching)) {
         const int32_t difference = look(kTemplates, matched);
         seen.templates = difference < candidates[1].difference;

@@ -22,7 +22,14 @@ from mmpcodec.reference.blocks.models import (
     SECOND_LIKELY,
     BlockModels,
 )
-from mmpcodec.reference.blocks.partition import UNIT_LOG2, BlockPlace, Units, forced_flag
+from mmpcodec.reference.blocks.partition import (
+    PLANES,
+    UNIT_LOG2,
+    WIDE_PLANES,
+    BlockPlace,
+    Units,
+    forced_flag,
+)
 from mmpcodec.reference.entropy.binary import ONE, BinaryModels
 from mmpcodec.reference.entropy.rates import LOG2, RATE_FRACTION_BITS
 from mmpcodec.reference.trees.costs import COST_FRACTION_BITS, lagrangian
@@ -79,6 +86,8 @@ class BlockCosts:
         self.transform = self._of_bits(models.transform)
         self.level = self._of_sizes().tolist()
         self._likely = self._of_bits(models.mode.likely)
+        self._planes = self._of_bits(models.planes)
+        self._wide_planes = self._of_bits(models.wide_planes)
         self._last = self._of_bits(models.last)
         self._last_bit = self._of_bits(models.last_bit)
         self._remainder = self._of_bits(models.remainder)
@@ -121,6 +130,24 @@ class BlockCosts:
         if left != above:
             costs[above] = of_likely[FIRST_LIKELY][0] + of_likely[SECOND_LIKELY][1]
         return {mode: cost for mode, cost in costs.items() if mode not in absent}
+
+    def add_planes(self, costs: dict[int, int], size: int, context: int) -> None:
+        """Add the modes from earlier planes to the costs of the other modes.
+
+        Parameters
+        ----------
+        costs : dict of int to int
+            From ``of_modes``; changed in place.
+        size : int
+            ``BlockPlace.size``.
+        context : int
+            From ``Units.planes_context``.
+        """
+        other, planes = self._planes[size, context].tolist()
+        for mode in costs:
+            costs[mode] += other
+        narrow, wide = self._wide_planes[size].tolist()
+        costs[PLANES], costs[WIDE_PLANES] = planes + narrow, planes + wide
 
     def of_flag(self, units: Units, place: BlockPlace, flag: int) -> int:
         """Return the cost of the bits that ``code_flag`` codes for a flag."""

@@ -4,6 +4,7 @@
 candidate is taken, so that every backend writes equal bytes.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isqrt
 
@@ -187,6 +188,8 @@ class BlockSearch:
         place, source = trial.place, trial.source
         likely = units.likely_modes(place)
         mode_costs = costs.of_modes(place.size, likely, picture.absent_modes(place))
+        if picture.has_planes(place):
+            costs.add_planes(mode_costs, place.size, units.planes_context(place))
         # Template matching is slow: it is tried only if the survey recommends it.
         others = {*likely, AVERAGE, PLANAR} - {TEMPLATES}
         promising = {*self.survey.seen[place].modes, *others} & mode_costs.keys()
@@ -240,6 +243,7 @@ def encode_blocks(
     progress: Report | None = None,
     rate_model: str = RATE_MODELS[0],
     depth: int = BYTE,
+    earlier: Sequence[np.ndarray] = (),
 ) -> tuple[bytes, np.ndarray, dict[str, float], BlockPicture]:
     """Encode a plane by predicted blocks.
 
@@ -256,6 +260,8 @@ def encode_blocks(
         How the rates of indices in trees are computed; see ``index_costs``.
     depth : int
         Bits of a sample, 8 to 16.
+    earlier : sequence of (H, W) arrays
+        See ``BlockPicture``.
 
     Returns
     -------
@@ -263,7 +269,7 @@ def encode_blocks(
     samples, bits, picture
         As ``decode_blocks`` returns them for this payload.
     """
-    picture = BlockPicture(plane.shape, tools, depth)
+    picture = BlockPicture(plane.shape, tools, depth, earlier)
     writer = SymbolWriter(block_syntax(tools.dictionary))
     search = BlockSearch(pad(plane).astype(np.int64), picture, EFFORTS[effort], rate_model)
     line = None if picture.trees else ModelLine(picture)

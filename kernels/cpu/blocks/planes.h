@@ -1,0 +1,68 @@
+// Prediction of a block from the planes that are decoded before its own.
+// Source: section "Earlier planes" of docs/format/format.md.
+#pragma once
+
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "cpu/runtime/depth.h"
+#include "cpu/trees/picture.h"
+#include "shared/blocks/block.h"
+
+namespace mmp {
+
+inline int lab(const char* name, int otherwise) {
+    const char* text = getenv(name);
+    return text ? atoi(text) : otherwise;
+}
+
+// The planes that predict a plane, each of its size; rows from the top.
+template <class Sample>
+using EarlierSamples = std::vector<const Sample*>;
+
+// The samples of the earlier planes, padded as the picture is, with a margin of one sample around.
+template <class Sample>
+class EarlierPlanes {
+public:
+    // The height and width are those of the padded picture.
+    EarlierPlanes(const EarlierSamples<Sample>& planes, Plane plane, int height, int width)
+        : height_(height + 2), stride_(width + 2), samples_(planes.size() * height_ * stride_) {
+        for (size_t p = 0; p < planes.size(); ++p)
+            for (int row = -1; row <= height; ++row) {
+                const Sample* from =
+                    planes[p] + size_t(std::clamp(row, 0, plane.height - 1)) * plane.width;
+                Sample* to = &samples_[number_of(p, row, 0)];
+                std::copy_n(from, plane.width, to);
+                to[-1] = from[0];
+                std::fill(to + plane.width, to + width + 1, from[plane.width - 1]);
+            }
+    }
+
+    const Sample* at(int plane, int row, int column) const {
+        return &samples_[number_of(plane, row, column)];
+    }
+    ptrdiff_t stride() const { return ptrdiff_t(stride_); }
+
+private:
+    size_t number_of(size_t plane, int row, int column) const {
+        return (size_t(plane) * height_ + row + 1) * stride_ + column + 1;
+    }
+
+    size_t height_, stride_;
+    std::vector<Sample> samples_;
+};
+
+template <class Sample>
+class BlockPicture;
+struct BlockPlace;
+
+// Predicts a block in one of the modes kPlanes and kWidePlanes from `count` planes. Some samples
+// above or left of it are decoded.
+template <class Sample>
+void predict_from_planes(const BlockPicture<Sample>& picture, const BlockPlace& block, int mode,
+                         int count, Sample* out);
+
+}  // namespace mmp
