@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 
 from mmpcodec.depth import BYTE
-from mmpcodec.errors import BackendUnavailable
+from mmpcodec.errors import BackendUnavailable, ParameterError
 from mmpcodec.params import EncodeParams
 from mmpcodec.reference.postfilter import PostFilter
 from mmpcodec.reference.trees.fragments import fragments_in
@@ -93,6 +93,21 @@ class Backend(ABC):
         """
         if fault := self.fault(tools, depth):
             raise BackendUnavailable(f"backend {self.name} cannot run here: {fault}")
+
+    @staticmethod
+    def check_earlier(tools: Tools, shape: tuple[int, ...], earlier: Sequence[np.ndarray]) -> None:
+        """Check that there are the earlier planes that the tools name, of the shape of the plane.
+
+        Raises
+        ------
+        ParameterError
+            If not.
+        """
+        found = [plane.shape for plane in earlier]
+        if found != [shape] * tools.earlier_planes:
+            raise ParameterError(
+                f"earlier has planes of shapes {found}: must be {tools.earlier_planes} of {shape}"
+            )
 
     @abstractmethod
     def describe(self) -> str:

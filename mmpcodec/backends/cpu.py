@@ -118,6 +118,7 @@ class CpuBackend(Backend):
         progress: Progress | None = None,
     ) -> Coded:
         self.check_has(params.tools, depth)
+        self.check_earlier(params.tools, plane.shape, earlier)
         if params.tools.prediction:
             return _coded_blocks(
                 *_cpu.encode_blocks(
@@ -157,6 +158,7 @@ class CpuBackend(Backend):
         progress: Progress | None = None,
     ) -> Coded:
         self.check_has(tools, depth)
+        self.check_earlier(tools, shape, earlier)
         threads = threads or default_threads(tools)
         if tools.prediction:
             found = _cpu.decode_blocks(

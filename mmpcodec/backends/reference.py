@@ -49,6 +49,7 @@ class ReferenceBackend(Backend):
         progress: Progress | None = None,
     ) -> Coded:
         self.check_has(params.tools, depth)
+        self.check_earlier(params.tools, plane.shape, earlier)
         tools, lambda_fixed = params.coded_tools, params.lambda_fixed
         report = partial(report_progress, progress)
         if tools.prediction:
@@ -78,6 +79,7 @@ class ReferenceBackend(Backend):
         progress: Progress | None = None,
     ) -> Coded:
         self.check_has(tools, depth)
+        self.check_earlier(tools, shape, earlier)
         report = partial(report_progress, progress)
         if tools.prediction:
             found = decode_blocks(payload, shape, tools, report, depth, earlier)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mutate import places, repaired, with_size
-from support.strategies import block_tools, natural, text_like, tools
+from support.strategies import block_tools, earlier_planes, natural, text_like, tools
 
 import mmpcodec
 from mmpcodec import CorruptStream, DecodeLimits, FormatError, TruncatedStream, backends
@@ -79,7 +79,9 @@ def test_random_payloads_decode_alike_everywhere(payload, height, width, tools):
     results = []
     for name in backends.decoders():
         try:
-            coded = backends.get(name).decode(payload, (height, width), tools)
+            shape = height, width
+            earlier = earlier_planes(shape, tools)
+            coded = backends.get(name).decode(payload, shape, tools, earlier=earlier)
             results.append(coded.samples.tobytes())
         except FormatError as error:
             results.append(str(error))

@@ -27,7 +27,7 @@ from mmpcodec.reference.trees.scales import SCALES, rescale
 from mmpcodec.solvers import knapsack, max_sum, rank_filter, selection, subset_sum
 from mmpcodec.tools import Tools
 from support.same import assert_same
-from support.strategies import CONTENT, deepened, woven
+from support.strategies import CONTENT, deepened, earlier_planes, woven
 
 Call = Callable[..., Any]
 LEVELS = CpuBackend.levels()
@@ -161,11 +161,13 @@ def native_search(level: str, fragment: np.ndarray, dictionaries: dict, costs: d
 
 
 def encode(backend: Any, threads: int | None, plane: np.ndarray, params: EncodeParams, depth=8):
-    return backend.encode(plane, params, depth=depth, threads=threads)
+    earlier = earlier_planes(plane.shape, params.tools, depth)
+    return backend.encode(plane, params, depth=depth, earlier=earlier, threads=threads)
 
 
 def decode(backend: Any, threads: int | None, payload: bytes, shape, tools: Tools, depth=8):
-    return backend.decode(payload, shape, tools, depth=depth, threads=threads)
+    earlier = earlier_planes(shape, tools, depth)
+    return backend.decode(payload, shape, tools, depth=depth, earlier=earlier, threads=threads)
 
 
 def device_encode(plane: np.ndarray, params: EncodeParams, depth: int = 8):

@@ -55,6 +55,13 @@ def deepened(rng: np.random.Generator, picture: np.ndarray, depth: int) -> np.nd
     return (picture.astype(np.uint16) << (depth - 8)) + extra
 
 
+def earlier_planes(shape: tuple[int, int], tools: Tools, depth: int = 8) -> list[np.ndarray]:
+    """Planes from which a plane of this shape can be predicted, as many as the tools name."""
+    rng = np.random.default_rng(shape)
+    contents = [natural, text_like][: tools.earlier_planes]
+    return [deepened(rng, content(rng, *shape), depth) for content in contents]
+
+
 CONTENT = {"text": text_like, "natural": natural, "noise": noise, "flat": flat}
 
 

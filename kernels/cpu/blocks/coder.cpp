@@ -216,16 +216,21 @@ void BlockCoder<Coder, Sample>::code_tree(const BlockPlace& block, const BlockNo
 }
 
 template <class Coder, class Sample>
+int BlockCoder<Coder, Sample>::code_mode(const BlockPlace& block, int mode) {
+    const int size = size_of(block.a, block.b);
+    const uint64_t allowed = allowed_modes(tools_, block, Decoded(picture_));
+    if (allowed >> kPlanes &&
+        coder_.bit(planes_model(size, picture_.planes_context(block)), from_planes(mode))) {
+        if (!(allowed >> kWidePlanes)) return kPlanes;
+        return coder_.bit(wide_planes_model(size), mode == kWidePlanes) ? kWidePlanes : kPlanes;
+    }
+    return coder_.mode(size, mode, picture_.likely_modes(block), allowed);
+}
+
+template <class Coder, class Sample>
 void BlockCoder<Coder, Sample>::code_predicted(const BlockPlace& block, BlockNode node) {
     const int a = block.a, b = block.b;
-    const LikelyModes likely = picture_.likely_modes(block);
-    const uint64_t allowed = allowed_modes(tools_, block, Decoded(picture_));
-    const int size = size_of(a, b);
-    if (allowed >> kPlanes && coder_.bit(planes_model(size, picture_.planes_context(block)),
-                                         from_planes(node.mode)))
-        node.mode = uint8_t(kPlanes + coder_.bit(wide_planes_model(size), node.mode == kWidePlanes));
-    else
-        node.mode = uint8_t(coder_.mode(size, node.mode, likely, allowed));
+    node.mode = uint8_t(code_mode(block, node.mode));
     node.kind = uint8_t(coder_.bit(kind_model(a, b, picture_.kind_context(block)), node.kind));
     int16_t levels[kMaxCoded];
     if (node.kind == kTransformed) {

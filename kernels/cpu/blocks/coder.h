@@ -39,9 +39,10 @@ inline uint64_t allowed_modes(const BlockTools& tools, const BlockPlace& block,
                               const Decoded& decoded) {
     const uint64_t least_squares = tools.least_squares && least_squares_allowed(block);
     const uint64_t templates = tools.templates && templates_allowed(block, decoded);
-    const uint64_t planes = tools.earlier_planes && (block.row || block.column) ? 3 : 0;
+    const uint64_t planes = tools.earlier_planes && (block.row || block.column);
+    const uint64_t wide = planes && block.a + block.b >= kWideFromLog2;
     return ((uint64_t{1} << kLeastSquares) - 1) | least_squares << kLeastSquares |
-           templates << kTemplates | planes << kPlanes;
+           templates << kTemplates | planes << kPlanes | wide << kWidePlanes;
 }
 
 // Predicts one block by any of its modes.
@@ -157,6 +158,7 @@ private:
     void visit(const BlockPlace& block);
     Flag code_flag(const BlockPlace& block, Flag flag);
     void code_block(const BlockPlace& block, const BlockNode& node);
+    int code_mode(const BlockPlace& block, int mode);
     void code_predicted(const BlockPlace& block, BlockNode node);
     void code_tree(const BlockPlace& block, const BlockNode& node);
 

@@ -64,21 +64,8 @@ void predict_least_squares(const BlockPicture<Sample>& picture, const BlockPlace
     for (int p = 0; p < kTaps; ++p)
         for (int q = 0; q <= kTaps; ++q)
             m[p][q] = (int64_t{q < p ? sums[q][p] : sums[p][q]} + (p == q ? kDiagonal : 0)) * kFitScale;
-    for (int i = 0; i < kTaps; ++i) {
-        for (int k = i; k <= kTaps; ++k) m[i][k] = limited(m[i][k], kMostValue);
-        const int64_t pivot = std::max<int64_t>(m[i][i], kFitScale);
-        m[i][i] = pivot;
-        for (int r = i + 1; r < kTaps; ++r) {
-            const int64_t f = limited(limited(m[r][i], kMostValue) * 65536 / pivot, kMostFactor);
-            for (int k = i; k <= kTaps; ++k) m[r][k] -= (f * m[i][k]) >> 16;
-        }
-    }
     int64_t weight[kTaps];
-    for (int i = kTaps - 1; i >= 0; --i) {
-        int64_t t = m[i][kTaps] * 4096;
-        for (int k = i + 1; k < kTaps; ++k) t -= m[i][k] * weight[k];
-        weight[i] = limited(t / m[i][i], kMostWeight);
-    }
+    solve_fit(m, kTaps, weight);
     // In 1/16 of a sample's unit: the block, two rows above, two columns left, one column right.
     int32_t values[(kMaxSide + 2) * (kMaxSide + 3)];
     const int row_length = w + 3;

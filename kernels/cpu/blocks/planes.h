@@ -3,7 +3,6 @@
 #pragma once
 
 #include <stddef.h>
-#include <stdlib.h>
 
 #include <algorithm>
 #include <vector>
@@ -13,11 +12,6 @@
 #include "shared/blocks/block.h"
 
 namespace mmp {
-
-inline int lab(const char* name, int otherwise) {
-    const char* text = getenv(name);
-    return text ? atoi(text) : otherwise;
-}
 
 // The planes that predict a plane, each of its size; rows from the top.
 template <class Sample>
@@ -59,10 +53,10 @@ template <class Sample>
 class BlockPicture;
 struct BlockPlace;
 
-// Predicts a block in one of the modes kPlanes and kWidePlanes from `count` planes. Some samples
-// above or left of it are decoded.
+// Predicts a block in mode kPlanes or kWidePlanes from the first `used` planes. The block is not the
+// first one of the picture.
 template <class Sample>
 void predict_from_planes(const BlockPicture<Sample>& picture, const BlockPlace& block, int mode,
-                         int count, Sample* out);
+                         int used, Sample* out);
 
 }  // namespace mmp

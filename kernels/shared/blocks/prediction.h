@@ -85,4 +85,17 @@ MMP_HD constexpr int fitted_sample(int value, int middle = 128) {
     return smaller(2 * middle - 1, ((value + 8) >> 4) + middle);
 }
 
+// The modes from earlier planes.
+constexpr int kPlanesReach = 4;     // rows above and columns left of a block that the fit uses
+constexpr int kMostRegressors = 6;  // five samples of the first plane and one of the second
+constexpr int kPlanesDiagonal = 256;
+constexpr int kWideFromLog2 = 7;  // least area of a block in mode kWidePlanes, as a logarithm
+
+// The sum of products of differences from the means, in units of 8-bit samples, times kFitScale.
+// `products` and the sums are those of `count` samples.
+MMP_HD constexpr int64_t covariance(int64_t products, int64_t sum, int64_t other, int64_t count,
+                                    int extra) {
+    return kFitScale * (count * products - sum * other) / (count << 2 * extra);
+}
+
 }  // namespace mmp

@@ -27,7 +27,7 @@ from mmpcodec.reference.blocks.partition import (
     pad,
     padded_shape,
 )
-from mmpcodec.reference.blocks.planes import predict_from_planes
+from mmpcodec.reference.blocks.planes import WIDE_FROM_LOG2, predict_from_planes
 from mmpcodec.reference.blocks.prediction import FIRST_FROM_ABOVE, LEAST_SQUARES_MARGIN, predict
 from mmpcodec.reference.blocks.templates import average_of_places, has_place
 from mmpcodec.reference.blocks.transform import dequantised, inverse
@@ -105,9 +105,12 @@ class BlockPicture:
         """Return whether mode 37, templates, is available for a block."""
         return self.tools.templates > 0 and has_place(self.units.decoded_samples, place)
 
-    def has_planes(self, place: BlockPlace) -> bool:
-        """Return whether modes 38 and 39, from earlier planes, are available for a block."""
-        return self.tools.earlier_planes > 0 and max(place.row, place.column) > 0
+    def planes_modes(self, place: BlockPlace) -> tuple[int, ...]:
+        """Return the modes from earlier planes, 38 and 39, that are available for a block."""
+        if self.tools.earlier_planes == 0 or max(place.row, place.column) == 0:
+            return ()
+        wide = place.height_log2 + place.width_log2 >= WIDE_FROM_LOG2
+        return (PLANES, WIDE_PLANES) if wide else (PLANES,)
 
     def absent_modes(self, place: BlockPlace) -> list[int]:
         """Return the modes that are not available for a block."""
@@ -286,9 +289,12 @@ def code_block(
 def code_mode(coder: BitCoder, picture: BlockPicture, place: BlockPlace, mode: int | None) -> int:
     """Code the mode of a predicted block; None as the mode decodes."""
     models, units, size = picture.models, picture.units, place.size
-    if picture.has_planes(place):
+    planes_modes = picture.planes_modes(place)
+    if planes_modes:
         context = size, units.planes_context(place)
         if models.planes.code(coder, context, None if mode is None else mode >= PLANES):
+            if WIDE_PLANES not in planes_modes:
+                return PLANES
             wide = None if mode is None else mode == WIDE_PLANES
             return WIDE_PLANES if models.wide_planes.code(coder, (size,), wide) else PLANES
     return models.mode.code(

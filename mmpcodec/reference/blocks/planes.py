@@ -1,4 +1,91 @@
-"""Prediction of a block from the planes of the same picture that are decoded before its own.
+"""Prediction of a block from the planes of its picture that are decoded before its own.
 
 Source: section "Earlier planes" of ``docs/format/format.md``.
 """
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from mmpcodec.depth import BYTE, extra_bits, middle, most
+from mmpcodec.reference.blocks.partition import WIDE_PLANES, BlockPlace
+from mmpcodec.reference.blocks.prediction import solved
+from mmpcodec.reference.integers import truncated
+
+REACH = 4
+"""Number of rows above a block and of columns left of it whose samples the fit uses."""
+DIAGONAL = 256
+"""Addition to the diagonal of the equations, which keeps the weights small in flat areas."""
+WIDE_FROM_LOG2 = 7
+"""Binary logarithm of the least area of a block in mode 39."""
+AROUND = ((-1, 0), (0, -1), (0, 1), (1, 0))
+"""Row and column offsets of the other samples of the first plane that mode 39 uses."""
+
+
+def predict_from_planes(
+    mode: int,
+    samples: np.ndarray,
+    planes: Sequence[np.ndarray],
+    place: BlockPlace,
+    depth: int = BYTE,
+) -> np.ndarray:
+    """Predict a block by a weighted sum of samples of earlier planes (modes 38 and 39).
+
+    The weights solve a least-squares problem over the decoded samples above and left of the block.
+
+    Parameters
+    ----------
+    mode : int
+        38 or 39.
+    samples : (H, W) uint8 or uint16 array
+        The padded picture; only decoded samples are read.
+    planes : sequence of one or two (H, W) int64 arrays
+        The padded earlier planes.
+    place : BlockPlace
+    depth : int
+        Bits of a sample.
+
+    Returns
+    -------
+    (h, w) int64 array
+        Predicted samples, 0 to ``2**depth - 1``.
+    """
+    mid, extra = middle(depth), extra_bits(depth)
+    top, left = max(0, place.row - REACH), max(0, place.column - REACH)
+    end = place.row + place.height, place.column + place.width
+    window = np.s_[top : end[0], left : end[1]]
+    values = np.stack([each[window] for each in _regressors(mode, planes)]).astype(np.int64) - mid
+    before = np.ones(values.shape[1:], bool)
+    before[place.row - top :, place.column - left :] = False
+    own = samples[window][before].astype(np.int64) - mid
+    terms = np.vstack([values[:, before], own])
+    count, sums = terms.shape[1], [int(value) for value in terms.sum(axis=1)]
+    equations = [
+        [
+            truncated(256 * (count * int(product) - sums[p] * sums[q]), count << 2 * extra)
+            for q, product in enumerate(row)
+        ]
+        for p, row in enumerate(terms[:-1] @ terms.T)
+    ]
+    for p, row in enumerate(equations):
+        row[p] += 256 * DIAGONAL
+    weights = solved(equations)
+    rest = 4096 * sums[-1] - sum(weight * own for weight, own in zip(weights, sums, strict=False))
+    start = truncated(rest, count) + 2048
+    inside = values[:, place.row - top :, place.column - left :]
+    total = np.tensordot(np.array(weights), inside, axes=1) + start
+    return np.clip((total >> 12) + mid, 0, most(depth))
+
+
+def _regressors(mode: int, planes: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Return the samples of earlier planes from which a mode predicts, each an (H, W) array."""
+    first, *others = planes
+    if mode != WIDE_PLANES:
+        return [*planes]
+    height, width = first.shape
+    rows, columns = np.arange(height)[:, None], np.arange(width)
+    around = [
+        first[(rows + down).clip(0, height - 1), (columns + right).clip(0, width - 1)]
+        for down, right in AROUND
+    ]
+    return [first, *around, *others]

@@ -3,6 +3,7 @@
 Source: section "Prediction" of ``docs/format/format.md``; ``templates`` has mode 37.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,6 +38,8 @@ LEAST_SQUARES_MARGIN = 8
 """Least first row and first column of a block in mode 36."""
 TRAINED = 6
 """Distance from the block, in rows and columns, of the samples to which mode 36 is fitted."""
+DIAGONAL = 60
+"""Addition to the diagonal of the equations, which keeps the weights small in flat areas."""
 MOST_WEIGHT = 1 << 14
 MOST_FACTOR = 1 << 30
 MOST_VALUE = 1 << 32
@@ -321,7 +324,11 @@ def least_squares(
     (h, w) int64 array
         Predicted samples, 0 to ``2**depth - 1``.
     """
-    weights = solved(training_sums(samples, units, place, depth))
+    sums = training_sums(samples, units, place, depth)
+    equations = [[256 * int(value) for value in row] for row in sums]
+    for number, row in enumerate(equations):
+        row[number] += 256 * DIAGONAL
+    weights = solved(equations)
     mid, limit = middle(depth), 16 * middle(depth)
     height, width = place.height, place.width
     # The window also has two rows above the block, two columns left of it and one right of it.
@@ -382,23 +389,22 @@ def training_sums(
     return values[:-1] @ values.T
 
 
-def solved(sums: np.ndarray) -> list[int]:
-    """Solve the normal equations of mode 36 by Gaussian elimination in integers.
+def solved(equations: Sequence[Sequence[int]]) -> list[int]:
+    """Solve the normal equations of a fit by Gaussian elimination in integers.
 
     Parameters
     ----------
-    sums : (6, 7) int64 array
-        From ``training_sums``.
+    equations : sequence of n rows of n + 1 int
+        At [p][q] the sum of products of regressors p and q, at [p][n] that of regressor p and the
+        sample; all times 256.
 
     Returns
     -------
-    list of 6 int
-        Weights of the neighbours, in 1/4096.
+    list of n int
+        Weights of the regressors, in 1/4096.
     """
-    count = len(NEIGHBOURS)
-    m = [[256 * int(value) for value in row] for row in sums]
-    for i in range(count):
-        m[i][i] += 256 * 60  # ridge: keeps the weights small in flat areas
+    m = [list(row) for row in equations]
+    count = len(m)
     for i in range(count):
         m[i][i:] = [limited(value, MOST_VALUE) for value in m[i][i:]]
         m[i][i] = max(m[i][i], 256)

@@ -5,12 +5,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.operations import check_decoding, check_picture
-from support.strategies import CONTENT, deep_pictures, deepened, natural, predicted_params, woven
+from support.strategies import (
+    CONTENT,
+    deep_pictures,
+    deepened,
+    earlier_planes,
+    natural,
+    predicted_params,
+    woven,
+)
 
 from mmpcodec import EncodeParams, FormatError
 from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.backends.reference import ReferenceBackend
-from mmpcodec.reference.blocks.partition import LEAST_SQUARES, TEMPLATES
+from mmpcodec.reference.blocks.partition import LEAST_SQUARES, PLANES, TEMPLATES
 
 REFERENCE, CPU = ReferenceBackend(), CpuBackend(plain=True)
 
@@ -48,6 +56,18 @@ def test_least_squares_and_templates(content, lam, mode, depth):
     check(picture, params, depth, [2])
     modes = CPU.encode(picture, params, depth=depth).trace.units[..., 2]
     assert (modes == mode).sum() > 3
+
+
+@pytest.mark.parametrize("depth", [9, 12, 16])
+@pytest.mark.parametrize("lam", [1e-5, 1, 60])
+def test_earlier_planes(lam, depth):
+    params = EncodeParams.from_options(lam, preset="photo", version=2, effort=2)
+    luma, other = earlier_planes((37, 68), params.tools, depth)
+    picture = luma // 2 + other // 3
+    check(picture, params, depth)
+    earlier = [luma, other]
+    modes = CPU.encode(picture, params, depth=depth, earlier=earlier).trace.units[..., 2]
+    assert (modes >= PLANES).sum() > 10
 
 
 def extremes(most, height, width):
@@ -95,7 +115,8 @@ def test_extreme_samples_in_the_largest_blocks(content, lam):
 def outcome(backend, payload, shape, params, depth):
     """The decoded samples, or the type and the text of the error."""
     try:
-        decoded = backend.decode(payload, shape, params.coded_tools, depth=depth)
+        earlier = earlier_planes(shape, params.tools, depth)
+        decoded = backend.decode(payload, shape, params.coded_tools, depth=depth, earlier=earlier)
     except FormatError as error:
         return type(error).__name__, str(error)
     assert decoded.samples.shape == shape

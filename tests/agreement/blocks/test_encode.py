@@ -8,13 +8,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.operations import check_picture
 from support.same import assert_same
-from support.strategies import CONTENT, block_params, pictures, woven
+from support.strategies import CONTENT, block_params, earlier_planes, pictures, woven
 
 from mmpcodec import EncodeParams, FormatError
 from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.backends.reference import ReferenceBackend
 from mmpcodec.reference.blocks.coder import BlockPicture, code_block, code_flag
-from mmpcodec.reference.blocks.partition import TEMPLATES, TREE, Block, is_outside
+from mmpcodec.reference.blocks.partition import (
+    PLANES,
+    TEMPLATES,
+    TREE,
+    WIDE_PLANES,
+    Block,
+    is_outside,
+)
 from mmpcodec.reference.blocks.search.survey import possible_flags
 from mmpcodec.reference.entropy.symbols import SymbolWriter
 from mmpcodec.reference.entropy.syntax import BLOCK_SYNTAX
@@ -71,6 +78,18 @@ def test_trees_among_predicted_blocks(fragment_size, effort):
     check(picture, params)
     kinds = CPU.encode(picture, params).trace.units[..., 3]
     assert min((kinds == TREE).sum(), (kinds != TREE).sum()) > 5
+
+
+@pytest.mark.parametrize("planes", [1, 2])
+@pytest.mark.parametrize(("preset", "height", "width"), [("photo", 70, 45), ("mixed", 37, 66)])
+def test_earlier_planes(preset, height, width, planes):
+    luma, other = earlier_planes((height, width), replace(PRESETS["photo"], earlier_planes=2))
+    picture = (luma // 2 + other // 5 + np.arange(width) // 9).astype(np.uint8)
+    params = EncodeParams.from_options(30, preset=preset, version=2, earlier_planes=planes, effort=2)
+    expected = check_picture("blocks", picture, params, threads=(1, 3))
+    modes = expected.trace.units[..., 2]
+    assert (modes == PLANES).sum() > 10
+    assert (modes == WIDE_PLANES).sum() > 10 or preset == "mixed"
 
 
 def test_trees_teach_every_fragment_that_comes_later():
@@ -142,7 +161,9 @@ def test_larger_pictures_decode_alike(content, lam, preset, height, width):
 def outcome(backend, payload, shape, params):
     """The decoded samples, or the type and the text of the error."""
     try:
-        return backend.decode(payload, shape, params.coded_tools).samples.tobytes()
+        earlier = earlier_planes(shape, params.tools)
+        decoded = backend.decode(payload, shape, params.coded_tools, earlier=earlier)
+        return decoded.samples.tobytes()
     except FormatError as error:
         return type(error).__name__, str(error)
 

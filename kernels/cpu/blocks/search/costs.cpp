@@ -61,8 +61,9 @@ void BlockCosts::of_modes(const BlockModels& models, int size, LikelyModes near,
     const int32_t* wide = bit[wide_planes_model(size)];
     for (int mode = 0; mode < kModes; ++mode)
         if (costs[mode] >= 0) costs[mode] += planes[0];
-    costs[kPlanes] = planes[1] + wide[0];
-    costs[kWidePlanes] = planes[1] + wide[1];
+    const bool has_wide = allowed >> kWidePlanes & 1;
+    costs[kPlanes] = planes[1] + (has_wide ? wide[0] : 0);
+    costs[kWidePlanes] = has_wide ? planes[1] + wide[1] : -1;
 }
 
 }  // namespace mmp

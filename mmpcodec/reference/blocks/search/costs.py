@@ -8,7 +8,7 @@ a bit would round to 0. Squared errors are then counted in finer units: in units
 keep some of the extra bits.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import cache
 
 import numpy as np
@@ -131,7 +131,9 @@ class BlockCosts:
             costs[above] = of_likely[FIRST_LIKELY][0] + of_likely[SECOND_LIKELY][1]
         return {mode: cost for mode, cost in costs.items() if mode not in absent}
 
-    def add_planes(self, costs: dict[int, int], size: int, context: int) -> None:
+    def add_planes(
+        self, costs: dict[int, int], size: int, context: int, modes: Sequence[int]
+    ) -> None:
         """Add the modes from earlier planes to the costs of the other modes.
 
         Parameters
@@ -142,12 +144,17 @@ class BlockCosts:
             ``BlockPlace.size``.
         context : int
             From ``Units.planes_context``.
+        modes : sequence of int
+            From ``BlockPicture.planes_modes``.
         """
         other, planes = self._planes[size, context].tolist()
         for mode in costs:
             costs[mode] += other
-        narrow, wide = self._wide_planes[size].tolist()
-        costs[PLANES], costs[WIDE_PLANES] = planes + narrow, planes + wide
+        if WIDE_PLANES in modes:
+            narrow, wide = self._wide_planes[size].tolist()
+            costs[WIDE_PLANES] = planes + wide
+            planes += narrow
+        costs[PLANES] = planes
 
     def of_flag(self, units: Units, place: BlockPlace, flag: int) -> int:
         """Return the cost of the bits that ``code_flag`` codes for a flag."""

@@ -188,8 +188,9 @@ class BlockSearch:
         place, source = trial.place, trial.source
         likely = units.likely_modes(place)
         mode_costs = costs.of_modes(place.size, likely, picture.absent_modes(place))
-        if picture.has_planes(place):
-            costs.add_planes(mode_costs, place.size, units.planes_context(place))
+        if planes_modes := picture.planes_modes(place):
+            context = units.planes_context(place)
+            costs.add_planes(mode_costs, place.size, context, planes_modes)
         # Template matching is slow: it is tried only if the survey recommends it.
         others = {*likely, AVERAGE, PLANAR} - {TEMPLATES}
         promising = {*self.survey.seen[place].modes, *others} & mode_costs.keys()

@@ -16,10 +16,8 @@ from mmpcodec.reference.blocks.partition import (
     AVERAGE,
     FIRST_ANGLE,
     LEAST_SQUARES,
-    PLANES,
     TEMPLATES,
     UNIT_LOG2,
-    WIDE_PLANES,
     Block,
     BlockPlace,
     Units,
@@ -203,13 +201,10 @@ class BlockSurvey:
                     ranked = prediction if mode < FIRST_ANGLE else ranked
             rank = hadamard_difference(source - ranked, costs.coarser)
             found.append((rank, mode, source - prediction))
-        if self.picture.has_planes(place):
-            for mode in (PLANES, WIDE_PLANES):
-                prediction = predict_from_planes(
-                    mode, self.coarse, self.picture.earlier, place, depth
-                )
-                difference = source - prediction
-                found.append((hadamard_difference(difference, costs.coarser), mode, difference))
+        for mode in self.picture.planes_modes(place):
+            prediction = predict_from_planes(mode, self.coarse, self.picture.earlier, place, depth)
+            left = source - prediction
+            found.append((hadamard_difference(left, costs.coarser), mode, left))
         found.sort(key=lambda candidate: candidate[:2])
         step = self.picture.tools.step
         difference = self._template_difference(place, found[0][0], costs)
