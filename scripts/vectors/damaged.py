@@ -123,6 +123,11 @@ def damaged_draft(streams: Callable[[str], bytes]) -> Iterator[tuple[str, bytes]
     yield "bad-pdpc", changed("pdpc", "pdpc", 2)
     yield "bad-other-pdpc", changed("pdpc", "pdpc", 0)
     yield "bad-cut", cut(photo, 40)
+    yield "bad-planes-of-gray", changed("pdpc", "earlier planes", 1)
+    yield "bad-planes-of-luma", changed("planes-2", "earlier planes", 1)
+    yield "bad-planes-3", changed("planes-2", "earlier planes", 3)
+    colours = streams("planes-2")
+    yield "bad-planes-cut", repaired(colours[:-9])
 
 
 def damaged_header(good: bytes) -> Iterator[tuple[str, bytes]]:

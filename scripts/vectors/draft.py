@@ -1,6 +1,6 @@
 """Pictures and parameters of the vectors of version 2 of the format, a draft."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -8,6 +8,7 @@ import numpy as np
 from cases import shipped
 
 from mmpcodec import EncodeParams
+from mmpcodec.tools import LATER_BLOCK_TOOLS, TABLE
 
 
 def draft() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
@@ -18,9 +19,9 @@ def draft() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
     slope = (40 + (3 * i + 2 * j) // 5).astype(np.uint8)
     step = np.where(i > j, slope, 90).astype(np.uint8)
 
-    both_off: dict[str, Any] = {"pdpc": False, "trained_start": False}
+    all_off = {name: TABLE[name].default for name in LATER_BLOCK_TOOLS}
     for name, own in (("pdpc", "pdpc"), ("trained-start", "trained_start")):
-        yield name, coat[:67, :85], photo(24, **{**both_off, own: True}), {}
+        yield name, coat[:67, :85], photo(24, **{**all_off, own: True}), {}
     for lam in (4, 16, 48, 432, 1400):
         yield f"trained-start-{lam}", coat[:40, :48], photo(lam), {}
     yield "pdpc-large-blocks", step, photo(900), {}
@@ -32,7 +33,30 @@ def draft() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
     both = np.hstack([shipped("terminal.pgm")[8:53, 8:104], coat[:45, :24]])
     mixed = EncodeParams.from_options(48, preset="mixed", effort=1, version=2)
     yield "pdpc-mixed", both, mixed, {}
-    yield "without-tools", coat[:40, :48], photo(24, **both_off), {}
+    yield "without-tools", coat[:40, :48], photo(24, **all_off), {}
+    yield from of_earlier_planes(photo)
     exact = EncodeParams.from_options(0, preset="exact", version=2)
     yield "exact", coat[:24, :30], exact, {}
     yield "tiles", coat, photo(60), {"tile_size": 64}
+
+
+def of_earlier_planes(
+    photo: Callable[..., EncodeParams],
+) -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
+    """Yield the cases of planes that are predicted from earlier planes."""
+    coat = shipped("camera.pgm")[200:296, 60:172]
+    i, j = np.indices(coat.shape)
+    stripes = (60 + 90 * ((i // 9 + j // 17) % 2)).astype(np.uint8)
+    colours = np.stack([coat // 2 + stripes // 3, coat, coat // 3 + stripes], axis=2)
+    for planes in (1, 2):
+        yield f"planes-{planes}", colours[:70, :75], photo(30, earlier_planes=planes), {}
+    yield "planes-rough", colours, photo(400), {}
+    deep = (colours[:45, :66].astype(np.uint16) << 8) + (i + j)[:45, :66, None].astype(np.uint16)
+    yield "planes-depth-16", deep, photo(4), {"depth": 16}
+    yield "planes-depth-4", colours[:40, :50] >> 4, photo(30), {"depth": 4}
+    yield "planes-alpha", np.dstack([colours, stripes])[:33, :50], photo(50), {}
+    yield "planes-gray-alpha", np.dstack([coat, stripes])[:33, :50], photo(50), {}
+    yield "planes-tiles", colours[:70, :100], photo(50), {"tile_size": 64}
+    yield "planes-thin", colours[:, :3], photo(20), {}
+    mixed = partial(EncodeParams.from_options, preset="mixed", effort=1, version=2)
+    yield "planes-mixed", colours[:37, :50], mixed(40), {}

@@ -13,12 +13,13 @@ from independent.trees import Trees
 ROOT = Path(__file__).parents[2]
 SLOPES = (32, 26, 21, 17, 13, 9, 5, 2, 0, -2, -5, -9, -13, -17, -21, -26)
 SLOPES += (-32, -26, -21, -17, -13, -9, -5, -2, 0, 2, 5, 9, 13, 17, 21, 26, 32)
-CONSTANT, AVERAGE, PLANAR, LEAST_SQUARES, TEMPLATES = 0, 1, 2, 36, 37
+CONSTANT, AVERAGE, PLANAR, LEAST_SQUARES, TEMPLATES, PLANES, WIDE = 0, 1, 2, 36, 37, 38, 39
 
 
-def blocks(coder, height, width, depth, tools):
+def blocks(coder, height, width, depth, tools, earlier=()):
     """The decoded padded picture of a layer of predicted blocks."""
     decoder = Blocks(coder, padded(height, 4), padded(width, 4), depth, tools)
+    decoder.earlier = earlier[: tools.get("earlier planes", 0)]
     for y in range(0, height, tools["fragment size"]):
         for x in range(0, width, tools["fragment size"]):
             decoder.fragment(y, x)
@@ -36,6 +37,7 @@ class Blocks:
         self.middle = 2 ** (depth - 1)
         self.most = 2**depth - 1
         self.tools = tools
+        self.earlier = []
         self.picture = np.zeros((height, width), np.int64)
         self.decoded = np.zeros((height, width), bool)
         self.units = {}  # the block over each unit, by the unit's row and column
@@ -127,14 +129,23 @@ class Blocks:
     # ---- Modes ----
 
     def mode(self, y, x, a, b, above, left):
+        s = a + b - 4
+        if self.earlier and (y > 0 or x > 0):
+            c = sum(block is not None and block.mode >= PLANES for block in (above, left))
+            if self.models.bit("planes", s, c):
+                return WIDE if s >= 3 and self.models.bit("wide", s) else PLANES
         there = set(range(36))
         if self.tools["least squares"] and y >= 8 and x >= 8:
             there.add(LEAST_SQUARES)
         if self.tools["templates"] and self.has_place(y, x, 2**a, 2**b):
             there.add(TEMPLATES)
-        L = left.mode if left else above.mode if above else 2
-        H = above.mode if above else L
-        s = a + b - 4
+        L, H = (
+            block and (PLANAR if block.mode >= PLANES else block.mode) for block in (left, above)
+        )
+        if L is None:
+            L = PLANAR if H is None else H
+        if H is None:
+            H = L
         frequencies = self.mode_frequencies.setdefault(s, [3] * 38)
         if self.models.bit("likely", s, int(L == H)):
             mode = L
@@ -157,6 +168,8 @@ class Blocks:
             return np.full((h, w), self.middle)
         if mode == LEAST_SQUARES:
             return self.least_squares(y, x, h, w)
+        if mode >= PLANES:
+            return self.from_planes(mode, y, x, h, w)
         if mode == TEMPLATES:
             return self.templates(y, x, h, w)
         T, Z, K = self.border(y, x, h, w)
@@ -218,20 +231,55 @@ class Blocks:
         places = ((0, -1), (-1, 0), (-1, -1), (-1, 1), (0, -2), (-2, 0), (0, 0))
         v = np.array([self.picture[rows + i, columns + j] for i, j in places])
         v = (v >> self.extra) - 128
-        m = (256 * (v[:6] @ v.T + 60 * np.eye(6, 7, dtype=np.int64))).tolist()
-        for i in range(6):
-            m[i][i:] = [limited(value, -(2**32), 2**32) for value in m[i][i:]]
-            m[i][i] = max(m[i][i], 256)
-            for r in range(i + 1, 6):
-                F = trunc(65536 * limited(m[r][i], -(2**32), 2**32), m[i][i])
-                F = limited(F, -(2**30), 2**30)
-                for k in range(i, 7):
-                    m[r][k] -= (F * m[i][k]) >> 16
-        C = [0] * 6
-        for i in reversed(range(6)):
-            rest = 4096 * m[i][6] - sum(m[i][k] * C[k] for k in range(i + 1, 6))
-            C[i] = limited(trunc(rest, m[i][i]), -16384, 16384)
-        return C
+        return solved((256 * (v[:6] @ v.T + 60 * np.eye(6, 7, dtype=np.int64))).tolist())
+
+    def from_planes(self, mode, y, x, h, w):
+        middle, height, width = self.middle, *self.earlier[0].shape
+
+        def regressors(i, j):
+            places = [(0, 0, 0)]
+            if mode == WIDE:
+                places += [(0, -1, 0), (0, 0, -1), (0, 0, 1), (0, 1, 0)]
+            if len(self.earlier) == 2:
+                places.append((1, 0, 0))
+            found = []
+            for number, down, right in places:
+                # Padding repeats the last row and column; so does what lies around the padding.
+                row, column = limited(i + down, 0, height - 1), limited(j + right, 0, width - 1)
+                found.append(int(self.earlier[number][row, column]) - middle)
+            return found
+
+        used = [
+            (i, j)
+            for i in range(max(0, y - 4), y + h)
+            for j in range(max(0, x - 4), x + w)
+            if i < y or j < x
+        ]
+        rows = [[*regressors(i, j), int(self.picture[i, j]) - middle] for i, j in used]
+        v = np.array(rows, np.int64).T
+        n, N = len(v) - 1, len(used)
+        S = [int(sum(each)) for each in v]
+        m = [
+            [
+                trunc(
+                    256 * (N * int(v[p] @ v[q]) - S[p] * S[q]),
+                    N * 4**self.extra,
+                )
+                + 65536 * (p == q)
+                for q in range(n + 1)
+            ]
+            for p in range(n)
+        ]
+        C = solved(m)
+        B = trunc(4096 * S[n] - sum(C[p] * S[p] for p in range(n)), N)
+        block = np.zeros((h, w), np.int64)
+        for i in range(h):
+            for j in range(w):
+                total = B + sum(
+                    c * own for c, own in zip(C, regressors(y + i, x + j), strict=True)
+                )
+                block[i, j] = limited(((total + 2048) >> 12) + middle, 0, self.most)
+        return block
 
     def has_place(self, y, x, h, w):
         # What is decoded of rows never grows downwards: an area is decoded if its last sample is.
@@ -307,6 +355,24 @@ class Blocks:
                 raise ValueError(f"size of a level is {size}, allowed is 0 to 32767")
             levels[i, j] = -size if below else size
         return levels[:R, :Q]
+
+
+def solved(m):
+    """The coefficients C of Least squares, from n rows of n + 1 sums."""
+    n = len(m)
+    for i in range(n):
+        m[i][i:] = [limited(value, -(2**32), 2**32) for value in m[i][i:]]
+        m[i][i] = max(m[i][i], 256)
+        for r in range(i + 1, n):
+            F = trunc(65536 * limited(m[r][i], -(2**32), 2**32), m[i][i])
+            F = limited(F, -(2**30), 2**30)
+            for k in range(i, n + 1):
+                m[r][k] -= (F * m[i][k]) >> 16
+    C = [0] * n
+    for i in reversed(range(n)):
+        rest = 4096 * m[i][n] - sum(m[i][k] * C[k] for k in range(i + 1, n))
+        C[i] = limited(trunc(rest, m[i][i]), -16384, 16384)
+    return C
 
 
 def area_class(a, b):

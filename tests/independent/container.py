@@ -24,7 +24,11 @@ BLOCK_TOOLS = (
     ("step", range(1, 65536)),
     ("dictionary", range(2)),
 )
-LATER_BLOCK_TOOLS = (("pdpc", range(2)), ("trained start", range(2)))
+LATER_BLOCK_TOOLS = (
+    ("pdpc", range(2)),
+    ("trained start", range(2)),
+    ("earlier planes", range(3)),
+)
 TREE_TOOLS = (
     ("partition", range(2)),
     ("index classes", range(2)),
@@ -143,11 +147,16 @@ def tile(data, height, width, form, depth, version):
     samples_crc = reader.crc()
     layout = 0 if form == 0 else reader.number("layout", range(2 if form == 1 else 3))
     if layout == 0:
-        planes, layer_depth = layer(reader, height, width, depth, layout, CHANNELS[form], version)
+        planes, layer_depth = layer(
+            reader, height, width, depth, layout, CHANNELS[form], version, []
+        )
     else:
         planes = []
-        for _ in range(CHANNELS[form]):
-            (plane,), layer_depth = layer(reader, height, width, depth, layout, 1, version)
+        for number in range(CHANNELS[form]):
+            earlier = planes[:] if number < (1, 1, 3, 3)[form] else []
+            (plane,), layer_depth = layer(
+                reader, height, width, depth, layout, 1, version, earlier
+            )
             planes.append(plane)
     reader.end("the last layer")
     samples = np.stack(planes, axis=2)
@@ -167,7 +176,7 @@ def colours(luma, orange, green, depth):
     return np.clip(np.stack([luma - g + o, luma + g, luma - g - o], axis=2), 0, 2**depth - 1)
 
 
-def layer(reader, height, width, depth, layout, count, version):
+def layer(reader, height, width, depth, layout, count, version, earlier):
     """The planes of a layer, arrays (height, width) of int64, and its depth."""
     coding = reader.number("coding", range(2 + version))
     if layout == 0 and count > 1 and coding != EXACT:
@@ -179,6 +188,8 @@ def layer(reader, height, width, depth, layout, count, version):
         tools = {name: reader.number(name, allowed) for name, allowed in BLOCK_TOOLS}
     if coding == BLOCKS_2:
         tools |= {name: reader.number(name, allowed) for name, allowed in LATER_BLOCK_TOOLS}
+    if tools.get("earlier planes", 0) > len(earlier):
+        raise ValueError(f"earlier planes is above {len(earlier)}")
     if coding == TREES or tools.get("dictionary"):
         if depth != 8:
             raise ValueError("trees are for a depth of 8 only")
@@ -195,8 +206,11 @@ def layer(reader, height, width, depth, layout, count, version):
     if coding == EXACT:
         planes = exact_samples(coder, height, width, depth, count)
     else:
-        decoder = fragments if coding == TREES else blocks
-        picture = decoder(coder, height, width, depth, tools)[:height, :width]
+        if coding == TREES:
+            picture = fragments(coder, height, width, depth, tools)
+        else:
+            picture = blocks(coder, height, width, depth, tools, earlier)
+        picture = picture[:height, :width]
         planes = [post_filter(picture, depth, coefficients)]
     coder.end()
     return planes, depth

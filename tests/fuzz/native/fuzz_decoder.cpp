@@ -41,8 +41,9 @@ Found blocks(Bytes bytes, Plane plane, Depth<Sample> depth, int threads) {
     const BlockTools tools = block_tools(bytes);
     std::optional<Tools> trees;
     if (kIsByte<Sample> && tools.dictionary) trees = tree_tools(bytes);
-    const auto coded =
-        decode_blocks(bytes.rest(), bytes.left(), plane, depth, tools, trees, threads, unwatched);
+    const Waves<Sample> earlier(plane, depth, tools.earlier_planes);
+    const auto coded = decode_blocks(bytes.rest(), bytes.left(), plane, depth, tools, trees,
+                                     earlier.samples(), threads, unwatched);
     std::vector<Sample> samples;
     for (int row = 0; row < plane.height; ++row) {
         const Sample* from = coded->picture.at(row, 0);

@@ -91,13 +91,15 @@ void blocks(Bytes bytes, Plane plane, Depth<Sample> depth, int threads, int kern
     const BlockEffort effort = effort_of(bytes);
     const auto source =
         samples_of<Sample>(bytes, size_t(plane.height) * plane.width, plane.width, depth.bits());
+    const Waves<Sample> earlier(plane, depth, tools.earlier_planes);
     const auto encoded = [&](int team, int number) {
         const BlockOptions options{rates, effort, team, kernel_of(number)};
-        return encode_blocks(source.data(), plane, depth, tools, trees, options, unwatched);
+        return encode_blocks(source.data(), plane, depth, tools, trees, earlier.samples(),
+                             options, unwatched);
     };
     const auto [payload, coded] = encoded(threads, kernel);
     const auto decoded = decode_blocks(payload.data(), payload.size(), plane, depth, tools, trees,
-                                       threads, unwatched);
+                                       earlier.samples(), threads, unwatched);
     const auto samples = shown(*decoded, plane);
     if (shown(*coded, plane) != samples) fail("blocks decode to other samples");
     if ((threads > 1 || kernel) && encoded(1, 0).first != payload)

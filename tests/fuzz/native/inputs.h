@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "cpu/blocks/planes.h"
 #include "cpu/exact/codec.h"
 #include "cpu/postfilter.h"
 #include "cpu/trees/picture.h"
@@ -78,6 +79,27 @@ inline BlockTools block_tools(Bytes& bytes) {
     tools.fragment_size = 1 << tools.fragment_log2;
     return tools;
 }
+
+// Slanted waves that stand for the planes which predict a plane.
+template <class Sample>
+class Waves {
+public:
+    Waves(Plane plane, Depth<Sample> depth, int count) : planes_(count) {
+        for (int p = 0; p < count; ++p)
+            for (int row = 0; row < plane.height; ++row)
+                for (int column = 0; column < plane.width; ++column)
+                    planes_[p].push_back(Sample((row * (p + 3) + column * column) * 977 &
+                                                depth.most()));
+    }
+    EarlierSamples<Sample> samples() const {
+        EarlierSamples<Sample> found;
+        for (const auto& plane : planes_) found.push_back(plane.data());
+        return found;
+    }
+
+private:
+    std::vector<std::vector<Sample>> planes_;
+};
 
 // One picture in 32 is large or long, and most of the others are small: they are quick.
 inline Plane plane_of(Bytes& bytes) {
