@@ -420,8 +420,7 @@ def decode_tiles(
         for (number, _), one in zip(jobs, run_all(tasks, threads, part), strict=True):
             found[number].append(one)
     return [
-        next((part for part in own if isinstance(part, FormatError)), None)
-        or _joined(header, tile, stream, own, threads)
+        _joined(header, tile, stream, own, threads)
         for (tile, stream), own in zip(streams, found, strict=True)
     ]
 
@@ -429,7 +428,7 @@ def decode_tiles(
 def _rounds(streams: Sequence[TileStream]) -> list[list[tuple[int, Layer]]]:
     """Return the layers, each with the number of its tile, in rounds.
 
-    The layers of a round can be decoded side by side. A layer that earlier planes predict, and those
+    The layers of a round can be decoded side by side. A layer that earlier planes predict, and all
     after it, come in a later round than the layers before it.
     """
     rounds: list[list[tuple[int, Layer]]] = []
@@ -492,11 +491,16 @@ def _joined(
     header: Header,
     tile: Tile,
     stream: TileStream,
-    parts: Sequence[tuple[np.ndarray, LayerCoding]],
+    parts: Sequence[_DecodedLayer | FormatError],
     threads: int | None,
 ) -> Decoded | FormatError:
-    """Return the samples of a tile, compared with their checksum."""
-    planes = [samples for samples, _ in parts]
+    """Return the samples of a tile, compared with their checksum, or the first error of a layer."""
+    good: list[_DecodedLayer] = []
+    for part in parts:
+        if isinstance(part, FormatError):
+            return part
+        good.append(part)
+    planes = [samples for samples, _ in good]
     if stream.layout is Layout.TOGETHER and stream.layers[0].tools.exact:
         samples = planes[0]
     else:
@@ -508,4 +512,4 @@ def _joined(
             f"samples CRC is {stream.samples_crc:08x}, the samples have {computed:08x}",
             header.tile_offsets[tile.number] + CRC_BYTES,
         )
-    return samples, [layer for _, layer in parts]
+    return samples, [layer for _, layer in good]

@@ -364,8 +364,9 @@ def _cheapest(
     together = parts.get((number, ALL_PLANES), {})
     apart = [index for index, candidate in enumerate(candidates) if not candidate.tools.exact]
     if (number, 0) in parts:
-        best, used = [], set()
-        for layer, name in enumerate(layer_names(form, layout)):
+        best: list[_Part] = []
+        used: set[int] = set()
+        for layer in range(len(layer_names(form, layout))):
             own = parts[number, layer]
             first = _best(own)
             best.append(own[first])
@@ -375,10 +376,10 @@ def _cheapest(
             for index in apart:
                 costs[index] += own[index].cost if index in own else math.inf
         found.append((layout, best, used))
-    for index, part in together.items():
-        assert index is not None
-        costs[index] = part.cost
-        found.append((Layout.TOGETHER, [part], {index}))
+    for candidate, part in together.items():
+        assert candidate is not None
+        costs[candidate] = part.cost
+        found.append((Layout.TOGETHER, [part], {candidate}))
     made = [
         _tile(source, tile.depth, layout, chosen, tuple(costs), used, threads)
         for layout, chosen, used in found

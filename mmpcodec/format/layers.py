@@ -158,9 +158,9 @@ def read(data: memoryview, start: int, header: Header) -> TileStream:
         raise CorruptStream(
             SECTION, f"{len(data) - fields.place} bytes follow the last layer", fields.offset
         )
-    for number, layer in enumerate(layers):
+    for place, layer in enumerate(layers):
         fault = _fault(layer.tools, form, layout, header.depth)
-        fault = fault or _fault_of_planes(layer.tools, earlier_planes(form, number))
+        fault = fault or _fault_of_planes(layer.tools, earlier_planes(form, place))
         if fault:
             raise CorruptStream(SECTION, f"{layer.name}: {fault}", layer.offset)
     return TileStream(layout, layers, crc)

@@ -51,7 +51,9 @@ def of_earlier_planes(
     for planes in (1, 2):
         yield f"planes-{planes}", colours[:70, :75], photo(30, earlier_planes=planes), {}
     yield "planes-rough", colours, photo(400), {}
-    deep = (colours[:45, :66].astype(np.uint16) << 8) + (i + j)[:45, :66, None].astype(np.uint16)
+    deep = (colours[:45, :66].astype(np.uint16) << 8) + np.add(i, j)[:45, :66, None].astype(
+        np.uint16
+    )
     yield "planes-depth-16", deep, photo(4), {"depth": 16}
     yield "planes-depth-4", colours[:40, :50] >> 4, photo(30), {"depth": 4}
     yield "planes-alpha", np.dstack([colours, stripes])[:33, :50], photo(50), {}

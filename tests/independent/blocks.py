@@ -275,9 +275,7 @@ class Blocks:
         block = np.zeros((h, w), np.int64)
         for i in range(h):
             for j in range(w):
-                total = B + sum(
-                    c * own for c, own in zip(C, regressors(y + i, x + j), strict=True)
-                )
+                total = B + sum(c * own for c, own in zip(C, regressors(y + i, x + j), strict=True))
                 block[i, j] = limited(((total + 2048) >> 12) + middle, 0, self.most)
         return block
 

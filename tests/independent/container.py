@@ -154,9 +154,7 @@ def tile(data, height, width, form, depth, version):
         planes = []
         for number in range(CHANNELS[form]):
             earlier = planes[:] if number < (1, 1, 3, 3)[form] else []
-            (plane,), layer_depth = layer(
-                reader, height, width, depth, layout, 1, version, earlier
-            )
+            (plane,), layer_depth = layer(reader, height, width, depth, layout, 1, version, earlier)
             planes.append(plane)
     reader.end("the last layer")
     samples = np.stack(planes, axis=2)

@@ -103,6 +103,15 @@ def _plus(down, right, reach, mode):
     )
 
 
+def _two_lines(down, right, reach, mode):
+    apart = SMALL * reach / 2
+    return stroke(np.abs(down) - apart, right, SMALL * reach, (0, 1))
+
+
+def _diamond(down, right, reach, mode):
+    return np.abs(np.abs(down) + np.abs(right) - SMALL * reach) - STROKE
+
+
 MARKS = {
     "constant": Mark("square", _square),
     "average": Mark("dot", _dot),
@@ -110,6 +119,8 @@ MARKS = {
     "angle": Mark("line along which samples are predicted", _angle),
     "least squares": Mark("cross", _cross),
     "templates": Mark("plus", _plus),
+    "planes": Mark("two lines", _two_lines),
+    "wide planes": Mark("diamond", _diamond),
 }
 """Marks by the names of the modes."""
 

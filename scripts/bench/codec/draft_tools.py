@@ -24,14 +24,15 @@ from mmpcodec.bench.codecs.base import machine
 from mmpcodec.bench.codecs.conversion import luma_of
 from mmpcodec.bench.curves import Curve, delta
 from mmpcodec.bench.metrics import psnr
-from mmpcodec.tools import DRAFT, LATER_BLOCK_TOOLS
+from mmpcodec.tools import DRAFT, LATER_BLOCK_TOOLS, TABLE
 
 SIDE = 512
 LAMBDAS = (16.0, 48.0, 144.0, 432.0)
-OFF = dict.fromkeys(LATER_BLOCK_TOOLS, False)
+OFF = {name: TABLE[name].default for name in LATER_BLOCK_TOOLS}
+ALL = {name: TABLE[name].high for name in LATER_BLOCK_TOOLS}
 SETS: dict[str, Mapping[str, Any]] = {
-    **{name: {**OFF, name: True} for name in LATER_BLOCK_TOOLS},
-    "all": dict.fromkeys(LATER_BLOCK_TOOLS, True),
+    **{name: {**OFF, name: ALL[name]} for name in LATER_BLOCK_TOOLS},
+    "all": ALL,
 }
 
 
