@@ -13,20 +13,24 @@ class PlanesFit {
 public:
     using Sum = std::conditional_t<kIsByte<Sample>, int32_t, int64_t>;
 
-    MMP_SIMD_LEVELS void take(int term, const Sample* from, int count, int middle) {
+    void take(int term, const Sample* from, int count, int middle) {
         for (int i = 0; i < count; ++i) values_[term][count_ + i] = int16_t(from[i] - middle);
     }
     void end_row(int count) { count_ += count; }
     int count() const { return count_; }
-    MMP_SIMD_LEVELS Sum sum(int p) const {
-        Sum sum = 0;
-        for (int i = 0; i < count_; ++i) sum += values_[p][i];
-        return sum;
-    }
-    MMP_SIMD_LEVELS Sum products(int p, int q) const {
-        Sum sum = 0;
-        for (int i = 0; i < count_; ++i) sum += Sum(values_[p][i]) * values_[q][i];
-        return sum;
+    // Writes the sum of each of the terms, and those of the products of a term with itself and with
+    // later ones.
+    MMP_SIMD_LEVELS void sums(int terms, Sum* of_terms, Sum (*products)[kMostRegressors + 1]) const {
+        for (int p = 0; p < terms; ++p) {
+            Sum own = 0;
+            for (int i = 0; i < count_; ++i) own += values_[p][i];
+            of_terms[p] = own;
+            for (int q = p; q < terms; ++q) {
+                Sum sum = 0;
+                for (int i = 0; i < count_; ++i) sum += Sum(values_[p][i]) * values_[q][i];
+                products[p][q] = sum;
+            }
+        }
     }
 
 private:
@@ -35,7 +39,8 @@ private:
     int count_ = 0;
 };
 
-// Pointers to the first samples of the regressors of a row of samples.
+// Pointers to the regressors of the sample in this row and column. The offset from this sample to
+// another one is that between their regressors.
 template <class Sample>
 struct Regressors {
     int count = 0;
@@ -52,17 +57,22 @@ struct Regressors {
     }
 };
 
-// The sum of each row, from its weights; `start` is added.
+// Writes the weighted sums of regressors, each with `start` added, as samples.
 template <class Sample, class Sum>
-MMP_SIMD_LEVELS void weigh(const Regressors<Sample>& row, const Sum* weight, Sum start, int middle,
-                           int most, int width, Sample* out) {
-    Sum sums[kMaxSide];
-    for (int j = 0; j < width; ++j) sums[j] = start;
-    for (int p = 0; p < row.count; ++p)
-        for (int j = 0; j < width; ++j) sums[j] += weight[p] * (row.of[p][j] - middle);
-    for (int j = 0; j < width; ++j) {
-        const Sum value = (sums[j] >> 12) + middle;
-        out[j] = Sample(value < 0 ? 0 : value > most ? most : value);
+MMP_SIMD_LEVELS void weigh(const Regressors<Sample>& regressors, ptrdiff_t stride,
+                           const Sum* weight, Sum start, int middle, int most, int height,
+                           int width, Sample* out) {
+    for (int i = 0; i < height; ++i) {
+        Sum sums[kMaxSide];
+        for (int j = 0; j < width; ++j) sums[j] = start;
+        for (int p = 0; p < regressors.count; ++p) {
+            const Sample* from = regressors.of[p] + i * stride;
+            for (int j = 0; j < width; ++j) sums[j] += weight[p] * (from[j] - middle);
+        }
+        for (int j = 0; j < width; ++j) {
+            const Sum value = (sums[j] >> 12) + middle;
+            out[i * width + j] = Sample(value < 0 ? 0 : value > most ? most : value);
+        }
     }
 }
 
@@ -85,28 +95,28 @@ void predict_from_planes(const BlockPicture<Sample>& picture, const BlockPlace& 
     for (int row = std::max(0, y - kPlanesReach); row < y; ++row) learn(row, first, x + w);
     if (first < x)
         for (int row = y; row < y + h; ++row) learn(row, first, x);
-    const int terms = Regressors<Sample>(planes, used, mode, y, x).count;
-    int64_t sums[kMostRegressors + 1], m[kMostRegressors][kMostRegressors + 1];
-    for (int p = 0; p <= terms; ++p) sums[p] = fit.sum(p);
+    const Regressors<Sample> regressors(planes, used, mode, y, x);
+    const int terms = regressors.count;
+    using Sum = typename PlanesFit<Sample>::Sum;
+    Sum sums[kMostRegressors + 1], products[kMostRegressors + 1][kMostRegressors + 1];
+    fit.sums(terms + 1, sums, products);
+    int64_t m[kMostRegressors][kMostRegressors + 1];
     for (int p = 0; p < terms; ++p)
         for (int q = p; q <= terms; ++q) {
-            m[p][q] = covariance(fit.products(p, q), sums[p], sums[q], fit.count(),
+            m[p][q] = covariance(products[p][q], sums[p], sums[q], fit.count(),
                                  picture.depth.extra());
             if (q < terms) m[q][p] = m[p][q];
         }
     for (int p = 0; p < terms; ++p) m[p][p] += kPlanesDiagonal * kFitScale;
-    int64_t weights[kMostRegressors], rest = sums[terms] * 4096;
+    int64_t weights[kMostRegressors], rest = int64_t{sums[terms]} * 4096;
     solve_fit(m, terms, weights);
-    using Sum = std::conditional_t<kIsByte<Sample>, int32_t, int64_t>;
     Sum weight[kMostRegressors];
     for (int p = 0; p < terms; ++p) {
         rest -= weights[p] * sums[p];
         weight[p] = Sum(weights[p]);
     }
     const Sum start = Sum(rest / fit.count()) + 2048;
-    for (int i = 0; i < h; ++i)
-        weigh<Sample, Sum>({planes, used, mode, y + i, x}, weight, start, middle,
-                           picture.depth.most(), w, out + i * w);
+    weigh(regressors, planes.stride(), weight, start, middle, picture.depth.most(), h, w, out);
 }
 
 template void predict_from_planes(const BlockPicture<uint8_t>&, const BlockPlace&, int, int,
