@@ -66,7 +66,7 @@ def states_of(samples: np.ndarray, params: EncodeParams) -> tuple[np.ndarray, ..
     found = mmpcodec.encode_picture(samples, params, backend="cpu", threads=1)
     tile = memoryview(found.data)[found.header.size :]
     (layer,) = layers.read(tile, 0, found.header).layers
-    return _cpu.block_states(bytes(layer.payload), *samples.shape, layer.tools)
+    return _cpu.block_states(bytes(layer.payload), *samples.shape, layer.tools, [])
 
 
 def plain_start() -> tuple[np.ndarray, np.ndarray]:

@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.strategies import block_params, deep_pictures, pictures, predicted_params, woven
+from support.strategies import (
+    block_params,
+    deep_pictures,
+    earlier_planes,
+    pictures,
+    predicted_params,
+    woven,
+)
 
 from mmpcodec import EncodeParams
 from mmpcodec.reference.blocks.coder import BlockPicture, decode_blocks
@@ -22,20 +29,26 @@ def encoded(picture, params, depth=8):
         params.effort,
         rate_model=params.rate_model,
         depth=depth,
+        earlier=earlier_planes(picture.shape, params.tools, depth),
     )
+
+
+def decoded(payload, picture, params, depth=8):
+    earlier = earlier_planes(picture.shape, params.tools, depth)
+    return decode_blocks(payload, picture.shape, params.coded_tools, depth=depth, earlier=earlier)
 
 
 @given(pictures(max_side=16), block_params())
 def test_decoder_shows_what_the_encoder_saw(picture, params):
     payload, samples, bits, coded = encoded(picture, params)
     assert samples.shape == picture.shape
-    decoded = decode_blocks(payload, picture.shape, params.coded_tools)
-    assert np.array_equal(decoded[0], samples)
-    assert decoded[1] == bits
-    assert np.array_equal(decoded[2].units.known, coded.units.known)
+    found = decoded(payload, picture, params)
+    assert np.array_equal(found[0], samples)
+    assert found[1] == bits
+    assert np.array_equal(found[2].units.known, coded.units.known)
     assert (coded.trees is None) == (not params.tools.dictionary)
     if coded.trees:
-        assert np.array_equal(decoded[2].trees.leaf_scales, coded.trees.leaf_scales)
+        assert np.array_equal(found[2].trees.leaf_scales, coded.trees.leaf_scales)
         trees = (coded.units.kind == TREE).repeat(4, axis=0).repeat(4, axis=1)
         assert np.array_equal(coded.trees.leaf_scales != OUTSIDE, trees)
     assert set(bits) == set(block_syntax(params.tools.dictionary))
@@ -78,8 +91,7 @@ def check_poisoned(picture, params, seed, depth=8):
         poisoned = encoded(picture, params, depth)
         assert poisoned[0] == clean[0]
         assert np.array_equal(poisoned[1], clean[1])
-        decoded = decode_blocks(clean[0], picture.shape, params.coded_tools, depth=depth)
-        assert np.array_equal(decoded[0], clean[1])
+        assert np.array_equal(decoded(clean[0], picture, params, depth)[0], clean[1])
 
 
 @given(pictures(max_side=24), block_params(effort=(1,)))

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -28,10 +29,18 @@ using Samples = nb::ndarray<const Sample, nb::ndim<2>, nb::c_contig, nb::device:
 template <class Sample>
 using Earlier = std::vector<Samples<Sample>>;
 
+// Returns the samples of the earlier planes that the tools name; each must have the size of `plane`.
 template <class Sample>
-EarlierSamples<Sample> samples_of(const Earlier<Sample>& planes) {
+EarlierSamples<Sample> samples_of(const Earlier<Sample>& planes, Plane plane,
+                                  const BlockTools& tools) {
+    if (int(planes.size()) != tools.earlier_planes)
+        throw std::invalid_argument("other planes than the tool earlier planes names");
     EarlierSamples<Sample> found;
-    for (const Samples<Sample>& plane : planes) found.push_back(plane.data());
+    for (const Samples<Sample>& each : planes) {
+        if (int(each.shape(0)) != plane.height || int(each.shape(1)) != plane.width)
+            throw std::invalid_argument("an earlier plane of another size");
+        found.push_back(each.data());
+    }
     return found;
 }
 
@@ -87,7 +96,7 @@ nb::object encode(const Samples<Sample>& samples, int depth, nb::handle given,
     const auto [payload, coded] = [&] {
         nb::gil_scoped_release released;
         return encode_blocks(samples.data(), plane, Depth<Sample>(depth), tools, tree_tools,
-                             samples_of(earlier), options, report);
+                             samples_of(earlier, plane, tools), options, report);
     }();
     return nb::make_tuple(nb::bytes(payload.data(), payload.size())) + describe(*coded, plane);
 }
@@ -104,8 +113,7 @@ nb::tuple decoded(const nb::bytes& payload, Plane plane, Depth<Sample> depth,
     const auto before = nb::cast<Earlier<Sample>>(earlier);
     const auto coded = [&] {
         nb::gil_scoped_release released;
-        return decode_blocks(data, size, plane, depth, tools, tree_tools, samples_of(before),
-                             threads, report);
+        return decode_blocks(data, size, plane, depth, tools, tree_tools, samples_of(before, plane, tools), threads, report);
     }();
     return describe(*coded, plane);
 }
@@ -120,11 +128,14 @@ nb::tuple decode(const nb::bytes& payload, int height, int width, int depth, nb:
 
 // Returns the states of the models after the last block: the probabilities of the binary models, the
 // bits that each has seen, and the frequencies of the modes.
-nb::tuple states_after(const nb::bytes& payload, int height, int width, nb::handle given) {
-    const auto coded =
-        decode_blocks(static_cast<const uint8_t*>(payload.data()), payload.size(),
-                      Plane{height, width}, Depth<uint8_t>(), block_tools_from(given),
-                      tree_tools_from(given), EarlierSamples<uint8_t>(), 1, progress_from(nb::none()));
+nb::tuple states_after(const nb::bytes& payload, int height, int width, nb::handle given,
+                       const Earlier<uint8_t>& earlier) {
+    const Plane plane{height, width};
+    const BlockTools tools = block_tools_from(given);
+    const auto coded = decode_blocks(static_cast<const uint8_t*>(payload.data()), payload.size(),
+                                     plane, Depth<uint8_t>(), tools, tree_tools_from(given),
+                                     samples_of(earlier, plane, tools), 1,
+                                     progress_from(nb::none()));
     uint16_t ones[kBitModels];
     uint8_t seen[kBitModels];
     for (int model = 0; model < kBitModels; ++model) {
@@ -167,7 +178,8 @@ void mmp::register_blocks(nb::module_& module) {
         .def("finish", &finish_plans);
     register_encode<uint8_t>(module);
     register_encode<uint16_t>(module);
-    module.def("block_states", &states_after, "payload"_a, "height"_a, "width"_a, "tools"_a);
+    module.def("block_states", &states_after, "payload"_a, "height"_a, "width"_a, "tools"_a,
+               "earlier"_a);
     module.def("decode_blocks", &decode, "payload"_a, "height"_a, "width"_a, "depth"_a, "tools"_a,
                "earlier"_a, "threads"_a, "progress"_a.none());
 }

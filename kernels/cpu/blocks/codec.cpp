@@ -192,7 +192,7 @@ std::unique_ptr<CodedBlocks<Sample>> decode_blocks(const uint8_t* payload, size_
     template struct CodedBlocks<Sample>;                                                           \
     template std::pair<std::vector<uint8_t>, std::unique_ptr<CodedBlocks<Sample>>> encode_blocks(  \
         const Sample*, Plane, Depth<Sample>, const BlockTools&, const std::optional<Tools>&,       \
-        const EarlierSamples<Sample>&, const BlockOptions&, const Progress&);                                                     \
+        const EarlierSamples<Sample>&, const BlockOptions&, const Progress&);                      \
     template std::unique_ptr<CodedBlocks<Sample>> decode_blocks(                                   \
         const uint8_t*, size_t, Plane, Depth<Sample>, const BlockTools&,                           \
         const std::optional<Tools>&, const EarlierSamples<Sample>&, int, const Progress&);

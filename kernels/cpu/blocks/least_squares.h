@@ -8,8 +8,9 @@
 
 namespace mmp {
 
-// Solves the equations of a fit by Gaussian elimination. Row p holds the sums of regressor p with each
-// of the `terms` regressors, then with the sample, all times kFitScale. The weights are in 1/4096.
+// Solves the equations of a fit by Gaussian elimination. Row p holds the sums of regressor p with
+// each of the `terms` regressors, then with the sample, all times kFitScale. The weights are in
+// 1/4096.
 template <int kColumns>
 void solve_fit(int64_t (*m)[kColumns], int terms, int64_t* weight) {
     for (int i = 0; i < terms; ++i) {

@@ -20,7 +20,8 @@ public:
     int count() const { return count_; }
     // Writes the sum of each of the terms, and those of the products of a term with itself and with
     // later ones.
-    MMP_SIMD_LEVELS void sums(int terms, Sum* of_terms, Sum (*products)[kMostRegressors + 1]) const {
+    MMP_SIMD_LEVELS void sums(int terms, Sum* of_terms,
+                              Sum (*products)[kMostRegressors + 1]) const {
         for (int p = 0; p < terms; ++p) {
             Sum own = 0;
             for (int i = 0; i < count_; ++i) own += values_[p][i];

@@ -53,8 +53,8 @@ template <class Sample>
 class BlockPicture;
 struct BlockPlace;
 
-// Predicts a block in mode kPlanes or kWidePlanes from the first `used` planes. The block is not the
-// first one of the picture.
+// Predicts a block in mode kPlanes or kWidePlanes from the first `used` planes. The block is not
+// the first one of the picture.
 template <class Sample>
 void predict_from_planes(const BlockPicture<Sample>& picture, const BlockPlace& block, int mode,
                          int used, Sample* out);

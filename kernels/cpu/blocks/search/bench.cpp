@@ -10,8 +10,8 @@ BlockBench<Sample>::BlockBench(const Sample* source, const BlockPicture<Sample>&
                                const BlockTools& tools, const BlockEffort& effort,
                                const BlockSurvey<Sample>& survey, const BlockTrees* trees)
     : source_(source),
-      canvas_(picture.height, picture.width, picture.depth, picture.earlier, 0, 0, kMargin + (1 << tools.fragment_log2),
-              kMargin + 2 * kMaxSide),
+      canvas_(picture.height, picture.width, picture.depth, picture.earlier, 0, 0,
+              kMargin + (1 << tools.fragment_log2), kMargin + 2 * kMaxSide),
       tools_(tools),
       effort_(effort),
       survey_(survey),
@@ -102,7 +102,7 @@ template <class Sample>
 void BlockBench<Sample>::try_modes(const BlockPlace& block, const Sample* source, int64_t given,
                                    Trial<Sample>& trial) {
     const int a = block.a, b = block.b;
-    constexpr int kMostCandidates = BlockSurvey<Sample>::kMostModes + 6;
+    constexpr int kMostCandidates = BlockSurvey<Sample>::kMostModes + 4;
     Sample predictions[kMostCandidates][kMaxBlockArea];
     const LikelyModes likely = canvas_.likely_modes(block);
     const Predictor<Sample> predictor(tools_, canvas_, block);

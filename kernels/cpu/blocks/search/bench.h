@@ -14,8 +14,8 @@ public:
     using Found = const Outcome<Sample>*;
 
     // `source` has the size of the picture; `trees` is null without a dictionary.
-    BlockBench(const Sample* source, const BlockPicture<Sample>& picture, const BlockTools& tools, const BlockEffort& effort,
-               const BlockSurvey<Sample>& survey, const BlockTrees* trees);
+    BlockBench(const Sample* source, const BlockPicture<Sample>& picture, const BlockTools& tools,
+               const BlockEffort& effort, const BlockSurvey<Sample>& survey, const BlockTrees* trees);
 
     void start(const BlockPlace& fragment, const BlockPicture<Sample>& picture,
                const BlockModels& models, const BlockCosts& costs);

@@ -8,9 +8,9 @@
 
 namespace mmp {
 
-// Returns a picture like another, of one block each unit, whose samples are those of the source after
-// its cosine transform was quantised coarsely. From the exact source, small blocks would seem too
-// cheap.
+// Returns a picture like another, of one block each unit, whose samples are those of the source
+// after its cosine transform was quantised coarsely. From the exact source, small blocks would seem
+// too cheap.
 template <class Sample>
 BlockPicture<Sample> coarsely_quantised(const Sample* source, const BlockPicture<Sample>& like,
                                         int32_t step, ThreadTeam& team);

@@ -33,8 +33,8 @@ struct BlockCosts {
         const int group = floor_log2(last + 1);
         return last_[shape_number(a, b)][group][group && ((last + 1) >> (group - 1) & 1)];
     }
-    // Writes the cost of each mode, or -1 for modes that are not allowed. `context` is that of modes
-    // from earlier planes.
+    // Writes the cost of each mode, or -1 for modes that are not allowed. `context` is that of
+    // modes from earlier planes.
     void of_modes(const BlockModels& models, int size, LikelyModes likely, int context,
                   uint64_t allowed, int32_t* costs) const;
 
