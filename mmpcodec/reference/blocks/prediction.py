@@ -324,11 +324,7 @@ def least_squares(
     (h, w) int64 array
         Predicted samples, 0 to ``2**depth - 1``.
     """
-    sums = training_sums(samples, units, place, depth)
-    equations = [[256 * int(value) for value in row] for row in sums]
-    for number, row in enumerate(equations):
-        row[number] += 256 * DIAGONAL
-    weights = solved(equations)
+    weights = solved(equations_of(training_sums(samples, units, place, depth)))
     mid, limit = middle(depth), 16 * middle(depth)
     height, width = place.height, place.width
     # The window also has two rows above the block, two columns left of it and one right of it.
@@ -387,6 +383,14 @@ def training_sums(
     # Extra bits do not improve the weights.
     values = (values >> extra_bits(depth)).astype(np.int64) - middle(BYTE)
     return values[:-1] @ values.T
+
+
+def equations_of(sums: np.ndarray) -> list[list[int]]:
+    """Return the normal equations of mode 36 from the sums of ``training_sums``."""
+    equations = [[256 * int(value) for value in row] for row in sums]
+    for number, row in enumerate(equations):
+        row[number] += 256 * DIAGONAL
+    return equations
 
 
 def solved(equations: Sequence[Sequence[int]]) -> list[int]:

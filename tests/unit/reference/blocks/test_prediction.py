@@ -20,6 +20,7 @@ from mmpcodec.reference.blocks.prediction import (
     SLOPES,
     References,
     blended,
+    equations_of,
     predict,
     predict_from,
     references,
@@ -183,7 +184,7 @@ def test_least_squares_find_the_weights_of_a_picture():
     place = BlockPlace(24, 24, 4, 4)
     sums = training_sums(samples, decoded_around(place), place)
     fitted = np.linalg.solve(sums[:, :6] + 60 * np.eye(6), sums[:, 6])
-    assert np.abs(np.array(solved(sums)) / 4096 - fitted).max() < 0.01
+    assert np.abs(np.array(solved(equations_of(sums))) / 4096 - fitted).max() < 0.01
 
 
 def test_training_takes_only_decoded_samples():
@@ -214,7 +215,7 @@ def test_weights_are_limited_and_predictions_are_samples(content):
     }[content].astype(np.uint8)
     for a, b in ((2, 2), (3, 5), (4, 3)):
         place = BlockPlace(16, 24, a, b)
-        weights = solved(training_sums(samples, decoded_around(place), place))
+        weights = solved(equations_of(training_sums(samples, decoded_around(place), place)))
         assert max(map(abs, weights)) <= 16384
         predicted = predict(LEAST_SQUARES, samples, decoded_around(place), place)
         assert predicted.shape == (place.height, place.width)
@@ -295,8 +296,8 @@ def test_weights_are_fitted_to_the_first_eight_bits():
             units.mark(BlockPlace(row, column, 2, 2), Block(0))
     picture = natural(rng, 40, 40)
     deep = (picture.astype(np.uint16) << 4) + rng.integers(0, 16, (40, 40), np.uint16)
-    expected = solved(training_sums(picture, units, place))
-    assert solved(training_sums(deep, units, place, 12)) == expected
+    expected = solved(equations_of(training_sums(picture, units, place)))
+    assert solved(equations_of(training_sums(deep, units, place, 12))) == expected
 
 
 @pytest.mark.parametrize("limit", ["MOST_VALUE", "MOST_FACTOR"])
@@ -304,9 +305,9 @@ def test_weights_are_limited_where_the_equations_have_no_solution(monkeypatch, l
     """Sums that no samples give: without limits the weights are others, and C++ overflows."""
     sums = np.random.default_rng(3600).integers(-(2**23), 2**23, (6, 7))
     sums[:, :6] = np.triu(sums[:, :6]) + np.triu(sums[:, :6], 1).T
-    assert solved(sums) == [16384, 16384, -16384, 0, 0, 4096]
+    assert solved(equations_of(sums)) == [16384, 16384, -16384, 0, 0, 4096]
     monkeypatch.setattr(prediction, limit, 1 << 400)
-    assert solved(sums) == [16384, 16384, -16384, -16384, 16384, 16384]
+    assert solved(equations_of(sums)) == [16384, 16384, -16384, -16384, 16384, 16384]
 
 
 def lines(seed, length):
