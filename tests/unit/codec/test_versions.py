@@ -74,7 +74,7 @@ def test_tools_of_a_version():
     assert in_version(PRESETS["text"], 2) == PRESETS["text"]
     assert preset_of(in_version(photo, 2)) == "photo"
     assert photo.later_than(1) == ()
-    assert in_version(photo, 2).later_than(1) == ("pdpc", "trained_start")
+    assert in_version(photo, 2).later_than(1) == ("pdpc", "trained_start", "earlier_planes")
     assert layers.coding_of(in_version(photo, 2)) == "predicted blocks 2"
     assert layers.coding_of(photo) == "predicted blocks"
     assert layers.coding_of(Tools()) == "trees"
