@@ -178,6 +178,10 @@ class Tools:
     trained_start : bool
         Start the models of predicted blocks from states that were trained on photographs. A tool of
         version 2.
+    filter_bank : int or None
+        Scale of the filter bank for each activity of the decoded samples, 0 to 3 halves: two bits
+        for each of seven activities, the smoothest first; 0 filters nothing. None lets an encoder
+        choose. A tool of version 2.
     exact : bool
         Code exact samples: lossless, whatever lambda is. No other tool then has an effect, and
         ``prediction`` must be False.
@@ -205,6 +209,7 @@ class Tools:
     step: int = _tool(0, BLOCKS, high=65535, low_in_file=1, needs="prediction")
     pdpc: bool = _tool(False, BLOCKS, needs="prediction", version=2)
     trained_start: bool = _tool(False, BLOCKS, needs="prediction", version=2)
+    filter_bank: int | None = _tool(0, BLOCKS, high=(1 << 14) - 1, needs="prediction", version=2)
     exact: bool = _tool(False, EXACT)
 
     def __post_init__(self):
@@ -214,9 +219,11 @@ class Tools:
             raise ParameterError("prediction = True: must be False with exact")
         for tool in TABLE.values():
             if tool.needs:
-                number = int(getattr(self, tool.name))
+                value = getattr(self, tool.name)
+                number = tool.high if value is None else int(value)
                 if fault := tool.fault(number, getattr(self, tool.needs)):
-                    raise ParameterError(f"{tool.name} = {number}: {fault}")
+                    shown = value if value is None else number
+                    raise ParameterError(f"{tool.name} = {shown}: {fault}")
 
     def later_than(self, version: int) -> tuple[str, ...]:
         """Return the names of the tools that are used and that a version of the format lacks."""
@@ -267,6 +274,7 @@ class ToolOptions(TypedDict, total=False):
     step: int | None
     pdpc: bool | None
     trained_start: bool | None
+    filter_bank: int | None
     exact: bool | None
 
 
@@ -326,7 +334,7 @@ def in_version(tools: Tools, version: int) -> Tools:
     """Return tools with those of a version of the format that suit them."""
     if version == 1 or not tools.prediction:
         return tools
-    changes: dict[str, Any] = dict.fromkeys(LATER_BLOCK_TOOLS, True)
+    changes = {name: True if TABLE[name].kind is bool else None for name in LATER_BLOCK_TOOLS}
     return replace(tools, **changes)
 
 
