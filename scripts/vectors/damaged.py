@@ -8,6 +8,7 @@ from functools import partial
 from mutate import cut, number, places, repaired, with_number
 
 from mmpcodec import backends
+from mmpcodec.codec.decoder import filtered
 from mmpcodec.format import container, layers
 
 
@@ -34,7 +35,7 @@ def _with_step(data: bytes, step: int) -> bytes:
     coded = reference.decode(
         bytes(layer.payload), (tile.height, tile.width), layer.tools, depth=header.depth
     )
-    samples = reference.post_filter.apply(coded.samples, layer.coefficients, header.depth)
+    samples = filtered(reference, coded.samples, layer, header.depth)
     crc = layers.samples_crc(samples)
     made = layers.write(header.form, stream.layout, [layer], crc)
     return container.write(replace(header, tile_bytes=(len(made),)), [made])

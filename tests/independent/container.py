@@ -10,6 +10,7 @@ import zlib
 import numpy as np
 from independent.blocks import blocks
 from independent.exact import exact_samples
+from independent.filter_bank import filter_bank
 from independent.rangecoder import RangeCoder
 from independent.trees import fragments
 
@@ -24,7 +25,11 @@ BLOCK_TOOLS = (
     ("step", range(1, 65536)),
     ("dictionary", range(2)),
 )
-LATER_BLOCK_TOOLS = (("pdpc", range(2)), ("trained start", range(2)))
+LATER_BLOCK_TOOLS = (
+    ("pdpc", range(2)),
+    ("trained start", range(2)),
+    ("filter bank", range(2**14)),
+)
 TREE_TOOLS = (
     ("partition", range(2)),
     ("index classes", range(2)),
@@ -197,6 +202,8 @@ def layer(reader, height, width, depth, layout, count, version):
     else:
         decoder = fragments if coding == TREES else blocks
         picture = decoder(coder, height, width, depth, tools)[:height, :width]
+        if tools.get("filter bank"):
+            picture = filter_bank(picture, depth, tools["step"], tools["filter bank"])
         planes = [post_filter(picture, depth, coefficients)]
     coder.end()
     return planes, depth

@@ -13,7 +13,7 @@ from mmpcodec.backends.cuda.backend import CudaBackend
 from mmpcodec.codec.streaming import encode_large
 from mmpcodec.format import layers
 from mmpcodec.pictures.readers import WholeReader
-from mmpcodec.tools import LATER_BLOCK_TOOLS, PRESETS, in_version, preset_of
+from mmpcodec.tools import LATER_BLOCK_TOOLS, PRESETS, TABLE, in_version, preset_of
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def test_version_2_says_so_and_decodes(picture, preset):
 def test_without_new_tools_the_tiles_are_those_of_version_1(picture):
     options = {"preset": "photo", "effort": 1}
     first = mmpcodec.encode(picture, 20, **options)
-    off = dict.fromkeys(LATER_BLOCK_TOOLS, False)
+    off = {name: TABLE[name].default for name in LATER_BLOCK_TOOLS}
     second = mmpcodec.encode(picture, 20, version=2, **off, **options)
     header = mmpcodec.inspect(first).header
     assert second[header.size :] == first[header.size :]
@@ -70,11 +70,13 @@ def test_tools_need_their_version():
 def test_tools_of_a_version():
     photo = PRESETS["photo"]
     assert in_version(photo, 1) == photo
-    assert in_version(photo, 2) == replace(photo, pdpc=True, trained_start=True)
+    assert in_version(photo, 2) == replace(
+        photo, pdpc=True, trained_start=True, filter_bank=None
+    )
     assert in_version(PRESETS["text"], 2) == PRESETS["text"]
     assert preset_of(in_version(photo, 2)) == "photo"
     assert photo.later_than(1) == ()
-    assert in_version(photo, 2).later_than(1) == ("pdpc", "trained_start")
+    assert in_version(photo, 2).later_than(1) == ("pdpc", "trained_start", "filter_bank")
     assert layers.coding_of(in_version(photo, 2)) == "predicted blocks 2"
     assert layers.coding_of(photo) == "predicted blocks"
     assert layers.coding_of(Tools()) == "trees"
