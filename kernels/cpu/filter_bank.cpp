@@ -10,8 +10,12 @@ namespace mmp {
 
 namespace {
 
-constexpr int kRows = 2 * kBankReach + 1;
-constexpr int kColumns = 8;  // those of a tap and one more, whose weight is 0
+// Places around a sample, in three groups of lanes: columns -3 to 4 of the rows one above and one
+// below; the same of the rows two above and below; and its own row. In the last, the taps three
+// rows above and below take the lanes of the sample itself and of column 4.
+constexpr int kColumns = 8;
+constexpr int kOwn = 4 * kColumns, kAbove = kOwn + kBankReach, kBelow = kOwn + kColumns - 1;
+constexpr int kPlaces = 5 * kColumns;
 constexpr int kHeld = 16;    // rows that are held at once; a power of two
 constexpr int kForms = kBankClasses * kBankTurns;
 static_assert(kHeld >= 2 * (kBankWindow + 1) + 1 && kBankWindow + 1 >= kBankReach);
@@ -21,8 +25,15 @@ static_assert(sizeof kTrainedFilters == kBankTables * kTableBytes);
 // A turn of a filter: the weight of each place around a sample, and the largest difference there.
 template <class Sample>
 struct Form {
-    Wide<Sample> weights[kRows][kColumns], clips[kRows][kColumns];
+    Wide<Sample> weights[kPlaces], clips[kPlaces];
 };
+
+constexpr int place_of(int row, int column) {
+    if (row == -3 || row == 3) return row < 0 ? kAbove : kBelow;
+    if (row == 0) return kOwn + kBankReach + column;
+    const int first = row == 1 || row == -1 ? 0 : 2;
+    return (first + (row > 0)) * kColumns + kBankReach + column;
+}
 
 template <class Sample>
 std::vector<Form<Sample>> forms_of(int step, Depth<Sample> depth) {
@@ -36,9 +47,9 @@ std::vector<Form<Sample>> forms_of(int step, Depth<Sample> depth) {
             const int clip =
                 bank_clip(filter[kBankTaps + tap], step, depth.extra(), depth.most());
             for (const int side : {-1, 1}) {
-                const int row = kBankReach + side * o.row, column = kBankReach + side * o.column;
-                forms[i].weights[row][column] = Wide<Sample>(weight);
-                forms[i].clips[row][column] = Wide<Sample>(clip);
+                const int place = place_of(side * o.row, side * o.column);
+                forms[i].weights[place] = Wide<Sample>(weight);
+                forms[i].clips[place] = Wide<Sample>(clip);
             }
         }
     }
@@ -52,6 +63,7 @@ class BankRows {
 public:
     using Value = Wide<Sample>;
     using Lanes = typename Row<Sample, kColumns>::Lanes;
+    using TwoLanes = typename Row<Sample, 2 * kColumns>::Lanes;
 
     BankRows(const FilterPicture<Sample>& picture, int step, int64_t first)
         : picture_(picture),
@@ -154,30 +166,35 @@ private:
         }
     }
 
-    static MMP_INLINE Lanes clipped(const Value* samples, Lanes x, const Value* clips) {
-        const Lanes difference = loaded<Lanes>(samples) - x, clip = loaded<Lanes>(clips);
-        const Lanes low = difference < -clip ? -clip : difference;
-        return low > clip ? clip : low;
+    // The products of a group of places with their weights.
+    template <class Vector>
+    static MMP_INLINE Vector products(Vector samples, Value x, const Form<Sample>& form,
+                                      int place) {
+        const auto clip = loaded<Vector>(form.clips + place);
+        const Vector difference = samples - x;
+        const Vector low = difference < -clip ? -clip : difference;
+        return (low > clip ? clip : low) * loaded<Vector>(form.weights + place);
     }
 
     MMP_INLINE void filter() {
-        const Value* rows[kRows];
-        for (int i = 0; i < kRows; ++i) rows[i] = line(i - kBankReach) - kBankReach;
-        const Value* x = line(0);
+        const Value* rows[2 * kBankReach + 1];
+        for (int i = 0; i <= 2 * kBankReach; ++i) rows[i] = line(i - kBankReach) - kBankReach;
         for (int64_t c = 0; c < picture_.width; ++c) {
             const Form<Sample>& form = forms_[places_[c]];
-            const Lanes own = x[c] - Lanes{};
-            Ints8 total{};
+            const Value x = rows[3][c + kBankReach];
+            const auto near =
+                joined<TwoLanes>(loaded<Lanes>(rows[2] + c), loaded<Lanes>(rows[4] + c));
+            const auto far =
+                joined<TwoLanes>(loaded<Lanes>(rows[1] + c), loaded<Lanes>(rows[5] + c));
+            auto own = loaded<Lanes>(rows[3] + c);
+            own[kAbove - kOwn] = rows[0][c + kBankReach];
+            own[kBelow - kOwn] = rows[6][c + kBankReach];
             // Two products of bytes fill 16 bits at most: 2 * 63 * 255 < 2^15.
-            for (int i = 0; i <= kBankReach; ++i) {
-                Lanes sum = clipped(rows[i] + c, own, form.clips[i]) *
-                            loaded<Lanes>(form.weights[i]);
-                const int j = kRows - 1 - i;
-                if (j != i)
-                    sum += clipped(rows[j] + c, own, form.clips[j]) *
-                           loaded<Lanes>(form.weights[j]);
-                total += __builtin_convertvector(sum, Ints8);
-            }
+            const TwoLanes two = products(near, x, form, 0) + products(far, x, form, 2 * kColumns);
+            const Ints16 wide = __builtin_convertvector(two, Ints16);
+            Ints8 total = __builtin_convertvector(products(own, x, form, kOwn), Ints8);
+            total += loaded<Ints8>(&wide) +
+                     loaded<Ints8>(reinterpret_cast<const int32_t*>(&wide) + kColumns);
             weighted_[c] = total[0] + total[1] + total[2] + total[3] + total[4] + total[5] +
                            total[6] + total[7];
         }
@@ -218,17 +235,25 @@ template <class Sample>
 MMP_SIMD_LEVELS void add_bank_errors(const Sample* source, const FilterPicture<Sample>& picture,
                                      int step, RowRange range, BankErrors& errors) {
     BankRows<Sample> rows(picture, step, range.first);
+    const int64_t width = picture.width;
+    const int most = picture.depth.most();
+    std::vector<uint32_t> squares(kBankScales * width);
     for (int64_t row = range.first; row < range.last; ++row) {
         rows.next();
-        const Sample* wanted = source + row * picture.width;
-        for (int64_t c = 0; c < picture.width; ++c) {
-            int64_t(&own)[kBankScales] = errors[rows.places()[c] / kFormsOfActivity];
-            for (int scale = 0; scale < kBankScales; ++scale) {
-                const int64_t difference =
-                    int64_t{wanted[c]} - bank_sample(rows.samples()[c], rows.weighted()[c], scale,
-                                                     picture.depth.most());
-                own[scale] += difference * difference;
+        const Sample* wanted = source + row * width;
+        const auto* x = rows.samples();
+        const int32_t* weighted = rows.weighted();
+        for (int scale = 0; scale < kBankScales; ++scale) {
+            uint32_t* out = &squares[scale * width];
+            for (int64_t c = 0; c < width; ++c) {
+                const uint32_t difference =
+                    uint32_t(wanted[c]) - uint32_t(bank_sample(x[c], weighted[c], scale, most));
+                out[c] = difference * difference;
             }
+        }
+        for (int64_t c = 0; c < width; ++c) {
+            int64_t(&own)[kBankScales] = errors[rows.places()[c] / kFormsOfActivity];
+            for (int scale = 0; scale < kBankScales; ++scale) own[scale] += squares[scale * width + c];
         }
     }
 }

@@ -78,7 +78,7 @@ def main() -> None:
     shown = [middle(path, colour=args.colour) for path in args.pictures]
     print(f"{date.today()}, {machine()}, preset {args.preset}, effort {args.effort}\n")
     print("| picture |" + "".join(f" {name}, rate | time |" for name in sets))
-    print("|---|" + "---|---|" * len(SETS))
+    print("|---|" + "---|---|" * len(sets))
     rates: dict[str, list[float]] = {name: [] for name in sets}
     times: dict[str, list[float]] = {name: [] for name in sets}
     measured(shown[0], lambdas[:1], options)  # imports what is needed
