@@ -12,7 +12,6 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from mmpcodec.depth import BYTE, extra_bits, most, sample_type
-from mmpcodec.params import LAMBDA_FRACTION_BITS
 from mmpcodec.runtime import kernels
 from mmpcodec.runtime.arrays import bands
 
@@ -70,7 +69,9 @@ def value_of(scales: Sequence[int]) -> int:
 def _moved(samples: np.ndarray, row: int, column: int) -> np.ndarray:
     """Return the samples at an offset from each, repeated beyond the border."""
     height, width = samples.shape
-    rows, columns = (np.clip(np.arange(n) + k, 0, n - 1) for n, k in ((height, row), (width, column)))
+    rows, columns = (
+        np.clip(np.arange(n) + k, 0, n - 1) for n, k in ((height, row), (width, column))
+    )
     return samples[rows[:, None], columns]
 
 

@@ -75,9 +75,7 @@ def params_of(lam: float, effort: int) -> EncodeParams:
     return EncodeParams.from_options(lam, preset="photo", effort=effort, version=2)
 
 
-TABLES = np.array(
-    [table_number(params_of(lam, 1).coded_tools.step) for lam in LAMBDAS]
-)
+TABLES = np.array([table_number(params_of(lam, 1).coded_tools.step) for lam in LAMBDAS])
 """The number of the table of each lambda."""
 
 
@@ -100,7 +98,8 @@ def sums_of(samples: np.ndarray, lam: float, effort: int) -> np.ndarray:
     padded = np.pad(coded, REACH, mode="edge").astype(np.float32)
     own = padded[places[..., 0], places[..., 1]]
     sides = [
-        padded[places[..., 0] + side * offsets[..., 0], places[..., 1] + side * offsets[..., 1]] - own
+        padded[places[..., 0] + side * offsets[..., 0], places[..., 1] + side * offsets[..., 1]]
+        - own
         for side in (1, -1)
     ]
     values = [sum(np.clip(side, -clip, clip) for side in sides) for clip in clips_of(step)]
@@ -153,7 +152,7 @@ def trained(files: np.ndarray) -> np.ndarray:
     )
     tables = []
     for number in range(len(START_STEPS) + 1):
-        sums = np.tensordot(np.where(TABLES == number, 1, BESIDE), by_lambda, 1)
+        sums = np.tensordot(np.where(number == TABLES, 1, BESIDE), by_lambda, 1)
         tables.append([filter_of(own) for own in sums])
     return np.array(tables)
 

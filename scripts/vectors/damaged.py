@@ -123,6 +123,8 @@ def damaged_draft(streams: Callable[[str], bytes]) -> Iterator[tuple[str, bytes]
     yield "bad-coding", changed("pdpc", "coding", 4)
     yield "bad-pdpc", changed("pdpc", "pdpc", 2)
     yield "bad-other-pdpc", changed("pdpc", "pdpc", 0)
+    yield "bad-filter-bank", changed("filter-bank-100", "filter bank", 1 << 14)
+    yield "bad-other-filter-bank", changed("filter-bank-100", "filter bank", 1)
     yield "bad-cut", cut(photo, 40)
 
 

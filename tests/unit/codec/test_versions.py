@@ -70,9 +70,7 @@ def test_tools_need_their_version():
 def test_tools_of_a_version():
     photo = PRESETS["photo"]
     assert in_version(photo, 1) == photo
-    assert in_version(photo, 2) == replace(
-        photo, pdpc=True, trained_start=True, filter_bank=None
-    )
+    assert in_version(photo, 2) == replace(photo, pdpc=True, trained_start=True, filter_bank=None)
     assert in_version(PRESETS["text"], 2) == PRESETS["text"]
     assert preset_of(in_version(photo, 2)) == "photo"
     assert photo.later_than(1) == ()
