@@ -334,7 +334,9 @@ def in_version(tools: Tools, version: int) -> Tools:
     """Return tools with those of a version of the format that suit them."""
     if version == 1 or not tools.prediction:
         return tools
-    changes = {name: True if TABLE[name].kind is bool else None for name in LATER_BLOCK_TOOLS}
+    changes: dict[str, Any] = {
+        name: True if TABLE[name].kind is bool else None for name in LATER_BLOCK_TOOLS
+    }
     return replace(tools, **changes)
 
 

@@ -14,7 +14,7 @@ namespace {
 // below; the same of the rows two above and below; and its own row. In the last, the taps three
 // rows above and below take the lanes of the sample itself and of column 4.
 constexpr int kColumns = 8;
-constexpr int kOwn = 4 * kColumns, kAbove = kOwn + kBankReach, kBelow = kOwn + kColumns - 1;
+constexpr int kOwnRow = 4 * kColumns, kAbove = kOwnRow + kBankReach, kBelow = kOwnRow + kColumns - 1;
 constexpr int kPlaces = 5 * kColumns;
 constexpr int kHeld = 16;    // rows that are held at once; a power of two
 constexpr int kForms = kBankClasses * kBankTurns;
@@ -30,7 +30,7 @@ struct Form {
 
 constexpr int place_of(int row, int column) {
     if (row == -3 || row == 3) return row < 0 ? kAbove : kBelow;
-    if (row == 0) return kOwn + kBankReach + column;
+    if (row == 0) return kOwnRow + kBankReach + column;
     const int first = row == 1 || row == -1 ? 0 : 2;
     return (first + (row > 0)) * kColumns + kBankReach + column;
 }
@@ -187,12 +187,12 @@ private:
             const auto far =
                 joined<TwoLanes>(loaded<Lanes>(rows[1] + c), loaded<Lanes>(rows[5] + c));
             auto own = loaded<Lanes>(rows[3] + c);
-            own[kAbove - kOwn] = rows[0][c + kBankReach];
-            own[kBelow - kOwn] = rows[6][c + kBankReach];
+            own[kAbove - kOwnRow] = rows[0][c + kBankReach];
+            own[kBelow - kOwnRow] = rows[6][c + kBankReach];
             // Two products of bytes fill 16 bits at most: 2 * 63 * 255 < 2^15.
             const TwoLanes two = products(near, x, form, 0) + products(far, x, form, 2 * kColumns);
             const Ints16 wide = __builtin_convertvector(two, Ints16);
-            Ints8 total = __builtin_convertvector(products(own, x, form, kOwn), Ints8);
+            Ints8 total = __builtin_convertvector(products(own, x, form, kOwnRow), Ints8);
             total += loaded<Ints8>(&wide) +
                      loaded<Ints8>(reinterpret_cast<const int32_t*>(&wide) + kColumns);
             weighted_[c] = total[0] + total[1] + total[2] + total[3] + total[4] + total[5] +

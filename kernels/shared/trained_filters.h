@@ -1,4 +1,4 @@
-// Trained by scripts/train/filter_bank.py: weights and clip levels of the filters, by table and class.
+// Trained by scripts/train/filter_bank.py: weights and clip levels by table and class.
 // Source: section "Filter bank" of docs/format/format.md.
 #pragma once
 

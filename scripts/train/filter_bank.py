@@ -2,8 +2,8 @@
 
     python scripts/train/filter_bank.py PICTURE... [--leave-out NAME]... [--folds N]
 
-Each picture is cut to its middle, turned into gray, and encoded with several lambdas. For each class
-of samples, the sums of products of all clipped differences and of the error are gathered. From
+Each picture is cut to its middle, turned into gray, and encoded with several lambdas. For each
+class of samples, the sums of products of all clipped differences and of the error are gathered. From
 these, weights of least squared error follow for any choice of clip levels; the levels are found by
 coordinate descent. A file counts by the inverse of the root of its squared error, so that neither
 fine nor coarse steps dominate a table. The tables replace ``kernels/shared/trained_filters.h``;
@@ -48,12 +48,12 @@ BESIDE = 0.1
 """How much the files of the other tables count in a table."""
 CLASSES, COUNT, LEVELS = ACTIVITIES * DIRECTIONS, len(TAPS), len(CLIPS)
 STEADY = 1e-4
-"""Part of the mean sum of squares that is added to each, so that rare classes have small weights."""
+"""Part of the mean sum of squares that is added to each: rare classes get small weights."""
 MOST_WEIGHT = ZERO - 1
 ROUNDS = 3
 SCALES = (0, 0.5, 1, 1.5)
 HEAD = """\
-// Trained by scripts/train/filter_bank.py: weights and clip levels of the filters, by table and class.
+// Trained by scripts/train/filter_bank.py: weights and clip levels by table and class.
 // Source: section "Filter bank" of docs/format/format.md.
 #pragma once
 
