@@ -114,6 +114,8 @@ train: $(PACKAGE) ## Train the parts of format 2 on PICTURES, and build the pack
 	$(MAKE) --no-print-directory $(PACKAGE)
 	$(BIN)/python -W ignore scripts/train/start_states.py --trained $(PICTURES)
 	$(MAKE) --no-print-directory $(PACKAGE)
+	$(BIN)/python -W ignore scripts/train/filter_bank.py $(PICTURES)
+	$(MAKE) --no-print-directory $(PACKAGE)
 
 .PHONY: bench
 bench: $(PACKAGE) ## Measure speed and compression on this machine

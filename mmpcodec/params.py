@@ -295,6 +295,7 @@ class EncodeParams:
     def coded_tools(self) -> Tools:
         """The tools as the file names them, with open values derived from lambda.
 
+        An open filter bank is off here: its scales follow from the decoded samples.
         The step is 3.3 times the square root of lambda in gray levels, computed in integers; the
         factor gave the least cost in measurements.
         """
@@ -302,6 +303,8 @@ class EncodeParams:
         if tools.redundancy_radius is None:
             radius = (RADIUS_PER_LAMBDA * self.lambda_fixed) >> LAMBDA_FRACTION_BITS
             tools = replace(tools, redundancy_radius=min(radius, TABLE["redundancy_radius"].high))
+        if tools.filter_bank is None:
+            tools = replace(tools, filter_bank=0)
         if tools.prediction and not tools.step:
             step = math.isqrt((self.lambda_fixed * STEP_SQUARED) >> LAMBDA_FRACTION_BITS)
             tools = replace(tools, step=min(max(1, step), TABLE["step"].high))

@@ -65,6 +65,11 @@ class Tool:
         """Name in the format and in messages about files: "copy radius"."""
         return self.name.replace("_", " ")
 
+    @property
+    def fullest(self) -> Any:
+        """The largest value, or None where an encoder chooses the value."""
+        return self.kind(self.high) if self.kind in (bool, int) else None
+
     def checked(self, value: Any) -> Any:
         """Return the value as the kind of the tool.
 
@@ -181,6 +186,10 @@ class Tools:
     earlier_planes : int
         Most planes of the same picture, coded earlier, that predict a block of a plane, 0 to 2. A
         file says how many a layer has. A tool of version 2.
+    filter_bank : int or None
+        Scale of the filter bank for each activity of the decoded samples, 0 to 3 halves: two bits
+        for each of seven activities, the smoothest first; 0 filters nothing. None lets an encoder
+        choose. A tool of version 2.
     exact : bool
         Code exact samples: lossless, whatever lambda is. No other tool then has an effect, and
         ``prediction`` must be False.
@@ -209,6 +218,7 @@ class Tools:
     pdpc: bool = _tool(False, BLOCKS, needs="prediction", version=2)
     trained_start: bool = _tool(False, BLOCKS, needs="prediction", version=2)
     earlier_planes: int = _tool(0, BLOCKS, high=2, needs="prediction", version=2)
+    filter_bank: int | None = _tool(0, BLOCKS, high=(1 << 14) - 1, needs="prediction", version=2)
     exact: bool = _tool(False, EXACT)
 
     def __post_init__(self):
@@ -218,9 +228,11 @@ class Tools:
             raise ParameterError("prediction = True: must be False with exact")
         for tool in TABLE.values():
             if tool.needs:
-                number = int(getattr(self, tool.name))
+                value = getattr(self, tool.name)
+                number = tool.high if value is None else int(value)
                 if fault := tool.fault(number, getattr(self, tool.needs)):
-                    raise ParameterError(f"{tool.name} = {number}: {fault}")
+                    shown = value if value is None else number
+                    raise ParameterError(f"{tool.name} = {shown}: {fault}")
 
     def later_than(self, version: int) -> tuple[str, ...]:
         """Return the names of the tools that are used and that a version of the format lacks."""
@@ -272,6 +284,7 @@ class ToolOptions(TypedDict, total=False):
     pdpc: bool | None
     trained_start: bool | None
     earlier_planes: int | None
+    filter_bank: int | None
     exact: bool | None
 
 
@@ -331,7 +344,7 @@ def in_version(tools: Tools, version: int) -> Tools:
     """Return tools with those of a version of the format that suit them."""
     if version == 1 or not tools.prediction:
         return tools
-    changes: dict[str, Any] = {name: TABLE[name].high for name in LATER_BLOCK_TOOLS}
+    changes: dict[str, Any] = {name: TABLE[name].fullest for name in LATER_BLOCK_TOOLS}
     return replace(tools, **changes)
 
 

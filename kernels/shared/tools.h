@@ -28,7 +28,8 @@
 #define MMP_LATER_BLOCK_TOOLS(TOOL) \
     TOOL(pdpc, 0, 1)                \
     TOOL(trained_start, 0, 1)       \
-    TOOL(earlier_planes, 0, 2)
+    TOOL(earlier_planes, 0, 2)      \
+    TOOL(filter_bank, 0, 16383)
 
 #define MMP_TOOL_MEMBER(name, low, high) int32_t name;
 

@@ -35,6 +35,7 @@ import numpy as np
 from mmpcodec.depth import BYTE
 from mmpcodec.errors import BackendUnavailable, ParameterError
 from mmpcodec.params import EncodeParams
+from mmpcodec.reference.filter_bank import FilterBank
 from mmpcodec.reference.postfilter import PostFilter
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.runtime.progress import Progress, in_turn
@@ -57,8 +58,9 @@ class Backend(ABC):
     own_search: str | None = None
     """Coding that the backend searches in its own way, in words. Its files differ from those of
     other backends, and every backend decodes them to equal samples."""
+    filter_bank = FilterBank()
     post_filter = PostFilter()
-    """The post filter, on the host. ``encode`` and ``decode`` do not apply it."""
+    """The two filters, on the host. ``encode`` and ``decode`` do not apply them."""
 
     @abstractmethod
     def unavailable(self) -> str | None:

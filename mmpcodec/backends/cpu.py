@@ -9,6 +9,7 @@ from mmpcodec.backends.block_efforts import block_effort
 from mmpcodec.depth import BYTE
 from mmpcodec.params import EncodeParams
 from mmpcodec.reference.entropy.syntax import EXACT_SYNTAX, SYNTAX, TREE_SYNTAX, block_syntax
+from mmpcodec.reference.filter_bank import ACTIVITIES, SCALES, FilterBank
 from mmpcodec.reference.postfilter import CLASSES, TAPS, PostFilter, Result
 from mmpcodec.runtime.arrays import bands
 from mmpcodec.runtime.machine import processors
@@ -37,19 +38,63 @@ def default_threads(tools: Tools) -> int:
     return processors() if rows_at_once else min(processors(), MAX_TREE_THREADS)
 
 
+def _by_bands(
+    work: Callable[[int, int], Result], shape: tuple[int, int], threads: int | None
+) -> list[Result]:
+    return side_by_side(lambda rows: work(*rows), bands(shape, FILTER_BAND_SAMPLES), threads)
+
+
+class NativeFilterBank(FilterBank):
+    """The filter bank in C++."""
+
+    def _by_bands(
+        self, work: Callable[[int, int], Result], shape: tuple[int, int], threads: int | None
+    ) -> list[Result]:
+        return _by_bands(work, shape, threads)
+
+    def _filtered(
+        self,
+        samples: np.ndarray,
+        scales: Sequence[int],
+        step: int,
+        depth: int,
+        threads: int | None,
+    ) -> np.ndarray:
+        shown = np.empty_like(samples)
+        _by_bands(
+            lambda *rows: _cpu.filter_bank(samples, depth, step, tuple(scales), rows, shown),
+            samples.shape,
+            threads,
+        )
+        return shown
+
+    def _errors(
+        self,
+        source: np.ndarray,
+        samples: np.ndarray,
+        step: int,
+        first: int,
+        last: int,
+        depth: int,
+    ) -> np.ndarray:
+        errors = np.zeros((ACTIVITIES, SCALES), np.int64)
+        _cpu.add_bank_errors(source, samples, depth, step, (first, last), errors)
+        return errors
+
+
 class NativePostFilter(PostFilter):
     """The post filter in C++."""
 
     def _by_bands(
         self, work: Callable[[int, int], Result], shape: tuple[int, int], threads: int | None
     ) -> list[Result]:
-        return side_by_side(lambda rows: work(*rows), bands(shape, FILTER_BAND_SAMPLES), threads)
+        return _by_bands(work, shape, threads)
 
     def _filtered(
         self, samples: np.ndarray, table: np.ndarray, depth: int, threads: int | None
     ) -> np.ndarray:
         shown = np.empty_like(samples)
-        self._by_bands(
+        _by_bands(
             lambda *rows: _cpu.post_filter(samples, depth, table, rows, shown),
             samples.shape,
             threads,
@@ -90,6 +135,7 @@ class CpuBackend(Backend):
 
     name = "cpu"
     releases_gil = True
+    filter_bank = NativeFilterBank()
     post_filter = NativePostFilter()
 
     def __init__(self, simd: str | None = None, *, plain: bool = False):

@@ -476,15 +476,22 @@ def _decode_layer(
                 threads=threads,
                 progress=progress,
             )
-            samples = backend.post_filter.apply(
-                coded.samples, layer.coefficients, depth, threads=threads
-            )
+            samples = filtered(backend, coded.samples, layer, depth, threads)
             trace = coded.trace.with_filter(coefficient_bits(layer.coefficients))
     except FormatError as error:
         if header.planes == 1:
             return error
         return type(error)(error.section, f"{layer.name}: {error.problem}", error.offset)
     return samples, _described(tile, layer, trace, backend.name)
+
+
+def filtered(
+    backend: Backend, samples: np.ndarray, layer: Layer, depth: int, threads: int | None = 1
+) -> np.ndarray:
+    """Filter the decoded samples of a layer: by the filter bank, then by the post filter."""
+    bank, step = layer.tools.filter_bank or 0, layer.tools.step
+    samples = backend.filter_bank.apply(samples, bank, step, depth, threads=threads)
+    return backend.post_filter.apply(samples, layer.coefficients, depth, threads=threads)
 
 
 def _joined(

@@ -62,6 +62,7 @@ INCLUDES: dict[str, tuple[str, ...]] = {
     "cpu/trees": ("shared", "cpu/runtime", "cpu/entropy"),
     "cpu/blocks": ("shared", "cpu/runtime", "cpu/entropy", "cpu/trees"),
     "cpu/exact": ("shared", "cpu/runtime", "cpu/entropy"),
+    "cpu/filter_bank": ("shared", "cpu/runtime", "cpu/postfilter"),
     "cpu/postfilter": ("shared", "cpu/runtime"),
     "cpu/solvers/*": ("shared", "cpu/runtime"),
     "cpu/bindings": ("shared", "cpu"),

@@ -24,6 +24,7 @@ fi
 mkdir -p "$folder"
 {
     find kernels/cpu/{runtime,entropy,trees,blocks,exact} -name '*.cpp'
+    echo kernels/cpu/filter_bank.cpp
     echo kernels/cpu/postfilter.cpp
     find tests/fuzz/native -name 'fuzz_*.cpp' -o -name "$engine.cpp"
 } | while read -r source; do

@@ -8,6 +8,7 @@ from functools import partial
 from mutate import cut, number, places, repaired, with_number
 
 from mmpcodec import backends
+from mmpcodec.codec.decoder import filtered
 from mmpcodec.format import container, layers
 
 
@@ -34,7 +35,7 @@ def _with_step(data: bytes, step: int) -> bytes:
     coded = reference.decode(
         bytes(layer.payload), (tile.height, tile.width), layer.tools, depth=header.depth
     )
-    samples = reference.post_filter.apply(coded.samples, layer.coefficients, header.depth)
+    samples = filtered(reference, coded.samples, layer, header.depth)
     crc = layers.samples_crc(samples)
     made = layers.write(header.form, stream.layout, [layer], crc)
     return container.write(replace(header, tile_bytes=(len(made),)), [made])
@@ -122,6 +123,8 @@ def damaged_draft(streams: Callable[[str], bytes]) -> Iterator[tuple[str, bytes]
     yield "bad-coding", changed("pdpc", "coding", 4)
     yield "bad-pdpc", changed("pdpc", "pdpc", 2)
     yield "bad-other-pdpc", changed("pdpc", "pdpc", 0)
+    yield "bad-filter-bank", changed("filter-bank-100", "filter bank", 1 << 14)
+    yield "bad-other-filter-bank", changed("filter-bank-100", "filter bank", 1)
     yield "bad-cut", cut(photo, 40)
     yield "bad-planes-of-gray", changed("pdpc", "earlier planes", 1)
     yield "bad-planes-of-luma", changed("planes-2", "earlier planes", 1)

@@ -8,6 +8,7 @@ import numpy as np
 from cases import shipped
 
 from mmpcodec import EncodeParams
+from mmpcodec.reference.filter_bank import value_of
 from mmpcodec.tools import LATER_BLOCK_TOOLS, TABLE
 
 
@@ -19,7 +20,7 @@ def draft() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
     slope = (40 + (3 * i + 2 * j) // 5).astype(np.uint8)
     step = np.where(i > j, slope, 90).astype(np.uint8)
 
-    all_off = {name: TABLE[name].default for name in LATER_BLOCK_TOOLS}
+    all_off: dict[str, Any] = {name: TABLE[name].default for name in LATER_BLOCK_TOOLS}
     for name, own in (("pdpc", "pdpc"), ("trained-start", "trained_start")):
         yield name, coat[:67, :85], photo(24, **{**all_off, own: True}), {}
     for lam in (4, 16, 48, 432, 1400):
@@ -35,6 +36,12 @@ def draft() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
     yield "pdpc-mixed", both, mixed, {}
     yield "without-tools", coat[:40, :48], photo(24, **all_off), {}
     yield from of_earlier_planes(photo)
+    scales = value_of((3, 2, 1, 2, 3, 2, 1))
+    for lam in (20, 100, 500):  # a step of each table
+        yield f"filter-bank-{lam}", coat[:43, :50], photo(lam, filter_bank=scales), {}
+    yield "filter-bank-one-pixel", coat[:1, :1], photo(60, filter_bank=scales), {}
+    extremes = (65535 * (coat[:30, :37].astype(int) & 1)).astype(np.uint16)
+    yield "filter-bank-depth-16", extremes, photo(40, filter_bank=scales), {"depth": 16}
     exact = EncodeParams.from_options(0, preset="exact", version=2)
     yield "exact", coat[:24, :30], exact, {}
     yield "tiles", coat, photo(60), {"tile_size": 64}

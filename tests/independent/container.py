@@ -10,6 +10,7 @@ import zlib
 import numpy as np
 from independent.blocks import blocks
 from independent.exact import exact_samples
+from independent.filter_bank import filter_bank
 from independent.rangecoder import RangeCoder
 from independent.trees import fragments
 
@@ -28,6 +29,7 @@ LATER_BLOCK_TOOLS = (
     ("pdpc", range(2)),
     ("trained start", range(2)),
     ("earlier planes", range(3)),
+    ("filter bank", range(2**14)),
 )
 TREE_TOOLS = (
     ("partition", range(2)),
@@ -209,6 +211,8 @@ def layer(reader, height, width, depth, layout, count, version, earlier):
         else:
             picture = blocks(coder, height, width, depth, tools, earlier)
         picture = picture[:height, :width]
+        if tools.get("filter bank"):
+            picture = filter_bank(picture, depth, tools["step"], tools["filter bank"])
         planes = [post_filter(picture, depth, coefficients)]
     coder.end()
     return planes, depth

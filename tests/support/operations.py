@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from mmpcodec import _cpu
-from mmpcodec.backends.cpu import CpuBackend, NativePostFilter
+from mmpcodec.backends.cpu import CpuBackend, NativeFilterBank, NativePostFilter
 from mmpcodec.backends.cuda.backend import CudaBackend
 from mmpcodec.backends.reference import ReferenceBackend
 from mmpcodec.errors import FormatError
@@ -20,6 +20,7 @@ from mmpcodec.params import EncodeParams
 from mmpcodec.reference.entropy.rangecoder import RangeDecoder, RangeEncoder
 from mmpcodec.reference.entropy.rates import LOG2
 from mmpcodec.reference.exact import coder
+from mmpcodec.reference.filter_bank import FilterBank
 from mmpcodec.reference.postfilter import CLASSES, TAPS, PostFilter
 from mmpcodec.reference.trees.costs import cost_map, map_region
 from mmpcodec.reference.trees.dictionary import Dictionary
@@ -212,6 +213,23 @@ def filtered(post_filter: PostFilter, source, samples, chosen, lambda_fixed, dep
     return shown, str(shown.dtype), sums, post_filter.fit(source, samples, lambda_fixed, depth)
 
 
+def bank_pair(content: str, depth: int) -> tuple:
+    """A source, its coded samples, value of the filter bank, step and depth."""
+    source, samples, *_ = plane_pair(content, depth)
+    return source, samples, 0b11_10_01_00_11_10_01, 400, depth
+
+
+def filtered_by_bank(bank: FilterBank, source, samples, value, step, depth=8) -> tuple:
+    """All that a filter bank computes: filtered samples, sums of bands, and the choice."""
+    shown = bank.apply(samples, value, step, depth)
+    height = len(samples)
+    sums = [
+        bank._errors(source, samples, step, *band, depth)
+        for band in sorted({(0, height), (height // 3, height - height // 4)})
+    ]
+    return shown, str(shown.dtype), sums, bank.choose(source, samples, step, depth)
+
+
 def silent(done: int, total: int) -> None:
     pass
 
@@ -385,6 +403,15 @@ OPERATIONS: dict[str, Operation] = {
         {
             f"{content}, {count} planes, {depth} bits": partial(planes, content, count, depth)
             for content, count, depth in EXACT
+        },
+    ),
+    "filter bank": Operation(
+        partial(filtered_by_bank, FilterBank()),
+        {"cpu": partial(filtered_by_bank, NativeFilterBank())},
+        {
+            f"{content}, {depth} bits": partial(bank_pair, content, depth)
+            for content in CONTENT
+            for depth in (8, 16)
         },
     ),
     "post filter": Operation(

@@ -1,12 +1,15 @@
-// The post filter in the Python module mmpcodec._cpu.
+// The filter bank and the post filter in the Python module mmpcodec._cpu.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
+#include <array>
 #include <tuple>
 
 #include "cpu/bindings/bindings.h"
+#include "cpu/filter_bank.h"
 #include "cpu/postfilter.h"
 
 namespace nb = nanobind;
@@ -23,6 +26,9 @@ using Table = nb::ndarray<const int16_t, nb::shape<kFilterClasses, kFilterTaps>,
 using Gram = nb::ndarray<int64_t, nb::shape<kFilterClasses, kGramSize, kGramSize>, nb::c_contig,
                          nb::device::cpu>;
 using Errors = nb::ndarray<int64_t, nb::shape<kFilterClasses>, nb::c_contig, nb::device::cpu>;
+using Scales = std::array<int, kBankActivities>;
+using ErrorsOfScales = nb::ndarray<int64_t, nb::shape<kBankActivities, kBankScales>, nb::c_contig,
+                                   nb::device::cpu>;
 using Rows = std::tuple<int64_t, int64_t>;
 
 template <class Sample>
@@ -59,6 +65,23 @@ void errors(const Plane<const Sample>& source, const Plane<const Sample>& sample
 }
 
 template <class Sample>
+void bank(const Plane<const Sample>& samples, int depth, int step, const Scales& scales,
+          const Rows& rows, const Plane<Sample>& out) {
+    nb::gil_scoped_release released;
+    filter_bank(picture_of<Sample>(samples, depth), step, scales,
+                {std::get<0>(rows), std::get<1>(rows)}, out.data());
+}
+
+template <class Sample>
+void bank_errors(const Plane<const Sample>& source, const Plane<const Sample>& samples, int depth,
+                 int step, const Rows& rows, const ErrorsOfScales& out) {
+    nb::gil_scoped_release released;
+    add_bank_errors(source.data(), picture_of<Sample>(samples, depth), step,
+                    {std::get<0>(rows), std::get<1>(rows)},
+                    *reinterpret_cast<BankErrors*>(out.data()));
+}
+
+template <class Sample>
 void register_for(nb::module_& module) {
     module.def("post_filter", &filter<Sample>, "samples"_a, "depth"_a, "table"_a, "rows"_a,
                "out"_a);
@@ -66,6 +89,10 @@ void register_for(nb::module_& module) {
                "gram"_a);
     module.def("add_filter_errors", &errors<Sample>, "source"_a, "samples"_a, "depth"_a, "shown"_a,
                "rows"_a, "errors"_a);
+    module.def("filter_bank", &bank<Sample>, "samples"_a, "depth"_a, "step"_a, "scales"_a, "rows"_a,
+               "out"_a);
+    module.def("add_bank_errors", &bank_errors<Sample>, "source"_a, "samples"_a, "depth"_a,
+               "step"_a, "rows"_a, "errors"_a);
 }
 
 }  // namespace

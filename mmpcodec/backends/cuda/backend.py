@@ -10,7 +10,7 @@ import numpy as np
 
 from mmpcodec.backends.base import Backend
 from mmpcodec.backends.block_efforts import BlockEffort, block_effort
-from mmpcodec.backends.cpu import NativePostFilter
+from mmpcodec.backends.cpu import NativeFilterBank, NativePostFilter
 from mmpcodec.backends.cuda import blocks
 from mmpcodec.backends.cuda.blocks import BlockGroup
 from mmpcodec.backends.cuda.trees import TreeGroup, device_bytes
@@ -42,6 +42,7 @@ class CudaBackend(Backend):
     decodes = False
     reads_device_arrays = True
     batches = True
+    filter_bank = NativeFilterBank()
     post_filter = NativePostFilter()
 
     def __init__(self, profile: int | None = None, *, plain: bool = False):

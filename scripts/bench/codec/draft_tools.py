@@ -1,11 +1,12 @@
-"""Rate and time of each tool of format 2, alone and together.
+"""Rate and time of each tool of format 2, alone and together, or of one beside all others.
 
     python scripts/bench/codec/draft_tools.py PICTURE... [--effort 2] [--preset photo] [--colour]
-        [-l LAMBDA]...
+        [--beside TOOL] [-l LAMBDA]...
 
 Pictures are cut to their middle of 512x512, and turned into gray without --colour. The script
 prints a Markdown table: the Bjontegaard difference of the rate of whole files against the preset
-without the tools, and how many times the processor time is.
+without the tools, and how many times the processor time is. With --beside, it compares all tools
+with all but one.
 """
 
 import argparse
@@ -28,9 +29,9 @@ from mmpcodec.tools import DRAFT, LATER_BLOCK_TOOLS, TABLE
 
 SIDE = 512
 LAMBDAS = (16.0, 48.0, 144.0, 432.0)
-OFF = {name: TABLE[name].default for name in LATER_BLOCK_TOOLS}
-ALL = {name: TABLE[name].high for name in LATER_BLOCK_TOOLS}
-SETS: dict[str, Mapping[str, Any]] = {
+OFF: Mapping[str, Any] = {name: TABLE[name].default for name in LATER_BLOCK_TOOLS}
+ALL: Mapping[str, Any] = {name: TABLE[name].fullest for name in LATER_BLOCK_TOOLS}
+SETS: Mapping[str, Mapping[str, Any]] = {
     **{name: {**OFF, name: ALL[name]} for name in LATER_BLOCK_TOOLS},
     "all": ALL,
 }
@@ -67,21 +68,25 @@ def main() -> None:
     parser.add_argument("--effort", type=int, default=2)
     parser.add_argument("--preset", default="photo")
     parser.add_argument("--colour", action="store_true")
+    parser.add_argument("--beside", choices=LATER_BLOCK_TOOLS)
     parser.add_argument("-l", "--lambda", dest="lambdas", type=float, action="append")
     args = parser.parse_args()
     lambdas = args.lambdas or LAMBDAS
     options = {"preset": args.preset, "effort": args.effort}
+    off, sets = OFF, SETS
+    if args.beside:
+        off, sets = {args.beside: OFF[args.beside]}, {args.beside: {}}
     shown = [middle(path, colour=args.colour) for path in args.pictures]
     print(f"{date.today()}, {machine()}, preset {args.preset}, effort {args.effort}\n")
-    print("| picture |" + "".join(f" {name}, rate | time |" for name in SETS))
-    print("|---|" + "---|---|" * len(SETS))
-    rates: dict[str, list[float]] = {name: [] for name in SETS}
-    times: dict[str, list[float]] = {name: [] for name in SETS}
+    print("| picture |" + "".join(f" {name}, rate | time |" for name in sets))
+    print("|---|" + "---|---|" * len(sets))
+    rates: dict[str, list[float]] = {name: [] for name in sets}
+    times: dict[str, list[float]] = {name: [] for name in sets}
     measured(shown[0], lambdas[:1], options)  # imports what is needed
     for path, samples in zip(args.pictures, shown, strict=True):
-        anchor, seconds = measured(samples, lambdas, {**options, **OFF})
+        anchor, seconds = measured(samples, lambdas, {**options, **off})
         cells = []
-        for name, tools in SETS.items():
+        for name, tools in sets.items():
             curve, own = measured(samples, lambdas, {**options, **tools})
             rate = delta(anchor, curve).rate
             assert rate is not None
@@ -89,7 +94,7 @@ def main() -> None:
             times[name].append(own / seconds)
             cells.append(f" {rate:+.2f} % | {own / seconds:.2f} |")
         print(f"| {path.stem} |" + "".join(cells), flush=True)
-    means = (f" {mean(rates[name]):+.2f} % | {mean(times[name]):.2f} |" for name in SETS)
+    means = (f" {mean(rates[name]):+.2f} % | {mean(times[name]):.2f} |" for name in sets)
     print("| mean |" + "".join(means))
 
 

@@ -17,6 +17,7 @@
 
 #include "cpu/blocks/planes.h"
 #include "cpu/exact/codec.h"
+#include "cpu/filter_bank.h"
 #include "cpu/postfilter.h"
 #include "cpu/trees/picture.h"
 #include "shared/tools.h"
@@ -120,7 +121,26 @@ inline int threads_of(Bytes& bytes) {
     return number < 4 ? kThreads[number] : 1;
 }
 
-// Filters a plane with coefficients from the input, in one band and in several at once.
+// Filters a plane, in one band and in several at once. `filtered` filters rows of it.
+template <class Sample, class Filtered>
+void filter_in_bands(const std::vector<Sample>& samples, Plane plane, Depth<Sample> depth,
+                     int threads, const Filtered& filtered) {
+    std::vector<Sample> whole(samples.size()), banded(samples.size());
+    filtered({0, plane.height}, whole.data());
+    for (const Sample sample : whole)
+        if (sample > depth.most()) fail("a filtered sample is beyond the depth");
+    if (threads == 1) return;
+    std::vector<std::thread> team;
+    for (int band = 0; band < threads; ++band) {
+        const RowRange rows{int64_t{plane.height} * band / threads,
+                            int64_t{plane.height} * (band + 1) / threads};
+        team.emplace_back([&, rows] { filtered(rows, banded.data()); });
+    }
+    for (std::thread& each : team) each.join();
+    if (whole != banded) fail("the bands of a filter differ from the whole");
+}
+
+// Filters a plane with coefficients and scales from the input.
 template <class Sample>
 void filter(Bytes bytes, const std::vector<Sample>& samples, Plane plane, Depth<Sample> depth,
             int threads) {
@@ -129,19 +149,15 @@ void filter(Bytes bytes, const std::vector<Sample>& samples, Plane plane, Depth<
         if (bytes.number(0, 1))
             for (int16_t& weight : own) weight = int16_t(bytes.number(0, 127) - 64);
     const FilterPicture<Sample> picture{samples.data(), plane.height, plane.width, depth};
-    std::vector<Sample> whole(samples.size()), banded(samples.size());
-    post_filter(picture, table, {0, plane.height}, whole.data());
-    for (const Sample sample : whole)
-        if (sample > depth.most()) fail("a filtered sample is beyond the depth");
-    if (threads == 1) return;
-    std::vector<std::thread> team;
-    for (int band = 0; band < threads; ++band) {
-        const RowRange rows{int64_t{plane.height} * band / threads,
-                            int64_t{plane.height} * (band + 1) / threads};
-        team.emplace_back([&, rows] { post_filter(picture, table, rows, banded.data()); });
-    }
-    for (std::thread& each : team) each.join();
-    if (whole != banded) fail("the bands of the post filter differ from the whole");
+    filter_in_bands(samples, plane, depth, threads, [&](RowRange rows, Sample* out) {
+        post_filter(picture, table, rows, out);
+    });
+    BankScaling scales;
+    for (int& scale : scales) scale = bytes.number(0, kBankScales - 1);
+    const int step = bytes.number(1, 65535);
+    filter_in_bands(samples, plane, depth, threads, [&](RowRange rows, Sample* out) {
+        filter_bank(picture, step, scales, rows, out);
+    });
 }
 
 // Runs one input. An exception that it does not catch is a finding, and so is fail().

@@ -70,11 +70,12 @@ def test_tools_need_their_version():
 def test_tools_of_a_version():
     photo = PRESETS["photo"]
     assert in_version(photo, 1) == photo
-    assert in_version(photo, 2) == replace(photo, pdpc=True, trained_start=True, earlier_planes=2)
+    later = {"pdpc": True, "trained_start": True, "earlier_planes": 2, "filter_bank": None}
+    assert in_version(photo, 2) == replace(photo, **later)
     assert in_version(PRESETS["text"], 2) == PRESETS["text"]
     assert preset_of(in_version(photo, 2)) == "photo"
     assert photo.later_than(1) == ()
-    assert in_version(photo, 2).later_than(1) == ("pdpc", "trained_start", "earlier_planes")
+    assert in_version(photo, 2).later_than(1) == tuple(later)
     assert layers.coding_of(in_version(photo, 2)) == "predicted blocks 2"
     assert layers.coding_of(photo) == "predicted blocks"
     assert layers.coding_of(Tools()) == "trees"

@@ -1,0 +1,269 @@
+#include "cpu/filter_bank.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "cpu/runtime/simd.h"
+#include "shared/trained_filters.h"
+
+namespace mmp {
+
+namespace {
+
+// Places around a sample, in three groups of lanes: columns -3 to 4 of the rows one above and one
+// below; the same of the rows two above and below; and its own row. In the last, the taps three
+// rows above and below take the lanes of the sample itself and of column 4.
+constexpr int kColumns = 8;
+constexpr int kOwnRow = 4 * kColumns, kAbove = kOwnRow + kBankReach, kBelow = kOwnRow + kColumns - 1;
+constexpr int kPlaces = 5 * kColumns;
+constexpr int kHeld = 16;    // rows that are held at once; a power of two
+constexpr int kForms = kBankClasses * kBankTurns;
+static_assert(kHeld >= 2 * (kBankWindow + 1) + 1 && kBankWindow + 1 >= kBankReach);
+constexpr int kTableBytes = kBankClasses * 2 * kBankTaps;
+static_assert(sizeof kTrainedFilters == kBankTables * kTableBytes);
+
+// A turn of a filter: the weight of each place around a sample, and the largest difference there.
+template <class Sample>
+struct Form {
+    Wide<Sample> weights[kPlaces], clips[kPlaces];
+};
+
+constexpr int place_of(int row, int column) {
+    if (row == -3 || row == 3) return row < 0 ? kAbove : kBelow;
+    if (row == 0) return kOwnRow + kBankReach + column;
+    const int first = row == 1 || row == -1 ? 0 : 2;
+    return (first + (row > 0)) * kColumns + kBankReach + column;
+}
+
+template <class Sample>
+std::vector<Form<Sample>> forms_of(int step, Depth<Sample> depth) {
+    std::vector<Form<Sample>> forms(kForms);
+    const uint8_t* table = kTrainedFilters + bank_table(step) * kTableBytes;
+    for (int i = 0; i < kForms; ++i) {
+        const uint8_t* filter = table + i / kBankTurns * 2 * kBankTaps;
+        for (int tap = 0; tap < kBankTaps; ++tap) {
+            const BankOffset o = turned(kBankOffsets[tap], i % kBankTurns);
+            const int weight = filter[tap] - kBankZero;
+            const int clip =
+                bank_clip(filter[kBankTaps + tap], step, depth.extra(), depth.most());
+            for (const int side : {-1, 1}) {
+                const int place = place_of(side * o.row, side * o.column);
+                forms[i].weights[place] = Wide<Sample>(weight);
+                forms[i].clips[place] = Wide<Sample>(clip);
+            }
+        }
+    }
+    return forms;
+}
+
+// Visits the rows of a picture in order. Beyond the border, samples and variations repeat the
+// nearest ones inside.
+template <class Sample>
+class BankRows {
+public:
+    using Value = Wide<Sample>;
+    using Lanes = typename Row<Sample, kColumns>::Lanes;
+    using TwoLanes = typename Row<Sample, 2 * kColumns>::Lanes;
+
+    BankRows(const FilterPicture<Sample>& picture, int step, int64_t first)
+        : picture_(picture),
+          stride_(picture.width + 2 * kColumns),
+          row_(first - 1),
+          next_line_(std::max<int64_t>(first - kBankWindow - 1, 0)),
+          next_sums_(std::max<int64_t>(first - kBankWindow, 0)),
+          lines_(kHeld * stride_),
+          variations_(stride_),
+          sums_(kDirections * kHeld * picture.width),
+          around_(kDirections * picture.width),
+          forms_(forms_of(step, picture.depth)),
+          weighted_(picture.width),
+          places_(picture.width) {
+        for (int i = 0; i < kBankActivities - 1; ++i) most_of_activity_[i] = most_of_activity(i, step);
+    }
+
+    MMP_INLINE void next() {
+        ++row_;
+        for (; next_line_ <= inside(row_ + kBankWindow + 1); ++next_line_) hold_line(next_line_);
+        for (; next_sums_ <= inside(row_ + kBankWindow); ++next_sums_) hold_sums(next_sums_);
+        find_places();
+        filter();
+    }
+
+    MMP_INLINE const Value* samples() const { return line(0); }
+    // The sums of the weighted differences.
+    MMP_INLINE const int32_t* weighted() const { return weighted_.data(); }
+    // The number of each sample's form: kBankTurns times its class, plus its turn.
+    MMP_INLINE const uint8_t* places() const { return places_.data(); }
+
+private:
+    static constexpr int kDirections = 4;
+
+    MMP_INLINE int64_t inside(int64_t row) const {
+        return std::clamp<int64_t>(row, 0, picture_.height - 1);
+    }
+    MMP_INLINE const Value* held_line(int64_t row) const {
+        return &lines_[row % kHeld * stride_ + kColumns];
+    }
+    MMP_INLINE const Value* line(int offset) const { return held_line(inside(row_ + offset)); }
+    MMP_INLINE Value* sums(int direction, int64_t row) {
+        return &sums_[(direction * kHeld + row % kHeld) * picture_.width];
+    }
+    MMP_INLINE void repeat_ends(Value* line) const {
+        std::fill_n(line - kColumns, kColumns, line[0]);
+        std::fill_n(line + picture_.width, kColumns, line[picture_.width - 1]);
+    }
+
+    MMP_INLINE void hold_line(int64_t row) {
+        Value* line = &lines_[row % kHeld * stride_ + kColumns];
+        std::copy_n(picture_.samples + row * picture_.width, picture_.width, line);
+        repeat_ends(line);
+    }
+
+    // Sums the variations of seven samples of a row.
+    MMP_INLINE void hold_sums(int64_t row) {
+        static constexpr BankOffset kOffsets[kDirections] = {{0, 1}, {1, 0}, {1, 1}, {1, -1}};
+        const Value *up = held_line(inside(row - 1)), *x = held_line(row),
+                    *down = held_line(inside(row + 1));
+        Value* v = &variations_[kColumns];
+        for (int i = 0; i < kDirections; ++i) {
+            const BankOffset o = kOffsets[i];
+            const Value *one = (o.row ? down : x) + o.column,
+                        *opposite = (o.row ? up : x) - o.column;
+            for (int64_t c = 0; c < picture_.width; ++c)
+                v[c] = Value(magnitude(2 * x[c] - one[c] - opposite[c]));
+            repeat_ends(v);
+            Value* out = sums(i, row);
+            for (int64_t c = 0; c < picture_.width; ++c)
+                out[c] = Value(v[c - 3] + v[c - 2] + v[c - 1] + v[c] + v[c + 1] + v[c + 2] + v[c + 3]);
+        }
+    }
+
+    MMP_INLINE void find_places() {
+        const int64_t width = picture_.width;
+        const int extra = picture_.depth.extra();
+        Value* around = around_.data();
+        for (int i = 0; i < kDirections; ++i) {
+            const Value* rows[2 * kBankWindow + 1];
+            for (int k = 0; k <= 2 * kBankWindow; ++k) rows[k] = sums(i, inside(row_ + k - kBankWindow));
+            for (int64_t c = 0; c < width; ++c)
+                around[i * width + c] =
+                    Value((rows[0][c] + rows[1][c] + rows[2][c] + rows[3][c] + rows[4][c] +
+                           rows[5][c] + rows[6][c]) >>
+                          extra);
+        }
+        const int m0 = most_of_activity_[0], m1 = most_of_activity_[1], m2 = most_of_activity_[2],
+                  m3 = most_of_activity_[3], m4 = most_of_activity_[4], m5 = most_of_activity_[5];
+        const Value *across = around, *down = across + width, *falling = down + width,
+                    *rising = falling + width;
+        uint8_t* places = places_.data();
+        for (int64_t c = 0; c < width; ++c) {
+            const int sum = across[c] + down[c];
+            const int active =
+                (sum > m0) + (sum > m1) + (sum > m2) + (sum > m3) + (sum > m4) + (sum > m5);
+            const int direction = bank_direction(across[c], down[c], falling[c], rising[c]);
+            const int turn = bank_turn(across[c], down[c], falling[c], rising[c]);
+            places[c] = uint8_t((active * kBankDirections + direction) * kBankTurns + turn);
+        }
+    }
+
+    // The products of a group of places with their weights.
+    template <class Vector>
+    static MMP_INLINE Vector products(Vector samples, Value x, const Form<Sample>& form,
+                                      int place) {
+        const auto clip = loaded<Vector>(form.clips + place);
+        const Vector difference = samples - x;
+        const Vector low = difference < -clip ? -clip : difference;
+        return (low > clip ? clip : low) * loaded<Vector>(form.weights + place);
+    }
+
+    MMP_INLINE void filter() {
+        const Value* rows[2 * kBankReach + 1];
+        for (int i = 0; i <= 2 * kBankReach; ++i) rows[i] = line(i - kBankReach) - kBankReach;
+        for (int64_t c = 0; c < picture_.width; ++c) {
+            const Form<Sample>& form = forms_[places_[c]];
+            const Value x = rows[3][c + kBankReach];
+            const auto near =
+                joined<TwoLanes>(loaded<Lanes>(rows[2] + c), loaded<Lanes>(rows[4] + c));
+            const auto far =
+                joined<TwoLanes>(loaded<Lanes>(rows[1] + c), loaded<Lanes>(rows[5] + c));
+            auto own = loaded<Lanes>(rows[3] + c);
+            own[kAbove - kOwnRow] = rows[0][c + kBankReach];
+            own[kBelow - kOwnRow] = rows[6][c + kBankReach];
+            // Two products of bytes fill 16 bits at most: 2 * 63 * 255 < 2^15.
+            const TwoLanes two = products(near, x, form, 0) + products(far, x, form, 2 * kColumns);
+            const Ints16 wide = __builtin_convertvector(two, Ints16);
+            Ints8 total = __builtin_convertvector(products(own, x, form, kOwnRow), Ints8);
+            total += loaded<Ints8>(&wide) +
+                     loaded<Ints8>(reinterpret_cast<const int32_t*>(&wide) + kColumns);
+            weighted_[c] = total[0] + total[1] + total[2] + total[3] + total[4] + total[5] +
+                           total[6] + total[7];
+        }
+    }
+
+    const FilterPicture<Sample> picture_;
+    const int64_t stride_;
+    int64_t row_, next_line_, next_sums_;
+    std::vector<Value> lines_, variations_, sums_, around_;
+    const std::vector<Form<Sample>> forms_;
+    std::vector<int32_t> weighted_;
+    std::vector<uint8_t> places_;
+    int most_of_activity_[kBankActivities - 1];
+};
+
+static_assert(kBankWindow == 3, "the sums above are of seven");
+
+constexpr int kFormsOfActivity = kBankDirections * kBankTurns;
+
+}  // namespace
+
+template <class Sample>
+MMP_SIMD_LEVELS void filter_bank(const FilterPicture<Sample>& picture, int step,
+                                 const BankScaling& scales, RowRange range, Sample* out) {
+    BankRows<Sample> rows(picture, step, range.first);
+    int scale_of[kForms];
+    for (int i = 0; i < kForms; ++i) scale_of[i] = scales[i / kFormsOfActivity];
+    out += range.first * picture.width;
+    for (int64_t row = range.first; row < range.last; ++row, out += picture.width) {
+        rows.next();
+        for (int64_t c = 0; c < picture.width; ++c)
+            out[c] = Sample(bank_sample(rows.samples()[c], rows.weighted()[c],
+                                        scale_of[rows.places()[c]], picture.depth.most()));
+    }
+}
+
+template <class Sample>
+MMP_SIMD_LEVELS void add_bank_errors(const Sample* source, const FilterPicture<Sample>& picture,
+                                     int step, RowRange range, BankErrors& errors) {
+    BankRows<Sample> rows(picture, step, range.first);
+    const int64_t width = picture.width;
+    const int most = picture.depth.most();
+    std::vector<uint32_t> squares(kBankScales * width);
+    for (int64_t row = range.first; row < range.last; ++row) {
+        rows.next();
+        const Sample* wanted = source + row * width;
+        const auto* x = rows.samples();
+        const int32_t* weighted = rows.weighted();
+        for (int scale = 0; scale < kBankScales; ++scale) {
+            uint32_t* out = &squares[scale * width];
+            for (int64_t c = 0; c < width; ++c) {
+                const uint32_t difference =
+                    uint32_t(wanted[c]) - uint32_t(bank_sample(x[c], weighted[c], scale, most));
+                out[c] = difference * difference;
+            }
+        }
+        for (int64_t c = 0; c < width; ++c) {
+            int64_t(&own)[kBankScales] = errors[rows.places()[c] / kFormsOfActivity];
+            for (int scale = 0; scale < kBankScales; ++scale) own[scale] += squares[scale * width + c];
+        }
+    }
+}
+
+#define MMP_INSTANTIATE(Sample)                                                                    \
+    template void filter_bank(const FilterPicture<Sample>&, int, const BankScaling&, RowRange,     \
+                              Sample*);                                                            \
+    template void add_bank_errors(const Sample*, const FilterPicture<Sample>&, int, RowRange,      \
+                                  BankErrors&);
+MMP_INSTANTIATE(uint8_t)
+MMP_INSTANTIATE(uint16_t)
+
+}  // namespace mmp

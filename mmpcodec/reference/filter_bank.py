@@ -1,0 +1,294 @@
+"""Filter bank of a decoded plane: trained filters, and the choice of their scales.
+
+Source: section "Filter bank" of ``docs/format/format.md``. The choice is *encoder only*.
+"""
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import TypeVar
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from mmpcodec.depth import BYTE, extra_bits, most, sample_type
+from mmpcodec.runtime import kernels
+from mmpcodec.runtime.arrays import bands
+
+ACTIVITIES, DIRECTIONS = 7, 5
+"""Numbers of activities and of directions; a class is a pair of them."""
+TURNS = 4
+"""Number of turned forms of a filter."""
+START_STEPS = (278, 833)
+"""First step of each table of filters but the first."""
+SCALES = 4
+"""Number of scales: 0, 1/2, 1 and 3/2."""
+TAPS = (
+    *((0, 1), (0, 2), (0, 3), (1, -2), (1, -1), (1, 0)),
+    *((1, 1), (1, 2), (2, -1), (2, 0), (2, 1), (3, 0)),
+)
+"""Row and column offset of one of the two samples of each tap; the other one is opposite."""
+REACH = 3
+"""Largest row or column offset of a tap."""
+WINDOW = 3
+"""Most rows and columns to a sample whose variations count."""
+CLIPS = (0, 10, 6, 3)
+"""Largest difference of each clip level in 1/512 of the step; level 0 has none."""
+ZERO = 64
+"""The byte of weight 0."""
+BAND_SAMPLES = 1 << 24
+
+Result = TypeVar("Result")
+
+
+@cache
+def trained_filters() -> np.ndarray:
+    """Return weights in 1/128 and clip levels by table and class, a (3, 35, 2, 12) int array."""
+    text = (kernels.FOLDER / "shared" / "trained_filters.h").read_text()
+    numbers = text.partition("= {")[2].partition("}")[0]
+    table = np.array([int(number) for number in numbers.split(",")])
+    table = table.reshape(len(START_STEPS) + 1, ACTIVITIES * DIRECTIONS, 2, len(TAPS))
+    return table - np.array([[ZERO], [0]])
+
+
+def table_number(step: int) -> int:
+    """Return the number of the table of filters for a quantisation step."""
+    return bisect_right(START_STEPS, step)
+
+
+def scales_of(value: int) -> list[int]:
+    """Return the scale of each activity in halves from the value of the tool."""
+    return [value >> 2 * activity & 3 for activity in range(ACTIVITIES)]
+
+
+def value_of(scales: Sequence[int]) -> int:
+    """Return the value of the tool from the scale of each activity in halves."""
+    return sum(scale << 2 * activity for activity, scale in enumerate(scales))
+
+
+def _moved(samples: np.ndarray, row: int, column: int) -> np.ndarray:
+    """Return the samples at an offset from each, repeated beyond the border."""
+    height, width = samples.shape
+    rows, columns = (
+        np.clip(np.arange(n) + k, 0, n - 1) for n, k in ((height, row), (width, column))
+    )
+    return samples[rows[:, None], columns]
+
+
+def variations(samples: np.ndarray, depth: int = BYTE) -> np.ndarray:
+    """Return how much a plane varies around each sample, in four directions.
+
+    Parameters
+    ----------
+    samples : (H, W) uint8 or uint16 array
+        Unfiltered samples.
+    depth : int
+        Bits of a sample, 8 to 16.
+
+    Returns
+    -------
+    (4, H, W) int64 array
+        Sums over 7x7 samples, in units of 8-bit samples: horizontal, vertical, along falling and
+        along rising diagonals.
+    """
+    x = samples.astype(np.int64)
+    found = []
+    for row, column in ((0, 1), (1, 0), (1, 1), (1, -1)):
+        own = np.abs(2 * x - _moved(x, row, column) - _moved(x, -row, -column))
+        side = 2 * WINDOW + 1
+        around = sliding_window_view(np.pad(own, WINDOW, mode="edge"), (side, side))
+        found.append(around.sum(axis=(2, 3)) >> extra_bits(depth))
+    return np.stack(found)
+
+
+def classes_of(varied: np.ndarray, step: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the class of each sample, and the turn of its filter.
+
+    Parameters
+    ----------
+    varied : (4, H, W) int array
+        As ``variations`` returns them.
+    step : int
+        Quantisation step.
+
+    Returns
+    -------
+    classes : (H, W) int array
+        Five times the activity, 0 to 6, plus the direction, 0 to 4.
+    turns : (H, W) int array
+        1 if columns are mirrored, plus 2 if rows and columns are exchanged after that.
+    """
+    across, down, falling, rising = varied
+    high, low = np.maximum(across, down), np.minimum(across, down)
+    steep, flat = np.maximum(falling, rising), np.minimum(falling, rising)
+    straight = high * flat > steep * low
+    largest, least = np.where(straight, high, steep), np.where(straight, low, flat)
+    direction = np.where(straight, 1, 3) + (largest > 3 * least)
+    direction[2 * largest <= 3 * least] = 0
+    side = 2 * WINDOW + 1
+    last = [(side**2 * step << k) >> 9 for k in range(ACTIVITIES - 1)]
+    activity = np.searchsorted(last, across + down, side="left")
+    return DIRECTIONS * activity + direction, 2 * (down > across) + (rising > falling)
+
+
+def turned(tap: tuple[int, int], turn: int) -> tuple[int, int]:
+    """Return the offset of a tap in a turn."""
+    row, column = tap[0], -tap[1] if turn & 1 else tap[1]
+    return (column, row) if turn & 2 else (row, column)
+
+
+def clips_of(step: int, depth: int = BYTE) -> np.ndarray:
+    """Return the largest difference of each clip level, an int array."""
+    finest = [max(1, ((part * step << extra_bits(depth)) + 256) >> 9) for part in CLIPS[1:]]
+    return np.minimum([most(depth), *finest], most(depth))
+
+
+def tap_differences(
+    samples: np.ndarray, turns: np.ndarray, tap: tuple[int, int], clip: np.ndarray | int
+) -> np.ndarray:
+    """Sum of the clipped differences between each sample and the two samples of a tap.
+
+    Parameters
+    ----------
+    samples : (H, W) uint8 or uint16 array
+        Unfiltered samples.
+    turns : (H, W) int array
+        As ``classes_of`` returns them.
+    tap : (int, int)
+        One of ``TAPS``.
+    clip : (H, W) int array or int
+        Largest difference.
+
+    Returns
+    -------
+    (H, W) int64 array
+    """
+    x = samples.astype(np.int64)
+    total = np.zeros(x.shape, np.int64)
+    for turn in range(TURNS):
+        row, column = turned(tap, turn)
+        one, opposite = _moved(x, row, column) - x, _moved(x, -row, -column) - x
+        both = np.clip(one, -clip, clip) + np.clip(opposite, -clip, clip)
+        total += np.where(turns == turn, both, 0)
+    return total
+
+
+class FilterBank:
+    """Filter bank in plain NumPy; backends override the private methods."""
+
+    def apply(
+        self,
+        samples: np.ndarray,
+        value: int,
+        step: int,
+        depth: int = BYTE,
+        *,
+        threads: int | None = 1,
+    ) -> np.ndarray:
+        """Filter a plane.
+
+        Parameters
+        ----------
+        samples : (H, W) uint8 or uint16 array
+            Below ``2**depth``.
+        value : int
+            Value of the tool *filter bank*: the scales of the activities.
+        step : int
+            Quantisation step of the layer.
+        depth : int
+            Bits of a sample, 8 to 16.
+        threads : int or None
+            Number of threads of backends that have threads; None takes all processors.
+
+        Returns
+        -------
+        (H, W) array
+            Filtered samples, with the dtype of ``samples``. If all scales are 0, this is
+            ``samples`` itself.
+        """
+        if value == 0:
+            return samples
+        return self._filtered(samples, scales_of(value), step, depth, threads)
+
+    def choose(
+        self,
+        source: np.ndarray,
+        samples: np.ndarray,
+        step: int,
+        depth: int = BYTE,
+        *,
+        threads: int | None = 1,
+    ) -> int:
+        """Choose the scale of least squared error for each activity; of equals the least.
+
+        Parameters
+        ----------
+        source, samples : (H, W) uint8 or uint16 arrays
+            Source samples, and decoded samples.
+        step : int
+            Quantisation step of the layer.
+        depth : int
+            Bits of a sample, 8 to 16.
+
+        Returns
+        -------
+        int
+            Value of the tool.
+        """
+        parts = self._by_bands(
+            lambda first, last: self._errors(source, samples, step, first, last, depth),
+            samples.shape,
+            threads,
+        )
+        errors = np.sum([part.astype(object) for part in parts], axis=0)
+        return value_of([own.index(min(own)) for own in errors.tolist()])
+
+    def _by_bands(
+        self, work: Callable[[int, int], Result], shape: tuple[int, int], threads: int | None
+    ) -> list[Result]:
+        """Return the results of ``work(first, last)`` for bands of rows that cover a plane."""
+        return [work(*rows) for rows in bands(shape, BAND_SAMPLES)]
+
+    def _filtered(
+        self,
+        samples: np.ndarray,
+        scales: Sequence[int],
+        step: int,
+        depth: int,
+        threads: int | None,
+    ) -> np.ndarray:
+        """Filter with the scale of each activity in halves."""
+        classes, turns = classes_of(variations(samples, depth), step)
+        weights, levels = trained_filters()[table_number(step)][classes].transpose(2, 3, 0, 1)
+        clips = clips_of(step, depth)[levels]
+        total = sum(
+            weights[number] * tap_differences(samples, turns, tap, clips[number])
+            for number, tap in enumerate(TAPS)
+        )
+        own = np.array(scales)[classes // DIRECTIONS]
+        filtered = samples + ((own * total + 128) >> 8)
+        return np.clip(filtered, 0, most(depth)).astype(sample_type(depth))
+
+    def _errors(
+        self,
+        source: np.ndarray,
+        samples: np.ndarray,
+        step: int,
+        first: int,
+        last: int,
+        depth: int,
+    ) -> np.ndarray:
+        """Return the squared errors at each scale, over rows ``first`` to ``last - 1``.
+
+        Returns
+        -------
+        (7, 4) int64 array
+            Sum for each activity and scale.
+        """
+        classes = classes_of(variations(samples, depth), step)[0][first:last]
+        errors = np.zeros((ACTIVITIES, SCALES), np.int64)
+        for scale in range(SCALES):
+            shown = self._filtered(samples, [scale] * ACTIVITIES, step, depth, 1)
+            squares = (source.astype(np.int64) - shown)[first:last] ** 2
+            np.add.at(errors[:, scale], classes // DIRECTIONS, squares)
+        return errors

@@ -1,0 +1,51 @@
+"""The filter bank and the choice of its scales in C++ against the reference."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from support.operations import OPERATIONS
+from support.strategies import CONTENT, deep_pictures, deepened, pictures
+
+from mmpcodec.tools import TABLE
+
+SHAPES = [(1, 1), (1, 2), (1, 40), (40, 1), (2, 3), (3, 2), (5, 7), (33, 50)]
+VALUES = st.integers(0, TABLE["filter_bank"].high)
+STEPS = st.one_of(st.integers(1, 1200), st.integers(1, TABLE["step"].high))
+
+
+def extremes(rng, height, width):
+    """Black and white at random."""
+    return (255 * rng.integers(0, 2, (height, width))).astype(np.uint8)
+
+
+CONTENTS = {**CONTENT, "extremes": extremes}
+
+
+def check(source, samples, value, step, depth=8):
+    _, shown_type, *_ = OPERATIONS["filter bank"].check(source, samples, value, step, depth)
+    assert shown_type == str(samples.dtype)
+
+
+@pytest.mark.parametrize("content", CONTENTS)
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("step", [1, 278, 832, 65535])
+@pytest.mark.parametrize("depth", [8, 9, 16])
+def test_contents_and_shapes(shape, content, step, depth):
+    rng = np.random.default_rng(len(content))
+    samples = CONTENTS[content](rng, *shape)
+    source = np.clip(samples + rng.normal(0, 9, shape), 0, 255).astype(np.uint8)
+    source, samples = (deepened(rng, picture, depth) for picture in (source, samples))
+    check(source, samples, 0b11_10_01_11_10_01_11, step, depth)
+
+
+@given(pictures(), VALUES, STEPS, st.data())
+def test_any_picture_and_scales(samples, value, step, data):
+    check(data.draw(arrays(np.uint8, samples.shape)), samples, value, step)
+
+
+@given(deep_pictures(), VALUES, STEPS)
+def test_any_depth(picture, value, step):
+    samples, depth = picture
+    check(samples[::-1].copy(), samples, value, step, depth)

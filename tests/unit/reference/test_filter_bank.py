@@ -1,0 +1,153 @@
+"""The filter bank against its description, sample by sample, and what the encoder chooses."""
+
+import hashlib
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from independent.filter_bank import filter_bank
+from mutate import places, repaired, with_number
+from support.strategies import CONTENT, deepened
+
+import mmpcodec
+from mmpcodec import CorruptStream, EncodeParams
+from mmpcodec.backends import cpu
+from mmpcodec.reference import filter_bank as bank
+from mmpcodec.reference.filter_bank import FilterBank, scales_of, trained_filters, value_of
+
+FORMAT = Path(__file__).parents[3] / "docs" / "format" / "format.md"
+ALL_ONE = value_of([2] * 7)
+
+
+def test_the_format_has_the_digest():
+    section = FORMAT.read_text().split("## Filter bank")[1].split("## Post filter")[0]
+    data = (trained_filters() + np.array([[64], [0]])).astype(np.uint8)
+    assert data.shape == (3, 35, 2, 12)
+    assert hashlib.sha256(data.tobytes()).hexdigest() in section
+
+
+def test_weights_and_clip_levels_are_in_range():
+    weights, levels = trained_filters().transpose(2, 0, 1, 3)
+    assert abs(weights).max() <= 63
+    assert levels.min() >= 0
+    assert levels.max() == 3
+
+
+def test_scales_and_value():
+    assert scales_of(0b11_10_01_00_11_10_01) == [1, 2, 3, 0, 1, 2, 3]
+    for value in (0, 1, 4097, (1 << 14) - 1):
+        assert value_of(scales_of(value)) == value
+
+
+@pytest.mark.parametrize("content", CONTENT)
+@pytest.mark.parametrize("shape", [(1, 1), (1, 9), (9, 1), (21, 17)], ids=str)
+@pytest.mark.parametrize("depth", [8, 11])
+def test_filter_is_the_described_one(content, shape, depth):
+    rng = np.random.default_rng(3)
+    samples = deepened(rng, CONTENT[content](rng, *shape), depth)
+    for step, value in ((1, ALL_ONE), (300, 0b11_10_01_00_11_10_01), (4000, ALL_ONE)):
+        expected = filter_bank(samples.astype(np.int64), depth, step, value)
+        shown = FilterBank().apply(samples, value, step, depth)
+        np.testing.assert_array_equal(shown, expected)
+        assert shown.dtype == samples.dtype
+
+
+def test_a_flat_plane_and_scales_of_0_change_nothing():
+    flat = np.full((9, 12), 200, np.uint8)
+    np.testing.assert_array_equal(FilterBank().apply(flat, (1 << 14) - 1, 300), flat)
+    samples = CONTENT["noise"](np.random.default_rng(0), 8, 8)
+    assert FilterBank().apply(samples, 0, 300) is samples
+
+
+@pytest.mark.parametrize("turn", range(4))
+def test_turned_samples_have_the_same_filters(turn):
+    """Mirrored columns and transposition: the picture is filtered alike, but for ties."""
+    samples = CONTENT["natural"](np.random.default_rng(4), 40, 40)
+    turned = samples[:, ::-1] if turn & 1 else samples
+    turned = np.ascontiguousarray(turned.T if turn & 2 else turned)
+    varied = bank.variations(samples)
+    untied = (varied[0] != varied[1]) & (varied[2] != varied[3])
+    shown = FilterBank().apply(turned, ALL_ONE, 300)
+    shown = shown.T if turn & 2 else shown
+    shown = shown[:, ::-1] if turn & 1 else shown
+    expected = FilterBank().apply(samples, ALL_ONE, 300)
+    assert untied.mean() > 0.5
+    np.testing.assert_array_equal(shown[untied], expected[untied])
+
+
+def rougher(rng, height=48, width=60):
+    """A picture and a rougher one."""
+    source = CONTENT["natural"](rng, height, width)
+    return source, np.clip(source + rng.normal(0, 6, source.shape), 0, 255).astype(np.uint8)
+
+
+def test_choice_has_the_least_error_of_each_activity():
+    source, samples = rougher(np.random.default_rng(0))
+    value = FilterBank().choose(source, samples, 300)
+    activity = bank.classes_of(bank.variations(samples), 300)[0] // 5
+    for number, own in enumerate(scales_of(value)):
+        chosen = activity == number
+        errors = []
+        for scale in range(4):
+            shown = FilterBank().apply(samples, value_of([scale] * 7), 300)
+            errors.append(int(((source.astype(int) - shown)[chosen] ** 2).sum()))
+        assert own == errors.index(min(errors))
+
+
+def test_nothing_to_gain():
+    source, _ = rougher(np.random.default_rng(0))
+    assert FilterBank().choose(source, source, 300) == 0
+
+
+@pytest.mark.parametrize("threads", [1, 3, None])
+def test_bands_change_nothing(monkeypatch, threads):
+    source, samples = rougher(np.random.default_rng(1))
+    value = FilterBank().choose(source, samples, 300)
+    shown = FilterBank().apply(samples, value, 300)
+    assert value
+    monkeypatch.setattr(bank, "BAND_SAMPLES", 7 * source.shape[1])
+    monkeypatch.setattr(cpu, "FILTER_BAND_SAMPLES", 7 * source.shape[1])
+    for own in (FilterBank(), cpu.NativeFilterBank()):
+        assert own.choose(source, samples, 300, threads=threads) == value
+        np.testing.assert_array_equal(own.apply(samples, value, 300, threads=threads), shown)
+
+
+@pytest.fixture(scope="module")
+def picture():
+    return CONTENT["natural"](np.random.default_rng(0), 96, 96)
+
+
+def encoded(picture, **options):
+    params = EncodeParams.from_options(60, preset="photo", effort=1, version=2, **options)
+    return mmpcodec.encode_picture(picture, params)
+
+
+def test_an_encoder_takes_the_bank_where_it_costs_less(picture):
+    found, without = encoded(picture), encoded(picture, filter_bank=0)
+    costs = []
+    for each in (found, without):
+        error = ((picture.astype(int) - each.samples) ** 2).sum()
+        costs.append(error + 60 * 8 * len(each.data))
+    assert costs[0] <= costs[1]
+    assert without.layers[0].tools.filter_bank == 0
+    assert found.layers[0].tools == replace(
+        without.layers[0].tools,
+        filter_bank=found.layers[0].tools.filter_bank,
+        post_filter=found.layers[0].tools.post_filter,
+    )
+
+
+def test_an_encoder_takes_the_scales_that_are_named(picture):
+    found = encoded(picture, filter_bank=ALL_ONE)
+    assert found.layers[0].tools.filter_bank == ALL_ONE
+    np.testing.assert_array_equal(mmpcodec.decode(found.data), found.samples)
+
+
+def test_the_value_in_the_file(picture):
+    data = encoded(picture, filter_bank=ALL_ONE).data
+    assert places(data)["filter bank"]
+    with pytest.raises(CorruptStream, match="filter bank is 16384, allowed is 0 to 16383"):
+        mmpcodec.inspect(with_number(data, "filter bank", 1 << 14))
+    with pytest.raises(CorruptStream, match="samples CRC"):
+        mmpcodec.decode(repaired(with_number(data, "filter bank", ALL_ONE ^ 0xFFF)))
