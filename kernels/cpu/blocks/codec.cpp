@@ -81,7 +81,7 @@ void encode_with_trees(const Sample* source, CodedBlocks<Sample>& coded, Plane p
                                                         *coded.trees, options.rates,
                                                         options.kernel, coded.team);
     const BlockPicture<Sample> coarse = coarsely_quantised(
-        source, picture.height, picture.width, picture.depth, tools.step, coded.team);
+        source, picture.height, picture.width, picture.depth, independent_step(tools), coded.team);
     BlockSearch<Sample> search(source, picture, coarse, tools, options.effort, tree_search.get(),
                                coded.team);
     BlockPlan plan;

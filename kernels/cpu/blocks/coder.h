@@ -73,7 +73,7 @@ private:
 
 // Writes the samples of a block from its prediction and its levels.
 template <class Sample>
-void rebuild(const BlockPlace& block, int type, const int16_t* levels, int32_t step,
+void rebuild(const BlockPlace& block, int type, const int16_t* levels, const BlockTools& tools,
              const Sample* prediction, Depth<Sample> depth, Sample* out);
 
 class BlockWriter {

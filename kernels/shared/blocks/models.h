@@ -30,7 +30,7 @@ MMP_HD constexpr int angle_factor(int mode, int left, int above) {
 }
 
 struct BlockModels {
-    BitModel bits[kBitModels];
+    BitModel bits[kAllBitModels];
     uint16_t modes[kSizes][kModes];  // frequencies
 
     MMP_HD void start() {
@@ -50,11 +50,13 @@ struct BlockModels {
                     start_at(two_model(area, place, sum), large[sum] + 10);
                 }
         }
+        start_second();
     }
     // As start(), then takes trained states, of kStartBytes.
     MMP_HD void start(const uint8_t* trained) {
         start();
-        for (BitModel& model : bits) {
+        for (int number = 0; number < kBitModels; ++number) {
+            BitModel& model = bits[number];
             const int one = 256 * *trained++ + 128;
             model.one = uint16_t(
                 larger(kLeastProbability, smaller(one, int(kBitTotal) - kLeastProbability)));
@@ -62,6 +64,7 @@ struct BlockModels {
         }
         for (auto& size : modes)
             for (uint16_t& frequency : size) frequency = *trained++;
+        start_second();
     }
     MMP_HD void count_mode(int size, int mode) {
         modes[size][mode] = uint16_t(modes[size][mode] + kFrequencyStep);
@@ -69,7 +72,7 @@ struct BlockModels {
     }
     // Encoder only: take what other models have learned. The larger frequency of each mode counts.
     MMP_HD void merge(const BlockModels& other) {
-        for (int model = 0; model < kBitModels; ++model) bits[model].merge(other.bits[model]);
+        for (int model = 0; model < kAllBitModels; ++model) bits[model].merge(other.bits[model]);
         for (int size = 0; size < kSizes; ++size) merge_modes(size, other);
     }
     MMP_HD void merge_modes(int size, const BlockModels& other) {
@@ -84,6 +87,11 @@ struct BlockModels {
     }
 
 private:
+    // The models of the second quantiser start as those of the first.
+    MMP_HD void start_second() {
+        for (int model = kSecondModels; model < kAllBitModels; ++model)
+            bits[model] = bits[model - kSecondModels + kZeroModels];
+    }
     MMP_HD void halve_modes(int size) {
         int total = 0;
         for (const int frequency : modes[size]) total += frequency;
@@ -97,7 +105,7 @@ private:
 };
 
 // The cost of each bit (0 and 1) in each binary model, in 1/16 squared error.
-using BitCosts = int32_t[kBitModels][2];
+using BitCosts = int32_t[kAllBitModels][2];
 
 // The cost of the remainder of a magnitude of at least 3. `value` is the magnitude less 3, `plain`
 // is the cost of a bit of probability 1/2.
@@ -123,10 +131,10 @@ MMP_HD int32_t last_cost(const BitCosts& bit, int32_t plain, int a, int b, int l
 
 // The costs of magnitudes 0, 1, 2, and 3 or more in one context, with sign, without remainder.
 MMP_HD void level_costs(const BitCosts& bit, int32_t plain, int area, int place, int sum,
-                        int32_t* out) {
-    const int32_t* zero = bit[zero_model(area, place, sum)];
-    const int32_t* one = bit[one_model(area, place, sum)];
-    const int32_t* two = bit[two_model(area, place, sum)];
+                        int32_t* out, int quantiser = 0) {
+    const int32_t* zero = bit[model_of_quantiser(zero_model(area, place, sum), quantiser)];
+    const int32_t* one = bit[model_of_quantiser(one_model(area, place, sum), quantiser)];
+    const int32_t* two = bit[model_of_quantiser(two_model(area, place, sum), quantiser)];
     out[0] = zero[0];
     out[1] = zero[1] + plain + one[0];
     out[2] = zero[1] + plain + one[1] + two[0];

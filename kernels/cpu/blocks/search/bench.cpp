@@ -115,7 +115,7 @@ void BlockBench<Sample>::try_modes(const BlockPlace& block, const Sample* source
         int mode, prediction;
         auto operator<=>(const Candidate&) const = default;
     } candidates[kMostCandidates];
-    const int32_t root = root_of(costs_->lambda_fixed);
+    const int32_t root = root_of(costs_->lambda_fixed), step = independent_step(tools_);
     int count = 0;
     for (uint64_t rest = promising; rest; rest &= rest - 1) {
         const int mode = __builtin_ctzll(rest);
@@ -146,8 +146,8 @@ void BlockBench<Sample>::try_modes(const BlockPlace& block, const Sample* source
         least = std::min(least, cost + kind_costs[kBare] + energy);
         for (int type = 0; type < types; ++type) {
             estimates[tried][type] = cost + kind_costs[kTransformed] +
-                                     estimated_cost(coefficients[tried][type], a, b, tools_.step,
-                                                    energy, *costs_);
+                                     estimated_cost(coefficients[tried][type], a, b, step, energy,
+                                                    *costs_);
             least = std::min(least, estimates[tried][type]);
         }
     }
@@ -163,7 +163,7 @@ void BlockBench<Sample>::try_modes(const BlockPlace& block, const Sample* source
         for (int type = 0; type < types; ++type)
             if (!guesses || estimates[n][type] <= most)
                 trial.try_residual(block, source, prediction, coefficients[n][type], mode, type,
-                                   cost + kind_costs[kTransformed], tools_.step, canvas_.depth,
+                                   cost + kind_costs[kTransformed], tools_, canvas_.depth,
                                    *costs_);
     }
 }

@@ -23,15 +23,17 @@ BlockCosts::BlockCosts(int64_t lambda, int extra)
 void BlockCosts::refresh(const BlockModels& models) {
     const RateTable& rates = RateTable::get();
     plain = of_rate(1 << kRateFractionBits);
-    for (int m = 0; m < kBitModels; ++m) {
+    for (int m = 0; m < kAllBitModels; ++m) {
         const uint32_t one = models.bits[m].one;
         bit[m][0] = of_rate(rates[kBitTotal] - rates[kBitTotal - one]);
         bit[m][1] = of_rate(rates[kBitTotal] - rates[one]);
     }
-    for (int area = 0; area < kAreas; ++area)
-        for (int place = 0; place < kPlaces; ++place)
-            for (int sum = 0; sum <= kMostSum; ++sum)
-                level_costs(bit, plain, area, place, sum, level[area][place][sum]);
+    for (int quantiser = 0; quantiser < kQuantisers; ++quantiser)
+        for (int area = 0; area < kAreas; ++area)
+            for (int place = 0; place < kPlaces; ++place)
+                for (int sum = 0; sum <= kMostSum; ++sum)
+                    level_costs(bit, plain, area, place, sum, level[quantiser][area][place][sum],
+                                quantiser);
     for (int large = 0; large < 2; ++large)
         for (int value = 0; value < kRemainderTable; ++value)
             remainder_[large][value] = remainder_cost(bit, plain, 2 * large, value);

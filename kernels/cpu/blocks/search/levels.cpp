@@ -42,25 +42,6 @@ int gather(const int16_t* coefficients, const uint16_t* places, int end, int32_t
     return count;
 }
 
-// The cost of levels without that of the transform type.
-int64_t cost_of_levels(const int16_t* levels, int a, int b, int last, const BlockCosts& costs) {
-    const Scan& scan = scan_of(a, b);
-    const int area = area_class(a, b);
-    MagnitudeSums sums(scan);
-    int64_t total = int64_t{costs.of_last(a, b, last)} -
-                    costs.bit[zero_model(area, scan.frequency_class[last], 0)][1];
-    for (int k = last; k >= 0; --k) {
-        const int size = std::abs(levels[scan.place[k]]);
-        const int32_t* level_cost =
-            costs.level[area][scan.frequency_class[k]][sums.at(scan.margin[k])];
-        total += level_cost[smaller(size, 3)];
-        if (!size) continue;
-        if (size > 2) total += costs.of_remainder(area, size - 3);
-        sums.add(scan.margin[k], size);
-    }
-    return total;
-}
-
 // Chooses as choose_level() does. Levels up to 3 are compared without branches, which would be hard
 // to predict.
 template <class Cost>
@@ -107,6 +88,26 @@ private:
 
 }  // namespace
 
+int64_t cost_of_levels(const int16_t* levels, int a, int b, int last, bool dependent,
+                       const BlockCosts& costs) {
+    const Scan& scan = scan_of(a, b);
+    const int area = area_class(a, b);
+    MagnitudeSums sums(scan);
+    int64_t total = int64_t{costs.of_last(a, b, last)} -
+                    costs.bit[zero_model(area, scan.frequency_class[last], 0)][1];
+    for (int k = last, state = 0; k >= 0; --k) {
+        const int size = std::abs(levels[scan.place[k]]);
+        const int32_t* level_cost =
+            costs.level[quantiser_of(state)][area][scan.frequency_class[k]][sums.at(scan.margin[k])];
+        total += level_cost[smaller(size, 3)];
+        if (dependent) state = next_state(state, size);
+        if (!size) continue;
+        if (size > 2) total += costs.of_remainder(area, size - 3);
+        sums.add(scan.margin[k], size);
+    }
+    return total;
+}
+
 template <class Cost>
 LevelChoice choose_levels(const int16_t* coefficients, int a, int b, int32_t step,
                           const BlockCosts& costs, int16_t* levels) {
@@ -121,7 +122,7 @@ LevelChoice choose_levels(const int16_t* coefficients, int a, int b, int32_t ste
     uint16_t sizes[kMaxCoded], candidates[kMaxCoded];
     const int count = gather(coefficients, places, end, step, sizes, candidates);
     MagnitudeSums sums(scan);
-    const auto& level_costs = costs.level[area];
+    const auto& level_costs = costs.level[0][area];
     const LevelChooser<Cost> chooser(area, step, costs);
     // The numbers of the levels that are not 0, from high to low frequencies, with their costs
     // beyond those of dropping the coefficients.
@@ -176,7 +177,7 @@ LevelChoice choose_levels(const int16_t* coefficients, int a, int b, int32_t ste
     }
     if (!last) return {top, rate + end_cost(top), energy};
     for (int n = 0; n < last; ++n) levels[places[kept[n]]] = 0;
-    return {kept[last], cost_of_levels(levels, a, b, kept[last], costs), energy};
+    return {kept[last], cost_of_levels(levels, a, b, kept[last], false, costs), energy};
 }
 
 template LevelChoice choose_levels<int32_t>(const int16_t*, int, int, int32_t, const BlockCosts&,
