@@ -38,6 +38,9 @@ MAX_LAMBDA = 2.0**20
 MAX_QUALITY = 100
 STEP_SQUARED = 2788
 """Square of the step, in 1/16 of a gray level, for lambda = 1: (3.3 * 16)**2."""
+import os
+DEPENDENT_STEP_SQUARED = int(2788*float(os.environ.get("F","1.25"))**2)
+"""The same for dependent levels: (1.25 * 3.3 * 16)**2."""
 RADIUS_PER_LAMBDA = 4
 """Redundancy radius that an encoder derives, in units of lambda."""
 
@@ -303,7 +306,8 @@ class EncodeParams:
             radius = (RADIUS_PER_LAMBDA * self.lambda_fixed) >> LAMBDA_FRACTION_BITS
             tools = replace(tools, redundancy_radius=min(radius, TABLE["redundancy_radius"].high))
         if tools.prediction and not tools.step:
-            step = math.isqrt((self.lambda_fixed * STEP_SQUARED) >> LAMBDA_FRACTION_BITS)
+            squared = DEPENDENT_STEP_SQUARED if tools.dependent else STEP_SQUARED
+            step = math.isqrt((self.lambda_fixed * squared) >> LAMBDA_FRACTION_BITS)
             tools = replace(tools, step=min(max(1, step), TABLE["step"].high))
         return tools
 

@@ -28,13 +28,14 @@ Scan make_scan(int a, int b) {
         const int i = place / scan.columns, j = place % scan.columns;
         scan.margin.push_back(uint16_t(i * (scan.columns + 2) + j));
         scan.frequency_class.push_back(uint8_t(frequency_class(i, j)));
-        std::array<uint16_t, 5> around{};
-        int count = 0;
-        for (const auto& [down, right] : {std::pair{0, 1}, {0, 2}, {1, 0}, {2, 0}, {1, 1}})
-            if (i + down < scan.rows && j + right < scan.columns)
-                around[count++] = uint16_t(scan.number[place + down * scan.columns + right] -
-                                           scan.number[place]);
-        scan.around.push_back(around);
+        std::vector<uint8_t> shifts;
+        for (const auto& [down, right] : {std::pair{0, 1}, {0, 2}, {1, 0}, {2, 0}, {1, 1}}) {
+            if (i + down >= scan.rows || j + right >= scan.columns) continue;
+            const int between =
+                scan.number[place + down * scan.columns + right] - scan.number[place] - 1;
+            if (between < 16) shifts.push_back(uint8_t(2 * between));
+        }
+        scan.shifts.push_back(shifts);
     }
     return scan;
 }

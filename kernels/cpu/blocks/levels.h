@@ -20,8 +20,9 @@ struct Scan {
     std::vector<uint16_t> margin;  // index in an array with two more columns and rows
     std::vector<uint8_t> frequency_class;
     std::vector<uint16_t> number;  // of each index in the array of levels, from 1
-    // How many places later in scan order its neighbours of higher frequency are, or 0.
-    std::vector<std::array<uint16_t, 5>> around;
+    // Encoder only: twice the numbers of levels between each level and its neighbours of higher
+    // frequency, if there are at most 15 levels between them.
+    std::vector<std::vector<uint8_t>> shifts;
 };
 extern const std::array<Scan, kShapes> scans;
 inline const Scan& scan_of(int a, int b) { return scans[shape_number(a, b)]; }

@@ -11,23 +11,6 @@ namespace mmp {
 
 namespace {
 
-// Returns one more than the last place in scan order whose magnitude exceeds `least`, or 0.
-MMP_SIMD_LEVELS int end_above(const int16_t* coefficients, const uint16_t* numbers, int count,
-                              int32_t least) {
-    const Shorts16 upper = Shorts16{} + int16_t(smaller(least, INT16_MAX));
-    Shorts16 ends{};
-    for (int i = 0; i < count; i += 16) {
-        Shorts16 value, number;
-        memcpy(&value, coefficients + i, sizeof value);
-        memcpy(&number, numbers + i, sizeof number);
-        number = (value > upper) | (value < -upper) ? number : Shorts16{};
-        ends = number > ends ? number : ends;
-    }
-    int16_t end = 0;
-    for (int lane = 0; lane < 16; ++lane) end = ends[lane] > end ? ends[lane] : end;
-    return end;
-}
-
 // Writes the magnitudes of the first coefficients in scan order, and returns the numbers of those
 // that may get a level.
 int gather(const int16_t* coefficients, const uint16_t* places, int end, int32_t step,
@@ -87,6 +70,22 @@ private:
 };
 
 }  // namespace
+
+MMP_SIMD_LEVELS int end_above(const int16_t* coefficients, const uint16_t* numbers, int count,
+                              int32_t least) {
+    const Shorts16 upper = Shorts16{} + int16_t(smaller(least, INT16_MAX));
+    Shorts16 ends{};
+    for (int i = 0; i < count; i += 16) {
+        Shorts16 value, number;
+        memcpy(&value, coefficients + i, sizeof value);
+        memcpy(&number, numbers + i, sizeof number);
+        number = (value > upper) | (value < -upper) ? number : Shorts16{};
+        ends = number > ends ? number : ends;
+    }
+    int16_t end = 0;
+    for (int lane = 0; lane < 16; ++lane) end = ends[lane] > end ? ends[lane] : end;
+    return end;
+}
 
 int64_t cost_of_levels(const int16_t* levels, int a, int b, int last, bool dependent,
                        const BlockCosts& costs) {
