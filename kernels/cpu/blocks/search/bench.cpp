@@ -151,7 +151,14 @@ void BlockBench<Sample>::try_modes(const BlockPlace& block, const Sample* source
             least = std::min(least, estimates[tried][type]);
         }
     }
-    const int64_t most = guesses ? hopeless_cost(least, effort_.hopeless) : kNever;
+    int64_t most = guesses ? hopeless_cost(least, effort_.hopeless) : kNever;
+    static const int N = getenv("N") ? atoi(getenv("N")) : 0;
+    if (N && guesses && tools_.dependent) {
+        int64_t all[64]; int m = 0;
+        for (int n = 0; n < tried; ++n) for (int type = 0; type < types; ++type) all[m++] = estimates[n][type];
+        std::sort(all, all + m);
+        if (m > N) most = std::min(most, all[N - 1]);
+    }
     for (int n = 0; n < tried; ++n) {
         const auto [estimate, mode, number] = candidates[n];
         const Sample* prediction = predictions[number];

@@ -18,18 +18,18 @@ using StateBits = Unsigned8;
 constexpr int kKept = 16;  // latest magnitudes that a path keeps, each in two bits
 constexpr int64_t kFar = int64_t{1} << 60;
 
-// The level 0, or even, and the odd level of each quantiser that is nearest to a coefficient.
+// The two levels of each quantiser that are nearest to a coefficient.
 struct Candidates {
-    int16_t levels[2][kQuantisers];  // by parity and quantiser
-    int64_t gains[2][kQuantisers];   // costs beyond that of dropping the coefficient, but for rates
+    int64_t gains[2][kQuantisers];     // by parity; costs beyond that of level 0, but for the rates
+    uint32_t limited[2][kQuantisers];  // magnitudes, at most 3
+    int16_t levels[2][kQuantisers];
 };
 
-// What leads to each state: lanes of 0 or -1.
+// What leads to each state, in lanes of 0 or -1.
 struct Decisions {
-    Candidates candidates;
     int8_t nonzero[kQuantiserStates];  // by the state before an even level: the level is not 0
     int8_t odd[kQuantiserStates];
-    int8_t first[kQuantiserStates];    // the path begins here
+    int8_t first[kQuantiserStates];  // the path begins here
 };
 
 Candidates candidates_of(int size, int area, int32_t step, uint64_t inverse,
@@ -40,11 +40,12 @@ Candidates candidates_of(int size, int area, int32_t step, uint64_t inverse,
     Candidates found;
     for (int quantiser = 0; quantiser < kQuantisers; ++quantiser)
         for (int above = 0; above < 2; ++above) {
-            const int level = floor + (quantiser ? upper : 0) + above, parity = level & 1;
+            const int level = floor + (quantiser & upper) + above, parity = level & 1;
             const int32_t beyond = dependent_value(level, quantiser, step) - size;
             int64_t gain = coefficient_error<int64_t>(beyond, costs.finer) - dropped;
             if (level > 2) gain += costs.of_remainder(area, level - 3);
             found.levels[parity][quantiser] = int16_t(level);
+            found.limited[parity][quantiser] = uint32_t(smaller(level, 3));
             found.gains[parity][quantiser] = level ? gain : kFar;
         }
     return found;
@@ -52,10 +53,10 @@ Candidates candidates_of(int size, int area, int32_t step, uint64_t inverse,
 
 // The value for the quantiser of each state.
 template <class Lanes, class Value>
-MMP_INLINE Lanes by_quantiser(Value first, Value second) {
-    return Lanes{first, second, first, second, first, second, first, second};
+MMP_INLINE Lanes by_quantiser(const Value* values) {
+    return Lanes{values[0], values[1], values[0], values[1],
+                 values[0], values[1], values[0], values[1]};
 }
-MMP_INLINE StateInts is_second() { return by_quantiser<StateInts>(0, -1); }
 
 // Moves the lanes of states along an even, or odd, level.
 template <class Lanes>
@@ -73,101 +74,90 @@ MMP_INLINE void keep_lanes(int8_t* lanes, Comparison comparison) {
     store(lanes, __builtin_convertvector(comparison, Chars8));
 }
 
-// The rates of a magnitude of at most 3 in each state, by the sum around it.
-MMP_INLINE StateCosts rates_of(const int32_t (*first)[8], const int32_t (*second)[8], int first_size,
-                               int second_size, StateInts sums) {
-    const auto one = loaded<StateInts>(first[first_size]);
-    const auto two = loaded<StateInts>(second[second_size]);
+// The rates of a magnitude of each quantiser in its states, by the sums around.
+MMP_INLINE StateCosts rates_of(const int32_t* first, const int32_t* second, StateInts sums) {
+    const auto low = loaded<StateInts>(first), high = loaded<StateInts>(second);
+    const StateInts is_second{0, -1, 0, -1, 0, -1, 0, -1};
     const StateInts rates =
-        is_second() ? chosen_lanes(two, two, sums) : chosen_lanes(one, one, sums);
+        is_second ? chosen_lanes(high, high, sums) : chosen_lanes(low, low, sums);
     return __builtin_convertvector(rates, StateCosts);
 }
 
-int least_state(const int64_t* costs) {
+// The oldest magnitude of the path of least cost.
+MMP_INLINE uint32_t oldest_of(StateCosts costs, StateBits latest) {
+    const StateBits oldest = latest >> 2 * (kKept - 1);
+    const StateCosts differs =
+        __builtin_convertvector(oldest != StateBits{} + oldest[0], StateCosts);
+    int64_t lanes;
+    keep_lanes((int8_t*)&lanes, differs);
+    if (!lanes) return oldest[0];
     int best = 0;
     for (int state = 1; state < kQuantiserStates; ++state)
         if (costs[state] < costs[best]) best = state;
-    return best;
+    return oldest[best];
 }
 
 // Decides from high to low frequencies, and returns the state of least cost at the end, or -1.
-MMP_SIMD_LEVELS int search_states(const int16_t* coefficients, int a, int b, int end, int32_t step,
-                                  const BlockCosts& costs, Decisions* decisions) {
-    const Scan& scan = scan_of(a, b);
+MMP_SIMD_LEVELS int search_states(const Scan& scan, int a, int b, int end, const uint8_t* may_begin,
+                                  const Candidates* candidates, const BlockCosts& costs,
+                                  Decisions* decisions) {
     const int area = area_class(a, b);
-    const uint64_t inverse = inverse_of(step);
-    const int32_t least_first = first_coefficient(step);
     MagnitudeSums older(scan);
     StateCosts reached = StateCosts{} + kFar;
     StateBits latest{};
     for (int k = end - 1; k >= 0; --k) {
         Decisions& decision = decisions[k];
-        const int size = std::abs(coefficients[scan.place[k]]), frequency = scan.frequency_class[k];
-        const Candidates c = decision.candidates = candidates_of(size, area, step, inverse, costs);
-        const auto limited = [&](int parity, int quantiser) {
-            return smaller(int(c.levels[parity][quantiser]), 3);
-        };
-        const int32_t(*first)[8] = costs.by_sum[0][area][frequency];
-        const int32_t(*second)[8] = costs.by_sum[1][area][frequency];
+        const Candidates& c = candidates[k];
+        const int frequency = scan.frequency_class[k];
+        const auto& rates = costs.by_sum;
+        const int32_t(*first)[8] = rates[0][area][frequency];
+        const int32_t(*second)[8] = rates[1][area][frequency];
         StateBits around = StateBits{} + uint32_t(older.at(scan.margin[k]));
         for (const int shift : scan.shifts[k]) around += latest >> shift & 3;
-        const StateInts sums =
-            __builtin_convertvector(around < kSums - 1 ? around : StateBits{} + (kSums - 1),
-                                    StateInts);
-        const StateCosts zero = reached + rates_of(first, second, 0, 0, sums);
-        StateCosts even = reached + by_quantiser<StateCosts>(c.gains[0][0], c.gains[0][1]) +
-                          rates_of(first, second, limited(0, 0), limited(0, 1), sums);
+        around = around < kSums - 1 ? around : StateBits{} + (kSums - 1);
+        const StateInts sums = (StateInts)around;
+        const StateCosts zero = reached + rates_of(first[0], second[0], sums);
+        StateCosts even = reached + by_quantiser<StateCosts>(c.gains[0]) +
+                          rates_of(first[c.limited[0][0]], second[c.limited[0][1]], sums);
         const StateCosts odd =
-            after_odd(reached + by_quantiser<StateCosts>(c.gains[1][0], c.gains[1][1]) +
-                      rates_of(first, second, limited(1, 0), limited(1, 1), sums));
+            after_odd(reached + by_quantiser<StateCosts>(c.gains[1]) +
+                      rates_of(first[c.limited[1][0]], second[c.limited[1][1]], sums));
         const StateCosts nonzero = even < zero;
         even = after_even(nonzero ? even : zero);
         const StateCosts is_odd = odd < even;
         const int shown = k + kKept;
-        if (shown < end) {
-            const StateBits oldest = latest >> 2 * (kKept - 1);
-            const StateBits other = oldest != StateBits{} + oldest[0];
-            uint32_t size_shown = oldest[0];
-            typedef int8_t Chars8 __attribute__((vector_size(8)));
-            const Chars8 differs = __builtin_convertvector(other, Chars8);
-            uint64_t any;
-            memcpy(&any, &differs, 8);
-            if (any) {
-                int64_t all[kQuantiserStates];
-                store(all, reached);
-                size_shown = oldest[least_state(all)];
-            }
-            if (size_shown) older.add(scan.margin[shown], int(size_shown));
-        }
+        if (shown < end)
+            if (const uint32_t size = oldest_of(reached, latest))
+                older.add(scan.margin[shown], int(size));
         reached = is_odd ? odd : even;
         const StateBits longer = latest << 2;
-        const StateBits even_bits =
-            longer | (by_quantiser<StateBits>(uint32_t(limited(0, 0)), uint32_t(limited(0, 1))) &
-                      __builtin_convertvector(nonzero, StateBits));
-        const StateBits odd_bits =
-            longer | by_quantiser<StateBits>(uint32_t(limited(1, 0)), uint32_t(limited(1, 1)));
-        const StateBits odd_mask = __builtin_convertvector(is_odd, StateBits);
-        latest = (after_odd(odd_bits) & odd_mask) | (after_even(even_bits) & ~odd_mask);
+        const StateBits even_bits = longer | (by_quantiser<StateBits>(c.limited[0]) &
+                                              __builtin_convertvector(nonzero, StateBits));
+        const StateBits odd_bits = longer | by_quantiser<StateBits>(c.limited[1]);
+        const StateInts odd_mask = __builtin_convertvector(is_odd, StateInts);
+        latest = odd_mask ? after_odd(odd_bits) : after_even(even_bits);
         keep_lanes(decision.nonzero, nonzero);
         keep_lanes(decision.odd, is_odd);
         memset(decision.first, 0, sizeof decision.first);
-        if (size <= least_first) continue;
+        if (!may_begin[k]) continue;
         const int64_t start = int64_t{costs.of_last(a, b, k)} -
                               costs.bit[zero_model(area, frequency, 0)][1];
         for (int parity = 0; parity < 2; ++parity) {
-            const int64_t cost =
-                start + c.gains[parity][0] + costs.level[0][area][frequency][0][limited(parity, 0)];
+            const uint32_t limited = c.limited[parity][0];
+            const int64_t cost = start + c.gains[parity][0] + first[limited][0];
             const int state = next_state(0, parity);
             if (cost >= reached[state]) continue;
             reached[state] = cost;
-            latest[state] = uint32_t(limited(parity, 0));
+            latest[state] = limited;
             decision.first[state] = -1;
             decision.odd[state] = int8_t(-parity);
         }
     }
     int64_t all[kQuantiserStates];
     store(all, reached);
-    const int best = least_state(all);
+    int best = 0;
+    for (int state = 1; state < kQuantiserStates; ++state)
+        if (all[state] < all[best]) best = state;
     return all[best] < kFar / 2 ? best : -1;
 }
 
@@ -179,8 +169,18 @@ LevelChoice choose_dependent_levels(const int16_t* coefficients, int a, int b, i
     memset(levels, 0, scan.count * sizeof *levels);
     const int end = end_above(coefficients, scan.number.data(), scan.count, first_coefficient(step));
     if (!end) return {-1, 0, 0};
+    Candidates candidates[kMaxCoded];
+    uint8_t may_begin[kMaxCoded];
+    const int area = area_class(a, b);
+    const uint64_t inverse = inverse_of(step);
+    const int32_t least = first_coefficient(step);
+    for (int k = 0; k < end; ++k) {
+        const int size = std::abs(coefficients[scan.place[k]]);
+        may_begin[k] = size > least;
+        candidates[k] = candidates_of(size, area, step, inverse, costs);
+    }
     Decisions decisions[kMaxCoded];
-    int state = search_states(coefficients, a, b, end, step, costs, decisions);
+    int state = search_states(scan, a, b, end, may_begin, candidates, costs, decisions);
     if (state < 0) return {-1, 0, 0};
     constexpr int kBefore[2][kQuantiserStates] = {{0, 2, 4, 6, 5, 1, 3, 7}, {4, 6, 0, 2, 3, 7, 5, 1}};
     for (int k = 0;; ++k) {
@@ -189,7 +189,7 @@ LevelChoice choose_dependent_levels(const int16_t* coefficients, int a, int b, i
         const bool first = decision.first[state];
         state = first ? 0 : kBefore[odd][state];
         const int level = odd || first || decision.nonzero[state]
-                              ? decision.candidates.levels[odd][quantiser_of(state)]
+                              ? candidates[k].levels[odd][quantiser_of(state)]
                               : 0;
         levels[place] = int16_t(coefficients[place] < 0 ? -level : level);
         if (first) return {k, cost_of_levels(levels, a, b, k, true, costs), 0};
