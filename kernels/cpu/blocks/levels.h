@@ -20,9 +20,13 @@ struct Scan {
     std::vector<uint16_t> margin;  // index in an array with two more columns and rows
     std::vector<uint8_t> frequency_class;
     std::vector<uint16_t> number;  // of each index in the array of levels, from 1
-    // Encoder only: twice the numbers of levels between each level and its neighbours of higher
-    // frequency, if there are at most 15 levels between them.
-    std::vector<std::vector<uint8_t>> shifts;
+    // Encoder only. The neighbours of higher frequency of each level: those in its group of places
+    // in scan order by twice the number of levels between, the others by their number. `span` is
+    // the largest distance between neighbours.
+    static constexpr int kGroup = 8;
+    std::vector<std::vector<uint8_t>> recent;
+    std::vector<std::vector<uint16_t>> older;
+    int span = 0;
 };
 extern const std::array<Scan, kShapes> scans;
 inline const Scan& scan_of(int a, int b) { return scans[shape_number(a, b)]; }

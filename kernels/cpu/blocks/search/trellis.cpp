@@ -15,7 +15,6 @@ typedef int64_t StateCosts __attribute__((vector_size(64)));
 using StateInts = Ints8;
 using StateBits = Unsigned8;
 
-constexpr int kKept = 16;  // latest magnitudes that a path keeps, each in two bits
 constexpr int64_t kFar = int64_t{1} << 60;
 
 // The two levels of each quantiser that are nearest to a coefficient.
@@ -83,28 +82,98 @@ MMP_INLINE StateCosts rates_of(const int32_t* first, const int32_t* second, Stat
     return __builtin_convertvector(rates, StateCosts);
 }
 
-// The oldest magnitude of the path of least cost.
-MMP_INLINE uint32_t oldest_of(StateCosts costs, StateBits latest) {
-    const StateBits oldest = latest >> 2 * (kKept - 1);
-    const StateCosts differs =
-        __builtin_convertvector(oldest != StateBits{} + oldest[0], StateCosts);
-    int64_t lanes;
-    keep_lanes((int8_t*)&lanes, differs);
-    if (!lanes) return oldest[0];
-    int best = 0;
-    for (int state = 1; state < kQuantiserStates; ++state)
-        if (costs[state] < costs[best]) best = state;
-    return oldest[best];
-}
+// The magnitudes of levels, at most 3, on the path to each state. Those of a group of places in scan
+// order are in `latest`, two bits each, while the group is searched. Above them is the state from
+// which the path came to the group, or kNowhere. Then they join the older ones, by scan number.
+constexpr int kGroup = Scan::kGroup;
+constexpr uint32_t kNowhere = 8;
+
+class PathMagnitudes {
+public:
+    PathMagnitudes(const Scan& scan, int end) : scan_(scan), end_(end) {
+        const int last = smaller(end + scan.span, scan.count);
+        const int first = end / kGroup * kGroup;
+        memset(older_[first], 0, size_t(last - first) * sizeof *older_);
+    }
+    // The sums around the level with this number, limited to kSums - 1.
+    MMP_INLINE StateInts around(int k) const {
+        const auto latest = loaded<StateBits>(latest_);
+        StateBits sums{};
+        for (const uint8_t shift : scan_.recent[k]) sums += latest >> shift & 3;
+        uint64_t older = 0;
+        for (const uint16_t number : scan_.older[k]) {
+            uint64_t lanes;
+            memcpy(&lanes, older_[number], sizeof lanes);
+            older += lanes;
+        }
+        if (older) {
+            const StateBits from = latest >> 2 * recent(k);
+            const StateInts of_states =
+                __builtin_convertvector(loaded<Bytes8>(&older), StateInts);
+            const StateInts of_paths = chosen_lanes(of_states, of_states, (StateInts)(from & 7));
+            sums += (from & kNowhere) == 0 ? (StateBits)of_paths : StateBits{};
+        }
+        return (StateInts)(sums < kSums - 1 ? sums : StateBits{} + (kSums - 1));
+    }
+    // Adds the magnitudes that lead to each state.
+    MMP_INLINE void add(int k, StateBits nonzero, StateInts is_odd, const uint32_t (*limited)[2]) {
+        const StateBits longer = loaded<StateBits>(latest_) << 2;
+        const StateBits even = longer | (by_quantiser<StateBits>(limited[0]) & nonzero);
+        const StateBits odd = longer | by_quantiser<StateBits>(limited[1]);
+        store(latest_, is_odd ? after_odd(odd) : after_even(even));
+    }
+    void begin(int k, int state, uint32_t limited) {
+        latest_[state] = kNowhere << 2 * (recent(k) + 1) | limited;
+    }
+    // Call after each level.
+    MMP_INLINE void end(int k) {
+        if (k % kGroup) return;
+        const auto latest = loaded<StateBits>(latest_);
+        const StateBits from = latest >> 2 * kGroup;
+        Bytes8 lanes = __builtin_convertvector(from & 7, Bytes8);
+        Bytes8 known = __builtin_convertvector((from & kNowhere) == 0, Bytes8);
+        const Bytes16 both = joined<Bytes16>(lanes, lanes + 8), keep = joined<Bytes16>(known, known);
+        for (int number = k + kGroup; number < smaller(k + scan_.span, end_); number += 2) {
+            const auto two = loaded<Bytes16>(older_[number]);
+            store(older_[number], chosen_lanes(two, two, both) & keep);
+        }
+        for (int i = 0; i < kGroup; ++i)
+            store(older_[k + i], __builtin_convertvector(latest >> 2 * i & 3, Bytes8));
+        store(latest_, StateBits{0, 1, 2, 3, 4, 5, 6, 7});
+    }
+
+private:
+    static int recent(int k) { return kGroup - 1 - k % kGroup; }
+
+    const Scan& scan_;
+    const int end_;
+    uint32_t latest_[kQuantiserStates] = {};
+    uint8_t older_[kMaxCoded + kGroup][kQuantiserStates];
+};
 
 // Decides from high to low frequencies, and returns the state of least cost at the end, or -1.
 MMP_SIMD_LEVELS int search_states(const Scan& scan, int a, int b, int end, const uint8_t* may_begin,
                                   const Candidates* candidates, const BlockCosts& costs,
                                   Decisions* decisions) {
     const int area = area_class(a, b);
-    MagnitudeSums older(scan);
+    PathMagnitudes magnitudes(scan, end);
     StateCosts reached = StateCosts{} + kFar;
-    StateBits latest{};
+    const auto begin_paths = [&](int k) MMP_INLINED {
+        const int frequency = scan.frequency_class[k];
+        const int64_t start = int64_t{costs.of_last(a, b, k)} -
+                              costs.bit[zero_model(area, frequency, 0)][1];
+        for (int parity = 0; parity < 2; ++parity) {
+            const uint32_t limited = candidates[k].limited[parity][0];
+            const int64_t cost = start + candidates[k].gains[parity][0] +
+                                 costs.by_sum[0][area][frequency][limited][0];
+            const int state = next_state(0, parity);
+            if (cost >= reached[state]) continue;
+            reached[state] = cost;
+            magnitudes.begin(k, state, limited);
+            decisions[k].first[state] = -1;
+            decisions[k].odd[state] = int8_t(-parity);
+        }
+    };
     for (int k = end - 1; k >= 0; --k) {
         Decisions& decision = decisions[k];
         const Candidates& c = candidates[k];
@@ -112,10 +181,7 @@ MMP_SIMD_LEVELS int search_states(const Scan& scan, int a, int b, int end, const
         const auto& rates = costs.by_sum;
         const int32_t(*first)[8] = rates[0][area][frequency];
         const int32_t(*second)[8] = rates[1][area][frequency];
-        StateBits around = StateBits{} + uint32_t(older.at(scan.margin[k]));
-        for (const int shift : scan.shifts[k]) around += latest >> shift & 3;
-        around = around < kSums - 1 ? around : StateBits{} + (kSums - 1);
-        const StateInts sums = (StateInts)around;
+        const StateInts sums = magnitudes.around(k);
         const StateCosts zero = reached + rates_of(first[0], second[0], sums);
         StateCosts even = reached + by_quantiser<StateCosts>(c.gains[0]) +
                           rates_of(first[c.limited[0][0]], second[c.limited[0][1]], sums);
@@ -125,33 +191,14 @@ MMP_SIMD_LEVELS int search_states(const Scan& scan, int a, int b, int end, const
         const StateCosts nonzero = even < zero;
         even = after_even(nonzero ? even : zero);
         const StateCosts is_odd = odd < even;
-        const int shown = k + kKept;
-        if (shown < end)
-            if (const uint32_t size = oldest_of(reached, latest))
-                older.add(scan.margin[shown], int(size));
         reached = is_odd ? odd : even;
-        const StateBits longer = latest << 2;
-        const StateBits even_bits = longer | (by_quantiser<StateBits>(c.limited[0]) &
-                                              __builtin_convertvector(nonzero, StateBits));
-        const StateBits odd_bits = longer | by_quantiser<StateBits>(c.limited[1]);
-        const StateInts odd_mask = __builtin_convertvector(is_odd, StateInts);
-        latest = odd_mask ? after_odd(odd_bits) : after_even(even_bits);
+        magnitudes.add(k, __builtin_convertvector(nonzero, StateBits),
+                       __builtin_convertvector(is_odd, StateInts), c.limited);
         keep_lanes(decision.nonzero, nonzero);
         keep_lanes(decision.odd, is_odd);
         memset(decision.first, 0, sizeof decision.first);
-        if (!may_begin[k]) continue;
-        const int64_t start = int64_t{costs.of_last(a, b, k)} -
-                              costs.bit[zero_model(area, frequency, 0)][1];
-        for (int parity = 0; parity < 2; ++parity) {
-            const uint32_t limited = c.limited[parity][0];
-            const int64_t cost = start + c.gains[parity][0] + first[limited][0];
-            const int state = next_state(0, parity);
-            if (cost >= reached[state]) continue;
-            reached[state] = cost;
-            latest[state] = limited;
-            decision.first[state] = -1;
-            decision.odd[state] = int8_t(-parity);
-        }
+        if (may_begin[k]) begin_paths(k);
+        magnitudes.end(k);
     }
     int64_t all[kQuantiserStates];
     store(all, reached);
