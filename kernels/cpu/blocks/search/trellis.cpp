@@ -17,11 +17,20 @@ using StateBits = Unsigned8;
 
 constexpr int64_t kFar = int64_t{1} << 60;
 
-// The two levels of each quantiser that are nearest to a coefficient.
+// The even and the odd level of each quantiser that are nearest to each coefficient.
 struct Candidates {
-    int64_t gains[2][kQuantisers];     // by parity; costs beyond that of level 0, but for the rates
-    uint32_t limited[2][kQuantisers];  // magnitudes, at most 3
-    int16_t levels[2][kQuantisers];
+    // The first index is the parity, the second the quantiser, the third the number in scan order.
+    using Values = int32_t[2][kQuantisers][kMaxCoded];
+
+    int32_t sizes[kMaxCoded];  // of the coefficients
+    Values levels;
+    int64_t gains[2][kQuantisers][kMaxCoded];  // costs beyond that of level 0, but for the rates
+
+    int limited(int parity, int quantiser, int k) const {
+        return smaller(levels[parity][quantiser][k], 3);
+    }
+    void find(const int16_t* coefficients, const Scan& scan, int area, int end, int32_t step,
+              const BlockCosts& costs);
 };
 
 // What leads to each state, in lanes of 0 or -1.
@@ -31,30 +40,50 @@ struct Decisions {
     int8_t first[kQuantiserStates];  // the path begins here
 };
 
-Candidates candidates_of(int size, int area, int32_t step, uint64_t inverse,
-                         const BlockCosts& costs) {
-    const int floor = smaller(int((size * 2 * inverse) >> 32), kMaxLevel - 2);
-    const int upper = 2 * (2 * size - floor * step) >= step;
-    const int64_t dropped = coefficient_error<int64_t>(size, costs.finer);
-    Candidates found;
-    for (int quantiser = 0; quantiser < kQuantisers; ++quantiser)
-        for (int above = 0; above < 2; ++above) {
-            const int level = floor + (quantiser & upper) + above, parity = level & 1;
-            const int32_t beyond = dependent_value(level, quantiser, step) - size;
-            int64_t gain = coefficient_error<int64_t>(beyond, costs.finer) - dropped;
-            if (level > 2) gain += costs.of_remainder(area, level - 3);
-            found.levels[parity][quantiser] = int16_t(level);
-            found.limited[parity][quantiser] = uint32_t(smaller(level, 3));
-            found.gains[parity][quantiser] = level ? gain : kFar;
+MMP_INLINE StateCosts errors_of(StateInts differences, int finer) {
+    const StateBits squares = (StateBits)(differences * differences);
+    return __builtin_convertvector(squares, StateCosts) << 2 * finer >> 2;
+}
+
+MMP_SIMD_LEVELS void Candidates::find(const int16_t* coefficients, const Scan& scan, int area,
+                                      int end, int32_t step, const BlockCosts& costs) {
+    for (int k = 0; k < end; ++k) sizes[k] = std::abs(coefficients[scan.place[k]]);
+    const float inverse = 1.0f / float(step);
+    const int32_t most = kMaxLevel - 2;
+    for (int k = 0; k < end; k += 8) {
+        const auto size = loaded<StateInts>(sizes + k);
+        // Rounded first, then exact.
+        StateInts floor = __builtin_convertvector(
+            __builtin_convertvector(2 * size, Floats8) * inverse, StateInts);
+        floor += (floor * step > 2 * size) - ((floor + 1) * step <= 2 * size);
+        floor = floor < most ? floor : StateInts{} + most;
+        const StateInts upper = 2 * (2 * size - floor * step) >= step;
+        const StateCosts dropped = errors_of(size, costs.finer);
+        for (int quantiser = 0; quantiser < kQuantisers; ++quantiser) {
+            const StateInts lower = quantiser ? floor - upper : floor;
+            for (int parity = 0; parity < 2; ++parity) {
+                const StateInts level = parity ? lower | 1 : lower + (lower & 1);
+                const StateInts halves = 2 * level - quantiser;
+                StateInts value = (halves * step + 2) >> 2;
+                value = value < kMaxCoefficient ? value : StateInts{} + kMaxCoefficient;
+                StateCosts gain = errors_of(value - size, costs.finer) - dropped;
+                gain = __builtin_convertvector(level != 0, StateCosts) ? gain : StateCosts{} + kFar;
+                store(levels[parity][quantiser] + k, level);
+                store(gains[parity][quantiser] + k, gain);
+            }
         }
-    return found;
+    }
+    for (int parity = 0; parity < 2; ++parity)
+        for (int quantiser = 0; quantiser < kQuantisers; ++quantiser)
+            for (int k = 0; k < end; ++k)
+                if (const int level = levels[parity][quantiser][k]; level > 2)
+                    gains[parity][quantiser][k] += costs.of_remainder(area, level - 3);
 }
 
 // The value for the quantiser of each state.
 template <class Lanes, class Value>
-MMP_INLINE Lanes by_quantiser(const Value* values) {
-    return Lanes{values[0], values[1], values[0], values[1],
-                 values[0], values[1], values[0], values[1]};
+MMP_INLINE Lanes by_quantiser(Value first, Value second) {
+    return Lanes{first, second, first, second, first, second, first, second};
 }
 
 // Moves the lanes of states along an even, or odd, level.
@@ -116,10 +145,9 @@ public:
         return (StateInts)(sums < kSums - 1 ? sums : StateBits{} + (kSums - 1));
     }
     // Adds the magnitudes that lead to each state.
-    MMP_INLINE void add(int k, StateBits nonzero, StateInts is_odd, const uint32_t (*limited)[2]) {
+    MMP_INLINE void add(StateInts even_sizes, StateInts odd_sizes, StateInts is_odd) {
         const StateBits longer = loaded<StateBits>(latest_) << 2;
-        const StateBits even = longer | (by_quantiser<StateBits>(limited[0]) & nonzero);
-        const StateBits odd = longer | by_quantiser<StateBits>(limited[1]);
+        const StateBits even = longer | (StateBits)even_sizes, odd = longer | (StateBits)odd_sizes;
         store(latest_, is_odd ? after_odd(odd) : after_even(even));
     }
     void begin(int k, int state, uint32_t limited) {
@@ -152,52 +180,54 @@ private:
 };
 
 // Decides from high to low frequencies, and returns the state of least cost at the end, or -1.
-MMP_SIMD_LEVELS int search_states(const Scan& scan, int a, int b, int end, const uint8_t* may_begin,
-                                  const Candidates* candidates, const BlockCosts& costs,
+MMP_SIMD_LEVELS int search_states(const Candidates& candidates, const Scan& scan, int a, int b,
+                                  int end, int32_t step, const BlockCosts& costs,
                                   Decisions* decisions) {
     const int area = area_class(a, b);
+    const int32_t least = first_coefficient(step);
     PathMagnitudes magnitudes(scan, end);
     StateCosts reached = StateCosts{} + kFar;
-    const auto begin_paths = [&](int k) MMP_INLINED {
-        const int frequency = scan.frequency_class[k];
-        const int64_t start = int64_t{costs.of_last(a, b, k)} -
-                              costs.bit[zero_model(area, frequency, 0)][1];
-        for (int parity = 0; parity < 2; ++parity) {
-            const uint32_t limited = candidates[k].limited[parity][0];
-            const int64_t cost = start + candidates[k].gains[parity][0] +
-                                 costs.by_sum[0][area][frequency][limited][0];
-            const int state = next_state(0, parity);
-            if (cost >= reached[state]) continue;
-            reached[state] = cost;
-            magnitudes.begin(k, state, limited);
-            decisions[k].first[state] = -1;
-            decisions[k].odd[state] = int8_t(-parity);
-        }
-    };
     for (int k = end - 1; k >= 0; --k) {
         Decisions& decision = decisions[k];
-        const Candidates& c = candidates[k];
         const int frequency = scan.frequency_class[k];
-        const auto& rates = costs.by_sum;
-        const int32_t(*first)[8] = rates[0][area][frequency];
-        const int32_t(*second)[8] = rates[1][area][frequency];
+        const auto* first = costs.by_sum[0][area][frequency];
+        const auto* second = costs.by_sum[1][area][frequency];
         const StateInts sums = magnitudes.around(k);
+        const auto cost_of = [&](int parity, int low, int high) MMP_INLINED {
+            const auto& gains = candidates.gains[parity];
+            return reached + by_quantiser<StateCosts>(gains[0][k], gains[1][k]) +
+                   rates_of(first[low], second[high], sums);
+        };
+        const int low[2] = {candidates.limited(0, 0, k), candidates.limited(1, 0, k)};
+        const int high[2] = {candidates.limited(0, 1, k), candidates.limited(1, 1, k)};
         const StateCosts zero = reached + rates_of(first[0], second[0], sums);
-        StateCosts even = reached + by_quantiser<StateCosts>(c.gains[0]) +
-                          rates_of(first[c.limited[0][0]], second[c.limited[0][1]], sums);
-        const StateCosts odd =
-            after_odd(reached + by_quantiser<StateCosts>(c.gains[1]) +
-                      rates_of(first[c.limited[1][0]], second[c.limited[1][1]], sums));
+        StateCosts even = cost_of(0, low[0], high[0]);
+        const StateCosts odd = after_odd(cost_of(1, low[1], high[1]));
         const StateCosts nonzero = even < zero;
         even = after_even(nonzero ? even : zero);
         const StateCosts is_odd = odd < even;
         reached = is_odd ? odd : even;
-        magnitudes.add(k, __builtin_convertvector(nonzero, StateBits),
-                       __builtin_convertvector(is_odd, StateInts), c.limited);
+        magnitudes.add(by_quantiser<StateInts>(low[0], high[0]) &
+                           __builtin_convertvector(nonzero, StateInts),
+                       by_quantiser<StateInts>(low[1], high[1]),
+                       __builtin_convertvector(is_odd, StateInts));
         keep_lanes(decision.nonzero, nonzero);
         keep_lanes(decision.odd, is_odd);
         memset(decision.first, 0, sizeof decision.first);
-        if (may_begin[k]) begin_paths(k);
+        if (candidates.sizes[k] > least) {
+            const int64_t start = int64_t{costs.of_last(a, b, k)} -
+                                  costs.bit[zero_model(area, frequency, 0)][1];
+            for (int parity = 0; parity < 2; ++parity) {
+                const int64_t cost =
+                    start + candidates.gains[parity][0][k] + first[low[parity]][0];
+                const int state = next_state(0, parity);
+                if (cost >= reached[state]) continue;
+                reached[state] = cost;
+                magnitudes.begin(k, state, uint32_t(low[parity]));
+                decision.first[state] = -1;
+                decision.odd[state] = int8_t(-parity);
+            }
+        }
         magnitudes.end(k);
     }
     int64_t all[kQuantiserStates];
@@ -216,18 +246,10 @@ LevelChoice choose_dependent_levels(const int16_t* coefficients, int a, int b, i
     memset(levels, 0, scan.count * sizeof *levels);
     const int end = end_above(coefficients, scan.number.data(), scan.count, first_coefficient(step));
     if (!end) return {-1, 0, 0};
-    Candidates candidates[kMaxCoded];
-    uint8_t may_begin[kMaxCoded];
-    const int area = area_class(a, b);
-    const uint64_t inverse = inverse_of(step);
-    const int32_t least = first_coefficient(step);
-    for (int k = 0; k < end; ++k) {
-        const int size = std::abs(coefficients[scan.place[k]]);
-        may_begin[k] = size > least;
-        candidates[k] = candidates_of(size, area, step, inverse, costs);
-    }
+    Candidates candidates;
+    candidates.find(coefficients, scan, area_class(a, b), end, step, costs);
     Decisions decisions[kMaxCoded];
-    int state = search_states(scan, a, b, end, may_begin, candidates, costs, decisions);
+    int state = search_states(candidates, scan, a, b, end, step, costs, decisions);
     if (state < 0) return {-1, 0, 0};
     constexpr int kBefore[2][kQuantiserStates] = {{0, 2, 4, 6, 5, 1, 3, 7}, {4, 6, 0, 2, 3, 7, 5, 1}};
     for (int k = 0;; ++k) {
@@ -236,7 +258,7 @@ LevelChoice choose_dependent_levels(const int16_t* coefficients, int a, int b, i
         const bool first = decision.first[state];
         state = first ? 0 : kBefore[odd][state];
         const int level = odd || first || decision.nonzero[state]
-                              ? candidates[k].levels[odd][quantiser_of(state)]
+                              ? candidates.levels[odd][quantiser_of(state)][k]
                               : 0;
         levels[place] = int16_t(coefficients[place] < 0 ? -level : level);
         if (first) return {k, cost_of_levels(levels, a, b, k, true, costs), 0};
