@@ -145,7 +145,8 @@ class BlockModels:
     """All context models for the predicted blocks of one picture.
 
     The attributes are ``BinaryModels`` and ``ModeModels`` with the names and indices of sections
-    "Blocks", "Modes" and "Levels"; ``transform`` is the model *type*.
+    "Blocks", "Modes" and "Levels"; ``transform`` is the model *type*. The first index of ``zero``,
+    ``one`` and ``two`` is the quantiser, which is always 0 without *dependent*.
 
     Parameters
     ----------
@@ -165,13 +166,13 @@ class BlockModels:
         self.last_bit = BinaryModels("level", (11,))
         t, o = np.array([12, 28, 42, 52, 60, 70]), np.array([20, 14, 10, 10])
         zero = _percent(np.minimum(90, o[:, None] * t // 10))
-        self.zero = BinaryModels("level", (4, 4, 6), zero, 4)
+        self.zero = BinaryModels("level", (2, 4, 4, 6), zero, 4)
         one = np.array([20, 25, 35, 45, 55])
-        self.one = BinaryModels("level", (2, 3, 5), _percent(one), 4)
-        self.two = BinaryModels("level", (2, 3, 5), _percent(one + 10), 4)
+        self.one = BinaryModels("level", (2, 2, 3, 5), _percent(one), 4)
+        self.two = BinaryModels("level", (2, 2, 3, 5), _percent(one + 10), 4)
         self.remainder = BinaryModels("level", (2, REMAINDER_BITS))
         if tools and tools.trained_start:
-            self._take(start_states()[start_class(tools.step)])
+            self._take(start_states()[start_class(independent_step(tools))])
 
     def binary(self) -> list[tuple[np.ndarray, np.ndarray, tuple[int, ...]]]:
         """Return probabilities and numbers of bits of the binary models, in the order of the table.
@@ -189,9 +190,9 @@ class BlockModels:
             (self.transform, np.s_[:], (4, 4)),
             (self.last, np.s_[:], (SIZES, groups)),
             (self.last_bit, np.s_[:], (groups,)),
-            (self.zero, np.s_[:], (4, 4, 6)),
-            (self.one, np.s_[:], (2, 3, 5)),
-            (self.two, np.s_[:], (2, 3, 5)),
+            (self.zero, np.s_[0], (4, 4, 6)),
+            (self.one, np.s_[0], (2, 3, 5)),
+            (self.two, np.s_[0], (2, 3, 5)),
             (self.remainder, np.s_[:], (2, REMAINDER_BITS)),
             (self.tree, np.s_[:], (SIZES, 3)),
         ]
@@ -208,6 +209,13 @@ class BlockModels:
             uses[...] = own[..., 1]
             place += 2 * count
         self.mode.frequency[...] = table[place:].reshape(SIZES, MODES)
+        for own in (self.zero, self.one, self.two):
+            own.probability[1], own.uses[1] = own.probability[0], own.uses[0]
+
+
+def independent_step(tools: Tools) -> int:
+    """Return the step of independent levels of about the same rate and distortion."""
+    return max(tools.step * 4 // 5, 1) if tools.dependent else tools.step
 
 
 START_STEPS = (149, 278, 481, 833, 1445)

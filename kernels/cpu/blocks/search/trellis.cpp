@@ -48,6 +48,7 @@ MMP_INLINE StateCosts errors_of(StateInts differences, int finer) {
 MMP_SIMD_LEVELS void Candidates::find(const int16_t* coefficients, const Scan& scan, int area,
                                       int end, int32_t step, const BlockCosts& costs) {
     for (int k = 0; k < end; ++k) sizes[k] = std::abs(coefficients[scan.place[k]]);
+    for (int k = end; k % 8; ++k) sizes[k] = 0;
     const float inverse = 1.0f / float(step);
     const int32_t most = kMaxLevel - 2;
     for (int k = 0; k < end; k += 8) {
