@@ -38,9 +38,8 @@ MAX_LAMBDA = 2.0**20
 MAX_QUALITY = 100
 STEP_SQUARED = 2788
 """Square of the step, in 1/16 of a gray level, for lambda = 1: (3.3 * 16)**2."""
-import os
-DEPENDENT_STEP_SQUARED = int(2788*float(os.environ.get("F","1.25"))**2)
-"""The same for dependent levels: (1.25 * 3.3 * 16)**2."""
+DEPENDENT_STEP_SQUARED = 4014
+"""The same for dependent levels: (1.2 * 3.3 * 16)**2."""
 RADIUS_PER_LAMBDA = 4
 """Redundancy radius that an encoder derives, in units of lambda."""
 
@@ -298,8 +297,8 @@ class EncodeParams:
     def coded_tools(self) -> Tools:
         """The tools as the file names them, with open values derived from lambda.
 
-        The step is 3.3 times the square root of lambda in gray levels, computed in integers; the
-        factor gave the least cost in measurements.
+        The step is 3.3 times the square root of lambda in gray levels, and 1.2 times as large for
+        dependent levels, computed in integers; the factors gave the least cost in measurements.
         """
         tools = self.tools
         if tools.redundancy_radius is None:

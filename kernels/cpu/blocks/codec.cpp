@@ -171,13 +171,14 @@ std::unique_ptr<CodedBlocks<Sample>> decode_blocks(const uint8_t* payload, size_
                                                    Plane plane, Depth<Sample> depth,
                                                    const BlockTools& tools,
                                                    const std::optional<Tools>& tree_tools,
-                                                   int threads, const Progress& progress) {
+                                                   int threads, const Progress& progress,
+                                                   BitCounts* counts) {
     // Only the learning of the dictionaries uses threads.
     auto coded = std::make_unique<CodedBlocks<Sample>>(plane, depth, tools, tree_tools,
                                                        tree_tools ? threads : 1);
     RangeDecoder coder(payload, size);
     BlockCoder<BlockReader, Sample> reader(coded->picture, tools, coded->trees.get(),
-                                           BlockReader(coder, coded->models, coded->tally));
+                                           BlockReader(coder, coded->models, coded->tally, counts));
     const BlockPlan none;
     for_each_fragment(plane, tools, progress,
                       [&](int row, int column) { reader.code(row, column, none); });
@@ -192,7 +193,7 @@ std::unique_ptr<CodedBlocks<Sample>> decode_blocks(const uint8_t* payload, size_
         const BlockOptions&, const Progress&);                                                     \
     template std::unique_ptr<CodedBlocks<Sample>> decode_blocks(                                   \
         const uint8_t*, size_t, Plane, Depth<Sample>, const BlockTools&,                           \
-        const std::optional<Tools>&, int, const Progress&);
+        const std::optional<Tools>&, int, const Progress&, BitCounts*);
 MMP_INSTANTIATE(uint8_t)
 MMP_INSTANTIATE(uint16_t)
 

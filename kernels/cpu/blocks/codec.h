@@ -74,6 +74,7 @@ std::unique_ptr<CodedBlocks<Sample>> decode_blocks(const uint8_t* payload, size_
                                                    Plane plane, Depth<Sample> depth,
                                                    const BlockTools& tools,
                                                    const std::optional<Tools>& tree_tools,
-                                                   int threads, const Progress& progress);
+                                                   int threads, const Progress& progress,
+                                                   BitCounts* counts = nullptr);
 
 }  // namespace mmp

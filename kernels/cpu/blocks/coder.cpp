@@ -124,6 +124,8 @@ int BlockReader::bit(int model, int) {
     coder_.consume(value ? zero : 0, frequency);
     tally_.add(syntax_of(model), frequency, kBitTotal);
     m.count(value);
+    if (counts_ && counts_->of[model][0] + counts_->of[model][1] < counts_->most)
+        ++counts_->of[model][value];
     return value;
 }
 

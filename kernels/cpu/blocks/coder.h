@@ -115,11 +115,18 @@ private:
     BlockModels& models_;
 };
 
+// How often the first bits of each binary model were 0 and 1.
+struct BitCounts {
+    int most;  // bits of a model
+    int32_t of[kAllBitModels][2];
+};
+
 class BlockReader {
 public:
     static constexpr bool kWrites = false;
-    BlockReader(RangeDecoder& coder, BlockModels& models, Tally& tally)
-        : coder_(coder), models_(models), tally_(tally) {}
+    // With `counts` it counts the first bits of each binary model.
+    BlockReader(RangeDecoder& coder, BlockModels& models, Tally& tally, BitCounts* counts = nullptr)
+        : coder_(coder), models_(models), tally_(tally), counts_(counts) {}
 
     int bit(int model, int);
     int plain(int count, int);
@@ -133,6 +140,7 @@ private:
     RangeDecoder& coder_;
     BlockModels& models_;
     Tally& tally_;
+    BitCounts* counts_;
 };
 
 template <class Coder, class Sample>

@@ -9,9 +9,10 @@
 namespace mmp {
 
 // The trained states at the start, by the quantisation step: for each binary model its probability in
-// 1/256 and the bits that it counts for, then the frequencies of the modes.
+// 1/256 and the bits that it counts for, then the frequencies of the modes, then the binary models of
+// the second quantiser.
 constexpr int kStartClasses = 6;
-constexpr int kStartBytes = 2 * kBitModels + kSizes * kModes;
+constexpr int kStartBytes = 2 * (kBitModels + kSecondCount) + kSizes * kModes;
 MMP_HD constexpr int start_class(int step) {
     return step < 149 ? 0 : step < 278 ? 1 : step < 481 ? 2 : step < 833 ? 3 : step < 1445 ? 4 : 5;
 }
@@ -55,16 +56,11 @@ struct BlockModels {
     // As start(), then takes trained states, of kStartBytes.
     MMP_HD void start(const uint8_t* trained) {
         start();
-        for (int number = 0; number < kBitModels; ++number) {
-            BitModel& model = bits[number];
-            const int one = 256 * *trained++ + 128;
-            model.one = uint16_t(
-                larger(kLeastProbability, smaller(one, int(kBitTotal) - kLeastProbability)));
-            model.seen = *trained++;
-        }
+        for (int model = 0; model < kBitModels; ++model, trained += 2) bits[model].start(trained);
         for (auto& size : modes)
             for (uint16_t& frequency : size) frequency = *trained++;
-        start_second();
+        for (int model = kBitModels; model < kAllBitModels; ++model, trained += 2)
+            bits[model].start(trained);
     }
     MMP_HD void count_mode(int size, int mode) {
         modes[size][mode] = uint16_t(modes[size][mode] + kFrequencyStep);

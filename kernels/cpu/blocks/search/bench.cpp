@@ -97,6 +97,16 @@ void BlockBench<Sample>::hide(const BlockPlace& block) {
     number_units(block, 0);
 }
 
+// Returns the largest of the `count` least estimates of modes and transform types.
+int64_t least_estimate(const int64_t (*estimates)[2], int modes, int types, int count) {
+    int64_t sorted[2 * kModes];
+    int all = 0;
+    for (int mode = 0; mode < modes; ++mode)
+        for (int type = 0; type < types; ++type) sorted[all++] = estimates[mode][type];
+    std::sort(sorted, sorted + all);
+    return sorted[std::min(all, count) - 1];
+}
+
 // Tries the promising modes. `given` is the cost of the symbols before the mode.
 template <class Sample>
 void BlockBench<Sample>::try_modes(const BlockPlace& block, const Sample* source, int64_t given,
@@ -152,13 +162,8 @@ void BlockBench<Sample>::try_modes(const BlockPlace& block, const Sample* source
         }
     }
     int64_t most = guesses ? hopeless_cost(least, effort_.hopeless) : kNever;
-    static const int N = getenv("N") ? atoi(getenv("N")) : 0;
-    if (N && guesses && tools_.dependent) {
-        int64_t all[64]; int m = 0;
-        for (int n = 0; n < tried; ++n) for (int type = 0; type < types; ++type) all[m++] = estimates[n][type];
-        std::sort(all, all + m);
-        if (m > N) most = std::min(most, all[N - 1]);
-    }
+    if (guesses && tools_.dependent)
+        most = std::min(most, least_estimate(estimates, tried, types, effort_.trellised));
     for (int n = 0; n < tried; ++n) {
         const auto [estimate, mode, number] = candidates[n];
         const Sample* prediction = predictions[number];
