@@ -122,6 +122,8 @@ def damaged_draft(streams: Callable[[str], bytes]) -> Iterator[tuple[str, bytes]
     yield "bad-coding", changed("pdpc", "coding", 4)
     yield "bad-pdpc", changed("pdpc", "pdpc", 2)
     yield "bad-other-pdpc", changed("pdpc", "pdpc", 0)
+    yield "bad-dependent", changed("dependent", "dependent", 2)
+    yield "bad-other-dependent", changed("dependent", "dependent", 0)
     yield "bad-cut", cut(photo, 40)
 
 

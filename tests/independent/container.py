@@ -24,7 +24,11 @@ BLOCK_TOOLS = (
     ("step", range(1, 65536)),
     ("dictionary", range(2)),
 )
-LATER_BLOCK_TOOLS = (("pdpc", range(2)), ("trained start", range(2)))
+LATER_BLOCK_TOOLS = (
+    ("pdpc", range(2)),
+    ("trained start", range(2)),
+    ("dependent", range(2)),
+)
 TREE_TOOLS = (
     ("partition", range(2)),
     ("index classes", range(2)),

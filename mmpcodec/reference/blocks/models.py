@@ -174,9 +174,7 @@ class BlockModels:
         if tools and tools.trained_start:
             self._take(start_states()[start_class(independent_step(tools))])
 
-    def binary(
-        self, quantiser: int = 0
-    ) -> list[tuple[np.ndarray, np.ndarray, tuple[int, ...]]]:
+    def binary(self, quantiser: int = 0) -> list[tuple[np.ndarray, np.ndarray, tuple[int, ...]]]:
         """Return probabilities and numbers of bits of the binary models, in the order of the table.
 
         Each pair comes with the shape that it has in the table, which has room for more. Quantiser

@@ -32,7 +32,7 @@ def test_version_2_says_so_and_decodes(picture, preset):
     found = mmpcodec.inspect(data, decode=True)
     assert found.header.version == 2
     predicted = [layer.tools for layer in found.layers if layer.tools.prediction]
-    assert all(tools.pdpc and tools.trained_start for tools in predicted)
+    assert all(getattr(tools, name) for tools in predicted for name in LATER_BLOCK_TOOLS)
     assert bool(predicted) or preset not in ("photo", "mixed")
 
 
@@ -70,11 +70,11 @@ def test_tools_need_their_version():
 def test_tools_of_a_version():
     photo = PRESETS["photo"]
     assert in_version(photo, 1) == photo
-    assert in_version(photo, 2) == replace(photo, pdpc=True, trained_start=True)
+    assert in_version(photo, 2) == replace(photo, pdpc=True, trained_start=True, dependent=True)
     assert in_version(PRESETS["text"], 2) == PRESETS["text"]
     assert preset_of(in_version(photo, 2)) == "photo"
     assert photo.later_than(1) == ()
-    assert in_version(photo, 2).later_than(1) == ("pdpc", "trained_start")
+    assert in_version(photo, 2).later_than(1) == ("pdpc", "trained_start", "dependent")
     assert layers.coding_of(in_version(photo, 2)) == "predicted blocks 2"
     assert layers.coding_of(photo) == "predicted blocks"
     assert layers.coding_of(Tools()) == "trees"

@@ -98,7 +98,9 @@ class Trial:
             total = cost + cost_of_levels(levels, place, costs, tools.dependent)
             if place.may_be_sine:
                 total += int(costs.transform[place.area_class, mode_family(mode), int(sine)])
-            residual = inverse(dequantised(levels, place, tools), place.height, place.width, sine, depth)
+            residual = inverse(
+                dequantised(levels, place, tools), place.height, place.width, sine, depth
+            )
             samples = np.clip(prediction + residual, 0, most(depth))
             self.attempt(total, Block(mode, levels, sine), samples)
 
