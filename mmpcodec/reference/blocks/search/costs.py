@@ -61,8 +61,8 @@ class BlockCosts:
         Cost of a bit, by the context of its model; the last axis is the bit, 0 or 1.
     level : (2, 4, 4, 6, 4) nested lists of int
         Cost of a level with its sign, but without the remainder of a size above 2. The indices are
-        the quantiser, the area class, the frequency class, the sum of the sizes around it (up to 5), and the
-        level's size: 0, 1, 2, or 3 for larger ones.
+        the quantiser, the area class, the frequency class, the sum of the sizes around it (up to
+        5), and the level's size: 0, 1, 2, or 3 for larger ones.
     """
 
     def __init__(self, models: BlockModels, lambda_fixed: int, depth: int = BYTE):
