@@ -74,8 +74,8 @@ EFFORTS = {
             (4, 5, 4, 100, 0, 1, False, ALWAYS, 48, 32, True, 10, 3),
             (6, 6, 4, 80, 0, 2, False, ALWAYS, 64, 48, True, 12, 4),
             (8, 6, 4, 80, 0, 3, False, ALWAYS, 96, 96, True, 15, 4),
-            (12, 8, 4, 120, 0, 3, False, ALWAYS, ALWAYS, 128, False, 15),
-            (12, 8, 4, 120, 0, 4, True, ALWAYS, ALWAYS, 256, False, 45),
+            (12, 8, 4, 120, 0, 3, False, ALWAYS, ALWAYS, 128, False, 15, ALWAYS),
+            (12, 8, 4, 120, 0, 4, True, ALWAYS, ALWAYS, 256, False, 45, ALWAYS),
         ),
         start=1,
     )
