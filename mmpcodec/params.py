@@ -38,6 +38,8 @@ MAX_LAMBDA = 2.0**20
 MAX_QUALITY = 100
 STEP_SQUARED = 2788
 """Square of the step, in 1/16 of a gray level, for lambda = 1: (3.3 * 16)**2."""
+DEPENDENT_STEP_SQUARED = 4014
+"""The same for dependent levels: (1.2 * 3.3 * 16)**2."""
 RADIUS_PER_LAMBDA = 4
 """Redundancy radius that an encoder derives, in units of lambda."""
 
@@ -296,8 +298,8 @@ class EncodeParams:
         """The tools as the file names them, with open values derived from lambda.
 
         An open filter bank is off here: its scales follow from the decoded samples.
-        The step is 3.3 times the square root of lambda in gray levels, computed in integers; the
-        factor gave the least cost in measurements.
+        The step is 3.3 times the square root of lambda in gray levels, and 1.2 times as large for
+        dependent levels, computed in integers; the factors gave the least cost in measurements.
         """
         tools = self.tools
         if tools.redundancy_radius is None:
@@ -306,7 +308,8 @@ class EncodeParams:
         if tools.filter_bank is None:
             tools = replace(tools, filter_bank=0)
         if tools.prediction and not tools.step:
-            step = math.isqrt((self.lambda_fixed * STEP_SQUARED) >> LAMBDA_FRACTION_BITS)
+            squared = DEPENDENT_STEP_SQUARED if tools.dependent else STEP_SQUARED
+            step = math.isqrt((self.lambda_fixed * squared) >> LAMBDA_FRACTION_BITS)
             tools = replace(tools, step=min(max(1, step), TABLE["step"].high))
         return tools
 

@@ -190,6 +190,9 @@ class Tools:
         Scale of the filter bank for each activity of the decoded samples, 0 to 3 halves: two bits
         for each of seven activities, the smoothest first; 0 filters nothing. None lets an encoder
         choose. A tool of version 2.
+    dependent : bool
+        Quantise dependently: the levels before a level choose the quantiser of its coefficient, out
+        of two. A tool of version 2.
     exact : bool
         Code exact samples: lossless, whatever lambda is. No other tool then has an effect, and
         ``prediction`` must be False.
@@ -219,6 +222,7 @@ class Tools:
     trained_start: bool = _tool(False, BLOCKS, needs="prediction", version=2)
     earlier_planes: int = _tool(0, BLOCKS, high=2, needs="prediction", version=2)
     filter_bank: int | None = _tool(0, BLOCKS, high=(1 << 14) - 1, needs="prediction", version=2)
+    dependent: bool = _tool(False, BLOCKS, needs="prediction", version=2)
     exact: bool = _tool(False, EXACT)
 
     def __post_init__(self):
@@ -285,6 +289,7 @@ class ToolOptions(TypedDict, total=False):
     trained_start: bool | None
     earlier_planes: int | None
     filter_bank: int | None
+    dependent: bool | None
     exact: bool | None
 
 

@@ -43,6 +43,9 @@ class BlockEffort:
     hopeless : int
         A residual is not tried if its estimated cost exceeds the least estimate for the block by
         more than this number of per cent; ``ALWAYS`` tries all.
+    trellised : int
+        With dependent quantisation, only so many residuals of a block are tried: those of the
+        least estimated cost.
     """
 
     surveyed: int
@@ -57,21 +60,22 @@ class BlockEffort:
     matching: int = ALWAYS
     rounded: bool = False
     hopeless: int = ALWAYS
+    trellised: int = ALWAYS
 
 
 EFFORTS = {
     number: BlockEffort(*settings)
     for number, settings in enumerate(
         (
-            (1, 3, 1, 4, 2, 1, False, 64, 0, 0, True, 3),
-            (2, 3, 1, 8, 2, 1, False, 64, 0, 0, True, 3),
-            (3, 4, 2, 32, 2, 1, False, 128, 0, 0, True, 5),
-            (3, 5, 3, 40, 2, 1, False, ALWAYS, 16, 16, True, 8),
-            (4, 5, 4, 100, 0, 1, False, ALWAYS, 48, 32, True, 10),
-            (6, 6, 4, 80, 0, 2, False, ALWAYS, 64, 48, True, 12),
-            (8, 6, 4, 80, 0, 3, False, ALWAYS, 96, 96, True, 15),
-            (12, 8, 4, 120, 0, 3, False, ALWAYS, ALWAYS, 128, False, 15),
-            (12, 8, 4, 120, 0, 4, True, ALWAYS, ALWAYS, 256, False, 45),
+            (1, 3, 1, 4, 2, 1, False, 64, 0, 0, True, 3, 2),
+            (2, 3, 1, 8, 2, 1, False, 64, 0, 0, True, 3, 2),
+            (3, 4, 2, 32, 2, 1, False, 128, 0, 0, True, 5, 2),
+            (3, 5, 3, 40, 2, 1, False, ALWAYS, 16, 16, True, 8, 2),
+            (4, 5, 4, 100, 0, 1, False, ALWAYS, 48, 32, True, 10, 3),
+            (6, 6, 4, 80, 0, 2, False, ALWAYS, 64, 48, True, 12, 4),
+            (8, 6, 4, 80, 0, 3, False, ALWAYS, 96, 96, True, 15, 4),
+            (12, 8, 4, 120, 0, 3, False, ALWAYS, ALWAYS, 128, False, 15, ALWAYS),
+            (12, 8, 4, 120, 0, 4, True, ALWAYS, ALWAYS, 256, False, 45, ALWAYS),
         ),
         start=1,
     )

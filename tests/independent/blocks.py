@@ -44,7 +44,7 @@ class Blocks:
         self.models = BinaryModels(coder)
         self.mode_frequencies = {}
         if tools.get("trained start"):
-            self.models.models, self.mode_frequencies = start_states(tools["step"])
+            self.models.models, self.mode_frequencies = start_states(tools)
         self.trees = Trees(coder, self.picture, tools) if tools["dictionary"] else None
 
     def fragment(self, y0, x0):
@@ -102,8 +102,8 @@ class Blocks:
                 area = area_class(a, b)
                 g = (mode > 2) + (mode > 18) + (mode > 35)
                 sine = a <= 4 and b <= 4 and self.models.bit("type", area, g)
-                levels = self.levels(a, b, area)
-                samples = transform(levels, h, w, sine, self.tools["step"], self.extra)
+                coefficients = self.coefficients(a, b, area)
+                samples = transform(coefficients, h, w, sine, self.extra)
             samples = samples + self.prediction(mode, y, x, h, w)
             self.picture[here] = np.clip(samples, 0, self.most)
         self.decoded[here] = True
@@ -311,8 +311,9 @@ class Blocks:
 
     # ---- Levels ----
 
-    def levels(self, a, b, area):
-        """The levels of a block, rows of frequencies."""
+    def coefficients(self, a, b, area):
+        """The coefficients of the levels of a block, rows of frequencies."""
+        step, dependent = self.tools["step"], self.tools.get("dependent")
         h, w = 2**a, 2**b
         R, Q = min(h, 32), min(w, 32)
         s = a + b - 4
@@ -327,24 +328,29 @@ class Blocks:
         if last >= R * Q:
             raise ValueError(f"last place is {last}, allowed is 0 to {R * Q - 1}")
         B = int(area >= 2)
-        levels = np.zeros((R + 2, Q + 2), np.int64)
+        levels, coefficients = np.zeros((2, R + 2, Q + 2), np.int64)
+        state = 0
         for number in range(last, -1, -1):
             _, i, j = order[number]
             around = ((i, j + 1), (i, j + 2), (i + 1, j), (i + 2, j), (i + 1, j + 1))
             t = sum(min(3, abs(int(levels[place]))) for place in around)
             o = (i + j > 0) + (i + j >= 3) + (i + j >= 6)
+            # The second quantiser of Dependent quantisation has models of its own.
+            q = state % 2
+            state = (0, 5, 1, 6, 2, 4, 3, 7)[state] if dependent else 0
+            own = (1,) if q else ()
             z = min(t, 5)
             percent = min(90, (12, 28, 42, 52, 60, 70)[z] * (20, 14, 10, 10)[o] // 10)
             start = (65536 * percent // 100, 4)
-            if number < last and not bit("zero", area, o, z, start=start):
+            if number < last and not bit("zero", *own, area, o, z, start=start):
                 continue
             below = self.coder.plain(1)
             z = min(t, 4)
             percent = (20, 25, 35, 45, 55)[z]
             size = 1
-            if bit("one", B, min(o, 2), z, start=(65536 * percent // 100, 4)):
+            if bit("one", *own, B, min(o, 2), z, start=(65536 * percent // 100, 4)):
                 size = 2
-                if bit("two", B, min(o, 2), z, start=(65536 * (percent + 10) // 100, 4)):
+                if bit("two", *own, B, min(o, 2), z, start=(65536 * (percent + 10) // 100, 4)):
                     n = 0
                     while n < 15 and bit("remainder", B, min(11, n)):
                         n += 1
@@ -352,7 +358,11 @@ class Blocks:
             if size > 32767:
                 raise ValueError(f"size of a level is {size}, allowed is 0 to 32767")
             levels[i, j] = -size if below else size
-        return levels[:R, :Q]
+            if dependent and size % 2 == 1:
+                state ^= 2
+            value = min(32767, ((2 * size - q) * step + 2) >> 2)
+            coefficients[i, j] = -value if below else value
+        return coefficients[:R, :Q]
 
 
 def solved(m):
@@ -395,12 +405,14 @@ def planar(T, Z, h, w):
     return (across + down + h * w) // (2 * h * w)
 
 
-def start_states(step):
+def start_states(tools):
     """Section Start states: p and n of the binary models, and the frequencies of the modes."""
     text = (ROOT / "kernels" / "shared" / "blocks" / "start_states.h").read_text()
     table = [int(number) for number in text.split("= {")[1].split("}")[0].split(",")]
-    table = iter(table[1436 * sum(step >= first for first in (149, 278, 481, 833, 1445)) :])
-    models = {}
+    step = max(1, 5 * tools["step"] // 6) if tools.get("dependent") else tools["step"]
+    table = iter(table[1748 * sum(step >= first for first in (149, 278, 481, 833, 1445)) :])
+    zero, one = (range(4), range(4), range(6)), (range(2), range(3), range(5))
+    models, frequencies = {}, {}
     for name, *indices in (
         ("split", range(2, 7), range(2, 7), range(3)),
         ("direction", range(2, 7), range(2, 7), range(3)),
@@ -409,16 +421,23 @@ def start_states(step):
         ("type", range(4), range(4)),
         ("last", range(9), range(12)),
         ("lastbit", range(12)),
-        ("zero", range(4), range(4), range(6)),
-        ("one", range(2), range(3), range(5)),
-        ("two", range(2), range(3), range(5)),
+        ("zero", *zero),
+        ("one", *one),
+        ("two", *one),
         ("remainder", range(2), range(12)),
         ("tree", range(9), range(3)),
+        ("modes", range(9)),
+        ("zero", (1,), *zero),
+        ("one", (1,), *one),
+        ("two", (1,), *one),
     ):
+        if name == "modes":
+            frequencies = {s: [next(table) for _ in range(38)] for s in range(9)}
+            continue
         for index in itertools.product(*indices):
             q, n = next(table), next(table)
             models[name, *index] = limited(256 * q + 128, 192, 65344), n
-    return models, {s: [next(table) for _ in range(38)] for s in range(9)}
+    return models, frequencies
 
 
 def angle(t, T, Z, K, h, w, most):
@@ -495,10 +514,9 @@ def basis(N, sine):
     return np.rint(values).astype(np.int64)
 
 
-def transform(levels, h, w, sine, step, extra):
+def transform(c, h, w, sine, extra):
     """The residual of a block."""
-    R, Q = levels.shape
-    c = np.sign(levels) * np.minimum(32767, (abs(levels) * step + 1) >> 1)
+    R, Q = c.shape
     U = basis(h, sine)[:R]
     V = basis(w, sine)[:Q]
     H = np.clip((U.T @ c + 2048) >> 12, -32767, 32767)

@@ -30,6 +30,7 @@ LATER_BLOCK_TOOLS = (
     ("trained start", range(2)),
     ("earlier planes", range(3)),
     ("filter bank", range(2**14)),
+    ("dependent", range(2)),
 )
 TREE_TOOLS = (
     ("partition", range(2)),

@@ -126,23 +126,18 @@ nb::tuple decode(const nb::bytes& payload, int height, int width, int depth, nb:
     return decoded(payload, plane, Depth<uint16_t>(depth), tools, earlier, threads, progress);
 }
 
-// Returns the states of the models after the last block: the probabilities of the binary models, the
-// bits that each has seen, and the frequencies of the modes.
-nb::tuple states_after(const nb::bytes& payload, int height, int width, nb::handle given,
-                       const Earlier<uint8_t>& earlier) {
+// Returns how often the first bits of each binary model, at most so many, were 0 and 1, and the
+// frequencies of the modes after the last block.
+nb::tuple model_counts(const nb::bytes& payload, int height, int width, nb::handle given,
+                       const Earlier<uint8_t>& earlier, int most) {
     const Plane plane{height, width};
     const BlockTools tools = block_tools_from(given);
+    BitCounts counts{most, {}};
     const auto coded = decode_blocks(static_cast<const uint8_t*>(payload.data()), payload.size(),
                                      plane, Depth<uint8_t>(), tools, tree_tools_from(given),
                                      samples_of(earlier, plane, tools), 1,
-                                     progress_from(nb::none()));
-    uint16_t ones[kBitModels];
-    uint8_t seen[kBitModels];
-    for (int model = 0; model < kBitModels; ++model) {
-        ones[model] = coded->models.bits[model].one;
-        seen[model] = coded->models.bits[model].seen;
-    }
-    return nb::make_tuple(array_of(ones, kBitModels), array_of(seen, kBitModels),
+                                     progress_from(nb::none()), &counts);
+    return nb::make_tuple(array_of(&counts.of[0][0], kTrainedModels, 2),
                           array_of(&coded->models.modes[0][0], kSizes, kModes));
 }
 
@@ -178,8 +173,8 @@ void mmp::register_blocks(nb::module_& module) {
         .def("finish", &finish_plans);
     register_encode<uint8_t>(module);
     register_encode<uint16_t>(module);
-    module.def("block_states", &states_after, "payload"_a, "height"_a, "width"_a, "tools"_a,
-               "earlier"_a);
+    module.def("block_counts", &model_counts, "payload"_a, "height"_a, "width"_a, "tools"_a,
+               "earlier"_a, "most"_a);
     module.def("decode_blocks", &decode, "payload"_a, "height"_a, "width"_a, "depth"_a, "tools"_a,
                "earlier"_a, "threads"_a, "progress"_a.none());
 }

@@ -81,7 +81,7 @@ void encode_with_trees(const Sample* source, CodedBlocks<Sample>& coded, Plane p
                                                         *coded.trees, options.rates,
                                                         options.kernel, coded.team);
     const BlockPicture<Sample> coarse =
-        coarsely_quantised(source, picture, tools.step, coded.team);
+        coarsely_quantised(source, picture, independent_step(tools), coded.team);
     BlockSearch<Sample> search(source, picture, coarse, tools, options.effort, tree_search.get(),
                                coded.team);
     BlockPlan plan;
@@ -174,13 +174,14 @@ std::unique_ptr<CodedBlocks<Sample>> decode_blocks(const uint8_t* payload, size_
                                                    const BlockTools& tools,
                                                    const std::optional<Tools>& tree_tools,
                                                    const EarlierSamples<Sample>& earlier,
-                                                   int threads, const Progress& progress) {
+                                                   int threads, const Progress& progress,
+                                                   BitCounts* counts) {
     // Only the learning of the dictionaries uses threads.
     auto coded = std::make_unique<CodedBlocks<Sample>>(plane, depth, tools, tree_tools, earlier,
                                                        tree_tools ? threads : 1);
     RangeDecoder coder(payload, size);
     BlockCoder<BlockReader, Sample> reader(coded->picture, tools, coded->trees.get(),
-                                           BlockReader(coder, coded->models, coded->tally));
+                                           BlockReader(coder, coded->models, coded->tally, counts));
     const BlockPlan none;
     for_each_fragment(plane, tools, progress,
                       [&](int row, int column) { reader.code(row, column, none); });
@@ -195,7 +196,8 @@ std::unique_ptr<CodedBlocks<Sample>> decode_blocks(const uint8_t* payload, size_
         const EarlierSamples<Sample>&, const BlockOptions&, const Progress&);                      \
     template std::unique_ptr<CodedBlocks<Sample>> decode_blocks(                                   \
         const uint8_t*, size_t, Plane, Depth<Sample>, const BlockTools&,                           \
-        const std::optional<Tools>&, const EarlierSamples<Sample>&, int, const Progress&);
+        const std::optional<Tools>&, const EarlierSamples<Sample>&, int, const Progress&,          \
+        BitCounts*);
 MMP_INSTANTIATE(uint8_t)
 MMP_INSTANTIATE(uint16_t)
 

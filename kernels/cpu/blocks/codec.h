@@ -77,6 +77,7 @@ std::unique_ptr<CodedBlocks<Sample>> decode_blocks(const uint8_t* payload, size_
                                                    const BlockTools& tools,
                                                    const std::optional<Tools>& tree_tools,
                                                    const EarlierSamples<Sample>& earlier,
-                                                   int threads, const Progress& progress);
+                                                   int threads, const Progress& progress,
+                                                   BitCounts* counts = nullptr);
 
 }  // namespace mmp

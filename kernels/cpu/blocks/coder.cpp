@@ -12,7 +12,7 @@ Syntax syntax_of(int model) {
     if (model < kKindModels) return kModeSyntax;
     if (model < kTypeModels) return kKindSyntax;
     if (model >= kPlanesModels) return kModeSyntax;
-    return model < kTreeModels ? kLevelSyntax : kTreeSyntax;
+    return model >= kTreeModels && model < kBitModels ? kTreeSyntax : kLevelSyntax;
 }
 
 }  // namespace
@@ -61,16 +61,16 @@ void Predictor<Sample>::predict(int mode, Sample* out) const {
 }
 
 template <class Sample>
-void rebuild(const BlockPlace& block, int type, const int16_t* levels, int32_t step,
+void rebuild(const BlockPlace& block, int type, const int16_t* levels, const BlockTools& tools,
              const Sample* prediction, Depth<Sample> depth, Sample* out) {
     int16_t coefficients[kMaxCoded];
-    dequantise(levels, scan_of(block.a, block.b).count, step, coefficients);
+    dequantise(levels, block.a, block.b, tools, coefficients);
     transform_inverse(coefficients, block.a, block.b, type, prediction, depth, out);
 }
 
 #define MMP_INSTANTIATE(Sample)                                                                    \
     template class Predictor<Sample>;                                                              \
-    template void rebuild(const BlockPlace&, int, const int16_t*, int32_t, const Sample*,          \
+    template void rebuild(const BlockPlace&, int, const int16_t*, const BlockTools&, const Sample*, \
                           Depth<Sample>, Sample*);
 MMP_INSTANTIATE(uint8_t)
 MMP_INSTANTIATE(uint16_t)
@@ -127,6 +127,8 @@ int BlockReader::bit(int model, int) {
     coder_.consume(value ? zero : 0, frequency);
     tally_.add(syntax_of(model), frequency, kBitTotal);
     m.count(value);
+    if (counts_ && counts_->of[model][0] + counts_->of[model][1] < counts_->most)
+        ++counts_->of[model][value];
     return value;
 }
 
@@ -241,13 +243,13 @@ void BlockCoder<Coder, Sample>::code_predicted(const BlockPlace& block, BlockNod
             std::fill_n(levels, count, int16_t{0});
         if (sine_allowed(a, b))
             node.type = uint8_t(coder_.bit(type_model(a, b, family_of(node.mode)), node.type));
-        code_levels(coder_, a, b, levels);
+        code_levels(coder_, a, b, tools_.dependent, levels);
     }
     if constexpr (!Coder::kWrites) {
         Sample prediction[kMaxBlockArea], samples[kMaxBlockArea];
         Predictor(tools_, picture_, block).predict(node.mode, prediction);
         if (node.kind == kTransformed)
-            rebuild(block, node.type, levels, tools_.step, prediction, picture_.depth, samples);
+            rebuild(block, node.type, levels, tools_, prediction, picture_.depth, samples);
         picture_.write(block, node.kind == kTransformed ? samples : prediction);
     }
     picture_.mark(block, {uint8_t(a), uint8_t(b), node.mode, node.kind});

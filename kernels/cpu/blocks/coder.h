@@ -75,7 +75,7 @@ private:
 
 // Writes the samples of a block from its prediction and its levels.
 template <class Sample>
-void rebuild(const BlockPlace& block, int type, const int16_t* levels, int32_t step,
+void rebuild(const BlockPlace& block, int type, const int16_t* levels, const BlockTools& tools,
              const Sample* prediction, Depth<Sample> depth, Sample* out);
 
 class BlockWriter {
@@ -117,11 +117,18 @@ private:
     BlockModels& models_;
 };
 
+// How often the first bits of each binary model were 0 and 1.
+struct BitCounts {
+    int most;  // bits of a model
+    int32_t of[kHeldBitModels][2];
+};
+
 class BlockReader {
 public:
     static constexpr bool kWrites = false;
-    BlockReader(RangeDecoder& coder, BlockModels& models, Tally& tally)
-        : coder_(coder), models_(models), tally_(tally) {}
+    // With `counts` it counts the first bits of each binary model.
+    BlockReader(RangeDecoder& coder, BlockModels& models, Tally& tally, BitCounts* counts = nullptr)
+        : coder_(coder), models_(models), tally_(tally), counts_(counts) {}
 
     int bit(int model, int);
     int plain(int count, int);
@@ -135,6 +142,7 @@ private:
     RangeDecoder& coder_;
     BlockModels& models_;
     Tally& tally_;
+    BitCounts* counts_;
 };
 
 template <class Coder, class Sample>

@@ -4,6 +4,8 @@
 #include <array>
 #include <numeric>
 
+#include "cpu/blocks/transform.h"
+
 namespace mmp {
 
 namespace {
@@ -26,8 +28,34 @@ Scan make_scan(int a, int b) {
         const int i = place / scan.columns, j = place % scan.columns;
         scan.margin.push_back(uint16_t(i * (scan.columns + 2) + j));
         scan.frequency_class.push_back(uint8_t(frequency_class(i, j)));
+        const int k = int(scan.recent.size());
+        auto& recent = scan.recent.emplace_back();
+        auto& older = scan.older.emplace_back();
+        for (const auto& [down, right] : {std::pair{0, 1}, {0, 2}, {1, 0}, {2, 0}, {1, 1}}) {
+            if (i + down >= scan.rows || j + right >= scan.columns) continue;
+            const int number = scan.number[place + down * scan.columns + right] - 1;
+            scan.span = std::max(scan.span, number - k);
+            if (number / Scan::kGroup == k / Scan::kGroup)
+                recent.push_back(uint8_t(2 * (number - k - 1)));
+            else
+                older.push_back(uint16_t(number));
+        }
     }
     return scan;
+}
+
+// As dequantise() of a block, with dependent levels.
+void dequantise_dependent(const int16_t* levels, const Scan& scan, int32_t step,
+                          int16_t* coefficients) {
+    memset(coefficients, 0, scan.count * sizeof *coefficients);
+    int last = scan.count - 1;
+    while (last >= 0 && !levels[scan.place[last]]) --last;
+    for (int k = last, state = 0; k >= 0; --k) {
+        const int place = scan.place[k], level = levels[place], size = level < 0 ? -level : level;
+        const int32_t value = dependent_value(size, quantiser_of(state), step);
+        coefficients[place] = int16_t(level < 0 ? -value : value);
+        state = next_state(state, size);
+    }
 }
 
 }  // namespace
@@ -39,5 +67,14 @@ const std::array<Scan, kShapes> scans = [] {
             made[shape_number(a, b)] = make_scan(a, b);
     return made;
 }();
+
+void dequantise(const int16_t* levels, int a, int b, const BlockTools& tools,
+                int16_t* coefficients) {
+    const Scan& scan = scan_of(a, b);
+    if (tools.dependent)
+        dequantise_dependent(levels, scan, tools.step, coefficients);
+    else
+        dequantise(levels, scan.count, tools.step, coefficients);
+}
 
 }  // namespace mmp

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cpu/blocks/models.h"
-#include "shared/blocks/transform.h"
+#include "shared/blocks/dependent.h"
 
 namespace mmp {
 
@@ -20,6 +20,13 @@ struct Scan {
     std::vector<uint16_t> margin;  // index in an array with two more columns and rows
     std::vector<uint8_t> frequency_class;
     std::vector<uint16_t> number;  // of each index in the array of levels, from 1
+    // Encoder only. The neighbours of higher frequency of each level: those in its group of places
+    // in scan order by twice the number of levels between, the others by their number. `span` is
+    // the largest distance between neighbours.
+    static constexpr int kGroup = 8;
+    std::vector<std::vector<uint8_t>> recent;
+    std::vector<std::vector<uint16_t>> older;
+    int span = 0;
 };
 extern const std::array<Scan, kShapes> scans;
 inline const Scan& scan_of(int a, int b) { return scans[shape_number(a, b)]; }
@@ -44,6 +51,10 @@ private:
     int stride_;
     uint8_t value_[(kCodedSide + 2) * (kCodedSide + 2)];
 };
+
+// Writes the coefficients that the levels of a block stand for.
+void dequantise(const int16_t* levels, int a, int b, const BlockTools& tools,
+                int16_t* coefficients);
 
 // Codes the place of the last level. Coder::bit(model, value) and Coder::plain(count, value) encode
 // a value, or decode it, and return it.
@@ -71,7 +82,7 @@ int code_remainder(Coder& coder, int area, int size) {
 
 // Codes the levels of a block. A reader gets levels that are all 0 and writes the coded ones.
 template <class Coder>
-void code_levels(Coder& coder, int a, int b, int16_t* levels) {
+void code_levels(Coder& coder, int a, int b, bool dependent, int16_t* levels) {
     const Scan& scan = scan_of(a, b);
     const int area = area_class(a, b);
     int last = scan.count - 1;
@@ -80,15 +91,21 @@ void code_levels(Coder& coder, int a, int b, int16_t* levels) {
     last = code_last(coder, a, b, last);
     coder.check(last < scan.count, "Levels", "last place", last, scan.count - 1);
     MagnitudeSums sums(scan);
-    for (int k = last; k >= 0; --k) {
+    int state = 0, size = 0;
+    for (int k = last; k >= 0; --k, state = dependent ? next_state(state, size) : 0) {
+        const int quantiser = quantiser_of(state);
+        const auto bit = [&](int model, int value) {
+            return coder.bit(model_of_quantiser(model, quantiser), value);
+        };
         const int sum = sums.at(scan.margin[k]), place = scan.frequency_class[k];
         int16_t& level = levels[scan.place[k]];
         const int given = level < 0 ? -level : level;
-        if (k < last && !coder.bit(zero_model(area, place, sum), given > 0)) continue;
+        size = 0;
+        if (k < last && !bit(zero_model(area, place, sum), given > 0)) continue;
         const bool negative = coder.plain(1, level < 0);
-        int size = 1;
-        if (coder.bit(one_model(area, place, sum), given > 1))
-            size = coder.bit(two_model(area, place, sum), given > 2)
+        size = 1;
+        if (bit(one_model(area, place, sum), given > 1))
+            size = bit(two_model(area, place, sum), given > 2)
                        ? code_remainder(coder, area, given)
                        : 2;
         coder.check(size <= kMaxLevel, "Levels", "size of a level", size, kMaxLevel);

@@ -1,5 +1,6 @@
 #include "cpu/blocks/models.h"
 
+#include "shared/blocks/dependent.h"
 #include "shared/blocks/start_states.h"
 
 namespace mmp {
@@ -8,7 +9,7 @@ static_assert(sizeof kStartStates == kStartClasses * kStartBytes);
 
 void start_models(const BlockTools& tools, BlockModels& models) {
     if (tools.trained_start)
-        models.start(kStartStates + start_class(tools.step) * kStartBytes);
+        models.start(kStartStates + start_class(independent_step(tools)) * kStartBytes);
     else
         models.start();
 }

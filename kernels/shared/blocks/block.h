@@ -112,8 +112,12 @@ constexpr int kTwoModels = kOneModels + 2 * 3 * kLargeSums;
 constexpr int kRemainderModels = kTwoModels + 2 * 3 * kLargeSums;
 constexpr int kTreeModels = kRemainderModels + 2 * kRemainders;
 constexpr int kBitModels = kTreeModels + kSizes * kNeighbourContexts;
-// Models of later tools, which are not in the table of trained states.
-constexpr int kPlanesModels = kBitModels;
+// The models of levels of the second quantiser, in the order of those of the first one.
+constexpr int kSecondModels = kBitModels;
+constexpr int kSecondCount = kRemainderModels - kZeroModels;
+constexpr int kTrainedModels = kSecondModels + kSecondCount;
+// Models that are not in the table of trained states.
+constexpr int kPlanesModels = kTrainedModels;
 constexpr int kWidePlanesModels = kPlanesModels + kSizes * kNeighbourContexts;
 constexpr int kLaterBitModels = kWidePlanesModels + kSizes;
 #ifdef __CUDACC__
@@ -121,6 +125,7 @@ constexpr int kHeldBitModels = kBitModels;  // the device has none of the later 
 #else
 constexpr int kHeldBitModels = kLaterBitModels;
 #endif
+constexpr int kHeldTrained = smaller(kTrainedModels, kHeldBitModels);
 
 MMP_HD constexpr int split_model(int a, int b, int context) {
     return kSplitModels + shape_number(a, b) * kNeighbourContexts + context;
@@ -174,6 +179,10 @@ MMP_HD constexpr int one_model(int area, int place, int sum) {
 }
 MMP_HD constexpr int two_model(int area, int place, int sum) {
     return kTwoModels + large_context(area, place, sum);
+}
+// The model that a quantiser (0 or 1) has in the place of a model of levels of the first one.
+MMP_HD constexpr int model_of_quantiser(int model, int quantiser) {
+    return model + quantiser * (kSecondModels - kZeroModels);
 }
 MMP_HD constexpr int remainder_model(int area, int group) {
     return kRemainderModels + (area >= 2) * kRemainders + smaller(group, kRemainders - 1);

@@ -16,7 +16,8 @@
     FIELD(fitting)              \
     FIELD(matching)             \
     FIELD(rounded)              \
-    FIELD(hopeless)
+    FIELD(hopeless)             \
+    FIELD(trellised)
 
 namespace mmp {
 

@@ -9,9 +9,10 @@
 namespace mmp {
 
 // The trained states at the start, by the quantisation step: for each binary model its probability in
-// 1/256 and the bits that it counts for, then the frequencies of the modes.
+// 1/256 and the bits that it counts for, then the frequencies of the modes, then the binary models of
+// the second quantiser.
 constexpr int kStartClasses = 6;
-constexpr int kStartBytes = 2 * kBitModels + kSizes * kModes;
+constexpr int kStartBytes = 2 * kTrainedModels + kSizes * kModes;
 MMP_HD constexpr int start_class(int step) {
     return step < 149 ? 0 : step < 278 ? 1 : step < 481 ? 2 : step < 833 ? 3 : step < 1445 ? 4 : 5;
 }
@@ -50,19 +51,16 @@ struct BlockModels {
                     start_at(two_model(area, place, sum), large[sum] + 10);
                 }
         }
+        start_second();
     }
     // As start(), then takes trained states, of kStartBytes.
     MMP_HD void start(const uint8_t* trained) {
         start();
-        for (int number = 0; number < kBitModels; ++number) {
-            BitModel& model = bits[number];
-            const int one = 256 * *trained++ + 128;
-            model.one = uint16_t(
-                larger(kLeastProbability, smaller(one, int(kBitTotal) - kLeastProbability)));
-            model.seen = *trained++;
-        }
+        for (int model = 0; model < kBitModels; ++model, trained += 2) bits[model].start(trained);
         for (auto& size : modes)
             for (uint16_t& frequency : size) frequency = *trained++;
+        for (int model = kSecondModels; model < kHeldTrained; ++model, trained += 2)
+            bits[model].start(trained);
     }
     MMP_HD void count_mode(int size, int mode) {
         modes[size][mode] = uint16_t(modes[size][mode] + kFrequencyStep);
@@ -85,6 +83,11 @@ struct BlockModels {
     }
 
 private:
+    // The models of the second quantiser start as those of the first.
+    MMP_HD void start_second() {
+        for (int model = kSecondModels; model < kHeldTrained; ++model)
+            bits[model] = bits[model - kSecondModels + kZeroModels];
+    }
     MMP_HD void halve_modes(int size) {
         int total = 0;
         for (const int frequency : modes[size]) total += frequency;
@@ -124,10 +127,10 @@ MMP_HD int32_t last_cost(const BitCosts& bit, int32_t plain, int a, int b, int l
 
 // The costs of magnitudes 0, 1, 2, and 3 or more in one context, with sign, without remainder.
 MMP_HD void level_costs(const BitCosts& bit, int32_t plain, int area, int place, int sum,
-                        int32_t* out) {
-    const int32_t* zero = bit[zero_model(area, place, sum)];
-    const int32_t* one = bit[one_model(area, place, sum)];
-    const int32_t* two = bit[two_model(area, place, sum)];
+                        int32_t* out, int quantiser = 0) {
+    const int32_t* zero = bit[model_of_quantiser(zero_model(area, place, sum), quantiser)];
+    const int32_t* one = bit[model_of_quantiser(one_model(area, place, sum), quantiser)];
+    const int32_t* two = bit[model_of_quantiser(two_model(area, place, sum), quantiser)];
     out[0] = zero[0];
     out[1] = zero[1] + plain + one[0];
     out[2] = zero[1] + plain + one[1] + two[0];

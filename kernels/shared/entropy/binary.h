@@ -23,6 +23,13 @@ struct BitModel {
         if (seen < kSlowest) ++seen;
     }
 
+    // Takes a probability in 1/256, and the bits that it counts for.
+    MMP_HD void start(const uint8_t* trained) {
+        const int next = 256 * trained[0] + 128;
+        one = uint16_t(larger(kLeastProbability, smaller(next, int(kBitTotal) - kLeastProbability)));
+        seen = trained[1];
+    }
+
     // Encoder only: takes the mean of both probabilities, weighted by the bits that each has seen.
     MMP_HD void merge(const BitModel& other) {
         const int weight = seen + other.seen;

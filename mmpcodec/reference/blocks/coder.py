@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from mmpcodec.depth import BYTE, most, sample_type
+from mmpcodec.reference.blocks.dependent import dequantised
 from mmpcodec.reference.blocks.levels import code_levels
 from mmpcodec.reference.blocks.models import BlockModels
 from mmpcodec.reference.blocks.partition import (
@@ -30,7 +31,7 @@ from mmpcodec.reference.blocks.partition import (
 from mmpcodec.reference.blocks.planes import WIDE_FROM_LOG2, predict_from_planes
 from mmpcodec.reference.blocks.prediction import FIRST_FROM_ABOVE, LEAST_SQUARES_MARGIN, predict
 from mmpcodec.reference.blocks.templates import average_of_places, has_place
-from mmpcodec.reference.blocks.transform import dequantised, inverse
+from mmpcodec.reference.blocks.transform import inverse
 from mmpcodec.reference.blocks.trees import BlockTrees, tree_block
 from mmpcodec.reference.entropy.binary import BitCoder
 from mmpcodec.reference.entropy.symbols import SymbolReader
@@ -141,7 +142,7 @@ class BlockPicture:
         else:
             samples = self.predict(block.mode, place)
         if block.levels is not None:
-            coefficients = dequantised(block.levels, self.tools.step)
+            coefficients = dequantised(block.levels, place, self.tools)
             samples = samples + inverse(
                 coefficients, place.height, place.width, block.sine, self.depth
             )
@@ -282,7 +283,8 @@ def code_block(
     if place.may_be_sine:
         context = place.area_class, mode_family(mode)
         sine = bool(models.transform.code(coder, context, block.sine if block else None))
-    levels = code_levels(coder, models, place, block.levels if block else None)
+    given = block.levels if block else None
+    levels = code_levels(coder, models, place, given, picture.tools.dependent)
     return Block(mode, levels, sine)
 
 

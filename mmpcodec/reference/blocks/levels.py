@@ -22,6 +22,20 @@ AROUND = ((0, 1), (0, 2), (1, 0), (2, 0), (1, 1))
 """Row and column offsets of the levels whose sizes decide the context of a level."""
 
 
+AFTER_EVEN = (0, 5, 1, 6, 2, 4, 3, 7)
+"""The state after a level that is even, by the state before it, with dependent quantisation."""
+
+
+def quantiser_of(state: int) -> int:
+    """Return the quantiser of a level, 0 or 1, from the state before it."""
+    return state & 1
+
+
+def next_state(state: int, level: int) -> int:
+    """Return the state after a level, of which only the parity counts."""
+    return AFTER_EVEN[state] ^ (level & 1) << 1
+
+
 @cache
 def scan(height: int, width: int) -> tuple[tuple[int, int], ...]:
     """Return the positions of the coefficients of a block, from low to high frequencies.
@@ -41,7 +55,11 @@ def scan(height: int, width: int) -> tuple[tuple[int, int], ...]:
 
 
 def code_levels(
-    coder: BitCoder, models: BlockModels, place: BlockPlace, levels: np.ndarray | None
+    coder: BitCoder,
+    models: BlockModels,
+    place: BlockPlace,
+    levels: np.ndarray | None,
+    dependent: bool = False,
 ) -> np.ndarray:
     """Code the levels of a block.
 
@@ -52,6 +70,8 @@ def code_levels(
     place : BlockPlace
     levels : (R, Q) int array or None
         The levels to encode, at least one of which is not 0; None decodes.
+    dependent : bool
+        Whether the levels before a level choose its quantiser, and so its models.
 
     Returns
     -------
@@ -71,11 +91,15 @@ def code_levels(
     shape = coefficient_shape(place.height, place.width)
     coded = np.zeros(shape, np.int64)
     sizes = np.zeros((shape[0] + 2, shape[1] + 2), np.int64)
+    state = 0
     for number in range(last, -1, -1):
         i, j = at = order[number]
         around = sum(int(sizes[i + down, j + right]) for down, right in AROUND)
         given = None if levels is None else int(levels[at])
-        coded[at] = _code_level(coder, models, place, at, around, number == last, given)
+        context = quantiser_of(state), place.area_class, frequency_class(*at), around
+        coded[at] = _code_level(coder, models, context, number == last, given)
+        if dependent:
+            state = next_state(state, int(coded[at]))
         sizes[at] = min(abs(int(coded[at])), 3)
     return coded
 
@@ -124,31 +148,32 @@ def _code_last(
 def _code_level(
     coder: BitCoder,
     models: BlockModels,
-    place: BlockPlace,
-    at: tuple[int, int],
-    around: int,
+    context: tuple[int, int, int, int],
     is_last: bool,
     level: int | None,
 ) -> int:
     """Code one level.
 
-    ``around`` is the sum of the sizes around it, each at most 3. The last level is never 0.
+    ``context`` holds the quantiser, the classes of the block's area and of the frequency, and the
+    sum of the sizes around the level, each at most 3. The last level is never 0.
     """
     given = None if level is None else abs(level)
 
     def above(size: int) -> int | None:
         return None if given is None else given > size
 
-    area, frequency = place.area_class, frequency_class(*at)
-    if not is_last and not models.zero.code(coder, (area, frequency, min(around, 5)), above(0)):
+    quantiser, area, frequency, around = context
+    of_zero = quantiser, area, frequency, min(around, 5)
+    if not is_last and not models.zero.code(coder, of_zero, above(0)):
         return 0
     negative = coder.plain("level", 1, None if level is None else level < 0)
-    context = int(area >= 2), min(frequency, 2), min(around, 4)
-    size = 1 + models.one.code(coder, context, above(1))
+    large = int(area >= 2)
+    of_more = quantiser, large, min(frequency, 2), min(around, 4)
+    size = 1 + models.one.code(coder, of_more, above(1))
     if size == 2:
-        size += models.two.code(coder, context, above(2))
+        size += models.two.code(coder, of_more, above(2))
     if size == 3:
-        size = 2 + _code_remainder(coder, models, context[0], None if given is None else given - 2)
+        size = 2 + _code_remainder(coder, models, large, None if given is None else given - 2)
         if size > MOST_LEVEL:
             raise CorruptStream(SECTION, f"size of a level is {size}, allowed is 0 to {MOST_LEVEL}")
     return -size if negative else size

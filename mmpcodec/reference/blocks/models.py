@@ -146,7 +146,8 @@ class BlockModels:
 
     The attributes are ``BinaryModels`` and ``ModeModels`` with the names and indices of sections
     "Blocks", "Modes" and "Levels"; ``transform`` is the model *type*, and ``wide_planes`` is the
-    model *wide*.
+    model *wide*. The first index of ``zero``, ``one`` and ``two`` is the quantiser, which is always
+    0 without *dependent*.
 
     Parameters
     ----------
@@ -168,19 +169,23 @@ class BlockModels:
         self.last_bit = BinaryModels("level", (11,))
         t, o = np.array([12, 28, 42, 52, 60, 70]), np.array([20, 14, 10, 10])
         zero = _percent(np.minimum(90, o[:, None] * t // 10))
-        self.zero = BinaryModels("level", (4, 4, 6), zero, 4)
+        self.zero = BinaryModels("level", (2, 4, 4, 6), zero, 4)
         one = np.array([20, 25, 35, 45, 55])
-        self.one = BinaryModels("level", (2, 3, 5), _percent(one), 4)
-        self.two = BinaryModels("level", (2, 3, 5), _percent(one + 10), 4)
+        self.one = BinaryModels("level", (2, 2, 3, 5), _percent(one), 4)
+        self.two = BinaryModels("level", (2, 2, 3, 5), _percent(one + 10), 4)
         self.remainder = BinaryModels("level", (2, REMAINDER_BITS))
         if tools and tools.trained_start:
-            self._take(start_states()[start_class(tools.step)])
+            self._take(start_states()[start_class(independent_step(tools))])
 
-    def binary(self) -> list[tuple[np.ndarray, np.ndarray, tuple[int, ...]]]:
+    def binary(self, quantiser: int = 0) -> list[tuple[np.ndarray, np.ndarray, tuple[int, ...]]]:
         """Return probabilities and numbers of bits of the binary models, in the order of the table.
 
-        Each pair comes with the shape that it has in the table, which has room for more.
+        Each pair comes with the shape that it has in the table, which has room for more. Quantiser
+        1 has models of its own only for the sizes of levels.
         """
+        if quantiser:
+            levels = (self.zero, self.one, self.two)
+            return [(own.probability[1], own.uses[1], own.uses.shape[1:]) for own in levels]
         inner = np.s_[UNIT_LOG2:, UNIT_LOG2:]
         sides = MAX_LOG2 - UNIT_LOG2 + 1
         groups = 12
@@ -192,9 +197,9 @@ class BlockModels:
             (self.transform, np.s_[:], (4, 4)),
             (self.last, np.s_[:], (SIZES, groups)),
             (self.last_bit, np.s_[:], (groups,)),
-            (self.zero, np.s_[:], (4, 4, 6)),
-            (self.one, np.s_[:], (2, 3, 5)),
-            (self.two, np.s_[:], (2, 3, 5)),
+            (self.zero, np.s_[0], (4, 4, 6)),
+            (self.one, np.s_[0], (2, 3, 5)),
+            (self.two, np.s_[0], (2, 3, 5)),
             (self.remainder, np.s_[:], (2, REMAINDER_BITS)),
             (self.tree, np.s_[:], (SIZES, 3)),
         ]
@@ -202,15 +207,26 @@ class BlockModels:
 
     def _take(self, table: np.ndarray) -> None:
         """Take the states of a table of trained states."""
-        place = 0
-        for probability, uses, shape in self.binary():
+        place = self._take_pairs(table, 0, 0)
+        modes = SIZES * MODES
+        self.mode.frequency[...] = table[place : place + modes].reshape(SIZES, MODES)
+        self._take_pairs(table, place + modes, 1)
+
+    def _take_pairs(self, table: np.ndarray, place: int, quantiser: int) -> int:
+        """Take the states of binary models from a place of a table; return the place after them."""
+        for probability, uses, shape in self.binary(quantiser):
             count = math.prod(shape)
             pairs = table[place : place + 2 * count].astype(np.int32).reshape(*shape, 2)
             own = pairs[tuple(slice(length) for length in probability.shape)]
             probability[...] = np.clip(256 * own[..., 0] + 128, LEAST, MOST)
             uses[...] = own[..., 1]
             place += 2 * count
-        self.mode.frequency[...] = table[place:].reshape(SIZES, MODES)
+        return place
+
+
+def independent_step(tools: Tools) -> int:
+    """Return the step of independent levels of about the same rate and distortion."""
+    return max(tools.step * 5 // 6, 1) if tools.dependent else tools.step
 
 
 START_STEPS = (149, 278, 481, 833, 1445)
@@ -224,7 +240,7 @@ def start_class(step: int) -> int:
 
 @cache
 def start_states() -> np.ndarray:
-    """Return the tables of trained states, a (6, 1436) uint8 array."""
+    """Return the tables of trained states, a (6, 1748) uint8 array."""
     text = (kernels.FOLDER / "shared" / "blocks" / "start_states.h").read_text()
     numbers = text.partition("= {")[2].partition("}")[0]
     table = np.array([int(number) for number in numbers.split(",")], np.uint8)

@@ -32,7 +32,7 @@ def test_version_2_says_so_and_decodes(picture, preset):
     found = mmpcodec.inspect(data, decode=True)
     assert found.header.version == 2
     predicted = [layer.tools for layer in found.layers if layer.tools.prediction]
-    assert all(tools.pdpc and tools.trained_start for tools in predicted)
+    assert all(getattr(tools, name) for tools in predicted for name in LATER_BLOCK_TOOLS)
     assert bool(predicted) or preset not in ("photo", "mixed")
 
 
@@ -70,7 +70,13 @@ def test_tools_need_their_version():
 def test_tools_of_a_version():
     photo = PRESETS["photo"]
     assert in_version(photo, 1) == photo
-    later = {"pdpc": True, "trained_start": True, "earlier_planes": 2, "filter_bank": None}
+    later = {
+        "pdpc": True,
+        "trained_start": True,
+        "earlier_planes": 2,
+        "filter_bank": None,
+        "dependent": True,
+    }
     assert in_version(photo, 2) == replace(photo, **later)
     assert in_version(PRESETS["text"], 2) == PRESETS["text"]
     assert preset_of(in_version(photo, 2)) == "photo"

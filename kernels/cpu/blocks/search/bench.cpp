@@ -97,6 +97,16 @@ void BlockBench<Sample>::hide(const BlockPlace& block) {
     number_units(block, 0);
 }
 
+// Returns the largest of the `count` least estimates of modes and transform types.
+int64_t least_estimate(const int64_t (*estimates)[2], int modes, int types, int count) {
+    int64_t sorted[2 * kModes];
+    int all = 0;
+    for (int mode = 0; mode < modes; ++mode)
+        for (int type = 0; type < types; ++type) sorted[all++] = estimates[mode][type];
+    std::sort(sorted, sorted + all);
+    return sorted[std::min(all, count) - 1];
+}
+
 // Tries the promising modes. `given` is the cost of the symbols before the mode.
 template <class Sample>
 void BlockBench<Sample>::try_modes(const BlockPlace& block, const Sample* source, int64_t given,
@@ -116,7 +126,7 @@ void BlockBench<Sample>::try_modes(const BlockPlace& block, const Sample* source
         int mode, prediction;
         auto operator<=>(const Candidate&) const = default;
     } candidates[kMostCandidates];
-    const int32_t root = root_of(costs_->lambda_fixed);
+    const int32_t root = root_of(costs_->lambda_fixed), step = independent_step(tools_);
     int count = 0;
     for (uint64_t rest = promising; rest; rest &= rest - 1) {
         const int mode = __builtin_ctzll(rest);
@@ -147,12 +157,14 @@ void BlockBench<Sample>::try_modes(const BlockPlace& block, const Sample* source
         least = std::min(least, cost + kind_costs[kBare] + energy);
         for (int type = 0; type < types; ++type) {
             estimates[tried][type] = cost + kind_costs[kTransformed] +
-                                     estimated_cost(coefficients[tried][type], a, b, tools_.step,
-                                                    energy, *costs_);
+                                     estimated_cost(coefficients[tried][type], a, b, step, energy,
+                                                    *costs_);
             least = std::min(least, estimates[tried][type]);
         }
     }
-    const int64_t most = guesses ? hopeless_cost(least, effort_.hopeless) : kNever;
+    int64_t most = guesses ? hopeless_cost(least, effort_.hopeless) : kNever;
+    if (guesses && tools_.dependent)
+        most = std::min(most, least_estimate(estimates, tried, types, effort_.trellised));
     for (int n = 0; n < tried; ++n) {
         const auto [estimate, mode, number] = candidates[n];
         const Sample* prediction = predictions[number];
@@ -164,7 +176,7 @@ void BlockBench<Sample>::try_modes(const BlockPlace& block, const Sample* source
         for (int type = 0; type < types; ++type)
             if (!guesses || estimates[n][type] <= most)
                 trial.try_residual(block, source, prediction, coefficients[n][type], mode, type,
-                                   cost + kind_costs[kTransformed], tools_.step, canvas_.depth,
+                                   cost + kind_costs[kTransformed], tools_, canvas_.depth,
                                    *costs_);
     }
 }

@@ -13,8 +13,7 @@ namespace {
 constexpr int kSideLog2 = 4, kSide = 1 << kSideLog2, kArea = kSide * kSide;
 
 template <class Sample>
-void quantise_coarsely(const BlockPlace& block, const Sample* source, int32_t step,
-                       Depth<Sample> depth, Sample* out) {
+void quantise_coarsely(const Sample* source, int32_t step, Depth<Sample> depth, Sample* out) {
     Sample flat[kArea];
     std::fill_n(flat, kArea, Sample(depth.middle()));
     int16_t residual[kArea], coefficients[kArea], levels[kArea];
@@ -25,7 +24,8 @@ void quantise_coarsely(const BlockPlace& block, const Sample* source, int32_t st
         const int level = smaller((40 * size + 7 * step) / (20 * step), kMaxLevel);
         levels[i] = int16_t(coefficients[i] < 0 ? -level : level);
     }
-    rebuild(block, kCosine, levels, step, flat, depth, out);
+    dequantise(levels, kArea, step, coefficients);
+    transform_inverse(coefficients, kSideLog2, kSideLog2, kCosine, flat, depth, out);
 }
 
 }  // namespace
@@ -51,7 +51,7 @@ BlockPicture<Sample> coarsely_quantised(const Sample* source, const BlockPicture
             for (int column = 0; column + kSide <= width; column += kSide) {
                 const BlockPlace place{row, column, kSideLog2, kSideLog2};
                 take_block(source, width, place, block);
-                quantise_coarsely(place, block, step, depth, out);
+                quantise_coarsely(block, step, depth, out);
                 coarse.write(place, out);
             }
     });

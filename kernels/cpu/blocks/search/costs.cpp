@@ -28,10 +28,19 @@ void BlockCosts::refresh(const BlockModels& models) {
         bit[m][0] = of_rate(rates[kBitTotal] - rates[kBitTotal - one]);
         bit[m][1] = of_rate(rates[kBitTotal] - rates[one]);
     }
-    for (int area = 0; area < kAreas; ++area)
-        for (int place = 0; place < kPlaces; ++place)
-            for (int sum = 0; sum <= kMostSum; ++sum)
-                level_costs(bit, plain, area, place, sum, level[area][place][sum]);
+    for (int quantiser = 0; quantiser < kQuantisers; ++quantiser)
+        for (int area = 0; area < kAreas; ++area)
+            for (int place = 0; place < kPlaces; ++place)
+                for (int sum = 0; sum <= kMostSum; ++sum)
+                    level_costs(bit, plain, area, place, sum, level[quantiser][area][place][sum],
+                                quantiser);
+    for (int quantiser = 0; quantiser < kQuantisers; ++quantiser)
+        for (int area = 0; area < kAreas; ++area)
+            for (int place = 0; place < kPlaces; ++place)
+                for (int size = 0; size < 4; ++size)
+                    for (int sum = 0; sum < 8; ++sum)
+                        by_sum[quantiser][area][place][size][sum] =
+                            level[quantiser][area][place][sum][size];
     for (int large = 0; large < 2; ++large)
         for (int value = 0; value < kRemainderTable; ++value)
             remainder_[large][value] = remainder_cost(bit, plain, 2 * large, value);

@@ -5,6 +5,7 @@
 
 #include "cpu/blocks/models.h"
 #include "cpu/entropy/rates.h"
+#include "shared/blocks/dependent.h"
 
 namespace mmp {
 
@@ -20,8 +21,10 @@ struct BlockCosts {
     const int64_t lambda_fixed;  // in the finer units
     BitCosts bit;
     int32_t plain;                             // cost of a bit of probability 1/2
-    // Of magnitudes 0, 1, 2, more; with sign. Sums from kSums on cost as kSums - 1.
-    int32_t level[kAreas][kPlaces][kMostSum + 1][4];
+    // Of magnitudes 0, 1, 2, more, by quantiser; with sign. Sums from kSums on cost as kSums - 1.
+    // The same by magnitude, then by sums up to kSums - 1.
+    int32_t by_sum[kQuantisers][kAreas][kPlaces][4][8];
+    int32_t level[kQuantisers][kAreas][kPlaces][kMostSum + 1][4];
 
     void refresh(const BlockModels& models);
     int64_t of_squares(int64_t sum) const { return sum << kCostFractionBits >> 2 * coarser; }

@@ -11,23 +11,6 @@ namespace mmp {
 
 namespace {
 
-// Returns one more than the last place in scan order whose magnitude exceeds `least`, or 0.
-MMP_SIMD_LEVELS int end_above(const int16_t* coefficients, const uint16_t* numbers, int count,
-                              int32_t least) {
-    const Shorts16 upper = Shorts16{} + int16_t(smaller(least, INT16_MAX));
-    Shorts16 ends{};
-    for (int i = 0; i < count; i += 16) {
-        Shorts16 value, number;
-        memcpy(&value, coefficients + i, sizeof value);
-        memcpy(&number, numbers + i, sizeof number);
-        number = (value > upper) | (value < -upper) ? number : Shorts16{};
-        ends = number > ends ? number : ends;
-    }
-    int16_t end = 0;
-    for (int lane = 0; lane < 16; ++lane) end = ends[lane] > end ? ends[lane] : end;
-    return end;
-}
-
 // Writes the magnitudes of the first coefficients in scan order, and returns the numbers of those
 // that may get a level.
 int gather(const int16_t* coefficients, const uint16_t* places, int end, int32_t step,
@@ -40,25 +23,6 @@ int gather(const int16_t* coefficients, const uint16_t* places, int end, int32_t
         count += size * 4 > step;
     }
     return count;
-}
-
-// The cost of levels without that of the transform type.
-int64_t cost_of_levels(const int16_t* levels, int a, int b, int last, const BlockCosts& costs) {
-    const Scan& scan = scan_of(a, b);
-    const int area = area_class(a, b);
-    MagnitudeSums sums(scan);
-    int64_t total = int64_t{costs.of_last(a, b, last)} -
-                    costs.bit[zero_model(area, scan.frequency_class[last], 0)][1];
-    for (int k = last; k >= 0; --k) {
-        const int size = std::abs(levels[scan.place[k]]);
-        const int32_t* level_cost =
-            costs.level[area][scan.frequency_class[k]][sums.at(scan.margin[k])];
-        total += level_cost[smaller(size, 3)];
-        if (!size) continue;
-        if (size > 2) total += costs.of_remainder(area, size - 3);
-        sums.add(scan.margin[k], size);
-    }
-    return total;
 }
 
 // Chooses as choose_level() does. Levels up to 3 are compared without branches, which would be hard
@@ -107,6 +71,42 @@ private:
 
 }  // namespace
 
+MMP_SIMD_LEVELS int end_above(const int16_t* coefficients, const uint16_t* numbers, int count,
+                              int32_t least) {
+    const Shorts16 upper = Shorts16{} + int16_t(smaller(least, INT16_MAX));
+    Shorts16 ends{};
+    for (int i = 0; i < count; i += 16) {
+        Shorts16 value, number;
+        memcpy(&value, coefficients + i, sizeof value);
+        memcpy(&number, numbers + i, sizeof number);
+        number = (value > upper) | (value < -upper) ? number : Shorts16{};
+        ends = number > ends ? number : ends;
+    }
+    int16_t end = 0;
+    for (int lane = 0; lane < 16; ++lane) end = ends[lane] > end ? ends[lane] : end;
+    return end;
+}
+
+int64_t cost_of_levels(const int16_t* levels, int a, int b, int last, bool dependent,
+                       const BlockCosts& costs) {
+    const Scan& scan = scan_of(a, b);
+    const int area = area_class(a, b);
+    MagnitudeSums sums(scan);
+    int64_t total = int64_t{costs.of_last(a, b, last)} -
+                    costs.bit[zero_model(area, scan.frequency_class[last], 0)][1];
+    for (int k = last, state = 0; k >= 0; --k) {
+        const int size = std::abs(levels[scan.place[k]]);
+        const int32_t* level_cost =
+            costs.level[quantiser_of(state)][area][scan.frequency_class[k]][sums.at(scan.margin[k])];
+        total += level_cost[smaller(size, 3)];
+        if (dependent) state = next_state(state, size);
+        if (!size) continue;
+        if (size > 2) total += costs.of_remainder(area, size - 3);
+        sums.add(scan.margin[k], size);
+    }
+    return total;
+}
+
 template <class Cost>
 LevelChoice choose_levels(const int16_t* coefficients, int a, int b, int32_t step,
                           const BlockCosts& costs, int16_t* levels) {
@@ -121,7 +121,7 @@ LevelChoice choose_levels(const int16_t* coefficients, int a, int b, int32_t ste
     uint16_t sizes[kMaxCoded], candidates[kMaxCoded];
     const int count = gather(coefficients, places, end, step, sizes, candidates);
     MagnitudeSums sums(scan);
-    const auto& level_costs = costs.level[area];
+    const auto& level_costs = costs.level[0][area];
     const LevelChooser<Cost> chooser(area, step, costs);
     // The numbers of the levels that are not 0, from high to low frequencies, with their costs
     // beyond those of dropping the coefficients.
@@ -176,7 +176,7 @@ LevelChoice choose_levels(const int16_t* coefficients, int a, int b, int32_t ste
     }
     if (!last) return {top, rate + end_cost(top), energy};
     for (int n = 0; n < last; ++n) levels[places[kept[n]]] = 0;
-    return {kept[last], cost_of_levels(levels, a, b, kept[last], costs), energy};
+    return {kept[last], cost_of_levels(levels, a, b, kept[last], false, costs), energy};
 }
 
 template LevelChoice choose_levels<int32_t>(const int16_t*, int, int, int32_t, const BlockCosts&,

@@ -13,6 +13,13 @@ struct LevelChoice {
     int64_t kept;  // energy of the coefficients that the levels code, in 1/64
 };
 
+// Returns one more than the last place in scan order whose magnitude exceeds `least`, or 0.
+int end_above(const int16_t* coefficients, const uint16_t* numbers, int count, int32_t least);
+
+// Returns the cost of the rate of levels, without that of the transform type.
+int64_t cost_of_levels(const int16_t* levels, int a, int b, int last, bool dependent,
+                       const BlockCosts& costs);
+
 // Chooses levels of small cost, from high to low frequencies, then the place of the last level.
 // Cost is the type of the cost of a coefficient, which has 32 bits unless costs are finer.
 template <class Cost>

@@ -12,6 +12,7 @@ BlockSurvey<Sample>::BlockSurvey(const Sample* source, const BlockPicture<Sample
     : coarse_(coarse),
       source_(source),
       tools_(tools),
+      step_(independent_step(tools)),
       effort_(effort),
       trees_(trees),
       seen_(kBlocks),
@@ -148,7 +149,7 @@ void BlockSurvey<Sample>::look_at(const BlockPlace& block, const BlockCosts& cos
     // Whether the difference, times the factor, is at least one step for each sample.
     const auto is_large = [&](int32_t difference, int factor) {
         return factor == kAlways || factor * int64_t{difference} >=
-                                        int64_t{tools_.step} << (a + b + costs.finer);
+                                        int64_t{step_} << (a + b + costs.finer);
     };
     for (const int mode : {kAverage, kPlanar}) ranking.add(mode, look(mode, prediction));
     if (is_large(std::min(candidates[0].difference, candidates[1].difference), effort_.angles)) {
@@ -182,8 +183,8 @@ void BlockSurvey<Sample>::look_at(const BlockPlace& block, const BlockCosts& cos
         if (!done) predictor.predict(candidates[i].mode, prediction);
         const int64_t cost =
             kModeBits * costs.plain +
-            rough_cost(block, source, done ? matched : prediction, tools_.step, coarse_.depth,
-                       costs, effort_.rounded);
+            rough_cost(block, source, done ? matched : prediction, step_, coarse_.depth, costs,
+                       effort_.rounded);
         seen.predicted = std::min(seen.predicted, cost);
     }
     for (int i = 0; i < std::min(effort_.surveyed, ranking.count); ++i)

@@ -83,6 +83,7 @@ private:
     const BlockPicture<Sample>& coarse_;
     const Sample* source_;
     const BlockTools tools_;
+    const int32_t step_;  // of independent levels
     const BlockEffort effort_;
     BlockTreeSearch* trees_;
     int row_ = 0, column_ = 0;

@@ -47,18 +47,20 @@ void transform_residual(const BlockPlace& block, const Sample* source, const Sam
 template <class Sample>
 void Trial<Sample>::try_residual(const BlockPlace& block, const Sample* source,
                                  const Sample* prediction, const int16_t* coefficients, int mode,
-                                 int type, int64_t given, int32_t step, Depth<Sample> depth,
-                                 const BlockCosts& costs) {
+                                 int type, int64_t given, const BlockTools& tools,
+                                 Depth<Sample> depth, const BlockCosts& costs) {
     const int a = block.a, b = block.b, area = block.area();
     int16_t tried[kMaxCoded];
     const LevelChoice choice =
-        choose_levels<LevelCost<Sample>>(coefficients, a, b, step, costs, tried);
+        tools.dependent
+            ? choose_dependent_levels(coefficients, a, b, tools.step, costs, tried)
+            : choose_levels<LevelCost<Sample>>(coefficients, a, b, tools.step, costs, tried);
     if (choice.last < 0) return;
     int64_t total = given + choice.cost;
     if (sine_allowed(a, b)) total += costs.bit[type_model(a, b, family_of(mode))][type];
     if (total >= cost) return;
     Sample rebuilt[kMaxBlockArea];
-    rebuild(block, type, tried, step, prediction, depth, rebuilt);
+    rebuild(block, type, tried, tools, prediction, depth, rebuilt);
     total += costs.of_squares(squared_difference(source, rebuilt, area));
     if (total >= cost) return;
     cost = total;

@@ -5,6 +5,7 @@
 
 #include "cpu/blocks/coder.h"
 #include "cpu/blocks/search/levels.h"
+#include "cpu/blocks/search/trellis.h"
 #include "cpu/runtime/distortion.h"
 #include "shared/blocks/effort.h"
 #include "shared/blocks/estimate.h"
@@ -41,8 +42,8 @@ struct Trial {
     void try_bare(const BlockPlace& block, const Sample* prediction, int mode, int64_t cost,
                   int64_t energy);
     void try_residual(const BlockPlace& block, const Sample* source, const Sample* prediction,
-                      const int16_t* coefficients, int mode, int type, int64_t cost, int32_t step,
-                      Depth<Sample> depth, const BlockCosts& costs);
+                      const int16_t* coefficients, int mode, int type, int64_t cost,
+                      const BlockTools& tools, Depth<Sample> depth, const BlockCosts& costs);
 };
 
 // Estimates the cost of a prediction with or without a residual, from the cosine transform and

@@ -32,7 +32,7 @@ Wavefront<Sample>::Wavefront(const Sample* source, BlockPicture<Sample>& picture
       rows_((picture.height + side_ - 1) / side_),
       columns_((picture.width + side_ - 1) / side_),
       lag_(2 * kMaxSide / side_),
-      coarse_(coarsely_quantised(source, picture, tools.step, team)),
+      coarse_(coarsely_quantised(source, picture, independent_step(tools), team)),
       done_(std::make_unique<std::atomic<int>[]>(rows_)),
       line_(columns_),
       plans_(size_t(rows_) * columns_) {}

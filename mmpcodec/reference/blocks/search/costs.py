@@ -66,10 +66,10 @@ class BlockCosts:
         Cost of one digit of a plain number.
     split, direction, tree, kind, transform, zero : int arrays
         Cost of a bit, by the context of its model; the last axis is the bit, 0 or 1.
-    level : (4, 4, 6, 4) nested lists of int
+    level : (2, 4, 4, 6, 4) nested lists of int
         Cost of a level with its sign, but without the remainder of a size above 2. The indices are
-        the area class, the frequency class, the sum of the sizes around it (up to 5), and the
-        level's size: 0, 1, 2, or 3 for larger ones.
+        the quantiser, the area class, the frequency class, the sum of the sizes around it (up to
+        5), and the level's size: 0, 1, 2, or 3 for larger ones.
     """
 
     def __init__(self, models: BlockModels, lambda_fixed: int, depth: int = BYTE):
@@ -173,10 +173,10 @@ class BlockCosts:
         return lagrangian(rates, self.lambda_fixed)
 
     def _of_sizes(self) -> np.ndarray:
-        """Return the costs of levels: the attribute ``level`` as a (4, 4, 6, 4) int array."""
+        """Return the costs of levels: the attribute ``level`` as a (2, 4, 4, 6, 4) int array."""
         zero = self._of_bits(self.models.zero)
         # The models "one" and "two" have fewer contexts than the model "zero".
-        context = np.ix_([0, 0, 1, 1], [0, 1, 2, 2], [0, 1, 2, 3, 4, 4])
+        context = np.ix_([0, 1], [0, 0, 1, 1], [0, 1, 2, 2], [0, 1, 2, 3, 4, 4])
         one = self._of_bits(self.models.one)[context]
         two = self._of_bits(self.models.two)[context]
         first = zero[..., 1] + self.plain

@@ -210,7 +210,7 @@ class BlockSearch:
                 break
             cost = given + mode_costs[mode]
             trial.attempt(cost + bare, Block(mode), prediction)
-            trial.attempt_residual(cost + transformed, mode, prediction, picture.tools.step)
+            trial.attempt_residual(cost + transformed, mode, prediction, picture.tools)
 
     def _split(self, place: BlockPlace, flag: int, bound: int) -> Outcome | None:
         """Find the cheapest way to code the halves of a block, one after the other."""

@@ -12,6 +12,7 @@ from mmpcodec.depth import BYTE, middle, most
 from mmpcodec.params import RATE_MODELS
 from mmpcodec.reference.blocks.coder import BlockPicture
 from mmpcodec.reference.blocks.levels import MOST_LEVEL
+from mmpcodec.reference.blocks.models import independent_step
 from mmpcodec.reference.blocks.partition import (
     AVERAGE,
     FIRST_ANGLE,
@@ -107,7 +108,7 @@ class BlockSurvey:
         self.effort = effort
         self.rate_model = rate_model
         self.trees: dict[BlockPlace, FoundTree] = {}
-        self.coarse = coarsened(source, picture.tools.step, picture.depth)
+        self.coarse = coarsened(source, independent_step(picture.tools), picture.depth)
         self.units = Units(source.shape)
         self.units.mark(BlockPlace(0, 0, UNIT_LOG2, UNIT_LOG2), Block(0))
         self.units.known[:] = self.units.known[0, 0]
@@ -206,7 +207,7 @@ class BlockSurvey:
             left = source - prediction
             found.append((hadamard_difference(left, costs.coarser), mode, left))
         found.sort(key=lambda candidate: candidate[:2])
-        step = self.picture.tools.step
+        step = independent_step(self.picture.tools)
         difference = self._template_difference(place, found[0][0], costs)
         if difference is not None:
             rated = hadamard_difference(difference, costs.coarser), TEMPLATES, difference
@@ -233,7 +234,7 @@ class BlockSurvey:
         """
         tools, area = self.picture.tools, place.height * place.width
         decoded = self._decoded_samples(place)
-        large = self.effort.matching * least >= tools.step * area << costs.finer
+        large = self.effort.matching * least >= independent_step(tools) * area << costs.finer
         if not (tools.templates and large and has_place(decoded, place)):
             return None
         prediction = average_of_places(

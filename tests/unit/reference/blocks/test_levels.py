@@ -48,15 +48,16 @@ def sparse(rng, place):
     return levels
 
 
-def test_levels_come_back():
+@pytest.mark.parametrize("dependent", [False, True])
+def test_levels_come_back(dependent):
     rng = np.random.default_rng(0)
     blocks = [(place, sparse(rng, place)) for place in PLACES for _ in range(3)]
     writer, models = SymbolWriter(BLOCK_SYNTAX), BlockModels()
     for place, levels in blocks:
-        assert (code_levels(writer, models, place, levels) == levels).all()
+        assert (code_levels(writer, models, place, levels, dependent) == levels).all()
     reader, models = SymbolReader(writer.finish(), BLOCK_SYNTAX), BlockModels()
     for place, levels in blocks:
-        assert (code_levels(reader, models, place, None) == levels).all()
+        assert (code_levels(reader, models, place, None, dependent) == levels).all()
     reader.finish()
     assert reader.tally.bits() == writer.tally.bits()
 
@@ -84,8 +85,8 @@ def test_sizes_are_limited(digits):
     writer, models = SymbolWriter(BLOCK_SYNTAX), BlockModels()
     models.last.code(writer, (place.size, 0), 0)
     writer.plain("level", 1, 0)
-    models.one.code(writer, (0, 0, 0), 1)
-    models.two.code(writer, (0, 0, 0), 1)
+    models.one.code(writer, (0, 0, 0, 0), 1)
+    models.two.code(writer, (0, 0, 0, 0), 1)
     for k in range(digits):
         models.remainder.code(writer, (0, min(k, 11)), 1)
     if digits < 15:

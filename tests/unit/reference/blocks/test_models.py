@@ -20,12 +20,12 @@ ROOT = Path(__file__).parents[4]
 
 def test_first_probabilities_of_levels():
     models = BlockModels()
-    assert models.zero.probability[2, 0].tolist() == [
+    assert models.zero.probability[0, 2, 0].tolist() == [
         65536 * percent // 100 for percent in (24, 56, 84, 90, 90, 90)
     ]
-    assert models.zero.probability[0, 3, 0] == 65536 * 12 // 100
-    assert models.one.probability[1, 2, 4] == 65536 * 55 // 100
-    assert models.two.probability[0, 0, 0] == 65536 * 30 // 100
+    assert models.zero.probability[1, 0, 3, 0] == 65536 * 12 // 100
+    assert models.one.probability[0, 1, 2, 4] == 65536 * 55 // 100
+    assert models.two.probability[1, 0, 0, 0] == 65536 * 30 // 100
     assert models.zero.uses.min() == models.two.uses.max() == 4
     assert models.remainder.uses.max() == 0
 
@@ -86,8 +86,9 @@ def test_trained_states_are_those_that_the_format_names():
     text = (ROOT / "docs" / "format" / "format.md").read_text()
     section = text.split("\n## Start states\n")[1].split("\n## ")[0]
     assert hashlib.sha256(start_states().tobytes()).hexdigest() in section
-    assert start_states().shape == (6, 1436)
-    assert 2 * sum(map(int, re.findall(r"\| (\d+) \|$", section, re.MULTILINE))) + 9 * 38 == 1436
+    assert start_states().shape == (6, 1748)
+    models = sum(map(int, re.findall(r"\| (\d+) \|$", section, re.MULTILINE)))
+    assert 2 * models + 9 * 38 + 2 * (96 + 30 + 30) == 1748
 
 
 @pytest.mark.parametrize(
@@ -100,8 +101,12 @@ def test_the_step_chooses_the_table(step, number):
     models, table = BlockModels(tools), start_states()[number]
     assert models.split.probability[2, 4, 1] == max(192, 256 * int(table[2 * 7]) + 128)
     assert models.split.uses[2, 4, 1] == table[2 * 7 + 1]
-    assert models.mode.frequency[8, 37] == table[-1]
+    assert models.mode.frequency[8, 37] == table[1435]
+    assert models.two.uses[1, 1, 2, 4] == table[-1]
     assert models.tree.uses[8, 2] == table[2 * 546 + 1]
+    # The step of dependent levels counts for 5/6.
+    dependent = BlockModels(replace(tools, dependent=True, step=min(step * 6 // 5 + 1, 65535)))
+    assert (dependent.split.probability == models.split.probability).all()
     plain = BlockModels(replace(tools, trained_start=False))
     assert (plain.mode.frequency == 3).all()
     assert (plain.split.uses == 0).all()
@@ -110,8 +115,8 @@ def test_the_step_chooses_the_table(step, number):
 def test_trained_states_learn_on():
     """No state is so sure that a bit of the other value is an error, and each can be halved."""
     tables = start_states()
-    pairs = tables[:, : 2 * 547].reshape(6, 547, 2)
+    pairs = np.delete(tables, np.s_[1094:1436], axis=1).reshape(6, 703, 2)
     assert pairs[..., 1].max() <= 64
-    modes = tables[:, 2 * 547 :].reshape(6, 9, 38)
+    modes = tables[:, 1094:1436].reshape(6, 9, 38)
     assert modes.min() >= 1
     assert modes.sum(axis=2, dtype=int).max() <= 4000

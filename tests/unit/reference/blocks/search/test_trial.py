@@ -9,12 +9,9 @@ from mmpcodec.reference.blocks.levels import code_levels
 from mmpcodec.reference.blocks.models import BlockModels, ModeModels
 from mmpcodec.reference.blocks.partition import Block, BlockPlace
 from mmpcodec.reference.blocks.search.costs import BlockCosts
-from mmpcodec.reference.blocks.search.trial import (
-    choose_levels,
-    cost_of_levels,
-    hadamard_difference,
-    rough_cost,
-)
+from mmpcodec.reference.blocks.search.levels import choose_levels, cost_of_levels
+from mmpcodec.reference.blocks.search.trellis import choose_dependent_levels
+from mmpcodec.reference.blocks.search.trial import hadamard_difference, rough_cost
 from mmpcodec.reference.blocks.transform import dequantised, forward
 from mmpcodec.reference.entropy.binary import BinaryModels
 from mmpcodec.reference.entropy.rates import LOG2
@@ -67,14 +64,16 @@ def residual(place, seed=0):
 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("step", [1, 40, 236, 2000])
-def test_cost_of_levels_is_that_of_coding_them(models, place, step):
+@pytest.mark.parametrize("dependent", [False, True])
+def test_cost_of_levels_is_that_of_coding_them(models, place, step, dependent):
     costs = BlockCosts(models, LAMBDA)
-    levels = choose_levels(forward(residual(place), False), place, step, costs)
+    choose = choose_dependent_levels if dependent else choose_levels
+    levels = choose(forward(residual(place), False), place, step, costs)
     if levels is None:
         return
     coder = CostCoder()
-    code_levels(coder, models, place, levels)
-    assert cost_of_levels(levels, place, costs) == coder.cost
+    code_levels(coder, models, place, levels, dependent)
+    assert cost_of_levels(levels, place, costs, dependent) == coder.cost
 
 
 def test_costs_of_modes_and_flags_are_those_of_coding_them(models):

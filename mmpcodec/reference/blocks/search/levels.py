@@ -1,0 +1,192 @@
+"""The choice of the levels of a block by rate and distortion, and their cost.
+
+*Encoder only*. The arithmetic is in integers, so that every machine writes equal bytes.
+"""
+
+from functools import cache
+
+import numpy as np
+
+from mmpcodec.reference.blocks.levels import (
+    AROUND,
+    MOST_LEVEL,
+    frequency_class,
+    next_state,
+    quantiser_of,
+    scan,
+)
+from mmpcodec.reference.blocks.partition import BlockPlace
+from mmpcodec.reference.blocks.search.costs import BlockCosts
+from mmpcodec.reference.blocks.transform import MOST_COEFFICIENT
+
+
+class Scan:
+    """Scan order of a block's levels, as lists for fast loops.
+
+    The loops keep the sizes of levels in a flat list, which has a margin of two rows and two
+    columns of zeros.
+
+    Parameters
+    ----------
+    height, width : int
+        Size of the block in samples.
+
+    Attributes
+    ----------
+    places : (rows, columns), two int arrays
+        Positions of the levels in scan order.
+    shape : (int, int)
+        Number of rows and of columns of levels.
+    margin : list of int
+        Index of each position in the flat list.
+    margin_size : int
+        Length of the flat list.
+    around : list of int
+        Offsets, in the flat list, of the sizes that decide the context of a level.
+    classes : list of int
+        Frequency class of each position.
+    """
+
+    def __init__(self, height: int, width: int):
+        order = scan(height, width)
+        rows, columns = np.array(order).T
+        stride = int(columns.max()) + 3
+        self.places = rows, columns
+        self.shape = int(rows.max()) + 1, int(columns.max()) + 1
+        self.margin = (rows * stride + columns).tolist()
+        self.around = [down * stride + right for down, right in AROUND]
+        self.margin_size = (self.shape[0] + 2) * stride
+        self.classes = [frequency_class(*place) for place in order]
+
+
+scan_of = cache(Scan)
+
+
+def choose_levels(
+    coefficients: np.ndarray, place: BlockPlace, step: int, costs: BlockCosts
+) -> np.ndarray | None:
+    """Quantise coefficients with a low rate-distortion cost.
+
+    The size of each level is chosen greedily, from high to low frequencies; then the cheapest last
+    position is chosen.
+
+    Parameters
+    ----------
+    coefficients : (R, Q) int array
+        In 1/8 of a unit of 8-bit samples.
+    place : BlockPlace
+    step : int
+        Quantisation step in 1/16 of a unit of 8-bit samples.
+    costs : BlockCosts
+
+    Returns
+    -------
+    (R, Q) int array or None
+        The levels; None if all levels are 0.
+    """
+    order = scan_of(place.height, place.width)
+    values = coefficients[order.places]
+    # A coefficient up to 5/8 of a step becomes 0 if it is after the last larger one.
+    large = np.flatnonzero(np.abs(values) > step * 5 // 16)
+    if len(large) == 0:
+        return None
+    count = int(large[-1]) + 1
+    sizes = np.abs(values[:count]).tolist()
+    dropped = [costs.of_coefficients(size * size) for size in sizes]
+    cost, level = dropped.copy(), [0] * count
+    coded = [0] * order.margin_size
+    by_class = costs.level[0][place.area_class]
+    is_large = int(place.area_class >= 2)
+    for k in reversed(range(count)):
+        size, at = sizes[k], order.margin[k]
+        around = min(sum(coded[at + offset] for offset in order.around), 5)
+        of_size = by_class[order.classes[k]][around]
+        cost[k] += of_size[0]
+        if 4 * size > step:
+            below = min(2 * size // step, MOST_LEVEL)
+            first = below if below > 2 else max(below - 1, 1)
+            for tried in range(first, min(below + 1, MOST_LEVEL) + 1):
+                beyond = min((tried * step + 1) >> 1, MOST_COEFFICIENT) - size
+                if 10 * beyond > 3 * step:
+                    break
+                total = costs.of_coefficients(beyond * beyond) + of_size[min(tried, 3)]
+                if tried > 2:
+                    total += costs.of_remainder(is_large, tried - 2)
+                if total < cost[k]:
+                    cost[k], level[k] = total, tried
+        coded[at] = min(level[k], 3)
+    last = _best_last(place, costs, cost, dropped, level)
+    if last is None:
+        return None
+    chosen = np.zeros(order.shape, np.int64)
+    kept = slice(last + 1)
+    rows, columns = order.places
+    chosen[rows[kept], columns[kept]] = np.sign(values[kept]) * level[kept]
+    return chosen
+
+
+def _best_last(
+    place: BlockPlace, costs: BlockCosts, cost: list[int], dropped: list[int], level: list[int]
+) -> int | None:
+    """Choose the last position so that the total cost is least.
+
+    Parameters
+    ----------
+    place : BlockPlace
+    costs : BlockCosts
+    cost, dropped, level : lists of int
+        For each position in scan order: the cost of its level, the cost of the level 0 without
+        any bits, and the size of the level.
+
+    Returns
+    -------
+    int or None
+        Number of the last position in scan order; None if all levels are 0.
+    """
+    classes = scan_of(place.height, place.width).classes
+    zero = costs.zero[0, place.area_class]
+    after, before, best, last = sum(dropped), 0, None, None
+    for k, own in enumerate(cost):
+        after -= dropped[k]
+        if level[k]:
+            # The last level is never 0, so the bit of the model "zero" is not coded for it.
+            total = before + own + after + costs.of_last(place, k) - int(zero[classes[k], 0, 1])
+            if best is None or total < best:
+                best, last = total, k
+        before += own
+    return last
+
+
+def cost_of_levels(
+    levels: np.ndarray, place: BlockPlace, costs: BlockCosts, dependent: bool = False
+) -> int:
+    """Return the cost of the bits that ``code_levels`` codes, in 1/16 squared error.
+
+    Parameters
+    ----------
+    levels : (R, Q) int array
+        At least one level is not 0.
+    place : BlockPlace
+    costs : BlockCosts
+    dependent : bool
+        Whether the levels before a level choose its quantiser.
+    """
+    order = scan_of(place.height, place.width)
+    sizes = np.abs(levels[order.places]).tolist()
+    last = max(k for k, size in enumerate(sizes) if size)
+    coded = [0] * order.margin_size
+    is_large = int(place.area_class >= 2)
+    total = costs.of_last(place, last)
+    total -= int(costs.zero[0, place.area_class, order.classes[last], 0, 1])
+    state = 0
+    for k in range(last, -1, -1):
+        size, at = sizes[k], order.margin[k]
+        around = min(sum(coded[at + offset] for offset in order.around), 5)
+        by_class = costs.level[quantiser_of(state)][place.area_class]
+        total += by_class[order.classes[k]][around][min(size, 3)]
+        if size > 2:
+            total += costs.of_remainder(is_large, size - 2)
+        coded[at] = min(size, 3)
+        if dependent:
+            state = next_state(state, size)
+    return total
