@@ -178,6 +178,9 @@ class Tools:
     trained_start : bool
         Start the models of predicted blocks from states that were trained on photographs. A tool of
         version 2.
+    ternary : bool
+        Let a block be split into a quarter, a half and a quarter, besides into halves. A tool of
+        version 2.
     exact : bool
         Code exact samples: lossless, whatever lambda is. No other tool then has an effect, and
         ``prediction`` must be False.
@@ -205,6 +208,7 @@ class Tools:
     step: int = _tool(0, BLOCKS, high=65535, low_in_file=1, needs="prediction")
     pdpc: bool = _tool(False, BLOCKS, needs="prediction", version=2)
     trained_start: bool = _tool(False, BLOCKS, needs="prediction", version=2)
+    ternary: bool = _tool(False, BLOCKS, needs="prediction", version=2)
     exact: bool = _tool(False, EXACT)
 
     def __post_init__(self):
@@ -267,6 +271,7 @@ class ToolOptions(TypedDict, total=False):
     step: int | None
     pdpc: bool | None
     trained_start: bool | None
+    ternary: bool | None
     exact: bool | None
 
 

@@ -27,7 +27,8 @@
 // The tools of predicted blocks 2, besides those of predicted blocks.
 #define MMP_LATER_BLOCK_TOOLS(TOOL) \
     TOOL(pdpc, 0, 1)                \
-    TOOL(trained_start, 0, 1)
+    TOOL(trained_start, 0, 1)       \
+    TOOL(ternary, 0, 1)
 
 #define MMP_TOOL_MEMBER(name, low, high) int32_t name;
 

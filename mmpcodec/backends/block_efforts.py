@@ -43,6 +43,9 @@ class BlockEffort:
     hopeless : int
         A residual is not tried if its estimated cost exceeds the least estimate for the block by
         more than this number of per cent; ``ALWAYS`` tries all.
+    ternary : int
+        As ``slack``, for ternary splits, and for all splits of the blocks that only ternary splits
+        make; -1 tries none.
     """
 
     surveyed: int
@@ -57,6 +60,7 @@ class BlockEffort:
     matching: int = ALWAYS
     rounded: bool = False
     hopeless: int = ALWAYS
+    ternary: int = -1
 
 
 EFFORTS = {
@@ -80,7 +84,12 @@ EFFORTS = {
 
 PLAIN_EFFORTS = {
     number: BlockEffort(
-        effort.surveyed, effort.tried, effort.rough, effort.slack, matching=effort.matching
+        effort.surveyed,
+        effort.tried,
+        effort.rough,
+        effort.slack,
+        matching=effort.matching,
+        ternary=effort.slack,
     )
     for number, effort in PLAIN.items()
 }

@@ -102,13 +102,24 @@ constexpr int kOneModels = kZeroModels + kAreas * kPlaces * kSums;
 constexpr int kTwoModels = kOneModels + 2 * 3 * kLargeSums;
 constexpr int kRemainderModels = kTwoModels + 2 * 3 * kLargeSums;
 constexpr int kTreeModels = kRemainderModels + 2 * kRemainders;
-constexpr int kBitModels = kTreeModels + kSizes * kNeighbourContexts;
+constexpr int kEarlierModels = kTreeModels + kSizes * kNeighbourContexts;
+// The models of later tools, which backend cuda lacks.
+constexpr int kTernaryModels = kEarlierModels;
+#ifdef __CUDACC__
+constexpr int kBitModels = kEarlierModels;
+#else
+constexpr int kBitModels = kTernaryModels + 2 * kShapes;
+#endif
 
 MMP_HD constexpr int split_model(int a, int b, int context) {
     return kSplitModels + shape_number(a, b) * kNeighbourContexts + context;
 }
 MMP_HD constexpr int direction_model(int a, int b, int context) {
     return kDirectionModels + shape_number(a, b) * kNeighbourContexts + context;
+}
+// The model of the decision between two and three parts; `rows` is 0 for a split into columns.
+MMP_HD constexpr int ternary_model(int a, int b, int rows) {
+    return kTernaryModels + 2 * shape_number(a, b) + rows;
 }
 // The model of the decision whether a mode is a likely mode. `which` is 0 for the left mode where
 // the left and upper modes differ, 1 for the left mode where they are equal, 2 for the upper mode

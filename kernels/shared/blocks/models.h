@@ -11,7 +11,7 @@ namespace mmp {
 // The trained states at the start, by the quantisation step: for each binary model its probability in
 // 1/256 and the bits that it counts for, then the frequencies of the modes.
 constexpr int kStartClasses = 6;
-constexpr int kStartBytes = 2 * kBitModels + kSizes * kModes;
+constexpr int kStartBytes = 2 * kEarlierModels + kSizes * kModes;
 MMP_HD constexpr int start_class(int step) {
     return step < 149 ? 0 : step < 278 ? 1 : step < 481 ? 2 : step < 833 ? 3 : step < 1445 ? 4 : 5;
 }
@@ -54,7 +54,8 @@ struct BlockModels {
     // As start(), then takes trained states, of kStartBytes.
     MMP_HD void start(const uint8_t* trained) {
         start();
-        for (BitModel& model : bits) {
+        for (int number = 0; number < kEarlierModels; ++number) {
+            BitModel& model = bits[number];
             const int one = 256 * *trained++ + 128;
             model.one = uint16_t(
                 larger(kLeastProbability, smaller(one, int(kBitTotal) - kLeastProbability)));

@@ -158,6 +158,7 @@ class BlockModels:
         self.split = BinaryModels("split", (logs, logs, 3))
         self.direction = BinaryModels("split", (logs, logs, 3))
         self.mode = ModeModels()
+        self.ternary = BinaryModels("split", (logs, logs, 2))
         self.tree = BinaryModels("tree", (SIZES, 3))
         self.kind = BinaryModels("kind", (SIZES, 3))
         self.transform = BinaryModels("level", (4, 4))
