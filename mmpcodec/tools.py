@@ -193,6 +193,9 @@ class Tools:
     dependent : bool
         Quantise dependently: the levels before a level choose the quantiser of its coefficient, out
         of two. A tool of version 2.
+    ternary : bool
+        Let a block be split into a quarter, a half and a quarter, besides into halves. A tool of
+        version 2.
     exact : bool
         Code exact samples: lossless, whatever lambda is. No other tool then has an effect, and
         ``prediction`` must be False.
@@ -223,6 +226,7 @@ class Tools:
     earlier_planes: int = _tool(0, BLOCKS, high=2, needs="prediction", version=2)
     filter_bank: int | None = _tool(0, BLOCKS, high=(1 << 14) - 1, needs="prediction", version=2)
     dependent: bool = _tool(False, BLOCKS, needs="prediction", version=2)
+    ternary: bool = _tool(False, BLOCKS, needs="prediction", version=2)
     exact: bool = _tool(False, EXACT)
 
     def __post_init__(self):
@@ -290,6 +294,7 @@ class ToolOptions(TypedDict, total=False):
     earlier_planes: int | None
     filter_bank: int | None
     dependent: bool | None
+    ternary: bool | None
     exact: bool | None
 
 
@@ -343,13 +348,16 @@ VERSIONS = (1, 2)
 """Versions of the format that this package reads and writes."""
 DRAFT = 2
 """The version that can still change."""
+TERNARY_EFFORT = 4
+"""Least effort that takes ternary splits unasked: a search for them is slow."""
 
 
-def in_version(tools: Tools, version: int) -> Tools:
-    """Return tools with those of a version of the format that suit them."""
+def in_version(tools: Tools, version: int, effort: int = 9) -> Tools:
+    """Return tools with those of a version of the format that suit them and an effort."""
     if version == 1 or not tools.prediction:
         return tools
     changes: dict[str, Any] = {name: TABLE[name].fullest for name in LATER_BLOCK_TOOLS}
+    changes["ternary"] = effort >= TERNARY_EFFORT
     return replace(tools, **changes)
 
 

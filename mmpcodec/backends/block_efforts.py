@@ -46,6 +46,9 @@ class BlockEffort:
     trellised : int
         With dependent quantisation, only so many residuals of a block are tried: those of the
         least estimated cost.
+    ternary : int
+        As ``slack``, for ternary splits, and for all splits of the blocks that only ternary splits
+        make; -1 tries none.
     """
 
     surveyed: int
@@ -61,6 +64,7 @@ class BlockEffort:
     rounded: bool = False
     hopeless: int = ALWAYS
     trellised: int = ALWAYS
+    ternary: int = -1
 
 
 EFFORTS = {
@@ -84,7 +88,12 @@ EFFORTS = {
 
 PLAIN_EFFORTS = {
     number: BlockEffort(
-        effort.surveyed, effort.tried, effort.rough, effort.slack, matching=effort.matching
+        effort.surveyed,
+        effort.tried,
+        effort.rough,
+        effort.slack,
+        matching=effort.matching,
+        ternary=effort.slack,
     )
     for number, effort in PLAIN.items()
 }

@@ -146,8 +146,8 @@ void PlanCoder::unpack(const BlockPlace& block) {
                          uint32_t(plan_.levels.size())};
     plan_.nodes.push_back(node);
     if (node.flag != kLeaf) {
-        unpack(half_of(block, node.flag, 0));
-        unpack(half_of(block, node.flag, 1));
+        for (int part = 0; part < parts_of(node.flag); ++part)
+            unpack(part_of(block, node.flag, part));
     } else if (node.kind == kTransformed) {
         const Scan& scan = scan_of(block.a, block.b);
         for (int row = 0; row < scan.rows; ++row) {

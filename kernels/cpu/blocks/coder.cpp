@@ -11,6 +11,7 @@ Syntax syntax_of(int model) {
     if (model < kLikelyModels) return kSplitSyntax;
     if (model < kKindModels) return kModeSyntax;
     if (model < kTypeModels) return kKindSyntax;
+    if (model >= kTernaryModels) return kSplitSyntax;
     if (model >= kPlanesModels) return kModeSyntax;
     return model >= kTreeModels && model < kBitModels ? kTreeSyntax : kLevelSyntax;
 }
@@ -173,21 +174,25 @@ void BlockCoder<Coder, Sample>::visit(const BlockPlace& block) {
     if (picture_.is_outside(block)) return;
     const BlockNode node = Coder::kWrites ? plan_->nodes[next_++] : BlockNode{};
     const Flag forced = picture_.forced_flag(block);
-    const Flag flag = forced ? forced : code_flag(block, Flag(node.flag));
+    const int flag = forced ? forced : code_flag(block, node.flag);
     if (flag == kLeaf) return code_block(block, node);
-    visit(half_of(block, flag, 0));
-    visit(half_of(block, flag, 1));
+    for (int part = 0; part < parts_of(flag); ++part) visit(part_of(block, flag, part));
 }
 
 template <class Coder, class Sample>
-Flag BlockCoder<Coder, Sample>::code_flag(const BlockPlace& block, Flag flag) {
+int BlockCoder<Coder, Sample>::code_flag(const BlockPlace& block, int flag) {
     const bool columns = may_split(block, kColumns), rows = may_split(block, kRows);
     if (!columns && !rows) return kLeaf;
     const int whether = split_model(block.a, block.b, picture_.split_context(block));
     if (!coder_.bit(whether, flag != kLeaf)) return kLeaf;
-    if (columns != rows) return columns ? kColumns : kRows;
-    const int how = direction_model(block.a, block.b, picture_.direction_context(block));
-    return coder_.bit(how, flag == kRows) ? kRows : kColumns;
+    int by_rows = rows;
+    if (columns == rows) {
+        const int how = direction_model(block.a, block.b, picture_.direction_context(block));
+        by_rows = coder_.bit(how, !splits_columns(flag));
+    }
+    const int halved = by_rows ? kRows : kColumns, ternary = ternary_of(halved);
+    if (!tools_.ternary || !may_split(block, ternary)) return halved;
+    return coder_.bit(ternary_model(block.a, block.b, by_rows), is_ternary(flag)) ? ternary : halved;
 }
 
 template <class Coder, class Sample>

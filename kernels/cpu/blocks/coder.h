@@ -164,7 +164,7 @@ public:
 
 private:
     void visit(const BlockPlace& block);
-    Flag code_flag(const BlockPlace& block, Flag flag);
+    int code_flag(const BlockPlace& block, int flag);
     void code_block(const BlockPlace& block, const BlockNode& node);
     int code_mode(const BlockPlace& block, int mode);
     void code_predicted(const BlockPlace& block, BlockNode node);

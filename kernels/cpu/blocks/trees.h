@@ -38,7 +38,7 @@ public:
 
     // Whether a block may be a tree.
     bool allowed(const BlockPlace& block) const {
-        return block.a <= kMaxTreeLog2 && block.b <= kMaxTreeLog2 &&
+        return block.a <= kMaxTreeLog2 && block.b <= kMaxTreeLog2 && is_aligned(block) &&
                scale_reachable(BlockSegment(block).scale, picture.tools.partition);
     }
     // Returns the area of a block, with the leaf scales around the fragment.

@@ -57,8 +57,8 @@ __device__ inline void count_plan(BlockSearchMemory& memory) {
                     flag == kRows);
         }
         if (flag != kLeaf) {
-            waiting[count++] = half_of(block, flag, 1);
-            waiting[count++] = half_of(block, flag, 0);
+            waiting[count++] = part_of(block, flag, 1);
+            waiting[count++] = part_of(block, flag, 0);
             continue;
         }
         const int mode = mode_of(node), kind = kind_of(node);

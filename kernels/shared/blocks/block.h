@@ -119,7 +119,8 @@ constexpr int kTrainedModels = kSecondModels + kSecondCount;
 // Models that are not in the table of trained states.
 constexpr int kPlanesModels = kTrainedModels;
 constexpr int kWidePlanesModels = kPlanesModels + kSizes * kNeighbourContexts;
-constexpr int kLaterBitModels = kWidePlanesModels + kSizes;
+constexpr int kTernaryModels = kWidePlanesModels + kSizes;
+constexpr int kLaterBitModels = kTernaryModels + 2 * kShapes;
 #ifdef __CUDACC__
 constexpr int kHeldBitModels = kBitModels;  // the device has none of the later tools
 #else
@@ -132,6 +133,10 @@ MMP_HD constexpr int split_model(int a, int b, int context) {
 }
 MMP_HD constexpr int direction_model(int a, int b, int context) {
     return kDirectionModels + shape_number(a, b) * kNeighbourContexts + context;
+}
+// The model of the decision between two and three parts; `rows` is 0 for a split into columns.
+MMP_HD constexpr int ternary_model(int a, int b, int rows) {
+    return kTernaryModels + 2 * shape_number(a, b) + rows;
 }
 // The model of the decision whether a mode is a likely mode. `which` is 0 for the left mode where
 // the left and upper modes differ, 1 for the left mode where they are equal, 2 for the upper mode

@@ -17,7 +17,8 @@
     FIELD(matching)             \
     FIELD(rounded)              \
     FIELD(hopeless)             \
-    FIELD(trellised)
+    FIELD(trellised)            \
+    FIELD(ternary)
 
 namespace mmp {
 
@@ -39,7 +40,7 @@ MMP_HD constexpr bool too_long(const BlockPlace& block, const BlockEffort& effor
 // makes, may become shorter.
 MMP_HD constexpr bool may_follow(const BlockPlace& block, int flag, const BlockEffort& effort) {
     if (!may_split(block, flag)) return false;
-    return !too_long(half_of(block, flag, 0), effort) || (flag == kColumns) == (block.b > block.a);
+    return !too_long(part_of(block, flag, 0), effort) || splits_columns(flag) == (block.b > block.a);
 }
 
 }  // namespace mmp

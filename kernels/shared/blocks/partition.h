@@ -31,15 +31,35 @@ MMP_HD constexpr Flag forced_flag(const BlockPlace& block, int rows, int columns
     return kLeaf;
 }
 
+// Ternary splits, into a quarter, a half and a quarter of the block. They follow the flags of splits
+// into halves.
+constexpr int kThreeColumns = 3, kThreeRows = 4, kMostParts = 3;
+
+MMP_HD constexpr bool is_ternary(int flag) { return flag >= kThreeColumns; }
+// The flag of the ternary split in the direction of a split into halves.
+MMP_HD constexpr int ternary_of(int flag) { return flag + kThreeColumns - kColumns; }
+MMP_HD constexpr bool splits_columns(int flag) { return flag == kColumns || flag == kThreeColumns; }
+MMP_HD constexpr int parts_of(int flag) { return is_ternary(flag) ? 3 : 2; }
+
 MMP_HD constexpr bool may_split(const BlockPlace& block, int flag) {
-    return (flag == kColumns ? block.b : block.a) > kMinSideLog2;
+    return (splits_columns(flag) ? block.b : block.a) > kMinSideLog2 + is_ternary(flag);
 }
 
-// The left or top half (0) of a split block, or its right or bottom half (1).
-MMP_HD constexpr BlockPlace half_of(const BlockPlace& block, int flag, int half) {
-    if (flag == kColumns)
-        return {block.row, block.column + half * (block.width() >> 1), block.a, block.b - 1};
-    return {block.row + half * (block.height() >> 1), block.column, block.a - 1, block.b};
+// A part of a split block; the leftmost or topmost one is 0.
+MMP_HD constexpr BlockPlace part_of(const BlockPlace& block, int flag, int part) {
+    const bool ternary = is_ternary(flag);
+    const int smaller = ternary && part != 1 ? 2 : 1;  // than the block, as a logarithm
+    // A ternary split has its parts at 0, 1 and 3 quarters of the side.
+    const int quarters = ternary ? part * (part + 1) / 2 : 2 * part;
+    if (splits_columns(flag))
+        return {block.row, block.column + quarters * (block.width() >> 2), block.a,
+                block.b - smaller};
+    return {block.row + quarters * (block.height() >> 2), block.column, block.a - smaller, block.b};
+}
+
+// Whether a block begins at multiples of its height and width, as without ternary splits.
+MMP_HD constexpr bool is_aligned(const BlockPlace& block) {
+    return !(block.row & (block.height() - 1)) && !(block.column & (block.width() - 1));
 }
 
 // Block numbers within a fragment. The parts of a side have the numbers of a binary heap: 0 is the
@@ -55,6 +75,18 @@ MMP_HD constexpr int heap_number(int start, int log2) {
 // The number of a block whose row and column count from the fragment's first sample.
 MMP_HD constexpr int block_number(const BlockPlace& block) {
     return heap_number(block.row, block.a) * kHeap + heap_number(block.column, block.b);
+}
+
+// Block numbers that include the parts of ternary splits. A side begins at a multiple of its half,
+// but at least of a unit: there are 1 side of 64 samples, 3 of 32, 7 of 16, 15 of 8 and 16 of 4.
+constexpr int kPlacedSides = 42, kPlacedBlocks = kPlacedSides * kPlacedSides;
+
+MMP_HD constexpr int placed_side(int start, int log2) {
+    const int larger_sides = (2 << (kMaxSideLog2 - log2)) - 2 - (kMaxSideLog2 - log2);
+    return larger_sides + (start >> larger(log2 - 1, kUnitLog2));
+}
+MMP_HD constexpr int placed_number(const BlockPlace& block) {
+    return placed_side(block.row, block.a) * kPlacedSides + placed_side(block.column, block.b);
 }
 
 MMP_HD BlockPlace block_of(int number) {

@@ -52,14 +52,18 @@ MMP_HD int choose_level(int size, int32_t step, uint64_t inverse, int area,
 
 // The cost of the flag of a block that is not forced, from the units above and left of it.
 MMP_HD int64_t flag_cost(const BitCosts& bit, const BlockPlace& block, int flag, const Unit& above,
-                         const Unit& left) {
+                         const Unit& left, bool ternary = false) {
     const bool columns = may_split(block, kColumns), rows = may_split(block, kRows);
     if (!columns && !rows) return 0;
     const int a = block.a, b = block.b;
     const int32_t* whether = bit[split_model(a, b, split_context(a, b, above, left))];
     const int32_t* how = bit[direction_model(a, b, direction_context(a, b, above, left))];
     if (flag == kLeaf) return whether[0];
-    return whether[1] + (columns && rows ? how[flag == kRows] : 0);
+    int64_t cost = whether[1] + (columns && rows ? how[!splits_columns(flag)] : 0);
+    const int by_rows = !splits_columns(flag);
+    if (ternary && may_split(block, by_rows ? kThreeRows : kThreeColumns))
+        cost += bit[ternary_model(a, b, by_rows)][is_ternary(flag)];
+    return cost;
 }
 
 // The modes, as bits, that are tried on a block: those that the survey proposes, those of the

@@ -16,6 +16,8 @@ from mmpcodec.reference.blocks.partition import (
     LEAST_SQUARES,
     PLANES,
     TEMPLATES,
+    TERNARY,
+    THREE_ROWS,
     UNIT_LOG2,
     WIDE_PLANES,
     Block,
@@ -196,8 +198,8 @@ def code_blocks(
             coded.append(BlockNode(place, flag, block))
             return
         coded.append(BlockNode(place, flag))
-        for half in place.halves(flag):
-            visit(half)
+        for part in place.parts(flag):
+            visit(part)
 
     visit(fragment)
     if picture.trees:
@@ -207,7 +209,7 @@ def code_blocks(
 
 
 def code_flag(coder: BitCoder, picture: BlockPicture, place: BlockPlace, flag: int | None) -> int:
-    """Code whether a block is split, and in which direction.
+    """Code whether a block is split, in which direction, and whether into three parts.
 
     Nothing is coded if the block's size or position leaves only one choice.
 
@@ -222,7 +224,7 @@ def code_flag(coder: BitCoder, picture: BlockPicture, place: BlockPlace, flag: i
     Returns
     -------
     int
-        ``LEAF``, ``COLUMNS`` or ``ROWS``.
+        One of ``place.flags``.
     """
     forced = forced_flag(place, picture.samples.shape)
     if forced is not None:
@@ -233,13 +235,17 @@ def code_flag(coder: BitCoder, picture: BlockPicture, place: BlockPlace, flag: i
     split = None if flag is None else flag != LEAF
     if not models.split.code(coder, (a, b, units.split_context(place)), split):
         return LEAF
-    if a == UNIT_LOG2:
-        return COLUMNS
-    if b == UNIT_LOG2:
-        return ROWS
-    by_rows = None if flag is None else flag == ROWS
-    context = a, b, units.direction_context(place)
-    return ROWS if models.direction.code(coder, context, by_rows) else COLUMNS
+    by_rows = b == UNIT_LOG2
+    if not by_rows and a > UNIT_LOG2:
+        context = a, b, units.direction_context(place)
+        given = None if flag is None else flag in (ROWS, THREE_ROWS)
+        by_rows = bool(models.direction.code(coder, context, given))
+    halved = ROWS if by_rows else COLUMNS
+    ternary = TERNARY[halved]
+    if ternary not in place.flags(ternary=picture.tools.ternary):
+        return halved
+    given = None if flag is None else flag == ternary
+    return ternary if models.ternary.code(coder, (a, b, int(by_rows)), given) else halved
 
 
 def mode_family(mode: int) -> int:

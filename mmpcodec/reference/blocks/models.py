@@ -162,6 +162,7 @@ class BlockModels:
         self.mode = ModeModels()
         self.planes = BinaryModels("mode", (SIZES, 3))
         self.wide_planes = BinaryModels("mode", (SIZES,))
+        self.ternary = BinaryModels("split", (logs, logs, 2))
         self.tree = BinaryModels("tree", (SIZES, 3))
         self.kind = BinaryModels("kind", (SIZES, 3))
         self.transform = BinaryModels("level", (4, 4))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mmpcodec.reference.trees import fragments
-from mmpcodec.reference.trees.scales import COLUMNS, FRAGMENT_SIZE, ROWS, Scale
+from mmpcodec.reference.trees.scales import COLUMNS, FRAGMENT_SIZE, LEAF, ROWS, Scale
 from mmpcodec.reference.trees.segments import Node, Segment
 
 UNIT = 4
@@ -18,6 +18,10 @@ UNIT_LOG2 = 2
 MAX_LOG2 = 6
 """Binary logarithm of the largest height and width of a block."""
 CONSTANT, AVERAGE, PLANAR, FIRST_ANGLE, LEAST_SQUARES, TEMPLATES = 0, 1, 2, 3, 36, 37
+THREE_COLUMNS, THREE_ROWS = 3, 4
+"""Flags of ternary splits, beside ``LEAF``, ``COLUMNS`` and ``ROWS``."""
+TERNARY = {COLUMNS: THREE_COLUMNS, ROWS: THREE_ROWS}
+"""The ternary split in the direction of a split into halves."""
 MODES = 38
 """Number of modes in the list of modes."""
 PLANES, WIDE_PLANES = 38, 39
@@ -118,12 +122,36 @@ class BlockPlace:
             scale, (self.row - row) // scale.height, (self.column - column) // scale.width
         )
 
-    def halves(self, flag: int) -> tuple["BlockPlace", "BlockPlace"]:
-        """Return the left and right half for ``COLUMNS``, the top and bottom half for ``ROWS``."""
+    @property
+    def is_aligned(self) -> bool:
+        """Whether the block begins at multiples of its height and width, as without ternary splits."""
+        return self.row % self.height == 0 and self.column % self.width == 0
+
+    def parts(self, flag: int) -> tuple["BlockPlace", ...]:
+        """Return the parts of a split block, from left to right or from top to bottom.
+
+        ``COLUMNS`` and ``ROWS`` make two halves; ``THREE_COLUMNS`` and ``THREE_ROWS`` make a
+        quarter, a half and a quarter.
+        """
         y, x, a, b = self.row, self.column, self.height_log2, self.width_log2
-        if flag == COLUMNS:
-            return BlockPlace(y, x, a, b - 1), BlockPlace(y, x + self.width // 2, a, b - 1)
-        return BlockPlace(y, x, a - 1, b), BlockPlace(y + self.height // 2, x, a - 1, b)
+        # Where each part begins, in quarters of the side, and the logarithm of what divides the side.
+        cuts = ((0, 2), (1, 1), (3, 2)) if flag in TERNARY.values() else ((0, 1), (2, 1))
+        if flag in (COLUMNS, THREE_COLUMNS):
+            return tuple(BlockPlace(y, x + n * self.width // 4, a, b - m) for n, m in cuts)
+        return tuple(BlockPlace(y + n * self.height // 4, x, a - m, b) for n, m in cuts)
+
+    def flags(self, *, ternary: bool = False) -> tuple[int, ...]:
+        """Return the flags that a block inside the picture may have, in ascending order.
+
+        Parameters
+        ----------
+        ternary : bool
+            Whether ternary splits are allowed. They need a side of at least 16 samples.
+        """
+        sides = ((COLUMNS, self.width_log2), (ROWS, self.height_log2))
+        halved = [flag for flag, log2 in sides if log2 > UNIT_LOG2]
+        thirds = [TERNARY[flag] for flag, log2 in sides if ternary and log2 > UNIT_LOG2 + 1]
+        return LEAF, *halved, *thirds
 
 
 @dataclass(frozen=True)
@@ -163,7 +191,7 @@ class BlockNode:
     ----------
     place : BlockPlace
     flag : int
-        ``LEAF``, ``COLUMNS`` or ``ROWS``.
+        ``LEAF``, ``COLUMNS``, ``ROWS``, ``THREE_COLUMNS`` or ``THREE_ROWS``.
     block : Block or None
         Content of a leaf; None if the node is split.
     """

@@ -49,9 +49,9 @@ class BlockTrees:
         self.leaf_scales = np.full(shape, OUTSIDE, np.int8)
 
     def may_be(self, place: BlockPlace) -> bool:
-        """Return whether a block may be a tree: at most 16x16 samples, of a scale that occurs."""
+        """Return whether a block may be a tree: at most 16x16 samples, aligned, of a known scale."""
         small = max(place.height_log2, place.width_log2) <= MAX_TREE_LOG2
-        return small and place.segment.scale in self.dictionaries
+        return small and place.is_aligned and place.segment.scale in self.dictionaries
 
     def neighbours(self, area: tuple[int, int]) -> Neighbours:
         """Return the leaf scales around the fragment, at the columns and rows of a 16x16 area.

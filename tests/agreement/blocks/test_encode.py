@@ -22,7 +22,6 @@ from mmpcodec.reference.blocks.partition import (
     Block,
     is_outside,
 )
-from mmpcodec.reference.blocks.search.survey import possible_flags
 from mmpcodec.reference.entropy.symbols import SymbolWriter
 from mmpcodec.reference.entropy.syntax import BLOCK_SYNTAX
 from mmpcodec.reference.trees.scales import LEAF
@@ -113,11 +112,11 @@ def random_blocks(rng, shape, tools):
     def visit(place):
         if is_outside(place, picture.samples.shape):
             return
-        wanted = LEAF if rng.random() < 0.1 else possible_flags(place)[-1]
+        wanted = LEAF if rng.random() < 0.1 else place.flags()[-1]
         flag = code_flag(writer, picture, place, wanted)
         if flag != LEAF:
-            for half in place.halves(flag):
-                visit(half)
+            for part in place.parts(flag):
+                visit(part)
             return
         there = TEMPLATES not in picture.absent_modes(place) and rng.random() < 0.9
         levels = np.zeros((min(place.height, 32), min(place.width, 32)), np.int64)

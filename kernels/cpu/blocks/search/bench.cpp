@@ -41,7 +41,8 @@ bool BlockBench<Sample>::worthwhile(const BlockPlace& block, int flag) const {
 template <class Sample>
 int64_t BlockBench<Sample>::flag_cost(const BlockPlace& block, int flag) const {
     if (canvas_.forced_flag(block)) return 0;
-    return mmp::flag_cost(costs_->bit, block, flag, canvas_.above(block), canvas_.left(block));
+    return mmp::flag_cost(costs_->bit, block, flag, canvas_.above(block), canvas_.left(block),
+                          tools_.ternary);
 }
 
 // Writes the numbers of the leaves that a search over a block depends on, and returns their number.
@@ -81,9 +82,9 @@ void BlockBench<Sample>::number_units(const BlockPlace& block, uint32_t number) 
 template <class Sample>
 void BlockBench<Sample>::show(const BlockPlace& block, const Outcome<Sample>& outcome) {
     if (outcome.node.flag != kLeaf) {
-        for (int half = 0; half < 2; ++half)
-            if (outcome.halves[half])
-                show(half_of(block, outcome.node.flag, half), *outcome.halves[half]);
+        for (int part = 0; part < kMostParts; ++part)
+            if (outcome.parts[part])
+                show(part_of(block, outcome.node.flag, part), *outcome.parts[part]);
         return;
     }
     canvas_.write(block, outcome.samples);
@@ -217,19 +218,20 @@ template <class Sample>
 auto BlockBench<Sample>::split(const BlockPlace& block, int flag, int64_t bound) -> Found {
     Outcome<Sample> outcome{flag_cost(block, flag), 0, {}, {}, nullptr, nullptr, nullptr};
     outcome.node.flag = uint8_t(flag);
-    const BlockPlace first = half_of(block, flag, 0), second = half_of(block, flag, 1);
-    if (outcome.cost >= bound) return nullptr;
-    outcome.halves[0] = search(first, bound - outcome.cost);
-    if (!outcome.halves[0]) return nullptr;
-    outcome.cost += outcome.halves[0]->cost;
-    if (!canvas_.is_outside(second)) {
-        show(first, *outcome.halves[0]);
-        outcome.halves[1] = search(second, bound - outcome.cost);
-        hide(first);
-        if (!outcome.halves[1]) return nullptr;
-        outcome.cost += outcome.halves[1]->cost;
+    const int parts = parts_of(flag);
+    int shown = 0;
+    bool found = outcome.cost < bound;
+    for (int part = 0; found && part < parts; ++part) {
+        const BlockPlace place = part_of(block, flag, part);
+        if (canvas_.is_outside(place)) break;
+        outcome.parts[part] = search(place, bound - outcome.cost);
+        found = outcome.parts[part];
+        if (!found) break;
+        outcome.cost += outcome.parts[part]->cost;
+        if (part + 1 < parts) show(place, *outcome.parts[part]), ++shown;
     }
-    return scratch_.make(outcome);
+    while (shown) hide(part_of(block, flag, --shown));
+    return found ? scratch_.make(outcome) : nullptr;
 }
 
 template <class Sample>
@@ -247,7 +249,7 @@ auto BlockBench<Sample>::search(const BlockPlace& block, int64_t bound) -> Found
         if (outcome) best = outcome, least = best->cost;
     };
     if (worthwhile(block, kLeaf)) take(whole(block, least));
-    for (int flag = kColumns; flag <= kRows; ++flag)
+    for (int flag = kColumns; flag <= kThreeRows; ++flag)
         if (worthwhile(block, flag)) take(split(block, flag, least));
     findings_.add(number, around, count, bound, best, scratch_);
     return best;

@@ -13,13 +13,13 @@
 
 namespace mmp {
 
-// The best plan of a block: a leaf, or a split whose halves have plans of their own.
+// The best plan of a block: a leaf, or a split whose parts have plans of their own.
 template <class Sample>
 struct Outcome {
     int64_t cost;
     uint32_t number;  // no other leaf of the fragment has it
     BlockNode node;
-    const Outcome* halves[2];  // null for a leaf, and for a half outside the picture
+    const Outcome* parts[kMostParts];   // null for a leaf, and for a part outside the picture
     const Sample* samples;     // of a leaf
     const int16_t* levels;     // of a leaf that is transformed
     const FoundTree* tree;     // of a leaf that is a tree
@@ -38,7 +38,7 @@ struct Finding {
 template <class Sample>
 class Findings {
 public:
-    Findings() : findings_(kBlocks * kMost), counts_(kBlocks) {}
+    Findings() : findings_(kPlacedBlocks * kMost), counts_(kPlacedBlocks) {}
 
     void clear() { std::fill(counts_.begin(), counts_.end(), 0); }
 

@@ -41,18 +41,18 @@ void BlockSearch<Sample>::gather(const BlockPlace& block, const Outcome<Sample>&
                           outcome.tree->nodes.end());
     }
     plan.nodes.push_back(node);
-    for (int half = 0; half < 2; ++half)
-        if (outcome.halves[half])
-            gather(half_of(block, node.flag, half), *outcome.halves[half], plan);
+    for (int part = 0; part < kMostParts; ++part)
+        if (outcome.parts[part])
+            gather(part_of(block, node.flag, part), *outcome.parts[part], plan);
 }
 
 template <class Sample>
 void BlockSearch<Sample>::write(BlockPicture<Sample>& picture, const BlockPlace& block,
                                 const Outcome<Sample>& outcome) {
     if (outcome.samples) picture.write(block, outcome.samples);
-    for (int half = 0; half < 2; ++half)
-        if (outcome.halves[half])
-            write(picture, half_of(block, outcome.node.flag, half), *outcome.halves[half]);
+    for (int part = 0; part < kMostParts; ++part)
+        if (outcome.parts[part])
+            write(picture, part_of(block, outcome.node.flag, part), *outcome.parts[part]);
 }
 
 template class BlockSearch<uint8_t>;

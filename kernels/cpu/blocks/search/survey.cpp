@@ -15,23 +15,28 @@ BlockSurvey<Sample>::BlockSurvey(const Sample* source, const BlockPicture<Sample
       step_(independent_step(tools)),
       effort_(effort),
       trees_(trees),
-      seen_(kBlocks),
-      found_(kBlocks) {}
+      seen_(kPlacedBlocks),
+      found_(kPlacedBlocks) {}
 
 template <class Sample>
 int64_t BlockSurvey<Sample>::split_cost(const BlockPlace& block, int flag) const {
-    return guessed_split_cost(at(half_of(block, flag, 0)).least +
-                              at(half_of(block, flag, 1)).least) +
-           split_penalty_;
+    int64_t parts = 0;
+    for (int part = 0; part < parts_of(flag); ++part) parts += at(part_of(block, flag, part)).least;
+    return guessed_split_cost(parts) + split_penalty_;
 }
 
 template <class Sample>
 int BlockSurvey<Sample>::worthwhile(const BlockPlace& block) const {
     const Seen& seen = at(block);
-    const int64_t most = worthwhile_cost(seen.least, effort_.slack);
+    const int64_t most = worthwhile_cost(seen.least, is_aligned(block) ? effort_.slack : smaller(effort_.slack, effort_.ternary));
     int worth = seen.whole() <= most;
     for (int flag = kColumns; flag <= kRows; ++flag)
         if (may_follow(block, flag, effort_)) worth |= (split_cost(block, flag) <= most) << flag;
+    if (!tools_.ternary || effort_.ternary < 0) return worth;
+    const int64_t most_ternary = worthwhile_cost(seen.least, effort_.ternary);
+    for (int flag = kThreeColumns; flag <= kThreeRows; ++flag)
+        if (may_follow(block, flag, effort_))
+            worth |= (split_cost(block, flag) <= most_ternary) << flag;
     return worth;
 }
 
@@ -51,13 +56,25 @@ uint64_t BlockSurvey<Sample>::inherited_modes(const BlockPlace& block) const {
     const int flag = block.b > block.a ? kColumns : kRows;
     uint64_t modes = 0;
     for (int half = 0; half < 2; ++half)
-        modes |= uint64_t{1} << at(half_of(block, flag, half)).best[0];
+        modes |= uint64_t{1} << at(part_of(block, flag, half)).best[0];
     BlockPlace around = block;
     if (flag == kColumns)
         around.row = row_ + ((block.row - row_) & -(2 << block.a)), ++around.a;
     else
         around.column = column_ + ((block.column - column_) & -(2 << block.b)), ++around.b;
     for (const int mode : at(around).best) modes |= uint64_t{1} << mode;
+    return modes;
+}
+
+// The modes of the aligned blocks of the same shape that overlap a block.
+template <class Sample>
+uint64_t BlockSurvey<Sample>::overlapping_modes(const BlockPlace& block) const {
+    uint64_t modes = 0;
+    const int top = block.row & -block.height(), left = block.column & -block.width();
+    for (int row = top; row < block.row + block.height(); row += block.height())
+        for (int column = left; column < block.column + block.width(); column += block.width())
+            for (const int mode : at({row, column, block.a, block.b}).best)
+                modes |= uint64_t{1} << mode;
     return modes;
 }
 
@@ -93,6 +110,7 @@ void BlockSurvey<Sample>::look_at_angles(const BlockPlace& block, const BlockCos
         }
     };
     if (effort_.every_angle) return look(kEvery);
+    if (!is_aligned(block)) return look(overlapping_modes(block) >> kFirstAngle & kEvery);
     if (block.a != block.b) return look(inherited_modes(block) >> kFirstAngle & kEvery);
     constexpr int kCoarseAngles = 4;
     uint64_t which = 0;
@@ -202,12 +220,25 @@ void BlockSurvey<Sample>::for_blocks(int a, int b, const Work& work) {
 
 template <class Sample>
 template <class Work>
+void BlockSurvey<Sample>::for_displaced(int a, int b, const Work& work) {
+    const int side = 1 << tools_.fragment_log2;
+    const int height = 1 << a, width = 1 << b;
+    const int down = height > kUnit ? height / 2 : kUnit, across = width > kUnit ? width / 2 : kUnit;
+    for (int row = row_; row + height <= row_ + side; row += down)
+        for (int column = column_; column + width <= column_ + side; column += across)
+            if (const BlockPlace block{row, column, a, b}; !is_aligned(block)) work(block);
+}
+
+template <class Sample>
+template <class Work>
 void BlockSurvey<Sample>::for_parts_first(const Work& work) {
     const int side = tools_.fragment_log2;
     for (int sum = 2 * kMinSideLog2; sum <= 2 * side; ++sum)
         for (int a = kMinSideLog2; a <= side; ++a) {
             const int b = sum - a;
-            if (b >= kMinSideLog2 && b <= side) for_blocks(a, b, work);
+            if (b < kMinSideLog2 || b > side) continue;
+            for_blocks(a, b, work);
+            if (tools_.ternary && effort_.ternary >= 0) for_displaced(a, b, work);
         }
 }
 
@@ -217,7 +248,8 @@ void BlockSurvey<Sample>::weigh_splits() {
         if (coarse_.is_outside(block)) return;
         Seen& seen = at(block);
         seen.least = seen.whole();
-        for (int flag = kColumns; flag <= kRows; ++flag)
+        const int last = tools_.ternary && effort_.ternary >= 0 ? kThreeRows : kRows;
+        for (int flag = kColumns; flag <= last; ++flag)
             if (may_follow(block, flag, effort_))
                 seen.least = std::min(seen.least, split_cost(block, flag));
     });
@@ -267,18 +299,23 @@ void BlockSurvey<Sample>::look(int row, int column, const BlockCosts& costs, Thr
                 if (task % 2 && apart) look_at_shape(small, large);
                 else look_at_shape(large, small);
             });
+    if (tools_.ternary && effort_.ternary >= 0)
+        team.run(sides * sides, [&](uint32_t task) {
+            for_displaced(side - int(task) / sides, side - int(task) % sides,
+                          [&](const BlockPlace& block) { look_at(block, costs); });
+        });
     weigh_splits();
     if (trees_) look_for_trees(costs);
     for_parts_first([&](const BlockPlace& block) {
         if (coarse_.is_outside(block)) return;
         Seen& seen = at(block);
-        const int worth = coarse_.forced_flag(block) ? ~0 : worthwhile(block);
+        const int worth = coarse_.forced_flag(block) ? 7 : worthwhile(block);
         // A block whose split is forced has no templates, and its cost as a leaf is kNever.
         seen.templates = seen.templates && (worth >> kLeaf & 1) && may_be_predicted(block);
-        for (int flag = kColumns; flag <= kRows; ++flag)
+        for (int flag = kColumns; flag <= kThreeRows; ++flag)
             if (may_split(block, flag) && (worth >> flag & 1))
-                for (int half = 0; half < 2; ++half)
-                    seen.templates |= at(half_of(block, flag, half)).templates;
+                for (int part = 0; part < parts_of(flag); ++part)
+                    seen.templates |= at(part_of(block, flag, part)).templates;
     });
 }
 

@@ -18,7 +18,7 @@ namespace mmp {
 
 // The number of a block among those of the fragment that begins at (row, column).
 inline int number_in(const BlockPlace& block, int row, int column) {
-    return block_number({block.row - row, block.column - column, block.a, block.b});
+    return placed_number({block.row - row, block.column - column, block.a, block.b});
 }
 
 struct ModeRanking;
@@ -71,8 +71,12 @@ private:
                         ModeDifferences<Sample>& of_modes, ModeRanking& ranking);
     std::pair<int, int> reach_of(const BlockPlace& block) const;
     uint64_t inherited_modes(const BlockPlace& block) const;
+    uint64_t overlapping_modes(const BlockPlace& block) const;
     template <class Work>
     void for_blocks(int a, int b, const Work& work);
+    // The same for blocks that only ternary splits make.
+    template <class Work>
+    void for_displaced(int a, int b, const Work& work);
     // Calls work(block) for each block of the fragment, the parts of a block before it.
     template <class Work>
     void for_parts_first(const Work& work);

@@ -150,7 +150,7 @@ __device__ inline void gather(Canvas& canvas, const BlockPlace& block, int flag,
     int count = 1;
     for (int half = 0; half < 2; ++half) {
         if (!halves[half]) continue;
-        const BlockPlace place = half_of(block, flag, half);
+        const BlockPlace place = part_of(block, flag, half);
         const int more = reinterpret_cast<const Record*>(halves[half])->nodes;
         const uint16_t* from = reinterpret_cast<const uint16_t*>(
             halves[half] + RecordLayout(place.a, place.b).nodes);

@@ -120,14 +120,14 @@ private:
     // Descends to the next half of a split block, unless none is left or the cost is too high.
     __device__ bool next_half(Frame& frame) {
         while (frame.half < 2 &&
-               canvas().is_outside(half_of(frame.block, frame.flag, frame.half)))
+               canvas().is_outside(part_of(frame.block, frame.flag, frame.half)))
             frame.halves[frame.half++] = nullptr;
         if (frame.half == 2) return false;
         if (frame.cost >= frame.least) return false;
         const bool second = frame.parted && frame.flag == kRows;
         const int first = second ? frame.middle() : frame.first;
         const int last = frame.parted && !second ? frame.middle() : frame.last;
-        descend(half_of(frame.block, frame.flag, frame.half), first, last,
+        descend(part_of(frame.block, frame.flag, frame.half), first, last,
                 frame.least - frame.cost);
         return true;
     }
@@ -136,7 +136,7 @@ private:
     __device__ void take(Frame& frame) {
         frame.halves[frame.half] = found_;
         if (found_) {
-            show(memory(), half_of(frame.block, frame.flag, frame.half), found_);
+            show(memory(), part_of(frame.block, frame.flag, frame.half), found_);
             frame.cost += reinterpret_cast<const Record*>(found_)->cost;
             ++frame.half;
         } else {

@@ -144,7 +144,7 @@ __device__ uint64_t inherited_modes(const BlockPicture& picture, const Surveyed&
     const int flag = own.b > own.a ? kColumns : kRows;
     uint64_t modes = 0;
     for (int half = 0; half < 2; ++half)
-        modes |= uint64_t{1} << surveyed[block_number(half_of(own, flag, half))].best[0];
+        modes |= uint64_t{1} << surveyed[block_number(part_of(own, flag, half))].best[0];
     BlockPlace around = own;
     if (flag == kColumns)
         around.row &= -(2 << own.a), ++around.a;

@@ -86,8 +86,8 @@ __device__ inline void choose_worthwhile(Worker& worker, int slot) {
     int64_t *whole = memory.survey.whole, *least = memory.survey.least;
     const int64_t penalty = int64_t{picture.effort.split_bits} * memory.costs.plain;
     const auto guess = [&](const BlockPlace& block, int flag) {
-        return penalty + guessed_split_cost(least[block_number(half_of(block, flag, 0))] +
-                                            least[block_number(half_of(block, flag, 1))]);
+        return penalty + guessed_split_cost(least[block_number(part_of(block, flag, 0))] +
+                                            least[block_number(part_of(block, flag, 1))]);
     };
     for (int sum = 2 * kMinSideLog2; sum <= 2 * side; ++sum) {
         for (int i = threadIdx.x; i < kBlocks; i += kBlockThreads) {
@@ -120,7 +120,7 @@ __device__ inline void choose_worthwhile(Worker& worker, int slot) {
             bool matched = (worth & 1) && surveyed && modes[i] >> kTemplates & 1;
             for (int flag = kColumns; flag <= kRows; ++flag)
                 for (int half = 0; half < 2 && worth >> flag & 1; ++half) {
-                    const int part = block_number(half_of(block, flag, half));
+                    const int part = block_number(part_of(block, flag, half));
                     matched |= memory.worth[part] >> kMatched & 1;
                 }
             memory.worth[i] = uint8_t(worth | matched << kMatched);

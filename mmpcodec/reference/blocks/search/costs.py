@@ -24,6 +24,8 @@ from mmpcodec.reference.blocks.models import (
 )
 from mmpcodec.reference.blocks.partition import (
     PLANES,
+    TERNARY,
+    THREE_ROWS,
     UNIT_LOG2,
     WIDE_PLANES,
     BlockPlace,
@@ -64,7 +66,7 @@ class BlockCosts:
         lambda in 1/65536 squared error per bit, for samples with ``finer`` extra bits.
     plain : int
         Cost of one digit of a plain number.
-    split, direction, tree, kind, transform, zero : int arrays
+    split, direction, ternary, tree, kind, transform, zero : int arrays
         Cost of a bit, by the context of its model; the last axis is the bit, 0 or 1.
     level : (2, 4, 4, 6, 4) nested lists of int
         Cost of a level with its sign, but without the remainder of a size above 2. The indices are
@@ -81,6 +83,7 @@ class BlockCosts:
         self.plain = int(lagrangian(1 << RATE_FRACTION_BITS, self.lambda_fixed))
         self.split = self._of_bits(models.split)
         self.direction = self._of_bits(models.direction)
+        self.ternary = self._of_bits(models.ternary)
         self.tree = self._of_bits(models.tree)
         self.kind = self._of_bits(models.kind)
         self.transform = self._of_bits(models.transform)
@@ -156,14 +159,21 @@ class BlockCosts:
             planes += narrow
         costs[PLANES] = planes
 
-    def of_flag(self, units: Units, place: BlockPlace, flag: int) -> int:
+    def of_flag(
+        self, units: Units, place: BlockPlace, flag: int, *, ternary: bool = False
+    ) -> int:
         """Return the cost of the bits that ``code_flag`` codes for a flag."""
         a, b = place.height_log2, place.width_log2
         if a == b == UNIT_LOG2 or forced_flag(place, units.shape) is not None:
             return 0
         cost = int(self.split[a, b, units.split_context(place), int(flag != LEAF)])
-        if flag != LEAF and min(a, b) > UNIT_LOG2:
-            cost += int(self.direction[a, b, units.direction_context(place), int(flag == ROWS)])
+        if flag == LEAF:
+            return cost
+        rows = flag in (ROWS, THREE_ROWS)
+        if min(a, b) > UNIT_LOG2:
+            cost += int(self.direction[a, b, units.direction_context(place), int(rows)])
+        if ternary and (b, a)[rows] > UNIT_LOG2 + 1:
+            cost += int(self.ternary[a, b, int(rows), int(flag in TERNARY.values())])
         return cost
 
     def _of_bits(self, models: BinaryModels) -> np.ndarray:

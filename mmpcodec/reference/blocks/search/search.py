@@ -17,6 +17,8 @@ from mmpcodec.reference.blocks.partition import (
     AVERAGE,
     PLANAR,
     TEMPLATES,
+    THREE_COLUMNS,
+    THREE_ROWS,
     UNIT,
     Block,
     BlockNode,
@@ -109,7 +111,7 @@ class BlockSearch:
         searched, best = self.found.get(key, (0, None))
         if best is None and searched < bound:
             best, least = None, bound
-            for flag in (LEAF, COLUMNS, ROWS):
+            for flag in (LEAF, COLUMNS, ROWS, THREE_COLUMNS, THREE_ROWS):
                 if self.survey.worthwhile(place, flag):
                     outcome = (
                         self._whole(place, least)
@@ -159,7 +161,7 @@ class BlockSearch:
         """Find the cheapest way to code a block without a split."""
         picture, units, costs = self.picture, self.picture.units, self.costs
         trial = Trial(place, self.source[place.slices], bound, costs)
-        cost = costs.of_flag(units, place, LEAF)
+        cost = costs.of_flag(units, place, LEAF, ternary=picture.tools.ternary)
         if picture.trees and picture.trees.may_be(place):
             not_tree, is_tree = costs.tree[place.size, units.tree_context(place)].tolist()
             if place in self.survey.trees:
@@ -213,19 +215,19 @@ class BlockSearch:
             trial.attempt_residual(cost + transformed, mode, prediction, picture.tools)
 
     def _split(self, place: BlockPlace, flag: int, bound: int) -> Outcome | None:
-        """Find the cheapest way to code the halves of a block, one after the other."""
+        """Find the cheapest way to code the parts of a block, one after the other."""
         picture, units = self.picture, self.picture.units
-        cost = self.costs.of_flag(units, place, flag)
+        cost = self.costs.of_flag(units, place, flag, ternary=picture.tools.ternary)
         nodes = [BlockNode(place, flag)]
         outcome = None
-        for half in place.halves(flag):
-            if is_outside(half, picture.samples.shape):
+        for part in place.parts(flag):
+            if is_outside(part, picture.samples.shape):
                 continue
-            best = self._search(half, bound - cost) if cost < bound else None
+            best = self._search(part, bound - cost) if cost < bound else None
             if best is None:
                 break
-            picture.samples[half.slices] = best.samples
-            units.known[half.units] = best.known
+            picture.samples[part.slices] = best.samples
+            units.known[part.units] = best.known
             cost += best.cost
             nodes += best.nodes
         else:

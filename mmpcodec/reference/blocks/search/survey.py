@@ -127,7 +127,7 @@ class BlockSurvey:
         forced = forced_flag(place, self.source.shape)
         if forced is not None:
             return flag == forced
-        if flag not in possible_flags(place):
+        if flag not in self._flags(place):
             return False
         seen = self.seen[place]
         cost = seen.whole if flag == LEAF else self._split_cost(place, flag)
@@ -151,11 +151,11 @@ class BlockSurvey:
         }
         lambda_fixed = costs.lambda_fixed
         self.trees = find_trees(self.source, trees, bounds, lambda_fixed, self.rate_model)
-        # The halves of a block precede it in this order, so their estimates are updated first.
+        # The parts of a block precede it in this order, so their estimates are updated first.
         for place, seen in self.seen.items():
             if place in self.trees:
                 seen.tree = self.trees[place].cost + int(costs.tree[place.size, 1, 1])
-            splits = (self._split_cost(place, flag) for flag in possible_flags(place)[1:])
+            splits = (self._split_cost(place, flag) for flag in self._flags(place)[1:])
             seen.least = min(seen.whole, *splits, NEVER)
 
     def _look_at(self, place: BlockPlace, costs: BlockCosts) -> int:
@@ -168,22 +168,25 @@ class BlockSurvey:
             if forced_flag(place, self.source.shape) is None:
                 whole, modes = self._look_at_whole(place, costs)
             least = whole
-            for flag in possible_flags(place)[1:]:
-                for half in place.halves(flag):
-                    self._look_at(half, costs)
+            for flag in self._flags(place)[1:]:
+                for part in place.parts(flag):
+                    self._look_at(part, costs)
                 least = min(least, self._split_cost(place, flag))
             self.seen[place] = Seen(whole, least, modes)
         return self.seen[place].least
 
     def _split_cost(self, place: BlockPlace, flag: int) -> int:
         """Return the estimated cost of a block that is split."""
-        halves = sum(
-            self.seen[half].least
-            for half in place.halves(flag)
-            if not is_outside(half, self.source.shape)
+        parts = sum(
+            self.seen[part].least
+            for part in place.parts(flag)
+            if not is_outside(part, self.source.shape)
         )
         # The least of several estimates is biased downwards; 1/32 corrects it.
-        return halves + (halves >> 5)
+        return parts + (parts >> 5)
+
+    def _flags(self, place: BlockPlace) -> tuple[int, ...]:
+        return place.flags(ternary=self.picture.tools.ternary)
 
     def _look_at_whole(self, place: BlockPlace, costs: BlockCosts) -> tuple[int, list[int]]:
         """Estimate the cost of an unsplit predicted block, and find its most promising modes."""
@@ -271,13 +274,6 @@ class BlockSurvey:
         left = line(self.coarse[row : min(bottom, height), column - 1]) if column else None
         corner = int(self.coarse[row - 1, column - 1])
         return surrounding(above, left, corner, length, self.picture.depth)
-
-
-def possible_flags(place: BlockPlace) -> tuple[int, ...]:
-    """Return the flags that a block may have, in the order in which the search tries them."""
-    columns = (COLUMNS,) if place.width_log2 > UNIT_LOG2 else ()
-    rows = (ROWS,) if place.height_log2 > UNIT_LOG2 else ()
-    return (LEAF, *columns, *rows)
 
 
 def coarsened(source: np.ndarray, step: int, depth: int = BYTE) -> np.ndarray:

@@ -10,7 +10,7 @@ from mmpcodec.reference.blocks.partition import BlockPlace, forced_flag, is_outs
 from mmpcodec.reference.blocks.search.costs import BlockCosts
 from mmpcodec.reference.blocks.search.effort import EFFORTS
 from mmpcodec.reference.blocks.search.search import encode_blocks
-from mmpcodec.reference.blocks.search.survey import BlockSurvey, coarsened, possible_flags
+from mmpcodec.reference.blocks.search.survey import BlockSurvey, coarsened
 
 
 def params(lam, **options):
@@ -31,7 +31,7 @@ def test_something_is_always_worthwhile(lam, effort):
     fragment = BlockPlace(0, 0, 5, 5)
     survey.look(fragment, BlockCosts(state.models, options.lambda_fixed))
     for place in survey.seen:
-        worth = [flag for flag in possible_flags(place) if survey.worthwhile(place, flag)]
+        worth = [flag for flag in place.flags() if survey.worthwhile(place, flag)]
         assert worth
         forced = forced_flag(place, picture.shape)
         assert forced is None or worth == [forced]
