@@ -282,7 +282,7 @@ class EncodeParams:
                     f"preset = {preset!r}: at lambda {lam} no preset uses all of "
                     + ", ".join(f"{name} = {value!r}" for name, value in given.items())
                 )
-        first, *others = (replace(in_version(PRESETS[name], version, effort), **given) for name in names)
+        first, *others = (replace(in_version(PRESETS[name], version), **given) for name in names)
         idle = [name for name in first.without_effect if name in given.keys() - SWITCHES]
         if idle and not several:
             able = presets_where(lambda tools: idle[0] not in tools.without_effect)

@@ -194,8 +194,8 @@ class Tools:
         Quantise dependently: the levels before a level choose the quantiser of its coefficient, out
         of two. A tool of version 2.
     ternary : bool
-        Let a block be split into a quarter, a half and a quarter, besides into halves. A tool of
-        version 2.
+        Let a block be split into a quarter, a half and a quarter, besides into halves. No preset
+        uses it, because the search takes long. A tool of version 2.
     exact : bool
         Code exact samples: lossless, whatever lambda is. No other tool then has an effect, and
         ``prediction`` must be False.
@@ -348,16 +348,17 @@ VERSIONS = (1, 2)
 """Versions of the format that this package reads and writes."""
 DRAFT = 2
 """The version that can still change."""
-TERNARY_EFFORT = 4
-"""Least effort that takes ternary splits unasked: a search for them is slow."""
 
 
-def in_version(tools: Tools, version: int, effort: int = 9) -> Tools:
-    """Return tools with those of a version of the format that suit them and an effort."""
+def in_version(tools: Tools, version: int) -> Tools:
+    """Return tools with those of a version of the format that suit them.
+
+    Ternary splits are left out: the search for them takes long.
+    """
     if version == 1 or not tools.prediction:
         return tools
     changes: dict[str, Any] = {name: TABLE[name].fullest for name in LATER_BLOCK_TOOLS}
-    changes["ternary"] = effort >= TERNARY_EFFORT
+    changes["ternary"] = False
     return replace(tools, **changes)
 
 

@@ -71,15 +71,15 @@ EFFORTS = {
     number: BlockEffort(*settings)
     for number, settings in enumerate(
         (
-            (1, 3, 1, 4, 2, 1, False, 64, 0, 0, True, 3, 2),
-            (2, 3, 1, 8, 2, 1, False, 64, 0, 0, True, 3, 2),
-            (3, 4, 2, 32, 2, 1, False, 128, 0, 0, True, 5, 2),
-            (3, 5, 3, 40, 2, 1, False, ALWAYS, 16, 16, True, 8, 2),
-            (4, 5, 4, 100, 0, 1, False, ALWAYS, 48, 32, True, 10, 3),
-            (6, 6, 4, 80, 0, 2, False, ALWAYS, 64, 48, True, 12, 4),
-            (8, 6, 4, 80, 0, 3, False, ALWAYS, 96, 96, True, 15, 4),
-            (12, 8, 4, 120, 0, 3, False, ALWAYS, ALWAYS, 128, False, 15, ALWAYS),
-            (12, 8, 4, 120, 0, 4, True, ALWAYS, ALWAYS, 256, False, 45, ALWAYS),
+            (1, 3, 1, 4, 2, 1, False, 64, 0, 0, True, 3, 2, 2),
+            (2, 3, 1, 8, 2, 1, False, 64, 0, 0, True, 3, 2, 2),
+            (3, 4, 2, 32, 2, 1, False, 128, 0, 0, True, 5, 2, 4),
+            (3, 5, 3, 40, 2, 1, False, ALWAYS, 16, 16, True, 8, 2, 8),
+            (4, 5, 4, 100, 0, 1, False, ALWAYS, 48, 32, True, 10, 3, 8),
+            (6, 6, 4, 80, 0, 2, False, ALWAYS, 64, 48, True, 12, 4, 12),
+            (8, 6, 4, 80, 0, 3, False, ALWAYS, 96, 96, True, 15, 4, 12),
+            (12, 8, 4, 120, 0, 3, False, ALWAYS, ALWAYS, 128, False, 15, ALWAYS, 20),
+            (12, 8, 4, 120, 0, 4, True, ALWAYS, ALWAYS, 256, False, 45, ALWAYS, 20),
         ),
         start=1,
     )

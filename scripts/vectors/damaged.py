@@ -126,6 +126,8 @@ def damaged_draft(streams: Callable[[str], bytes]) -> Iterator[tuple[str, bytes]
     yield "bad-filter-bank", changed("filter-bank-100", "filter bank", 1 << 14)
     yield "bad-other-filter-bank", changed("filter-bank-100", "filter bank", 1)
     yield "bad-dependent", changed("dependent", "dependent", 2)
+    yield "bad-ternary", changed("ternary", "ternary", 2)
+    yield "bad-other-ternary", changed("ternary-16", "ternary", 0)
     yield "bad-other-dependent", changed("dependent", "dependent", 0)
     yield "bad-cut", cut(photo, 40)
     yield "bad-planes-of-gray", changed("pdpc", "earlier planes", 1)

@@ -1,6 +1,7 @@
 """Pictures and parameters of the vectors of version 2 of the format, a draft."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -21,7 +22,7 @@ def draft() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
     step = np.where(i > j, slope, 90).astype(np.uint8)
 
     all_off: dict[str, Any] = {name: TABLE[name].default for name in LATER_BLOCK_TOOLS}
-    for own in ("pdpc", "trained_start", "dependent"):
+    for own in ("pdpc", "trained_start", "dependent", "ternary"):
         yield own.replace("_", "-"), coat[:67, :85], photo(24, **{**all_off, own: True}), {}
     for lam in (0.5, 6, 200):
         yield f"dependent-{lam}", coat[:40, :48], photo(lam, **{**all_off, "dependent": True}), {}
@@ -38,6 +39,11 @@ def draft() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
     both = np.hstack([shipped("terminal.pgm")[8:53, 8:104], coat[:45, :24]])
     mixed = EncodeParams.from_options(48, preset="mixed", effort=1, version=2)
     yield "pdpc-mixed", both, mixed, {}
+    for size, large in ((16, coat), (32, step), (64, step)):
+        asked = photo(60, **{**all_off, "ternary": True}, fragment_size=size)
+        yield f"ternary-{size}", large[:75, :90], asked, {}
+    yield "ternary-mixed", both, replace(mixed, tools=replace(mixed.tools, ternary=True)), {}
+    yield "ternary-all", coat[:70, :70], photo(24, ternary=True), {}
     yield "without-tools", coat[:40, :48], photo(24, **all_off), {}
     yield from of_earlier_planes(photo)
     scales = value_of((3, 2, 1, 2, 3, 2, 1))

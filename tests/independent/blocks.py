@@ -82,10 +82,21 @@ class Blocks:
             self.block(y, x, a - 1, b)
             self.block(y + 2 ** (a - 1), x, a - 1, b)
             return
+        if direction == "three columns":
+            self.block(y, x, a, b - 2)
+            self.block(y, x + 2 ** (b - 2), a, b - 1)
+            self.block(y, x + 3 * 2 ** (b - 2), a, b - 2)
+            return
+        if direction == "three rows":
+            self.block(y, x, a - 2, b)
+            self.block(y + 2 ** (a - 2), x, a - 1, b)
+            self.block(y + 3 * 2 ** (a - 2), x, a - 2, b)
+            return
         h, w = 2**a, 2**b
         here = np.s_[y : y + h, x : x + w]
         s = a + b - 4
-        if self.trees and a <= 4 and b <= 4 and self.trees.occurs(4 - a, 4 - b):
+        aligned = y % h == 0 and x % w == 0
+        if self.trees and a <= 4 and b <= 4 and aligned and self.trees.occurs(4 - a, 4 - b):
             r = sum(block.kind == 2 for block in neighbours)
             tree = self.models.bit("tree", s, r)
         else:
@@ -113,18 +124,24 @@ class Blocks:
                 self.units[row, column] = block
 
     def split(self, a, b, above, left):
-        """Decodes whether a block is split: None, "columns" or "rows"."""
+        """Decodes how a block is split: None, "columns", "rows", "three columns", "three rows"."""
         if a == 2 and b == 2:
             return None
         c = sum(block is not None and block.a + block.b < a + b for block in (above, left))
         if not self.models.bit("split", a, b, c):
             return None
         if a == 2 or b == 2:
-            return "columns" if a == 2 else "rows"
-        narrower = above is not None and above.b < b
-        lower = left is not None and left.a < a
-        d = 0 if narrower == lower else 1 if narrower else 2
-        return "rows" if self.models.bit("direction", a, b, d) else "columns"
+            rows = b == 2
+        else:
+            narrower = above is not None and above.b < b
+            lower = left is not None and left.a < a
+            d = 0 if narrower == lower else 1 if narrower else 2
+            rows = self.models.bit("direction", a, b, d)
+        direction = "rows" if rows else "columns"
+        if self.tools.get("ternary") and (a if rows else b) >= 4:
+            if self.models.bit("ternary", a, b, int(rows)):
+                return "three " + direction
+        return direction
 
     # ---- Modes ----
 

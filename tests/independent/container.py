@@ -31,6 +31,7 @@ LATER_BLOCK_TOOLS = (
     ("earlier planes", range(3)),
     ("filter bank", range(2**14)),
     ("dependent", range(2)),
+    ("ternary", range(2)),
 )
 TREE_TOOLS = (
     ("partition", range(2)),

@@ -140,7 +140,7 @@ def test_a_layer_that_claims_planes_that_are_not_there(colours, number, name, cl
     samples = np.dstack([colours, colours[..., 0]])[:30, :40]
     data = mmpcodec.encode(samples, 30, preset="photo", version=2, effort=1)
     tools = in_version(PRESETS["photo"], 2)
-    tools = replace(tools, step=100, post_filter=False, earlier_planes=claimed)
+    tools = replace(tools, step=100, post_filter=False, filter_bank=0, earlier_planes=claimed)
 
     def change(own):
         return [*own[:number], replace(own[number], tools=tools), *own[number + 1 :]]

@@ -82,6 +82,7 @@ def test_tools_of_a_version():
     assert preset_of(in_version(photo, 2)) == "photo"
     assert photo.later_than(1) == ()
     assert in_version(photo, 2).later_than(1) == tuple(later)
+    assert not in_version(photo, 2).ternary  # its search takes long
     assert layers.coding_of(in_version(photo, 2)) == "predicted blocks 2"
     assert layers.coding_of(photo) == "predicted blocks"
     assert layers.coding_of(Tools()) == "trees"

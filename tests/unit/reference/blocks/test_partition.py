@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from mmpcodec.reference.blocks.partition import (
+    THREE_COLUMNS,
+    THREE_ROWS,
     Block,
     BlockPlace,
     Units,
@@ -46,14 +48,29 @@ def test_a_block_is_a_segment_of_its_area():
     assert [s.start for s in place.segment.slices] == [8, 4]
 
 
-def test_halves_make_up_the_block():
-    place = BlockPlace(8, 16, 3, 4)
-    for flag in (COLUMNS, ROWS):
-        cover = np.zeros((32, 48), int)
-        for half in place.halves(flag):
-            cover[half.slices] += 1
-        assert (cover[place.slices] == 1).all()
-        assert cover.sum() == place.height * place.width
+@pytest.mark.parametrize("flag", [COLUMNS, ROWS, THREE_COLUMNS, THREE_ROWS])
+def test_parts_make_up_the_block(flag):
+    place = BlockPlace(16, 32, 4, 5)
+    cover = np.zeros((64, 96), int)
+    for part in place.parts(flag):
+        cover[part.slices] += 1
+    assert (cover[place.slices] == 1).all()
+    assert cover.sum() == place.height * place.width
+
+
+def test_ternary_parts_are_a_quarter_a_half_and_a_quarter():
+    columns = BlockPlace(0, 64, 2, 6).parts(THREE_COLUMNS)
+    assert [(part.column, part.width) for part in columns] == [(64, 16), (80, 32), (112, 16)]
+    rows = BlockPlace(8, 0, 4, 3).parts(THREE_ROWS)
+    assert [(part.row, part.height) for part in rows] == [(8, 4), (12, 8), (20, 4)]
+    assert [part.is_aligned for part in rows] == [True, False, True]
+
+
+def test_flags_that_a_block_may_have():
+    assert BlockPlace(0, 0, 2, 2).flags(ternary=True) == (LEAF,)
+    assert BlockPlace(0, 0, 3, 2).flags(ternary=True) == (LEAF, ROWS)
+    assert BlockPlace(0, 0, 4, 3).flags() == (LEAF, COLUMNS, ROWS)
+    assert BlockPlace(0, 0, 4, 3).flags(ternary=True) == (LEAF, COLUMNS, ROWS, THREE_ROWS)
 
 
 def test_areas_and_sizes():
