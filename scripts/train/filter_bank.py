@@ -4,8 +4,8 @@
 
 Each picture is cut to its middle, turned into gray, and encoded with several lambdas. For each
 class of samples, the sums of products of all clipped differences and of the error are gathered.
-From these, weights of least squared error follow for any choice of clip levels; the levels are found
-by coordinate descent. A file counts by the inverse of the root of its squared error, so that
+From these, weights of least squared error follow for any choice of clip levels; the levels are
+found by coordinate descent. A file counts by the inverse of the root of its squared error, so that
 neither fine nor coarse steps dominate a table. The tables replace
 ``kernels/shared/trained_filters.h``; compile the package again to use them.
 

@@ -138,10 +138,9 @@ class Blocks:
             d = 0 if narrower == lower else 1 if narrower else 2
             rows = self.models.bit("direction", a, b, d)
         direction = "rows" if rows else "columns"
-        if self.tools.get("ternary") and (a if rows else b) >= 4:
-            if self.models.bit("ternary", a, b, int(rows)):
-                return "three " + direction
-        return direction
+        may_be_three = self.tools.get("ternary") and (a if rows else b) >= 4
+        three = may_be_three and self.models.bit("ternary", a, b, int(rows))
+        return "three " + direction if three else direction
 
     # ---- Modes ----
 

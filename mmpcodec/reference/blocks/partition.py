@@ -124,7 +124,7 @@ class BlockPlace:
 
     @property
     def is_aligned(self) -> bool:
-        """Whether the block begins at multiples of its height and width, as without ternary splits."""
+        """Whether the block begins at multiples of its height and width: only ternary splits differ."""
         return self.row % self.height == 0 and self.column % self.width == 0
 
     def parts(self, flag: int) -> tuple["BlockPlace", ...]:
@@ -134,7 +134,7 @@ class BlockPlace:
         quarter, a half and a quarter.
         """
         y, x, a, b = self.row, self.column, self.height_log2, self.width_log2
-        # Where each part begins, in quarters of the side, and the logarithm of what divides the side.
+        # The start of each part in quarters of the side, and the logarithm of side / part.
         cuts = ((0, 2), (1, 1), (3, 2)) if flag in TERNARY.values() else ((0, 1), (2, 1))
         if flag in (COLUMNS, THREE_COLUMNS):
             return tuple(BlockPlace(y, x + n * self.width // 4, a, b - m) for n, m in cuts)

@@ -49,7 +49,7 @@ class BlockTrees:
         self.leaf_scales = np.full(shape, OUTSIDE, np.int8)
 
     def may_be(self, place: BlockPlace) -> bool:
-        """Return whether a block may be a tree: at most 16x16 samples, aligned, of a known scale."""
+        """Return whether a block may be a tree: at most 16x16, aligned, of a scale that occurs."""
         small = max(place.height_log2, place.width_log2) <= MAX_TREE_LOG2
         return small and place.is_aligned and place.segment.scale in self.dictionaries
 

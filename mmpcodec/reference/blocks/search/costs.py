@@ -159,9 +159,7 @@ class BlockCosts:
             planes += narrow
         costs[PLANES] = planes
 
-    def of_flag(
-        self, units: Units, place: BlockPlace, flag: int, *, ternary: bool = False
-    ) -> int:
+    def of_flag(self, units: Units, place: BlockPlace, flag: int, *, ternary: bool = False) -> int:
         """Return the cost of the bits that ``code_flag`` codes for a flag."""
         a, b = place.height_log2, place.width_log2
         if a == b == UNIT_LOG2 or forced_flag(place, units.shape) is not None:

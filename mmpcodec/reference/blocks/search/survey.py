@@ -41,7 +41,7 @@ from mmpcodec.reference.blocks.search.trial import hadamard_difference, rough_co
 from mmpcodec.reference.blocks.templates import average_of_places, has_place
 from mmpcodec.reference.blocks.transform import dequantised, forward, inverse
 from mmpcodec.reference.blocks.trees import BlockTrees
-from mmpcodec.reference.trees.scales import COLUMNS, LEAF, ROWS
+from mmpcodec.reference.trees.scales import LEAF
 
 NEVER = (1 << 63) // 4
 """Cost of an impossible choice."""
