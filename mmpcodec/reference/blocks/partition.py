@@ -124,7 +124,7 @@ class BlockPlace:
 
     @property
     def is_aligned(self) -> bool:
-        """Whether the block begins at multiples of its height and width: only ternary splits differ."""
+        """Whether the block begins at multiples of its height and width. Ternary parts may not."""
         return self.row % self.height == 0 and self.column % self.width == 0
 
     def parts(self, flag: int) -> tuple["BlockPlace", ...]:
