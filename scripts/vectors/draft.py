@@ -31,6 +31,8 @@ def draft() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
     for lam in (4, 16, 48, 432, 1400):
         yield f"trained-start-{lam}", coat[:40, :48], photo(lam), {}
     yield "pdpc-large-blocks", step, photo(900), {}
+    stripes = (100 + 80 * (i // 3 % 2) + j // 7).astype(np.uint8)[:48, :64]
+    yield "pdpc-stripes", stripes, photo(100), {}
     yield "pdpc-one-row", coat[:1], photo(8), {}
     deep = (coat[:53, :66].astype(np.uint16) << 4) + (i[:53, :66] % 16).astype(np.uint16)
     yield "pdpc-depth-12", deep, photo(30), {"depth": 12}

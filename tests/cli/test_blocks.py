@@ -85,6 +85,8 @@ def test_info_shows_blocks_and_where_the_bits_are(mmp, photo):
         "angle": (1 / units[(modes > 2) & (modes < 36)]).sum(),
         "least squares": (1 / units[modes == 36]).sum(),
         "templates": (1 / units[modes == 37]).sum(),
+        "planes": 0,
+        "wide planes": 0,
     }
     lines = [line.split() for line in mmp("info", "p.mmp").stdout.splitlines()]
     for kind, table in facts["blocks"].items():
@@ -120,7 +122,7 @@ def test_map_draws_blocks_with_their_kinds_and_modes(mmp, photo):
     assert result.exit_code == 0
     expected = draw_blocks(found.samples, found.trace.units, 64)
     np.testing.assert_array_equal(np.asarray(Image.open("m.png")), expected)
-    assert result.stdout.splitlines()[-10:] == [
+    assert result.stdout.splitlines()[-12:] == [
         "  blocks drawn in m.png; red lines are those of the fragments",
         "           bare  green",
         "    transformed  orange",
@@ -131,6 +133,8 @@ def test_map_draws_blocks_with_their_kinds_and_modes(mmp, photo):
         "          angle  line along which samples are predicted",
         "  least squares  cross",
         "      templates  plus",
+        "         planes  two lines",
+        "    wide planes  diamond",
     ]
 
 

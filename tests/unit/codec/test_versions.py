@@ -32,7 +32,8 @@ def test_version_2_says_so_and_decodes(picture, preset):
     found = mmpcodec.inspect(data, decode=True)
     assert found.header.version == 2
     predicted = [layer.tools for layer in found.layers if layer.tools.prediction]
-    assert all(getattr(tools, name) for tools in predicted for name in LATER_BLOCK_TOOLS)
+    switches = ("pdpc", "trained_start", "dependent")
+    assert all(getattr(tools, name) for tools in predicted for name in switches)
     assert bool(predicted) or preset not in ("photo", "mixed")
 
 
