@@ -113,7 +113,8 @@ nb::tuple decoded(const nb::bytes& payload, Plane plane, Depth<Sample> depth,
     const auto before = nb::cast<Earlier<Sample>>(earlier);
     const auto coded = [&] {
         nb::gil_scoped_release released;
-        return decode_blocks(data, size, plane, depth, tools, tree_tools, samples_of(before, plane, tools), threads, report);
+        return decode_blocks(data, size, plane, depth, tools, tree_tools,
+                             samples_of(before, plane, tools), threads, report);
     }();
     return describe(*coded, plane);
 }

@@ -99,7 +99,7 @@ void BlockBench<Sample>::hide(const BlockPlace& block) {
 }
 
 // Returns the largest of the `count` least estimates of modes and transform types.
-int64_t least_estimate(const int64_t (*estimates)[2], int modes, int types, int count) {
+static int64_t least_estimate(const int64_t (*estimates)[2], int modes, int types, int count) {
     int64_t sorted[2 * kModes];
     int all = 0;
     for (int mode = 0; mode < modes; ++mode)

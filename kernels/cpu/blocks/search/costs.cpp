@@ -30,17 +30,14 @@ void BlockCosts::refresh(const BlockModels& models) {
     }
     for (int quantiser = 0; quantiser < kQuantisers; ++quantiser)
         for (int area = 0; area < kAreas; ++area)
-            for (int place = 0; place < kPlaces; ++place)
+            for (int place = 0; place < kPlaces; ++place) {
+                auto& of_sums = level[quantiser][area][place];
                 for (int sum = 0; sum <= kMostSum; ++sum)
-                    level_costs(bit, plain, area, place, sum, level[quantiser][area][place][sum],
-                                quantiser);
-    for (int quantiser = 0; quantiser < kQuantisers; ++quantiser)
-        for (int area = 0; area < kAreas; ++area)
-            for (int place = 0; place < kPlaces; ++place)
+                    level_costs(bit, plain, area, place, sum, of_sums[sum], quantiser);
                 for (int size = 0; size < 4; ++size)
                     for (int sum = 0; sum < 8; ++sum)
-                        by_sum[quantiser][area][place][size][sum] =
-                            level[quantiser][area][place][sum][size];
+                        by_sum[quantiser][area][place][size][sum] = of_sums[sum][size];
+            }
     for (int large = 0; large < 2; ++large)
         for (int value = 0; value < kRemainderTable; ++value)
             remainder_[large][value] = remainder_cost(bit, plain, 2 * large, value);

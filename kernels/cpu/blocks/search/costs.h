@@ -22,9 +22,9 @@ struct BlockCosts {
     BitCosts bit;
     int32_t plain;                             // cost of a bit of probability 1/2
     // Of magnitudes 0, 1, 2, more, by quantiser; with sign. Sums from kSums on cost as kSums - 1.
-    // The same by magnitude, then by sums up to kSums - 1.
-    int32_t by_sum[kQuantisers][kAreas][kPlaces][4][8];
     int32_t level[kQuantisers][kAreas][kPlaces][kMostSum + 1][4];
+    // The same by magnitude, then by the first sums: a vector for the trellis.
+    int32_t by_sum[kQuantisers][kAreas][kPlaces][4][8];
 
     void refresh(const BlockModels& models);
     int64_t of_squares(int64_t sum) const { return sum << kCostFractionBits >> 2 * coarser; }

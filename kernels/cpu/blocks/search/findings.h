@@ -19,7 +19,7 @@ struct Outcome {
     int64_t cost;
     uint32_t number;  // no other leaf of the fragment has it
     BlockNode node;
-    const Outcome* parts[kMostParts];   // null for a leaf, and for a part outside the picture
+    const Outcome* parts[kMostParts];  // null for a leaf, and for a part outside the picture
     const Sample* samples;     // of a leaf
     const int16_t* levels;     // of a leaf that is transformed
     const FoundTree* tree;     // of a leaf that is a tree

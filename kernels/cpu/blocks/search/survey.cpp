@@ -28,7 +28,9 @@ int64_t BlockSurvey<Sample>::split_cost(const BlockPlace& block, int flag) const
 template <class Sample>
 int BlockSurvey<Sample>::worthwhile(const BlockPlace& block) const {
     const Seen& seen = at(block);
-    const int64_t most = worthwhile_cost(seen.least, is_aligned(block) ? effort_.slack : smaller(effort_.slack, effort_.ternary));
+    const int slack =
+        is_aligned(block) ? effort_.slack : smaller(effort_.slack, effort_.ternary);
+    const int64_t most = worthwhile_cost(seen.least, slack);
     int worth = seen.whole() <= most;
     for (int flag = kColumns; flag <= kRows; ++flag)
         if (may_follow(block, flag, effort_)) worth |= (split_cost(block, flag) <= most) << flag;
