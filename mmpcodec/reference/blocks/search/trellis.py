@@ -96,7 +96,9 @@ def choose_dependent_levels(
     chosen = np.zeros(order.shape, np.int64)
     kept = slice(len(best.levels))
     rows, columns = order.places
-    chosen[rows[kept], columns[kept]] = np.sign(values[kept]) * best.levels[::-1]
+    # The level of a coefficient of 0 may be 1: its parity leads to another state.
+    signs = np.where(values[kept] < 0, -1, 1)
+    chosen[rows[kept], columns[kept]] = signs * best.levels[::-1]
     return chosen
 
 
