@@ -324,34 +324,28 @@ def _exact_part(job: _Job, backend: Backend, known: KnownExact, progress: Progre
 def _finished(
     job: _Job, coded: Coded, params: EncodeParams, backend: Backend, threads: int | None
 ) -> _Part:
-    """Filter a coded layer: by the filter bank if that costs less, then by the post filter."""
+    """Filter a coded layer by the filter bank, then by the post filter."""
     tools, samples = params.coded_tools, coded.samples
-    bank = backend.filter_bank
-
-    def finished(value: int) -> _Part:
-        shown = bank.apply(samples, value, tools.step, job.depth, threads=threads)
-        coefficients = OFF
-        if tools.post_filter:
-            source, fixed = _on_host(job.samples), params.lambda_fixed
-            coefficients, shown = backend.post_filter.fit_and_apply(
-                source, shown, fixed, job.depth, threads=threads
-            )
-        layer = Layer(job.name, replace(tools, filter_bank=value), coded.payload, coefficients)
-        trace = coded.trace.with_filter(coefficient_bits(coefficients))
-        return _part(job, layer, shown, trace, backend.name)
-
-    if params.tools.filter_bank is not None:
-        return finished(params.tools.filter_bank)
-    source = _on_host(job.samples)
-    value = bank.choose(source, samples, tools.step, job.depth, threads=threads)
-    without = finished(0)
-    return min(without, finished(value), key=lambda part: part.cost) if value else without
+    step, depth = tools.step, job.depth
+    bank, coefficients = params.tools.filter_bank, OFF
+    if bank is None:
+        source = _on_host(job.samples)
+        bank = backend.filter_bank.choose(source, samples, step, depth, threads=threads)
+    samples = backend.filter_bank.apply(samples, bank, step, depth, threads=threads)
+    if tools.post_filter:
+        source = _on_host(job.samples)
+        coefficients, samples = backend.post_filter.fit_and_apply(
+            source, samples, params.lambda_fixed, depth, threads=threads
+        )
+    layer = Layer(job.name, replace(tools, filter_bank=bank), coded.payload, coefficients)
+    trace = coded.trace.with_filter(coefficient_bits(coefficients))
+    return _part(job, layer, samples, trace, backend.name)
 
 
 def _part(job: _Job, layer: Layer, samples: np.ndarray, trace: Trace, backend: str) -> _Part:
     size = len(layers.write_layer(layer))
     error = 0.0
-    if (job.compared or job.params.tools.filter_bank is None) and not layer.tools.exact:
+    if job.compared and not layer.tools.exact:
         error = squared_error(_on_host(job.samples), samples) / 4.0 ** extra_bits(job.depth)
     cost = job.weight * (error + job.params.lam * 8 * size)
     return _Part(layer, samples, trace, backend, cost, size)
