@@ -63,7 +63,7 @@ def test_the_trellis_costs_no_more_than_a_greedy_choice(seed, step, lam):
     large = [
         number
         for number, at in enumerate(scan(4, 4))
-        if abs(int(coefficients[at])) > step * 3 // 16
+        if abs(int(coefficients[at])) > step // 4
     ]
     if not large:
         assert best is None
