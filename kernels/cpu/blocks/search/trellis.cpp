@@ -25,12 +25,12 @@ struct Candidates {
     int32_t sizes[kMaxCoded];  // of the coefficients
     Values levels;
     int64_t gains[2][kQuantisers][kMaxCoded];  // costs beyond that of level 0, but for the rates
+    bool large[kMaxCoded];                     // whether a level is above 2
 
     int limited(int parity, int quantiser, int k) const {
         return smaller(levels[parity][quantiser][k], 3);
     }
-    void find(const int16_t* coefficients, const Scan& scan, int area, int end, int32_t step,
-              const BlockCosts& costs);
+    void find(const int16_t* coefficients, const Scan& scan, int end, int32_t step, int finer);
 };
 
 // What leads to each state, in lanes of 0 or -1.
@@ -45,8 +45,8 @@ MMP_INLINE StateCosts errors_of(StateInts differences, int finer) {
     return __builtin_convertvector(squares, StateCosts) << 2 * finer >> 2;
 }
 
-MMP_SIMD_LEVELS void Candidates::find(const int16_t* coefficients, const Scan& scan, int area,
-                                      int end, int32_t step, const BlockCosts& costs) {
+MMP_SIMD_LEVELS void Candidates::find(const int16_t* coefficients, const Scan& scan, int end,
+                                      int32_t step, int finer) {
     for (int k = 0; k < end; ++k) sizes[k] = std::abs(coefficients[scan.place[k]]);
     for (int k = end; k % 8; ++k) sizes[k] = 0;
     const float inverse = 1.0f / float(step);
@@ -59,7 +59,7 @@ MMP_SIMD_LEVELS void Candidates::find(const int16_t* coefficients, const Scan& s
         floor += (floor * step > 2 * size) - ((floor + 1) * step <= 2 * size);
         floor = floor < most ? floor : StateInts{} + most;
         const StateInts upper = 2 * (2 * size - floor * step) >= step;
-        const StateCosts dropped = errors_of(size, costs.finer);
+        const StateCosts dropped = errors_of(size, finer);
         for (int quantiser = 0; quantiser < kQuantisers; ++quantiser) {
             const StateInts lower = quantiser ? floor - upper : floor;
             for (int parity = 0; parity < 2; ++parity) {
@@ -67,18 +67,14 @@ MMP_SIMD_LEVELS void Candidates::find(const int16_t* coefficients, const Scan& s
                 const StateInts halves = 2 * level - quantiser;
                 StateInts value = (halves * step + 2) >> 2;
                 value = value < kMaxCoefficient ? value : StateInts{} + kMaxCoefficient;
-                StateCosts gain = errors_of(value - size, costs.finer) - dropped;
+                StateCosts gain = errors_of(value - size, finer) - dropped;
                 gain = __builtin_convertvector(level != 0, StateCosts) ? gain : StateCosts{} + kFar;
                 store(levels[parity][quantiser] + k, level);
                 store(gains[parity][quantiser] + k, gain);
             }
         }
     }
-    for (int parity = 0; parity < 2; ++parity)
-        for (int quantiser = 0; quantiser < kQuantisers; ++quantiser)
-            for (int k = 0; k < end; ++k)
-                if (const int level = levels[parity][quantiser][k]; level > 2)
-                    gains[parity][quantiser][k] += costs.of_remainder(area, level - 3);
+    for (int k = 0; k < end; ++k) large[k] = larger(levels[0][1][k], levels[1][1][k]) > 2;
 }
 
 // The value for the quantiser of each state.
@@ -125,7 +121,7 @@ public:
         const int first = end / kGroup * kGroup;
         memset(older_[first], 0, size_t(last - first) * sizeof *older_);
     }
-    // The sums around the level with this number, limited to kSums - 1.
+    // The classes of the sums around the level with this number.
     MMP_INLINE StateInts around(int k) const {
         const auto latest = loaded<StateBits>(latest_);
         StateBits sums{};
@@ -143,7 +139,9 @@ public:
             const StateInts of_paths = chosen_lanes(of_states, of_states, (StateInts)(from & 7));
             sums += (from & kNowhere) == 0 ? (StateBits)of_paths : StateBits{};
         }
-        return (StateInts)(sums < kSums - 1 ? sums : StateBits{} + (kSums - 1));
+        const auto signed_sums = (StateInts)sums;
+        const StateInts limited = signed_sums < 5 ? signed_sums : StateInts{} + 5;
+        return limited - (signed_sums > 6) - (signed_sums > 9);  // as sum_class()
     }
     // Adds the magnitudes that lead to each state.
     MMP_INLINE void add(StateInts even_sizes, StateInts odd_sizes, StateInts is_odd) {
@@ -182,22 +180,32 @@ private:
 
 // Decides from high to low frequencies, and returns the state of least cost at the end, or -1.
 MMP_SIMD_LEVELS int search_states(const Candidates& candidates, const Scan& scan, int a, int b,
-                                  int end, int32_t step, const BlockCosts& costs,
+                                  int family, int end, int32_t step, const BlockCosts& costs,
                                   Decisions* decisions) {
     const int area = area_class(a, b);
+    const uint8_t* places = costs.places_of(scan, family);
     const int32_t least = first_coefficient(step);
     PathMagnitudes magnitudes(scan, end);
     StateCosts reached = StateCosts{} + kFar;
+    const auto remainder_of = [&](int parity, int quantiser, int k, int sum) {
+        const int level = candidates.levels[parity][quantiser][k];
+        if (level <= 2) return int64_t{0};
+        return costs.of_remainder(costs.remainder_context(area, places[k], sum), level - 3);
+    };
     for (int k = end - 1; k >= 0; --k) {
         Decisions& decision = decisions[k];
-        const int frequency = scan.frequency_class[k];
-        const auto* first = costs.by_sum[0][area][frequency];
-        const auto* second = costs.by_sum[1][area][frequency];
+        const int place = places[k];
+        const auto* first = costs.by_sum[0][area][place];
+        const auto* second = costs.by_sum[1][area][place];
         const StateInts sums = magnitudes.around(k);
         const auto cost_of = [&](int parity, int low, int high) MMP_INLINED {
             const auto& gains = candidates.gains[parity];
-            return reached + by_quantiser<StateCosts>(gains[0][k], gains[1][k]) +
-                   rates_of(first[low], second[high], sums);
+            StateCosts cost = reached + by_quantiser<StateCosts>(gains[0][k], gains[1][k]) +
+                              rates_of(first[low], second[high], sums);
+            if (candidates.large[k])
+                for (int state = 0; state < kQuantiserStates; ++state)
+                    cost[state] += remainder_of(parity, quantiser_of(state), k, sums[state]);
+            return cost;
         };
         const int low[2] = {candidates.limited(0, 0, k), candidates.limited(1, 0, k)};
         const int high[2] = {candidates.limited(0, 1, k), candidates.limited(1, 1, k)};
@@ -216,11 +224,11 @@ MMP_SIMD_LEVELS int search_states(const Candidates& candidates, const Scan& scan
         keep_lanes(decision.odd, is_odd);
         memset(decision.first, 0, sizeof decision.first);
         if (candidates.sizes[k] > least) {
-            const int64_t start = int64_t{costs.of_last(a, b, k)} -
-                                  costs.bit[zero_model(area, frequency, 0)][1];
+            const int64_t start =
+                int64_t{costs.of_last(a, b, k)} - costs.nonzero[area][place];
             for (int parity = 0; parity < 2; ++parity) {
-                const int64_t cost =
-                    start + candidates.gains[parity][0][k] + first[low[parity]][0];
+                const int64_t cost = start + candidates.gains[parity][0][k] +
+                                     first[low[parity]][0] + remainder_of(parity, 0, k, 0);
                 const int state = next_state(0, parity);
                 if (cost >= reached[state]) continue;
                 reached[state] = cost;
@@ -241,16 +249,16 @@ MMP_SIMD_LEVELS int search_states(const Candidates& candidates, const Scan& scan
 
 }  // namespace
 
-LevelChoice choose_dependent_levels(const int16_t* coefficients, int a, int b, int32_t step,
-                                    const BlockCosts& costs, int16_t* levels) {
+LevelChoice choose_dependent_levels(const int16_t* coefficients, int a, int b, int family,
+                                    int32_t step, const BlockCosts& costs, int16_t* levels) {
     const Scan& scan = scan_of(a, b);
     memset(levels, 0, scan.count * sizeof *levels);
     const int end = end_above(coefficients, scan.number.data(), scan.count, first_coefficient(step));
     if (!end) return {-1, 0, 0};
     Candidates candidates;
-    candidates.find(coefficients, scan, area_class(a, b), end, step, costs);
+    candidates.find(coefficients, scan, end, step, costs.finer);
     Decisions decisions[kMaxCoded];
-    int state = search_states(candidates, scan, a, b, end, step, costs, decisions);
+    int state = search_states(candidates, scan, a, b, family, end, step, costs, decisions);
     if (state < 0) return {-1, 0, 0};
     constexpr int kBefore[2][kQuantiserStates] = {{0, 2, 4, 6, 5, 1, 3, 7}, {4, 6, 0, 2, 3, 7, 5, 1}};
     for (int k = 0;; ++k) {
@@ -262,7 +270,7 @@ LevelChoice choose_dependent_levels(const int16_t* coefficients, int a, int b, i
                               ? candidates.levels[odd][quantiser_of(state)][k]
                               : 0;
         levels[place] = int16_t(coefficients[place] < 0 ? -level : level);
-        if (first) return {k, cost_of_levels(levels, a, b, k, true, costs), 0};
+        if (first) return {k, cost_of_levels(levels, a, b, family, k, true, costs), 0};
     }
 }
 
