@@ -438,10 +438,14 @@ def planar(T, Z, h, w):
 
 def start_states(tools):
     """Section Start states: p and n of the binary models, and the frequencies of the modes."""
-    text = (ROOT / "kernels" / "shared" / "blocks" / "start_states.h").read_text()
-    table = [int(number) for number in text.split("= {")[1].split("}")[0].split(",")]
     step = max(1, 5 * tools["step"] // 6) if tools.get("dependent") else tools["step"]
-    table = iter(table[3604 * sum(step >= first for first in (149, 278, 481, 833, 1445)) :])
+    number = sum(step >= first for first in (149, 278, 481, 833, 1445))
+    table = []
+    for name, size in (("start_states.h", 1748), ("fine_states.h", 1856)):
+        text = (ROOT / "kernels" / "shared" / "blocks" / name).read_text()
+        states = [int(state) for state in text.split("= {")[1].split("}")[0].split(",")]
+        table += states[size * number : size * (number + 1)]
+    table = iter(table)
     zero, one = (range(4), range(4), range(6)), (range(2), range(3), range(5))
     models, frequencies = {}, {}
     for name, *indices in (

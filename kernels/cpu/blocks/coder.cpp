@@ -89,7 +89,7 @@ int BlockWriter::bit(int model, int value) {
 }
 
 int BlockWriter::mean_bit(int model, int other, int value) {
-    encode(model, mean_of(models_.bits[model], models_.bits[other]), value);
+    encode(model, mean_probability(models_.bits[model], models_.bits[other]), value);
     models_.bits[model].count(value);
     models_.bits[other].count(value);
     return value;
@@ -152,7 +152,7 @@ int BlockReader::bit(int model, int) {
 }
 
 int BlockReader::mean_bit(int model, int other, int) {
-    const int value = decode(model, mean_of(models_.bits[model], models_.bits[other]));
+    const int value = decode(model, mean_probability(models_.bits[model], models_.bits[other]));
     count(model, value);
     count(other, value);
     return value;

@@ -216,9 +216,9 @@ MMP_HD constexpr int coarse_frequency(int frequency) {
     return frequency < 1 ? 0 : frequency < 3 ? 1 : frequency < 5 ? 2 : 3;
 }
 MMP_HD constexpr int sum_class(int sum) { return smaller(sum, 5) + (sum > 6) + (sum > 9); }
-// The direction is 0 on the diagonal and for modes that are no angles; else it is 1 where the
-// frequency is higher along columns (i > j) and the angle comes from the left, or the opposite of
-// both holds, and 2 for the rest.
+// The direction is 0 for modes that are no angles, and on the diagonal. Else it is 1 if the frequency
+// is higher along columns (i > j) and the angle comes from the left, or it is higher along rows and
+// the angle comes from above; 2 for the rest.
 MMP_HD constexpr int direction_of(int family, int i, int j) {
     if ((family != kAcross && family != kDown) || i == j) return 0;
     return (family == kAcross) == (i > j) ? 1 : 2;

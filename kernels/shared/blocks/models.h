@@ -10,9 +10,10 @@ namespace mmp {
 
 // The trained states at the start, by the quantisation step: for each binary model its probability in
 // 1/256 and the bits that it counts for, then the frequencies of the modes, then the binary models of
-// the second quantiser and those with fine contexts.
+// the second quantiser. Those with fine contexts have a table of their own.
 constexpr int kStartClasses = 6;
-constexpr int kStartBytes = 2 * kTrainedModels + kSizes * kModes;
+constexpr int kStartBytes = 2 * kFineZeroModels + kSizes * kModes;
+constexpr int kFineBytes = 2 * (kTrainedModels - kFineZeroModels);
 MMP_HD constexpr int start_class(int step) {
     return step < 149 ? 0 : step < 278 ? 1 : step < 481 ? 2 : step < 833 ? 3 : step < 1445 ? 4 : 5;
 }
@@ -54,14 +55,17 @@ struct BlockModels {
         start_second();
         start_fine();
     }
-    // As start(), then takes trained states, of kStartBytes.
-    MMP_HD void start(const uint8_t* trained) {
+    // As start(), then takes trained states, of kStartBytes and of kFineBytes.
+    MMP_HD void start(const uint8_t* trained, const uint8_t* fine) {
         start();
         for (int model = 0; model < kBitModels; ++model, trained += 2) bits[model].start(trained);
         for (auto& size : modes)
             for (uint16_t& frequency : size) frequency = *trained++;
-        for (int model = kSecondModels; model < kHeldTrained; ++model, trained += 2)
+        for (int model = kSecondModels; model < smaller(kFineZeroModels, kHeldTrained);
+             ++model, trained += 2)
             bits[model].start(trained);
+        for (int model = kFineZeroModels; model < kHeldTrained; ++model, fine += 2)
+            bits[model].start(fine);
     }
     MMP_HD void count_mode(int size, int mode) {
         modes[size][mode] = uint16_t(modes[size][mode] + kFrequencyStep);
@@ -91,8 +95,8 @@ private:
     }
     // The models with fine contexts start as the others.
     MMP_HD void start_fine() {
-        if (kHeldTrained < kTrainedModels) return;
-        for (int quantiser = 0; quantiser < kQuantisers; ++quantiser)
+        constexpr int kHeld = kHeldTrained == kTrainedModels ? kQuantisers : 0;
+        for (int quantiser = 0; quantiser < kHeld; ++quantiser)
             for (int frequency = 0; frequency < kFrequencies; ++frequency)
                 for (int sum = 0; sum < kSumClasses; ++sum) {
                     const int place = coarse_frequency(frequency);

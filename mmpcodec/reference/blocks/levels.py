@@ -147,8 +147,9 @@ def sum_class(around: int) -> int:
 def direction_of(family: int, i: int, j: int) -> int:
     """Return the class 0 to 2 of the direction of a frequency, with fine contexts.
 
-    0 for modes that are no angles and on the diagonal. Else 1 if the frequency is higher along the
-    columns and the angle comes from the left, or neither; 2 if one of both holds.
+    0 for modes that are no angles, and on the diagonal. Else 1 if the frequency is higher along
+    columns and the angle comes from the left, or it is higher along rows and the angle comes from
+    above; 2 for the rest.
 
     Parameters
     ----------
@@ -165,9 +166,7 @@ def direction_of(family: int, i: int, j: int) -> int:
 class _PlainContext:
     """The models of one level, without fine contexts."""
 
-    def __init__(
-        self, models: BlockModels, quantiser: int, area: int, frequency: int, around: int
-    ):
+    def __init__(self, models: BlockModels, quantiser: int, area: int, frequency: int, around: int):
         self.models = models
         self.of_zero = quantiser, area, frequency, min(around, 5)
         large = int(area >= 2)

@@ -255,11 +255,17 @@ def start_class(step: int) -> int:
 
 @cache
 def start_states() -> np.ndarray:
-    """Return the tables of trained states, a (6, 3604) uint8 array."""
-    text = (kernels.FOLDER / "shared" / "blocks" / "start_states.h").read_text()
-    numbers = text.partition("= {")[2].partition("}")[0]
-    table = np.array([int(number) for number in numbers.split(",")], np.uint8)
-    return table.reshape(len(START_STEPS) + 1, -1)
+    """Return the tables of trained states, a (6, 1748) uint8 array, and those of fine contexts.
+
+    The latter follow as columns, so that the array has 3604 columns.
+    """
+    tables = []
+    for name in ("start_states.h", "fine_states.h"):
+        text = (kernels.FOLDER / "shared" / "blocks" / name).read_text()
+        numbers = text.partition("= {")[2].partition("}")[0]
+        table = np.array([int(number) for number in numbers.split(",")], np.uint8)
+        tables.append(table.reshape(len(START_STEPS) + 1, -1))
+    return np.concatenate(tables, axis=1)
 
 
 def _percent(percent: np.ndarray) -> np.ndarray:

@@ -56,7 +56,7 @@ void BlockCosts::refresh_levels(const BlockModels& models) {
                     int32_t zero[2] = {bit[of.zero][0], bit[of.zero][1]};
                     if (fine) {
                         const uint32_t one =
-                            mean_of(models.bits[of.zero], models.bits[of.fine_zero]);
+                            mean_probability(models.bits[of.zero], models.bits[of.fine_zero]);
                         zero[0] = of_rate(rates[kBitTotal] - rates[kBitTotal - one]);
                         zero[1] = of_rate(rates[kBitTotal] - rates[one]);
                     }

@@ -215,9 +215,7 @@ def cost_of_levels(
         around = sum_class(sum(coded[at + offset] for offset in order.around))
         total += costs.level[quantiser_of(state)][area][places[k]][around][min(size, 3)]
         if size > 2:
-            total += costs.of_remainder(
-                costs.remainder_context(area, places[k], around), size - 2
-            )
+            total += costs.of_remainder(costs.remainder_context(area, places[k], around), size - 2)
         coded[at] = min(size, 3)
         if dependent:
             state = next_state(state, size)

@@ -90,7 +90,8 @@ def test_a_mode_that_is_not_there_is_refused(mode):
 def test_trained_states_are_those_that_the_format_names():
     text = (ROOT / "docs" / "format" / "format.md").read_text()
     section = text.split("\n## Start states\n")[1].split("\n## ")[0]
-    assert hashlib.sha256(start_states().tobytes()).hexdigest() in section
+    for tables in np.split(start_states(), [1748], axis=1):
+        assert hashlib.sha256(tables.tobytes()).hexdigest() in section
     assert start_states().shape == (6, 3604)
     models = sum(map(int, re.findall(r"\| (\d+) \|$", section, re.MULTILINE)))
     assert 2 * models + 9 * 38 + 2 * (96 + 30 + 30) == 3604

@@ -12,8 +12,7 @@ from mmpcodec.reference.blocks.levels import next_state, quantiser_of, scan
 from mmpcodec.reference.blocks.models import BlockModels
 from mmpcodec.reference.blocks.partition import BlockPlace
 from mmpcodec.reference.blocks.search.costs import BlockCosts
-from mmpcodec.reference.blocks.search.levels import cost_of_levels
-from mmpcodec.reference.blocks.search.levels import scan_of
+from mmpcodec.reference.blocks.search.levels import cost_of_levels, scan_of
 from mmpcodec.reference.blocks.search.trellis import (
     Rates,
     candidates_of,
