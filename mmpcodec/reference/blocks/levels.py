@@ -103,6 +103,7 @@ def code_levels(
         around = sum(int(sizes[i + down, j + right]) for down, right in AROUND)
         given = None if levels is None else int(levels[at])
         quantiser, area = quantiser_of(state), place.area_class
+        context: _PlainContext | _FineContext
         if family is None:
             context = _PlainContext(models, quantiser, area, frequency_class(*at), around)
         else:
