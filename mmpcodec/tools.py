@@ -196,6 +196,9 @@ class Tools:
     ternary : bool
         Let a block be split into a quarter, a half and a quarter, besides into halves. No preset
         uses it, because the search takes long. A tool of version 2.
+    fine_contexts : bool
+        Choose the models of a level by finer classes of its frequency and of the levels around it,
+        and code whether it is 0 by the mean of two models. A tool of version 2.
     exact : bool
         Code exact samples: lossless, whatever lambda is. No other tool then has an effect, and
         ``prediction`` must be False.
@@ -227,6 +230,7 @@ class Tools:
     filter_bank: int | None = _tool(0, BLOCKS, high=(1 << 14) - 1, needs="prediction", version=2)
     dependent: bool = _tool(False, BLOCKS, needs="prediction", version=2)
     ternary: bool = _tool(False, BLOCKS, needs="prediction", version=2)
+    fine_contexts: bool = _tool(False, BLOCKS, needs="prediction", version=2)
     exact: bool = _tool(False, EXACT)
 
     def __post_init__(self):
@@ -295,6 +299,7 @@ class ToolOptions(TypedDict, total=False):
     filter_bank: int | None
     dependent: bool | None
     ternary: bool | None
+    fine_contexts: bool | None
     exact: bool | None
 
 

@@ -8,7 +8,8 @@ the beta distribution that makes these counts most likely: its mean, and the num
 mean is worth. With --trained the pictures are encoded with the present states; `make train` does a
 round without and a round with them. With --folds, the script says what states trained on the other
 pictures save on each part of the pictures, and writes nothing. The tables replace
-``kernels/shared/blocks/start_states.h``; compile the package again to use them.
+``start_states.h`` and ``fine_states.h`` of ``kernels/shared/blocks``; compile the package again to
+use them.
 """
 
 import argparse
@@ -27,7 +28,7 @@ from mmpcodec.bench.codecs.conversion import luma_of
 from mmpcodec.format import layers
 from mmpcodec.reference.blocks.models import BlockModels, start_states
 
-FILE = Path(__file__).parents[2] / "kernels" / "shared" / "blocks" / "start_states.h"
+FOLDER = Path(__file__).parents[2] / "kernels" / "shared" / "blocks"
 LAMBDAS = ((3, 5), (12, 20), (40, 58), (120, 172), (360, 518), (1000, 1800))
 """Lambdas of each class of steps."""
 SIDE = 768
@@ -39,21 +40,23 @@ LEAST_SEEN = 16
 ROUNDS = 300
 """Steps of the search for the most likely distribution."""
 HEAD = """\
-// Trained by scripts/train/start_states.py: the states of the models at the start of a picture.
+// Trained by scripts/train/start_states.py: how the models {models}start.
 // Source: section "Start states" of docs/format/format.md.
 #pragma once
 
 #include <stdint.h>
 
-namespace mmp {
+namespace mmp {{
 
-constexpr uint8_t kStartStates[] = {
+constexpr uint8_t {name}[] = {{
 """
 TAIL = """
 };
 
 }  // namespace mmp
 """
+START_BYTES = 1748
+"""Bytes of a table without the models of fine contexts."""
 WORTH = 1000
 """Total of the frequencies of the modes of a size."""
 
@@ -163,7 +166,10 @@ def _full_shapes(quantiser: int) -> list[np.ndarray]:
 
 
 def code_length(pairs: np.ndarray, seen: list[Observed]) -> float:
-    """Return the bits that counts cost on average if models start from pairs and learn."""
+    """Return the bits that counts cost on average if models start from pairs and learn.
+
+    Bits that two models code, each with its share, count for both.
+    """
     worth = pairs[:, 1] + 0.5
     share = np.clip((pairs[:, 0] + 0.5) / 256, 1 / 256, 255 / 256)
     a, b = worth * (1 - share), worth * share
@@ -183,6 +189,15 @@ def validate(seen: list[list[Observed]], folds: int) -> str:
         trained += code_length(pairs, held) / folds
         own += code_length(pairs_of(held), held) / folds
     return f"plain start {plain:.0f}, trained {trained:.0f}, by the pictures themselves {own:.0f}"
+
+
+def write(file: str, name: str, models: str, data: np.ndarray) -> None:
+    """Write tables to a header, and print their hash."""
+    numbers = textwrap.fill(
+        ", ".join(map(str, data.ravel())), 100, initial_indent="    ", subsequent_indent="    "
+    )
+    (FOLDER / file).write_text(HEAD.format(name=name, models=models) + numbers + TAIL)
+    print(f"{file}: SHA-256 {hashlib.sha256(data.tobytes()).hexdigest()}")
 
 
 def main() -> None:
@@ -212,13 +227,11 @@ def main() -> None:
         tables.append(table_of([one for each in seen for one in each]))
     if args.folds:
         return
-    data = np.concatenate(tables).astype(np.uint8)
-    assert len(data) == start_states().size
-    numbers = textwrap.fill(
-        ", ".join(map(str, data)), 100, initial_indent="    ", subsequent_indent="    "
-    )
-    FILE.write_text(HEAD + numbers + TAIL)
-    print(f"{len(chosen)} pictures, SHA-256 {hashlib.sha256(data.tobytes()).hexdigest()}")
+    data = np.array(tables).astype(np.uint8)
+    assert data.shape == start_states().shape
+    print(f"{len(chosen)} pictures")
+    write("start_states.h", "kStartStates", "", data[:, :START_BYTES])
+    write("fine_states.h", "kFineStates", "of fine contexts ", data[:, START_BYTES:])
 
 
 if __name__ == "__main__":

@@ -129,6 +129,8 @@ def damaged_draft(streams: Callable[[str], bytes]) -> Iterator[tuple[str, bytes]
     yield "bad-ternary", changed("ternary", "ternary", 2)
     yield "bad-other-ternary", changed("ternary-16", "ternary", 0)
     yield "bad-other-dependent", changed("dependent", "dependent", 0)
+    yield "bad-fine-contexts", changed("fine-contexts", "fine contexts", 2)
+    yield "bad-other-fine-contexts", changed("fine-contexts", "fine contexts", 0)
     yield "bad-cut", cut(photo, 40)
     yield "bad-planes-of-gray", changed("pdpc", "earlier planes", 1)
     yield "bad-planes-of-luma", changed("planes-2", "earlier planes", 1)

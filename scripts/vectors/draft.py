@@ -22,12 +22,15 @@ def draft() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
     step = np.where(i > j, slope, 90).astype(np.uint8)
 
     all_off: dict[str, Any] = {name: TABLE[name].default for name in LATER_BLOCK_TOOLS}
-    for own in ("pdpc", "trained_start", "dependent", "ternary"):
+    for own in ("pdpc", "trained_start", "dependent", "ternary", "fine_contexts"):
         yield own.replace("_", "-"), coat[:67, :85], photo(24, **{**all_off, own: True}), {}
     for lam in (0.5, 6, 200):
         yield f"dependent-{lam}", coat[:40, :48], photo(lam, **{**all_off, "dependent": True}), {}
     yield "dependent-step-1", coat[:18, :20], photo(1, **{**all_off, "dependent": True}, step=1), {}
     yield "dependent-step-65535", step, photo(900, dependent=True, step=65535), {}
+    for lam in (0.5, 200):
+        fine = photo(lam, **{**all_off, "fine_contexts": True, "dependent": lam < 1})
+        yield f"fine-contexts-{lam}", coat[:40, :48], fine, {}
     for lam in (4, 16, 48, 432, 1400):
         yield f"trained-start-{lam}", coat[:40, :48], photo(lam), {}
     yield "pdpc-large-blocks", step, photo(900), {}

@@ -113,7 +113,7 @@ class Blocks:
                 area = area_class(a, b)
                 g = (mode > 2) + (mode > 18) + (mode > 35)
                 sine = a <= 4 and b <= 4 and self.models.bit("type", area, g)
-                coefficients = self.coefficients(a, b, area)
+                coefficients = self.coefficients(a, b, area, g)
                 samples = transform(coefficients, h, w, sine, self.extra)
             samples = samples + self.prediction(mode, y, x, h, w)
             self.picture[here] = np.clip(samples, 0, self.most)
@@ -327,7 +327,7 @@ class Blocks:
 
     # ---- Levels ----
 
-    def coefficients(self, a, b, area):
+    def coefficients(self, a, b, area, g):
         """The coefficients of the levels of a block, rows of frequencies."""
         step, dependent = self.tools["step"], self.tools.get("dependent")
         h, w = 2**a, 2**b
@@ -358,17 +358,32 @@ class Blocks:
             z = min(t, 5)
             percent = min(90, (12, 28, 42, 52, 60, 70)[z] * (20, 14, 10, 10)[o] // 10)
             start = (65536 * percent // 100, 4)
-            if number < last and not bit("zero", *own, area, o, z, start=start):
-                continue
-            below = self.coder.plain(1)
+            zero = ("zero", *own, area, o, z)
             z = min(t, 4)
+            more, remainder = (*own, B, min(o, 2), z), ("remainder", B)
+            fine = self.tools.get("fine contexts")
+            if fine:
+                F = sum(i + j >= first for first in (1, 2, 3, 4, 6, 8, 12))
+                T = sum(t >= first for first in (1, 2, 3, 4, 5, 7, 10))
+                G = 0
+                if g in (1, 2) and i != j:
+                    G = 1 if (i > j and g == 1) or (i < j and g == 2) else 2
+                more, remainder = ("fine", q, F, T), ("remainder", "fine", min(o, 2), T)
+            if number < last:
+                if fine:
+                    nonzero = self.models.mean_bit(zero, ("zero", "fine", q, G, F, T), start=start)
+                else:
+                    nonzero = bit(*zero, start=start)
+                if not nonzero:
+                    continue
+            below = self.coder.plain(1)
             percent = (20, 25, 35, 45, 55)[z]
             size = 1
-            if bit("one", *own, B, min(o, 2), z, start=(65536 * percent // 100, 4)):
+            if bit("one", *more, start=(65536 * percent // 100, 4)):
                 size = 2
-                if bit("two", *own, B, min(o, 2), z, start=(65536 * (percent + 10) // 100, 4)):
+                if bit("two", *more, start=(65536 * (percent + 10) // 100, 4)):
                     n = 0
-                    while n < 15 and bit("remainder", B, min(11, n)):
+                    while n < 15 and bit(*remainder, min(11, n)):
                         n += 1
                     size = 2 + 2**n + self.coder.plain(n)
             if size > 32767:
@@ -423,10 +438,14 @@ def planar(T, Z, h, w):
 
 def start_states(tools):
     """Section Start states: p and n of the binary models, and the frequencies of the modes."""
-    text = (ROOT / "kernels" / "shared" / "blocks" / "start_states.h").read_text()
-    table = [int(number) for number in text.split("= {")[1].split("}")[0].split(",")]
     step = max(1, 5 * tools["step"] // 6) if tools.get("dependent") else tools["step"]
-    table = iter(table[1748 * sum(step >= first for first in (149, 278, 481, 833, 1445)) :])
+    number = sum(step >= first for first in (149, 278, 481, 833, 1445))
+    table = []
+    for name, size in (("start_states.h", 1748), ("fine_states.h", 1856)):
+        text = (ROOT / "kernels" / "shared" / "blocks" / name).read_text()
+        states = [int(state) for state in text.split("= {")[1].split("}")[0].split(",")]
+        table += states[size * number : size * (number + 1)]
+    table = iter(table)
     zero, one = (range(4), range(4), range(6)), (range(2), range(3), range(5))
     models, frequencies = {}, {}
     for name, *indices in (
@@ -446,6 +465,10 @@ def start_states(tools):
         ("zero", (1,), *zero),
         ("one", (1,), *one),
         ("two", (1,), *one),
+        ("zero", ("fine",), range(2), range(3), range(8), range(8)),
+        ("one", ("fine",), range(2), range(8), range(8)),
+        ("two", ("fine",), range(2), range(8), range(8)),
+        ("remainder", ("fine",), range(3), range(8), range(12)),
     ):
         if name == "modes":
             frequencies = {s: [next(table) for _ in range(38)] for s in range(9)}

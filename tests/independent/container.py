@@ -32,6 +32,7 @@ LATER_BLOCK_TOOLS = (
     ("filter bank", range(2**14)),
     ("dependent", range(2)),
     ("ternary", range(2)),
+    ("fine contexts", range(2)),
 )
 TREE_TOOLS = (
     ("partition", range(2)),

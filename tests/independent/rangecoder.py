@@ -68,8 +68,18 @@ class BinaryModels:
         self.models = {}
 
     def bit(self, *name, start=(32768, 0)):
+        bit = self.coder.bit(self.models.get(name, start)[0])
+        self.learn(name, start, bit)
+        return bit
+
+    def mean_bit(self, *names, start):
+        """A bit by the mean of two models, which both learn."""
+        bit = self.coder.bit(sum(self.models.get(name, start)[0] for name in names) >> 1)
+        for name in names:
+            self.learn(name, start, bit)
+        return bit
+
+    def learn(self, name, start, bit):
         p, n = self.models.get(name, start)
-        bit = self.coder.bit(p)
         p += ((bit * 65536 - p) * (131072 // (2 * n + 3))) >> 16
         self.models[name] = (limited(p, 192, 65344), min(64, n + 1))
-        return bit

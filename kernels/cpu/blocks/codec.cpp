@@ -73,7 +73,7 @@ void encode_with_trees(const Sample* source, CodedBlocks<Sample>& coded, Plane p
                        const BlockTools& tools, const BlockOptions& options,
                        const BlockWriter& writer, const Progress& progress) {
     BlockPicture<Sample>& picture = coded.picture;
-    BlockCosts costs(options.rates.lambda_fixed, picture.depth.extra());
+    BlockCosts costs(options.rates.lambda_fixed, picture.depth.extra(), tools.fine_contexts);
     BlockCoder<BlockWriter, Sample> coder(picture, tools, coded.trees.get(), writer);
     std::unique_ptr<BlockTreeSearch> tree_search;
     if constexpr (kIsByte<Sample>)

@@ -76,12 +76,22 @@ void rebuild(const BlockPlace& block, int type, const int16_t* levels, const Blo
 MMP_INSTANTIATE(uint8_t)
 MMP_INSTANTIATE(uint16_t)
 
-int BlockWriter::bit(int model, int value) {
-    BitModel& m = models_.bits[model];
-    const uint32_t zero = kBitTotal - m.one, frequency = value ? m.one : zero;
+void BlockWriter::encode(int model, uint32_t one, int value) {
+    const uint32_t zero = kBitTotal - one, frequency = value ? one : zero;
     coder_.encode(value ? zero : 0, frequency, kBitTotal);
     tally_.add(syntax_of(model), frequency, kBitTotal);
-    m.count(value);
+}
+
+int BlockWriter::bit(int model, int value) {
+    encode(model, models_.bits[model].one, value);
+    models_.bits[model].count(value);
+    return value;
+}
+
+int BlockWriter::mean_bit(int model, int other, int value) {
+    encode(model, mean_probability(models_.bits[model], models_.bits[other]), value);
+    models_.bits[model].count(value);
+    models_.bits[other].count(value);
     return value;
 }
 
@@ -120,16 +130,31 @@ int BlockCounter::mode(int size, int mode, LikelyModes likely, uint64_t) {
     return mode;
 }
 
-int BlockReader::bit(int model, int) {
-    BitModel& m = models_.bits[model];
-    const uint32_t zero = kBitTotal - m.one;
+int BlockReader::decode(int model, uint32_t one) {
+    const uint32_t zero = kBitTotal - one;
     const int value = coder_.target(kBitTotal) >= zero;
-    const uint32_t frequency = value ? m.one : zero;
+    const uint32_t frequency = value ? one : zero;
     coder_.consume(value ? zero : 0, frequency);
     tally_.add(syntax_of(model), frequency, kBitTotal);
-    m.count(value);
+    return value;
+}
+
+void BlockReader::count(int model, int value) {
+    models_.bits[model].count(value);
     if (counts_ && counts_->of[model][0] + counts_->of[model][1] < counts_->most)
         ++counts_->of[model][value];
+}
+
+int BlockReader::bit(int model, int) {
+    const int value = decode(model, models_.bits[model].one);
+    count(model, value);
+    return value;
+}
+
+int BlockReader::mean_bit(int model, int other, int) {
+    const int value = decode(model, mean_probability(models_.bits[model], models_.bits[other]));
+    count(model, value);
+    count(other, value);
     return value;
 }
 
@@ -248,7 +273,7 @@ void BlockCoder<Coder, Sample>::code_predicted(const BlockPlace& block, BlockNod
             std::fill_n(levels, count, int16_t{0});
         if (sine_allowed(a, b))
             node.type = uint8_t(coder_.bit(type_model(a, b, family_of(node.mode)), node.type));
-        code_levels(coder_, a, b, tools_.dependent, levels);
+        code_levels(coder_, a, b, node.mode, tools_, levels);
     }
     if constexpr (!Coder::kWrites) {
         Sample prediction[kMaxBlockArea], samples[kMaxBlockArea];

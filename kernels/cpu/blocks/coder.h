@@ -85,6 +85,7 @@ public:
         : coder_(coder), models_(models), tally_(tally) {}
 
     int bit(int model, int value);
+    int mean_bit(int model, int other, int value);
     int plain(int count, int value);
     int mode(int size, int mode, LikelyModes likely, uint64_t allowed);
     void tree(BlockTrees& trees, const BlockPlace& block, std::vector<Node>& nodes) {
@@ -93,6 +94,8 @@ public:
     void check(bool, const char*, const char*, int, int) {}
 
 private:
+    void encode(int model, uint32_t one, int value);
+
     RangeEncoder& coder_;
     BlockModels& models_;
     Tally& tally_;
@@ -107,6 +110,10 @@ public:
     int bit(int model, int value) {
         models_.bits[model].count(value);
         return value;
+    }
+    int mean_bit(int model, int other, int value) {
+        models_.bits[other].count(value);
+        return bit(model, value);
     }
     int plain(int, int value) { return value; }
     int mode(int size, int mode, LikelyModes likely, uint64_t allowed);
@@ -131,6 +138,7 @@ public:
         : coder_(coder), models_(models), tally_(tally), counts_(counts) {}
 
     int bit(int model, int);
+    int mean_bit(int model, int other, int);
     int plain(int count, int);
     int mode(int size, int mode, LikelyModes likely, uint64_t allowed);
     void tree(BlockTrees& trees, const BlockPlace& block, std::vector<Node>& nodes) {
@@ -139,6 +147,9 @@ public:
     void check(bool good, const char* section, const char* what, int value, int most);
 
 private:
+    int decode(int model, uint32_t one);
+    void count(int model, int value);
+
     RangeDecoder& coder_;
     BlockModels& models_;
     Tally& tally_;

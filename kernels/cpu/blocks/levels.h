@@ -19,6 +19,9 @@ struct Scan {
     std::vector<uint16_t> place;   // index in the array of levels
     std::vector<uint16_t> margin;  // index in an array with two more columns and rows
     std::vector<uint8_t> frequency_class;
+    // With fine contexts, by the family of the mode: kFrequencies times the direction, plus the class
+    // of the frequency.
+    std::vector<uint8_t> fine_place[kFamilies];
     std::vector<uint16_t> number;  // of each index in the array of levels, from 1
     // Encoder only. The neighbours of higher frequency of each level: those in its group of places
     // in scan order by twice the number of levels between, the others by their number. `span` is
@@ -73,21 +76,51 @@ int code_last(Coder& coder, int a, int b, int last) {
     return (1 << coded) + (top << (coded - 1)) + rest - 1;
 }
 
-// Codes a magnitude of at least 3.
+// Codes a magnitude of at least 3. `models` is the first of the models of its remainder.
 template <class Coder>
-int code_remainder(Coder& coder, int area, int size) {
+int code_remainder(Coder& coder, int models, int size) {
     int group = 0;
     if constexpr (Coder::kWrites) group = 31 - __builtin_clz(size - 2);
     int coded = 0;
-    while (coded < kMostRemainder && coder.bit(remainder_model(area, coded), coded < group)) ++coded;
+    while (coded < kMostRemainder &&
+           coder.bit(models + smaller(coded, kRemainders - 1), coded < group))
+        ++coded;
     return (1 << coded) + coder.plain(coded, (size - 2) & ((1 << coded) - 1)) + 2;
 }
 
-// Codes the levels of a block. A reader gets levels that are all 0 and writes the coded ones.
+// The models of one level.
+struct LevelModels {
+    int zero, fine_zero;  // fine_zero is -1 without fine contexts
+    int one, two;
+    int remainder;  // the first one
+
+    LevelModels(int area, int place, int sum, int quantiser)
+        : zero(model_of_quantiser(zero_model(area, place, sum), quantiser)),
+          fine_zero(-1),
+          one(model_of_quantiser(one_model(area, place, sum), quantiser)),
+          two(model_of_quantiser(two_model(area, place, sum), quantiser)),
+          remainder(remainder_models(area)) {}
+    // With fine contexts, from Scan::fine_place and a class of sums.
+    static LevelModels fine(int area, int fine_place, int sum, int quantiser) {
+        const int frequency = fine_place % kFrequencies;
+        LevelModels models(area, coarse_frequency(frequency), sum, quantiser);
+        models.fine_zero =
+            fine_zero_model(quantiser, fine_place / kFrequencies, frequency, sum);
+        models.one = fine_one_model(quantiser, frequency, sum);
+        models.two = fine_two_model(quantiser, frequency, sum);
+        models.remainder = fine_remainder_models(frequency, sum);
+        return models;
+    }
+};
+
+// Codes the levels of a block of a mode. A reader gets levels that are all 0 and writes the coded
+// ones. Coder::mean_bit(model, other, value) codes a bit by the mean of two models.
 template <class Coder>
-void code_levels(Coder& coder, int a, int b, bool dependent, int16_t* levels) {
+void code_levels(Coder& coder, int a, int b, int mode, const BlockTools& tools, int16_t* levels) {
     const Scan& scan = scan_of(a, b);
     const int area = area_class(a, b);
+    const uint8_t* fine_places =
+        tools.fine_contexts ? scan.fine_place[family_of(mode)].data() : nullptr;
     int last = scan.count - 1;
     if constexpr (Coder::kWrites)
         while (!levels[scan.place[last]]) --last;
@@ -95,22 +128,22 @@ void code_levels(Coder& coder, int a, int b, bool dependent, int16_t* levels) {
     coder.check(last < scan.count, "Levels", "last place", last, scan.count - 1);
     MagnitudeSums sums(scan);
     int state = 0, size = 0;
-    for (int k = last; k >= 0; --k, state = dependent ? next_state(state, size) : 0) {
-        const int quantiser = quantiser_of(state);
-        const auto bit = [&](int model, int value) {
-            return coder.bit(model_of_quantiser(model, quantiser), value);
-        };
-        const int sum = sums.at(scan.margin[k]), place = scan.frequency_class[k];
+    for (int k = last; k >= 0; --k, state = tools.dependent ? next_state(state, size) : 0) {
+        const int quantiser = quantiser_of(state), sum = sums.at(scan.margin[k]);
+        const LevelModels models =
+            fine_places ? LevelModels::fine(area, fine_places[k], sum_class(sum), quantiser)
+                        : LevelModels(area, scan.frequency_class[k], sum, quantiser);
         int16_t& level = levels[scan.place[k]];
         const int given = level < 0 ? -level : level;
         size = 0;
-        if (k < last && !bit(zero_model(area, place, sum), given > 0)) continue;
+        if (k < last && !(fine_places ? coder.mean_bit(models.zero, models.fine_zero, given > 0)
+                                      : coder.bit(models.zero, given > 0)))
+            continue;
         const bool negative = coder.plain(1, level < 0);
         size = 1;
-        if (bit(one_model(area, place, sum), given > 1))
-            size = bit(two_model(area, place, sum), given > 2)
-                       ? code_remainder(coder, area, given)
-                       : 2;
+        if (coder.bit(models.one, given > 1))
+            size = coder.bit(models.two, given > 2) ? code_remainder(coder, models.remainder, given)
+                                                    : 2;
         coder.check(size <= kMaxLevel, "Levels", "size of a level", size, kMaxLevel);
         level = int16_t(negative ? -size : size);
         sums.add(scan.margin[k], size);

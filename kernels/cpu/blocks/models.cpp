@@ -1,15 +1,18 @@
 #include "cpu/blocks/models.h"
 
 #include "shared/blocks/dependent.h"
+#include "shared/blocks/fine_states.h"
 #include "shared/blocks/start_states.h"
 
 namespace mmp {
 
 static_assert(sizeof kStartStates == kStartClasses * kStartBytes);
+static_assert(sizeof kFineStates == kStartClasses * kFineBytes);
 
 void start_models(const BlockTools& tools, BlockModels& models) {
+    const int table = start_class(independent_step(tools));
     if (tools.trained_start)
-        models.start(kStartStates + start_class(independent_step(tools)) * kStartBytes);
+        models.start(kStartStates + table * kStartBytes, kFineStates + table * kFineBytes);
     else
         models.start();
 }

@@ -115,7 +115,15 @@ constexpr int kBitModels = kTreeModels + kSizes * kNeighbourContexts;
 // The models of levels of the second quantiser, in the order of those of the first one.
 constexpr int kSecondModels = kBitModels;
 constexpr int kSecondCount = kRemainderModels - kZeroModels;
-constexpr int kTrainedModels = kSecondModels + kSecondCount;
+// The models of levels with fine contexts, for both quantisers; those of remainders for all.
+constexpr int kQuantisers = 2;
+constexpr int kFrequencies = 8, kSumClasses = 8, kDirections = 3, kRemainderPlaces = 3;
+constexpr int kFineZeroModels = kSecondModels + kSecondCount;
+constexpr int kFineOneModels =
+    kFineZeroModels + kQuantisers * kDirections * kFrequencies * kSumClasses;
+constexpr int kFineTwoModels = kFineOneModels + kQuantisers * kFrequencies * kSumClasses;
+constexpr int kFineRemainderModels = kFineTwoModels + kQuantisers * kFrequencies * kSumClasses;
+constexpr int kTrainedModels = kFineRemainderModels + kRemainderPlaces * kSumClasses * kRemainders;
 // Models that are not in the table of trained states.
 constexpr int kPlanesModels = kTrainedModels;
 constexpr int kWidePlanesModels = kPlanesModels + kSizes * kNeighbourContexts;
@@ -189,8 +197,45 @@ MMP_HD constexpr int two_model(int area, int place, int sum) {
 MMP_HD constexpr int model_of_quantiser(int model, int quantiser) {
     return model + quantiser * (kSecondModels - kZeroModels);
 }
+// The first of the models of remainders.
+MMP_HD constexpr int remainder_models(int area) {
+    return kRemainderModels + (area >= 2) * kRemainders;
+}
 MMP_HD constexpr int remainder_model(int area, int group) {
-    return kRemainderModels + (area >= 2) * kRemainders + smaller(group, kRemainders - 1);
+    return remainder_models(area) + smaller(group, kRemainders - 1);
+}
+
+// Fine contexts: classes of the frequency, of the sum of the magnitudes around, and of the direction
+// of the frequency where the mode is an angle.
+MMP_HD constexpr int fine_frequency(int i, int j) {
+    const int sum = i + j;
+    return sum < 4 ? sum : sum < 6 ? 4 : sum < 8 ? 5 : sum < 12 ? 6 : 7;
+}
+// The class of the same frequency in the contexts that are not fine.
+MMP_HD constexpr int coarse_frequency(int frequency) {
+    return frequency < 1 ? 0 : frequency < 3 ? 1 : frequency < 5 ? 2 : 3;
+}
+MMP_HD constexpr int sum_class(int sum) { return smaller(sum, 5) + (sum > 6) + (sum > 9); }
+// The direction is 0 for modes that are no angles, and on the diagonal. Else it is 1 if the frequency
+// is higher along columns (i > j) and the angle comes from the left, or it is higher along rows and
+// the angle comes from above; 2 for the rest.
+MMP_HD constexpr int direction_of(int family, int i, int j) {
+    if ((family != kAcross && family != kDown) || i == j) return 0;
+    return (family == kAcross) == (i > j) ? 1 : 2;
+}
+MMP_HD constexpr int fine_zero_model(int quantiser, int direction, int frequency, int sum) {
+    return kFineZeroModels +
+           ((quantiser * kDirections + direction) * kFrequencies + frequency) * kSumClasses + sum;
+}
+MMP_HD constexpr int fine_one_model(int quantiser, int frequency, int sum) {
+    return kFineOneModels + (quantiser * kFrequencies + frequency) * kSumClasses + sum;
+}
+MMP_HD constexpr int fine_two_model(int quantiser, int frequency, int sum) {
+    return fine_one_model(quantiser, frequency, sum) - kFineOneModels + kFineTwoModels;
+}
+MMP_HD constexpr int fine_remainder_models(int frequency, int sum) {
+    const int place = smaller(coarse_frequency(frequency), kRemainderPlaces - 1);
+    return kFineRemainderModels + (place * kSumClasses + sum) * kRemainders;
 }
 
 }  // namespace mmp

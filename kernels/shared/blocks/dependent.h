@@ -7,7 +7,6 @@
 
 namespace mmp {
 
-constexpr int kQuantisers = 2;
 constexpr int kQuantiserStates = 8;
 
 MMP_HD constexpr int quantiser_of(int state) { return state & 1; }

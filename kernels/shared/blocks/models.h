@@ -10,9 +10,10 @@ namespace mmp {
 
 // The trained states at the start, by the quantisation step: for each binary model its probability in
 // 1/256 and the bits that it counts for, then the frequencies of the modes, then the binary models of
-// the second quantiser.
+// the second quantiser. Those with fine contexts have a table of their own.
 constexpr int kStartClasses = 6;
-constexpr int kStartBytes = 2 * kTrainedModels + kSizes * kModes;
+constexpr int kStartBytes = 2 * kFineZeroModels + kSizes * kModes;
+constexpr int kFineBytes = 2 * (kTrainedModels - kFineZeroModels);
 MMP_HD constexpr int start_class(int step) {
     return step < 149 ? 0 : step < 278 ? 1 : step < 481 ? 2 : step < 833 ? 3 : step < 1445 ? 4 : 5;
 }
@@ -52,15 +53,19 @@ struct BlockModels {
                 }
         }
         start_second();
+        start_fine();
     }
-    // As start(), then takes trained states, of kStartBytes.
-    MMP_HD void start(const uint8_t* trained) {
+    // As start(), then takes trained states, of kStartBytes and of kFineBytes.
+    MMP_HD void start(const uint8_t* trained, const uint8_t* fine) {
         start();
         for (int model = 0; model < kBitModels; ++model, trained += 2) bits[model].start(trained);
         for (auto& size : modes)
             for (uint16_t& frequency : size) frequency = *trained++;
-        for (int model = kSecondModels; model < kHeldTrained; ++model, trained += 2)
+        for (int model = kSecondModels; model < smaller(kFineZeroModels, kHeldTrained);
+             ++model, trained += 2)
             bits[model].start(trained);
+        for (int model = kFineZeroModels; model < kHeldTrained; ++model, fine += 2)
+            bits[model].start(fine);
     }
     MMP_HD void count_mode(int size, int mode) {
         modes[size][mode] = uint16_t(modes[size][mode] + kFrequencyStep);
@@ -85,8 +90,22 @@ struct BlockModels {
 private:
     // The models of the second quantiser start as those of the first.
     MMP_HD void start_second() {
-        for (int model = kSecondModels; model < kHeldTrained; ++model)
+        for (int model = kSecondModels; model < smaller(kFineZeroModels, kHeldTrained); ++model)
             bits[model] = bits[model - kSecondModels + kZeroModels];
+    }
+    // The models with fine contexts start as the others.
+    MMP_HD void start_fine() {
+        constexpr int kHeld = kHeldTrained == kTrainedModels ? kQuantisers : 0;
+        for (int quantiser = 0; quantiser < kHeld; ++quantiser)
+            for (int frequency = 0; frequency < kFrequencies; ++frequency)
+                for (int sum = 0; sum < kSumClasses; ++sum) {
+                    const int place = coarse_frequency(frequency);
+                    for (int direction = 0; direction < kDirections; ++direction)
+                        bits[fine_zero_model(quantiser, direction, frequency, sum)] =
+                            bits[zero_model(0, place, sum)];
+                    bits[fine_one_model(quantiser, frequency, sum)] = bits[one_model(0, place, sum)];
+                    bits[fine_two_model(quantiser, frequency, sum)] = bits[two_model(0, place, sum)];
+                }
     }
     MMP_HD void halve_modes(int size) {
         int total = 0;
@@ -104,12 +123,15 @@ private:
 using BitCosts = int32_t[kHeldBitModels][2];
 
 // The cost of the remainder of a magnitude of at least 3. `value` is the magnitude less 3, `plain`
-// is the cost of a bit of probability 1/2.
-MMP_HD int64_t remainder_cost(const BitCosts& bit, int32_t plain, int area, int value) {
+// is the cost of a bit of probability 1/2, `models` is the first of the models.
+MMP_HD int64_t remainder_cost_from(const BitCosts& bit, int32_t plain, int models, int value) {
     const int group = floor_log2(value + 1);
     int64_t cost = int64_t{group} * plain;
-    for (int k = 0; k <= group; ++k) cost += bit[remainder_model(area, k)][k < group];
+    for (int k = 0; k <= group; ++k) cost += bit[models + smaller(k, kRemainders - 1)][k < group];
     return cost;
+}
+MMP_HD int64_t remainder_cost(const BitCosts& bit, int32_t plain, int area, int value) {
+    return remainder_cost_from(bit, plain, remainder_models(area), value);
 }
 
 // The cost of the place of the last coefficient in scan order.
@@ -125,16 +147,20 @@ MMP_HD int32_t last_cost(const BitCosts& bit, int32_t plain, int a, int b, int l
     return cost;
 }
 
-// The costs of magnitudes 0, 1, 2, and 3 or more in one context, with sign, without remainder.
-MMP_HD void level_costs(const BitCosts& bit, int32_t plain, int area, int place, int sum,
-                        int32_t* out, int quantiser = 0) {
-    const int32_t* zero = bit[model_of_quantiser(zero_model(area, place, sum), quantiser)];
-    const int32_t* one = bit[model_of_quantiser(one_model(area, place, sum), quantiser)];
-    const int32_t* two = bit[model_of_quantiser(two_model(area, place, sum), quantiser)];
+// The costs of magnitudes 0, 1, 2, and 3 or more, with sign, without remainder, from those of the
+// bits of models *zero*, *one* and *two*.
+MMP_HD void level_costs(const int32_t* zero, const int32_t* one, const int32_t* two, int32_t plain,
+                        int32_t* out) {
     out[0] = zero[0];
     out[1] = zero[1] + plain + one[0];
     out[2] = zero[1] + plain + one[1] + two[0];
     out[3] = zero[1] + plain + one[1] + two[1];
+}
+// The same in one context.
+MMP_HD void level_costs(const BitCosts& bit, int32_t plain, int area, int place, int sum,
+                        int32_t* out) {
+    level_costs(bit[zero_model(area, place, sum)], bit[one_model(area, place, sum)],
+                bit[two_model(area, place, sum)], plain, out);
 }
 
 }  // namespace mmp

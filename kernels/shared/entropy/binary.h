@@ -39,4 +39,9 @@ struct BitModel {
     }
 };
 
+// The probability of a 1 by the mean of two models.
+MMP_HD constexpr uint32_t mean_probability(const BitModel& model, const BitModel& other) {
+    return (uint32_t{model.one} + other.one) >> 1;
+}
+
 }  // namespace mmp

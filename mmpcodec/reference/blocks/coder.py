@@ -290,7 +290,8 @@ def code_block(
         context = place.area_class, mode_family(mode)
         sine = bool(models.transform.code(coder, context, block.sine if block else None))
     given = block.levels if block else None
-    levels = code_levels(coder, models, place, given, picture.tools.dependent)
+    family = mode_family(mode) if picture.tools.fine_contexts else None
+    levels = code_levels(coder, models, place, given, picture.tools.dependent, family)
     return Block(mode, levels, sine)
 
 

@@ -8,10 +8,10 @@ from functools import cache
 import numpy as np
 
 from mmpcodec.errors import CorruptStream
-from mmpcodec.reference.blocks.models import REMAINDER_BITS, BlockModels
+from mmpcodec.reference.blocks.models import COARSE, REMAINDER_BITS, BlockModels
 from mmpcodec.reference.blocks.partition import BlockPlace
 from mmpcodec.reference.blocks.transform import coefficient_shape
-from mmpcodec.reference.entropy.binary import BitCoder
+from mmpcodec.reference.entropy.binary import BinaryModels, BitCoder
 
 SECTION = "Levels"
 MOST_LEVEL = 32767
@@ -21,6 +21,9 @@ MOST_PREFIX = 15
 AROUND = ((0, 1), (0, 2), (1, 0), (2, 0), (1, 1))
 """Row and column offsets of the levels whose sizes decide the context of a level."""
 
+
+ANGLES = (1, 2)
+"""Families of the modes that are angles: from the left, and from above."""
 
 AFTER_EVEN = (0, 5, 1, 6, 2, 4, 3, 7)
 """The state after a level that is even, by the state before it, with dependent quantisation."""
@@ -60,6 +63,7 @@ def code_levels(
     place: BlockPlace,
     levels: np.ndarray | None,
     dependent: bool = False,
+    family: int | None = None,
 ) -> np.ndarray:
     """Code the levels of a block.
 
@@ -72,6 +76,8 @@ def code_levels(
         The levels to encode, at least one of which is not 0; None decodes.
     dependent : bool
         Whether the levels before a level choose its quantiser, and so its models.
+    family : int or None
+        ``mode_family`` of the block's mode with fine contexts, None without them.
 
     Returns
     -------
@@ -96,8 +102,14 @@ def code_levels(
         i, j = at = order[number]
         around = sum(int(sizes[i + down, j + right]) for down, right in AROUND)
         given = None if levels is None else int(levels[at])
-        context = quantiser_of(state), place.area_class, frequency_class(*at), around
-        coded[at] = _code_level(coder, models, context, number == last, given)
+        quantiser, area = quantiser_of(state), place.area_class
+        context: _PlainContext | _FineContext
+        if family is None:
+            context = _PlainContext(models, quantiser, area, frequency_class(*at), around)
+        else:
+            direction, frequency = direction_of(family, *at), fine_frequency(*at)
+            context = _FineContext(models, quantiser, area, direction, frequency, around)
+        coded[at] = _code_level(coder, context, number == last, given)
         if dependent:
             state = next_state(state, int(coded[at]))
         sizes[at] = min(abs(int(coded[at])), 3)
@@ -123,6 +135,79 @@ def frequency_class(i: int, j: int) -> int:
     return 0 if i + j == 0 else 1 if i + j < 3 else 2 if i + j < 6 else 3
 
 
+def fine_frequency(i: int, j: int) -> int:
+    """Return the class 0 to 7 of a frequency in row i and column j, with fine contexts."""
+    return min(i + j, 4) + sum(i + j >= first for first in (6, 8, 12))
+
+
+def sum_class(around: int) -> int:
+    """Return the class 0 to 7 of the sum of the sizes around a level, with fine contexts."""
+    return min(around, 5) + (around > 6) + (around > 9)
+
+
+def direction_of(family: int, i: int, j: int) -> int:
+    """Return the class 0 to 2 of the direction of a frequency, with fine contexts.
+
+    0 for modes that are no angles, and on the diagonal. Else 1 if the frequency is higher along
+    columns and the angle comes from the left, or it is higher along rows and the angle comes from
+    above; 2 for the rest.
+
+    Parameters
+    ----------
+    family : int
+        ``mode_family`` of the block's mode.
+    i, j : int
+        Row and column of the coefficient.
+    """
+    if family not in ANGLES or i == j:
+        return 0
+    return 1 if (family == ANGLES[0]) == (i > j) else 2
+
+
+class _PlainContext:
+    """The models of one level, without fine contexts."""
+
+    def __init__(self, models: BlockModels, quantiser: int, area: int, frequency: int, around: int):
+        self.models = models
+        self.of_zero = quantiser, area, frequency, min(around, 5)
+        large = int(area >= 2)
+        self.of_more = quantiser, large, min(frequency, 2), min(around, 4)
+        self.of_remainder: tuple[int, ...] = (large,)
+        self.one, self.two, self.remainder = models.one, models.two, models.remainder
+
+    def code_zero(self, coder: BitCoder, bit: int | None) -> int:
+        """Code whether the level is not 0."""
+        return self.models.zero.code(coder, self.of_zero, bit)
+
+
+class _FineContext:
+    """The models of one level, with fine contexts."""
+
+    def __init__(
+        self,
+        models: BlockModels,
+        quantiser: int,
+        area: int,
+        direction: int,
+        frequency: int,
+        around: int,
+    ):
+        self.models = models
+        coarse, of_sum = COARSE[frequency], sum_class(around)
+        self.of_zero = (
+            (quantiser, area, coarse, min(around, 5)),
+            (quantiser, direction, frequency, of_sum),
+        )
+        self.of_more = quantiser, frequency, of_sum
+        self.of_remainder = min(coarse, 2), of_sum
+        self.one, self.two = models.fine_one, models.fine_two
+        self.remainder = models.fine_remainder
+
+    def code_zero(self, coder: BitCoder, bit: int | None) -> int:
+        """Code whether the level is not 0."""
+        return self.models.zero.code_with(self.models.fine_zero, coder, self.of_zero, bit)
+
+
 def _code_last(
     coder: BitCoder, models: BlockModels, place: BlockPlace, count: int, last: int | None
 ) -> int:
@@ -146,45 +231,38 @@ def _code_last(
 
 
 def _code_level(
-    coder: BitCoder,
-    models: BlockModels,
-    context: tuple[int, int, int, int],
-    is_last: bool,
-    level: int | None,
+    coder: BitCoder, context: _PlainContext | _FineContext, is_last: bool, level: int | None
 ) -> int:
-    """Code one level.
-
-    ``context`` holds the quantiser, the classes of the block's area and of the frequency, and the
-    sum of the sizes around the level, each at most 3. The last level is never 0.
-    """
+    """Code one level. The last level is never 0."""
     given = None if level is None else abs(level)
 
     def above(size: int) -> int | None:
         return None if given is None else given > size
 
-    quantiser, area, frequency, around = context
-    of_zero = quantiser, area, frequency, min(around, 5)
-    if not is_last and not models.zero.code(coder, of_zero, above(0)):
+    if not is_last and not context.code_zero(coder, above(0)):
         return 0
     negative = coder.plain("level", 1, None if level is None else level < 0)
-    large = int(area >= 2)
-    of_more = quantiser, large, min(frequency, 2), min(around, 4)
-    size = 1 + models.one.code(coder, of_more, above(1))
+    size = 1 + context.one.code(coder, context.of_more, above(1))
     if size == 2:
-        size += models.two.code(coder, of_more, above(2))
+        size += context.two.code(coder, context.of_more, above(2))
     if size == 3:
-        size = 2 + _code_remainder(coder, models, large, None if given is None else given - 2)
+        remainder = None if given is None else given - 2
+        size = 2 + _code_remainder(coder, context.remainder, context.of_remainder, remainder)
         if size > MOST_LEVEL:
             raise CorruptStream(SECTION, f"size of a level is {size}, allowed is 0 to {MOST_LEVEL}")
     return -size if negative else size
 
 
-def _code_remainder(coder: BitCoder, models: BlockModels, large: int, remainder: int | None) -> int:
+def _code_remainder(
+    coder: BitCoder, models: BinaryModels, context: tuple[int, ...], remainder: int | None
+) -> int:
     """Code a number above 0: the number of its digits, then the digits after the first."""
     given = None if remainder is None else remainder.bit_length() - 1
     digits = 0
-    while digits < MOST_PREFIX and models.remainder.code(
-        coder, (large, min(digits, REMAINDER_BITS - 1)), None if given is None else given > digits
+    while digits < MOST_PREFIX and models.code(
+        coder,
+        (*context, min(digits, REMAINDER_BITS - 1)),
+        None if given is None else given > digits,
     ):
         digits += 1
     rest = None if remainder is None else remainder - (1 << digits)

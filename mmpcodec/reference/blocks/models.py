@@ -139,6 +139,10 @@ class ModeModels:
 
 REMAINDER_BITS = 12
 """Number of models for the digits of a remainder's length."""
+FREQUENCIES, SUMS, DIRECTIONS = 8, 8, 3
+"""Numbers of classes of fine contexts: of frequencies, of sums and of directions."""
+COARSE = (0, 1, 1, 2, 2, 3, 3, 3)
+"""Frequency class without fine contexts, by the one with them."""
 
 
 class BlockModels:
@@ -147,7 +151,7 @@ class BlockModels:
     The attributes are ``BinaryModels`` and ``ModeModels`` with the names and indices of sections
     "Blocks", "Modes" and "Levels"; ``transform`` is the model *type*, and ``wide_planes`` is the
     model *wide*. The first index of ``zero``, ``one`` and ``two`` is the quantiser, which is always
-    0 without *dependent*.
+    0 without *dependent*. Those that begin with ``fine`` are the models of section "Fine contexts".
 
     Parameters
     ----------
@@ -175,6 +179,14 @@ class BlockModels:
         self.one = BinaryModels("level", (2, 2, 3, 5), _percent(one), 4)
         self.two = BinaryModels("level", (2, 2, 3, 5), _percent(one + 10), 4)
         self.remainder = BinaryModels("level", (2, REMAINDER_BITS))
+        # The models with fine contexts start as the others.
+        places, sums = np.ix_(COARSE, np.minimum(np.arange(SUMS), 5))
+        of_places = self.zero.probability[0, 0][places, sums]
+        self.fine_zero = BinaryModels("level", (2, DIRECTIONS, FREQUENCIES, SUMS), of_places, 4)
+        first = one[np.minimum(np.arange(SUMS), 4)]
+        self.fine_one = BinaryModels("level", (2, FREQUENCIES, SUMS), _percent(first), 4)
+        self.fine_two = BinaryModels("level", (2, FREQUENCIES, SUMS), _percent(first + 10), 4)
+        self.fine_remainder = BinaryModels("level", (3, SUMS, REMAINDER_BITS))
         if tools and tools.trained_start:
             self._take(start_states()[start_class(independent_step(tools))])
 
@@ -182,11 +194,13 @@ class BlockModels:
         """Return probabilities and numbers of bits of the binary models, in the order of the table.
 
         Each pair comes with the shape that it has in the table, which has room for more. Quantiser
-        1 has models of its own only for the sizes of levels.
+        1 has models of its own only for the sizes of levels; the models with fine contexts follow.
         """
         if quantiser:
             levels = (self.zero, self.one, self.two)
-            return [(own.probability[1], own.uses[1], own.uses.shape[1:]) for own in levels]
+            second = [(own.probability[1], own.uses[1], own.uses.shape[1:]) for own in levels]
+            fine = (self.fine_zero, self.fine_one, self.fine_two, self.fine_remainder)
+            return second + [(own.probability, own.uses, own.uses.shape) for own in fine]
         inner = np.s_[UNIT_LOG2:, UNIT_LOG2:]
         sides = MAX_LOG2 - UNIT_LOG2 + 1
         groups = 12
@@ -241,11 +255,17 @@ def start_class(step: int) -> int:
 
 @cache
 def start_states() -> np.ndarray:
-    """Return the tables of trained states, a (6, 1748) uint8 array."""
-    text = (kernels.FOLDER / "shared" / "blocks" / "start_states.h").read_text()
-    numbers = text.partition("= {")[2].partition("}")[0]
-    table = np.array([int(number) for number in numbers.split(",")], np.uint8)
-    return table.reshape(len(START_STEPS) + 1, -1)
+    """Return the tables of trained states, a (6, 1748) uint8 array, and those of fine contexts.
+
+    The latter follow as columns, so that the array has 3604 columns.
+    """
+    tables = []
+    for name in ("start_states.h", "fine_states.h"):
+        text = (kernels.FOLDER / "shared" / "blocks" / name).read_text()
+        numbers = text.partition("= {")[2].partition("}")[0]
+        table = np.array([int(number) for number in numbers.split(",")], np.uint8)
+        tables.append(table.reshape(len(START_STEPS) + 1, -1))
+    return np.concatenate(tables, axis=1)
 
 
 def _percent(percent: np.ndarray) -> np.ndarray:

@@ -119,6 +119,36 @@ class BinaryModels:
         self.learn(context, bit)
         return bit
 
+    def code_with(
+        self,
+        other: "BinaryModels",
+        coder: BitCoder,
+        contexts: tuple[tuple[int, ...], tuple[int, ...]],
+        bit: int | None,
+    ) -> int:
+        """Code a bit by the mean of a model and a model of another array, then adapt both.
+
+        Parameters
+        ----------
+        other : BinaryModels
+        coder : BitCoder
+        contexts : (tuple of int, tuple of int)
+            Index of the model, and index of the other model.
+        bit : int or None
+            The bit to encode; None decodes.
+
+        Returns
+        -------
+        int
+            0 or 1.
+        """
+        own, others = contexts
+        mean = (int(self.probability[own]) + int(other.probability[others])) >> 1
+        bit = coder.bit(self.syntax, mean, bit)
+        self.learn(own, bit)
+        other.learn(others, bit)
+        return bit
+
     def learn(self, context: tuple[int, ...], bit: int) -> None:
         """Move the probability of a context's model towards the bit."""
         probability, uses = int(self.probability[context]), int(self.uses[context])

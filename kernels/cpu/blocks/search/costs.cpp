@@ -15,8 +15,9 @@ int finer_bits(int64_t lambda_fixed, int extra) {
 
 }  // namespace
 
-BlockCosts::BlockCosts(int64_t lambda, int extra)
-    : finer(finer_bits(lambda, extra)),
+BlockCosts::BlockCosts(int64_t lambda, int extra, bool fine)
+    : fine(fine),
+      finer(finer_bits(lambda, extra)),
       coarser(extra - finer),
       lambda_fixed(lambda << 2 * finer) {}
 
@@ -28,19 +29,11 @@ void BlockCosts::refresh(const BlockModels& models) {
         bit[m][0] = of_rate(rates[kBitTotal] - rates[kBitTotal - one]);
         bit[m][1] = of_rate(rates[kBitTotal] - rates[one]);
     }
-    for (int quantiser = 0; quantiser < kQuantisers; ++quantiser)
-        for (int area = 0; area < kAreas; ++area)
-            for (int place = 0; place < kPlaces; ++place) {
-                auto& of_sums = level[quantiser][area][place];
-                for (int sum = 0; sum <= kMostSum; ++sum)
-                    level_costs(bit, plain, area, place, sum, of_sums[sum], quantiser);
-                for (int size = 0; size < 4; ++size)
-                    for (int sum = 0; sum < 8; ++sum)
-                        by_sum[quantiser][area][place][size][sum] = of_sums[sum][size];
-            }
-    for (int large = 0; large < 2; ++large)
+    refresh_levels(models);
+    for (int context = 0; context < (fine ? kRemainderPlaces * kSumClasses : 2); ++context)
         for (int value = 0; value < kRemainderTable; ++value)
-            remainder_[large][value] = remainder_cost(bit, plain, 2 * large, value);
+            remainder_[context][value] =
+                remainder_cost_from(bit, plain, first_remainder(context), value);
     for (int a = kMinSideLog2; a <= kMaxSideLog2; ++a)
         for (int b = kMinSideLog2; b <= kMaxSideLog2; ++b)
             for (int group = 0; group <= last_groups(a, b); ++group)
@@ -48,6 +41,38 @@ void BlockCosts::refresh(const BlockModels& models) {
                     const int place = group ? (1 << group) + (top << (group - 1)) - 1 : 0;
                     last_[shape_number(a, b)][group][top] = last_cost(bit, plain, a, b, place);
                 }
+}
+
+void BlockCosts::refresh_levels(const BlockModels& models) {
+    const RateTable& rates = RateTable::get();
+    const int places = fine ? kMostPlaces : kPlaces;
+    for (int quantiser = 0; quantiser < kQuantisers; ++quantiser)
+        for (int area = 0; area < kAreas; ++area)
+            for (int place = 0; place < places; ++place)
+                for (int sum = 0; sum < kSumClasses; ++sum) {
+                    const LevelModels of = fine
+                                               ? LevelModels::fine(area, place, sum, quantiser)
+                                               : LevelModels(area, place, sum, quantiser);
+                    int32_t zero[2] = {bit[of.zero][0], bit[of.zero][1]};
+                    if (fine) {
+                        const uint32_t one =
+                            mean_probability(models.bits[of.zero], models.bits[of.fine_zero]);
+                        zero[0] = of_rate(rates[kBitTotal] - rates[kBitTotal - one]);
+                        zero[1] = of_rate(rates[kBitTotal] - rates[one]);
+                    }
+                    if (!quantiser && !sum) nonzero[area][place] = zero[1];
+                    int32_t of_sizes[4];
+                    level_costs(zero, bit[of.one], bit[of.two], plain, of_sizes);
+                    for (int size = 0; size < 4; ++size)
+                        by_sum[quantiser][area][place][size][sum] = of_sizes[size];
+                }
+    for (int quantiser = 0; quantiser < kQuantisers; ++quantiser)
+        for (int area = 0; area < kAreas; ++area)
+            for (int place = 0; place < places; ++place)
+                for (int sum = 0; sum <= kMostSum; ++sum)
+                    for (int size = 0; size < 4; ++size)
+                        level[quantiser][area][place][sum][size] =
+                            by_sum[quantiser][area][place][size][sum_class(sum)];
 }
 
 void BlockCosts::of_modes(const BlockModels& models, int size, LikelyModes near, int context,

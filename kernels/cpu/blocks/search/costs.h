@@ -3,9 +3,8 @@
 
 #include <stdint.h>
 
-#include "cpu/blocks/models.h"
+#include "cpu/blocks/levels.h"
 #include "cpu/entropy/rates.h"
-#include "shared/blocks/dependent.h"
 
 namespace mmp {
 
@@ -14,23 +13,38 @@ namespace mmp {
 // finer units: those of samples that keep some of the bits beyond 8.
 struct BlockCosts {
     static constexpr int kMostSum = 15;  // of five magnitudes of at most 3
+    // The places are those of `places_of`.
+    static constexpr int kMostPlaces = kDirections * kFrequencies;
 
-    BlockCosts(int64_t lambda_fixed, int extra_bits);
+    BlockCosts(int64_t lambda_fixed, int extra_bits, bool fine);
 
+    const bool fine;  // fine contexts
     const int finer, coarser;  // bits beyond 8 that costs keep, and bits that they drop
     const int64_t lambda_fixed;  // in the finer units
     BitCosts bit;
     int32_t plain;                             // cost of a bit of probability 1/2
-    // Of magnitudes 0, 1, 2, more, by quantiser; with sign. Sums from kSums on cost as kSums - 1.
-    int32_t level[kQuantisers][kAreas][kPlaces][kMostSum + 1][4];
-    // The same by magnitude, then by the first sums: a vector for the trellis.
-    int32_t by_sum[kQuantisers][kAreas][kPlaces][4][8];
+    // Of magnitudes 0, 1, 2, more, by quantiser; with sign.
+    int32_t level[kQuantisers][kAreas][kMostPlaces][kMostSum + 1][4];
+    // The same by magnitude, then by the class of the sum: a vector for the trellis.
+    int32_t by_sum[kQuantisers][kAreas][kMostPlaces][4][kSumClasses];
+    // Of the bit that a level is not 0, with quantiser 0 and a sum of 0. The last level lacks it.
+    int32_t nonzero[kAreas][kMostPlaces];
 
     void refresh(const BlockModels& models);
+    const uint8_t* places_of(const Scan& scan, int family) const {
+        return fine ? scan.fine_place[family].data() : scan.frequency_class.data();
+    }
     int64_t of_squares(int64_t sum) const { return sum << kCostFractionBits >> 2 * coarser; }
-    int64_t of_remainder(int area, int value) const {
-        return value < kRemainderTable ? remainder_[area >= 2][value]
-                                       : remainder_cost(bit, plain, area, value);
+    // The context of a remainder, from a class of sums.
+    int remainder_context(int area, int place, int sum) const {
+        if (!fine) return area >= 2;
+        return (fine_remainder_models(place % kFrequencies, sum) - kFineRemainderModels) /
+               kRemainders;
+    }
+    int64_t of_remainder(int context, int value) const {
+        return value < kRemainderTable
+                   ? remainder_[context][value]
+                   : remainder_cost_from(bit, plain, first_remainder(context), value);
     }
     int32_t of_last(int a, int b, int last) const {
         const int group = floor_log2(last + 1);
@@ -44,7 +58,12 @@ struct BlockCosts {
 private:
     static constexpr int kRemainderTable = 64;
     int32_t of_rate(int64_t rate) const { return int32_t(lagrangian(rate, lambda_fixed)); }
-    int64_t remainder_[2][kRemainderTable];
+    int first_remainder(int context) const {
+        return (fine ? kFineRemainderModels : kRemainderModels) + context * kRemainders;
+    }
+    void refresh_levels(const BlockModels& models);
+
+    int64_t remainder_[kRemainderPlaces * kSumClasses][kRemainderTable];
     int32_t last_[kShapes][kLastGroups][2];  // by group and by the bit below the highest one
 };
 

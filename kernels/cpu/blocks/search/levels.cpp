@@ -30,25 +30,26 @@ int gather(const int16_t* coefficients, const uint16_t* places, int end, int32_t
 template <class Cost>
 class LevelChooser {
 public:
-    LevelChooser(int area, int32_t step, const BlockCosts& costs)
-        : area_(area),
-          step_(step),
+    LevelChooser(int32_t step, const BlockCosts& costs)
+        : step_(step),
           finer_(sizeof(Cost) == 4 ? 0 : costs.finer),
           inverse_(inverse_of(step)),
-          beyond_(costs.of_remainder(area, 0)),
           costs_(costs) {
         for (int level = 1; level <= kFew; ++level) values_[level] = dequantised(level, step);
     }
-    int choose(int size, const int32_t* level_cost, Cost& cost) const {
+    // `context` is that of the remainder.
+    int choose(int size, const int32_t* level_cost, int context, Cost& cost) const {
         const int floor = int((size * 2 * inverse_) >> 32);
         if (floor >= kFew)
-            return choose_level(size, step_, inverse_, area_, level_cost, costs_, cost, finer_);
+            return choose_level(size, step_, inverse_, context, level_cost, costs_, cost, finer_);
+        // The cost of the remainder of a magnitude of 3.
+        const int64_t more = costs_.of_remainder(context, 0);
         int chosen = 0;
         int64_t least = cost;
         for (int level = 1; level <= kFew; ++level) {
             const int32_t beyond = values_[level] - size;
             const int64_t tried = int64_t{coefficient_error<Cost>(beyond, finer_)} +
-                                  level_cost[level] + (level == kFew ? beyond_ : 0);
+                                  level_cost[level] + (level == kFew ? more : 0);
             const bool better = (level <= floor + 1) & (10 * beyond <= 3 * step_) & (tried < least);
             least = better ? tried : least;
             chosen = better ? level : chosen;
@@ -60,11 +61,9 @@ public:
 private:
     static constexpr int kFew = 3;
 
-    const int area_;
     const int32_t step_;
     const int finer_;
     const uint64_t inverse_;
-    const int64_t beyond_;  // the cost of the remainder of a magnitude of 3
     const BlockCosts& costs_;
     int32_t values_[kFew + 1];
 };
@@ -87,32 +86,33 @@ MMP_SIMD_LEVELS int end_above(const int16_t* coefficients, const uint16_t* numbe
     return end;
 }
 
-int64_t cost_of_levels(const int16_t* levels, int a, int b, int last, bool dependent,
+int64_t cost_of_levels(const int16_t* levels, int a, int b, int family, int last, bool dependent,
                        const BlockCosts& costs) {
     const Scan& scan = scan_of(a, b);
+    const uint8_t* places = costs.places_of(scan, family);
     const int area = area_class(a, b);
     MagnitudeSums sums(scan);
-    int64_t total = int64_t{costs.of_last(a, b, last)} -
-                    costs.bit[zero_model(area, scan.frequency_class[last], 0)][1];
+    int64_t total = int64_t{costs.of_last(a, b, last)} - costs.nonzero[area][places[last]];
     for (int k = last, state = 0; k >= 0; --k) {
-        const int size = std::abs(levels[scan.place[k]]);
-        const int32_t* level_cost =
-            costs.level[quantiser_of(state)][area][scan.frequency_class[k]][sums.at(scan.margin[k])];
-        total += level_cost[smaller(size, 3)];
+        const int size = std::abs(levels[scan.place[k]]), sum = sums.at(scan.margin[k]);
+        total += costs.level[quantiser_of(state)][area][places[k]][sum][smaller(size, 3)];
         if (dependent) state = next_state(state, size);
         if (!size) continue;
-        if (size > 2) total += costs.of_remainder(area, size - 3);
+        if (size > 2) {
+            const int context = costs.remainder_context(area, places[k], sum_class(sum));
+            total += costs.of_remainder(context, size - 3);
+        }
         sums.add(scan.margin[k], size);
     }
     return total;
 }
 
 template <class Cost>
-LevelChoice choose_levels(const int16_t* coefficients, int a, int b, int32_t step,
+LevelChoice choose_levels(const int16_t* coefficients, int a, int b, int family, int32_t step,
                           const BlockCosts& costs, int16_t* levels) {
     const Scan& scan = scan_of(a, b);
     const uint16_t *places = scan.place.data(), *margins = scan.margin.data();
-    const uint8_t* frequency_classes = scan.frequency_class.data();
+    const uint8_t* cost_places = costs.places_of(scan, family);
     const int area = area_class(a, b);
     memset(levels, 0, scan.count * sizeof *levels);
     const int end =
@@ -122,7 +122,7 @@ LevelChoice choose_levels(const int16_t* coefficients, int a, int b, int32_t ste
     const int count = gather(coefficients, places, end, step, sizes, candidates);
     MagnitudeSums sums(scan);
     const auto& level_costs = costs.level[0][area];
-    const LevelChooser<Cost> chooser(area, step, costs);
+    const LevelChooser<Cost> chooser(step, costs);
     // The numbers of the levels that are not 0, from high to low frequencies, with their costs
     // beyond those of dropping the coefficients.
     uint16_t kept[kMaxCoded];
@@ -131,17 +131,19 @@ LevelChoice choose_levels(const int16_t* coefficients, int a, int b, int32_t ste
     int64_t rate = 0;
     for (int n = count - 1; n >= 0; --n) {
         const int k = candidates[n], size = sizes[k];
-        const int32_t* level_cost = level_costs[frequency_classes[k]][sums.at(margins[k])];
+        const int sum = sums.at(margins[k]);
+        const int32_t* level_cost = level_costs[cost_places[k]][sum];
+        const int context = costs.remainder_context(area, cost_places[k], sum_class(sum));
         const Cost dropped =
             coefficient_error<Cost>(size, sizeof(Cost) == 4 ? 0 : costs.finer);
         Cost cost = dropped + level_cost[0];
-        const int chosen = chooser.choose(size, level_cost, cost);
+        const int chosen = chooser.choose(size, level_cost, context, cost);
         // Without a branch, which would be hard to predict.
         levels[places[k]] = int16_t(coefficients[places[k]] < 0 ? -chosen : chosen);
         sums.add(margins[k], chosen);
         kept[keeping] = uint16_t(k), gains[keeping] = int64_t{cost} - dropped;
         rate += chosen ? level_cost[smaller(chosen, 3)] : 0;
-        if (chosen > 2) rate += costs.of_remainder(area, chosen - 3);
+        if (chosen > 2) rate += costs.of_remainder(context, chosen - 3);
         keeping += chosen > 0;
     }
     if (!keeping) return {-1, 0, 0};
@@ -149,7 +151,7 @@ LevelChoice choose_levels(const int16_t* coefficients, int a, int b, int32_t ste
     const int top = kept[0];
     int64_t before[kMaxCoded];
     for (int k = 0; k < top; ++k)
-        before[k + 1] = level_costs[frequency_classes[k]][sums.at(margins[k])][0];
+        before[k + 1] = level_costs[cost_places[k]][sums.at(margins[k])][0];
     before[0] = 0;
     for (int n = 1; n < keeping; ++n) before[kept[n] + 1] = 0;
     int64_t zeros = 0;
@@ -159,8 +161,7 @@ LevelChoice choose_levels(const int16_t* coefficients, int a, int b, int32_t ste
     for (int k = 0; k < top; ++k) before[k + 1] += before[k];
     // The last level cannot be 0, so no bit codes that.
     const auto end_cost = [&](int k) {
-        return int64_t{costs.of_last(a, b, k)} -
-               costs.bit[zero_model(area, frequency_classes[k], 0)][1];
+        return int64_t{costs.of_last(a, b, k)} - costs.nonzero[area][cost_places[k]];
     };
     int64_t best = INT64_MAX;
     int last = 0;
@@ -176,13 +177,13 @@ LevelChoice choose_levels(const int16_t* coefficients, int a, int b, int32_t ste
     }
     if (!last) return {top, rate + end_cost(top), energy};
     for (int n = 0; n < last; ++n) levels[places[kept[n]]] = 0;
-    return {kept[last], cost_of_levels(levels, a, b, kept[last], false, costs), energy};
+    return {kept[last], cost_of_levels(levels, a, b, family, kept[last], false, costs), energy};
 }
 
-template LevelChoice choose_levels<int32_t>(const int16_t*, int, int, int32_t, const BlockCosts&,
-                                            int16_t*);
-template LevelChoice choose_levels<int64_t>(const int16_t*, int, int, int32_t, const BlockCosts&,
-                                            int16_t*);
+template LevelChoice choose_levels<int32_t>(const int16_t*, int, int, int, int32_t,
+                                            const BlockCosts&, int16_t*);
+template LevelChoice choose_levels<int64_t>(const int16_t*, int, int, int, int32_t,
+                                            const BlockCosts&, int16_t*);
 
 namespace {
 

@@ -16,14 +16,15 @@ struct LevelChoice {
 // Returns one more than the last place in scan order whose magnitude exceeds `least`, or 0.
 int end_above(const int16_t* coefficients, const uint16_t* numbers, int count, int32_t least);
 
-// Returns the cost of the rate of levels, without that of the transform type.
-int64_t cost_of_levels(const int16_t* levels, int a, int b, int last, bool dependent,
+// Returns the cost of the rate of levels, without that of the transform type. `family` is that of
+// the block's mode.
+int64_t cost_of_levels(const int16_t* levels, int a, int b, int family, int last, bool dependent,
                        const BlockCosts& costs);
 
 // Chooses levels of small cost, from high to low frequencies, then the place of the last level.
 // Cost is the type of the cost of a coefficient, which has 32 bits unless costs are finer.
 template <class Cost>
-LevelChoice choose_levels(const int16_t* coefficients, int a, int b, int32_t step,
+LevelChoice choose_levels(const int16_t* coefficients, int a, int b, int family, int32_t step,
                           const BlockCosts& costs, int16_t* levels);
 
 // An estimate of the result of choose_levels(), from levels that are rounded without regard to their

@@ -63,8 +63,9 @@ struct Candidates {
     int32_t levels[2][kMaxCoded][kQuantisers];
     int32_t limited[2][kMaxCoded][kQuantisers];  // levels of at most 3
     Cost gains[2][kMaxCoded][kQuantisers];       // costs beyond that of level 0, but for the rates
+    bool large[kMaxCoded];                       // whether a level is above 2
 
-    void find(const Magnitudes& magnitudes, int area, int32_t step, const BlockCosts& costs);
+    void find(const Magnitudes& magnitudes, int32_t step, int finer);
 };
 
 // What leads to a state: bits for the state before an even level, where this level is not 0, and for
@@ -86,8 +87,8 @@ MMP_INLINE void store_pairs(Value (*pairs)[2], const Lanes (&lanes)[2]) {
 }
 
 template <class Cost>
-MMP_SIMD_LEVELS void Candidates<Cost>::find(const Magnitudes& magnitudes, int area, int32_t step,
-                                            const BlockCosts& costs) {
+MMP_SIMD_LEVELS void Candidates<Cost>::find(const Magnitudes& magnitudes, int32_t step,
+                                            int finer) {
     using Lanes = typename Costs<Cost>::Lanes;
     const int end = magnitudes.end;
     const float inverse = 1.0f / float(step);
@@ -100,7 +101,7 @@ MMP_SIMD_LEVELS void Candidates<Cost>::find(const Magnitudes& magnitudes, int ar
         floor += (floor * step > 2 * size) - ((floor + 1) * step <= 2 * size);
         floor = floor < most ? floor : StateInts{} + most;
         const StateInts upper = 2 * (2 * size - floor * step) >= step;
-        const Lanes dropped = errors_of<Cost>(size, costs.finer);
+        const Lanes dropped = errors_of<Cost>(size, finer);
         for (int parity = 0; parity < 2; ++parity) {
             StateInts level[kQuantisers], few[kQuantisers];
             Lanes gain[kQuantisers];
@@ -111,7 +112,7 @@ MMP_SIMD_LEVELS void Candidates<Cost>::find(const Magnitudes& magnitudes, int ar
                 few[quantiser] = own < 3 ? own : StateInts{} + 3;
                 StateInts value = ((2 * own - quantiser) * step + 2) >> 2;
                 value = value < kMaxCoefficient ? value : StateInts{} + kMaxCoefficient;
-                const Lanes error = errors_of<Cost>(value - size, costs.finer);
+                const Lanes error = errors_of<Cost>(value - size, finer);
                 gain[quantiser] = __builtin_convertvector(own != 0, Lanes)
                                       ? error - dropped
                                       : Lanes{} + Costs<Cost>::kFar;
@@ -121,11 +122,7 @@ MMP_SIMD_LEVELS void Candidates<Cost>::find(const Magnitudes& magnitudes, int ar
             store_pairs(gains[parity] + k, gain);
         }
     }
-    for (int parity = 0; parity < 2; ++parity)
-        for (int k = 0; k < end; ++k)
-            for (int quantiser = 0; quantiser < kQuantisers; ++quantiser)
-                if (const int level = levels[parity][k][quantiser]; level > 2)
-                    gains[parity][k][quantiser] += Cost(costs.of_remainder(area, level - 3));
+    for (int k = 0; k < end; ++k) large[k] = larger(levels[0][k][1], levels[1][k][1]) > 2;
 }
 
 // The value for the quantiser of each state.
@@ -166,7 +163,7 @@ public:
         const int first = end / kGroup * kGroup;
         memset(older_[first], 0, size_t(last - first) * sizeof *older_);
     }
-    // The sums around the level with this number, limited to kSums - 1.
+    // The classes of the sums around the level with this number.
     MMP_INLINE StateInts around(int k, const StateBits& latest) const {
         StateBits sums{};
         const Scan::Neighbours& neighbours = scan_.neighbours[k];
@@ -184,7 +181,9 @@ public:
             const StateInts of_paths = chosen_lanes(of_states, of_states, (StateInts)(from & 7));
             sums += (from & kNowhere) == 0 ? (StateBits)of_paths : StateBits{};
         }
-        return (StateInts)(sums < kSums - 1 ? sums : StateBits{} + (kSums - 1));
+        const auto signed_sums = (StateInts)sums;
+        const StateInts limited = signed_sums < 5 ? signed_sums : StateInts{} + 5;
+        return limited - (signed_sums > 6) - (signed_sums > 9);  // as sum_class()
     }
     // The lane of a path that begins with the level of this number.
     static uint32_t begun(int k, int magnitude) {
@@ -222,30 +221,49 @@ private:
 // is no path, and returns this cost.
 template <class Cost>
 MMP_SIMD_LEVELS Cost search_states(const Magnitudes& magnitudes, const Candidates<Cost>& candidates,
-                                   const Scan& scan, int a, int b, int32_t step,
+                                   const Scan& scan, int a, int b, int family, int32_t step,
                                    const BlockCosts& costs, Decisions* decisions, int& best) {
     static_assert(next_state(0, 0) == 0 && next_state(0, 1) == 2);
     using Lanes = typename Costs<Cost>::Lanes;
     constexpr Cost kFar = Costs<Cost>::kFar;
     const int area = area_class(a, b);
+    const uint8_t* places = costs.places_of(scan, family);
     const int32_t least = first_coefficient(step);
+    const auto remainder_of = [&](int parity, int quantiser, int k, int sum) {
+        const int level = candidates.levels[parity][k][quantiser];
+        if (level <= 2) return Cost{0};
+        const int context = costs.remainder_context(area, places[k], sum);
+        return Cost(costs.of_remainder(context, level - 3));
+    };
     PathMagnitudes paths(scan, magnitudes.end);
     StateBits latest{};
     Lanes reached = Lanes{} + kFar;
     for (int k = magnitudes.end - 1; k >= 0; --k) {
-        const int frequency = scan.frequency_class[k];
-        const auto* first = costs.by_sum[0][area][frequency];
-        const auto* second = costs.by_sum[1][area][frequency];
+        const int place = places[k];
+        const auto* first = costs.by_sum[0][area][place];
+        const auto* second = costs.by_sum[1][area][place];
         const StateInts sums = paths.around(k, latest);
         const auto with_rates = [&](int low, int high) MMP_INLINED {
             return reached + __builtin_convertvector(rates_of(first[low], second[high], sums), Lanes);
         };
-        const Cost(*gains)[kMaxCoded][kQuantisers] = candidates.gains;
+        const auto with_level = [&](int parity) MMP_INLINED {
+            const int32_t* levels = candidates.limited[parity][k];
+            Lanes cost = with_rates(levels[0], levels[1]) +
+                         by_quantiser<Lanes>(candidates.gains[parity][k]);
+            if (candidates.large[k]) {
+                int32_t around[kQuantiserStates];
+                Cost remainders[kQuantiserStates];
+                store(around, sums);
+                for (int state = 0; state < kQuantiserStates; ++state)
+                    remainders[state] = remainder_of(parity, quantiser_of(state), k, around[state]);
+                cost += loaded<Lanes>(remainders);
+            }
+            return cost;
+        };
         const int32_t *even_levels = candidates.limited[0][k], *odd_levels = candidates.limited[1][k];
         const Lanes zero = with_rates(0, 0);
-        Lanes even = with_rates(even_levels[0], even_levels[1]) + by_quantiser<Lanes>(gains[0][k]);
-        const Lanes odd = after_odd(with_rates(odd_levels[0], odd_levels[1]) +
-                                    by_quantiser<Lanes>(gains[1][k]));
+        Lanes even = with_level(0);
+        const Lanes odd = after_odd(with_level(1));
         const StateInts nonzero = __builtin_convertvector(even < zero, StateInts);
         even = after_even(even < zero ? even : zero);
         StateInts is_odd = __builtin_convertvector(odd < even, StateInts);
@@ -257,9 +275,12 @@ MMP_SIMD_LEVELS Cost search_states(const Magnitudes& magnitudes, const Candidate
         latest = is_odd ? after_odd(odd_path) : after_even(even_path);
         StateInts begins{};
         if (magnitudes.sizes[k] > least) {
-            const Cost start = costs.of_last(a, b, k) - costs.bit[zero_model(area, frequency, 0)][1];
-            const Lanes begun{Cost(start + gains[0][k][0] + first[even_levels[0]][0]), kFar,
-                              Cost(start + gains[1][k][0] + first[odd_levels[0]][0]), kFar,
+            const Cost start = costs.of_last(a, b, k) - costs.nonzero[area][place];
+            const auto begun_with = [&](int parity, int level) {
+                return Cost(start + candidates.gains[parity][k][0] + first[level][0] +
+                            remainder_of(parity, 0, k, 0));
+            };
+            const Lanes begun{begun_with(0, even_levels[0]), kFar, begun_with(1, odd_levels[0]), kFar,
                               kFar, kFar, kFar, kFar};
             const StateBits begun_paths{PathMagnitudes::begun(k, even_levels[0]), 0,
                                         PathMagnitudes::begun(k, odd_levels[0])};
@@ -283,16 +304,15 @@ MMP_SIMD_LEVELS Cost search_states(const Magnitudes& magnitudes, const Candidate
 
 template <class Cost>
 LevelChoice choose_by_states(const Magnitudes& magnitudes, const int16_t* coefficients,
-                             const Scan& scan, int a, int b, int32_t step, const BlockCosts& costs,
-                             int16_t* levels) {
+                             const Scan& scan, int a, int b, int family, int32_t step,
+                             const BlockCosts& costs, int16_t* levels) {
     constexpr int kBefore[2][kQuantiserStates] = {{0, 2, 4, 6, 5, 1, 3, 7}, {4, 6, 0, 2, 3, 7, 5, 1}};
-    const int area = area_class(a, b);
     Candidates<Cost> candidates;
-    candidates.find(magnitudes, area, step, costs);
+    candidates.find(magnitudes, step, costs.finer);
     Decisions decisions[kMaxCoded];
     int state;
     int64_t cost =
-        search_states(magnitudes, candidates, scan, a, b, step, costs, decisions, state);
+        search_states(magnitudes, candidates, scan, a, b, family, step, costs, decisions, state);
     if (state < 0) return {-1, 0, 0};
     for (int k = 0;; ++k) {
         const int32_t* decided = decisions[k];
@@ -304,7 +324,6 @@ LevelChoice choose_by_states(const Magnitudes& magnitudes, const int16_t* coeffi
             const int level = candidates.levels[odd][k][quantiser];
             levels[place] = int16_t(coefficients[place] < 0 ? -level : level);
             cost -= candidates.gains[odd][k][quantiser];
-            if (level > 2) cost += costs.of_remainder(area, level - 3);
         }
         if (first) return {k, cost, 0};
     }
@@ -312,8 +331,8 @@ LevelChoice choose_by_states(const Magnitudes& magnitudes, const int16_t* coeffi
 
 }  // namespace
 
-LevelChoice choose_dependent_levels(const int16_t* coefficients, int a, int b, int32_t step,
-                                    const BlockCosts& costs, int16_t* levels) {
+LevelChoice choose_dependent_levels(const int16_t* coefficients, int a, int b, int family,
+                                    int32_t step, const BlockCosts& costs, int16_t* levels) {
     const Scan& scan = scan_of(a, b);
     memset(levels, 0, scan.count * sizeof *levels);
     Magnitudes magnitudes;
@@ -323,7 +342,7 @@ LevelChoice choose_dependent_levels(const int16_t* coefficients, int a, int b, i
     magnitudes.gather(coefficients, scan);
     const auto choose = magnitudes.small_costs(step, costs) ? choose_by_states<int32_t>
                                                             : choose_by_states<int64_t>;
-    return choose(magnitudes, coefficients, scan, a, b, step, costs, levels);
+    return choose(magnitudes, coefficients, scan, a, b, family, step, costs, levels);
 }
 
 }  // namespace mmp

@@ -51,13 +51,14 @@ void Trial<Sample>::try_residual(const BlockPlace& block, const Sample* source,
                                  Depth<Sample> depth, const BlockCosts& costs) {
     const int a = block.a, b = block.b, area = block.area();
     int16_t tried[kMaxCoded];
+    const int family = family_of(mode);
     const LevelChoice choice =
         tools.dependent
-            ? choose_dependent_levels(coefficients, a, b, tools.step, costs, tried)
-            : choose_levels<LevelCost<Sample>>(coefficients, a, b, tools.step, costs, tried);
+            ? choose_dependent_levels(coefficients, a, b, family, tools.step, costs, tried)
+            : choose_levels<LevelCost<Sample>>(coefficients, a, b, family, tools.step, costs, tried);
     if (choice.last < 0) return;
     int64_t total = given + choice.cost;
-    if (sine_allowed(a, b)) total += costs.bit[type_model(a, b, family_of(mode))][type];
+    if (sine_allowed(a, b)) total += costs.bit[type_model(a, b, family)][type];
     if (total >= cost) return;
     Sample rebuilt[kMaxBlockArea];
     rebuild(block, type, tried, tools, prediction, depth, rebuilt);
@@ -83,7 +84,7 @@ int64_t rough_cost(const BlockPlace& block, const Sample* source, const Sample* 
         return std::min(bare, kind_costs[kTransformed] +
                                   estimated_cost(coefficients, a, b, step, energy, costs));
     const LevelChoice choice =
-        choose_levels<LevelCost<Sample>>(coefficients, a, b, step, costs, levels);
+        choose_levels<LevelCost<Sample>>(coefficients, a, b, kSmooth, step, costs, levels);
     if (choice.last < 0) return bare;
     const int64_t kept = choice.kept << 2 * costs.finer >> 2;
     return std::min(bare, kind_costs[kTransformed] + residual_cost(choice.cost, energy, kept));

@@ -47,7 +47,8 @@ struct Trial {
 };
 
 // Estimates the cost of a prediction with or without a residual, from the cosine transform and
-// without the rounding of the inverse transform. The levels are chosen, or rounded.
+// without the rounding of the inverse transform. The levels are chosen as for a smooth mode, or
+// rounded.
 template <class Sample>
 int64_t rough_cost(const BlockPlace& block, const Sample* source, const Sample* prediction,
                    int32_t step, Depth<Sample> depth, const BlockCosts& costs, bool rounded);

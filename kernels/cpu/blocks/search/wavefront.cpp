@@ -44,7 +44,8 @@ Wavefront<Sample>::~Wavefront() {
 
 template <class Sample>
 Wavefront<Sample>::Worker::Worker(Wavefront& wavefront)
-    : costs(wavefront.lambda_fixed_, wavefront.picture_.depth.extra()),
+    : costs(wavefront.lambda_fixed_, wavefront.picture_.depth.extra(),
+            wavefront.tools_.fine_contexts),
       search(wavefront.source_, wavefront.picture_, wavefront.coarse_, wavefront.tools_,
              wavefront.effort_, nullptr, alone),
       counter(wavefront.picture_, wavefront.tools_, nullptr, BlockCounter(models)) {}

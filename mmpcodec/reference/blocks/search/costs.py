@@ -16,10 +16,14 @@ import numpy as np
 from mmpcodec.depth import BYTE, extra_bits
 from mmpcodec.reference.blocks.levels import MOST_PREFIX, group_of, last_groups
 from mmpcodec.reference.blocks.models import (
+    COARSE,
+    DIRECTIONS,
     FIRST_LIKELY,
+    FREQUENCIES,
     REMAINDER_BITS,
     SAME_MODE,
     SECOND_LIKELY,
+    SUMS,
     BlockModels,
 )
 from mmpcodec.reference.blocks.partition import (
@@ -57,6 +61,8 @@ class BlockCosts:
         lambda in 1/65536 squared error of 8-bit samples per bit.
     depth : int
         Bits of a sample.
+    fine : bool
+        Whether levels have fine contexts.
 
     Attributes
     ----------
@@ -66,16 +72,27 @@ class BlockCosts:
         lambda in 1/65536 squared error per bit, for samples with ``finer`` extra bits.
     plain : int
         Cost of one digit of a plain number.
-    split, direction, ternary, tree, kind, transform, zero : int arrays
+    split, direction, ternary, tree, kind, transform : int arrays
         Cost of a bit, by the context of its model; the last axis is the bit, 0 or 1.
-    level : (2, 4, 4, 6, 4) nested lists of int
+    level : (2, 4, P, 8, 4) nested lists of int
         Cost of a level with its sign, but without the remainder of a size above 2. The indices are
-        the quantiser, the area class, the frequency class, the sum of the sizes around it (up to
-        5), and the level's size: 0, 1, 2, or 3 for larger ones.
+        the quantiser, the area class, the class of its place in ``Scan.places_of``, the class of
+        the sum of the sizes around it, and the level's size: 0, 1, 2, or 3 for larger ones.
+    nonzero : (4, P) nested lists of int
+        Cost of the bit that a level is not 0, with quantiser 0 and a sum of 0. The last level lacks
+        this bit.
     """
 
-    def __init__(self, models: BlockModels, lambda_fixed: int, depth: int = BYTE):
+    def __init__(
+        self,
+        models: BlockModels,
+        lambda_fixed: int,
+        depth: int = BYTE,
+        *,
+        fine: bool = False,
+    ):
         self.models = models
+        self.fine = fine
         self.depth = depth
         self.finer = finer_bits(depth, lambda_fixed)
         self.coarser = extra_bits(depth) - self.finer
@@ -87,14 +104,22 @@ class BlockCosts:
         self.tree = self._of_bits(models.tree)
         self.kind = self._of_bits(models.kind)
         self.transform = self._of_bits(models.transform)
-        self.level = self._of_sizes().tolist()
+        zero, one, two = self._fine_level_bits() if fine else self._level_bits()
+        self.nonzero = zero[0, :, :, 0, 1].tolist()
+        first = zero[..., 1] + self.plain
+        sizes = (
+            zero[..., 0],
+            first + one[..., 0],
+            first + one[..., 1] + two[..., 0],
+            first + one[..., 1] + two[..., 1],
+        )
+        self.level = np.stack(sizes, axis=-1).tolist()
         self._likely = self._of_bits(models.mode.likely)
         self._planes = self._of_bits(models.planes)
         self._wide_planes = self._of_bits(models.wide_planes)
         self._last = self._of_bits(models.last)
         self._last_bit = self._of_bits(models.last_bit)
-        self._remainder = self._of_bits(models.remainder)
-        self.zero = self._of_bits(models.zero)
+        self._remainder = self._of_bits(models.fine_remainder if fine else models.remainder)
         self.of_remainder = cache(self._of_remainder)
         self.of_last = cache(self._of_last)
 
@@ -174,36 +199,58 @@ class BlockCosts:
             cost += int(self.ternary[a, b, int(rows), int(flag in TERNARY.values())])
         return cost
 
+    def remainder_context(self, area: int, place: int, of_sum: int) -> tuple[int, ...]:
+        """Return the context of the remainder of a level.
+
+        Parameters
+        ----------
+        area : int
+            ``BlockPlace.area_class``.
+        place : int
+            Class of the level's place, from ``Scan.places_of``.
+        of_sum : int
+            ``sum_class`` of the sizes around it.
+        """
+        if not self.fine:
+            return (int(area >= 2),)
+        return min(COARSE[place % FREQUENCIES], 2), of_sum
+
     def _of_bits(self, models: BinaryModels) -> np.ndarray:
         """Return the costs of a bit by context; the new last axis is the bit, 0 or 1."""
-        one = models.probability
+        return self._of_probabilities(models.probability)
+
+    def _of_probabilities(self, one: np.ndarray) -> np.ndarray:
+        """Return the costs of a bit from the probabilities of a 1; the new last axis is the bit."""
         rates = LOG2[ONE] - LOG2[np.stack([ONE - one, one], axis=-1)]
         return lagrangian(rates, self.lambda_fixed)
 
-    def _of_sizes(self) -> np.ndarray:
-        """Return the costs of levels: the attribute ``level`` as a (2, 4, 4, 6, 4) int array."""
-        zero = self._of_bits(self.models.zero)
+    def _level_bits(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the costs of the bits "zero", "one" and "two", by the indices of ``level``."""
+        zero = self._of_bits(self.models.zero)[..., np.minimum(np.arange(SUMS), 5), :]
         # The models "one" and "two" have fewer contexts than the model "zero".
-        context = np.ix_([0, 1], [0, 0, 1, 1], [0, 1, 2, 2], [0, 1, 2, 3, 4, 4])
+        context = np.ix_([0, 1], [0, 0, 1, 1], [0, 1, 2, 2], np.minimum(np.arange(SUMS), 4))
         one = self._of_bits(self.models.one)[context]
         two = self._of_bits(self.models.two)[context]
-        first = zero[..., 1] + self.plain
-        return np.stack(
-            [
-                zero[..., 0],
-                first + one[..., 0],
-                first + one[..., 1] + two[..., 0],
-                first + one[..., 1] + two[..., 1],
-            ],
-            axis=-1,
-        )
+        return zero, one, two
 
-    def _of_remainder(self, large: int, remainder: int) -> int:
-        """Return the cost of the remainder size - 2; ``large`` is 1 for blocks above 64 samples."""
+    def _fine_level_bits(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """As ``_level_bits``, with fine contexts."""
+        models, sums = self.models, np.minimum(np.arange(SUMS), 5)
+        places = np.ix_([0, 1], range(4), np.tile(COARSE, DIRECTIONS), sums)
+        fine = models.fine_zero.probability.reshape(2, 1, -1, SUMS)
+        zero = self._of_probabilities((models.zero.probability[places] + fine) >> 1)
+        one, two = (
+            np.broadcast_to(np.tile(self._of_bits(own), (1, DIRECTIONS, 1, 1))[:, None], zero.shape)
+            for own in (models.fine_one, models.fine_two)
+        )
+        return zero, one, two
+
+    def _of_remainder(self, context: tuple[int, ...], remainder: int) -> int:
+        """Return the cost of the remainder size - 2; ``context`` is from ``remainder_context``."""
         digits = remainder.bit_length() - 1
         bits = [(min(k, REMAINDER_BITS - 1), int(k < digits)) for k in range(digits + 1)]
         assert digits < MOST_PREFIX
-        return digits * self.plain + sum(int(self._remainder[large, k, bit]) for k, bit in bits)
+        return digits * self.plain + sum(int(self._remainder[*context, k, bit]) for k, bit in bits)
 
     def _of_last(self, place: BlockPlace, number: int) -> int:
         """Return the cost of the last position, given by its number in scan order."""

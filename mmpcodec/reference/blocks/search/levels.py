@@ -10,11 +10,15 @@ import numpy as np
 from mmpcodec.reference.blocks.levels import (
     AROUND,
     MOST_LEVEL,
+    direction_of,
+    fine_frequency,
     frequency_class,
     next_state,
     quantiser_of,
     scan,
+    sum_class,
 )
+from mmpcodec.reference.blocks.models import FREQUENCIES
 from mmpcodec.reference.blocks.partition import BlockPlace
 from mmpcodec.reference.blocks.search.costs import BlockCosts
 from mmpcodec.reference.blocks.transform import MOST_COEFFICIENT
@@ -43,8 +47,6 @@ class Scan:
         Length of the flat list.
     around : list of int
         Offsets, in the flat list, of the sizes that decide the context of a level.
-    classes : list of int
-        Frequency class of each position.
     """
 
     def __init__(self, height: int, width: int):
@@ -56,14 +58,31 @@ class Scan:
         self.margin = (rows * stride + columns).tolist()
         self.around = [down * stride + right for down, right in AROUND]
         self.margin_size = (self.shape[0] + 2) * stride
-        self.classes = [frequency_class(*place) for place in order]
+        self._classes = [frequency_class(*place) for place in order]
+        self._fine_classes = [
+            [direction_of(family, *place) * FREQUENCIES + fine_frequency(*place) for place in order]
+            for family in range(4)
+        ]
+
+    def places_of(self, family: int, costs: BlockCosts) -> list[int]:
+        """Return the class of each position that is an index of ``BlockCosts.level``.
+
+        Without fine contexts it is the class of the frequency, with them that of the direction too.
+
+        Parameters
+        ----------
+        family : int
+            ``mode_family`` of the block's mode.
+        costs : BlockCosts
+        """
+        return self._fine_classes[family] if costs.fine else self._classes
 
 
 scan_of = cache(Scan)
 
 
 def choose_levels(
-    coefficients: np.ndarray, place: BlockPlace, step: int, costs: BlockCosts
+    coefficients: np.ndarray, place: BlockPlace, step: int, costs: BlockCosts, family: int = 0
 ) -> np.ndarray | None:
     """Quantise coefficients with a low rate-distortion cost.
 
@@ -78,6 +97,8 @@ def choose_levels(
     step : int
         Quantisation step in 1/16 of a unit of 8-bit samples.
     costs : BlockCosts
+    family : int
+        ``mode_family`` of the block's mode.
 
     Returns
     -------
@@ -95,12 +116,12 @@ def choose_levels(
     dropped = [costs.of_coefficients(size * size) for size in sizes]
     cost, level = dropped.copy(), [0] * count
     coded = [0] * order.margin_size
+    places = order.places_of(family, costs)
     by_class = costs.level[0][place.area_class]
-    is_large = int(place.area_class >= 2)
     for k in reversed(range(count)):
         size, at = sizes[k], order.margin[k]
-        around = min(sum(coded[at + offset] for offset in order.around), 5)
-        of_size = by_class[order.classes[k]][around]
+        around = sum_class(sum(coded[at + offset] for offset in order.around))
+        of_size = by_class[places[k]][around]
         cost[k] += of_size[0]
         if 4 * size > step:
             below = min(2 * size // step, MOST_LEVEL)
@@ -111,11 +132,13 @@ def choose_levels(
                     break
                 total = costs.of_coefficients(beyond * beyond) + of_size[min(tried, 3)]
                 if tried > 2:
-                    total += costs.of_remainder(is_large, tried - 2)
+                    context = costs.remainder_context(place.area_class, places[k], around)
+                    total += costs.of_remainder(context, tried - 2)
                 if total < cost[k]:
                     cost[k], level[k] = total, tried
         coded[at] = min(level[k], 3)
-    last = _best_last(place, costs, cost, dropped, level)
+    nonzero = [costs.nonzero[place.area_class][own] for own in places]
+    last = _best_last(place, costs, nonzero, cost, dropped, level)
     if last is None:
         return None
     chosen = np.zeros(order.shape, np.int64)
@@ -126,7 +149,12 @@ def choose_levels(
 
 
 def _best_last(
-    place: BlockPlace, costs: BlockCosts, cost: list[int], dropped: list[int], level: list[int]
+    place: BlockPlace,
+    costs: BlockCosts,
+    nonzero: list[int],
+    cost: list[int],
+    dropped: list[int],
+    level: list[int],
 ) -> int | None:
     """Choose the last position so that the total cost is least.
 
@@ -134,23 +162,21 @@ def _best_last(
     ----------
     place : BlockPlace
     costs : BlockCosts
-    cost, dropped, level : lists of int
-        For each position in scan order: the cost of its level, the cost of the level 0 without
-        any bits, and the size of the level.
+    nonzero, cost, dropped, level : lists of int
+        For each position in scan order: the cost of the bit that a last level lacks, the cost of
+        its level, the cost of the level 0 without any bits, and the size of the level.
 
     Returns
     -------
     int or None
         Number of the last position in scan order; None if all levels are 0.
     """
-    classes = scan_of(place.height, place.width).classes
-    zero = costs.zero[0, place.area_class]
     after, before, best, last = sum(dropped), 0, None, None
     for k, own in enumerate(cost):
         after -= dropped[k]
         if level[k]:
             # The last level is never 0, so the bit of the model "zero" is not coded for it.
-            total = before + own + after + costs.of_last(place, k) - int(zero[classes[k], 0, 1])
+            total = before + own + after + costs.of_last(place, k) - nonzero[k]
             if best is None or total < best:
                 best, last = total, k
         before += own
@@ -158,7 +184,11 @@ def _best_last(
 
 
 def cost_of_levels(
-    levels: np.ndarray, place: BlockPlace, costs: BlockCosts, dependent: bool = False
+    levels: np.ndarray,
+    place: BlockPlace,
+    costs: BlockCosts,
+    dependent: bool = False,
+    family: int = 0,
 ) -> int:
     """Return the cost of the bits that ``code_levels`` codes, in 1/16 squared error.
 
@@ -170,22 +200,22 @@ def cost_of_levels(
     costs : BlockCosts
     dependent : bool
         Whether the levels before a level choose its quantiser.
+    family : int
+        ``mode_family`` of the block's mode.
     """
     order = scan_of(place.height, place.width)
     sizes = np.abs(levels[order.places]).tolist()
     last = max(k for k, size in enumerate(sizes) if size)
     coded = [0] * order.margin_size
-    is_large = int(place.area_class >= 2)
-    total = costs.of_last(place, last)
-    total -= int(costs.zero[0, place.area_class, order.classes[last], 0, 1])
+    area, places = place.area_class, order.places_of(family, costs)
+    total = costs.of_last(place, last) - costs.nonzero[area][places[last]]
     state = 0
     for k in range(last, -1, -1):
         size, at = sizes[k], order.margin[k]
-        around = min(sum(coded[at + offset] for offset in order.around), 5)
-        by_class = costs.level[quantiser_of(state)][place.area_class]
-        total += by_class[order.classes[k]][around][min(size, 3)]
+        around = sum_class(sum(coded[at + offset] for offset in order.around))
+        total += costs.level[quantiser_of(state)][area][places[k]][around][min(size, 3)]
         if size > 2:
-            total += costs.of_remainder(is_large, size - 2)
+            total += costs.of_remainder(costs.remainder_context(area, places[k], around), size - 2)
         coded[at] = min(size, 3)
         if dependent:
             state = next_state(state, size)

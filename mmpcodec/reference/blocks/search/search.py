@@ -278,7 +278,8 @@ def encode_blocks(
     line = None if picture.trees else ModelLine(picture)
     for fragment in picture.fragments(progress):
         models = line.models_at(fragment) if line else picture.models
-        nodes = search.find(fragment, BlockCosts(models, lambda_fixed, depth))
+        costs = BlockCosts(models, lambda_fixed, depth, fine=tools.fine_contexts)
+        nodes = search.find(fragment, costs)
         code_blocks(writer, picture, fragment, nodes)
         if line:
             line.count(fragment, nodes, models)

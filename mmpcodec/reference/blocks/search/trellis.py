@@ -8,7 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from mmpcodec.reference.blocks.dependent import value_of
-from mmpcodec.reference.blocks.levels import AFTER_EVEN, MOST_LEVEL, next_state, quantiser_of
+from mmpcodec.reference.blocks.levels import (
+    AFTER_EVEN,
+    MOST_LEVEL,
+    next_state,
+    quantiser_of,
+    sum_class,
+)
 from mmpcodec.reference.blocks.partition import BlockPlace
 from mmpcodec.reference.blocks.search.costs import BlockCosts
 from mmpcodec.reference.blocks.search.levels import Scan, scan_of
@@ -41,7 +47,7 @@ Candidates = dict[tuple[int, int], tuple[int, int]]
 """A size and its cost beyond that of level 0, but for the rate, by parity and quantiser."""
 
 
-def candidates_of(size: int, is_large: int, step: int, costs: BlockCosts) -> Candidates:
+def candidates_of(size: int, step: int, costs: BlockCosts) -> Candidates:
     """Return the even and the odd size of each quantiser that are nearest to a coefficient's."""
     floor = min(2 * size // step, MOST_LEVEL - 2)
     upper = int(2 * (2 * size - floor * step) >= step)
@@ -52,14 +58,38 @@ def candidates_of(size: int, is_large: int, step: int, costs: BlockCosts) -> Can
             if level:
                 beyond = value_of(level, quantiser, step) - size
                 gain = costs.of_coefficients(beyond * beyond) - dropped
-                if level > 2:
-                    gain += costs.of_remainder(is_large, level - 2)
                 found[level & 1, quantiser] = level, gain
     return found
 
 
+class Rates:
+    """Costs of the levels of a block, with their remainders.
+
+    Parameters
+    ----------
+    order : Scan
+    place : BlockPlace
+    costs : BlockCosts
+    family : int
+        ``mode_family`` of the block's mode.
+    """
+
+    def __init__(self, order: Scan, place: BlockPlace, costs: BlockCosts, family: int):
+        self.area, self.costs = place.area_class, costs
+        self.places = order.places_of(family, costs)
+
+    def of(self, quantiser: int, k: int, around: int, level: int) -> int:
+        """Return the cost of the level of number k; ``around`` is a class of sums."""
+        place = self.places[k]
+        cost = self.costs.level[quantiser][self.area][place][around][min(level, 3)]
+        if level > 2:
+            context = self.costs.remainder_context(self.area, place, around)
+            cost += self.costs.of_remainder(context, level - 2)
+        return cost
+
+
 def choose_dependent_levels(
-    coefficients: np.ndarray, place: BlockPlace, step: int, costs: BlockCosts
+    coefficients: np.ndarray, place: BlockPlace, step: int, costs: BlockCosts, family: int = 0
 ) -> np.ndarray | None:
     """Quantise coefficients dependently with a low rate-distortion cost.
 
@@ -68,7 +98,7 @@ def choose_dependent_levels(
 
     Parameters
     ----------
-    coefficients, place, step, costs
+    coefficients, place, step, costs, family
         As in ``choose_levels``.
 
     Returns
@@ -83,12 +113,15 @@ def choose_dependent_levels(
     if len(large) == 0:
         return None
     sizes = np.abs(values[: int(large[-1]) + 1]).tolist()
+    rates = Rates(order, place, costs, family)
     paths: list[Path | None] = [None] * STATES
     for k in reversed(range(len(sizes))):
-        candidates = candidates_of(sizes[k], int(place.area_class >= 2), step, costs)
-        paths = _extended(paths, order, k, costs.level, place.area_class, candidates)
+        candidates = candidates_of(sizes[k], step, costs)
+        paths = _extended(paths, order, k, rates, candidates)
         if sizes[k] > first:
-            _begin(paths, order, k, place, costs, candidates)
+            # The last level is never 0, so the bit of the model "zero" is not coded for it.
+            nonzero = costs.nonzero[rates.area][rates.places[k]]
+            _begin(paths, order, k, rates, costs.of_last(place, k) - nonzero, candidates)
     found = [path for path in paths if path]
     if not found:
         return None
@@ -106,8 +139,7 @@ def _extended(
     paths: list[Path | None],
     order: Scan,
     k: int,
-    rates: list,
-    area: int,
+    rates: Rates,
     candidates: Candidates,
 ) -> list[Path | None]:
     """Return the paths with the level of number k; an even level wins if costs are equal."""
@@ -117,13 +149,12 @@ def _extended(
         if path is None:
             continue
         quantiser = quantiser_of(state)
-        around = min(sum(path.coded[at + offset] for offset in order.around), 5)
-        of_size = rates[quantiser][area][order.classes[k]][around]
-        reached[state, 0] = path.cost + of_size[0], 0
+        around = sum_class(sum(path.coded[at + offset] for offset in order.around))
+        reached[state, 0] = path.cost + rates.of(quantiser, k, around, 0), 0
         for parity in (0, 1):
             if (parity, quantiser) in candidates:
                 level, gain = candidates[parity, quantiser]
-                cost = path.cost + gain + of_size[min(level, 3)]
+                cost = path.cost + gain + rates.of(quantiser, k, around, level)
                 if parity or cost < reached[state, 0][0]:
                     reached[state, parity] = cost, level
     extended: list[Path | None] = []
@@ -146,18 +177,18 @@ def _begin(
     paths: list[Path | None],
     order: Scan,
     k: int,
-    place: BlockPlace,
-    costs: BlockCosts,
+    rates: Rates,
+    given: int,
     candidates: Candidates,
 ) -> None:
-    """Let paths begin with the level of number k, in state 0, where they cost less."""
-    area, frequency = place.area_class, order.classes[k]
-    # The last level is never 0, so the bit of the model "zero" is not coded for it.
-    given = costs.of_last(place, k) - int(costs.zero[0, area, frequency, 0, 1])
+    """Let paths begin with the level of number k, in state 0, where they cost less.
+
+    ``given`` is what they cost besides the level.
+    """
     for parity in (0, 1):
         if (parity, 0) in candidates:
             level, gain = candidates[parity, 0]
-            cost = given + gain + costs.level[0][area][frequency][0][min(level, 3)]
+            cost = given + gain + rates.of(0, k, 0, level)
             state = next_state(0, level)
             path = paths[state]
             if path is None or cost < path.cost:

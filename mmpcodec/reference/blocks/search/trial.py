@@ -90,14 +90,15 @@ class Trial:
         place, costs, depth = self.place, self.costs, self.costs.depth
         if cost >= self.cost:
             return
+        family = mode_family(mode)
         for sine in (False, True) if place.may_be_sine else (False,):
             coefficients = forward(self.source - prediction, sine, depth)
-            levels = choose(coefficients, place, tools.step, costs)
+            levels = choose(coefficients, place, tools.step, costs, family)
             if levels is None:
                 continue
-            total = cost + cost_of_levels(levels, place, costs, tools.dependent)
+            total = cost + cost_of_levels(levels, place, costs, tools.dependent, family)
             if place.may_be_sine:
-                total += int(costs.transform[place.area_class, mode_family(mode), int(sine)])
+                total += int(costs.transform[place.area_class, family, int(sine)])
             residual = inverse(
                 dequantised(levels, place, tools), place.height, place.width, sine, depth
             )
@@ -108,7 +109,8 @@ class Trial:
 def rough_cost(difference: np.ndarray, place: BlockPlace, step: int, costs: BlockCosts) -> int:
     """Estimate the cost of a prediction, with or without a residual, whichever is cheaper.
 
-    The residual is transformed by cosines. Its error is measured on coefficients, not on samples.
+    The residual is transformed by cosines, and its levels cost as those of a smooth mode. Its error
+    is measured on coefficients, not on samples.
 
     Parameters
     ----------

@@ -6,12 +6,15 @@ import pytest
 from mmpcodec import CorruptStream
 from mmpcodec.reference.blocks.levels import (
     code_levels,
+    direction_of,
+    fine_frequency,
     frequency_class,
     group_of,
     last_groups,
     scan,
+    sum_class,
 )
-from mmpcodec.reference.blocks.models import BlockModels
+from mmpcodec.reference.blocks.models import COARSE, BlockModels
 from mmpcodec.reference.blocks.partition import BlockPlace
 from mmpcodec.reference.blocks.transform import coefficient_shape
 from mmpcodec.reference.entropy.symbols import SymbolReader, SymbolWriter
@@ -37,6 +40,50 @@ def test_groups_and_classes():
     assert [frequency_class(0, j) for j in range(7)] == [0, 1, 1, 2, 2, 2, 3]
 
 
+def test_fine_classes():
+    assert [fine_frequency(0, j) for j in range(13)] == [0, 1, 2, 3, 4, 4, 5, 5, 6, 6, 6, 6, 7]
+    assert [fine_frequency(i, 31) for i in (0, 31)] == [7, 7]
+    # A fine class is a part of a class without fine contexts.
+    assert all(COARSE[fine_frequency(2, j)] == frequency_class(2, j) for j in range(32))
+    assert [sum_class(around) for around in range(16)] == [0, 1, 2, 3, 4, 5, 5, *[6] * 3, *[7] * 6]
+    # Rows are lower frequencies than columns, or higher; the angle comes from the left, or above.
+    assert [direction_of(family, 0, 3) for family in range(4)] == [0, 2, 1, 0]
+    assert [direction_of(family, 4, 1) for family in range(4)] == [0, 1, 2, 0]
+    assert direction_of(1, 2, 2) == 0
+
+
+def test_fine_contexts_choose_the_models_and_average_two():
+    """A level of 1 at (0, 1), then one of 3 at (0, 0), of a block with an angle from above."""
+    models, coder = BlockModels(), Recorder()
+    models.zero.probability[0, 0, 0, 1] = 10000
+    models.fine_zero.probability[0, 0, 0, 1] = 10101
+    models.fine_one.probability[0, 0, 1] = 20000
+    models.fine_two.probability[0, 0, 1] = 30000
+    models.fine_remainder.probability[0, 1] = 40000
+    models.fine_one.probability[0, 1, 0] = 50000
+    levels = np.zeros((4, 4), int)
+    levels[0, :2] = 3, 1
+    code_levels(coder, models, BlockPlace(0, 0, 2, 2), levels, False, 2)
+    assert coder.probabilities[-5:] == [50000, 10050, 20000, 30000, 40000]
+    assert models.zero.uses[0, 0, 0, 1] == models.fine_zero.uses[0, 0, 0, 1] == 5
+    assert models.fine_zero.probability[0, 0, 0, 1] > 15000
+    assert (models.one.uses == 4).all()
+
+
+class Recorder:
+    """Takes what it is asked to code; see ``bitmodels.BitCoder``."""
+
+    def __init__(self):
+        self.probabilities = []
+
+    def bit(self, syntax, probability, bit):
+        self.probabilities.append(probability)
+        return int(bit)
+
+    def plain(self, syntax, bits, number):
+        return int(number)
+
+
 def sparse(rng, place):
     """Levels of every size, few of them large, at least one."""
     shape = coefficient_shape(place.height, place.width)
@@ -49,15 +96,16 @@ def sparse(rng, place):
 
 
 @pytest.mark.parametrize("dependent", [False, True])
-def test_levels_come_back(dependent):
+@pytest.mark.parametrize("family", [None, 0, 1])
+def test_levels_come_back(dependent, family):
     rng = np.random.default_rng(0)
     blocks = [(place, sparse(rng, place)) for place in PLACES for _ in range(3)]
     writer, models = SymbolWriter(BLOCK_SYNTAX), BlockModels()
     for place, levels in blocks:
-        assert (code_levels(writer, models, place, levels, dependent) == levels).all()
+        assert (code_levels(writer, models, place, levels, dependent, family) == levels).all()
     reader, models = SymbolReader(writer.finish(), BLOCK_SYNTAX), BlockModels()
     for place, levels in blocks:
-        assert (code_levels(reader, models, place, None, dependent) == levels).all()
+        assert (code_levels(reader, models, place, None, dependent, family) == levels).all()
     reader.finish()
     assert reader.tally.bits() == writer.tally.bits()
 

@@ -28,6 +28,11 @@ def test_first_probabilities_of_levels():
     assert models.two.probability[1, 0, 0, 0] == 65536 * 30 // 100
     assert models.zero.uses.min() == models.two.uses.max() == 4
     assert models.remainder.uses.max() == 0
+    # Fine contexts start as the classes that they are parts of.
+    assert (models.fine_zero.probability[:, 2, 4, 6] == models.zero.probability[:, 0, 2, 5]).all()
+    assert (models.fine_one.probability[:, 7, 7] == models.one.probability[0, 0, 2, 4]).all()
+    assert (models.fine_two.probability[:, 0, 3] == models.two.probability[0, 0, 0, 3]).all()
+    assert models.fine_zero.uses.min() == models.fine_one.uses.min() == 4
 
 
 def test_modes_near_those_of_the_neighbours_are_likelier():
@@ -85,10 +90,11 @@ def test_a_mode_that_is_not_there_is_refused(mode):
 def test_trained_states_are_those_that_the_format_names():
     text = (ROOT / "docs" / "format" / "format.md").read_text()
     section = text.split("\n## Start states\n")[1].split("\n## ")[0]
-    assert hashlib.sha256(start_states().tobytes()).hexdigest() in section
-    assert start_states().shape == (6, 1748)
+    for tables in np.split(start_states(), [1748], axis=1):
+        assert hashlib.sha256(tables.tobytes()).hexdigest() in section
+    assert start_states().shape == (6, 3604)
     models = sum(map(int, re.findall(r"\| (\d+) \|$", section, re.MULTILINE)))
-    assert 2 * models + 9 * 38 + 2 * (96 + 30 + 30) == 1748
+    assert 2 * models + 9 * 38 + 2 * (96 + 30 + 30) == 3604
 
 
 @pytest.mark.parametrize(
@@ -102,7 +108,9 @@ def test_the_step_chooses_the_table(step, number):
     assert models.split.probability[2, 4, 1] == max(192, 256 * int(table[2 * 7]) + 128)
     assert models.split.uses[2, 4, 1] == table[2 * 7 + 1]
     assert models.mode.frequency[8, 37] == table[1435]
-    assert models.two.uses[1, 1, 2, 4] == table[-1]
+    assert models.two.uses[1, 1, 2, 4] == table[1747]
+    assert models.fine_zero.uses[0, 0, 0, 0] == table[1749]
+    assert models.fine_remainder.uses[2, 7, 11] == table[-1]
     assert models.tree.uses[8, 2] == table[2 * 546 + 1]
     # The step of dependent levels counts for 5/6.
     dependent = BlockModels(replace(tools, dependent=True, step=min(step * 6 // 5 + 1, 65535)))
@@ -115,7 +123,7 @@ def test_the_step_chooses_the_table(step, number):
 def test_trained_states_learn_on():
     """No state is so sure that a bit of the other value is an error, and each can be halved."""
     tables = start_states()
-    pairs = np.delete(tables, np.s_[1094:1436], axis=1).reshape(6, 703, 2)
+    pairs = np.delete(tables, np.s_[1094:1436], axis=1).reshape(6, 1631, 2)
     assert pairs[..., 1].max() <= 64
     modes = tables[:, 1094:1436].reshape(6, 9, 38)
     assert modes.min() >= 1

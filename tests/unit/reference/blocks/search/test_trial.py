@@ -65,15 +65,16 @@ def residual(place, seed=0):
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("step", [1, 40, 236, 2000])
 @pytest.mark.parametrize("dependent", [False, True])
-def test_cost_of_levels_is_that_of_coding_them(models, place, step, dependent):
-    costs = BlockCosts(models, LAMBDA)
+@pytest.mark.parametrize("family", [None, 0, 1, 2, 3])
+def test_cost_of_levels_is_that_of_coding_them(models, place, step, dependent, family):
+    costs = BlockCosts(models, LAMBDA, fine=family is not None)
     choose = choose_dependent_levels if dependent else choose_levels
-    levels = choose(forward(residual(place), False), place, step, costs)
+    levels = choose(forward(residual(place), False), place, step, costs, family or 0)
     if levels is None:
         return
     coder = CostCoder()
-    code_levels(coder, models, place, levels, dependent)
-    assert cost_of_levels(levels, place, costs, dependent) == coder.cost
+    code_levels(coder, models, place, levels, dependent, family)
+    assert cost_of_levels(levels, place, costs, dependent, family or 0) == coder.cost
 
 
 def test_costs_of_modes_and_flags_are_those_of_coding_them(models):
