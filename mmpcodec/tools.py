@@ -196,6 +196,9 @@ class Tools:
     ternary : bool
         Let a block be split into a quarter, a half and a quarter, besides into halves. No preset
         uses it, because the search takes long. A tool of version 2.
+    step_changes : bool
+        Let each fragment have a step of its own. No preset uses it: it serves pictures of which
+        some parts matter more than others. A tool of version 2.
     exact : bool
         Code exact samples: lossless, whatever lambda is. No other tool then has an effect, and
         ``prediction`` must be False.
@@ -227,6 +230,7 @@ class Tools:
     filter_bank: int | None = _tool(0, BLOCKS, high=(1 << 14) - 1, needs="prediction", version=2)
     dependent: bool = _tool(False, BLOCKS, needs="prediction", version=2)
     ternary: bool = _tool(False, BLOCKS, needs="prediction", version=2)
+    step_changes: bool = _tool(False, BLOCKS, needs="prediction", version=2)
     exact: bool = _tool(False, EXACT)
 
     def __post_init__(self):
@@ -295,6 +299,7 @@ class ToolOptions(TypedDict, total=False):
     filter_bank: int | None
     dependent: bool | None
     ternary: bool | None
+    step_changes: bool | None
     exact: bool | None
 
 
@@ -353,12 +358,13 @@ DRAFT = 2
 def in_version(tools: Tools, version: int) -> Tools:
     """Return tools with those of a version of the format that suit them.
 
-    Ternary splits are left out: the search for them takes long.
+    Ternary splits are left out: the search for them takes long. So are step changes: they need to
+    know what matters.
     """
     if version == 1 or not tools.prediction:
         return tools
     changes: dict[str, Any] = {name: TABLE[name].fullest for name in LATER_BLOCK_TOOLS}
-    changes["ternary"] = False
+    changes.update(ternary=False, step_changes=False)
     return replace(tools, **changes)
 
 

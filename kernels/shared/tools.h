@@ -31,7 +31,8 @@
     TOOL(earlier_planes, 0, 2)      \
     TOOL(filter_bank, 0, 16383)     \
     TOOL(dependent, 0, 1)           \
-    TOOL(ternary, 0, 1)
+    TOOL(ternary, 0, 1)             \
+    TOOL(step_changes, 0, 1)
 
 #define MMP_TOOL_MEMBER(name, low, high) int32_t name;
 

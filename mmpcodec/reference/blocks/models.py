@@ -139,13 +139,15 @@ class ModeModels:
 
 REMAINDER_BITS = 12
 """Number of models for the digits of a remainder's length."""
+FURTHER_MODELS = 8
+"""Number of models for the size of a difference of step changes."""
 
 
 class BlockModels:
     """All context models for the predicted blocks of one picture.
 
     The attributes are ``BinaryModels`` and ``ModeModels`` with the names and indices of sections
-    "Blocks", "Modes" and "Levels"; ``transform`` is the model *type*, and ``wide_planes`` is the
+    "Blocks", "Modes", "Levels" and "Step changes"; ``transform`` is the model *type*, and ``wide_planes`` is the
     model *wide*. The first index of ``zero``, ``one`` and ``two`` is the quantiser, which is always
     0 without *dependent*.
 
@@ -175,6 +177,9 @@ class BlockModels:
         self.one = BinaryModels("level", (2, 2, 3, 5), _percent(one), 4)
         self.two = BinaryModels("level", (2, 2, 3, 5), _percent(one + 10), 4)
         self.remainder = BinaryModels("level", (2, REMAINDER_BITS))
+        self.changed = BinaryModels("split", (2,))
+        self.finer = BinaryModels("split", (1,))
+        self.further = BinaryModels("split", (FURTHER_MODELS,))
         if tools and tools.trained_start:
             self._take(start_states()[start_class(independent_step(tools))])
 

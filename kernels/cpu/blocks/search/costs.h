@@ -15,10 +15,10 @@ namespace mmp {
 struct BlockCosts {
     static constexpr int kMostSum = 15;  // of five magnitudes of at most 3
 
-    BlockCosts(int64_t lambda_fixed, int extra_bits);
+    explicit BlockCosts(int extra_bits) : extra_(extra_bits) {}
 
-    const int finer, coarser;  // bits beyond 8 that costs keep, and bits that they drop
-    const int64_t lambda_fixed;  // in the finer units
+    int finer, coarser;    // bits beyond 8 that costs keep, and bits that they drop
+    int64_t lambda_fixed;  // in the finer units
     BitCosts bit;
     int32_t plain;                             // cost of a bit of probability 1/2
     // Of magnitudes 0, 1, 2, more, by quantiser; with sign. Sums from kSums on cost as kSums - 1.
@@ -26,7 +26,8 @@ struct BlockCosts {
     // The same by magnitude, then by the first sums: a vector for the trellis.
     int32_t by_sum[kQuantisers][kAreas][kPlaces][4][8];
 
-    void refresh(const BlockModels& models);
+    // Takes the costs of the bits from the models, with this lambda. Call before each fragment.
+    void refresh(const BlockModels& models, int64_t lambda);
     int64_t of_squares(int64_t sum) const { return sum << kCostFractionBits >> 2 * coarser; }
     int64_t of_remainder(int area, int value) const {
         return value < kRemainderTable ? remainder_[area >= 2][value]
@@ -44,6 +45,7 @@ struct BlockCosts {
 private:
     static constexpr int kRemainderTable = 64;
     int32_t of_rate(int64_t rate) const { return int32_t(lagrangian(rate, lambda_fixed)); }
+    const int extra_;
     int64_t remainder_[2][kRemainderTable];
     int32_t last_[kShapes][kLastGroups][2];  // by group and by the bit below the highest one
 };
