@@ -77,9 +77,11 @@ class NativeFilterBank(FilterBank):
         first: int,
         last: int,
         depth: int,
+        columns: tuple[int, int] | None = None,
     ) -> np.ndarray:
         errors = np.zeros((ACTIVITIES, SCALES), np.int64)
-        _cpu.add_bank_errors(source, samples, depth, step, (first, last), errors)
+        columns = columns or (0, samples.shape[1])
+        _cpu.add_bank_errors(source, samples, depth, step, (first, last), columns, errors)
         return errors
 
 

@@ -14,6 +14,7 @@ from mmpcodec.backends.base import Backend
 from mmpcodec.codec.devices import Devices, devices_for, each_on, encode_on
 from mmpcodec.codec.distortion import distortion
 from mmpcodec.codec.encoding import Encoding, Pass
+from mmpcodec.codec.importance import check_importance, with_importance
 from mmpcodec.codec.layer_choice import EXACT, KnownExact, TileEncoding, TileSource
 from mmpcodec.codec.rate_control.targets import Target, lambda_or_target
 from mmpcodec.codec.sources import Source
@@ -55,6 +56,7 @@ def encode_pictures(
     threads: int | None = None,
     progress: Progress | None = None,
     on_pass: Callable[[Pass], Any] | None = None,
+    importance: Sequence[Any] | None = None,
 ) -> list[Encoding]:
     """Encode several pictures and return files, decoded samples and statistics.
 
@@ -70,7 +72,7 @@ def encode_pictures(
         With a target, their lambda is ignored.
     target : Target or None
         Limit that each file keeps.
-    depth, metadata, tile_size, backend, device, threads, progress, on_pass
+    depth, metadata, tile_size, backend, device, threads, progress, on_pass, importance
         See ``encode_batch``.
 
     Returns
@@ -96,8 +98,14 @@ def encode_pictures(
     pictures = _checked(list(arrays), depth, metadata)
     if not pictures:
         return []
+    maps = _checked_maps(importance, [samples.shape for samples, *_ in pictures])
+    if any(own is not None for own in maps):
+        params = with_importance(params)
     backend, devices = devices_for(backend, device, [samples for samples, *_ in pictures])
-    sources = [Source.of(samples, devices, bits, own, tile_size) for samples, bits, own in pictures]
+    sources = [
+        Source.of(samples, devices, bits, own, tile_size, of_pixels)
+        for (samples, bits, own), of_pixels in zip(pictures, maps, strict=True)
+    ]
     if target is not None:
         told = on_pass and one_at_a_time(on_pass)
         to_target = partial(_encode_to, target, params, backend, told)
@@ -139,6 +147,25 @@ def _checked(
             raise ParameterError(f"number {number}: {error}" if number else str(error)) from error
         pictures.append((samples, bits, own))
     return pictures
+
+
+def _checked_maps(
+    importance: Sequence[Any] | None, shapes: Sequence[tuple[int, ...]]
+) -> list[np.ndarray | None]:
+    """Check the importance of the pixels of each picture; errors name its number, from 0."""
+    if importance is None:
+        return [None] * len(shapes)
+    if len(importance) != len(shapes):
+        raise ParameterError(
+            f"importance of {len(importance)} pictures: must be of all {len(shapes)}"
+        )
+    maps = []
+    for number, (own, shape) in enumerate(zip(importance, shapes, strict=True)):
+        try:
+            maps.append(check_importance(own, shape))
+        except ParameterError as error:
+            raise ParameterError(f"number {number}: {error}" if number else str(error)) from error
+    return maps
 
 
 def check_white(metadata: Metadata, depth: int) -> None:
@@ -255,10 +282,10 @@ def _encode_to(
             known=known,
         )
         encoding = _assembled(source, made, candidates[0])
-        error = math.ceil(distortion(source.on_host, encoding.samples, source.depth))
+        error = distortion(source.on_host, encoding.samples, source.depth, params.version)
         costs = tuple(map(sum, zip(*(tile.costs for tile in made), strict=True)))
         used = frozenset[int]().union(*(tile.used for tile in made))
-        return Attempt(encoding, error, costs, used)
+        return Attempt(encoding, math.ceil(error), costs, used)
 
     try:
         return reach(
@@ -310,6 +337,7 @@ def encode_batch(
     threads: int | None = None,
     progress: Progress | None = None,
     on_pass: Callable[[Pass], Any] | None = None,
+    importance: Sequence[Any] | None = None,
     **tools: Unpack[ToolOptions],
 ) -> list[bytes]:
     """Encode several pictures; each file equals the one that ``encode`` returns.
@@ -345,7 +373,11 @@ def encode_batch(
         over all planes of all pictures. With several devices it is called from several threads, by
         one at a time. With a target, both count one picture and start again in
         each pass. Returning False cancels.
-    on_pass, **tools
+    on_pass
+        As in ``encode``.
+    importance : sequence of arrays and None, or None
+        As in ``encode``, one for each picture.
+    **tools
         As in ``encode``.
 
     Returns
@@ -385,6 +417,7 @@ def encode_batch(
         threads=threads,
         progress=progress,
         on_pass=on_pass,
+        importance=importance,
     )
     return [encoding.data for encoding in encodings]
 
@@ -402,6 +435,7 @@ def encode_picture(
     threads: int | None = None,
     progress: Progress | None = None,
     on_pass: Callable[[Pass], Any] | None = None,
+    importance: Any = None,
 ) -> Encoding:
     """Encode a picture and return the file, decoded samples and statistics.
 
@@ -412,6 +446,8 @@ def encode_picture(
     params : EncodeParams
     target, depth, metadata, tile_size, backend, device, threads, progress, on_pass
         See ``encode_pictures``.
+    importance
+        See ``encode``.
 
     Returns
     -------
@@ -442,6 +478,7 @@ def encode_picture(
         threads=threads,
         progress=progress,
         on_pass=on_pass,
+        importance=None if importance is None else [importance],
     )[0]
 
 
@@ -465,6 +502,7 @@ def encode(
     threads: int | None = None,
     progress: Progress | None = None,
     on_pass: Callable[[Pass], Any] | None = None,
+    importance: Any = None,
     **tools: Unpack[ToolOptions],
 ) -> bytes:
     """Encode a picture.
@@ -516,6 +554,11 @@ def encode(
         with a target, they start again in each pass. Returning False cancels.
     on_pass : callable or None
         ``on_pass(Pass)`` is called after each lambda that is tried for a target.
+    importance : (H, W) array of integers or bool, or None
+        Which pixels matter more: by how many quarters of a doubling the quantisation step is finer,
+        -24 to 24. A fragment of predicted blocks is as important as the most important of its
+        pixels, and a squared error in it counts 2**(importance / 2) times. Needs version 2 of the
+        format, and leaves out sets of tools without predicted blocks.
     **tools
         Fields of ``Tools`` that override the preset; None keeps its value. Also ``version``, 1 or
         2, of the file format; 2 is a draft, which later releases may not read.
@@ -563,5 +606,6 @@ def encode(
         threads=threads,
         progress=progress,
         on_pass=on_pass,
+        importance=None if importance is None else [importance],
         **tools,
     )[0]

@@ -15,13 +15,15 @@ import numpy as np
 from mmpcodec.backends.base import Backend
 from mmpcodec.codec import look
 from mmpcodec.codec.colour import joined, layout_of, split
-from mmpcodec.codec.distortion import distortion, squared_error
+from mmpcodec.codec.distortion import distortion, seen_pixels
 from mmpcodec.codec.encoding import LayerCoding
+from mmpcodec.codec.importance import Importance, filled
 from mmpcodec.depth import coded_depth, extra_bits
 from mmpcodec.format import layers
 from mmpcodec.format.layers import Layer
 from mmpcodec.format.layouts import Layout, earlier_planes, layer_names
 from mmpcodec.params import EncodeParams
+from mmpcodec.reference.blocks.steps import areas_of
 from mmpcodec.reference.exact.planes import to_planes
 from mmpcodec.reference.postfilter import OFF, coefficient_bits
 from mmpcodec.reference.trees.fragments import fragments_in
@@ -47,11 +49,14 @@ class TileSource:
         The same samples in host memory.
     depth : int
         Bits per sample.
+    importance : (H, W) int8 array or None
+        Importance of its pixels, see ``importance.Importance``; None if all count alike.
     """
 
     samples: Any
     on_host: np.ndarray
     depth: int
+    importance: np.ndarray | None = None
 
     @property
     def fragments(self) -> int:
@@ -142,6 +147,8 @@ def encode_tiles(
     )
 
 
+ALL_ALIKE = Importance()
+"""The importance of pixels that all count alike."""
 ALL_PLANES = -1
 """Number of the layer that holds all planes as exact samples."""
 
@@ -153,6 +160,7 @@ class _Job:
     ``candidate`` is the number of the candidate; None for alpha, which all candidates share. The
     cost is computed only if ``compared``, that is, if there are several candidates. ``asked`` are
     the tools of the candidate; those of ``params`` have only the earlier planes that there are.
+    Colours of pixels that are not seen are filled already.
     """
 
     tile: int
@@ -165,6 +173,7 @@ class _Job:
     weight: float
     compared: bool
     asked: Tools
+    importance: Importance = ALL_ALIKE
 
     @property
     def fragments(self) -> int:
@@ -178,6 +187,9 @@ def _jobs(
 ) -> Iterator[_Job]:
     """Yield the jobs of a tile: each layer for each candidate."""
     samples, depth, lam = tile.samples, tile.depth, candidates[0].lam
+    importance = Importance(tile.importance, seen_pixels(tile.on_host, candidates[0].version))
+    if importance.seen is not None:
+        samples = filled(tile.on_host, importance.seen)
     form, layout, compared = form_of(samples), layout_of(samples, lam), len(candidates) > 1
     names = layer_names(form, layout)
     planes = list(zip(names, split(samples, depth, layout, threads=threads), strict=True))
@@ -212,7 +224,7 @@ def _jobs(
             tools = replace(asked, earlier_planes=planes_before)
             params = replace(candidates[index], lam=lam / plane.weight, tools=tools)
             plane_of = plane.samples, bits, plane.weight, compared
-            yield _Job(number, layer, name, index, params, *plane_of, asked)
+            yield _Job(number, layer, name, index, params, *plane_of, asked, importance)
 
 
 def _tried(
@@ -301,7 +313,10 @@ def _code(
     planes = [job.samples if stays else _on_host(job.samples) for job in batch]
     depth = batch[0].depth
     options: dict[str, Any] = {"depth": depth, "threads": threads, "progress": progress}
-    if params.tools.earlier_planes:  # of which no batch has more than one layer
+    fragments = batch[0].importance.fragments(params.coded_tools, planes[0].shape)
+    # A batch has one layer if earlier planes predict it, or if it has a map of fragments.
+    if params.tools.earlier_planes or fragments is not None:
+        options["fragments"] = fragments
         coded = [backend.encode(planes[0], params, earlier=earlier[0], **options)]
     else:
         coded = backend.encode_batch(planes, params, **options)
@@ -327,14 +342,16 @@ def _finished(
     """Filter a coded layer: by the filter bank if that costs less, then by the post filter."""
     tools, samples = params.coded_tools, coded.samples
     bank = backend.filter_bank
+    # What is not seen is as good as it is decoded.
+    source = job.importance.shown(samples, _on_host(job.samples))
+    steps = areas_of(tools, coded.trace.changes, samples.shape)
 
     def finished(value: int) -> _Part:
-        shown = bank.apply(samples, value, tools.step, job.depth, threads=threads)
+        shown = bank.apply(samples, value, steps, job.depth, threads=threads)
         coefficients = OFF
         if tools.post_filter:
-            source, fixed = _on_host(job.samples), params.lambda_fixed
             coefficients, shown = backend.post_filter.fit_and_apply(
-                source, shown, fixed, job.depth, threads=threads
+                source, shown, params.lambda_fixed, job.depth, threads=threads
             )
         layer = Layer(job.name, replace(tools, filter_bank=value), coded.payload, coefficients)
         trace = coded.trace.with_filter(coefficient_bits(coefficients))
@@ -342,8 +359,7 @@ def _finished(
 
     if params.tools.filter_bank is not None:
         return finished(params.tools.filter_bank)
-    source = _on_host(job.samples)
-    value = bank.choose(source, samples, tools.step, job.depth, threads=threads)
+    value = bank.choose(source, samples, steps, job.depth, threads=threads)
     without = finished(0)
     return min(without, finished(value), key=lambda part: part.cost) if value else without
 
@@ -352,7 +368,8 @@ def _part(job: _Job, layer: Layer, samples: np.ndarray, trace: Trace, backend: s
     size = len(layers.write_layer(layer))
     error = 0.0
     if (job.compared or job.params.tools.filter_bank is None) and not layer.tools.exact:
-        error = squared_error(_on_host(job.samples), samples) / 4.0 ** extra_bits(job.depth)
+        error = job.importance.squared_error(_on_host(job.samples), samples)
+        error /= 4.0 ** extra_bits(job.depth)
     cost = job.weight * (error + job.params.lam * 8 * size)
     return _Part(layer, samples, trace, backend, cost, size)
 
@@ -398,12 +415,13 @@ def _cheapest(
     ]
     if len(made) == 1:
         return made[0]
-    return min(made, key=lambda one: (_cost(source, tile.depth, one, lam), len(one.data)))
+    version = candidates[0].version
+    return min(made, key=lambda one: (_cost(source, tile.depth, one, lam, version), len(one.data)))
 
 
-def _cost(source: np.ndarray, depth: int, made: TileEncoding, lam: float) -> float:
+def _cost(source: np.ndarray, depth: int, made: TileEncoding, lam: float, version: int) -> float:
     """Return the rate-distortion cost D + lambda R of a tile; D is the mean over the colours."""
-    return distortion(source, made.samples, depth) + lam * 8 * len(made.data)
+    return distortion(source, made.samples, depth, version) + lam * 8 * len(made.data)
 
 
 def _tile(

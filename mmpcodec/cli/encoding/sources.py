@@ -138,7 +138,9 @@ class Found(NamedTuple):
             seconds,
             encoding.backend,
             encoding.lam,
-            distortion(picture.samples, encoding.samples, picture.depth),
+            distortion(
+                picture.samples, encoding.samples, picture.depth, encoding.header.version
+            ),
             Totals(layer.trace for layer in encoding.layers if layer.trace is not None),
             encoding.passes,
             encoding,

@@ -5,6 +5,7 @@ only*.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from mmpcodec.errors import CorruptStream
 from mmpcodec.params import LAMBDA_FRACTION_BITS, MAX_LAMBDA
 from mmpcodec.reference.blocks.models import FURTHER_MODELS, BlockModels
 from mmpcodec.reference.entropy.binary import BitCoder
-from mmpcodec.tools import TABLE
+from mmpcodec.tools import TABLE, Tools
 
 SECTION = "Step changes"
 MOST_CHANGE = 24
@@ -114,6 +115,51 @@ def code_change(
         allowed = f"allowed is {-MOST_CHANGE} to {MOST_CHANGE}"
         raise CorruptStream(SECTION, f"step change is {change}, {allowed}")
     changes[row, column] = change
+
+
+class StepArea(NamedTuple):
+    """A rectangle of a plane whose fragments have one step."""
+
+    step: int
+    change: int
+    rows: slice
+    columns: slice
+
+
+def areas_of(tools: Tools, changes: np.ndarray | None, shape: tuple[int, int]) -> list[StepArea]:
+    """Return rectangles of equal steps that cover a plane, from the top, then from the left.
+
+    Parameters
+    ----------
+    tools : Tools
+        Of the layer.
+    changes : (R, C) int array or None
+        Step changes of its fragments; None without the tool *step changes*.
+    shape : (int, int)
+        Height and width of the plane in samples.
+    """
+    height, width = shape
+    if changes is None:
+        return [StepArea(tools.step, 0, slice(0, height), slice(0, width))]
+    size, areas = tools.fragment_size, []
+    for first, last in _runs(changes):
+        rows = slice(first * size, min(last * size, height))
+        for left, right in _runs(changes[first][:, None]):
+            columns = slice(left * size, min(right * size, width))
+            change = int(changes[first, left])
+            areas.append(StepArea(step_at(tools.step, change), change, rows, columns))
+    return areas
+
+
+def _runs(rows: np.ndarray) -> list[tuple[int, int]]:
+    """Return the first row and the row after the last of runs of equal rows."""
+    starts = [0, *(np.flatnonzero((rows[1:] != rows[:-1]).any(axis=1)) + 1).tolist()]
+    return list(zip(starts, [*starts[1:], len(rows)], strict=True))
+
+
+def weight_of(change: int) -> int:
+    """Return how much a squared error counts in a fragment, 4096 or more: *encoder only*."""
+    return _scaled(1 << 24, -2 * change)
 
 
 @dataclass(frozen=True)
