@@ -121,6 +121,13 @@ class Importance:
                 changes[row, column] = predicted_change(changes, row, column)[0]
         return FragmentMap(changes, hidden)
 
+    def without_idle_changes(self, tools: Tools, shape: tuple[int, int]) -> Tools:
+        """Return tools without step changes if the importance of pixels changes no step."""
+        if self.of_pixels is None or not tools.step_changes:
+            return tools
+        found = self.fragments(tools, shape)
+        return tools if found and found.changes.any() else replace(tools, step_changes=False)
+
     def squared_error(self, samples: np.ndarray, decoded: np.ndarray) -> float:
         """Sum the squared differences, those of important pixels times their weight."""
         if self.of_pixels is None and self.seen is None:

@@ -222,6 +222,7 @@ def _jobs(
             asked = candidates[index].tools
             planes_before = min(asked.earlier_planes, earlier_planes(form, layer))
             tools = replace(asked, earlier_planes=planes_before)
+            tools = importance.without_idle_changes(tools, tile.on_host.shape[:2])
             params = replace(candidates[index], lam=lam / plane.weight, tools=tools)
             plane_of = plane.samples, bits, plane.weight, compared
             yield _Job(number, layer, name, index, params, *plane_of, asked, importance)

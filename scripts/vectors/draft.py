@@ -48,6 +48,7 @@ def draft() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
     yield "ternary-all", coat[:70, :70], photo(24, ternary=True), {}
     yield "without-tools", coat[:40, :48], photo(24, **all_off), {}
     yield from of_earlier_planes(photo)
+    yield from of_importance(photo)
     scales = value_of((3, 2, 1, 2, 3, 2, 1))
     for lam in (20, 100, 500):  # a step of each table
         yield f"filter-bank-{lam}", coat[:43, :50], photo(lam, filter_bank=scales), {}
@@ -57,6 +58,34 @@ def draft() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
     exact = EncodeParams.from_options(0, preset="exact", version=2)
     yield "exact", coat[:24, :30], exact, {}
     yield "tiles", coat, photo(60), {"tile_size": 64}
+
+
+def of_importance(
+    photo: Callable[..., EncodeParams],
+) -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
+    """Yield the cases of pictures of which some parts matter more than others."""
+    coat = shipped("camera.pgm")[200:296, 60:172]
+    i, j = np.indices(coat.shape)
+    seen = (i - 40) ** 2 + (j - 60) ** 2 < 36**2
+    slope = (j // 3 - 18).astype(np.int8)
+    extremes = np.where((i // 16 + j // 16) % 2, 24, -24).astype(np.int8)
+    for size in (16, 32, 64):
+        asked = photo(60, fragment_size=size)
+        yield f"step-changes-{size}", coat, asked, {"importance": np.where(seen, 8, 0)}
+    small = photo(60, fragment_size=16)
+    yield "step-changes-slope", coat, small, {"importance": slope}
+    yield "step-changes-extremes", coat[:60, :70], small, {"importance": extremes[:60, :70]}
+    alone = photo(60, **{name: TABLE[name].default for name in LATER_BLOCK_TOOLS})
+    yield "step-changes-alone", coat[:70, :80], alone, {"importance": slope[:70, :80]}
+    deep = (coat[:53, :66].astype(np.uint16) << 8) + (i[:53, :66] % 256).astype(np.uint16)
+    options = {"depth": 16, "importance": slope[:53, :66]}
+    yield "step-changes-depth-16", deep, photo(20, fragment_size=32), options
+    mixed = EncodeParams.from_options(60, preset="mixed", effort=1, version=2)
+    yield "step-changes-mixed", coat[:64, :96], mixed, {"importance": slope[:64, :96]}
+    colours = np.dstack([coat, coat[::-1], 255 - coat, np.where(seen, 200, 0)]).astype(np.uint8)
+    options = {"importance": slope, "tile_size": 64}
+    yield "step-changes-hidden", colours, small, options
+    yield "hidden", colours, photo(60), {}
 
 
 def of_earlier_planes(

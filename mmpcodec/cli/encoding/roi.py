@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 RECTANGLES = re.compile(r"[-+\d]+(,[-+\d]+)*(:[-+\d]+(,[-+\d]+)*)*")
 TABLES = (".csv", ".json", ".jsonl")
 """Endings of the files that ``mmp highlight --csv`` and ``--json`` write."""
+SIDES = ("left", "top", "width", "height")
+"""What tables say of a region."""
 DEFAULT_STEPS = 4
 
 Rectangle = tuple[int, int, int, int]
@@ -186,7 +188,7 @@ def _read_regions(name: str) -> dict[str, list[Rectangle]]:
             own = found.setdefault(source, [])
             if region is not None:
                 x, y, width, height = (
-                    int(region[side]) for side in ("left", "top", "width", "height")
+                    int(region[side]) for side in SIDES
                 )
                 own.append((x, y, width, height))
     except (ValueError, KeyError, TypeError, csv.Error) as error:
@@ -197,7 +199,10 @@ def _read_regions(name: str) -> dict[str, list[Rectangle]]:
 
 
 def _of_csv(text: str) -> Iterator[tuple[str, Any]]:
-    for row in csv.DictReader(text.splitlines()):
+    rows = csv.DictReader(text.splitlines())
+    if missing := {"input", *SIDES} - set(rows.fieldnames or ()):
+        raise KeyError(min(missing))
+    for row in rows:
         source = row["input"]
         # The table quotes names that a spreadsheet would take for formulas.
         yield source[1:] if source[:1] == "'" and source[1:2] in "=+-@\t\r" else source, row
