@@ -1,7 +1,7 @@
 """Encoding: from an array to the bytes of a file."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Unpack
@@ -99,8 +99,9 @@ def encode_pictures(
     if not pictures:
         return []
     maps = _checked_maps(importance, [samples.shape for samples, *_ in pictures])
-    if any(own is not None for own in maps):
-        params = with_importance(params)
+    # Of pictures with a map, and of those without.
+    mapped = params if all(own is None for own in maps) else with_importance(params)
+    params_of = {True: mapped, False: params}
     backend, devices = devices_for(backend, device, [samples for samples, *_ in pictures])
     sources = [
         Source.of(samples, devices, bits, own, tile_size, of_pixels)
@@ -108,16 +109,16 @@ def encode_pictures(
     ]
     if target is not None:
         told = on_pass and one_at_a_time(on_pass)
-        to_target = partial(_encode_to, target, params, backend, told)
+        to_target = partial(_encode_to, target, params_of, backend, told)
         return each_on(devices, sources, to_target, threads, progress)
     parts = in_turn(progress, [source.fragments for source in sources])
-    depths = sorted({source.depth for source in sources})
-    if len(depths) > 1:
+    kinds = {(source.depth, source.has_map) for source in sources}
+    if len(kinds) > 1:
         return [
-            _encode_at([source], params, backend, devices, threads, part)[0]
+            _encode_at([source], params_of[source.has_map], backend, devices, threads, part)[0]
             for source, part in zip(sources, parts, strict=True)
         ]
-    return _encode_at(sources, params, backend, devices, threads, progress)
+    return _encode_at(sources, params_of[sources[0].has_map], backend, devices, threads, progress)
 
 
 def _checked(
@@ -253,7 +254,7 @@ def _assembled(source: Source, tiles: Sequence[TileEncoding], params: EncodePara
 
 def _encode_to(
     target: Target,
-    params: EncodeParams,
+    params_of: Mapping[bool, EncodeParams],
     backend: str,
     on_pass: Callable[[Pass], Any] | None,
     devices: Devices,
@@ -265,6 +266,7 @@ def _encode_to(
     """Encode the picture of this number in the batch with the lambda that keeps a target."""
     from mmpcodec.codec.rate_control.search import Attempt, reach
 
+    params = params_of[source.has_map]
     candidates = candidates_at(params, source.depth)
     chosen = backends_of(candidates, backend, source.depth, source.fragments)
     tiles = list(source.tiles())

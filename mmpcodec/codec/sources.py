@@ -58,6 +58,11 @@ class Source:
         return cls(on_device, on_host, depth, metadata, tile_size, importance)
 
     @property
+    def has_map(self) -> bool:
+        """Whether some pixels may matter more than others."""
+        return self.importance is not None
+
+    @property
     def fragments(self) -> int:
         """Number of 16x16 fragments in all planes and tiles."""
         return sum(tile.fragments for tile in self.tiles())
