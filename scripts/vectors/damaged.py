@@ -139,8 +139,8 @@ def damaged_draft(streams: Callable[[str], bytes]) -> Iterator[tuple[str, bytes]
     yield "bad-other-step-changes", changed("step-changes-16", "step changes", 0)
     start = places(streams("step-changes-16"))["payload"]
     data = streams("step-changes-16")
-    # The first step change is 48, or -25.
-    for name, first in (("bad-step-change", b"\x9f"), ("bad-step-change-below", b"\xf0")):
+    # The first step change is 48, or -48.
+    for name, first in (("bad-step-change", b"\xbf"), ("bad-step-change-below", b"\xff")):
         yield name, repaired(data[:start] + first + 7 * b"\xff" + data[start + 8 :])
 
 

@@ -81,8 +81,8 @@ def test_damaged_payloads_have_one_message():
     )
     messages = []
     for seed in range(20):
-        # Half of them begin with a step change of 48, half with one of -25.
-        start = (b"\x9f", b"\xf0")[seed % 2] + 7 * b"\xff"
+        # Half of them begin with a step change of 48, half with one of -48.
+        start = (b"\xbf", b"\xff")[seed % 2] + 7 * b"\xff"
         payload = start + np.random.default_rng(seed).bytes(40)
         found = []
         for backend in (REFERENCE, CPU):
@@ -92,7 +92,7 @@ def test_damaged_payloads_have_one_message():
         assert found[0] == found[1]
         messages.append(found[0])
     assert sum("step change is 48" in message for message in messages) == 10
-    assert sum("step change is -25" in message for message in messages) == 10
+    assert sum("step change is -48" in message for message in messages) == 10
 
 
 @pytest.mark.parametrize("depth", [8, 12])

@@ -132,7 +132,7 @@ class Described:
                 yield from _block_lines(blocks, self.totals.modes)
             if changes := _step_changes(traces):
                 yield from ("", "fragments by step change, in quarters of a doubling of the step")
-                yield from (f"{change:>+13}{count:12}" for change, count in changes.items())
+                yield from (f"{change:>13}{count:12}" for change, count in changes.items())
         if self.map is not None:
             yield from ("", *map_lines(self.map, found.layers[0].tools.prediction))
 
