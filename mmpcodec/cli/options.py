@@ -438,8 +438,8 @@ Roi = Annotated[
         "--roi",
         metavar="WHERE",
         help="Regions of interest, which are coded better: a gray picture that is bright there, "
-        "rectangles x,y,width,height:..., or what `mmp highlight` wrote with --csv or --json (.csv, "
-        f".json). Needs --format {DRAFT}.",
+        "rectangles x,y,width,height:..., or what `mmp highlight` wrote with --csv or --json. "
+        f"Needs --format {DRAFT}.",
         rich_help_panel=SEARCH,
         autocompletion=files([".png", ".pgm", ".csv", ".json"]),
     ),

@@ -1,9 +1,12 @@
 """Importance: which pixels of a picture count, and how much. *Encoder only*.
 
-A caller says how much finer or coarser the step should be in parts of a picture. Pixels that are
-wholly transparent count nothing: their colours are replaced by colours that cost few bits.
+A caller says by how many quarters of a doubling the quantisation step is finer at each pixel. A
+fragment of predicted blocks is as important as the most important of its pixels, and a squared
+error of a pixel counts 2**(importance / 2) times. Wholly transparent pixels count nothing: their
+colours are replaced by colours that cost few bits.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -61,6 +64,25 @@ def check_importance(importance: Any, shape: tuple[int, ...]) -> np.ndarray | No
     return array.astype(np.int8)
 
 
+def check_maps(
+    importance: Sequence[Any] | None, shapes: Sequence[tuple[int, ...]]
+) -> list[np.ndarray | None]:
+    """Check the importance of the pixels of each picture; errors name its number, from 0."""
+    if importance is None:
+        return [None] * len(shapes)
+    if len(importance) != len(shapes):
+        raise ParameterError(
+            f"importance of {len(importance)} pictures: must be of all {len(shapes)}"
+        )
+    maps = []
+    for number, (own, shape) in enumerate(zip(importance, shapes, strict=True)):
+        try:
+            maps.append(check_importance(own, shape))
+        except ParameterError as error:
+            raise ParameterError(f"number {number}: {error}" if number else str(error)) from error
+    return maps
+
+
 def with_importance(params: EncodeParams) -> EncodeParams:
     """Return parameters whose fragments have steps of their own.
 
@@ -78,7 +100,8 @@ def with_importance(params: EncodeParams) -> EncodeParams:
     able = [tools for tools in (params.tools, *params.candidates) if tools.prediction]
     if not able:
         presets = presets_where(lambda tools: tools.prediction)
-        raise ParameterError(f"importance: needs predicted blocks and lambda above 0; take {presets}")
+        needs = "needs predicted blocks and lambda above 0"
+        raise ParameterError(f"importance: {needs}; take {presets}")
     first, *others = (replace(tools, step_changes=True) for tools in able)
     return replace(params, tools=first, candidates=tuple(others))
 

@@ -1,4 +1,4 @@
-"""Regions of interest of ``mmp encode``: a mask, rectangles, or the regions of ``mmp highlight``."""
+"""Regions of interest: a mask, rectangles, or the regions that ``mmp highlight`` found."""
 
 import csv
 import json
@@ -53,9 +53,7 @@ class Roi(NamedTuple):
         """Whether the regions are a table of ``mmp highlight``."""
         return os.path.splitext(self.given)[1].lower() in TABLES
 
-    def importance(
-        self, source: str, shape: tuple[int, ...], limits: DecodeLimits
-    ) -> "np.ndarray":
+    def importance(self, source: str, shape: tuple[int, ...], limits: DecodeLimits) -> "np.ndarray":
         """Return the importance of the pixels of a picture, an (H, W) int8 array.
 
         Parameters
@@ -105,16 +103,20 @@ class Roi(NamedTuple):
         ]
         if len(names) != 1:
             what = "no picture" if not names else "several pictures"
-            raise ParameterError(
-                f"--roi {self.given}: has {what} of the name {printable(source)}"
-            )
+            raise ParameterError(f"--roi {self.given}: has {what} of the name {printable(source)}")
         return regions[names[0]]
 
 
-def checked_roi(
-    given: str | None, steps: int | None, params: EncodeParams, limits: DecodeLimits
-) -> Roi | None:
-    """Return the regions that the options name, checked before any picture is read.
+def with_roi(
+    given: str | None,
+    steps: int | None,
+    params: EncodeParams,
+    limits: DecodeLimits,
+    cluster: str | None,
+) -> tuple[Roi | None, EncodeParams]:
+    """Return the regions that the options name, and the parameters with steps of fragments.
+
+    All that does not depend on the pictures is checked.
 
     Raises
     ------
@@ -122,12 +124,12 @@ def checked_roi(
         If an option is out of its range, a file cannot be read, or the other options give files
         without steps of fragments.
     """
-    from mmpcodec.codec.importance import MOST_IMPORTANCE
-
     if given is None:
         if steps is not None:
             raise ParameterError("--roi-steps: needs --roi")
-        return None
+        return None, params
+    from mmpcodec.codec.importance import MOST_IMPORTANCE, with_importance
+
     steps = DEFAULT_STEPS if steps is None else steps
     check_int("roi_steps", steps, -MOST_IMPORTANCE, MOST_IMPORTANCE)
     if params.version < DRAFT:
@@ -140,12 +142,28 @@ def checked_roi(
         raise ParameterError("--roi: has no effect on lossless files")
     roi = Roi(given, steps)
     if roi.is_mask:
+        if cluster is not None:
+            raise ParameterError("--roi with --cluster: takes rectangles or a table, not a mask")
         _read_mask(given, limits)
     elif roi.is_table:
         _read_regions(given)
     else:
         _parsed(given)
-    return roi
+    return roi, with_importance(params)
+
+
+def check_jobs(roi: Roi | None, inputs: int, *, tiles_apart: bool) -> None:
+    """Check that regions fit the number of inputs, and that no tiles are coded apart on a cluster.
+
+    Raises
+    ------
+    ParameterError
+        If not.
+    """
+    if roi is not None and roi.is_mask and inputs > 1:
+        raise ParameterError(f"--roi {roi.given}: is the mask of one picture, not of {inputs}")
+    if roi is not None and tiles_apart:
+        raise ParameterError("--roi: does not go with both --tile and --cluster")
 
 
 def _parsed(given: str) -> list[Rectangle]:
@@ -187,9 +205,7 @@ def _read_regions(name: str) -> dict[str, list[Rectangle]]:
         for source, region in rows:
             own = found.setdefault(source, [])
             if region is not None:
-                x, y, width, height = (
-                    int(region[side]) for side in SIDES
-                )
+                x, y, width, height = (int(region[side]) for side in SIDES)
                 own.append((x, y, width, height))
     except (ValueError, KeyError, TypeError, csv.Error) as error:
         raise ParameterError(

@@ -148,9 +148,7 @@ class Found(NamedTuple):
             seconds,
             encoding.backend,
             encoding.lam,
-            distortion(
-                picture.samples, encoding.samples, picture.depth, encoding.header.version
-            ),
+            distortion(picture.samples, encoding.samples, picture.depth, encoding.header.version),
             Totals(layer.trace for layer in encoding.layers if layer.trace is not None),
             encoding.passes,
             encoding,

@@ -147,9 +147,9 @@ class BlockModels:
     """All context models for the predicted blocks of one picture.
 
     The attributes are ``BinaryModels`` and ``ModeModels`` with the names and indices of sections
-    "Blocks", "Modes", "Levels" and "Step changes"; ``transform`` is the model *type*, and ``wide_planes`` is the
-    model *wide*. The first index of ``zero``, ``one`` and ``two`` is the quantiser, which is always
-    0 without *dependent*.
+    "Blocks", "Modes", "Levels" and "Step changes"; ``transform`` is the model *type*, and
+    ``wide_planes`` is the model *wide*. The first index of ``zero``, ``one`` and ``two`` is the
+    quantiser, which is always 0 without *dependent*.
 
     Parameters
     ----------

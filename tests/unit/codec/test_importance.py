@@ -148,7 +148,7 @@ def test_what_has_no_steps_is_refused():
 
 
 def test_a_device_refuses_step_changes():
-    off = {name: False for name in ("pdpc", "trained_start", "dependent")}
+    off = dict.fromkeys(("pdpc", "trained_start", "dependent"), False)
     tools = EncodeParams.from_options(
         **PHOTO, **off, earlier_planes=0, filter_bank=0, step_changes=True
     ).tools
@@ -197,7 +197,8 @@ def test_hidden_colours_are_filled_smoothly():
     assert (found[seen] == samples[seen]).all()
     assert (found[..., 3] == samples[..., 3]).all()
     for plane, first in zip(np.moveaxis(found[..., :3], 2, 0), (20, 90, 200), strict=True):
-        assert plane.min() >= first and plane.max() <= first + 31
+        assert plane.min() >= first
+        assert plane.max() <= first + 31
         away = plane[12:22, :40].astype(int)
         assert np.abs(np.diff(away, axis=0)).max() <= 4
     assert (filled(samples, np.zeros_like(seen))[..., :3] == 0).all()
