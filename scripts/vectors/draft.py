@@ -64,28 +64,30 @@ def of_importance(
     photo: Callable[..., EncodeParams],
 ) -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
     """Yield the cases of pictures of which some parts matter more than others."""
-    coat = shipped("camera.pgm")[200:296, 60:172]
-    i, j = np.indices(coat.shape)
-    seen = (i - 40) ** 2 + (j - 60) ** 2 < 36**2
-    slope = (j // 3 - 18).astype(np.int8)
+    coat = shipped("camera.pgm")[240:274, 100:170]
+    i, j = (np.asarray(each) for each in np.indices(coat.shape))
+    seen = (i - 8) ** 2 + (j - 8) ** 2 < 7**2
+    slope = (j // 2 - 12).astype(np.int8)
     extremes = np.where((i // 16 + j // 16) % 2, 24, -24).astype(np.int8)
-    for size in (16, 32, 64):
-        asked = photo(60, fragment_size=size)
-        yield f"step-changes-{size}", coat, asked, {"importance": np.where(seen, 8, 0)}
     small = photo(60, fragment_size=16)
-    yield "step-changes-slope", coat, small, {"importance": slope}
-    yield "step-changes-extremes", coat[:60, :70], small, {"importance": extremes[:60, :70]}
-    alone = photo(60, **{name: TABLE[name].default for name in LATER_BLOCK_TOOLS})
-    yield "step-changes-alone", coat[:70, :80], alone, {"importance": slope[:70, :80]}
-    deep = (coat[:53, :66].astype(np.uint16) << 8) + (i[:53, :66] % 256).astype(np.uint16)
-    options = {"depth": 16, "importance": slope[:53, :66]}
-    yield "step-changes-depth-16", deep, photo(20, fragment_size=32), options
-    mixed = EncodeParams.from_options(60, preset="mixed", effort=1, version=2)
-    yield "step-changes-mixed", coat[:64, :96], mixed, {"importance": slope[:64, :96]}
-    colours = np.dstack([coat, coat[::-1], 255 - coat, np.where(seen, 200, 0)]).astype(np.uint8)
-    options = {"importance": slope, "tile_size": 64}
-    yield "step-changes-hidden", colours, small, options
-    yield "hidden", colours, photo(60), {}
+
+    def case(name: str, params: EncodeParams, importance: np.ndarray, width: int = 35) -> Any:
+        part = np.s_[:20, :width]
+        return f"step-changes-{name}", coat[part], params, {"importance": importance[part]}
+
+    yield case("16", small, np.where(seen, 8, 0))
+    yield case("64", photo(60), np.where(j < 64, 5, -3), 70)
+    yield case("extremes", small, extremes)
+    alone = {name: TABLE[name].default for name in LATER_BLOCK_TOOLS}
+    yield case("alone", photo(60, **alone, fragment_size=16), slope)
+    yield case("mixed", EncodeParams.from_options(60, preset="mixed", effort=1, version=2), slope)
+    deep = (coat[:20, :35].astype(np.uint16) << 8) + (i[:20, :35] % 256).astype(np.uint16)
+    options = {"depth": 16, "importance": slope[:20, :35]}
+    yield "step-changes-depth-16", deep, photo(20, fragment_size=16), options
+    planes = coat, coat[::-1], 255 - coat, np.where(seen, 200, 0)
+    colours = np.dstack(planes).astype(np.uint8)[:20, :35]
+    yield "step-changes-hidden", colours, small, {"importance": slope[:20, :35]}
+    yield "hidden", colours, small, {}
 
 
 def of_earlier_planes(
