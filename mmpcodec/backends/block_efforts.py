@@ -28,7 +28,8 @@ class BlockEffort:
     every_angle : bool
         Whether the survey looks at every angle. Otherwise it looks at every fourth angle of square
         blocks and at those near the best; other blocks take the modes of the blocks of which they
-        are a half and of their own halves.
+        are a half and of their own halves. It looks at no angle where earlier planes leave less
+        than two thirds of the difference that modes average and planar leave.
     angles : int
         The survey looks at angles only where the least difference of modes average and planar
         times this factor is at least one step.

@@ -340,35 +340,28 @@ def _exact_part(job: _Job, backend: Backend, known: KnownExact, progress: Progre
 def _finished(
     job: _Job, coded: Coded, params: EncodeParams, backend: Backend, threads: int | None
 ) -> _Part:
-    """Filter a coded layer: by the filter bank if that costs less, then by the post filter."""
+    """Filter a coded layer by the filter bank, then by the post filter."""
     tools, samples = params.coded_tools, coded.samples
-    bank = backend.filter_bank
+    depth, steps = job.depth, areas_of(tools, coded.trace.changes, samples.shape)
     # What is not seen is as good as it is decoded.
     source = job.importance.shown(samples, _on_host(job.samples))
-    steps = areas_of(tools, coded.trace.changes, samples.shape)
-
-    def finished(value: int) -> _Part:
-        shown = bank.apply(samples, value, steps, job.depth, threads=threads)
-        coefficients = OFF
-        if tools.post_filter:
-            coefficients, shown = backend.post_filter.fit_and_apply(
-                source, shown, params.lambda_fixed, job.depth, threads=threads
-            )
-        layer = Layer(job.name, replace(tools, filter_bank=value), coded.payload, coefficients)
-        trace = coded.trace.with_filter(coefficient_bits(coefficients))
-        return _part(job, layer, shown, trace, backend.name)
-
-    if params.tools.filter_bank is not None:
-        return finished(params.tools.filter_bank)
-    value = bank.choose(source, samples, steps, job.depth, threads=threads)
-    without = finished(0)
-    return min(without, finished(value), key=lambda part: part.cost) if value else without
+    bank, coefficients = params.tools.filter_bank, OFF
+    if bank is None:
+        bank = backend.filter_bank.choose(source, samples, steps, depth, threads=threads)
+    samples = backend.filter_bank.apply(samples, bank, steps, depth, threads=threads)
+    if tools.post_filter:
+        coefficients, samples = backend.post_filter.fit_and_apply(
+            source, samples, params.lambda_fixed, depth, threads=threads
+        )
+    layer = Layer(job.name, replace(tools, filter_bank=bank), coded.payload, coefficients)
+    trace = coded.trace.with_filter(coefficient_bits(coefficients))
+    return _part(job, layer, samples, trace, backend.name)
 
 
 def _part(job: _Job, layer: Layer, samples: np.ndarray, trace: Trace, backend: str) -> _Part:
     size = len(layers.write_layer(layer))
     error = 0.0
-    if (job.compared or job.params.tools.filter_bank is None) and not layer.tools.exact:
+    if job.compared and not layer.tools.exact:
         error = job.importance.squared_error(_on_host(job.samples), samples)
         error /= 4.0 ** extra_bits(job.depth)
     cost = job.weight * (error + job.params.lam * 8 * size)

@@ -28,17 +28,16 @@ Scan make_scan(int a, int b) {
         const int i = place / scan.columns, j = place % scan.columns;
         scan.margin.push_back(uint16_t(i * (scan.columns + 2) + j));
         scan.frequency_class.push_back(uint8_t(frequency_class(i, j)));
-        const int k = int(scan.recent.size());
-        auto& recent = scan.recent.emplace_back();
-        auto& older = scan.older.emplace_back();
+        const int k = int(scan.neighbours.size());
+        Scan::Neighbours& around = scan.neighbours.emplace_back();
         for (const auto& [down, right] : {std::pair{0, 1}, {0, 2}, {1, 0}, {2, 0}, {1, 1}}) {
             if (i + down >= scan.rows || j + right >= scan.columns) continue;
             const int number = scan.number[place + down * scan.columns + right] - 1;
             scan.span = std::max(scan.span, number - k);
             if (number / Scan::kGroup == k / Scan::kGroup)
-                recent.push_back(uint8_t(2 * (number - k - 1)));
+                around.recent[around.recents++] = uint8_t(2 * (number - k - 1));
             else
-                older.push_back(uint16_t(number));
+                around.older[around.olders++] = uint16_t(number);
         }
     }
     return scan;

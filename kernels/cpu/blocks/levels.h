@@ -24,8 +24,11 @@ struct Scan {
     // in scan order by twice the number of levels between, the others by their number. `span` is
     // the largest distance between neighbours.
     static constexpr int kGroup = 8;
-    std::vector<std::vector<uint8_t>> recent;
-    std::vector<std::vector<uint16_t>> older;
+    struct Neighbours {
+        uint8_t recent[5], recents = 0, olders = 0;
+        uint16_t older[5];
+    };
+    std::vector<Neighbours> neighbours;
     int span = 0;
 };
 extern const std::array<Scan, kShapes> scans;

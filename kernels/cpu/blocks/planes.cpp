@@ -7,14 +7,25 @@ namespace mmp {
 
 namespace {
 
+// A row of samples less the middle level.
+template <int Count, class Lanes, class Sample>
+MMP_INLINE Lanes differences(const Sample* row, int middle) {
+    using Samples = typename Row<Sample, Count>::Samples;
+    using Wider = typename Row<Sample, Count>::Lanes;
+    const auto wide = __builtin_convertvector(loaded<Samples>(row), Wider);
+    return __builtin_convertvector(wide - Wide<Sample>(middle), Lanes);
+}
+
 // The decoded samples around a block and their regressors, as differences from the middle level.
 template <class Sample>
 class PlanesFit {
 public:
     using Sum = std::conditional_t<kIsByte<Sample>, int32_t, int64_t>;
 
+    // `count` is a multiple of 4.
     void take(int term, const Sample* from, int count, int middle) {
-        for (int i = 0; i < count; ++i) values_[term][count_ + i] = int16_t(from[i] - middle);
+        for (int i = 0; i < count; i += 4)
+            store(values_[term] + count_ + i, differences<4, Shorts4>(from + i, middle));
     }
     void end_row(int count) { count_ += count; }
     int count() const { return count_; }
@@ -58,23 +69,33 @@ struct Regressors {
     }
 };
 
-// Writes the weighted sums of regressors, each with `start` added, as samples.
+// Writes the weighted sums of regressors, each with `start` added, as samples, in rows of Count.
+template <int Count, class Sample, class Sum>
+MMP_INLINE void weigh_rows(const Regressors<Sample>& regressors, ptrdiff_t stride, const Sum* weight,
+                           Sum start, int middle, int most, int height, int width, Sample* out) {
+    typedef Sum Sums __attribute__((vector_size(Count * sizeof(Sum))));
+    using Samples = typename Row<Sample, Count>::Samples;
+    for (int first = 0; first < width; first += Count)
+        for (int i = 0; i < height; ++i) {
+            Sums sums = Sums{} + start;
+            for (int p = 0; p < regressors.count; ++p)
+                sums += weight[p] *
+                        differences<Count, Sums>(regressors.of[p] + i * stride + first, middle);
+            Sums value = (sums >> 12) + Sum(middle);
+            value = value < 0 ? Sums{} : value;
+            value = value < Sum(most) ? value : Sums{} + Sum(most);
+            store(out + i * width + first, __builtin_convertvector(value, Samples));
+        }
+}
+
 template <class Sample, class Sum>
 MMP_SIMD_LEVELS void weigh(const Regressors<Sample>& regressors, ptrdiff_t stride,
                            const Sum* weight, Sum start, int middle, int most, int height,
                            int width, Sample* out) {
-    for (int i = 0; i < height; ++i) {
-        Sum sums[kMaxSide];
-        for (int j = 0; j < width; ++j) sums[j] = start;
-        for (int p = 0; p < regressors.count; ++p) {
-            const Sample* from = regressors.of[p] + i * stride;
-            for (int j = 0; j < width; ++j) sums[j] += weight[p] * (from[j] - middle);
-        }
-        for (int j = 0; j < width; ++j) {
-            const Sum value = (sums[j] >> 12) + middle;
-            out[i * width + j] = Sample(value < 0 ? 0 : value > most ? most : value);
-        }
-    }
+    if (width == 4)
+        weigh_rows<4>(regressors, stride, weight, start, middle, most, height, width, out);
+    else
+        weigh_rows<8>(regressors, stride, weight, start, middle, most, height, width, out);
 }
 
 }  // namespace

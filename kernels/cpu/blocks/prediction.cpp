@@ -145,52 +145,85 @@ void predict_block(int mode, const References<Sample>& references,
     }
 }
 
+namespace {
+
+// Blends the modes average, planar, and the two straight angles, in rows of Count samples.
+template <int Count, class Sample>
+MMP_INLINE void blend_rows(int angle, const References<Sample>& plain, const References<Sample>& r,
+                           int a, int b, Depth<Sample> depth, const Wide<Sample>* weights, int rows,
+                           int columns, Sample* out) {
+    using Lanes = typename Row<Sample, Count>::Lanes;
+    using Samples = typename Row<Sample, Count>::Samples;
+    const int height = 1 << a, width = 1 << b;
+    const bool vertical = angle == kVertical, horizontal = angle == kHorizontal;
+    for (int first = 0; first < width; first += Count) {
+        const auto weight = loaded<Lanes>(weights + first);
+        const auto above = loaded<Lanes>((vertical || horizontal ? plain : r).above + first);
+        const int end = horizontal || (!vertical && first >= columns) ? rows : height;
+        for (int i = 0; i < end; ++i) {
+            Sample* row = out + i * width + first;
+            Lanes value = __builtin_convertvector(loaded<Samples>(row), Lanes);
+            if (vertical) {
+                const auto change = Wide<Sample>(plain.left[i] - plain.corner);
+                value += (weight * change + 32) >> 6;
+            } else if (horizontal) {
+                value += (weights[i] * (above - plain.corner) + 32) >> 6;
+            } else {
+                value = (weight * r.left[i] + weights[i] * above +
+                         (64 - weight - weights[i]) * value + 32) >> 6;
+            }
+            value = value < 0 ? Lanes{} : value;
+            const Lanes most = Lanes{} + Wide<Sample>(depth.most());
+            store(row, __builtin_convertvector(value < most ? value : most, Samples));
+        }
+        if (vertical && first + Count >= columns) return;
+    }
+}
+
+// Blends with the samples at the side that the angle leaves: those that its line through a sample
+// meets on the other side.
+template <class Sample>
+void blend_along(int angle, const References<Sample>& r, int a, int b,
+                 const Wide<Sample>* weights, int rows, int columns, Sample* out) {
+    const int height = 1 << a, width = 1 << b, length = height + width;
+    const int inverse = inverse_slope(angle_slope(angle));
+    const bool from_above = angle >= kFirstVertical;
+    const auto* side = from_above ? r.left : r.above;
+    const int step = from_above ? width : 1;
+    for (int along = 0; along < (from_above ? columns : rows); ++along) {
+        const int moved = (inverse * (along + 1) + 256) >> 9;
+        const int end = smaller(from_above ? height : width, length - moved);
+        Sample* line = out + along * (from_above ? 1 : width);
+        for (int across = 0; across < end; ++across)
+            line[across * step] =
+                Sample(blend(weights[along], side[across + moved], line[across * step]));
+    }
+}
+
+}  // namespace
+
 template <class Sample>
 MMP_SIMD_LEVELS void blend_block(int mode, const References<Sample>& references,
                                  const References<Sample>& smooth, int a, int b,
                                  Depth<Sample> depth, Sample* out) {
-    const int height = 1 << a, width = 1 << b, angle = angle_of(mode);
-    const auto& r = height + width < kSmoothedFrom ? references : smooth;
+    const int angle = angle_of(mode);
+    const bool straight = angle == kVertical || angle == kHorizontal;
+    if (mode != kAverage && mode != kPlanar && !straight && (angle < 0 || angle_slope(angle) <= 0))
+        return;
+    const auto& r = (1 << a) + (1 << b) < kSmoothedFrom ? references : smooth;
     // Further inside, all weights are 0.
-    const int rows = smaller(blend_reach(a, b), height);
-    const int columns = smaller(blend_reach(a, b), width);
-    int32_t weight[kMaxSide] = {};
-    for (int k = 0; k < larger(rows, columns); ++k) weight[k] = blend_weight(k, a, b);
-    const auto set = [&](int i, int j, int value) {
-        out[i * width + j] = Sample(larger(0, smaller(value, depth.most())));
-    };
-    if (mode == kAverage || mode == kPlanar) {
-        for (int i = 0; i < height; ++i)
-            for (int j = 0; j < (i < rows ? width : columns); ++j) {
-                const int sides = weight[j] * r.left[i] + weight[i] * r.above[j];
-                const int own = (64 - weight[j] - weight[i]) * out[i * width + j];
-                set(i, j, (sides + own + 32) >> 6);
-            }
-    } else if (angle == kVertical) {
-        for (int i = 0; i < height; ++i) {
-            const int change = references.left[i] - references.corner;
-            for (int j = 0; j < columns; ++j)
-                set(i, j, out[i * width + j] + ((weight[j] * change + 32) >> 6));
-        }
-    } else if (angle == kHorizontal) {
-        for (int i = 0; i < rows; ++i)
-            for (int j = 0; j < width; ++j) {
-                const int change = references.above[j] - references.corner;
-                set(i, j, out[i * width + j] + ((weight[i] * change + 32) >> 6));
-            }
-    } else if (angle >= 0 && angle_slope(angle) > 0) {
-        const int inverse = inverse_slope(angle_slope(angle)), length = height + width;
-        const bool from_above = angle >= kFirstVertical;
-        const auto* side = from_above ? r.left : r.above;
-        for (int along = 0; along < (from_above ? columns : rows); ++along) {
-            const int moved = (inverse * (along + 1) + 256) >> 9;
-            const int end = smaller(from_above ? height : width, length - moved);
-            for (int across = 0; across < end; ++across) {
-                const int i = from_above ? across : along, j = from_above ? along : across;
-                set(i, j, blend(weight[along], side[across + moved], out[i * width + j]));
-            }
-        }
-    }
+    const int rows = smaller(blend_reach(a, b), 1 << a);
+    const int columns = smaller(blend_reach(a, b), 1 << b);
+    Wide<Sample> weights[kMaxSide] = {};
+    for (int k = 0; k < larger(rows, columns); ++k) weights[k] = Wide<Sample>(blend_weight(k, a, b));
+    if (mode != kAverage && mode != kPlanar && !straight)
+        blend_along(angle, r, a, b, weights, rows, columns, out);
+    else if (b == 2)
+        blend_rows<4>(angle, references, r, a, b, depth, weights, rows, columns, out);
+    else if (b == 3)
+        blend_rows<8>(angle, references, r, a, b, depth, weights, rows, columns, out);
+    else
+        blend_rows<16>(angle, references, r, a, b, depth, weights, rows, columns, out);
 }
 
 #define MMP_INSTANTIATE(Sample)                                                                    \

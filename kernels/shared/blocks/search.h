@@ -22,8 +22,8 @@ MMP_HD constexpr Cost coefficient_error(int32_t difference, int finer = 0) {
 // A coefficient of at most 5/8 of a step becomes level 0.
 MMP_HD constexpr int32_t least_coefficient(int32_t step) { return step * 5 / 16; }
 
-// With dependent quantisation, a coefficient of at most 3/8 of a step is not the last one.
-MMP_HD constexpr int32_t first_coefficient(int32_t step) { return step * 3 / 16; }
+// With dependent quantisation, a coefficient of at most half a step is not the last one.
+MMP_HD constexpr int32_t first_coefficient(int32_t step) { return step / 4; }
 
 // The reciprocal of a step: a number below 2^16, times this, shifted by 32, is the quotient.
 MMP_HD constexpr uint64_t inverse_of(int32_t step) { return (uint64_t{1} << 32) / step + 1; }

@@ -171,7 +171,16 @@ void BlockSurvey<Sample>::look_at(const BlockPlace& block, const BlockCosts& cos
                                         int64_t{step_} << (a + b + costs.finer);
     };
     for (const int mode : {kAverage, kPlanar}) ranking.add(mode, look(mode, prediction));
-    if (is_large(std::min(candidates[0].difference, candidates[1].difference), effort_.angles)) {
+    const int32_t simple = std::min(candidates[0].difference, candidates[1].difference);
+    const uint64_t allowed = predictor.allowed();
+    int32_t of_planes[kAllModes - kPlanes];
+    bool planes_suffice = false;
+    for (const int mode : {kPlanes, kWidePlanes}) {
+        if (!(allowed >> mode & 1)) continue;
+        const int32_t difference = of_planes[mode - kPlanes] = look(mode, prediction);
+        planes_suffice |= !effort_.every_angle && int64_t{3} * difference < int64_t{2} * simple;
+    }
+    if (is_large(simple, effort_.angles) && !planes_suffice) {
         ModeDifferences<Sample> of_modes(source, predictor.references(), predictor.smooth(), a, b,
                                          coarse_.depth);
         look_at_angles(block, costs, of_modes, ranking);
@@ -180,13 +189,12 @@ void BlockSurvey<Sample>::look_at(const BlockPlace& block, const BlockCosts& cos
     ranking.sort(sorted);
     // Least squares and template matching are slow: they run only where the other modes leave a
     // large difference, and templates count only where at most one other mode is better.
-    const uint64_t allowed = predictor.allowed();
     if (allowed >> kLeastSquares & 1 && is_large(candidates[0].difference, effort_.fitting)) {
         ranking.add(kLeastSquares, look(kLeastSquares, prediction));
         ranking.sort(sorted);
     }
     for (const int mode : {kPlanes, kWidePlanes})
-        if (allowed >> mode & 1) ranking.add(mode, look(mode, prediction));
+        if (allowed >> mode & 1) ranking.add(mode, of_planes[mode - kPlanes]);
     if (allowed >> kPlanes) ranking.sort(sorted);
     if (allowed >> kTemplates & 1 && is_large(candidates[0].difference, effort_.matching)) {
         const int32_t difference = look(kTemplates, matched);

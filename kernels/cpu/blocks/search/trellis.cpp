@@ -10,81 +10,129 @@ namespace mmp {
 
 namespace {
 
-// A lane for each state.
-typedef int64_t StateCosts __attribute__((vector_size(64)));
+// A lane for each state. Costs have 32 bits where all sums of costs fit.
 using StateInts = Ints8;
 using StateBits = Unsigned8;
-
-constexpr int64_t kFar = int64_t{1} << 60;
-
-// The even and the odd level of each quantiser that are nearest to each coefficient.
-struct Candidates {
-    // The first index is the parity, the second the quantiser, the third the number in scan order.
-    using Values = int32_t[2][kQuantisers][kMaxCoded];
-
-    int32_t sizes[kMaxCoded];  // of the coefficients
-    Values levels;
-    int64_t gains[2][kQuantisers][kMaxCoded];  // costs beyond that of level 0, but for the rates
-
-    int limited(int parity, int quantiser, int k) const {
-        return smaller(levels[parity][quantiser][k], 3);
-    }
-    void find(const int16_t* coefficients, const Scan& scan, int area, int end, int32_t step,
-              const BlockCosts& costs);
+typedef int64_t Longs8 __attribute__((vector_size(64)));
+template <class Cost>
+struct Costs;
+template <>
+struct Costs<int32_t> {
+    using Lanes = StateInts;
+    static constexpr int32_t kFar = 1 << 29;
+};
+template <>
+struct Costs<int64_t> {
+    using Lanes = Longs8;
+    static constexpr int64_t kFar = int64_t{1} << 60;
 };
 
-// What leads to each state, in lanes of 0 or -1.
-struct Decisions {
-    int8_t nonzero[kQuantiserStates];  // by the state before an even level: the level is not 0
-    int8_t odd[kQuantiserStates];
-    int8_t first[kQuantiserStates];  // the path begins here
+// The magnitudes of coefficients in scan order.
+struct Magnitudes {
+    int32_t sizes[kMaxCoded];
+    int end;
+
+    void gather(const int16_t* coefficients, const Scan& scan);
+    bool small_costs(int32_t step, const BlockCosts& costs) const;
 };
 
-MMP_INLINE StateCosts errors_of(StateInts differences, int finer) {
-    const StateBits squares = (StateBits)(differences * differences);
-    return __builtin_convertvector(squares, StateCosts) << 2 * finer >> 2;
-}
-
-MMP_SIMD_LEVELS void Candidates::find(const int16_t* coefficients, const Scan& scan, int area,
-                                      int end, int32_t step, const BlockCosts& costs) {
+void Magnitudes::gather(const int16_t* coefficients, const Scan& scan) {
     for (int k = 0; k < end; ++k) sizes[k] = std::abs(coefficients[scan.place[k]]);
     for (int k = end; k % 8; ++k) sizes[k] = 0;
+}
+
+// Whether no cost of a path exceeds half the far cost of 32 bits: a bit costs at most as nine plain
+// ones, a level needs at most 3 and those of its remainder, and no error exceeds the larger of the
+// coefficient and half a step.
+bool Magnitudes::small_costs(int32_t step, const BlockCosts& costs) const {
+    int64_t squares = int64_t{end} * step * step / 4;
+    int32_t most = 0;
+    for (int k = 0; k < end; ++k) {
+        squares += int64_t{sizes[k]} * sizes[k];
+        most = larger(most, sizes[k]);
+    }
+    const int digits = floor_log2(2 * most / step + 2) + 1;
+    const int64_t rates = int64_t{end + 8} * 10 * (4 + digits) * (costs.plain + 1);
+    return (squares << 2 * costs.finer >> 2) + rates < Costs<int32_t>::kFar / 2;
+}
+
+// The even and the odd level of each quantiser that are nearest to each coefficient.
+template <class Cost>
+struct Candidates {
+    // By parity, number in scan order, and quantiser.
+    int32_t levels[2][kMaxCoded][kQuantisers];
+    int32_t limited[2][kMaxCoded][kQuantisers];  // levels of at most 3
+    Cost gains[2][kMaxCoded][kQuantisers];       // costs beyond that of level 0, but for the rates
+
+    void find(const Magnitudes& magnitudes, int area, int32_t step, const BlockCosts& costs);
+};
+
+// What leads to a state: bits for the state before an even level, where this level is not 0, and for
+// the state itself, after an odd level or one with which the path begins.
+constexpr int kNonzero = 1, kOdd = 2, kFirst = 4;
+using Decisions = int32_t[kQuantiserStates];
+
+template <class Cost>
+MMP_INLINE auto errors_of(StateInts differences, int finer) {
+    const StateBits squares = (StateBits)(differences * differences);
+    return __builtin_convertvector(squares, typename Costs<Cost>::Lanes) << 2 * finer >> 2;
+}
+
+// Stores lanes of two vectors by turns.
+template <class Value, class Lanes>
+MMP_INLINE void store_pairs(Value (*pairs)[2], const Lanes (&lanes)[2]) {
+    store(pairs, chosen_lanes(lanes[0], lanes[1], Lanes{0, 8, 1, 9, 2, 10, 3, 11}));
+    store(pairs + 4, chosen_lanes(lanes[0], lanes[1], Lanes{4, 12, 5, 13, 6, 14, 7, 15}));
+}
+
+template <class Cost>
+MMP_SIMD_LEVELS void Candidates<Cost>::find(const Magnitudes& magnitudes, int area, int32_t step,
+                                            const BlockCosts& costs) {
+    using Lanes = typename Costs<Cost>::Lanes;
+    const int end = magnitudes.end;
     const float inverse = 1.0f / float(step);
     const int32_t most = kMaxLevel - 2;
     for (int k = 0; k < end; k += 8) {
-        const auto size = loaded<StateInts>(sizes + k);
+        const auto size = loaded<StateInts>(magnitudes.sizes + k);
         // Rounded first, then exact.
         StateInts floor = __builtin_convertvector(
             __builtin_convertvector(2 * size, Floats8) * inverse, StateInts);
         floor += (floor * step > 2 * size) - ((floor + 1) * step <= 2 * size);
         floor = floor < most ? floor : StateInts{} + most;
         const StateInts upper = 2 * (2 * size - floor * step) >= step;
-        const StateCosts dropped = errors_of(size, costs.finer);
-        for (int quantiser = 0; quantiser < kQuantisers; ++quantiser) {
-            const StateInts lower = quantiser ? floor - upper : floor;
-            for (int parity = 0; parity < 2; ++parity) {
-                const StateInts level = parity ? lower | 1 : lower + (lower & 1);
-                const StateInts halves = 2 * level - quantiser;
-                StateInts value = (halves * step + 2) >> 2;
+        const Lanes dropped = errors_of<Cost>(size, costs.finer);
+        for (int parity = 0; parity < 2; ++parity) {
+            StateInts level[kQuantisers], few[kQuantisers];
+            Lanes gain[kQuantisers];
+            for (int quantiser = 0; quantiser < kQuantisers; ++quantiser) {
+                const StateInts lower = quantiser ? floor - upper : floor;
+                StateInts& own = level[quantiser];
+                own = parity ? lower | 1 : lower + (lower & 1);
+                few[quantiser] = own < 3 ? own : StateInts{} + 3;
+                StateInts value = ((2 * own - quantiser) * step + 2) >> 2;
                 value = value < kMaxCoefficient ? value : StateInts{} + kMaxCoefficient;
-                StateCosts gain = errors_of(value - size, costs.finer) - dropped;
-                gain = __builtin_convertvector(level != 0, StateCosts) ? gain : StateCosts{} + kFar;
-                store(levels[parity][quantiser] + k, level);
-                store(gains[parity][quantiser] + k, gain);
+                const Lanes error = errors_of<Cost>(value - size, costs.finer);
+                gain[quantiser] = __builtin_convertvector(own != 0, Lanes)
+                                      ? error - dropped
+                                      : Lanes{} + Costs<Cost>::kFar;
             }
+            store_pairs(levels[parity] + k, level);
+            store_pairs(limited[parity] + k, few);
+            store_pairs(gains[parity] + k, gain);
         }
     }
     for (int parity = 0; parity < 2; ++parity)
-        for (int quantiser = 0; quantiser < kQuantisers; ++quantiser)
-            for (int k = 0; k < end; ++k)
-                if (const int level = levels[parity][quantiser][k]; level > 2)
-                    gains[parity][quantiser][k] += costs.of_remainder(area, level - 3);
+        for (int k = 0; k < end; ++k)
+            for (int quantiser = 0; quantiser < kQuantisers; ++quantiser)
+                if (const int level = levels[parity][k][quantiser]; level > 2)
+                    gains[parity][k][quantiser] += Cost(costs.of_remainder(area, level - 3));
 }
 
 // The value for the quantiser of each state.
 template <class Lanes, class Value>
-MMP_INLINE Lanes by_quantiser(Value first, Value second) {
-    return Lanes{first, second, first, second, first, second, first, second};
+MMP_INLINE Lanes by_quantiser(const Value* values) {
+    return Lanes{values[0], values[1], values[0], values[1],
+                 values[0], values[1], values[0], values[1]};
 }
 
 // Moves the lanes of states along an even, or odd, level.
@@ -97,24 +145,17 @@ MMP_INLINE Lanes after_odd(Lanes v) {
     return chosen_lanes(v, v, Lanes{4, 6, 0, 2, 3, 7, 5, 1});
 }
 
-template <class Comparison>
-MMP_INLINE void keep_lanes(int8_t* lanes, Comparison comparison) {
-    typedef int8_t Chars8 __attribute__((vector_size(8)));
-    store(lanes, __builtin_convertvector(comparison, Chars8));
-}
-
 // The rates of a magnitude of each quantiser in its states, by the sums around.
-MMP_INLINE StateCosts rates_of(const int32_t* first, const int32_t* second, StateInts sums) {
+MMP_INLINE StateInts rates_of(const int32_t* first, const int32_t* second, StateInts sums) {
     const auto low = loaded<StateInts>(first), high = loaded<StateInts>(second);
     const StateInts is_second{0, -1, 0, -1, 0, -1, 0, -1};
-    const StateInts rates =
-        is_second ? chosen_lanes(high, high, sums) : chosen_lanes(low, low, sums);
-    return __builtin_convertvector(rates, StateCosts);
+    return is_second ? chosen_lanes(high, high, sums) : chosen_lanes(low, low, sums);
 }
 
 // The magnitudes of levels, at most 3, on the path to each state. Those of a group of places in scan
-// order are in `latest`, two bits each, while the group is searched. Above them is the state from
-// which the path came to the group, or kNowhere. Then they join the older ones, by scan number.
+// order are in the lanes `latest`, two bits each, while the group is searched. Above them is the
+// state from which the path came to the group, or kNowhere. Then they join the older ones, by scan
+// number.
 constexpr int kGroup = Scan::kGroup;
 constexpr uint32_t kNowhere = 8;
 
@@ -126,14 +167,14 @@ public:
         memset(older_[first], 0, size_t(last - first) * sizeof *older_);
     }
     // The sums around the level with this number, limited to kSums - 1.
-    MMP_INLINE StateInts around(int k) const {
-        const auto latest = loaded<StateBits>(latest_);
+    MMP_INLINE StateInts around(int k, const StateBits& latest) const {
         StateBits sums{};
-        for (const uint8_t shift : scan_.recent[k]) sums += latest >> shift & 3;
+        const Scan::Neighbours& neighbours = scan_.neighbours[k];
+        for (int n = 0; n < neighbours.recents; ++n) sums += latest >> neighbours.recent[n] & 3;
         uint64_t older = 0;
-        for (const uint16_t number : scan_.older[k]) {
+        for (int n = 0; n < neighbours.olders; ++n) {
             uint64_t lanes;
-            memcpy(&lanes, older_[number], sizeof lanes);
+            memcpy(&lanes, older_[neighbours.older[n]], sizeof lanes);
             older += lanes;
         }
         if (older) {
@@ -145,30 +186,28 @@ public:
         }
         return (StateInts)(sums < kSums - 1 ? sums : StateBits{} + (kSums - 1));
     }
-    // Adds the magnitudes that lead to each state.
-    MMP_INLINE void add(StateInts even_sizes, StateInts odd_sizes, StateInts is_odd) {
-        const StateBits longer = loaded<StateBits>(latest_) << 2;
-        const StateBits even = longer | (StateBits)even_sizes, odd = longer | (StateBits)odd_sizes;
-        store(latest_, is_odd ? after_odd(odd) : after_even(even));
-    }
-    void begin(int k, int state, uint32_t limited) {
-        latest_[state] = kNowhere << 2 * (recent(k) + 1) | limited;
+    // The lane of a path that begins with the level of this number.
+    static uint32_t begun(int k, int magnitude) {
+        return kNowhere << 2 * (recent(k) + 1) | uint32_t(magnitude);
     }
     // Call after each level.
-    MMP_INLINE void end(int k) {
+    MMP_INLINE void end(int k, StateBits& latest) {
         if (k % kGroup) return;
-        const auto latest = loaded<StateBits>(latest_);
-        const StateBits from = latest >> 2 * kGroup;
-        Bytes8 lanes = __builtin_convertvector(from & 7, Bytes8);
-        Bytes8 known = __builtin_convertvector((from & kNowhere) == 0, Bytes8);
-        const Bytes16 both = joined<Bytes16>(lanes, lanes + 8), keep = joined<Bytes16>(known, known);
+        // Each two numbers in 16 lanes.
+        const auto from = __builtin_convertvector(latest >> 2 * kGroup, Words8);
+        const auto in_bytes = [](Words8 low, Words8 high) MMP_INLINED {
+            return __builtin_convertvector(joined<Words16>(low, high), Bytes16);
+        };
+        const Words8 known = (from & kNowhere) == 0;
+        const Bytes16 both = in_bytes(from & 7, (from & 7) + 8), keep = in_bytes(known, known);
         for (int number = k + kGroup; number < smaller(k + scan_.span, end_); number += 2) {
             const auto two = loaded<Bytes16>(older_[number]);
             store(older_[number], chosen_lanes(two, two, both) & keep);
         }
-        for (int i = 0; i < kGroup; ++i)
-            store(older_[k + i], __builtin_convertvector(latest >> 2 * i & 3, Bytes8));
-        store(latest_, StateBits{0, 1, 2, 3, 4, 5, 6, 7});
+        const auto own = __builtin_convertvector(latest, Words8);
+        for (int i = 0; i < kGroup; i += 2)
+            store(older_[k + i], in_bytes(own >> 2 * i & 3, own >> 2 * (i + 1) & 3));
+        latest = StateBits{0, 1, 2, 3, 4, 5, 6, 7};
     }
 
 private:
@@ -176,67 +215,99 @@ private:
 
     const Scan& scan_;
     const int end_;
-    uint32_t latest_[kQuantiserStates] = {};
     uint8_t older_[kMaxCoded + kGroup][kQuantiserStates];
 };
 
-// Decides from high to low frequencies, and returns the state of least cost at the end, or -1.
-MMP_SIMD_LEVELS int search_states(const Candidates& candidates, const Scan& scan, int a, int b,
-                                  int end, int32_t step, const BlockCosts& costs,
-                                  Decisions* decisions) {
+// Decides from high to low frequencies. Writes the state of least cost at the end, or -1 if there
+// is no path, and returns this cost.
+template <class Cost>
+MMP_SIMD_LEVELS Cost search_states(const Magnitudes& magnitudes, const Candidates<Cost>& candidates,
+                                   const Scan& scan, int a, int b, int32_t step,
+                                   const BlockCosts& costs, Decisions* decisions, int& best) {
+    static_assert(next_state(0, 0) == 0 && next_state(0, 1) == 2);
+    using Lanes = typename Costs<Cost>::Lanes;
+    constexpr Cost kFar = Costs<Cost>::kFar;
     const int area = area_class(a, b);
     const int32_t least = first_coefficient(step);
-    PathMagnitudes magnitudes(scan, end);
-    StateCosts reached = StateCosts{} + kFar;
-    for (int k = end - 1; k >= 0; --k) {
-        Decisions& decision = decisions[k];
+    PathMagnitudes paths(scan, magnitudes.end);
+    StateBits latest{};
+    Lanes reached = Lanes{} + kFar;
+    for (int k = magnitudes.end - 1; k >= 0; --k) {
         const int frequency = scan.frequency_class[k];
         const auto* first = costs.by_sum[0][area][frequency];
         const auto* second = costs.by_sum[1][area][frequency];
-        const StateInts sums = magnitudes.around(k);
-        const auto cost_of = [&](int parity, int low, int high) MMP_INLINED {
-            const auto& gains = candidates.gains[parity];
-            return reached + by_quantiser<StateCosts>(gains[0][k], gains[1][k]) +
-                   rates_of(first[low], second[high], sums);
+        const StateInts sums = paths.around(k, latest);
+        const auto with_rates = [&](int low, int high) MMP_INLINED {
+            return reached + __builtin_convertvector(rates_of(first[low], second[high], sums), Lanes);
         };
-        const int low[2] = {candidates.limited(0, 0, k), candidates.limited(1, 0, k)};
-        const int high[2] = {candidates.limited(0, 1, k), candidates.limited(1, 1, k)};
-        const StateCosts zero = reached + rates_of(first[0], second[0], sums);
-        StateCosts even = cost_of(0, low[0], high[0]);
-        const StateCosts odd = after_odd(cost_of(1, low[1], high[1]));
-        const StateCosts nonzero = even < zero;
-        even = after_even(nonzero ? even : zero);
-        const StateCosts is_odd = odd < even;
-        reached = is_odd ? odd : even;
-        magnitudes.add(by_quantiser<StateInts>(low[0], high[0]) &
-                           __builtin_convertvector(nonzero, StateInts),
-                       by_quantiser<StateInts>(low[1], high[1]),
-                       __builtin_convertvector(is_odd, StateInts));
-        keep_lanes(decision.nonzero, nonzero);
-        keep_lanes(decision.odd, is_odd);
-        memset(decision.first, 0, sizeof decision.first);
-        if (candidates.sizes[k] > least) {
-            const int64_t start = int64_t{costs.of_last(a, b, k)} -
-                                  costs.bit[zero_model(area, frequency, 0)][1];
-            for (int parity = 0; parity < 2; ++parity) {
-                const int64_t cost =
-                    start + candidates.gains[parity][0][k] + first[low[parity]][0];
-                const int state = next_state(0, parity);
-                if (cost >= reached[state]) continue;
-                reached[state] = cost;
-                magnitudes.begin(k, state, uint32_t(low[parity]));
-                decision.first[state] = -1;
-                decision.odd[state] = int8_t(-parity);
-            }
+        const Cost(*gains)[kMaxCoded][kQuantisers] = candidates.gains;
+        const int32_t *even_levels = candidates.limited[0][k], *odd_levels = candidates.limited[1][k];
+        const Lanes zero = with_rates(0, 0);
+        Lanes even = with_rates(even_levels[0], even_levels[1]) + by_quantiser<Lanes>(gains[0][k]);
+        const Lanes odd = after_odd(with_rates(odd_levels[0], odd_levels[1]) +
+                                    by_quantiser<Lanes>(gains[1][k]));
+        const StateInts nonzero = __builtin_convertvector(even < zero, StateInts);
+        even = after_even(even < zero ? even : zero);
+        StateInts is_odd = __builtin_convertvector(odd < even, StateInts);
+        reached = odd < even ? odd : even;
+        const StateBits longer = latest << 2;
+        const StateBits even_path =
+            longer | (StateBits)(by_quantiser<StateInts>(even_levels) & nonzero);
+        const StateBits odd_path = longer | (StateBits)by_quantiser<StateInts>(odd_levels);
+        latest = is_odd ? after_odd(odd_path) : after_even(even_path);
+        StateInts begins{};
+        if (magnitudes.sizes[k] > least) {
+            const Cost start = costs.of_last(a, b, k) - costs.bit[zero_model(area, frequency, 0)][1];
+            const Lanes begun{Cost(start + gains[0][k][0] + first[even_levels[0]][0]), kFar,
+                              Cost(start + gains[1][k][0] + first[odd_levels[0]][0]), kFar,
+                              kFar, kFar, kFar, kFar};
+            const StateBits begun_paths{PathMagnitudes::begun(k, even_levels[0]), 0,
+                                        PathMagnitudes::begun(k, odd_levels[0])};
+            begins = __builtin_convertvector(begun < reached, StateInts);
+            reached = begun < reached ? begun : reached;
+            latest = begins ? begun_paths : latest;
+            is_odd = begins ? StateInts{0, 0, -1} : is_odd;
         }
-        magnitudes.end(k);
+        store(decisions[k], (nonzero & kNonzero) | (is_odd & kOdd) | (begins & kFirst));
+        paths.end(k, latest);
     }
-    int64_t all[kQuantiserStates];
+    Cost all[kQuantiserStates];
     store(all, reached);
-    int best = 0;
+    best = 0;
     for (int state = 1; state < kQuantiserStates; ++state)
         if (all[state] < all[best]) best = state;
-    return all[best] < kFar / 2 ? best : -1;
+    const Cost cost = all[best];
+    if (cost >= kFar / 2) best = -1;
+    return cost;
+}
+
+template <class Cost>
+LevelChoice choose_by_states(const Magnitudes& magnitudes, const int16_t* coefficients,
+                             const Scan& scan, int a, int b, int32_t step, const BlockCosts& costs,
+                             int16_t* levels) {
+    constexpr int kBefore[2][kQuantiserStates] = {{0, 2, 4, 6, 5, 1, 3, 7}, {4, 6, 0, 2, 3, 7, 5, 1}};
+    const int area = area_class(a, b);
+    Candidates<Cost> candidates;
+    candidates.find(magnitudes, area, step, costs);
+    Decisions decisions[kMaxCoded];
+    int state;
+    int64_t cost =
+        search_states(magnitudes, candidates, scan, a, b, step, costs, decisions, state);
+    if (state < 0) return {-1, 0, 0};
+    for (int k = 0;; ++k) {
+        const int32_t* decided = decisions[k];
+        const int odd = (decided[state] & kOdd) != 0, place = scan.place[k];
+        const bool first = decided[state] & kFirst;
+        state = first ? 0 : kBefore[odd][state];
+        if (odd || first || decided[state] & kNonzero) {
+            const int quantiser = quantiser_of(state);
+            const int level = candidates.levels[odd][k][quantiser];
+            levels[place] = int16_t(coefficients[place] < 0 ? -level : level);
+            cost -= candidates.gains[odd][k][quantiser];
+            if (level > 2) cost += costs.of_remainder(area, level - 3);
+        }
+        if (first) return {k, cost, 0};
+    }
 }
 
 }  // namespace
@@ -245,25 +316,14 @@ LevelChoice choose_dependent_levels(const int16_t* coefficients, int a, int b, i
                                     const BlockCosts& costs, int16_t* levels) {
     const Scan& scan = scan_of(a, b);
     memset(levels, 0, scan.count * sizeof *levels);
-    const int end = end_above(coefficients, scan.number.data(), scan.count, first_coefficient(step));
-    if (!end) return {-1, 0, 0};
-    Candidates candidates;
-    candidates.find(coefficients, scan, area_class(a, b), end, step, costs);
-    Decisions decisions[kMaxCoded];
-    int state = search_states(candidates, scan, a, b, end, step, costs, decisions);
-    if (state < 0) return {-1, 0, 0};
-    constexpr int kBefore[2][kQuantiserStates] = {{0, 2, 4, 6, 5, 1, 3, 7}, {4, 6, 0, 2, 3, 7, 5, 1}};
-    for (int k = 0;; ++k) {
-        const Decisions& decision = decisions[k];
-        const int odd = decision.odd[state] & 1, place = scan.place[k];
-        const bool first = decision.first[state];
-        state = first ? 0 : kBefore[odd][state];
-        const int level = odd || first || decision.nonzero[state]
-                              ? candidates.levels[odd][quantiser_of(state)][k]
-                              : 0;
-        levels[place] = int16_t(coefficients[place] < 0 ? -level : level);
-        if (first) return {k, cost_of_levels(levels, a, b, k, true, costs), 0};
-    }
+    Magnitudes magnitudes;
+    magnitudes.end =
+        end_above(coefficients, scan.number.data(), scan.count, first_coefficient(step));
+    if (!magnitudes.end) return {-1, 0, 0};
+    magnitudes.gather(coefficients, scan);
+    const auto choose = magnitudes.small_costs(step, costs) ? choose_by_states<int32_t>
+                                                            : choose_by_states<int64_t>;
+    return choose(magnitudes, coefficients, scan, a, b, step, costs, levels);
 }
 
 }  // namespace mmp

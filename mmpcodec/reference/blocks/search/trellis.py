@@ -78,7 +78,7 @@ def choose_dependent_levels(
     """
     order = scan_of(place.height, place.width)
     values = coefficients[order.places]
-    first = step * 3 // 16
+    first = step // 4
     large = np.flatnonzero(np.abs(values) > first)
     if len(large) == 0:
         return None
