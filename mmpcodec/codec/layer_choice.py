@@ -187,7 +187,8 @@ def _jobs(
 ) -> Iterator[_Job]:
     """Yield the jobs of a tile: each layer for each candidate."""
     samples, depth, lam = tile.samples, tile.depth, candidates[0].lam
-    importance = Importance(tile.importance, seen_pixels(tile.on_host, candidates[0].version))
+    seen = seen_pixels(tile.on_host, candidates[0].version) if lam > 0 else None
+    importance = Importance(tile.importance, seen)
     if importance.seen is not None:
         samples = filled(tile.on_host, importance.seen)
     form, layout, compared = form_of(samples), layout_of(samples, lam), len(candidates) > 1
